@@ -180,7 +180,9 @@ static int call_command(Fuzz *fuzz, Call *call)
     fuzz_listen(fuzz);
     int status = grid_read(&grid, &run, command, call->argc, argv);
     if (status == 0) {
-        status = command->run(&grid, &run, call->argc, argv);
+        run.argc = call->argc;
+        run.argv = argv;
+        status = command->run(&grid, &run);
         grid_clear(&grid);
     }
     fuzz_hear(fuzz);

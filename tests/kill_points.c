@@ -169,7 +169,9 @@ static int run_words(int argc, char **argv)
     }
     int status = grid_read(&grid, &run, command, argc - 1, argv + 1);
     if (status == 0) {
-        status = command->run(&grid, &run, argc, argv);
+        run.argc = argc;
+        run.argv = argv;
+        status = command->run(&grid, &run);
         grid_clear(&grid);
     }
     return status;

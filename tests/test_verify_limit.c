@@ -23,13 +23,17 @@ static void an_error_is_not_the_machines(void **state)
         LayerWorst layer = {.status = rows[i].status, .log2_worst = INFINITY};
         Point point = {.spec = {.depth = 1}, .arithmetic = ARITHMETIC_F64, .omega = 20};
         ModelFile model = {.depth = 1};
-        Verify verify = {.points = &point, .layers = &layer, .model = &model, .template = &point};
+        Verify verify = {.points = &point,
+                         .layers = &layer,
+                         .model = &model,
+                         .template = &point,
+                         .omega = point.omega};
         char text[256] = "";
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             mpfr_inits2(REF_CELL_BITS, layer.worst[kind].value, layer.judged[kind].value,
                         (mpfr_ptr)0);
         }
-        verify_limit_take(&verify, 20);
+        verify_limit_take(&verify);
         FILE *file = fmemopen(text, sizeof text, "w");
         assert_non_null(file);
         verify_limit_print(file, &verify.limit, false);

@@ -60,6 +60,17 @@ static int close_text(void *context)
     return lost ? -1 : 0;
 }
 
+char *text_close(FILE *stream, char **text, int status)
+{
+    bool ok = status == 0 && stream != NULL && !ferror(stream);
+    ok = (stream == NULL || fclose(stream) == 0) && ok;
+    if (!ok) {
+        free(*text);
+        *text = NULL;
+    }
+    return *text;
+}
+
 FILE *text_stream(char **text, size_t *size)
 {
     Text *into = calloc(1, sizeof *into);

@@ -7,7 +7,6 @@
 #include "../base/suggest.h"
 #include "../grid/help.h"
 #include "../grid/options.h"
-#include "../table/table.h"
 #include "attribute/terms.h"
 #include "cost/cost.h"
 #include "growth/row.h"
@@ -17,6 +16,7 @@
 #include "manual/keys_page.h"
 #include "manual/man.h"
 #include "min_omega/row.h"
+#include "sweep/sweep.h"
 #include "verify/print.h"
 
 #include <stdio.h>
@@ -79,16 +79,6 @@ static int run_info(int argc, char **argv)
 
 static int run_manual(int argc, char **argv);
 
-static int write_sweep_header(FILE *file)
-{
-    return table_write_header(file, true);
-}
-
-static int write_attribute_header(FILE *file)
-{
-    return fputs(attribute_header, file) < 0 ? -1 : 0;
-}
-
 #define OWN(flags) .own_flags = (flags), .own_flag_count = sizeof(flags) / sizeof *(flags)
 
 /* In this order plot.c reads them. */
@@ -107,14 +97,14 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "errors at every point of a grid, one CSV row a layer",
                        .usage = CASE_FILES,
                        .run = command_sweep,
-                       .write_header = write_sweep_header,
+                       .write_header = sweep_write_header,
                        .flags = SWEPT,
                        .shared = true},
     [COMMAND_DEPTH] = {.name = "depth",
                        .summary = "sweep with 96 layers: error against depth",
                        .usage = CASE_FILES,
                        .run = command_sweep,
-                       .write_header = write_sweep_header,
+                       .write_header = sweep_write_header,
                        .own = {{AXIS_DEPTH, {.form = FORM_INTEGER, .integer = 96}}},
                        .own_count = 1,
                        .flags = SWEPT,
@@ -200,7 +190,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "heads, widths, parameters and arithmetic, before and after",
                       .usage = "[" MODEL "]",
                       .run = command_cost,
-                      .write_header = cost_write_columns,
+                      .write_header = cost_write_header,
                       .operands = OPERANDS_SIZES,
                       .wanted = ROLE_SIZE,
                       .why_not = "does not depend on",
@@ -210,7 +200,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .summary = "a model's logits as exact sums over heads and source tokens",
                            .usage = MODEL,
                            .run = command_attribute,
-                           .write_header = write_attribute_header,
+                           .write_header = attribute_write_header,
                            .operands = OPERANDS_MODEL,
                            /* it is of the reference's T' */
                            .refused = EVALUATED | ROLE_INPUTS | ROLE_FORM,

@@ -52,7 +52,8 @@ typedef struct {
     RunCommand *run;                         /* NULL: it takes no grid, no axes and no flags */
     int (*run_words)(int argc, char **argv); /* runs it in that case */
 
-    int (*write_header)(FILE *file); /* of its table, with all columns; NULL: it writes none */
+    /* Of its table, with the columns asked for; NULL: it writes none. */
+    int (*write_header)(FILE *file, const struct RunOptions *run);
 
     Operands operands;
     unsigned wanted, refused; /* roles of axes */

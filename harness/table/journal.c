@@ -12,61 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_plain(const char *path)
-{
-    struct stat found;
-    return path == NULL ||
-           (stat(path, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode));
-}
-
-/* An output that is just written: the journal's, once it is open.  status: of opening it. */
-static int take_plain(Journal **journal, const char *name, Output *plain, int status)
-{
-    *journal = status == 0 ? calloc(1, sizeof **journal) : NULL;
-    if (*journal != NULL) {
-        (*journal)->name = name;
-        (*journal)->plain = plain;
-    } else if (status == 0) {
-        output_clear(plain);
-        status = memory_fault();
-    }
-    return status;
-}
-
-int journal_open_stream(Journal **journal, FILE *stream)
-{
-    Output *plain = NULL;
-    int status = output_open_stream(&plain, stream);
-    return take_plain(journal, "memory", plain, status);
-}
-
-int journal_open_format(Journal **journal, const char *path, const Format *format)
-{
-    Output *plain = NULL;
-    int status = output_open_format(&plain, path, format);
-    return take_plain(journal, path != NULL ? path : "stdout", plain, status);
-}
-
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
                  const RunRecord *run)
 {
     Journal *made = calloc(1, sizeof *made);
-    int status = 0;
     *journal = NULL;
     if (made == NULL) {
         return memory_fault();
     }
-    made->name = path != NULL ? path : "stdout";
     made->rows.flag = flag;
-    if (is_plain(path) && resume) {
-        complain((Origin){.flag = "resume"}, made->name,
-                 "expected rows in a regular file, -o FILE.csv");
-        status = 2;
-    } else if (is_plain(path)) {
-        status = output_open(&made->plain, path);
-    } else {
-        status = journal_open_survivor(made, path, resume, run);
-    }
+    int status = journal_open_survivor(made, path, resume, run);
     if (status != 0) {
         journal_clear(made);
         return status;
@@ -107,9 +62,8 @@ bool journal_is_complete(const Journal *journal)
 
 bool journal_survives(const Journal *journal)
 {
-    return journal->plain == NULL &&
-           (journal->length > journal->header ||
-            (journal->checkpoints != NULL && access(journal->checkpoints, F_OK) == 0));
+    return journal->length > journal->header ||
+           (journal->checkpoints != NULL && access(journal->checkpoints, F_OK) == 0);
 }
 
 /* Writes the sidecar to FILE.json.partial, which is whole at any moment. */
@@ -162,7 +116,7 @@ static int begin_seals(Journal *journal, bool fresh)
     return ok ? seals_begin(&journal->seals, journal->sidecar_partial) : -1;
 }
 
-static int begin_survivor(Journal *journal, size_t kept, const char *header, const RunRecord *run)
+int journal_begin(Journal *journal, size_t kept, const char *header, const RunRecord *run)
 {
     int fd = fileno(journal->rows.file);
     size_t length = kept > 0 ? journal->header + kept : 0;
@@ -186,20 +140,8 @@ static int begin_survivor(Journal *journal, size_t kept, const char *header, con
     return 0;
 }
 
-int journal_begin(Journal *journal, size_t kept, const char *header, const RunRecord *run)
-{
-    if (journal->plain == NULL) {
-        return begin_survivor(journal, kept, header, run);
-    }
-    return fputs(header, output_file(journal->plain)) == EOF ? atomic_file_failed(journal->name)
-                                                             : 0;
-}
-
 int journal_append(Journal *journal, const char *rows, size_t length, double seconds)
 {
-    if (journal->plain != NULL) {
-        return fwrite(rows, 1, length, output_file(journal->plain)) == length ? 0 : -1;
-    }
     return seals_append(&journal->seals, rows, length, seconds) != 0
                ? -1
                : write_bytes(journal, rows, length);
@@ -207,18 +149,12 @@ int journal_append(Journal *journal, const char *rows, size_t length, double sec
 
 int journal_sync(Journal *journal)
 {
-    if (journal->plain != NULL) {
-        return output_commit(journal->plain);
-    }
     return seals_sync(&journal->seals) != 0 ? -1 : fsync(fileno(journal->rows.file));
 }
 
 int journal_finish(Journal *journal, const RunRecord *run)
 {
     AtomicFile *rows = &journal->rows;
-    if (journal->plain != NULL) {
-        return output_finish(journal->plain, run);
-    }
     char digest[DIGEST_TEXT];
     RunRecord whole = *run;
     whole.digest = digest;
@@ -268,7 +204,6 @@ void journal_clear(Journal *journal)
         (journal->writing ? leave_written : leave_untouched)(journal);
     }
     atomic_file_clear(rows);
-    output_clear(journal->plain);
     seals_clear(&journal->seals);
     free(journal->sidecar);
     free(journal->sidecar_partial);

@@ -6,12 +6,10 @@
  * rows (journal_seals.h).  When all are there, FILE.partial becomes FILE and then
  * FILE.json.partial FILE.json.  A run that resumes goes on with what is there.
  * What is kept of points in progress lies beside it (checkpoint.h).
- * Without a regular file (stdout, a pipe, /dev/full) rows are just written.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_H
 #define HEADPROOF_HARNESS_TABLE_JOURNAL_H
 
-#include "format.h"
 #include "sidecar.h"
 
 typedef struct Journal Journal;
@@ -19,22 +17,13 @@ typedef struct Journal Journal;
 /* An interrupted run that took less is dropped by a run that does not resume. */
 #define JOURNAL_WORTH_SECONDS 60
 
-/* Opens FILE (NULL: stdout) and looks at what is there.  With resume, what an interrupted run of
- * the same points, version and machine left, or a complete FILE of it, is taken up; without,
- * FILE.partial is dropped, but not what took a minute or more.  flag: that FILE was given to, for
- * messages; NULL: output.  0; 2 after one message when FILE cannot be written, another run writes
- * it, what is there does not fit, or something beside it is not the program's own; 99. */
+/* Opens FILE, which is a regular one or none yet, and looks at what is there.  With resume, what an
+ * interrupted run of the same points, version and machine left, or a complete FILE of it, is taken
+ * up; without, FILE.partial is dropped, but not what took a minute or more.  flag: that FILE was
+ * given to, for messages; NULL: output.  0; 2 after one message when FILE cannot be written, another
+ * run writes it, what is there does not fit, or something beside it is not the program's own; 99. */
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
                  const RunRecord *run) __attribute__((warn_unused_result));
-
-/* The same for rows that are just written to a stream, which stays open.  0, or 99 after a
- * message. */
-int journal_open_stream(Journal **journal, FILE *stream) __attribute__((warn_unused_result));
-
-/* The same for rows in a format that nothing reads back: the file appears complete or not at all,
- * and nothing is kept of a run that is interrupted.  0; 2 or 99 after a message. */
-int journal_open_format(Journal **journal, const char *path, const Format *format)
-    __attribute__((warn_unused_result));
 
 /* The rows that are there already, without their header; they end in a NUL. */
 const char *journal_rows(const Journal *journal, size_t *size);

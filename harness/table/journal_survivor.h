@@ -11,16 +11,13 @@
 #include "../base/atomic_file.h"
 #include "journal.h"
 #include "journal_seals.h"
-#include "output.h"
 
-/* plain: where rows are just written, else NULL.  rows: FILE.partial, open and locked.
+/* rows: FILE.partial, open and locked.
  * text [size]: what was in it, or in a complete FILE.  length: of what is to stay in
  * FILE.partial, the header and whole points; header: of the former.
  * writing: FILE.partial has begun to change; begun: the sidecar is this run's; proven: all of text
  * has the digest that its sidecar was written with. */
 struct Journal {
-    Output *plain;
-    const char *name; /* of the output, for messages */
     AtomicFile rows;
     char *sidecar, *sidecar_partial, *sidecar_new, *checkpoints;
     char *text;

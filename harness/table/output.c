@@ -69,11 +69,6 @@ int output_open_format(Output **output, const char *path, const Format *format)
     return 0;
 }
 
-int output_open_run(Output **output, const RunOptions *run)
-{
-    return output_open_format(output, run->output, format_find(run->format));
-}
-
 int output_failed(const char *path)
 {
     return path != NULL ? atomic_file_failed(path) : streams_stdout_failed();
@@ -141,8 +136,8 @@ static int finish_direct(Output *output)
     return status == 0 ? 0 : atomic_file_failed(output->borrowed ? "memory" : output->rows.path);
 }
 
-/* Everything on disk, under its names; sidecar: of a run, unless one is given. */
-static int finish_file(Output *output, const RunRecord *run, json_t *given)
+/* Everything on disk, under its names. */
+static int finish_file(Output *output, const RunRecord *run)
 {
     AtomicFile *rows = &output->rows, *sidecar = &output->sidecar;
     char digest[DIGEST_TEXT];
@@ -150,15 +145,9 @@ static int finish_file(Output *output, const RunRecord *run, json_t *given)
         digest_descriptor(digest, fileno(rows->file)) != 0) {
         return atomic_file_failed(rows->path);
     }
-    int status = -1;
-    if (given == NULL) {
-        RunRecord whole = *run;
-        whole.digest = digest;
-        status = sidecar_write(sidecar->file, &whole);
-    } else if (json_object_set_new(given, "digest", json_string(digest)) == 0) {
-        status = sidecar_write_value(sidecar->file, given);
-    }
-    if (status != 0 || atomic_file_sync(sidecar) != 0) {
+    RunRecord whole = *run;
+    whole.digest = digest;
+    if (sidecar_write(sidecar->file, &whole) != 0 || atomic_file_sync(sidecar) != 0) {
         return atomic_file_failed(sidecar->path);
     }
     if (atomic_file_publish(rows) != 0) {
@@ -172,14 +161,7 @@ static int finish_file(Output *output, const RunRecord *run, json_t *given)
 
 int output_finish(Output *output, const RunRecord *run)
 {
-    return atomic_file_is_direct(&output->rows) ? finish_direct(output)
-                                                : finish_file(output, run, NULL);
-}
-
-int output_finish_sidecar(Output *output, json_t *sidecar)
-{
-    return atomic_file_is_direct(&output->rows) ? finish_direct(output)
-                                                : finish_file(output, NULL, sidecar);
+    return atomic_file_is_direct(&output->rows) ? finish_direct(output) : finish_file(output, run);
 }
 
 void output_clear(Output *output)

@@ -19,9 +19,6 @@ int output_open(Output **output, const char *path) __attribute__((warn_unused_re
 int output_open_format(Output **output, const char *path, const Format *format)
     __attribute__((warn_unused_result));
 
-/* The table that a command line asks for: its -o and --format. */
-int output_open_run(Output **output, const RunOptions *run) __attribute__((warn_unused_result));
-
 /* Prints that it cannot be written, for errno's reason; path NULL: stdout.  Returns 99. */
 int output_failed(const char *path);
 
@@ -40,9 +37,6 @@ int output_commit(Output *output) __attribute__((warn_unused_result));
 /* Completes the file: sync, close, rename, and the run as its sidecar.  0, or 99 after a
  * message. */
 int output_finish(Output *output, const RunRecord *run) __attribute__((warn_unused_result));
-
-/* The same with a sidecar that is made already, to which the table's digest is added. */
-int output_finish_sidecar(Output *output, json_t *sidecar) __attribute__((warn_unused_result));
 
 /* Drops what was written (an earlier FILE stays as it was) and frees.  NULL is fine; after
  * output_finish it only frees. */

@@ -3,6 +3,7 @@
  */
 #include "sidecar.h"
 
+#include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
 
@@ -14,6 +15,34 @@
 const char *const sidecar_decisive[] = {
     "version",      "commit",      "cpu",           "openblas_core", "openblas_config",
     "mpfr_runtime", "gmp_runtime", "flint_runtime", "arb_runtime",   NULL};
+
+int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *run)
+{
+    size_t room = grid->count + 1;
+    *record = (SweepRecord){.points = calloc(room, sizeof *record->points),
+                            .passed = calloc(room, sizeof *record->passed),
+                            .seconds = calloc(room, sizeof *record->seconds),
+                            .count = grid->count,
+                            .shard = run->shards > 0 ? run->shard : 1,
+                            .shards = run->shards > 0 ? run->shards : 1};
+    if (record->points == NULL || record->passed == NULL || record->seconds == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        record->points[i] = i;
+        record->seconds[i] = -1;
+    }
+    return grid_identify(&record->identity, grid);
+}
+
+void sweep_record_clear(SweepRecord *record)
+{
+    free(record->points);
+    free(record->passed);
+    free(record->seconds);
+    json_decref(record->ranks);
+    *record = (SweepRecord){0};
+}
 
 json_t *sidecar_text(const char *text)
 {
@@ -165,18 +194,26 @@ json_t *sidecar_value(const RunRecord *run)
     return object;
 }
 
-int sidecar_write_value(FILE *file, const json_t *sidecar)
+/* That which is made already, with the digest. */
+static json_t *made_value(const RunRecord *run)
 {
-    int status = json_dumpf(sidecar, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    return status == 0 && putc('\n', file) != EOF ? 0 : -1;
+    json_t *object = json_copy(run->made);
+    if (run->digest != NULL &&
+        json_object_set_new(object, "digest", json_string(run->digest)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
 }
 
 int sidecar_write(FILE *file, const RunRecord *run)
 {
-    json_t *object = sidecar_value(run);
-    int status = object == NULL ? -1 : sidecar_write_value(file, object);
+    json_t *object = run->made != NULL ? made_value(run) : sidecar_value(run);
+    bool written = object != NULL &&
+                   json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 &&
+                   putc('\n', file) != EOF;
     json_decref(object);
-    return status;
+    return written ? 0 : -1;
 }
 
 const char *sidecar_get(const json_t *sidecar, const char *key)

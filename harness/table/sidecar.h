@@ -20,15 +20,17 @@
  * an interrupted run.  ranks: what took part besides this process, or NULL. */
 typedef struct {
     GridIdentity identity;
-    const size_t *points; /* [count], ascending indices into the grid */
+    size_t *points; /* [count], ascending indices into the grid */
     size_t count, shard, shards;
-    const bool *passed;
+    bool *passed;
+    double *seconds;
     json_t *ranks;
     bool complete;
 } SweepRecord;
 
 /* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL;
- * sweep NULL: it is none.  digest: of the table's bytes, once all are written, else NULL. */
+ * sweep NULL: it is none.  digest: of the table's bytes, once all are written, else NULL.
+ * made: all of its sidecar but for the digest, where that is there already, else NULL. */
 typedef struct {
     int argc;
     char **argv;
@@ -36,14 +38,18 @@ typedef struct {
     const double *seconds;
     const SweepRecord *sweep;
     const char *digest;
+    json_t *made;
 } RunRecord;
+
+/* A record of all of the grid's points, none of which is evaluated yet; the shard is the options'.
+ * 0; 2 or 99 after a message.  Clear it in every case. */
+int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *run)
+    __attribute__((warn_unused_result));
+void sweep_record_clear(SweepRecord *record);
 
 /* Writes JSON: schema, argv, date, the facts of info.h, and the points with their command line,
  * seconds and verdict.  0, or -1 (errno). */
 int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_result));
-
-/* The same of a value that is made already. */
-int sidecar_write_value(FILE *file, const json_t *sidecar) __attribute__((warn_unused_result));
 
 /* The same as a value; NULL (errno): what machine this is cannot be read. */
 json_t *sidecar_value(const RunRecord *run);

@@ -11,10 +11,9 @@
 #include "../../base/progress.h"
 #include "../../base/shown.h"
 #include "../../evaluate/predict.h"
-#include "../../table/output.h"
 #include "../commands.h"
+#include "../outcome.h"
 
-#include <errno.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,22 +138,21 @@ static void say_ahead(const Attribution *a, double seconds, int threads)
     }
 }
 
-/* How it went so far: 0; 99 when memory is short, -1 when the table cannot be written (errno). */
+/* How it went so far: 0, or 99 after a message. */
 typedef struct {
-    Output *output; /* NULL: no table */
+    Sink *sink;
     Progress progress;
-    int status, error;
+    int status;
 } Going;
 
 static void take_input(Going *going, const char *text, bool evaluated)
 {
-    if (going->status == 0 && !evaluated) {
-        going->status = 99;
+    if (going->status != 0) {
+        return;
     }
-    if (going->status == 0 && text != NULL &&
-        (fputs(text, output_file(going->output)) == EOF || output_commit(going->output) != 0)) {
-        going->status = -1;
-        going->error = errno;
+    if (!evaluated || text != NULL) {
+        progress_clear(&going->progress);
+        going->status = evaluated ? sink_put(going->sink, text) : memory_fault();
     }
     progress_add(&going->progress, 1, 1);
 }
@@ -172,7 +170,7 @@ static void evaluate_inputs(Attribution *a, Going *going, int threads)
         ref_thread_setup();
 #pragma omp atomic read
         skip = stop;
-        evaluated = !skip && attribute_input(a, i, going->output != NULL ? &text : NULL);
+        evaluated = !skip && attribute_input(a, i, going->sink->output != NULL ? &text : NULL);
 #pragma omp ordered
         {
             if (i == 0) {
@@ -186,7 +184,8 @@ static void evaluate_inputs(Attribution *a, Going *going, int threads)
     }
 }
 
-static int say_failures(const Attribution *a)
+/* Inputs whose terms do not sum to the logit, which is said. */
+static size_t count_failures(const Attribution *a)
 {
     size_t outside = 0, first = 0;
     for (size_t i = a->inputs.count; i > 0; i--) {
@@ -201,20 +200,17 @@ static int say_failures(const Attribution *a)
                 "bound, the first of input %zu\n",
                 outside, a->inputs.count, first);
     }
-    return outside > 0;
+    return outside;
 }
 
-static int run_attribution(Attribution *a, Output *output, int threads)
+static int run_attribution(Attribution *a, Outcome *outcome, int threads)
 {
-    Going going = {.output = output};
+    Going going = {.sink = &outcome->sink};
     int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens);
-    status = status == 0 ? make_pair(a) : status;
-    status = status == 0 ? make_readout(a, &threads) : status;
+    status = status != 0 ? status : make_pair(a);
+    status = status != 0 ? status : make_readout(a, &threads);
     if (status != 0) {
         return status;
-    }
-    if (output != NULL && fputs(attribute_header, output_file(output)) == EOF) {
-        return output_failed(a->options->output);
     }
     if (!a->options->quiet) {
         attribute_print_model(a);
@@ -225,13 +221,13 @@ static int run_attribution(Attribution *a, Output *output, int threads)
     evaluate_inputs(a, &going, threads);
     progress_clear(&going.progress);
     if (going.status != 0) {
-        errno = going.error;
-        return going.status == 99 ? memory_fault() : output_failed(a->options->output);
+        return going.status;
     }
     if (!a->options->quiet && !attribute_print_summary(a)) {
         return memory_fault();
     }
-    return say_failures(a);
+    outcome->failed = count_failures(a);
+    return 0;
 }
 
 static void attribution_clear(Attribution *a)
@@ -267,31 +263,29 @@ static int check_request(const Grid *grid)
     return 0;
 }
 
+static const OutcomeKind attribute_outcome = {.table = {.bare = BARE_SENTENCES,
+                                                        .write_header = attribute_write_header,
+                                                        .write_row = attribute_write_rows}};
+
 int command_attribute(const Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
-    Output *output = NULL;
-    double start = clock_seconds();
-    ref_thread_setup();
+    double start = clock_seconds(), seconds;
     int status = check_request(grid);
-    status = status == 0 ? grid_predict(grid, run->memory, &threads) : status;
-    if (status == 0 && (run->output != NULL || run->on_stdout)) {
-        status = output_open_run(&output, run);
+    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
+    if (status != 0) {
+        return status;
     }
-    if (status == 0) {
-        Attribution attribution = {
-            .options = run, .point = &grid->points[0], .model = grid->points[0].source->file};
-        status = run_attribution(&attribution, output, threads);
-        attribution_clear(&attribution);
-    }
-    if (status <= 1 && output != NULL) {
-        double seconds = clock_seconds() - start;
-        const RunRecord record = {
-            .argc = run->argc, .argv = run->argv, .grid = grid, .seconds = &seconds};
-        int finished = output_finish(output, &record);
-        status = finished != 0 ? finished : status;
-    }
-    output_clear(output);
+    Attribution attribution = {
+        .options = run, .point = &grid->points[0], .model = grid->points[0].source->file};
+    Outcome outcome;
+    ref_thread_setup();
+    status = outcome_open(&outcome, &attribute_outcome, grid, run);
+    status = status != 0 ? status : run_attribution(&attribution, &outcome, threads);
+    seconds = clock_seconds() - start;
+    outcome.record.seconds = &seconds;
+    attribution_clear(&attribution);
+    status = outcome_end(&outcome, status);
     ref_thread_clear();
     return status;
 }

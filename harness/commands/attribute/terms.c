@@ -19,8 +19,18 @@ static const char *const kind_names[PATH_KINDS] = {[PATH_DIRECT] = "direct",
                                                    [PATH_INTERNAL] = "internal",
                                                    [PATH_BIAS] = "bias"};
 
-const char attribute_header[] = "input,tokens,logit,kind,layer,sublayer,head,source,contribution,"
-                                "centred,residual,bound\n";
+int attribute_write_header(FILE *file, const RunOptions *run)
+{
+    (void)run; /* whatever is asked */
+    return attribute_write_rows(file,
+                                "input,tokens,logit,kind,layer,sublayer,head,source,contribution,"
+                                "centred,residual,bound\n");
+}
+
+int attribute_write_rows(FILE *file, const void *text)
+{
+    return fputs(text, file) == EOF ? -1 : 0;
+}
 
 static void write_number(FILE *file, mpfr_srcptr value)
 {

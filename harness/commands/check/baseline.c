@@ -98,7 +98,7 @@ static int check_columns(const Csv *csv, bool every_input)
     char *header = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&header, &size);
-    int status = stream == NULL || (every_input ? guarantee_write_header(stream)
+    int status = stream == NULL || (every_input ? guarantee_write_header(stream, NULL)
                                                 : table_write_header(stream, false)) != 0
                      ? 99
                      : 0;

@@ -63,9 +63,7 @@ void finding_print_command(FILE *file, const Check *check, const Finding *findin
     if (finding->command != NULL) {
         fputs(finding->command, file);
     } else if (finding->point != NULL && check->proves != NULL) {
-        char *command = bound_command(finding->point, check->proves);
-        fputs(command != NULL ? command : "headproof: memory is short", file);
-        free(command);
+        bound_print_command(file, finding->point, check->proves);
     } else if (finding->point != NULL) {
         point_print_command(file, finding->point);
     } else if (finding->row != NO_ROW && check->proves == NULL) {

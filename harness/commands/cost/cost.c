@@ -9,14 +9,10 @@
 #include "print.h"
 #include "row.h"
 
-#include "../../base/atomic_file.h"
 #include "../../base/shown.h"
 #include "../../grid/preset.h"
-#include "../../table/output.h"
 #include "../commands.h"
-
-#include <stdlib.h>
-#include <unistd.h>
+#include "../outcome.h"
 
 /* Layers that take turns: what two of them cost, any number does. */
 enum { LAYERS_UNLIKE = 2 };
@@ -36,12 +32,12 @@ static void cost_clear(Cost *cost)
     mpz_clear(cost->embedding);
 }
 
-int cost_write_columns(FILE *file)
+int cost_write_header(FILE *file, const RunOptions *run)
 {
     Cost cost;
     cost_init(&cost);
-    cost.measured = true;
-    int status = cost_write_header(file, &cost);
+    cost.measured = run->measure;
+    int status = cost_write_names(file, &cost);
     cost_clear(&cost);
     return status;
 }
@@ -95,50 +91,30 @@ static int count(Cost *cost, const Point *point, const Preset *preset)
     return 0;
 }
 
-static int write_cost(Output *output, const RunOptions *run, const Cost *cost, bool first)
-{
-    FILE *file = output_file(output);
-    int status = 0;
-    if (run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO)) {
-        cost_print(file, cost);
-    } else {
-        status = first ? cost_write_header(file, cost) : 0;
-        status = status == 0 ? cost_write_row(file, cost) : status;
-    }
-    if (status != 0 || output_commit(output) != 0) {
-        return output_failed(run->output);
-    }
-    return 0;
-}
+static const OutcomeKind cost_outcome = {.table = {.bare = BARE_TEXT,
+                                                   .write_header = cost_write_header,
+                                                   .write_row = cost_write_row,
+                                                   .print = cost_print,
+                                                   .between = ""}};
 
-static int run_point(Output *output, const RunOptions *run, const Point *point, bool first)
+static int run_point(Outcome *outcome, const Point *point)
 {
-    const Preset *preset = run->preset != NULL ? preset_find(run->preset) : NULL;
+    const RunOptions *run = outcome->run;
     Cost cost;
     cost_init(&cost);
-    int status = count(&cost, point, preset);
-    if (status == 0 && run->measure) {
-        status = cost_measure(&cost);
-    }
-    status = status != 0 ? status : write_cost(output, run, &cost, first);
+    int status = count(&cost, point, run->preset != NULL ? preset_find(run->preset) : NULL);
+    status = status == 0 && run->measure ? cost_measure(&cost) : status;
+    status = status != 0 ? status : sink_put(&outcome->sink, &cost);
     cost_clear(&cost);
     return status;
 }
 
 int command_cost(const Grid *grid, const RunOptions *run)
 {
-    Output *output;
-    int status = output_open_run(&output, run);
-    if (status != 0) {
-        return status;
-    }
+    Outcome outcome;
+    int status = outcome_open(&outcome, &cost_outcome, grid, run);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
-        status = run_point(output, run, &grid->points[i], i == 0);
+        status = run_point(&outcome, &grid->points[i]);
     }
-    status = status != 0
-                 ? status
-                 : output_finish(output,
-                                 &(RunRecord){.argc = run->argc, .argv = run->argv, .grid = grid});
-    output_clear(output);
-    return status;
+    return outcome_end(&outcome, status);
 }

@@ -25,7 +25,7 @@ typedef struct {
     CostTimes times[KERNEL_COUNT];
 } Cost;
 
-/* The names of all columns, those of --measure among them.  0, or -1 when the stream failed. */
-int cost_write_columns(FILE *file) __attribute__((warn_unused_result));
+/* The names of the columns.  0, or -1 when the stream failed. */
+int cost_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
 
 #endif

@@ -113,8 +113,9 @@ static void print_form(FILE *file, const Cost *cost, KernelForm form, const char
     }
 }
 
-void cost_print(FILE *file, const Cost *cost)
+void cost_print(FILE *file, const void *row)
 {
+    const Cost *cost = row;
     const CaseSpec *spec = &cost->point->spec;
     print_heading(file, cost);
     print_layer(file, cost);

@@ -6,7 +6,7 @@
 
 #include "cost.h"
 
-/* For a terminal. */
-void cost_print(FILE *file, const Cost *cost);
+/* A Cost for a terminal (outcome.h). */
+void cost_print(FILE *file, const void *row);
 
 #endif

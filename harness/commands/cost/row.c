@@ -217,12 +217,12 @@ static int write_line(FILE *file, const Cost *cost, bool naming)
     return ferror(file) ? -1 : 0;
 }
 
-int cost_write_header(FILE *file, const Cost *cost)
+int cost_write_names(FILE *file, const Cost *cost)
 {
     return write_line(file, cost, true);
 }
 
-int cost_write_row(FILE *file, const Cost *cost)
+int cost_write_row(FILE *file, const void *cost)
 {
     return write_line(file, cost, false);
 }

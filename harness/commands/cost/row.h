@@ -6,8 +6,8 @@
 
 #include "cost.h"
 
-/* 0, or -1 when the stream failed. */
-int cost_write_header(FILE *file, const Cost *cost) __attribute__((warn_unused_result));
-int cost_write_row(FILE *file, const Cost *cost) __attribute__((warn_unused_result));
+/* The columns of such a cost, and the row of one (a Cost): 0, or -1 when the stream failed. */
+int cost_write_names(FILE *file, const Cost *cost) __attribute__((warn_unused_result));
+int cost_write_row(FILE *file, const void *cost) __attribute__((warn_unused_result));
 
 #endif

@@ -8,7 +8,6 @@
 #include "../../base/domain.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
-#include "../../base/text_stream.h"
 #include "../../evaluate/predict.h"
 #include "../../grid/point_axes.h"
 
@@ -234,14 +233,8 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
     return 2;
 }
 
-char *bound_command(const Point *point, const RunOptions *run)
+void bound_print_command(FILE *file, const Point *point, const RunOptions *run)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *file = text_stream(&text, &size);
-    if (file == NULL) {
-        return NULL;
-    }
     Point own = *point;
     own.omega = (point->asked >> AXIS_OMEGA & 1) != 0 ? point->omega : 0;
     fputs("headproof guarantee", file);
@@ -249,11 +242,6 @@ char *bound_command(const Point *point, const RunOptions *run)
     if (run->input_norm > 0) {
         fprintf(file, " --input-norm %.17g", run->input_norm);
     }
-    if (fclose(file) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }
 
 const char *bound_misfit(const Point *point)

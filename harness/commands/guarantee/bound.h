@@ -58,8 +58,8 @@ bool bound_serves(const Bound *bound, const Point *point);
 int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *run)
     __attribute__((warn_unused_result));
 
-/* The command that proves it again, for the caller to free; NULL: memory is short. */
-char *bound_command(const Point *point, const RunOptions *run);
+/* The command that proves it again. */
+void bound_print_command(FILE *file, const Point *point, const RunOptions *run);
 
 /* NULL, or what is expected of a tolerance that is not of what is proven. */
 const char *bound_misfit(const Point *point);

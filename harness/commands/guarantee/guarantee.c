@@ -4,30 +4,17 @@
 #include "bound.h"
 #include "row.h"
 
-#include "../../base/atomic_file.h"
 #include "../../base/decimal.h"
-#include "../../base/memory.h"
 #include "../../base/message.h"
-#include "../../table/output.h"
-#include "../check/outcome.h"
 #include "../commands.h"
+#include "../outcome.h"
 
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct {
-    const Grid *grid;
-    const RunOptions *run;
-    Output *output;
     Outcome outcome;
     Bound bound; /* of the points so far, while they differ in Omega alone */
-    bool terminal;
-    size_t written, failed;
 } Run;
-
-static const OutcomeKind guarantee_outcome = {
-    .command = "guarantee", .reason = "no such bound is proven", .column = "error"};
 
 /* Without --omega, the smallest is found. */
 static Point asked(const Point *point)
@@ -43,31 +30,22 @@ static Point asked(const Point *point)
     return own;
 }
 
-static int write_proven(Run *all, const Proven *proven, double seconds)
+static void print_command(FILE *file, const void *row, const RunOptions *run)
 {
-    FILE *file = output_file(all->output);
-    int status = 0;
-    if (all->terminal) {
-        fputs(all->written > 0 ? "\n" : "", file);
-        guarantee_print(file, proven);
-    } else {
-        status = all->written == 0 ? guarantee_write_header(file) : 0;
-        status = status == 0 ? guarantee_write_rows(file, proven) : status;
-    }
-    all->written++;
-    if (status != 0 || output_commit(all->output) != 0) {
-        return output_failed(all->run->output);
-    }
-    if (all->outcome.file == NULL) {
-        return 0;
-    }
-    status = guarantee_write_rows(all->outcome.file, proven);
-    for (size_t l = 0; l < proven->depth && status == 0; l++) {
-        status = outcome_case(&all->outcome, l == 0 ? seconds : 0,
-                              bound_command(&proven->point, all->run));
-    }
-    return status;
+    const Proven *proven = row;
+    bound_print_command(file, &proven->point, run);
 }
+
+static const OutcomeKind guarantee_outcome = {.table = {.bare = BARE_TEXT,
+                                                        .write_header = guarantee_write_header,
+                                                        .write_row = guarantee_write_rows,
+                                                        .print = guarantee_print,
+                                                        .between = "\n"},
+                                              .command = "guarantee",
+                                              .reason = "no such bound is proven",
+                                              .column = "error",
+                                              .write_header = guarantee_write_header,
+                                              .print_command = print_command};
 
 static void say_none(const Proven *proven)
 {
@@ -87,27 +65,39 @@ static void say_refused(const Bound *bound)
     fputc('\n', stderr);
 }
 
+/* The bound that serves a point.  0; 2 or 99 after a message. */
+static int find_bound(Run *all, const Point *point)
+{
+    if (bound_serves(&all->bound, point)) {
+        return 0;
+    }
+    bound_clear(&all->bound);
+    int status = bound_open(&all->bound, point, all->outcome.run);
+    if (status == 2) {
+        say_refused(&all->bound);
+    }
+    return status;
+}
+
 static int run_point(Run *all, const Point *given)
 {
+    Outcome *outcome = &all->outcome;
     Point point = asked(given);
     clock_t start = clock();
     Proven proven = {0};
-    int status = 0;
-    if (!bound_serves(&all->bound, given)) {
-        bound_clear(&all->bound);
-        status = bound_open(&all->bound, given, all->run);
-        if (status == 2) {
-            say_refused(&all->bound);
-        }
+    int status = find_bound(all, given);
+    status = status != 0 ? status : bound_at(&proven, &all->bound, &point);
+    if (status != 0) {
+        return status;
     }
-    status = status == 0 ? bound_at(&proven, &all->bound, &point) : status;
-    if (status == 0) {
-        all->failed += proven.refused;
-        if (proven.none && !all->terminal) {
-            say_none(&proven);
-        }
-        status = write_proven(all, &proven, (double)(clock() - start) / CLOCKS_PER_SEC);
+    outcome->failed += proven.refused;
+    if (proven.none && !outcome->sink.text) {
+        say_none(&proven);
     }
+    const Cases cases = {guarantee_write_rows, &proven, proven.depth,
+                         (double)(clock() - start) / CLOCKS_PER_SEC};
+    status = sink_put(&outcome->sink, &proven);
+    status = status != 0 ? status : outcome_add(outcome, cases);
     proven_clear(&proven);
     return status;
 }
@@ -128,33 +118,18 @@ static int check_asked(const Grid *grid)
 
 int command_guarantee(const Grid *grid, const RunOptions *run)
 {
-    Run all = {.grid = grid, .run = run};
-    bool judged = grid_first_judged(grid) != NULL;
+    Run all = {0};
     int status = check_asked(grid);
+    if (status != 0) {
+        return status;
+    }
     ref_thread_setup();
-    all.terminal =
-        run->output == NULL && run->stream == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
-    if (status == 0) {
-        status = run->stream != NULL ? output_open_stream(&all.output, run->stream)
-                                     : output_open_run(&all.output, run);
-    }
-    status = status == 0 ? outcome_open(&all.outcome, &guarantee_outcome, run, judged) : status;
-    if (status == 0 && all.outcome.file != NULL && guarantee_write_header(all.outcome.file) != 0) {
-        status = memory_fault();
-    }
+    status = outcome_open(&all.outcome, &guarantee_outcome, grid, run);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         status = run_point(&all, &grid->points[i]);
     }
-    if (status == 0) {
-        status = output_finish(all.output,
-                               &(RunRecord){.argc = run->argc, .argv = run->argv, .grid = grid});
-    }
-    if (status == 0) {
-        status = outcome_finish(&all.outcome, all.failed == 0, NULL);
-    }
+    status = outcome_end(&all.outcome, status);
     bound_clear(&all.bound);
-    outcome_clear(&all.outcome);
-    output_clear(all.output);
     ref_thread_clear();
-    return status != 0 ? status : all.failed > 0;
+    return status;
 }

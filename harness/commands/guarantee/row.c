@@ -20,8 +20,9 @@ static const char tail[] = ",layer,tolerance,input_norm,rows,scores,bias_row,gai
                            "error_log10,logit_error,logit_error_log10,from_sublayer,from_term,"
                            "zero_leak_omega,status\n";
 
-int guarantee_write_header(FILE *file)
+int guarantee_write_header(FILE *file, const RunOptions *run)
 {
+    (void)run; /* whatever is asked */
     return table_write_key_header(file, true) != 0 || fputs(tail, file) == EOF ? -1 : 0;
 }
 
@@ -76,8 +77,9 @@ static void print_zero_leak(char text[ZERO_LEAK_TEXT], const Proven *proven)
     }
 }
 
-int guarantee_write_rows(FILE *file, const Proven *proven)
+int guarantee_write_rows(FILE *file, const void *row)
 {
+    const Proven *proven = row;
     char tolerance[DECIMAL_TEXT] = "", zero_leak[ZERO_LEAK_TEXT];
     int status = 0;
     print_zero_leak(zero_leak, proven);
@@ -138,8 +140,9 @@ static void print_table(FILE *file, const Proven *proven)
     }
 }
 
-void guarantee_print(FILE *file, const Proven *proven)
+void guarantee_print(FILE *file, const void *row)
 {
+    const Proven *proven = row;
     const Point *point = &proven->point;
     const char *what = proven->logits ? "logit" : "entry";
     char error[MAGNITUDE_TEXT], omega[DECIMAL_TEXT], tolerance[DECIMAL_TEXT], from[GUARANTEE_FROM];

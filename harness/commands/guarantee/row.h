@@ -6,12 +6,12 @@
 
 #include "bound.h"
 
-/* 0, or -1 when the stream failed. */
-int guarantee_write_header(FILE *file) __attribute__((warn_unused_result));
-int guarantee_write_rows(FILE *file, const Proven *proven) __attribute__((warn_unused_result));
+/* row: a Proven (outcome.h).  0, or -1 when the stream failed. */
+int guarantee_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
+int guarantee_write_rows(FILE *file, const void *row) __attribute__((warn_unused_result));
 
 /* The same for a reader, and the sentence. */
-void guarantee_print(FILE *file, const Proven *proven);
+void guarantee_print(FILE *file, const void *row);
 
 /* "sublayer 3, attention": where the largest part of the last layer's error is from. */
 enum { GUARANTEE_FROM = 64 };

@@ -6,6 +6,7 @@
 
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
+#include "../../grid/grid.h"
 #include "../../table/meanings.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static char *header_of(const CommandInfo *command)
     if (file == NULL) {
         return NULL;
     }
-    int status = command->write_header(file);
+    int status = command->write_header(file, &(RunOptions){.propagation = true, .measure = true});
     if (fclose(file) != 0 || status != 0) {
         free(text);
         return NULL;

@@ -115,7 +115,7 @@ static int check_files(const Merge *merge, const char *output)
 
 int command_merge(int argc, char **argv)
 {
-    Merge merge = {0};
+    Merge merge = {.options = {.argc = argc, .argv = argv}};
     merge.files = calloc((size_t)argc + 1, sizeof *merge.files);
     if (merge.files == NULL) {
         return memory_fault();
@@ -130,7 +130,7 @@ int command_merge(int argc, char **argv)
     }
     if (status == 0) {
         merge_compare_machines(&merge);
-        status = merge_write(&merge, argc, argv);
+        status = merge_write(&merge);
     }
     status = status != 0 ? status : conclude(&merge);
     clear(&merge);

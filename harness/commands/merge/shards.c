@@ -12,7 +12,7 @@
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
 #include "../../table/columns.h"
-#include "../../table/table.h"
+#include "../sweep/sweep.h"
 #include "../verify/print.h"
 
 #include <errno.h>
@@ -263,16 +263,14 @@ bool merge_has_propagation(const Merge *merge)
 /* The header is one that this program writes: columns are found by where they stand. */
 static int check_header(const Merge *merge)
 {
+    const RunOptions asked = {.propagation = merge_has_propagation(merge)};
     char *text = NULL;
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
-    if (file == NULL) {
-        return memory_fault();
-    }
-    int status = merge_is_verify(merge) ? verify_write_header(file)
-                                        : table_write_header(file, merge_has_propagation(merge));
-    if (fclose(file) != 0 || status != 0) {
-        free(text);
+    int status = file == NULL             ? -1
+                 : merge_is_verify(merge) ? verify_write_header(file, &asked)
+                                          : sweep_write_header(file, &asked);
+    if (text_close(file, &text, status) == NULL) {
         return memory_fault();
     }
     status = compare_names(merge, text);

@@ -4,7 +4,9 @@
 #include "write.h"
 
 #include "../../base/message.h"
-#include "../../table/output.h"
+#include "../../table/sink.h"
+
+#include <string.h>
 
 /* A shard's entry in the merged sidecar. */
 static json_t *shard_value(const ShardFile *file)
@@ -25,7 +27,7 @@ static json_t *shard_value(const ShardFile *file)
 }
 
 /* The first shard's, with what is the whole's. */
-static json_t *merged_sidecar(const Merge *merge, int argc, char **argv)
+static json_t *merged_sidecar(const Merge *merge)
 {
     json_t *object = json_copy(merge->files[0].sidecar), *shards = json_array(),
            *points = json_array();
@@ -39,7 +41,8 @@ static json_t *merged_sidecar(const Merge *merge, int argc, char **argv)
         status |= json_array_append_new(points, fact);
     }
     status |=
-        json_object_set_new(object, "argv", sidecar_arguments(argc, argv)) |
+        json_object_set_new(object, "argv",
+                            sidecar_arguments(merge->options.argc, merge->options.argv)) |
         json_object_set_new(object, "date", sidecar_date()) |
         json_object_set_new(object, "shard", json_pack("{s:i, s:i}", "index", 1, "count", 1)) |
         json_object_set_new(object, "machines_differ", json_boolean(merge->mixed)) |
@@ -52,38 +55,38 @@ static json_t *merged_sidecar(const Merge *merge, int argc, char **argv)
     return object;
 }
 
-/* Point by point, so that a format takes them in as they come.  0, or -1 (errno). */
-static int write_rows(const Merge *merge, Output *output)
+/* Rows as the shards have them, and what makes them last: point by point, so that a format takes
+ * them in as they come. */
+static bool put(Sink *sink, const char *rows, size_t length)
 {
-    FILE *file = output_file(output);
-    bool ok = fwrite(merge->header, 1, merge->header_length, file) == merge->header_length;
-    if (merge->merged != NULL) {
-        return ok && fputs(merge->merged, file) != EOF ? 0 : -1;
-    }
-    for (size_t i = 0; i < merge->point_count && ok; i++) {
-        const MergedPoint *point = &merge->points[i];
-        ok = fwrite(point->rows, 1, point->length, file) == point->length &&
-             output_commit(output) == 0;
-    }
-    return ok ? 0 : -1;
+    return sink_append(sink, rows, length, 0) == 0 && sink_sync(sink) == 0;
 }
 
-int merge_write(const Merge *merge, int argc, char **argv)
+/* 0; 99 after a message. */
+static int write_rows(const Merge *merge, Sink *sink)
 {
-    Output *output;
-    int status = output_open_run(&output, &merge->options);
-    if (status != 0) {
-        return status;
+    bool ok = sink_append(sink, merge->header, merge->header_length, 0) == 0;
+    if (merge->merged != NULL) {
+        ok = ok && put(sink, merge->merged, strlen(merge->merged));
     }
-    json_t *sidecar = merged_sidecar(merge, argc, argv);
-    if (sidecar == NULL) {
-        status = memory_fault();
-    } else if (write_rows(merge, output) != 0) {
-        status = output_failed(merge->options.output);
-    } else {
-        status = output_finish_sidecar(output, sidecar);
+    for (size_t i = 0; merge->merged == NULL && i < merge->point_count && ok; i++) {
+        ok = put(sink, merge->points[i].rows, merge->points[i].length);
     }
-    json_decref(sidecar);
-    output_clear(output);
+    return ok ? 0 : sink_failed(sink);
+}
+
+int merge_write(const Merge *merge)
+{
+    static const SinkKind kind = {.bare = BARE_TABLE};
+    Sink sink;
+    RunRecord record = {0};
+    int status = sink_open(&sink, &kind, &merge->options, &record);
+    if (status == 0) {
+        record.made = merged_sidecar(merge);
+        status = record.made == NULL ? memory_fault() : write_rows(merge, &sink);
+    }
+    status = status != 0 ? status : sink_finish(&sink);
+    json_decref(record.made);
+    sink_clear(&sink);
     return status;
 }

@@ -7,6 +7,6 @@
 #include "merge.h"
 
 /* The rows in the format asked for.  0, 2 or 99 after a message. */
-int merge_write(const Merge *merge, int argc, char **argv) __attribute__((warn_unused_result));
+int merge_write(const Merge *merge) __attribute__((warn_unused_result));
 
 #endif

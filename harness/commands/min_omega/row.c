@@ -6,49 +6,22 @@
 #include "row.h"
 
 #include "../../base/decimal.h"
-#include "../../base/text_stream.h"
 #include "../../evaluate/omega_print.h"
 #include "../../table/bounds.h"
 #include "../../table/table.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-
-/* "1:20", "3", "1;5;7": no comma, so that it is one cell. */
-static char *seeds_text(const Ensemble *ensemble)
-{
-    char *text = NULL;
-    size_t length;
-    FILE *file = text_stream(&text, &length);
-    for (size_t i = 0; file != NULL && i < ensemble->count;) {
-        uint64_t first = ensemble->points[i]->spec.seed, last = first;
-        const char *separator = i > 0 ? ";" : "";
-        /* A seed comes once for every input. */
-        for (; i < ensemble->count && ensemble->points[i]->spec.seed - last <= 1; i++) {
-            last = ensemble->points[i]->spec.seed;
-        }
-        fprintf(file, "%s%" PRIu64, separator, first);
-        if (last > first) {
-            fprintf(file, ":%" PRIu64, last);
-        }
-    }
-    if (file == NULL || fclose(file) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
 
 /* The key of what is searched together: of all inputs it has none. */
-static int write_key(FILE *file, const Ensemble *ensemble, const char *seeds)
+static int write_key(FILE *file, const Search *search)
 {
+    const Ensemble *ensemble = &search->seeds;
     Point key = *ensemble->points[0];
     key.input = ensemble->points[ensemble->count - 1]->input == key.input ? key.input : 0;
     for (size_t i = 1; i < ensemble->count; i++) {
         key.asked |= ensemble->points[i]->asked;
     }
-    return table_write_key(file, &key, false, seeds);
+    return table_write_key(file, &key, false, search->seeds_cell);
 }
 
 static int write_omega(FILE *file, bool present, double omega)
@@ -148,8 +121,9 @@ static void write_bounds(FILE *file, const FoundErrors *errors, bool logs)
 }
 
 /* The columns of a report's case, behind the key. */
-int row_write_case_header(FILE *file)
+int row_write_case_header(FILE *file, const RunOptions *run)
 {
+    (void)run; /* whatever is asked */
     return table_write_key_header(file, false) != 0 ||
                    fputs(",tolerance,omega_min,omega_max,error_min,omega_proven,omega_best,best_"
                          "error," BOUNDS_COLUMN ",status\n",
@@ -158,14 +132,13 @@ int row_write_case_header(FILE *file)
                : 0;
 }
 
-int row_write_case(FILE *file, const Search *search)
+int row_write_case(FILE *file, const void *row)
 {
+    const Search *search = row;
     const OmegaSearch *s = &search->found.search;
     const Point *point = search->seeds.points[0];
     bool best = judge_needs_arithmetic(point->judge) && s->best.omega > 0;
-    char *text = seeds_text(&search->seeds);
-    int status = text == NULL ? -1 : write_key(file, &search->seeds, text);
-    free(text);
+    int status = write_key(file, search);
     FoundErrors errors;
     found_errors_init(&errors, &search->seeds, &search->found);
     status |= write_omega(file, true, point->tolerance);
@@ -181,48 +154,35 @@ int row_write_case(FILE *file, const Search *search)
     return ferror(file) ? -1 : status;
 }
 
-char *row_command(const Search *search, const RunOptions *run)
+void row_print_command(FILE *file, const void *row, const RunOptions *run)
 {
-    char *text = NULL, *seeds = seeds_text(&search->seeds);
-    size_t size;
-    FILE *file = seeds == NULL ? NULL : text_stream(&text, &size);
-    if (file != NULL) {
-        for (char *c = seeds; *c != '\0'; c++) {
-            *c = *c == ';' ? ',' : *c; /* as the flag takes them */
-        }
-        fputs("headproof min-omega", file);
-        point_print_flags(file, search->seeds.points[0], NULL, seeds);
-        if (run->positions != NULL) {
-            fprintf(file, " --positions %s", run->positions);
-        }
-        fputs(run->every_input ? " --every-input" : "", file);
-        if (run->input_norm > 0) {
-            fprintf(file, " --input-norm %.17g", run->input_norm);
-        }
+    const Search *search = row;
+    fputs("headproof min-omega", file);
+    point_print_flags(file, search->seeds.points[0], NULL, search->seeds_flag);
+    if (run->positions != NULL) {
+        fprintf(file, " --positions %s", run->positions);
     }
-    free(seeds);
-    if (file != NULL && fclose(file) != 0) {
-        free(text);
-        text = NULL;
+    fputs(run->every_input ? " --every-input" : "", file);
+    if (run->input_norm > 0) {
+        fprintf(file, " --input-norm %.17g", run->input_norm);
     }
-    return text;
 }
 
-int row_write_header(FILE *file)
+int row_write_header(FILE *file, const RunOptions *run)
 {
+    (void)run; /* whatever is asked */
     return table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF ? -1 : 0;
 }
 
-int row_write(FILE *file, const Search *search)
+int row_write(FILE *file, const void *row)
 {
+    const Search *search = row;
     const Ensemble *ensemble = &search->seeds;
     const Found *found = &search->found;
     const OmegaSearch *s = &found->search;
     const Point *point = ensemble->points[0];
     bool machine = judge_needs_arithmetic(point->judge);
-    char *text = seeds_text(ensemble);
-    int status = text == NULL ? -1 : write_key(file, ensemble, text);
-    free(text);
+    int status = write_key(file, search);
     FoundErrors errors;
     found_errors_init(&errors, ensemble, found);
     status |= write_omega(file, true, point->tolerance);

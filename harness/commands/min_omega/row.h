@@ -8,15 +8,16 @@
 
 #include <stdio.h>
 
-/* The names of the columns, and a row; not 0 (errno) where they could not be written. */
-int row_write_header(FILE *file);
-int row_write(FILE *file, const Search *search);
+/* The names of the columns, and a row, which is a Search (outcome.h); not 0 (errno) where they
+ * could not be written. */
+int row_write_header(FILE *file, const RunOptions *run);
+int row_write(FILE *file, const void *row);
 
-/* The same of a report's table of cases (check/outcome.h). */
-int row_write_case_header(FILE *file);
-int row_write_case(FILE *file, const Search *search);
+/* The same of a report's table of cases. */
+int row_write_case_header(FILE *file, const RunOptions *run);
+int row_write_case(FILE *file, const void *row);
 
-/* What repeats the search; free it.  NULL: memory is short. */
-char *row_command(const Search *search, const RunOptions *run) __attribute__((warn_unused_result));
+/* What repeats the search. */
+void row_print_command(FILE *file, const void *row, const RunOptions *run);
 
 #endif

@@ -6,10 +6,12 @@
 #include "../guarantee/bound.h"
 
 #include "../../base/message.h"
+#include "../../base/text_stream.h"
 #include "../../evaluate/predict.h"
 #include "../../evaluate/logits.h"
 #include "../../grid/point_axes.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,6 +40,29 @@ static bool has_all_inputs(const Grid *grid, const Point *point)
     return inputs > 1 && inputs == model_source_inputs(point->source);
 }
 
+/* "1:20", "3", "1;5;7", with that separator.  NULL: memory is short. */
+static char *seeds_text(const Ensemble *ensemble, char separator)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *file = text_stream(&text, &length);
+    for (size_t i = 0; file != NULL && i < ensemble->count;) {
+        uint64_t first = ensemble->points[i]->spec.seed, last = first;
+        if (i > 0) {
+            putc(separator, file);
+        }
+        /* A seed comes once for every input. */
+        for (; i < ensemble->count && ensemble->points[i]->spec.seed - last <= 1; i++) {
+            last = ensemble->points[i]->spec.seed;
+        }
+        fprintf(file, "%" PRIu64, first);
+        if (last > first) {
+            fprintf(file, ":%" PRIu64, last);
+        }
+    }
+    return text_close(file, &text, 0);
+}
+
 Search *search_make(const Grid *grid, bool *taken, size_t first)
 {
     bool all_inputs = has_all_inputs(grid, &grid->points[first]);
@@ -61,6 +86,12 @@ Search *search_make(const Grid *grid, bool *taken, size_t first)
             ensemble_add(&search->seeds, &grid->points[i]);
         }
     }
+    search->seeds_cell = seeds_text(&search->seeds, ';');
+    search->seeds_flag = seeds_text(&search->seeds, ',');
+    if (search->seeds_cell == NULL || search->seeds_flag == NULL) {
+        search_free(search);
+        return NULL;
+    }
     return search;
 }
 
@@ -69,6 +100,8 @@ void search_free(Search *search)
     if (search != NULL) {
         ensemble_clear(&search->seeds);
         found_clear(&search->found);
+        free(search->seeds_cell);
+        free(search->seeds_flag);
         free(search);
     }
 }

@@ -11,6 +11,8 @@
 typedef struct {
     size_t first; /* of its points in the grid */
     Ensemble seeds;
+    char *seeds_cell; /* "1:20", "3", "1;5;7": no comma, so that it is one cell */
+    char *seeds_flag; /* the same as --seed takes it */
     Found found;
     OmegaInterval predicted;
     double seconds;

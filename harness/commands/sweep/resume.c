@@ -26,7 +26,7 @@ static int refuse_rows(const Sweep *sweep, size_t line, const char *why)
 {
     fprintf(stderr, "headproof: %s%s:%zu: cannot be resumed: %s\n",
             shown(sweep->options->output).text,
-            journal_is_complete(sweep->journal) ? "" : ".partial", line, why);
+            journal_is_complete(sweep->sink.journal) ? "" : ".partial", line, why);
     return 2;
 }
 
@@ -37,7 +37,7 @@ static int check_header(const Sweep *sweep)
     if (header == NULL) {
         return memory_fault();
     }
-    bool same = journal_has_header(sweep->journal, header);
+    bool same = journal_has_header(sweep->sink.journal, header);
     free(header);
     return same ? 0 : refuse_rows(sweep, 1, UNEXPECTED);
 }
@@ -47,9 +47,8 @@ static int check_header(const Sweep *sweep)
 static int take_points(Sweep *sweep, size_t *kept)
 {
     size_t size, length = 1;
-    const char *rows = journal_rows(sweep->journal, &size);
-    *kept = 0;
-    while (sweep->committed < sweep->count && length > 0) {
+    const char *rows = journal_rows(sweep->sink.journal, &size);
+    while (sweep->committed < sweep->record.count && length > 0) {
         PointOutcome outcome;
         length =
             rows_read(&outcome, rows + *kept, size - *kept, sweep_point(sweep, sweep->committed));
@@ -57,7 +56,7 @@ static int take_points(Sweep *sweep, size_t *kept)
             return memory_fault();
         }
         bool broken = false;
-        if (length > 0 && !journal_take(sweep->journal, rows + *kept, length, &broken)) {
+        if (length > 0 && !journal_take(sweep->sink.journal, rows + *kept, length, &broken)) {
             length = 0;
         }
         if (broken) {
@@ -71,24 +70,33 @@ static int take_points(Sweep *sweep, size_t *kept)
         }
     }
     size_t torn = count_lines(rows + *kept, size - *kept);
-    bool whole = sweep->committed == sweep->count;
+    bool whole = sweep->committed == sweep->record.count;
     if ((whole ? torn > 0
                : torn >= sweep_point(sweep, sweep->committed)->spec.depth &&
-                     journal_has_more(sweep->journal)) ||
-        (journal_is_complete(sweep->journal) && (!whole || *kept < size))) {
+                     journal_has_more(sweep->sink.journal)) ||
+        (journal_is_complete(sweep->sink.journal) && (!whole || *kept < size))) {
         return refuse_rows(sweep, count_lines(rows, *kept) + 2, UNEXPECTED);
     }
-    if (!sweep->options->quiet && journal_is_complete(sweep->journal)) {
+    if (!sweep->options->quiet && journal_is_complete(sweep->sink.journal)) {
         fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);
     } else if (!sweep->options->quiet && sweep->committed > 0) {
         fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->committed,
-                sweep->count);
+                sweep->record.count);
     }
     return 0;
 }
 
+bool sweep_is_complete(const Sweep *sweep)
+{
+    return sweep->sink.journal != NULL && journal_is_complete(sweep->sink.journal);
+}
+
 int sweep_take_kept(Sweep *sweep, size_t *kept)
 {
+    *kept = 0;
+    if (sweep->sink.journal == NULL) {
+        return 0; /* nothing is read back */
+    }
     int status = check_header(sweep);
     return status != 0 ? status : take_points(sweep, kept);
 }

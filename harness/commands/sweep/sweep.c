@@ -5,7 +5,6 @@
 
 #include "resume.h"
 
-#include "../../base/atomic_file.h"
 #include "../../base/interrupt.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
@@ -17,7 +16,6 @@
 #include "../../evaluate/predict.h"
 #include "../../evaluate/schedule.h"
 #include "../../table/expanded.h"
-#include "../../table/output.h"
 #include "../../table/summary_table.h"
 #include "../../table/table.h"
 #include "../commands.h"
@@ -26,14 +24,13 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Failing points whose reproducing command is printed; the rest is counted. */
 enum { FAILURES_SHOWN = 10 };
 
 const Point *sweep_point(const Sweep *sweep, size_t position)
 {
-    return &sweep->grid->points[sweep->points[position]];
+    return &sweep->grid->points[sweep->record.points[position]];
 }
 
 static void report_failure(Sweep *sweep, const Point *point, const PointOutcome *outcome)
@@ -53,7 +50,7 @@ static void report_failure(Sweep *sweep, const Point *point, const PointOutcome 
 static double cost_left(const Sweep *sweep, size_t from)
 {
     double sum = 0;
-    for (size_t i = from; i < sweep->count; i++) {
+    for (size_t i = from; i < sweep->record.count; i++) {
         sum += point_cost(sweep_point(sweep, i));
     }
     return sum;
@@ -61,12 +58,12 @@ static double cost_left(const Sweep *sweep, size_t from)
 
 void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds)
 {
-    size_t position = sweep->committed++, index = sweep->points[position];
+    size_t position = sweep->committed++, index = sweep->record.points[position];
     sweep->summaries[position] = outcome->summary;
-    sweep->passed[index] = outcome->failed_layer == 0;
-    sweep->seconds[index] = seconds;
+    sweep->record.passed[index] = outcome->failed_layer == 0;
+    sweep->record.seconds[index] = seconds;
     sweep->bounds += outcome->bounds;
-    if (!sweep->passed[index]) {
+    if (!sweep->record.passed[index]) {
         report_failure(sweep, &sweep->grid->points[index], outcome);
     }
 }
@@ -76,18 +73,17 @@ static int write_other_rows(Sweep *sweep, const Point *point, const PointRows *r
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = text_stream(&text, &size);
-    if (stream == NULL) {
-        return -1;
-    }
     int status = 0;
-    if (sweep->terminal) {
+    FILE *stream = text_stream(&text, &size);
+    if (stream != NULL && sweep->sink.text) {
         live_print(stream, &sweep->live, point, rows->text + rows->csv, rows->shown);
-    } else {
+    } else if (stream != NULL) {
         status = expanded_write(stream, sweep->grid, point, rows->text, rows->csv);
     }
-    status =
-        fclose(stream) != 0 || status != 0 ? -1 : journal_append(sweep->journal, text, size, 0);
+    if (text_close(stream, &text, status) == NULL) {
+        return -1;
+    }
+    status = sink_append(&sweep->sink, text, size, 0);
     free(text);
     return status;
 }
@@ -95,10 +91,10 @@ static int write_other_rows(Sweep *sweep, const Point *point, const PointRows *r
 static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows, bool more)
 {
     errno = 0;
-    int status = sweep->terminal || sweep->options->expand
+    int status = sweep->sink.text || sweep->options->expand
                      ? write_other_rows(sweep, point, rows)
-                     : journal_append(sweep->journal, rows->text, rows->csv, rows->seconds);
-    if (status != 0 || (!more && journal_sync(sweep->journal) != 0)) {
+                     : sink_append(&sweep->sink, rows->text, rows->csv, rows->seconds);
+    if (status != 0 || (!more && sink_sync(&sweep->sink) != 0)) {
         sweep->write_error = errno != 0 ? errno : EIO;
     }
     return sweep->write_error == 0;
@@ -110,7 +106,7 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
     const Point *point = &sweep->grid->points[index];
     const PointOutcome *outcome = &rows->outcome;
     pthread_mutex_lock(&sweep->writing);
-    if (sweep->options->verbose || sweep->terminal || outcome->failed_layer != 0) {
+    if (sweep->options->verbose || sweep->sink.text || outcome->failed_layer != 0) {
         progress_clear(&sweep->progress);
     }
     bool written = write_rows(sweep, point, rows, more);
@@ -128,12 +124,18 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
     return written;
 }
 
+/* Is there anything that another run would go on with? */
+static bool survives(const Sweep *sweep)
+{
+    return sweep->sink.journal != NULL && journal_survives(sweep->sink.journal);
+}
+
 /* After what ends a run early: how to go on. */
 static void say_how_to_resume(const Sweep *sweep)
 {
-    if (journal_survives(sweep->journal)) {
+    if (survives(sweep)) {
         fprintf(stderr, "headproof: %zu of %zu points are kept; go on with: ", sweep->committed,
-                sweep->count);
+                sweep->record.count);
         print_command_line(sweep->run.argc, sweep->run.argv,
                            sweep->options->resume ? NULL : "--resume");
     }
@@ -145,32 +147,22 @@ static void say_interrupted(void *context, bool locked)
     if (locked) {
         progress_clear(&sweep->progress);
     }
-    if (!journal_survives(sweep->journal)) {
+    if (!survives(sweep)) {
         fputs("headproof: interrupted before the first point\n", stderr);
     }
     say_how_to_resume(sweep);
     if (locked) {
-        journal_clear(sweep->journal);
+        sink_clear(&sweep->sink);
     }
-}
-
-static int write_fault(const Sweep *sweep)
-{
-    const char *path = sweep->options->output;
-    errno = sweep->write_error;
-    if (path == NULL && sweep->options->stream == NULL) {
-        return streams_stdout_failed();
-    }
-    return atomic_file_failed(path != NULL ? path : "memory");
 }
 
 static int run_points(Sweep *sweep, int threads)
 {
     const Work work = {.grid = sweep->grid,
-                       .points = sweep->points + sweep->committed,
-                       .count = sweep->count - sweep->committed,
+                       .points = sweep->record.points + sweep->committed,
+                       .count = sweep->record.count - sweep->committed,
                        .memory = memory_room(sweep->options->memory),
-                       .terminal = sweep->terminal,
+                       .terminal = sweep->sink.text,
                        .checkpoints = sweep->checkpoints};
     double cost = cost_left(sweep, sweep->committed);
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
@@ -183,46 +175,41 @@ static int run_points(Sweep *sweep, int threads)
     progress_clear(&sweep->progress);
     if (status == EVALUATE_NO_MEMORY) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
-                sweep->count);
+                sweep->record.count);
         return 99;
     }
-    return sweep->write_error != 0 ? write_fault(sweep) : 0;
+    errno = sweep->write_error;
+    return errno != 0 ? sink_failed(&sweep->sink) : 0;
 }
 
-/* The header of a table, as --expand has it. */
-static int write_expanded_header(FILE *file, const Sweep *sweep)
+int sweep_write_header(FILE *file, const RunOptions *run)
+{
+    return table_write_header(file, run->propagation);
+}
+
+static char *header_text(const RunOptions *run, size_t *size)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *stream = text_stream(&text, &size);
-    int status = stream == NULL ? -1 : table_write_header(stream, sweep->options->propagation);
-    status = stream != NULL && fclose(stream) != 0 ? -1 : status;
-    status = status == 0 ? expanded_write(file, sweep->grid, NULL, text, size) : status;
-    free(text);
-    return status;
+    FILE *stream = text_stream(&text, size);
+    int status = stream == NULL ? -1 : sweep_write_header(stream, run);
+    return text_close(stream, &text, status);
 }
 
 char *sweep_header(const Sweep *sweep)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = text_stream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
+    size_t size = 0, length = 0;
+    if (sweep->sink.text) {
+        return strdup(""); /* live_print has its own, with the first rows */
     }
-    int status = 0;
-    if (sweep->terminal) {
-        status = 0; /* live_print has its own, with the first rows */
-    } else if (sweep->options->expand) {
-        status = write_expanded_header(stream, sweep);
-    } else {
-        status = table_write_header(stream, sweep->options->propagation);
+    char *header = header_text(sweep->options, &size);
+    if (header == NULL || !sweep->options->expand) {
+        return header;
     }
-    if (fclose(stream) != 0 || status != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    char *expanded = NULL;
+    FILE *stream = text_stream(&expanded, &length);
+    int status = stream == NULL ? -1 : expanded_write(stream, sweep->grid, NULL, header, size);
+    free(header);
+    return text_close(stream, &expanded, status);
 }
 
 /* Where there is a file, or stdout was asked to be the table.  0, or -1. */
@@ -234,9 +221,9 @@ static int print_summary(const Sweep *sweep)
     if (options->output == NULL && !options->on_stdout) {
         return 0;
     }
-    bool ok =
-        summary_table_print(file, sweep->grid, sweep->points, sweep->count, sweep->summaries) == 0;
-    ok = ok && fprintf(file, "%zu points in %s", sweep->count, shown(path).text) >= 0;
+    bool ok = summary_table_print(file, sweep->grid, sweep->record.points, sweep->record.count,
+                                  sweep->summaries) == 0;
+    ok = ok && fprintf(file, "%zu points in %s", sweep->record.count, shown(path).text) >= 0;
     ok = ok && (!options->certify || print_certified(file, sweep->bounds) >= 0);
     return ok && putc('\n', file) != EOF && fflush(file) == 0 ? 0 : -1;
 }
@@ -254,6 +241,20 @@ static int conclude(const Sweep *sweep)
     return sweep->failures > 0 ? 1 : 0;
 }
 
+/* All rows are there: the file gets its name. */
+static int finish(Sweep *sweep)
+{
+    pthread_mutex_lock(&sweep->writing);
+    sweep->record.complete = true;
+    /* Before the file has its name: after that nobody would look for more. */
+    if (sink_sync(&sweep->sink) == 0) {
+        checkpoints_drop(sweep->checkpoints);
+    }
+    int status = sink_finish(&sweep->sink);
+    pthread_mutex_unlock(&sweep->writing);
+    return status;
+}
+
 /* Writes what is not there yet. */
 static int write_file(Sweep *sweep, size_t kept, int threads)
 {
@@ -261,43 +262,38 @@ static int write_file(Sweep *sweep, size_t kept, int threads)
     if (header == NULL) {
         return memory_fault();
     }
-    int status = journal_begin(sweep->journal, kept, header, &sweep->run);
+    int status = sink_begin(&sweep->sink, kept, header);
     free(header);
     status = status != 0 ? status : run_points(sweep, threads);
-    if (status == 0) {
-        pthread_mutex_lock(&sweep->writing);
-        sweep->record.complete = true;
-        /* Before the file has its name: after that nobody would look for more. */
-        if (journal_sync(sweep->journal) == 0) {
-            checkpoints_drop(sweep->checkpoints);
-        }
-        status = journal_finish(sweep->journal, &sweep->run);
-        pthread_mutex_unlock(&sweep->writing);
-    }
+    status = status != 0 ? status : finish(sweep);
     if (status != 0) {
         say_how_to_resume(sweep);
     }
     return status;
 }
 
+static const SinkKind sweep_sink = {
+    .bare = BARE_TEXT, .kept = true, .write_header = sweep_write_header};
+
 /* Is what an interrupted run leaves gone on with? */
-static bool is_kept(const Sweep *sweep)
+static bool is_kept(const RunOptions *run)
 {
-    return format_is_csv(format_find(sweep->options->format)) && !sweep->options->expand;
+    return format_is_csv(format_find(run->format)) && !run->expand;
 }
 
 /* Evaluates what is not there yet, so that a signal leaves what is. */
-static int run_journal(Sweep *sweep, int threads)
+static int run_points_left(Sweep *sweep, int threads)
 {
     size_t kept;
     int status = sweep_take_kept(sweep, &kept);
-    if (status == 0 && journal_is_complete(sweep->journal)) {
-        checkpoints_drop(sweep->checkpoints);
-    }
-    if (status != 0 || journal_is_complete(sweep->journal)) {
+    if (status != 0) {
         return status;
     }
-    if (sweep->options->output == NULL || !is_kept(sweep)) {
+    if (sweep_is_complete(sweep)) {
+        checkpoints_drop(sweep->checkpoints);
+        return 0;
+    }
+    if (sweep->options->output == NULL || !is_kept(sweep->options)) {
         return write_file(sweep, kept, threads);
     }
     Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
@@ -311,45 +307,29 @@ static int run_journal(Sweep *sweep, int threads)
 
 static int prepare(Sweep *sweep)
 {
-    const Grid *grid = sweep->grid;
-    size_t room = grid->count + 1;
-    sweep->points = calloc(room, sizeof *sweep->points);
-    sweep->summaries = calloc(room, sizeof *sweep->summaries);
-    sweep->passed = calloc(room, sizeof *sweep->passed);
-    sweep->seconds = calloc(room, sizeof *sweep->seconds);
-    if (sweep->points == NULL || sweep->summaries == NULL || sweep->passed == NULL ||
-        sweep->seconds == NULL) {
-        fprintf(stderr, "headproof: memory is short for %zu points\n", grid->count);
-        return 99;
+    SweepRecord *record = &sweep->record;
+    int status = sweep_record_open(record, sweep->grid, sweep->options);
+    sweep->summaries = calloc(sweep->grid->count + 1, sizeof *sweep->summaries);
+    if (status != 0) {
+        return status;
     }
-    if (!shard_points(sweep->points, &sweep->count, grid, sweep->record.shard,
-                      sweep->record.shards)) {
+    if (sweep->summaries == NULL ||
+        !shard_points(record->points, &record->count, sweep->grid, record->shard, record->shards)) {
         return memory_fault();
     }
-    if (sweep->terminal) {
-        if (live_open(&sweep->live, grid, sweep->points, sweep->count, terminal_width(stdout)) !=
-            0) {
-            return memory_fault();
-        }
-        sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
-    }
-    sweep->record.points = sweep->points;
-    sweep->record.count = sweep->count;
-    sweep->record.passed = sweep->passed;
-    sweep->run.seconds = sweep->seconds;
-    sweep->run.sweep = &sweep->record;
-    return grid_identify(&sweep->record.identity, grid);
+    sweep->run.seconds = record->seconds;
+    sweep->run.sweep = record;
+    return is_kept(sweep->options)
+               ? checkpoints_open(&sweep->checkpoints, sweep->options, &record->identity)
+               : 0;
 }
 
 static void clear(Sweep *sweep)
 {
-    journal_clear(sweep->journal);
+    sink_clear(&sweep->sink);
     checkpoints_clear(sweep->checkpoints);
-    json_decref(sweep->record.ranks);
-    free(sweep->points);
+    sweep_record_clear(&sweep->record);
     free(sweep->summaries);
-    free(sweep->passed);
-    free(sweep->seconds);
 }
 
 static int check_threads(const RunOptions *run)
@@ -363,16 +343,16 @@ static int check_threads(const RunOptions *run)
     return 0;
 }
 
-static int open_journal(Sweep *sweep)
+/* The columns of a terminal's table. */
+static int open_live(Sweep *sweep)
 {
-    const RunOptions *run = sweep->options;
-    if (run->stream != NULL) {
-        return journal_open_stream(&sweep->journal, run->stream);
+    const SweepRecord *record = &sweep->record;
+    if (live_open(&sweep->live, sweep->grid, record->points, record->count,
+                  terminal_width(stdout)) != 0) {
+        return memory_fault();
     }
-    if (!is_kept(sweep)) {
-        return journal_open_format(&sweep->journal, run->output, format_find(run->format));
-    }
-    return journal_open(&sweep->journal, run->output_flag, run->output, run->resume, &sweep->run);
+    sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
+    return 0;
 }
 
 /* The whole run of rank 0, or of a process that is alone. */
@@ -384,13 +364,16 @@ static int lead(Sweep *sweep)
         status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
     }
     status = status != 0 ? status : checkpoints_claim(sweep->checkpoints);
-    status = status != 0 ? status : open_journal(sweep);
-    if (status == 0 && !run->resume) {
+    status = status != 0 ? status : sink_open(&sweep->sink, &sweep_sink, run, &sweep->run);
+    if (status != 0) {
+        return status;
+    }
+    if (!run->resume) {
         checkpoints_drop(sweep->checkpoints);
     }
-    status = status != 0 ? status : run_journal(sweep, threads);
-    status = status != 0 ? status : conclude(sweep);
-    return status;
+    status = sweep->sink.text ? open_live(sweep) : 0;
+    status = status != 0 ? status : run_points_left(sweep, threads);
+    return status != 0 ? status : conclude(sweep);
 }
 
 int command_sweep(const Grid *grid, const RunOptions *run)
@@ -398,27 +381,15 @@ int command_sweep(const Grid *grid, const RunOptions *run)
     Sweep sweep = {.grid = grid,
                    .options = run,
                    .run = {.argc = run->argc, .argv = run->argv, .grid = grid},
-                   .record = {.shard = run->shards > 0 ? run->shard : 1,
-                              .shards = run->shards > 0 ? run->shards : 1},
                    .writing = PTHREAD_MUTEX_INITIALIZER};
     bool helper = run->team && team_rank() > 0;
-    sweep.terminal = run->output == NULL && run->stream == NULL && !run->on_stdout &&
-                     !run->expand && isatty(STDOUT_FILENO);
     ref_thread_setup();
     int status = helper ? 0 : check_threads(run);
-    if (status == 0 && !helper) {
-        status = grid_predict(grid, run->memory, NULL);
-    }
+    status = status != 0 || helper ? status : grid_predict(grid, run->memory, NULL);
     status = status != 0 ? status : prepare(&sweep);
-    if (status == 0 && is_kept(&sweep)) {
-        status = checkpoints_open(&sweep.checkpoints, run, &sweep.record.identity);
-    }
-    if (run->team) {
-        status = team_largest(status);
-    }
+    status = run->team ? team_largest(status) : status;
     if (status == 0) {
-        status = helper ? dispatch_serve(&sweep.run, memory_room(sweep.options->memory),
-                                         sweep.checkpoints)
+        status = helper ? dispatch_serve(&sweep.run, memory_room(run->memory), sweep.checkpoints)
                         : lead(&sweep);
     }
     clear(&sweep);

@@ -10,28 +10,23 @@
 #include "../../base/progress.h"
 #include "../../evaluate/dispatch.h"
 #include "../../evaluate/rows.h"
-#include "../../table/journal.h"
 #include "../../table/live.h"
+#include "../../table/sink.h"
 
 #include <pthread.h>
 
-/* points [count]: what is evaluated.  summaries [count]; passed, seconds [grid->count].
- * writing: held while rows or files are written. */
+/* summaries [record.count].  writing: held while rows or files are written. */
 typedef struct {
     const Grid *grid;
     const RunOptions *options;
-    Journal *journal;
+    Sink sink;
     Checkpoints *checkpoints;
     Dispatch *dispatch; /* NULL: no other ranks */
     RunRecord run;
     SweepRecord record;
-    size_t *points, count;
     PointSummary *summaries;
-    bool *passed;
-    double *seconds;
     size_t committed, failures, bounds; /* bounds: cells */
-    bool terminal;                      /* stdout is one: a table instead of CSV */
-    Live live;                          /* that table */
+    Live live;                          /* a terminal's table */
     Progress progress;
     int write_error;
     pthread_mutex_t writing;
@@ -43,6 +38,9 @@ const Point *sweep_point(const Sweep *sweep, size_t position);
 /* The next point is committed: what it means for the verdict and the summary.  seconds: negative
  * where they were not measured. */
 void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds);
+
+/* The columns of --propagation are among them where that is asked for.  0, or -1 (errno). */
+int sweep_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* The line or lines before the rows; free it.  NULL: memory is short. */
 char *sweep_header(const Sweep *sweep) __attribute__((warn_unused_result));

@@ -11,28 +11,21 @@
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
-#include "../../base/text_stream.h"
 #include "../../table/table.h"
 
-#include <stdlib.h>
-
-const OutcomeKind verify_outcome = {.command = "verify",
-                                    .reason = "above its tolerance",
-                                    .column = "error",
-                                    .limit = "tolerance",
-                                    .bounds = "bound"};
-
-void verify_cases_header(FILE *file)
+int verify_cases_header(FILE *file, const RunOptions *run)
 {
+    (void)run; /* whatever is asked */
     for (size_t column = VERIFY_MODEL; column <= VERIFY_OPTIONS; column++) {
         fprintf(file, "%s,", verify_column(column));
     }
     fprintf(file, "%s,tolerance,judged,norm,error,bound,%s\n", verify_column(VERIFY_LAYER),
             verify_column(VERIFY_STATUS));
+    return ferror(file) ? -1 : 0;
 }
 
 /* Of the last layer that of the logits, where it is judged; of others that of their stream. */
-static int write_error(FILE *file, const Verify *verify, size_t l, const LogitErrors *logits)
+static int write_error(FILE *file, const Verify *verify, size_t l)
 {
     const Point *point = verify->template;
     bool of_logits = point->judge_of != JUDGE_STREAMS && l + 1 == point->spec.depth;
@@ -46,25 +39,49 @@ static int write_error(FILE *file, const Verify *verify, size_t l, const LogitEr
     }
     mpfr_t worst;
     mpfr_init2(worst, REF_CELL_BITS);
-    logit_errors_judged(worst, logits, point->judge_of);
+    logit_errors_judged(worst, &verify->errors, point->judge_of);
     int written = mpfr_fprintf(file, "%s,,%.*Re,,", point->judge_of == JUDGE_KL ? "kl" : "logits",
                                REF_DIGITS - 1, worst);
     mpfr_clear(worst);
     return written < 0 ? -1 : 0;
 }
 
-static int write_case(FILE *file, const Verify *verify, const char *omega, size_t l,
-                      const LogitErrors *logits)
+/* The cells up to the tolerance; layer: from 1; 0: of all. */
+static int write_key(FILE *file, const Verify *verify, size_t layer)
 {
     char tolerance[DECIMAL_TEXT] = "";
     if (verify->template->judged) {
         decimal_print(tolerance, verify->template->tolerance);
     }
-    int status = verify_write_key(file, verify, omega);
-    fprintf(file, ",%zu,%s,", l + 1, tolerance);
-    status |= write_error(file, verify, l, logits);
-    fprintf(file, "%s\n", status_name(verify->layers[l].status));
+    int status = verify_write_key(file, verify);
+    fputc(',', file);
+    if (layer > 0) {
+        fprintf(file, "%zu", layer);
+    }
+    fprintf(file, ",%s,", tolerance);
     return status;
+}
+
+int verify_cases_layers(FILE *file, const void *row)
+{
+    const Verify *verify = row;
+    int status = 0;
+    for (size_t l = 0; l < verify->template->spec.depth; l++) {
+        status |= write_key(file, verify, l + 1) | write_error(file, verify, l);
+        fprintf(file, "%s\n", status_name(verify->layers[l].status));
+    }
+    return ferror(file) ? -1 : status;
+}
+
+int verify_case_proven(FILE *file, const void *row)
+{
+    const Verify *verify = row;
+    char error[MAGNITUDE_TEXT];
+    magnitude_print(error, verify->bound, REF_DIGITS);
+    int status = write_key(file, verify, 0);
+    fprintf(file, "every-input,max,%s,yes,%s\n", error,
+            status_name(verify->refused ? STATUS_FAIL : STATUS_OK));
+    return ferror(file) ? -1 : status;
 }
 
 /* ---- What reproduces it --------------------------------------------------------------------- */
@@ -89,12 +106,11 @@ static void print_count(FILE *file, const char *name, size_t count)
     }
 }
 
-/* The model at this Omega, on the same inputs. */
-static void print_command(FILE *file, const Verify *verify, double omega)
+void verify_print_command(FILE *file, const void *row, const RunOptions *run)
 {
-    const RunOptions *run = verify->options;
+    const Verify *verify = row;
     Point point = *verify->template;
-    point.omega = omega;
+    point.omega = verify->omega;
     fputs("headproof verify ", file);
     shown_write(file, SHOWN_SHELL, point.source->path);
     point_print_flags(file, &point, taken, NULL);
@@ -113,52 +129,4 @@ static void print_command(FILE *file, const Verify *verify, double omega)
     if (run->shards > 0) {
         fprintf(file, " --shard %zu/%zu", run->shard, run->shards);
     }
-}
-
-/* NULL: memory is short. */
-static char *command_text(const Verify *verify, double omega)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *file = text_stream(&text, &size);
-    if (file == NULL) {
-        return NULL;
-    }
-    print_command(file, verify, omega);
-    if (fclose(file) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-int verify_cases_add(Outcome *outcome, const Verify *verify, double omega,
-                     const LogitErrors *logits, double seconds)
-{
-    size_t depth = verify->template->spec.depth;
-    char text[DECIMAL_TEXT];
-    int status = 0;
-    decimal_print(text, omega);
-    for (size_t l = 0; outcome->file != NULL && l < depth && status == 0; l++) {
-        /* What cannot be written the stream remembers. */
-        (void)write_case(outcome->file, verify, text, l, logits);
-        status = outcome_case(outcome, seconds / (double)depth, command_text(verify, omega));
-    }
-    return status;
-}
-
-int verify_cases_proven(Outcome *outcome, const Verify *verify, double omega, Magnitude bound,
-                        bool refused)
-{
-    char text[DECIMAL_TEXT], tolerance[DECIMAL_TEXT], error[MAGNITUDE_TEXT];
-    if (outcome->file == NULL) {
-        return 0;
-    }
-    decimal_print(text, omega);
-    decimal_print(tolerance, verify->template->tolerance);
-    magnitude_print(error, bound, REF_DIGITS);
-    (void)verify_write_key(outcome->file, verify, text); /* the stream remembers */
-    fprintf(outcome->file, ",,%s,every-input,max,%s,yes,%s\n", tolerance, error,
-            status_name(refused ? STATUS_FAIL : STATUS_OK));
-    return outcome_case(outcome, 0, command_text(verify, omega));
 }

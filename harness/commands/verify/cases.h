@@ -6,21 +6,11 @@
 
 #include "verify.h"
 
-#include "../check/outcome.h"
-#include "../../../reference/guarantee/guarantee.h"
-
-extern const OutcomeKind verify_outcome;
-
-/* What the table of cases begins with. */
-void verify_cases_header(FILE *file);
-
-/* After verify_evaluate, which took so many seconds: its layers.  0; 99 after a message. */
-int verify_cases_add(Outcome *outcome, const Verify *verify, double omega,
-                     const LogitErrors *logits, double seconds) __attribute__((warn_unused_result));
-
-/* The same of what is proven of every input at that Omega: the bound, and whether it is above the
- * tolerance. */
-int verify_cases_proven(Outcome *outcome, const Verify *verify, double omega, Magnitude bound,
-                        bool refused) __attribute__((warn_unused_result));
+/* Of outcome.h; row: a Verify, of whose Omega at hand they are.  The table of cases; a line of each
+ * layer; one of what is proven of every input; what repeats them, the model on the same inputs. */
+int verify_cases_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
+int verify_cases_layers(FILE *file, const void *row) __attribute__((warn_unused_result));
+int verify_case_proven(FILE *file, const void *row) __attribute__((warn_unused_result));
+void verify_print_command(FILE *file, const void *row, const RunOptions *run);
 
 #endif

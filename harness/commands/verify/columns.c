@@ -52,8 +52,9 @@ const char *verify_column(size_t column)
                     : names[column];
 }
 
-int verify_write_header(FILE *file)
+int verify_write_header(FILE *file, const RunOptions *run)
 {
+    (void)run; /* whatever is asked */
     for (size_t column = 0; column < VERIFY_COLUMNS; column++) {
         fprintf(file, "%s%s", column == 0 ? "" : ",", verify_column(column));
     }
@@ -81,12 +82,12 @@ void verify_write_logits(FILE *file, double error, double margin, size_t changed
 /* The axes that decide a row and have no column here, beside the sizes of the file. */
 static const Axis decisive[] = {AXIS_ACTIVATION, AXIS_MASK, AXIS_REFERENCE, AXIS_SEED, AXIS_COUNT};
 
-int verify_write_key(FILE *file, const Verify *verify, const char *omega)
+int verify_write_key(FILE *file, const Verify *verify)
 {
     const Point *point = &verify->points[0];
     fprintf(file, "%s,%s,%s,%s,%s,", verify->template->source->path,
             construction_names[point->spec.construction], arithmetic_names[point->arithmetic],
-            point->kernel == KERNEL_DENSE ? "dense" : "structured", omega);
+            point->kernel == KERNEL_DENSE ? "dense" : "structured", verify->omega_text);
     options_write(file, verify->template, decisive);
     return ferror(file) ? -1 : 0;
 }

@@ -49,10 +49,10 @@ const char *verify_column(size_t column);
 /* How many times larger the error could be: margin over error, and of no error no limit. */
 double verify_safety(double margin, double error);
 
-int verify_write_header(FILE *file);
+int verify_write_header(FILE *file, const RunOptions *run);
 
 /* The first cells of a row, up to the options. */
-int verify_write_key(FILE *file, const Verify *verify, const char *omega);
+int verify_write_key(FILE *file, const Verify *verify);
 
 /* The cells from logit_error to predictions_changed, a comma before each; or blank ones. */
 void verify_write_logits(FILE *file, double error, double margin, size_t changed);

@@ -71,12 +71,14 @@ void every_input_clear(EveryInput *every)
     bound_clear(&every->bound);
 }
 
-/* The bound at one Omega, or, of 0, the smallest that meets the tolerance. */
+/* The bound at one Omega, or, of 0, the smallest that meets the tolerance; its layers are gone. */
 static int prove(Proven *proven, const EveryInput *every, const Verify *verify, double omega)
 {
     Point point = every_point(verify);
     point.omega = omega;
-    return bound_at(proven, &every->bound, &point);
+    int status = bound_at(proven, &every->bound, &point);
+    proven_clear(proven);
+    return status;
 }
 
 static int find_omega(EveryInput *every, const Verify *verify)
@@ -84,24 +86,25 @@ static int find_omega(EveryInput *every, const Verify *verify)
     Proven proven;
     int status = prove(&proven, every, verify, 0);
     every->omega = proven.none ? INFINITY : proven.point.omega;
-    proven_clear(&proven);
     return status;
 }
 
-int every_input_judge(EveryInput *every, Verify *verify, double omega)
+int every_input_judge(EveryInput *every, Verify *verify)
 {
     Proven proven;
     if (!every->run->every_input) {
         return 0;
     }
-    int status = prove(&proven, every, verify, omega);
-    if (status == 0) {
-        verify->passed = verify->passed && !proven.refused;
-        every->misses = every->misses || proven.refused;
-        status = verify_cases_proven(verify->outcome, verify, omega, proven.judged, proven.refused);
+    int status = prove(&proven, every, verify, verify->omega);
+    if (status != 0) {
+        return status;
     }
-    proven_clear(&proven);
-    return status == 0 ? find_omega(every, verify) : status;
+    verify->bound = proven.judged;
+    verify->refused = proven.refused;
+    verify->passed = verify->passed && !proven.refused;
+    every->misses = every->misses || proven.refused;
+    status = outcome_add(verify->outcome, (Cases){verify_case_proven, verify, 1, 0});
+    return status != 0 ? status : find_omega(every, verify);
 }
 
 /* "every input of up to 3 tokens: " */
@@ -127,23 +130,22 @@ static const char *what(const Verify *verify)
 
 static int say_bounds(FILE *file, const EveryInput *every, const Verify *verify)
 {
-    int status = 0;
-    for (size_t i = 0; i < verify->omega_count && status == 0; i++) {
+    for (size_t i = 0; i < verify->omega_count; i++) {
         char text[DECIMAL_TEXT], error[MAGNITUDE_TEXT];
         Proven proven;
-        status = prove(&proven, every, verify, verify->omegas[i]);
-        if (status == 0) {
-            decimal_print(text, verify->omegas[i]);
-            magnitude_print(error, proven.judged, 3);
-            print_inputs(file, every);
-            fprintf(file,
-                    "omega %s is proven to keep %s within %s of an infinite omega's, in exact "
-                    "arithmetic\n",
-                    text, what(verify), error);
+        int status = prove(&proven, every, verify, verify->omegas[i]);
+        if (status != 0) {
+            return status;
         }
-        proven_clear(&proven);
+        decimal_print(text, verify->omegas[i]);
+        magnitude_print(error, proven.judged, 3);
+        print_inputs(file, every);
+        fprintf(file,
+                "omega %s is proven to keep %s within %s of an infinite omega's, in exact "
+                "arithmetic\n",
+                text, what(verify), error);
     }
-    return status;
+    return 0;
 }
 
 /* "; 20 is enough" */
@@ -152,13 +154,13 @@ static int say_whether(FILE *file, const EveryInput *every, const Verify *verify
     char text[DECIMAL_TEXT];
     Proven proven;
     int status = prove(&proven, every, verify, omega);
-    if (status == 0) {
-        bool meets = !magnitude_above(proven.judged, magnitude_of(verify->template->tolerance, 0));
-        decimal_print(text, omega);
-        fprintf(file, "; %s is %s", text, meets ? "enough" : "too small for that");
+    if (status != 0) {
+        return status;
     }
-    proven_clear(&proven);
-    return status;
+    bool meets = !magnitude_above(proven.judged, magnitude_of(verify->template->tolerance, 0));
+    decimal_print(text, omega);
+    fprintf(file, "; %s is %s", text, meets ? "enough" : "too small for that");
+    return 0;
 }
 
 static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)

@@ -27,10 +27,9 @@ int every_input_check(const Grid *grid, const RunOptions *run) __attribute__((wa
 int every_input_open(EveryInput *every, const Verify *verify) __attribute__((warn_unused_result));
 void every_input_clear(EveryInput *every);
 
-/* With --every-input: its case at that Omega, which verify->passed then hangs on, too.  0; 99 after
- * a message. */
-int every_input_judge(EveryInput *every, Verify *verify, double omega)
-    __attribute__((warn_unused_result));
+/* With --every-input: its case at the Omega at hand, which verify->passed then hangs on, too.
+ * 0; 99 after a message. */
+int every_input_judge(EveryInput *every, Verify *verify) __attribute__((warn_unused_result));
 
 /* The sentence, a line of it; not twice of one model.  0; 99 after a message. */
 int every_input_say(EveryInput *every, const Verify *verify) __attribute__((warn_unused_result));

@@ -110,11 +110,11 @@ void verify_limit_worsen(VerifyLimit *limit, const VerifyLimit *other)
     }
 }
 
-void verify_limit_take(Verify *verify, double omega)
+void verify_limit_take(Verify *verify)
 {
     const LayerWorst *worst = &verify->layers[0];
     Point point = verify->points[0];
-    point.omega = omega;
+    point.omega = verify->omega;
     for (size_t l = 1; l < point.spec.depth; l++) {
         const LayerWorst *layer = &verify->layers[l];
         bool larger = layer->log2_worst > worst->log2_worst;
@@ -123,7 +123,7 @@ void verify_limit_take(Verify *verify, double omega)
     }
     VerifyLimit limit = {.known = true,
                          .passed = verify->passed,
-                         .omega = omega,
+                         .omega = verify->omega,
                          .log2_judged = worst->log2_worst,
                          .score = worst->score,
                          .judged = point.judged,

@@ -9,8 +9,8 @@
 /* The binary logarithm of a cell: infinite where it is not finite, or zero, or absent. */
 double verify_log2(const RefCell *cell);
 
-/* After verify_evaluate: verify->limit becomes that of this Omega, if it is worse. */
-void verify_limit_take(Verify *verify, double omega);
+/* After verify_evaluate: verify->limit becomes that of the Omega at hand, if it is worse. */
+void verify_limit_take(Verify *verify);
 
 /* Takes over the outcome of a search for the tolerance. */
 void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search);

@@ -155,7 +155,6 @@ PositionTally verify_tally(const Verify *verify)
 
 typedef struct {
     FILE *file;
-    const char *omega;
     RefCell cell;
     int status;
 } Rows;
@@ -204,7 +203,7 @@ static bool write_position(void *context, const Verify *verify, size_t i, size_t
     const Position *position = logits_position(&verify->logits, i, p);
     Figure loss[LOSSES];
     losses_of(loss, position);
-    rows->status |= verify_write_key(file, verify, rows->omega);
+    rows->status |= verify_write_key(file, verify);
     fprintf(file, ",1,%zu,%zu,%zu,", verify->points[0].spec.depth, inputs_number(inputs, i), p + 1);
     if (inputs->tokens != NULL) {
         fprintf(file, "%" PRId64, inputs->tokens[i * inputs->n + p]);
@@ -232,9 +231,9 @@ static bool write_position(void *context, const Verify *verify, size_t i, size_t
     return rows->status == 0 && !ferror(file);
 }
 
-int verify_write_positions(const Verify *verify, const char *omega)
+int verify_write_positions(FILE *file, const Verify *verify)
 {
-    Rows rows = {.file = output_file(verify->output), .omega = omega};
+    Rows rows = {.file = file};
     ref_cell_init(&rows.cell, point_digits(verify->template));
     each_position(verify, write_position, &rows);
     ref_cell_clear(&rows.cell);
@@ -296,38 +295,33 @@ static void print_class(FILE *file, const Verify *verify, size_t class)
     }
 }
 
-typedef struct {
-    FILE *file;
-    const char *omega;
-} FirstChange;
-
 static bool print_first_change(void *context, const Verify *verify, size_t i, size_t p)
 {
-    const FirstChange *first = context;
+    FILE *file = context;
     const Position *position = logits_position(&verify->logits, i, p);
     if (!position->changed) {
         return true;
     }
-    fprintf(first->file, "omega %s, the first change: input %zu, position %zu, from ", first->omega,
+    fprintf(file, "omega %s, the first change: input %zu, position %zu, from ", verify->omega_text,
             inputs_number(&verify->inputs, i), p + 1);
-    print_class(first->file, verify, position->predicted);
-    fputs(" to ", first->file);
+    print_class(file, verify, position->predicted);
+    fputs(" to ", file);
     if (isfinite(position->error)) {
-        print_class(first->file, verify, position->machine);
+        print_class(file, verify, position->machine);
     } else {
-        fputs("no number", first->file);
+        fputs("no number", file);
     }
-    fputc('\n', first->file);
+    fputc('\n', file);
     return false;
 }
 
-void verify_print_positions(const Verify *verify, const char *omega)
+void verify_print_positions(const Verify *verify)
 {
     FILE *file = output_report(verify->options);
     PositionMeans means;
     position_means_init(&means);
     verify_means(&means, verify);
-    print_means(file, &means, omega);
+    print_means(file, &means, verify->omega_text);
     position_means_clear(&means);
-    each_position(verify, print_first_change, &(FirstChange){file, omega});
+    each_position(verify, print_first_change, file);
 }

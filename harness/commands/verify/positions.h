@@ -34,9 +34,8 @@ void position_means_write_none(FILE *file);
 /* Over all positions that were looked at. */
 void verify_means(PositionMeans *means, const Verify *verify);
 
-/* A row for each position at an Omega, in its order.  0, or -1. */
-int verify_write_positions(const Verify *verify, const char *omega)
-    __attribute__((warn_unused_result));
+/* A row for each position, in its order.  0, or -1. */
+int verify_write_positions(FILE *file, const Verify *verify) __attribute__((warn_unused_result));
 
 /* Positions: all that are looked at; those whose prediction the machine's own evaluation of the
  * original changes; and those whose prediction the imitation of an activation changes. */
@@ -47,6 +46,6 @@ typedef struct {
 PositionTally verify_tally(const Verify *verify);
 
 /* Lines of divergences, of losses and of the first change, each after "omega 20, ". */
-void verify_print_positions(const Verify *verify, const char *omega);
+void verify_print_positions(const Verify *verify);
 
 #endif

@@ -96,10 +96,10 @@ static int write_cell(FILE *file, size_t column, const Verify *verify, size_t l,
     return 0;
 }
 
-static int write_layer(FILE *file, const Verify *verify, const char *omega, size_t l,
-                       const LogitErrors *logits, const PositionMeans *means)
+static int write_layer(FILE *file, const Verify *verify, size_t l, const PositionMeans *means)
 {
-    int status = verify_write_key(file, verify, omega);
+    const LogitErrors *logits = &verify->errors;
+    int status = verify_write_key(file, verify);
     for (size_t column = VERIFY_INPUTS; column <= VERIFY_WORST_INPUT; column++) {
         fputc(',', file);
         status |= write_cell(file, column, verify, l, means);
@@ -119,22 +119,20 @@ static int write_layer(FILE *file, const Verify *verify, const char *omega, size
     return status;
 }
 
-int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits)
+int verify_write_rows(FILE *file, const void *row)
 {
-    FILE *file = output_file(verify->output);
+    const Verify *verify = row;
     size_t depth = verify->points[0].spec.depth;
-    char text[DECIMAL_TEXT];
     PositionMeans means;
-    decimal_print(text, omega);
     position_means_init(&means);
     int status = 0;
     if (verify->has_logits) {
         verify_means(&means, verify);
-        status = verify->lists_positions ? verify_write_positions(verify, text) : 0;
+        status = verify->lists_positions ? verify_write_positions(file, verify) : 0;
     }
     for (size_t l = 0; l < depth; l++) {
         bool last = l + 1 == depth && verify->has_logits;
-        status |= write_layer(file, verify, text, l, logits, last ? &means : NULL);
+        status |= write_layer(file, verify, l, last ? &means : NULL);
     }
     position_means_clear(&means);
     return status != 0 || ferror(file) ? -1 : 0;
@@ -150,12 +148,12 @@ static void print_cell(FILE *file, const char *name, const RefCell *cell)
 }
 
 /* What a reader needs of one Omega. */
-void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits)
+void verify_print_omega(const Verify *verify)
 {
     const char *const *names = axis_info(AXIS_JUDGE)->domain.words;
+    const LogitErrors *logits = &verify->errors;
+    const char *text = verify->omega_text;
     FILE *file = output_report(verify->options);
-    char text[DECIMAL_TEXT];
-    decimal_print(text, omega);
     for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
         fprintf(file, "omega %s, layer %zu:", text, l + 1);
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
@@ -180,7 +178,7 @@ void verify_print_omega(const Verify *verify, double omega, const LogitErrors *l
             fprintf(file, "omega %s, the original by itself changes %zu of %zu in this machine\n",
                     text, tally.native_changed, tally.all);
         }
-        verify_print_positions(verify, text);
+        verify_print_positions(verify);
     }
 }
 
@@ -268,8 +266,7 @@ static bool has_several_omegas(const Grid *grid)
     return false;
 }
 
-Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
-                                const EveryInput *every, size_t bounds)
+Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *verdict)
 {
     static const char *const judged[] = {[JUDGE_STREAMS] = "the error",
                                          [JUDGE_LOGITS] = "the largest logit error",
@@ -277,7 +274,9 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const
     char text[DECIMAL_TEXT];
     const Point *first = grid_first_judged(grid);
     const Point *point = first != NULL ? first : &grid->points[0];
-    bool several = has_several_omegas(grid), within = limit->known ? limit->passed : passed;
+    const VerifyLimit *limit = &verdict->limit;
+    bool passed = verdict->outcome.failed == 0, several = has_several_omegas(grid);
+    bool within = limit->known ? limit->passed : passed;
     Conclusion conclusion = !passed         ? CONCLUSION_FAIL
                             : point->judged ? CONCLUSION_PASS
                                             : CONCLUSION_EVALUATED;
@@ -297,10 +296,10 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const
         fputs(passed ? "" : " (no tolerance given)", file);
     }
     if (point->certify) {
-        print_certified(file, bounds);
+        print_certified(file, verdict->bounds);
     }
     verify_limit_print(file, limit, several);
-    every_input_print(file, every);
+    every_input_print(file, &verdict->every);
     fputs("; ", file);
     witness_print(file, point->source->file);
     return conclusion;

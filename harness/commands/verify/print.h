@@ -11,16 +11,27 @@
 /* How many of the layer's errors, and of their logarithms, are only bounds. */
 size_t verify_bounds(const LayerWorst *layer);
 
-int verify_write_rows(const Verify *verify, double omega, const LogitErrors *logits);
+/* The rows of the Omega at hand; row: a Verify (outcome.h).  0, or -1 (errno). */
+int verify_write_rows(FILE *file, const void *row);
 
 void verify_print_model(const Verify *verify);
-void verify_print_omega(const Verify *verify, double omega, const LogitErrors *logits);
+void verify_print_omega(const Verify *verify);
 void verify_print_found(const Verify *verify, const Found *found);
 void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
 
-/* A line without its end.  every: what is proven of every input; bounds: cells that are only
- * bounds, of points that are certified. */
-Conclusion verify_print_verdict(FILE *file, const Grid *grid, bool passed, const VerifyLimit *limit,
-                                const EveryInput *every, size_t bounds);
+/* What is known of all templates so far.  every: what is proven of every input; digest: of what
+ * says which inputs there are, and of all of them; bounds: cells that are only bounds, of points
+ * that are certified. */
+typedef struct {
+    Outcome outcome;
+    SweepRecord record;
+    EveryInput every;
+    VerifyLimit limit;
+    uint64_t digest;
+    size_t bounds;
+} Verdict;
+
+/* A line without its end. */
+Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *verdict);
 
 #endif

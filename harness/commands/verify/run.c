@@ -185,8 +185,9 @@ bool verify_logits_pass(const Verify *verify, const LogitErrors *errors)
 }
 
 /* The last layer has the status that its logits give it. */
-static void take_logits(Verify *verify, LogitErrors *logits)
+static void take_logits(Verify *verify)
 {
+    LogitErrors *logits = &verify->errors;
     Status *status = &verify->layers[verify->model->depth - 1].status, own = STATUS_OK;
     logits_sum(&verify->logits);
     *logits = verify->logits.errors;
@@ -199,12 +200,13 @@ static void take_logits(Verify *verify, LogitErrors *logits)
     verify->passed = verify->passed && own == STATUS_OK;
 }
 
-bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
+bool verify_evaluate(Verify *verify, double omega)
 {
-    char text[DECIMAL_TEXT], label[PROGRESS_LABEL];
-    decimal_print(text, omega);
-    snprintf(label, sizeof label, "omega %.30s", text);
-    *logits = (LogitErrors){0};
+    char label[PROGRESS_LABEL];
+    verify->omega = omega;
+    decimal_print(verify->omega_text, omega);
+    snprintf(label, sizeof label, "omega %.30s", verify->omega_text);
+    verify->errors = (LogitErrors){0};
     layers_reset(verify);
     verify->passed = true;
     verify_phase(verify, label, 1, verify_rows_seconds(verify));
@@ -215,7 +217,7 @@ bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
         return false;
     }
     if (verify->has_logits) {
-        take_logits(verify, logits);
+        take_logits(verify);
     }
     return true;
 }

@@ -25,9 +25,8 @@ bool verify_logits_pass(const Verify *verify, const LogitErrors *errors);
 /* The base trajectories of all inputs that are kept. */
 bool verify_open_inputs(Verify *verify) __attribute__((warn_unused_result));
 
-/* All inputs at one Omega: layers, passed, *logits. */
-bool verify_evaluate(Verify *verify, double omega, LogitErrors *logits)
-    __attribute__((warn_unused_result));
+/* All inputs at one Omega, which is then the one at hand: layers, errors, passed. */
+bool verify_evaluate(Verify *verify, double omega) __attribute__((warn_unused_result));
 
 /* The Omegas that keep every prediction, each end to a thousandth. */
 bool verify_search_predictions(Verify *verify, OmegaSearch *found)

@@ -25,32 +25,29 @@
 
 static int verify_omega(Verify *verify, EveryInput *every, double omega)
 {
-    LogitErrors logits;
     double start = clock_seconds();
-    if (!verify_evaluate(verify, omega, &logits)) {
+    if (!verify_evaluate(verify, omega)) {
         return memory_fault();
     }
-    int status = verify_cases_add(verify->outcome, verify, omega, &logits, clock_seconds() - start);
+    const Cases layers = {verify_cases_layers, verify, verify->template->spec.depth,
+                          clock_seconds() - start};
+    int status = outcome_add(verify->outcome, layers);
     if (status != 0) {
         return status;
     }
-    verify_limit_take(verify, omega);
-    status = every_input_judge(every, verify, omega);
+    verify_limit_take(verify);
+    status = every_input_judge(every, verify);
     if (status != 0) {
         return status;
     }
-    verify->keeping = logits.changed == logits.lost ? omega : verify->keeping;
-    if (verify->output != NULL &&
-        (verify_write_rows(verify, omega, &logits) != 0 || output_commit(verify->output) != 0)) {
-        progress_clear(&verify->progress);
-        return output_failed(verify->options->output);
-    }
-    if (!verify->options->quiet) {
-        progress_clear(&verify->progress);
-        verify_print_omega(verify, omega, &logits);
+    verify->keeping = verify->errors.changed == verify->errors.lost ? omega : verify->keeping;
+    progress_clear(&verify->progress);
+    status = sink_put(&verify->outcome->sink, verify);
+    if (status == 0 && !verify->options->quiet) {
+        verify_print_omega(verify);
         fflush(output_report(verify->options));
     }
-    return 0;
+    return status;
 }
 
 static bool search_tolerance(Verify *verify)
@@ -105,11 +102,12 @@ static bool collect_omegas(Verify *verify, const Grid *grid)
     return verify->omegas != NULL;
 }
 
-/* The verdict at one Omega, for the points of the grid that are the template there. */
-static void take_verdict(bool *passed, const Verify *verify, const Grid *grid, double omega)
+/* The verdict at the Omega at hand, for the points of the grid that are the template there. */
+static void take_verdict(bool *passed, const Verify *verify, const Grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {
-        if (same_template(verify->template, &grid->points[i]) && grid->points[i].omega == omega) {
+        if (same_template(verify->template, &grid->points[i]) &&
+            grid->points[i].omega == verify->omega) {
             passed[i] = verify->passed;
         }
     }
@@ -123,31 +121,41 @@ static void count_bounds(Verify *verify)
     }
 }
 
-/* Every Omega that the grid has for the template, then the searches.  passed [grid->count]. */
-static int run_template(bool *passed, Verify *verify, EveryInput *every, const Grid *grid,
-                        int threads)
+/* Of the template, or of one shard of them. */
+static int read_inputs(Verify *verify)
 {
-    bool quiet = verify->options->quiet;
+    const RunOptions *run = verify->options;
     int status = verify_inputs_read(verify);
     if (status != 0) {
         return status;
     }
     verify->digest = inputs_digest(&verify->inputs);
-    if (verify->options->shards > 0) {
-        status = inputs_take_shard(&verify->inputs, verify->model->d, verify->options->shard,
-                                   verify->options->shards);
-        if (status != 0) {
-            return status;
-        }
-    }
-    status = every_input_open(every, verify);
+    return run->shards > 0
+               ? inputs_take_shard(&verify->inputs, verify->model->d, run->shard, run->shards)
+               : 0;
+}
+
+static int search(Verify *verify)
+{
+    bool searched = !verify->options->quiet && verify->options->shards == 0;
+    bool ok = !searched || !verify->template->judged || search_tolerance(verify);
+    ok = ok && (!searched || !verify->has_logits || search_predictions(verify));
+    return ok ? 0 : memory_fault();
+}
+
+/* Every Omega that the grid has for the template, then the searches. */
+static int run_template(Verdict *verdict, Verify *verify, const Grid *grid, int threads)
+{
+    EveryInput *every = &verdict->every;
+    int status = read_inputs(verify);
+    status = status != 0 ? status : every_input_open(every, verify);
     if (status != 0) {
         return status;
     }
     if (!verify_prepare(verify, threads) || !collect_omegas(verify, grid)) {
         return memory_fault();
     }
-    if (!quiet) {
+    if (!verify->options->quiet) {
         verify_print_model(verify);
         fflush(output_report(verify->options));
     }
@@ -155,20 +163,15 @@ static int run_template(bool *passed, Verify *verify, EveryInput *every, const G
     if (status != 0) {
         return status;
     }
-    bool ok = verify_open_inputs(verify);
-    for (size_t i = 0; ok && i < verify->omega_count && status == 0; i++) {
+    status = verify_open_inputs(verify) ? 0 : memory_fault();
+    for (size_t i = 0; i < verify->omega_count && status == 0; i++) {
         status = verify_omega(verify, every, verify->omegas[i]);
-        take_verdict(passed, verify, grid, verify->omegas[i]);
+        take_verdict(verdict->record.passed, verify, grid);
         count_bounds(verify);
     }
-    bool searched = !quiet && verify->options->shards == 0;
-    if (ok && status == 0 && searched) {
-        ok = (!verify->template->judged || search_tolerance(verify)) &&
-             (!verify->has_logits || search_predictions(verify));
-    }
+    status = status != 0 ? status : search(verify);
     progress_clear(&verify->progress);
-    status = ok ? status : memory_fault();
-    return status == 0 ? every_input_say(every, verify) : status;
+    return status != 0 ? status : every_input_say(every, verify);
 }
 
 static bool is_first_of_template(const Grid *grid, size_t i)
@@ -181,118 +184,85 @@ static bool is_first_of_template(const Grid *grid, size_t i)
     return true;
 }
 
-/* What the whole command keeps of the grid's points, for the sidecar: points, passed and seconds
- * [grid->count]. */
-typedef struct {
-    size_t *points;
-    bool *passed;
-    double *seconds;
-    SweepRecord record;
-    uint64_t inputs; /* digest of the points and of what says which inputs there are */
-} Record;
-
-/* Shards agree in the grid, the weights and the inputs chosen. */
-static int record_open(Record *record, const Grid *grid, const RunOptions *run)
+/* The digest of the points and of the words that say which inputs there are. */
+static uint64_t digest_words(const GridIdentity *identity, const RunOptions *run)
 {
-    size_t room = grid->count + 1;
-    *record = (Record){.points = calloc(room, sizeof *record->points),
-                       .passed = calloc(room, sizeof *record->passed),
-                       .seconds = calloc(room, sizeof *record->seconds)};
-    if (record->points == NULL || record->passed == NULL || record->seconds == NULL) {
-        return memory_fault();
-    }
-    for (size_t i = 0; i < grid->count; i++) {
-        record->points[i] = i;
-        record->seconds[i] = -1;
-    }
-    record->record = (SweepRecord){.points = record->points,
-                                   .count = grid->count,
-                                   .passed = record->passed,
-                                   .shard = run->shards > 0 ? run->shard : 1,
-                                   .shards = run->shards > 0 ? run->shards : 1,
-                                   .complete = true};
-    GridIdentity *identity = &record->record.identity;
-    int status = grid_identify(identity, grid);
-    const char *words[] = {run->tokens, run->positions};
-    record->inputs = digest_bytes(DIGEST_START, identity->points, strlen(identity->points));
+    const char *words[] = {identity->points, run->tokens, run->positions};
+    uint64_t digest = DIGEST_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *word = words[i] != NULL ? words[i] : "";
-        record->inputs = digest_bytes(record->inputs, word, strlen(word));
+        digest = digest_bytes(digest, word, strlen(word));
     }
-    return status;
+    return digest;
 }
 
-static void record_clear(Record *record)
+/* The sentence, said and kept for the reports.  0, or 99 after a message. */
+static int say_verdict(Verdict *verdict, const Grid *grid)
 {
-    free(record->points);
-    free(record->passed);
-    free(record->seconds);
-}
-
-/* The sentence, said and given: *text is to be freed.  0, or 99 after a message. */
-static int say_verdict(char **text, const Grid *grid, const RunOptions *run, bool passed,
-                       const VerifyLimit *limit, const EveryInput *every, size_t bounds)
-{
+    const RunOptions *run = verdict->outcome.run;
     FILE *report = output_report(run);
     size_t size;
-    FILE *stream = text_stream(text, &size);
-    if (stream == NULL) {
-        return memory_fault();
+    FILE *stream = text_stream(&verdict->outcome.said, &size);
+    Conclusion conclusion = CONCLUSION_FAIL;
+    if (stream != NULL) {
+        conclusion = verify_print_verdict(stream, grid, verdict);
     }
-    Conclusion conclusion = verify_print_verdict(stream, grid, passed, limit, every, bounds);
-    if (fclose(stream) != 0) {
+    const char *said = text_close(stream, &verdict->outcome.said, 0);
+    if (said == NULL) {
         return memory_fault();
     }
     Color color = conclusion_color(conclusion);
-    terminal_write(report, terminal_has_colors(report, run->color) ? color : COLOR_NONE, *text);
+    terminal_write(report, terminal_has_colors(report, run->color) ? color : COLOR_NONE, said);
     fputc('\n', report);
     return 0;
 }
 
-/* record: whether points passed, and the inputs of all templates, are added to it.  *said: the
- * verdict, to be freed. */
-static int run_templates(Record *record, char **said, const Grid *grid, const RunOptions *run,
-                         Verify base, int threads)
+/* One template, and what it adds to the verdict. */
+static int judge_template(Verdict *verdict, const Grid *grid, const Point *template, int threads)
 {
-    bool *passed = record->passed;
-    VerifyLimit limit = {0};
-    EveryInput every = {.run = run};
-    size_t bounds = 0;
-    int status = 0;
-    for (size_t i = 0; i < grid->count && status == 0; i++) {
-        if (!is_first_of_template(grid, i)) {
-            continue;
-        }
-        const Point *template = &grid->points[i];
-        Verify verify = base;
-        verify.template = template;
-        verify.model = template->source->file;
-        verify.lists_positions = run->positions != NULL || run->text != NULL;
-        verify.all_positions =
-            run->positions != NULL ? strcmp(run->positions, "all") == 0 : run->text != NULL;
-        pthread_mutex_init(&verify.telling, NULL);
-        pthread_mutex_init(&verify.lock, NULL);
-        status = run_template(passed, &verify, &every, grid, threads);
-        pthread_mutex_destroy(&verify.telling);
-        pthread_mutex_destroy(&verify.lock);
-        verify_limit_worsen(&limit, &verify.limit);
-        bounds += verify.bounds;
-        record->inputs = verify.digest != 0
-                             ? digest_bytes(record->inputs, &verify.digest, sizeof verify.digest)
-                             : record->inputs;
-        verify_clear(&verify);
+    const RunOptions *run = verdict->outcome.run;
+    bool texts = run->text != NULL;
+    Verify verify = {.options = run,
+                     .template = template,
+                     .model = template->source->file,
+                     .lists_positions = run->positions != NULL || texts,
+                     .all_positions =
+                         run->positions != NULL ? strcmp(run->positions, "all") == 0 : texts,
+                     .passed = true,
+                     .outcome = &verdict->outcome,
+                     .colors = terminal_has_colors(output_report(run), run->color)};
+    pthread_mutex_init(&verify.telling, NULL);
+    pthread_mutex_init(&verify.lock, NULL);
+    int status = run_template(verdict, &verify, grid, threads);
+    pthread_mutex_destroy(&verify.telling);
+    pthread_mutex_destroy(&verify.lock);
+    verify_limit_worsen(&verdict->limit, &verify.limit);
+    verdict->bounds += verify.bounds;
+    if (verify.digest != 0) {
+        verdict->digest = digest_bytes(verdict->digest, &verify.digest, sizeof verify.digest);
     }
-    bool all = true;
+    verify_clear(&verify);
+    return status;
+}
+
+static int judge_templates(Verdict *verdict, const Grid *grid, int threads)
+{
+    const RunOptions *run = verdict->outcome.run;
     for (size_t i = 0; i < grid->count; i++) {
-        all = all && passed[i];
+        bool first = is_first_of_template(grid, i);
+        int status = first ? judge_template(verdict, grid, &grid->points[i], threads) : 0;
+        if (status != 0) {
+            return status;
+        }
     }
-    if (status == 0 && !run->quiet && run->shards > 0) {
+    for (size_t i = 0; i < grid->count; i++) {
+        verdict->outcome.failed += !verdict->record.passed[i];
+    }
+    if (!run->quiet && run->shards > 0) {
         fputs("the searches for omega are over all inputs: a shard leaves them out\n",
               output_report(run));
     }
-    status = status != 0 ? status : say_verdict(said, grid, run, all, &limit, &every, bounds);
-    every_input_clear(&every);
-    return status != 0 ? status : !all;
+    return say_verdict(verdict, grid);
 }
 
 /* A verdict is about a machine. */
@@ -308,66 +278,49 @@ static int check_arithmetic(const Grid *grid)
     return 0;
 }
 
-static int open_output(Output **output, const RunOptions *run)
-{
-    bool asked = run->output != NULL || run->on_stdout;
-    int status = asked ? output_open_run(output, run) : 0;
-    if (status == 0 && *output != NULL && verify_write_header(output_file(*output)) != 0) {
-        status = output_failed(run->output);
-    }
-    return status;
-}
+static const OutcomeKind verify_outcome = {.table = {.bare = BARE_SENTENCES,
+                                                     .write_header = verify_write_header,
+                                                     .write_row = verify_write_rows},
+                                           .command = "verify",
+                                           .reason = "above its tolerance",
+                                           .column = "error",
+                                           .limit = "tolerance",
+                                           .bounds = "bound",
+                                           .write_header = verify_cases_header,
+                                           .print_command = verify_print_command};
 
-static int open_outcome(Outcome *outcome, const Grid *grid, const RunOptions *run)
+/* Shards agree in the grid, the weights and the inputs chosen. */
+static int judge_grid(Verdict *verdict, const Grid *grid, const RunOptions *run)
 {
-    int status = outcome_open(outcome, &verify_outcome, run, grid_first_judged(grid) != NULL);
-    if (status == 0 && outcome->file != NULL) {
-        verify_cases_header(outcome->file);
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    int status = sweep_record_open(&verdict->record, grid, run);
+    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    verdict->record.complete = true;
+    verdict->digest = digest_words(&verdict->record.identity, run);
+    status = outcome_open(&verdict->outcome, &verify_outcome, grid, run);
+    verdict->outcome.record.seconds = verdict->record.seconds;
+    verdict->outcome.record.sweep = &verdict->record;
+    status = status != 0 ? status : judge_templates(verdict, grid, threads);
+    digest_print(verdict->record.identity.points, verdict->digest);
+    return outcome_end(&verdict->outcome, status);
 }
 
 int command_verify(const Grid *grid, const RunOptions *run)
 {
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
-    Output *output = NULL;
-    Record record = {0};
-    Outcome outcome = {0};
-    char *said = NULL;
-    ref_thread_setup();
+    Verdict verdict = {.every = {.run = run}};
     int status = check_arithmetic(grid);
-    status = status == 0 ? verify_inputs_check(run) : status;
-    status = status == 0 ? every_input_check(grid, run) : status;
-    status = status != 0 ? status : record_open(&record, grid, run);
-    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
-    status = status != 0 ? status : open_output(&output, run);
-    status = status != 0 ? status : open_outcome(&outcome, grid, run);
-    if (status == 0) {
-        const Verify base = {.options = run,
-                             .passed = true,
-                             .output = output,
-                             .outcome = &outcome,
-                             .colors = terminal_has_colors(output_report(run), run->color)};
-        status = run_templates(&record, &said, grid, run, base, threads);
+    status = status != 0 ? status : verify_inputs_check(run);
+    status = status != 0 ? status : every_input_check(grid, run);
+    if (status != 0) {
+        return status;
     }
-    digest_print(record.record.identity.points, record.inputs);
-    if (status <= 1 && output != NULL) {
-        const RunRecord all = {.argc = run->argc,
-                               .argv = run->argv,
-                               .grid = grid,
-                               .seconds = record.seconds,
-                               .sweep = &record.record};
-        int finished = output_finish(output, &all);
-        status = finished != 0 ? finished : status;
-    }
-    if (status <= 1) {
-        int reported = outcome_finish(&outcome, status == 0, said);
-        status = reported != 0 ? reported : status;
-    }
-    free(said);
-    outcome_clear(&outcome);
-    output_clear(output);
-    record_clear(&record);
+    ref_thread_setup();
+    status = judge_grid(&verdict, grid, run);
+    every_input_clear(&verdict.every);
+    sweep_record_clear(&verdict.record);
     ref_thread_clear();
     return status;
 }

@@ -17,8 +17,9 @@
 #include "../../evaluate/ensemble.h"
 #include "../../models/windows.h"
 #include "../../evaluate/logits.h"
-#include "../../table/output.h"
-#include "../check/outcome.h"
+#include "../../../reference/guarantee/guarantee.h"
+#include "../../base/decimal.h"
+#include "../outcome.h"
 
 #include <pthread.h>
 
@@ -91,18 +92,21 @@ typedef struct {
     bool has_logits;
     bool lists_positions; /* a row for every position */
     bool all_positions;
-    LayerWorst *layers;   /* [depth], of the Omega at hand */
+    LayerWorst *layers;   /* [depth], of the Omega at hand, as are those below */
     pthread_mutex_t lock; /* of layers */
+    double omega;
+    char omega_text[DECIMAL_TEXT];
+    LogitErrors errors;
+    Magnitude bound;      /* of every input, with --every-input */
+    bool passed, refused; /* what was evaluated meets the tolerance; the bound does not */
     double
         keeping; /* an Omega that keeps every prediction which the imitation keeps; 0: none yet */
     InputCost cost;
     Progress progress;
     pthread_mutex_t telling; /* of the progress, while there is a ticker */
-    bool passed;             /* at the Omega at hand */
     VerifyLimit limit;
-    size_t bounds; /* cells, of layers and Omegas so far, that are only bounds */
-    Output *output;
-    Outcome *outcome; /* what reports are made of */
+    size_t bounds;    /* cells, of layers and Omegas so far, that are only bounds */
+    Outcome *outcome; /* where rows go, and what reports are made of */
     bool colors;      /* what is said has them */
 } Verify;
 

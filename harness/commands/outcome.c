@@ -1,35 +1,41 @@
 /*
- * Cases of a command that compares with nothing, as what check's writers of reports take.
+ * A command's table and cases from their opening to an exit code; cases that compare with nothing,
+ * as what check's writers of reports take.
  */
 #include "outcome.h"
 
-#include "../../base/message.h"
-#include "../../base/text_stream.h"
-#include "../../table/columns.h"
+#include "../base/message.h"
+#include "../base/text_stream.h"
+#include "../table/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int outcome_open(Outcome *outcome, const OutcomeKind *kind, const RunOptions *run, bool judged)
+int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run)
 {
-    *outcome = (Outcome){.kind = kind};
+    *outcome = (Outcome){
+        .kind = kind, .run = run, .record = {.argc = run->argc, .argv = run->argv, .grid = grid}};
     outcome->check = (Check){.command = kind->command,
                              .tells = true,
-                             .judged = judged,
+                             .judged = grid_first_judged(grid) != NULL,
                              .options = &run->check,
                              .argc = run->argc,
                              .argv = run->argv};
-    if (!reports_wanted(&run->check)) {
-        return 0;
+    int status = sink_open(&outcome->sink, &kind->table, run, &outcome->record);
+    if (status != 0 || !reports_wanted(&run->check)) {
+        return status;
     }
-    outcome->file = text_stream(&outcome->text, &outcome->length);
-    return outcome->file == NULL ? memory_fault() : reports_open(&outcome->reports, &run->check);
+    outcome->cases = text_stream(&outcome->text, &outcome->length);
+    if (outcome->cases == NULL || kind->write_header(outcome->cases, run) != 0) {
+        return memory_fault();
+    }
+    return reports_open(&outcome->reports, &run->check);
 }
 
 static bool make_room(Outcome *outcome)
 {
-    if (outcome->cases < outcome->capacity) {
+    if (outcome->count < outcome->capacity) {
         return true;
     }
     size_t room = 2 * outcome->capacity + 16;
@@ -47,15 +53,34 @@ static bool make_room(Outcome *outcome)
     return true;
 }
 
-int outcome_case(Outcome *outcome, double seconds, char *command)
+/* The next case, which took so long.  0, or 99 after a message. */
+static int add_case(Outcome *outcome, const void *row, double seconds)
 {
-    if (command == NULL || !make_room(outcome)) {
-        free(command);
+    size_t size;
+    char **command = NULL;
+    if (make_room(outcome)) {
+        command = &outcome->commands[outcome->count];
+        outcome->seconds[outcome->count++] = seconds;
+        *command = NULL;
+    }
+    FILE *file = command != NULL ? text_stream(command, &size) : NULL;
+    if (file == NULL) {
         return memory_fault();
     }
-    outcome->commands[outcome->cases] = command;
-    outcome->seconds[outcome->cases++] = seconds;
-    return 0;
+    outcome->kind->print_command(file, row, outcome->run);
+    return fclose(file) != 0 ? memory_fault() : 0;
+}
+
+int outcome_add(Outcome *outcome, Cases cases)
+{
+    if (outcome->cases == NULL) {
+        return 0;
+    }
+    int status = cases.write(outcome->cases, cases.row) != 0 ? memory_fault() : 0;
+    for (size_t line = 0; line < cases.lines && status == 0; line++) {
+        status = add_case(outcome, cases.row, cases.seconds / (double)cases.lines);
+    }
+    return status;
 }
 
 /* NULL: there is no such column, or nothing in it. */
@@ -92,7 +117,7 @@ static int judge_case(Outcome *outcome, size_t row)
     return check_find(check, &finding);
 }
 
-static int judge(Outcome *outcome, bool passed)
+static int judge(Outcome *outcome)
 {
     Check *check = &outcome->check;
     char *text = outcome->text;
@@ -104,7 +129,7 @@ static int judge(Outcome *outcome, bool passed)
     for (size_t row = 0; row < check->rows && status == 0; row++) {
         status = judge_case(outcome, row);
     }
-    if (status == 0 && !passed && check->finding_count == 0) {
+    if (status == 0 && outcome->failed > 0 && check->finding_count == 0) {
         Finding finding = {.reason = "the verdict is FAIL, and no case says why",
                            .row = NO_ROW,
                            .excess = INFINITY};
@@ -113,38 +138,44 @@ static int judge(Outcome *outcome, bool passed)
     return status == 2 ? 99 : status; /* the program wrote it */
 }
 
-int outcome_finish(Outcome *outcome, bool passed, const char *said)
+/* Their table whole, judged and written. */
+static int finish_reports(Outcome *outcome)
 {
-    if (outcome->file == NULL) {
+    if (outcome->cases == NULL) {
         return 0;
     }
-    bool failed = ferror(outcome->file) != 0;
-    bool closed = fclose(outcome->file) == 0;
-    outcome->file = NULL;
-    if (failed || !closed) {
-        free(outcome->text);
-        outcome->text = NULL;
-        return memory_fault();
-    }
-    int status = judge(outcome, passed);
-    if (status == 0 && said != NULL) {
-        status = check_mention(&outcome->check, "%s", said);
+    bool failed = ferror(outcome->cases) != 0;
+    failed = fclose(outcome->cases) != 0 || failed;
+    outcome->cases = NULL;
+    int status = failed ? memory_fault() : judge(outcome);
+    if (status == 0 && outcome->said != NULL) {
+        status = check_mention(&outcome->check, "%s", outcome->said);
     }
     return status != 0 ? status : reports_write(&outcome->reports, &outcome->check);
 }
 
-void outcome_clear(Outcome *outcome)
+static void clear(Outcome *outcome)
 {
-    if (outcome->file != NULL) {
-        (void)fclose(outcome->file); /* nobody reads it */
+    if (outcome->cases != NULL) {
+        (void)fclose(outcome->cases); /* nobody reads it */
     }
-    for (size_t i = 0; i < outcome->cases; i++) {
+    for (size_t i = 0; i < outcome->count; i++) {
         free(outcome->commands[i]);
     }
     free(outcome->commands);
     free(outcome->seconds);
     free(outcome->text);
+    free(outcome->said);
     check_clear(&outcome->check);
     reports_clear(&outcome->reports);
-    *outcome = (Outcome){0};
+    sink_clear(&outcome->sink);
+}
+
+int outcome_end(Outcome *outcome, int status)
+{
+    status = status != 0 ? status : sink_finish(&outcome->sink);
+    status = status != 0 ? status : finish_reports(outcome);
+    status = status != 0 ? status : outcome->failed > 0;
+    clear(outcome);
+    return status;
 }

@@ -1,0 +1,63 @@
+/*
+ * What comes of a command whose rows judge themselves: its table, its reports, its exit code.
+ *
+ * The reports are the three that check has, made by the same writers of a table of cases, one line
+ * of CSV each.
+ */
+#ifndef HEADPROOF_HARNESS_COMMANDS_OUTCOME_H
+#define HEADPROOF_HARNESS_COMMANDS_OUTCOME_H
+
+#include "check/reports.h"
+
+#include "../table/sink.h"
+
+/* How a command's table is written, and of one that has reports how a failed case is told.  reason:
+ * in words, for the status `fail` or `none`; column: that holds what failed; limit, bounds: those
+ * that have its limit, and say whether it is only a bound, or NULL. */
+typedef struct {
+    SinkKind table;
+    const char *command, *reason, *column, *limit, *bounds;
+    int (*write_header)(FILE *file, const RunOptions *run); /* of cases, `status` the last column */
+    void (*print_command)(FILE *file, const void *row, const RunOptions *run); /* repeats a case */
+} OutcomeKind;
+
+/* cases: the stream that their lines go to; NULL: no report is asked for.  text [length]: those
+ * lines.  commands, seconds [count]: what repeats them, and how long they took. */
+typedef struct {
+    const OutcomeKind *kind;
+    const RunOptions *run;
+    Sink sink;
+    RunRecord record;
+    size_t failed; /* the command's own count: 0 is a pass */
+    char *said;    /* a sentence about the verdict for the reports, to be freed, or NULL */
+    FILE *cases;
+    char *text;
+    size_t length;
+    char **commands;
+    double *seconds;
+    size_t count, capacity;
+    Check check;
+    Reports reports;
+} Outcome;
+
+/* Before any work: the table and the reports can be written.  0; 2 or 99 after a message.  End it
+ * in every case. */
+int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run)
+    __attribute__((warn_unused_result));
+
+/* Cases: the lines that `write` writes of a row, and the seconds that all of them took. */
+typedef struct {
+    int (*write)(FILE *file, const void *row); /* 0, or -1 (errno) */
+    const void *row;
+    size_t lines;
+    double seconds;
+} Cases;
+
+/* Adds them to the reports, where any is asked for.  0; 99 after a message. */
+int outcome_add(Outcome *outcome, Cases cases) __attribute__((warn_unused_result));
+
+/* status: what the command failed with, or 0.  Then the table is completed, and the reports are
+ * written.  Returns the exit code: the first failure, or 1 where something failed, and clears. */
+int outcome_end(Outcome *outcome, int status) __attribute__((warn_unused_result));
+
+#endif
