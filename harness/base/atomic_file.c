@@ -91,14 +91,13 @@ static int claim_temporary(const AtomicFile *file, int fd, const char *given)
         return own_file_refuse(file->flag, file->partial, doubt);
     }
     if (!lock(fd, file->partial)) {
-        complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
-        return 2;
+        return complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
     }
     if (!file->kept && is_unfinished_sweep(file, fd)) {
-        complain((Origin){.flag = file->flag}, file->partial,
-                 "expected no rows of an interrupted sweep (it goes on with --resume; without that "
-                 "file it begins anew)");
-        return 2;
+        return complain(
+            (Origin){.flag = file->flag}, file->partial,
+            "expected no rows of an interrupted sweep (it goes on with --resume; without that "
+            "file it begins anew)");
     }
     return 0;
 }

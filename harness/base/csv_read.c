@@ -54,8 +54,7 @@ static int read_text(Csv *csv, size_t *length)
 
 static int reject(const Csv *csv, size_t line, const char *token, const char *expected)
 {
-    complain((Origin){.file = csv->path, .line = line}, token, "expected %s", expected);
-    return 2;
+    return complain((Origin){.file = csv->path, .line = line}, token, "expected %s", expected);
 }
 
 /* How often wanted occurs in text[0 .. length-1], behind which there is a NUL. */

@@ -54,7 +54,7 @@ static void print_shown(const char *text)
     fputs(line, stderr);
 }
 
-void complain_message(Origin origin, const Message *message)
+int complain_message(Origin origin, const Message *message)
 {
     if (origin.file != NULL) {
         fprintf(stderr, "%s:%zu: ", shown(origin.file).text, origin.line);
@@ -64,19 +64,20 @@ void complain_message(Origin origin, const Message *message)
         fputs("headproof: ", stderr);
     }
     print_shown(message->text);
+    return 2;
 }
 
-void complain(Origin origin, const char *token, const char *format, ...)
+int complain(Origin origin, const char *token, const char *format, ...)
 {
     Message message;
     va_list arguments;
     va_start(arguments, format);
     compose(&message, token, token != NULL ? strlen(token) : 0, format, arguments);
     va_end(arguments);
-    complain_message(origin, &message);
+    return complain_message(origin, &message);
 }
 
-void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
+int complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
 {
     Message message;
     size_t size = sizeof message.text;
@@ -91,6 +92,7 @@ void complain_of(const char *file, const char *kind, const char *name, const cha
     vsnprintf(message.text + used, size - (size_t)used, format, arguments);
     va_end(arguments);
     print_shown(message.text);
+    return 2;
 }
 
 void print_command_line(int argc, char *const *argv, const char *extra)

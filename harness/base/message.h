@@ -25,16 +25,17 @@ void message_token(Message *message, const char *token, size_t length, const cha
     __attribute__((format(printf, 4, 5)));
 
 /* The same for a token that is a whole string, printed at once: "FILE:LINE: token ...",
- * "headproof: --flag: token ..." or "headproof: token ..." on stderr. */
-void complain(Origin origin, const char *token, const char *format, ...)
+ * "headproof: --flag: token ..." or "headproof: token ..." on stderr.  Like those below it returns
+ * 2, the exit code for it. */
+int complain(Origin origin, const char *token, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Prints a message made earlier. */
-void complain_message(Origin origin, const Message *message);
+int complain_message(Origin origin, const Message *message);
 
 /* "FILE: KIND 'NAME': " and the formatted rest, or (name NULL) "FILE: " and the rest, on stderr:
  * for input that has no lines. */
-void complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
+int complain_of(const char *file, const char *kind, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* A command line on stderr, as a shell takes it, with extra (unless NULL) behind the command's

@@ -207,16 +207,10 @@ char *shown_copy(ShownPlace place, const char *text)
     char *copy = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&copy, &size);
-    if (stream == NULL) {
-        return NULL;
+    if (stream != NULL) {
+        shown_write(stream, place, text);
     }
-    shown_write(stream, place, text);
-    int failed = ferror(stream);
-    if (fclose(stream) != 0 || failed) {
-        free(copy);
-        return NULL;
-    }
-    return copy;
+    return text_close(stream, &copy, 0);
 }
 
 Shown shown(const char *text)

@@ -106,14 +106,15 @@ Suggestion suggest(const char *token, size_t length, const char *const *names, s
     return suggestion;
 }
 
-void complain_unknown(Origin origin, const char *token, const char *what, const char *const *names,
-                      size_t listed, size_t count)
+int complain_unknown(Origin origin, const char *token, const char *what, const char *const *names,
+                     size_t listed, size_t count)
 {
     char list[512] = "";
     for (size_t i = 0, used = 0; i < listed && used < sizeof list; i++) {
         used +=
             (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
     }
-    complain(origin, token, "expected %s%sone of %s%s", what != NULL ? what : "",
-             what != NULL ? ", " : "", list, suggest(token, strlen(token), names, count).text);
+    return complain(origin, token, "expected %s%sone of %s%s", what != NULL ? what : "",
+                    what != NULL ? ", " : "", list,
+                    suggest(token, strlen(token), names, count).text);
 }

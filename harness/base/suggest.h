@@ -21,7 +21,7 @@ Suggestion suggest(const char *token, size_t length, const char *const *names, s
 
 /* The complaint about a token that is none of names [count]: "expected WHAT, one of ...", where the
  * first listed of the names are named and all are suggested.  what: NULL: "expected one of ...". */
-void complain_unknown(Origin origin, const char *token, const char *what, const char *const *names,
-                      size_t listed, size_t count);
+int complain_unknown(Origin origin, const char *token, const char *what, const char *const *names,
+                     size_t listed, size_t count);
 
 #endif

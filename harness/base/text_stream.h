@@ -14,8 +14,8 @@
  * NULL. */
 FILE *text_stream(char **text, size_t *size) __attribute__((warn_unused_result));
 
-/* Closes it: the text, to be freed; NULL: memory was short, or `stream` is NULL for that, or status,
- * of writing to it, is not 0. */
+/* Closes it: the text, to be freed; NULL: memory was short, or `stream` is NULL for that, or
+ * status, of writing to it, is not 0. */
 char *text_close(FILE *stream, char **text, int status) __attribute__((warn_unused_result));
 
 #endif

@@ -71,8 +71,7 @@ static int run_help(int argc, char **argv)
 static int run_info(int argc, char **argv)
 {
     if (argc > 2) {
-        complain((Origin){0}, argv[2], "expected nothing after info");
-        return 2;
+        return complain((Origin){0}, argv[2], "expected nothing after info");
     }
     return info_print(stdout);
 }
@@ -241,8 +240,7 @@ static int run_manual(int argc, char **argv)
     enum { PAGES = sizeof pages / sizeof *pages };
     const char *page = argc > 2 ? argv[2] : "";
     if (argc > 3) {
-        complain((Origin){0}, argv[3], "expected one page");
-        return 2;
+        return complain((Origin){0}, argv[3], "expected one page");
     }
     if (strcmp(page, "man") == 0) {
         man_write(stdout, commands, COMMAND_COUNT);
@@ -255,8 +253,7 @@ static int run_manual(int argc, char **argv)
     } else if (strcmp(page, "keys") == 0) {
         keys_page_write(stdout);
     } else {
-        complain_unknown((Origin){0}, page, "a page", pages, PAGES, PAGES);
-        return 2;
+        return complain_unknown((Origin){0}, page, "a page", pages, PAGES, PAGES);
     }
     return 0;
 }
@@ -282,8 +279,8 @@ int commands_unknown(const char *name)
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
     }
-    complain_unknown((Origin){0}, name, "a command", names, COMMAND_COUNT, COMMAND_COUNT + 2);
-    return 2;
+    return complain_unknown((Origin){0}, name, "a command", names, COMMAND_COUNT,
+                            COMMAND_COUNT + 2);
 }
 
 void commands_print_help(const CommandInfo *command)

@@ -158,10 +158,9 @@ static int check_context(const Point *point)
 {
     const ModelFile *file = point->source->file;
     if (file->W_E != NULL && file->W_pos != NULL && point->spec.n > file->context) {
-        complain_of(point->source->path, "tensor", "pos_embed.W_pos",
-                    "%zu positions: expected one for each of the %zu tokens of --n or of X",
-                    file->context, point->spec.n);
-        return 2;
+        return complain_of(point->source->path, "tensor", "pos_embed.W_pos",
+                           "%zu positions: expected one for each of the %zu tokens of --n or of X",
+                           file->context, point->spec.n);
     }
     return 0;
 }
@@ -223,20 +222,17 @@ static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run
         bool tolerated = was_asked(point, AXIS_TOLERANCE);
         const char *flag = tolerated ? "tolerance" : "input-norm";
         if (tolerated || run->input_norm > 0) {
-            complain((Origin){.flag = flag}, NULL,
-                     "expected it without --omega, which it is to find");
-            return 2;
+            return complain((Origin){.flag = flag}, NULL,
+                            "expected it without --omega, which it is to find");
         }
         return 0;
     }
     if (run->input_norm > 0 && point->source->file->W_E != NULL) {
-        complain((Origin){.flag = "input-norm"}, NULL,
-                 "expected none with an embedding: rows of X are the model's tokens");
-        return 2;
+        return complain((Origin){.flag = "input-norm"}, NULL,
+                        "expected none with an embedding: rows of X are the model's tokens");
     }
     if (!point->judged) {
-        complain((Origin){.flag = "tolerance"}, "none", "expected one to meet, or --omega");
-        return 2;
+        return complain((Origin){.flag = "tolerance"}, "none", "expected one to meet, or --omega");
     }
     point->penalty = was_asked(point, AXIS_PENALTY) ? point->penalty : PENALTY_NEGATIVE;
     int status = prove_omega(&point->omega, &said->logits, point, run);
@@ -251,10 +247,9 @@ int command_convert(const Grid *grid, const RunOptions *run)
     const char *reason;
     int threads = 1;
     if (run->output == NULL || grid->count != 1) {
-        complain((Origin){0}, "convert",
-                 run->output == NULL ? "expected --output FILE"
-                                     : "expected one omega and one form");
-        return 2;
+        return complain((Origin){0}, "convert",
+                        run->output == NULL ? "expected --output FILE"
+                                            : "expected one omega and one form");
     }
     Point point = grid->points[0];
     ConvertedSaid said = {.form = construction_names[point.spec.construction]};

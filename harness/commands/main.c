@@ -168,8 +168,7 @@ static int read_tier(void)
 {
     const char *word = getenv("HEADPROOF_CPU"), *why = tier_word(word);
     if (why != NULL) {
-        complain((Origin){0}, word, "in HEADPROOF_CPU: %s", why);
-        return 2;
+        return complain((Origin){0}, word, "in HEADPROOF_CPU: %s", why);
     }
     return 0;
 }

@@ -56,19 +56,18 @@ static bool make_room(Outcome *outcome)
 /* The next case, which took so long.  0, or 99 after a message. */
 static int add_case(Outcome *outcome, const void *row, double seconds)
 {
+    char *command = NULL;
     size_t size;
-    char **command = NULL;
-    if (make_room(outcome)) {
-        command = &outcome->commands[outcome->count];
-        outcome->seconds[outcome->count++] = seconds;
-        *command = NULL;
+    FILE *file = make_room(outcome) ? text_stream(&command, &size) : NULL;
+    if (file != NULL) {
+        outcome->kind->print_command(file, row, outcome->run);
     }
-    FILE *file = command != NULL ? text_stream(command, &size) : NULL;
-    if (file == NULL) {
+    if (text_close(file, &command, 0) == NULL) {
         return memory_fault();
     }
-    outcome->kind->print_command(file, row, outcome->run);
-    return fclose(file) != 0 ? memory_fault() : 0;
+    outcome->commands[outcome->count] = command;
+    outcome->seconds[outcome->count++] = seconds;
+    return 0;
 }
 
 int outcome_add(Outcome *outcome, Cases cases)

@@ -56,13 +56,13 @@ static int refuse(const WitnessModel *model, const WitnessWorst *worst, double a
     if (!witness_causes(causes, sizeof causes, model, worst, allowed)) {
         return memory_fault();
     }
-    complain_of(model->source->path, "tensor", logits ? "witness.logits" : "witness.resid",
-                "window %zu, position %zu, %s %zu: %.9g was answered, and %.9g comes out here: "
-                "expected them within %.2g (--witness-tolerance): this is another model; %s",
-                worst->window, position + file->witness.span - file->witness.answers,
-                logits ? "class" : "column", column,
-                witness_said(file, worst->window)[worst->index], worst->here, allowed, causes);
-    return 2;
+    return complain_of(
+        model->source->path, "tensor", logits ? "witness.logits" : "witness.resid",
+        "window %zu, position %zu, %s %zu: %.9g was answered, and %.9g comes out here: "
+        "expected them within %.2g (--witness-tolerance): this is another model; %s",
+        worst->window, position + file->witness.span - file->witness.answers,
+        logits ? "class" : "column", column, witness_said(file, worst->window)[worst->index],
+        worst->here, allowed, causes);
 }
 
 /* Work of more than a few seconds is announced. */

@@ -141,10 +141,9 @@ static int check_streams(const Identities *outputs)
         for (size_t i = 0; i < outputs->count; i++) {
             const NamedFile *of = outputs->items[i].of;
             if (same(&outputs->items[i], &stream)) {
-                complain((Origin){.flag = of->flag != NULL ? of->flag : "output"}, of->path,
-                         "expected another file than the one that %s goes to",
-                         names[fd - STDOUT_FILENO]);
-                return 2;
+                return complain((Origin){.flag = of->flag != NULL ? of->flag : "output"}, of->path,
+                                "expected another file than the one that %s goes to",
+                                names[fd - STDOUT_FILENO]);
             }
         }
     }

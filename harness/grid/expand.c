@@ -63,9 +63,8 @@ static int contradiction(const Product *product, const Point *point, Axis axis, 
     char said[VALUE_TEXT], has[VALUE_TEXT];
     value_print(said, domain, point_get(point, axis));
     value_print(has, domain, own);
-    complain(product->settings[axis]->origin, said, "the weights file %s has %s = %s",
-             point->source->path, axis_info(axis)->name, has);
-    return 2;
+    return complain(product->settings[axis]->origin, said, "the weights file %s has %s = %s",
+                    point->source->path, axis_info(axis)->name, has);
 }
 
 /* Sets an axis to what the weights file has, or else to what flags, keys or defaults say. */

@@ -252,9 +252,8 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
         return 0;
     }
     if (misfit != NULL) {
-        complain(setting->origin, construction_names[spec->construction],
-                 "the weights file %s needs %s", point->source->path, misfit);
-        return 2;
+        return complain(setting->origin, construction_names[spec->construction],
+                        "the weights file %s needs %s", point->source->path, misfit);
     }
     return 0;
 }
@@ -306,10 +305,9 @@ static int check_said(const Product *product, const Point *point)
     if (used == 0) {
         return 0;
     }
-    complain_of(point->source->path, NULL, NULL,
-                "the metadata do not say: %s: expected in the file's metadata, or as %s", lacks,
-                flags);
-    return 2;
+    return complain_of(point->source->path, NULL, NULL,
+                       "the metadata do not say: %s: expected in the file's metadata, or as %s",
+                       lacks, flags);
 }
 
 /* Refuses a file of an X alone where a model is expected. */
@@ -317,9 +315,8 @@ static int check_model(const Product *product, const Point *point)
 {
     if (point->source->file->kind == MODEL_FILE_INPUT &&
         !command_evaluates_points(product->command)) {
-        complain_of(point->source->path, "layer", "blocks.0", "missing: %s expects a model",
-                    product->command->name);
-        return 2;
+        return complain_of(point->source->path, "layer", "blocks.0", "missing: %s expects a model",
+                           product->command->name);
     }
     return 0;
 }
@@ -335,11 +332,11 @@ static int check_rows(const Product *product, const Point *point)
         product->settings[AXIS_N] != NULL) {
         return 0;
     }
-    complain_of(point->source->path, NULL, NULL,
-                "holds no X and no tokens to evaluate: expected one of them, or --n for as many "
-                "rows that are drawn%s",
-                file->W_E != NULL ? " (verify evaluates every tuple of the vocabulary)" : "");
-    return 2;
+    return complain_of(
+        point->source->path, NULL, NULL,
+        "holds no X and no tokens to evaluate: expected one of them, or --n for as many "
+        "rows that are drawn%s",
+        file->W_E != NULL ? " (verify evaluates every tuple of the vocabulary)" : "");
 }
 
 int product_check_source(const Product *product, const Point *point)

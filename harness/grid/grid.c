@@ -70,16 +70,14 @@ static int read_model(SectionList *sections, Section *flags, const CommandInfo *
                       char **files, int count)
 {
     if (count != 1 || flags->settings[AXIS_WEIGHTS].given) {
-        complain((Origin){0}, count > 1 ? files[1] : command->name,
-                 "expected one MODEL.safetensors, and no --weights");
-        return 2;
+        return complain((Origin){0}, count > 1 ? files[1] : command->name,
+                        "expected one MODEL.safetensors, and no --weights");
     }
     int status = setting_read(flags, AXIS_WEIGHTS, command, (Origin){0}, files[0]);
     const Setting *weights = &flags->settings[AXIS_WEIGHTS];
     if (status == 0 && (weights->list.count != 1 || weights->list.values[0].form != FORM_PATH)) {
-        complain((Origin){0}, files[0],
-                 "expected the path of one safetensors file, without a comma");
-        status = 2;
+        status = complain((Origin){0}, files[0],
+                          "expected the path of one safetensors file, without a comma");
     }
     return status != 0 ? status : read_sections(sections, command, NULL, 0);
 }
@@ -89,9 +87,8 @@ static int read_sizes(SectionList *sections, Section *flags, const CommandInfo *
                       const RunOptions *run, char **files, int count)
 {
     if (count > 1 || (count > 0 && run->preset != NULL)) {
-        complain((Origin){0}, files[count - 1],
-                 "expected at most one MODEL.safetensors or --preset");
-        return 2;
+        return complain((Origin){0}, files[count - 1],
+                        "expected at most one MODEL.safetensors or --preset");
     }
     if (count > 0) {
         return read_model(sections, flags, command, files, count);
@@ -164,9 +161,8 @@ static int ask_propagation(Grid *grid)
     for (size_t i = 0; i < grid->count; i++) {
         Point *point = &grid->points[i];
         if (!point_has_difference(point)) {
-            complain((Origin){.flag = "propagation"}, NULL,
-                     "expected --reference difference, and --reference-form structured");
-            return 2;
+            return complain((Origin){.flag = "propagation"}, NULL,
+                            "expected --reference difference, and --reference-form structured");
         }
         point->propagation = true;
     }
@@ -177,17 +173,16 @@ static int ask_propagation(Grid *grid)
 static int ask_certify(Grid *grid, const RunOptions *run)
 {
     if (run->propagation) {
-        complain((Origin){.flag = "certify"}, NULL, "expected it without --propagation");
-        return 2;
+        return complain((Origin){.flag = "certify"}, NULL, "expected it without --propagation");
     }
     for (size_t i = 0; i < grid->count; i++) {
         if (!point_has_reference(&grid->points[i])) {
-            complain((Origin){.flag = "certify"}, NULL, "expected it without --reference none");
-            return 2;
+            return complain((Origin){.flag = "certify"}, NULL,
+                            "expected it without --reference none");
         }
         if (grid->points[i].form == REF_DENSE) {
-            complain((Origin){.flag = "certify"}, NULL, "expected --reference-form structured");
-            return 2;
+            return complain((Origin){.flag = "certify"}, NULL,
+                            "expected --reference-form structured");
         }
         grid->points[i].certify = true;
     }
@@ -213,9 +208,8 @@ static int check_model_flags(const Grid *grid, const RunOptions *run)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         bool last = i + 1 == sizeof flags / sizeof *flags;
         if (flags[i].given && (grid->sources.count == 0 || (last && !witnessed))) {
-            complain((Origin){.flag = flags[i].flag}, NULL, "expected a weights file%s",
-                     last ? " with a witness" : "");
-            return 2;
+            return complain((Origin){.flag = flags[i].flag}, NULL, "expected a weights file%s",
+                            last ? " with a witness" : "");
         }
     }
     return 0;
@@ -258,8 +252,8 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
                  : read_operands(&sections, &flags, command, run, arguments + operand, count);
     if (status == 0) {
         if (run->form != NULL && flags.settings[AXIS_CONSTRUCTION].given) {
-            complain((Origin){.flag = "form"}, run->form, "expected --form or --construction");
-            status = 2;
+            status =
+                complain((Origin){.flag = "form"}, run->form, "expected --form or --construction");
         }
     }
     if (status == 0) {

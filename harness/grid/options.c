@@ -156,10 +156,9 @@ static int unknown_flag(const Reader *reader, const char *token)
     }
     const char *nearest =
         dashes == 2 ? nearest_name(name, strlen(name), names, AXIS_COUNT + FLAG_COUNT) : NULL;
-    complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", reader->command->name,
-             nearest ? "did you mean --" : "see headproof help ",
-             nearest ? nearest : reader->command->name, nearest ? "?" : "");
-    return 2;
+    return complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", reader->command->name,
+                    nearest ? "did you mean --" : "see headproof help ",
+                    nearest ? nearest : reader->command->name, nearest ? "?" : "");
 }
 
 /* *value = text, the one value of the domain that it is. */
@@ -174,8 +173,7 @@ static int read_one(AxisValue *value, Origin origin, const Domain *domain, const
     } else if (status == 99) {
         status = memory_fault();
     } else if (list.count != 1) {
-        complain(origin, text, "expected %s", expected);
-        status = 2;
+        status = complain(origin, text, "expected %s", expected);
     } else {
         *value = list.values[0];
     }
@@ -221,8 +219,8 @@ static int read_word(const char **word, Flag flag, const char *text)
             return 0;
         }
     }
-    complain_unknown((Origin){.flag = flag_info(flag)->name}, text, NULL, words, count, count);
-    return 2;
+    return complain_unknown((Origin){.flag = flag_info(flag)->name}, text, NULL, words, count,
+                            count);
 }
 
 /* A size in bytes: a number, and KiB, MiB, GiB or TiB or nothing. */
@@ -238,8 +236,7 @@ static int read_memory(RunOptions *run, Origin origin, const char *text)
         }
         size *= 1024;
     }
-    complain(origin, text, "expected a size: bytes, or a number and KiB, MiB, GiB or TiB");
-    return 2;
+    return complain(origin, text, "expected a size: bytes, or a number and KiB, MiB, GiB or TiB");
 }
 
 static int read_checkpoint(RunOptions *run, Origin origin, const char *text)
@@ -247,8 +244,7 @@ static int read_checkpoint(RunOptions *run, Origin origin, const char *text)
     char *end = NULL;
     double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
     if (!(seconds >= 0) || !isfinite(seconds) || *end != '\0') {
-        complain(origin, text, "expected seconds, 0 or more");
-        return 2;
+        return complain(origin, text, "expected seconds, 0 or more");
     }
     run->checkpoint = seconds;
     return 0;
@@ -262,8 +258,7 @@ static int read_shard(RunOptions *run, Origin origin, const char *text)
     unsigned long shard = digits ? strtoul(text, &slash, 10) : 0;
     unsigned long shards = digits && *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
     if (shards == 0 || *end != '\0' || shards > SHARDS_MOST || shard < 1 || shard > shards) {
-        complain(origin, text, "expected I/N, 1 <= I <= N <= %d", SHARDS_MOST);
-        return 2;
+        return complain(origin, text, "expected I/N, 1 <= I <= N <= %d", SHARDS_MOST);
     }
     run->shard = shard;
     run->shards = shards;
@@ -277,8 +272,7 @@ static int read_factor(CheckOptions *check, Origin origin, const char *text)
     AxisValue value = {0};
     int status = read_one(&value, origin, &domain, text, expected);
     if (status == 0 && !(value.real >= 1)) {
-        complain(origin, text, "expected %s", expected);
-        return 2;
+        return complain(origin, text, "expected %s", expected);
     }
     check->factor = value.real;
     return status;
@@ -287,8 +281,8 @@ static int read_factor(CheckOptions *check, Origin origin, const char *text)
 static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const char *text)
 {
     if (text != NULL && *text == '\0') {
-        complain(origin, text, "expected a %s", flag == FLAG_FACTOR ? "number" : "file name");
-        return 2;
+        return complain(origin, text, "expected a %s",
+                        flag == FLAG_FACTOR ? "number" : "file name");
     }
     switch (flag) {
     case FLAG_BASELINE: check->baseline = text; break;
@@ -341,9 +335,8 @@ static int read_model_flag(RunOptions *run, Flag flag, Origin origin, const char
     default: return read_positive(&run->witness_tolerance, origin, text);
     }
     if (*text == '\0') {
-        complain(origin, text, "expected %s",
-                 flag == FLAG_WITNESS ? "a file name" : "keys, with commas between them");
-        return 2;
+        return complain(origin, text, "expected %s",
+                        flag == FLAG_WITNESS ? "a file name" : "keys, with commas between them");
     }
     return 0;
 }
@@ -353,8 +346,7 @@ static int read_output(Reader *reader, Origin origin, const char *text)
 {
     bool on_stdout = strcmp(text, "-") == 0;
     if (*text == '\0' || (on_stdout && reader->command->writes_tensors)) {
-        complain(origin, text, "expected a file name");
-        return 2;
+        return complain(origin, text, "expected a file name");
     }
     reader->run->on_stdout = on_stdout;
     reader->run->output = on_stdout ? NULL : text;
@@ -366,14 +358,14 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     RunOptions *run = reader->run;
     Origin origin = {.flag = flag_info(flag)->name};
     if (reader->seen[flag]) {
-        complain(origin, text != NULL ? text : flag_info(flag)->name, "expected the flag once");
-        return 2;
+        return complain(origin, text != NULL ? text : flag_info(flag)->name,
+                        "expected the flag once");
     }
     reader->seen[flag] = true;
     if (!command_takes_flag(reader->command, flag)) {
-        complain(origin, text != NULL ? text : origin.flag,
-                 "expected a flag of %s, which has no --%s", reader->command->name, origin.flag);
-        return 2;
+        return complain(origin, text != NULL ? text : origin.flag,
+                        "expected a flag of %s, which has no --%s", reader->command->name,
+                        origin.flag);
     }
     if (flag >= FLAG_BASELINE && flag <= FLAG_JSON) {
         return read_check_flag(&run->check, flag, origin, text);
@@ -411,8 +403,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     default: run->verbose = true; break;
     }
     if (run->quiet && run->verbose) {
-        complain(origin, flag_info(flag)->name, "expected --quiet or --verbose, not both");
-        return 2;
+        return complain(origin, flag_info(flag)->name, "expected --quiet or --verbose, not both");
     }
     return 0;
 }
@@ -451,12 +442,10 @@ static int reject(const Reader *reader, char **arguments, const struct option *o
         option++;
     }
     if (found == ':' && (option->name != NULL || !is_long)) {
-        complain((Origin){0}, token, "expected a value after it");
-        return 2;
+        return complain((Origin){0}, token, "expected a value after it");
     }
     if (option->name != NULL) {
-        complain((Origin){0}, token, "expected no value");
-        return 2;
+        return complain((Origin){0}, token, "expected no value");
     }
     return unknown_flag(reader, token);
 }

@@ -72,13 +72,12 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
     Setting *setting = &section->settings[axis];
     Suggestion other = suggest_axis(command, axis, origin, text);
     if (!command_takes(command, axis)) {
-        complain(origin, info->name, "expected no %s, which %s %s%s", info->name, command->name,
-                 command->why_not != NULL ? command->why_not : "does not take", other.text);
-        return 2;
+        return complain(origin, info->name, "expected no %s, which %s %s%s", info->name,
+                        command->name,
+                        command->why_not != NULL ? command->why_not : "does not take", other.text);
     }
     if (setting->given) {
-        complain(origin, text, "expected %s once", info->name);
-        return 2;
+        return complain(origin, text, "expected %s once", info->name);
     }
     setting->given = true;
     setting->origin = origin;
@@ -89,8 +88,7 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
     Message message;
     int status = values_read(&setting->list, &message, &info->domain, text);
     if (status == 0 && !command_takes_list(command, axis) && setting->list.count != 1) {
-        complain(origin, text, "expected one value");
-        return 2;
+        return complain(origin, text, "expected one value");
     }
     if (status == 2) {
         complain_value(&message, &other, axis, origin, text);

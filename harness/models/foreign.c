@@ -39,10 +39,9 @@ static int check_groups(const Reading *reading, const SetTensor *found)
     if (queries == NULL || queries->rank != 2 || queries->shape[0] == keys->shape[0]) {
         return 0;
     }
-    complain_of(safetensors_path(found->file), "tensor", keys->name,
-                "%zu rows: expected %zu, as many as '%.255s' has: " GROUPED, keys->shape[0],
-                queries->shape[0], name);
-    return 2;
+    return complain_of(safetensors_path(found->file), "tensor", keys->name,
+                       "%zu rows: expected %zu, as many as '%.255s' has: " GROUPED, keys->shape[0],
+                       queries->shape[0], name);
 }
 
 int foreign_check(Reading *reading, const ModelFileFlags *flags)

@@ -143,9 +143,8 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
     }
     int status = choice_read(&choice, model, text);
     if (status == 0 && model->context > 0 && choice.n > model->context) {
-        complain((Origin){.flag = "tokens"}, text, "expected at most %zu positions",
-                 model->context);
-        status = 2;
+        status = complain((Origin){.flag = "tokens"}, text, "expected at most %zu positions",
+                          model->context);
     }
     status = status != 0 ? status : combine(inputs, model, &choice, path);
     choice_clear(&choice);
@@ -191,9 +190,8 @@ int inputs_take_shard(Inputs *inputs, size_t d, size_t shard, size_t shards)
     if (shards > inputs->count) {
         char text[64];
         snprintf(text, sizeof text, "%zu/%zu", shard, shards);
-        complain((Origin){.flag = "shard"}, text, "expected at most %zu parts: a part an input",
-                 inputs->count);
-        return 2;
+        return complain((Origin){.flag = "shard"}, text,
+                        "expected at most %zu parts: a part an input", inputs->count);
     }
     for (size_t i = shard - 1; i < inputs->count; i += shards, kept++) {
         memmove(inputs->x + kept * inputs->n * d, inputs->x + i * inputs->n * d,

@@ -37,14 +37,12 @@ static int parse(json_t **root, const char *path, const char *text, size_t lengt
         return memory_fault();
     }
     if (found == NULL) {
-        complain_of(path, NULL, NULL, "line %d, byte %d: %s: expected JSON", error.line,
-                    error.position, error.text);
-        return 2;
+        return complain_of(path, NULL, NULL, "line %d, byte %d: %s: expected JSON", error.line,
+                           error.position, error.text);
     }
     if (!json_is_object(found)) {
         json_decref(found);
-        complain_of(path, NULL, NULL, "expected a JSON object, which begins with '{'");
-        return 2;
+        return complain_of(path, NULL, NULL, "expected a JSON object, which begins with '{'");
     }
     *root = found;
     return 0;
@@ -73,8 +71,8 @@ int json_file_read(json_t **root, const char *path, size_t most, bool optional)
         return status;
     }
     if (size > most) {
-        complain_of(path, NULL, NULL, "%ju bytes of JSON: expected at most %zu", size, most);
-        status = 2;
+        status =
+            complain_of(path, NULL, NULL, "%ju bytes of JSON: expected at most %zu", size, most);
     } else {
         status = read_open(root, fd, path, (size_t)size);
     }

@@ -54,9 +54,8 @@ static int read_extent(const Source *source, const KnownKey *key, const json_t *
     size_t size = 0, *own = model_size(reading->model, key->extent);
     int status = read_size(&size, source, key->key, value);
     if (status == 0 && *own != 0 && *own != size) {
-        complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says", size,
-                    *own, reading->given_by[key->extent]);
-        return 2;
+        return complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says",
+                           size, *own, reading->given_by[key->extent]);
     }
     if (status == 0 && *own == 0) {
         *own = size;
@@ -70,9 +69,8 @@ static int read_depth(const Source *source, const KnownKey *key, const json_t *v
     size_t size = 0;
     int status = read_size(&size, source, key->key, value);
     if (status == 0 && *source->depth != 0 && *source->depth != size) {
-        complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says", size,
-                    *source->depth, source->reading->depth_by);
-        return 2;
+        return complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says",
+                           size, *source->depth, source->reading->depth_by);
     }
     if (status == 0) {
         *source->depth = size;
@@ -229,9 +227,9 @@ static int split_heads(Reading *reading)
     }
     const char *key = reading->given_by[EXTENT_HEADS];
     if (model->d % model->heads != 0) {
-        complain_of(reading->configured ? reading->config_path : reading->set->path, "key", key,
-                    "%zu: expected a divisor of the stream's width, %zu", model->heads, model->d);
-        return 2;
+        return complain_of(reading->configured ? reading->config_path : reading->set->path, "key",
+                           key, "%zu: expected a divisor of the stream's width, %zu", model->heads,
+                           model->d);
     }
     model->d_head = model->d / model->heads;
     reading->given_by[EXTENT_D_HEAD] = key;
@@ -294,9 +292,9 @@ static int check_ignored(Reading *reading, const ModelFileFlags *flags)
         size_t length = strcspn(rest, ",");
         snprintf(item, sizeof item, "'%.*s'", (int)length, rest);
         if (strstr(reading->ignored.text, item) == NULL) {
-            complain_of(reading->set->path, "flag", "--ignore-config",
-                        "%s: expected a key of its metadata or of a config.json beside it", item);
-            return 2;
+            return complain_of(reading->set->path, "flag", "--ignore-config",
+                               "%s: expected a key of its metadata or of a config.json beside it",
+                               item);
         }
         rest += length + (rest[length] == ',');
     }
@@ -315,12 +313,12 @@ static int check_unknown(Reading *reading)
         return reading->model->doubts == NULL ? memory_fault() : 0;
     }
     char more[40];
-    complain_of(reading->set->path, NULL, NULL,
-                "unknown keys of metadata or config.json: %s%s: expected those that "
-                "docs/keys.md lists (--ignore-config KEY,... takes the responsibility for others; "
-                "beside a witness that agrees they are a warning)",
-                unknown->text, name_list_more(more, sizeof more, unknown));
-    return 2;
+    return complain_of(
+        reading->set->path, NULL, NULL,
+        "unknown keys of metadata or config.json: %s%s: expected those that "
+        "docs/keys.md lists (--ignore-config KEY,... takes the responsibility for others; "
+        "beside a witness that agrees they are a warning)",
+        unknown->text, name_list_more(more, sizeof more, unknown));
 }
 
 int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)

@@ -32,9 +32,8 @@ static int read_values(double *values, const SetTensor *found)
 
 static int refuse(const SetTensor *found, const char *expected)
 {
-    complain_of(safetensors_path(found->file), "tensor", found->tensor->name, "expected %s",
-                expected);
-    return 2;
+    return complain_of(safetensors_path(found->file), "tensor", found->tensor->name, "expected %s",
+                       expected);
 }
 
 /* The square that the last two axes are; the others are 1. */

@@ -32,10 +32,10 @@ static int read_tokens(Reading *reading, const SetTensor *found, Slot slot)
         if (tokens[i] < 0 || (uint64_t)tokens[i] >= model->vocabulary) {
             char index[SAFETENSORS_TUPLE_MOST];
             safetensors_index_text(index, tensor, i);
-            complain_of(safetensors_path(found->file), "tensor", tensor->name,
-                        "index %s: %" PRId64 ": expected 0 to %zu, a row of %s", index, tokens[i],
-                        model->vocabulary - 1, family_slot_name(reading->family, SLOT_W_E));
-            status = 2;
+            status = complain_of(safetensors_path(found->file), "tensor", tensor->name,
+                                 "index %s: %" PRId64 ": expected 0 to %zu, a row of %s", index,
+                                 tokens[i], model->vocabulary - 1,
+                                 family_slot_name(reading->family, SLOT_W_E));
         }
     }
     return status;

@@ -36,8 +36,7 @@ int model_refuse(const Reading *reading, const char *kind, const char *name, con
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    complain_of(reading->set->path, kind, name, "%s", text);
-    return 2;
+    return complain_of(reading->set->path, kind, name, "%s", text);
 }
 
 static int refuse_layer(const Reading *reading, size_t layer, const char *format, ...)

@@ -42,9 +42,8 @@ static int read_choice(const Reading *reading, size_t *choice, bool *said, const
 static int refuse_said(const Reading *reading, const char *key, const char *expected)
 {
     const Property *property = properties_find(&reading->said, key);
-    complain_of(property->file, property->kind, property->name, "'%s': expected %s",
-                property->value, expected);
-    return 2;
+    return complain_of(property->file, property->kind, property->name, "'%s': expected %s",
+                       property->value, expected);
 }
 
 /* Metadata that contradict the tensors. */

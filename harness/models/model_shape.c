@@ -124,10 +124,9 @@ static int refuse(const Shaped *shaped, const char *detail)
     char shape[SAFETENSORS_TUPLE_MOST], symbols[TEXT_MOST];
     safetensors_shape_text(shape, tensor->rank, tensor->shape);
     symbols_text(symbols, sizeof symbols, shaped);
-    complain_of(safetensors_path(shaped->tensor->file), "tensor", tensor->name,
-                "shape %s: expected %s%s%s", shape, symbols, detail,
-                lies_transposed(shaped) ? " (it lies transposed)" : "");
-    return 2;
+    return complain_of(safetensors_path(shaped->tensor->file), "tensor", tensor->name,
+                       "shape %s: expected %s%s%s", shape, symbols, detail,
+                       lies_transposed(shaped) ? " (it lies transposed)" : "");
 }
 
 /* Refuses the words in [from, to) with the reason that is known of them. */

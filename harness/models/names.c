@@ -15,11 +15,10 @@
 static int refuse_unknown(const Reading *reading, const NameList *list)
 {
     char more[40];
-    complain_of(
+    return complain_of(
         reading->set->path, NULL, NULL,
         "unknown tensors: %s%s: expected those that docs name (--ignore-extra skips others)",
         list->text, name_list_more(more, sizeof more, list));
-    return 2;
 }
 
 /* Of tensors that change what a model computes, the one that says most about it. */
@@ -40,11 +39,10 @@ static int refuse_structure(const Reading *reading)
     if (worst == NULL) {
         return 0;
     }
-    complain_of(safetensors_path(worst->file), "tensor", worst->tensor->name,
-                "expected no %s: it changes what the model computes and is outside the "
-                "construction (fold or remove it before; --ignore-extra does not skip it)",
-                structure_of(worst->tensor->name));
-    return 2;
+    return complain_of(safetensors_path(worst->file), "tensor", worst->tensor->name,
+                       "expected no %s: it changes what the model computes and is outside the "
+                       "construction (fold or remove it before; --ignore-extra does not skip it)",
+                       structure_of(worst->tensor->name));
 }
 
 int names_check(NamesFound *names, Reading *reading, bool known, const ModelFileFlags *flags)
@@ -82,14 +80,13 @@ static int refuse_twice(const Reading *reading, const SetTensor *found)
 {
     const char *name = found->tensor->name;
     if (strncmp(name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) == 0) {
-        complain_of(safetensors_path(found->file), "tensor", name,
-                    "is there twice: expected one witness, in the model's file or in another");
-        return 2;
+        return complain_of(
+            safetensors_path(found->file), "tensor", name,
+            "is there twice: expected one witness, in the model's file or in another");
     }
-    complain_of(safetensors_path(found->file), "tensor", name,
-                "is there twice, with '%s' before it and without: expected one of them",
-                reading->family->prefix);
-    return 2;
+    return complain_of(safetensors_path(found->file), "tensor", name,
+                       "is there twice, with '%s' before it and without: expected one of them",
+                       reading->family->prefix);
 }
 
 /* Marks what each layer has, of layers below room.  room is at most the number of tensors: a file

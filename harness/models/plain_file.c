@@ -68,8 +68,7 @@ int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm 
     ConvertedEnds ends = {0};
     const char *fault = converted_said_unlike(plain);
     if (fault != NULL) {
-        complain_of(path, NULL, NULL, "%s", fault);
-        return 2;
+        return complain_of(path, NULL, NULL, "%s", fault);
     }
     SafetensorsWriter *writer = safetensors_writer_make();
     int status = writer == NULL ? 99 : converted_ends_make(&ends, plain, file, final, true);

@@ -26,9 +26,8 @@ int properties_add(Properties *properties, const char *key, const char *value, c
     const Property *before = properties_find(properties, key);
     snprintf(said.value, sizeof said.value, "%.*s", PROPERTY_TEXT - 1, value);
     if (before != NULL && strcmp(before->value, said.value) != 0) {
-        complain_of(file, kind, name, "'%s': expected '%s', as %s '%.100s' of '%.255s' says",
-                    said.value, before->value, before->kind, before->name, before->file);
-        return 2;
+        return complain_of(file, kind, name, "'%s': expected '%s', as %s '%.100s' of '%.255s' says",
+                           said.value, before->value, before->kind, before->name, before->file);
     }
     if (before == NULL) {
         if (properties->count == PROPERTIES_MOST) {

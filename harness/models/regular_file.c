@@ -25,9 +25,8 @@ static int measure(uintmax_t *size, int fd, const char *path)
         return regular_file_unreadable(path, errno);
     }
     if (!S_ISREG(found.st_mode)) {
-        complain_of(path, NULL, NULL, "expected a regular file, not %s",
-                    S_ISDIR(found.st_mode) ? "a directory" : "a pipe or a device");
-        return 2;
+        return complain_of(path, NULL, NULL, "expected a regular file, not %s",
+                           S_ISDIR(found.st_mode) ? "a directory" : "a pipe or a device");
     }
     *size = found.st_size > 0 ? (uintmax_t)found.st_size : 0;
     return 0;

@@ -44,8 +44,7 @@ int safetensors_open(SafetensorsFile **file, const char *path)
     *file = NULL;
     int status = regular_file_open(&fd, &size, path, false);
     if (status == 0 && size == 0) {
-        complain_of(path, NULL, NULL, "expected a safetensors file: it is empty");
-        status = 2;
+        status = complain_of(path, NULL, NULL, "expected a safetensors file: it is empty");
     } else if (status == 0 && size > SIZE_MAX) {
         status = regular_file_unreadable(path, EFBIG);
     }

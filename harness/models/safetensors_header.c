@@ -12,8 +12,7 @@
 static int refuse_key(const SafetensorsFile *file, const char *tensor, const char *key,
                       const char *expected)
 {
-    complain_of(file->path, "tensor", tensor, "key '%.100s': expected %s", key, expected);
-    return 2;
+    return complain_of(file->path, "tensor", tensor, "key '%.100s': expected %s", key, expected);
 }
 
 static bool to_size(size_t *size, const json_t *value)
@@ -31,15 +30,14 @@ static int check_name(const SafetensorsFile *file, const char *name)
 {
     const unsigned char *c = (const unsigned char *)name;
     if (*c == '\0' || strlen(name) > SAFETENSORS_NAME_MOST) {
-        complain_of(file->path, "tensor", name, "expected a name of 1 to %d bytes",
-                    SAFETENSORS_NAME_MOST);
-        return 2;
+        return complain_of(file->path, "tensor", name, "expected a name of 1 to %d bytes",
+                           SAFETENSORS_NAME_MOST);
     }
     for (; *c != '\0'; c++) {
         bool c1 = c[0] == 0xc2 && c[1] < 0xa0;
         if (*c < 0x20 || *c == 0x7f || c1) {
-            complain_of(file->path, "tensor", name, "expected a name without control characters");
-            return 2;
+            return complain_of(file->path, "tensor", name,
+                               "expected a name without control characters");
         }
     }
     return 0;
@@ -54,11 +52,11 @@ static int read_dtype(const SafetensorsFile *file, SafetensorsTensor *tensor, co
             return 0;
         }
     }
-    complain_of(file->path, "tensor", tensor->name,
-                "dtype '%.100s': expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, "
-                "U8 or BOOL",
-                text != NULL ? text : "(not a string)");
-    return 2;
+    return complain_of(
+        file->path, "tensor", tensor->name,
+        "dtype '%.100s': expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, "
+        "U8 or BOOL",
+        text != NULL ? text : "(not a string)");
 }
 
 /* The product of the other extents must not overflow even where one is 0, so that nobody who
@@ -95,19 +93,17 @@ static int read_offsets(const SafetensorsFile *file, SafetensorsTensor *tensor, 
     }
     size_t bytes = tensor->count * safetensors_dtype_size(tensor->dtype);
     if (tensor->begin > tensor->end || tensor->end > file->data_size) {
-        complain_of(file->path, "tensor", tensor->name,
-                    "data_offsets [%zu, %zu]: expected a range within the data, 0 to %zu",
-                    tensor->begin, tensor->end, file->data_size);
-        return 2;
+        return complain_of(file->path, "tensor", tensor->name,
+                           "data_offsets [%zu, %zu]: expected a range within the data, 0 to %zu",
+                           tensor->begin, tensor->end, file->data_size);
     }
     if (tensor->end - tensor->begin != bytes) {
         char shape[SAFETENSORS_TUPLE_MOST];
         safetensors_shape_text(shape, tensor->rank, tensor->shape);
-        complain_of(file->path, "tensor", tensor->name,
-                    "data_offsets [%zu, %zu]: expected a range of %zu bytes for shape %s of %s",
-                    tensor->begin, tensor->end, bytes, shape,
-                    safetensors_dtype_name(tensor->dtype));
-        return 2;
+        return complain_of(
+            file->path, "tensor", tensor->name,
+            "data_offsets [%zu, %zu]: expected a range of %zu bytes for shape %s of %s",
+            tensor->begin, tensor->end, bytes, shape, safetensors_dtype_name(tensor->dtype));
     }
     return 0;
 }
@@ -123,8 +119,7 @@ static int read_tensor(const SafetensorsFile *file, SafetensorsTensor *tensor, j
         return status;
     }
     if (!json_is_object(value)) {
-        complain_of(file->path, "tensor", tensor->name, "expected an object");
-        return 2;
+        return complain_of(file->path, "tensor", tensor->name, "expected an object");
     }
     for (size_t i = 0; i < 3; i++) {
         const json_t *found = json_object_get(value, keys[i].key);
@@ -149,13 +144,12 @@ static int read_tensor(const SafetensorsFile *file, SafetensorsTensor *tensor, j
 static int check_metadata(const SafetensorsFile *file, json_t *metadata)
 {
     if (!json_is_object(metadata)) {
-        complain_of(file->path, "key", "__metadata__", "expected an object");
-        return 2;
+        return complain_of(file->path, "key", "__metadata__", "expected an object");
     }
     for (void *i = json_object_iter(metadata); i != NULL; i = json_object_iter_next(metadata, i)) {
         if (!json_is_string(json_object_iter_value(i))) {
-            complain_of(file->path, "metadata", json_object_iter_key(i), "expected a string");
-            return 2;
+            return complain_of(file->path, "metadata", json_object_iter_key(i),
+                               "expected a string");
         }
     }
     return 0;
@@ -184,19 +178,17 @@ static int check_coverage(SafetensorsFile *file)
         const SafetensorsTensor *tensor = &file->tensors[i];
         if (tensor->begin != end) {
             const char *fault = tensor->begin < end ? "an overlap" : "a hole";
-            complain_of(file->path, "tensor", tensor->name,
-                        "data_offsets [%zu, %zu]: expected to begin at %zu, after '%s' (%s)",
-                        tensor->begin, tensor->end, end,
-                        i > 0 ? file->tensors[i - 1].name : "the header", fault);
-            return 2;
+            return complain_of(file->path, "tensor", tensor->name,
+                               "data_offsets [%zu, %zu]: expected to begin at %zu, after '%s' (%s)",
+                               tensor->begin, tensor->end, end,
+                               i > 0 ? file->tensors[i - 1].name : "the header", fault);
         }
         end = tensor->end;
     }
     if (end != file->data_size) {
-        complain_of(file->path, NULL, NULL,
-                    "data of %zu bytes: expected %zu, where the last tensor ends", file->data_size,
-                    end);
-        return 2;
+        return complain_of(file->path, NULL, NULL,
+                           "data of %zu bytes: expected %zu, where the last tensor ends",
+                           file->data_size, end);
     }
     return 0;
 }
@@ -206,9 +198,8 @@ static int split(SafetensorsFile *file, size_t *length)
 {
     unsigned char first[8];
     if (file->size < sizeof first) {
-        complain_of(file->path, NULL, NULL,
-                    "%zu bytes: expected at least 8, the length of the header", file->size);
-        return 2;
+        return complain_of(file->path, NULL, NULL,
+                           "%zu bytes: expected at least 8, the length of the header", file->size);
     }
     int status = safetensors_bytes(first, file, 0, sizeof first);
     if (status != 0) {
@@ -218,10 +209,9 @@ static int split(SafetensorsFile *file, size_t *length)
     size_t most = file->size - sizeof first;
     most = most < SAFETENSORS_HEADER_MOST ? most : SAFETENSORS_HEADER_MOST;
     if (stated > most) {
-        complain_of(file->path, NULL, NULL, "header of %llu bytes: expected at most %zu%s",
-                    (unsigned long long)stated, most,
-                    most == file->size - sizeof first ? ", what follows in the file" : "");
-        return 2;
+        return complain_of(file->path, NULL, NULL, "header of %llu bytes: expected at most %zu%s",
+                           (unsigned long long)stated, most,
+                           most == file->size - sizeof first ? ", what follows in the file" : "");
     }
     *length = (size_t)stated;
     file->data_begin = sizeof first + *length;
@@ -233,8 +223,7 @@ static int parse_json(SafetensorsFile *file, const char *text, size_t length)
 {
     json_error_t error;
     if (length == 0 || *text != '{') {
-        complain_of(file->path, NULL, NULL, "header: expected '{' at byte 8");
-        return 2;
+        return complain_of(file->path, NULL, NULL, "header: expected '{' at byte 8");
     }
     file->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (file->header != NULL) {
@@ -244,14 +233,13 @@ static int parse_json(SafetensorsFile *file, const char *text, size_t length)
     if (error.text[0] == '\0') {
         return memory_fault();
     }
-    complain_of(file->path, NULL, NULL, "header: byte %d: %s: expected JSON", 8 + error.position,
-                error.text);
-    return 2;
+    return complain_of(file->path, NULL, NULL, "header: byte %d: %s: expected JSON",
+                       8 + error.position, error.text);
 }
 
 static int read_json(SafetensorsFile *file)
 {
-    size_t length;
+    size_t length = 0;
     int status = split(file, &length);
     if (status != 0) {
         return status;

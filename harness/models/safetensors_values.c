@@ -90,9 +90,8 @@ static double float_value(SafetensorsDtype dtype, uint64_t bits)
 static int refuse_dtype(const SafetensorsFile *file, const SafetensorsTensor *tensor,
                         const char *expected)
 {
-    complain_of(safetensors_path(file), "tensor", tensor->name, "dtype %s: expected %s",
-                dtypes[tensor->dtype].name, expected);
-    return 2;
+    return complain_of(safetensors_path(file), "tensor", tensor->name, "dtype %s: expected %s",
+                       dtypes[tensor->dtype].name, expected);
 }
 
 static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *tensor,
@@ -100,8 +99,8 @@ static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *te
 {
     char index[SAFETENSORS_TUPLE_MOST];
     safetensors_index_text(index, tensor, position);
-    complain_of(safetensors_path(file), "tensor", tensor->name, "index %s: %s", index, fault);
-    return 2;
+    return complain_of(safetensors_path(file), "tensor", tensor->name, "index %s: %s", index,
+                       fault);
 }
 
 int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
@@ -116,10 +115,10 @@ int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t 
             return regular_file_unreadable(file->path, errno);
         }
         if (got == 0) {
-            complain_of(file->path, NULL, NULL,
-                        "nothing at byte %zu: expected the %zu bytes there were when it was opened",
-                        offset + done, file->size);
-            return 2;
+            return complain_of(
+                file->path, NULL, NULL,
+                "nothing at byte %zu: expected the %zu bytes there were when it was opened",
+                offset + done, file->size);
         }
         done += got > 0 ? (size_t)got : 0;
     }

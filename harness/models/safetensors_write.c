@@ -101,8 +101,7 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
     check_name(writer, name, rank);
     if (!count_values(&count, rank, shape) ||
         8 * count > (UINT64_C(1) << 62) - writer->data_bytes) {
-        complain_of("headproof", "tensor", name, "expected a size that a file can have");
-        return 2;
+        return complain_of("headproof", "tensor", name, "expected a size that a file can have");
     }
     Announced *tensors = realloc(writer->tensors, (writer->count + 1) * sizeof *tensors);
     if (tensors == NULL) {
@@ -222,9 +221,9 @@ static int write_all(FILE *file, const SafetensorsWriter *writer, const char *he
 static int check_header(const char *path, size_t length)
 {
     if (length + padding(length) > SAFETENSORS_HEADER_MOST) {
-        complain_of(path, NULL, NULL, "header of %zu bytes: expected names and metadata of %d",
-                    length, SAFETENSORS_HEADER_MOST);
-        return 2;
+        return complain_of(path, NULL, NULL,
+                           "header of %zu bytes: expected names and metadata of %d", length,
+                           SAFETENSORS_HEADER_MOST);
     }
     return 0;
 }

@@ -71,8 +71,7 @@ void sequences_clear(Sequences *sequences)
 
 static int complain_empty(const char *path, const char *expected)
 {
-    complain_of(path, NULL, NULL, "is empty: expected %s", expected);
-    return 2;
+    return complain_of(path, NULL, NULL, "is empty: expected %s", expected);
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
@@ -94,8 +93,7 @@ static int refuse_character(const File *file, Place place, const char *text, siz
                       "U+%04llX, column %zu: expected a character of %.1000s",
                       (unsigned long long)code, place.column, vocabulary->path);
     }
-    complain_message(origin, &message);
-    return 2;
+    return complain_message(origin, &message);
 }
 
 static int take_text(Sequences *sequences, const File *file, const Vocabulary *vocabulary)
@@ -171,8 +169,7 @@ static int take_line(Sequences *sequences, size_t *count, const char *line, size
             Message message;
             message_token(&message, line + at, end - at, "expected a token id from 0 to %zu",
                           tokens - 1);
-            complain_message(origin, &message);
-            return 2;
+            return complain_message(origin, &message);
         }
         sequences->tokens[(*count)++] = id;
         while (end < length && is_blank(line[end])) {

@@ -38,16 +38,14 @@ size_t shard_stem(const char *name)
 static int refuse_entry(const TensorSet *set, const char *tensor, const char *file,
                         const char *expected)
 {
-    complain_of(set->path, "tensor", tensor, "'%.255s': expected %s", file, expected);
-    return 2;
+    return complain_of(set->path, "tensor", tensor, "'%.255s': expected %s", file, expected);
 }
 
 static int check_entry(const TensorSet *set, const char *tensor, const json_t *value)
 {
     const char *file = json_string_value(value);
     if (file == NULL) {
-        complain_of(set->path, "tensor", tensor, "expected the name of a file, a string");
-        return 2;
+        return complain_of(set->path, "tensor", tensor, "expected the name of a file, a string");
     }
     size_t length = strlen(file), end = strlen(file_end);
     if (strchr(file, '/') != NULL || file[0] == '.') {
@@ -87,9 +85,8 @@ static int list_names(const char ***names, size_t *count, const TensorSet *set, 
         }
     }
     if (*count > SHARDS_MOST) {
-        complain_of(set->path, "key", "weight_map", "%zu files: expected at most %d", *count,
-                    SHARDS_MOST);
-        return 2;
+        return complain_of(set->path, "key", "weight_map", "%zu files: expected at most %d", *count,
+                           SHARDS_MOST);
     }
     return 0;
 }
@@ -121,8 +118,7 @@ static int check_link(const TensorSet *set, const char *path)
                 lstat(real, &found) == 0 && !S_ISLNK(found.st_mode);
     free(real);
     if (!here) {
-        complain_of(path, NULL, NULL, "expected a file in its folder, not a link out of it");
-        return 2;
+        return complain_of(path, NULL, NULL, "expected a file in its folder, not a link out of it");
     }
     return 0;
 }
@@ -142,15 +138,13 @@ static int open_shard(TensorSet *set, const char *name, json_t *map)
         const char *tensor = safetensors_tensor(file, i)->name;
         const char *where = json_string_value(json_object_get(map, tensor));
         if (where == NULL) {
-            complain_of(safetensors_path(file), "tensor", tensor,
-                        "expected those alone that the index '%.255s' lists", set->path);
-            return 2;
+            return complain_of(safetensors_path(file), "tensor", tensor,
+                               "expected those alone that the index '%.255s' lists", set->path);
         }
         if (strcmp(where, name) != 0) {
-            complain_of(safetensors_path(file), "tensor", tensor,
-                        "expected it in '%.255s' alone, as the index '%.255s' says", where,
-                        set->path);
-            return 2;
+            return complain_of(safetensors_path(file), "tensor", tensor,
+                               "expected it in '%.255s' alone, as the index '%.255s' says", where,
+                               set->path);
         }
     }
     return 0;
@@ -170,9 +164,8 @@ static int check_complete(const TensorSet *set, json_t *map, const char *const *
         const char *name = json_string_value(json_object_iter_value(i));
         const SafetensorsFile *file = set->files[place_of(names, set->file_count, name)];
         if (!safetensors_has(file, tensor)) {
-            complain_of(safetensors_path(file), "tensor", tensor,
-                        "missing: expected it, as the index '%.255s' says", set->path);
-            return 2;
+            return complain_of(safetensors_path(file), "tensor", tensor,
+                               "missing: expected it, as the index '%.255s' says", set->path);
         }
     }
     return 0;
@@ -188,10 +181,10 @@ static int check_strays(const TensorSet *set, const char *const *names)
     while (directory != NULL && status == 0 && (entry = readdir(directory)) != NULL) {
         if (shard_stem(entry->d_name) == stem && strncmp(entry->d_name, names[0], stem) == 0 &&
             place_of(names, set->file_count, entry->d_name) == set->file_count) {
-            complain_of(set->path, "file", entry->d_name,
-                        "is beside the index, which does not list it: expected all or another "
-                        "folder");
-            status = 2;
+            status =
+                complain_of(set->path, "file", entry->d_name,
+                            "is beside the index, which does not list it: expected all or another "
+                            "folder");
         }
     }
     if (directory != NULL) {
@@ -227,13 +220,11 @@ int shards_open(TensorSet *set)
     json_t *map = json_object_get(set->index, "weight_map");
     const json_t *metadata = json_object_get(set->index, "metadata");
     if (!json_is_object(map) || json_object_size(map) == 0) {
-        complain_of(set->path, "key", "weight_map",
-                    "expected an object: the name of a file for every tensor");
-        return 2;
+        return complain_of(set->path, "key", "weight_map",
+                           "expected an object: the name of a file for every tensor");
     }
     if (metadata != NULL && !json_is_object(metadata)) {
-        complain_of(set->path, "key", "metadata", "expected an object");
-        return 2;
+        return complain_of(set->path, "key", "metadata", "expected an object");
     }
     return open_all(set, map);
 }

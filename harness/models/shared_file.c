@@ -74,8 +74,7 @@ int shared_file_write(const char *path, const PlainModel *frame, const LayerNorm
     Announcement made;
     const char *fault = converted_said_unlike(frame);
     if (fault != NULL) {
-        complain_of(path, NULL, NULL, "%s", fault);
-        return 2;
+        return complain_of(path, NULL, NULL, "%s", fault);
     }
     int status = announce(&made, frame, final, file, said);
     status = status != 0 ? status : safetensors_writer_finish(made.writer, path);

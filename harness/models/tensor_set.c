@@ -62,11 +62,11 @@ static int choose_in_folder(TensorSet *set)
     int status = file == NULL || index == NULL ? memory_fault() : 0;
     bool whole = status == 0 && is_there(file), sharded = status == 0 && is_there(index);
     if (status == 0 && whole == sharded) {
-        complain_of(set->folder, NULL, NULL,
-                    whole ? "has model.safetensors and model.safetensors.index.json: expected one "
-                            "of them, or its path"
-                          : "expected model.safetensors or model.safetensors.index.json in it");
-        status = 2;
+        status = complain_of(
+            set->folder, NULL, NULL,
+            whole ? "has model.safetensors and model.safetensors.index.json: expected one "
+                    "of them, or its path"
+                  : "expected model.safetensors or model.safetensors.index.json in it");
     }
     set->path = status != 0 ? NULL : sharded ? index : file;
     free(sharded ? file : index);
@@ -88,9 +88,9 @@ static int choose_index_of(TensorSet *set, const char *path, size_t stem)
     }
     snprintf(set->path, size, "%.*s%s%s", (int)(before + stem), path, file_end, index_end);
     if (!is_there(set->path)) {
-        complain_of(path, NULL, NULL, "is one of several files: expected '%.*s%s%s' beside it",
-                    (int)stem, name, file_end, index_end);
-        return 2;
+        return complain_of(path, NULL, NULL,
+                           "is one of several files: expected '%.*s%s%s' beside it", (int)stem,
+                           name, file_end, index_end);
     }
     return 0;
 }
@@ -169,8 +169,8 @@ int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
     for (size_t t = 0; t < safetensors_count(file); t++) {
         const char *name = safetensors_tensor(file, t)->name;
         if (strncmp(name, prefix, strlen(prefix)) != 0) {
-            complain_of(path, "tensor", name, "expected names that begin with '%s' alone", prefix);
-            return 2;
+            return complain_of(path, "tensor", name, "expected names that begin with '%s' alone",
+                               prefix);
         }
     }
     free(set->tensors);

@@ -85,9 +85,9 @@ static int read_json(json_t **list, const char *path)
     }
     if (!json_is_array(*list)) {
         bool parsed = *list != NULL;
-        complain_of(path, NULL, NULL, "%s%s: expected a JSON array of characters",
-                    parsed ? "another value" : "no JSON, ", parsed ? "" : shown(error.text).text);
-        return 2;
+        return complain_of(path, NULL, NULL, "%s%s: expected a JSON array of characters",
+                           parsed ? "another value" : "no JSON, ",
+                           parsed ? "" : shown(error.text).text);
     }
     return 0;
 }
@@ -101,9 +101,8 @@ static int take_character(Vocabulary *vocabulary, const json_t *list, size_t i)
     int64_t code = size > 0 ? utf8_decode(&length, text, size) : -1;
     Character *character = &vocabulary->characters[i];
     if (code < 0 || length != size) {
-        complain_of(vocabulary->path, NULL, NULL, "entry %zu: expected a string of one character",
-                    i + 1);
-        return 2;
+        return complain_of(vocabulary->path, NULL, NULL,
+                           "entry %zu: expected a string of one character", i + 1);
     }
     memcpy(character->text, text, length);
     character->code = (uint32_t)code;
@@ -116,11 +115,10 @@ static int check_twice(const Vocabulary *vocabulary)
     for (size_t i = 1; i < vocabulary->count; i++) {
         const Character *a = &vocabulary->sorted[i - 1], *b = &vocabulary->sorted[i];
         if (a->code == b->code) {
-            complain_of(vocabulary->path, "character", a->text,
-                        "tokens %lld and %lld: expected every character once",
-                        (long long)(a->token < b->token ? a->token : b->token),
-                        (long long)(a->token < b->token ? b->token : a->token));
-            return 2;
+            return complain_of(vocabulary->path, "character", a->text,
+                               "tokens %lld and %lld: expected every character once",
+                               (long long)(a->token < b->token ? a->token : b->token),
+                               (long long)(a->token < b->token ? b->token : a->token));
         }
     }
     return 0;
@@ -131,9 +129,9 @@ static int take_list(Vocabulary *vocabulary, const json_t *list, size_t tokens)
     size_t count = json_array_size(list), bytes = count * sizeof(Character);
     int status = 0;
     if (count != tokens) {
-        complain_of(vocabulary->path, NULL, NULL,
-                    "%zu characters: expected as many as the model has tokens, %zu", count, tokens);
-        return 2;
+        return complain_of(vocabulary->path, NULL, NULL,
+                           "%zu characters: expected as many as the model has tokens, %zu", count,
+                           tokens);
     }
     vocabulary->characters = calloc(count + 1, sizeof(Character));
     vocabulary->sorted = calloc(count + 1, sizeof(Character));

@@ -29,11 +29,10 @@ static int decide_cut(Cut *cut, const ModelFile *model, const char *path,
     char text[32];
     if (asked->window > most) {
         snprintf(text, sizeof text, "%zu", asked->window);
-        complain((Origin){.flag = "window"}, text,
-                 model->context > 0 ? "expected at most %zu, the context length"
-                                    : "expected at most %zu, the tokens there are",
-                 most);
-        return 2;
+        return complain((Origin){.flag = "window"}, text,
+                        model->context > 0 ? "expected at most %zu, the context length"
+                                           : "expected at most %zu, the tokens there are",
+                        most);
     }
     if (asked->window == 0 && model->context == 0 && asked->text != NULL) {
         fprintf(stderr,
@@ -47,8 +46,8 @@ static int decide_cut(Cut *cut, const ModelFile *model, const char *path,
     cut->stride = asked->stride > 0 ? asked->stride : cut->n;
     if (asked->stride > cut->n) {
         snprintf(text, sizeof text, "%zu", asked->stride);
-        complain((Origin){.flag = "stride"}, text, "expected at most %zu, the window", cut->n);
-        return 2;
+        return complain((Origin){.flag = "stride"}, text, "expected at most %zu, the window",
+                        cut->n);
     }
     return 0;
 }
@@ -99,7 +98,7 @@ static void cut_sequence(Inputs *inputs, size_t *at, const int64_t *tokens, size
 static int cut_sequences(Inputs *inputs, const ModelFile *model, const char *path,
                          const Sequences *sequences, const WindowsAsked *asked)
 {
-    Cut cut;
+    Cut cut = {0};
     size_t count, at = 0;
     const char *file = asked->text != NULL ? asked->text : asked->ids;
     int status = decide_cut(&cut, model, path, sequences, asked);

@@ -104,20 +104,17 @@ static int check_cell(const Csv *csv, size_t row, const Column *column, const ch
     }
     if (column->kind == COLUMN_STATUS) {
         if (status_find(cell) > STATUS_OK && strcmp(cell, STATUS_NONE) != 0) {
-            complain(origin, cell, "expected a status (column %s)", column->name);
-            return 2;
+            return complain(origin, cell, "expected a status (column %s)", column->name);
         }
         return 0;
     }
     if (!number_read(&number, cell)) {
-        complain(origin, cell, "expected a number of at most %d digits (column %s)", NUMBER_DIGITS,
-                 column->name);
-        return 2;
+        return complain(origin, cell, "expected a number of at most %d digits (column %s)",
+                        NUMBER_DIGITS, column->name);
     }
     const char *fault = domain_fault(column, &number);
     if (fault != NULL) {
-        complain(origin, cell, "expected %s (column %s)", fault, column->name);
-        return 2;
+        return complain(origin, cell, "expected %s (column %s)", fault, column->name);
     }
     return 0;
 }

@@ -69,11 +69,7 @@ static char *program_text(const char *weights, int digits)
         }
     }
     fprintf(stream, "weights %s\ndigits %d\n", weights, digits);
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return text_close(stream, &text, 0);
 }
 
 int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const GridIdentity *identity)

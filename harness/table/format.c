@@ -46,8 +46,7 @@ static int refuse_name(const char *name)
 {
     const char *names[FORMATS_MOST];
     size_t count = format_names(names);
-    complain_unknown((Origin){.flag = "format"}, name, NULL, names, count, count);
-    return 2;
+    return complain_unknown((Origin){.flag = "format"}, name, NULL, names, count, count);
 }
 
 int format_check(const RunOptions *run)
@@ -60,12 +59,10 @@ int format_check(const RunOptions *run)
                        : run->shards > 0 ? "--shard: merge reads parts, and writes any format"
                                          : NULL;
     if (!format_is_csv(format) && flag != NULL) {
-        complain((Origin){.flag = "format"}, run->format, "expected csv with %s", flag);
-        return 2;
+        return complain((Origin){.flag = "format"}, run->format, "expected csv with %s", flag);
     }
     if (run->expand && flag != NULL) {
-        complain((Origin){.flag = "expand"}, "expand", "expected it without %s", flag);
-        return 2;
+        return complain((Origin){.flag = "expand"}, "expand", "expected it without %s", flag);
     }
     return 0;
 }

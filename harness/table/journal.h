@@ -20,8 +20,9 @@ typedef struct Journal Journal;
 /* Opens FILE, which is a regular one or none yet, and looks at what is there.  With resume, what an
  * interrupted run of the same points, version and machine left, or a complete FILE of it, is taken
  * up; without, FILE.partial is dropped, but not what took a minute or more.  flag: that FILE was
- * given to, for messages; NULL: output.  0; 2 after one message when FILE cannot be written, another
- * run writes it, what is there does not fit, or something beside it is not the program's own; 99. */
+ * given to, for messages; NULL: output.  0; 2 after one message when FILE cannot be written,
+ * another run writes it, what is there does not fit, or something beside it is not the program's
+ * own; 99. */
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
                  const RunRecord *run) __attribute__((warn_unused_result));
 

@@ -269,9 +269,8 @@ static int claim_names(const Journal *journal, const char *path)
     const char *const names[] = {journal->sidecar, journal->sidecar_partial, journal->sidecar_new};
     struct stat found;
     if (lstat(journal->sidecar_partial, &found) != 0 && errno == ENAMETOOLONG) {
-        complain((Origin){.flag = journal->rows.flag}, path,
-                 "expected that %s can be written beside it", journal->sidecar);
-        return 2;
+        return complain((Origin){.flag = journal->rows.flag}, path,
+                        "expected that %s can be written beside it", journal->sidecar);
     }
     int status = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names && status == 0; i++) {

@@ -79,16 +79,11 @@ static json_t *command_value(const Point *point)
 {
     char *text = NULL;
     size_t size = 0;
-    json_t *value = NULL;
     FILE *stream = text_stream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
+    if (stream != NULL) {
+        point_print_command(stream, point);
     }
-    point_print_command(stream, point);
-    int failed = ferror(stream);
-    if (fclose(stream) == 0 && !failed) {
-        value = sidecar_text(text);
-    }
+    json_t *value = text_close(stream, &text, 0) == NULL ? NULL : sidecar_text(text);
     free(text);
     return value;
 }

@@ -43,9 +43,8 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
         return journal_open(&sink->journal, run->output_flag, run->output, run->resume, record);
     }
     if (run->resume) {
-        complain((Origin){.flag = "resume"}, run->output != NULL ? run->output : "stdout",
-                 "expected rows in a regular file, -o FILE.csv");
-        return 2;
+        return complain((Origin){.flag = "resume"}, run->output != NULL ? run->output : "stdout",
+                        "expected rows in a regular file, -o FILE.csv");
     }
     return output_open(&sink->output, run->output);
 }

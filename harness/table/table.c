@@ -86,17 +86,11 @@ char *table_key(const Point *point)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
+    if (stream != NULL) {
+        write_axes(stream, point, true, NULL);
+        options_write_canonical(stream, point);
     }
-    write_axes(stream, point, true, NULL);
-    options_write_canonical(stream, point);
-    int status = stream_status(stream);
-    if (fclose(stream) != 0 || status != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return text_close(stream, &text, 0);
 }
 
 int table_write_cell(FILE *file, const RefCell *cell)

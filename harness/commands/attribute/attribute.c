@@ -246,19 +246,17 @@ static int check_request(const Grid *grid)
 {
     const Point *point = &grid->points[0];
     if (grid->count != 1) {
-        complain((Origin){0}, "attribute", "expected one omega and one form");
-        return 2;
+        return complain((Origin){0}, "attribute", "expected one omega and one form");
     }
     if (point->source->file->W_U == NULL) {
-        complain_of(point->source->path, NULL, NULL,
-                    "expected unembed.W_U: attribution is of logits");
-        return 2;
+        return complain_of(point->source->path, NULL, NULL,
+                           "expected unembed.W_U: attribution is of logits");
     }
     if (point->spec.norm != NORMALIZATION_NONE && point->spec.norm_place == NORM_POST) {
-        complain_of(point->source->path, NULL, NULL,
-                    "expected norms before sublayers: behind one, the stream is no longer the sum "
-                    "of what each wrote");
-        return 2;
+        return complain_of(
+            point->source->path, NULL, NULL,
+            "expected norms before sublayers: behind one, the stream is no longer the sum "
+            "of what each wrote");
     }
     return 0;
 }

@@ -20,11 +20,11 @@
 
 static int refuse(const char *path, const char *why)
 {
-    complain((Origin){.flag = "baseline"}, path,
-             "expected a baseline as it was saved, with its .json: %s; figures that are meant are "
-             "saved anew with --save-baseline FILE --force",
-             why);
-    return 2;
+    return complain(
+        (Origin){.flag = "baseline"}, path,
+        "expected a baseline as it was saved, with its .json: %s; figures that are meant are "
+        "saved anew with --save-baseline FILE --force",
+        why);
 }
 
 enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
@@ -81,13 +81,12 @@ static int check_names(const Csv *csv, char *names)
     char *rest, *name = strtok_r(names, ",\n", &rest);
     for (; name != NULL; name = strtok_r(NULL, ",\n", &rest)) {
         if (csv_find(csv, name) == csv->columns) {
-            complain(
+            return complain(
                 (Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
                 "expected the columns of a sweep, or with --every-input of guarantee, and there is "
                 "no %s; --save-baseline FILE "
                 "--force saves it anew",
                 name);
-            return 2;
         }
     }
     return 0;
@@ -98,12 +97,11 @@ static int check_columns(const Csv *csv, bool every_input)
     char *header = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&header, &size);
-    int status = stream == NULL || (every_input ? guarantee_write_header(stream, NULL)
-                                                : table_write_header(stream, false)) != 0
-                     ? 99
-                     : 0;
-    status = stream != NULL && fclose(stream) != 0 ? 99 : status;
-    status = status != 0 ? memory_fault() : check_names(csv, header);
+    int status = stream == NULL ? -1
+                 : every_input  ? guarantee_write_header(stream, NULL)
+                                : table_write_header(stream, false);
+    bool made = text_close(stream, &header, status) != NULL;
+    status = made ? check_names(csv, header) : memory_fault();
     free(header);
     return status;
 }
@@ -116,9 +114,9 @@ int check_open(Check *check)
         return 0;
     }
     if (access(path, F_OK) != 0 && errno == ENOENT) {
-        complain((Origin){.flag = "baseline"}, path,
-                 "expected a baseline, and there is no such file; --save-baseline FILE makes one");
-        return 2;
+        return complain(
+            (Origin){.flag = "baseline"}, path,
+            "expected a baseline, and there is no such file; --save-baseline FILE makes one");
     }
     int status = csv_read(csv, path);
     check->has_baseline = true;

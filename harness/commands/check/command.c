@@ -53,30 +53,24 @@ static int check_options(const Grid *grid, const RunOptions *run)
 {
     const CheckOptions *options = &run->check;
     if (options->save != NULL && options->baseline != NULL) {
-        complain((Origin){.flag = "save-baseline"}, options->save,
-                 "expected --baseline or --save-baseline");
-        return 2;
+        return complain((Origin){.flag = "save-baseline"}, options->save,
+                        "expected --baseline or --save-baseline");
     }
     if (options->force && options->save == NULL) {
-        complain((Origin){.flag = "force"}, "force", "expected --save-baseline with it");
-        return 2;
+        return complain((Origin){.flag = "force"}, "force", "expected --save-baseline with it");
     }
     if (run->input_norm > 0 && !run->every_input) {
-        complain((Origin){.flag = "input-norm"}, NULL, "expected --every-input with it");
-        return 2;
+        return complain((Origin){.flag = "input-norm"}, NULL, "expected --every-input with it");
     }
     if (run->resume && run->every_input) {
-        complain((Origin){.flag = "resume"}, NULL, "expected it without --every-input");
-        return 2;
+        return complain((Origin){.flag = "resume"}, NULL, "expected it without --every-input");
     }
     if (options->update && options->baseline == NULL) {
-        complain((Origin){.flag = "update"}, "update", "expected --baseline FILE with it");
-        return 2;
+        return complain((Origin){.flag = "update"}, "update", "expected --baseline FILE with it");
     }
     if (options->save != NULL && !options->force && access(options->save, F_OK) == 0) {
-        complain((Origin){.flag = "save-baseline"}, options->save,
-                 "expected no such file yet (--force replaces it)");
-        return 2;
+        return complain((Origin){.flag = "save-baseline"}, options->save,
+                        "expected no such file yet (--force replaces it)");
     }
     for (size_t i = 0; options->save == NULL && options->baseline == NULL && i < grid->count; i++) {
         if (!grid->points[i].judged) {
@@ -116,9 +110,8 @@ static int choose_paths(Checking *command)
     const CheckOptions *options = &command->run->check;
     if (options->save == NULL && options->baseline == NULL) {
         if (command->run->resume) {
-            complain((Origin){.flag = "resume"}, "check",
-                     "expected --baseline FILE: what is interrupted is left beside it");
-            return 2;
+            return complain((Origin){.flag = "resume"}, "check",
+                            "expected --baseline FILE: what is interrupted is left beside it");
         }
         return 0;
     }

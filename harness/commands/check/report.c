@@ -77,48 +77,26 @@ void finding_print_command(FILE *file, const Check *check, const Finding *findin
     }
 }
 
-/* A stream into memory; finish_text gives the text, or NULL. */
-typedef struct {
-    char *text;
-    size_t size;
-    FILE *file;
-} TextStream;
-
-static bool open_text(TextStream *stream)
-{
-    *stream = (TextStream){0};
-    stream->file = text_stream(&stream->text, &stream->size);
-    return stream->file != NULL;
-}
-
-static char *finish_text(TextStream *stream)
-{
-    bool failed = ferror(stream->file) != 0;
-    if (fclose(stream->file) != 0 || failed) {
-        free(stream->text);
-        stream->text = NULL;
-    }
-    return stream->text;
-}
-
 char *report_key(const Finding *finding)
 {
-    TextStream stream;
-    if (!open_text(&stream)) {
-        return NULL;
+    char *text;
+    size_t size;
+    FILE *file = text_stream(&text, &size);
+    if (file != NULL) {
+        print_key(file, finding);
     }
-    print_key(stream.file, finding);
-    return finish_text(&stream);
+    return text_close(file, &text, 0);
 }
 
 char *report_command(const Check *check, const Finding *finding)
 {
-    TextStream stream;
-    if (!open_text(&stream)) {
-        return NULL;
+    char *text;
+    size_t size;
+    FILE *file = text_stream(&text, &size);
+    if (file != NULL) {
+        finding_print_command(file, check, finding);
     }
-    finding_print_command(stream.file, check, finding);
-    return finish_text(&stream);
+    return text_close(file, &text, 0);
 }
 
 static size_t judged_rows(const Grid *grid)

@@ -46,21 +46,19 @@ static void export_clear(Export *e)
 static int check_request(const Grid *grid, const RunOptions *run)
 {
     if (run->output == NULL) {
-        complain((Origin){.flag = "output"}, NULL, "expected the name of the file to write");
-        return 2;
+        return complain((Origin){.flag = "output"}, NULL, "expected the name of the file to write");
     }
     if (grid->count != 1) {
         char count[32];
         snprintf(count, sizeof count, "%zu points", grid->count);
-        complain((Origin){0}, count, "expected one point to export");
-        return 2;
+        return complain((Origin){0}, count, "expected one point to export");
     }
     Mask mask = grid->points[0].spec.mask;
     if (mask_is_pseudo(mask) && mask != MASK_PSEUDO_CAUSAL) {
         AxisValue value = point_get(&grid->points[0], AXIS_MASK);
-        complain((Origin){.flag = "mask"}, axis_info(AXIS_MASK)->domain.words[value.integer],
-                 "expected none, causal or pseudo-causal to export: a file has no other mask");
-        return 2;
+        return complain(
+            (Origin){.flag = "mask"}, axis_info(AXIS_MASK)->domain.words[value.integer],
+            "expected none, causal or pseudo-causal to export: a file has no other mask");
     }
     return 0;
 }
@@ -82,11 +80,10 @@ static int check_entries(const Point *point)
     if (entries > ENTRIES_MOST) {
         char text[64];
         snprintf(text, sizeof text, "%.0f entries", entries);
-        complain((Origin){0}, text,
-                 "expected at most %d (n times the columns compared, over all "
-                 "layers) to export",
-                 ENTRIES_MOST);
-        return 2;
+        return complain((Origin){0}, text,
+                        "expected at most %d (n times the columns compared, over all "
+                        "layers) to export",
+                        ENTRIES_MOST);
     }
     return 0;
 }
@@ -102,11 +99,11 @@ static int check_texts(const Export *e)
     if (bytes > SAFETENSORS_HEADER_MOST) {
         char text[64];
         snprintf(text, sizeof text, "%ld bits", (long)e->bits);
-        complain((Origin){0}, text,
-                 "expected results whose decimals fill at most %d bytes, not %.0f: a smaller case, "
-                 "or --precision or --max-bits",
-                 SAFETENSORS_HEADER_MOST, bytes);
-        return 2;
+        return complain(
+            (Origin){0}, text,
+            "expected results whose decimals fill at most %d bytes, not %.0f: a smaller case, "
+            "or --precision or --max-bits",
+            SAFETENSORS_HEADER_MOST, bytes);
     }
     return 0;
 }
@@ -120,13 +117,12 @@ static int add_command(Export *e)
         return 0;
     }
     FILE *file = text_stream(&text, &length);
-    if (file == NULL) {
-        return memory_fault();
+    if (file != NULL) {
+        point_print_command(file, e->point);
     }
-    point_print_command(file, e->point);
-    bool failed = ferror(file) != 0;
-    failed = fclose(file) != 0 || failed;
-    int status = failed ? memory_fault() : safetensors_writer_metadata(e->writer, "command", text);
+    int status = text_close(file, &text, 0) == NULL
+                     ? memory_fault()
+                     : safetensors_writer_metadata(e->writer, "command", text);
     free(text);
     return status;
 }

@@ -77,9 +77,9 @@ static int add_text(Export *e, const RefRun *run, size_t layer, const char *name
         failed = mpfr_fprintf(file, "%s\"%Re\"", separator,
                               entry(e, run, layer, k / columns, k % columns)) < 0;
     }
-    failed = fputc(']', file) == EOF || failed;
-    failed = fclose(file) != 0 || failed;
-    int status = failed ? memory_fault() : add_metadata(e, layer, key, text);
+    fputc(']', file);
+    int status = text_close(file, &text, failed) == NULL ? memory_fault()
+                                                         : add_metadata(e, layer, key, text);
     free(text);
     return status;
 }

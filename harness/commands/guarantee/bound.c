@@ -228,9 +228,8 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
     }
     decimal_print(text, said);
     decimal_print(least, longest);
-    complain((Origin){.flag = "input-norm"}, text, "expected at least %s: a row of X is that long",
-             least);
-    return 2;
+    return complain((Origin){.flag = "input-norm"}, text,
+                    "expected at least %s: a row of X is that long", least);
 }
 
 void bound_print_command(FILE *file, const Point *point, const RunOptions *run)

@@ -108,9 +108,8 @@ static int check_asked(const Grid *grid)
     for (size_t i = 0; i < grid->count; i++) {
         const Point *point = &grid->points[i];
         if (!point->judged && (point->asked >> AXIS_OMEGA & 1) == 0) {
-            complain((Origin){.flag = "tolerance"}, NULL,
-                     "expected a tolerance to meet, or --omega with Omegas to look at");
-            return 2;
+            return complain((Origin){.flag = "tolerance"}, NULL,
+                            "expected a tolerance to meet, or --omega with Omegas to look at");
         }
     }
     return 0;

@@ -18,15 +18,11 @@ static char *header_of(const CommandInfo *command)
     char *text = NULL;
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
-    if (file == NULL) {
-        return NULL;
+    const RunOptions all = {.propagation = true, .measure = true};
+    int status = file == NULL ? -1 : command->write_header(file, &all);
+    if (text_close(file, &text, status) != NULL) {
+        text[strcspn(text, "\n")] = '\0';
     }
-    int status = command->write_header(file, &(RunOptions){.propagation = true, .measure = true});
-    if (fclose(file) != 0 || status != 0) {
-        free(text);
-        return NULL;
-    }
-    text[strcspn(text, "\n")] = '\0';
     return text;
 }
 
@@ -60,8 +56,7 @@ static int write_rows(FILE *file, const char *command, char *header)
             *next++ = '\0';
         }
         if (!column_text(&text, command, name)) {
-            complain((Origin){0}, name, "expected a text for this column of %s", command);
-            return 2;
+            return complain((Origin){0}, name, "expected a text for this column of %s", command);
         }
         fprintf(file, "| `%s` | %s | %s |\n", name, text.unit, text.meaning);
     }

@@ -53,8 +53,7 @@ static int conclude(const Merge *merge)
 
 static int refuse_words(const char *word)
 {
-    complain((Origin){0}, word, "expected %s", commands_get(COMMAND_MERGE)->usage);
-    return 2;
+    return complain((Origin){0}, word, "expected %s", commands_get(COMMAND_MERGE)->usage);
 }
 
 /* -o FILE and --format FORMAT once each, one of them at least; the rest are shards. */

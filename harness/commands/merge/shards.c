@@ -78,13 +78,11 @@ static int read_shard(ShardFile *file)
     }
     if (!json_is_true(json_object_get(file->sidecar, "complete")) ||
         !json_is_array(json_object_get(file->sidecar, "points"))) {
-        complain_of(file->path, NULL, NULL, "no .json of a complete sweep is beside it");
-        return 2;
+        return complain_of(file->path, NULL, NULL, "no .json of a complete sweep is beside it");
     }
     char difference[DIFFERENCE_TEXT];
     if (!sidecar_schema_fits(difference, file->sidecar)) {
-        complain_of(file->path, NULL, NULL, "%s", difference);
-        return 2;
+        return complain_of(file->path, NULL, NULL, "%s", difference);
     }
     if (!sidecar_is_of(file->sidecar, file->text, file->size)) {
         return merge_refuse_rows(file);
@@ -107,28 +105,25 @@ static int check_same(const Merge *merge, const ShardFile *file)
             same && strcmp(sidecar_get(grid, grid_keys[i]), sidecar_get(other, grid_keys[i])) == 0;
     }
     if (!same) {
-        complain_of(file->path, NULL, NULL, "of another grid than %s", first->path);
-        return 2;
+        return complain_of(file->path, NULL, NULL, "of another grid than %s", first->path);
     }
     for (int i = 0; i < 2; i++) {
         const char *mine = sidecar_get(file->sidecar, program_keys[i]),
                    *theirs = sidecar_get(first->sidecar, program_keys[i]);
         if (strcmp(mine, theirs) != 0) {
-            complain_of(file->path, NULL, NULL, "of %s %s, %s of %s", program_keys[i], mine,
-                        first->path, theirs);
-            return 2;
+            return complain_of(file->path, NULL, NULL, "of %s %s, %s of %s", program_keys[i], mine,
+                               first->path, theirs);
         }
     }
     if (sidecar_digits(file->sidecar) != sidecar_digits(first->sidecar)) {
-        complain_of(file->path, NULL, NULL, "of %d digits, %s of %d", sidecar_digits(file->sidecar),
-                    first->path, sidecar_digits(first->sidecar));
-        return 2;
+        return complain_of(file->path, NULL, NULL, "of %d digits, %s of %d",
+                           sidecar_digits(file->sidecar), first->path,
+                           sidecar_digits(first->sidecar));
     }
     if (get_count(file->sidecar, "shard", "count") != merge->shards || file->index == 0 ||
         file->index > merge->shards) {
-        complain_of(file->path, NULL, NULL, "shard %zu of %zu, %s is of %zu", file->index,
-                    get_count(file->sidecar, "shard", "count"), first->path, merge->shards);
-        return 2;
+        return complain_of(file->path, NULL, NULL, "shard %zu of %zu, %s is of %zu", file->index,
+                           get_count(file->sidecar, "shard", "count"), first->path, merge->shards);
     }
     return 0;
 }
@@ -149,9 +144,8 @@ static int check_all_there(const Merge *merge)
     for (size_t i = 0; i < merge->file_count; i++) {
         const ShardFile *file = &merge->files[i], *twin = find_shard(merge, file->index, i);
         if (twin != NULL) {
-            complain_of(file->path, NULL, NULL, "shard %zu/%zu twice, also %s", file->index,
-                        merge->shards, twin->path);
-            return 2;
+            return complain_of(file->path, NULL, NULL, "shard %zu/%zu twice, also %s", file->index,
+                               merge->shards, twin->path);
         }
     }
     size_t missing = merge->shards - merge->file_count, named = 0;
@@ -204,15 +198,14 @@ const char *merge_column(const char *line, size_t wanted)
 
 int merge_refuse_verdict(const ShardFile *file, size_t point)
 {
-    complain_of(file->path, NULL, NULL,
-                "its .json and its rows contradict each other: did point %zu pass?", point + 1);
-    return 2;
+    return complain_of(file->path, NULL, NULL,
+                       "its .json and its rows contradict each other: did point %zu pass?",
+                       point + 1);
 }
 
 int merge_refuse_rows(const ShardFile *file)
 {
-    complain_of(file->path, NULL, NULL, "its rows are not those that its .json names");
-    return 2;
+    return complain_of(file->path, NULL, NULL, "its rows are not those that its .json names");
 }
 
 /* No more points than the sidecars name. */

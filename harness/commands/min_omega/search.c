@@ -120,9 +120,8 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
             status = bound_open(bound, point, run);
         }
         if (misfit != NULL || status == 2) {
-            complain((Origin){.flag = "every-input"}, NULL, "expected %s",
-                     misfit != NULL ? misfit : bound->why);
-            return 2;
+            return complain((Origin){.flag = "every-input"}, NULL, "expected %s",
+                            misfit != NULL ? misfit : bound->why);
         }
         const GivenWeights *given = point->spec.given;
         if (status == 0 && given != NULL) {

@@ -194,10 +194,9 @@ static int check_columns(const Places *places)
                                   column_of_error(ERROR_CONSTRUCTION, places->norm)->name};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         if (csv_find(csv, needed[i]) == csv->columns) {
-            complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
-                     "expected a table of sweep, depth or min-omega, with the column %s",
-                     needed[i]);
-            return 2;
+            return complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
+                            "expected a table of sweep, depth or min-omega, with the column %s",
+                            needed[i]);
         }
     }
     return 0;
@@ -207,9 +206,8 @@ static int check_columns(const Places *places)
 static int check_kind(PlotData *data, const Places *places)
 {
     if (data->rows > 0 && data->searched != places->searched) {
-        complain((Origin){.file = places->csv->path, .line = 1}, csv_name(places->csv, 0),
-                 "expected tables of searches alone, or of sweeps alone");
-        return 2;
+        return complain((Origin){.file = places->csv->path, .line = 1}, csv_name(places->csv, 0),
+                        "expected tables of searches alone, or of sweeps alone");
     }
     data->searched = places->searched;
     return places->searched ? 0 : check_columns(places);
@@ -224,9 +222,8 @@ static int check_options(const Csv *csv, size_t row, const char *options)
         memcpy(name, options, named < sizeof name ? named : 0);
         Axis axis = axis_find(name);
         if (axis == AXIS_COUNT || axis_info(axis)->column != NULL || named == length) {
-            complain((Origin){.file = csv->path, .line = csv_line(row)}, options,
-                     "expected axes of %s, each with its value", OPTIONS_COLUMN);
-            return 2;
+            return complain((Origin){.file = csv->path, .line = csv_line(row)}, options,
+                            "expected axes of %s, each with its value", OPTIONS_COLUMN);
         }
         options += length + (options[length] == ';');
     }
@@ -304,9 +301,8 @@ static int take_log(PlotCell *cell, const Places *places, size_t row, ErrorKind 
     bool is_number = number_read(&number, text);
     double value = is_number && number.kind != NUMBER_BLANK ? strtod(text, NULL) : -INFINITY;
     if (!is_number || isnan(value) || (isfinite(value) && fabs(value) > EXPONENT_MOST)) {
-        complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
-                 "expected a logarithm in the column %s", csv_name(csv, places->logs[kind]));
-        return 2;
+        return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
+                        "expected a logarithm in the column %s", csv_name(csv, places->logs[kind]));
     }
     cell->log10 = value;
     if (isfinite(value)) {
@@ -328,9 +324,8 @@ static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind
     }
     const char *text = csv_cell(csv, row, column);
     if (!number_read(&number, text) || number.negative) {
-        complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
-                 "expected a size in the column %s", csv_name(csv, column));
-        return 2;
+        return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
+                        "expected a size in the column %s", csv_name(csv, column));
     }
     if (number.kind == NUMBER_ZERO) {
         cell->log10 = -INFINITY;
@@ -418,9 +413,8 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
         status = take_table(data, &tables[i], norm);
     }
     if (status == 0 && data->rows == 0) {
-        complain((Origin){.file = tables[0].path, .line = 1}, csv_name(&tables[0], 0),
-                 "expected rows below the header");
-        return 2;
+        return complain((Origin){.file = tables[0].path, .line = 1}, csv_name(&tables[0], 0),
+                        "expected rows below the header");
     }
     for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
         status = order_axis(data, axis);

@@ -161,9 +161,8 @@ static int find_scale(Picture *picture)
         }
     }
     if (!isfinite(picture->high)) {
-        complain((Origin){0}, plot_text(picture->data, 0, PLOT_FILE),
-                 "expected an error above 0 in a row that is drawn");
-        return 2;
+        return complain((Origin){0}, plot_text(picture->data, 0, PLOT_FILE),
+                        "expected an error above 0 in a row that is drawn");
     }
     picture->low = isfinite(machine) ? fmax(all, machine - BELOW_MACHINE) : all;
     if (picture->high - picture->low < SCALE_LEAST) {

@@ -111,9 +111,8 @@ static int find_wished(Picture *picture, const char *name)
                         : 0;
         }
     }
-    complain((Origin){.flag = "x"}, name, "expected an axis that varies in the table%s%s",
-             *list != '\0' ? ": " : ", and none does", list);
-    return 2;
+    return complain((Origin){.flag = "x"}, name, "expected an axis that varies in the table%s%s",
+                    *list != '\0' ? ": " : ", and none does", list);
 }
 
 /* The picture is of the axis's most frequent value, blanks apart. */

@@ -31,8 +31,7 @@ typedef struct {
 
 static int refuse_words(const char *word)
 {
-    complain((Origin){0}, word, "expected %s", commands_get(COMMAND_PLOT)->usage);
-    return 2;
+    return complain((Origin){0}, word, "expected %s", commands_get(COMMAND_PLOT)->usage);
 }
 
 /* *index = the place of a word among those of an axis, as a flag takes them. */
@@ -50,8 +49,7 @@ static int read_choice(size_t *index, const char *flag, Axis axis, const char *w
         }
     }
     domain_describe(list, sizeof list, &domain);
-    complain((Origin){.flag = flag}, word, "expected %s", list);
-    return 2;
+    return complain((Origin){.flag = flag}, word, "expected %s", list);
 }
 
 static int read_tolerance(double *log10_value, const char *word)
@@ -59,8 +57,7 @@ static int read_tolerance(double *log10_value, const char *word)
     Number number;
     if (!number_read(&number, word) || number.kind != NUMBER_FINITE || number.negative ||
         number.digits == 0) {
-        complain((Origin){.flag = "tolerance"}, word, "expected a number above 0");
-        return 2;
+        return complain((Origin){.flag = "tolerance"}, word, "expected a number above 0");
     }
     *log10_value = log10((double)number.digits) + (double)(number.exponent - (NUMBER_DIGITS - 1));
     return 0;
@@ -78,9 +75,8 @@ static int read_output(Plot *plot, const char *path)
             return 0;
         }
     }
-    complain((Origin){.flag = "output"}, path,
-             "expected a name that ends in .svg, .png, .pdf, or .gp for gnuplot's script");
-    return 2;
+    return complain((Origin){.flag = "output"}, path,
+                    "expected a name that ends in .svg, .png, .pdf, or .gp for gnuplot's script");
 }
 
 /* One flag with its value.  -1: the word is none. */
@@ -96,8 +92,7 @@ static int read_flag(Plot *plot, int *i, int argc, char **argv)
     }
     int status = 0;
     if (value != NULL && (plot->given & 1U << flag) != 0) {
-        complain((Origin){.flag = flags[flag].name}, value, "expected the flag once");
-        return 2;
+        return complain((Origin){.flag = flags[flag].name}, value, "expected the flag once");
     }
     plot->given |= value != NULL ? 1U << flag : 0;
     switch (flag) {
@@ -185,8 +180,8 @@ static int check_wish(const Plot *plot, const PlotData *data)
                        : !isnan(plot->wish.tolerance) ? "tolerance"
                                                       : NULL;
     if (data->searched && flag != NULL) {
-        complain((Origin){.flag = flag}, plot->tables[0], "expected it with tables of sweeps");
-        return 2;
+        return complain((Origin){.flag = flag}, plot->tables[0],
+                        "expected it with tables of sweeps");
     }
     return 0;
 }

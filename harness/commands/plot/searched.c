@@ -61,9 +61,8 @@ static int take_omega(PlotCell *cell, const Csv *csv, size_t row, const char *na
     *cell = (PlotCell){.log10 = NAN};
     bool known = number_read(&number, text) && !number.negative;
     if (!known || (number.kind != NUMBER_BLANK && !is_omega(&number, text))) {
-        complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
-                 "expected an omega in the column %s", name);
-        return 2;
+        return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
+                        "expected an omega in the column %s", name);
     }
     if (number.kind == NUMBER_FINITE) {
         cell->mantissa = (double)number.digits / 1e16;
@@ -86,9 +85,8 @@ int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
     bool found = !isnan(cells[SEARCH_MIN].log10) && !isnan(cells[SEARCH_MAX].log10);
     cells[SEARCH_NONE].log10 = found ? 0 : 1;
     if (status == 0 && found && cells[SEARCH_MIN].log10 > cells[SEARCH_MAX].log10) {
-        complain((Origin){.file = csv->path, .line = csv_line(row)},
-                 cell_named(csv, row, "omega_max"), "expected omega_min or more");
-        status = 2;
+        status = complain((Origin){.file = csv->path, .line = csv_line(row)},
+                          cell_named(csv, row, "omega_max"), "expected omega_min or more");
     }
     return status;
 }
@@ -147,9 +145,8 @@ int searched_scale(Picture *picture)
         }
     }
     if (picture->low > picture->high) {
-        complain((Origin){0}, picture->data->axes[PLOT_FILE].texts[0],
-                 "expected a search that found an omega, in a row that is drawn");
-        return 2;
+        return complain((Origin){0}, picture->data->axes[PLOT_FILE].texts[0],
+                        "expected a search that found an omega, in a row that is drawn");
     }
     double middle = (picture->low + picture->high) / 2;
     double between = picture->high - picture->low;

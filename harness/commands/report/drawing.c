@@ -55,12 +55,8 @@ static int write_bars(FILE *file, const Picture *picture)
     char *text = NULL;
     size_t size = 0;
     FILE *bars = text_stream(&text, &size);
-    if (bars == NULL) {
-        return memory_fault();
-    }
-    int status = bars_print(bars, picture);
-    if (fclose(bars) != 0 || status != 0) {
-        free(text);
+    int status = bars == NULL ? -1 : bars_print(bars, picture);
+    if (text_close(bars, &text, status) == NULL) {
         return memory_fault();
     }
     fputs("<figure><pre>", file);

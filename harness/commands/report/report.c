@@ -54,8 +54,7 @@ static const char style[] =
 
 static int refuse_words(const char *word)
 {
-    complain((Origin){0}, word, "expected %s", commands_get(COMMAND_REPORT)->usage);
-    return 2;
+    return complain((Origin){0}, word, "expected %s", commands_get(COMMAND_REPORT)->usage);
 }
 
 static int read_words(Report *report, int argc, char **argv)

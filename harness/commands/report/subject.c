@@ -41,9 +41,9 @@ static bool is_json(const char *path)
 
 static int refuse(const char *path)
 {
-    complain((Origin){0}, path,
-             "expected a table of sweep, depth, min-omega or verify, or what check --json wrote");
-    return 2;
+    return complain(
+        (Origin){0}, path,
+        "expected a table of sweep, depth, min-omega or verify, or what check --json wrote");
 }
 
 static int read_check(Subject *subject)
@@ -87,8 +87,8 @@ static int read_sidecar(Subject *subject)
     }
     subject->proven = sidecar_has_digest(subject->sidecar, subject->csv.digest);
     if (*sidecar_get(subject->sidecar, "digest") != '\0' && !subject->proven) {
-        complain_of(subject->path, NULL, NULL, "its rows are not those that its .json names");
-        return 2;
+        return complain_of(subject->path, NULL, NULL,
+                           "its rows are not those that its .json names");
     }
     return 0;
 }

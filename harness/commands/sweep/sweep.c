@@ -335,10 +335,9 @@ static void clear(Sweep *sweep)
 static int check_threads(const RunOptions *run)
 {
     if (run->team && run->threads > 1) {
-        complain((Origin){.flag = "threads"}, NULL,
-                 "expected 1 or none: the ranks of an MPI job "
-                 "have one thread each");
-        return 2;
+        return complain((Origin){.flag = "threads"}, NULL,
+                        "expected 1 or none: the ranks of an MPI job "
+                        "have one thread each");
     }
     return 0;
 }

@@ -20,8 +20,7 @@ int every_input_check(const Grid *grid, const RunOptions *run)
         expected = bound_misfit(&grid->points[i]);
     }
     if (run->every_input && expected != NULL) {
-        complain((Origin){.flag = "every-input"}, NULL, "expected %s", expected);
-        return 2;
+        return complain((Origin){.flag = "every-input"}, NULL, "expected %s", expected);
     }
     return 0;
 }
@@ -60,8 +59,7 @@ int every_input_open(EveryInput *every, const Verify *verify)
     }
     every->there = every->there && status == 0;
     if (status == 2 && run->every_input) {
-        complain((Origin){.flag = "every-input"}, NULL, "expected %s", every->bound.why);
-        return 2;
+        return complain((Origin){.flag = "every-input"}, NULL, "expected %s", every->bound.why);
     }
     return status == 2 ? 0 : status;
 }

@@ -23,8 +23,7 @@ int verify_inputs_check(const RunOptions *run)
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (faults[i].wrong) {
-            complain((Origin){0}, faults[i].flag, "expected %s", faults[i].expected);
-            return 2;
+            return complain((Origin){0}, faults[i].flag, "expected %s", faults[i].expected);
         }
     }
     return 0;

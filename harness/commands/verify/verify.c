@@ -270,9 +270,8 @@ static int check_arithmetic(const Grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {
         if (grid->points[i].arithmetic == ARITHMETIC_NONE) {
-            complain((Origin){.flag = "arithmetic"}, "none",
-                     "expected another: verify judges a machine's arithmetic");
-            return 2;
+            return complain((Origin){.flag = "arithmetic"}, "none",
+                            "expected another: verify judges a machine's arithmetic");
         }
     }
     return 0;
