@@ -130,9 +130,8 @@ static int take_tables(Grid *grid, const RunOptions *run, char **files, int *cou
         tables += is_table(files[i]);
     }
     if (tables > 0 && (tables < all || run->dry_run)) {
-        complain((Origin){0}, files[0], "expected tables, or case files%s",
-                 run->dry_run ? ": nothing of a table is evaluated" : ", not both");
-        return 2;
+        return complain((Origin){0}, files[0], "expected tables, or case files%s",
+                        run->dry_run ? ": nothing of a table is evaluated" : ", not both");
     }
     grid->tables = calloc(all + 1, sizeof *grid->tables);
     if (grid->tables == NULL) {

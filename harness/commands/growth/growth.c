@@ -9,13 +9,12 @@
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
 #include "../../table/check_columns.h"
-#include "../../table/output.h"
 #include "../commands.h"
+#include "../outcome.h"
 #include "../plot/searched.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* The laws of one series, kept for what is held against them. */
 typedef struct {
@@ -28,19 +27,18 @@ typedef struct {
 typedef struct {
     const Grid *grid;
     const RunOptions *run;
-    Output *output;
+    Outcome outcome;
     Csv *tables;
     size_t count, fitted;
-    bool terminal, begun;
     Found *found;
     size_t found_count, found_room;
-    size_t series, without, held, failed, lawless;
+    size_t series, without, held, lawless;
 } Growth;
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* Rows of the grid, as a sweep writes them, in memory. */
-static int sweep(Csv *table, const Growth *all, int argc, char **argv)
+static int sweep(Csv *table, const Growth *all)
 {
     char *text = NULL;
     size_t length = 0;
@@ -51,7 +49,7 @@ static int sweep(Csv *table, const Growth *all, int argc, char **argv)
     if (run.stream == NULL) {
         return memory_fault();
     }
-    int status = command_sweep(all->grid, &run, argc, argv);
+    int status = command_sweep(all->grid, &run);
     bool closed = fclose(run.stream) == 0;
     if (status > 1 || !closed) {
         free(text);
@@ -67,7 +65,7 @@ static int read_table(Csv *table, const char *path)
     return status != 0 || searched_is(table) ? status : check_cells(table);
 }
 
-static int read_tables(Growth *all, int argc, char **argv)
+static int read_tables(Growth *all)
 {
     const Grid *grid = all->grid;
     const char *check = all->run->growth.check;
@@ -80,7 +78,7 @@ static int read_tables(Growth *all, int argc, char **argv)
         status = read_table(&all->tables[all->count++], grid->tables[i]);
     }
     if (grid->table_count == 0) {
-        status = sweep(&all->tables[all->count++], all, argc, argv);
+        status = sweep(&all->tables[all->count++], all);
     }
     for (size_t i = 0; i < all->count; i++) {
         all->fitted += all->tables[i].rows;
@@ -106,18 +104,6 @@ static int keep(Growth *all, const Series *series, const Laws *laws)
     return 0;
 }
 
-static int write_law(Growth *all, const Series *series, const Law *law, const Held *held)
-{
-    FILE *file = output_file(all->output);
-    if (!all->terminal && !all->begun && growth_write_header(file) != 0) {
-        return output_failed(all->run->output);
-    }
-    all->begun = true;
-    int status =
-        all->terminal ? growth_print(file, series, law) : growth_write_row(file, series, law, held);
-    return status != 0 || output_commit(all->output) != 0 ? output_failed(all->run->output) : 0;
-}
-
 static int take_series(void *context, const Series *series)
 {
     Growth *all = context;
@@ -127,7 +113,7 @@ static int take_series(void *context, const Series *series)
     all->series++;
     all->without += status == 0 && laws_predict(&band, &laws, series->points[0].x) == NULL;
     for (size_t i = 0; i < laws.count && status == 0 && all->run->growth.check == NULL; i++) {
-        status = write_law(all, series, &laws.laws[i], NULL);
+        status = sink_put(&all->outcome.sink, &(LawRow){series, &laws.laws[i], NULL});
     }
     return status != 0 ? status : keep(all, series, &laws);
 }
@@ -166,10 +152,10 @@ static int hold(Growth *all, const Found *found, size_t row)
     }
     all->held++;
     if (!held_fits(&held)) {
-        all->failed++;
+        all->outcome.failed++;
         say_outside(all, found, &held, row);
     }
-    return write_law(all, &found->series, law, &held);
+    return sink_put(&all->outcome.sink, &(LawRow){&found->series, law, &held});
 }
 
 /* Every row of the table that is checked against every law that is about it. */
@@ -209,24 +195,24 @@ static int find_laws(Growth *all, Norm norm)
 /* The last words. */
 static int conclude(const Growth *all)
 {
-    FILE *file = all->terminal ? stdout : stderr;
+    FILE *file = all->outcome.sink.text ? stdout : stderr;
+    size_t failed = all->outcome.failed;
     if (all->series == 0) {
-        complain((Origin){.file = all->tables[0].path, .line = 1}, csv_name(&all->tables[0], 0),
-                 "expected rows that differ in omega, n, d, depth or layer alone");
-        return 2;
+        return complain((Origin){.file = all->tables[0].path, .line = 1},
+                        csv_name(&all->tables[0], 0),
+                        "expected rows that differ in omega, n, d, depth or layer alone");
     }
     if (all->run->growth.check != NULL && all->held == 0) {
-        complain((Origin){.flag = "check"}, all->run->growth.check,
-                 "expected rows that some law is about");
-        return 2;
+        return complain((Origin){.flag = "check"}, all->run->growth.check,
+                        "expected rows that some law is about");
     }
     if (all->run->growth.check != NULL) {
         fprintf(file, "verdict: %s: %zu of %zu errors outside their bands, %zu without a law\n",
-                all->failed > 0 ? "FAIL" : "PASS", all->failed, all->held, all->lawless);
+                failed > 0 ? "FAIL" : "PASS", failed, all->held, all->lawless);
     } else if (!all->run->quiet) {
         fprintf(file, "%zu series, %zu of them without a law\n", all->series, all->without);
     }
-    return all->failed > 0;
+    return 0;
 }
 
 /* Tables are as they are: no axis can be asked of them. */
@@ -235,9 +221,8 @@ static int check_asked(const Grid *grid)
     uint64_t others = ~((uint64_t)1 << AXIS_NORM);
     for (Axis axis = 0; axis < AXIS_COUNT && grid->table_count > 0; axis++) {
         if ((grid->points[0].asked & others) >> axis & 1) {
-            complain((Origin){.flag = axis_info(axis)->name}, grid->tables[0],
-                     "expected a table, or axes, not both");
-            return 2;
+            return complain((Origin){.flag = axis_info(axis)->name}, grid->tables[0],
+                            "expected a table, or axes, not both");
         }
     }
     return 0;
@@ -250,26 +235,31 @@ static void clear(Growth *all)
     }
     free(all->tables);
     free(all->found);
-    output_clear(all->output);
 }
 
-int command_growth(const Grid *grid, const RunOptions *run, int argc, char **argv)
+static const OutcomeKind growth_outcome = {.table = {.bare = BARE_TEXT,
+                                                     .write_header = growth_write_header,
+                                                     .write_row = growth_write_row,
+                                                     .print = growth_print,
+                                                     .between = ""}};
+
+int command_growth(const Grid *grid, const RunOptions *run)
 {
     Growth all = {.grid = grid, .run = run};
     bool one = (grid->points[0].asked >> AXIS_NORM & 1) != 0;
-    all.terminal = run->output == NULL && !run->on_stdout && isatty(STDOUT_FILENO);
     int status = check_asked(grid);
-    status = status == 0 ? output_open_run(&all.output, run) : status;
-    status = status == 0 ? read_tables(&all, argc, argv) : status;
+    if (status != 0) {
+        return status;
+    }
+    status = outcome_open(&all.outcome, &growth_outcome, grid, run);
+    status = status != 0 ? status : read_tables(&all);
     for (Norm norm = 0; norm < NORM_COUNT && status == 0; norm++) {
         if (one ? norm == grid->points[0].norm : norm != NORM_RMS) {
             status = find_laws(&all, norm);
         }
     }
-    int verdict = status == 0 ? conclude(&all) : status;
-    if (verdict <= 1) {
-        status = output_finish(all.output, &(RunRecord){.argc = argc, .argv = argv, .grid = grid});
-    }
+    status = status != 0 ? status : conclude(&all);
+    status = outcome_end(&all.outcome, status);
     clear(&all);
-    return status != 0 ? status : verdict;
+    return status;
 }

@@ -28,8 +28,9 @@ static bool is_key(size_t axis)
     return axis != AXIS_SEED && axis_info((Axis)axis)->column != NULL;
 }
 
-int growth_write_header(FILE *file)
+int growth_write_header(FILE *file, const RunOptions *run)
 {
+    (void)run; /* whatever is asked */
     for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
         if (is_key(axis)) {
             fprintf(file, "%s,", axis_info((Axis)axis)->column);
@@ -133,15 +134,17 @@ static void write_held(FILE *file, const Law *law, const Held *held)
     fprintf(file, ",%s,%s\n", bound ? "measured_log10" : "", status);
 }
 
-int growth_write_row(FILE *file, const Series *series, const Law *law, const Held *held)
+int growth_write_row(FILE *file, const void *row)
 {
+    const LawRow *own = row;
+    const Series *series = own->series;
     const char *const *errors = axis_info(AXIS_JUDGE)->domain.words;
     const char *const *norms = axis_info(AXIS_NORM)->domain.words;
     write_key(file, series);
     fprintf(file, ",%s,%s,%s", norms[series->data->norm], errors[series->kind],
             plot_axis_name(series->axis));
-    write_law(file, series, law);
-    write_held(file, law, held);
+    write_law(file, series, own->law);
+    write_held(file, own->law, own->held);
     return ferror(file) ? -1 : 0;
 }
 
@@ -182,8 +185,11 @@ static void print_law(FILE *file, const char *axis, const Law *law)
     }
 }
 
-int growth_print(FILE *file, const Series *series, const Law *law)
+void growth_print(FILE *file, const void *row)
 {
+    const LawRow *own = row;
+    const Series *series = own->series;
+    const Law *law = own->law;
     const char *axis = plot_axis_name(series->axis);
     Theory theory;
     growth_print_key(file, series);
@@ -202,5 +208,5 @@ int growth_print(FILE *file, const Series *series, const Law *law)
     if (series->censored > 0) {
         fprintf(file, ", %zu cells censored", series->censored);
     }
-    return fputc('\n', file) == EOF ? -1 : 0;
+    fputc('\n', file);
 }

@@ -5,6 +5,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_GROWTH_ROW_H
 #define HEADPROOF_HARNESS_COMMANDS_GROWTH_ROW_H
 
+#include "../../grid/grid.h"
 #include "law.h"
 
 #include <stdio.h>
@@ -20,17 +21,20 @@ typedef struct {
 /* Is what was measured within the band, or a bound that may be? */
 bool held_fits(const Held *held);
 
-/* 0, or -1 (errno). */
-int growth_write_header(FILE *file) __attribute__((warn_unused_result));
-
 /* held NULL: the law alone. */
-int growth_write_row(FILE *file, const Series *series, const Law *law, const Held *held)
-    __attribute__((warn_unused_result));
+typedef struct {
+    const Series *series;
+    const Law *law;
+    const Held *held;
+} LawRow;
+
+/* row: a LawRow (outcome.h).  0, or -1 (errno). */
+int growth_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
+int growth_write_row(FILE *file, const void *row) __attribute__((warn_unused_result));
 
 /* "transformer, d=24, n=12: rounding (rel) along depth: depth^0.52 +- 0.01", and what else there is
- * to say, for a terminal. */
-int growth_print(FILE *file, const Series *series, const Law *law)
-    __attribute__((warn_unused_result));
+ * to say, for a terminal; row: a LawRow. */
+void growth_print(FILE *file, const void *row);
 
 /* What the rows of the series share, and differ in from others of the table: "silu, n=12". */
 void growth_print_key(FILE *file, const Series *series);
