@@ -294,8 +294,59 @@ def run(program, *arguments):
     return list(csv.DictReader(done.stdout.splitlines()))
 
 
+def formulas(program, path, rows):
+    """The Omega needed, of a table of min-omega: numpy's least squares, with ln depth or depth."""
+    groups, count = {}, 0
+    widths = len({r["d_ff"] for r in rows if r["d_ff"]}) > 1
+    for row in rows:
+        kept = [row[k] for k in KEYS if k not in ("n", "d", "depth", "d_ff", "omega")]
+        wide = str(float(row["d_ff"]) / float(row["d"])) if widths and row["d_ff"] else row["d_ff"]
+        options = tuple(o for o in row["options"].split(";") if o and o not in STANDARD)
+        groups.setdefault((tuple(kept), wide, options), []).append(row)
+    theirs = run(program, path)
+    for (kept, _, options), members in groups.items():
+        axes = [a for a in ("n", "d", "depth") if len({r[a] for r in members}) > 1]
+        for what in ("omega_min", "omega_proven"):
+            found = [r for r in members if r[what] not in ("", "none") and
+                     (what != "omega_min" or r["omega_below"] != "")]
+            lines = [r for r in theirs if r["error"] == what and options_cell(r) == options and
+                     tuple(r[k] for k in KEYS if k not in ("n", "d", "depth", "d_ff", "omega"))
+                     == kept]
+            if len(found) < len(axes) + 2:
+                if any(r["law"] != "none" for r in lines):
+                    sys.exit(f"{what}: a formula of {len(found)} searches there")
+                continue
+            y, tried = numpy.array([float(r[what]) for r in found]), []
+            for linear in (False, True) if "depth" in axes else (False,):
+                columns = [[float(r[a]) if linear and a == "depth" else math.log(float(r[a]))
+                            for r in found] for a in axes]
+                design = numpy.column_stack(columns + [numpy.ones(len(y))])
+                best, *_ = numpy.linalg.lstsq(design, y, rcond=None)
+                left = y - design @ best
+                residual = math.sqrt(float(left @ left) / (len(y) - len(axes) - 1))
+                inverse = numpy.linalg.inv(design.T @ design)
+                tried.append((residual, linear, best, inverse))
+            residual, linear, best, inverse = min(tried, key=lambda t: t[0])
+            if len(lines) != len(axes):
+                sys.exit(f"{what} of {kept}: {len(axes)} terms here, {len(lines)} there")
+            for i, (axis, row) in enumerate(zip(axes, lines)):
+                law = "linear" if linear and axis == "depth" else "logarithm"
+                if (axis, law, str(len(found))) != (row["axis"], row["law"], row["points"]):
+                    sys.exit(f"{what}: {axis} {law} here, {row['axis']} {row['law']} there")
+                near(f"{what} {axis} slope", float(best[i]), row["slope"])
+                near(f"{what} {axis} constant", float(best[-1]), row["constant"])
+                near(f"{what} {axis} residual", residual, row["residual"])
+                near(f"{what} {axis} slope_error", residual * math.sqrt(float(inverse[i, i])),
+                     row["slope_error"])
+                count += 1
+    print(f"{count} rows, {COMPARED} numbers: the same")
+
+
 def main(program, path, check=None):
     rows = list(csv.DictReader(open(path)))
+    if "omega_min" in rows[0]:
+        formulas(program, path, rows)
+        return
     held = list(csv.DictReader(open(check))) if check else []
     widths = len({r["d_ff"] for r in rows + held if r["d_ff"]}) > 1
     theirs = run(program, path, *(["--check", check] if check else []))

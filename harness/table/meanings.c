@@ -53,10 +53,12 @@ static const Said said[] = {
     {"growth", "seed", "integer",
      "with `--check`: the seed of the row that is held against the law"},
     {"growth", "norm", "word", "how the error is measured: `max`, `rms` or `rel`"},
-    {"growth", "error", "word", "which of the six errors"},
+    {"growth", "error", "word", "which of the six errors; of searches `omega_min`, `omega_proven`"},
     {"growth", "axis", "word", "along what it grows: `omega`, `n`, `d`, `depth` or `layer`"},
     {"growth", "law", "word",
-     "`power`, `exponential`, `arm-left`, `floor`, `arm-right`, `zero` (proven) or `none`"},
+     "`power`, `exponential`, `arm-left`, `floor`, `arm-right`, `zero` (proven), `none`; of "
+     "searches "
+     "`logarithm`, `linear`"},
     {"growth", "why", "word",
      "of `none`: `few-points`, `residual`, `bound` or `zero`; `either`: a power and an exponential "
      "both fit; else blank"},
@@ -66,9 +68,10 @@ static const Said said[] = {
     {"growth", "seeds", "integer", "seeds and inputs of a point, at most"},
     {"growth", "censored", "integer",
      "cells of the series that are no value: 0, bounds, not finite, of `vacuous` rows"},
-    {"growth", "constant", "log10", "of the error where the law's x^slope or e^(slope x) is 1"},
+    {"growth", "constant", "log10",
+     "of the error where x^slope or e^(slope x) is 1; of searches the formula's constant, an Ω"},
     {"growth", "slope", "number",
-     "of a power and `arm-right` the exponent; else the natural logarithm's growth a unit"},
+     "the exponent of x^slope, the rate of e^(slope x), or the factor of ln x or x in a formula"},
     {"growth", "slope_error", "number", "its standard error"},
     {"growth", "end_slope", "number", "the slope through the larger half of the points alone"},
     {"growth", "residual", "log10", "root mean square of the medians' distances from the law"},

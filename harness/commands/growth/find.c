@@ -36,12 +36,12 @@ static void find_one(Laws *laws, const Values *values)
 {
     Law power = law_fit(LAW_POWER, values->points, values->count, values->room);
     Law exponential = law_fit(LAW_EXPONENTIAL, values->points, values->count, values->room);
-    double of_power = line_residual(&power.fit), of_other = line_residual(&exponential.fit);
+    double of_power = fit_residual(&power.fit), of_other = fit_residual(&exponential.fit);
     bool chosen = of_power <= of_other;
     Law *law = &laws->laws[laws->count++];
     *law = chosen ? power : exponential;
     law->other = chosen ? of_other : of_power;
-    double residual = line_residual(&law->fit), told = LAW_TOLD * law_noise(law);
+    double residual = fit_residual(&law->fit), told = LAW_TOLD * law_noise(law);
     law->why = law->other <= told ? "either" : "";
     if (residual > fmax(LAW_RESIDUAL, LAW_NOISES * law->noise)) {
         law->kind = LAW_NONE;
@@ -68,8 +68,8 @@ static double stage_cost(LawKind kind, const Values *values, size_t from, size_t
     Law law = law_fit(kind, values->points + from, count, values->room);
     double noise = law_seed_noise(values->points, values->count);
     double unit = fmax(LAW_RESIDUAL, noise);
-    bool fits = kind == LAW_ARM_LEFT    ? law.fit.slope <= ARM_LEFT_MOST
-                : kind == LAW_ARM_RIGHT ? law.fit.slope >= ARM_RIGHT_LEAST
+    bool fits = kind == LAW_ARM_LEFT    ? law.fit.slope[0] <= ARM_LEFT_MOST
+                : kind == LAW_ARM_RIGHT ? law.fit.slope[0] >= ARM_RIGHT_LEAST
                                         : true;
     double numbers = kind == LAW_FLOOR ? 2 : 3;
     return fits ? law.fit.squares / (unit * unit) + COST_NUMBER * numbers : INFINITY;

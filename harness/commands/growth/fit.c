@@ -46,55 +46,6 @@ double fit_variance(const double *values, size_t count)
     return count < 2 ? 0 : product_sum(values, values, count) / (double)(count - 1);
 }
 
-static void take_residuals(LineFit *fit, const double *x, const double *y)
-{
-    for (size_t i = 0; i < fit->count; i++) {
-        double residual = y[i] - line_at(fit, x != NULL ? x[i] : 0);
-        fit->squares += residual * residual;
-        fit->worst = fmax(fit->worst, fabs(residual));
-    }
-}
-
-LineFit fit_line(const double *x, const double *y, size_t count)
-{
-    LineFit fit = {.count = count, .freedom = count > 2 ? count - 2 : 0};
-    fit.mean_x = mean_of(x, count);
-    fit.mean_y = mean_of(y, count);
-    fit.spread = product_sum(x, x, count);
-    fit.slope = fit.spread > 0 ? product_sum(x, y, count) / fit.spread : 0;
-    take_residuals(&fit, x, y);
-    return fit;
-}
-
-LineFit fit_constant(const double *y, size_t count)
-{
-    LineFit fit = {.count = count, .freedom = count - 1, .mean_y = mean_of(y, count)};
-    take_residuals(&fit, NULL, y);
-    return fit;
-}
-
-double line_at(const LineFit *fit, double x)
-{
-    return fit->mean_y + (fit->slope != 0 ? fit->slope * (x - fit->mean_x) : 0);
-}
-
-double line_residual(const LineFit *fit)
-{
-    return fit->freedom > 0 ? sqrt(fit->squares / (double)fit->freedom) : 0;
-}
-
-double line_slope_error(const LineFit *fit, double noise)
-{
-    return fit->spread > 0 ? noise / sqrt(fit->spread) : 0;
-}
-
-double line_error_at(const LineFit *fit, double noise, double x)
-{
-    double away = x - fit->mean_x;
-    double tilt = fit->spread > 0 ? away * away / fit->spread : 0;
-    return noise * sqrt(1 + 1 / (double)fit->count + tilt);
-}
-
 double fit_student(size_t freedom)
 {
     static const double known[] = {12.706, 4.303, 3.182, 2.776, 2.571,
@@ -107,7 +58,7 @@ double fit_student(size_t freedom)
 
 /* a [terms][2 terms], positive definite with ones on its diagonal: behind it, its inverse.  false:
  * singular. */
-static bool invert(double a[PLANE_MOST][2 * PLANE_MOST], size_t terms)
+static bool invert(double a[FIT_MOST][2 * FIT_MOST], size_t terms)
 {
     for (size_t k = 0; k < terms; k++) {
         for (size_t j = terms; j < 2 * terms; j++) {
@@ -132,33 +83,30 @@ static bool invert(double a[PLANE_MOST][2 * PLANE_MOST], size_t terms)
     return true;
 }
 
-/* Residuals of the plane, and what its slopes may be off by. */
-static void judge_plane(PlaneFit *fit, double *const x[], const double *y)
+static void take_residuals(Fit *fit, const double *const x[], const double *y)
 {
-    double squares = 0;
     for (size_t i = 0; i < fit->count; i++) {
-        double residual = y[i] - fit->constant;
+        double at[FIT_MOST] = {0};
         for (size_t k = 0; k < fit->terms; k++) {
-            residual -= fit->slope[k] * x[k][i];
+            at[k] = x[k][i];
         }
-        squares += residual * residual;
+        double residual = y[i] - fit_at(fit, at);
+        fit->squares += residual * residual;
         fit->worst = fmax(fit->worst, fabs(residual));
-    }
-    fit->residual = sqrt(squares / (double)fit->freedom);
-    for (size_t k = 0; k < fit->terms; k++) {
-        fit->error[k] *= fit->residual;
     }
 }
 
-bool fit_plane(PlaneFit *fit, double *const x[], const double *y, size_t count, size_t terms)
+bool fit_find(Fit *fit, const double *const x[], const double *y, size_t count, size_t terms)
 {
-    double a[PLANE_MOST][2 * PLANE_MOST] = {{0}}, size[PLANE_MOST];
-    *fit = (PlaneFit){.count = count, .terms = terms};
-    if (count < terms + 2) {
+    double a[FIT_MOST][2 * FIT_MOST] = {{0}}, size[FIT_MOST];
+    *fit = (Fit){.count = count, .terms = terms};
+    if (count <= terms) {
         return false;
     }
     fit->freedom = count - terms - 1;
+    fit->mean_y = mean_of(y, count);
     for (size_t k = 0; k < terms; k++) {
+        fit->mean_x[k] = mean_of(x[k], count);
         size[k] = sqrt(product_sum(x[k], x[k], count));
         for (size_t j = 0; j <= k; j++) {
             a[k][j] = a[j][k] = product_sum(x[k], x[j], count) / (size[k] * size[j]);
@@ -167,14 +115,47 @@ bool fit_plane(PlaneFit *fit, double *const x[], const double *y, size_t count, 
     if (!invert(a, terms)) {
         return false;
     }
-    fit->constant = mean_of(y, count);
     for (size_t k = 0; k < terms; k++) {
         for (size_t j = 0; j < terms; j++) {
-            fit->slope[k] += a[k][terms + j] * product_sum(x[j], y, count) / (size[j] * size[k]);
+            fit->inverse[k][j] = a[k][terms + j] / (size[k] * size[j]);
+            fit->slope[k] += fit->inverse[k][j] * product_sum(x[j], y, count);
         }
-        fit->error[k] = sqrt(a[k][terms + k]) / size[k];
-        fit->constant -= fit->slope[k] * mean_of(x[k], count);
     }
-    judge_plane(fit, x, y);
+    take_residuals(fit, x, y);
     return true;
+}
+
+double fit_at(const Fit *fit, const double *x)
+{
+    double y = fit->mean_y;
+    for (size_t k = 0; k < fit->terms; k++) {
+        y += fit->slope[k] * (x[k] - fit->mean_x[k]);
+    }
+    return y;
+}
+
+double fit_constant(const Fit *fit)
+{
+    return fit_at(fit, (const double[FIT_MOST]){0});
+}
+
+double fit_residual(const Fit *fit)
+{
+    return fit->freedom > 0 ? sqrt(fit->squares / (double)fit->freedom) : 0;
+}
+
+double fit_slope_error(const Fit *fit, double noise, size_t term)
+{
+    return noise * sqrt(fit->inverse[term][term]);
+}
+
+double fit_error_at(const Fit *fit, double noise, const double *x)
+{
+    double share = 1 + 1 / (double)fit->count;
+    for (size_t k = 0; k < fit->terms; k++) {
+        for (size_t j = 0; j < fit->terms; j++) {
+            share += fit->inverse[k][j] * (x[k] - fit->mean_x[k]) * (x[j] - fit->mean_x[j]);
+        }
+    }
+    return noise * sqrt(share);
 }

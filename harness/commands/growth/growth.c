@@ -2,6 +2,7 @@
  * The command `growth`: the laws by which errors grow along Omega, N, D and depth (docs/growth.md).
  */
 #include "find.h"
+#include "needed.h"
 #include "row.h"
 
 #include "../../base/csv_read.h"
@@ -127,11 +128,9 @@ static void say_outside(const Growth *all, const Found *found, const Held *held,
     const char *path = shown(all->run->growth.check).text;
     plot_cell_print(measured, *held->measured);
     fprintf(stderr, "%s:%zu: ", path, csv_line(row - all->fitted));
-    growth_print_key(stderr, &found->series);
-    fprintf(stderr, ": %s (%s) is %s, and by its law along %s between 10^%.3f and 10^%.3f\n",
-            axis_info(AXIS_JUDGE)->domain.words[found->series.kind],
-            axis_info(AXIS_NORM)->domain.words[found->series.data->norm], measured,
-            plot_axis_name(found->series.axis), held->band.low, held->band.high);
+    growth_print_series(stderr, &found->series);
+    fprintf(stderr, ": expected 10^%.3f to 10^%.3f by its law, and it is %s\n", held->band.low,
+            held->band.high, measured);
 }
 
 /* The row against the laws of one series, which it is of. */
@@ -177,6 +176,15 @@ static int hold_all(Growth *all, const PlotData *data)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
+/* Of searches: they have no norm of their own. */
+static int take_term(void *context, const Series *series, const Law *law)
+{
+    Growth *all = context;
+    all->series++;
+    all->without += law->kind == LAW_NONE;
+    return sink_put(&all->outcome.sink, &(LawRow){series, law, NULL});
+}
+
 /* The errors in one norm. */
 static int find_laws(Growth *all, Norm norm)
 {
@@ -184,7 +192,10 @@ static int find_laws(Growth *all, Norm norm)
     PlotData data = {0};
     int status = plot_data_take(&data, all->tables, all->count, norm);
     all->found_count = 0;
-    for (size_t i = 0; i < sizeof axes / sizeof *axes && status == 0; i++) {
+    if (status == 0 && data.searched && norm == NORM_MAX) {
+        status = needed_each(&data, all->fitted, take_term, all);
+    }
+    for (size_t i = 0; i < sizeof axes / sizeof *axes && status == 0 && !data.searched; i++) {
         status = series_each(&data, all->fitted, axes[i], take_series, all);
     }
     status = status == 0 && all->run->growth.check != NULL ? hold_all(all, &data) : status;

@@ -12,10 +12,15 @@
 
 const char *law_name(LawKind kind)
 {
-    static const char *const names[LAW_COUNT] = {
-        [LAW_POWER] = "power", [LAW_EXPONENTIAL] = "exponential", [LAW_ARM_LEFT] = "arm-left",
-        [LAW_FLOOR] = "floor", [LAW_ARM_RIGHT] = "arm-right",     [LAW_ZERO] = "zero",
-        [LAW_NONE] = "none"};
+    static const char *const names[LAW_COUNT] = {[LAW_POWER] = "power",
+                                                 [LAW_EXPONENTIAL] = "exponential",
+                                                 [LAW_ARM_LEFT] = "arm-left",
+                                                 [LAW_FLOOR] = "floor",
+                                                 [LAW_ARM_RIGHT] = "arm-right",
+                                                 [LAW_ZERO] = "zero",
+                                                 [LAW_LOGARITHM] = "logarithm",
+                                                 [LAW_LINEAR] = "linear",
+                                                 [LAW_NONE] = "none"};
     return names[kind];
 }
 
@@ -24,19 +29,17 @@ double law_u(LawKind kind, double x)
     return kind == LAW_EXPONENTIAL || kind == LAW_ARM_LEFT ? x * log10(exp(1)) : log10(x);
 }
 
-double law_constant(const Law *law)
-{
-    return line_at(&law->fit, 0);
-}
-
 double law_noise(const Law *law)
 {
-    return fmax(line_residual(&law->fit), law->noise);
+    return fmax(fit_residual(&law->fit), law->noise);
 }
 
-static LineFit fit_kind(LawKind kind, const double *u, const double *y, size_t count)
+/* Sizes differ, so that there always is one. */
+static Fit fit_kind(LawKind kind, const double *u, const double *y, size_t count)
 {
-    return kind == LAW_FLOOR ? fit_constant(y, count) : fit_line(u, y, count);
+    Fit fit;
+    (void)fit_find(&fit, &u, y, count, kind == LAW_FLOOR ? 0 : 1);
+    return fit;
 }
 
 bool law_has_line(const Law *law)
@@ -103,27 +106,29 @@ static bool leaks_from_others(const Series *series)
 /* Along the layers what is added is independent, or all of one sign. */
 bool law_theory(Theory *theory, const Series *series, LawKind kind)
 {
+    bool searched = series->data->searched;
     double shrink = series_number(series->data, series->row, AXIS_SHRINK);
     bool layers = series->axis == AXIS_DEPTH || series->axis == PLOT_LAYER;
     if (series->axis == AXIS_OMEGA && (kind == LAW_ARM_LEFT || kind == LAW_ARM_RIGHT)) {
         theory->least = theory->most = kind == LAW_ARM_LEFT ? -2 * shrink : 1;
         return true;
     }
-    if (series->axis == AXIS_N && series->kind == ERROR_CONSTRUCTION && kind == LAW_POWER) {
-        theory->least = theory->most = 1;
+    bool leaks = !searched && series->kind == ERROR_CONSTRUCTION && kind == LAW_POWER;
+    if (series->axis == AXIS_N && (searched || leaks)) {
+        theory->least = theory->most = searched ? 0.5 / shrink : 1;
         return leaks_from_others(series);
     }
     *theory = (Theory){0.5, 1};
-    return layers && series->data->norm == NORM_REL && series->kind != ERROR_APPROXIMATION &&
-           (kind == LAW_POWER || kind == LAW_EXPONENTIAL);
+    return layers && !searched && series->data->norm == NORM_REL &&
+           series->kind != ERROR_APPROXIMATION && (kind == LAW_POWER || kind == LAW_EXPONENTIAL);
 }
 
 int law_parts(const Law *law, const Theory *theory)
 {
-    double room = THEORY_ERRORS * line_slope_error(&law->fit, law_noise(law)) +
+    double room = THEORY_ERRORS * fit_slope_error(&law->fit, law_noise(law), law->term) +
                   THEORY_SHARE * fabs(theory->most);
     bool exponential = law->kind == LAW_EXPONENTIAL; /* faster than any power, or slower */
-    double slope = exponential ? copysign(INFINITY, law->fit.slope) : law->fit.slope;
+    double slope = exponential ? copysign(INFINITY, law->fit.slope[0]) : law->fit.slope[law->term];
     return slope < theory->least - room ? -1 : slope > theory->most + room;
 }
 
@@ -134,12 +139,12 @@ int law_parts(const Law *law, const Theory *theory)
  * points is left out. */
 static Band predict(const Law *law, double x)
 {
-    double u = law_u(law->kind, x), middle = line_at(&law->fit, u);
-    double error = fit_student(law->fit.freedom) * line_error_at(&law->fit, law_noise(law), u);
-    double bend = line_at(&law->end, u) - middle;
+    double u = law_u(law->kind, x), middle = fit_at(&law->fit, &u);
+    double error = fit_student(law->fit.freedom) * fit_error_at(&law->fit, law_noise(law), &u);
+    double bend = fit_at(&law->end, &u) - middle;
     double room = sqrt(error * error + bend * bend);
-    double below = fmax(law->below, line_at(&law->below_line, u));
-    double above = fmax(law->above, line_at(&law->above_line, u));
+    double below = fmax(law->below, fit_at(&law->below_line, &u));
+    double above = fmax(law->above, fit_at(&law->above_line, &u));
     return (Band){middle - room - below, middle, middle + room + above};
 }
 

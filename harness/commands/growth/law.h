@@ -6,6 +6,7 @@
  *     power, arm-right     u = log10 x      error = 10^constant x^slope
  *     exponential, arm-left u = x log10 e   error = 10^constant e^(slope x)
  *     floor                                 error = 10^constant
+ *     logarithm, linear    u = ln x, x      Omega = constant + slope u + other terms
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_GROWTH_LAW_H
 #define HEADPROOF_HARNESS_COMMANDS_GROWTH_LAW_H
@@ -19,6 +20,8 @@ typedef enum {
     LAW_ARM_LEFT,
     LAW_FLOOR,
     LAW_ARM_RIGHT,
+    LAW_LOGARITHM, /* of an Omega: a term of a sum (needed.h) */
+    LAW_LINEAR,
     LAW_ZERO, /* a proven 0 at every point */
     LAW_NONE,
     LAW_COUNT
@@ -44,7 +47,8 @@ typedef struct {
     const char *why;
     double from, to;
     size_t points, seeds;
-    LineFit fit, end, below_line, above_line;
+    Fit fit, end, below_line, above_line;
+    size_t term; /* of the fit: the axis's */
     double noise, other, below, above;
 } Law;
 
@@ -65,9 +69,8 @@ Law law_without_line(LawKind kind, const char *why, const GrowthPoint *points, s
 /* The standard error of the medians, by the seeds. */
 double law_seed_noise(const GrowthPoint *points, size_t count);
 
-/* u(x), and the constant: the law at u = 0. */
+/* u(x). */
 double law_u(LawKind kind, double x);
-double law_constant(const Law *law);
 
 /* Does it say how large an error is? */
 bool law_has_line(const Law *law);

@@ -7,6 +7,7 @@
 
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
+#include "../plot/searched.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static const char *shared(const Series *series, size_t axis)
     const char *text = plot_text(series->data, series->row, axis);
     uint64_t differ = series_free_axes(series->data, series->axis);
     bool scaled =
-        axis == AXIS_D_FF && series->axis == AXIS_D && series->data->axes[axis].filled > 1;
+        axis == AXIS_D_FF && (differ >> AXIS_D & 1) != 0 && series->data->axes[axis].filled > 1;
     return (differ >> axis & 1) != 0 || scaled ? NULL : text;
 }
 
@@ -68,6 +69,18 @@ static void write_key(FILE *file, const Series *series)
             any = true;
         }
     }
+}
+
+/* What grows: an error, or of searches the Omega that they found. */
+static const char *what_grows(const Series *series)
+{
+    const char *omega = (int)series->kind == SEARCH_MIN ? "omega_min" : "omega_proven";
+    return series->data->searched ? omega : axis_info(AXIS_JUDGE)->domain.words[series->kind];
+}
+
+static const char *norm_of(const Series *series)
+{
+    return series->data->searched ? "" : axis_info(AXIS_NORM)->domain.words[series->data->norm];
 }
 
 static void write_number(FILE *file, double value)
@@ -95,11 +108,11 @@ static const char *theory_word(const Law *law, const Theory *theory)
 static void write_law(FILE *file, const Series *series, const Law *law)
 {
     bool line = law_has_line(law);
-    const double numbers[] = {law_constant(law),
-                              law->fit.slope,
-                              line_slope_error(&law->fit, law_noise(law)),
-                              law->end.slope,
-                              line_residual(&law->fit),
+    const double numbers[] = {fit_constant(&law->fit),
+                              law->fit.slope[law->term],
+                              fit_slope_error(&law->fit, law_noise(law), law->term),
+                              law->end.slope[0],
+                              fit_residual(&law->fit),
                               law->fit.worst,
                               law->other,
                               law->below,
@@ -138,11 +151,8 @@ int growth_write_row(FILE *file, const void *row)
 {
     const LawRow *own = row;
     const Series *series = own->series;
-    const char *const *errors = axis_info(AXIS_JUDGE)->domain.words;
-    const char *const *norms = axis_info(AXIS_NORM)->domain.words;
     write_key(file, series);
-    fprintf(file, ",%s,%s,%s", norms[series->data->norm], errors[series->kind],
-            plot_axis_name(series->axis));
+    fprintf(file, ",%s,%s,%s", norm_of(series), what_grows(series), plot_axis_name(series->axis));
     write_law(file, series, own->law);
     write_held(file, own->law, own->held);
     return ferror(file) ? -1 : 0;
@@ -150,8 +160,9 @@ int growth_write_row(FILE *file, const void *row)
 
 /* ---- A terminal ------------------------------------------------------------------------------ */
 
-void growth_print_key(FILE *file, const Series *series)
+void growth_print_series(FILE *file, const Series *series)
 {
+    const char *norm = norm_of(series);
     bool any = false;
     for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
         const char *text = shared(series, axis);
@@ -163,25 +174,27 @@ void growth_print_key(FILE *file, const Series *series)
             any = true;
         }
     }
+    fprintf(file, ": %s%s%s along %s", what_grows(series), *norm != '\0' ? " " : "", norm,
+            plot_axis_name(series->axis));
 }
 
 static void print_law(FILE *file, const char *axis, const Law *law)
 {
-    double slope = law->fit.slope;
-    double error = line_slope_error(&law->fit, law_noise(law));
-    double size = pow(10, law_constant(law));
+    double slope = law->fit.slope[law->term], constant = fit_constant(&law->fit);
     switch (law->kind) {
     case LAW_POWER:
-    case LAW_ARM_RIGHT: fprintf(file, "%.3g %s^%.3f", size, axis, slope); break;
+    case LAW_ARM_RIGHT: fprintf(file, "10^%.2f %s^%.3f", constant, axis, slope); break;
     case LAW_EXPONENTIAL:
-    case LAW_ARM_LEFT: fprintf(file, "%.3g e^(%.4g %s)", size, slope, axis); break;
-    case LAW_FLOOR: fprintf(file, "%.3g", size); break;
+    case LAW_ARM_LEFT: fprintf(file, "10^%.2f e^(%.4g %s)", constant, slope, axis); break;
+    case LAW_FLOOR: fprintf(file, "10^%.2f", constant); break;
+    case LAW_LOGARITHM: fprintf(file, "%.4g + %.3f ln %s", constant, slope, axis); break;
+    case LAW_LINEAR: fprintf(file, "%.4g + %.3g %s", constant, slope, axis); break;
     case LAW_ZERO: fputs("0, proven", file); break;
     case LAW_NONE:
     case LAW_COUNT: fprintf(file, "no law (%s)", law->why); return;
     }
-    if (law->fit.spread > 0) {
-        fprintf(file, " (+- %.2g)", error);
+    if (law->fit.terms > 0) {
+        fprintf(file, " (+- %.2g)", fit_slope_error(&law->fit, law_noise(law), law->term));
     }
 }
 
@@ -190,21 +203,18 @@ void growth_print(FILE *file, const void *row)
     const LawRow *own = row;
     const Series *series = own->series;
     const Law *law = own->law;
-    const char *axis = plot_axis_name(series->axis);
     Theory theory;
-    growth_print_key(file, series);
-    fprintf(file,
-            ": %s (%s) along %s %g to %g: ", axis_info(AXIS_JUDGE)->domain.words[series->kind],
-            axis_info(AXIS_NORM)->domain.words[series->data->norm], axis, law->from, law->to);
-    print_law(file, axis, law);
+    growth_print_series(file, series);
+    fprintf(file, " %g to %g: ", law->from, law->to);
+    print_law(file, plot_axis_name(series->axis), law);
     if (law_has_line(law)) {
-        fprintf(file, ", within a factor of %.2f", pow(10, law->fit.worst));
+        fprintf(file, ", off by %.2g at most", law->fit.worst);
     }
     if (law_has_line(law) && law_theory(&theory, series, law->kind) &&
         law_parts(law, &theory) != 0) {
         fprintf(file, "; theory: %g to %g", theory.least, theory.most);
     }
-    fprintf(file, "; %zu points, %zu seeds", law->points, law->seeds);
+    fprintf(file, "; %zu points", law->points);
     if (series->censored > 0) {
         fprintf(file, ", %zu cells censored", series->censored);
     }

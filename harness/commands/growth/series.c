@@ -18,8 +18,9 @@ static_assert(PLOT_AXES <= 64, "a set of axes is a uint64_t");
 uint64_t series_free_axes(const PlotData *data, size_t axis)
 {
     uint64_t judged = BIT(AXIS_TOLERANCE) | BIT(AXIS_JUDGE) | BIT(AXIS_NORM);
+    uint64_t sizes = BIT(AXIS_N) | BIT(AXIS_D) | BIT(AXIS_DEPTH);
     return BIT(axis) | BIT(AXIS_SEED) | BIT(AXIS_INPUT) | BIT(PLOT_FILE) | BIT(PLOT_LAYER) |
-           (data->searched ? 0 : judged);
+           (data->searched ? sizes : judged);
 }
 
 double series_number(const PlotData *data, size_t row, size_t axis)
@@ -56,12 +57,6 @@ int series_compare_keys(const SeriesRow *a, const SeriesRow *b)
     }
     return 0;
 }
-
-/* Rows, and the axis along which those of one key are put in order. */
-typedef struct {
-    SeriesRow row;
-    size_t place; /* of its value on the axis */
-} Placed;
 
 static int compare_placed(const void *a, const void *b)
 {
@@ -105,12 +100,11 @@ static GrowthPoint make_point(const Placed *rows, size_t count, ErrorKind kind, 
     return point;
 }
 
-/* One error of the rows [count] of one key.  points, room: for as many as the rows. */
-static int take_error(const Placed *rows, size_t count, Series *series, double *room,
-                      TakeSeries *take, void *context)
+/* One error of the rows [count] of one key; series->points, room: for as many, and three times as
+ * many numbers.  false: it is none. */
+static bool make_series(Series *series, const Placed *rows, size_t count, double *room)
 {
     size_t known = 0;
-    series->count = 0;
     series->censored = count;
     for (size_t first = 0, next; first < count; first = next) {
         next = first;
@@ -123,23 +117,26 @@ static int take_error(const Placed *rows, size_t count, Series *series, double *
         known += point->state != MEDIAN_UNKNOWN;
         series->censored -= point->values;
     }
-    return series->count > 1 && known > 0 ? take(context, series) : 0;
+    return series->count > 1 && known > 0;
 }
 
-/* All rows [count] in order, key by key. */
-static int take_keys(const Placed *rows, size_t count, size_t axis, TakeSeries *take, void *context)
+/* What is called for series, with all rows of a key. */
+typedef struct {
+    size_t axis;
+    TakeSeries *take;
+    void *context;
+} Taking;
+
+static int take_errors(void *context, const Placed *rows, size_t count)
 {
+    const Taking *taking = context;
     GrowthPoint *points = calloc(count + 1, sizeof *points);
     double *room = calloc(3 * count + 1, sizeof *room);
     int status = points == NULL || room == NULL ? memory_fault() : 0;
-    for (size_t first = 0, next; first < count && status == 0; first = next) {
-        next = first;
-        while (next < count && series_compare_keys(&rows[next].row, &rows[first].row) == 0) {
-            next++;
-        }
-        for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
-            Series series = {rows[0].row.data, axis, rows[first].row.row, kind, points, 0, 0};
-            status = take_error(&rows[first], next - first, &series, room, take, context);
+    for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
+        Series series = {rows[0].row.data, taking->axis, rows[0].row.row, kind, points, 0, 0};
+        if (make_series(&series, rows, count, room)) {
+            status = taking->take(taking->context, &series);
         }
     }
     free(points);
@@ -149,19 +146,31 @@ static int take_keys(const Placed *rows, size_t count, size_t axis, TakeSeries *
 
 int series_each(const PlotData *data, size_t rows, size_t axis, TakeSeries *take, void *context)
 {
+    Taking taking = {axis, take, context};
+    return series_keys(data, rows, axis, take_errors, &taking);
+}
+
+int series_keys(const PlotData *data, size_t rows, size_t axis, TakeRows *take, void *context)
+{
     Placed *placed = calloc(rows + 1, sizeof *placed);
     size_t count = 0;
-    if (placed == NULL) {
-        return memory_fault();
-    }
-    for (size_t row = 0; row < rows; row++) {
+    int status = placed == NULL ? memory_fault() : 0;
+    for (size_t row = 0; row < rows && status == 0; row++) {
         if (series_takes(data, row, axis)) {
             SeriesRow of = {data, series_free_axes(data, axis), row};
             placed[count++] = (Placed){of, data->values[row][axis]};
         }
     }
-    qsort(placed, count, sizeof *placed, compare_placed);
-    int status = take_keys(placed, count, axis, take, context);
+    if (status == 0) {
+        qsort(placed, count, sizeof *placed, compare_placed);
+    }
+    for (size_t first = 0, next; first < count && status == 0; first = next) {
+        next = first;
+        while (next < count && series_compare_keys(&placed[next].row, &placed[first].row) == 0) {
+            next++;
+        }
+        status = take(context, &placed[first], next - first);
+    }
     free(placed);
     return status;
 }

@@ -40,7 +40,8 @@ typedef struct {
     size_t row;
 } SeriesRow;
 
-/* The axes that rows of one series along the axis differ in: itself, seeds, inputs, files, ... */
+/* The axes that rows of one series along the axis differ in: itself, seeds, inputs, files, ...; of
+ * searches N, D and depth, whatever the axis. */
 uint64_t series_free_axes(const PlotData *data, size_t axis);
 
 /* Is the row part of a series along the axis?  Of a stack of layers only the last row is, but
@@ -53,8 +54,18 @@ int series_compare_keys(const SeriesRow *a, const SeriesRow *b);
 /* The number that a row has on an axis. */
 double series_number(const PlotData *data, size_t row, size_t axis);
 
+/* Calls take for every key in the first `rows` rows that have a number on the axis, with all its
+ * rows [count], by that number.  0; 99 after a message; or what take returned, which ends it. */
+typedef struct {
+    SeriesRow row;
+    size_t place; /* of its value on the axis */
+} Placed;
+typedef int TakeRows(void *context, const Placed *rows, size_t count);
+int series_keys(const PlotData *data, size_t rows, size_t axis, TakeRows *take, void *context)
+    __attribute__((warn_unused_result));
+
 /* Calls take for every series along the axis in the first `rows` rows that has two points or more.
- * 0; 99 after a message; or what take returned, which ends it. */
+ * Returns as that does. */
 typedef int TakeSeries(void *context, const Series *series);
 int series_each(const PlotData *data, size_t rows, size_t axis, TakeSeries *take, void *context)
     __attribute__((warn_unused_result));

@@ -80,6 +80,10 @@ int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
     int status = take_omega(&cells[SEARCH_MIN], csv, row, "omega_min");
     status = status != 0 ? status : take_omega(&cells[SEARCH_MAX], csv, row, "omega_max");
     status = status != 0 ? status : take_omega(&cells[SEARCH_BEST], csv, row, "omega_best");
+    size_t proven = csv_find(csv, "omega_proven"); /* which may be none */
+    if (status == 0 && proven < csv->columns && strcmp(csv_cell(csv, row, proven), "none") != 0) {
+        status = take_omega(&cells[SEARCH_PROVEN], csv, row, "omega_proven");
+    }
     cells[SEARCH_MIN].bound = *cell_named(csv, row, "omega_below") == '\0';
     cells[SEARCH_MAX].bound = *cell_named(csv, row, "omega_above") == '\0';
     bool found = !isnan(cells[SEARCH_MIN].log10) && !isnan(cells[SEARCH_MAX].log10);

@@ -9,8 +9,9 @@
 #include "../../base/csv_read.h"
 
 /* The cells of a row of min-omega, in place of errors: the ends and the best as logarithms, bound
- * where an end is open, which is as far as was tried; and is there none?  1, or 0. */
-enum { SEARCH_MIN, SEARCH_MAX, SEARCH_BEST, SEARCH_NONE, SEARCH_CELLS };
+ * where an end is open, which is as far as was tried; is there none?  1, or 0; and what is proven
+ * of every input. */
+enum { SEARCH_MIN, SEARCH_MAX, SEARCH_BEST, SEARCH_NONE, SEARCH_PROVEN, SEARCH_CELLS };
 
 /* Is it a table of min-omega? */
 bool searched_is(const Csv *csv);
