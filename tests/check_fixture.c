@@ -29,7 +29,6 @@ int check_set_up_all(void **state)
     scratch_path(f->path, &f->scratch, "table.csv");
     snprintf(command, sizeof command, "sweep %s --quiet -o '%s'", GRID_TEXT, f->path);
     Output output = run(command);
-    free(output.text);
     *state = f;
     return output.code;
 }

@@ -34,7 +34,6 @@ void check_expect(const Scratch *scratch, const char *arguments, int code, const
         fail_msg("headproof %s: exit %d, expected %d and \"%s\":\n%s", arguments, output.code, code,
                  said != NULL ? said : "", output.text);
     }
-    free(output.text);
 }
 
 bool check_made(const Scratch *scratch, const char *name)

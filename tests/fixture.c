@@ -73,14 +73,12 @@ int model_set_up(void **state)
 
 int reference_set_up(void **state)
 {
-    (void)state;
     ref_thread_setup();
     return 0;
 }
 
 int reference_tear_down(void **state)
 {
-    (void)state;
     ref_thread_clear();
     return 0;
 }

@@ -20,8 +20,7 @@ Output read_file(const char *path)
     int status = fstat(fileno(stream), &found);
     assert_int_equal(status, 0);
     file.length = (size_t)found.st_size;
-    file.text = calloc(1, file.length + 1);
-    assert_non_null(file.text);
+    file.text = keep(calloc(1, file.length + 1));
     assert_int_equal(fread(file.text, 1, file.length, stream), file.length);
     fclose(stream);
     return file;
@@ -95,7 +94,6 @@ void leave_interrupted(const char *path, const Output *whole, size_t length, siz
     assert_non_null(file);
     assert_int_equal(fwrite(whole->text, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
-    free(sidecar.text);
 }
 
 pid_t start_program(const char *arguments)

@@ -20,7 +20,6 @@ const char *oracle_python(const char *module)
         snprintf(arguments, sizeof arguments, "-c '%s -c \"import %s\" 2>/dev/null'", names[i],
                  module);
         Output output = run_program("sh", arguments);
-        free(output.text);
         if (output.code == 0) {
             return names[i];
         }
@@ -39,7 +38,6 @@ void oracle_export(char path[SCRATCH_PATH], const Scratch *scratch, size_t numbe
              arithmetic_names[arithmetic], oracle_forms[form], path);
     Output output = run(arguments);
     assert_int_equal(output.code, 0);
-    free(output.text);
 }
 
 void oracle_agree(const char *interpreter, const char *asked, const char *about)
@@ -50,5 +48,4 @@ void oracle_agree(const char *interpreter, const char *asked, const char *about)
         fprintf(stderr, "%s\n", output.text); /* cmocka would cut it at 1 kB */
     }
     assert_int_equal(output.code, 0);
-    free(output.text);
 }

@@ -20,6 +20,19 @@ const char *program(void)
     return path;
 }
 
+char *keep(char *text)
+{
+    static struct Kept {
+        struct Kept *before;
+        char *text;
+    } * last;
+    struct Kept *kept = malloc(sizeof *kept);
+    assert_true(kept != NULL && text != NULL);
+    *kept = (struct Kept){last, text};
+    last = kept;
+    return text;
+}
+
 Output run_program(const char *path, const char *arguments)
 {
     size_t size = strlen(path) + strlen(arguments) + 4, capacity = 1 << 16;
@@ -41,6 +54,7 @@ Output run_program(const char *path, const char *arguments)
         got = fread(output.text + output.length, 1, capacity - output.length - 1, pipe);
     }
     output.text[output.length] = '\0';
+    keep(output.text);
     int status = pclose(pipe);
     assert_true(WIFEXITED(status));
     output.code = WEXITSTATUS(status);
@@ -71,7 +85,6 @@ void run_on_terminal(char *text, size_t size, const char *arguments, int code)
         more = read(terminal, text + count, size - 1 - (size_t)count);
     }
     text[count] = '\0';
-    free(output.text);
     (void)close(own);
     (void)close(terminal);
 }
@@ -85,7 +98,6 @@ void expect_refused(const char *const *requests, size_t count, size_t most_lines
         if (output.code != 2 || lines(&output) < 1 || lines(&output) > most_lines) {
             fail_msg("'%s': exit code %d, said: %s", requests[i], output.code, output.text);
         }
-        free(output.text);
     }
 }
 

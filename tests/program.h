@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* A run's standard output and exit code. */
+/* A run's standard output and exit code; or a file's bytes.  The text, which a 0 ends, stays until
+ * the test program ends. */
 typedef struct {
     char *text;
     size_t length;
@@ -16,7 +17,10 @@ typedef struct {
 /* Its path; fails the test when there is none. */
 const char *program(void);
 
-/* arguments: as a shell reads them.  Free text. */
+/* The text, until the test program ends. */
+char *keep(char *text);
+
+/* arguments: as a shell reads them. */
 Output run_program(const char *path, const char *arguments);
 Output run(const char *arguments);
 

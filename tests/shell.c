@@ -12,14 +12,12 @@ static Scratch scratch; /* of the test at hand */
 
 int shell_set_up(void **state)
 {
-    (void)state;
     scratch_make(&scratch);
     return 0;
 }
 
 int shell_tear_down(void **state)
 {
-    (void)state;
     scratch_remove(&scratch);
     return 0;
 }
@@ -45,13 +43,11 @@ Output shell(const char *format, ...)
 void expect_output(Output output, int code, const char *says)
 {
     expect_says(&output, code, says);
-    free(output.text);
 }
 
 void expect_output_or_skip(Output output, const char *says, const char *what)
 {
     if (output.code == NOT_HERE) {
-        free(output.text);
         print_message("there is no %s: skipped\n", what);
         skip();
     }

@@ -15,17 +15,17 @@ int shell_tear_down(void **state);
 const Scratch *shell_scratch(void);
 
 /* Runs a script, formatted as by printf and without ', in that directory; $HEADPROOF and $h are the
- * program, $p is the project's directory.  text has stdout and stderr.  Free text. */
+ * program, $p is the project's directory.  text has stdout and stderr. */
 Output shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The run must have ended with the code and have said that.  Frees its text. */
+/* The run must have ended with the code and have said that. */
 void expect_output(Output output, int code, const char *says);
 
 /* What scripts end with where a tool that they need is not installed. */
 enum { NOT_HERE = 77 };
 
 /* The run must have ended with 0 and have said that; or with NOT_HERE, for want of `what`, and the
- * test is skipped.  Frees its text. */
+ * test is skipped. */
 void expect_output_or_skip(Output output, const char *says, const char *what);
 
 /* expect_output of a script as it stands. */

@@ -76,7 +76,6 @@ static void expect_sup(const CaseSpec *spec, double range, double expected)
 
 static void relu_is_within_w_over_k(void **state)
 {
-    (void)state;
     for (double slope = 1; slope <= 1000; slope *= 10) {
         CaseSpec spec = spec_of(ACTIVATION_RELU, slope, GELU_SIGMOID);
         expect_sup(&spec, 3 / slope, 0.278464542761074 / slope);
@@ -87,7 +86,6 @@ static void gelu_has_its_constants(void **state)
 {
     static const double expected[] = {
         [GELU_SIGMOID] = 0.020335, [GELU_MINIMAX] = 0.013925, [GELU_TWO] = 0.005658};
-    (void)state;
     for (int form = 0; form <= GELU_TWO; form++) {
         CaseSpec spec = spec_of(ACTIVATION_GELU, 1, (GeluForm)form);
         expect_sup(&spec, 5, expected[form]);
@@ -103,7 +101,6 @@ static void gelu_is_x_phi(void **state)
     static const double x[2] = {1, -2};
     GivenWeights given = {.x = x};
     CaseSpec spec = spec_of(ACTIVATION_GELU, 1, GELU_TWO);
-    (void)state;
     spec.n = 2;
     spec.given = &given;
     Pair pair = pair_make(&spec);
@@ -130,7 +127,6 @@ static void machines_agree(void **state)
 {
     double x[POINTS];
     GivenWeights given = {.x = x};
-    (void)state;
     grid(x, 8);
     for (int activation = 0; activation < ACTIVATION_COUNT; activation++) {
         CaseSpec spec = spec_of((Activation)activation, 1, GELU_TWO);

@@ -76,7 +76,6 @@ static void dot_is_within_its_bound(void **state)
     static const mpfr_prec_t precisions[] = {53, 64, 128, 192, 1024};
     static const int spreads[] = {0, 20, 500};
     double worst = 0;
-    (void)state;
     for (size_t i = 0; i < 6 * 5 * 3; i++) {
         size_t count = counts[i % 6];
         mpfr_prec_t bits = precisions[i / 6 % 5];
@@ -99,7 +98,6 @@ static void axpy_adds_a_multiple(void **state)
 {
     ApMat y, v;
     mpfr_t s, t;
-    (void)state;
     assert_true(ap_init(&y, 1, 5, 128) && ap_init(&v, 1, 5, 53));
     mpfr_inits2(128, s, t, (mpfr_ptr)0);
     const double weights[10] = {1, -1, 0.5, -1, 3, -1, -7, -1, 1e30, -1};
@@ -141,7 +139,6 @@ static void exp_is_within_its_bound(void **state)
                                        700,   -2000, 1e-5, 1e5,    -1e5,   1e9,  -2e12,
                                        1e-17, 3.25,  -0.1, 1e300,  -1e300, 4e17, -4e17};
     static const mpfr_prec_t precisions[] = {64, 128, 192, 3072};
-    (void)state;
     for (int correct = 0; correct < 2; correct++) {
         ApExp *context = ap_exp_create(correct);
         double worst = 0;
@@ -170,7 +167,6 @@ static void exp_at_the_ends(void **state)
 {
     ApExp *context = ap_exp_create(false);
     mpfr_t x, y;
-    (void)state;
     assert_non_null(context);
     mpfr_inits2(128, x, y, (mpfr_ptr)0);
     mpfr_set_zero(x, 1);
@@ -194,7 +190,6 @@ static void expm1_is_within_its_bound(void **state)
 {
     static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 1000};
     double worst = 0;
-    (void)state;
     for (int correct = 0; correct < 2; correct++) {
         ApExp *context = ap_exp_create(correct != 0);
         assert_non_null(context);
@@ -228,7 +223,6 @@ static void erfc_is_within_its_bound(void **state)
 {
     static const mpfr_prec_t precisions[] = {64, 192, 500};
     double worst = 0;
-    (void)state;
     for (int correct = 0; correct < 2; correct++) {
         ApExp *context = ap_exp_create(correct != 0);
         assert_non_null(context);
@@ -261,7 +255,6 @@ static void erfc_is_within_its_bound(void **state)
 static void absurd_matrices_are_refused(void **state)
 {
     ApMat m;
-    (void)state;
     assert_false(ap_init(&m, SIZE_MAX / 2, 4, 128));
     ap_clear(&m);
     assert_false(ap_init(&m, SIZE_MAX / 16, 1, 128));

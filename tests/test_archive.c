@@ -221,19 +221,16 @@ static void altered(Evaluate *evaluate)
 
 static void altered_bases(void **state)
 {
-    (void)state;
     altered(evaluate_base);
 }
 
 static void altered_radii(void **state)
 {
-    (void)state;
     altered(evaluate_radii);
 }
 
 static void altered_plans(void **state)
 {
-    (void)state;
     altered(evaluate_plan);
 }
 
@@ -262,7 +259,6 @@ static void numbers_are_checked(void **state)
         {INT64_MAX, 0, UINT64_C(1) << 63, 6, false},
         {INT64_MIN, 0, UINT64_C(1) << 63, 6, false},
     };
-    (void)state;
     mpfr_t x;
     mpfr_init2(x, 100);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -287,7 +283,6 @@ static void rows_are_checked(void **state)
     Row row;
     char *bytes = NULL;
     size_t size = 0, refused = 0;
-    (void)state;
     row_init(&row, &(Point){0});
     row.layer = 1;
     row.has_identical = true;
@@ -339,7 +334,6 @@ static bool shell_says(const Scratch *scratch, const char *script, const char *s
 {
     Output output = shell(scratch, script);
     bool said = strstr(output.text, says) != NULL;
-    free(output.text);
     return said;
 }
 
@@ -403,7 +397,6 @@ static bool is_refused(const Scratch *scratch, const char *name, size_t place)
         (place == 0 && !refused)) {
         fail_msg("%s, byte %zu: exit code %d: %s", name, place, output.code, output.text);
     }
-    free(output.text);
     return refused;
 }
 
@@ -414,7 +407,7 @@ static void altered_files(void **state)
     const FileFixture *f = *state;
     size_t runs = 0, ignored = 0;
     char path[2 * SCRATCH_PATH];
-    free(shell(&f->scratch, "\"$h\" " POINT " -o one.csv").text);
+    (void)shell(&f->scratch, "\"$h\" " POINT " -o one.csv");
     interrupt(&f->scratch);
     Output names = shell(&f->scratch, "mkdir kept && cp -r out.csv.* kept && cd out.csv.checkpoint "
                                       "&& ls | grep -v [.]");
@@ -426,18 +419,16 @@ static void altered_files(void **state)
         snprintf(path, sizeof path, "%s/out.csv.checkpoint/%s", f->scratch.directory, name);
         for (size_t place = 0; place < length; place = behind(place)) {
             for (size_t v = 0; v < values_at(place); v++, runs++) {
-                free(shell(&f->scratch, copy).text);
+                (void)shell(&f->scratch, copy);
                 if (alter_file(path, whole.text, whole.length, place, values[3 - v])) {
                     ignored += is_refused(&f->scratch, name, place);
                 }
             }
         }
-        free(whole.text);
     }
     print_message("%zu runs, %zu ignored what was kept\n", runs, ignored);
     assert_true(ignored > runs / 4);
-    free(names.text);
-    free(shell(&f->scratch, "rm -rf kept out.csv.checkpoint").text);
+    (void)shell(&f->scratch, "rm -rf kept out.csv.checkpoint");
 }
 
 int main(void)

@@ -108,7 +108,6 @@ static bool gives_half(Arithmetic arithmetic, KernelForm form, double omega)
  * read. */
 static void omega_swamps_x(void **state)
 {
-    (void)state;
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         const Formats *formats = &arithmetic_info(a)->formats;
         for (int form = 0; form < KERNEL_COUNT; form++) {
@@ -143,7 +142,6 @@ static void others_scores_are_rounded(void **state)
     static const double x[] = {-100, 0};
     CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = 2, .d = 1, .depth = 1};
     Pair pair = pair_make(&spec);
-    (void)state;
     assert_true(one_entry(&pair.negative, x, NULL, 0.15, 0) == -38);
     case_clear(&pair);
 }
@@ -164,7 +162,6 @@ static void every_score_is_scaled(void **state)
                      .depth = 1,
                      .given = &given};
     Pair pair = pair_make(&spec);
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_true(one_entry(&pair.converted, x, content, 0.5, i) == 3.0625);
     }
@@ -181,7 +178,6 @@ static void overflow_is_where_two_omega_is_infinite(void **state)
     } ends[] = {{"32759.999,32760", "fp16,fp16-flash", 32760},
                 {"1.69808e38,1.69810e38", "bf16,bf16-flash,bf16-autocast", 1.69809e38},
                 {"8.98e307,8.99e307", "f64", 8.988465674e307}};
-    (void)state;
     for (size_t k = 0; k < 3 * (size_t)KERNEL_COUNT; k++) {
         char arguments[256];
         snprintf(arguments, sizeof arguments,
@@ -197,7 +193,6 @@ static void overflow_is_where_two_omega_is_infinite(void **state)
         }
         assert_true(lines(&output) >= 5);
         assert_int_equal(output.code, 1);
-        free(output.text);
     }
 }
 
@@ -206,7 +201,6 @@ static void overflow_is_where_two_omega_is_infinite(void **state)
 static void an_infinite_penalty_is_a_mask(void **state)
 {
     char arguments[256], near[64], far[64], status[32];
-    (void)state;
     for (int form = 0; form < KERNEL_COUNT; form++) {
         snprintf(arguments, sizeof arguments,
                  "sweep --construction silu,attention,transformer,linear --n 4 --d 4 --omega "
@@ -225,7 +219,6 @@ static void an_infinite_penalty_is_a_mask(void **state)
             }
         }
         assert_int_equal(output.code, form == KERNEL_DENSE);
-        free(output.text);
     }
 }
 
@@ -242,7 +235,6 @@ static void intervals_are_the_predicted_ones(void **state)
                      {"f64", "1e-13", 17.3, 2046},
                      {"f32", "1e-5", 8.2, 505},
                      {"fp16", "1e-2", 4.8, 62}};
-    (void)state;
     for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
         char arguments[512];
         double least = intervals[i].least, most = intervals[i].most;
@@ -262,14 +254,12 @@ static void intervals_are_the_predicted_ones(void **state)
                          number(&output, line, "omega"), error);
             }
         }
-        free(output.text);
     }
     Output output = run("sweep --construction silu --weights cases/models/silu-x.safetensors "
                         "--precision 128 --quiet --arithmetic bf16 --omega 1:24:0.5,32:512:*2");
     for (size_t line = 1; line < lines(&output); line++) {
         assert_true(number(&output, line, "total_max") > 5e-3);
     }
-    free(output.text);
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
@@ -303,7 +293,6 @@ static void threads_do_not_matter(void **state)
                      .bias = BIAS_RANDOM};
     Pair pair = pair_make(&spec);
     size_t entries = 141 * 9;
-    (void)state;
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         double *one = stream_of(&pair, a, KERNEL_STRUCTURED, 1);
         double *three = stream_of(&pair, a, KERNEL_STRUCTURED, 3);
@@ -327,7 +316,6 @@ static void a_state_goes_on(void **state)
                      .depth = 2,
                      .seed = 2};
     Pair pair = pair_make(&spec);
-    (void)state;
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         for (int form = 0; form < KERNEL_COUNT; form++) {
             const ArithmeticInfo *machine = arithmetic_info(a);

@@ -262,7 +262,6 @@ static void terms_are_patterns_times_circuits(void **state)
     static const Construction constructions[] = {CONSTRUCTION_TRANSFORMER,
                                                  CONSTRUCTION_TRANSFORMER3, CONSTRUCTION_LINEAR,
                                                  CONSTRUCTION_SILU};
-    (void)state;
     for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
         for (int mask = MASK_NONE; mask <= MASK_CAUSAL; mask++) {
             for (int bias = BIAS_NONE; bias <= BIAS_RANDOM; bias++) {
@@ -294,7 +293,6 @@ static void biases_of_keys_are_of_tokens(void **state)
     static const GivenWeights given = {.layers = layers, .scale = {1, 1, 1}};
     CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, MASK_NONE, BIAS_NONE);
     Made m = {0};
-    (void)state;
     spec.d_head = 2;
     spec.given = &given;
     make(&m, &spec, 2, 256);
@@ -341,7 +339,6 @@ static void the_bound_is_whole(void **state)
     static const mpfr_prec_t bits[][2] = {{256, 256}, {256, 192}, {256, 320}, {192, 256}};
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER, MASK_CAUSAL, BIAS_RANDOM);
     mpfr_t bound, plan, rounding, least, most;
-    (void)state;
     mpfr_inits2(4096, bound, plan, rounding, least, most, (mpfr_ptr)NULL);
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         Made m = {0};
@@ -373,7 +370,6 @@ static void terms_have_their_digits(void **state)
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER, MASK_CAUSAL, BIAS_RANDOM);
     Made few = {0}, many = {0};
     mpfr_t a, b, centred;
-    (void)state;
     make(&few, &spec, 1000, 256);
     make(&many, &spec, 1000, 512);
     mpfr_inits2(256, a, b, centred, (mpfr_ptr)NULL);
@@ -495,13 +491,11 @@ static void tables_agree(void **state)
     static const char *const by[] = {"head", "sublayer", "kind"};
     static const size_t lines_of[] = {1 + (4 + 256 + 1) * ROWS, 1 + 3 * ROWS, 1 + 3 * ROWS};
     static Total totals[3][INPUTS];
-    (void)state;
     for (size_t t = 0; t < 3; t++) {
         char arguments[32];
         snprintf(arguments, sizeof arguments, "--by %s", by[t]);
         Output output = table(arguments);
         read_table(totals[t], &output, 1, lines_of[t]);
-        free(output.text);
         for (size_t i = 0; i < INPUTS; i++) {
             for (size_t at = 0; at < (size_t)PATH_KINDS * ROWS; at++) {
                 long double fine = totals[0][i].by[at / ROWS][at % ROWS];
@@ -515,12 +509,10 @@ static void tables_agree(void **state)
 static void every_logit_is_a_sum(void **state)
 {
     static Total totals[INPUTS * 53];
-    (void)state;
     for (int form = 0; form < 2; form++) {
         Output output = table(form == 0 ? "--logits all --threads 2" : "--logits all --form three");
         /* three sublayers: the clear is in the second linear head, b1 and b2 are of linear heads */
         read_table(totals, &output, 53, form == 0 ? 1 + 3 * ROWS : 1 + 6 * ROWS);
-        free(output.text);
     }
 }
 
@@ -535,7 +527,6 @@ static char *printed_shares(const char *arguments)
     const char *from = strstr(output.text, "share of the predicted logit");
     assert_non_null(from);
     char *shares = strdup(from);
-    free(output.text);
     return shares;
 }
 
@@ -552,7 +543,6 @@ static void shares_are_the_tables(void **state)
     static const char *const kinds[PATH_KINDS] = {"direct", "external", "internal", "bias"};
     long double share[PATH_KINDS][4] = {{0}};
     size_t input = 0;
-    (void)state;
     char *one = printed_shares(""), *all = printed_shares("--logits all");
     assert_string_equal(one, all);
     Output output =
@@ -581,18 +571,14 @@ static void shares_are_the_tables(void **state)
             assert_true(fabsl(share[k][place[i]] - printed[i]) < 5.01e-5L);
         }
     }
-    free(output.text);
     free(one);
     free(all);
 }
 
 static void threads_change_nothing(void **state)
 {
-    (void)state;
     Output one = table("--threads 1"), three = table("--threads 3");
     assert_string_equal(one.text, three.text);
-    free(one.text);
-    free(three.text);
 }
 
 static void bad_requests_are_refused(void **state)
@@ -609,7 +595,6 @@ static void bad_requests_are_refused(void **state)
         "verify " MODADD " --by head",
         "attribute " MODADD " --tokens 1/2/53 --memory 1KiB",
     };
-    (void)state;
     expect_refused(bad, sizeof bad / sizeof *bad, 2);
 }
 
@@ -628,11 +613,9 @@ static void faults_are_said(void **state)
     Output output = run(line);
     expect_says(&output, 2, "headless.safetensors: expected unembed.W_U: attribution is of logits");
     assert_int_equal(lines(&output), 1);
-    free(output.text);
     output = run("attribute " MODADD " --tokens 1/2/53 --omega 20 -q -o /dev/full 2>&1");
     expect_says(&output, 99, "/dev/full: cannot be written");
     assert_int_equal(lines(&output), 1);
-    free(output.text);
 }
 
 /* What is not a number is the largest, wherever it stands among the inputs. */

@@ -21,7 +21,6 @@ static void faults_have_an_owner(void **state)
 {
     static const int machine[] = {EIO, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT};
     static const int user[] = {ENOENT, EACCES, EPERM, EISDIR, ENOTDIR, ELOOP, ENAMETOOLONG};
-    (void)state;
     for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
         assert_int_equal(file_fault(machine[i]), 99);
     }
@@ -36,7 +35,6 @@ static void tokens_are_cut_between_characters(void **state)
     static const char *const characters[] = {"b", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
     char token[450], expected[600];
     Message message;
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         size_t length = strlen(characters[i]);
         for (size_t before = 400 - length; before <= 400; before++) {
@@ -121,7 +119,6 @@ static void ignored_signals_stay_ignored(void **state)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct sigaction now;
-    (void)state;
     assert_true(signal(SIGHUP, SIG_IGN) != SIG_ERR);
     Interrupt *interrupt = interrupt_open(&lock, say_nothing, NULL);
     assert_non_null(interrupt);

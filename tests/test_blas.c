@@ -65,7 +65,6 @@ static double worst_of_product(RandomModel *random, const Product *p)
 
 static void test_gemm_matches_definition(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 2, 5, 31};
     static const double factors[] = {0, 1, -0.5};
     static RandomModel random;

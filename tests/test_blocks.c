@@ -104,7 +104,6 @@ static void check(const CaseSpec *spec)
 static void blocks_of_gates(void **state)
 {
     CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 64, .d = 4, .d_ff = 1100};
-    (void)state;
     spec.depth = DEPTH;
     spec.seed = 1;
     spec.weights = WEIGHTS_STABLE;
@@ -116,7 +115,6 @@ static void blocks_of_gates(void **state)
 static void blocks_of_bilinear_heads(void **state)
 {
     CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION, .n = 140, .d = 4};
-    (void)state;
     spec.depth = DEPTH;
     spec.seed = 1;
     spec.weights = WEIGHTS_STABLE;

@@ -48,7 +48,6 @@ static void expect_fault(const Bundle *bundle, BiasRow bias_row, const char *say
 static void values_are_refused(void **state)
 {
     Bundle bundle = good_head();
-    (void)state;
     assert_null(fault_of(&bundle, BIAS_ROW_LAST));
     bundle.value.diagonal = -1;
     assert_null(fault_of(&bundle, BIAS_ROW_LAST));
@@ -79,7 +78,6 @@ static void values_are_refused(void **state)
 static void scores_are_refused(void **state)
 {
     Bundle bundle = good_head();
-    (void)state;
     bundle.score.visible = VISIBLE_LISTED;
     expect_fault(&bundle, BIAS_ROW_LAST, "leaves no row without a key");
     bundle.score.listed = sees_all;
@@ -108,7 +106,6 @@ static void scores_are_refused(void **state)
 static void no_arena_is_larger_than_memory(void **state)
 {
     Arena *arena = arena_create();
-    (void)state;
     assert_non_null(arena);
     for (size_t less = 0; less < 8; less++) {
         assert_null(arena_take(arena, SIZE_MAX - less, 1));
@@ -123,7 +120,6 @@ static void no_arena_is_larger_than_memory(void **state)
  * none not much smaller: a term of an activation has heads, and copies, of its own. */
 static void pairs_take_what_is_predicted(void **state)
 {
-    (void)state;
     for (Construction c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (int damage = 0; damage < 16; damage++) {
             CaseSpec spec = {.construction = c,
@@ -179,7 +175,6 @@ static void add_up(double *w, double *b, const Sublayer *sublayer, Columns read,
 static void limited_heads_add_up(void **state)
 {
     enum { WIDE = 11, NARROW = 5 };
-    (void)state;
     for (size_t rank = 1; rank <= WIDE + 1; rank++) {
         for (int way = 0; way < 3; way++) {
             CaseSpec spec = {.construction = CONSTRUCTION_LINEAR,
@@ -210,7 +205,6 @@ static void positions_of_a_row_are_those_of_its_keys(void **state)
     static const unsigned char listed[ROWS * ROWS] = {1, 0, 1, 0, 1, 1, 1, 1, 0};
     static const signed char extra[2 * ROWS * ROWS] = {0, 5, -2, 1, 0, 0, 3, 0, -4, 7, 0, 0, 1};
     const BiasRow bias_rows[] = {BIAS_ROW_NONE, BIAS_ROW_FIRST, BIAS_ROW_LAST, BIAS_ROW_MASKED};
-    (void)state;
     for (int visible = VISIBLE_ALL; visible <= VISIBLE_LISTED; visible++) {
         for (size_t b = 0; b < 4 * 2; b++) {
             Layout layout = {.n = bias_rows[b / 2] == BIAS_ROW_NONE ? ROWS : N,

@@ -164,7 +164,6 @@ static void heads_change_the_predictions_that_they_should(void **state)
         assert_true(fabs(number(&output, 1, "logit_margin") - 0.0072) < 5e-5);
         assert_true(fabs(number(&output, 1, "loss_original") - expected_loss(expected)) < 1e-11);
         assert_true(number(&output, 1, "construction_max") < 1e-19);
-        free(output.text);
     }
     free(expected);
 }
@@ -183,7 +182,6 @@ static void a_search_keeps_what_the_imitation_keeps(void **state)
     Output output = run(line);
     expect_says(&output, 0, "predictions: 7 of 384 changed");
     expect_says(&output, 0, "keeps every prediction but the 7 that the imitation changes at all");
-    free(output.text);
     free(expected);
 }
 
@@ -201,7 +199,6 @@ static void the_original_changes_predictions_too(void **state)
     Output output = run(line);
     expect_says(&output, 0, "predictions: 0 of 64 changed");
     expect_says(&output, 0, "the original by itself changes 1 of 64 in this machine");
-    free(output.text);
     free(expected);
 }
 

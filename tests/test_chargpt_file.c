@@ -51,7 +51,6 @@ static void check_layer(const ModelFileLayer *layer)
 static void test_values(void **state)
 {
     ModelFile *model;
-    (void)state;
     assert_int_equal(model_file_read(&model, FOLDER, false), 0);
     const Printed printed[] = {
         {"W_E", model->W_E, 5888, -0x1.e5696p-3, -0x1.d06ceap-6, -0x1.b2d186p-10,

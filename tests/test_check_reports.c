@@ -24,7 +24,6 @@ static void expect_xml(const Scratch *scratch, const char *name)
              scratch->directory, name);
     Output output = run_program("/bin/sh", command);
     assert_int_equal(output.code, 0);
-    free(output.text);
 }
 
 static size_t occurrences(const char *text, const char *wanted)
@@ -310,7 +309,6 @@ static void reproducing_lines_reproduce(void **state)
         expect_cell(&output, 1, "omega", csv_cell(&csv, 7, csv_find(&csv, "omega")));
         expect_cell(&output, 1, "options", csv_cell(&csv, 7, csv_find(&csv, "options")));
         expect_cell(&output, 1, "seed", i == 0 ? "1" : "77");
-        free(output.text);
     }
     json_decref(report);
     csv_clear(&csv);

@@ -341,7 +341,6 @@ static void numbers_are_read_exactly(void **state)
         {"-2.5e+3", 25000000000000000, 3},
         {"6.48e-86858896380650365", 64800000000000000, -86858896380650365}, /* at Omega = 1e17 */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         Number number;
         assert_true(number_read(&number, good[i].text));

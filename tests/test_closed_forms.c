@@ -264,13 +264,11 @@ static void check_shapes(const char *name, Construction construction, Linear lin
 
 static void silu_is_its_closed_form(void **state)
 {
-    (void)state;
     check_shapes("silu", CONSTRUCTION_SILU, LINEAR_IN_PLACE);
 }
 
 static void linear_is_its_closed_form(void **state)
 {
-    (void)state;
     check_shapes("linear in place", CONSTRUCTION_LINEAR, LINEAR_IN_PLACE);
     check_shapes("linear block", CONSTRUCTION_LINEAR, LINEAR_BLOCK);
     check_shapes("linear clear", CONSTRUCTION_LINEAR, LINEAR_CLEAR);
@@ -278,7 +276,6 @@ static void linear_is_its_closed_form(void **state)
 
 static void fused_is_its_closed_form(void **state)
 {
-    (void)state;
     check_shapes("fused", CONSTRUCTION_FUSED, LINEAR_IN_PLACE);
 }
 
@@ -287,7 +284,6 @@ static void attention_is_its_closed_form(void **state)
 {
     static const size_t heads[] = {1, 3, 1, 3}, d_heads[] = {0, 4, 4, 0};
     Tally tally = {0};
-    (void)state;
     for (size_t s = 0; s < SHAPES; s++) {
         for (size_t k = 0; k < (shapes[s].n < LARGE ? 4U : 2U); k++) {
             CaseSpec spec = shaped(CONSTRUCTION_ATTENTION, &shapes[s]);
@@ -304,7 +300,6 @@ static void approximation_is_its_closed_form(void **state)
 {
     static const Construction constructions[] = {CONSTRUCTION_SILU, CONSTRUCTION_FUSED};
     static Real closed[MAX_ENTRIES], measured[MAX_ENTRIES];
-    (void)state;
     for (size_t k = 0; k < 2; k++) {
         Worst worst = {0};
         for (int mask = 0; mask < MASK_COUNT; mask++) {
@@ -364,7 +359,6 @@ static void bounds_are_never_exceeded(void **state)
 {
     static const Construction bounded[] = {CONSTRUCTION_SILU, CONSTRUCTION_FUSED,
                                            CONSTRUCTION_LINEAR};
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         double worst = 0;
         for (uint64_t trial = 0; trial < 60; trial++) {
@@ -389,7 +383,6 @@ static void silu_bound_is_attained(void **state)
     CaseSpec spec = shaped(CONSTRUCTION_SILU, &(Shape){N, 1, 1});
     Pair pair = make(&spec);
     double x[N];
-    (void)state;
     for (size_t i = 0; i < N; i++) {
         x[i] = i == 7 ? -b : b;
     }

@@ -31,7 +31,6 @@ static void run_quietly(const char *arguments)
 {
     Output output = run(arguments);
     assert_int_equal(output.code, 0);
-    free(output.text);
 }
 
 /* A drawn transformer of two layers with every bias as a file, and its conversion; how: mask and
@@ -166,7 +165,6 @@ static void a_converted_file_is_the_model(void **state)
 {
     static const char *const forms[] = {"fused", "three"}, *const masks[] = {"none", "causal"};
     static const char *const penalties[] = {"positive", "negative"};
-    (void)state;
     for (int variant = 0; variant < 8; variant++) {
         Files files;
         How how = {masks[variant / 2 % 2], forms[variant % 2], "20", penalties[variant / 4]};
@@ -201,7 +199,6 @@ static void a_file_of_penalties_is_right_at_any_omega(void **state)
 {
     static const char *const penalties[] = {"positive", "negative"}, *const masks[] = {"none",
                                                                                        "causal"};
-    (void)state;
     for (int variant = 0; variant < 4; variant++) {
         Files files;
         How how = {masks[variant / 2], "fused", "1e6", penalties[variant % 2]};
@@ -226,7 +223,6 @@ static Output evaluate(const char *model, const char *converted, const char *fla
 static bool has_python(void)
 {
     Output output = run_program("sh", "-c 'python3 -c pass 2>/dev/null'");
-    free(output.text);
     return output.code == 0;
 }
 
@@ -237,7 +233,6 @@ static void expect_evaluated(const char *model, const char *converted, const cha
     if (output.code != code || strstr(output.text, says) == NULL) {
         fail_msg("%s: exit code %d, said: %s", flags, output.code, output.text);
     }
-    free(output.text);
 }
 
 /* The largest approximation of the last layer that verify writes. */
@@ -248,7 +243,6 @@ static double approximation_of(const char *model)
     Output output = run(line);
     assert_int_equal(output.code, 0);
     double found = number(&output, lines(&output) - 1, "approximation_max");
-    free(output.text);
     return found;
 }
 
@@ -261,7 +255,6 @@ static void python_evaluates_what_the_file_says(void **state)
                                            {"gelu_new", "none", "1"},
                                            {"gelu", "causal", "1/sqrt(d_head)"}};
     char model[512], converted[512], line[2048];
-    (void)state;
     if (!has_python()) {
         print_message("there is no python3: skipped\n");
         skip();
@@ -296,7 +289,6 @@ static void python_evaluates_what_the_file_says(void **state)
 static void python_assumes_nothing(void **state)
 {
     char model[512], converted[512], line[2048];
-    (void)state;
     if (!has_python()) {
         print_message("there is no python3: skipped\n");
         skip();
@@ -305,7 +297,6 @@ static void python_assumes_nothing(void **state)
     snprintf(line, sizeof line, "-c 'sed -i s/activation/activatiom/ %s'", model);
     Output output = run_program("sh", line);
     assert_int_equal(output.code, 0);
-    free(output.text);
     expect_evaluated(model, converted, "", 2, "does not say its activation (--activation: silu");
     expect_evaluated(model, converted, "--activation silu", 0, "silu, scale 1, mask none: largest");
     expect_evaluated(model, converted, "--activation relu", 1, "relu, scale 1, mask none: largest");
@@ -333,7 +324,6 @@ static void bad_conversions_are_refused(void **state)
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --omega 5,6",
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form four",
         TWO_FORMS};
-    (void)state;
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 
@@ -351,7 +341,6 @@ static void what_does_not_fit_is_refused(void **state)
 #endif
     };
     char model[512], line[1024];
-    (void)state;
     path_of(model, "wide.safetensors");
     snprintf(line, sizeof line,
              "export --construction transformer --n 40 --d 8 --d-ff 4000 --heads 2 --d-head 4 "
@@ -370,7 +359,6 @@ static void what_does_not_fit_is_refused(void **state)
             fail_msg("ulimit %s: exit code %d, said: %s", expected[i].limit, output.code,
                      output.text);
         }
-        free(output.text);
         path_of(line, "big");
         assert_null(fopen(line, "r"));
     }
@@ -380,17 +368,14 @@ static void what_does_not_fit_is_refused(void **state)
 static void what_may_not_be_used_is_refused(void **state)
 {
     char line[512];
-    (void)state;
     Output asked = run_program("sh", "-c '\"$HEADPROOF\" convert " TRAINED
                                      " --omega 20 --memory 17MiB -o \"$TMPDIR/big\"' 2>&1");
     assert_int_equal(asked.code, 2);
     assert_non_null(strstr(asked.text, "0.0166 GiB of memory and "));
-    free(asked.text);
     /* Nor does what is read of it: the least that a point needs. */
     asked = run("convert " TRAINED " --omega 20 --memory 1MiB -o \"$TMPDIR/big\" 2>&1");
     expect_says(&asked, 2, " GiB, 0.000977 GiB may be used: ");
     assert_int_equal(lines(&asked), 1);
-    free(asked.text);
     path_of(line, "big");
     assert_null(fopen(line, "r"));
 }
@@ -412,13 +397,11 @@ static void expect_proven(const char *flags, const char *said, const char *omega
     if (!well) {
         fail_msg("convert %s: %s", flags, output.text);
     }
-    free(output.text);
 }
 
 static void without_an_omega_one_is_proven(void **state)
 {
     char model[512], line[1024];
-    (void)state;
     expect_proven(TRAINED,
                   "headproof: Omega = 16.2217, penalty negative: for every input of up to 3 "
                   "tokens, no logit is off, in exact arithmetic, by more than 1e-09 from what an "
@@ -448,7 +431,6 @@ static void without_an_omega_one_is_proven(void **state)
 /* The file is that of the same --omega, whose metadata say no more; and it is read back. */
 static void what_is_proven_changes_no_tensor(void **state)
 {
-    (void)state;
     Output output = run_program(
         "sh", "-c 'cd \"$TMPDIR\" && M=$OLDPWD/" TRAINED " && \"$HEADPROOF\" convert $M -q -o a && "
               "\"$HEADPROOF\" convert $M -q --omega 16.2217 --penalty negative -o b && "
@@ -457,7 +439,6 @@ static void what_is_proven_changes_no_tensor(void **state)
               "\"$HEADPROOF\" verify ./a.safetensors --tokens 54/0/1/53 --omega 20' 2>&1");
     assert_int_equal(output.code, 0);
     assert_int_equal(strncmp(output.text, "1\n", 2), 0);
-    free(output.text);
 }
 
 #define ASKED "headproof: convert: expected --omega; one that is proven for every input "
@@ -478,7 +459,6 @@ static void without_a_guarantee_an_omega_is_asked_for(void **state)
          ASKED "to keep it within 1e-09 is not there, up to the largest double"},
     };
     char model[512], line[1024];
-    (void)state;
     path_of(model, "wide.safetensors");
     snprintf(line, sizeof line,
              "export --construction attention --n 2 --d 4 --d-head 2 --omega 20 --quiet -o %s",
@@ -500,7 +480,6 @@ static void without_a_guarantee_an_omega_is_asked_for(void **state)
             fail_msg("convert %s: exit code %d, said: %s", expected[i].flags, output.code,
                      output.text);
         }
-        free(output.text);
         path_of(line, "none");
         assert_null(fopen(line, "r"));
     }

@@ -115,7 +115,6 @@ static void a_lost_entry_hits_its_row_alone(void **state)
                  {0, CONSTRUCTION_LINEAR, false}, {5, CONSTRUCTION_FUSED, false},
                  {7, CONSTRUCTION_FUSED, true},   {1, CONSTRUCTION_ATTENTION, true}};
     static Dropped dropped;
-    (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         for (size_t i = 0; i < ROWS; i++) {
             size_t j = cases[k].toward_bias ? N : i;
@@ -155,7 +154,6 @@ static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
                  {"fused", 3, 2, false}, {"silu", 3, 2, true},    {"attention", 2, 1, true},
                  {"fused", 3, 2, true}};
     char arguments[256], status[16];
-    (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         size_t entries = cases[c].heads * (cases[c].each * TOKENS + 1), line = 0;
         snprintf(
@@ -181,7 +179,6 @@ static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
                 }
             }
         }
-        free(output.text);
     }
 }
 
@@ -191,7 +188,6 @@ static void rows_make_up_the_whole(void **state)
     enum { TOKENS = 5 };
     static const char *const kinds[] = {"construction", "rounding", "native", "total", "observed"};
     char arguments[160], column[64];
-    (void)state;
     Output output = run("sweep --construction transformer --n 5 --d 3 --depth 2 --omega 6 --quiet "
                         "--row all,1:5 --digits 17");
     assert_int_equal(lines(&output), 1 + 2 * (TOKENS + 1));
@@ -215,14 +211,12 @@ static void rows_make_up_the_whole(void **state)
         }
         assert_true(fabs(number(&output, layer, "identical") - identical) < 1e-15);
     }
-    free(output.text);
     snprintf(arguments, sizeof arguments,
              "min-omega --construction fused --n 4 --d 3 --tolerance 1e-9 --drop-entry 5 --quiet "
              "--row 2,3 2>/dev/null");
     output = run(arguments);
     expect_cell(&output, 1, "status", "ok");
     expect_cell(&output, 2, "status", "none");
-    free(output.text);
 }
 
 /* ---- Dropout --------------------------------------------------------------------------------- */
@@ -268,7 +262,6 @@ static size_t heads_alike(const Layout *layout, const Bundle *bundle)
 static void dropout_loses_its_share(void **state)
 {
     static const double shares[] = {0.01, 0.25, 1};
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER);
         spec.n = 20;
@@ -296,7 +289,6 @@ static void dropout_loses_its_share(void **state)
 static void without_omega_silu_averages(void **state)
 {
     CaseSpec spec = spec_of(CONSTRUCTION_SILU);
-    (void)state;
     spec.dropout = 1;
     Pair pair = pair_make(&spec);
     const double *x = pair.converted_x;
@@ -356,7 +348,6 @@ static void noise_is_relative_and_normal(void **state)
     const double noise = 0x1p-10;
     Moments moments = {0};
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER);
-    (void)state;
     spec.d = 30;
     spec.d_ff = 120;
     spec.bias = BIAS_RANDOM;
@@ -432,7 +423,6 @@ static void tensors_have_noise_of_their_own(void **state)
     const double noise = 0x1p-20;
     double draws[2 * TENSORS][COUNT];
     double b_q[COUNT], b_k[COUNT], b_v[COUNT], b_o[COUNT];
-    (void)state;
     CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION);
     spec.heads = 1;
     spec.depth = 2;
@@ -472,7 +462,6 @@ static void unit_vectors_have_the_noise_of_matrices(void **state)
 {
     const double noise = 0x1p-10;
     CaseSpec spec = spec_of(CONSTRUCTION_SILU);
-    (void)state;
     spec.weight_noise = noise;
     Pair pair = pair_make(&spec);
     const Bundle *heads = &pair.converted.sublayers[0].bundles[0];
@@ -493,7 +482,6 @@ static void noise_is_that_of_w_less_identity(void **state)
     const double noise = 0x1p-10;
     double squares = 0;
     CaseSpec spec = spec_of(CONSTRUCTION_LINEAR);
-    (void)state;
     spec.n = 1;
     spec.d = WIDE;
     spec.weight_noise = noise;
@@ -533,7 +521,6 @@ static double approximation(const CaseSpec *spec)
  * with it, and Omega has no part in it. */
 static void error_is_in_proportion_to_noise(void **state)
 {
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         CaseSpec spec = spec_of((Construction)c);
         spec.bias = BIAS_RANDOM;
@@ -557,7 +544,6 @@ static void shrunken_omega_is_a_smaller_one(void **state)
     char x[64], y[64];
     Output shrunk = run("sweep --construction all --n 4 --d 3 --omega 64 --shrink 0.375 --quiet");
     Output smaller = run("sweep --construction all --n 4 --d 3 --omega 24 --quiet");
-    (void)state;
     assert_int_equal(shrunk.code, 0);
     assert_int_equal(lines(&shrunk), lines(&smaller));
     for (size_t line = 1; line < lines(&shrunk); line++) {
@@ -567,8 +553,6 @@ static void shrunken_omega_is_a_smaller_one(void **state)
             assert_string_equal(x, y);
         }
     }
-    free(shrunk.text);
-    free(smaller.text);
 }
 
 /* A grid's points with different damage are cases of their own. */
@@ -581,7 +565,6 @@ static void points_of_one_grid_are_their_own(void **state)
                                           {"mask pseudo-band --band", "1", "2"}};
     static const char fixed[] = "sweep --construction transformer --n 4 --d 3 --omega 20 --quiet";
     char arguments[256], text[64];
-    (void)state;
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
         snprintf(arguments, sizeof arguments, "%s --%s %s,%s", fixed, axes[k][0], axes[k][1],
                  axes[k][2]);
@@ -594,10 +577,8 @@ static void points_of_one_grid_are_their_own(void **state)
             expect_cell(&both, v, "approximation_max", text);
             cell(text, sizeof text, &one, 1, "construction_max");
             expect_cell(&both, v, "construction_max", text);
-            free(one.text);
         }
         assert_true(number(&both, 1, "construction_max") != number(&both, 2, "construction_max"));
-        free(both.text);
     }
 }
 
@@ -608,7 +589,6 @@ static void min_omega_says_the_seeds_conditions(void **state)
     static const char fixed[] = "--n 1 --score-scale 100 --seed 1:3 --quiet";
     char arguments[160], text[64];
     double largest = 0;
-    (void)state;
     snprintf(arguments, sizeof arguments,
              "sweep --construction attention --omega 20 --digits 17 %s", fixed);
     Output scores = run(arguments);
@@ -624,8 +604,6 @@ static void min_omega_says_the_seeds_conditions(void **state)
     assert_true(least > number(&found, 1, "seed_rule") && least < largest);
     cell(text, sizeof text, &found, 2, "seed_scores");
     assert_string_equal(text, "");
-    free(found.text);
-    free(scores.text);
 }
 
 /* Masked heads have no Omega to search or to damage, and probabilities end at 1. */
@@ -648,14 +626,12 @@ static void what_makes_no_sense_is_refused(void **state)
         "export --construction fused --n 3 --d 2 --row 1 -o /dev/null",
         "sweep --row 0",
         "sweep --n 4 --row 2:5"};
-    (void)state;
     for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
         char arguments[128];
         snprintf(arguments, sizeof arguments, "%s 2>/dev/null", refused[k]);
         Output output = run(arguments);
         print_message("%s: %d\n", refused[k], output.code);
         assert_int_equal(output.code, 2);
-        free(output.text);
     }
 }
 

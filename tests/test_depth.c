@@ -136,25 +136,21 @@ static void assert_one_curve(Construction construction, const double *omegas, si
 
 static void transformer_has_one_curve(void **state)
 {
-    (void)state;
     assert_one_curve(CONSTRUCTION_TRANSFORMER, (const double[]){6, 7, 8, 9, 10, 11, 12}, 7);
 }
 
 static void fused_has_one_curve(void **state)
 {
-    (void)state;
     assert_one_curve(CONSTRUCTION_FUSED, (const double[]){6, 7, 8, 9, 10, 11, 12}, 7);
 }
 
 static void linear_has_one_curve(void **state)
 {
-    (void)state;
     assert_one_curve(CONSTRUCTION_LINEAR, (const double[]){8, 9, 10, 11, 12}, 5);
 }
 
 static void silu_has_one_curve(void **state)
 {
-    (void)state;
     assert_one_curve(CONSTRUCTION_SILU, (const double[]){8, 9, 10, 11, 12}, 5);
 }
 
@@ -162,7 +158,6 @@ static void silu_has_one_curve(void **state)
  * constant column, which tells tokens from the bias row. */
 static void one_hot_block_is_unchanged(void **state)
 {
-    (void)state;
     for (int variant = 0; variant < 4 * CONSTRUCTION_COUNT; variant++) {
         CaseSpec spec = small((Construction)(variant / 4));
         spec.mask = (Mask)(variant & 1);
@@ -196,7 +191,6 @@ static void bias_row_leaks_its_closed_form(void **state)
     static const Construction closed[] = {CONSTRUCTION_SILU, CONSTRUCTION_LINEAR,
                                           CONSTRUCTION_ATTENTION, CONSTRUCTION_FUSED};
     Real delta[(5 + 1) * (4 + 6)];
-    (void)state;
     for (size_t k = 0; k < 4; k++) {
         CaseSpec spec = small(closed[k]);
         spec.bias = BIAS_RANDOM;
@@ -345,7 +339,6 @@ static void composed_layers_leak_as_derived(void **state)
     static const Construction composed[] = {CONSTRUCTION_FFN3, CONSTRUCTION_TRANSFORMER3,
                                             CONSTRUCTION_TRANSFORMER};
     Real unit = real_exp(real_of(-60));
-    (void)state;
     for (size_t k = 0; k < 3; k++) {
         CaseSpec spec = small(composed[k]);
         spec.bias = BIAS_RANDOM;
@@ -384,7 +377,6 @@ static void cleared_columns_are_of_order_epsilon(void **state)
 {
     static const Construction clearing[] = {CONSTRUCTION_LINEAR, CONSTRUCTION_FFN3,
                                             CONSTRUCTION_TRANSFORMER3};
-    (void)state;
     for (size_t k = 0; k < 6; k++) {
         CaseSpec spec = small(clearing[k / 2]);
         spec.depth = 12;
@@ -450,7 +442,6 @@ static void rms_range(Construction construction, double range[2], double *last)
 static void stable_stacks_keep_their_size(void **state)
 {
     double range[2], last;
-    (void)state;
     rms_range(CONSTRUCTION_TRANSFORMER, range, &last);
     assert_true(range[0] >= 0.9 && range[1] <= 1.3);
 }
@@ -459,7 +450,6 @@ static void stable_stacks_keep_their_size(void **state)
 static void silu_stacks_shrink(void **state)
 {
     double range[2], last;
-    (void)state;
     rms_range(CONSTRUCTION_SILU, range, &last);
     assert_true(last > 1e-27 && last < 1e-25);
     assert_true(last == range[0]);
@@ -493,7 +483,6 @@ static void double_is_as_wrong_as_stated(void **state)
     Kernel *at_1000 = kernel_open(&pair.converted, pair.converted_x, NULL, 1000, KERNEL_DENSE, 1);
     Kernel *at_30 = kernel_open(&pair.converted, pair.converted_x, NULL, 30, KERNEL_DENSE, 1);
     double first = 0, last = 0, last_30 = 0;
-    (void)state;
     assert_true(original != NULL && at_1000 != NULL && at_30 != NULL);
     for (size_t l = 0; l < spec.depth; l++) {
         ref_run_layer(original);

@@ -139,7 +139,6 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
 static void every_construction_agrees(void **state)
 {
     static const double omegas[] = {0.25, 3, 20, 1000};
-    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
         for (int variant = 0; variant < VARIANTS; variant++) {
@@ -159,7 +158,6 @@ static void explosions_agree(void **state)
     static const Construction constructions[] = {CONSTRUCTION_ATTENTION, CONSTRUCTION_TRANSFORMER3,
                                                  CONSTRUCTION_TRANSFORMER};
     Worst worst = {0};
-    (void)state;
     for (int k = 0; k < 3 * 6; k++) {
         CaseSpec spec = difference_case(constructions[k % 3], 3);
         spec.weights = WEIGHTS_NORMAL;
@@ -173,7 +171,6 @@ static void explosions_agree(void **state)
 static void deep_stacks_agree(void **state)
 {
     static const double omegas[] = {3, 20, 1000};
-    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
         for (int k = 0; k < 3 * MASKS; k++) {
@@ -223,7 +220,6 @@ static void any_bundles_agree(void **state)
 {
     static RandomModel random;
     Worst worst = {0};
-    (void)state;
     const int rounds = fixture_nightly() ? 8 : SMALL_GRIDS ? 2 : 4;
     for (int trial = 0; trial < rounds * SCORES_COUNT * VALUES_COUNT; trial++) {
         random_start(&random, SEED + (uint64_t)trial);
@@ -237,7 +233,6 @@ static void any_bundles_agree(void **state)
  * through every layer. */
 static void one_constant_up_to_a_million(void **state)
 {
-    (void)state;
     const size_t depth = fixture_nightly() ? 96 : SMALL_GRIDS ? 8 : 32;
     for (int c = 0; c < WITH_OMEGA; c++) {
         Real worst = real_of(0), growth = real_exp(real_of(2 * (1e6 - 1e3)));
@@ -280,7 +275,6 @@ static void silu_at_a_million(void **state)
 {
     static const double x[] = {1, -1};
     CaseSpec spec = difference_case(CONSTRUCTION_SILU, 1);
-    (void)state;
     spec.n = 2;
     spec.d = 1;
     Pair pair = pair_make(&spec);

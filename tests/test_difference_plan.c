@@ -106,7 +106,6 @@ static void a_priori_errors_hold(void **state)
     static const double omegas[] = {3, 1e6, 0.25, 8, 50};
     const size_t count = SMALL_GRIDS ? 2 : sizeof omegas / sizeof *omegas;
     bool all = fixture_nightly();
-    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         double spare = INFINITY;
         for (int variant = 0; variant < VARIANTS; variant++) {
@@ -187,7 +186,6 @@ static void bits_are_those_of_the_growth(void **state)
 {
     size_t exact = 0;
     double most = 0;
-    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         for (int k = 0; k < 16; k++) {
             CaseSpec spec = difference_variant((Construction)c, 8, k % 8);
@@ -204,7 +202,6 @@ static void bits_are_those_of_the_growth(void **state)
 static void plans_know_where_they_serve(void **state)
 {
     CaseSpec spec = difference_case(CONSTRUCTION_TRANSFORMER, 12);
-    (void)state;
     Pair pair = pair_make(&spec);
     RefPlan *plan = ref_plan_make(&pair);
     assert_non_null(plan);
@@ -226,7 +223,6 @@ static void plans_know_where_they_serve(void **state)
  * Omega; what is evaluated for all, r(T), is yet asked for no more than the largest leak needs. */
 static void several_gaps_ask_for_no_more(void **state)
 {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
                          .mask = k == 0 ? MASK_PSEUDO_CAUSAL : MASK_PSEUDO_BAND,

@@ -391,7 +391,6 @@ static void the_gain_is_the_largest_column(void **state)
     enum { WIDE = 131 };
     static const double w[] = {1, -2.5, -4, 3};
     double gain = ref_logits_gain(&(RefUnembedding){.w_u = w, .d = 2, .classes = 2});
-    (void)state;
     assert_true(gain >= 5.5 && gain < 5.5 * (1 + 1e-14));
     for (size_t largest = 0; largest < WIDE; largest++) {
         double wide[2 * WIDE] = {0};

@@ -16,7 +16,6 @@ static bool execute(Output *output, const char *page)
     *output = shell("s=$PWD; cd $p && HEADPROOF=$h sh tests/documents %s", page);
     if (output->code == NOT_HERE) {
         print_message("there is no script: skipped\n");
-        free(output->text);
         return false;
     }
     return true;
@@ -32,31 +31,26 @@ static void expect_page(const char *page)
 
 static void the_readme_is_right(void **state)
 {
-    (void)state;
     expect_page("README.md");
 }
 
 static void the_tutorial_is_right(void **state)
 {
-    (void)state;
     expect_page("docs/tutorial.md");
 }
 
 static void the_pages_of_commands_and_models_are_right(void **state)
 {
-    (void)state;
     expect_page("docs/commands.md docs/models.md");
 }
 
 static void the_page_about_ci_is_right(void **state)
 {
-    (void)state;
     expect_page("docs/ci.md");
 }
 
 static void the_manual_s_examples_are_right(void **state)
 {
-    (void)state;
     expect_page("manual");
 }
 
@@ -108,7 +102,6 @@ static const struct {
 static void pages_that_are_wrong_are_caught(void **state)
 {
     char path[SCRATCH_PATH];
-    (void)state;
     scratch_path(path, shell_scratch(), "page.md");
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         Output output;
@@ -129,7 +122,6 @@ static void pages_that_are_wrong_are_caught(void **state)
 /* Every page of docs/ has its line in the index, and so has what lies elsewhere. */
 static void the_index_has_every_page(void **state)
 {
-    (void)state;
     Output output = shell("cd $p/docs && for page in *.md ../*.md ../*/README.md; do "
                           "[ $page = index.md ] || grep -q \"^| \\[[^]]*\\]($page) | .\" index.md "
                           "|| echo $page\ndone | wc -l");

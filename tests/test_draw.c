@@ -25,7 +25,6 @@ static void philox_known_answers(void **state)
          {0x452821e638d01377U, 0xbe5466cf34e90c6cU},
          {0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U, 0x57bd43b5e52b7fe6U}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         uint64_t out[4];
         draw_philox(out, known[i].counter, known[i].key);
@@ -36,7 +35,6 @@ static void philox_known_answers(void **state)
 /* FNV-1a's own published vectors. */
 static void hash_known_answers(void **state)
 {
-    (void)state;
     assert_int_equal(draw_hash(""), 0xcbf29ce484222325U);
     assert_int_equal(draw_hash("a"), 0xaf63dc4c8601ec8cU);
     assert_int_equal(draw_hash("foobar"), 0x85944171f73967e8U);
@@ -74,7 +72,6 @@ static double quantile_error(double p, double x)
 static void quantile_is_the_quantile(void **state)
 {
     double worst = 0, at = 0;
-    (void)state;
     for (int i = 1; i < 4000; i++) {
         double p = i % 2 != 0 ? i / 4000.0 : ldexp(1 + i / 4000.0, -(i % 52) - 1);
         double error = quantile_error(p, draw_quantile(p));
@@ -90,7 +87,6 @@ static void quantile_is_the_quantile(void **state)
 
 static void uniform_is_an_odd_multiple(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 1000; i++) {
         double u = ldexp(draw_uniform(7, draw_hash("X"), 0, i, i / 3), 53);
         assert_true(u > 0 && u < 0x1p53 && fmod(u, 2) == 1);
@@ -103,7 +99,6 @@ static void normal_is_standard(void **state)
     const size_t count = 100000;
     double sum = 0, squares = 0, products = 0, last = 0, tail = 0;
     uint64_t name = draw_hash("blocks.0.mlp.W_in");
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         double x = draw_normal(1, name, 0, i / 100, i % 100);
         sum += x;
@@ -136,7 +131,6 @@ static uint64_t hash_doubles(const double *data, size_t count)
 static void draws_are_pinned(void **state)
 {
     double draws[4096];
-    (void)state;
     for (size_t i = 0; i < 4096; i++) {
         draws[i] = draw_normal(1, draw_hash("X"), i % 3, i / 64, i % 64);
     }
@@ -161,7 +155,6 @@ static void larger_tensors_keep_the_smaller(void **state)
     Pair small, large, other;
     const char *reason;
     CaseSpec spec = base_spec();
-    (void)state;
     assert_int_equal(case_build(&small, &reason, &spec), CASE_OK);
     spec.n = 9;
     spec.d = 7;
@@ -210,7 +203,6 @@ static void stable_has_its_variances(void **state)
     CaseSpec spec = base_spec();
     Pair pair;
     const char *reason;
-    (void)state;
     spec.weights = WEIGHTS_STABLE;
     spec.bias = BIAS_RANDOM;
     spec.d = 40;
@@ -256,7 +248,6 @@ static void rows_are_drawn_in_any_order(void **state)
     CaseSpec spec = base_spec();
     const char *reason;
     Pair pair, other;
-    (void)state;
     spec.d = 64;
     spec.d_ff = 2048;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);

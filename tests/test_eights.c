@@ -77,7 +77,6 @@ static void remainders_are_exact(void **state)
     static const Kind kinds[][2] = {{NORMAL, NORMAL},   {WIDE_LINES, NORMAL}, {NORMAL, WIDE_LINES},
                                     {INTEGERS, NORMAL}, {NEAR_ONE, NEAR_ONE}, {POWERS, NORMAL},
                                     {ONE_HOT, NORMAL},  {SPARSE, SPARSE},     {NEGATIVE, FULL}};
-    (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
             Product p;
@@ -95,7 +94,6 @@ static void doubles_are_exact(void **state)
     static const Kind kinds[] = {NORMAL, TINY, INTEGERS, SPARSE, POWERS};
     const Shape s = {M, K, N, 192, false};
     double b[K * N];
-    (void)state;
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
         Product p;
         product_open(&p, &s, NORMAL, NORMAL);
@@ -115,7 +113,6 @@ static void odd_entries_are_exact(void **state)
     enum { NARROW, MOVED, NOT_A_NUMBER, INFINITE, FAR, FARTHER, ODD };
     static const char *const names[ODD] = {"narrow",   "moved",    "not a number",
                                            "infinite", "far away", "farther"};
-    (void)state;
     for (int what = 0; what < ODD; what++) {
         for (int turned = 0; turned < 2; turned++) {
             const Shape s = {6, 19, 16, 192, turned != 0};
@@ -151,7 +148,6 @@ static void odd_entries_are_exact(void **state)
 static void zeros_give_zeros(void **state)
 {
     const Shape s = {6, 19, 16, 192, false};
-    (void)state;
     for (int side = 0; side < 2; side++) {
         Product p;
         product_open(&p, &s, side == 0 ? ZEROS : NORMAL, side == 0 ? NORMAL : ZEROS);
@@ -174,7 +170,6 @@ static void ends_of_the_range_are_kept(void **state)
     const mpfr_exp_t emin = mpfr_get_emin();
     size_t left = 0;
     Product p;
-    (void)state;
     product_open(&p, &s, NORMAL, NORMAL);
     for (size_t i = 0; i < K * N; i++) {
         mpfr_mul_2si(p.b.entry + i, p.b.entry + i, -DOWN, MPFR_RNDN);
@@ -209,7 +204,6 @@ static void columns_between_stay(void **state)
     const Shape s = {M, K, N, 192, false};
     Product p;
     ApMat wide = {0};
-    (void)state;
     product_open(&p, &s, NORMAL, NORMAL);
     check(&p, "beside", &s);
     assert_true(ap_init(&wide, M, 2 * N, 192));

@@ -97,7 +97,6 @@ static void norms_are_those_of_integers(void **state)
 {
     const size_t columns[] = {1, 2, 7, 8, 9, 33, NORMS_COLUMNS - 1, NORMS_COLUMNS};
     const mpfr_prec_t bits[] = {128, 192, 256, 320, 1000};
-    (void)state;
     ref_thread_setup();
     for (size_t k = 0; k < CASES; k++) {
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
@@ -111,7 +110,6 @@ static void norms_are_those_of_integers(void **state)
 /* Zeros have norms 0; a NaN or an infinity in any place stays, whatever comes after it. */
 static void what_is_no_number_stays(void **state)
 {
-    (void)state;
     ref_thread_setup();
     for (size_t at = 0; at < NORMS_COLUMNS; at += 5) {
         for (int infinite = 0; infinite < 2; infinite++) {
@@ -148,7 +146,6 @@ static void blocks_have_their_largest(void **state)
     enum { SIDE = 5 };
     ApMat m;
     mpfr_t max;
-    (void)state;
     mpfr_init2(max, REF_CELL_BITS);
     assert_true(ap_init(&m, SIDE, SIDE, 128));
     for (size_t k = 0; k < SIDE * SIDE; k++) {

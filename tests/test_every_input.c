@@ -32,14 +32,12 @@ static double proven_by(const char *arguments)
     snprintf(line, sizeof line, "guarantee %s --format csv", arguments);
     Output output = run(line);
     double omega = output.code == 0 ? number(&output, 1, "omega") : INFINITY;
-    free(output.text);
     return omega;
 }
 
 static void verify_ends_with_what_is_proven(void **state)
 {
     static const char begin[] = "every input of up to 3 tokens: omega ";
-    (void)state;
     Output output = run(SOME "--omega 5,30 --tolerance 1e-9");
     assert_int_equal(output.code, 1); /* of omega 5, by what is evaluated */
     const char *said = line_of(&output, begin);
@@ -49,17 +47,14 @@ static void verify_ends_with_what_is_proven(void **state)
                                  "omega's, in exact arithmetic; 5 is too small for that; 30 is "
                                  "enough\nverdict: FAIL: "));
     assert_null(strstr(said, "of every input"));
-    free(output.text);
     output = run(SOME "--omega 30");
     assert_non_null(strstr(output.text, "tokens: omega 30 is proven to keep all logits within "));
-    free(output.text);
     /* Once of one model, whatever evaluates it; another if its weights are rounded. */
     output = run(SOME "--omega 30 --tolerance 1 --arithmetic f64,f32,bf16 --penalty negative");
     said = line_of(&output, begin);
     assert_non_null(said);
     assert_null(strstr(said + 1, begin));
     assert_non_null(line_of(&output, "every input of up to 3 tokens, weights in bf16: omega "));
-    free(output.text);
 }
 
 static void what_is_not_proven_is_not_said(void **state)
@@ -68,25 +63,21 @@ static void what_is_not_proven_is_not_said(void **state)
         SOME "--omega 30 --tolerance 1e-9 --quiet", SOME "--omega 30 --tolerance 1 --dropout 0.1",
         SOME "--omega 30 --tolerance 1e-9 --shard 1/2",
         "verify tests/data/all-biases.safetensors --omega 30 --tolerance 1e-9"};
-    (void)state;
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
         Output output = run(silent[i]);
         if (output.code > 1 || strstr(output.text, "every input") != NULL) {
             fail_msg("%s: exit code %d, %s", silent[i], output.code, output.text);
         }
-        free(output.text);
     }
     /* A length of rows is what is missing there. */
     Output output = run("verify tests/data/all-biases.safetensors --omega 30 --tolerance 1e-9 "
                         "--input-norm 4");
     assert_non_null(strstr(output.text, "tokens, rows of X no longer than 4: omega "));
-    free(output.text);
 }
 
 /* Reports hold a case of it, with its bound, and what repeats it fails as well. */
 static void it_is_part_of_the_verdict(void **state)
 {
-    (void)state;
     Output output =
         run(SOME "--omega 14 --tolerance 1e-9 --every-input --json \"$TMPDIR/r.json\" --markdown "
                  "\"$TMPDIR/r.md\" --junit-xml \"$TMPDIR/r.xml\"; code=$?; cat \"$TMPDIR/r.json\" "
@@ -105,27 +96,19 @@ static void it_is_part_of_the_verdict(void **state)
     assert_non_null(strstr(again, " --every-input"));
     Output repeated = run(again);
     assert_int_equal(repeated.code, 1);
-    free(repeated.text);
-    free(output.text);
     output = run(SOME "--omega 14 --tolerance 1e-9"); /* of those evaluated it passes */
     assert_int_equal(output.code, 0);
-    free(output.text);
     output = run(SOME "--omega 20 --tolerance 1e-9 --every-input --quiet");
     expect_says(&output, 0, "; of every input that is proven");
-    free(output.text);
     output = run(SOME "--omega 14,20 --tolerance 1e-9 --every-input -q -o \"$TMPDIR/v.csv\"; "
                       "code=$?; grep -o '\"passed\": [a-z]*' \"$TMPDIR/v.csv.json\"; exit $code");
     expect_says(&output, 1, "\"passed\": false\n\"passed\": true\n");
-    free(output.text);
     output = run(SOME "--omega 16.22165 --tolerance 1e-9 --every-input"); /* printed as 16.2217 */
     expect_says(&output, 0, "; 16.22165 is enough");
-    free(output.text);
     output = run(SOME "--omega 1e-3 --tolerance 1e300 --every-input --quiet");
     assert_int_equal(output.code, 0);
-    free(output.text);
     output = run(SOME "--omega 300 --tolerance 1e-300 --judge construction --every-input --quiet");
     expect_says(&output, 1, "; of every input that is not proven: try omega 35");
-    free(output.text);
 }
 
 /* Nothing is said of rows no longer than R beside rows that are. */
@@ -133,9 +116,7 @@ static void rows_are_as_long_as_is_said(void **state)
 {
     Output output = run("verify tests/data/all-biases.safetensors --omega 20 --tolerance 1 "
                         "--input-norm 0.001 2>&1");
-    (void)state;
     expect_says(&output, 2, "--input-norm: token '0.001': expected at least ");
-    free(output.text);
 }
 
 static void what_has_no_proof_is_refused_by_name(void **state)
@@ -162,7 +143,6 @@ static void what_has_no_proof_is_refused_by_name(void **state)
          "--input-norm 0.001",
          "--input-norm: token '0.001': expected at least "},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char line[512];
         snprintf(line, sizeof line, "%s 2>&1", refused[i].arguments);
@@ -172,7 +152,6 @@ static void what_has_no_proof_is_refused_by_name(void **state)
             strstr(output.text, refused[i].expected) == NULL) {
             fail_msg("%s: exit code %d, %s", refused[i].arguments, output.code, output.text);
         }
-        free(output.text);
     }
 }
 
@@ -185,7 +164,6 @@ static void searches_have_what_is_proven_beside_them(void **state)
 {
     char text[512];
     double largest = 0;
-    (void)state;
     for (int seed = 1; seed <= 3; seed++) {
         snprintf(text, sizeof text, DRAWN "--seed %d --tolerance 1e-9", seed);
         largest = fmax(largest, proven_by(text));
@@ -198,17 +176,14 @@ static void searches_have_what_is_proven_beside_them(void **state)
     for (size_t row = 1; row <= 3; row++) {
         assert_true(number(&output, row, "omega_proven") > number(&output, row, "omega_min"));
     }
-    free(output.text);
     output = run("min-omega " DRAWN "--tolerance 1e-9"
                  " 2>&1"); /* --input-norm by itself says nothing */
     assert_int_equal(output.code, 0);
     expect_cell(&output, 1, "omega_proven", "");
-    free(output.text);
     output = run("min-omega --construction attention --n 3 --d 3 --d-head 2 --input-norm 1e300 "
                  "--tolerance 1e-9 --every-input");
     assert_int_equal(output.code, 0);
     expect_cell(&output, 1, "omega_proven", "none");
-    free(output.text);
     run_on_terminal(text, sizeof text,
                     "min-omega --construction silu --n 2 --d 2 --tolerance 1e-3 --judge "
                     "construction --every-input --input-norm 4 --color never -q",

@@ -13,7 +13,6 @@
 /* What was given has a column, default or not; blank where it does not matter. */
 static void what_is_given_has_a_column(void **state)
 {
-    (void)state;
     expect_shell(
         "$h " SWEEP "--penalty positive,negative --bias none --expand -o t.csv -q && "
         "tail -c +1 t.csv | cut -d, -f1,16,53- | sed s/^/:/",
@@ -33,7 +32,6 @@ static void what_is_given_has_a_column(void **state)
 /* Everything else stays, whatever the number of threads. */
 static void the_other_columns_stay(void **state)
 {
-    (void)state;
     expect_shell("$h " SWEEP "--seed 1:4 >a; $h " SWEEP "--seed 1:4 --expand --threads 2 >b\n"
                  "$h " SWEEP
                  "--seed 1:4 --bias none --expand | cut -d, -f-52 | sed s/bias=none// >c\n"
@@ -43,7 +41,6 @@ static void the_other_columns_stay(void **state)
 
 static void who_reads_rows_again_refuses(void **state)
 {
-    (void)state;
     expect_shell("$h " SWEEP "--expand -o t.csv --resume", 2,
                  "expected it without --resume, which reads rows");
     expect_shell("$h " SWEEP "--expand -o t.csv --shard 1/2", 2, "expected it without --shard");

@@ -33,7 +33,6 @@ static long memory_of(const char *tokens)
              tokens);
     Output output = run(line);
     assert_int_equal(output.code, 0);
-    free(output.text);
     return most_memory();
 }
 
@@ -41,7 +40,6 @@ static long memory_of(const char *tokens)
  * logits would be 17 kB, and the record of r(T_infinity) 500. */
 static void memory_does_not_grow(void **state)
 {
-    (void)state;
     long few = memory_of("--tokens 0:5/0:7/53"), many = memory_of("--tokens 0:15/0:52/53");
     print_message("%ld KiB, %ld KiB\n", few, many);
     assert_true(many - few < 8 * 1024);
@@ -68,7 +66,6 @@ static void expect_same(const ApMat *c, const ApMat *d)
 static void kept_weights_make_the_same_products(void **state)
 {
     static const double rooms[] = {1e9, 3000, 0};
-    (void)state;
     for (size_t i = 0; i < 3 * KINDS * 2; i++) {
         Kind kind = (Kind)(i / 6);
         Operand b;

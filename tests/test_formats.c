@@ -62,7 +62,6 @@ static void expect_formatted(const char *name, const char *lines, const char *ex
 
 static void json_is_honest(void **state)
 {
-    (void)state;
     expect_formatted("json", sample, "[\n" FIRST ",\n" SECOND "\n]\n");
     expect_formatted("jsonl", sample, FIRST "\n" SECOND "\n");
 }
@@ -74,7 +73,6 @@ static void tables_are_for_eyes(void **state)
     static const char lines[] = "construction,n,hidden_max,native_max,total_max,bounds\n"
                                 "fused,3,,1.1102230246251565e-16,1.2345678e-868,native_max\n"
                                 "a|b,20,,1e-7,nan,\n";
-    (void)state;
     expect_formatted("table", lines,
                      "construction   n  native_max  total_max  bounds\n"
                      "fused          3   <1.12e-16  1.23e-868  native_max\n"
@@ -88,7 +86,6 @@ static void tables_are_for_eyes(void **state)
 
 static void empty_tables(void **state)
 {
-    (void)state;
     expect_formatted("json", "n,d\n", "[\n]\n");
     expect_formatted("jsonl", "n,d\n", "");
     expect_formatted("table", "n,d\n", "");
@@ -99,7 +96,6 @@ static void empty_tables(void **state)
 static void torn_lines(void **state)
 {
     static const char *const torn[] = {"n,d\n1\n", "n,d\n1,2,3\n"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         Formatter *formatter = formatter_open(format_find("jsonl"), stderr);
         assert_non_null(formatter);
@@ -132,7 +128,6 @@ static void expect_no_space(const char *name, size_t room)
 static void the_reason_is_kept(void **state)
 {
     static const char *const names[] = {"table", "json", "jsonl", "markdown"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (size_t room = 8; room <= 1024; room++) {
             expect_no_space(names[i], room);
@@ -145,7 +140,6 @@ static void numbers(void **state)
     static const char *const yes[] = {"0", "-0", "10", "1.5", "2e5", "2.5E-7", "0.1e+3"};
     static const char *const no[] = {"",    "-",   "01",   "1.",  ".5", "+1",   "1e", "1e+",
                                      "nan", "inf", "0x1p", "1;2", "1 ", "1:20", "<1"};
-    (void)state;
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
         assert_true(format_is_number(yes[i]));
     }
@@ -182,7 +176,6 @@ static void expect_same_cell(const char *name, const char *csv, const char *boun
 static void every_cell_is_the_same(void **state)
 {
     char header[2048], text[256], bounds[256], *rest = header;
-    (void)state;
     Output csv = run("sweep " GRID), json = run("sweep " GRID " --format json");
     assert_int_equal(csv.code, 0);
     assert_int_equal(json.code, 0);
@@ -204,13 +197,10 @@ static void every_cell_is_the_same(void **state)
     assert_int_equal(json_object_size(json_array_get(root, 0)), columns);
     assert_int_equal(strings, 4); /* at Omega 1000 it is about 1e-869 */
     json_decref(root);
-    free(csv.text);
-    free(json.text);
 }
 
 static void stdout_is_the_table(void **state)
 {
-    (void)state;
     /* Without --quiet: the summary and the verdict are on stderr. */
     expect_shell("G=\"--construction fused --n 3 --d 3 --omega 20\"\n"
                  "$HEADPROOF sweep $G >a && $HEADPROOF sweep $G -o - >b 2>said && cmp a b &&"
@@ -228,7 +218,6 @@ static void stdout_is_the_table(void **state)
 static void models_leave_stdout_to_the_table(void **state)
 {
     static const char *const commands[] = {"verify", "attribute"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         char line[256];
         snprintf(line, sizeof line, "%s " MODEL " -q -o /dev/stdout", commands[i]);
@@ -241,15 +230,11 @@ static void models_leave_stdout_to_the_table(void **state)
         assert_true(lines(&alone) > 1);
         assert_string_equal(alone.text, table.text);
         assert_non_null(strstr(said.text, "1 layer"));
-        free(table.text);
-        free(alone.text);
-        free(said.text);
     }
 }
 
 static void a_file_in_a_format(void **state)
 {
-    (void)state;
     expect_shell("$HEADPROOF sweep " GRID " -o a.json --format json && $HEADPROOF sweep " GRID
                  " --format json | cmp a.json - && ls a.json.* && cat a.json.json",
                  0, "\"complete\": true");
@@ -264,7 +249,6 @@ static void a_file_in_a_format(void **state)
 
 static void merge_writes_every_format(void **state)
 {
-    (void)state;
     expect_shell(
         "for i in 1 2; do $HEADPROOF sweep " GRID " --shard $i/2 -o s$i.csv; done\n"
         "for f in csv table json jsonl markdown; do\n"
@@ -281,7 +265,6 @@ static void merge_writes_every_format(void **state)
 static void streams_fail_as_elsewhere(void **state)
 {
     static const char *const formats[] = {"csv", "table", "json", "jsonl", "markdown"};
-    (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         char script[512];
         snprintf(script, sizeof script,
@@ -316,7 +299,6 @@ static void what_is_refused(void **state)
         "merge a.csv --format",
         "merge a.csv -o - --output b.csv",
     };
-    (void)state;
     expect_refused(requests, sizeof requests / sizeof *requests, 1);
 }
 

@@ -65,7 +65,6 @@ static Given given(size_t which)
  * to that one's rounding. */
 static void frozen_is_the_evaluation(void **state)
 {
-    (void)state;
     for (size_t g = 0; g < GIVEN_COUNT; g++) {
         Given made = given(g);
         Rat end = frozen_apply(&made.frozen, made.frozen.start);
@@ -80,7 +79,6 @@ static void frozen_is_the_evaluation(void **state)
 
 static void frozen_is_linear(void **state)
 {
-    (void)state;
     for (size_t g = 0; g < GIVEN_COUNT; g++) {
         Given made = given(g);
         Rat x = made.frozen.start, y = rat_zero(x.rows, x.columns);
@@ -140,7 +138,6 @@ static Rat all_paths(const Frozen *frozen, Rat x, bool as_printed, size_t *count
 static void paths_add_up(void **state)
 {
     static const size_t expected[GIVEN_COUNT] = {16, 16, 16, 2 * 5 * 2, 25, 3 * 5};
-    (void)state;
     for (size_t g = 0; g < GIVEN_COUNT; g++) {
         Given made = given(g);
         size_t count;
@@ -156,7 +153,6 @@ static void paths_add_up(void **state)
  * prints, A1 A2, is wrong wherever patterns do not commute. */
 static void virtual_heads_have_the_later_pattern_first(void **state)
 {
-    (void)state;
     for (size_t g = 0; g < 3; g++) {
         Given made = given(g);
         const FrozenSublayer *one = &made.frozen.sublayer[0], *two = &made.frozen.sublayer[1];
@@ -183,7 +179,6 @@ static void virtual_heads_have_the_later_pattern_first(void **state)
 static void ffn3_is_one_virtual_head_a_unit(void **state)
 {
     Given three = given(3);
-    (void)state;
     CaseSpec spec = small_spec(CONSTRUCTION_FUSED, 1, 1);
     Pair fused = pair_make(&spec);
     Frozen one = frozen_make(&fused.converted, fused.converted_x, OMEGA);

@@ -262,7 +262,6 @@ static void asides_are_the_program_s_own(void **state)
         {"warning: of another program\n", false},
     };
     Fuzz *fuzz = calloc(1, sizeof *fuzz);
-    (void)state;
     assert_non_null(fuzz);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(fuzz->said, sizeof fuzz->said, "%s%s", cases[i].line, refusal);

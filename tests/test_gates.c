@@ -69,7 +69,6 @@ static void the_worst_of_a_row_is_seen(void **state)
         {{1, 5, 1}, {2, 0, 0}, {true, false, false}, 2},
     };
     uint64_t random = 1;
-    (void)state;
     for (size_t row = 0; row < ROWS; row++) {
         double score[HEADS];
         for (size_t b = 0; b < HEADS; b++) {

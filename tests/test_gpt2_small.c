@@ -56,7 +56,6 @@ static void a_prompt_takes_minutes(void **state)
     assert_true(number(&output, 1, "construction_max") > 0);
     assert_true(number(&output, 1, "rounding_max") < 1e-13);
     assert_true(seconds < SECONDS_MOST);
-    free(output.text);
 }
 
 int main(void)

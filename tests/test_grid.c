@@ -19,7 +19,6 @@ static void write_case(Given *given, const char *text)
 
 static void test_names(void **state)
 {
-    (void)state;
     const Domain *domain = &axis_info(AXIS_CONSTRUCTION)->domain;
     assert_int_equal(domain->word_count, CONSTRUCTION_COUNT);
     for (size_t i = 0; i < CONSTRUCTION_COUNT; i++) {

@@ -22,7 +22,6 @@ static void a_median_is_in_the_middle(void **state)
     double odd[] = {3, -1, 7}, even[] = {4, 1, 3, 2}, one[] = {5};
     double low[] = {2, -INFINITY, -INFINITY, 1}, high[] = {INFINITY, 2, 1, INFINITY};
     double known[] = {1, -INFINITY, 2};
-    (void)state;
     assert_true(fit_median(odd, 3) == 3);
     assert_true(fit_median(even, 4) == 2.5);
     assert_true(fit_median(one, 1) == 5);
@@ -37,7 +36,6 @@ static void a_line_is_the_textbooks(void **state)
     const double x[] = {0, 1, 2}, y[] = {1, 3, 2}, far = 4, same[] = {7, 7, 7};
     const double *one = x, *none = same;
     Fit fit, flat;
-    (void)state;
     assert_true(fit_find(&fit, &one, y, 3, 1) && fit_find(&flat, &one, y, 3, 0));
     assert_true(fabs(fit.slope[0] - 0.5) < NEAR && fabs(fit_constant(&fit) - 1.5) < NEAR);
     assert_true(fabs(fit.squares - 1.5) < NEAR && fabs(fit.worst - 1) < NEAR);
@@ -55,7 +53,6 @@ static void a_line_is_the_textbooks(void **state)
 /* Student's distribution has closed forms for one and for two degrees: of one it is Cauchy's. */
 static void student_holds_95_percent(void **state)
 {
-    (void)state;
     assert_true(fabs(fit_student(1) - tan(0.475 * acos(-1))) < 1e-3);
     assert_true(fabs(fit_student(2) - 0.95 * sqrt(2 / (1 - 0.95 * 0.95))) < 1e-3);
     assert_true(fabs(fit_student(20) - 2.086) < 0.02 && fabs(fit_student(10000) - 1.96) < 1e-3);
@@ -68,7 +65,6 @@ static void a_plane_is_found(void **state)
     double a[8], b[8], c[8], y[8];
     const double *x[FIT_MOST] = {a, b, c}, *twice[FIT_MOST] = {a, a}, corner[FIT_MOST] = {1, 1, 1};
     Fit fit;
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         a[i] = (i & 1) != 0;
         b[i] = (i & 2) != 0;
@@ -119,21 +115,18 @@ static const char *const swept[] = {
 static void an_oracle_finds_the_same_laws(void **state)
 {
     const char *interpreter = python();
-    (void)state;
     for (size_t i = 0; i < sizeof swept / sizeof *swept; i++) {
         Output output = shell("$h sweep %s -q -o %zu.csv >/dev/null && %s "
                               "$p/tests/oracle_growth.py $h %zu.csv",
                               swept[i], i, interpreter, i);
         print_message("%s: %s", swept[i], output.text);
         expect_says(&output, 0, "numbers: the same");
-        free(output.text);
     }
 }
 
 static void an_oracle_finds_the_same_bands(void **state)
 {
     const char *interpreter = python();
-    (void)state;
     Output output = shell("all=\"--construction silu,transformer --n 3 --d 4 --seed 1:3 -q\"; "
                           "$h sweep $all --depth 1,2,3,4,6 -o small.csv >/dev/null && "
                           "$h sweep $all --depth 12,24 -o large.csv >/dev/null && "
@@ -145,7 +138,6 @@ static void an_oracle_finds_the_same_bands(void **state)
 static void an_oracle_finds_the_same_formulas(void **state)
 {
     const char *interpreter = python();
-    (void)state;
     Output output = shell("$h min-omega --construction silu,fused --n 3,6 --d 3,5 --depth 1,2,4 "
                           "--tolerance 1e-6 --arithmetic none --every-input --input-norm 9 "
                           "-o needed.csv -q && %s $p/tests/oracle_growth.py $h needed.csv",
@@ -156,7 +148,6 @@ static void an_oracle_finds_the_same_formulas(void **state)
 static void laws_are_found_as_they_were_made(void **state)
 {
     const char *interpreter = python();
-    (void)state;
     Output output = shell("%s $p/tests/growth_tables.py $h .", interpreter);
     expect_output(output, 0, "200 of 200 tables found as they were made");
 }
@@ -171,7 +162,6 @@ static void laws_are_found_as_they_were_made(void **state)
 
 static void a_law_may_be_below_all_doubles(void **state)
 {
-    (void)state;
     expect_shell(SMALL "$h growth s.csv --norm max -o - -q | cut -d, -f 17-20,21,26,27", 0,
                  "construction,depth,power,,1,-900,1");
 }
@@ -179,7 +169,6 @@ static void a_law_may_be_below_all_doubles(void **state)
 /* The third seed may be between the others, or below both: no median is known at 8. */
 static void a_bound_in_the_middle_is_no_value(void **state)
 {
-    (void)state;
     expect_shell(MADE "printf \"1 1 1e-9\\n2 1 2e-9\\n4 1 4e-9\\n8 1 7e-9\\n8 2 9e-9\\n"
                       "8 3 8.5e-9 construction_max\\n\" | made >s.csv; "
                       "$h growth s.csv --norm max -o - -q | cut -d, -f 18,19,22,23,25",
@@ -188,7 +177,6 @@ static void a_bound_in_the_middle_is_no_value(void **state)
 
 static void what_is_outside_the_band_fails(void **state)
 {
-    (void)state;
     expect_shell(SMALL "printf \"32 1 3.2e-899\\n\" | made >l.csv; "
                        "$h growth s.csv --norm max --check l.csv -o c.csv",
                  0, "verdict: PASS: 0 of 1 errors outside their bands, 0 without a law");
@@ -207,7 +195,6 @@ static void what_is_outside_the_band_fails(void **state)
 
 static void what_was_swept_is_the_same_as_its_table(void **state)
 {
-    (void)state;
     expect_shell("all=\"--construction silu --n 3,5,9 --d 4 --seed 1:2\"; "
                  "$h sweep $all -q -o t.csv >/dev/null && $h growth t.csv -q -o a.csv && "
                  "$h growth $all -q -o b.csv && cmp a.csv b.csv && echo same; "
@@ -219,7 +206,6 @@ static void what_was_swept_is_the_same_as_its_table(void **state)
 static void arms_agree_with_min_omega(void **state)
 {
     Output arms, search;
-    (void)state;
     arms = shell("$h growth --construction silu --kernel structured --omega 6:26:2,1e3,1e4,1e5,1e6 "
                  "--norm max -o - -q | grep ,total,omega,arm");
     search =
@@ -245,13 +231,10 @@ static void arms_agree_with_min_omega(void **state)
     assert_true(fabs(least - number(&search, 1, "omega_min")) < 0.05);
     assert_true(fabs(log2(most / number(&search, 1, "omega_max"))) <
                 1); /* a step of ulp(2 Omega) */
-    free(arms.text);
-    free(search.text);
 }
 
 static void bad_requests_are_refused(void **state)
 {
-    (void)state;
     expect_shell(SMALL "$h growth s.csv --n 4", 2, "--n: token 's.csv': expected a table, or axes");
     expect_shell(SMALL "$h growth s.csv x.case", 2, "expected tables, or case files, not both");
     expect_shell(SMALL "$h growth s.csv --dry-run", 2, "nothing of a table is evaluated");

@@ -74,7 +74,6 @@ static void heads_are_independent(void **state)
     const Model *model = &pair.original;
     const Bundle *all = &model->sublayers[0].bundles[0];
     Real together[30] = {{0}}, sum[30] = {{0}}, own[30] = {{0}};
-    (void)state;
     added(together, model, pair.original_x);
     for (size_t h = 0; h < all->heads; h++) {
         Bundle one = *all;
@@ -104,7 +103,6 @@ static void concatenation_is_a_sum(void **state)
     const Value *value = &pair.original.sublayers[0].bundles[0].value;
     Frozen frozen = frozen_make(&pair.original, pair.original_x, 0);
     Rat x = frozen.start, side = rat_zero(6, 0), stack = rat_zero(0, 5);
-    (void)state;
     for (size_t h = 0; h < 3; h++) {
         Rat v = rat_of(value->v.data + h * value->v.head_stride, 5, 2, value->v.ld);
         Rat o = rat_of(value->o.data + h * value->o.head_stride, 2, 5, value->o.ld);
@@ -145,7 +143,6 @@ static void factors_may_be_merged(void **state)
 {
     double w[4][HEADS * SIZE * RANK], qk[HEADS * SIZE * SIZE], ov[HEADS * SIZE * SIZE];
     double x[3 * SIZE];
-    (void)state;
     make_factors(w, qk, ov, x);
     GivenLayer factors = {.w_q = w[0], .w_k = w[1], .w_v = w[2], .w_o = w[3]};
     GivenLayer merged = {.qk = qk, .ov = ov};
@@ -193,7 +190,6 @@ static void the_scale_may_be_folded(void **state)
     GivenWeights a = {.layers = &apart, .scale = {1, 1, RANK}, .x = drawn.original_x};
     GivenWeights b = {.layers = &folded, .scale = {1, 1, 1}, .x = drawn.original_x};
     Real left[20] = {{0}}, right[20] = {{0}}, unscaled[20] = {{0}};
-    (void)state;
     spec.given = &a;
     Pair one = make(spec);
     spec.given = &b;
@@ -217,7 +213,6 @@ static void the_scale_may_be_folded(void **state)
 /* Patterns of linear and SiLU heads have rank N + 1, the bias row included. */
 static void patterns_have_full_rank(void **state)
 {
-    (void)state;
     for (size_t n = 1; n <= 7; n += 2) {
         CaseSpec spec = attention_spec(n, 1, 0, 1);
         spec.d = 3;
@@ -245,7 +240,6 @@ static void a_value_may_be_split(void **state)
     const Bundle *whole = &pair.original.sublayers[0].bundles[0];
     Bundle parts[3];
     Real left[20] = {{0}}, right[20] = {{0}};
-    (void)state;
     for (size_t p = 0; p < 3; p++) {
         parts[p] = *whole;
         parts[p].value.d_head = p < 2 ? 2 : 1;
@@ -317,7 +311,6 @@ static Real normaliser(const double *y, const double *x, size_t count, const dou
 static void attention_is_a_contextual_mlp(void **state)
 {
     enum { TOKENS = 6, SIZE = 5 };
-    (void)state;
     for (int mask = MASK_NONE; mask <= MASK_CAUSAL; mask++) {
         CaseSpec spec = attention_spec(TOKENS, 1, 0, 1);
         spec.mask = (Mask)mask;
@@ -349,7 +342,6 @@ static void foreign_queries_are_off_by_a_factor(void **state)
     const Bundle *head = &pair.original.sublayers[0].bundles[0];
     const double *x = pair.original_x, *q = head->score.q.data, *v = head->value.v.data;
     Real attention[TOKENS * SIZE] = {{0}}, out[SIZE] = {{0}};
-    (void)state;
     added(attention, &pair.original, x);
     for (size_t i = 0; i < TOKENS; i++) {
         Real c = normaliser(x + i * SIZE, x, TOKENS, q, SIZE);

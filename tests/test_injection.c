@@ -180,7 +180,6 @@ static int tear_down(void **state)
 /* Sanitizers have an allocator and signals of their own. */
 static void only_without_sanitizers(void **state)
 {
-    (void)state;
     print_message("faults are injected into builds without sanitizers\n");
 }
 

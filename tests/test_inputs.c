@@ -39,7 +39,6 @@ static void tuples_are_in_order(void **state)
     static const int64_t first[] = {3, 1}, second[] = {0, 4, 2};
     Inputs inputs;
     size_t at = 0;
-    (void)state;
     assert_int_equal(inputs_make(&inputs, &model, "m", "3,1/0,4,2/2"), 0);
     assert_int_equal(inputs.count, 6);
     assert_int_equal(inputs.n, 3);
@@ -55,7 +54,6 @@ static void tuples_are_in_order(void **state)
 static void the_whole_vocabulary_is_the_default(void **state)
 {
     Inputs inputs;
-    (void)state;
     assert_int_equal(inputs_make(&inputs, &model, "m", NULL), 0);
     assert_int_equal(inputs.count, VOCABULARY * VOCABULARY * VOCABULARY);
     expect_tuple(&inputs, 0, (const int64_t[CONTEXT]){0, 0, 0});
@@ -67,7 +65,6 @@ static void the_whole_vocabulary_is_the_default(void **state)
 /* Part s of S has the tuples number s, s + S, ..., with their tokens and streams. */
 static void parts_keep_what_is_theirs(void **state)
 {
-    (void)state;
     for (size_t shard = 1; shard <= 4; shard++) {
         Inputs inputs;
         assert_int_equal(inputs_make(&inputs, &model, "m", "0:4/0:1"), 0);

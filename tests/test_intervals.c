@@ -29,7 +29,6 @@ static void leave(const char *name, const char *text)
  * has 43 places, so that 100 has place (2 - 0.7) / 4.6 of 42, which is 12. */
 static void a_terminal_shows_ends(void **state)
 {
-    (void)state;
     leave("t.csv", TABLE);
     expect_shell("$h plot t.csv | sed -n 1,8p", 0,
                  "The omegas that meet the tolerance, by n; omega\n"
@@ -50,7 +49,6 @@ static void a_terminal_shows_ends(void **state)
  * up and down, and a cross. */
 static void scripts_have_the_ends(void **state)
 {
-    (void)state;
     leave("t.csv", TABLE);
     expect_shell(
         "$h plot t.csv -o t.gp >/dev/null; sed -n \"/<< END/,/^END/p\" t.gp | grep -v 1e300", 0,
@@ -72,7 +70,6 @@ static void scripts_have_the_ends(void **state)
 /* A second number's bars stand side by side; several seeds leave what all of them meet. */
 static void bars_stand_side_by_side(void **state)
 {
-    (void)state;
     leave("t.csv", HEADER "silu,2,1,tolerance=0.1,9,10,1000,1001,20,ok\n"
                           "silu,2,2,tolerance=0.1,99,100,10000,10001,300,ok\n"
                           "silu,4,1,tolerance=0.1,9,10,20,21,15,ok\n"
@@ -95,7 +92,6 @@ static void bars_stand_side_by_side(void **state)
 
 static void others_are_refused(void **state)
 {
-    (void)state;
     leave("t.csv", TABLE);
     expect_shell("$h plot t.csv --tolerance 1e-3", 2,
                  "headproof: --tolerance: token 't.csv': expected it with tables of sweeps");
@@ -121,7 +117,6 @@ static void others_are_refused(void **state)
 /* All that was tried, of whatever size. */
 static void everything_may_be_open(void **state)
 {
-    (void)state;
     leave("t.csv", HEADER "silu,2,1,,,1e-300,1e300,,,ok\nsilu,3,1,,,1e-300,1e300,,,ok\n");
     expect_shell("$h plot t.csv | sed -n 6,7p", 0, "all tried  <=====");
     expect_shell("$h plot t.csv | sed -n 2p", 0, "Strips from 1e-318 to 1.8e+308: ");
@@ -131,7 +126,6 @@ static void everything_may_be_open(void **state)
 
 static void gnuplot_draws_what_the_program_finds(void **state)
 {
-    (void)state;
     expect_shell(
         "$h min-omega --construction silu,fused --n 2,3 --d 2 --tolerance 1e-6,1e-9 "
         "--penalty positive,negative --kernel structured -q >m.csv; $h plot m.csv | grep -c up; "

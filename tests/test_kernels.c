@@ -218,7 +218,6 @@ static void check_sizes(Tally *tally, Case c)
 
 static void test_heads_match_definition(void **state)
 {
-    (void)state;
     Tally tally = {0};
     for (Case c = {0}; c.score < SCORES_COUNT; c.score++) {
         for (c.value = VALUES_NONE; c.value < VALUES_COUNT; c.value++) {
@@ -239,7 +238,6 @@ static void test_heads_match_definition(void **state)
 /* Masks of every kind, extra coefficients of Omega, the constant column. */
 static void test_irregular_heads_match_definition(void **state)
 {
-    (void)state;
     Tally tally = {0};
     for (Case c = {.irregular = true}; c.score < SCORES_COUNT; c.score++) {
         for (c.value = VALUES_NONE; c.value < VALUES_COUNT; c.value++) {
@@ -257,7 +255,6 @@ static void test_irregular_heads_match_definition(void **state)
 /* More heads than the dense form takes at a time, and no multiple of it. */
 static void test_many_heads_match_definition(void **state)
 {
-    (void)state;
     Tally tally = {0};
     Case c = {.bias_row = BIAS_ROW_LAST, .heads = 600, .n = 7, .d = 3, .omega = 20};
     for (c.score = SCORES_GATE; c.score < SCORES_COUNT; c.score++) {
@@ -296,7 +293,6 @@ static Direct random_direct(RandomModel *random, DirectKind kind, size_t d, size
 
 static void test_direct_operations_match_definition(void **state)
 {
-    (void)state;
     Worst streams = {0}, patterns = {0};
     static RandomModel random;
     for (size_t i = 0; i < 5 * 200; i++) {
@@ -317,7 +313,6 @@ static void test_direct_operations_match_definition(void **state)
 
 static void test_saturated_activations(void **state)
 {
-    (void)state;
     enum { COUNT = 8 };
     double x[COUNT] = {-1000, 1000, -20, 40, 0, -746, NAN, -8};
     Worst worst = {0};

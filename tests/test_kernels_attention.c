@@ -95,7 +95,6 @@ static void check_patched(size_t d_head, size_t biases, bool causal, double omeg
 
 static void test_patched_attention_is_bit_identical(void **state)
 {
-    (void)state;
     static const size_t d_heads[] = {0, 1, 8};
     for (size_t i = 0; i < 3 * BIAS_ALL; i++) {
         size_t d_head = d_heads[i / BIAS_ALL], biases = i % BIAS_ALL;
@@ -109,7 +108,6 @@ static void test_patched_attention_is_bit_identical(void **state)
 /* No position columns: both forms go through the factors. */
 static void test_biased_original_is_the_same_in_both_forms(void **state)
 {
-    (void)state;
     static RandomModel random;
     for (size_t biases = 1; biases < BIAS_ALL; biases++) {
         BundleStack stack;
@@ -140,7 +138,6 @@ static void run_attention(double *result, const Model *model, const double *x, K
 
 static void test_threads_do_not_matter(void **state)
 {
-    (void)state;
     enum { ENTRIES = (ATTENTION_N + 1) * ATTENTION_D, RUNS = 200 };
     static RandomModel random;
     static double alone[KERNEL_COUNT][ENTRIES], together[RUNS][ENTRIES];

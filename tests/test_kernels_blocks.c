@@ -324,7 +324,6 @@ static void rows_at_the_edges(void **state)
     static const size_t lengths[] = {1, 2, 31, 127, 128, 129, 256, 257};
     static const ValueShape values[] = {VALUES_DENSE, VALUES_FACTORED};
     Worst worst = {0};
-    (void)state;
     for (size_t i = 0; i < 2 * SCORES_COUNT * sizeof lengths / sizeof *lengths; i++) {
         Shape shape = {.n = lengths[i / (2 * SCORES_COUNT)], .d = 3};
         shape.score = (ScoreShape)(i / 2 % SCORES_COUNT);
@@ -348,7 +347,6 @@ static void heads_at_the_edges(void **state)
     static const size_t counts[] = {85,  86,  127, 128, 129,  255,  256, 257,
                                     269, 270, 271, 541, 1023, 1024, 1025};
     Worst worst = {0};
-    (void)state;
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         Shape shape = {.n = 7, .d = 3, .heads = counts[c]};
         shape.score = SCORES_GATE;
@@ -412,7 +410,6 @@ static void check_threads_of_case(const CaseSpec *spec)
 
 static void bytes_do_not_depend_on_threads(void **state)
 {
-    (void)state;
     for (Construction c = 0; c < CONSTRUCTION_COUNT; c++) {
         size_t masks = construction_info(c)->heads ? MASK_COUNT : MASK_CAUSAL + 1;
         for (size_t i = 0; i < 3 * masks; i++) {
@@ -442,7 +439,6 @@ static void bytes_do_not_depend_on_threads(void **state)
  * pseudo-mask it is not: e^-30). */
 static void patched_is_plain_across_blocks(void **state)
 {
-    (void)state;
     for (int mask = 0; mask <= MASK_CAUSAL; mask++) {
         CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION,
                          .n = 300,
@@ -481,7 +477,6 @@ static void threads_take_memory(void **state)
                      .depth = 1};
     Pair pair;
     const char *reason;
-    (void)state;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         double one = kernel_bytes(&pair.converted, (KernelForm)form, 1);

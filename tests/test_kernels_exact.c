@@ -25,7 +25,6 @@ static Kernel *open_kernel(const Model *model, const double *x, const double *bi
 /* Where 2 Omega swallows x altogether, both weights are 1/2: x - x/2. */
 static void test_silu_head_halves_at_huge_omega(void **state)
 {
-    (void)state;
     enum { N = 7, D = 5 };
     static RandomModel random;
     BundleStack stack = {
@@ -71,7 +70,6 @@ static bool pattern_is_identity(const Model *model, const double *x, double omeg
 /* exp(-2 Omega) is 0 from Omega = 373 on. */
 static void test_linear_pattern_is_identity(void **state)
 {
-    (void)state;
     enum { N = 7, D = 5 };
     static RandomModel random;
     random_start(&random, SEED);
@@ -139,7 +137,6 @@ static void scale_numbers(double *scaled, const double *numbers, double factor, 
  * no longer the same numbers, and so no longer one product. */
 static void test_powers_of_two_are_exact_factors(void **state)
 {
-    (void)state;
     enum { N = 7, WEIGHTS = FUSED_D * FUSED_HEADS };
     static RandomModel random;
     double gate[WEIGHTS], gate_bias[FUSED_HEADS], v[WEIGHTS], inner_bias[FUSED_HEADS];
@@ -168,7 +165,6 @@ static void test_powers_of_two_are_exact_factors(void **state)
 /* Sublayers of one layer and layers of one sublayer are the same computation. */
 static void test_sublayers_follow_each_other(void **state)
 {
-    (void)state;
     enum { N = 5, D = 6 };
     static RandomModel random;
     const Layout layout = {N, D, 0, BIAS_ROW_LAST};
@@ -199,7 +195,6 @@ static void test_sublayers_follow_each_other(void **state)
 /* The sum over the others overflows where its weight is 0. */
 static void test_absent_group_does_not_enter(void **state)
 {
-    (void)state;
     static const double x[] = {1e308, 1e308, 1e308};
     BundleStack stack = {
         .bundle = {
@@ -217,7 +212,6 @@ static void test_absent_group_does_not_enter(void **state)
 
 static void test_bytes_at_absurd_sizes(void **state)
 {
-    (void)state;
     BundleStack stack = {0};
     double one = 1, x = 0;
     HeadWeight w = {&one, 1, 0};

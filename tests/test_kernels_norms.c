@@ -30,7 +30,6 @@ static const LayerNorm rmsnorm = {
 
 static void rows_have_their_closed_form(void **state)
 {
-    (void)state;
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         const ArithmeticInfo *machine = arithmetic_info(a);
         const Formats *formats = &machine->formats;
@@ -67,7 +66,6 @@ static void the_bias_row_has_no_beta(void **state)
     static const double x[] = {9, 1, 3, 5, 7, 6, 6, 5}, content[] = {2, 3, 1, 4};
     static const double normed[][4] = {{9, -1.25, 5.5, 5}, {7, 0.25, 8, 5}},
                         own[] = {2, 1.5, 2.5, 4};
-    (void)state;
     for (int tokens_only = 0; tokens_only < 2; tokens_only++) {
         LayerNorm norm = layernorm;
         Sublayer sublayer;
@@ -105,7 +103,6 @@ static void a_sublayer_reads_the_norm_and_adds_to_x(void **state)
                    .sublayer_count = 1,
                    .layer_end = end,
                    .depth = 1};
-    (void)state;
     assert_null(model_fault(&model));
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         const ArithmeticInfo *machine = arithmetic_info(a);
@@ -126,7 +123,6 @@ static void a_variance_that_overflows_is_nan(void **state)
                        .columns = {0, 3},
                        .gamma = (const double[]){1, 1, 1},
                        .eps = 1e-5};
-    (void)state;
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         const ArithmeticInfo *machine = arithmetic_info(a);
         if (format_info(machine->formats.stream)->largest < 1e38) {
@@ -151,7 +147,6 @@ static void a_variance_that_overflows_is_nan(void **state)
 
 static void an_overflow_is_the_status(void **state)
 {
-    (void)state;
     Output output = run("sweep --construction silu --n 3 --d 4 --omega 9 --score-scale 1,1e300 "
                         "--normalization rmsnorm --normalization-place post --reference none "
                         "--kernel dense,structured --quiet");
@@ -164,7 +159,6 @@ static void an_overflow_is_the_status(void **state)
         expect_cell(&output, line, "status", large ? "overflow" : "ok");
     }
     assert_int_equal(output.code, 1);
-    free(output.text);
 }
 
 /* ---- Against PyTorch ------------------------------------------------------------------------ */
@@ -222,7 +216,6 @@ static void norms_are_pytorch_s(void **state)
     print_message("%s", output.text);
     bool absent = output.code == 77 || output.code == 127;
     assert_true(absent || output.code == 0);
-    free(output.text);
     if (absent) {
         print_message("there is no torch: skipped\n");
         skip();
@@ -250,7 +243,6 @@ static void threads_and_interruptions_do_not_matter(void **state)
                      .seed = 1,
                      .norm = NORMALIZATION_LAYERNORM,
                      .norm_eps = 1e-5};
-    (void)state;
     for (int place = 0; place < NORM_PLACE_COUNT; place++) {
         spec.norm_place = (NormPlace)place;
         Pair pair = pair_make(&spec);

@@ -111,7 +111,6 @@ static void expect_bytes(const Fixture *fixture, const char *name, const Output 
     scratch_path(path, &fixture->scratch, name);
     Output file = read_file(path);
     expect_same(&file, whole, when);
-    free(file.text);
 }
 
 static Output read_named(const Fixture *fixture, const char *name)
@@ -145,7 +144,6 @@ static long kill_at_every_call(const Fixture *fixture, const char *line, const c
         expect_bytes(fixture, name, &whole, line);
         expect_only(fixture, names, line, at);
     }
-    free(whole.text);
     return ended.calls;
 }
 
@@ -187,13 +185,10 @@ static void the_old_file_stays(void **state)
         if (file.length != new.length || memcmp(file.text, new.text, new.length) != 0) {
             expect_same(&file, &old, "the old file");
         }
-        free(file.text);
         if (ended.code == 0) {
             break;
         }
     }
-    free(old.text);
-    free(new.text);
 }
 
 static void other_commands(void **state)

@@ -192,7 +192,6 @@ static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
 
 static void all_are_mpfrs(void **state)
 {
-    (void)state;
     each_precisions(check_precisions, precisions, PRECISIONS);
 }
 
@@ -200,7 +199,6 @@ static void all_are_mpfrs(void **state)
 static void doubles_are_added_as_mpfr_adds_them(void **state)
 {
     gmp_randstate_t random;
-    (void)state;
     gmp_randinit_default(random);
     gmp_randseed_ui(random, 3);
     for (size_t p = 0; p < PRECISIONS; p++) {
@@ -305,7 +303,6 @@ static void check_copies(gmp_randstate_t random, const mpfr_prec_t *bits)
 
 static void sums_and_copies_are_mpfrs(void **state)
 {
-    (void)state;
     each_precisions(check_sums, precisions, PRECISIONS);
     each_precisions(check_copies, precisions, PRECISIONS);
 }
@@ -316,7 +313,6 @@ static void sums_are_within_their_roundings(void **state)
     gmp_randstate_t random;
     mpfr_t exact, sizes, sum;
     ApMat a, t;
-    (void)state;
     gmp_randinit_default(random);
     gmp_randseed_ui(random, 5);
     mpfr_inits2(2000, exact, sizes, (mpfr_ptr)0);
@@ -358,7 +354,6 @@ static void count_rest(const LanesRow *row, size_t first, size_t count)
 static void vectors_are_done_at_once(void **state)
 {
     ApMat a, y;
-    (void)state;
     for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
         const mpfr_exp_t far = -((mpfr_exp_t)1 << 42); /* such as e is of in a plan */
         assert_true(ap_init(&a, 1, COUNT + 10, bits) && ap_init(&y, 1, COUNT, bits));
@@ -422,7 +417,6 @@ static void exponentials_of_rows_are_within_their_bounds(void **state)
     gmp_randstate_t random;
     mpfr_t exact;
     double most = 0;
-    (void)state;
     gmp_randinit_default(random);
     gmp_randseed_ui(random, 2);
     mpfr_init2(exact, 1100);

@@ -13,7 +13,6 @@
 
 static void the_shared_layout_is_the_plain_one(void **state)
 {
-    (void)state;
     expect_output_or_skip(shell("command -v python3 >/dev/null || exit 77\n"
                                 "s=$PWD; cd $p && HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "
                                 "python3 tests/converted_layouts.py $s"),
@@ -23,7 +22,6 @@ static void the_shared_layout_is_the_plain_one(void **state)
 /* By the first Python that has PyTorch: the system's, for one. */
 static void pytorch_alone_gives_the_logits(void **state)
 {
-    (void)state;
     expect_output_or_skip(shell("s=$PWD; cd $p; for python in python3 /usr/bin/python3; do\n"
                                 "    $python -c \"import torch, numpy\" 2>/dev/null || continue\n"
                                 "    HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$p/python "
@@ -35,7 +33,6 @@ static void pytorch_alone_gives_the_logits(void **state)
  * same logits, so the smallest margin is the same. */
 static void a_plain_file_is_a_model(void **state)
 {
-    (void)state;
     expect_shell("margin() { sed -n \"s/.*smallest margin \\([^,]*\\),.*/\\1/p\"; }\n"
                  "$h convert " MODADD " --omega 20 -q -o t.safetensors || exit\n"
                  "a=$($h verify ./t.safetensors --tokens 54/0:3/7/53 --omega 20 | margin)\n"
@@ -46,7 +43,6 @@ static void a_plain_file_is_a_model(void **state)
 
 static void a_context_is_what_was_asked(void **state)
 {
-    (void)state;
     expect_shell("$h convert " CHARGPT " --omega 20 --n 1 -o t --layout shared", 0,
                  "t: 4 sublayers of 4 heads, 257, ... on a stream of 2 rows and 64 columns");
     expect_shell("$h convert " CHARGPT " --omega 20 --n 1 -o t", 0,
@@ -63,7 +59,6 @@ static void a_context_is_what_was_asked(void **state)
  * begin, and a disk that is full leaves nothing behind. */
 static void what_has_no_room_is_refused(void **state)
 {
-    (void)state;
     expect_shell("ulimit -f 100; $h convert " MODADD " --omega 20 -o none --layout shared", 2,
                  "none: the converted model takes 0.000423 GiB; ");
     expect_shell("$h convert " MODADD " --omega 20 -o none --layout shared --memory 1MiB", 2,
@@ -77,7 +72,6 @@ static void what_has_no_room_is_refused(void **state)
 
 static void what_cannot_be_is_refused(void **state)
 {
-    (void)state;
     expect_shell("$h convert " MODADD " --omega 20 --layout both -o none", 2,
                  "expected one of plain, shared");
     expect_shell("$h sweep --layout shared", 2, "which has no --layout");

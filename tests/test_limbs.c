@@ -124,7 +124,6 @@ static void doubles_are_mpfrs(void **state)
                               DBL_MAX,   -DBL_MAX,     0.0,
                               -0.0,      INFINITY,     -INFINITY,
                               NAN,       0.1,          -3e-300};
-    (void)state;
     for (size_t p = 0; p < PRECISIONS; p++) {
         mpfr_t y, expected;
         mpfr_inits2(precisions[p], y, expected, (mpfr_ptr)0);
@@ -154,14 +153,12 @@ static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
 
 static void all_are_mpfrs(void **state)
 {
-    (void)state;
     each_precisions(check_precisions, precisions, PRECISIONS);
 }
 
 /* 1 + 2^-p is a tie, to even; a bit more or less, however far below, is none. */
 static void ties_are_broken_by_all_that_is_below(void **state)
 {
-    (void)state;
     for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
         mpfr_t y, one, small, expected;
         mpfr_inits2(bits, y, one, small, expected, (mpfr_ptr)0);
@@ -193,7 +190,6 @@ static void ties_are_broken_by_all_that_is_below(void **state)
 static void a_tie_of_longer_numbers_is_broken_by_what_is_far_below(void **state)
 {
     mpfr_t y, expected, tie, small;
-    (void)state;
     mpfr_inits2(128, y, expected, (mpfr_ptr)0);
     mpfr_inits2(192, tie, small, (mpfr_ptr)0);
     for (long down = 130; down < 600; down++) {

@@ -81,7 +81,7 @@ static Seen look_at(const char *script, size_t columns)
     Seen seen = {0};
     Csv csv = {0};
     char path[SCRATCH_PATH];
-    free(shell("%s", script).text);
+    (void)shell("%s", script);
     scratch_path(path, shell_scratch(), "t.csv");
     assert_int_equal(csv_read(&csv, path), 0);
     size_t logs = 0;
@@ -98,7 +98,6 @@ static Seen look_at(const char *script, size_t columns)
 
 static void sweeps(void **state)
 {
-    (void)state;
     Seen seen = look_at("$h sweep --construction silu,fused,masked --n 3 --d 2 --depth 2 "
                         "--omega 1,1000,1e16 --arithmetic f64,bf16,none -q -o t.csv",
                         6);
@@ -119,7 +118,6 @@ static void sweeps(void **state)
 
 static void propagations(void **state)
 {
-    (void)state;
     Seen seen = look_at("$h depth --construction silu --n 3 --d 2 --depth 3 --omega 1000 "
                         "--propagation -q -o t.csv",
                         10);
@@ -128,7 +126,6 @@ static void propagations(void **state)
 
 static void searches(void **state)
 {
-    (void)state;
     Seen seen =
         look_at("$h min-omega --construction silu,fused --n 3 --d 2 --tolerance 1e-9,1e-300 "
                 "--arithmetic f64,none -q >t.csv",
@@ -145,7 +142,6 @@ static void searches(void **state)
 /* Of layers and of positions, and merged: each shard has the worst of some errors. */
 static void trained_models(void **state)
 {
-    (void)state;
     Seen one = look_at(VERIFY "--positions all -o t.csv", 6);
     assert_true(one.numbers == 10 * 5 && one.blanks == 10);
     Seen seen = look_at("for i in 1 2 3; do " VERIFY "--shard $i/3 -o s$i.csv; done; " VERIFY

@@ -21,7 +21,6 @@ static bool has_program(const char *name)
 {
     Output output = shell("command -v %s >/dev/null", name);
     bool has = output.code == 0;
-    free(output.text);
     if (!has) {
         print_message("there is no %s: skipped\n", name);
     }
@@ -30,7 +29,6 @@ static bool has_program(const char *name)
 
 static void the_page_of_columns_is_the_program_s(void **state)
 {
-    (void)state;
     expect_shell("$h manual keys >new.md && diff $p/docs/keys.md new.md && echo the same", 0,
                  "the same");
     expect_shell("$h manual columns >new.md && diff $p/docs/columns.md new.md && echo the same", 0,
@@ -51,7 +49,6 @@ static void a_page_has_every_column_in_order(void **state)
         {"attribute", "$p/cases/models/modadd53-silu.safetensors --tokens 0/0/53 --omega 20 "
                       "--format csv -q"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         const char *command = tables[i].command;
         Output output = shell("$h %s %s 2>says | head -n 1 | tr , \"\\n\" >written\n"
@@ -67,7 +64,6 @@ static void a_page_has_every_column_in_order(void **state)
 /* The columns of words that the Python module names: all that the page has, without numpy. */
 static void python_knows_the_columns_of_words(void **state)
 {
-    (void)state;
     expect_shell("awk -F\"\\`\" \"/\\| (word|words|path|word or path) \\|/{print \\$2}\" "
                  "$p/docs/columns.md | sort -u >page\n"
                  "sed -n \"/^WORDS/,/split/p\" $p/python/headproof.py | tr -c a-z_- \"\\n\" | "
@@ -93,7 +89,6 @@ static void texts_are_of_their_columns(void **state)
     };
     static const char *const unsaid[] = {"", "colour", "seeds", "_slowdow", "total_log2"};
     ColumnText text;
-    (void)state;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         assert_true(column_text(&text, columns[i].command, columns[i].name));
         assert_string_equal(text.unit, columns[i].unit);
@@ -109,7 +104,6 @@ static void texts_are_of_their_columns(void **state)
 static void the_manual_page_has_everything(void **state)
 {
     Output page = shell("$h manual man | sed s/.-/-/g");
-    (void)state;
     expect_says(&page, 0, ".TH HEADPROOF 1");
     for (Command c = 0; c < COMMAND_COUNT; c++) {
         char name[64];
@@ -126,12 +120,10 @@ static void the_manual_page_has_everything(void **state)
         snprintf(name, sizeof name, "\\fB--%s\\fR", flag_info(flag)->name);
         expect_says(&page, 0, name);
     }
-    free(page.text);
 }
 
 static void groff_takes_the_manual_page(void **state)
 {
-    (void)state;
     if (has_program("groff")) {
         expect_shell("$h manual man | groff -ww -b -man -Tascii >page 2>faults\n"
                      "[ ! -s faults ] || { cat faults; exit 1; }\n"
@@ -162,7 +154,6 @@ static void bash_completes(void **state)
         {"sweep --omega 1", "[]"},
         {"manual z", "[zsh]"},
     };
-    (void)state;
     if (!has_program("bash")) {
         return;
     }
@@ -189,7 +180,6 @@ static void flags_of_a_command_alone_are_known(void **state)
         .own_flags = flags,
         .own_flag_count = sizeof flags / sizeof *flags};
     char path[SCRATCH_PATH], text[SCRATCH_TEXT];
-    (void)state;
     scratch_path(path, shell_scratch(), "page");
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -215,7 +205,6 @@ static void flags_of_a_command_alone_are_known(void **state)
 
 static void zsh_takes_its_completion(void **state)
 {
-    (void)state;
     if (has_program("zsh")) {
         expect_shell("$h manual zsh >_headproof && zsh -n _headproof && echo taken", 0, "taken");
     }
@@ -223,7 +212,6 @@ static void zsh_takes_its_completion(void **state)
 
 static void other_pages_are_refused(void **state)
 {
-    (void)state;
     expect_shell("$h manual", 2, "expected a page, one of man, bash, zsh, columns, keys");
     expect_shell("$h manual colums", 2, "(did you mean columns?)");
     expect_shell("$h manual man bash", 2, "token 'bash': expected one page");
@@ -233,7 +221,6 @@ static void other_pages_are_refused(void **state)
 /* Everything is there, works where it is, and goes; what others have put there stays. */
 static void what_is_installed_goes_again(void **state)
 {
-    (void)state;
     expect_shell(
         "root=\"$PWD/a root\"; trap \"rm -rf \\\"$root\\\"\" EXIT; mkdir -p "
         "\"$root/usr/share/man/man1\"\n"
@@ -275,7 +262,6 @@ static void what_is_installed_goes_again(void **state)
 /* Pictures and tables among them. */
 static void what_installed_pages_name_is_there(void **state)
 {
-    (void)state;
     expect_shell(
         "root=$PWD/root; trap \"rm -rf $root\" EXIT\n"
         "export DESTDIR=$root PREFIX=/usr\n"
@@ -291,7 +277,6 @@ static void what_installed_pages_name_is_there(void **state)
 /* make passes on what it was given; -n: it shows the command. */
 static void make_installs(void **state)
 {
-    (void)state;
     if (has_program("make")) {
         expect_shell(
             "cd $p && env -u MAKEFLAGS -u MAKELEVEL make -n uninstall PREFIX=/x DESTDIR=/y", 0,

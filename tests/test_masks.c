@@ -52,7 +52,6 @@ static double error_at(const Pair *pair, double omega, size_t i, size_t c)
 static void masked_heads_are_as_the_paper_has_them(void **state)
 {
     CaseSpec spec = spec_of(CONSTRUCTION_MASKED, N, D);
-    (void)state;
     spec.bias = BIAS_RANDOM;
     Pair pair = pair_make(&spec);
     const Model *model = &pair.converted;
@@ -77,7 +76,6 @@ static void masked_heads_are_as_the_paper_has_them(void **state)
 static void masked_heads_need_no_omega(void **state)
 {
     static const double omegas[] = {0.001, 1, 1000, 1e17};
-    (void)state;
     for (int variant = 0; variant < 4; variant++) {
         CaseSpec spec = spec_of(CONSTRUCTION_MASKED, 5, 4);
         spec.depth = 3;
@@ -137,7 +135,6 @@ static double machine_rms(const Pair *pair, bool converted, KernelForm form, dou
  * with Haswell and older ones. */
 static void masked_heads_round_as_the_original_does(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         CaseSpec spec = spec_of(CONSTRUCTION_MASKED, N, D);
         spec.seed = seed;
@@ -166,7 +163,6 @@ static void masked_heads_round_as_the_original_does(void **state)
 /* T's masks are what their names say, T' has no mask and Omega exactly there. */
 static void pseudo_masks_are_in_the_weights(void **state)
 {
-    (void)state;
     for (Mask mask = MASK_PSEUDO_CAUSAL; mask < MASK_COUNT; mask++) {
         CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, N, 3);
         size_t seen = 0;
@@ -206,7 +202,6 @@ static void pseudo_mask_error_is_attained(void **state)
     GivenLayer layer = {.qk = &q, .ov = &v};
     GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}, .x = x};
     CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, TOKENS, 1);
-    (void)state;
     spec.mask = MASK_PSEUDO_CAUSAL;
     spec.given = &given;
     Pair pair = pair_make(&spec);
@@ -243,7 +238,6 @@ static void patched_heads_need_omega_above_the_scores(void **state)
         double q, omega;
     } cases[] = {{-50, 20}, {-50, 25}, {-50, 26}, {-50, 51}, {0, 20}, {50, 20}, {-5000, 2000}};
     const double v = 2;
-    (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         GivenLayer layer;
         GivenWeights given;
@@ -275,7 +269,6 @@ static void patched_heads_need_omega_above_the_scores(void **state)
 static void gated_heads_need_no_such_thing(void **state)
 {
     static const Construction constructions[] = {CONSTRUCTION_SILU, CONSTRUCTION_FUSED};
-    (void)state;
     for (size_t k = 0; k < 2; k++) {
         double unit = 0;
         for (double scale = 1; scale <= 4096; scale *= 64) {
@@ -301,7 +294,6 @@ static void gated_heads_need_no_such_thing(void **state)
 static void score_scale_is_on_what_makes_scores(void **state)
 {
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER, 4, 3);
-    (void)state;
     spec.bias = BIAS_RANDOM;
     Pair plain = pair_make(&spec);
     spec.score_scale = 8;
@@ -334,7 +326,6 @@ static void score_scale_is_on_given_biases(void **state)
         .w_q = w, .w_k = w, .w_v = w, .w_o = w, .b_q = b_q, .b_k = other, .b_o = other};
     const GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}};
     CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, 4, 3);
-    (void)state;
     spec.heads = 2;
     spec.d_head = 2;
     spec.given = &given;

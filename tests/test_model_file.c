@@ -19,7 +19,6 @@ static const char trained[] = "cases/models/modadd53-silu.safetensors";
 static void test_trained_sizes(void **state)
 {
     ModelFile *model;
-    (void)state;
     assert_int_equal(model_file_read(&model, trained, false), 0);
     assert_int_equal(model->kind, MODEL_FILE_TRANSFORMER);
     assert_int_equal(model->activation, ACTIVATION_SILU);
@@ -49,7 +48,6 @@ static void test_trained_sizes(void **state)
 static void test_trained_values(void **state)
 {
     ModelFile *model;
-    (void)state;
     assert_int_equal(model_file_read(&model, trained, false), 0);
     const ModelFileLayer *layer = &model->layers[0];
     const Printed printed[] = {

@@ -54,7 +54,6 @@ static const struct {
 /* Of a layer: T, and T'. */
 static void parts_have_their_norm(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof normed / sizeof *normed; i++) {
         NormPlace place = (NormPlace)(i % 2);
         CaseSpec spec = spec_of(normed[i / 2].construction, NORMALIZATION_RMSNORM, place);
@@ -90,7 +89,6 @@ static void weights_are_drawn(void **state)
     spec.score_scale = 8; /* is not on the norms */
     Pair pair = pair_make(&spec);
     LayerNorm norms[5] = {pair.final_norm};
-    (void)state;
     for (size_t s = 0; s < 4; s++) {
         norms[1 + s] = pair.original.sublayers[s].norm;
         assert_ptr_equal(norms[1 + s].gamma, pair.converted.sublayers[s].norm.gamma);
@@ -137,7 +135,6 @@ static void expect_noise(const double *damaged, const double *w, size_t count, d
 static void norms_of_the_rewrite_are_noisy(void **state)
 {
     const double noise = 0x1p-20;
-    (void)state;
     for (int place = 0; place < NORM_PLACE_COUNT; place++) {
         CaseSpec spec =
             spec_of(CONSTRUCTION_TRANSFORMER, NORMALIZATION_LAYERNORM, (NormPlace)place);
@@ -173,7 +170,6 @@ static void dropout_spares_norms(void **state)
     CaseSpec spec = spec_of(CONSTRUCTION_FFN3, NORMALIZATION_LAYERNORM, NORM_POST);
     spec.dropout = 1;
     Pair pair = pair_make(&spec);
-    (void)state;
     assert_ptr_equal(pair.original.sublayers[1].norm.gamma, pair.converted.sublayers[3].norm.gamma);
     assert_int_equal(pair.converted.sublayers[3].direct.kind, DIRECT_NORM);
     case_clear(&pair);
@@ -189,7 +185,6 @@ static void norms_are_rounded_once(void **state)
     spec.stored_digits = bf16->digits;
     spec.stored_least_exponent = bf16->least_exponent;
     Pair rounded = pair_make(&spec);
-    (void)state;
     for (size_t s = 0; s < 3; s++) {
         bool last = s == 2;
         const LayerNorm *from = last ? &doubles.final_norm : &doubles.converted.sublayers[s].norm;
@@ -225,7 +220,6 @@ static void given_norms_are_taken(void **state)
                                          .ln2_b = numbers[3]};
     GivenWeights given = {
         .layers = layers, .scale = {1, 1, 1}, .ln_final_w = numbers[4], .ln_final_b = numbers[5]};
-    (void)state;
     spec.given = &given;
     for (int rounded = 0; rounded < 2; rounded++) {
         spec.stored_digits = rounded ? 24 : 0;
@@ -260,7 +254,6 @@ static void faults_are_named(void **state)
     norms[4].eps = 0;
     norms[5].eps = INFINITY;
     norms[6].eps = NAN;
-    (void)state;
     for (size_t i = 0; i < 9; i++) {
         Direct direct = {.kind = DIRECT_NORM, .read = {0, 3}, .write = {0, 3}};
         Sublayer sublayer = {.norm = norms[i % 7], .direct = direct};

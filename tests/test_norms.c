@@ -92,7 +92,6 @@ static void check_limit(const CaseSpec *spec, void *context)
 static void limit_is_the_original(void **state)
 {
     Limit all = {.cases = 0};
-    (void)state;
     norm_each_case(3, check_limit, &all);
     print_message("%zu comparisons, worst %.3g units (%s)\n", all.cases, all.worst, all.where);
     assert_true(all.cases > (SMALL_GRIDS ? 100 : 500));
@@ -174,7 +173,6 @@ static void check_subtraction(const CaseSpec *spec, void *context)
 static void difference_is_what_subtraction_gives(void **state)
 {
     Limit all = {.cases = 0};
-    (void)state;
     norm_each_case(2, check_subtraction, &all);
     print_message("%zu cases, worst %.3g (%s)\n", all.cases, all.worst, all.where);
     assert_true(all.cases > (SMALL_GRIDS ? 20 : 100));
@@ -186,7 +184,6 @@ static void difference_is_what_subtraction_gives(void **state)
 static void plan_knows_what_a_norm_takes(void **state)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-30, 1e-100, 1e-290};
-    (void)state;
     for (int i = 0; i < 2 * 2 * 5; i++) {
         CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER,
                                   i % 2 == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM,
@@ -234,7 +231,6 @@ static void plan_sees_through_exact_zeros(void **state)
     enum { OMEGA = 20 };
     OneToken one;
     mpfr_prec_t bits;
-    (void)state;
     one_token(&one, NORM_POST, x, NULL, 0x1p-198);
     double gap = subtraction_gap(&one.spec, OMEGA, DIGITS, &bits);
     print_message("%ld bits, %.3g\n", (long)bits, gap);
@@ -247,7 +243,6 @@ static void plan_knows_what_rounds_away(void **state)
 {
     static const double x[] = {0x1p300, 0x1p300}, b[] = {1, -1};
     OneToken one;
-    (void)state;
     one_token(&one, NORM_POST, x, b, 1e-5);
     Pair pair = pair_make(&one.spec);
     RefPlan *plan = ref_plan_make(&pair);
@@ -271,7 +266,6 @@ static void a_difference_of_what_rounds_away(void **state)
     GivenLayer layers[2];
     OneToken one;
     mpfr_prec_t bits;
-    (void)state;
     one_token(&one, NORM_PRE, x, b, 1e-5);
     layers[0] = layers[1] = one.layer;
     one.given.layers = layers;
@@ -341,7 +335,6 @@ static void random_models_agree(void **state)
     static RandomModel random;
     double worst = 0;
     size_t models = 0;
-    (void)state;
     for (int trial = 0; trial < 6 * SCORES_COUNT * VALUES_COUNT; trial += SMALL_GRIDS ? 7 : 1) {
         random_start(&random, (uint64_t)trial + 1);
         Layout layout = {1 + random_below(&random, 4), 3, random_below(&random, 3),
@@ -378,7 +371,6 @@ static void plan_sees_what_a_change_leaves_to_a_norm(void **state)
     const GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}, .x = x};
     CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER, NORMALIZATION_RMSNORM, NORM_PRE, 1);
     mpfr_prec_t bits;
-    (void)state;
     spec.n = spec.d = spec.heads = spec.d_head = spec.d_ff = 1;
     spec.mask = MASK_CAUSAL;
     spec.given = &given;
@@ -435,7 +427,6 @@ static void tokens_that_are_alike_add_nothing(void **state)
     CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER, NORMALIZATION_RMSNORM, NORM_PRE, 1);
     const char *reason;
     Pair pair;
-    (void)state;
     spec.n = 2;
     spec.d = spec.heads = spec.d_head = spec.d_ff = 1;
     spec.norm_eps = 1e-5;
@@ -485,7 +476,6 @@ static void check_proofs(const CaseSpec *spec, void *context)
 static void proofs_hold(void **state)
 {
     size_t zeros = 0;
-    (void)state;
     norm_each_case(2, check_proofs, &zeros);
     assert_true(zeros > (SMALL_GRIDS ? 10 : 100));
 }
@@ -495,7 +485,6 @@ static void zeros_become_beta(void **state)
 {
     static const double x[4 * 5];
     size_t zeros = 0;
-    (void)state;
     for (int place = 0; place < NORM_PLACE_COUNT; place++) {
         CaseSpec spec =
             norm_case(CONSTRUCTION_ATTENTION, NORMALIZATION_LAYERNORM, (NormPlace)place, 2);
@@ -539,7 +528,6 @@ enum { DEEP = 24 };
 static void master_curves(void **state)
 {
     static const double omegas[] = {14, 20, 40, 400, 1000};
-    (void)state;
     for (int i = 0; i < 8; i += SMALL_GRIDS ? 3 : 1) {
         CaseSpec spec = norm_case(i % 2 == 0 ? CONSTRUCTION_TRANSFORMER : CONSTRUCTION_TRANSFORMER3,
                                   NORMALIZATION_LAYERNORM, (NormPlace)(i / 4), DEEP);
@@ -578,7 +566,6 @@ static void norms_amplify_the_leak(void **state)
 {
     CaseSpec spec = norm_case(CONSTRUCTION_TRANSFORMER, NORMALIZATION_LAYERNORM, NORM_PRE, 4);
     double far[4], farther[4], near[4], alone[4];
-    (void)state;
     curve(far, &spec, 60);
     curve(farther, &spec, 1000);
     curve(near, &spec, 10);

@@ -136,7 +136,6 @@ static void rows_lie_within_their_radii(void **state)
                         offs[] = {0, 0x1p-60, 0x1p-20, 0x1p-4};
     uint64_t seed = 1;
     double all[2] = {0, 0};
-    (void)state;
     for (int i = 0; i < 2 * 3 * 4 * 4 * 40; i++) {
         LayerNorm norm = norm_of(i % 2 == 0, eps[i / 2 % 3]);
         double ratio[2] = {0, 0};
@@ -278,7 +277,6 @@ static void terms_sum_to_logits(void **state)
     static const Construction constructions[] = {CONSTRUCTION_TRANSFORMER,
                                                  CONSTRUCTION_TRANSFORMER3, CONSTRUCTION_ATTENTION,
                                                  CONSTRUCTION_LINEAR};
-    (void)state;
     for (int i = 0; i < 16; i++) {
         CaseSpec spec =
             norm_case(constructions[i / 4],

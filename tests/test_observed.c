@@ -55,7 +55,6 @@ static void the_machine_says_the_same(void **state)
         "masked --bias random --activation relu",
     };
     char line[256];
-    (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         snprintf(line, sizeof line,
                  "sweep --reference none,auto --n 4 --d 3 --d-ff 5 --quiet --construction %s",
@@ -63,7 +62,6 @@ static void the_machine_says_the_same(void **state)
         Output output = run(line);
         assert_int_equal(output.code, 0);
         expect_alike(&output, (lines(&output) - 1) / 2);
-        free(output.text);
     }
 }
 
@@ -78,7 +76,6 @@ static void statuses_are_the_machines(void **state)
                  {"--construction silu --omega 3 --tolerance 1e-9 --judge observed", "fail", 1},
                  {"--construction silu --omega 20 --tolerance 1e-9 --judge observed", "ok", 0}};
     char line[256];
-    (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         snprintf(line, sizeof line,
                  "sweep --reference none,auto --n 4 --d 3 --quiet %s 2>/dev/null",
@@ -88,7 +85,6 @@ static void statuses_are_the_machines(void **state)
         size_t rows = (lines(&output) - 1) / 2;
         expect_alike(&output, rows);
         expect_cell(&output, rows, "status", cases[k].status);
-        free(output.text);
     }
 }
 
@@ -97,10 +93,8 @@ static void what_is_observed_is_judged(void **state)
 {
     Output output = run("sweep --construction silu --n 4 --d 3 --omega 3 --reference none "
                         "--tolerance 1e-9 --quiet 2>/dev/null");
-    (void)state;
     assert_int_equal(output.code, 1);
     expect_cell(&output, 1, "status", "fail");
-    free(output.text);
 }
 
 /* What shards wrote is read again, and a baseline is compared. */
@@ -115,9 +109,7 @@ static void such_tables_are_read_again(void **state)
         "2.csv -o both.csv >/dev/null && cmp whole.csv both.csv && \"$HEADPROOF\" check $G "
         "--save-baseline base.csv >/dev/null && \"$HEADPROOF\" check $G --baseline base.csv "
         "--exact; echo $?; rm -f whole.csv* 1.csv* 2.csv* both.csv* base.csv*'");
-    (void)state;
     assert_string_equal(output.text, "PASS: 4 rows, 20 cells compared\n0\n");
-    free(output.text);
 }
 
 static void what_needs_the_reference_is_refused(void **state)
@@ -132,7 +124,6 @@ static void what_needs_the_reference_is_refused(void **state)
         "min-omega --reference none --tolerance 1e-9",
         "export --reference none -o /tmp/x",
         "verify cases/models/modadd53-silu.safetensors --reference none"};
-    (void)state;
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 

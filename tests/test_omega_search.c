@@ -98,7 +98,6 @@ static void ends_and_best_are_the_formulas(void **state)
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
     OmegaAsk ask = ask_for(1e-10, 10, true);
     OmegaSearch search;
-    (void)state;
     search_for(&search, &everywhere, &ask);
     assert_true(search.found && search.has_below && search.has_above);
     assert_false(search.open_min || search.open_max || search.open_inside);
@@ -118,7 +117,6 @@ static void ends_and_best_are_the_formulas(void **state)
 static void what_is_cut_short_is_open(void **state)
 {
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
-    (void)state;
     for (size_t most = 1; most <= 6; most++) {
         OmegaAsk ask = ask_for(1e-10, 20, true);
         OmegaSearch search;
@@ -137,7 +135,6 @@ static void no_number_is_not_feasible(void **state)
     Formula middle = {.formula = falls_and_rises, .parameter = {15, 90}};
     OmegaAsk ask = ask_for(1e-10, 20, true);
     OmegaSearch search;
-    (void)state;
     search_for(&search, &middle, &ask);
     assert_true(search.found && search.has_below && search.has_above);
     expect_close(search.min.omega, 15, 2e-6);
@@ -150,7 +147,6 @@ static void nothing_is_found_where_nothing_is(void **state)
     Formula nowhere = {.formula = falls_and_rises, .parameter = {1, 0}};
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
     OmegaSearch search;
-    (void)state;
     for (int rises = 0; rises < 2; rises++) {
         OmegaAsk ask = ask_for(1e-10, 10, rises);
         nowhere.count = 0;
@@ -175,7 +171,6 @@ static double falls(double omega, const double *parameter)
  * few evaluations, and has no neighbours. */
 static void every_omega_may_meet_it(void **state)
 {
-    (void)state;
     for (int rises = 0; rises < 2; rises++) {
         Formula formula = {.formula = falls, .parameter = {3}};
         OmegaAsk ask = ask_for(10, 11, rises);
@@ -195,7 +190,6 @@ static void a_falling_error_takes_few_evaluations(void **state)
     Formula formula = {.formula = falls, .parameter = {3}};
     OmegaAsk ask = ask_for(1e-20, 1, false);
     OmegaSearch search;
-    (void)state;
     ask.inside = 8;
     search_for(&search, &formula, &ask);
     assert_true(search.found && search.has_below);
@@ -216,7 +210,6 @@ static double hole(double omega, const double *parameter)
 static void a_hole_cuts_the_interval(void **state)
 {
     static const double at[] = {20, 50, 100, 130, 180, 200, 250};
-    (void)state;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         Formula formula = {.formula = hole, .parameter = {at[i], at[i] * 1.31}};
         OmegaAsk ask = ask_for(1e-10, 17, true);
@@ -239,7 +232,6 @@ static double step(double omega, const double *parameter)
 static void halves_are_halves(void **state)
 {
     size_t tries = 0, ends = 0;
-    (void)state;
     for (double end = 70; end < 200; end *= 1.1) {
         Formula formula = {.formula = step, .parameter = {end}};
         OmegaAsk ask = ask_for(1e-10, 10, true);
@@ -282,7 +274,6 @@ static double noise(double omega, const double *parameter)
 static void disorder_ends_in_the_budget(void **state)
 {
     size_t open = 0;
-    (void)state;
     for (int i = 0; i < 40; i++) {
         Formula formula = {.formula = i % 2 == 0 ? comb : noise, .parameter = {1.5 + 3 * i}};
         OmegaAsk ask = ask_for(1e-10, 3, true);
@@ -324,7 +315,6 @@ static void a_dip_is_gone_beyond(void **state)
     Formula formula = {.formula = dips, .parameter = {0}};
     OmegaAsk ask = ask_for(1e-10, 10, true);
     OmegaSearch search;
-    (void)state;
     search_for(&search, &formula, &ask);
     assert_true(search.found);
     expect_close(search.min.omega, 100, 2e-6);
@@ -367,7 +357,6 @@ static void single_steps_are_found(void **state)
     static const double at[] = {20.125, 20.5,  20.625, 21.875, 32.25, 31.75, 31.875,
                                 32.5,   63.5,  64.5,   65,     63.25, 127,   127.5,
                                 129,    126.5, 196,    198,    199,   190};
-    (void)state;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         Formula formula = {.formula = one_step, .parameter = {at[i]}};
         OmegaSearch search;
@@ -396,7 +385,6 @@ static void all_steps_are_evaluated(void **state)
 {
     Formula formula = {.formula = few_steps};
     OmegaSearch search;
-    (void)state;
     search_steps(&search, &formula);
     expect_close(search.min.omega, (20 - 0.0625) / 2, 1e-6);
     expect_close(search.max.omega, (24 + 0.0625) / 2, 1e-6);
@@ -417,7 +405,6 @@ static void small_steps_are_counted(void **state)
     Formula formula = {.formula = below_one, .parameter = {1}};
     OmegaAsk ask = ask_for(1e-10, 0.25, true);
     OmegaSearch search;
-    (void)state;
     ask.format = format_info(FORMAT_BF16);
     ask.factor = 1;
     search_for(&search, &formula, &ask);
@@ -438,7 +425,6 @@ static void infinity_is_one_step(void **state)
     Formula formula = {.formula = all_meet, .parameter = {1e-12}};
     OmegaAsk ask = ask_for(1e-10, 3, true);
     OmegaSearch search;
-    (void)state;
     ask.format = format_info(FORMAT_FP16);
     ask.factor = 0.5;
     search_for(&search, &formula, &ask);

@@ -19,7 +19,6 @@
 
 static void what_was_given_is_said(void **state)
 {
-    (void)state;
     expect_shell("$h sweep " GRID "-q --format csv | " OPTIONS " | sort -u | sed s/^/:/", 0, ":\n");
     expect_shell(
         "$h sweep --construction silu,fused --n 2 --d 2 --bias none --norm max "
@@ -43,7 +42,6 @@ static void what_was_given_is_said(void **state)
 /* Sections of a case file speak for their own points; of a point that both ask for, both do. */
 static void sections_speak_for_their_points(void **state)
 {
-    (void)state;
     expect_shell("printf \"[a]\\nconstruction=silu\\nn=2\\nd=2\\nomega=5,6\\n[b]\\n"
                  "construction=silu\\nn=2\\nd=2\\nomega=6,7\\nrow=all\\nshrink=1\\n\" >two.case; "
                  "$h sweep two.case -q --format csv | cut -d, -f10,16",
@@ -55,7 +53,6 @@ static void sections_speak_for_their_points(void **state)
 /* A weights file says how its scores are scaled: who reads the table does not have it. */
 static void scales_of_files_are_said(void **state)
 {
-    (void)state;
     expect_shell("$h sweep " MODEL "-q -o a.csv; $h sweep " MODEL
                  "--scale \"1/sqrt(d_head)\" -q -o "
                  "b.csv; cmp a.csv b.csv && cat a.csv | " OPTIONS,
@@ -69,7 +66,6 @@ static void scales_of_files_are_said(void **state)
 
 static void checks_match_either_way(void **state)
 {
-    (void)state;
     expect_shell("$h sweep " GRID "-q -o a.csv; $h sweep " SPELLED "yes -q -o b.csv; "
                  "cut -d, -f16 b.csv | sort -u",
                  0,
@@ -93,12 +89,10 @@ static void interrupt_a(void)
         end = strchr(end, '\n') + 1;
     }
     leave_interrupted(path, &whole, (size_t)(end - whole.text), 1, 0.001);
-    free(whole.text);
 }
 
 static void interrupted_runs_go_on(void **state)
 {
-    (void)state;
     expect_shell("$h sweep " GRID "-q -o a.csv; cp a.csv whole; $h sweep " SPELLED
                  "yes --resume -o a.csv 2>&1",
                  0, "a.csv is complete");
@@ -115,7 +109,6 @@ static void interrupted_runs_go_on(void **state)
 
 static void shards_need_not_be_told_the_same(void **state)
 {
-    (void)state;
     expect_shell("$h sweep " GRID "--shard 1/2 -q -o s1.csv; $h sweep " SPELLED
                  "yes --shard 2/2 -q -o s2.csv; $h merge s1.csv s2.csv -o m.csv && $h check " GRID
                  "--baseline m.csv",
@@ -129,7 +122,6 @@ static void shards_need_not_be_told_the_same(void **state)
 /* Without a reference what is observed is judged. */
 static void shards_without_reference_keep_their_verdict(void **state)
 {
-    (void)state;
     expect_shell("for i in 1 2; do $h sweep --construction silu --n 2 --d 2 --omega 5,20 "
                  "--reference none --tolerance 1e-2 --shard $i/2 -q -o s$i.csv; done; "
                  "$h merge s1.csv s2.csv -o m.csv",
@@ -138,7 +130,6 @@ static void shards_without_reference_keep_their_verdict(void **state)
 
 static void pictures_see_one_value(void **state)
 {
-    (void)state;
     expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 5,6 -q -o a.csv; $h sweep "
                  "--construction silu --n 2 --d 2 --omega 7,8 --shrink 1 --row all -q -o b.csv; "
                  "$h plot a.csv b.csv | grep -c shrink",
@@ -176,7 +167,6 @@ static void defaults_hang_on_the_row(void **state)
         {"f64", "difference", "stable", "what=none;bias;=;bias=;row=1",
          "what=none;bias;=;bias=;row=1"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AxisCell columns[AXIS_COUNT] = {{0}};
         char canonical[OPTIONS_MOST + 1];
@@ -196,7 +186,6 @@ static void values_are_found_by_their_whole_name(void **state)
     AxisCell columns[AXIS_COUNT] = {{0}};
     char text[VALUE_TEXT];
     size_t length;
-    (void)state;
     assert_ptr_equal(options_find(&length, options, strlen(options), "row"), options + 19);
     assert_int_equal(length, 1);
     assert_null(options_find(&length, options, strlen(options), "bias"));

@@ -65,7 +65,6 @@ static double limit_gap(const CaseSpec *spec, RefForm form, double *absolute)
 static void limit_is_the_original(void **state)
 {
     double absolute;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         double worst = 0;
         for (int variant = 0; variant < 192; variant++) {
@@ -92,7 +91,6 @@ static void content_moves_some_limits(void **state)
         [CONSTRUCTION_FUSED] = true,        [CONSTRUCTION_TRANSFORMER] = true,
         [CONSTRUCTION_TRANSFORMER3] = true, [CONSTRUCTION_MASKED] = true,
     };
-    (void)state;
     for (int variant = 0; variant < 4 * CONSTRUCTION_COUNT; variant++) {
         Construction construction = (Construction)(variant / 4);
         CaseSpec spec = small(construction, 4, 3, 5);
@@ -132,7 +130,6 @@ static void silu_of_two_tokens(void **state)
     static const double x[] = {1, -1};
     CaseSpec spec = small(CONSTRUCTION_SILU, 2, 1, 1);
     Pair pair = pair_make(&spec);
-    (void)state;
     pair.original_x = x;
     pair.converted_x = x;
     for (int form = REF_STRUCTURED; form <= REF_DENSE; form++) {
@@ -205,7 +202,6 @@ static void ffn3_is_what_the_oracle_says(void **state)
         "-0.008074390248629044786655541478646151700677",
     };
     CaseSpec spec = oracle_spec(CONSTRUCTION_FFN3);
-    (void)state;
     assert_oracle(&spec, expected);
 }
 
@@ -218,7 +214,6 @@ static void causal_transformer_is_what_the_oracle_says(void **state)
         "22.29956836419095776796734429011412614599",  "-19.36145527170653606981197718953908987163",
     };
     CaseSpec spec = oracle_spec(CONSTRUCTION_TRANSFORMER);
-    (void)state;
     spec.depth = 2;
     spec.mask = MASK_CAUSAL;
     spec.bias_row_content = CONTENT_RANDOM;
@@ -234,7 +229,6 @@ static void transformer_is_what_the_oracle_says(void **state)
         "-9.204743802754042645208402734328958020243", "6.84531687258894590777914093958184397744",
     };
     CaseSpec spec = oracle_spec(CONSTRUCTION_TRANSFORMER);
-    (void)state;
     spec.depth = 2;
     spec.bias_row_content = CONTENT_RANDOM;
     assert_oracle(&spec, expected);

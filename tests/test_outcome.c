@@ -34,7 +34,6 @@ static void expect_run(const Scratch *scratch, const char *arguments, int code, 
 {
     Output output = headproof(scratch, arguments);
     expect_says(&output, code, said);
-    free(output.text);
 }
 
 static void read_report(char text[SCRATCH_TEXT], const Scratch *scratch, const char *name)
@@ -70,7 +69,6 @@ static void expect_junit(const Scratch *scratch, const char *counts)
              scratch->directory);
     Output output = run_program("/bin/sh", command);
     assert_int_equal(output.code, 0);
-    free(output.text);
     read_report(text, scratch, "x");
     assert_non_null(strstr(text, counts));
 }
@@ -81,7 +79,6 @@ static void expect_reproduced(const char *command)
     assert_int_equal(strncmp(command, "headproof ", strlen("headproof ")), 0);
     Output output = run(command + strlen("headproof "));
     assert_int_equal(output.code, 1);
-    free(output.text);
 }
 
 /* At Omega 5 the trained model's error is near 8e-4 = e^(-2 Omega) times its scores' scale, at 20
@@ -183,15 +180,12 @@ static void quiet_says_the_verdict(void **state)
         strncmp(output.text, "verdict: evaluated, nothing judged: no tolerance; at omega 20: ", 62),
         0);
     assert_int_equal(lines(&output), 1);
-    free(output.text);
     output = run(INPUTS "--omega 20 -q -o - 2>/dev/null");
     assert_null(strstr(output.text, "verdict"));
     assert_non_null(strstr(output.text, "judged_log2"));
-    free(output.text);
     expect_run(scratch, INPUTS "--omega 20 -q -o - 2>&1 >/dev/null", 0, "verdict: evaluated");
     output = run(INPUTS "--omega 20 -q -o /dev/stdout 2>/dev/null");
     assert_null(strstr(output.text, "verdict"));
-    free(output.text);
 }
 
 /* Without a tolerance no report says that anything passed. */
@@ -215,7 +209,6 @@ static void what_is_not_judged_does_not_pass(void **state)
     expect_run(scratch, "report %/j -o /dev/stdout", 0, "<title>nothing judged: ");
     Output output = run(INPUTS "--omega 20 --color always");
     assert_null(strchr(output.text, '\033')); /* neither rows that are ok nor the verdict */
-    free(output.text);
 }
 
 static void verdicts_have_colours(void **state)
@@ -250,7 +243,6 @@ static void expect_told(const Scratch *scratch, const char *arguments, const cha
              scratch->directory, arguments, told, told);
     Output output = run_program("/bin/sh", line);
     assert_int_equal(output.code, 0);
-    free(output.text);
 }
 
 /* Half a million bits take a single input a minute: before it is done, there is the time. */
@@ -273,7 +265,6 @@ static void a_long_precision_is_announced(void **state)
     } runs[] = {{"--precision 1048576", true},
                 {"--precision 1048576 -q", false},
                 {"--precision 4096", false}};
-    (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         char line[256];
         snprintf(line, sizeof line,
@@ -282,7 +273,6 @@ static void a_long_precision_is_announced(void **state)
         Output output = run_program("/bin/sh", line);
         assert_int_equal(strncmp(output.text, says, strlen(says)) == 0, runs[i].said);
         assert_int_equal(strstr(output.text, "by estimate") != NULL, runs[i].said);
-        free(output.text);
     }
 }
 

@@ -380,7 +380,6 @@ static void test_columns(void **state)
 {
     size_t size, place = 0;
     char *text = NULL, *rest = NULL, name[64];
-    (void)state;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
     assert_int_equal(table_write_header(stream, false), 0);
@@ -421,7 +420,6 @@ static void test_row(void **state)
         ",,,-8.67200659450e+02,nan,inf,,,construction_max;construction_log10;score_max,"
         "0.25,,,,1.00000000001e+00,3136,,unresolved\n";
     Row row;
-    (void)state;
     row_init(&row, &(Point){0});
     row.layer = 3;
     row.precision_bits = 3136;
@@ -446,7 +444,6 @@ static void test_table_fails_with_its_stream(void **state)
     Point point = {.omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
     point.spec.n = point.spec.d = point.spec.depth = 1;
     Row row;
-    (void)state;
     row_init(&row, &point);
     FILE *file = fopen("/dev/full", "w");
     assert_non_null(file);
@@ -464,7 +461,6 @@ static void test_key_with_seeds(void **state)
     Point point = {.reference = REFERENCE_SUBTRACT, .max_bits = 65536};
     point.spec = (CaseSpec){
         .construction = CONSTRUCTION_SILU, .n = 2, .d = 3, .d_ff = 12, .heads = 2, .depth = 1};
-    (void)state;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
     assert_int_equal(table_write_key_header(stream, false), 0);
@@ -485,7 +481,6 @@ static void test_statuses(void **state)
     } cases[] = {
         {STATUS_ERROR, "error"},     {STATUS_OVERFLOW, "overflow"},     {STATUS_FAIL, "fail"},
         {STATUS_VACUOUS, "vacuous"}, {STATUS_UNRESOLVED, "unresolved"}, {STATUS_OK, "ok"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_string_equal(status_name(cases[i].status), cases[i].name);
     }

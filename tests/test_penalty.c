@@ -91,7 +91,6 @@ static void check_coefficients(const Pair *pair)
 
 static void every_row_has_its_largest_at_zero(void **state)
 {
-    (void)state;
     each_pair(check_coefficients);
 }
 
@@ -120,7 +119,6 @@ static void check_streams(const Pair *pair)
  * forms are one function. */
 static void the_reference_sees_no_difference(void **state)
 {
-    (void)state;
     each_pair(check_streams);
 }
 
@@ -154,14 +152,12 @@ static void check_matrices(const Pair *pair)
 
 static void so_say_full_matrices(void **state)
 {
-    (void)state;
     each_pair(check_matrices);
 }
 
 /* A T' that has lost entries has no such form, and says so. */
 static void losses_have_one_form(void **state)
 {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER, MASK_NONE, 3);
         spec.dropout = k == 0 ? 0.5 : 0;
@@ -244,7 +240,6 @@ static void errors_do_not_grow_with_omega(void **state)
                                            "--kernel dense --mask causal --bias random",
                                            "--kernel structured --mask causal --bias random"};
     char arguments[256];
-    (void)state;
     for (size_t k = 0; k < 7 * 4; k++) {
         const char *construction = constructions[k / 4];
         snprintf(arguments, sizeof arguments,
@@ -256,7 +251,6 @@ static void errors_do_not_grow_with_omega(void **state)
         if (strcmp(construction, "attention") != 0 && strcmp(construction, "linear") != 0) {
             expect_grown(&output);
         }
-        free(output.text);
     }
 }
 
@@ -266,7 +260,6 @@ static void nor_do_they_in_narrow_formats(void **state)
     static const char *const narrow[] = {"f32",        "bf16",       "fp16",
                                          "bf16-flash", "fp16-flash", "bf16-autocast"};
     char arguments[256], near[64], far[64];
-    (void)state;
     for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++) {
         snprintf(arguments, sizeof arguments,
                  "sweep --construction silu,linear,attention,ffn3,fused,transformer3,transformer "
@@ -280,7 +273,6 @@ static void nor_do_they_in_narrow_formats(void **state)
             assert_string_equal(near, far);
             assert_true(number(&output, line, "total_max") > 0);
         }
-        free(output.text);
     }
 }
 
@@ -289,7 +281,6 @@ static void pseudo_masks_gain_most(void **state)
 {
     static const char *const masks[] = {"pseudo-causal", "pseudo-band", "pseudo-random"};
     char arguments[256];
-    (void)state;
     for (size_t k = 0; k < 3 * 2; k++) {
         snprintf(arguments, sizeof arguments,
                  "sweep --construction attention --mask %s --n 6 --d 4 --omega 20,1e6 --penalty "
@@ -300,7 +291,6 @@ static void pseudo_masks_gain_most(void **state)
         size_t far = find_line(&output, 1e6, PENALTY_NEGATIVE);
         assert_true(number(&output, far, "total_max") < 2e-15);
         expect_same_reference(&output, find_line(&output, 1e6, PENALTY_POSITIVE), far);
-        free(output.text);
     }
 }
 
@@ -309,7 +299,6 @@ static void a_trained_model_is_verified(void **state)
 {
     char line[512];
     double worst[2];
-    (void)state;
     for (int negative = 0; negative < 2; negative++) {
         snprintf(line, sizeof line,
                  "verify cases/models/modadd53-silu.safetensors --tokens 1/2/53 --omega 1e6 "
@@ -318,7 +307,6 @@ static void a_trained_model_is_verified(void **state)
         Output output = run(line);
         assert_int_equal(output.code, 0);
         worst[negative] = number(&output, lines(&output) - 1, "total_max");
-        free(output.text);
     }
     print_message("verify at 1e6: %.3g, with penalties %.3g\n", worst[0], worst[1]);
     assert_true(worst[0] > 1e-11 && worst[1] < 1e-13);
@@ -334,7 +322,6 @@ static void contradictions_are_refused(void **state)
         "sweep --penalty none",
         "cost --penalty negative",
         "attribute cases/models/modadd53-silu.safetensors --tokens 1/2/53 --penalty negative"};
-    (void)state;
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 
@@ -344,14 +331,12 @@ static void it_is_no_axis_where_nothing_differs(void **state)
     static const char *const one[] = {"--construction masked --d-ff 8",
                                       "--construction silu --arithmetic none --omega 20"};
     char arguments[256];
-    (void)state;
     for (size_t k = 0; k < 2; k++) {
         snprintf(arguments, sizeof arguments,
                  "sweep %s --n 3 --d 4 --penalty positive,negative --quiet", one[k]);
         Output output = run(arguments);
         assert_int_equal(lines(&output), 2);
         expect_cell(&output, 1, "options", "");
-        free(output.text);
     }
 }
 

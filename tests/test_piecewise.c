@@ -120,7 +120,6 @@ static void sup_errors(double error[2], const Function *function, Network *netwo
  * two knots, the interpolation is h^2/8 of it off. */
 static void error_falls_as_knots_squared(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
         double before = INFINITY;
         for (size_t knots = 8; knots <= KNOTS_MOST; knots *= 2) {

@@ -131,7 +131,6 @@ static void uniform_models_are_padded_with_zeros(void **state)
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER3, 2);
     Pair pair = pair_make(&spec);
     PlainModel least = make_plain(&pair, 20, false), same = make_plain(&pair, 20, true);
-    (void)state;
     for (size_t s = 0; s < same.sublayer_count; s++) {
         const PlainSublayer *p = &same.sublayers[s];
         assert_int_equal(p->heads, spec.d_ff);
@@ -149,7 +148,6 @@ static void uniform_models_are_padded_with_zeros(void **state)
 static void constructions_are_the_same(void **state)
 {
     double spare = INFINITY;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (unsigned variant = 0; variant < 12; variant++) {
             CaseSpec spec = spec_of((Construction)c, variant);
@@ -201,7 +199,6 @@ static void biases_ride_on_the_positions(void **state)
     static RandomModel random;
     GivenLayer layers[DEPTH];
     double spare = INFINITY;
-    (void)state;
     for (size_t c = 0; c < 3; c++) {
         for (unsigned variant = 0; variant < 8; variant++) {
             Pair pair = make_given(&random, layers, spec_of(with_attention[c], variant), 4);
@@ -227,7 +224,6 @@ static void irrational_scales_are_said_to_be_rounded(void **state)
     static RandomModel random;
     GivenLayer layers[DEPTH];
     double worst = 0;
-    (void)state;
     for (size_t c = 0; c < 3; c++) {
         Pair pair = make_given(&random, layers, spec_of(with_attention[c], 0), 3);
         PlainModel plain = make_plain(&pair, 50.7, false);
@@ -288,7 +284,6 @@ static void doubles_agree(void **state)
 {
     const double limit = 2;
     double worst = 0;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (unsigned variant = 0; variant < 12; variant++) {
             CaseSpec spec = spec_of((Construction)c, variant);

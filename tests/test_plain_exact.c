@@ -226,7 +226,6 @@ static void factors_are_the_definition(void **state)
     static RandomModel random;
     const double omegas[] = {3, 20, 50.7, 1000, 1e17};
     size_t heads_checked = 0;
-    (void)state;
     for (size_t i = 0; i < 600; i++) {
         random_start(&random, SEED + i);
         Layout layout = {1 + random_below(&random, 4), 2 + random_below(&random, 4),
@@ -270,7 +269,6 @@ static void scales_that_are_doubles(void **state)
         {{(1L << 54) + 2, 2, 1}, 0x1p53, false},    {{1L << 54, 2, 1}, 0x1p53, true},
         {{1, 1L << 40, 1L << 20}, 0x1p-50, true},   {{9, 3, 1}, 3, true},
         {{1, 1, 2}, 0.70710678118654752440, false}, {{1, 3, 1}, 0.33333333333333333333, false}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value;
         assert_int_equal(exact_scale(&value, cases[i].scale), cases[i].exact);
@@ -290,7 +288,6 @@ static void ranks_are_the_least(void **state)
         {CONSTRUCTION_SILU, 0, 0, D, N + 1 + 1},  {CONSTRUCTION_FUSED, 0, 0, H + 1, N + 1 + 1},
         {CONSTRUCTION_FFN3, 0, 0, 1, N + 1},      {CONSTRUCTION_FFN3, 0, 1, H, N + 1 + 1},
         {CONSTRUCTION_FFN3, 0, 2, 1, H + 1},      {CONSTRUCTION_LINEAR, 0, 1, 1, N + 1}};
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         CaseSpec spec = {.construction = expected[i].construction,
                          .n = N,
@@ -358,7 +355,6 @@ static void terms_are_split_where_needed(void **state)
                  {1, 1e-308, 2.95015679, 1, 1, false},
                  {1, 1e300, 1.702, 1, 2, true}};
     const double x = 1;
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Tiny tiny;
         tiny_make(&tiny, cases[i].w, 1, cases[i].o, cases[i].scale);
@@ -393,7 +389,6 @@ static void expect_refused(const Model *model, double omega, const char *why)
 static void what_has_no_plain_form_is_refused(void **state)
 {
     Tiny tiny;
-    (void)state;
     tiny_make(&tiny, 1, 1, 1, 1);
     expect_refused(&tiny.model, INFINITY, "finite Omega");
     expect_refused(&tiny.model, 0, "finite Omega");
@@ -430,7 +425,6 @@ static void augmented_stream_is_laid_out(void **state)
     const double last[] = {1, 2, 3, 1, 0, 0, 4, 5, 6, 0, 1, 0, 0, 0, 0, 0, 0, 1};
     Layout layout = {2, 2, 1, BIAS_ROW_FIRST};
     double stream[18];
-    (void)state;
     plain_augment(stream, &layout, x, bias);
     assert_memory_equal(stream, first, sizeof first);
     layout.bias_row = BIAS_ROW_LAST;

@@ -103,7 +103,6 @@ static void expect_tensor(const Written *w, size_t s, const char *letter, size_t
 static void tensors_are_the_model(void **state)
 {
     Written w;
-    (void)state;
     written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_NONE, no_norms);
     const size_t shape[] = {w.plain.rows, w.plain.width};
     double *x = take(&w, "X", 2, shape);
@@ -130,7 +129,6 @@ static void expect_metadata(const Written *w, const char *key, const char *expec
 static void metadata_say_how_to_use_it(void **state)
 {
     Written w;
-    (void)state;
     written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_CAUSAL, no_norms);
     expect_metadata(&w, "scale", "1");
     expect_metadata(&w, "activation", "none");
@@ -344,7 +342,6 @@ static double difference(const Written *w, bool causal)
 static void the_file_is_enough(void **state)
 {
     double worst = 0;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int mask = 0; mask < MASK_COUNT; mask++) {
             Written w;
@@ -386,7 +383,6 @@ static double model_difference(const Written *w, const Norms *norms)
 static void norms_are_in_the_file(void **state)
 {
     double worst = 0;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int variant = 0; variant < 16; variant++) {
             Norms norms = {variant & 1 ? NORMALIZATION_RMSNORM : NORMALIZATION_LAYERNORM,
@@ -412,7 +408,6 @@ static void metadata_say_what_is_normed(void **state)
     static const Norms post = {NORMALIZATION_RMSNORM, NORM_POST, false};
     const size_t d = 3;
     Written w;
-    (void)state;
     written_open(&w, CONSTRUCTION_TRANSFORMER3, MASK_NONE, pre);
     expect_metadata(&w, "normalization", "layernorm");
     expect_metadata(&w, "normalization-place", "pre");
@@ -444,7 +439,6 @@ static void strides_tell_tensors_apart(void **state)
     Written w = {0};
     SharedExtras extras = {0};
     Bundle bundles[3];
-    (void)state;
     for (size_t b = 0; b < 3; b++) {
         bundles[b] = (Bundle){.heads = 1,
                               .score = {.kind = SCORE_GATE,
@@ -480,7 +474,6 @@ static void faults_are_said(void **state)
 {
     Written w;
     char text[SCRATCH_TEXT];
-    (void)state;
     written_open(&w, CONSTRUCTION_TRANSFORMER, MASK_NONE, no_norms);
     PlainSublayer mixed[2] = {w.plain.sublayers[0], w.plain.sublayers[1]};
     mixed[1].causal = true;

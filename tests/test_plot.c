@@ -55,7 +55,6 @@ static void make_depth(const char *size)
 /* x, then the six errors, of which three have columns; an open triangle where one is a bound. */
 static void test_logarithms_of_any_size(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("$h plot v.csv -o v.gp && cat v.gp", 0, "\n0.903089987 NaN -2 NaN -16 -2 NaN\n");
     expect_shell("cat v.gp", 0, "-867");
@@ -68,7 +67,6 @@ static void test_logarithms_of_any_size(void **state)
  * that is blank. */
 static void test_logarithms_of_others(void **state)
 {
-    (void)state;
     make_table("v.csv", HEADER ",construction_log10",
                "fused,8,1,,1,0.001,0.001,1e-16,,-3.0\nfused,1000,1,,1,0.0,1e-14,1e-16,,-867.602\n"
                "fused,1e6,1,,1,0.0,1e-9,1e-16,,\n");
@@ -84,7 +82,6 @@ static void test_logarithms_of_others(void **state)
 /* An exponent that is 8e16 times that of the smallest double. */
 static void test_the_smallest_error(void **state)
 {
-    (void)state;
     make_table("v.csv", HEADER,
                "fused,1,1,,1,1e-1,,,\nfused,1e17,1,,1,6.48e-86858896380650365,,,\n");
     expect_shell("$h plot v.csv -o v.gp && cat v.gp", 0, " -8.68588964e+16 ");
@@ -93,7 +90,6 @@ static void test_the_smallest_error(void **state)
 
 static void test_refused_tables(void **state)
 {
-    (void)state;
     make_table("bad.csv", HEADER, "fused,8,1,,1,1e-3,-1e-3,1e-16,\n");
     expect_shell("$h plot bad.csv", 2, "bad.csv:2: token '-1e-3'");
     make_table("bad.csv", HEADER, "fused,8,1,,1,1e-3,many,1e-16,\n");
@@ -111,7 +107,6 @@ static void test_refused_tables(void **state)
 
 static void test_refused_words(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("$h plot", 2, "FILE.csv...");
     expect_shell("$h plot v.csv --colour red", 2, "--colour");
@@ -133,7 +128,6 @@ static void test_refused_words(void **state)
 
 static void test_a_curve(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("$h plot v.csv", 0, "The errors by omega; largest error of an entry");
     expect_shell("$h plot v.csv", 0, "The largest over seed 1, 2.");
@@ -147,7 +141,6 @@ static void test_a_curve(void **state)
 /* The ends of the interval are values that meet the tolerance: 16 and 1000 for 5e-9. */
 static void test_the_interval_that_meets(void **state)
 {
-    (void)state;
     make_curve();
     const char *met = "met_from[1] = 1.20411998; met_to[1] = 3\n";
     expect_shell("$h plot v.csv --tolerance 5e-9 -o v.gp && cat v.gp", 0, met);
@@ -164,7 +157,6 @@ static void test_the_interval_that_meets(void **state)
 
 static void test_series_and_panels(void **state)
 {
-    (void)state;
     make_depth("");
     expect_shell("$h plot depth.csv", 0, "The total error by omega and layer");
     expect_shell("$h plot depth.csv", 0, "a layer 1, b layer 2");
@@ -175,7 +167,6 @@ static void test_series_and_panels(void **state)
 /* A stream that shrinks: absolute errors shrink with it. */
 static void test_relative_errors_where_streams_shrink(void **state)
 {
-    (void)state;
     make_depth("");
     expect_shell("$h plot depth.csv", 0, "largest error of an entry");
     make_depth("1");
@@ -193,7 +184,6 @@ static void test_a_heat_map(void **state)
 {
     char lines[2048];
     size_t used = 0;
-    (void)state;
     for (int n = 1; n <= 4; n++) {
         for (int d = 1; d <= 4; d++) {
             used += (size_t)snprintf(lines + used, sizeof lines - used,
@@ -217,7 +207,6 @@ static void test_a_heat_map(void **state)
 /* Two tables of the same grid are told apart by their files. */
 static void test_two_files(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("cp v.csv w.csv; $h plot v.csv w.csv", 0, "  w.csv\n");
 }
@@ -242,7 +231,6 @@ static void make_omegas(const char *name, const char *omegas, const char *error)
 /* A logarithm is drawn, the value is said: log10 2 = 0.30103. */
 static void test_marks_name_values(void **state)
 {
-    (void)state;
     make_omegas("v.csv", "1 2 3 4 5 6 7 8 9 10 12 14 16 18 20 24", "1e-3");
     expect_shell(MARKS_OF("v.csv"), 0, "set xtics ('24' 1.38021124171160");
     make_omegas("v.csv", "1 2 3 4 5 6 7 8 9 1e3 1e6 1e9 1e12", "1e-3");
@@ -255,7 +243,6 @@ static void test_marks_name_values(void **state)
 /* 500 lies 0.1 decades behind 400, of 6 on a panel of 560 pixels; the end comes first. */
 static void test_marks_do_not_touch(void **state)
 {
-    (void)state;
     make_omegas("v.csv", "1 8 400 500 1000000", "1e-3");
     expect_shell(MARKS_OF("v.csv") "; grep -c \".500. \" m.gp", 1,
                  "('10^{6}' 6, '1' 0, '8' 0.90308998699194354, '400' 2.6020599913279625)");
@@ -266,7 +253,6 @@ static void test_marks_do_not_touch(void **state)
 /* Of paths the names are marks, within the page; what differs at the end is not cut. */
 static void test_marks_of_paths(void **state)
 {
-    (void)state;
     make_table("w.csv", "construction,weights,layer,construction_max,total_max",
                "fused,/a/very/long/way/to/one.safetensors,1,1e-3,1e-3\n"
                "fused,/a/very/long/way/to/the_first_of_a_long_name.safetensors,1,1e-3,1e-3\n");
@@ -296,7 +282,6 @@ static void test_not_finite(void **state)
 {
     char lines[2048];
     size_t used = 0;
-    (void)state;
     make_table("i.csv", HEADER, "fused,8,1,,1,1e-3,1e-3,1e-16,\nfused,16,1,,1,1e-4,inf,1e-16,\n");
     expect_shell("$h plot i.csv -o i.gp && grep \"^16 \" i.gp", 0, "16 -1.96 2 0xAA0000\n");
     expect_shell("grep \"^set yrange\" i.gp", 0, ":-1.43");
@@ -317,7 +302,6 @@ static void test_not_finite(void **state)
 /* What has no reference has an observed error alone. */
 static void test_observed_alone(void **state)
 {
-    (void)state;
     make_table("o.csv", "construction,omega,layer,construction_max,total_max,observed_max",
                "fused,8,1,,,1e-7\nfused,20,1,,,1e-15\n");
     expect_shell("$h plot o.csv", 0, "# observed");
@@ -326,7 +310,6 @@ static void test_observed_alone(void **state)
 /* Bounds that are not in the picture are no triangles in it. */
 static void test_bounds_below(void **state)
 {
-    (void)state;
     make_table(
         "b.csv", HEADER,
         "fused,8,1,,1,1e-3,1e-3,1e-16,\nfused,16,1,,1,1e-800,1e-14,1e-16,construction_max\n");
@@ -341,7 +324,6 @@ static void test_fourteen_panels(void **state)
     size_t used = 0;
     static const char *const words[] = {"f64",        "f32",        "bf16",         "fp16",
                                         "bf16-flash", "fp16-flash", "bf16-autocast"};
-    (void)state;
     for (int i = 0; i < 28; i++) {
         used += (size_t)snprintf(lines + used, sizeof lines - used, "%s,%s,%d,1,1e-3,1e-3\n",
                                  i < 14 ? "silu" : "fused", words[i % 7], i / 7 % 2 + 8);
@@ -353,7 +335,6 @@ static void test_fourteen_panels(void **state)
 /* What README.md quotes is what is printed. */
 static void test_readme(void **state)
 {
-    (void)state;
     expect_shell("$h plot $p/results/omega.csv >printed && "
                  "sed -n \"/^The errors by omega/,/^ *1073741824/p\" $p/README.md | grep -v \"^ "
                  "*\\.\\.\\.\" | grep . >quoted && "
@@ -365,7 +346,6 @@ static void test_readme(void **state)
 /* 80 columns, and no blank at the end of a line. */
 static void test_text_fits(void **state)
 {
-    (void)state;
     make_curve();
     make_depth("");
     expect_shell("for f in v.csv depth.csv; do $h plot $f; done >text; wc -L <text; "
@@ -382,7 +362,6 @@ static void test_text_fits(void **state)
 
 static void test_gnuplot_fails(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("PATH=/nowhere $h plot v.csv -o v.svg", 77, "package gnuplot-nox");
     expect_shell(FAKE("echo its reason >&2; exit 3"), 99, "gnuplot failed: its reason");
@@ -397,7 +376,6 @@ static void test_gnuplot_fails(void **state)
 /* Three pictures are asked for, of which the last two are the same: else something was lost. */
 static void test_gnuplot_loses_a_part(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell(FAKE(SVG("1") SVG("2") SVG("3")), 99, "no whole picture");
     expect_shell(FAKE(SVG("1") SVG("22") SVG("2")), 99, "no whole picture");
@@ -413,7 +391,6 @@ static void test_gnuplot_hangs(void **state)
     static const char *const scripts[] = {"exec sleep 600", "exec sleep 600 >&-"};
     char path[2 * SCRATCH_PATH], said[SCRATCH_TEXT], *text = NULL, *old = strdup(getenv("PATH"));
     Scratch scratch = *shell_scratch();
-    (void)state;
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         snprintf(said, sizeof said, "printf \"#!/bin/sh\\n%s\\n\" >gnuplot; chmod +x gnuplot",
                  scripts[i]);
@@ -447,7 +424,6 @@ static void test_gnuplot_hangs(void **state)
 /* Names mean nothing to a shell, nor to gnuplot. */
 static void test_names_are_names(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("n=\"a\\`touch pwned\\`\\$(touch pwned)\\\"@x.csv\"; cp v.csv \"$n\"; "
                  "$h plot \"$n\" -o n.gp && (gnuplot -d n.gp >n.svg 2>&1; test ! -e pwned) && "
@@ -457,7 +433,6 @@ static void test_names_are_names(void **state)
 
 static void test_full_disk(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("ln -s /dev/full full.gp; $h plot v.csv -o full.gp", 99, "full.gp");
     expect_shell("$h plot v.csv >/dev/full", 99, "headproof");
@@ -487,7 +462,6 @@ static double plot_seconds(size_t rows)
 /* Four times the rows take four times as long, and not sixteen. */
 static void test_many_rows(void **state)
 {
-    (void)state;
     double few = plot_seconds(20000), many = plot_seconds(80000);
     print_message("%.2f s and %.2f s\n", few, many);
     assert_true(many < 8 * few);
@@ -496,13 +470,11 @@ static void test_many_rows(void **state)
 static bool has_gnuplot(void)
 {
     Output output = shell("command -v gnuplot");
-    free(output.text);
     return output.code == 0;
 }
 
 static void test_pictures(void **state)
 {
-    (void)state;
     if (!has_gnuplot()) {
         skip();
     }

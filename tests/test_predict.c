@@ -93,7 +93,6 @@ static void the_order_is_as_predicted(void **state)
     double predicted[POINTS], measured[POINTS], low = INFINITY, high = 0;
     size_t compared = 0;
     const double apart = 10;
-    (void)state;
 #ifdef HEADPROOF_CHECK
     skip(); /* sanitizers slow the parts of a point unevenly */
 #endif
@@ -127,7 +126,6 @@ static void the_order_is_as_predicted(void **state)
 static void absurd_sizes_cost_a_finite_amount(void **state)
 {
     Grid grid;
-    (void)state;
     read_point(&grid, "fused --n 4 --d 8 --d-ff 8 --omega 1e300");
     CaseSpec *spec = &grid.points[0].spec;
     spec->n = spec->d = spec->d_ff = 1000000;

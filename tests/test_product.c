@@ -146,7 +146,6 @@ static void check_sizes(ProductBackend backend)
 
 static void sizes_are_within_the_bound(void **state)
 {
-    (void)state;
     each_backend(check_sizes);
 }
 
@@ -169,7 +168,6 @@ static void primes_hold_the_largest_sums(void **state)
 {
     static const size_t terms[] = {1, 3, 8};
     Worst worst = {.ratio = 0};
-    (void)state;
     for (mpfr_prec_t bits = 53; bits < 300; bits++) {
         for (size_t i = 0; i < 3; i++) {
             Size size = {1, 2, terms[i], bits};
@@ -183,7 +181,6 @@ static void primes_hold_the_largest_sums(void **state)
 
 static void kinds_are_within_the_bound(void **state)
 {
-    (void)state;
     each_backend(check_kinds);
 }
 
@@ -194,7 +191,6 @@ static void columns_cut_off_are_within_the_bound(void **state)
     static const size_t terms[] = {3, 64, 1500};
     static const Kind kinds[][2] = {{FULL, FULL}, {FULL, NEGATIVE}, {NEGATIVE, NORMAL}};
     Worst worst = {.ratio = 0};
-    (void)state;
     for (mpfr_prec_t bits = 140; bits < 330 && product_has(PRODUCT_DIGITS); bits += 3) {
         for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -214,7 +210,6 @@ static void lone_weights_are_within_the_bound(void **state)
     enum { K = 1500, N = 9, LONE = 4 };
     static double b[K * N];
     double worst = 0;
-    (void)state;
     for (size_t i = 0; i < K * N; i++) {
         b[i] = i % N != LONE ? operand_entry(FULL, "b", i / N, i % N) : i / N == 7 ? 0.5 : -0x1p-60;
     }
@@ -237,7 +232,6 @@ static void lone_weights_are_within_the_bound(void **state)
 static void ordinary_data_need_no_loop(void **state)
 {
     static const Kind kinds[] = {NORMAL, ONES, NEAR_ONE, INTEGERS};
-    (void)state;
     for (ProductBackend b = fixture_short() ? PRODUCT_DIGITS : PRODUCT_ARB; b < PRODUCT_BACKENDS;
          b++) {
         for (int i = 0; product_has(b) && i < 4; i++) {
@@ -259,7 +253,6 @@ static void spread_data_need_few_loops(void **state)
 {
     static const size_t sizes[] = {35, 68};
     static const size_t share[TIERS] = {[TIER_PORTABLE] = 1, [TIER_AVX2] = 5, [TIER_AVX512] = 10};
-    (void)state;
     for (size_t i = 0; product_has(PRODUCT_DIGITS) && i < 2; i++) {
         size_t n = sizes[i];
         Worst worst = {.ratio = 0};
@@ -273,7 +266,6 @@ static void spread_data_need_few_loops(void **state)
 static void short_operands_lose_nothing(void **state)
 {
     static const ProductBackend backends[] = {PRODUCT_MODULAR, PRODUCT_DIGITS};
-    (void)state;
     for (int which = 0; which < 4; which++) {
         ProductBackend backend = backends[which / 2];
         if (!product_has(backend)) {
@@ -363,7 +355,6 @@ static void check_threads(ProductBackend backend)
 
 static void threads_change_nothing(void **state)
 {
-    (void)state;
     each_backend(check_threads);
 }
 
@@ -435,7 +426,6 @@ static void check_ties(ProductBackend backend)
 
 static void ties_go_to_even(void **state)
 {
-    (void)state;
     each_backend(check_ties);
 }
 
@@ -465,7 +455,6 @@ static void check_guard(ProductBackend backend)
 
 static void guard_bits_round_once(void **state)
 {
-    (void)state;
     each_backend(check_guard);
 }
 
@@ -529,7 +518,6 @@ static void check_sums(ProductBackend backend)
 
 static void sums_round_once(void **state)
 {
-    (void)state;
     check_sums(PRODUCT_DOT);
     if (product_has(PRODUCT_DIGITS)) {
         check_sums(PRODUCT_DIGITS);
@@ -617,7 +605,6 @@ static void check_views(ProductBackend backend)
 
 static void views_find_their_entries(void **state)
 {
-    (void)state;
     each_backend(check_views);
 }
 
@@ -695,7 +682,6 @@ static void check_odd_doubles(ProductBackend backend)
 
 static void limits_are_the_loops(void **state)
 {
-    (void)state;
     each_backend(check_limits);
     each_backend(check_odd_doubles);
 }
@@ -707,7 +693,6 @@ static void distant_terms_are_within_the_bound(void **state)
     enum { K = 5 };
     static const mpfr_prec_t bits[] = {64, 120, 128, 187, 256, 512};
     Worst worst = {.ratio = 0};
-    (void)state;
     for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
         for (long apart = 0; apart < 400; apart += 7) {
             ApMat a = {0}, b = {0}, c = {0};
@@ -744,7 +729,6 @@ static void distant_terms_are_within_the_bound(void **state)
 static void largest_sums_fit_the_window(void **state)
 {
     Worst worst = {.ratio = 0};
-    (void)state;
     for (size_t k = 1; k < 600; k = k < 9 ? k + 1 : 2 * k - 1) {
         for (mpfr_prec_t bits = 53; bits < 193; bits += k < 5 ? 1 : 23) {
             check_product(&worst, PRODUCT_DOT, (Size){1, 2, k, bits}, FULL, FULL, LONG, LONG,
@@ -761,7 +745,6 @@ static void largest_sums_fit_the_window(void **state)
 static void small_products_are_dot_products(void **state)
 {
     static const Size sizes[] = {{1, 1, 1, 256}, {2, 2, 2, 128}, {4, 4, 4, 64}, {4, 4, 4, 256}};
-    (void)state;
     for (size_t s = 0; s <= sizeof sizes / sizeof *sizes; s++) {
         Size size = s < 4 ? sizes[s] : (Size){64, 64, 64, 256};
         Operand a, b;
@@ -786,7 +769,6 @@ static void chosen_backends_keep_the_bound(void **state)
     static const Size sizes[] = {{1, 1, 1, 256},   {2, 3, 4, 128},     {20, 20, 20, 256},
                                  {40, 30, 50, 64}, {30, 30, 30, 1500}, {12, 12, 60, 3000}};
     Worst worst = {.ratio = 0};
-    (void)state;
     for (size_t s = 0; s < 6; s++) {
         check_product(&worst, PRODUCT_AUTO, sizes[s], NORMAL, NORMAL, LONG, LONG, false);
         check_product(&worst, PRODUCT_AUTO, sizes[s], ONE_HOT, WIDE_LINES, LONG, DOUBLES, true);

@@ -56,7 +56,6 @@ static void finish(Said *said)
  * count would say 13 s. */
 static void time_to_go_is_by_cost(void **state)
 {
-    (void)state;
     for (int terminal = 0; terminal < 2; terminal++) {
         Said said;
         start(&said, terminal, 100);
@@ -77,7 +76,6 @@ static void time_to_go_is_by_cost(void **state)
 static void a_line_a_minute_without_a_terminal(void **state)
 {
     Said said;
-    (void)state;
     start(&said, false, 300);
     progress_phase(&said.progress, "", "inputs", 300, 300);
     for (int second = 1; second < 60; second++) {
@@ -99,7 +97,6 @@ static void a_terminal_is_redrawn_ten_times_a_second(void **state)
 {
     Said said;
     size_t drawn = 0;
-    (void)state;
     start(&said, true, 1024);
     progress_phase(&said.progress, "", "points", 1024, 1024);
     for (int i = 0; i < 1024; i++) {
@@ -118,7 +115,6 @@ static void a_terminal_is_redrawn_ten_times_a_second(void **state)
 static void a_line_is_cleared_for_a_message(void **state)
 {
     Said said;
-    (void)state;
     start(&said, true, 2);
     progress_phase(&said.progress, "omega 20", "inputs", 2, 2);
     progress_clear(&said.progress);
@@ -142,7 +138,6 @@ static void a_line_is_cleared_for_a_message(void **state)
 static void phases_end_at_their_cost(void **state)
 {
     Said said;
-    (void)state;
     start(&said, false, 100);
     progress_phase(&said.progress, "bases", "inputs", 1, 10);
     progress_add(&said.progress, 1, 1e300);
@@ -163,7 +158,6 @@ static void phases_end_at_their_cost(void **state)
 static void nothing_known_is_nothing_said(void **state)
 {
     static const double costs[] = {0, -1, NAN, INFINITY};
-    (void)state;
     for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
         Said said;
         double cost = costs[i];
@@ -191,7 +185,6 @@ static void nothing_known_is_nothing_said(void **state)
 static void a_long_first_unit_is_told(void **state)
 {
     Said said;
-    (void)state;
     start(&said, true, 10);
     progress_phase(&said.progress, "", "points", 2, 10);
     now += 1;
@@ -229,7 +222,6 @@ static void a_line_fits_the_terminal(void **state)
         {32, "omega 20: 5/10 inputs, ETA 10 s"},
         {20, "omega 20: 5/10 inpu"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         Said said;
         char expected[128];
@@ -258,7 +250,6 @@ static void a_ticker_ticks(void **state)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     Said said;
-    (void)state;
     said.seen = 0;
     said.file = open_memstream(&said.text, &said.length);
     assert_non_null(said.file);
@@ -290,7 +281,6 @@ static void a_ticker_ticks(void **state)
 static void quiet_says_nothing(void **state)
 {
     Progress progress;
-    (void)state;
     progress_open(&progress, progress_stderr(true), 1);
     assert_null(progress.sink.stream);
     progress_phase(&progress, "", "points", 1, 1);
@@ -315,7 +305,6 @@ static void durations_have_two_digits_and_a_unit(void **state)
                     {NAN, "an unknown time"},
                     {INFINITY, "an unknown time"},
                     {1e300, "an unknown time"}};
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char text[DURATION_TEXT];
         assert_string_equal(duration_print(text, expected[i].seconds), expected[i].text);

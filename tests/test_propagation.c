@@ -197,7 +197,6 @@ static void check_construction_layer(Split *split, size_t layer, RefRows rows, c
 static void inherited_is_what_the_original_makes_of_it(void **state)
 {
     static const double omegas[] = {0.5, 3, 20};
-    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         size_t checked = 0;
         for (int i = 0; i < 2 * VARIANTS; i += SMALL_GRIDS && i >= VARIANTS ? 5 : 1) {
@@ -278,7 +277,6 @@ static void check_rounding_layer(Split *split, double *machine, size_t layer, Re
 
 static void rounding_starts_from_the_machine_s_stream(void **state)
 {
-    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         for (int i = 0; i < 8; i++) {
             int variant = i / 2;
@@ -303,7 +301,6 @@ static void rounding_starts_from_the_machine_s_stream(void **state)
 static void gain_of_a_scaled_permutation(void **state)
 {
     static const double scales[] = {1, -0.5, 3};
-    (void)state;
     for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
         CaseSpec spec = difference_case(CONSTRUCTION_LINEAR, DEPTH);
         RefRows rows = {0, spec.n};
@@ -332,7 +329,6 @@ static void gain_of_a_scaled_permutation(void **state)
 /* F(x^) of another layer than the run's: the identity does not hold, and it is said. */
 static void a_broken_identity_is_a_contradiction(void **state)
 {
-    (void)state;
     for (int c = 0; c < WITH_OMEGA; c++) {
         CaseSpec spec = difference_case((Construction)c, DEPTH);
         RefRows rows = {0, spec.n};
@@ -359,7 +355,6 @@ static void a_machine_s_infinity_spoils_its_own_cells(void **state)
     RefRows rows = {0, spec.n};
     double machine[5 * 16] = {0};
     Split split;
-    (void)state;
     split_open(&split, &spec, 6);
     MachineView view = {machine, layout_content(&split.pair.converted.layout)};
     machine[3] = INFINITY;

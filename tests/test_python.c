@@ -9,7 +9,6 @@
 
 static void the_module_does_what_it_says(void **state)
 {
-    (void)state;
     expect_output_or_skip(shell("s=$PWD; cd $p; for python in python3 /usr/bin/python3; do\n"
                                 "    $python -c \"import numpy\" 2>/dev/null || continue\n"
                                 "    HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "

@@ -175,7 +175,6 @@ static void enclosures_hold_of_all_constructions(void **state)
 {
     Tally tally = nothing, normed_tally = nothing;
     int step = fixture_nightly() ? 1 : 5;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (int v = c % step; v < VARIANTS; v += step) {
             CaseSpec spec = difference_variant((Construction)c, 2, v);
@@ -207,7 +206,6 @@ static double *with_zero_token(const Model *model, const double *x)
 static void enclosures_hold_of_zero_tokens(void **state)
 {
     Tally tally = nothing;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (int v = 0; v < 4; v++) {
             CaseSpec spec = difference_variant((Construction)c, 2, 3 * v + c);
@@ -232,7 +230,6 @@ static void enclosures_hold_of_extremes(void **state)
     static const double scales[] = {1e-3, 30, 1e4, 1e10, 1e30, 1e100};
     Tally tally = nothing;
     int seeds = fixture_nightly() ? 8 : 1;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
             for (int seed = 1; seed <= seeds; seed++) {
@@ -294,7 +291,6 @@ static void enclosures_hold_of_random_models(void **state)
     static RandomModel random;
     Tally tally = nothing;
     int trials = fixture_nightly() ? 400 : 2 * SCORES_COUNT * VALUES_COUNT;
-    (void)state;
     for (int trial = 0; trial < trials; trial++) {
         random_start(&random, SEED + (uint64_t)trial);
         random_trial(&tally, &random, trial);
@@ -371,7 +367,6 @@ static void enclosures_hold_of_moved_streams(void **state)
     Tally stream = nothing, difference = nothing;
     Tally normed_stream = nothing, normed_difference = nothing;
     uint64_t seed = SEED;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
             CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
@@ -393,7 +388,6 @@ static void enclosures_hold_of_damage(void **state)
     static const double dropouts[] = {0.1, 0.3, 0};
     Tally tally = nothing, stream = nothing, difference = nothing;
     uint64_t seed = SEED;
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int v = c % 2; v < VARIANTS; v += fixture_nightly() ? 1 : 2) {
             CaseSpec spec = difference_variant((Construction)c, 2, v);
@@ -415,7 +409,6 @@ static void propagation_is_sharp(void **state)
     Tally tally = nothing;
     uint64_t seed = SEED;
     CaseSpec spec = difference_case(CONSTRUCTION_LINEAR, 3);
-    (void)state;
     spec.n = spec.d = 1;
     Pair pair = pair_make(&spec);
     Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
@@ -463,7 +456,6 @@ static void closed_forms_lie_inside(void **state)
     static const Construction known[] = {CONSTRUCTION_SILU, CONSTRUCTION_LINEAR,
                                          CONSTRUCTION_ATTENTION, CONSTRUCTION_FUSED};
     Tally tally = nothing;
-    (void)state;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         for (int v = 0; v < 8; v++) {
             CaseSpec spec = difference_variant(known[k], 1, v);
@@ -483,7 +475,6 @@ static void norms_are_bounds(void **state)
 {
     const double rotation[] = {0.6, -0.8, 0.8, 0.6}, outer[] = {3, 6, 4, 8, 0, 0};
     const double diagonal[] = {1e200, 0, 0, 0, -3e200, 0, 0, 0, 2e200}, zeros[4] = {0};
-    (void)state;
     assert_true(norm_spectral(rotation, 2, 2, 2) >= 1 - 0x1p-50);
     assert_true(norm_spectral(rotation, 2, 2, 2) < 1.02);
     assert_true(norm_spectral(outer, 3, 2, 2) >= 5 * sqrt(5) * (1 - 0x1p-50));
@@ -499,7 +490,6 @@ static void norms_are_bounds(void **state)
 static void norms_are_of_all_columns(void **state)
 {
     const double wide[] = {1, 0, 0, 8, 0, 1, 0, 0}, tall[] = {1, 0, 0, 1, 0, 0, 8, 0};
-    (void)state;
     assert_true(norm_spectral(wide, 2, 4, 4) >= sqrt(65) * (1 - 0x1p-50));
     assert_true(norm_spectral(wide, 2, 4, 4) < sqrt(65) * 1.001);
     assert_true(norm_spectral(tall, 4, 2, 2) >= sqrt(65) * (1 - 0x1p-50));
@@ -519,7 +509,6 @@ static void slopes_are_the_steepest(void **state)
                  {ACTIVATION_RELU, 1, 0.01},
                  {ACTIVATION_SILU, -2.39936, 0.01}};
     uint64_t seed = SEED;
-    (void)state;
     for (size_t i = 0; i < sizeof steep / sizeof *steep; i++) {
         const Sublayer sublayer = {.direct = {.kind = DIRECT_ACTIVATION,
                                               .activation = steep[i].activation,
@@ -548,7 +537,6 @@ static void norms_are_the_steepest(void **state)
         {NORMALIZATION_LAYERNORM, {0, 1}, gamma, beta, 1, false},
     };
     uint64_t seed = SEED;
-    (void)state;
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
         const Sublayer sublayer = {
             .norm = norms[i],
@@ -575,7 +563,6 @@ static void norms_of_part_of_a_bank(void **state)
     const Model model = {{1, 3, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
     uint64_t seed = SEED;
     Tally tally = nothing;
-    (void)state;
     compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, 20, &seed, "part");
     report("part of a bank", &tally);
     assert_true(tally.log2_ratio > -2);
@@ -589,7 +576,6 @@ static void rows_add_up(void **state)
     const Layout *layout = &pair.converted.layout;
     Columns content = {0, layout->d};
     mpfr_t most, squares, one, own, sum, largest;
-    (void)state;
     assert_true(layout->n >= 3);
     mpfr_inits2(REF_CELL_BITS, most, squares, one, own, sum, largest, (mpfr_ptr)0);
     RefRun *run = open_certified(
@@ -619,7 +605,6 @@ static void scores_are_of_every_head(void **state)
 {
     static const double x[4] = {1, 2, -3, 0.5}, w[8] = {1, 0.5, -2, 1, 0, 0, 0, 0};
     double off[2];
-    (void)state;
     for (size_t heads = 1; heads <= 2; heads++) {
         const HeadWeight weight = {w, 2, 4};
         const Bundle bundle = {
@@ -669,7 +654,6 @@ static void stacks_lose_few_bits(void **state)
                 {CONSTRUCTION_FUSED, 24, 42},
                 {CONSTRUCTION_ATTENTION, 32, 50},
                 {CONSTRUCTION_TRANSFORMER, 48, 64}};
-    (void)state;
     for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
         CaseSpec spec = {.construction = most[k].construction,
                          .n = 20,

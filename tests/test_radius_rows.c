@@ -157,7 +157,6 @@ static void check_rows(const CaseSpec *spec)
 
 static void blocks_of_rows_are_rows(void **state)
 {
-    (void)state;
     for (int mask = MASK_NONE; mask <= MASK_CAUSAL; mask++) {
         CaseSpec spec = network((Mask)mask);
         spec.d_ff = HIDDEN;
@@ -203,7 +202,6 @@ static void network_radii(double rho[3], size_t depth, double second_map)
 static void rows_of_a_network_are_their_own(void **state)
 {
     double rho[3], larger[3];
-    (void)state;
     network_radii(rho, 1, 1);
     network_radii(larger, 1, 0x1p20);
     for (size_t i = 0; i < 3; i++) {
@@ -219,7 +217,6 @@ static void rows_of_attention_are_their_own(void **state)
 {
     double x[TOKENS * WIDTH], rho[3];
     CaseSpec spec = network(MASK_NONE);
-    (void)state;
     spec.construction = CONSTRUCTION_ATTENTION;
     spec.heads = 2;
     spec.d_head = 2;
@@ -370,7 +367,6 @@ static void check_head(double scale, size_t window)
 
 static void blocks_of_attention_are_its_rows(void **state)
 {
-    (void)state;
     check_head(0.125, TOKENS);
     check_head(1, TOKENS);
     check_head(0.25, 40);
@@ -382,7 +378,6 @@ static void norms_of_rows_of_any_size(void **state)
     static const int exponents[] = {0, 30, -30, 395, -395, 420, -420, -560, -690, 700, 1000};
     const Radius r = {.columns = 2, .bank = 2};
     ApMat x;
-    (void)state;
     assert_true(ap_init(&x, 1, 2, 64));
     for (size_t k = 0; k < sizeof exponents / sizeof *exponents; k++) {
         mpfr_set_si_2exp(ap_at(&x, 0, 0), -3, exponents[k], MPFR_RNDN);
@@ -469,7 +464,6 @@ static void check_distances(size_t width, int near, int scale)
 static void distances_are_bounds(void **state)
 {
     static const size_t widths[] = {1, 3, 8, 64, 257};
-    (void)state;
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
         for (int near = -2; near < 30; near++) {
             check_distances(widths[w], near, 0);

@@ -37,7 +37,6 @@ static void two_others_are_two(void **state)
     Pair pair = pair_make(&spec);
     RefRun *run = run_layers(&pair.converted, x, NULL, 1, 256, REF_STRUCTURED, 1);
     double e = exp(-2), obtained = mpfr_get_d(ref_run_entry(run, 0, 0), MPFR_RNDN);
-    (void)state;
     assert_true(fabs(obtained / (-0x1p45 * 4 * e / (1 + 2 * e)) - 1) < 1e-14);
     ref_run_clear(run);
     case_clear(&pair);
@@ -48,7 +47,6 @@ static void two_others_are_two(void **state)
 static void bits_between_are_a_bound(void **state)
 {
     mpfr_t best, rest, d;
-    (void)state;
     mpfr_inits2(64, best, rest, d, (mpfr_ptr)0);
     mpfr_set_ui(rest, 1, MPFR_RNDN);
     mpfr_set(best, rest, MPFR_RNDN);
@@ -137,7 +135,6 @@ static void dense_and_structured_agree(void **state)
 {
     mpfr_prec_t bits[2] = {192, 192};
     const RefForm form[2] = {REF_STRUCTURED, REF_DENSE};
-    (void)state;
     check_all(bits, form, 64);
 }
 
@@ -148,7 +145,6 @@ static void irregular_heads_agree(void **state)
     static RandomModel random;
     static BundleStack stack;
     mpfr_exp_t worst = mpfr_get_emin();
-    (void)state;
     for (size_t k = 0; k < MODELS; k++) {
         random_start(&random, k);
         Layout layout = {.n = 1 + random_below(&random, 4), .d = 3 + random_below(&random, 2)};
@@ -187,7 +183,6 @@ static void double_precision_agrees(void **state)
 {
     mpfr_prec_t bits[2] = {192, 384};
     const RefForm form[2] = {REF_STRUCTURED, REF_STRUCTURED};
-    (void)state;
     check_all(bits, form, 64);
 }
 
@@ -198,7 +193,6 @@ static void growth_is_planned_for(void **state)
     CaseSpec spec = small_spec(CONSTRUCTION_TRANSFORMER);
     mpfr_prec_t bits[2] = {256, 512};
     const RefForm form[2] = {REF_STRUCTURED, REF_STRUCTURED};
-    (void)state;
     spec.weights = WEIGHTS_NORMAL;
     spec.depth = 6;
     Pair pair = pair_make(&spec);
@@ -212,7 +206,6 @@ static void growth_is_planned_for(void **state)
 static void plan_follows_its_formula(void **state)
 {
     CaseSpec spec = small_spec(CONSTRUCTION_SILU);
-    (void)state;
     spec.bias_row_content = CONTENT_NONE;
     Pair pair = pair_make(&spec);
     RefPlan *plan = ref_plan_make(&pair);
@@ -274,7 +267,6 @@ static void unresolved_is_bounded_never_zero(void **state)
 {
     CaseSpec spec = small_spec(CONSTRUCTION_FUSED);
     Compared few, many;
-    (void)state;
     spec.bias_row_content = CONTENT_NONE;
     compared_open(&few, &spec, 100, 192);
     compared_open(&many, &spec, 100, 512);
@@ -302,7 +294,6 @@ static void machines_are_compared_honestly(void **state)
     Compared c;
     double entries[12] = {0};
     MachineView view = {entries, 3};
-    (void)state;
     spec.bias_row_content = CONTENT_NONE;
     compared_open(&c, &spec, 20, 256);
     ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, &view, &view);
@@ -327,7 +318,6 @@ static void wide_streams_are_compared_in_all_columns(void **state)
     Compared c;
     double entries[N * D];
     MachineView view = {entries, D};
-    (void)state;
     spec.bias_row_content = CONTENT_NONE;
     spec.n = N;
     spec.d = D;
@@ -360,7 +350,6 @@ static void a_perfect_machine_is_bounded(void **state)
     Compared c;
     double entries[12];
     MachineView view = {entries, 3};
-    (void)state;
     spec.bias_row_content = CONTENT_NONE;
     spec.n = 1;
     spec.d = 1;
@@ -386,7 +375,6 @@ static void a_false_theorem_is_a_contradiction(void **state)
 {
     CaseSpec spec = small_spec(CONSTRUCTION_SILU);
     Compared c;
-    (void)state;
     compared_open(&c, &spec, 20, 256);
     assert_false(c.pair.limit_is_original);
     ref_compare(&c.errors, &c.pair, c.plan, c.base, 1, c.run, NULL, NULL);
@@ -404,7 +392,6 @@ static void independence_of_omega_is_proven(void **state)
 {
     CaseSpec spec = small_spec(CONSTRUCTION_SILU);
     Compared c;
-    (void)state;
     spec.n = 1;
     spec.bias_row_content = CONTENT_NONE;
     compared_open(&c, &spec, 20, 256);
@@ -421,7 +408,6 @@ static void scales_are_never_rounded_to_doubles(void **state)
 {
     static const Scale scales[] = {{1, 1, 3}, {2, 5, 7}, {1, 1, 128}};
     mpfr_t scaled, expected, scratch;
-    (void)state;
     mpfr_inits2(512, scaled, expected, scratch, (mpfr_ptr)0);
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         mpfr_set_ui(scaled, 1, MPFR_RNDN);

@@ -14,13 +14,11 @@ static void figures_are_those_of_the_baseline(void **state)
 {
     Scratch scratch;
     char command[2 * SCRATCH_PATH];
-    (void)state;
     scratch_make(&scratch);
     snprintf(command, sizeof command, "-c 'cp results/baseline.csv results/baseline.csv.json %s'",
              scratch.directory);
     Output copied = run_program("/bin/sh", command);
     assert_int_equal(copied.code, 0);
-    free(copied.text);
     snprintf(command, sizeof command,
              "check cases/regression.case --baseline %s/baseline.csv --exact 2>&1",
              scratch.directory);
@@ -28,18 +26,15 @@ static void figures_are_those_of_the_baseline(void **state)
     if (output.code != 0) {
         fail_msg("headproof %s: exit %d\n%s", command, output.code, output.text);
     }
-    free(output.text);
     scratch_remove(&scratch);
 }
 
 static void examples_of_the_document_run(void **state)
 {
-    (void)state;
     Output output = run_program("/bin/sh", "tests/ci_examples 2>&1");
     if (output.code != 0) {
         fail_msg("tests/ci_examples: exit %d\n%s", output.code, output.text);
     }
-    free(output.text);
 }
 
 int main(void)

@@ -23,7 +23,6 @@ static void expect_page(const char *says)
 
 static void test_a_sweep(void **state)
 {
-    (void)state;
     expect_page("<title>FAIL: headproof report</title>");
     expect_page("FAIL: 2 of 3 points; 2 rows fail</p>");
     expect_page("<code>headproof sweep --construction silu --n 2 --d 2 --omega 1000000000 --seed 1 "
@@ -46,7 +45,6 @@ static void test_a_sweep(void **state)
 /* Rows that fail come before those that pass, of which forty are shown. */
 static void test_rows(void **state)
 {
-    (void)state;
     expect_shell(SWEEP REPORT " | grep -c \"<td class=.fail.>fail\"", 0, "2\n");
     expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 11:60 --quiet -o s.csv; " REPORT,
                  0, "40 of 50 rows");
@@ -57,7 +55,6 @@ static void test_rows(void **state)
 /* A page is green where something was judged, and where a digest says that nobody changed it. */
 static void test_what_passes(void **state)
 {
-    (void)state;
     expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 1 --quiet -o s.csv; " REPORT, 0,
                  "<title>nothing judged: headproof report</title>");
     expect_shell("grep -c -e \"class=.pass\" -e \"verdict pass\" r.html", 1, "0\n");
@@ -93,7 +90,6 @@ static void test_what_passes(void **state)
 /* A point that was never judged (passed: null) has no verdict, and the rows are asked. */
 static void test_unjudged_points(void **state)
 {
-    (void)state;
     expect_shell(SWEEP "sed -i \"s/\\\"passed\\\": [a-z]*/\\\"passed\\\": null/\" s.csv.json; "
                        "grep -c \"passed.: null\" s.csv.json; " REPORT,
                  0, "2 rows fail</p>");
@@ -107,7 +103,6 @@ static void test_numbers(void **state)
                                              {"9.999e-01", "1.00e+00"},
                                              {"-9.996e+99", "&minus;1.00e+100"},
                                              {"1.2345e-300", "1.23e-300"}};
-    (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char *text = NULL;
         size_t size;
@@ -122,7 +117,6 @@ static void test_numbers(void **state)
 
 static void test_checks(void **state)
 {
-    (void)state;
     expect_shell("printf \"[a]\\nconstruction=silu\\nn=2\\nd=2\\nomega=8,9\\n\" >c.case; "
                  "$h check c.case --save-baseline b.csv --quiet >said && "
                  "$h check c.case --baseline b.csv --json c.json --quiet >said; "
@@ -138,7 +132,6 @@ static void test_checks(void **state)
 
 static void test_other_tables(void **state)
 {
-    (void)state;
     expect_shell("$h min-omega --construction silu --n 2 --d 2 --tolerance 1e-6 --quiet -o m.csv; "
                  "$h report m.csv -o r.html; cat r.html",
                  0, "<th scope=\"row\">omega_min</th>");
@@ -148,7 +141,6 @@ static void test_other_tables(void **state)
 /* Intervals of Omega are drawn as plot does, in text without gnuplot; searches in vain are not. */
 static void test_searches(void **state)
 {
-    (void)state;
     expect_shell("$h min-omega --construction silu,fused --n 2:4 --d 2 --tolerance 1e-6 --quiet "
                  "-o m.csv; PATH=/nowhere $h report m.csv -o r.html; "
                  "sed -n \"/<figure><pre>/,/<.pre>/p\" r.html | grep -c \"\\[=*\\*=*\\]\"",
@@ -167,7 +159,6 @@ static void test_searches(void **state)
  * enough for; many rows have a line each. */
 static void test_upright(void **state)
 {
-    (void)state;
     expect_shell("$h min-omega --construction silu,fused --n 2 --d 2 --tolerance 1e-6 --quiet "
                  "-o m.csv; $h report m.csv -o r.html; grep \"row.>construction<\" r.html",
                  0, "<tr><th scope=\"row\">construction</th><td>silu</td><td>fused</td></tr>\n");
@@ -179,7 +170,6 @@ static void test_upright(void **state)
 /* What verify and min-omega found is found again by themselves, not by a sweep of random rows. */
 static void test_commands_of_tables(void **state)
 {
-    (void)state;
     expect_shell("$h min-omega --construction silu --n 2 --d 2 --tolerance 1e-300 --quiet -o m.csv "
                  "2>said; $h report m.csv -o r.html; cat r.html",
                  0,
@@ -196,7 +186,6 @@ static void test_commands_of_tables(void **state)
 /* No rule of the page lets a cell break between two letters, as the page's own text may. */
 static void test_cells_on_paper(void **state)
 {
-    (void)state;
     expect_page("table{border-collapse:collapse;font-size:.85rem;overflow-wrap:normal}");
     expect_shell("sed -n \"/^@media print/,/^<.style/p\" r.html | grep -c "
                  "\"th,td{white-space:normal\"",
@@ -206,13 +195,11 @@ static void test_cells_on_paper(void **state)
 
 static void test_without_gnuplot(void **state)
 {
-    (void)state;
     expect_shell(SWEEP "PATH=/nowhere $h report s.csv -o r.html; cat r.html", 0, "<figure><pre>");
 }
 
 static void test_refused(void **state)
 {
-    (void)state;
     expect_shell("$h report", 2, "FILE... -o FILE.html");
     expect_shell(SWEEP "$h report s.csv", 2, "FILE... -o FILE.html");
     expect_shell("$h report s.csv --colour red -o r.html", 2, "--colour");
@@ -232,7 +219,6 @@ static void test_refused(void **state)
 /* Cells and names are text, whatever they look like. */
 static void test_text_is_text(void **state)
 {
-    (void)state;
     expect_shell("printf \"construction,layer,construction_max,status\\n"
                  "<script>alert(1)</script>,1,1e-3,fail\\nsilu,1,1e-3,ok\\n\" >\"<b>.csv\"; "
                  "$h report \"<b>.csv\" -o r.html && ! grep -e \"<b>\" -e \"<script\" r.html && "
@@ -243,7 +229,6 @@ static void test_text_is_text(void **state)
 /* Two pictures on a page share no name. */
 static void test_names_are_once(void **state)
 {
-    (void)state;
     expect_shell(SWEEP "cp s.csv t.csv; $h report s.csv t.csv -o r.html; "
                        "grep -o \" id=[^ >]*\" r.html | sort | uniq -d | wc -l",
                  0, "0\n");
@@ -274,9 +259,7 @@ static void make_frame(const char *name, int width)
  * takes it. */
 static void test_browser(void **state)
 {
-    (void)state;
     Output output = shell("command -v chromium");
-    free(output.text);
     if (output.code != 0) {
         skip();
     }

@@ -65,7 +65,6 @@ static void assert_rounds(NumberFormat format, double x, double expected)
 
 static void every_number_stays(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < 2; f++) {
         for (unsigned bits = 0; bits < 0x10000; bits++) {
             double x = of_bits(small[f], bits);
@@ -78,7 +77,6 @@ static void every_number_stays(void **state)
  * largest number the next would be a power of two, and is infinity. */
 static void every_tie_goes_to_the_even_number(void **state)
 {
-    (void)state;
     for (size_t f = 0; f < 2; f++) {
         unsigned infinite = small[f] == FORMAT_BF16 ? 0x7f80 : 0x7c00;
         double beyond = ldexp(1, small[f] == FORMAT_BF16 ? 128 : 16);
@@ -129,7 +127,6 @@ static uint64_t next(uint64_t *state)
 static void random_floats_round_as_in_mpfr(void **state)
 {
     uint64_t seed = 20261122;
-    (void)state;
     for (int i = 0; i < 1000000; i++) {
         uint32_t bits = (uint32_t)next(&seed);
         float x;
@@ -150,7 +147,6 @@ static void doubles_round_once(void **state)
 {
     static const NumberFormat all[] = {FORMAT_F32, FORMAT_BF16, FORMAT_FP16};
     uint64_t seed = 14;
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         const NumberFormat format = all[i % 3];
         const FormatInfo *info = format_info(format);
@@ -170,7 +166,6 @@ static void doubles_round_once(void **state)
 static void weights_add_up_as_stored(void **state)
 {
     static const double third[] = {171.0 / 512, 1365.0 / 4096};
-    (void)state;
     for (size_t f = 0; f < 2; f++) {
         float row[] = {2, 2, 2, 7}, bias = 2;
         assert_true(softmax_row_f32(row, 3, 4, NULL, small[f]) == (float)(3 * third[f]));

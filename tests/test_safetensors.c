@@ -109,7 +109,6 @@ static void check_random(const char *dtype, size_t width, int exponent_bits, int
 
 static void test_floats(void **state)
 {
-    (void)state;
     check_random("F32", 4, 8, 23);
     check_random("F64", 8, 11, 52);
 }
@@ -119,7 +118,6 @@ static void test_alignment(void **state)
 {
     static const unsigned char data[] = {0,    0, 0, 0,    0,    0,    0xf8,
                                          0xbf, 0, 0, 0xc0, 0x3f, 0xc0, 0x3f};
-    (void)state;
     for (size_t pad = 0; pad < 8; pad++) {
         for (size_t shift = 0; shift < 8; shift++) {
             char header[400];

@@ -221,7 +221,6 @@ static void test_writer_bugs(void **state)
     static const char *const names[] = {
         "", "a\"b", "a\\b", "a\nb", "caf\xc3\xa9", "__metadata__", "twice"};
     static const size_t one[] = {1};
-    (void)state;
     for (size_t i = 0; i <= sizeof names / sizeof *names; i++) {
         pid_t child = fork();
         assert_true(child >= 0);

@@ -18,7 +18,6 @@ static void every_point_is_what_the_oracle_says(void **state)
 {
     const char *nightly = getenv("HEADPROOF_NIGHTLY");
     bool all = nightly != NULL && strcmp(nightly, "1") == 0;
-    (void)state;
     if (system("python3 -c 'import decimal' >/dev/null 2>&1") != 0) {
         print_message("no python3: skipped\n");
         skip();
@@ -29,7 +28,6 @@ static void every_point_is_what_the_oracle_says(void **state)
     Output output = run_program("python3", arguments);
     print_message("%s", output.text);
     assert_int_equal(output.code, 0);
-    free(output.text);
 }
 
 /* Attention over n tokens 2^-100 and 2^60 in turn with Q of about -2^200: the scores between the
@@ -73,7 +71,6 @@ static bool leaves(size_t n, mpfr_exp_t emax)
 static void leaving_the_range_is_said(void **state)
 {
     int threads = omp_get_max_threads();
-    (void)state;
     omp_set_num_threads(2);
     assert_true(leaves(2, 300));
     assert_false(leaves(2, 1000));

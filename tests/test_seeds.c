@@ -68,7 +68,6 @@ static void observed_range(Construction construction, double omega, KernelForm f
 static void silu_at_1000(void **state)
 {
     double range[2];
-    (void)state;
     for (int form = 0; form < KERNEL_COUNT; form++) {
         observed_range(CONSTRUCTION_SILU, 1000, (KernelForm)form, range);
         assert_true(range[0] >= 2.3e-14 && range[1] <= 2.6e-14);
@@ -79,7 +78,6 @@ static void silu_at_1000(void **state)
 static void silu_is_better_at_20(void **state)
 {
     double at_1000[2], at_20[2];
-    (void)state;
     observed_range(CONSTRUCTION_SILU, 1000, KERNEL_DENSE, at_1000);
     observed_range(CONSTRUCTION_SILU, 20, KERNEL_DENSE, at_20);
     double ratio = at_1000[1] / at_20[1];
@@ -90,7 +88,6 @@ static void silu_is_better_at_20(void **state)
 static void linear_at_1000(void **state)
 {
     double range[2];
-    (void)state;
     for (int form = 0; form < KERNEL_COUNT; form++) {
         observed_range(CONSTRUCTION_LINEAR, 1000, (KernelForm)form, range);
         assert_true(range[1] < 2e-14);
@@ -100,7 +97,6 @@ static void linear_at_1000(void **state)
 static void fused_at_1000(void **state)
 {
     double range[2];
-    (void)state;
     for (int form = 0; form < KERNEL_COUNT; form++) {
         observed_range(CONSTRUCTION_FUSED, 1000, (KernelForm)form, range);
         assert_true(range[0] >= 2e-13 && range[1] <= 6e-13);
@@ -110,7 +106,6 @@ static void fused_at_1000(void **state)
 static void patched_is_exact_when_structured(void **state)
 {
     double range[2];
-    (void)state;
     observed_range(CONSTRUCTION_ATTENTION, 1000, KERNEL_STRUCTURED, range);
     assert_true(range[1] == 0);
     observed_range(CONSTRUCTION_ATTENTION, 1000, KERNEL_DENSE, range);
@@ -121,7 +116,6 @@ static void patched_is_exact_when_structured(void **state)
 static void silu_is_absorbed_at_1e17(void **state)
 {
     Pair pair = make(CONSTRUCTION_SILU, 1);
-    (void)state;
     for (int form = 0; form < KERNEL_COUNT; form++) {
         Kernel *kernel =
             kernel_open(&pair.converted, pair.converted_x, NULL, 1e17, (KernelForm)form, 1);
@@ -144,7 +138,6 @@ static void linear_pattern_is_the_identity(void **state)
     Pair pair = make(CONSTRUCTION_LINEAR, 1);
     double *pattern = malloc((N + 1) * (N + 1) * sizeof *pattern);
     const double omegas[] = {400, 1000, 1e6, 300};
-    (void)state;
     assert_non_null(pattern);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         for (size_t k = 0; k < 4; k++) {
@@ -170,7 +163,6 @@ static void silu_pattern_is_sigma(void **state)
 {
     Pair pair = make(CONSTRUCTION_SILU, 1);
     double *pattern = malloc((N + 1) * (N + 1) * sizeof *pattern), worst = 0;
-    (void)state;
     assert_non_null(pattern);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         for (size_t k = 0; k < D; k++) {
@@ -221,7 +213,6 @@ static double patched_token(double q, double omega)
  * 0, tokens attend to the bias row after all.  The original turns 1 into 2. */
 static void patched_heads_need_omega_above_scores(void **state)
 {
-    (void)state;
     assert_true(patched_token(-50, 20) < 1.0001);
     assert_true(patched_token(-50, 51) == 2);
     assert_true(patched_token(50, 20) == 2);
@@ -236,7 +227,6 @@ static void silu_heads_do_not(void **state)
         .construction = CONSTRUCTION_SILU, .n = 4, .d = 1, .depth = 1, .given = &given};
     Pair pair;
     const char *reason;
-    (void)state;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
     Kernel *kernel = kernel_open(&pair.converted, x, NULL, 20, KERNEL_DENSE, 1);
     assert_non_null(kernel);

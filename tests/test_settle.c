@@ -48,7 +48,6 @@ static void both_ends_round_alike_or_are_bounded(void **state)
                                     {3, 1.5, CELL_BOUND, 8},
                                     {NAN, 1, CELL_NONFINITE, NAN},
                                     {INFINITY, 1, CELL_NONFINITE, INFINITY}};
-    (void)state;
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         settle(&cells[i], false, false);
     }
@@ -57,7 +56,6 @@ static void both_ends_round_alike_or_are_bounded(void **state)
 /* A proof stands while what was measured is within its error; no number is not. */
 static void proofs_are_held_against_numbers(void **state)
 {
-    (void)state;
     settle(&(Settled){0, 0, CELL_ZERO, 0}, true, true);
     settle(&(Settled){0x1p-61, 0x1p-60, CELL_ZERO, 0}, true, true);
     settle(&(Settled){0x1p-60, 0x1p-60, CELL_ZERO, 0}, true, true);

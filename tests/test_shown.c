@@ -91,7 +91,6 @@ static void expect_harmless(const char *text, ShownPlace place)
 
 static void every_code_point(void **state)
 {
-    (void)state;
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         for (uint32_t first = 0; first < POINTS; first += BLOCK) {
             char text[4 * BLOCK + 1], out[16 * BLOCK];
@@ -122,7 +121,6 @@ static void every_byte(void **state)
 {
     uint64_t random = 1;
     char text[8] = "", out[64];
-    (void)state;
     for (int a = 1; a < 256; a++) {
         for (int b = 0; b < 256; b++) {
             text[0] = (char)a;
@@ -153,7 +151,6 @@ static void every_place(void **state)
 {
     static const char text[] = "a<b>&\"'|`*_[x](y)\\ \x1b";
     char *copy, out[12], longest[8000];
-    (void)state;
     copy = shown_copy(SHOWN_XML, text);
     assert_string_equal(copy, "a&lt;b&gt;&amp;&quot;'|`*_[x](y)\\ \\x1b");
     free(copy);
@@ -198,7 +195,6 @@ static void expect_read_back(const char *shell, const char *const *words, size_t
     assert_int_equal(output.length, length);
     assert_memory_equal(output.text, expected, length);
     assert_int_equal(close(fd) | unlink(path), 0);
-    free(output.text);
     free(script);
     free(expected);
 }
@@ -210,7 +206,6 @@ static void shells_read_words_back(void **state)
                                        "\xc3\xa9", "*?[]{}~#&;|<>()", "~",    "~root/x"};
     char each[255][4];
     const char *all[255 + 3];
-    (void)state;
     expect_read_back("sh", seen, sizeof seen / sizeof *seen);
     for (int i = 1; i < 256; i++) {
         snprintf(each[i - 1], sizeof each[0], "%c'1", i);
@@ -224,7 +219,6 @@ static void shells_read_words_back(void **state)
     if (found.code == 0) {
         expect_read_back("bash", all, 258);
     }
-    free(found.text);
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
@@ -277,7 +271,6 @@ static void expect_said(const Scratch *scratch, const char *arguments, int code)
          line = strtok_r(NULL, "\n", &rest)) {
         expect_harmless(line, SHOWN_TERMINAL);
     }
-    free(output.text);
 }
 
 /* As a shell takes it. */
@@ -328,7 +321,6 @@ static void hints_can_be_pasted(void **state)
         if (output.code != 2 || strstr(output.text, hints[i]) == NULL) {
             fail_msg("%d: %s", output.code, output.text);
         }
-        free(output.text);
     }
 }
 

@@ -38,15 +38,12 @@ static void weights_are_rounded_once(void **state)
         cell(yes, sizeof yes, &given, 1, columns[0]);
         assert_string_equal(yes, none);
     }
-    free(given.text);
-    free(exported.text);
 }
 
 /* Points of one sweep that store differently share no reference. */
 static void what_is_stored_otherwise_is_another_model(void **state)
 {
     static const char error[] = "construction_max";
-    (void)state;
     Output drawn = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 "
                        "--weights-rounded yes,no --precision 128 --quiet");
     assert_true(number(&drawn, 1, error) != number(&drawn, 2, error));
@@ -60,10 +57,6 @@ static void what_is_stored_otherwise_is_another_model(void **state)
     Output kept = run("sweep --construction fused --n 3 --d 4 --omega 5 --arithmetic fp16 "
                       "--weights-rounded no --precision 128 --quiet");
     assert_true(number(&kept, 1, error) != number(&half, 1, error));
-    free(kept.text);
-    free(half.text);
-    free(both.text);
-    free(drawn.text);
 }
 
 /* Every tensor of a file is rounded as what is drawn: the doubles of a draw, given, are the same
@@ -98,9 +91,6 @@ static void what_is_given_is_rounded_as_what_is_drawn(void **state)
             cell(to, sizeof to, &of_file, 1 + i / 3, columns[i % 3]);
             assert_string_equal(from, to);
         }
-        free(of_file.text);
-        free(of_draw.text);
-        free(exported.text);
     }
 }
 
@@ -114,7 +104,6 @@ static void nothing_is_rounded_where_nothing_is_stored(void **state)
         "cost --construction silu --arithmetic bf16",
         "sweep --weights-rounded maybe",
         "sweep --arithmetic bf8"};
-    (void)state;
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 

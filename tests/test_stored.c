@@ -47,7 +47,6 @@ static size_t rank_most(const Value *v)
 static void limited_heads_add_up(void **state)
 {
     enum { WIDTH = 4 + 7, ENTRIES = (WIDTH + 1) * WIDTH };
-    (void)state;
     for (size_t variant = 0; variant < 3 * 2 * 12; variant++) {
         CaseSpec spec = {.construction = CONSTRUCTION_LINEAR,
                          .n = 6,
@@ -84,7 +83,6 @@ static void limited_heads_add_up(void **state)
 /* GPT-3's layer (docs/mathematics.md, section 1), from shapes alone. */
 static void gpt3_needs_as_many_heads_as_said(void **state)
 {
-    (void)state;
     for (int biased = 0; biased < 2; biased++) {
         CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER3,
                          .n = 2048,
@@ -185,7 +183,6 @@ static void product_error(double *measured, double *formula, uint64_t seed)
 static void a_stored_product_costs_its_rounding(void **state)
 {
     double measured = 0, formula = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         product_error(&measured, &formula, seed);
     }

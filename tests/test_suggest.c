@@ -38,7 +38,6 @@ static const struct {
 static void test_distances(void **state)
 {
     static const char *const names[] = {NULL, "silu", "bias-row", "--version", "n2"};
-    (void)state;
     for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
         const char *token = typed[i].token;
         const char *nearest = nearest_name(token, strlen(token), names, 5);

@@ -56,7 +56,6 @@ static void deep_stacks_are_shown_in_part(void **state)
     static const size_t all[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                                  13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
     static const size_t part[] = {1, 2, 3, 4, 8, 16, 24, 27};
-    (void)state;
     expect_layers(24, all, 24);
     expect_layers(25, (size_t[]){1, 2, 3, 4, 8, 16, 24, 25}, 8);
     expect_layers(27, part, 8);
@@ -104,7 +103,6 @@ static void cells_have_two_digits(void **state)
 {
     static const double values[] = {9.96e-15, 9.94e-15, 9.951, 1, 1.04e-5, 2.5e-300, 9.99, 99.6};
     char text[32];
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         snprintf(text, sizeof text, "%.1e", values[i]);
         expect_cell_of((SummaryCell){log10(values[i]), false}, text);
@@ -127,7 +125,6 @@ static void the_worst_of_points_is_shown(void **state)
                                            {{-INFINITY, false}, {-12, false}}};
     static const char *const expected[] = {"1.0e-12", "1.0e-12", "<1.0e-12", "<1.0e-12", "1.0e-12"};
     Point two[] = {point_of(1), point_of(1)};
-    (void)state;
     two[1].spec.seed = 2;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char last[32];
@@ -147,7 +144,6 @@ static void what_varies_has_a_column(void **state)
     static const SummaryCell construction[] = {
         {-900, false}, {-2, false}, {-INFINITY, false}, {-4, false}};
     Point points[] = {point_of(1), point_of(1), point_of(1), point_of(1)};
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         points[i].arithmetic = ARITHMETIC_F64;
         points[i].spec.d = i < 2 ? 1 : 20;
@@ -171,7 +167,6 @@ static void no_line_is_too_long(void **state)
     static const SummaryCell cells[] = {
         {-868588.5, true}, {-868588.5, true}, {-868588.5, true}, {-868588.5, true}};
     Point points[] = {point_of(24), point_of(96), point_of(24), point_of(96)};
-    (void)state;
     for (int axes = 0; axes < 2; axes++) {
         for (size_t i = 0; i < 4; i++) {
             Point *point = &points[i];
@@ -249,7 +244,6 @@ static void streams_that_shrink_have_relative_errors(void **state)
         {2, {{"1e-400", "1e-405"}, {"1e-404", "1e-409"}}, "relative, at layer  construction"},
         {2, {{"1e-400", "1e-405"}, {"1e-402", "1e-407"}}, "largest at layer  construction"},
         {1, {{"1e-5", "1e-2"}}, "largest at layer  construction"}};
-    (void)state;
     for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
         char *text = stack_of(stacks[i].sizes, stacks[i].depth);
         if (strstr(text, stacks[i].expected) != text) {
@@ -269,7 +263,6 @@ static void sizes_without_decimals_do_not_count(void **state)
         double log10_error;
         Norm norm;
     } cases[] = {{-0.9e9, NORM_REL}, {-1.1e9, NORM_MAX}, {-1e300, NORM_MAX}, {1.1e9, NORM_MAX}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         StreamSizes sizes = stream_sizes_none();
         double error = cases[i].log10_error;

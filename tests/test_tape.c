@@ -124,7 +124,6 @@ static bool check_pair(const CaseSpec *spec)
 
 static void a_tape_is_the_evaluation(void **state)
 {
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int variant = 0; variant < VARIANTS; variant++) {
             CaseSpec spec = variant_of((Construction)c, variant);
@@ -139,7 +138,6 @@ static void a_tape_is_the_evaluation(void **state)
 static void blocks_and_threads_do_not_matter(void **state)
 {
     int threads = omp_get_max_threads();
-    (void)state;
     omp_set_num_threads(3);
     CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
                      .n = 40,
@@ -160,7 +158,6 @@ static void only_its_own_bits(void **state)
 {
     CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
     Pair pair = pair_make(&spec);
-    (void)state;
     RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL);
     RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
     assert_true(base != NULL && streams != NULL);
@@ -181,7 +178,6 @@ static void too_few_bits_are_no_limit(void **state)
     CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
     Pair pair = pair_make(&spec);
     RefBaseOptions options = {.certify = true};
-    (void)state;
     RefBase *whole = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, &options);
     assert_non_null(whole);
     double lost = ref_base_lost(whole);
@@ -225,7 +221,6 @@ static uint64_t digest_of(Tape *tape)
 /* No difference leaves a mark in the records that others are to read. */
 static void records_are_only_read(void **state)
 {
-    (void)state;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int variant = 0; variant < VARIANTS; variant += 5) {
             CaseSpec spec = variant_of((Construction)c, variant);
@@ -256,7 +251,6 @@ static void a_tape_takes_what_is_predicted(void **state)
     Pair pair = pair_make(&spec);
     Tape *tape = tape_open(&pair.converted, BITS);
     double entries = 0;
-    (void)state;
     assert_non_null(tape);
     for (size_t i = 0; i < tape->blocks; i++) {
         const Record *record = &tape->record[i];

@@ -122,12 +122,10 @@ static void expect_rows(const char *sweep, const char *header_expected, size_t a
         }
     }
     assert_string_equal(at, "");
-    free(table.text);
 }
 
 static void rows_are_the_tables(void **state)
 {
-    (void)state;
     expect_rows("sweep --construction fused,silu --n 2 --d 2 --depth 2 --omega 5,20 --bias random",
                 "construction  omega  layer  construction     native      total  status\r\n", 2);
     expect_rows("sweep --construction silu --n 2 --d 2 --omega 5 --penalty positive,negative",
@@ -158,7 +156,6 @@ static void errors_of_streams_that_shrink_are_relative(void **state)
     static char text[SHOWN_SIZE];
     char line[512];
     Words header = {0}, row = {0};
-    (void)state;
     snprintf(line, sizeof line, "%s 2>/dev/null", sweep);
     Output table = run(line);
     run_on_terminal(text, sizeof text, line, table.code);
@@ -182,13 +179,11 @@ static void errors_of_streams_that_shrink_are_relative(void **state)
         }
     }
     assert_string_equal(at, "");
-    free(table.text);
 }
 
 /* Two errors, and what each layer adds to them. */
 static void propagation_has_its_own_columns(void **state)
 {
-    (void)state;
     expect_rows("sweep --construction fused --n 2 --d 2 --omega 5 --depth 3 --propagation",
                 "layer  construction   injected  inherited       gain   rounding  status\r\n", 0);
 }
@@ -216,7 +211,6 @@ static void what_passes_and_fails_has_colours(void **state)
 {
     static const char sweep[] = "sweep --construction silu --n 2 --d 2 --omega 5,20 -q "
                                 "--tolerance 1e-9 2>/dev/null";
-    (void)state;
     for (size_t i = 0; i < sizeof coloured / sizeof *coloured; i++) {
         static char text[SHOWN_SIZE];
         char line[512];
@@ -234,16 +228,12 @@ static void what_passes_and_fails_has_colours(void **state)
     assert_null(strchr(text, '\033'));
     Output output = run("check --n 2 --d 2 --omega 5 --tolerance 1e-9 --color always");
     expect_says(&output, 1, "\033[31mFAIL: 1 of 1 rows");
-    free(output.text);
     output = run("check --n 2 --d 2 --omega 5 --tolerance 1 --color always");
     expect_says(&output, 0, "\033[32mPASS: 1 rows");
-    free(output.text);
     output = run("check --n 2 --d 2 --omega 5 --tolerance 1");
     assert_null(strchr(output.text, '\033'));
-    free(output.text);
     output = run("sweep --n 2 --d 2 --color red 2>&1");
     expect_says(&output, 2, "--color: token 'red': expected one of auto, always, never");
-    free(output.text);
 }
 
 /* The one sentence of a search, and the row that a file gets of it. */
@@ -284,7 +274,6 @@ static void expect_rounded(const char *text, const char *before, const Output *t
 static void a_search_ends_in_a_sentence(void **state)
 {
     char text[SHOWN_SIZE];
-    (void)state;
     Output table = sentence(text, "--construction attention --n 3 --d 2 --tolerance 1e-6");
     assert_int_equal(strncmp(text, "attention, N=3: omega from ", 27), 0);
     expect_said(text, "omega from ", &table, "omega_min", " to ");
@@ -299,7 +288,6 @@ static void a_search_ends_in_a_sentence(void **state)
     expect_said(text, "The best evaluated is ", &table, "omega_best", ", with error ");
     expect_rounded(text, ", with error ", &table, "best_error");
     expect_rounded(text, "; the original itself loses ", &table, "floor");
-    free(table.text);
 }
 
 /* Of the exact construction alone no Omega is too large; one row of one number is its own at
@@ -307,24 +295,20 @@ static void a_search_ends_in_a_sentence(void **state)
 static void open_ends_are_said(void **state)
 {
     char text[SHOWN_SIZE];
-    (void)state;
     Output table =
         sentence(text, "--construction linear --n 3 --d 3 --tolerance 1e-6 --judge construction");
     expect_said(text, " to ", &table, "omega_max", " (as high as was tried) meets 1e-06 at all ");
     expect_said(text, " (", &table, "omega_below", " does not; between those evaluated");
     assert_null(strstr(text, "best evaluated"));
-    free(table.text);
     table = sentence(text, "--construction silu --n 1 --d 1 --tolerance 1 --judge construction");
     expect_said(text, "silu, N=1: omega from ", &table, "omega_min", " (as low as was tried) to ");
     assert_non_null(strstr(text, " evaluated there (between those evaluated nothing is proven)"));
-    free(table.text);
 }
 
 /* Below what f64 can do. */
 static void nothing_found_is_said(void **state)
 {
     char text[SHOWN_SIZE];
-    (void)state;
     Output table = sentence(text, "--construction silu --n 2 --d 2 --tolerance 1e-30");
     assert_int_equal(table.code, 1);
     assert_int_equal(strncmp(text, "silu, N=2: none of ", 19), 0);
@@ -332,7 +316,6 @@ static void nothing_found_is_said(void **state)
     expect_said(text, "The best evaluated is ", &table, "omega_best", ", with error ");
     expect_rounded(text, "; the original itself loses ", &table, "floor");
     assert_null(strstr(text, "ln(N/tolerance)"));
-    free(table.text);
 }
 
 int main(void)

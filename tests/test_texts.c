@@ -51,7 +51,6 @@ static Output table(const Scratch *scratch, const char *arguments, int code)
     snprintf(line, sizeof line, "%s -o %%/out.csv", arguments);
     Output said = verify(scratch, line);
     assert_int_equal(said.code, code);
-    free(said.text);
     snprintf(line, sizeof line, "-c 'cat %s/out.csv'", scratch->directory);
     return run_program("sh", line);
 }
@@ -125,7 +124,6 @@ static void an_independent_program_agrees(void **state)
             expect_cell(&output, line, "bounds", "");
         }
     }
-    free(output.text);
 }
 
 /* The last row of an Omega is of all positions: means of the cells above, and the largest. */
@@ -160,7 +158,6 @@ static void means_are_of_the_cells(void **state)
             assert_true(number(&output, last, column) == most);
         }
     }
-    free(output.text);
 }
 
 /* Of the machine, double: its divergences are those of its logits' errors, which the construction
@@ -183,7 +180,6 @@ static void the_machine_s_are_of_their_size(void **state)
         cell(native[1], sizeof native[1], &output, far, "kl_native");
         assert_string_equal(native[0], native[1]);
     }
-    free(output.text);
 }
 
 /* At the ends of the interval found the largest is within the tolerance, and beyond them it is not;
@@ -201,7 +197,6 @@ static void expect_judged(const Scratch *scratch, const char *judge, const char 
     const char *found = strstr(output.text, "omega from ");
     assert_non_null(found);
     double omega = strtod(found + strlen("omega from "), NULL);
-    free(output.text);
     for (int below = 0; below < 2; below++) {
         snprintf(line, sizeof line,
                  MODADD " --tokens 0:52:26/1/53 --omega %.9g --tolerance 1e-6 --judge %s -q",
@@ -210,7 +205,6 @@ static void expect_judged(const Scratch *scratch, const char *judge, const char 
         double worst = number(&output, 1, column);
         assert_true(below ? worst > 1e-6 : worst <= 1e-6);
         expect_cell(&output, 1, "status", below ? "fail" : "ok");
-        free(output.text);
     }
 }
 
@@ -245,7 +239,6 @@ static void min_omega_finds_the_same(void **state)
         const char *from = strstr(output.text, "omega from ");
         assert_non_null(from);
         found[all] = strtod(from + strlen("omega from "), NULL);
-        free(output.text);
         snprintf(line, sizeof line,
                  "min-omega --weights %s/m.safetensors --construction fused --kernel structured "
                  "--tolerance 1e-7 --judge kl --positions %s --quiet",
@@ -256,7 +249,6 @@ static void min_omega_finds_the_same(void **state)
         assert_true(number(&output, 1, "error_min") <= 1e-7);
         assert_true(number(&output, 1, "error_below") > 1e-7);
         assert_true(number(&output, 1, "floor") < 1e-25);
-        free(output.text);
     }
     assert_true(found[0] < found[1]);
 }
@@ -277,10 +269,8 @@ static void the_first_change_is_named(void **state)
              "omega 0.1, the first change: input %.0f, position 3, from %.0f to %.0f\n",
              number(&output, line, "input"), number(&output, line, "prediction"),
              number(&output, line, "machine_prediction"));
-    free(output.text);
     output = verify(scratch, MODADD " --tokens 0:52:13/0:52:13/53 --omega 0.1");
     assert_non_null(strstr(output.text, named));
-    free(output.text);
 }
 
 /* Classes that are characters are named by them. */
@@ -299,7 +289,6 @@ static void changes_of_a_text_name_characters(void **state)
     const char *quote = strchr(change, '\'');
     assert_non_null(quote);
     assert_true(quote < strchr(change, '\n'));
-    free(output.text);
 }
 
 /* Parts of a text put together are the bytes of one run; so they are of inputs without positions.
@@ -320,7 +309,6 @@ static void parts_are_put_together(void **state)
                      what[i], s, s);
             Output output = verify(scratch, line);
             assert_int_equal(output.code, 0);
-            free(output.text);
         }
         const char *d = scratch->directory;
         snprintf(line, sizeof line,
@@ -329,7 +317,6 @@ static void parts_are_put_together(void **state)
                  d, d, d, d, d, d);
         Output output = run_program("sh", line);
         assert_int_equal(output.code, 0);
-        free(output.text);
     }
 }
 
@@ -346,13 +333,11 @@ static void parts_of_other_texts_are_refused(void **state)
                  s, s);
         Output output = verify(scratch, line);
         assert_int_equal(output.code, 0);
-        free(output.text);
     }
     snprintf(line, sizeof line, "merge %s/1.csv %s/2.csv -o %s/m.csv 2>/dev/null",
              scratch->directory, scratch->directory, scratch->directory);
     Output output = run(line);
     assert_int_equal(output.code, 2);
-    free(output.text);
 }
 
 /* One character has no token behind it, and no loss; what is printed says how windows lie. */
@@ -366,12 +351,10 @@ static void short_texts_are_one_window(void **state)
     expect_cell(&output, 2, "inputs", "1");
     expect_cell(&output, 2, "loss_original", "");
     assert_true(number(&output, 2, "kl_machine") > 0);
-    free(output.text);
     write_text(scratch, "t.txt", TEXT, strlen(TEXT));
     output = verify(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 9");
     assert_non_null(
         strstr(output.text, "3 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be"));
-    free(output.text);
 }
 
 /* The list of characters lies with the model's files, however their folder is named. */
@@ -387,13 +370,11 @@ static void characters_lie_in_the_folder_of_the_model(void **state)
              d);
     Output output = run_program("sh", line);
     assert_int_equal(output.code, 0);
-    free(output.text);
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         snprintf(line, sizeof line, "%s --text %%/t.txt --omega 9", models[i]);
         output = verify(scratch, line);
         assert_int_equal(output.code, 0);
         assert_non_null(strstr(output.text, "3 windows of 4 tokens"));
-        free(output.text);
     }
 }
 
@@ -408,7 +389,6 @@ static void expect_complaint(const Scratch *scratch, const char *file, size_t si
     if (strstr(output.text, says) == NULL) {
         fail_msg("expected \"%s\" in \"%s\"", says, output.text);
     }
-    free(output.text);
 }
 
 #define BAD(text, says)                                                                            \
@@ -510,7 +490,6 @@ static void bad_requests_are_refused(void **state)
         "min-omega --n 3 --judge logits --tolerance 1e-3",
         "verify tests/data/all-biases.safetensors --judge kl --tolerance 1e-3",
         "plot README.md --error kl"};
-    (void)state;
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }
 
@@ -540,8 +519,6 @@ static void ids_are_tuples(void **state)
     Output read = table(scratch, MODADD " --tokens-file %/ids --omega 9 -q", 0);
     Output tuples = table(scratch, MODADD " --tokens 0,26/1,27/53 --omega 9 -q", 0);
     assert_string_equal(read.text, tuples.text);
-    free(read.text);
-    free(tuples.text);
 }
 
 /* Of ten megabytes nothing is evaluated. */
@@ -551,12 +528,10 @@ static void long_texts_are_refused_first(void **state)
     char line[8 * SCRATCH_PATH];
     snprintf(line, sizeof line, "-c 'yes abcabcabc | head -c 10000000 >%s/f'", scratch->directory);
     Output output = run_program("sh", line);
-    free(output.text);
     output = verify(scratch, MODEL " --text %/f --characters " CHARACTERS " --stride 1 --omega 9");
     assert_int_equal(output.code, 2);
     assert_int_equal(lines(&output), 1);
     assert_non_null(strstr(output.text, "9999997 windows need "));
-    free(output.text);
 }
 
 int main(void)

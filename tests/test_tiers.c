@@ -45,12 +45,10 @@ static void expect_info(const char *word, Tier tier)
         }
     }
     assert_non_null(strstr(output.text, strcat(all, "\n")));
-    free(output.text);
 }
 
 static void info_says_which_is_used(void **state)
 {
-    (void)state;
     expect_info(NULL, best());
     expect_info("", best());
     for (int tier = 0; tier < TIERS; tier++) {
@@ -69,7 +67,6 @@ static void expect_no_tier(const char *word, const char *why)
     snprintf(says, sizeof says, "token '%s': in HEADPROOF_CPU: %s\n", word, why);
     Output output = run("info 2>&1");
     expect_says(&output, 2, says);
-    free(output.text);
 }
 
 /* And no library goes on with them. */
@@ -77,7 +74,6 @@ static void others_are_refused(void **state)
 {
     static const char *const words[] = {"avx",  "AVX2", "avx2 ",        " avx2",
                                         "sse2", "0",    "portable,avx2"};
-    (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         expect_no_tier(words[i], "expected portable, avx2 or avx512");
     }
@@ -100,8 +96,6 @@ static void expect_resumed(const FileFixture *fixture, const Output *whole, Tier
     expect_says(&output, 0, "");
     Output again = read_file(fixture->path);
     expect_same(&again, whole, tier_name(tier));
-    free(output.text);
-    free(again.text);
 }
 
 static void sweeps_go_on_in_another(void **state)
@@ -118,8 +112,6 @@ static void sweeps_go_on_in_another(void **state)
             expect_resumed(fixture, &whole, (Tier)tier);
         }
     }
-    free(output.text);
-    free(whole.text);
 }
 
 int main(void)

@@ -45,7 +45,6 @@ static void expect_reals(const char *text, const double *expected, size_t count)
 
 static void test_lists(void **state)
 {
-    (void)state;
     EXPECT_REALS("1000", 1000);
     EXPECT_REALS("8,10:50:5,64:4096:*2", 8, 10, 15, 20, 25, 30, 35, 40, 45, 50, 64, 128, 256, 512,
                  1024, 2048, 4096);
@@ -60,7 +59,6 @@ static void test_lists(void **state)
 
 static void test_ends_are_exact(void **state)
 {
-    (void)state;
     EXPECT_REALS("0.1:1:0.1", 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0);
     EXPECT_REALS("0.1:0.8:*2", 0.1, 0.2, 0.4, 0.8);
     EXPECT_REALS("1e-300:1e300:*1e100", 1e-300, 1e-200, 1e-100, 1, 1e100, 1e200, 1e300);
@@ -70,7 +68,6 @@ static void test_ends_are_exact(void **state)
 
 static void test_rounded_once(void **state)
 {
-    (void)state;
     EXPECT_REALS("9007199254740993", 9007199254740992.0);
     EXPECT_REALS("9007199254740993.00000000000000000000000001", 9007199254740994.0);
     EXPECT_REALS("9007199254740995", 9007199254740996.0);
@@ -84,7 +81,6 @@ static void test_long_range(void **state)
 {
     ValueList list = {0};
     Message message;
-    (void)state;
     assert_int_equal(values_read(&list, &message, &size, "1:1000000"), 0);
     assert_int_equal(list.count, 1000000);
     for (size_t i = 0; i < list.count; i++) {
@@ -108,7 +104,6 @@ static void expect_one(const Domain *domain, const char *text, ValueForm form, u
 
 static void test_forms(void **state)
 {
-    (void)state;
     expect_one(&seed, "0", FORM_INTEGER, 0);
     expect_one(&seed, "18446744073709551615", FORM_INTEGER, UINT64_MAX);
     expect_one(&size, "1e3", FORM_INTEGER, 1000);
@@ -146,7 +141,6 @@ static void test_faults_of_numbers(void **state)
 {
     static const char *const junk[] = {"nan", "NaN",  "inf", "-inf", "5x", "x5",  "1.2.3", "1e",
                                        "1e+", "0x10", "1_0", ".",    "e5", "--5", "1 2",   "+"};
-    (void)state;
     for (size_t i = 0; i < sizeof junk / sizeof *junk; i++) {
         expect_fault(&positive, junk[i], junk[i], "a finite decimal number");
     }
@@ -164,7 +158,6 @@ static void test_faults_of_numbers(void **state)
 
 static void test_faults_of_lists(void **state)
 {
-    (void)state;
     expect_fault(&positive, "", "", "a value");
     expect_fault(&positive, "  ", "", "a value");
     expect_fault(&positive, "1,,2", "", "a value");
@@ -183,7 +176,6 @@ static void test_faults_of_lists(void **state)
 
 static void test_faults_of_ranges(void **state)
 {
-    (void)state;
     expect_fault(&positive, "10:5", "10:5", "ascends");
     expect_fault(&positive, "1,10:5:1", "10:5:1", "ascends");
     expect_fault(&positive, "1:5:0", "1:5:0", "not zero");
@@ -204,7 +196,6 @@ static void test_faults_of_ranges(void **state)
 
 static void test_faults_of_domains(void **state)
 {
-    (void)state;
     expect_fault(&size, "0", "0", "an integer from 1");
     expect_fault(&size, "2.5", "2.5", "an integer from 1");
     expect_fault(&size, "1000000001", "1000000001", "to 1000000000");
@@ -226,7 +217,6 @@ static void test_longest_path(void **state)
         .kind = DOMAIN_WORDS, .words = words, .word_count = 2, .paths = true};
     char text[VALUE_TEXT + 1];
     Message message = {""};
-    (void)state;
     for (size_t length = VALUE_TEXT - 1; length <= VALUE_TEXT; length++) {
         ValueList list = {0};
         memset(text, '/', length);
@@ -254,7 +244,6 @@ static void test_paths_that_part_nothing(void **state)
     static const char *const other[] = {"folder", "m.index.json", "m.safetensors.json"};
     ValueList list = {0};
     Message message = {""};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(values_read(&list, &message, &paths, bad[i]), 2);
         assert_non_null(strstr(message.text, "expected a path of at most 4095 bytes without "
@@ -279,7 +268,6 @@ static void test_messages_are_one_line(void **state)
     char text[4096];
     ValueList list = {0};
     Message message;
-    (void)state;
     memset(text, '\n', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     assert_int_equal(values_read(&list, &message, &positive, text), 2);
@@ -301,7 +289,6 @@ static void test_print_is_shortest(void **state)
                  {1.0 / 3, "0.3333333333333333"},
                  {DBL_MAX, "1.7976931348623157e+308"},
                  {5e-324, "4.94065645841247e-324"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[DECIMAL_TEXT];
         decimal_print(text, cases[i].value);

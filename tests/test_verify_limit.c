@@ -18,7 +18,6 @@ static void an_error_is_not_the_machines(void **state)
                 {STATUS_VACUOUS, ": the original's result is too small to compare with; try other "
                                  "inputs"},
                 {STATUS_OVERFLOW, ": the machine's numbers overflow; try a smaller omega"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         LayerWorst layer = {.status = rows[i].status, .log2_worst = INFINITY};
         Point point = {.spec = {.depth = 1}, .arithmetic = ARITHMETIC_F64, .omega = 20};

@@ -105,7 +105,6 @@ static void check_precision(mpfr_prec_t bits, mpfr_prec_t of_x, bool correct_rou
 
 static void exp_is_within_its_bound(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PRECISIONS; i++) {
         check_precision(precisions[i], precisions[i] + 30, false);
     }
@@ -115,7 +114,6 @@ static void exp_is_within_its_bound(void **state)
 /* Whole limbs, of arguments as many as of results, fewer or more. */
 static void rows_of_numbers_are_within_it(void **state)
 {
-    (void)state;
     for (mpfr_prec_t bits = 64; bits <= 320; bits += 64) {
         for (mpfr_prec_t of_x = 64; of_x <= 320; of_x += 64) {
             check_precision(bits, of_x, false);
@@ -127,7 +125,6 @@ static void special_arguments_are_mpfrs(void **state)
 {
     ApMat x = {0}, y = {0};
     mpfr_t expected;
-    (void)state;
     VectorExp *context = vexp_create(128, false);
     assert_non_null(context);
     assert_true(ap_init(&x, 1, 9, 128) && ap_init(&y, 1, 9, 128));

@@ -298,15 +298,10 @@ static void test_search_over_inputs(void **state)
     assert_true(fabs(number(&all, 1, "omega_min") - largest) <= 1e-5 * largest);
     cell(text, sizeof text, &all, 1, "omega_min");
     snprintf(after, sizeof after, "--tolerance 1e-6 --kernel dense --quiet --omega %s", text);
-    Output holds = run_on(given, "verify", after, 0);
+    (void)run_on(given, "verify", after, 0);
     cell(text, sizeof text, &all, 1, "omega_below");
     snprintf(after, sizeof after, "--tolerance 1e-6 --kernel dense --quiet --omega %s", text);
-    Output fails = run_on(given, "verify", after, 1);
-    free(all.text);
-    free(each.text);
-    free(last.text);
-    free(holds.text);
-    free(fails.text);
+    (void)run_on(given, "verify", after, 1);
 }
 
 /* No rows are drawn for who did not ask for them. */

@@ -38,7 +38,6 @@ static void check_exponential(Exponential *f, Exact *exact, size_t wide)
 /* A ball that lacks 40 bits is too wide at 16 bits more than asked for; at 80 it is not. */
 static void exponentials_are_asked_for_again(void **state)
 {
-    (void)state;
     if (!product_has(PRODUCT_ARB)) {
         skip();
     }
@@ -55,7 +54,6 @@ static void wide_entries_go_to_the_loop(void **state)
     Operand a, b;
     ApMat c;
     mpfr_t sum, size;
-    (void)state;
     if (!product_has(PRODUCT_ARB)) {
         skip();
     }

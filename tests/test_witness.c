@@ -16,7 +16,6 @@
  * wrong.  300 of each are a nightly test. */
 static void random_models_are_told_apart(void **state)
 {
-    (void)state;
     const char *count = getenv("HEADPROOF_NIGHTLY") != NULL ? "300" : "40";
     expect_output_or_skip(shell("cd $p/tests; for python in python3 /usr/bin/python3; do\n"
                                 "$python -c \"import numpy\" 2>/dev/null || continue\n"
@@ -27,7 +26,6 @@ static void random_models_are_told_apart(void **state)
 
 static void verdicts_say_what_is_shown(void **state)
 {
-    (void)state;
     expect_shell("cd \"$p\" && " VERIFY " | tail -n 1", 0,
                  "; its own logits agree to 2.4e-05 over 60 windows (float32, asked for: ");
     expect_shell("cd \"$p\" && \"$h\" sweep --weights " MODADD
@@ -41,7 +39,6 @@ static void verdicts_say_what_is_shown(void **state)
 /* A tolerance of one's own decides, either way. */
 static void the_tolerance_can_be_set(void **state)
 {
-    (void)state;
     expect_shell("cd \"$p\" && " VERIFY "--witness-tolerance 1e-6 2>&1", 2,
                  "tensor 'witness.logits': window ");
     expect_shell("cd \"$p\" && " VERIFY "--witness-tolerance 1e-6 2>&1", 2,
@@ -60,7 +57,6 @@ static void the_tolerance_can_be_set(void **state)
 /* In a file of its own, which holds nothing else and is not there twice. */
 static void a_witness_may_be_another_file(void **state)
 {
-    (void)state;
     expect_shell("cd \"$p\" && " VERIFY "--witness cases/models/chargpt/expected.safetensors 2>&1",
                  2, "tensor 'tokens': expected names that begin with 'witness.' alone");
     expect_shell("cd \"$p\" && " VERIFY "--witness " MODADD " 2>&1", 2,
@@ -76,7 +72,6 @@ static void flags_need_what_they_speak_of(void **state)
     static const char *const flags[] = {"--witness w.st", "--witness-tolerance 1",
                                         "--blocks sequential", "--position-embedding none",
                                         "--ignore-config rope"};
-    (void)state;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         char line[200];
         snprintf(line, sizeof line, "$h sweep --n 2 --d 2 --omega 20 %s 2>&1", flags[i]);
@@ -90,7 +85,6 @@ static void flags_need_what_they_speak_of(void **state)
 /* A blank at an end of a path belongs to its name. */
 static void paths_keep_their_blanks(void **state)
 {
-    (void)state;
     expect_shell("cp $p/" MODADD " m.safetensors; $h verify \"m.safetensors \" --omega 20 2>&1", 2,
                  "token \x27m.safetensors\x27: expected a path without a blank before or behind");
     expect_shell("cp $p/" MODADD " m.safetensors; $h verify \" ./m.safetensors\" --omega 20 2>&1",

@@ -419,7 +419,6 @@ static void check_products(const TieredWords *words)
 #define IN_EACH_TIER(name)                                                                         \
     static void name##_are_right(void **state)                                                     \
     {                                                                                              \
-        (void)state;                                                                               \
         each_tier(check_##name);                                                                   \
     }
 IN_EACH_TIER(operations)

@@ -269,7 +269,6 @@ static double omega_proven(const Subject *subject)
     Output output = run(line);
     assert_int_equal(output.code, 0);
     double omega = number(&output, 1, "omega");
-    free(output.text);
     return omega;
 }
 
