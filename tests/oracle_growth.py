@@ -142,9 +142,10 @@ def noise_of(points):
 
 
 def one_law(points):
-    laws = sorted((Law(kind, points) for kind in ("power", "exponential")),
-                  key=lambda law: law.line.residual)
-    law, other = laws
+    """A power, unless an exponential is told from it."""
+    power, exponential = (Law(kind, points) for kind in ("power", "exponential"))
+    told = power.line.residual > 2 * exponential.scatter
+    law, other = (exponential, power) if told else (power, exponential)
     law.other = other.line.residual
     law.why = "either" if law.other <= 2 * law.scatter else ""
     if law.line.residual > max(0.1, 3 * law.noise):

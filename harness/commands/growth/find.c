@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* A law stands while its residuals are at most LAW_RESIDUAL, or so many times what seeds explain;
- * it is told from another one whose residuals are so many times its own. */
+ * an exponential is told from a power whose residuals are above so many times its own. */
 #define LAW_NOISES 3.0
 #define LAW_TOLD 2.0
 
@@ -34,16 +34,15 @@ typedef struct {
 
 static void find_one(Laws *laws, const Values *values)
 {
+    Law *law = &laws->laws[laws->count++];
     Law power = law_fit(LAW_POWER, values->points, values->count, values->room);
     Law exponential = law_fit(LAW_EXPONENTIAL, values->points, values->count, values->room);
     double of_power = fit_residual(&power.fit), of_other = fit_residual(&exponential.fit);
-    bool chosen = of_power <= of_other;
-    Law *law = &laws->laws[laws->count++];
-    *law = chosen ? power : exponential;
-    law->other = chosen ? of_other : of_power;
-    double residual = fit_residual(&law->fit), told = LAW_TOLD * law_noise(law);
-    law->why = law->other <= told ? "either" : "";
-    if (residual > fmax(LAW_RESIDUAL, LAW_NOISES * law->noise)) {
+    bool told = of_power > LAW_TOLD * law_noise(&exponential);
+    *law = told ? exponential : power;
+    law->other = told ? of_power : of_other;
+    law->why = law->other <= LAW_TOLD * law_noise(law) ? "either" : "";
+    if (fit_residual(&law->fit) > fmax(LAW_RESIDUAL, LAW_NOISES * law->noise)) {
         law->kind = LAW_NONE;
         law->why = "residual";
     }
