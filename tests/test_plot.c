@@ -138,6 +138,20 @@ static void test_a_curve(void **state)
     expect_shell("$h plot v.csv --error construction", 0, "<2.5e-867");
 }
 
+/* T's own error is the same at every Omega: a floor, in its curve's colour. */
+static void test_laws_are_lines(void **state)
+{
+    (void)state;
+    make_curve();
+    expect_shell("$h plot v.csv --laws -o v.gp && sed -n \"/^.laws/,/^EOD/p\" v.gp", 0,
+                 "\n0.903089987 -16 0x009E73\n1.20411998 -16 0x009E73\n3 -16 0x009E73\n"
+                 "6 -16 0x009E73\n\n");
+    expect_shell("$h plot v.csv --laws -o v.gp && cat v.gp", 0, "$laws index p-1");
+    expect_shell("$h plot v.csv --laws -o v.gp && cat v.gp", 0, "Thin lines: laws of the medians.");
+    expect_shell("$h plot v.csv -o v.gp && grep -c laws v.gp", 1, "0");
+    expect_shell("$h plot v.csv --laws", 2, "--laws: expected --output with it");
+}
+
 /* The ends of the interval are values that meet the tolerance: 16 and 1000 for 5e-9. */
 static void test_the_interval_that_meets(void **state)
 {
@@ -502,6 +516,7 @@ static void test_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SHELL_TEST(test_laws_are_lines),
         SHELL_TEST(test_logarithms_of_any_size),
         SHELL_TEST(test_logarithms_of_others),
         SHELL_TEST(test_the_smallest_error),

@@ -30,7 +30,7 @@ double series_number(const PlotData *data, size_t row, size_t axis)
 
 bool series_takes(const PlotData *data, size_t row, size_t axis)
 {
-    bool last = axis == PLOT_LAYER || data->searched ||
+    bool last = axis == PLOT_LAYER || data->searched || plot_is_blank(data, row, AXIS_DEPTH) ||
                 strcmp(plot_text(data, row, PLOT_LAYER), plot_text(data, row, AXIS_DEPTH)) == 0;
     return last && data->axes[axis].numeric && !plot_is_blank(data, row, axis);
 }

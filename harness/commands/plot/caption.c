@@ -282,6 +282,7 @@ char *caption_make(const Picture *picture)
         write_tolerance(file, picture);
         write_unusual(file, picture);
     }
+    fputs(picture->laws ? "Thin lines: laws of the medians.\n" : "", file);
     const PlotAxis *files = &picture->data->axes[PLOT_FILE];
     for (size_t i = 0; i < files->count; i++) {
         fprintf(file, "%s%s", i == 0 ? "From " : ", ", shown(files->texts[i]).text);

@@ -246,6 +246,7 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
     if (picture->kind == PICTURE_BARS) {
         return searched_scale(picture);
     }
+    picture->laws = wish->laws && !picture->categories && picture->kind != PICTURE_HEAT;
     find_judged(picture, wish);
     return find_scale(picture);
 }

@@ -35,6 +35,7 @@ typedef struct {
     const char *x;    /* the axis along it; NULL: what varies most */
     int error;        /* the one error drawn, an ErrorKind; -1: all */
     double tolerance; /* the logarithm of what is to be met; NAN: what the rows say */
+    bool laws;        /* lines of `growth` over the curves */
 } PictureWish;
 
 typedef struct {
@@ -53,6 +54,7 @@ typedef struct {
     size_t undrawn;                 /* rows that have no value of x */
     ErrorKind main;   /* the error that is judged, and drawn where there is one alone */
     bool only_main;   /* it alone is drawn */
+    bool laws;        /* lines of `growth` are, over numbers side by side */
     double tolerance; /* its logarithm, or NAN */
     double low, high; /* of the scale, logarithms */
 } Picture;

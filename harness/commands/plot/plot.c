@@ -86,6 +86,10 @@ static int read_flag(Plot *plot, int *i, int argc, char **argv)
     const FlagInfo *flags = command->own_flags;
     const char *value = NULL;
     size_t flag = 0, choice = 0;
+    if (strcmp(argv[*i], "--laws") == 0) {
+        plot->wish.laws = true;
+        return 0;
+    }
     while (flag < command->own_flag_count &&
            (value = words_value(flags[flag].name, i, argc, argv)) == NULL) {
         flag++;
@@ -178,6 +182,7 @@ static int check_wish(const Plot *plot, const PlotData *data)
     const char *flag = plot->wish.error >= 0          ? "error"
                        : plot->norm != NORM_COUNT     ? "norm"
                        : !isnan(plot->wish.tolerance) ? "tolerance"
+                       : plot->wish.laws              ? "laws"
                                                       : NULL;
     if (data->searched && flag != NULL) {
         return complain((Origin){.flag = flag}, plot->tables[0],
@@ -196,6 +201,9 @@ int command_plot(int argc, char **argv)
         return memory_fault();
     }
     int status = read_words(&plot, argc, argv);
+    if (status == 0 && plot.wish.laws && plot.output == NULL) {
+        status = complain((Origin){.flag = "laws"}, NULL, "expected --output with it");
+    }
     if (status == 0 && plot.output != NULL) {
         status = check_files(&plot);
     }

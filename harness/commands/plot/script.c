@@ -7,6 +7,7 @@
 #include "script.h"
 
 #include "blocks.h"
+#include "laws.h"
 #include "marks.h"
 #include "searched.h"
 
@@ -67,6 +68,8 @@ static const char *const drawn[] = {
                      "    for [i=1:curves] for [edge=6:7] $data index (p-1)*rows+row[i] \\\n"
                      "    using 2:(column(edge)):($3-$2):(0) with vectors nohead ls i lw 2",
 };
+static const char laws[] = ", $laws index p-1 \\\n"
+                           "    using 1:2:3 with lines lw 1 dt 2 lc rgb variable";
 static const char points[] = ", $marks index p-1 \\\n"
                              "    using 1:2:3:4 with points ps 0.8 pt variable lc rgb variable\n";
 
@@ -307,6 +310,7 @@ int script_write(FILE *file, const Picture *picture, Target target)
     fputs("set encoding utf8\nset minussign\nset clip one\n", file);
     write_terminal(&page, target);
     blocks_write(file, picture, page.curves, page.curve_count);
+    int status = picture->laws ? laws_write(file, picture, page.curves, page.curve_count) : 0;
     write_curves(&page);
     write_panels(&page);
     fprintf(file,
@@ -319,8 +323,9 @@ int script_write(FILE *file, const Picture *picture, Target target)
     write_words(&page, target);
     marks_write_x(file, picture, page.panel_width);
     write_scale(&page);
-    fprintf(file, "set key noautotitle\n%s%s%s}\nunset multiplot\n", panels,
-            drawn[picture->kind == PICTURE_SERIES ? PICTURE_ERRORS : picture->kind], points);
+    fprintf(file, "set key noautotitle\n%s%s%s%s}\nunset multiplot\n", panels,
+            drawn[picture->kind == PICTURE_SERIES ? PICTURE_ERRORS : picture->kind],
+            picture->laws ? laws : "", points);
     free(page.caption);
-    return ferror(file) ? -1 : 0;
+    return ferror(file) ? -1 : status;
 }

@@ -1,0 +1,73 @@
+/*
+ * Laws as lines of a picture.
+ */
+#include "laws.h"
+
+#include "../growth/find.h"
+#include "marks.h"
+#include "places.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    FILE *file;
+    const Picture *picture;
+    const Curve *curves; /* [count] */
+    size_t count, panel;
+} Drawing;
+
+static void draw_law(const Drawing *drawing, const Law *law, unsigned colour)
+{
+    const Picture *picture = drawing->picture;
+    for (size_t x = 0; x < picture->x_count; x++) {
+        double number = strtod(picture_x_text(picture, x), NULL), u = law_u(law->kind, number);
+        bool fitted = number >= law->from && number <= law->to;
+        if (fitted || picture->x != AXIS_OMEGA) {
+            fprintf(drawing->file, "%.9g %.9g 0x%06X\n", marks_x_place(picture, x),
+                    fit_at(&law->fit, &u), colour);
+        }
+    }
+    fputc('\n', drawing->file);
+}
+
+/* Of a series that is drawn in the panel. */
+static int take_series(void *context, const Series *series)
+{
+    const unsigned on_band = 0x444444;
+    const Drawing *drawing = context;
+    const Picture *picture = drawing->picture;
+    const size_t *values = picture->data->values[series->row];
+    Laws laws;
+    if (!places_draw(picture, series->row) ||
+        places_panel(picture, series->row) != drawing->panel) {
+        return 0;
+    }
+    int status = laws_find(&laws, series);
+    for (size_t i = 0; i < drawing->count && status == 0; i++) {
+        const Curve *curve = &drawing->curves[i];
+        bool is_its = curve->kind == series->kind &&
+                      (picture->y == PLOT_AXES || values[picture->y] == picture->y_order[curve->y]);
+        for (size_t k = 0; k < laws.count && is_its; k++) {
+            if (law_has_line(&laws.laws[k])) {
+                bool band = curve->style.width > 5;
+                draw_law(drawing, &laws.laws[k], band ? on_band : curve->style.colour);
+            }
+        }
+    }
+    return status;
+}
+
+int laws_write(FILE *file, const Picture *picture, const Curve *curves, size_t count)
+{
+    Drawing drawing = {file, picture, curves, count, 0};
+    int status = 0;
+    fputs("$laws << EOD\n", file);
+    for (; drawing.panel < picture->panel_count && status == 0; drawing.panel++) {
+        fputs("NaN NaN 0\n\n", file); /* no block is empty */
+        status = series_each(picture->data, picture->data->rows, picture->x, take_series, &drawing);
+        fputc('\n', file);
+    }
+    fputs("EOD\n", file);
+    return status == 0 ? 0 : -1;
+}
