@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Converted models evaluated by who has PyTorch alone: the program of docs/convert.md, as it is
-printed there, and the module of python/headproof.py.
+printed there, and the package in python/.
 
     HEADPROOF=build/release/headproof PYTHONPATH=python python3 tests/converted_alone.py SCRATCH
 

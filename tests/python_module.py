@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks python/headproof.py: exit 1 with what is wrong, 77 where there is no numpy.
+"""Checks the package in python/: exit 1 with what is wrong, 77 where there is no numpy.
 
     HEADPROOF=build/release/headproof PYTHONPATH=python python3 tests/python_module.py SCRATCH
 
@@ -72,6 +72,29 @@ def numbers_are_exact():
     with open(path, "w", encoding="utf-8") as file:
         file.write("omega,omega\n1,2\n")
     refused(lambda: headproof.read_csv(path), ValueError, "columns with names, each once")
+
+
+def tables_are_shown():
+    """What differs from row to row, with its numbers, on a terminal, in a notebook, in pandas."""
+    table = headproof.sweep(construction="silu", n=2, d=2, omega=[5, 20, 1000], bias="none")
+    text, page = repr(table), table._repr_html_()
+    large = f"{table['construction_max'][2]:.3e}"
+    check("1000" in text and large in text and "[3 rows; " in text and "silu" not in text, text)
+    check(max(map(len, text.splitlines())) <= 100, "100 columns")
+    check(f"<td>{large}</td>" in page and "<th>omega</th>" in page, page)
+    check(repr(headproof.Table({})) == "[0 rows; 0 columns, 0 shown]", "an empty table")
+    wide = headproof.Table({"a": np.array(["<b>"], dtype=object)})
+    check("&lt;b&gt;" in wide._repr_html_(), "text is text")
+    try:
+        import pandas
+    except ImportError:
+        return
+    frame = table.to_pandas()
+    check(list(frame["omega"]) == [5, 20, 1000] and frame["n"].dtype == np.int64, "plain numbers")
+    check(frame["construction_max"][2] == table["construction_max"][2] > 0, "exact decimals")
+    check(abs(frame["bias_row_max_log10"][2] - table.log10("bias_row_max")[2]) == 0, "beside it")
+    check(frame.shape[0] == 3 and "construction_max_log10" not in frame, "the table has that one")
+    check(list(pandas.DataFrame(table).columns) == list(table), "columns are columns")
 
 
 def words_are_those_of_the_schema():
@@ -235,8 +258,8 @@ def what_does_not_fit_is_refused():
     hugging = {"activation_function": "gelu", "layer_norm_epsilon": 1e-5}
     refused(lambda: headproof.save(arrays, path, config=hugging), ValueError, "layer norm")
     gpt2 = dict(model_type="gpt2", activation_function="gelu_new", layer_norm_epsilon=1e-5)
-    refused(lambda: headproof.save({"wte.weight": np.ones((2, 2))}, path, config=gpt2), ValueError,
-            "n_head is missing")
+    joined = {"wte.weight": np.ones((3, 2)), "h.0.attn.c_attn.weight": np.ones((2, 6))}
+    refused(lambda: headproof.save(joined, path, config=gpt2), ValueError, "n_head is missing")
     refused(lambda: headproof.save({"wte.weight": np.ones((2, 2)), "h.0.x": np.ones(2)}, path,
                                    config=dict(gpt2, n_head=1)), ValueError, "h.0.x")
     refused(lambda: headproof.save(arrays, path, **dict(said, normalization="LN"), eps=-1.0),
@@ -350,6 +373,7 @@ def both_layouts_are_what_they_say():
 
 
 numbers_are_exact()
+tables_are_shown()
 words_are_those_of_the_schema()
 a_sweep_is_the_program_s()
 a_saved_model_is_the_model()

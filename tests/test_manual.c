@@ -64,12 +64,13 @@ static void a_page_has_every_column_in_order(void **state)
 /* The columns of words that the Python module names: all that the page has, without numpy. */
 static void python_knows_the_columns_of_words(void **state)
 {
-    expect_shell("awk -F\"\\`\" \"/\\| (word|words|path|word or path) \\|/{print \\$2}\" "
-                 "$p/docs/columns.md | sort -u >page\n"
-                 "sed -n \"/^WORDS/,/split/p\" $p/python/headproof.py | tr -c a-z_- \"\\n\" | "
-                 "sort -u >module\n"
-                 "[ $(wc -l <page) -gt 10 ] && comm -23 page module && echo no more",
-                 0, "no more");
+    expect_shell(
+        "awk -F\"\\`\" \"/\\| (word|words|path|word or path) \\|/{print \\$2}\" "
+        "$p/docs/columns.md | sort -u >page\n"
+        "sed -n \"/^WORDS/,/split/p\" $p/python/headproof/tables.py | tr -c a-z_- \"\\n\" | "
+        "sort -u >module\n"
+        "[ $(wc -l <page) -gt 10 ] && comm -23 page module && echo no more",
+        0, "no more");
     expect_shell("comm -23 page module | wc -l", 0, "0\n");
 }
 
@@ -231,11 +232,11 @@ static void what_is_installed_goes_again(void **state)
         "bin/headproof manual man | cmp - share/man/man1/headproof.1 &&\n"
         "bin/headproof manual bash | cmp - share/bash-completion/completions/headproof &&\n"
         "bin/headproof manual zsh | cmp - share/zsh/site-functions/_headproof &&\n"
-        "cmp $p/python/headproof.py lib/py/headproof.py &&\n"
+        "for f in $p/python/headproof/*.*; do cmp $f lib/py/headproof/${f##*/} || exit 4; done\n"
         "cd share/doc/headproof && cmp $p/docs/columns.md docs/columns.md &&\n"
         "../../../bin/headproof sweep cases/omega.case --dry-run | tail -n 1 &&\n"
-        "mkdir -p \"$root/usr/lib/py/__pycache__\" &&\n"
-        "touch \"$root/usr/lib/py/__pycache__/headproof.cpython-311.pyc\" &&\n"
+        "mkdir -p \"$root/usr/lib/py/headproof/__pycache__\" &&\n"
+        "touch \"$root/usr/lib/py/headproof/__pycache__/tables.cpython-311.pyc\" &&\n"
         "(cd $p && sh tools/install uninstall $h) && cd \"$root\" && find . | sort",
         0,
         "\n.\n./usr\n./usr/share\n./usr/share/man\n./usr/share/man/man1\n"

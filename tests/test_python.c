@@ -1,11 +1,15 @@
 /*
- * python/headproof.py, by tests/python_module.py, with the first Python that has numpy.
+ * The package in python/: by tests/python_module.py with the first Python that has numpy, by
+ * tests/walk_pytorch.py with one that has PyTorch, and as pip installs it.
  */
 #include "shell.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A directory $s that takes what is made along. */
+#define OWN "s=$PWD/own; mkdir $s; trap \"rm -rf $s\" EXIT; "
 
 static void the_module_does_what_it_says(void **state)
 {
@@ -17,10 +21,49 @@ static void the_module_does_what_it_says(void **state)
                           "all is well", "python3 with numpy");
 }
 
+/* From models of PyTorch's, file or Module, to attention-only modules with their logits. */
+static void models_of_pytorch_get_in(void **state)
+{
+    expect_output_or_skip(shell(OWN
+                                "cd $p; for python in python3 /usr/bin/python3; do\n"
+                                "    $python -c \"import torch\" 2>/dev/null || continue\n"
+                                "    HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "
+                                "PYTHONPATH=$p/python:$PYTHONPATH $python tests/walk_pytorch.py "
+                                "$s\n    exit\ndone; exit 77"),
+                          "all is well", "python3 with torch");
+}
+
+/* The version is the program's, wherever it is written. */
+static void versions_are_one(void **state)
+{
+    expect_shell("set -- $($h --version); v=$2\n"
+                 "grep -qx \"__version__ = .$v.\" $p/python/headproof/__init__.py &&\n"
+                 "grep -qx \"version = .$v.\" $p/python/pyproject.toml && echo the same",
+                 0, "the same");
+}
+
+/* Without a network, beside the system's packages. */
+static void pip_installs_it(void **state)
+{
+    expect_output_or_skip(
+        shell(OWN
+              "cd $s; python=/usr/bin/python3; $python -c \"import numpy, ensurepip, venv\" || "
+              "exit 77\n"
+              "cp -r $p/python source && $python -m venv --system-site-packages v || exit 77\n"
+              "v/bin/pip install -q --no-index --no-deps --disable-pip-version-check ./source && "
+              "cd v && env -u PYTHONPATH bin/python -c \"import headproof as h; "
+              "print(h.__file__, h.__version__)\" && env -u PYTHONPATH bin/python -m headproof "
+              "save -h | head -1"),
+        "usage: python3 -m headproof save", "python3 with numpy and venv");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SHELL_TEST(the_module_does_what_it_says),
+        SHELL_TEST(models_of_pytorch_get_in),
+        SHELL_TEST(versions_are_one),
+        SHELL_TEST(pip_installs_it),
     };
     return cmocka_run_group_tests_name("python", tests, NULL, NULL);
 }

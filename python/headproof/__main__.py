@@ -1,0 +1,51 @@
+"""python3 -m headproof save MODEL -o MODEL.safetensors: a model of PyTorch's, for `headproof`."""
+
+import argparse
+import sys
+from typing import List, Optional
+
+from .program import HeadproofError
+from .said import CHOICES
+from .save import save
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python3 -m headproof", description=__doc__)
+    command = parser.add_subparsers(dest="command", required=True).add_parser(
+        "save", help="writes a .pth, .pt, .bin or .ckpt, or a folder, as headproof verify reads it")
+    command.add_argument("model")
+    command.add_argument("-o", "--output", required=True, metavar="FILE.safetensors")
+    command.add_argument("--config", metavar="FILE.json",
+                         help="a config.json; else that of the checkpoint or the folder")
+    command.add_argument("--heads", type=int, help="attention heads of a layer")
+    command.add_argument("--sides", choices=("in-out", "out-in"),
+                         help="of square matrices: x W, or as in torch.nn.Linear")
+    command.add_argument("--eps", type=float, help="what norms add to the variance")
+    for name, words in CHOICES.items():
+        command.add_argument(f"--{name}", choices=words)
+    command.add_argument("--witness", metavar="FILE.npz",
+                         help="arrays tokens and logits, as the model itself answers")
+    return parser
+
+
+def main(words: Optional[List[str]] = None) -> int:
+    """0; 2 after a message."""
+    asked = vars(_parser().parse_args(words))
+    asked.pop("command")
+    model, output, witness = asked.pop("model"), asked.pop("output"), asked.pop("witness")
+    try:
+        if witness is not None:
+            import numpy as np
+            with np.load(witness) as arrays:
+                witness = arrays["tokens"], arrays["logits"]
+        said = save(model, output, witness=witness,
+                    **{name.replace("-", "_"): value for name, value in asked.items()})
+    except (ValueError, OSError, KeyError, HeadproofError) as error:
+        print(f"headproof: {model}: {error}", file=sys.stderr)
+        return 2
+    print(f"{output}: " + ", ".join(f"{name} {value}" for name, value in said.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

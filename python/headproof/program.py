@@ -1,0 +1,116 @@
+"""The program's commands, called from Python."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tempfile
+from typing import Any, List, Optional
+
+import numpy as np
+
+from .files import Path
+from .tables import Table, read_table
+
+
+class HeadproofError(RuntimeError):
+    """What the program said when it refused or failed; code: its exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple, range, np.ndarray)):
+        return ",".join(_text(item) for item in value)
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{value}: expected a number or a word")
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value)
+
+
+def _flags(flags: Any) -> List[str]:
+    words = []
+    for name, value in flags.items():
+        flag = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            words.append(f"{flag}={_text(value)}")
+    return words
+
+
+def call(program: Optional[str], words: List[str]) -> "subprocess.CompletedProcess[str]":
+    """Runs it; what is refused or fails (any exit code but 0 and 1) raises HeadproofError."""
+    words = [program or os.environ.get("HEADPROOF") or "headproof", *words]
+    try:
+        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                             encoding="utf-8")
+    except OSError as error:
+        raise HeadproofError(f"{words[0]}: {error.strerror}: expected the program; make installs "
+                             "it, and program or $HEADPROOF says where it is", 99) from error
+    if run.returncode not in (0, 1):
+        raise HeadproofError(run.stderr.strip(), run.returncode)
+    return run
+
+
+def sweep(*cases: Path, command: str = "sweep", program: Optional[str] = None,
+          **flags: Any) -> Table:
+    """`headproof COMMAND CASES... --FLAG VALUE...` and the table that it writes.
+
+    A flag is named with _ for -, a list is a list, and True stands for a flag without a value:
+    sweep(construction="fused", d_ff=[8, 16], propagation=True).  command: of those that write a
+    table.  program: else $HEADPROOF, else headproof.  Points that fail are rows like others, and
+    .passed is then False; what is refused raises HeadproofError.
+    """
+    words = [command, "-o", "-", *_flags(flags), "--", *(os.fspath(case) for case in cases)]
+    run = call(program, words)
+    return read_table(io.StringIO(run.stdout), command, run.returncode == 0)
+
+
+def verify(model: Path, program: Optional[str] = None, **flags: Any) -> Table:
+    """`headproof verify MODEL`: a row a layer and Omega, worst of all inputs; .passed: the verdict.
+    Errors in the units of the stream, logits in their own."""
+    return sweep(model, command="verify", program=program, **flags)
+
+
+def min_omega(*cases: Path, program: Optional[str] = None, **flags: Any) -> Table:
+    """`headproof min-omega`: for each search the interval of Omega that meets the tolerance."""
+    return sweep(*cases, command="min-omega", program=program, **flags)
+
+
+def guarantee(*model: Path, program: Optional[str] = None, **flags: Any) -> Table:
+    """`headproof guarantee [MODEL]`: an Omega that is proven for every input, a row a layer."""
+    return sweep(*model, command="guarantee", program=program, **flags)
+
+
+class Figure:
+    """A picture as SVG: shown by a notebook; .svg is its text, and .save(path) writes it."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: Path) -> None:
+        """Writes the SVG."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
+
+
+def plot(*tables: Path, program: Optional[str] = None, **flags: Any) -> Figure:
+    """`headproof plot TABLE.csv...` as a Figure; needs gnuplot."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "figure.svg")
+        call(program, ["plot", "-o", path, *_flags(flags), "--",
+                       *(os.fspath(table) for table in tables)])
+        with open(path, encoding="utf-8") as file:
+            return Figure(file.read())

@@ -1,0 +1,182 @@
+"""Tables that headproof writes: exact decimals, logarithms, pandas."""
+
+from __future__ import annotations
+
+import csv
+import decimal
+import html
+import math
+import os
+import re
+from typing import Any, Dict, Iterator, List, Optional, Sequence
+
+import numpy as np
+
+from .files import Path
+
+# Columns of words, of whatever table (docs/columns.md); all others hold numbers.
+WORDS = frozenset(
+    "construction activation mask arithmetic kernel reference weights options bounds status "
+    "unfinished model preset bias normalization normalization-place linear gelu sublayer_heads "
+    "sublayer_score_ranks sublayer_value_ranks tokens kind from_term norm error axis law why "
+    "theory".split())
+
+# Any exponent: the default context's ends at -999999.
+_EXACT = decimal.Context(prec=30, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX,
+                         traps=[decimal.InvalidOperation])
+
+# What a page or a terminal shows: the rest is said to be there.
+_ROWS_SHOWN = 20
+_WIDTH_SHOWN = 100
+
+
+class Table(Dict[str, np.ndarray]):
+    """A table's columns by name, in order: numbers as exact decimals (blank: NaN), words as str.
+
+    passed: did the program that wrote it end with 0?  Of a file that is read it is not known.
+    """
+
+    def __init__(self, columns: Dict[str, np.ndarray], passed: Optional[bool] = None) -> None:
+        super().__init__(columns)
+        self.passed = passed
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.values()))) if self else 0
+
+    def _numbers(self, name: str) -> np.ndarray:
+        column = self[name]
+        if any(isinstance(cell, str) for cell in column):
+            raise TypeError(f"the column {name} holds words")
+        return column
+
+    def log10(self, name: str) -> np.ndarray:
+        """log10 |x| of a column of numbers, as float64: -inf for a 0 alone, NaN where blank."""
+        return np.array([_log10(cell) for cell in self._numbers(name)], dtype=np.float64)
+
+    def floats(self, name: str) -> np.ndarray:
+        """The column as float64; a number that a double cannot hold raises OverflowError."""
+        return np.array([_float(cell, name) for cell in self._numbers(name)], dtype=np.float64)
+
+    def bounded(self, name: str) -> np.ndarray:
+        """Where is the cell of that column only an upper bound?"""
+        named = self.get("bounds", np.full(self.rows, ""))
+        return np.array([name in cell.split(";") for cell in named], dtype=bool)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame: words as str, numbers as exact Decimals, and beside each column of
+        numbers that doubles do not hold exactly a column NAME_log10 of float64, unless the table
+        has it.  Integers and fractions that doubles hold are float64, or int64."""
+        import pandas  # only who asks for it needs it
+        frame: Dict[str, Any] = {}
+        for name, column in self.items():
+            plain = None if any(isinstance(cell, str) for cell in column) else _plain(column)
+            frame[name] = column if plain is None else plain
+            logs = {f"{name}_log10", re.sub("_max$", "_log10", name)}
+            if plain is None and not isinstance(column[0], str) and not logs & set(self):
+                frame[f"{name}_log10"] = self.log10(name)
+        return pandas.DataFrame(frame)
+
+    def _shown(self) -> List[str]:
+        """Columns that hold something that differs from row to row; of one row, what was found."""
+        def varies(column: np.ndarray) -> bool:
+            texts = {str(cell) for cell in column}
+            return len(texts) > 1 or (self.rows == 1 and not texts & {"", "NaN"})
+        columns = list(self)
+        keys = columns.index("options") + 1 if self.rows == 1 and "options" in self else 0
+        names = [name for name in columns[keys:] if varies(self[name])]
+        logs = {f"{name[:-4]}_log10" for name in names if name.endswith("_max")}
+        return [name for name in names if name not in logs] or list(self)
+
+    def __repr__(self) -> str:
+        names, lines, width = self._shown(), [], 0
+        cells = [[name] + [_cell(cell) for cell in self[name][:_ROWS_SHOWN]] for name in names]
+        for i, column in enumerate(cells):
+            size = max(map(len, column)) + 2
+            if lines and width + size > _WIDTH_SHOWN:
+                names = names[:i]
+                break
+            width += size
+            lines = [line + cell.rjust(size) for line, cell in
+                     zip(lines or [""] * len(column), column)]
+        return "\n".join(lines + [self._rest(len(names))])
+
+    def _rest(self, shown: int) -> str:
+        more = f", the first {_ROWS_SHOWN} shown" if self.rows > _ROWS_SHOWN else ""
+        return f"[{self.rows} rows{more}; {len(self)} columns, {shown} shown]"
+
+    def _repr_html_(self) -> str:
+        names = self._shown()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_cell(self[name][row]))}</td>" for name in names) +
+            "</tr>" for row in range(min(self.rows, _ROWS_SHOWN)))
+        return (f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+                f"<p>{html.escape(self._rest(len(names)))}</p>")
+
+
+def _cell(cell: Any) -> str:
+    """As it is shown: of a number that is long, four digits."""
+    if isinstance(cell, str):
+        return cell
+    if cell.is_nan():
+        return ""
+    text = str(cell).lower()
+    return text if len(text) <= 8 else f"{cell:.3e}"
+
+
+def _log10(cell: decimal.Decimal) -> float:
+    if cell.is_nan():
+        return math.nan
+    if cell.is_zero():
+        return -math.inf
+    return float(_EXACT.log10(_EXACT.abs(cell)))
+
+
+def _float(cell: decimal.Decimal, name: str) -> float:
+    value = float(cell)
+    if cell.is_finite() and (math.isinf(value) or (value == 0 and not cell.is_zero())):
+        raise OverflowError(f"{name}: {cell} is outside a double's range: use log10({name!r})")
+    return value
+
+
+def _plain(column: np.ndarray) -> Optional[np.ndarray]:
+    """As int64 or float64, where that is every number of the column exactly, else None."""
+    floats = np.array([float(cell) for cell in column], dtype=np.float64)
+    same = all(cell.is_nan() or cell == decimal.Decimal(value)
+               for cell, value in zip(column, floats))
+    if not same or len(column) == 0:
+        return None if len(column) else floats
+    whole = np.isfinite(floats).all() and (floats == np.floor(floats)).all() and \
+        (np.abs(floats) < 2**53).all()
+    return floats.astype(np.int64) if whole else floats
+
+
+def _column(name: str, cells: Sequence[str]) -> np.ndarray:
+    column = np.empty(len(cells), dtype=object)
+    try:
+        numbers = [] if name in WORDS else [decimal.Decimal(cell or "NaN") for cell in cells]
+    except decimal.InvalidOperation:  # seeds as 1:5, in a table of min-omega
+        numbers = []
+    column[:] = numbers if numbers else list(cells)
+    return column
+
+
+def read_table(file: Iterator[str], source: str, passed: Optional[bool] = None) -> Table:
+    lines = list(csv.reader(file))
+    if not lines:
+        raise ValueError(f"{source}: expected a header")
+    header, rows = lines[0], lines[1:]
+    if len(set(header)) != len(header):
+        raise ValueError(f"{source}: expected columns with names, each once")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise ValueError(f"{source}:{number}: {len(row)} cells: expected {len(header)}")
+    return Table({name: _column(name, [row[i] for row in rows]) for i, name in enumerate(header)},
+                 passed)
+
+
+def read_csv(path: Path) -> Table:
+    """The table in a file of CSV that headproof wrote."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return read_table(file, os.fspath(path))
