@@ -59,7 +59,7 @@ class Table:
         if done.returncode != 0:
             sys.exit(f"{path}: exit {done.returncode}: {done.stderr}")
         return [r for r in csv.DictReader(done.stdout.splitlines())
-                if r["error"] == "construction" and r["axis"] == self.axis]
+                if r["kind"] == "construction" and r["axis"] == self.axis]
 
 
 def sized():

@@ -361,7 +361,7 @@ def main(program, path, check=None):
                 blank = tuple("" if k == "d_ff" and row["axis"] == "d" and widths else row[k]
                               for k in KEYS)
                 key = blank + options_cell(row)
-                written.setdefault((row["axis"], key, row["error"]), []).append(row)
+                written.setdefault((row["axis"], key, row["kind"]), []).append(row)
         names = {}
         for name in laws:
             key = list(name[1])

@@ -53,7 +53,7 @@ static const Said said[] = {
     {"growth", "seed", "integer",
      "with `--check`: the seed of the row that is held against the law"},
     {"growth", "norm", "word", "how the error is measured: `max`, `rms` or `rel`"},
-    {"growth", "error", "word", "which of the six errors; of searches `omega_min`, `omega_proven`"},
+    {"growth", "kind", "word", "which of the six errors; of searches `omega_min`, `omega_proven`"},
     {"growth", "axis", "word", "along what it grows: `omega`, `n`, `d`, `depth` or `layer`"},
     {"growth", "law", "word",
      "`power`, `exponential`, `arm-left`, `floor`, `arm-right`, `zero` (proven), `none`; of "

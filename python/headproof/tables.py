@@ -18,7 +18,7 @@ from .files import Path
 WORDS = frozenset(
     "construction activation mask arithmetic kernel reference weights options bounds status "
     "unfinished model preset bias normalization normalization-place linear gelu sublayer_heads "
-    "sublayer_score_ranks sublayer_value_ranks tokens kind from_term norm error axis law why "
+    "sublayer_score_ranks sublayer_value_ranks tokens kind from_term norm axis law why "
     "theory".split())
 
 # Any exponent: the default context's ends at -999999.

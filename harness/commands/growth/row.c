@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const char tail[] =
-    ",norm,error,axis,law,why,from,to,points,seeds,censored,constant,slope,slope_error,end_slope,"
+    ",norm,kind,axis,law,why,from,to,points,seeds,censored,constant,slope,slope_error,end_slope,"
     "residual,residual_max,other_residual,seeds_below,seeds_above,theory_least,theory_most,theory,"
     "at,seed,low_log10,predicted_log10,high_log10,measured_log10," BOUNDS_COLUMN ",status\n";
 
