@@ -310,7 +310,7 @@ def formulas(program, path, rows):
         for what in ("omega_min", "omega_proven"):
             found = [r for r in members if r[what] not in ("", "none") and
                      (what != "omega_min" or r["omega_below"] != "")]
-            lines = [r for r in theirs if r["error"] == what and options_cell(r) == options and
+            lines = [r for r in theirs if r["kind"] == what and options_cell(r) == options and
                      tuple(r[k] for k in KEYS if k not in ("n", "d", "depth", "d_ff", "omega"))
                      == kept]
             if len(found) < len(axes) + 2:
