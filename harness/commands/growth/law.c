@@ -103,6 +103,15 @@ static bool leaks_from_others(const Series *series)
     return is;
 }
 
+/* Does each layer of a stack add 1/sqrt(2 depth) times as much, as `stable` weights do? */
+static bool shares_depth(const Series *series)
+{
+    const char *name = plot_text(series->data, series->row, AXIS_CONSTRUCTION);
+    const char *weights = plot_text(series->data, series->row, AXIS_WEIGHTS);
+    return series->axis == AXIS_DEPTH && strcmp(weights, "stable") == 0 &&
+           strcmp(name, "linear") != 0 && strcmp(name, "silu") != 0;
+}
+
 /* Along the layers what is added is independent, or all of one sign. */
 bool law_theory(Theory *theory, const Series *series, LawKind kind)
 {
@@ -118,7 +127,7 @@ bool law_theory(Theory *theory, const Series *series, LawKind kind)
         theory->least = theory->most = searched ? 0.5 / shrink : 1;
         return leaks_from_others(series);
     }
-    *theory = (Theory){0.5, 1};
+    *theory = shares_depth(series) ? (Theory){0, 0.5} : (Theory){0.5, 1};
     return layers && !searched && series->data->norm == NORM_REL &&
            series->kind != ERROR_APPROXIMATION && (kind == LAW_POWER || kind == LAW_EXPONENTIAL);
 }
