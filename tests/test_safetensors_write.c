@@ -190,6 +190,12 @@ static void test_predicted_size(void **state)
     hold(fixture);
     int status = safetensors_writer_floats(writer, "b", 2, absurd, NULL);
     expect_message(fixture, status, "headproof: ", "tensor 'b'");
+    assert_int_equal(safetensors_writer_metadata(writer, "later", "x"), status);
+    assert_int_equal(safetensors_writer_finish(writer, fixture->path), status);
+    assert_false(file_exists(fixture->path));
+    safetensors_writer_clear(writer);
+    writer = safetensors_writer_make();
+    assert_int_equal(safetensors_writer_floats(writer, "a", 2, large, NULL), 0);
     assert_int_equal(safetensors_writer_floats(writer, "c", 1, rest, NULL), 0);
     hold(fixture);
     status = safetensors_writer_floats(writer, "d", 1, rest, NULL);

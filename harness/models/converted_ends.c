@@ -95,17 +95,16 @@ int converted_ends_make(ConvertedEnds *ends, const PlainModel *plain, const Mode
     return 0;
 }
 
-static int put_bias_token(SafetensorsWriter *writer, const ConvertedEnds *ends)
+static void put_bias_token(SafetensorsWriter *writer, const ConvertedEnds *ends)
 {
     char text[32];
-    if (ends->own == NULL || ends->w_e == NULL) {
-        return 0;
+    if (ends->own != NULL && ends->w_e != NULL) {
+        snprintf(text, sizeof text, "%zu", ends->vocabulary - 1);
+        safetensors_writer_metadata(writer, "headproof.bias_token", text);
     }
-    snprintf(text, sizeof text, "%zu", ends->vocabulary - 1);
-    return safetensors_writer_metadata(writer, "headproof.bias_token", text);
 }
 
-int converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
+void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
 {
     const LayerNorm *final = ends->final;
     const struct {
@@ -118,14 +117,13 @@ int converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
                    {"ln_final.b", final->beta, 1, {final->columns.count, 0}},
                    {"unembed.W_U", ends->w_u, 2, {ends->width, ends->classes}},
                    {"unembed.b_U", ends->b_u, 1, {ends->classes, 0}}};
-    int status = put_bias_token(writer, ends);
-    for (size_t i = 0; status == 0 && i < sizeof tensors / sizeof *tensors; i++) {
+    put_bias_token(writer, ends);
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         if (tensors[i].data != NULL) {
-            status = safetensors_writer_floats(writer, tensors[i].name, tensors[i].rank,
-                                               tensors[i].shape, tensors[i].data);
+            safetensors_writer_floats(writer, tensors[i].name, tensors[i].rank, tensors[i].shape,
+                                      tensors[i].data);
         }
     }
-    return status;
 }
 
 void converted_ends_clear(ConvertedEnds *ends)

@@ -32,9 +32,8 @@ double converted_ends_bytes(const Layout *layout, const ModelFile *file, bool wi
 int converted_ends_make(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file,
                         const LayerNorm *final, bool wide) __attribute__((warn_unused_result));
 
-/* Announces the tensors, and for wide ones headproof.bias_token.  0; 2 or 99 after a message. */
-int converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
-    __attribute__((warn_unused_result));
+/* Announces the tensors, and for wide ones headproof.bias_token. */
+void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends);
 
 void converted_ends_clear(ConvertedEnds *ends);
 

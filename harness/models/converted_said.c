@@ -4,7 +4,6 @@
 #include "converted_said.h"
 
 #include "../base/decimal.h"
-#include "../base/message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,25 +12,26 @@
 /* The longest text below is the sentence about augmenting: 300 characters and 10 numbers. */
 enum { TEXT_MOST = 640, ITEM_MOST = 64 };
 
-__attribute__((format(printf, 3, 4))) static int put(SafetensorsWriter *writer, const char *key,
-                                                     const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void put(SafetensorsWriter *writer, const char *key,
+                                                      const char *format, ...)
 {
     char text[TEXT_MOST];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return safetensors_writer_metadata(writer, key, text);
+    safetensors_writer_metadata(writer, key, text);
 }
 
 /* A list with an item for each of count, which item prints into ITEM_MOST bytes. */
-static int put_list(SafetensorsWriter *writer, const char *key, const PlainModel *plain,
-                    size_t count, void (*item)(char *text, const PlainModel *plain, size_t i))
+static void put_list(SafetensorsWriter *writer, const char *key, const PlainModel *plain,
+                     size_t count, void (*item)(char *text, const PlainModel *plain, size_t i))
 {
     size_t size = count * (ITEM_MOST + 1) + 1, used = 0;
     char *text = malloc(size);
     if (text == NULL) {
-        return memory_fault();
+        safetensors_writer_lacks(writer);
+        return;
     }
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
@@ -39,9 +39,8 @@ static int put_list(SafetensorsWriter *writer, const char *key, const PlainModel
         item(one, plain, i);
         used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ",", one);
     }
-    int status = safetensors_writer_metadata(writer, key, text);
+    safetensors_writer_metadata(writer, key, text);
     free(text);
-    return status;
 }
 
 static void layer_end(char *text, const PlainModel *plain, size_t l)
@@ -66,23 +65,23 @@ static bool is_shared(const PlainModel *plain)
     return plain->sublayers[0].rank == 0;
 }
 
-static int put_augment(SafetensorsWriter *writer, const PlainModel *plain)
+static void put_augment(SafetensorsWriter *writer, const PlainModel *plain)
 {
     size_t first = layout_token_row(&plain->layout, 0), bias = layout_bias_row(&plain->layout);
     size_t d = plain->layout.d, content = layout_content(&plain->layout);
     if (is_shared(plain)) {
-        return put(writer, "headproof.augment",
-                   "Rows %zu:%zu are the tokens in order, row %zu is the bias row. Columns 0:%zu "
-                   "of a token's row are its own; what is behind them, and the bias row, stay as "
-                   "in X.",
-                   first, first + plain->layout.n, bias, d);
+        put(writer, "headproof.augment",
+            "Rows %zu:%zu are the tokens in order, row %zu is the bias row. Columns 0:%zu of a "
+            "token's row are its own; what is behind them, and the bias row, stay as in X.",
+            first, first + plain->layout.n, bias, d);
+        return;
     }
-    return put(writer, "headproof.augment",
-               "Rows %zu:%zu are the tokens in order, row %zu is the bias row. Columns 0:%zu of a "
-               "token's row are its own; columns %zu:%zu of all rows, and columns 0:%zu of the "
-               "bias row, stay as in X. Column %zu + i of row i is 1, all others from column %zu "
-               "on are 0.",
-               first, first + plain->layout.n, bias, d, d, content, content, content, content);
+    put(writer, "headproof.augment",
+        "Rows %zu:%zu are the tokens in order, row %zu is the bias row. Columns 0:%zu of a "
+        "token's row are its own; columns %zu:%zu of all rows, and columns 0:%zu of the "
+        "bias row, stay as in X. Column %zu + i of row i is 1, all others from column %zu "
+        "on are 0.",
+        first, first + plain->layout.n, bias, d, d, content, content, content, content);
 }
 
 /* The first sublayer with a norm; NULL when there is none. */
@@ -96,26 +95,24 @@ static const PlainSublayer *first_normed(const PlainModel *plain)
     return NULL;
 }
 
-static int put_norms(SafetensorsWriter *writer, const PlainModel *plain)
+static void put_norms(SafetensorsWriter *writer, const PlainModel *plain)
 {
     const PlainSublayer *one = first_normed(plain);
     char eps[DECIMAL_TEXT];
     if (one == NULL) {
-        return safetensors_writer_metadata(writer, "normalization", "none");
+        safetensors_writer_metadata(writer, "normalization", "none");
+        return;
     }
     decimal_print(eps, one->norm.eps);
     const char *const pairs[][2] = {
         {"normalization", one->norm.kind == NORMALIZATION_RMSNORM ? "rmsnorm" : "layernorm"},
         {"normalization-place", one->norm_behind ? "post" : "pre"},
         {"eps", eps}};
-    int status =
-        put_list(writer, "headproof.norm_columns", plain, plain->sublayer_count, norm_columns);
-    for (size_t i = 0; status == 0 && i < sizeof pairs / sizeof *pairs; i++) {
-        status = safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
+    put_list(writer, "headproof.norm_columns", plain, plain->sublayer_count, norm_columns);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
     }
-    return status != 0
-               ? status
-               : put(writer, "headproof.norm_rows", "%zu:%zu", one->norm_first, one->norm_end);
+    put(writer, "headproof.norm_rows", "%zu:%zu", one->norm_first, one->norm_end);
 }
 
 /* The formula in words. */
@@ -154,28 +151,27 @@ void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid 
              tolerance);
 }
 
-static int put_guarantee(SafetensorsWriter *writer, const PlainModel *plain,
-                         const ConvertedSaid *said)
+static void put_guarantee(SafetensorsWriter *writer, const PlainModel *plain,
+                          const ConvertedSaid *said)
 {
     char sentence[CONVERTED_SENTENCE], tolerance[DECIMAL_TEXT], norm[DECIMAL_TEXT];
     if (said->tolerance == 0) {
-        return 0;
+        return;
     }
     converted_said_sentence(sentence, said, plain->layout.n);
     decimal_print(tolerance, said->tolerance);
     decimal_print(norm, said->input_norm);
-    int status = put(writer, "headproof.guarantee", "%s%s", sentence,
-                     plain->inexact == NULL ? "" : "; headproof.inexact comes on top");
-    status = status != 0 ? status : put(writer, "headproof.guarantee_tolerance", "%s", tolerance);
-    status =
-        status != 0 ? status : put(writer, "headproof.guarantee_tokens", "%zu", plain->layout.n);
-    return status != 0 || said->input_norm == 0
-               ? status
-               : put(writer, "headproof.guarantee_input_norm", "%s", norm);
+    put(writer, "headproof.guarantee", "%s%s", sentence,
+        plain->inexact == NULL ? "" : "; headproof.inexact comes on top");
+    put(writer, "headproof.guarantee_tolerance", "%s", tolerance);
+    put(writer, "headproof.guarantee_tokens", "%zu", plain->layout.n);
+    if (said->input_norm > 0) {
+        put(writer, "headproof.guarantee_input_norm", "%s", norm);
+    }
 }
 
-int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
-                       const ConvertedSaid *said)
+void converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
+                        const ConvertedSaid *said)
 {
     char omega[DECIMAL_TEXT];
     decimal_print(omega, plain->omega);
@@ -189,22 +185,18 @@ int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
                                     {"headproof.evaluate", evaluation(plain)},
                                     {"headproof.exact", plain->inexact == NULL ? "true" : "false"},
                                     {"headproof.inexact", plain->inexact}};
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][1] != NULL) {
-            status = safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
+            safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
         }
     }
-    status = status != 0 ? status : put_guarantee(writer, plain, said);
-    status = status != 0 ? status : put(writer, "headproof.rows", "%zu", plain->rows);
-    status = status != 0
-                 ? status
-                 : put(writer, "headproof.bias_row", "%zu", layout_bias_row(&plain->layout));
-    status = status != 0 ? status : put(writer, "headproof.content", "0:%zu", plain->layout.d);
-    status = status != 0 ? status
-                         : put_list(writer, "headproof.layer_end", plain, plain->depth, layer_end);
-    status = status != 0 ? status : put_norms(writer, plain);
-    return status == 0 ? put_augment(writer, plain) : status;
+    put_guarantee(writer, plain, said);
+    put(writer, "headproof.rows", "%zu", plain->rows);
+    put(writer, "headproof.bias_row", "%zu", layout_bias_row(&plain->layout));
+    put(writer, "headproof.content", "0:%zu", plain->layout.d);
+    put_list(writer, "headproof.layer_end", plain, plain->depth, layer_end);
+    put_norms(writer, plain);
+    put_augment(writer, plain);
 }
 
 const char *converted_said_unlike(const PlainModel *plain)

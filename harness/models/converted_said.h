@@ -17,10 +17,9 @@ typedef struct {
     bool logits; /* it is of every logit; else of every entry of the stream */
 } ConvertedSaid;
 
-/* The metadata of *plain; of a frame (PLAIN_FRAME) those of the shared layout.  0; 99 after a
- * message when memory is short. */
-int converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
-                       const ConvertedSaid *said) __attribute__((warn_unused_result));
+/* The metadata of *plain; of a frame (PLAIN_FRAME) those of the shared layout. */
+void converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
+                        const ConvertedSaid *said);
 
 /* What is proven, as a sentence: "for every input of up to 3 tokens ...". */
 enum { CONVERTED_SENTENCE = 320 };

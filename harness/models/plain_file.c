@@ -11,7 +11,7 @@
 
 enum { NAME_MOST = 64 };
 
-static int put_sublayer(SafetensorsWriter *writer, const PlainModel *plain, size_t s)
+static void put_sublayer(SafetensorsWriter *writer, const PlainModel *plain, size_t s)
 {
     const PlainSublayer *p = &plain->sublayers[s];
     const struct {
@@ -22,44 +22,44 @@ static int put_sublayer(SafetensorsWriter *writer, const PlainModel *plain, size
                    {"W_K", p->w_k, {p->heads, plain->width, p->rank}},
                    {"W_V", p->w_v, {p->heads, plain->width, p->rank}},
                    {"W_O", p->w_o, {p->heads, p->rank, plain->width}}};
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < sizeof tensors / sizeof *tensors; i++) {
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         char name[NAME_MOST];
         snprintf(name, sizeof name, "blocks.%zu.attn.%s", s, tensors[i].name);
-        status = safetensors_writer_floats(writer, name, 3, tensors[i].shape, tensors[i].data);
+        safetensors_writer_floats(writer, name, 3, tensors[i].shape, tensors[i].data);
     }
-    return status;
 }
 
 /* Nothing where there is no such tensor. */
-static int put_tensor(SafetensorsWriter *writer, const double *data, size_t rank,
-                      const size_t *shape, const char *name)
+static void put_tensor(SafetensorsWriter *writer, const double *data, size_t rank,
+                       const size_t *shape, const char *name)
 {
-    return data == NULL ? 0 : safetensors_writer_floats(writer, name, rank, shape, data);
+    if (data != NULL) {
+        safetensors_writer_floats(writer, name, rank, shape, data);
+    }
 }
 
-static int put_norm(SafetensorsWriter *writer, const PlainModel *plain, size_t s)
+static void put_norm(SafetensorsWriter *writer, const PlainModel *plain, size_t s)
 {
     const LayerNorm *norm = &plain->sublayers[s].norm;
     const size_t shape[] = {plain->rows, norm->columns.count};
     char gamma[NAME_MOST], beta[NAME_MOST];
     snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
     snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
-    int status = put_tensor(writer, norm->gamma, 1, shape + 1, gamma);
-    return status == 0 ? put_tensor(writer, norm->beta, 2, shape, beta) : status;
+    put_tensor(writer, norm->gamma, 1, shape + 1, gamma);
+    put_tensor(writer, norm->beta, 2, shape, beta);
 }
 
-static int put_all(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedEnds *ends,
-                   const ConvertedSaid *said)
+static void put_all(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedEnds *ends,
+                    const ConvertedSaid *said)
 {
     const size_t shape[] = {plain->rows, plain->width};
-    int status = converted_said_put(writer, plain, said);
-    for (size_t s = 0; status == 0 && s < plain->sublayer_count; s++) {
-        status = put_sublayer(writer, plain, s);
-        status = status == 0 ? put_norm(writer, plain, s) : status;
+    converted_said_put(writer, plain, said);
+    for (size_t s = 0; s < plain->sublayer_count; s++) {
+        put_sublayer(writer, plain, s);
+        put_norm(writer, plain, s);
     }
-    status = status != 0 ? status : converted_ends_put(writer, ends);
-    return status == 0 ? safetensors_writer_floats(writer, "X", 2, shape, plain->x) : status;
+    converted_ends_put(writer, ends);
+    safetensors_writer_floats(writer, "X", 2, shape, plain->x);
 }
 
 int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
@@ -72,8 +72,10 @@ int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm 
     }
     SafetensorsWriter *writer = safetensors_writer_make();
     int status = writer == NULL ? 99 : converted_ends_make(&ends, plain, file, final, true);
-    status = status != 0 ? status : put_all(writer, plain, &ends, said);
-    status = status != 0 ? status : safetensors_writer_finish(writer, path);
+    if (status == 0) {
+        put_all(writer, plain, &ends, said);
+        status = safetensors_writer_finish(writer, path);
+    }
     safetensors_writer_clear(writer);
     converted_ends_clear(&ends);
     return status;

@@ -22,6 +22,7 @@ struct SafetensorsWriter {
     Announced *tensors; /* [count], whose data follow each other in the header's order */
     size_t count;
     uint64_t data_bytes; /* below 2^62 */
+    int status;          /* 0, or the first failure */
 };
 
 static void demand(bool promise, const char *text, const char *name)
@@ -50,7 +51,19 @@ int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, cons
 {
     json_t *metadata = json_object_get(writer->header, "__metadata__");
     demand(json_object_get(metadata, key) == NULL, "metadata are given once", key);
-    return json_object_set_new(metadata, key, json_string(value)) == 0 ? 0 : memory_fault();
+    bool added = json_object_set_new(metadata, key, json_string(value)) == 0;
+    return added ? writer->status : safetensors_writer_lacks(writer);
+}
+
+int safetensors_writer_lacks(SafetensorsWriter *writer)
+{
+    writer->status = writer->status != 0 ? writer->status : memory_fault();
+    return writer->status;
+}
+
+int safetensors_writer_status(const SafetensorsWriter *writer)
+{
+    return writer->status;
 }
 
 static void check_name(const SafetensorsWriter *writer, const char *name, size_t rank)
@@ -98,20 +111,25 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
                     const size_t *shape, const void *data)
 {
     uint64_t count;
+    if (writer->status != 0) {
+        return writer->status;
+    }
     check_name(writer, name, rank);
     if (!count_values(&count, rank, shape) ||
         8 * count > (UINT64_C(1) << 62) - writer->data_bytes) {
-        return complain_of("headproof", "tensor", name, "expected a size that a file can have");
+        writer->status =
+            complain_of("headproof", "tensor", name, "expected a size that a file can have");
+        return writer->status;
     }
     Announced *tensors = realloc(writer->tensors, (writer->count + 1) * sizeof *tensors);
     if (tensors == NULL) {
-        return memory_fault();
+        return safetensors_writer_lacks(writer);
     }
     writer->tensors = tensors;
     json_t *entry =
         describe(dtype, rank, shape, writer->data_bytes, writer->data_bytes + 8 * count);
     if (json_object_set_new(writer->header, name, entry) != 0) {
-        return memory_fault();
+        return safetensors_writer_lacks(writer);
     }
     tensors[writer->count++] = (Announced){
         .count = (size_t)count, .extent = {1, 1, (size_t)count}, .stride = {0, 0, 1}, .data = data};
@@ -135,16 +153,16 @@ int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size
                                const size_t *shape, const size_t *stride, const double *data)
 {
     demand(rank >= 1 && rank <= 3, "a tensor with strides has rank 1, 2 or 3", name);
-    int status = announce(writer, name, "F64", rank, shape, data);
-    if (status == 0) {
-        Announced *tensor = &writer->tensors[writer->count - 1];
-        for (size_t i = 0; i < 3; i++) {
-            bool own = i + rank >= 3;
-            tensor->extent[i] = own ? shape[i + rank - 3] : 1;
-            tensor->stride[i] = own ? stride[i + rank - 3] : 0;
-        }
+    if (announce(writer, name, "F64", rank, shape, data) != 0) {
+        return writer->status;
     }
-    return status;
+    Announced *tensor = &writer->tensors[writer->count - 1];
+    for (size_t i = 0; i < 3; i++) {
+        bool own = i + rank >= 3;
+        tensor->extent[i] = own ? shape[i + rank - 3] : 1;
+        tensor->stride[i] = own ? stride[i + rank - 3] : 0;
+    }
+    return 0;
 }
 
 uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer)
@@ -228,22 +246,32 @@ static int check_header(const char *path, size_t length)
     return 0;
 }
 
-int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
+static int write_file(const SafetensorsWriter *writer, const char *header, const char *path)
 {
     AtomicFile file = {0};
-    char *header = json_dumps(writer->header, JSON_COMPACT);
+    int status = atomic_file_open(&file, path);
+    if (status != 0) {
+        return status;
+    }
+    bool failed = write_all(file.file, writer, header) != 0 || atomic_file_sync(&file) != 0 ||
+                  atomic_file_publish(&file) != 0 || atomic_file_close(&file) != 0;
+    status = failed ? atomic_file_failed(path) : 0;
+    atomic_file_clear(&file);
+    return status;
+}
+
+int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
+{
+    if (writer->status != 0) {
+        return writer->status;
+    }
     for (size_t i = 0; i < writer->count; i++) {
         demand(writer->tensors[i].data != NULL || writer->tensors[i].count == 0,
                "a tensor that is written has data", path);
     }
+    char *header = json_dumps(writer->header, JSON_COMPACT);
     int status = header == NULL ? memory_fault() : check_header(path, strlen(header));
-    status = status != 0 ? status : atomic_file_open(&file, path);
-    if (status == 0) {
-        bool failed = write_all(file.file, writer, header) != 0 || atomic_file_sync(&file) != 0 ||
-                      atomic_file_publish(&file) != 0 || atomic_file_close(&file) != 0;
-        status = failed ? atomic_file_failed(path) : 0;
-    }
-    atomic_file_clear(&file);
+    status = status != 0 ? status : write_file(writer, header, path);
     free(header);
     return status;
 }

@@ -15,31 +15,34 @@ typedef struct SafetensorsWriter SafetensorsWriter;
 /* NULL after a message when memory is short. */
 SafetensorsWriter *safetensors_writer_make(void) __attribute__((warn_unused_result));
 
-/* key, value: UTF-8, each key once.  0, or 99 after a message. */
-int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value)
-    __attribute__((warn_unused_result));
+/* What these return, 0 or the first failure, after its message, the writer keeps: behind it they add
+ * nothing, and finish returns it.
+ *
+ * key, value: UTF-8, each key once.  99 when memory is short. */
+int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value);
 
-/* F64, or I64 (as tokens are; only tests have any to write): data [product of shape].  0; 2 after a
- * message when a file could not be that large; 99 after one when memory is short.  NaN and
- * infinities are written as they are. */
+/* F64, or I64 (as tokens are; only tests have any to write): data [product of shape].  2 when a file
+ * could not be that large; 99 when memory is short.  NaN and infinities are written as they are. */
 int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
-                              const size_t *shape, const double *data)
-    __attribute__((warn_unused_result));
+                              const size_t *shape, const double *data);
 int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, size_t rank,
-                                const size_t *shape, const int64_t *data)
-    __attribute__((warn_unused_result));
+                                const size_t *shape, const int64_t *data);
 
 /* The same of a tensor of rank 1, 2 or 3 that lies in memory otherwise: its entry (i, j, k) is
  * data[i * stride[0] + j * stride[1] + k * stride[2]]. */
 int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size_t rank,
-                               const size_t *shape, const size_t *stride, const double *data)
-    __attribute__((warn_unused_result));
+                               const size_t *shape, const size_t *stride, const double *data);
+
+/* Memory is short for what was to be added: said, and kept, unless something failed before. */
+int safetensors_writer_lacks(SafetensorsWriter *writer);
+
+int safetensors_writer_status(const SafetensorsWriter *writer);
 
 /* Bytes of the tensors announced so far. */
 uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer);
 
-/* Writes path, which appears complete or not at all (atomic_file.h).  0; 2 after a message when
- * path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST bytes; 99 after one
+/* Writes path, which appears complete or not at all (atomic_file.h).  0; what failed before; 2
+ * after a message when path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST bytes; 99 after one
  * when memory is short or the disk is full. */
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
     __attribute__((warn_unused_result));

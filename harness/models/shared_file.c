@@ -17,29 +17,27 @@ typedef struct {
     ConvertedEnds ends;
 } Announcement;
 
-static int put_norm(SafetensorsWriter *writer, const PlainSublayer *sublayer, size_t s, size_t row)
+static void put_norm(SafetensorsWriter *writer, const PlainSublayer *sublayer, size_t s, size_t row)
 {
     const LayerNorm *norm = &sublayer->norm;
     char gamma[64], beta[64];
-    int status = 0;
     snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
     snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
     if (norm->gamma != NULL) {
-        status = safetensors_writer_floats(writer, gamma, 1, &norm->columns.count, norm->gamma);
+        safetensors_writer_floats(writer, gamma, 1, &norm->columns.count, norm->gamma);
     }
-    if (status == 0 && norm->beta != NULL) {
-        status = safetensors_writer_floats(writer, beta, 1, &norm->columns.count,
-                                           norm->beta + row * norm->columns.count);
+    if (norm->beta != NULL) {
+        safetensors_writer_floats(writer, beta, 1, &norm->columns.count,
+                                  norm->beta + row * norm->columns.count);
     }
-    return status;
 }
 
 /* The stream's columns but for the position columns. */
-static int put_stream(SafetensorsWriter *writer, const PlainModel *frame)
+static void put_stream(SafetensorsWriter *writer, const PlainModel *frame)
 {
     const size_t shape[] = {frame->rows, layout_content(&frame->layout)};
     const size_t stride[] = {frame->width, 1};
-    return safetensors_writer_strided(writer, "X", 2, shape, stride, frame->x);
+    safetensors_writer_strided(writer, "X", 2, shape, stride, frame->x);
 }
 
 /* *made is cleared by announcement_clear, whatever this returns. */
@@ -51,14 +49,18 @@ static int announce(Announcement *made, const PlainModel *frame, const LayerNorm
     if (made->writer == NULL) {
         return 99;
     }
-    int status = converted_said_put(made->writer, frame, said);
-    status = status != 0 ? status : shared_heads_put(made->writer, &made->extras, frame);
-    for (size_t s = 0; status == 0 && s < frame->sublayer_count; s++) {
-        status = put_norm(made->writer, &frame->sublayers[s], s, token);
+    int status = converted_ends_make(&made->ends, frame, file, final, false);
+    if (status != 0) {
+        return status;
     }
-    status = status != 0 ? status : converted_ends_make(&made->ends, frame, file, final, false);
-    status = status != 0 ? status : converted_ends_put(made->writer, &made->ends);
-    return status == 0 ? put_stream(made->writer, frame) : status;
+    converted_said_put(made->writer, frame, said);
+    shared_heads_put(made->writer, &made->extras, frame);
+    for (size_t s = 0; s < frame->sublayer_count; s++) {
+        put_norm(made->writer, &frame->sublayers[s], s, token);
+    }
+    converted_ends_put(made->writer, &made->ends);
+    put_stream(made->writer, frame);
+    return safetensors_writer_status(made->writer);
 }
 
 static void announcement_clear(Announcement *made)

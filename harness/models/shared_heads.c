@@ -3,8 +3,6 @@
  */
 #include "shared_heads.h"
 
-#include "../base/message.h"
-
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +22,13 @@ typedef struct {
     size_t sublayer, bundle;
     Kept *kept;
     size_t kept_count;
-    int status; /* 0, or what the first failure was */
 } Writing;
 
 /* to[key] = value, which is taken over. */
 static void set(Writing *writing, json_t *to, const char *key, json_t *value)
 {
-    bool failed = json_object_set_new(to, key, value) != 0;
-    if (failed && writing->status == 0) {
-        writing->status = memory_fault();
+    if (json_object_set_new(to, key, value) != 0) {
+        safetensors_writer_lacks(writing->writer);
     }
 }
 
@@ -55,7 +51,7 @@ static void keep(Writing *writing, const Kept *tensor)
 {
     Kept *kept = realloc(writing->kept, (writing->kept_count + 1) * sizeof *kept);
     if (kept == NULL) {
-        writing->status = writing->status != 0 ? writing->status : memory_fault();
+        safetensors_writer_lacks(writing->writer);
         return;
     }
     kept[writing->kept_count++] = *tensor;
@@ -66,7 +62,7 @@ static void keep(Writing *writing, const Kept *tensor)
  * where there is no such tensor. */
 static void put(Writing *writing, json_t *to, const char *key, Kept tensor)
 {
-    if (tensor.data == NULL || writing->status != 0) {
+    if (tensor.data == NULL) {
         return;
     }
     const char *name = find_kept(writing, &tensor);
@@ -74,8 +70,8 @@ static void put(Writing *writing, json_t *to, const char *key, Kept tensor)
         snprintf(tensor.name, sizeof tensor.name, "blocks.%zu.heads.%zu.%s", writing->sublayer,
                  writing->bundle, key);
         name = tensor.name;
-        writing->status = safetensors_writer_strided(writing->writer, name, tensor.rank,
-                                                     tensor.shape, tensor.stride, tensor.data);
+        safetensors_writer_strided(writing->writer, name, tensor.rank, tensor.shape, tensor.stride,
+                                   tensor.data);
         keep(writing, &tensor);
     }
     set(writing, to, key, json_string(name));
@@ -158,20 +154,19 @@ static void put_extra(Writing *writing, json_t *to, const Score *score, size_t h
 {
     size_t rows = writing->frame->rows, before = writing->extras->count;
     const size_t shape[] = {score->extra_stride > 0 ? heads : 1, rows, rows};
-    if (score->extra == NULL || writing->status != 0) {
+    if (score->extra == NULL) {
         return;
     }
     const SharedExtra *extra = extra_as_doubles(writing, score->extra, shape[0] * rows * rows);
     if (extra == NULL) {
-        writing->status = memory_fault();
+        safetensors_writer_lacks(writing->writer);
         return;
     }
     if (writing->extras->count > before) {
         char *name = writing->extras->items[before].name;
         snprintf(name, sizeof extra->name, "blocks.%zu.heads.%zu.extra", writing->sublayer,
                  writing->bundle);
-        writing->status =
-            safetensors_writer_floats(writing->writer, name, 3, shape, extra->entries);
+        safetensors_writer_floats(writing->writer, name, 3, shape, extra->entries);
     }
     set(writing, to, "extra", json_string(extra->name));
 }
@@ -225,41 +220,39 @@ static json_t *sublayer_json(Writing *writing, const PlainSublayer *sublayer)
 {
     json_t *bundles = json_array();
     writing->kept_count = 0;
-    for (size_t b = 0; b < sublayer->bundle_count && writing->status == 0; b++) {
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
         json_t *to = json_object();
         writing->bundle = b;
         set(writing, to, "heads", json_integer((json_int_t)bundle->heads));
         set(writing, to, "score", score_json(writing, bundle));
         set(writing, to, "value", value_json(writing, bundle));
-        if (json_array_append_new(bundles, to) != 0 && writing->status == 0) {
-            writing->status = memory_fault();
+        if (json_array_append_new(bundles, to) != 0) {
+            safetensors_writer_lacks(writing->writer);
         }
     }
     return bundles;
 }
 
-int shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame)
+void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame)
 {
     Writing writing = {.writer = writer, .extras = extras, .frame = frame};
     json_t *blocks = json_array();
-    for (size_t s = 0; s < frame->sublayer_count && writing.status == 0; s++) {
+    for (size_t s = 0; s < frame->sublayer_count; s++) {
         writing.sublayer = s;
-        json_t *bundles = sublayer_json(&writing, &frame->sublayers[s]);
-        if (json_array_append_new(blocks, bundles) != 0 && writing.status == 0) {
-            writing.status = memory_fault();
+        if (json_array_append_new(blocks, sublayer_json(&writing, &frame->sublayers[s])) != 0) {
+            safetensors_writer_lacks(writer);
         }
     }
-    char *text = writing.status == 0 ? json_dumps(blocks, JSON_COMPACT) : NULL;
-    if (writing.status == 0) {
-        writing.status = text == NULL
-                             ? memory_fault()
-                             : safetensors_writer_metadata(writer, "headproof.heads", text);
+    char *text = json_dumps(blocks, JSON_COMPACT);
+    if (text != NULL) {
+        safetensors_writer_metadata(writer, "headproof.heads", text);
+    } else {
+        safetensors_writer_lacks(writer);
     }
     free(text);
     free(writing.kept);
     json_decref(blocks);
-    return writing.status;
 }
 
 void shared_extras_clear(SharedExtras *extras)

@@ -22,10 +22,8 @@ typedef struct {
 } SharedExtras;
 
 /* Announces the tensors of all bundles and headproof.heads.  *extras, empty at first, has to live
- * until the file is written, and is then cleared, whatever this returns.  0; 2 or 99 after a
- * message. */
-int shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame)
-    __attribute__((warn_unused_result));
+ * until the file is written, and is then cleared.  A failure the writer keeps. */
+void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame);
 
 void shared_extras_clear(SharedExtras *extras);
 

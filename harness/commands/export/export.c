@@ -27,7 +27,7 @@ double *export_take(Export *e, size_t count)
         buffers[e->count] = calloc(count, sizeof **buffers);
     }
     if (buffers == NULL || buffers[e->count] == NULL) {
-        memory_fault();
+        safetensors_writer_lacks(e->writer);
         return NULL;
     }
     return buffers[e->count++];
@@ -109,67 +109,73 @@ static int check_texts(const Export *e)
 }
 
 /* The command that reproduces a drawn case (a path might not be text). */
-static int add_command(Export *e)
+static void add_command(Export *e)
 {
     char *text = NULL;
     size_t length = 0;
     if (e->point->source != NULL) {
-        return 0;
+        return;
     }
     FILE *file = text_stream(&text, &length);
     if (file != NULL) {
         point_print_command(file, e->point);
     }
-    int status = text_close(file, &text, 0) == NULL
-                     ? memory_fault()
-                     : safetensors_writer_metadata(e->writer, "command", text);
+    if (text_close(file, &text, 0) != NULL) {
+        safetensors_writer_metadata(e->writer, "command", text);
+    } else {
+        safetensors_writer_lacks(e->writer);
+    }
     free(text);
-    return status;
 }
 
-static int add_facts(Export *e)
+static void add_facts(Export *e)
 {
     char omega[DECIMAL_TEXT], bits[32];
     decimal_print(omega, e->point->omega);
     snprintf(bits, sizeof bits, "%ld", (long)e->bits);
-    const struct {
-        const char *key, *value;
-    } facts[] = {{"construction", construction_names[e->point->spec.construction]},
-                 {"omega", omega},
-                 {"precision_bits", bits},
-                 {"version", info_version()}};
-    int status = add_command(e);
-    if (status == 0 && point_axis_differs(e->point, AXIS_PENALTY)) {
-        status = safetensors_writer_metadata(e->writer, "penalty", "negative");
+    add_command(e);
+    if (point_axis_differs(e->point, AXIS_PENALTY)) {
+        safetensors_writer_metadata(e->writer, "penalty", "negative");
     }
-    for (size_t i = 0; i < sizeof facts / sizeof *facts && status == 0; i++) {
-        status = safetensors_writer_metadata(e->writer, facts[i].key, facts[i].value);
+    safetensors_writer_metadata(e->writer, "construction",
+                                construction_names[e->point->spec.construction]);
+    safetensors_writer_metadata(e->writer, "omega", omega);
+    safetensors_writer_metadata(e->writer, "precision_bits", bits);
+    safetensors_writer_metadata(e->writer, "version", info_version());
+}
+
+/* The file of what is shared and planned. */
+static int write_file(Export *e, const char *path)
+{
+    int status = check_texts(e);
+    if (status != 0) {
+        return status;
     }
+    e->writer = safetensors_writer_make();
+    if (e->writer == NULL) {
+        return 99;
+    }
+    add_facts(e);
+    export_model(e);
+    export_results(e);
+    status = safetensors_writer_finish(e->writer, path);
+    export_clear(e);
     return status;
 }
 
 static int write_point(const Point *point, const char *path)
 {
     Shared *shared;
-    Export e = {.point = point};
     if (shared_make(&shared, &point, 1, 0, NULL) != EVALUATE_OK) {
         return memory_fault();
     }
-    e.shared = shared;
+    int status = 99;
     if (!shared_plan(shared, point)) {
-        shared_clear(shared);
-        return memory_fault();
+        status = memory_fault();
+    } else {
+        Export e = {.point = point, .shared = shared, .bits = shared_bits(shared->plan, point).x};
+        status = write_file(&e, path);
     }
-    e.bits = shared_bits(shared->plan, point).x;
-    int status = check_texts(&e);
-    if (status == 0) {
-        e.writer = safetensors_writer_make();
-        status = e.writer == NULL ? 99 : add_facts(&e);
-    }
-    status = status != 0 ? status : export_model(&e);
-    status = status != 0 ? status : export_results(&e);
-    status = status != 0 ? status : safetensors_writer_finish(e.writer, path);
-    export_clear(&e);
     shared_clear(shared);
     return status;
 }
@@ -180,10 +186,11 @@ int command_export(const Grid *grid, const RunOptions *run)
     int status = check_request(grid, run);
     status = status != 0 ? status : check_entries(&grid->points[0]);
     status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
-    if (status == 0) {
-        ref_thread_setup();
-        status = write_point(&grid->points[0], run->output);
-        ref_thread_clear();
+    if (status != 0) {
+        return status;
     }
+    ref_thread_setup();
+    status = write_point(&grid->points[0], run->output);
+    ref_thread_clear();
     return status;
 }

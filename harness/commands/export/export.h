@@ -22,7 +22,7 @@
 #include "../../evaluate/shared.h"
 #include "../../models/safetensors_write.h"
 
-/* buffers: what the writer's tensors point to. */
+/* buffers: what the writer's tensors point to.  What fails the writer keeps. */
 typedef struct {
     const Point *point;
     const Shared *shared;
@@ -32,7 +32,7 @@ typedef struct {
     size_t count;
 } Export;
 
-/* Zeroes, which live as long as the export; NULL after a message when memory is short. */
+/* Zeroes, which live as long as the export; NULL when memory is short, which the writer keeps. */
 double *export_take(Export *e, size_t count) __attribute__((warn_unused_result));
 
 #endif

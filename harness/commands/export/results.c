@@ -43,81 +43,83 @@ static void result_name(char text[NAME_MOST], size_t layer, const char *name)
     snprintf(text, NAME_MOST, "result.%zu.%s", layer - 1, name);
 }
 
-static int add_metadata(Export *e, size_t layer, const char *name, const char *value)
+static void add_metadata(Export *e, size_t layer, const char *name, const char *value)
 {
     char key[NAME_MOST];
     result_name(key, layer, name);
-    return safetensors_writer_metadata(e->writer, key, value);
+    safetensors_writer_metadata(e->writer, key, value);
 }
 
-static int add_tensor(Export *e, size_t layer, const char *name, const double *data)
+static void add_tensor(Export *e, size_t layer, const char *name, const double *data)
 {
     char full[NAME_MOST];
     const size_t shape[] = {e->shared->pair.original.layout.n,
                             e->shared->pair.compared[layer - 1].count};
     result_name(full, layer, name);
-    return safetensors_writer_floats(e->writer, full, 2, shape, data);
+    safetensors_writer_floats(e->writer, full, 2, shape, data);
 }
 
 /* A JSON array of every entry, with as many digits as give back its bits. */
-static int add_text(Export *e, const RefRun *run, size_t layer, const char *name, Entry *entry)
+static void add_text(Export *e, const RefRun *run, size_t layer, const char *name, Entry *entry)
 {
     size_t n = e->shared->pair.original.layout.n,
            columns = e->shared->pair.compared[layer - 1].count;
     char *text = NULL, key[32];
     size_t length = 0;
     FILE *file = text_stream(&text, &length);
-    if (file == NULL) {
-        return memory_fault();
-    }
+    int failed = file == NULL || fputc('[', file) == EOF;
     snprintf(key, sizeof key, "%s.text", name);
-    int failed = fputc('[', file) == EOF;
     for (size_t k = 0; k < n * columns && !failed; k++) {
         const char *separator = k == 0 ? "" : ", ";
         failed = mpfr_fprintf(file, "%s\"%Re\"", separator,
                               entry(e, run, layer, k / columns, k % columns)) < 0;
     }
-    fputc(']', file);
-    int status = text_close(file, &text, failed) == NULL ? memory_fault()
-                                                         : add_metadata(e, layer, key, text);
+    failed = failed || fputc(']', file) == EOF;
+    if (text_close(file, &text, failed) != NULL) {
+        add_metadata(e, layer, key, text);
+    } else {
+        safetensors_writer_lacks(e->writer);
+    }
     free(text);
-    return status;
 }
 
-static int add_reference(Export *e, const RefRun *run, size_t layer, const char *name, Entry *entry)
+static void add_reference(Export *e, const RefRun *run, size_t layer, const char *name,
+                          Entry *entry)
 {
     size_t n = e->shared->pair.original.layout.n,
            columns = e->shared->pair.compared[layer - 1].count;
     double *data = export_take(e, n * columns);
     bool exact = true;
     if (data == NULL) {
-        return 99;
+        return;
     }
     for (size_t k = 0; k < n * columns; k++) {
         mpfr_srcptr value = entry(e, run, layer, k / columns, k % columns);
         data[k] = mpfr_get_d(value, MPFR_RNDN);
         exact = exact && mpfr_cmp_d(value, data[k]) == 0;
     }
-    int status = add_tensor(e, layer, name, data);
-    return status != 0 || exact ? status : add_text(e, run, layer, name, entry);
+    add_tensor(e, layer, name, data);
+    if (!exact) {
+        add_text(e, run, layer, name, entry);
+    }
 }
 
 /* first: entry (token 0, first compared column) of a machine's stream. */
-static int add_machine(Export *e, size_t layer, const char *name, const double *first, size_t ld)
+static void add_machine(Export *e, size_t layer, const char *name, const double *first, size_t ld)
 {
     size_t n = e->shared->pair.original.layout.n,
            columns = e->shared->pair.compared[layer - 1].count;
     double *data = export_take(e, n * columns);
     if (data == NULL) {
-        return 99;
+        return;
     }
     for (size_t i = 0; i < n; i++) {
         memcpy(data + i * columns, first + i * ld, columns * sizeof *data);
     }
-    return add_tensor(e, layer, name, data);
+    add_tensor(e, layer, name, data);
 }
 
-static int add_machines(Export *e, Kernel *kernel, size_t layer)
+static void add_machines(Export *e, Kernel *kernel, size_t layer)
 {
     const Pair *pair = &e->shared->pair;
     size_t content = layout_content(&pair->original.layout), n = pair->original.layout.n;
@@ -125,34 +127,38 @@ static int add_machines(Export *e, Kernel *kernel, size_t layer)
     const double *original = shared_original(e->shared, e->point) + (layer - 1) * n * content;
     KernelStream stream = arithmetic_info(e->point->arithmetic)->functions->layer(kernel);
     size_t row = layout_token_row(&pair->converted.layout, 0);
-    int status = add_machine(e, layer, "m_T", original + column, content);
-    return status != 0 ? status
-                       : add_machine(e, layer, "m_Tprime", stream.data + row * stream.ld + column,
-                                     stream.ld);
+    add_machine(e, layer, "m_T", original + column, content);
+    add_machine(e, layer, "m_Tprime", stream.data + row * stream.ld + column, stream.ld);
 }
 
 /* Which columns, and how exact. */
-static int add_facts(Export *e, size_t layer)
+static void add_facts(Export *e, size_t layer)
 {
     Columns columns = e->shared->pair.compared[layer - 1];
     char text[64];
     snprintf(text, sizeof text, "%zu:%zu", columns.first, columns.first + columns.count);
-    int status = add_metadata(e, layer, "columns", text);
+    add_metadata(e, layer, "columns", text);
     snprintf(text, sizeof text, "%ld", (long)ref_plan_error(e->shared->plan, layer, e->bits));
-    return status != 0 ? status : add_metadata(e, layer, "error_log2", text);
+    add_metadata(e, layer, "error_log2", text);
 }
 
-static int add_layer(Export *e, RefRun *run, Kernel *kernel, size_t layer)
+static void add_layer(Export *e, RefRun *run, Kernel *kernel, size_t layer)
 {
     ref_run_layer(run);
-    int status = ref_run_failed(run) ? memory_fault() : add_facts(e, layer);
-    status = status != 0 ? status : add_reference(e, run, layer, "r_T", original_entry);
-    status = status != 0 ? status : add_reference(e, run, layer, "r_Tprime", converted_entry);
-    status = status != 0 ? status : add_reference(e, run, layer, "r_Tinf", limit_entry);
-    return status != 0 || kernel == NULL ? status : add_machines(e, kernel, layer);
+    if (ref_run_failed(run)) {
+        safetensors_writer_lacks(e->writer);
+        return;
+    }
+    add_facts(e, layer);
+    add_reference(e, run, layer, "r_T", original_entry);
+    add_reference(e, run, layer, "r_Tprime", converted_entry);
+    add_reference(e, run, layer, "r_Tinf", limit_entry);
+    if (kernel != NULL) {
+        add_machines(e, kernel, layer);
+    }
 }
 
-int export_results(Export *e)
+void export_results(Export *e)
 {
     const Pair *pair = &e->shared->pair;
     const Point *point = e->point;
@@ -165,13 +171,15 @@ int export_results(Export *e)
                                  case_converted(pair, point->penalty), pair->converted_x,
                                  pair->bias_row_content, point_omega(point), point->kernel, 1);
     }
-    int status = run == NULL || (machine && kernel == NULL) ? memory_fault() : 0;
-    for (size_t l = 0; l < pair->converted.depth && status == 0; l++) {
-        status = add_layer(e, run, kernel, l + 1);
+    if (run == NULL || (machine && kernel == NULL)) {
+        safetensors_writer_lacks(e->writer);
+    }
+    for (size_t l = 0; l < pair->converted.depth && safetensors_writer_status(e->writer) == 0;
+         l++) {
+        add_layer(e, run, kernel, l + 1);
     }
     if (kernel != NULL) {
         arithmetic_info(point->arithmetic)->functions->clear(kernel);
     }
     ref_run_clear(run);
-    return status;
 }

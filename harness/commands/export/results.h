@@ -7,6 +7,6 @@
 #include "export.h"
 
 /* Adds the streams after each layer, and how exact they are. */
-int export_results(Export *e) __attribute__((warn_unused_result));
+void export_results(Export *e);
 
 #endif

@@ -20,19 +20,16 @@ typedef struct {
 } Tensor;
 
 /* Writes those that are there, as blocks.LAYER.NAME. */
-static int add(Export *e, size_t layer, const Tensor *tensors, size_t count)
+static void add(Export *e, size_t layer, const Tensor *tensors, size_t count)
 {
-    int status = 0;
-    for (size_t i = 0; i < count && status == 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         const Tensor *tensor = &tensors[i];
         char full[NAME_MOST];
         snprintf(full, sizeof full, "blocks.%zu.%s", layer, tensor->name);
         if (tensor->data != NULL) {
-            status = safetensors_writer_floats(e->writer, full, tensor->rank, tensor->shape,
-                                               tensor->data);
+            safetensors_writer_floats(e->writer, full, tensor->rank, tensor->shape, tensor->data);
         }
     }
-    return status;
 }
 
 /* A matrix a head, [heads, rows, columns]; every case keeps them without gaps. */
@@ -47,7 +44,7 @@ static Tensor of_heads(const char *name, const size_t shape[3], HeadWeight weigh
 }
 
 /* Q and K, V and O, or the two products of a head. */
-static int add_attention(Export *e, size_t layer, const Bundle *bundle)
+static void add_attention(Export *e, size_t layer, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
@@ -66,11 +63,11 @@ static int add_attention(Export *e, size_t layer, const Bundle *bundle)
         {"attn.b_V", 2, inner, value->inner_bias},
         {"attn.b_O", 1, &d, value->bias},
     };
-    return add(e, layer, tensors, sizeof tensors / sizeof *tensors);
+    add(e, layer, tensors, sizeof tensors / sizeof *tensors);
 }
 
 /* x W_in and act(.) W_out, or one linear map; an activation by itself has no weights. */
-static int add_direct(Export *e, size_t layer, const Direct *direct)
+static void add_direct(Export *e, size_t layer, const Direct *direct)
 {
     bool ffn = direct->kind == DIRECT_FFN;
     size_t columns = ffn ? direct->hidden : direct->write.count;
@@ -82,7 +79,7 @@ static int add_direct(Export *e, size_t layer, const Direct *direct)
         {"mlp.W_out", 2, second, ffn ? direct->w2 : NULL},
         {"mlp.b_out", 1, &direct->write.count, ffn ? direct->b2 : NULL},
     };
-    return add(e, layer, tensors, sizeof tensors / sizeof *tensors);
+    add(e, layer, tensors, sizeof tensors / sizeof *tensors);
 }
 
 static bool is_ffn(const Sublayer *sublayer)
@@ -91,62 +88,58 @@ static bool is_ffn(const Sublayer *sublayer)
 }
 
 /* The norm of a part of a layer: ln2 of the feed-forward network, ln1 of any other. */
-static int add_norm(Export *e, size_t layer, const LayerNorm *norm, bool ffn)
+static void add_norm(Export *e, size_t layer, const LayerNorm *norm, bool ffn)
 {
     const size_t *shape = &norm->columns.count;
     const Tensor tensors[] = {{ffn ? "ln2.w" : "ln1.w", 1, shape, norm->gamma},
                               {ffn ? "ln2.b" : "ln1.b", 1, shape, norm->beta}};
-    return add(e, layer, tensors, sizeof tensors / sizeof *tensors);
+    add(e, layer, tensors, sizeof tensors / sizeof *tensors);
 }
 
 /* before: the sublayer before it, which a norm by itself stands behind. */
-static int add_sublayer(Export *e, size_t layer, const Sublayer *sublayer, const Sublayer *before)
+static void add_sublayer(Export *e, size_t layer, const Sublayer *sublayer, const Sublayer *before)
 {
     bool alone = sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
-    int status = 0;
     if (sublayer->norm.kind != NORMALIZATION_NONE) {
-        status = add_norm(e, layer, &sublayer->norm, is_ffn(alone ? before : sublayer));
+        add_norm(e, layer, &sublayer->norm, is_ffn(alone ? before : sublayer));
     }
-    if (status == 0 && sublayer->bundle_count == 0 && !alone) {
-        status = add_direct(e, layer, &sublayer->direct);
+    if (sublayer->bundle_count == 0 && !alone) {
+        add_direct(e, layer, &sublayer->direct);
     }
-    for (size_t b = 0; b < sublayer->bundle_count && status == 0; b++) {
-        status = add_attention(e, layer, &sublayer->bundles[b]);
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        add_attention(e, layer, &sublayer->bundles[b]);
     }
-    return status;
 }
 
 /* columns of the input [n, d + hidden] under a name. */
-static int add_input(Export *e, const char *name, Columns columns)
+static void add_input(Export *e, const char *name, Columns columns)
 {
     const Layout *layout = &e->shared->pair.original.layout;
     const size_t shape[] = {layout->n, columns.count};
     double *x = export_take(e, layout->n * columns.count);
     if (x == NULL) {
-        return 99;
+        return;
     }
     for (size_t i = 0; i < layout->n; i++) {
         memcpy(x + i * columns.count,
                e->shared->pair.original_x + i * layout_content(layout) + columns.first,
                columns.count * sizeof *x);
     }
-    return safetensors_writer_floats(e->writer, name, 2, shape, x);
+    safetensors_writer_floats(e->writer, name, 2, shape, x);
 }
 
-static int add_inputs(Export *e)
+static void add_inputs(Export *e)
 {
     const Pair *pair = &e->shared->pair;
     const Layout *layout = &pair->original.layout;
     size_t width = layout_content(&pair->converted.layout);
-    int status = add_input(e, "X", (Columns){0, layout->d});
-    if (status == 0 && layout->hidden > 0) {
-        status = add_input(e, "result.X_hidden", (Columns){layout->d, layout->hidden});
+    add_input(e, "X", (Columns){0, layout->d});
+    if (layout->hidden > 0) {
+        add_input(e, "result.X_hidden", (Columns){layout->d, layout->hidden});
     }
-    if (status == 0 && pair->bias_row_content != NULL) {
-        status = safetensors_writer_floats(e->writer, "result.bias_row", 1, &width,
-                                           pair->bias_row_content);
+    if (pair->bias_row_content != NULL) {
+        safetensors_writer_floats(e->writer, "result.bias_row", 1, &width, pair->bias_row_content);
     }
-    return status;
 }
 
 /* "1", or "1/sqrt(d_head)", which is the only other scale that scores have. */
@@ -161,70 +154,66 @@ static const char *scale_text(const Model *model)
     return "1";
 }
 
-static int add_word(Export *e, Axis axis)
+static void add_word(Export *e, Axis axis)
 {
     char text[VALUE_TEXT];
     value_print(text, &axis_info(axis)->domain, point_get(e->point, axis));
-    return safetensors_writer_metadata(e->writer, axis_info(axis)->name, text);
+    safetensors_writer_metadata(e->writer, axis_info(axis)->name, text);
 }
 
 /* The norm before the unembedding, which no r and no m has. */
-static int add_final_norm(Export *e)
+static void add_final_norm(Export *e)
 {
     const LayerNorm *norm = &e->shared->pair.final_norm;
     const char *const names[] = {"ln_final.w", "ln_final.b"};
     const double *const tensors[] = {norm->gamma, norm->beta};
-    int status = 0;
-    for (size_t i = 0; i < 2 && status == 0 && tensors[i] != NULL; i++) {
-        status =
-            safetensors_writer_floats(e->writer, names[i], 1, &norm->columns.count, tensors[i]);
+    for (size_t i = 0; i < 2 && tensors[i] != NULL; i++) {
+        safetensors_writer_floats(e->writer, names[i], 1, &norm->columns.count, tensors[i]);
     }
-    return status;
 }
 
-static int add_layers(Export *e)
+static void add_layers(Export *e)
 {
     const Model *model = &e->shared->pair.original;
-    int status = 0;
     for (size_t l = 0, s = 0; l < model->depth; l++) {
-        for (; s < model->layer_end[l] && status == 0; s++) {
+        for (; s < model->layer_end[l]; s++) {
             const Sublayer *sublayer = &model->sublayers[s];
-            status = add_sublayer(e, l, sublayer, s > 0 ? sublayer - 1 : NULL);
+            add_sublayer(e, l, sublayer, s > 0 ? sublayer - 1 : NULL);
         }
     }
-    return status == 0 ? add_final_norm(e) : status;
+    add_final_norm(e);
 }
 
 /* The words of the metadata about norms. */
-static int add_norm_words(Export *e)
+static void add_norm_words(Export *e)
 {
     static const Axis axes[] = {AXIS_NORMALIZATION, AXIS_NORMALIZATION_PLACE, AXIS_EPS};
-    int status = 0;
-    for (size_t i = 0; i < sizeof axes / sizeof *axes && status == 0; i++) {
-        status = i == 0 || point_axis_matters(e->point, axes[i]) ? add_word(e, axes[i]) : 0;
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        if (i == 0 || point_axis_matters(e->point, axes[i])) {
+            add_word(e, axes[i]);
+        }
     }
-    return status;
 }
 
-int export_model(Export *e)
+void export_model(Export *e)
 {
     const Model *model = &e->shared->pair.original;
-    int status = add_inputs(e);
-    status = status != 0 ? status : add_layers(e);
-    status =
-        status != 0 ? status : safetensors_writer_metadata(e->writer, "scale", scale_text(model));
-    status = status != 0 ? status : add_word(e, AXIS_ACTIVATION);
-    status = status != 0 ? status : add_norm_words(e);
-    if (status == 0 && construction_info(e->point->spec.construction)->heads) {
-        status = safetensors_writer_metadata(e->writer, "blocks", "sequential");
-    }
-    if (status == 0 && e->point->spec.construction == CONSTRUCTION_LINEAR) {
-        status = add_word(e, AXIS_LINEAR);
-    }
     bool causal = model->sublayers[0].bundle_count > 0 &&
                   model->sublayers[0].bundles[0].score.visible == VISIBLE_EARLIER;
-    if (status == 0 && causal) {
-        return safetensors_writer_metadata(e->writer, "mask", "causal");
+    add_inputs(e);
+    add_layers(e);
+    safetensors_writer_metadata(e->writer, "scale", scale_text(model));
+    add_word(e, AXIS_ACTIVATION);
+    add_norm_words(e);
+    if (construction_info(e->point->spec.construction)->heads) {
+        safetensors_writer_metadata(e->writer, "blocks", "sequential");
     }
-    return status != 0 ? status : add_word(e, AXIS_MASK);
+    if (e->point->spec.construction == CONSTRUCTION_LINEAR) {
+        add_word(e, AXIS_LINEAR);
+    }
+    if (causal) {
+        safetensors_writer_metadata(e->writer, "mask", "causal");
+    } else {
+        add_word(e, AXIS_MASK);
+    }
 }

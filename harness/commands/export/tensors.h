@@ -6,7 +6,7 @@
 
 #include "export.h"
 
-/* The weights and the input, and the metadata a model has.  0; 2 or 99 after one message. */
-int export_model(Export *e) __attribute__((warn_unused_result));
+/* The weights and the input, and the metadata a model has. */
+void export_model(Export *e);
 
 #endif
