@@ -323,9 +323,7 @@ int atomic_file_publish(AtomicFile *file)
     }
     hold(file);
     int status = rename_partial(file);
-    if (status == 0 && beside != NULL) {
-        status = rename_partial(beside);
-    }
+    status = status != 0 || beside == NULL ? status : rename_partial(beside);
     release(file);
     return status != 0 ? status : atomic_file_sync_directory(file->path);
 }
@@ -359,4 +357,13 @@ void atomic_file_clear(AtomicFile *file)
     free(file->partial);
     free(file->path);
     *file = (AtomicFile){0};
+}
+
+int atomic_file_finish(AtomicFile *file, bool written, const char *given)
+{
+    bool whole = written && !ferror(file->file) && atomic_file_sync(file) == 0 &&
+                 atomic_file_publish(file) == 0 && atomic_file_close(file) == 0;
+    int status = whole ? 0 : atomic_file_failed(given);
+    atomic_file_clear(file);
+    return status;
 }

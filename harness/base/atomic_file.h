@@ -60,6 +60,11 @@ int atomic_file_publish(AtomicFile *file) __attribute__((warn_unused_result));
 /* After it is published: closing is what lets another run in. */
 int atomic_file_close(AtomicFile *file) __attribute__((warn_unused_result));
 
+/* The end of a file that all was written to, or not: complete, on disk and closed, or dropped.  0;
+ * 99 after a message about given.  Clears. */
+int atomic_file_finish(AtomicFile *file, bool written, const char *given)
+    __attribute__((warn_unused_result));
+
 /* path and suffix in one string; free it.  NULL: memory is short. */
 char *atomic_file_name(const char *path, const char *suffix) __attribute__((warn_unused_result));
 

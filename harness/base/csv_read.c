@@ -145,13 +145,14 @@ static int cut(Csv *csv, size_t length)
 {
     csv->digest = digest_bytes(DIGEST_START, csv->text, length);
     int status = check_text(csv, length);
-    if (status == 0) {
-        size_t lines = count(csv->text, length, '\n');
-        csv->columns = count(csv->text, strcspn(csv->text, "\n"), ',') + 1;
-        csv->cells = calloc(lines * csv->columns, sizeof *csv->cells);
-        csv->rows = lines - 1;
-        status = csv->cells == NULL ? memory_fault() : cut_lines(csv, lines);
+    if (status != 0) {
+        return status;
     }
+    size_t lines = count(csv->text, length, '\n');
+    csv->columns = count(csv->text, strcspn(csv->text, "\n"), ',') + 1;
+    csv->cells = calloc(lines * csv->columns, sizeof *csv->cells);
+    csv->rows = lines - 1;
+    status = csv->cells == NULL ? memory_fault() : cut_lines(csv, lines);
     return status != 0 ? status : check_names(csv);
 }
 

@@ -173,13 +173,11 @@ static int read_range(Reader *reader, Part *parts, size_t count)
     for (size_t i = 0; i < count && status == 0; i++) {
         status = read_part(reader, ends[i], parts[i]);
     }
-    if (status == 0 && mpq_cmp(ends[0], ends[1]) > 0) {
-        status = range_fault(reader, "a range that ascends (a <= b in a:b)");
-    }
-    if (status == 0) {
-        status = product ? push_product_range(reader, ends[0], ends[1], ends[2])
-                         : push_sum_range(reader, ends[0], ends[1], ends[2]);
-    }
+    status = status != 0 ? status
+             : mpq_cmp(ends[0], ends[1]) > 0
+                 ? range_fault(reader, "a range that ascends (a <= b in a:b)")
+             : product ? push_product_range(reader, ends[0], ends[1], ends[2])
+                       : push_sum_range(reader, ends[0], ends[1], ends[2]);
     for (size_t i = 0; i < 3; i++) {
         mpq_clear(ends[i]);
     }
@@ -195,9 +193,9 @@ static int read_single(Reader *reader, Part part)
     mpq_t value;
     mpq_init(value);
     int status = read_part(reader, value, part);
-    if (status == 0) {
-        status = multiple ? push_integer(reader, value, FORM_MULTIPLE) : push_number(reader, value);
-    }
+    status = status != 0 ? status
+             : multiple  ? push_integer(reader, value, FORM_MULTIPLE)
+                         : push_number(reader, value);
     mpq_clear(value);
     return status;
 }

@@ -143,11 +143,12 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     status = status != 0
                  ? status
                  : layout->write(run->output, &plain, &pair->final_norm, point->source->file, said);
-    if (status == 0 && !run->quiet) {
+    bool says = status == 0 && !run->quiet;
+    if (says) {
         say_made(&plain, run);
-        if (said->tolerance > 0) {
-            say_proven(point, said);
-        }
+    }
+    if (says && said->tolerance > 0) {
+        say_proven(point, said);
     }
     plain_clear(&plain);
     return status;
@@ -197,12 +198,10 @@ static int prove_omega(double *omega, bool *logits, const Point *point, const Ru
                          bound_work(point), BOUND_WORK_MOST);
     }
     int status = bound_open(&bound, point, run);
-    if (status == 2) {
-        status = ask_omega("needs %s", bound.why);
-    } else if (status == 0) {
-        status = bound_at(&proven, &bound, &own);
-    }
-    if (status == 0 && proven.none) {
+    status = status == 2   ? ask_omega("needs %s", bound.why)
+             : status != 0 ? status
+                           : bound_at(&proven, &bound, &own);
+    if (proven.none) {
         decimal_print(tolerance, own.tolerance);
         status =
             ask_omega("to keep it within %s is not there, up to the largest double", tolerance);

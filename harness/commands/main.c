@@ -63,11 +63,9 @@ static int read_line(Grid *grid, RunOptions *run, const CommandInfo *command, in
     int status = grid_read(grid, run, command, argc - 1, argv + 1);
     run->argc = argc;
     run->argv = argv;
-    if (status == 0) {
-        status = format_check(run);
-        if (status != 0) {
-            grid_clear(grid);
-        }
+    status = status != 0 ? status : format_check(run);
+    if (status != 0) {
+        grid_clear(grid);
     }
     return status;
 }
@@ -100,13 +98,26 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
     bool evaluates = command->operands <= OPERANDS_MODEL, first = team_rank() == 0;
     int status = evaluates && first ? witness_check(grid, run) : 0;
     status = run->team ? team_first(status) : status;
-    if (status == 0) {
-        status = command->run(grid, run);
-        if (evaluates && first && status <= 1 && command != commands_get(COMMAND_VERIFY)) {
-            witness_say(grid, run);
-        }
+    if (status != 0) {
+        return status;
+    }
+    status = command->run(grid, run);
+    if (evaluates && first && status <= 1 && command != commands_get(COMMAND_VERIFY)) {
+        witness_say(grid, run);
     }
     return status;
+}
+
+static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptions *run)
+{
+    if (run->dry_run) {
+        return team_rank() == 0 ? dry_run(grid, run) : 0;
+    }
+    if (command_takes(command, AXIS_PRECISION)) {
+        grid_announce(grid, run->quiet || team_rank() > 0);
+    }
+    int status = reserve_blas(command, run);
+    return status != 0 ? status : run_witnessed(command, grid, run);
 }
 
 static int run_evaluating(const CommandInfo *command, int argc, char **argv)
@@ -115,23 +126,15 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
     RunOptions run;
     bool shared = team_size() > 1 && command->shared;
     int status = (shared ? read_shared : read_line)(&grid, &run, command, argc, argv);
-    if (status == 0) {
-        double start = clock_seconds();
-        if (!run.dry_run) {
-            if (command_takes(command, AXIS_PRECISION)) {
-                grid_announce(&grid, run.quiet || team_rank() > 0);
-            }
-            status = reserve_blas(command, &run);
-            status = status != 0 ? status : run_witnessed(command, &grid, &run);
-        } else if (team_rank() == 0) {
-            status = dry_run(&grid, &run);
-        }
-        if (run.verbose) {
-            fprintf(stderr, "headproof: %s: %.3f s in all\n", command->name,
-                    clock_seconds() - start);
-        }
-        grid_clear(&grid);
+    if (status != 0) {
+        return status;
     }
+    double start = clock_seconds();
+    status = run_grid(command, &grid, &run);
+    if (run.verbose) {
+        fprintf(stderr, "headproof: %s: %.3f s in all\n", command->name, clock_seconds() - start);
+    }
+    grid_clear(&grid);
     return status;
 }
 

@@ -147,9 +147,9 @@ static int finish_reports(Outcome *outcome)
     failed = fclose(outcome->cases) != 0 || failed;
     outcome->cases = NULL;
     int status = failed ? memory_fault() : judge(outcome);
-    if (status == 0 && outcome->said != NULL) {
-        status = check_mention(&outcome->check, "%s", outcome->said);
-    }
+    status = status != 0 || outcome->said == NULL
+                 ? status
+                 : check_mention(&outcome->check, "%s", outcome->said);
     return status != 0 ? status : reports_write(&outcome->reports, &outcome->check);
 }
 

@@ -97,17 +97,13 @@ static int make_point(const Product *product, Point *point, ModelSource **source
         point->asked |= (uint64_t)(product->settings[axis] != NULL) << axis;
     }
     int status = find_source(product, point, source);
+    bool sourced = point->source != NULL;
     status = status != 0 ? status : set_axis(product, point, AXIS_CONSTRUCTION);
-    if (status == 0 && point->source != NULL) {
-        status = product_check_fit(product, point, skip);
-    }
+    status = status != 0 || !sourced ? status : product_check_fit(product, point, skip);
     for (Axis axis = AXIS_CONSTRUCTION + 1; axis < AXIS_COUNT && status == 0 && !*skip; axis++) {
         status = set_axis(product, point, axis);
     }
-    if (status == 0 && !*skip && point->source != NULL) {
-        status = product_check_source(product, point);
-    }
-    return status;
+    return status != 0 || *skip || !sourced ? status : product_check_source(product, point);
 }
 
 static int append(CandidateList *list, const Point *point, const Section *section)
@@ -133,11 +129,12 @@ static int add_point(CandidateList *list, const Product *product, const Point *m
     Point point = *made;
     point.input = command_evaluates_points(product->command) ? input : 0;
     int status = input > 0 ? model_source_input(&point.spec.given, source, input) : 0;
-    if (status == 0) {
-        point_canonicalise(&point);
-        status = product_check_point(product, &point);
+    if (status != 0) {
+        return status;
     }
-    return status == 0 ? append(list, &point, product->section) : status;
+    point_canonicalise(&point);
+    status = product_check_point(product, &point);
+    return status != 0 ? status : append(list, &point, product->section);
 }
 
 /* The input that was asked for, or a point each. */
@@ -194,9 +191,7 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
         ModelSource *source;
         bool skip;
         status = make_point(&product, &point, &source, &skip);
-        if (status == 0 && !skip) {
-            status = add_points(list, &product, &point, source);
-        }
+        status = status != 0 || skip ? status : add_points(list, &product, &point, source);
         more = status == 0 && advance(&product);
     }
     return status;

@@ -344,8 +344,7 @@ int product_check_source(const Product *product, const Point *point)
     int status = check_model(product, point);
     status = status == 0 ? check_said(product, point) : status;
     const char *misfit = model_source_norm_misfit(point->source, point->spec.norm);
-    if (status == 0 && misfit != NULL) {
-        status = product_reject(product, AXIS_NORMALIZATION, misfit);
-    }
-    return status == 0 ? check_rows(product, point) : status;
+    status = status != 0 || misfit == NULL ? status
+                                           : product_reject(product, AXIS_NORMALIZATION, misfit);
+    return status != 0 ? status : check_rows(product, point);
 }

@@ -43,10 +43,8 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
     for (size_t i = 0; i < sections->count && status == 0; i++) {
         status = expand_section(&list, &sections->sections[i], flags, command);
     }
-    if (status == 0) {
-        candidates_deduplicate(&list);
-        status = take_points(grid, &list);
-    }
+    candidates_deduplicate(&list);
+    status = status != 0 ? status : take_points(grid, &list);
     candidates_clear(&list);
     return status;
 }
@@ -75,11 +73,14 @@ static int read_model(SectionList *sections, Section *flags, const CommandInfo *
     }
     int status = setting_read(flags, AXIS_WEIGHTS, command, (Origin){0}, files[0]);
     const Setting *weights = &flags->settings[AXIS_WEIGHTS];
-    if (status == 0 && (weights->list.count != 1 || weights->list.values[0].form != FORM_PATH)) {
-        status = complain((Origin){0}, files[0],
-                          "expected the path of one safetensors file, without a comma");
+    if (status != 0) {
+        return status;
     }
-    return status != 0 ? status : read_sections(sections, command, NULL, 0);
+    if (weights->list.count != 1 || weights->list.values[0].form != FORM_PATH) {
+        return complain((Origin){0}, files[0],
+                        "expected the path of one safetensors file, without a comma");
+    }
+    return read_sections(sections, command, NULL, 0);
 }
 
 /* Reads sizes from a model or a preset; without either the flags have them all. */
@@ -188,6 +189,14 @@ static int ask_certify(Grid *grid, const RunOptions *run)
     return 0;
 }
 
+static int check_form(const Section *flags, const RunOptions *run)
+{
+    bool twice = run->form != NULL && flags->settings[AXIS_CONSTRUCTION].given;
+    return twice
+               ? complain((Origin){.flag = "form"}, run->form, "expected --form or --construction")
+               : 0;
+}
+
 /* Flags about weights files need one, and a tolerance for a witness needs a witness. */
 static int check_model_flags(const Grid *grid, const RunOptions *run)
 {
@@ -243,29 +252,18 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     }
     int status = options_read(&flags, run, &operand, command, argc, arguments);
     int count = argc - operand;
-    if (status == 0 && command->reads_tables) {
-        status = take_tables(grid, run, arguments + operand, &count);
-    }
+    status = status != 0 || !command->reads_tables
+                 ? status
+                 : take_tables(grid, run, arguments + operand, &count);
     status = status != 0
                  ? status
                  : read_operands(&sections, &flags, command, run, arguments + operand, count);
-    if (status == 0) {
-        if (run->form != NULL && flags.settings[AXIS_CONSTRUCTION].given) {
-            status =
-                complain((Origin){.flag = "form"}, run->form, "expected --form or --construction");
-        }
-    }
-    if (status == 0) {
-        status = expand(grid, &sections, &flags, command, run);
-        note_listed(grid, &sections, &flags);
-    }
+    status = status != 0 ? status : check_form(&flags, run);
+    status = status != 0 ? status : expand(grid, &sections, &flags, command, run);
+    note_listed(grid, &sections, &flags);
     status = status != 0 ? status : check_model_flags(grid, run);
-    if (status == 0 && run->propagation) {
-        status = ask_propagation(grid);
-    }
-    if (status == 0 && run->certify) {
-        status = ask_certify(grid, run);
-    }
+    status = status != 0 || !run->propagation ? status : ask_propagation(grid);
+    status = status != 0 || !run->certify ? status : ask_certify(grid, run);
     status = status != 0 ? status
                          : distinct_check_run(grid, run, command, arguments + operand,
                                               (size_t)(argc - operand));

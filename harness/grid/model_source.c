@@ -53,6 +53,14 @@ static void point_layers(GivenLayer *layers, const ModelFile *model)
     }
 }
 
+static int make_room(ModelSource *made, const char *path)
+{
+    made->path = strdup(path);
+    made->layers = calloc(made->file->depth + 1, sizeof *made->layers);
+    made->inputs = calloc(made->file->tuples + 1, sizeof *made->inputs);
+    return made->path != NULL && made->layers != NULL && made->inputs != NULL ? 0 : memory_fault();
+}
+
 int model_source_read(ModelSource **source, const char *path, const ModelFileFlags *flags)
 {
     ModelSource *made = calloc(1, sizeof *made);
@@ -61,13 +69,7 @@ int model_source_read(ModelSource **source, const char *path, const ModelFileFla
         return memory_fault();
     }
     int status = model_file_read_with(&made->file, path, flags);
-    if (status == 0) {
-        made->path = strdup(path);
-        made->layers = calloc(made->file->depth + 1, sizeof *made->layers);
-        made->inputs = calloc(made->file->tuples + 1, sizeof *made->inputs);
-        bool room = made->path != NULL && made->layers != NULL && made->inputs != NULL;
-        status = room ? 0 : memory_fault();
-    }
+    status = status != 0 ? status : make_room(made, path);
     if (status != 0) {
         model_source_clear(made);
         return status;
@@ -248,10 +250,11 @@ int sources_find(ModelSource **source, SourceList *list, const char *path,
     }
     list->items = items;
     int status = model_source_read(&items[list->count], path, flags);
-    if (status == 0) {
-        *source = items[list->count++];
+    if (status != 0) {
+        return status;
     }
-    return status;
+    *source = items[list->count++];
+    return 0;
 }
 
 void sources_clear(SourceList *list)

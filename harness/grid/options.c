@@ -271,11 +271,11 @@ static int read_factor(CheckOptions *check, Origin origin, const char *text)
     static const Domain domain = {.kind = DOMAIN_POSITIVE};
     AxisValue value = {0};
     int status = read_one(&value, origin, &domain, text, expected);
-    if (status == 0 && !(value.real >= 1)) {
-        return complain(origin, text, "expected %s", expected);
+    if (status != 0) {
+        return status;
     }
     check->factor = value.real;
-    return status;
+    return value.real >= 1 ? 0 : complain(origin, text, "expected %s", expected);
 }
 
 static int read_check_flag(CheckOptions *check, Flag flag, Origin origin, const char *text)

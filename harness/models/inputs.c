@@ -142,11 +142,11 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
         return 2;
     }
     int status = choice_read(&choice, model, text);
-    if (status == 0 && model->context > 0 && choice.n > model->context) {
-        status = complain((Origin){.flag = "tokens"}, text, "expected at most %zu positions",
-                          model->context);
-    }
-    status = status != 0 ? status : combine(inputs, model, &choice, path);
+    bool fits = model->context == 0 || choice.n <= model->context;
+    status = status != 0 ? status
+             : !fits ? complain((Origin){.flag = "tokens"}, text, "expected at most %zu positions",
+                                model->context)
+                     : combine(inputs, model, &choice, path);
     choice_clear(&choice);
     return status;
 }

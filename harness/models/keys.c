@@ -53,30 +53,34 @@ static int read_extent(const Source *source, const KnownKey *key, const json_t *
     Reading *reading = source->reading;
     size_t size = 0, *own = model_size(reading->model, key->extent);
     int status = read_size(&size, source, key->key, value);
-    if (status == 0 && *own != 0 && *own != size) {
+    if (status != 0) {
+        return status;
+    }
+    if (*own != 0 && *own != size) {
         return complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says",
                            size, *own, reading->given_by[key->extent]);
     }
-    if (status == 0 && *own == 0) {
+    if (*own == 0) {
         *own = size;
         reading->given_by[key->extent] = key->key;
     }
-    return status;
+    return 0;
 }
 
 static int read_depth(const Source *source, const KnownKey *key, const json_t *value)
 {
     size_t size = 0;
     int status = read_size(&size, source, key->key, value);
-    if (status == 0 && *source->depth != 0 && *source->depth != size) {
+    if (status != 0) {
+        return status;
+    }
+    if (*source->depth != 0 && *source->depth != size) {
         return complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says",
                            size, *source->depth, source->reading->depth_by);
     }
-    if (status == 0) {
-        *source->depth = size;
-        source->reading->depth_by = source->file;
-    }
-    return status;
+    *source->depth = size;
+    source->reading->depth_by = source->file;
+    return 0;
 }
 
 static int say(const Source *source, const KnownKey *key, const char *value)

@@ -144,8 +144,7 @@ int model_arrays_read(Reading *reading)
             witness->dtype = answers ? found->tensor->dtype : witness->dtype;
         }
     }
-    if (status == 0 && model->W_U == NULL && reading->family->tied) {
-        status = tie(model);
-    }
-    return status == 0 ? fill_norms(model) : status;
+    bool tied = model->W_U == NULL && reading->family->tied;
+    status = status != 0 || !tied ? status : tie(model);
+    return status != 0 ? status : fill_norms(model);
 }

@@ -151,9 +151,9 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
     TensorSet set;
     *model = NULL;
     int status = tensor_set_open(&set, path);
-    if (status == 0 && flags->witness != NULL) {
-        status = tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
-    }
+    status = status != 0 || flags->witness == NULL
+                 ? status
+                 : tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
     status = status != 0 ? status : read_set(model, &set, flags);
     tensor_set_clear(&set);
     return status;

@@ -253,11 +253,7 @@ static int write_file(const SafetensorsWriter *writer, const char *header, const
     if (status != 0) {
         return status;
     }
-    bool failed = write_all(file.file, writer, header) != 0 || atomic_file_sync(&file) != 0 ||
-                  atomic_file_publish(&file) != 0 || atomic_file_close(&file) != 0;
-    status = failed ? atomic_file_failed(path) : 0;
-    atomic_file_clear(&file);
-    return status;
+    return atomic_file_finish(&file, write_all(file.file, writer, header) == 0, path);
 }
 
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)

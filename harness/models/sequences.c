@@ -121,9 +121,7 @@ int sequences_of_text(Sequences *sequences, const char *path, const Vocabulary *
     File file = {.path = path};
     *sequences = (Sequences){0};
     int status = file_take(&file);
-    if (status == 0 && file.size == 0) {
-        status = complain_empty(path, "at least one character");
-    }
+    status = status != 0 || file.size > 0 ? status : complain_empty(path, "at least one character");
     status = status != 0 ? status : make_room(sequences, file.size, 1);
     status = status != 0 ? status : take_text(sequences, &file, vocabulary);
     free(file.bytes);
@@ -210,9 +208,8 @@ int sequences_of_ids(Sequences *sequences, const char *path, size_t tokens)
     }
     status = status != 0 ? status : make_room(sequences, file.size, lines);
     status = status != 0 ? status : take_ids(sequences, &file, tokens);
-    if (status == 0 && sequences->count == 0) {
-        status = complain_empty(path, "a line of token ids");
-    }
+    status =
+        status != 0 || sequences->count > 0 ? status : complain_empty(path, "a line of token ids");
     free(file.bytes);
     return status;
 }

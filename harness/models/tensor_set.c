@@ -148,10 +148,11 @@ int tensor_set_open(TensorSet *set, const char *path)
 {
     *set = (TensorSet){0};
     int status = choose(set, path);
-    if (status == 0) {
-        status = ends_in(set->path, index_end) ? shards_open(set) : open_one(set);
+    if (status != 0) {
+        return status;
     }
-    return status == 0 ? list_tensors(set) : status;
+    status = ends_in(set->path, index_end) ? shards_open(set) : open_one(set);
+    return status != 0 ? status : list_tensors(set);
 }
 
 int tensor_set_add(TensorSet *set, const char *path, const char *prefix)

@@ -195,11 +195,12 @@ static int read_complete(Journal *journal)
     journal->text = NULL;
     int status = read_all(&journal->text, &journal->size, fileno(file), journal->rows.path);
     (void)fclose(file); /* it was only read */
-    if (status == 0) {
-        journal->header = header_length(journal->text, journal->size);
-        journal->complete = true;
+    if (status != 0) {
+        return status;
     }
-    return status;
+    journal->header = header_length(journal->text, journal->size);
+    journal->complete = true;
+    return 0;
 }
 
 /* FILE is there and no FILE.partial. */
@@ -220,11 +221,11 @@ static int take_complete(Journal *journal, const json_t *sidecar, const RunRecor
         return refuse(path, why, remedy);
     }
     int status = read_complete(journal);
-    if (status == 0 && !sidecar_is_of(sidecar, journal->text, journal->size)) {
-        return refuse(path, ALTERED, remedy);
+    if (status != 0) {
+        return status;
     }
-    journal->proven = true;
-    return status;
+    journal->proven = sidecar_is_of(sidecar, journal->text, journal->size);
+    return journal->proven ? 0 : refuse(path, ALTERED, remedy);
 }
 
 /* A run that was stopped between its two renames has left FILE, and its sidecar under the other
@@ -303,9 +304,9 @@ int journal_open_survivor(Journal *journal, const char *path, bool resume, const
     json_t *started = seals_load(&journal->seals, journal->sidecar_partial);
     status = started == NULL && file_fault(errno) == 99 ? cannot_read(journal->sidecar_partial)
                                                         : finish_renames(journal, &started);
-    if (status == 0) {
-        status = resume ? take_up(journal, started, run) : drop_leftover(journal, started);
-    }
+    status = status != 0 ? status
+             : resume    ? take_up(journal, started, run)
+                         : drop_leftover(journal, started);
     json_decref(started);
     return status;
 }

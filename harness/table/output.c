@@ -33,10 +33,9 @@ static int open_files(Output *output, const char *path)
         return 0;
     }
     int status = atomic_file_open(&output->rows, path);
-    if (status == 0 && !atomic_file_is_direct(&output->rows)) {
-        status = atomic_file_open_beside(&output->sidecar, &output->rows, ".json", path);
-    }
-    return status;
+    return status != 0 || atomic_file_is_direct(&output->rows)
+               ? status
+               : atomic_file_open_beside(&output->sidecar, &output->rows, ".json", path);
 }
 
 int output_open(Output **output, const char *path)

@@ -204,12 +204,11 @@ static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *
     status = status != 0 ? status
                          : find_duplicates(check, "a key that an earlier row of the baseline has",
                                            &check->baseline, baseline);
-    if (status == 0 && check->rows == 0) {
-        status = find_row(check, "no rows", NULL, NO_ROW, NULL);
-    }
-    if (status == 0 && check->has_baseline && baseline->count == 0) {
-        status = find_row(check, "a baseline without rows", NULL, NO_ROW, NULL);
-    }
+    bool none = check->rows == 0, nothing = check->has_baseline && baseline->count == 0;
+    status = status != 0 || !none ? status : find_row(check, "no rows", NULL, NO_ROW, NULL);
+    status = status != 0 || !nothing
+                 ? status
+                 : find_row(check, "a baseline without rows", NULL, NO_ROW, NULL);
     free(columns);
     return status;
 }
@@ -218,9 +217,8 @@ int check_judge(Check *check)
 {
     KeyIndex obtained = {0}, baseline = {0};
     int status = key_index_make(&obtained, &check->obtained);
-    if (status == 0 && check->has_baseline) {
-        status = key_index_make(&baseline, &check->baseline);
-    }
+    status =
+        status != 0 || !check->has_baseline ? status : key_index_make(&baseline, &check->baseline);
     status = status != 0 ? status : judge_tables(check, &obtained, &baseline);
     rank_findings(check);
     if (check->finding_count > 1) {

@@ -37,16 +37,6 @@ typedef struct {
     Reports reports;
 } Checking;
 
-static char *join(const char *a, const char *b)
-{
-    size_t size = strlen(a) + strlen(b) + 1;
-    char *joined = malloc(size);
-    if (joined != NULL) {
-        snprintf(joined, size, "%s%s", a, b);
-    }
-    return joined;
-}
-
 /* ---- Before any work ------------------------------------------------------------------------ */
 
 static int check_options(const Grid *grid, const RunOptions *run)
@@ -88,18 +78,19 @@ static int check_options(const Grid *grid, const RunOptions *run)
 /* Nobody named the files beside the baseline: what is there must be the program's own. */
 static int claim_paths(const Checking *command)
 {
-    const char *flag = command->run->check.save != NULL ? "save-baseline" : "baseline";
-    int status = own_file_claim(flag, command->obtained);
-    char *sidecar = command->run->check.save == NULL ? NULL : join(command->beside, ".json");
     const CheckOptions *options = &command->run->check;
+    const char *flag = options->save != NULL ? "save-baseline" : "baseline";
     const NamedFile files[] = {{flag, command->obtained, true},
                                {"junit-xml", options->junit_xml, false},
                                {"markdown", options->markdown, false},
                                {"json", options->json, false}};
+    int status = own_file_claim(flag, command->obtained);
     status = status != 0 ? status : distinct_check(files, sizeof files / sizeof *files, NULL, 0);
-    if (status == 0 && command->run->check.save != NULL) {
-        status = sidecar == NULL ? memory_fault() : own_file_claim(flag, sidecar);
+    if (status != 0 || options->save == NULL) {
+        return status;
     }
+    char *sidecar = atomic_file_name(command->beside, ".json");
+    status = sidecar == NULL ? memory_fault() : own_file_claim(flag, sidecar);
     free(sidecar);
     return status;
 }
@@ -116,9 +107,12 @@ static int choose_paths(Checking *command)
         return 0;
     }
     const char *written = options->update ? options->baseline : options->save;
-    command->beside = written != NULL ? atomic_file_target(written) : join(options->baseline, "");
-    command->obtained = command->beside == NULL ? NULL : join(command->beside, ".obtained");
-    command->sidecar = command->obtained == NULL ? NULL : join(command->obtained, ".json");
+    command->beside =
+        written != NULL ? atomic_file_target(written) : atomic_file_name(options->baseline, "");
+    command->obtained =
+        command->beside == NULL ? NULL : atomic_file_name(command->beside, ".obtained");
+    command->sidecar =
+        command->obtained == NULL ? NULL : atomic_file_name(command->obtained, ".json");
     return command->sidecar == NULL ? memory_fault() : claim_paths(command);
 }
 
@@ -144,7 +138,7 @@ static int mention_machine(Check *check)
     if (count == 0) {
         return facts_fault();
     }
-    char *path = join(check->options->baseline, ".json");
+    char *path = atomic_file_name(check->options->baseline, ".json");
     if (path == NULL) {
         return memory_fault();
     }
@@ -174,7 +168,7 @@ static int mention_machine(Check *check)
 static int keep_baseline(const Checking *command)
 {
     const char *path = command->beside;
-    char *sidecar = join(path, ".json");
+    char *sidecar = atomic_file_name(path, ".json");
     if (sidecar == NULL) {
         return memory_fault();
     }
@@ -224,26 +218,26 @@ static int read_obtained(Checking *command)
 static int read_tables(Checking *command)
 {
     Check *check = &command->check;
+    bool saves = command->run->check.save != NULL;
     int status = read_obtained(command);
     status = status != 0 ? status : check_cells(&check->obtained);
-    if (status == 0 && command->run->check.save != NULL) {
-        check->has_baseline = true;
-        status = csv_read(&check->baseline, command->obtained);
-    }
+    status = status != 0 || !saves ? status : csv_read(&check->baseline, command->obtained);
     status = status != 0 ? status : read_seconds(command);
+    check->has_baseline = check->has_baseline || saves;
     return status == 2 ? 99 : status; /* the program wrote it */
 }
 
 static int judge(Checking *command, int swept)
 {
     Check *check = &command->check;
-    const CheckOptions *options = &command->run->check;
+    bool other = command->run->check.baseline != NULL;
     int status = read_tables(command);
-    if (status == 0 && check->has_baseline && options->save == NULL) {
-        status = mention_machine(check);
-    }
+    status = status != 0 || !other ? status : mention_machine(check);
     status = status != 0 ? status : check_judge(check);
-    if (status == 0 && swept != 0 && check_passes(check)) {
+    if (status != 0) {
+        return status;
+    }
+    if (swept != 0 && check_passes(check)) {
         Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
         status = check_find(check, &finding);
     }
@@ -283,14 +277,15 @@ static int update(Checking *command)
     bool passes = false, quiet = command->run->quiet;
     report_print(stdout, &command->check, quiet);
     int status = judge_itself(command, &passes);
-    if (status == 0 && passes) {
-        status = keep_baseline(command);
+    status = passes ? keep_baseline(command) : status;
+    if (status != 0) {
+        return status;
     }
-    if (status == 0 && !quiet) {
+    if (!quiet) {
         printf("%s: %s\n", passes ? "updated" : "obtained",
                shown(passes ? command->check.options->baseline : command->obtained).text);
     }
-    return status != 0 ? status : !passes;
+    return !passes;
 }
 
 static int conclude(Checking *command)

@@ -7,13 +7,16 @@
 
 typedef int WriteReport(FILE *file, const Check *check);
 
+static const char *path_of(const Reports *reports, size_t report)
+{
+    const CheckOptions *options = reports->options;
+    return report == 0 ? options->junit_xml : report == 1 ? options->markdown : options->json;
+}
+
 static int open_report(Reports *reports, size_t report)
 {
     static const char *const flags[REPORTS] = {"junit-xml", "markdown", "json"};
-    const CheckOptions *options = reports->options;
-    const char *path = report == 0   ? options->junit_xml
-                       : report == 1 ? options->markdown
-                                     : options->json;
+    const char *path = path_of(reports, report);
     reports->files[report].flag = flags[report];
     return path == NULL ? 0 : atomic_file_open(&reports->files[report], path);
 }
@@ -29,7 +32,7 @@ int reports_open(Reports *reports, const CheckOptions *options)
     *reports = (Reports){.options = options};
     for (size_t i = 0; i < REPORTS && status == 0; i++) {
         status = open_report(reports, i);
-        if (status == 0 && !atomic_file_is_direct(&reports->files[i])) {
+        if (!atomic_file_is_direct(&reports->files[i])) {
             atomic_file_clear(&reports->files[i]);
         }
     }
@@ -43,12 +46,10 @@ int reports_write(Reports *reports, const Check *check)
     for (size_t i = 0; i < REPORTS && status == 0; i++) {
         AtomicFile *file = &reports->files[i];
         status = file->file == NULL ? open_report(reports, i) : 0;
-        if (status == 0 && file->file != NULL &&
-            (writers[i](file->file, check) != 0 || atomic_file_sync(file) != 0 ||
-             atomic_file_publish(file) != 0 || atomic_file_close(file) != 0)) {
-            status = atomic_file_failed(file->path);
+        if (file->file != NULL) {
+            status =
+                atomic_file_finish(file, writers[i](file->file, check) == 0, path_of(reports, i));
         }
-        atomic_file_clear(file);
     }
     return status;
 }

@@ -112,6 +112,17 @@ static int check_files(const Merge *merge, const char *output)
     return status;
 }
 
+/* The rows of all shards, in order. */
+static int merge_rows(Merge *merge)
+{
+    MergedPoint *points = calloc(merge->point_count + 1, sizeof *points);
+    int status = merge_is_verify(merge) ? merge_verify(merge, points) : merge_points(merge, points);
+    if (status == 0) {
+        merge_compare_machines(merge);
+    }
+    return status;
+}
+
 int command_merge(int argc, char **argv)
 {
     Merge merge = {.options = {.argc = argc, .argv = argv}};
@@ -122,15 +133,8 @@ int command_merge(int argc, char **argv)
     int status = read_arguments(&merge, argc, argv);
     status = status != 0 ? status : check_files(&merge, merge.options.output);
     status = status != 0 ? status : merge_gather(&merge);
-    if (status == 0) {
-        MergedPoint *points = calloc(merge.point_count + 1, sizeof *points);
-        status =
-            merge_is_verify(&merge) ? merge_verify(&merge, points) : merge_points(&merge, points);
-    }
-    if (status == 0) {
-        merge_compare_machines(&merge);
-        status = merge_write(&merge);
-    }
+    status = status != 0 ? status : merge_rows(&merge);
+    status = status != 0 ? status : merge_write(&merge);
     status = status != 0 ? status : conclude(&merge);
     clear(&merge);
     return status;

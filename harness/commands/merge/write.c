@@ -81,10 +81,8 @@ int merge_write(const Merge *merge)
     Sink sink;
     RunRecord record = {0};
     int status = sink_open(&sink, &kind, &merge->options, &record);
-    if (status == 0) {
-        record.made = merged_sidecar(merge);
-        status = record.made == NULL ? memory_fault() : write_rows(merge, &sink);
-    }
+    record.made = merged_sidecar(merge);
+    status = status != 0 ? status : record.made == NULL ? memory_fault() : write_rows(merge, &sink);
     status = status != 0 ? status : sink_finish(&sink);
     json_decref(record.made);
     sink_clear(&sink);

@@ -381,9 +381,8 @@ static int take_table(PlotData *data, const Csv *csv, Norm norm)
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
         status = take_row_keys(data, &places, row);
         data->silent[data->rows] = is_silent(&places, row);
-        if (status == 0 && places.searched) {
-            status = searched_take(data->cells[data->rows], csv, row);
-        }
+        status = status != 0 || !places.searched ? status
+                                                 : searched_take(data->cells[data->rows], csv, row);
         for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0 && !places.searched; kind++) {
             status = take_cell(&data->cells[data->rows][kind], &places, row, kind);
         }

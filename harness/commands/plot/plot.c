@@ -151,13 +151,10 @@ static int write_content(const char *path, const char *text, size_t size)
 {
     AtomicFile file = {0};
     int status = atomic_file_open(&file, path);
-    if (status == 0) {
-        bool whole = fwrite(text, 1, size, file.file) == size && atomic_file_sync(&file) == 0 &&
-                     atomic_file_publish(&file) == 0 && atomic_file_close(&file) == 0;
-        status = whole ? 0 : atomic_file_failed(path);
+    if (status != 0) {
+        return status;
     }
-    atomic_file_clear(&file);
-    return status;
+    return atomic_file_finish(&file, fwrite(text, 1, size, file.file) == size, path);
 }
 
 static int show(const Plot *plot, const Picture *picture)
@@ -201,12 +198,11 @@ int command_plot(int argc, char **argv)
         return memory_fault();
     }
     int status = read_words(&plot, argc, argv);
-    if (status == 0 && plot.wish.laws && plot.output == NULL) {
-        status = complain((Origin){.flag = "laws"}, NULL, "expected --output with it");
-    }
-    if (status == 0 && plot.output != NULL) {
-        status = check_files(&plot);
-    }
+    bool lawless = !plot.wish.laws || plot.output != NULL;
+    status = status != 0 || lawless
+                 ? status
+                 : complain((Origin){.flag = "laws"}, NULL, "expected --output with it");
+    status = status != 0 || plot.output == NULL ? status : check_files(&plot);
     status = status != 0 ? status : plot_data_read(&data, plot.tables, plot.table_count, plot.norm);
     status = status != 0 ? status : check_wish(&plot, &data);
     status = status != 0 ? status : picture_make(&picture, &data, &plot.wish);

@@ -79,13 +79,11 @@ int drawing_write(FILE *file, const char *path, size_t number)
     size_t size = 0;
     int status = name == NULL ? memory_fault() : plot_data_read(&data, &name, 1, NORM_COUNT);
     status = status != 0 ? status : picture_make(&picture, &data, &wish);
-    if (status == 0) {
-        status = render(&svg, &size, &picture, TARGET_SVG);
-        if (status == 0) {
-            write_svg(file, svg, number);
-        } else if (status == EXIT_ABSENT) {
-            status = write_bars(file, &picture);
-        }
+    status = status != 0 ? status : render(&svg, &size, &picture, TARGET_SVG);
+    if (status == EXIT_ABSENT) {
+        status = write_bars(file, &picture);
+    } else if (status == 0) {
+        write_svg(file, svg, number);
     }
     free(svg);
     free(name);

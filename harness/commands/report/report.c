@@ -140,12 +140,18 @@ static int write_report(const Report *report)
 {
     AtomicFile file = {0};
     int status = atomic_file_open(&file, report->output);
-    status = status != 0 ? status : write_page(file.file, report);
-    if (status == 0 && (ferror(file.file) || atomic_file_sync(&file) != 0 ||
-                        atomic_file_publish(&file) != 0 || atomic_file_close(&file) != 0)) {
-        status = atomic_file_failed(report->output);
+    if (status != 0) {
+        return status;
     }
-    atomic_file_clear(&file);
+    status = write_page(file.file, report);
+    if (status != 0) {
+        atomic_file_clear(&file);
+        return status;
+    }
+    status = atomic_file_finish(&file, true, report->output);
+    if (status == 0) {
+        printf("report: %s\n", shown(report->output).text);
+    }
     return status;
 }
 
@@ -163,9 +169,6 @@ int command_report(int argc, char **argv)
         read++;
     }
     status = status != 0 ? status : write_report(&report);
-    if (status == 0) {
-        printf("report: %s\n", shown(report.output).text);
-    }
     for (size_t i = 0; i < read; i++) {
         subject_clear(&report.subjects[i]);
     }
