@@ -84,23 +84,29 @@ static void write_name(FILE *file, const Csv *csv, size_t column, const char *sc
     fputs("</th>", file);
 }
 
+/* What is shown: columns, and rows [count]. */
+typedef struct {
+    const Subject *subject;
+    const bool *columns;
+    size_t rows[ROWS_SHOWN], count;
+} Listing;
+
 /* A line a row. */
-static void write_lines(FILE *file, const Subject *subject, const bool *shown_columns,
-                        const size_t *rows, size_t count)
+static void write_lines(FILE *file, const Listing *listing)
 {
-    const Csv *csv = &subject->csv;
+    const Csv *csv = &listing->subject->csv;
     fputs("<div class=\"wide\"><table>\n<thead><tr>", file);
     for (size_t column = 0; column < csv->columns; column++) {
-        if (shown_columns[column]) {
+        if (listing->columns[column]) {
             write_name(file, csv, column, "col");
         }
     }
     fputs("</tr></thead>\n<tbody>\n", file);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < listing->count; i++) {
         fputs("<tr>", file);
         for (size_t column = 0; column < csv->columns; column++) {
-            if (shown_columns[column]) {
-                write_data(file, subject, rows[i], column);
+            if (listing->columns[column]) {
+                write_data(file, listing->subject, listing->rows[i], column);
             }
         }
         fputs("</tr>\n", file);
@@ -109,16 +115,16 @@ static void write_lines(FILE *file, const Subject *subject, const bool *shown_co
 }
 
 /* A line a column: of a few rows that no page is wide enough for. */
-static void write_upright(FILE *file, const Subject *subject, const bool *shown_columns,
-                          const size_t *rows, size_t count)
+static void write_upright(FILE *file, const Listing *listing)
 {
+    const Csv *csv = &listing->subject->csv;
     fputs("<div class=\"wide\"><table class=\"upright\">\n<tbody>\n", file);
-    for (size_t column = 0; column < subject->csv.columns; column++) {
-        if (shown_columns[column]) {
+    for (size_t column = 0; column < csv->columns; column++) {
+        if (listing->columns[column]) {
             fputs("<tr>", file);
-            write_name(file, &subject->csv, column, "row");
-            for (size_t i = 0; i < count; i++) {
-                write_data(file, subject, rows[i], column);
+            write_name(file, csv, column, "row");
+            for (size_t i = 0; i < listing->count; i++) {
+                write_data(file, listing->subject, listing->rows[i], column);
             }
             fputs("</tr>\n", file);
         }
@@ -130,7 +136,8 @@ int listing_write(FILE *file, const Subject *subject)
 {
     const Csv *csv = &subject->csv;
     bool *shown_columns = calloc(csv->columns + 1, sizeof *shown_columns);
-    size_t rows[ROWS_SHOWN], columns = 0;
+    Listing listing = {.subject = subject, .columns = shown_columns};
+    size_t columns = 0;
     if (shown_columns == NULL) {
         return -1;
     }
@@ -139,13 +146,10 @@ int listing_write(FILE *file, const Subject *subject)
         shown_columns[column] = is_shown(csv, column, all);
         columns += shown_columns[column];
     }
-    size_t count = choose_rows(rows, subject);
+    listing.count = choose_rows(listing.rows, subject);
     fputs("<h3>Rows</h3>\n", file);
-    if (count <= UPRIGHT_MOST && columns > COLUMNS_MOST) {
-        write_upright(file, subject, shown_columns, rows, count);
-    } else {
-        write_lines(file, subject, shown_columns, rows, count);
-    }
+    bool upright = listing.count <= UPRIGHT_MOST && columns > COLUMNS_MOST;
+    (upright ? write_upright : write_lines)(file, &listing);
     if (csv->rows > ROWS_SHOWN) {
         fprintf(file, "<p>%d of %zu rows, those that fail first.%s</p>\n", ROWS_SHOWN, csv->rows,
                 all ? "" : " Columns that do not vary are left out.");
