@@ -30,6 +30,18 @@ typedef struct {
     size_t length[VERIFY_COLUMNS];
 } Cells;
 
+/* Shards on their way into one table: lines [merge->file_count], where each is; rows, the row of
+ * each that is at hand; means: of positions since the last layer; worst: of all rows so far. */
+typedef struct {
+    FILE *file;
+    Merge *merge;
+    const char **lines;
+    Cells *rows;
+    size_t count; /* shards */
+    PositionMeans means;
+    Status worst;
+} Join;
+
 /* Moves *line behind its newline; false: it has not as many cells as that. */
 static bool take_line(Cells *cells, const char **line)
 {
@@ -126,19 +138,20 @@ static size_t count_of(const Cells *cells, int c)
     return strtoul(cells->cell[c], NULL, 10);
 }
 
-/* The errors of the rows [count], each the worst of all, and which of them are bounds; judged:
- * is that error one? */
-static void write_errors(FILE *file, const Cells *rows, size_t count, bool judged,
-                         const PositionMeans *means)
+/* The errors of the rows, each the worst of all, and which of them are bounds; judged: is that
+ * error one? */
+static void write_errors(const Join *join, bool judged)
 {
+    FILE *file = join->file;
+    const Cells *rows = join->rows;
     size_t worst[ERROR_KINDS] = {0};
     BoundsList list = {.file = file};
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < join->count; i++) {
         list.planned = list.planned || cell_is_bound(&rows[i], BOUNDS_PLANNED);
     }
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         int c = VERIFY_ERRORS + (int)kind;
-        for (size_t i = 1; i < count; i++) {
+        for (size_t i = 1; i < join->count; i++) {
             bool worse = is_worse(&rows[i], &rows[worst[kind]], c, verify_column((size_t)c));
             worst[kind] = worse ? i : worst[kind];
         }
@@ -155,7 +168,7 @@ static void write_errors(FILE *file, const Cells *rows, size_t count, bool judge
     }
     bounds_take(&list, verify_column(VERIFY_JUDGED_LOG2), judged ? CELL_BOUND : CELL_VALUE);
     if (has_logits(&rows[0])) {
-        position_means_bounds(&list, means, means->kl[0].count > 0);
+        position_means_bounds(&list, &join->means, join->means.kl[0].count > 0);
     }
     bounds_end(&list);
 }
@@ -173,21 +186,22 @@ static Status status_of(const Cells *cells)
 }
 
 /* The logits' cells: the largest error (not a number wins), the smallest margin. */
-static void write_logits(FILE *file, const Cells *rows, size_t count)
+static void write_logits(const Join *join)
 {
+    const Cells *rows = join->rows;
     if (!has_logits(&rows[0])) {
-        verify_write_no_logits(file);
+        verify_write_no_logits(join->file);
         return;
     }
     double error = 0, margin = INFINITY;
     size_t changed = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < join->count; i++) {
         double one = strtod(rows[i].cell[VERIFY_LOGIT_ERROR], NULL);
         error = one > error || isnan(one) ? one : error;
         margin = fmin(margin, strtod(rows[i].cell[VERIFY_MARGIN], NULL));
         changed += count_of(&rows[i], VERIFY_CHANGED);
     }
-    verify_write_logits(file, error, margin, changed);
+    verify_write_logits(join->file, error, margin, changed);
 }
 
 /* ---- Positions ------------------------------------------------------------------------------- */
@@ -224,60 +238,71 @@ static bool is_position(const Cells *cells)
     return cells->length[VERIFY_POSITION] > 0;
 }
 
-/* The rows of positions that the shards are at, in the order of their inputs, as they are; they are
- * added to means.  rows [file_count] are those behind them.  false: *bad is no table of verify. */
-static bool copy_positions(FILE *file, const Merge *merge, const char **lines, Cells *rows,
-                           PositionMeans *means, size_t *bad)
+/* The shard whose row of a position is the first in the order of inputs; count: none is at one. */
+static size_t first_position(const Join *join)
 {
-    size_t count = merge->file_count;
-    for (size_t i = 0; i < count; i++) {
-        *bad = i;
-        if (!take_line(&rows[i], &lines[i])) {
-            return false;
-        }
+    const Cells *rows = join->rows;
+    size_t first = join->count;
+    for (size_t i = 0; i < join->count; i++) {
+        bool its = is_position(&rows[i]);
+        bool before = first == join->count ||
+                      count_of(&rows[i], VERIFY_INPUT) < count_of(&rows[first], VERIFY_INPUT);
+        first = its && before ? i : first;
     }
-    for (;;) {
-        size_t first = count;
-        for (size_t i = 0; i < count; i++) {
-            bool its = is_position(&rows[i]);
-            bool before = first == count ||
-                          count_of(&rows[i], VERIFY_INPUT) < count_of(&rows[first], VERIFY_INPUT);
-            first = its && before ? i : first;
-        }
-        if (first == count) {
-            return true;
+    return first;
+}
+
+/* Moves a shard to its next row.  0, or 2 after a message: that is none of verify. */
+static int next_row(Join *join, size_t i)
+{
+    return take_line(&join->rows[i], &join->lines[i]) ? 0
+                                                      : merge_refuse_rows(&join->merge->files[i]);
+}
+
+/* The rows of positions that the shards are at, in the order of their inputs, as they are; they are
+ * added to the means.  The rows at hand are then those behind them.  0, or 2 after a message. */
+static int copy_positions(Join *join)
+{
+    int status = 0;
+    for (size_t i = 0; i < join->count && status == 0; i++) {
+        status = next_row(join, i);
+    }
+    while (status == 0) {
+        size_t first = first_position(join);
+        if (first == join->count) {
+            break;
         }
         Figure loss[LOSSES], kl[AGAINST_COUNT];
-        const char *line = rows[first].cell[0];
-        read_figures(loss, &rows[first], VERIFY_LOSS, LOSSES);
-        read_figures(kl, &rows[first], VERIFY_KL, AGAINST_COUNT);
-        position_means_add(means, loss, kl);
-        fprintf(file, "%.*s", (int)(lines[first] - line), line);
-        *bad = first;
-        if (!take_line(&rows[first], &lines[first])) {
-            return false;
-        }
+        const Cells *row = &join->rows[first];
+        const char *line = row->cell[0];
+        read_figures(loss, row, VERIFY_LOSS, LOSSES);
+        read_figures(kl, row, VERIFY_KL, AGAINST_COUNT);
+        position_means_add(&join->means, loss, kl);
+        fprintf(join->file, "%.*s", (int)(join->lines[first] - line), line);
+        status = next_row(join, first);
     }
+    return status;
 }
 
 /* The cells from the predictions to the largest divergences: means of the positions that were
  * listed, or of none the largest of the shards'.  Their bounds were written before. */
-static int write_means(FILE *file, const Cells *rows, PositionMeans *means)
+static int write_means(const Join *join)
 {
-    fputs(",,", file);
-    if (!has_logits(&rows[0])) {
-        position_means_write_none(file);
+    fputs(",,", join->file);
+    if (!has_logits(&join->rows[0])) {
+        position_means_write_none(join->file);
         return 0;
     }
-    return position_means_write(file, means, means->kl[0].count > 0);
+    return position_means_write(join->file, &join->means, join->means.kl[0].count > 0);
 }
 
 /* Where no positions are listed, the largest divergences of the shards. */
-static void take_largest(PositionMeans *means, const Cells *rows, size_t count)
+static void take_largest(Join *join)
 {
-    for (size_t i = 0; i < count && means->kl[0].count == 0; i++) {
+    PositionMeans *means = &join->means;
+    for (size_t i = 0; i < join->count && means->kl[0].count == 0; i++) {
         Figure most[AGAINST_COUNT];
-        read_figures(most, &rows[i], VERIFY_KL_MAX, AGAINST_COUNT);
+        read_figures(most, &join->rows[i], VERIFY_KL_MAX, AGAINST_COUNT);
         for (int k = 0; k < AGAINST_COUNT; k++) {
             means->most[k] = figure_is_worse(&most[k], &means->most[k]) ? most[k] : means->most[k];
         }
@@ -286,99 +311,101 @@ static void take_largest(PositionMeans *means, const Cells *rows, size_t count)
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
 
-/* One row from a row of every shard: rows [count].  Returns its status; *failed: a cell was not
- * written. */
-static Status write_row(FILE *file, const Cells *rows, size_t count, PositionMeans *means,
-                        bool *failed)
+static double judged_of(const Cells *cells)
 {
-    size_t inputs = 0, worst = 0;
-    Status status = STATUS_OK;
-    for (size_t i = 0; i < count; i++) {
-        const Cells *one = &rows[i], *other = &rows[worst];
-        double judged = strtod(one->cell[VERIFY_JUDGED_LOG2], NULL);
-        double most = strtod(other->cell[VERIFY_JUDGED_LOG2], NULL);
+    return strtod(cells->cell[VERIFY_JUDGED_LOG2], NULL);
+}
+
+/* The shard whose judged error is the worst, of equals that with the earlier input. */
+static size_t worst_judged(const Join *join)
+{
+    size_t worst = 0;
+    for (size_t i = 0; i < join->count; i++) {
+        const Cells *one = &join->rows[i], *other = &join->rows[worst];
+        double judged = judged_of(one), most = judged_of(other);
         bool first = judged == most &&
                      count_of(one, VERIFY_WORST_INPUT) < count_of(other, VERIFY_WORST_INPUT);
         worst = judged > most || first ? i : worst;
-        inputs += count_of(one, VERIFY_INPUTS);
-        status = status_of(one) < status ? status_of(one) : status;
+    }
+    return worst;
+}
+
+/* One row from that of every shard.  0, or -1: a cell was not written. */
+static int write_row(Join *join)
+{
+    const Cells *rows = join->rows;
+    const Cells *worst = &rows[worst_judged(join)];
+    size_t inputs = 0;
+    Status status = STATUS_OK;
+    bool bound = false;
+    for (size_t i = 0; i < join->count; i++) {
+        bool most = judged_of(&rows[i]) == judged_of(worst);
+        bound = bound || (most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2)));
+        inputs += count_of(&rows[i], VERIFY_INPUTS);
+        status = status_of(&rows[i]) < status ? status_of(&rows[i]) : status;
     }
     const char *key = rows[0].cell[0];
-    fprintf(file, "%.*s,%zu,%zu,,,", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key, inputs,
-            count_of(&rows[0], VERIFY_LAYER));
+    fprintf(join->file, "%.*s,%zu,%zu,,,", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key,
+            inputs, count_of(&rows[0], VERIFY_LAYER));
     if (has_logits(&rows[0])) {
-        take_largest(means, rows, count);
+        take_largest(join);
     }
-    bool judged = false;
-    for (size_t i = 0; i < count; i++) {
-        bool most = strtod(rows[i].cell[VERIFY_JUDGED_LOG2], NULL) ==
-                    strtod(rows[worst].cell[VERIFY_JUDGED_LOG2], NULL);
-        judged = judged || (most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2)));
-    }
-    write_errors(file, rows, count, judged, means);
-    fprintf(file, ",%.*s,%zu", (int)rows[worst].length[VERIFY_JUDGED_LOG2],
-            rows[worst].cell[VERIFY_JUDGED_LOG2], count_of(&rows[worst], VERIFY_WORST_INPUT));
-    write_logits(file, rows, count);
-    *failed = write_means(file, rows, means) != 0 || *failed;
-    fprintf(file, ",%s\n", status_name(status));
-    return status;
+    write_errors(join, bound);
+    fprintf(join->file, ",%.*s,%zu", (int)worst->length[VERIFY_JUDGED_LOG2],
+            worst->cell[VERIFY_JUDGED_LOG2], count_of(worst, VERIFY_WORST_INPUT));
+    write_logits(join);
+    int failed = write_means(join);
+    fprintf(join->file, ",%s\n", status_name(status));
+    join->worst = status < join->worst ? status : join->worst;
+    return failed;
 }
 
 /* The next row of a layer, and those of positions before it, which the last layer's row sums up. */
-static int take_layer(FILE *file, Merge *merge, const char **lines, Cells *rows,
-                      PositionMeans *means, Status *worst)
+static int take_layer(Join *join)
 {
-    size_t bad = 0;
-    bool failed = false;
-    bool ok = copy_positions(file, merge, lines, rows, means, &bad);
-    for (size_t i = 0; ok && i < merge->file_count; i++) {
-        bad = i;
-        ok = same_row(&rows[i], &rows[0]);
+    Merge *merge = join->merge;
+    const Cells *rows = join->rows;
+    int status = copy_positions(join);
+    for (size_t i = 0; i < join->count && status == 0; i++) {
+        status = same_row(&rows[i], &rows[0]) ? 0 : merge_refuse_rows(&merge->files[i]);
     }
-    if (!ok) {
-        return merge_refuse_rows(&merge->files[bad]);
+    if (status != 0) {
+        return status;
     }
-    Status status = write_row(file, rows, merge->file_count, means, &failed);
-    *worst = status < *worst ? status : *worst;
+    bool failed = write_row(join) != 0;
     merge->judged = merge->judged ||
                     options_judge(rows[0].cell[VERIFY_OPTIONS], rows[0].length[VERIFY_OPTIONS]);
     if (has_logits(&rows[0])) {
-        position_means_clear(means);
-        position_means_init(means);
+        position_means_clear(&join->means);
+        position_means_init(&join->means);
     }
     return failed ? memory_fault() : 0;
 }
 
-/* All rows into file; *worst: their status.  lines [file_count]: where each shard is; rows
- * [file_count]. */
-static int write_rows(FILE *file, Merge *merge, const char **lines, Cells *rows, Status *worst)
+/* All rows.  0; 2 or 99 after a message. */
+static int write_rows(Join *join)
 {
-    *worst = STATUS_OK;
-    const ShardFile *first = &merge->files[0];
-    for (size_t i = 0; i < merge->file_count; i++) {
+    const Merge *merge = join->merge;
+    int status = 0;
+    for (size_t i = 0; i < join->count; i++) {
         const ShardFile *shard = &merge->files[i];
         if (shard->size < merge->header_length ||
             memcmp(shard->text, merge->header, merge->header_length) != 0) {
             return merge_refuse_rows(shard);
         }
-        lines[i] = shard->text + merge->header_length;
+        join->lines[i] = shard->text + merge->header_length;
     }
-    PositionMeans means;
-    position_means_init(&means);
-    int status = 0;
-    while (*lines[0] != '\0' && status == 0) {
-        status = take_layer(file, merge, lines, rows, &means, worst);
+    if (*join->lines[0] == '\0') {
+        return merge_refuse_rows(&merge->files[0]);
     }
-    position_means_clear(&means);
-    if (status != 0) {
-        return status;
+    while (*join->lines[0] != '\0' && status == 0) {
+        status = take_layer(join);
     }
-    for (size_t i = 0; i < merge->file_count; i++) {
-        if (lines[i] != merge->files[i].text + merge->files[i].size) {
-            return merge_refuse_rows(&merge->files[i]);
-        }
+    for (size_t i = 0; i < join->count && status == 0; i++) {
+        bool all = join->lines[i] == merge->files[i].text + merge->files[i].size;
+        status = all ? 0 : merge_refuse_rows(&merge->files[i]);
     }
-    return lines[0] == first->text + merge->header_length ? merge_refuse_rows(first) : 0;
+    return status;
 }
 
 /* A point passes where all shards say so; not all do where a row failed. */
@@ -418,18 +445,20 @@ bool merge_is_verify(const Merge *merge)
 int merge_verify(Merge *merge, MergedPoint *points)
 {
     size_t size = 0;
-    const char **lines = calloc(merge->file_count, sizeof *lines);
-    Cells *rows = calloc(merge->file_count, sizeof *rows);
-    FILE *file = text_stream(&merge->merged, &size);
-    Status worst = STATUS_OK;
+    Join join = {.merge = merge,
+                 .count = merge->file_count,
+                 .lines = calloc(merge->file_count, sizeof *join.lines),
+                 .rows = calloc(merge->file_count, sizeof *join.rows),
+                 .worst = STATUS_OK};
+    join.file = text_stream(&merge->merged, &size);
+    position_means_init(&join.means);
     merge->points = points;
-    int status = points == NULL || lines == NULL || rows == NULL || file == NULL
-                     ? memory_fault()
-                     : write_rows(file, merge, lines, rows, &worst);
-    if (file != NULL && fclose(file) != 0 && status == 0) {
-        status = memory_fault();
-    }
-    free(lines);
-    free(rows);
-    return status != 0 ? status : take_verdicts(merge, worst);
+    bool room = points != NULL && join.lines != NULL && join.rows != NULL && join.file != NULL;
+    int status = room ? write_rows(&join) : memory_fault();
+    bool whole = text_close(join.file, &merge->merged, status) != NULL;
+    status = status == 0 && !whole ? memory_fault() : status;
+    position_means_clear(&join.means);
+    free((void *)join.lines);
+    free(join.rows);
+    return status != 0 ? status : take_verdicts(merge, join.worst);
 }
