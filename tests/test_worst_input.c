@@ -8,6 +8,7 @@
 
 #include "../harness/models/inputs.h"
 #include "../reference/reference.h"
+#include "climb.h"
 #include "fixture.h"
 #include "given.h"
 #include "program.h"
@@ -55,24 +56,10 @@ typedef struct {
     Pair pair;
     const ModelFile *file; /* NULL: rows of any direction, no longer than R */
     size_t n, ld;
-    double R, *x, *before; /* [n, ld] */
-    int64_t *token;        /* [n] */
-    double omega;          /* at which it is evaluated */
+    double R, *x;   /* [n, ld] */
+    int64_t *token; /* [n] */
+    double omega;   /* at which it is evaluated */
 } Search;
-
-static uint64_t numbers;
-
-/* Uniform in (-1, 1). */
-static double uniform(void)
-{
-    numbers = numbers * 6364136223846793005 + 1442695040888963407;
-    return (double)(int64_t)(numbers & ~(uint64_t)2047) * 0x1p-63;
-}
-
-static size_t below(size_t limit)
-{
-    return (size_t)((uniform() + 1) / 2 * (double)limit) % limit;
-}
 
 /* ---- An input's error ----------------------------------------------------------------------- */
 
@@ -115,10 +102,14 @@ static double row_error(const Search *search, const RefRun *run, size_t row)
 }
 
 /* log2 of the input's error: of its logits, or of its entries after any layer. */
-static double error_of(const Search *search)
+static double error_of(void *input)
 {
+    const Search *search = input;
     const Model *model = &search->pair.converted;
     bool logits = search->file != NULL && search->file->W_U != NULL;
+    if (search->file != NULL) {
+        inputs_embed(search->x, search->file, search->token, search->n);
+    }
     RefRun *run = ref_difference_open(model, search->x, NULL, search->omega, BITS, NULL);
     double worst = -INFINITY;
     assert_non_null(run);
@@ -149,7 +140,7 @@ static void draw_row(Search *search, size_t i)
 {
     double *row = search->x + i * search->ld, length = 0;
     for (size_t c = 0; c < search->ld; c++) {
-        row[c] = uniform() + uniform() + uniform();
+        row[c] = drawn_uniform() + drawn_uniform() + drawn_uniform();
         length += row[c] * row[c];
     }
     for (size_t c = 0; c < search->ld; c++) {
@@ -157,33 +148,31 @@ static void draw_row(Search *search, size_t i)
     }
 }
 
-static void draw_input(Search *search)
+static void draw_input(void *input)
 {
+    Search *search = input;
     for (size_t i = 0; i < search->n; i++) {
         if (search->file != NULL) {
-            search->token[i] = (int64_t)below(search->file->vocabulary);
+            search->token[i] = (int64_t)drawn_below(search->file->vocabulary);
         } else {
             draw_row(search, i);
         }
-    }
-    if (search->file != NULL) {
-        inputs_embed(search->x, search->file, search->token, search->n);
     }
 }
 
 /* One row another, or moved a little and as long as before or R long. */
 static void move_row(Search *search)
 {
-    size_t i = below(search->n), kind = below(4);
+    size_t i = drawn_below(search->n), kind = drawn_below(4);
     double *row = search->x + i * search->ld, length = 0;
     if (kind == 0) {
         draw_row(search, i);
     } else if (kind == 1) {
-        memcpy(row, search->x + below(search->n) * search->ld, search->ld * sizeof *row);
+        memcpy(row, search->x + drawn_below(search->n) * search->ld, search->ld * sizeof *row);
     } else {
         double by = kind == 2 ? 0.5 : 0.1;
         for (size_t c = 0; c < search->ld; c++) {
-            row[c] += by * search->R * uniform() / sqrt((double)search->ld) * 2;
+            row[c] += by * search->R * drawn_uniform() / sqrt((double)search->ld) * 2;
             length += row[c] * row[c];
         }
         for (size_t c = 0; c < search->ld; c++) {
@@ -192,29 +181,15 @@ static void move_row(Search *search)
     }
 }
 
-/* Climbs from the input in x, of that error. */
-static double climb(Search *search, double top, int steps)
+static void move_input(void *input)
 {
-    size_t size = search->n * search->ld * sizeof *search->x;
-    for (int s = 0; s < steps; s++) {
-        memcpy(search->before, search->x, size);
-        size_t i = below(search->n);
-        int64_t token = search->token[i];
-        if (search->file != NULL) {
-            search->token[i] = (int64_t)below(search->file->vocabulary);
-            inputs_embed(search->x, search->file, search->token, search->n);
-        } else {
-            move_row(search);
-        }
-        double found = error_of(search);
-        if (found > top) {
-            top = found;
-        } else {
-            search->token[i] = token;
-            memcpy(search->x, search->before, size);
-        }
+    Search *search = input;
+    if (search->file != NULL) {
+        size_t i = drawn_below(search->n);
+        search->token[i] = (int64_t)drawn_below(search->file->vocabulary);
+    } else {
+        move_row(search);
     }
-    return top;
 }
 
 /* ---- The table ------------------------------------------------------------------------------ */
@@ -241,16 +216,14 @@ static void search_open(Search *search, Given *given, const Subject *subject)
                        .ld = spec.d,
                        .R = given->run.input_norm};
     search->x = calloc(spec.n * spec.d, sizeof *search->x);
-    search->before = calloc(spec.n * spec.d, sizeof *search->before);
     search->token = calloc(spec.n, sizeof *search->token);
-    assert_true(search->x != NULL && search->before != NULL && search->token != NULL);
+    assert_true(search->x != NULL && search->token != NULL);
 }
 
 static void search_clear(Search *search)
 {
     case_clear(&search->pair);
     free(search->x);
-    free(search->before);
     free(search->token);
 }
 
@@ -280,32 +253,23 @@ static void look(Given *given, const Subject *subject, bool nightly)
     Search search;
     clock_t began = clock();
     double proven = omega_proven(subject), top = -INFINITY;
-    numbers = 27;
+    drawn_numbers = 27;
     search_open(&search, given, subject);
     search.omega = fmin(proven, 300);
-    size_t count = search.n * search.ld;
-    double *best = calloc(count, sizeof *best);
-    int64_t *tokens = calloc(search.n, sizeof *tokens);
-    assert_true(best != NULL && tokens != NULL);
-    for (int s = 0; s < sample; s++) {
-        draw_input(&search);
-        double found = error_of(&search);
-        if (found > top) {
-            top = found;
-            memcpy(best, search.x, count * sizeof *best);
-            memcpy(tokens, search.token, search.n * sizeof *tokens);
-        }
-    }
-    memcpy(search.x, best, count * sizeof *best);
-    memcpy(search.token, tokens, search.n * sizeof *tokens);
+    bool tokens = search.file != NULL;
+    const Climb inputs = {tokens ? (void *)search.token : (void *)search.x,
+                          search.n * (tokens ? sizeof *search.token : search.ld * sizeof *search.x),
+                          draw_input,
+                          move_input,
+                          error_of,
+                          &search};
+    top = climb(&inputs, top, sample, 0);
     double of_sample = omega_needed(search);
-    top = climb(&search, top, steps);
+    climb(&inputs, top, 0, steps);
     double of_worst = omega_needed(search);
     print_message("| %s | %.6g | %.1f | %.1f | %d | %.0f s |\n", subject->name, proven, of_worst,
                   of_sample, sample + steps, (double)(clock() - began) / CLOCKS_PER_SEC);
     assert_true(of_worst <= proven && of_sample <= of_worst + 1e-6);
-    free(best);
-    free(tokens);
     search_clear(&search);
 }
 
