@@ -193,6 +193,35 @@ static void what_is_outside_the_band_fails(void **state)
                  1, "verdict: FAIL: 1 of 1");
 }
 
+static void one_norm_is_fitted(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const char *const norms[] = {"max", "rms", "rel"};
+        Output output = shell("$h growth --construction silu --n 3,5,9 --d 3 --norm %s -o - -q | "
+                              "tail -n +2 | cut -d, -f 16 | sort -u | tr -d \"\\n\"",
+                              norms[i]);
+        assert_string_equal(output.text, norms[i]);
+        free(output.text);
+    }
+    expect_shell("$h growth --construction silu --n 3,5,9 --d 3 -o - -q | tail -n +2 | "
+                 "cut -d, -f 16 | uniq | xargs",
+                 0, "max rel\n");
+}
+
+/* 2^7 1e-900, and 1e3 times that. */
+static void sizes_are_predicted(void **state)
+{
+    (void)state;
+    expect_shell(SMALL "$h growth s.csv --predict depth=128,x", 2, "--predict: token 'x'");
+    expect_shell(SMALL "$h growth s.csv --norm max --predict depth=128,1000 -o - -q | "
+                       "cut -d, -f 38,41,45",
+                 0, "at,predicted_log10,status\n128,-897.89279003,ok\n1000,-897,ok\n");
+    expect_shell(SMALL "$h growth s.csv --predict width=3", 2,
+                 "expected omega, n, d, depth or layer, = and a list");
+    expect_shell(SMALL "$h growth s.csv --predict depth", 2, "expected omega, n");
+}
+
 static void what_was_swept_is_the_same_as_its_table(void **state)
 {
     expect_shell("all=\"--construction silu --n 3,5,9 --d 4 --seed 1:2\"; "
@@ -263,6 +292,8 @@ int main(void)
         SHELL_TEST(a_law_may_be_below_all_doubles),
         SHELL_TEST(a_bound_in_the_middle_is_no_value),
         SHELL_TEST(what_is_outside_the_band_fails),
+        SHELL_TEST(one_norm_is_fitted),
+        SHELL_TEST(sizes_are_predicted),
         SHELL_TEST(what_was_swept_is_the_same_as_its_table),
         SHELL_TEST(arms_agree_with_min_omega),
         SHELL_TEST(bad_requests_are_refused),

@@ -123,10 +123,12 @@ static bool is_table(const char *path)
     return length > 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
-/* Tables in place of case files: all of the operands [*count], which then are none, or none. */
-static int take_tables(Grid *grid, const RunOptions *run, char **files, int *count)
+/* Tables in place of case files: all of the operands [*count], which then are none, or none; and
+ * the norm that is asked of them. */
+static int take_tables(Grid *grid, RunOptions *run, const Setting *norm, char **files, int *count)
 {
     size_t tables = 0, all = (size_t)*count;
+    run->growth.norm = norm->given ? (Norm)norm->list.values[0].integer : NORM_COUNT;
     for (size_t i = 0; i < all; i++) {
         tables += is_table(files[i]);
     }
@@ -254,7 +256,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     int count = argc - operand;
     status = status != 0 || !command->reads_tables
                  ? status
-                 : take_tables(grid, run, arguments + operand, &count);
+                 : take_tables(grid, run, &flags.settings[AXIS_NORM], arguments + operand, &count);
     status = status != 0
                  ? status
                  : read_operands(&sections, &flags, command, run, arguments + operand, count);

@@ -20,9 +20,11 @@ typedef struct Grid {
     SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;
 
-/* Options of growth: files, or NULL. */
+/* Options of growth, or NULL: a file, and an axis with its values as "depth=192,384".  norm: that
+ * of --norm, which points without a tolerance forget; NORM_COUNT: none. */
 typedef struct {
-    const char *check;
+    const char *check, *predict;
+    Norm norm;
 } GrowthOptions;
 
 /* Options of check. */

@@ -44,6 +44,7 @@ typedef enum {
     FLAG_PROPAGATION,
     FLAG_CERTIFY,
     FLAG_CHECK,
+    FLAG_PREDICT,
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,

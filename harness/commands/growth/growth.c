@@ -9,6 +9,7 @@
 #include "../../base/message.h"
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
+#include "../../base/values.h"
 #include "../../table/check_columns.h"
 #include "../commands.h"
 #include "../outcome.h"
@@ -16,6 +17,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Along what errors grow. */
+enum { AXES = 5 };
+static const size_t axes[AXES] = {AXIS_OMEGA, AXIS_N, AXIS_D, AXIS_DEPTH, PLOT_LAYER};
 
 /* The laws of one series, kept for what is held against them. */
 typedef struct {
@@ -24,13 +30,15 @@ typedef struct {
 } Found;
 
 /* tables [count]: fitted, and at their end, with --check, the one that is held against the laws;
- * fitted: rows of the others.  found [found_count]: of one norm. */
+ * fitted: rows of the others.  asked: with --predict, values of an axis.  found [found_count]: of
+ * one norm. */
 typedef struct {
     const Grid *grid;
     const RunOptions *run;
     Outcome outcome;
     Csv *tables;
-    size_t count, fitted;
+    size_t count, fitted, asked_axis;
+    ValueList asked;
     Found *found;
     size_t found_count, found_room;
     size_t series, without, held, lawless;
@@ -113,7 +121,8 @@ static int take_series(void *context, const Series *series)
     int status = laws_find(&laws, series);
     all->series++;
     all->without += status == 0 && laws_predict(&band, &laws, series->points[0].x) == NULL;
-    for (size_t i = 0; i < laws.count && status == 0 && all->run->growth.check == NULL; i++) {
+    bool alone = all->run->growth.check == NULL && all->run->growth.predict == NULL;
+    for (size_t i = 0; i < laws.count && status == 0 && alone; i++) {
         status = sink_put(&all->outcome.sink, &(LawRow){series, &laws.laws[i], NULL});
     }
     return status != 0 ? status : keep(all, series, &laws);
@@ -174,6 +183,49 @@ static int hold_all(Growth *all, const PlotData *data)
     return status;
 }
 
+/* ---- Predictions ----------------------------------------------------------------------------- */
+
+/* What --predict asks: an axis, and its values.  0; 2 or 99 after a message. */
+static int read_asked(Growth *all, const char *text)
+{
+    const Origin origin = {.flag = "predict"};
+    const char *list = strchr(text, '=');
+    size_t length = list != NULL ? (size_t)(list - text) : 0;
+    Message message;
+    all->asked_axis = PLOT_AXES;
+    for (size_t i = 0; i < AXES; i++) {
+        const char *name = plot_axis_name(axes[i]);
+        if (strlen(name) == length && strncmp(name, text, length) == 0) {
+            all->asked_axis = axes[i];
+        }
+    }
+    if (all->asked_axis == PLOT_AXES) {
+        return complain(origin, text, "expected omega, n, d, depth or layer, = and a list");
+    }
+    Axis like = all->asked_axis == PLOT_LAYER ? AXIS_DEPTH : (Axis)all->asked_axis;
+    int status = values_read(&all->asked, &message, &axis_info(like)->domain, list + 1);
+    if (status == 2) {
+        complain_message(origin, &message);
+    }
+    return status == 99 ? memory_fault() : status;
+}
+
+/* What a series' laws say of the values asked. */
+static int predict(Growth *all, const Series *series, const Laws *laws)
+{
+    int status = 0;
+    for (size_t i = 0; i < all->asked.count && status == 0; i++) {
+        AxisValue value = all->asked.values[i];
+        Held held = {.x = value.form == FORM_INTEGER ? (double)value.integer : value.real,
+                     .seed = ""};
+        const Law *law = laws_predict(&held.band, laws, held.x);
+        if (law != NULL && series->axis == all->asked_axis) {
+            status = sink_put(&all->outcome.sink, &(LawRow){series, law, &held});
+        }
+    }
+    return status;
+}
+
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* Of searches: they have no norm of their own. */
@@ -188,15 +240,17 @@ static int take_term(void *context, const Series *series, const Law *law)
 /* The errors in one norm. */
 static int find_laws(Growth *all, Norm norm)
 {
-    static const size_t axes[] = {AXIS_OMEGA, AXIS_N, AXIS_D, AXIS_DEPTH, PLOT_LAYER};
     PlotData data = {0};
     int status = plot_data_take(&data, all->tables, all->count, norm);
     all->found_count = 0;
     if (status == 0 && data.searched && norm == NORM_MAX) {
         status = needed_each(&data, all->fitted, take_term, all);
     }
-    for (size_t i = 0; i < sizeof axes / sizeof *axes && status == 0 && !data.searched; i++) {
+    for (size_t i = 0; i < AXES && status == 0 && !data.searched; i++) {
         status = series_each(&data, all->fitted, axes[i], take_series, all);
+    }
+    for (size_t i = 0; i < all->found_count && status == 0; i++) {
+        status = predict(all, &all->found[i].series, &all->found[i].laws);
     }
     status = status == 0 && all->run->growth.check != NULL ? hold_all(all, &data) : status;
     plot_data_clear(&data);
@@ -246,6 +300,7 @@ static void clear(Growth *all)
     }
     free(all->tables);
     free(all->found);
+    values_clear(&all->asked);
 }
 
 static const OutcomeKind growth_outcome = {.table = {.bare = BARE_TEXT,
@@ -257,15 +312,17 @@ static const OutcomeKind growth_outcome = {.table = {.bare = BARE_TEXT,
 int command_growth(const Grid *grid, const RunOptions *run)
 {
     Growth all = {.grid = grid, .run = run};
-    bool one = (grid->points[0].asked >> AXIS_NORM & 1) != 0;
     int status = check_asked(grid);
+    status =
+        status == 0 && run->growth.predict != NULL ? read_asked(&all, run->growth.predict) : status;
     if (status != 0) {
         return status;
     }
     status = outcome_open(&all.outcome, &growth_outcome, grid, run);
     status = status != 0 ? status : read_tables(&all);
     for (Norm norm = 0; norm < NORM_COUNT && status == 0; norm++) {
-        if (one ? norm == grid->points[0].norm : norm != NORM_RMS) {
+        Norm asked = run->growth.norm;
+        if (asked == NORM_COUNT ? norm != NORM_RMS : norm == asked) {
             status = find_laws(&all, norm);
         }
     }

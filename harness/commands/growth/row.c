@@ -214,6 +214,11 @@ void growth_print(FILE *file, const void *row)
         law_parts(law, &theory) != 0) {
         fprintf(file, "; theory: %g to %g", theory.least, theory.most);
     }
+    if (own->held != NULL) {
+        const Held *held = own->held;
+        fprintf(file, "; at %g 10^%.2f (10^%.2f to 10^%.2f)", held->x, held->band.middle,
+                held->band.low, held->band.high);
+    }
     fprintf(file, "; %zu points", law->points);
     if (series->censored > 0) {
         fprintf(file, ", %zu cells censored", series->censored);
