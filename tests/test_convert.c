@@ -320,6 +320,7 @@ static void bad_conversions_are_refused(void **state)
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --tolerance 1,2",
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --judge logits",
         "convert cases/models/modadd53-silu.safetensors",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x.pt --omega 20",
         "convert cases/models/modadd53-silu.safetensors -o /no/such/x.safetensors",
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --omega 5,6",
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form four",

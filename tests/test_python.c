@@ -33,6 +33,25 @@ static void models_of_pytorch_get_in(void **state)
                           "all is well", "python3 with torch");
 }
 
+/* What is there is a path, whatever it is called; PyTorch's own files are told how they get in. */
+static void files_are_found_by_any_name(void **state)
+{
+    expect_shell(OWN
+                 "cp -r $p/cases/models/chargpt $s/hf; cd $s; mkdir old; echo x >m.pth\n"
+                 "cp m.pth old/pytorch_model.bin; cp hf/model.safetensors plain\n"
+                 "$h verify hf --tokens 1/2 --omega 20 -q | grep -c verdict; $h verify m.pth\n"
+                 "echo $?; $h verify old; echo $?; $h verify none.pth; echo $?; $h verify plain",
+                 2,
+                 "1\n"
+                 "m.pth: a file of PyTorch's own: expected one of safetensors, which python3 -m "
+                 "headproof save m.pth -o MODEL.safetensors writes (docs/python.md)\n2\n"
+                 "old: a file of PyTorch's own: expected one of safetensors, which python3 -m "
+                 "headproof save old -o MODEL.safetensors writes (docs/python.md)\n2\n"
+                 "headproof: token 'none.pth': expected one of stable, normal, or a path: of "
+                 "a file that is there, or with a / in it or .safetensors at its end, without "
+                 "commas, quotes and control characters\n2\nplain: ");
+}
+
 /* The version is the program's, wherever it is written. */
 static void versions_are_one(void **state)
 {
@@ -62,6 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SHELL_TEST(the_module_does_what_it_says),
         SHELL_TEST(models_of_pytorch_get_in),
+        SHELL_TEST(files_are_found_by_any_name),
         SHELL_TEST(versions_are_one),
         SHELL_TEST(pip_installs_it),
     };

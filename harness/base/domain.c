@@ -50,8 +50,9 @@ void domain_describe(char *text, size_t size, const Domain *domain)
     }
     if (domain->paths && used < size) {
         used += (size_t)snprintf(text + used, size - used,
-                                 ", or a path: with a / in it or .safetensors at its end, without "
-                                 "commas, quotes and control characters");
+                                 ", or a path: of a file that is there, or with a / in it or "
+                                 ".safetensors at its end, without commas, quotes and control "
+                                 "characters");
     }
     if (domain->unit != 0 && used < size) {
         snprintf(text + used, size - used, " (4%c: 4 times %c)", domain->unit, domain->unit);

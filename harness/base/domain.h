@@ -31,8 +31,8 @@ typedef struct {
     bool all;        /* "all" stands for every word, */
     size_t all_from; /* from this one on */
     char unit;       /* 'D': "4D" is FORM_MULTIPLE 4; 0: none */
-    bool paths;      /* a path is a value: what contains '/' or ends in .safetensors, or as an
-                        index of several does */
+    bool paths;      /* a path is a value: a file that is there, or what contains '/' or ends in
+                        .safetensors, or as an index of several does */
 } Domain;
 
 /* Orders values of one domain; 0 when they are the same. */

@@ -7,8 +7,10 @@
 #include "suggest.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Exact powers of a factor grow with the range; beyond this the range is refused. */
 #define FACTOR_BITS_MOST 65536
@@ -248,9 +250,17 @@ static bool ends_in(const char *token, size_t length, const char *end)
     return length >= tail && memcmp(token + length - tail, end, tail) == 0;
 }
 
+static bool is_there(const char *token, size_t length)
+{
+    char path[VALUE_TEXT];
+    snprintf(path, sizeof path, "%.*s", (int)length, token);
+    return length < sizeof path && access(path, F_OK) == 0;
+}
+
 static bool is_path(const char *token, size_t length)
 {
-    return memchr(token, '/', length) != NULL || ends_in(token, length, ".safetensors") ||
+    return is_there(token, length) || memchr(token, '/', length) != NULL ||
+           ends_in(token, length, ".safetensors") ||
            ends_in(token, length, ".safetensors.index.json");
 }
 

@@ -12,6 +12,7 @@
 #include "../models/converted_ends.h"
 #include "../models/plain_file.h"
 #include "../models/shared_file.h"
+#include "../models/tensor_set.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -249,6 +250,11 @@ int command_convert(const Grid *grid, const RunOptions *run)
         return complain((Origin){0}, "convert",
                         run->output == NULL ? "expected --output FILE"
                                             : "expected one omega and one form");
+    }
+    if (is_of_pytorch(run->output)) {
+        return complain((Origin){.flag = "output"}, run->output,
+                        "expected another name: what is written are safetensors, which no "
+                        "torch.load reads");
     }
     Point point = grid->points[0];
     ConvertedSaid said = {.form = construction_names[point.spec.construction]};

@@ -54,6 +54,24 @@ char *model_folder(const char *path)
     return folder;
 }
 
+bool is_of_pytorch(const char *path)
+{
+    static const char *const ends[] = {".pt", ".pth", ".bin", ".ckpt"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        is = is || ends_in(path, ends[i]);
+    }
+    return is;
+}
+
+static int refuse_pytorch(const char *path)
+{
+    return complain_of(path, NULL, NULL,
+                       "a file of PyTorch's own: expected one of safetensors, which python3 -m "
+                       "headproof save %s -o MODEL.safetensors writes (docs/python.md)",
+                       path);
+}
+
 /* The file or the index in a folder. */
 static int choose_in_folder(TensorSet *set)
 {
@@ -61,7 +79,10 @@ static int choose_in_folder(TensorSet *set)
     char *index = path_beside(set->folder, "model.safetensors.index.json");
     int status = file == NULL || index == NULL ? memory_fault() : 0;
     bool whole = status == 0 && is_there(file), sharded = status == 0 && is_there(index);
-    if (status == 0 && whole == sharded) {
+    char *own = path_beside(set->folder, "pytorch_model.bin");
+    if (status == 0 && !whole && !sharded && own != NULL && is_there(own)) {
+        status = refuse_pytorch(set->folder);
+    } else if (status == 0 && whole == sharded) {
         status = complain_of(
             set->folder, NULL, NULL,
             whole ? "has model.safetensors and model.safetensors.index.json: expected one "
@@ -69,6 +90,7 @@ static int choose_in_folder(TensorSet *set)
                   : "expected model.safetensors or model.safetensors.index.json in it");
     }
     set->path = status != 0 ? NULL : sharded ? index : file;
+    free(own);
     free(sharded ? file : index);
     if (status != 0) {
         free(sharded ? index : file);
@@ -109,6 +131,9 @@ static int choose(TensorSet *set, const char *path)
     }
     if (stem > 0) {
         return choose_index_of(set, path, stem);
+    }
+    if (is_of_pytorch(path) && is_there(path)) {
+        return refuse_pytorch(path);
     }
     set->path = strdup(path);
     return set->path == NULL ? memory_fault() : 0;

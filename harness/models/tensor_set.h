@@ -28,6 +28,9 @@ typedef struct {
     size_t count;
 } TensorSet;
 
+/* Does the name end as those of PyTorch's own files do, which are no safetensors? */
+bool is_of_pytorch(const char *path);
+
 /* path: a safetensors file, an index ("*.index.json"), one of the files that an index beside it
  * lists ("*-00001-of-00002.safetensors"), or a folder with either.  0; 2 after one message; 99 when
  * memory is short or the disk fails.  Clear the set in any case. */
