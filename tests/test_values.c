@@ -258,7 +258,8 @@ static void test_paths_that_part_nothing(void **state)
     }
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         assert_int_equal(values_read(&list, &message, &paths, other[i]), 2);
-        assert_non_null(strstr(message.text, "or a path: of a file that is there, or with a / in it"));
+        assert_non_null(
+            strstr(message.text, "or a path: of a file that is there, or with a / in it"));
         values_clear(&list);
     }
 }
