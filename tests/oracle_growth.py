@@ -328,6 +328,10 @@ def formulas(program, path, rows):
                 inverse = numpy.linalg.inv(design.T @ design)
                 tried.append((residual, linear, best, inverse))
             residual, linear, best, inverse = min(tried, key=lambda t: t[0])
+            if residual > 1:
+                if any((r["law"], r["why"]) != ("none", "residual") for r in lines):
+                    sys.exit(f"{what}: a formula that is off by {residual} there")
+                continue
             if len(lines) != len(axes):
                 sys.exit(f"{what} of {kept}: {len(axes)} terms here, {len(lines)} there")
             for i, (axis, row) in enumerate(zip(axes, lines)):

@@ -145,6 +145,16 @@ static void an_oracle_finds_the_same_formulas(void **state)
     expect_output(output, 0, "12 rows, 48 numbers: the same");
 }
 
+/* What is proven of attention grows with the depth faster than any formula of it. */
+static void a_formula_far_off_is_none(void **state)
+{
+    (void)state;
+    expect_shell("$h min-omega --construction attention --n 3,6 --d 3 --depth 1,4,8 "
+                 "--tolerance 1e-6 --arithmetic none --every-input --input-norm 9 -o a.csv -q; "
+                 "$h growth a.csv -o - -q | cut -d, -f 17-20 | xargs",
+                 0, "omega_min,depth,logarithm, omega_proven,n,none,residual");
+}
+
 static void laws_are_found_as_they_were_made(void **state)
 {
     const char *interpreter = python();
@@ -288,6 +298,7 @@ int main(void)
         SHELL_TEST(an_oracle_finds_the_same_laws),
         SHELL_TEST(an_oracle_finds_the_same_bands),
         SHELL_TEST(an_oracle_finds_the_same_formulas),
+        SHELL_TEST(a_formula_far_off_is_none),
         SHELL_TEST(laws_are_found_as_they_were_made),
         SHELL_TEST(a_law_may_be_below_all_doubles),
         SHELL_TEST(a_bound_in_the_middle_is_no_value),

@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A formula whose Omegas are off by more is none: by 1 the error is another by e^2. */
+#define FORMULA_RESIDUAL 1.0
+
 static const size_t sizes[FIT_MOST] = {AXIS_N, AXIS_D, AXIS_DEPTH};
 
 typedef struct {
@@ -68,6 +71,10 @@ static Law find_formula(Searches *all)
         law.other = fit_residual(better ? &law.fit : &other);
         law.fit = better ? other : law.fit;
         law.kind = better ? LAW_LINEAR : LAW_LOGARITHM;
+    }
+    if (fit_residual(&law.fit) > FORMULA_RESIDUAL) {
+        law.kind = LAW_NONE;
+        law.why = "residual";
     }
     return law;
 }
