@@ -219,6 +219,24 @@ static void one_norm_is_fitted(void **state)
                  0, "max rel\n");
 }
 
+/* Three seeds of all, then more of what is not sure; never more than asked, nor than there are. */
+static void seeds_come_where_laws_ask(void **state)
+{
+    (void)state;
+    expect_shell("all=\"--construction silu,attention --n 4,8,16 --d 4 --omega 20 --seed 1:40\"; "
+                 "$h growth $all --evaluations 70 -o a.csv",
+                 0, "70 of 240 points evaluated");
+    expect_shell("$h growth --construction attention --arithmetic none --mask causal --n 4 --d 4 "
+                 "--omega 10:30:5 --seed 1:40 --evaluations 1000 -o a.csv; "
+                 "grep -c ,omega,arm-left,,10,30,5,3,0 a.csv",
+                 0, "15 of 200 points evaluated\n2\n");
+    expect_shell("all=\"--construction silu --n 4,8,16 --d 4 --omega 20 --seed 1:5\"; "
+                 "$h growth $all --evaluations 999 -q -o a.csv && $h growth $all -q -o b.csv && "
+                 "cmp a.csv b.csv && echo same",
+                 0, "same");
+    expect_shell(SMALL "$h growth s.csv --evaluations 9", 2, "which are evaluated");
+}
+
 /* 2^7 1e-900, and 1e3 times that. */
 static void sizes_are_predicted(void **state)
 {
@@ -304,6 +322,7 @@ int main(void)
         SHELL_TEST(a_bound_in_the_middle_is_no_value),
         SHELL_TEST(what_is_outside_the_band_fails),
         SHELL_TEST(one_norm_is_fitted),
+        SHELL_TEST(seeds_come_where_laws_ask),
         SHELL_TEST(sizes_are_predicted),
         SHELL_TEST(what_was_swept_is_the_same_as_its_table),
         SHELL_TEST(arms_agree_with_min_omega),

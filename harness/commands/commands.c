@@ -127,7 +127,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .run = command_growth,
                         .write_header = growth_write_header,
                         .flags = EVALUATES | TABLE | BIT(FLAG_COLOR) | THREADS | BIT(FLAG_DIGITS) |
-                                 BIT(FLAG_CHECK) | BIT(FLAG_PREDICT),
+                                 BIT(FLAG_CHECK) | BIT(FLAG_PREDICT) | BIT(FLAG_EVALUATIONS),
                         .reads_tables = true},
     [COMMAND_CHECK] = {.name = "check",
                        .summary = "the verdict against a baseline or tolerances, for CI",

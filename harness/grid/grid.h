@@ -24,6 +24,7 @@ typedef struct Grid {
  * of --norm, which points without a tolerance forget; NORM_COUNT: none. */
 typedef struct {
     const char *check, *predict;
+    size_t evaluations; /* --evaluations; 0: every point */
     Norm norm;
 } GrowthOptions;
 

@@ -89,6 +89,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                     .help = "rows to be held against the laws; outside their bands is a failure"},
     [FLAG_PREDICT] = {"predict", "AXIS=LIST",
                       .help = "what the laws along an axis say of these sizes, with a band"},
+    [FLAG_EVALUATIONS] = {"evaluations", "COUNT",
+                          .help = "points at most: 3 seeds, then more where laws are not sure"},
     [FLAG_RESUME] = {"resume", NULL, .help = "go on with what an interrupted run of the same left"},
     [FLAG_SHARD] = {"shard", "I/N",
                     .help = "the I-th of N parts, for job arrays; merge puts them together"},
@@ -394,6 +396,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_CHECK: run->growth.check = text; break;
     case FLAG_PREDICT: run->growth.predict = text; break;
+    case FLAG_EVALUATIONS: return read_count(&run->growth.evaluations, origin, text);
     case FLAG_RESUME: run->resume = true; break;
     case FLAG_CERTIFY: run->certify = true; break;
     case FLAG_EVERY_INPUT: run->every_input = true; break;

@@ -45,6 +45,7 @@ typedef enum {
     FLAG_CERTIFY,
     FLAG_CHECK,
     FLAG_PREDICT,
+    FLAG_EVALUATIONS,
     FLAG_BASELINE, /* the first of check's own */
     FLAG_SAVE_BASELINE,
     FLAG_FORCE,

@@ -42,13 +42,25 @@ typedef struct {
     Found *found;
     size_t found_count, found_room;
     size_t series, without, held, lawless;
+    bool trying;                     /* laws are found, and not written */
+    bool unsure[CONSTRUCTION_COUNT]; /* which have a law that is not sure */
+    size_t evaluated;
 } Growth;
+
+/* Seeds of the first round, and rounds: each has as many seeds as all before it. */
+enum { SEEDS_FIRST = 3, ROUNDS_MOST = 64 };
+
+/* A law is not sure whose slope may be off by more than this, and than a tenth. */
+#define UNSURE 0.05
+
+static int find_laws(Growth *all, Norm norm) __attribute__((warn_unused_result));
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Rows of the grid, as a sweep writes them, in memory. */
-static int sweep(Csv *table, const Growth *all)
+/* Rows of a grid, as a sweep writes them, in memory. */
+static int sweep(Growth *all, const Grid *grid)
 {
+    Csv *table = &all->tables[all->count++];
     char *text = NULL;
     size_t length = 0;
     RunOptions run = *all->run;
@@ -58,7 +70,7 @@ static int sweep(Csv *table, const Growth *all)
     if (run.stream == NULL) {
         return memory_fault();
     }
-    int status = command_sweep(all->grid, &run);
+    int status = command_sweep(grid, &run);
     bool closed = fclose(run.stream) == 0;
     if (status > 1 || !closed) {
         free(text);
@@ -66,6 +78,72 @@ static int sweep(Csv *table, const Growth *all)
     }
     status = csv_take(table, "swept", text, length);
     return status == 2 ? 99 : status; /* the program wrote it */
+}
+
+static size_t count_rows(const Growth *all)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        rows += all->tables[i].rows;
+    }
+    return rows;
+}
+
+/* How many seeds of the grid come before that one. */
+static size_t seed_rank(const Grid *grid, uint64_t seed)
+{
+    size_t rank = 0;
+    uint64_t last = grid->points[0].spec.seed;
+    for (size_t i = 0; grid->points[i].spec.seed != seed; i++) {
+        rank += i == 0 || grid->points[i].spec.seed != last;
+        last = grid->points[i].spec.seed;
+    }
+    return rank;
+}
+
+/* Points of the grid whose seed is, in the order of seeds, the first-th or up to the end-th, of
+ * constructions that are not sure; at most as many as are left. */
+static int sweep_round(Growth *all, size_t first, size_t end)
+{
+    const Grid *grid = all->grid;
+    Grid round = *grid;
+    round.count = 0;
+    round.points = calloc(grid->count + 1, sizeof *round.points);
+    round.section = calloc(grid->count + 1, sizeof *round.section);
+    int status = round.points == NULL || round.section == NULL ? memory_fault() : 0;
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        const Point *point = &grid->points[i];
+        size_t rank = seed_rank(grid, point->spec.seed);
+        bool asked = rank >= first && rank < end && all->unsure[point->spec.construction];
+        if (asked && all->evaluated < all->run->growth.evaluations) {
+            all->evaluated++;
+            round.section[round.count] = grid->section[i];
+            round.points[round.count++] = *point;
+        }
+    }
+    status = status == 0 && round.count > 0 ? sweep(all, &round) : status;
+    free(round.points);
+    free(round.section);
+    return status;
+}
+
+/* The first seeds of all points, then twice as many of what is not sure, and so on. */
+static int sweep_rounds(Growth *all)
+{
+    size_t before = 0, first = 0, end = SEEDS_FIRST;
+    int status = 0;
+    memset(all->unsure, 1, sizeof all->unsure);
+    for (; status == 0 && (first == 0 || all->evaluated > before); first = end, end *= 2) {
+        before = all->evaluated;
+        status = sweep_round(all, first, end);
+        memset(all->unsure, 0, sizeof all->unsure);
+        all->trying = true;
+        all->fitted = count_rows(all);
+        status = status == 0 ? find_laws(all, NORM_REL) : status;
+    }
+    all->trying = false;
+    all->series = all->without = 0;
+    return status;
 }
 
 static int read_table(Csv *table, const char *path)
@@ -79,7 +157,7 @@ static int read_tables(Growth *all)
     const Grid *grid = all->grid;
     const char *check = all->run->growth.check;
     int status = 0;
-    all->tables = calloc(grid->table_count + 2, sizeof *all->tables);
+    all->tables = calloc(grid->table_count + ROUNDS_MOST + 1, sizeof *all->tables);
     if (all->tables == NULL) {
         return memory_fault();
     }
@@ -87,11 +165,9 @@ static int read_tables(Growth *all)
         status = read_table(&all->tables[all->count++], grid->tables[i]);
     }
     if (grid->table_count == 0) {
-        status = sweep(&all->tables[all->count++], all);
+        status = all->run->growth.evaluations > 0 ? sweep_rounds(all) : sweep(all, grid);
     }
-    for (size_t i = 0; i < all->count; i++) {
-        all->fitted += all->tables[i].rows;
-    }
+    all->fitted = count_rows(all);
     return status == 0 && check != NULL ? read_table(&all->tables[all->count++], check) : status;
 }
 
@@ -113,6 +189,17 @@ static int keep(Growth *all, const Series *series, const Laws *laws)
     return 0;
 }
 
+static void note_unsure(Growth *all, const Series *series, const Law *law)
+{
+    const Domain *domain = &axis_info(AXIS_CONSTRUCTION)->domain;
+    const char *name = plot_text(series->data, series->row, AXIS_CONSTRUCTION);
+    double error = fit_slope_error(&law->fit, law_noise(law), law->term);
+    bool sure = !law_has_line(law) || error <= fmax(UNSURE, fabs(law->fit.slope[0]) / 10);
+    for (size_t i = 0; i < domain->word_count; i++) {
+        all->unsure[i] = all->unsure[i] || (!sure && strcmp(domain->words[i], name) == 0);
+    }
+}
+
 static int take_series(void *context, const Series *series)
 {
     Growth *all = context;
@@ -122,8 +209,12 @@ static int take_series(void *context, const Series *series)
     all->series++;
     all->without += status == 0 && laws_predict(&band, &laws, series->points[0].x) == NULL;
     bool alone = all->run->growth.check == NULL && all->run->growth.predict == NULL;
-    for (size_t i = 0; i < laws.count && status == 0 && alone; i++) {
-        status = sink_put(&all->outcome.sink, &(LawRow){series, &laws.laws[i], NULL});
+    for (size_t i = 0; i < laws.count && status == 0; i++) {
+        if (all->trying) {
+            note_unsure(all, series, &laws.laws[i]);
+        } else if (alone) {
+            status = sink_put(&all->outcome.sink, &(LawRow){series, &laws.laws[i], NULL});
+        }
     }
     return status != 0 ? status : keep(all, series, &laws);
 }
@@ -249,10 +340,12 @@ static int find_laws(Growth *all, Norm norm)
     for (size_t i = 0; i < AXES && status == 0 && !data.searched; i++) {
         status = series_each(&data, all->fitted, axes[i], take_series, all);
     }
-    for (size_t i = 0; i < all->found_count && status == 0; i++) {
+    for (size_t i = 0; i < all->found_count && status == 0 && !all->trying; i++) {
         status = predict(all, &all->found[i].series, &all->found[i].laws);
     }
-    status = status == 0 && all->run->growth.check != NULL ? hold_all(all, &data) : status;
+    if (status == 0 && all->run->growth.check != NULL && !all->trying) {
+        status = hold_all(all, &data);
+    }
     plot_data_clear(&data);
     return status;
 }
@@ -277,12 +370,19 @@ static int conclude(const Growth *all)
     } else if (!all->run->quiet) {
         fprintf(file, "%zu series, %zu of them without a law\n", all->series, all->without);
     }
+    if (all->evaluated > 0 && !all->run->quiet) {
+        fprintf(file, "%zu of %zu points evaluated\n", all->evaluated, all->grid->count);
+    }
     return 0;
 }
 
 /* Tables are as they are: no axis can be asked of them. */
-static int check_asked(const Grid *grid)
+static int check_asked(const Grid *grid, const RunOptions *run)
 {
+    if (grid->table_count > 0 && run->growth.evaluations > 0) {
+        return complain((Origin){.flag = "evaluations"}, grid->tables[0],
+                        "expected it without tables, which are evaluated");
+    }
     uint64_t others = ~((uint64_t)1 << AXIS_NORM);
     for (Axis axis = 0; axis < AXIS_COUNT && grid->table_count > 0; axis++) {
         if ((grid->points[0].asked & others) >> axis & 1) {
@@ -312,7 +412,7 @@ static const OutcomeKind growth_outcome = {.table = {.bare = BARE_TEXT,
 int command_growth(const Grid *grid, const RunOptions *run)
 {
     Growth all = {.grid = grid, .run = run};
-    int status = check_asked(grid);
+    int status = check_asked(grid, run);
     status =
         status == 0 && run->growth.predict != NULL ? read_asked(&all, run->growth.predict) : status;
     if (status != 0) {
