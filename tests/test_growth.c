@@ -145,6 +145,19 @@ static void an_oracle_finds_the_same_formulas(void **state)
     expect_output(output, 0, "12 rows, 48 numbers: the same");
 }
 
+/* A row for each tolerance, and masked, which has no Omega, apart. */
+static void a_tolerance_asks_for_the_omega_needed(void **state)
+{
+    (void)state;
+    expect_shell(
+        "all=\"--construction silu,masked --n 4,8,16 --d 4,8 --depth 1,3 --tolerance 1e-6 "
+        "--arithmetic none\"; $h growth $all --omega 10,20 -q -o a.csv && "
+        "$h min-omega $(echo $all | sed s/,masked//) -q -o m.csv && "
+        "$h growth m.csv -q -o b.csv && grep omega_min a.csv >a && grep omega_min b.csv >b && "
+        "cmp a b && wc -l <a",
+        0, "3\n");
+}
+
 /* What is proven of attention grows with the depth faster than any formula of it. */
 static void a_formula_far_off_is_none(void **state)
 {
@@ -316,6 +329,7 @@ int main(void)
         SHELL_TEST(an_oracle_finds_the_same_laws),
         SHELL_TEST(an_oracle_finds_the_same_bands),
         SHELL_TEST(an_oracle_finds_the_same_formulas),
+        SHELL_TEST(a_tolerance_asks_for_the_omega_needed),
         SHELL_TEST(a_formula_far_off_is_none),
         SHELL_TEST(laws_are_found_as_they_were_made),
         SHELL_TEST(a_law_may_be_below_all_doubles),

@@ -10,6 +10,7 @@
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
 #include "../../base/values.h"
+#include "../../grid/point_axes.h"
 #include "../../table/check_columns.h"
 #include "../commands.h"
 #include "../outcome.h"
@@ -57,8 +58,8 @@ static int find_laws(Growth *all, Norm norm) __attribute__((warn_unused_result))
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-/* Rows of a grid, as a sweep writes them, in memory. */
-static int sweep(Growth *all, const Grid *grid)
+/* Rows of a grid, as a command writes them, in memory. */
+static int run_command(Growth *all, RunCommand *command, const Grid *grid)
 {
     Csv *table = &all->tables[all->count++];
     char *text = NULL;
@@ -70,7 +71,7 @@ static int sweep(Growth *all, const Grid *grid)
     if (run.stream == NULL) {
         return memory_fault();
     }
-    int status = command_sweep(grid, &run);
+    int status = command(grid, &run);
     bool closed = fclose(run.stream) == 0;
     if (status > 1 || !closed) {
         free(text);
@@ -121,7 +122,7 @@ static int sweep_round(Growth *all, size_t first, size_t end)
             round.points[round.count++] = *point;
         }
     }
-    status = status == 0 && round.count > 0 ? sweep(all, &round) : status;
+    status = status == 0 && round.count > 0 ? run_command(all, command_sweep, &round) : status;
     free(round.points);
     free(round.section);
     return status;
@@ -157,7 +158,7 @@ static int read_tables(Growth *all)
     const Grid *grid = all->grid;
     const char *check = all->run->growth.check;
     int status = 0;
-    all->tables = calloc(grid->table_count + ROUNDS_MOST + 1, sizeof *all->tables);
+    all->tables = calloc(grid->table_count + ROUNDS_MOST + 2, sizeof *all->tables);
     if (all->tables == NULL) {
         return memory_fault();
     }
@@ -165,7 +166,8 @@ static int read_tables(Growth *all)
         status = read_table(&all->tables[all->count++], grid->tables[i]);
     }
     if (grid->table_count == 0) {
-        status = all->run->growth.evaluations > 0 ? sweep_rounds(all) : sweep(all, grid);
+        status = all->run->growth.evaluations > 0 ? sweep_rounds(all)
+                                                  : run_command(all, command_sweep, grid);
     }
     all->fitted = count_rows(all);
     return status == 0 && check != NULL ? read_table(&all->tables[all->count++], check) : status;
@@ -274,6 +276,49 @@ static int hold_all(Growth *all, const PlotData *data)
     return status;
 }
 
+/* ---- Searches ------------------------------------------------------------------------------- */
+
+static int take_term(void *context, const Series *series, const Law *law)
+{
+    Growth *all = context;
+    all->series++;
+    all->without += law->kind == LAW_NONE;
+    return sink_put(&all->outcome.sink, &(LawRow){series, law, NULL});
+}
+
+/* With a tolerance the Omega that a grid needs: its points without their own, each once. */
+static int search_needed(Growth *all)
+{
+    const Grid *grid = all->grid;
+    Grid asked = *grid;
+    PlotData data = {0};
+    size_t table = all->count;
+    asked.count = 0;
+    asked.points = calloc(grid->count + 1, sizeof *asked.points);
+    int status = asked.points == NULL ? memory_fault() : 0;
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        Point point = grid->points[i];
+        size_t before = 0;
+        point.omega = 0;
+        point.asked &= ~((uint64_t)1 << AXIS_OMEGA);
+        while (before < asked.count && point_compare(&asked.points[before], &point) != 0) {
+            before++;
+        }
+        bool masked = construction_info(point.spec.construction)->masked; /* it has no Omega */
+        if (before == asked.count && point.judged && !masked) {
+            asked.points[asked.count++] = point;
+        }
+    }
+    if (status == 0 && asked.count > 0) {
+        status = run_command(all, command_min_omega, &asked);
+        status = status == 0 ? plot_data_take(&data, &all->tables[table], 1, NORM_MAX) : status;
+        status = status == 0 ? needed_each(&data, data.rows, take_term, all) : status;
+    }
+    plot_data_clear(&data);
+    free(asked.points);
+    return status;
+}
+
 /* ---- Predictions ----------------------------------------------------------------------------- */
 
 /* What --predict asks: an axis, and its values.  0; 2 or 99 after a message. */
@@ -318,15 +363,6 @@ static int predict(Growth *all, const Series *series, const Laws *laws)
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
-
-/* Of searches: they have no norm of their own. */
-static int take_term(void *context, const Series *series, const Law *law)
-{
-    Growth *all = context;
-    all->series++;
-    all->without += law->kind == LAW_NONE;
-    return sink_put(&all->outcome.sink, &(LawRow){series, law, NULL});
-}
 
 /* The errors in one norm. */
 static int find_laws(Growth *all, Norm norm)
@@ -426,6 +462,7 @@ int command_growth(const Grid *grid, const RunOptions *run)
             status = find_laws(&all, norm);
         }
     }
+    status = status == 0 && grid->table_count == 0 ? search_needed(&all) : status;
     status = status != 0 ? status : conclude(&all);
     status = outcome_end(&all.outcome, status);
     clear(&all);

@@ -92,19 +92,6 @@ static void write_number(FILE *file, double value)
     }
 }
 
-static void write_numbers(FILE *file, const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        write_number(file, values[i]);
-    }
-}
-
-static const char *theory_word(const Law *law, const Theory *theory)
-{
-    static const char *const words[] = {"below", "agrees", "above"};
-    return words[law_parts(law, theory) + 1];
-}
-
 static void write_law(FILE *file, const Series *series, const Law *law)
 {
     bool line = law_has_line(law);
@@ -117,17 +104,17 @@ static void write_law(FILE *file, const Series *series, const Law *law)
                               law->other,
                               law->below,
                               law->above};
-    const size_t count = sizeof numbers / sizeof *numbers;
-    Theory theory;
+    static const char *const words[] = {"below", "agrees", "above"};
+    Theory theory = {NAN, NAN};
     bool expected = line && law_theory(&theory, series, law->kind);
     fprintf(file, ",%s,%s,%.12g,%.12g,%zu,%zu,%zu", law_name(law->kind), law->why, law->from,
             law->to, law->points, law->seeds, series->censored);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         write_number(file, line ? numbers[i] : NAN);
     }
     write_number(file, expected ? theory.least : NAN);
     write_number(file, expected ? theory.most : NAN);
-    fprintf(file, ",%s", expected ? theory_word(law, &theory) : "");
+    fprintf(file, ",%s", expected ? words[law_parts(law, &theory) + 1] : "");
 }
 
 static void write_held(FILE *file, const Law *law, const Held *held)
@@ -138,10 +125,11 @@ static void write_held(FILE *file, const Law *law, const Held *held)
         return;
     }
     bool bound = held->measured != NULL && held->measured->bound;
-    const double band[] = {held->band.low, held->band.middle, held->band.high};
     write_number(file, held->x);
     fprintf(file, ",%s", held->seed);
-    write_numbers(file, band, 3);
+    write_number(file, held->band.low);
+    write_number(file, held->band.middle);
+    write_number(file, held->band.high);
     write_number(file, held->measured != NULL ? held->measured->log10 : NAN);
     status = held->measured != NULL && !held_fits(held) ? "fail" : "ok";
     fprintf(file, ",%s,%s\n", bound ? "measured_log10" : "", status);
