@@ -44,6 +44,14 @@ void sweep_record_clear(SweepRecord *record)
     *record = (SweepRecord){0};
 }
 
+json_t *sidecar_whole(json_t *value, int status)
+{
+    if (status != 0) {
+        json_decref(value);
+    }
+    return status != 0 ? NULL : value;
+}
+
 json_t *sidecar_text(const char *text)
 {
     char *clean = shown_copy(SHOWN_JSON, text);
@@ -66,13 +74,11 @@ json_t *sidecar_date(void)
 json_t *sidecar_arguments(int argc, char **argv)
 {
     json_t *list = json_array();
+    int status = 0;
     for (int i = 0; i < argc; i++) {
-        if (json_array_append_new(list, sidecar_text(argv[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        status |= json_array_append_new(list, sidecar_text(argv[i]));
     }
-    return list;
+    return sidecar_whole(list, status);
 }
 
 static json_t *command_value(const Point *point)
@@ -104,11 +110,7 @@ static json_t *point_value(const RunRecord *run, size_t index)
     if (sweep != NULL) {
         status |= json_object_set_new(point, "passed", json_boolean(sweep->passed[index]));
     }
-    if (status != 0) {
-        json_decref(point);
-        return NULL;
-    }
-    return point;
+    return sidecar_whole(point, status);
 }
 
 static json_t *points_value(const RunRecord *run)
@@ -116,14 +118,12 @@ static json_t *points_value(const RunRecord *run)
     const SweepRecord *sweep = run->sweep;
     size_t count = sweep != NULL ? sweep->count : run->grid->count;
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
+    int status = 0;
+    for (size_t i = 0; i < count && status == 0; i++) {
         size_t index = sweep != NULL ? sweep->points[i] : i;
-        if (json_array_append_new(list, point_value(run, index)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        status = json_array_append_new(list, point_value(run, index));
     }
-    return list;
+    return sidecar_whole(list, status);
 }
 
 static json_t *grid_value(const RunRecord *run)
@@ -182,23 +182,17 @@ json_t *sidecar_value(const RunRecord *run)
     if (run->grid != NULL && (run->sweep == NULL || run->sweep->complete)) {
         status |= json_object_set_new(object, "points", points_value(run));
     }
-    if (status != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return sidecar_whole(object, status);
 }
 
 /* That which is made already, with the digest. */
 static json_t *made_value(const RunRecord *run)
 {
     json_t *object = json_copy(run->made);
-    if (run->digest != NULL &&
-        json_object_set_new(object, "digest", json_string(run->digest)) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return run->digest == NULL
+               ? object
+               : sidecar_whole(object,
+                               json_object_set_new(object, "digest", json_string(run->digest)));
 }
 
 int sidecar_write(FILE *file, const RunRecord *run)

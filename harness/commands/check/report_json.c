@@ -28,11 +28,7 @@ static json_t *key_value(const Finding *finding)
                                           text_value(csv_cell(table, finding->row, i)));
         }
     }
-    if (status != 0) {
-        json_decref(key);
-        key = NULL;
-    }
-    return key;
+    return sidecar_whole(key, status);
 }
 
 static json_t *finding_value(const Check *check, const Finding *finding)
@@ -53,35 +49,27 @@ static json_t *finding_value(const Check *check, const Finding *finding)
         json_object_set_new(object, "limit", text_value(limit)) |
         json_object_set_new(object, "reproduce", command == NULL ? NULL : text_value(command));
     free(command);
-    if (status != 0) {
-        json_decref(object);
-        object = NULL;
-    }
-    return object;
+    return sidecar_whole(object, status);
 }
 
 static json_t *findings_value(const Check *check)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < check->finding_count; i++) {
-        if (json_array_append_new(list, finding_value(check, &check->findings[i])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+    int status = 0;
+    for (size_t i = 0; i < check->finding_count && status == 0; i++) {
+        status = json_array_append_new(list, finding_value(check, &check->findings[i]));
     }
-    return list;
+    return sidecar_whole(list, status);
 }
 
 static json_t *mentions_value(const Check *check)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < check->mention_count; i++) {
-        if (json_array_append_new(list, text_value(check->mentions[i])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+    int status = 0;
+    for (size_t i = 0; i < check->mention_count; i++) {
+        status |= json_array_append_new(list, text_value(check->mentions[i]));
     }
-    return list;
+    return sidecar_whole(list, status);
 }
 
 /* The whole rows. */
@@ -89,7 +77,7 @@ static json_t *cases_value(const Check *check)
 {
     const Csv *table = &check->obtained;
     json_t *list = json_array();
-    int status = list == NULL;
+    int status = 0;
     for (size_t row = 0; row < table->rows && status == 0; row++) {
         json_t *object = json_object();
         for (size_t i = 0; i < table->columns; i++) {
@@ -98,11 +86,7 @@ static json_t *cases_value(const Check *check)
         }
         status |= json_array_append_new(list, object);
     }
-    if (status != 0) {
-        json_decref(list);
-        list = NULL;
-    }
-    return list;
+    return sidecar_whole(list, status);
 }
 
 static json_t *count_value(size_t count)

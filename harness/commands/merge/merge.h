@@ -1,11 +1,10 @@
 /*
  * The insides of `headproof merge` (private to it): the files of shards as one run's.
  *
- *   merge.c         the command: its words, the verdict
+ *   merge.c         the command: its words, the file and its sidecar, the verdict
  *   shards.c        which shards there are, and whether they fit together
  *   sweep_rows.c    rows of a sweep, each from one shard
  *   verify_rows.c   rows of verify, each from all of them
- *   write.c         the file and its sidecar
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_MERGE_MERGE_H
 #define HEADPROOF_HARNESS_COMMANDS_MERGE_MERGE_H

@@ -3,7 +3,6 @@
  */
 #include "fit.h"
 
-#include "phases.h"
 #include "run.h"
 
 #include "../../base/memory.h"

@@ -6,13 +6,13 @@
 #include "print.h"
 
 #include "limit.h"
-#include "norms.h"
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
 #include "../../evaluate/omega_print.h"
 #include "../../evaluate/witness.h"
 #include "../../grid/point_axes.h"
+#include "../../models/model_norms.h"
 #include "../../table/bounds.h"
 #include "../../table/live.h"
 #include "../../table/summary.h"
@@ -217,6 +217,35 @@ static const char *axis_word(const Verify *verify, Axis axis)
     return axis_info(axis)->domain.words[point_get(verify->template, axis).integer];
 }
 
+/* Layer norms, behind the sizes in the line about the model: which, where, eps. */
+static void print_norms(FILE *file, const Verify *verify)
+{
+    char eps[DECIMAL_TEXT];
+    const Point *point = verify->template;
+    if (point->spec.norm != NORMALIZATION_NONE) {
+        size_t kind = point_get(point, AXIS_NORMALIZATION).integer;
+        decimal_print(eps, point->spec.norm_eps);
+        fprintf(file, ", %s %s every part with eps %s",
+                axis_info(AXIS_NORMALIZATION)->domain.words[kind],
+                point->spec.norm_place == NORM_PRE ? "before" : "behind", eps);
+    }
+}
+
+/* A line about norms that do not normalise (model_norms.h), where they are such. */
+static void print_norms_in_name(FILE *file, const Verify *verify)
+{
+    double least, most;
+    char eps[DECIMAL_TEXT];
+    if (verify->template->spec.norm != NORMALIZATION_NONE &&
+        model_norms_in_name(&least, &most, verify->model, verify->template->spec.norm_eps)) {
+        decimal_print(eps, verify->template->spec.norm_eps);
+        fprintf(file,
+                "its norms are norms in name: beside an eps of %s no variance matters, and gamma / "
+                "sqrt(eps) is between %.3g and %.3g\n",
+                eps, least, most);
+    }
+}
+
 /* "9 inputs of 3 tokens", and of windows how they lie. */
 static void print_inputs(FILE *file, const Inputs *inputs)
 {
@@ -244,7 +273,7 @@ void verify_print_model(const Verify *verify)
     if (model->hidden > 0) {
         fprintf(file, ", H = %zu, %s", model->hidden, axis_word(verify, AXIS_ACTIVATION));
     }
-    verify_print_norms(file, verify);
+    print_norms(file, verify);
     fprintf(file, ", mask %s; ", axis_word(verify, AXIS_MASK));
     if (verify->inputs.shards > 1) {
         fprintf(file, "shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
@@ -253,7 +282,7 @@ void verify_print_model(const Verify *verify)
     fprintf(file, "; `%s` in %s, %s\n", construction_names[verify->template->spec.construction],
             arithmetic_info(verify->template->arithmetic)->called,
             verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
-    verify_print_norms_in_name(file, verify);
+    print_norms_in_name(file, verify);
 }
 
 static bool has_several_omegas(const Grid *grid)

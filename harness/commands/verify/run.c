@@ -1,9 +1,8 @@
 /*
- * What `verify` evaluates: all inputs at one Omega, and searches over Omega.
+ * What `verify` evaluates: all inputs at one Omega, and searches over Omega; how long it takes.
  */
 #include "run.h"
 #include "limit.h"
-#include "phases.h"
 
 #include "../../base/decimal.h"
 #include "../../base/ticker.h"
@@ -14,6 +13,30 @@
 
 /* What stands for a logit error that changes no prediction, at most. */
 #define KEPT 0.5
+
+double verify_rows_seconds(const Verify *verify)
+{
+    return verify->cost.rows / (double)verify->omega_count;
+}
+
+double verify_phase_seconds(const Verify *verify, double uses, double seconds)
+{
+    double count = (double)verify->ensemble.count, kept = (double)verify->ensemble.kept;
+    if (uses == 0) {
+        return kept * verify->cost.base;
+    }
+    return uses * (count * seconds + (count - kept) * verify->cost.base);
+}
+
+void verify_phase(Verify *verify, const char *label, double uses, double seconds)
+{
+    Ensemble *ensemble = &verify->ensemble;
+    double cost = verify_phase_seconds(verify, uses, seconds);
+    size_t units = uses == 0 ? ensemble->kept : ensemble->count;
+    ensemble->unit_cost = cost / ((double)(units > 0 ? units : 1) * fmax(1, uses));
+    progress_phase(&verify->progress, label, uses > 1 ? "evaluations" : "inputs",
+                   uses > 1 ? 0 : units, cost);
+}
 
 /* The unembedding reads the columns that the last layer is compared in? */
 static bool has_logits(const ModelFile *model)

@@ -35,4 +35,15 @@ bool verify_search_predictions(Verify *verify, OmegaSearch *found)
 /* The Omegas that meet the tolerance. */
 bool verify_search(Verify *verify, Found *found) __attribute__((warn_unused_result));
 
+/* Of one input at one Omega, whose base there is: its rows, and its logits. */
+double verify_rows_seconds(const Verify *verify);
+
+/* Of every input so many uses of so many seconds, with the bases that are made anew; uses 0: of the
+ * phase that makes what is kept. */
+double verify_phase_seconds(const Verify *verify, double uses, double seconds);
+
+/* Begins a phase that uses every input so many times (more than once: about), at this many seconds
+ * a use beside what is made anew; uses 0: the phase that makes what is kept. */
+void verify_phase(Verify *verify, const char *label, double uses, double seconds);
+
 #endif
