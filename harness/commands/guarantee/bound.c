@@ -243,6 +243,15 @@ void bound_print_command(FILE *file, const Point *point, const RunOptions *run)
     }
 }
 
+int bound_move(Bound *bound, const Point *point, const RunOptions *run)
+{
+    if (bound_serves(bound, point)) {
+        return 0;
+    }
+    bound_clear(bound);
+    return bound_open(bound, point, run);
+}
+
 const char *bound_misfit(const Point *point)
 {
     return !point->judged                ? "a tolerance to meet"

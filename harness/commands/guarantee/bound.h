@@ -43,6 +43,10 @@ int bound_open(Bound *bound, const Point *point, const RunOptions *run)
     __attribute__((warn_unused_result));
 void bound_clear(Bound *bound);
 
+/* The same of the bound before, which may serve the point already, or is all zero. */
+int bound_move(Bound *bound, const Point *point, const RunOptions *run)
+    __attribute__((warn_unused_result));
+
 /* At the point's Omega, or, where that is 0, at the smallest that meets its tolerance.  0; 99 after
  * a message. */
 int bound_at(Proven *proven, const Bound *bound, const Point *point)

@@ -65,27 +65,16 @@ static void say_refused(const Bound *bound)
     fputc('\n', stderr);
 }
 
-/* The bound that serves a point.  0; 2 or 99 after a message. */
-static int find_bound(Run *all, const Point *point)
-{
-    if (bound_serves(&all->bound, point)) {
-        return 0;
-    }
-    bound_clear(&all->bound);
-    int status = bound_open(&all->bound, point, all->outcome.run);
-    if (status == 2) {
-        say_refused(&all->bound);
-    }
-    return status;
-}
-
 static int run_point(Run *all, const Point *given)
 {
     Outcome *outcome = &all->outcome;
     Point point = asked(given);
     clock_t start = clock();
     Proven proven = {0};
-    int status = find_bound(all, given);
+    int status = bound_move(&all->bound, given, outcome->run);
+    if (status == 2) {
+        say_refused(&all->bound);
+    }
     status = status != 0 ? status : bound_at(&proven, &all->bound, &point);
     if (status != 0) {
         return status;

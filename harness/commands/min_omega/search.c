@@ -110,28 +110,27 @@ void search_free(Search *search)
 static int prove(Search *search, Bound *bound, const RunOptions *run)
 {
     const Ensemble *seeds = &search->seeds;
-    int status = 0;
-    for (size_t i = 0; i < seeds->count && status == 0; i++) {
+    for (size_t i = 0; i < seeds->count; i++) {
         const Point *point = seeds->points[i];
+        const GivenWeights *given = point->spec.given;
         const char *misfit = bound_misfit(point);
-        Proven proven = {0};
-        if (misfit == NULL && !bound_serves(bound, point)) {
-            bound_clear(bound);
-            status = bound_open(bound, point, run);
-        }
-        if (misfit != NULL || status == 2) {
+        Proven proven;
+        int status = misfit != NULL ? 2 : bound_move(bound, point, run);
+        if (status == 2) {
             return complain((Origin){.flag = "every-input"}, NULL, "expected %s",
                             misfit != NULL ? misfit : bound->why);
         }
-        const GivenWeights *given = point->spec.given;
-        if (status == 0 && given != NULL) {
-            status = bound_check_rows(given->x, point->spec.n, point->spec.d, run);
+        status = status != 0 || given == NULL
+                     ? status
+                     : bound_check_rows(given->x, point->spec.n, point->spec.d, run);
+        status = status != 0 ? status : bound_at(&proven, bound, point);
+        if (status != 0) {
+            return status;
         }
-        status = status == 0 ? bound_at(&proven, bound, point) : status;
         search->proven = fmax(search->proven, proven.none ? INFINITY : proven.point.omega);
         proven_clear(&proven);
     }
-    return status;
+    return 0;
 }
 
 int search_prove_all(Search *const *searches, size_t count, const RunOptions *run)
