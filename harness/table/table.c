@@ -93,28 +93,26 @@ char *table_key(const Point *point)
     return text_close(stream, &text, 0);
 }
 
+int table_print_cell(char text[CELL_TEXT], const RefCell *cell)
+{
+    bool bound = cell->state == CELL_BOUND;
+    bool logarithm_of_1 = bound && mpfr_zero_p(cell->value);
+    text[0] = '\0';
+    if (cell->state == CELL_ABSENT) {
+        return 0;
+    }
+    if (cell->state == CELL_ZERO || logarithm_of_1) {
+        strcpy(text, "0");
+        return 0;
+    }
+    const char *format = bound ? "%.*RUe" : "%.*Re"; /* a bound is not below it */
+    return mpfr_snprintf(text, CELL_TEXT, format, cell->digits - 1, cell->value) < 0 ? -1 : 0;
+}
+
 int table_write_cell(FILE *file, const RefCell *cell)
 {
-    switch (cell->state) {
-    case CELL_ABSENT: break;
-    case CELL_ZERO: putc('0', file); break;
-    case CELL_VALUE:
-    case CELL_NONFINITE:
-        if (mpfr_fprintf(file, "%.*Re", cell->digits - 1, cell->value) < 0) {
-            return -1;
-        }
-        break;
-    case CELL_BOUND:                    /* not below it */
-        if (mpfr_zero_p(cell->value)) { /* the logarithm of 1 */
-            putc('0', file);
-            break;
-        }
-        if (mpfr_fprintf(file, "%.*RUe", cell->digits - 1, cell->value) < 0) {
-            return -1;
-        }
-        break;
-    }
-    return stream_status(file);
+    char text[CELL_TEXT];
+    return table_print_cell(text, cell) != 0 || fputs(text, file) == EOF ? -1 : stream_status(file);
 }
 
 /* Blank where nothing was evaluated with them. */

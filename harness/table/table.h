@@ -25,7 +25,9 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
  * without layer, the options canonical (options_cell.h); free it.  NULL: memory is short. */
 char *table_key(const Point *point) __attribute__((warn_unused_result));
 
-/* One cell as in a row. */
+/* One cell as in a row; -1: memory is short, or the stream failed. */
+enum { CELL_TEXT = 64 };
+int table_print_cell(char text[CELL_TEXT], const RefCell *cell) __attribute__((warn_unused_result));
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
 
 /* What a terminal shows of a row, in words with a blank between them, numbers to 3 digits: the

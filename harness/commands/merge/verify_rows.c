@@ -138,17 +138,19 @@ static size_t count_of(const Cells *cells, int c)
     return strtoul(cells->cell[c], NULL, 10);
 }
 
-/* The errors of the rows, each the worst of all, and which of them are bounds; judged: is that
- * error one? */
-static void write_errors(const Join *join, bool judged)
+/* The row's cell as a shard has it. */
+static void copy_cell(VerifyRow *row, size_t column, const Cells *from)
 {
-    FILE *file = join->file;
+    snprintf(row->cells[column].text, CELL_TEXT, "%.*s", (int)from->length[column],
+             from->cell[column]);
+    row->cells[column].bound = cell_is_bound(from, verify_column(column));
+}
+
+/* The errors, each the worst of all; a logarithm is from its error's row. */
+static void put_errors(VerifyRow *row, const Join *join)
+{
     const Cells *rows = join->rows;
     size_t worst[ERROR_KINDS] = {0};
-    BoundsList list = {.file = file};
-    for (size_t i = 0; i < join->count; i++) {
-        list.planned = list.planned || cell_is_bound(&rows[i], BOUNDS_PLANNED);
-    }
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
         int c = VERIFY_ERRORS + (int)kind;
         for (size_t i = 1; i < join->count; i++) {
@@ -156,21 +158,9 @@ static void write_errors(const Join *join, bool judged)
             worst[kind] = worse ? i : worst[kind];
         }
     }
-    for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) { /* a logarithm from its error's row */
-        const Cells *row = &rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]];
-        fprintf(file, ",%.*s", (int)row->length[c], row->cell[c]);
-    }
-    fputc(',', file);
     for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) {
-        bool bound =
-            cell_is_bound(&rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]], verify_column(c));
-        bounds_take(&list, verify_column(c), bound ? CELL_BOUND : CELL_VALUE);
+        copy_cell(row, c, &rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]]);
     }
-    bounds_take(&list, verify_column(VERIFY_JUDGED_LOG2), judged ? CELL_BOUND : CELL_VALUE);
-    if (has_logits(&rows[0])) {
-        position_means_bounds(&list, &join->means, join->means.kl[0].count > 0);
-    }
-    bounds_end(&list);
 }
 
 static Status status_of(const Cells *cells)
@@ -186,13 +176,9 @@ static Status status_of(const Cells *cells)
 }
 
 /* The logits' cells: the largest error (not a number wins), the smallest margin. */
-static void write_logits(const Join *join)
+static void put_logits(VerifyRow *row, const Join *join)
 {
     const Cells *rows = join->rows;
-    if (!has_logits(&rows[0])) {
-        verify_write_no_logits(join->file);
-        return;
-    }
     double error = 0, margin = INFINITY;
     size_t changed = 0;
     for (size_t i = 0; i < join->count; i++) {
@@ -201,7 +187,7 @@ static void write_logits(const Join *join)
         margin = fmin(margin, strtod(rows[i].cell[VERIFY_MARGIN], NULL));
         changed += count_of(&rows[i], VERIFY_CHANGED);
     }
-    verify_write_logits(join->file, error, margin, changed);
+    verify_row_logits(row, error, margin, changed);
 }
 
 /* ---- Positions ------------------------------------------------------------------------------- */
@@ -284,18 +270,6 @@ static int copy_positions(Join *join)
     return status;
 }
 
-/* The cells from the predictions to the largest divergences: means of the positions that were
- * listed, or of none the largest of the shards'.  Their bounds were written before. */
-static int write_means(const Join *join)
-{
-    fputs(",,", join->file);
-    if (!has_logits(&join->rows[0])) {
-        position_means_write_none(join->file);
-        return 0;
-    }
-    return position_means_write(join->file, &join->means, join->means.kl[0].count > 0);
-}
-
 /* Where no positions are listed, the largest divergences of the shards. */
 static void take_largest(Join *join)
 {
@@ -335,29 +309,32 @@ static int write_row(Join *join)
 {
     const Cells *rows = join->rows;
     const Cells *worst = &rows[worst_judged(join)];
+    const char *key = rows[0].cell[0];
+    VerifyRow row = {0};
     size_t inputs = 0;
     Status status = STATUS_OK;
-    bool bound = false;
+    put_errors(&row, join);
+    copy_cell(&row, VERIFY_JUDGED_LOG2, worst);
     for (size_t i = 0; i < join->count; i++) {
         bool most = judged_of(&rows[i]) == judged_of(worst);
-        bound = bound || (most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2)));
+        bool bound = most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2));
+        row.cells[VERIFY_JUDGED_LOG2].bound = row.cells[VERIFY_JUDGED_LOG2].bound || bound;
+        row.planned = row.planned || cell_is_bound(&rows[i], BOUNDS_PLANNED);
         inputs += count_of(&rows[i], VERIFY_INPUTS);
         status = status_of(&rows[i]) < status ? status_of(&rows[i]) : status;
     }
-    const char *key = rows[0].cell[0];
-    fprintf(join->file, "%.*s,%zu,%zu,,,", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key,
-            inputs, count_of(&rows[0], VERIFY_LAYER));
+    verify_row_count(&row, VERIFY_INPUTS, inputs);
+    verify_row_count(&row, VERIFY_LAYER, count_of(&rows[0], VERIFY_LAYER));
+    verify_row_count(&row, VERIFY_WORST_INPUT, count_of(worst, VERIFY_WORST_INPUT));
     if (has_logits(&rows[0])) {
+        put_logits(&row, join);
         take_largest(join);
+        position_means_put(&row, &join->means, join->means.kl[0].count > 0);
     }
-    write_errors(join, bound);
-    fprintf(join->file, ",%.*s,%zu", (int)worst->length[VERIFY_JUDGED_LOG2],
-            worst->cell[VERIFY_JUDGED_LOG2], count_of(worst, VERIFY_WORST_INPUT));
-    write_logits(join);
-    int failed = write_means(join);
-    fprintf(join->file, ",%s\n", status_name(status));
+    strcpy(row.cells[VERIFY_STATUS].text, status_name(status));
     join->worst = status < join->worst ? status : join->worst;
-    return failed;
+    fprintf(join->file, "%.*s", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key);
+    return verify_row_write(join->file, &row);
 }
 
 /* The next row of a layer, and those of positions before it, which the last layer's row sums up. */

@@ -62,21 +62,55 @@ int verify_write_header(FILE *file, const RunOptions *run)
     return ferror(file) ? -1 : 0;
 }
 
-void verify_write_no_logits(FILE *file)
-{
-    for (size_t column = VERIFY_LOGIT_ERROR; column < VERIFY_PREDICTION; column++) {
-        fputc(',', file);
-    }
-}
-
 double verify_safety(double margin, double error)
 {
     return error == 0 ? INFINITY : isinf(error) ? 0 : margin / error;
 }
 
-void verify_write_logits(FILE *file, double error, double margin, size_t changed)
+void verify_row_count(VerifyRow *row, size_t column, size_t value)
 {
-    fprintf(file, ",%.16e,%.16e,%.16e,%zu", error, margin, verify_safety(margin, error), changed);
+    snprintf(row->cells[column].text, CELL_TEXT, "%zu", value);
+}
+
+void verify_row_number(VerifyRow *row, size_t column, double value)
+{
+    snprintf(row->cells[column].text, CELL_TEXT, "%.16e", value);
+}
+
+void verify_row_cell(VerifyRow *row, size_t column, const RefCell *cell)
+{
+    row->failed = table_print_cell(row->cells[column].text, cell) != 0 || row->failed;
+    row->cells[column].bound = cell->state == CELL_BOUND;
+}
+
+void verify_row_logits(VerifyRow *row, double error, double margin, size_t changed)
+{
+    verify_row_number(row, VERIFY_LOGIT_ERROR, error);
+    verify_row_number(row, VERIFY_MARGIN, margin);
+    verify_row_number(row, VERIFY_SAFETY, verify_safety(margin, error));
+    verify_row_count(row, VERIFY_CHANGED, changed);
+}
+
+static void write_bounds(FILE *file, const VerifyRow *row)
+{
+    BoundsList list = {file, false, row->planned};
+    for (size_t column = VERIFY_INPUTS; column < VERIFY_COLUMNS; column++) {
+        bounds_take(&list, verify_column(column),
+                    row->cells[column].bound ? CELL_BOUND : CELL_VALUE);
+    }
+    bounds_end(&list);
+}
+
+int verify_row_write(FILE *file, const VerifyRow *row)
+{
+    for (size_t column = VERIFY_INPUTS; column < VERIFY_COLUMNS; column++) {
+        fprintf(file, ",%s", row->cells[column].text);
+        if (column == VERIFY_BOUNDS) {
+            write_bounds(file, row);
+        }
+    }
+    fputc('\n', file);
+    return row->failed || ferror(file) ? -1 : 0;
 }
 
 /* The axes that decide a row and have no column here, beside the sizes of the file. */

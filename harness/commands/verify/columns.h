@@ -7,6 +7,7 @@
 #include "verify.h"
 
 #include "../../evaluate/position.h"
+#include "../../table/table.h"
 
 /* Losses of r(T), and of those that are held against it. */
 enum { LOSSES = 1 + AGAINST_COUNT };
@@ -54,8 +55,24 @@ int verify_write_header(FILE *file, const RunOptions *run);
 /* The first cells of a row, up to the options. */
 int verify_write_key(FILE *file, const Verify *verify);
 
-/* The cells from logit_error to predictions_changed, a comma before each; or blank ones. */
-void verify_write_logits(FILE *file, double error, double margin, size_t changed);
-void verify_write_no_logits(FILE *file);
+/* The cells of a row behind them, each as text; what is not set is blank.  bound: it is only that;
+ * planned: digits are what a plan promises; failed: memory was short for a cell. */
+typedef struct {
+    struct {
+        char text[CELL_TEXT];
+        bool bound;
+    } cells[VERIFY_COLUMNS];
+    bool planned, failed;
+} VerifyRow;
+
+void verify_row_count(VerifyRow *row, size_t column, size_t value);
+void verify_row_number(VerifyRow *row, size_t column, double value);
+void verify_row_cell(VerifyRow *row, size_t column, const RefCell *cell);
+
+/* The cells from logit_error to predictions_changed. */
+void verify_row_logits(VerifyRow *row, double error, double margin, size_t changed);
+
+/* All of them behind the key, with the names of the bounds, and the end of the line.  0, or -1. */
+int verify_row_write(FILE *file, const VerifyRow *row) __attribute__((warn_unused_result));
 
 #endif

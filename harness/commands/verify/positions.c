@@ -62,38 +62,15 @@ static void means_cell(RefCell *cell, const PositionMeans *means, int i)
 
 enum { MEANS = LOSSES + 2 * AGAINST_COUNT, LARGEST = LOSSES + AGAINST_COUNT };
 
-int position_means_write(FILE *file, const PositionMeans *means, bool listed)
-{
-    RefCell cell;
-    int status = 0;
-    ref_cell_init(&cell, REF_DIGITS);
-    for (int i = 0; i < MEANS; i++) {
-        fputc(',', file);
-        means_cell(&cell, means, i);
-        if (listed || i >= LARGEST) {
-            status |= table_write_cell(file, &cell);
-        }
-    }
-    ref_cell_clear(&cell);
-    return status;
-}
-
-void position_means_bounds(BoundsList *list, const PositionMeans *means, bool listed)
+void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed)
 {
     RefCell cell;
     ref_cell_init(&cell, REF_DIGITS);
     for (int i = listed ? 0 : LARGEST; i < MEANS; i++) {
         means_cell(&cell, means, i);
-        bounds_take(list, verify_column(VERIFY_LOSS + (size_t)i), cell.state);
+        verify_row_cell(row, VERIFY_LOSS + (size_t)i, &cell);
     }
     ref_cell_clear(&cell);
-}
-
-void position_means_write_none(FILE *file)
-{
-    for (int i = 0; i < MEANS; i++) {
-        fputc(',', file);
-    }
 }
 
 /* Losses as the columns have them. */
@@ -159,31 +136,14 @@ typedef struct {
     int status;
 } Rows;
 
-static void write_figure(Rows *rows, const Figure *figure)
+/* The row's cells from a column on. */
+static void put_figures(VerifyRow *row, RefCell *cell, size_t column, const Figure *figures,
+                        size_t count)
 {
-    fputc(',', rows->file);
-    figure_cell(&rows->cell, figure);
-    rows->status |= table_write_cell(rows->file, &rows->cell);
-}
-
-/* ",name;name": what is only a bound. */
-static void write_bounds(FILE *file, const Position *position, const Figure loss[LOSSES])
-{
-    BoundsList list = {file, false, position->planned};
-    fputc(',', file);
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        bounds_take(&list, verify_column(VERIFY_ERRORS + kind), position->errors[kind].state);
+    for (size_t i = 0; i < count; i++) {
+        figure_cell(cell, &figures[i]);
+        verify_row_cell(row, column + i, cell);
     }
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        bounds_take(&list, verify_column(VERIFY_LOGS + kind), position->logs[kind].state);
-    }
-    for (size_t i = 0; i < LOSSES; i++) {
-        bounds_take(&list, verify_column(VERIFY_LOSS + i), loss[i].state);
-    }
-    for (size_t i = 0; i < AGAINST_COUNT; i++) {
-        bounds_take(&list, verify_column(VERIFY_KL + i), position->kl[i].state);
-    }
-    bounds_end(&list);
 }
 
 static Status status_of(const Verify *verify, const Position *position)
@@ -198,37 +158,30 @@ static Status status_of(const Verify *verify, const Position *position)
 static bool write_position(void *context, const Verify *verify, size_t i, size_t p)
 {
     Rows *rows = context;
-    FILE *file = rows->file;
     const Inputs *inputs = &verify->inputs;
     const Position *position = logits_position(&verify->logits, i, p);
+    VerifyRow row = {.planned = position->planned};
     Figure loss[LOSSES];
     losses_of(loss, position);
-    rows->status |= verify_write_key(file, verify);
-    fprintf(file, ",1,%zu,%zu,%zu,", verify->points[0].spec.depth, inputs_number(inputs, i), p + 1);
+    verify_row_count(&row, VERIFY_INPUTS, 1);
+    verify_row_count(&row, VERIFY_LAYER, verify->points[0].spec.depth);
+    verify_row_count(&row, VERIFY_INPUT, inputs_number(inputs, i));
+    verify_row_count(&row, VERIFY_POSITION, p + 1);
     if (inputs->tokens != NULL) {
-        fprintf(file, "%" PRId64, inputs->tokens[i * inputs->n + p]);
+        snprintf(row.cells[VERIFY_TOKEN].text, CELL_TEXT, "%" PRId64,
+                 inputs->tokens[i * inputs->n + p]);
     }
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        write_figure(rows, &position->errors[kind]);
-    }
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        write_figure(rows, &position->logs[kind]);
-    }
-    write_bounds(file, position, loss);
-    fputs(",,", file); /* of layers alone */
-    verify_write_logits(file, position->error, position->margin, position->changed);
-    fprintf(file, ",%zu,%zu", position->predicted, position->machine);
-    for (int k = 0; k < LOSSES; k++) {
-        write_figure(rows, &loss[k]);
-    }
-    for (int k = 0; k < AGAINST_COUNT; k++) {
-        write_figure(rows, &position->kl[k]);
-    }
-    for (int k = 0; k < AGAINST_COUNT; k++) {
-        fputc(',', file); /* of one it is the same */
-    }
-    fprintf(file, ",%s\n", status_name(status_of(verify, position)));
-    return rows->status == 0 && !ferror(file);
+    put_figures(&row, &rows->cell, VERIFY_ERRORS, position->errors, ERROR_KINDS);
+    put_figures(&row, &rows->cell, VERIFY_LOGS, position->logs, ERROR_KINDS);
+    verify_row_logits(&row, position->error, position->margin, position->changed);
+    verify_row_count(&row, VERIFY_PREDICTION, position->predicted);
+    verify_row_count(&row, VERIFY_MACHINE_PREDICTION, position->machine);
+    put_figures(&row, &rows->cell, VERIFY_LOSS, loss, LOSSES);
+    put_figures(&row, &rows->cell, VERIFY_KL, position->kl, AGAINST_COUNT);
+    strcpy(row.cells[VERIFY_STATUS].text, status_name(status_of(verify, position)));
+    rows->status = verify_write_key(rows->file, verify);
+    rows->status = verify_row_write(rows->file, &row) != 0 ? -1 : rows->status;
+    return rows->status == 0;
 }
 
 int verify_write_positions(FILE *file, const Verify *verify)

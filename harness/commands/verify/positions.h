@@ -7,8 +7,6 @@
 
 #include "columns.h"
 
-#include "../../table/bounds.h"
-
 /* Over positions: mean losses, mean and largest divergences. */
 typedef struct {
     Mean loss[LOSSES], kl[AGAINST_COUNT];
@@ -20,16 +18,9 @@ void position_means_clear(PositionMeans *means);
 void position_means_add(PositionMeans *means, const Figure loss[LOSSES],
                         const Figure kl[AGAINST_COUNT]);
 
-/* The cells from logits' first loss to their last largest divergence, a comma before each; or, in a
- * table without positions, whose means nobody can make again, the largest alone.  The names of
- * those that are only bounds come from position_means_bounds.  0, or -1 when a cell cannot be
- * written. */
-int position_means_write(FILE *file, const PositionMeans *means, bool listed)
-    __attribute__((warn_unused_result));
-void position_means_bounds(BoundsList *list, const PositionMeans *means, bool listed);
-
-/* As many commas as those have. */
-void position_means_write_none(FILE *file);
+/* The row's cells from the first loss to the last largest divergence; or, in a table without
+ * positions, whose means nobody can make again, the largest alone. */
+void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed);
 
 /* Over all positions that were looked at. */
 void verify_means(PositionMeans *means, const Verify *verify);

@@ -19,6 +19,7 @@
 #include "../../table/table.h"
 
 #include <math.h>
+#include <string.h>
 
 /* cell = what the layer's row holds in a column of errors or of their logarithms. */
 static void layer_cell(RefCell *cell, const LayerWorst *layer, size_t column)
@@ -48,75 +49,31 @@ size_t verify_bounds(const LayerWorst *layer)
     return count;
 }
 
-static int write_layer_cell(FILE *file, const LayerWorst *layer, size_t column)
-{
-    RefCell cell;
-    ref_cell_init(&cell, REF_DIGITS);
-    layer_cell(&cell, layer, column);
-    int status = table_write_cell(file, &cell);
-    ref_cell_clear(&cell);
-    return status;
-}
-
-/* The names of the layer's cells that are only bounds, and of means over positions (or NULL). */
-static void write_bounds(FILE *file, const Verify *verify, const LayerWorst *layer,
-                         const PositionMeans *means)
-{
-    BoundsList list = {file, false, layer->planned};
-    for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        bounds_take(&list, verify_column(column), layer_cell_state(layer, column));
-    }
-    bounds_take(&list, verify_column(VERIFY_JUDGED_LOG2),
-                layer->judged_bound ? CELL_BOUND : CELL_VALUE);
-    if (means != NULL) {
-        position_means_bounds(&list, means, verify->lists_positions);
-    }
-    bounds_end(&list);
-}
-
-/* What a layer's row holds in a column from the inputs' to the worst input's; means: of the last
- * layer, or NULL. */
-static int write_cell(FILE *file, size_t column, const Verify *verify, size_t l,
-                      const PositionMeans *means)
-{
-    const LayerWorst *layer = &verify->layers[l];
-    switch (column) {
-    case VERIFY_INPUTS: fprintf(file, "%zu", verify->inputs.count); break;
-    case VERIFY_LAYER: fprintf(file, "%zu", l + 1); break;
-    case VERIFY_INPUT:
-    case VERIFY_POSITION:
-    case VERIFY_TOKEN: break;
-    case VERIFY_BOUNDS: write_bounds(file, verify, layer, means); break;
-    case VERIFY_JUDGED_LOG2: fprintf(file, "%.16e", layer->log2_worst); break;
-    case VERIFY_WORST_INPUT:
-        fprintf(file, "%zu", inputs_number(&verify->inputs, layer->worst_input));
-        break;
-    default: return write_layer_cell(file, layer, column);
-    }
-    return 0;
-}
-
+/* A layer's row; means: of positions, of the last layer, or NULL. */
 static int write_layer(FILE *file, const Verify *verify, size_t l, const PositionMeans *means)
 {
-    const LogitErrors *logits = &verify->errors;
+    const LayerWorst *layer = &verify->layers[l];
+    VerifyRow row = {.planned = layer->planned};
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    verify_row_count(&row, VERIFY_INPUTS, verify->inputs.count);
+    verify_row_count(&row, VERIFY_LAYER, l + 1);
+    for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
+        layer_cell(&cell, layer, column);
+        verify_row_cell(&row, column, &cell);
+    }
+    ref_cell_clear(&cell);
+    verify_row_number(&row, VERIFY_JUDGED_LOG2, layer->log2_worst);
+    row.cells[VERIFY_JUDGED_LOG2].bound = layer->judged_bound;
+    verify_row_count(&row, VERIFY_WORST_INPUT, inputs_number(&verify->inputs, layer->worst_input));
+    if (means != NULL) {
+        verify_row_logits(&row, verify->errors.error, verify->logits.margin,
+                          verify->errors.changed);
+        position_means_put(&row, means, verify->lists_positions);
+    }
+    strcpy(row.cells[VERIFY_STATUS].text, status_name(layer->status));
     int status = verify_write_key(file, verify);
-    for (size_t column = VERIFY_INPUTS; column <= VERIFY_WORST_INPUT; column++) {
-        fputc(',', file);
-        status |= write_cell(file, column, verify, l, means);
-    }
-    if (means != NULL) {
-        verify_write_logits(file, logits->error, verify->logits.margin, logits->changed);
-    } else {
-        verify_write_no_logits(file);
-    }
-    fputs(",,", file); /* of positions alone */
-    if (means != NULL) {
-        status |= position_means_write(file, means, verify->lists_positions);
-    } else {
-        position_means_write_none(file);
-    }
-    fprintf(file, ",%s\n", status_name(verify->layers[l].status));
-    return status;
+    return verify_row_write(file, &row) != 0 ? -1 : status;
 }
 
 int verify_write_rows(FILE *file, const void *row)
