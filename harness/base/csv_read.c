@@ -6,6 +6,7 @@
 #include "csv_read.h"
 
 #include "digest.h"
+#include "file_text.h"
 #include "message.h"
 
 #include <errno.h>
@@ -17,39 +18,6 @@ int csv_unreadable(const char *path, int error)
 {
     complain((Origin){0}, path, "expected a table that can be read (%s)", strerror(error));
     return file_fault(error);
-}
-
-/* csv->text = the file, with a NUL appended; *length without it. */
-static int read_text(Csv *csv, size_t *length)
-{
-    size_t capacity = 1 << 16;
-    FILE *file = fopen(csv->path, "r");
-    if (file == NULL) {
-        return csv_unreadable(csv->path, errno);
-    }
-    errno = 0;
-    *length = 0;
-    csv->text = malloc(capacity);
-    if (csv->text == NULL) {
-        (void)fclose(file);
-        return memory_fault();
-    }
-    while (!feof(file) && !ferror(file)) {
-        if (capacity - *length < capacity / 2) {
-            char *longer = realloc(csv->text, capacity *= 2);
-            if (longer == NULL) {
-                (void)fclose(file);
-                return memory_fault();
-            }
-            csv->text = longer;
-        }
-        *length += fread(csv->text + *length, 1, capacity - *length - 1, file);
-    }
-    bool failed = ferror(file) != 0;
-    int error = errno;
-    (void)fclose(file);
-    csv->text[*length] = '\0';
-    return failed ? csv_unreadable(csv->path, error != 0 ? error : EIO) : 0;
 }
 
 static int reject(const Csv *csv, size_t line, const char *token, const char *expected)
@@ -160,8 +128,14 @@ int csv_read(Csv *csv, const char *path)
 {
     size_t length = 0;
     csv->path = strdup(path);
-    int status = csv->path == NULL ? memory_fault() : read_text(csv, &length);
-    return status != 0 ? status : cut(csv, length);
+    if (csv->path == NULL) {
+        return memory_fault();
+    }
+    csv->text = file_text(&length, path);
+    if (csv->text == NULL) {
+        return errno == ENOMEM ? memory_fault() : csv_unreadable(path, errno);
+    }
+    return cut(csv, length);
 }
 
 int csv_take(Csv *csv, const char *name, char *text, size_t length)

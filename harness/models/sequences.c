@@ -3,6 +3,7 @@
  */
 #include "sequences.h"
 
+#include "../base/file_text.h"
 #include "../base/message.h"
 
 #include <errno.h>
@@ -26,29 +27,10 @@ static int unreadable(const char *path, int reason)
 /* All of it, with a NUL behind it. */
 static int file_take(File *file)
 {
-    size_t capacity = 1 << 16;
-    FILE *stream = fopen(file->path, "rb");
-    if (stream == NULL) {
-        return unreadable(file->path, errno);
-    }
-    bool room = (file->bytes = malloc(capacity)) != NULL;
-    while (room && !feof(stream) && !ferror(stream)) {
-        if (capacity - file->size < capacity / 2) {
-            char *longer = realloc(file->bytes, capacity *= 2);
-            room = longer != NULL;
-            file->bytes = room ? longer : file->bytes;
-            continue;
-        }
-        errno = 0;
-        file->size += fread(file->bytes + file->size, 1, capacity - file->size - 1, stream);
-    }
-    int reason = ferror(stream) ? (errno != 0 ? errno : EIO) : 0;
-    (void)fclose(stream); /* it was only read */
-    if (!room) {
-        return memory_fault();
-    }
-    file->bytes[file->size] = '\0';
-    return reason != 0 ? unreadable(file->path, reason) : 0;
+    file->bytes = file_text(&file->size, file->path);
+    return file->bytes != NULL ? 0
+           : errno == ENOMEM   ? memory_fault()
+                               : unreadable(file->path, errno);
 }
 
 /* Room for as many tokens, and as many lines. */

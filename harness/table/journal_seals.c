@@ -4,39 +4,14 @@
 #include "journal_seals.h"
 
 #include "../base/digest.h"
+#include "../base/file_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* All that is in a file; the text ends in a NUL.  0, or -1 (errno). */
-static int read_text(Seals *seals, const char *path)
-{
-    struct stat found;
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return -1;
-    }
-    bool ok = fstat(fileno(file), &found) == 0;
-    size_t room = ok ? (size_t)found.st_size : 0;
-    char *text = realloc(seals->text, room + 1);
-    ok = ok && text != NULL;
-    errno = 0;
-    if (text != NULL) {
-        seals->text = text;
-        seals->size = ok ? fread(text, 1, room, file) : 0;
-        text[seals->size] = '\0';
-        ok = ok && !ferror(file);
-    }
-    int reason = text == NULL ? ENOMEM : errno != 0 ? errno : EIO;
-    (void)fclose(file); /* it was only read */
-    errno = reason;
-    return ok ? 0 : -1;
-}
 
 /* Behind the whole line that begins at `from`; NULL: there is none. */
 static const char *behind_line(const Seals *seals, size_t from)
@@ -61,9 +36,14 @@ static void add_seconds(Seals *seals)
 json_t *seals_load(Seals *seals, const char *path)
 {
     json_error_t end;
-    if (read_text(seals, path) != 0) {
+    size_t size;
+    char *text = file_text(&size, path);
+    if (text == NULL) {
         return NULL;
     }
+    free(seals->text);
+    seals->text = text;
+    seals->size = size;
     json_t *sidecar = json_loadb(seals->text, seals->size, JSON_DISABLE_EOF_CHECK, &end);
     seals->used = sidecar != NULL ? (size_t)end.position : seals->size;
     seals->last = digest_bytes(DIGEST_START, seals->text, seals->used);

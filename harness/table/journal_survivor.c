@@ -4,6 +4,7 @@
 #include "journal_survivor.h"
 
 #include "checkpoint.h"
+#include "../base/file_text.h"
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../base/own_file.h"
@@ -187,16 +188,10 @@ static int take_partial(Journal *journal, const json_t *sidecar, const RunRecord
 
 static int read_complete(Journal *journal)
 {
-    FILE *file = fopen(journal->rows.path, "r");
-    if (file == NULL) {
-        return atomic_file_failed(journal->rows.path);
-    }
     free(journal->text);
-    journal->text = NULL;
-    int status = read_all(&journal->text, &journal->size, fileno(file), journal->rows.path);
-    (void)fclose(file); /* it was only read */
-    if (status != 0) {
-        return status;
+    journal->text = file_text(&journal->size, journal->rows.path);
+    if (journal->text == NULL) {
+        return errno == ENOMEM ? memory_fault() : atomic_file_failed(journal->rows.path);
     }
     journal->header = header_length(journal->text, journal->size);
     journal->complete = true;

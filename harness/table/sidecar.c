@@ -3,6 +3,7 @@
  */
 #include "sidecar.h"
 
+#include "../base/atomic_file.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
@@ -244,6 +245,22 @@ json_t *sidecar_load(const char *path)
     }
     errno = reason;
     return sidecar;
+}
+
+int sidecar_beside(json_t **sidecar, const char *table)
+{
+    char *name = atomic_file_name(table, ".json");
+    if (name == NULL) {
+        return memory_fault();
+    }
+    *sidecar = sidecar_load(name);
+    int reason = *sidecar == NULL ? errno : 0;
+    free(name);
+    if (file_fault(reason) == 99) {
+        complain_of(table, NULL, NULL, "the .json beside it cannot be read: %s", strerror(reason));
+        return 99;
+    }
+    return 0;
 }
 
 static bool fact_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const Fact *fact)

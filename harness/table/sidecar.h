@@ -76,6 +76,10 @@ bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size);
 /* The sidecar in a file, or NULL when there is none; errno then says what file_fault asks. */
 json_t *sidecar_load(const char *path);
 
+/* The same beside a table; *sidecar NULL: there is none.  0; 99 after a message: memory is short,
+ * or it cannot be read. */
+int sidecar_beside(json_t **sidecar, const char *table) __attribute__((warn_unused_result));
+
 /* Facts that the bytes of rows may depend on: NULL-terminated names. */
 extern const char *const sidecar_decisive[];
 

@@ -7,7 +7,7 @@
 
 #include "verify_rows.h"
 
-#include "../../base/atomic_file.h"
+#include "../../base/file_text.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
@@ -18,8 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Missing shards that are named; the rest is counted. */
 enum { MISSING_SHOWN = 10 };
@@ -32,30 +30,16 @@ static size_t get_count(const json_t *object, const char *of, const char *key)
 
 static int read_text(ShardFile *file)
 {
-    struct stat found;
-    FILE *stream = fopen(file->path, "r");
-    if (stream == NULL || fstat(fileno(stream), &found) != 0) {
-        int reason = errno;
-        complain_of(file->path, NULL, NULL, "cannot be read: %s", strerror(reason));
-        if (stream != NULL) {
-            (void)fclose(stream); /* nothing was read */
-        }
-        return file_fault(reason);
+    file->text = file_text(&file->size, file->path);
+    if (file->text != NULL) {
+        return 0;
     }
-    file->size = (size_t)found.st_size;
-    file->text = malloc(file->size + 1);
-    bool read = file->text != NULL && fread(file->text, 1, file->size, stream) == file->size;
-    int reason = ferror(stream) != 0 ? errno : 0;
-    (void)fclose(stream); /* it was only read */
-    if (file->text == NULL) {
+    int reason = errno;
+    if (reason == ENOMEM) {
         return memory_fault();
     }
-    file->text[file->size] = '\0';
-    if (!read) {
-        complain_of(file->path, NULL, NULL, "cannot be read: %s",
-                    reason != 0 ? strerror(reason) : "it became shorter");
-    }
-    return read ? 0 : reason != 0 ? file_fault(reason) : 2;
+    complain_of(file->path, NULL, NULL, "cannot be read: %s", strerror(reason));
+    return file_fault(reason);
 }
 
 static int read_shard(ShardFile *file)
@@ -64,17 +48,9 @@ static int read_shard(ShardFile *file)
     if (status != 0) {
         return status;
     }
-    char *name = atomic_file_name(file->path, ".json");
-    if (name == NULL) {
-        return memory_fault();
-    }
-    file->sidecar = sidecar_load(name);
-    int reason = file->sidecar == NULL ? errno : 0;
-    free(name);
-    if (file_fault(reason) == 99) {
-        complain_of(file->path, NULL, NULL, "the .json beside it cannot be read: %s",
-                    strerror(reason));
-        return 99;
+    status = sidecar_beside(&file->sidecar, file->path);
+    if (status != 0) {
+        return status;
     }
     if (!json_is_true(json_object_get(file->sidecar, "complete")) ||
         !json_is_array(json_object_get(file->sidecar, "points"))) {

@@ -3,14 +3,12 @@
  */
 #include "subject.h"
 
-#include "../../base/atomic_file.h"
 #include "../../base/message.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
 #include "../../table/sidecar.h"
 #include "../plot/searched.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,18 +70,9 @@ static int read_check(Subject *subject)
 /* The sidecar, where there is one; it must be of these very bytes. */
 static int read_sidecar(Subject *subject)
 {
-    char *name = atomic_file_name(subject->path, ".json");
-    if (name == NULL) {
-        return memory_fault();
-    }
-    errno = 0;
-    subject->sidecar = sidecar_load(name);
-    int reason = subject->sidecar == NULL ? errno : 0;
-    free(name);
-    if (file_fault(reason) == 99) {
-        complain_of(subject->path, NULL, NULL, "the .json beside it cannot be read: %s",
-                    strerror(reason));
-        return 99;
+    int status = sidecar_beside(&subject->sidecar, subject->path);
+    if (status != 0) {
+        return status;
     }
     subject->proven = sidecar_has_digest(subject->sidecar, subject->csv.digest);
     if (*sidecar_get(subject->sidecar, "digest") != '\0' && !subject->proven) {
