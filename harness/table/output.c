@@ -68,11 +68,6 @@ int output_open_format(Output **output, const char *path, const Format *format)
     return 0;
 }
 
-int output_failed(const char *path)
-{
-    return path != NULL ? atomic_file_failed(path) : streams_stdout_failed();
-}
-
 FILE *output_report(const RunOptions *run)
 {
     bool named = run->output != NULL && strcmp(run->output, "/dev/stdout") == 0;

@@ -19,9 +19,6 @@ int output_open(Output **output, const char *path) __attribute__((warn_unused_re
 int output_open_format(Output **output, const char *path, const Format *format)
     __attribute__((warn_unused_result));
 
-/* Prints that it cannot be written, for errno's reason; path NULL: stdout.  Returns 99. */
-int output_failed(const char *path);
-
 /* Where a command says what is not the table: stdout, unless that was asked to be the table. */
 FILE *output_report(const RunOptions *run);
 
