@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MODADD "cases/models/modadd53-silu.safetensors"
-#define SOME "verify " MODADD " --tokens 0:52:26/1/53 "
+#define SOME "verify " MODADD " --tokens 0/1/53 "
 
 /* Of the line that begins so, or NULL. */
 static const char *line_of(const Output *output, const char *begin)
@@ -61,7 +61,7 @@ static void what_is_not_proven_is_not_said(void **state)
 {
     static const char *const silent[] = {
         SOME "--omega 30 --tolerance 1e-9 --quiet", SOME "--omega 30 --tolerance 1 --dropout 0.1",
-        SOME "--omega 30 --tolerance 1e-9 --shard 1/2",
+        "verify " MODADD " --tokens 0:52:26/1/53 --omega 30 --tolerance 1e-9 --shard 1/2",
         "verify tests/data/all-biases.safetensors --omega 30 --tolerance 1e-9"};
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
         Output output = run(silent[i]);
