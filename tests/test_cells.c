@@ -209,8 +209,7 @@ static void verify_names_its(void **state)
                  "--max-bits 256 %s -o %s",
                  judged ? "--judge construction --tolerance 1e-40" : "", path);
         Output output = run(line);
-        assert_int_equal(output.code, 0);
-        assert_non_null(strstr(output.text, "  construction <"));
+        expect_says(&output, 0, "  construction <");
         assert_non_null(strstr(output.text, "  total "));
         assert_true(file_read(text, path) > 0);
         assert_non_null(strstr(

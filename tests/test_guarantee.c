@@ -284,7 +284,7 @@ static void slopes_are_bounds(void **state)
 {
     const double silu = 0.59983932380602;
     const double v = 0.9103671936 * 2.15006383;
-    for (int e = -300; e <= 300; e += 100) {
+    for (int e = -300; e <= 300; e += 300) {
         const Imitation one = {1, {{pow(10, e), 0, 1}}};
         double slope = imitation_swing(&one);
         assert_true(slope >= silu && slope <= silu + 2e-7);
@@ -645,8 +645,7 @@ static void verdicts_have_exit_codes(void **state)
     /* Scores beyond what any Omega is. */
     output = run("guarantee --construction attention --n 4 --d 3 --d-head 2 --score-scale 1e300 "
                  "--input-norm 1e100 --tolerance 1e-9 --format csv 2>&1");
-    assert_int_equal(output.code, 1);
-    assert_non_null(strstr(output.text, "of no Omega up to the largest double is it proven"));
+    expect_says(&output, 1, "of no Omega up to the largest double is it proven");
     assert_non_null(strstr(output.text, "sublayer 1, attention"));
     assert_non_null(strstr(output.text, ",none\n"));
 }

@@ -85,8 +85,7 @@ static void expect(const Fixture *fixture, const char *script, int code, const c
 static void info_says_which(void **state)
 {
     Output info = run("info");
-    assert_int_equal(info.code, 0);
-    assert_non_null(strstr(info.text, "\nmpi "));
+    expect_says(&info, 0, "\nmpi ");
     if (strstr(info.text, "\nmpi                   none\n") != NULL) {
         /* What mpirun sets means nothing to it. */
         setenv("OMPI_COMM_WORLD_SIZE", "3", 1);

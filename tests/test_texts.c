@@ -191,8 +191,7 @@ static void expect_judged(const Scratch *scratch, const char *judge, const char 
     snprintf(line, sizeof line,
              MODADD " --tokens 0:52:26/1/53 --omega 20 --tolerance 1e-6 --judge %s", judge);
     Output output = verify(scratch, line);
-    assert_int_equal(output.code, 0);
-    assert_non_null(strstr(output.text, named));
+    expect_says(&output, 0, named);
     assert_non_null(strstr(output.text, "in the stream"));
     const char *found = strstr(output.text, "omega from ");
     assert_non_null(found);
@@ -373,8 +372,7 @@ static void characters_lie_in_the_folder_of_the_model(void **state)
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         snprintf(line, sizeof line, "%s --text %%/t.txt --omega 9", models[i]);
         output = verify(scratch, line);
-        assert_int_equal(output.code, 0);
-        assert_non_null(strstr(output.text, "3 windows of 4 tokens"));
+        expect_says(&output, 0, "3 windows of 4 tokens");
     }
 }
 
