@@ -650,6 +650,26 @@ static void verdicts_have_exit_codes(void **state)
     assert_non_null(strstr(output.text, ",none\n"));
 }
 
+/* Whoever fails says so on stderr, and with which command it fails again. */
+static void what_fails_is_said_with_its_command(void **state)
+{
+    static const char *const failing[] = {
+        "guarantee --construction silu --n 2 --d 2 --omega 3 --tolerance 1e-9 --input-norm 1",
+        "guarantee --construction attention --n 2 --d 2 --tolerance 1e-9 --input-norm 1e300",
+        "min-omega --construction silu --n 2 --d 2 --tolerance 1e-30 --judge total"};
+    for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "%s 2>&1 >/dev/null", failing[i]);
+        Output said = run(line);
+        const char *again = strstr(said.text, "; reproduce: headproof ");
+        assert_true(said.code == 1 && again != NULL);
+        snprintf(line, sizeof line, "%.*s 2>/dev/null", (int)strcspn(again + 23, "\n"), again + 23);
+        Output second = run(line), first = run(failing[i]);
+        assert_int_equal(second.code, 1);
+        assert_string_equal(second.text, first.text);
+    }
+}
+
 static void what_is_outside_is_refused(void **state)
 {
     static const char *const requests[] = {
@@ -695,6 +715,7 @@ int main(void)
         SCRATCH_TEST(an_oracle_agrees),
         cmocka_unit_test(trained_models_have_small_omegas),
         cmocka_unit_test(verdicts_have_exit_codes),
+        cmocka_unit_test(what_fails_is_said_with_its_command),
         cmocka_unit_test(what_is_outside_is_refused),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

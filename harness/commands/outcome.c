@@ -82,6 +82,17 @@ int outcome_add(Outcome *outcome, Cases cases)
     return status;
 }
 
+void outcome_fail(Outcome *outcome, const void *row)
+{
+    enum { FAILURES_SHOWN = 10 };
+    outcome->failed++;
+    if (!outcome->sink.text && !outcome->run->file_only && outcome->failed <= FAILURES_SHOWN) {
+        fprintf(stderr, "headproof: %s; reproduce: ", outcome->kind->reason);
+        outcome->kind->print_command(stderr, row, outcome->run);
+        fputc('\n', stderr);
+    }
+}
+
 /* NULL: there is no such column, or nothing in it. */
 static const char *cell_of(const Csv *table, size_t row, const char *column)
 {

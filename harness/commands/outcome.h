@@ -56,6 +56,10 @@ typedef struct {
 /* Adds them to the reports, where any is asked for.  0; 99 after a message. */
 int outcome_add(Outcome *outcome, Cases cases) __attribute__((warn_unused_result));
 
+/* Counts a row that fails, and says so on stderr unless stdout has a text for its reader, or rows are
+ * for a file alone; of many the first ten. */
+void outcome_fail(Outcome *outcome, const void *row);
+
 /* status: what the command failed with, or 0.  Then the table is completed, and the reports are
  * written.  Returns the exit code: the first failure, or 1 where something failed, and clears. */
 int outcome_end(Outcome *outcome, int status) __attribute__((warn_unused_result));

@@ -4,6 +4,8 @@
  */
 #include "bound.h"
 
+#include "../commands.h"
+
 #include "../../base/decimal.h"
 #include "../../base/domain.h"
 #include "../../base/memory.h"
@@ -232,15 +234,28 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
                     "expected at least %s: a row of X is that long", least);
 }
 
+void bound_print_input_norm(FILE *file, const RunOptions *run)
+{
+    char text[DECIMAL_TEXT];
+    if (run->input_norm > 0) {
+        decimal_print(text, run->input_norm);
+        fprintf(file, " --input-norm %s", text);
+    }
+}
+
+/* By guarantee; which error is judged is its own affair. */
+static bool is_taken(Axis axis)
+{
+    return command_takes(commands_get(COMMAND_GUARANTEE), axis) && axis != AXIS_JUDGE;
+}
+
 void bound_print_command(FILE *file, const Point *point, const RunOptions *run)
 {
     Point own = *point;
     own.omega = (point->asked >> AXIS_OMEGA & 1) != 0 ? point->omega : 0;
     fputs("headproof guarantee", file);
-    point_print_flags(file, &own, NULL, NULL);
-    if (run->input_norm > 0) {
-        fprintf(file, " --input-norm %.17g", run->input_norm);
-    }
+    point_print_flags(file, &own, is_taken, NULL);
+    bound_print_input_norm(file, run);
 }
 
 int bound_move(Bound *bound, const Point *point, const RunOptions *run)

@@ -79,7 +79,9 @@ static int run_point(Run *all, const Point *given)
     if (status != 0) {
         return status;
     }
-    outcome->failed += proven.refused;
+    if (proven.refused) {
+        outcome_fail(outcome, &proven);
+    }
     if (proven.none && !outcome->sink.text) {
         say_none(&proven);
     }

@@ -38,7 +38,6 @@ typedef struct {
 static int write_search(Searches *all, const Search *search)
 {
     const Cases cases = {row_write_case, search, 1, search->seconds};
-    all->outcome.failed += !search->found.search.found;
     all->seconds[search->first] = search->seconds;
     int status = outcome_add(&all->outcome, cases);
     if (status != 0) {
@@ -46,6 +45,9 @@ static int write_search(Searches *all, const Search *search)
     }
     pthread_mutex_lock(&all->telling);
     progress_clear(&all->progress);
+    if (!search->found.search.found) {
+        outcome_fail(&all->outcome, search);
+    }
     status = sink_put(&all->outcome.sink, search);
     pthread_mutex_unlock(&all->telling);
     return status;

@@ -5,6 +5,8 @@
 
 #include "row.h"
 
+#include "../guarantee/bound.h"
+
 #include "../../base/decimal.h"
 #include "../../evaluate/omega_print.h"
 #include "../../table/bounds.h"
@@ -163,9 +165,7 @@ void row_print_command(FILE *file, const void *row, const RunOptions *run)
         fprintf(file, " --positions %s", run->positions);
     }
     fputs(run->every_input ? " --every-input" : "", file);
-    if (run->input_norm > 0) {
-        fprintf(file, " --input-norm %.17g", run->input_norm);
-    }
+    bound_print_input_norm(file, run);
 }
 
 int row_write_header(FILE *file, const RunOptions *run)

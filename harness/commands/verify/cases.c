@@ -8,6 +8,7 @@
 #include "columns.h"
 
 #include "../commands.h"
+#include "../guarantee/bound.h"
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
@@ -123,9 +124,7 @@ void verify_print_command(FILE *file, const void *row, const RunOptions *run)
     print_flag(file, "positions", run->positions);
     print_flag(file, "form", run->form);
     fputs(run->every_input ? " --every-input" : "", file);
-    if (run->input_norm > 0) {
-        fprintf(file, " --input-norm %.17g", run->input_norm);
-    }
+    bound_print_input_norm(file, run);
     if (run->shards > 0) {
         fprintf(file, " --shard %zu/%zu", run->shard, run->shards);
     }
