@@ -158,6 +158,16 @@ static void a_tolerance_asks_for_the_omega_needed(void **state)
         0, "3\n");
 }
 
+/* Every Omega meets it, so that none is needed. */
+static void an_open_end_is_no_omega_needed(void **state)
+{
+    (void)state;
+    expect_shell("$h min-omega --construction silu --n 3,6,9,12 --d 3 --tolerance 1e3 "
+                 "--arithmetic none -q -o m.csv; "
+                 "$h growth m.csv -o - -q | tail -n 1 | cut -d, -f 17-20,25",
+                 0, "omega_min,n,none,few-points,4");
+}
+
 /* What is proven of attention grows with the depth faster than any formula of it. */
 static void a_formula_far_off_is_none(void **state)
 {
@@ -258,6 +268,12 @@ static void sizes_are_predicted(void **state)
     expect_shell(SMALL "$h growth s.csv --norm max --predict depth=128,1000 -o - -q | "
                        "cut -d, -f 38,41,45",
                  0, "at,predicted_log10,status\n128,-897.89279003,ok\n1000,-897,ok\n");
+    expect_shell("$h growth --construction silu --n 3,5,9 --d 3,4,5 --predict n=20 -o - -q | "
+                 "tail -n +2 | cut -d, -f 18 | uniq",
+                 0, "n\n");
+    expect_shell("$h growth --construction silu --n 3,5,9 --d 3,4,5 --predict n=20 -o - -q | "
+                 "grep -c ,d,power",
+                 1, "0");
     expect_shell(SMALL "$h growth s.csv --predict width=3", 2,
                  "expected omega, n, d, depth or layer, = and a list");
     expect_shell(SMALL "$h growth s.csv --predict depth", 2, "expected omega, n");
@@ -330,6 +346,7 @@ int main(void)
         SHELL_TEST(an_oracle_finds_the_same_bands),
         SHELL_TEST(an_oracle_finds_the_same_formulas),
         SHELL_TEST(a_tolerance_asks_for_the_omega_needed),
+        SHELL_TEST(an_open_end_is_no_omega_needed),
         SHELL_TEST(a_formula_far_off_is_none),
         SHELL_TEST(laws_are_found_as_they_were_made),
         SHELL_TEST(a_law_may_be_below_all_doubles),
