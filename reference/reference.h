@@ -147,8 +147,9 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
                        const RefBaseOptions *options) __attribute__((warn_unused_result));
 bool ref_base_certified(const RefBase *base);
 
-/* Of a certified base: by how many bits the streams of r(T), each relative to its largest entry,
- * are known to fewer than its own; infinite where nothing is known. */
+/* Of a certified base: by how many bits the streams of r(T) and, where it is there, r(T_infinity),
+ * each relative to its largest entry, are known to fewer than its own; infinite where nothing is
+ * known. */
 double ref_base_lost(const RefBase *base);
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);

@@ -6,6 +6,7 @@
  */
 #include "../kernels/blas.h"
 #include "../reference/radius/internal.h"
+#include "../reference/radius/jacobian.h"
 #include "../reference/radius/norm.h"
 #include "../reference/run/run.h"
 #include "closed_forms.h"
@@ -382,6 +383,57 @@ static void enclosures_hold_of_moved_streams(void **state)
     report("moved, with e, norms", &normed_difference);
 }
 
+/* e of the tokens is 2^-moved of b's x before the first layer, and eta of a what that makes. */
+static void move_difference(RefRun *a, RefRun *b, const double *x, int moved, uint64_t *seed)
+{
+    const Layout *layout = &a->model->layout;
+    size_t columns = layout_content(layout);
+    for (size_t i = 0; i < layout->n; i++) {
+        double squares[BANKS] = {0, 0};
+        size_t row = layout_token_row(layout, i);
+        for (size_t c = 0; c < columns; c++) {
+            *seed = *seed * 6364136223846793005U + 1442695040888963407U;
+            double by = ldexp((double)(int64_t)*seed, -63 - moved) * (x[i * columns + c] != 0);
+            mpfr_set_d(ap_at(&b->e->stream, row, c), by, MPFR_RNDN);
+            squares[c < layout->d ? BANK_CONTENT : BANK_HIDDEN] += by * by;
+        }
+        for (int k = 0; k < BANKS; k++) {
+            a->radius->eta[row].bank[k] = ldexp(sqrt(squares[k]) * (1 + 0x1p-40), MOVED_BITS);
+        }
+    }
+}
+
+/* What e was moved by goes through T', whether e is near 0 or not. */
+static void enclosures_hold_of_moved_differences(void **state)
+{
+    Tally tally = nothing;
+    uint64_t seed = SEED;
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
+            CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
+            Pair pair = pair_make(&spec);
+            const double *x = pair.converted_x;
+            Evaluated e = {&pair.converted, x, pair.bias_row_content, omegas[v % (int)OMEGAS],
+                           true};
+            for (int moved = 4; moved <= 44; moved += 20) {
+                RefRun *a = open_certified(&e, x, MOVED_BITS);
+                RefRun *b = open_certified(&e, x, MOVED_BITS);
+                move_difference(a, b, x, moved, &seed);
+                for (size_t l = 0; l < e.model->depth; l++) {
+                    ref_run_layer(a);
+                    ref_run_layer(b);
+                    compare_runs(&tally, a, b, construction_names[c]);
+                }
+                ref_run_clear(a);
+                ref_run_clear(b);
+            }
+            case_clear(&pair);
+        }
+    }
+    report("moved differences", &tally);
+    assert_true(tally.log2_ratio > -1);
+}
+
 /* Heads that have lost entries of Omega, by chance or one: each has keys of its own in A. */
 static void enclosures_hold_of_damage(void **state)
 {
@@ -416,6 +468,31 @@ static void propagation_is_sharp(void **state)
     report("one entry", &tally);
     assert_true(tally.log2_ratio > -0.01);
     case_clear(&pair);
+}
+
+/* One token, one column, one unit, moved far: its slope on the way is not that at x. */
+static void slopes_change_on_the_way(void **state)
+{
+    Tally tally = nothing;
+    uint64_t seed = SEED;
+    for (int trial = 0; trial < 60; trial++) {
+        CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
+                         .n = 1,
+                         .d = 1,
+                         .d_ff = 1,
+                         .depth = 1,
+                         .seed = (uint64_t)trial,
+                         .weights = WEIGHTS_NORMAL,
+                         .slope = 1000};
+        Pair pair = pair_make(&spec);
+        Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
+        Evaluated original = {&pair.original, pair.original_x, NULL, INFINITY, false};
+        compare_moved(&tally, &limit, trial % 4, &seed, "limit");
+        compare_moved(&tally, &original, trial % 4, &seed, "original");
+        case_clear(&pair);
+    }
+    report("one unit", &tally);
+    assert_true(tally.log2_ratio > -0.1);
 }
 
 /* ---- Closed forms ---------------------------------------------------------------------------- */
@@ -484,6 +561,78 @@ static void norms_are_bounds(void **state)
     assert_true(norm_spectral(zeros, 2, 2, 2) == 0);
     assert_true(norm_frobenius(rotation, 2, 2, 2) >= sqrt(2));
     assert_true(isinf(norm_spectral((const double[]){1, INFINITY, 0, 1}, 2, 2, 2)));
+}
+
+enum { WIDE = 7, INNER = 19 };
+
+/* The largest |v (diag(d) + A diag(w) B)|, |v| = 1, by the power method. */
+static double steepest(const double *a, const double *b, const double *d, const double *w)
+{
+    double j[WIDE][WIDE] = {{0}}, v[WIDE], length = 0;
+    for (size_t r = 0; r < WIDE; r++) {
+        v[r] = 1 / (double)(r + 1);
+        for (size_t c = 0; c < WIDE; c++) {
+            j[r][c] = r == c ? d[c] : 0;
+            for (size_t k = 0; k < INNER; k++) {
+                j[r][c] += a[r * INNER + k] * w[k] * b[k * WIDE + c];
+            }
+        }
+    }
+    for (int step = 0; step < 2000; step++) {
+        double next[WIDE] = {0}, out[WIDE] = {0};
+        for (size_t c = 0; c < WIDE; c++) {
+            for (size_t r = 0; r < WIDE; r++) {
+                out[c] += v[r] * j[r][c];
+            }
+        }
+        for (size_t r = 0; r < WIDE; r++) {
+            for (size_t c = 0; c < WIDE; c++) {
+                next[r] += j[r][c] * out[c];
+            }
+        }
+        length = norm_vector(next, WIDE, 1);
+        for (size_t r = 0; r < WIDE; r++) {
+            v[r] = next[r] / length;
+        }
+    }
+    return sqrt(length);
+}
+
+/* A row's derivative: near I, of any size, of either sign, and with a slack. */
+static void rows_matrices_are_bounds(void **state)
+{
+    double a[WIDE * INNER], b[INNER * WIDE], w[INNER], d[WIDE], slack[WIDE] = {0};
+    uint64_t seed = SEED;
+    Radius r = {.rows = 1, .columns = WIDE, .bank = WIDE};
+    for (int trial = 0; trial < 40; trial++) {
+        double size = ldexp(1, trial % 20 - 16);
+        double *const all[] = {a, b, w, d};
+        const size_t counts[] = {WIDE * INNER, INNER * WIDE, INNER, WIDE};
+        for (size_t m = 0; m < 4; m++) {
+            for (size_t i = 0; i < counts[m]; i++) {
+                seed = seed * 6364136223846793005U + 1442695040888963407U;
+                all[m][i] = ldexp((double)(int64_t)seed, -63) * (m == 0 ? size : 1);
+            }
+        }
+        for (size_t c = 0; c < WIDE; c++) {
+            d[c] = trial % 2 == 0 ? 1 : trial % 3 == 0 ? 0.25 * d[c] : 1 + size * d[c];
+        }
+        const RowMap map = {a,
+                            b,
+                            INNER,
+                            WIDE,
+                            INNER,
+                            norm_frobenius(a, WIDE, INNER, INNER),
+                            norm_frobenius(b, INNER, WIDE, WIDE)};
+        const Pass pass = {.diagonal = d, .slack = slack};
+        double exact = steepest(a, b, d, w), norm = jacobian_norm(&r, &map, &pass, w, 0);
+        assert_true(norm >= exact * (1 - 1e-9));
+        double apart = norm_spectral(a, WIDE, INNER, INNER) * norm_spectral(b, INNER, WIDE, WIDE);
+        assert_true(trial % 2 != 0 || norm < 1 + 1.6 * apart); /* |w| < 1 */
+        slack[trial % WIDE] = 0.5;
+        assert_true(jacobian_norm(&r, &map, &pass, w, 0) >= norm + 0.49);
+        slack[trial % WIDE] = 0;
+    }
 }
 
 /* As many entries as columns and more: |W| = |W^T|, wherever the large ones stand. */
@@ -689,10 +838,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(enclosures_hold_of_extremes),
         cmocka_unit_test(enclosures_hold_of_random_models),
         cmocka_unit_test(enclosures_hold_of_moved_streams),
+        cmocka_unit_test(enclosures_hold_of_moved_differences),
         cmocka_unit_test(propagation_is_sharp),
+        cmocka_unit_test(slopes_change_on_the_way),
         cmocka_unit_test(closed_forms_lie_inside),
         cmocka_unit_test(norms_are_bounds),
         cmocka_unit_test(norms_are_of_all_columns),
+        cmocka_unit_test(rows_matrices_are_bounds),
         cmocka_unit_test(slopes_are_the_steepest),
         cmocka_unit_test(norms_are_the_steepest),
         cmocka_unit_test(norms_of_part_of_a_bank),

@@ -202,7 +202,7 @@ static void head_rows(HeadAt *head, Radius *r, HeadSums *sums, const Outer *all)
     head_gaps(head, r);
     head_set(head, r, &r->at);
     bilinear_rows(head, r, sums, &outer, true);
-    if (r->change) {
+    if (r->change && !r->near) {
         head_set(head, r, &r->moved);
         bilinear_rows(head, r, sums, &outer, false);
     }

@@ -150,7 +150,7 @@ static double cross_change(const HeadAt *head, const Radius *r, const Change *d,
                            double leak, double leak_value, size_t i)
 {
     Columns read = head->bundle->score.read;
-    double rho = banks_in(r, r->rho, read, i), most = banks_largest(r, r->rho, read);
+    double rho = banks_in(r, r->apart, read, i), most = banks_largest(r, r->apart, read);
     double q = head->queries.norm[i] + point_e(r, d->q), k = d->k_all;
     double kappa = 2 * d->theta * d->grown, dy = s->e_value + kappa * s->pull;
     double moved = s->e_value + dy * s->weight, pull = s->pull + point_e(r, moved);
@@ -194,7 +194,7 @@ bool head_change_row(const HeadChange *of, const RowKeys *row, Radius *r, HeadSu
                        : bias * 4 * leak *
                              (head->q.norm * d.k_all +
                               (head->queries.norm[i] + point_e(r, d.q)) * head->k.norm) *
-                             banks_largest(r, r->rho, head->bundle->score.read));
+                             banks_largest(r, r->apart, head->bundle->score.read));
     }
     return d.plain <= NEAR;
 }

@@ -3,6 +3,7 @@
  */
 #include "bilinear_block.h"
 #include "internal.h"
+#include "jacobian.h"
 
 #include <omp.h>
 
@@ -14,12 +15,20 @@ static double norm_doubles(double rows, double columns)
     return 2 * rows * columns + 2 * n * n;
 }
 
+/* Those of rows' derivatives, a thread each. */
+static double matrix_doubles(double columns, double inner)
+{
+    double threads = omp_get_max_threads();
+    return columns > JACOBIAN_COLUMNS ? 0 : threads * columns * (3 * columns + inner);
+}
+
 static double gates_doubles(const Bundle *bundle, double rows)
 {
     double heads = (double)bundle->heads, read = (double)bundle->score.read.count;
     double write = (double)bundle->value.write.count;
-    return 3 * rows * heads + 2 * norm_doubles(read, heads) + norm_doubles(heads, write) +
-           heads * sizeof(double) * 4;
+    return 3 * rows * heads + matrix_doubles(read, heads) + 2 * norm_doubles(read, heads) +
+           norm_doubles(heads, write) +
+           heads * (sizeof(double) * 4 + (double)omp_get_max_threads());
 }
 
 static double bilinear_doubles(const Bundle *bundle, double rows)
@@ -48,7 +57,8 @@ static double direct_doubles(const Direct *direct, double rows)
 {
     double read = (double)direct->read.count, write = (double)direct->write.count;
     double hidden = (double)direct->hidden;
-    return rows * hidden + norm_doubles(read, fmax(hidden, write)) + norm_doubles(hidden, write);
+    return rows * (hidden + 3) + matrix_doubles(read, hidden) +
+           norm_doubles(read, fmax(hidden, write)) + norm_doubles(hidden, write);
 }
 
 double radius_bytes(const Model *model)
@@ -63,5 +73,5 @@ double radius_bytes(const Model *model)
         }
         most = fmax(most, sum);
     }
-    return sizeof(double) * (6 * rows * content + 68 * rows + most);
+    return sizeof(double) * (6 * rows * content + 70 * rows + most);
 }

@@ -7,6 +7,7 @@
 #include "direct.h"
 
 #include "bounds.h"
+#include "jacobian.h"
 #include "norm.h"
 
 #include "../evaluator/activation.h"
@@ -46,7 +47,8 @@ typedef struct {
     const Direct *direct;
     double w[2], f[2], b[2]; /* 2-norms, Frobenius norms, norms of the biases */
     double *local, *most;    /* [rows]: what rounding adds to a row's z; the largest slope */
-    double *z;               /* [rows, hidden] */
+    double *own;             /* [rows]: of the row's derivative, or infinite (C41) */
+    double *z;               /* [rows, hidden]; then slopes, where own is not infinite */
 } Network;
 
 static void map_norms(Evaluator *ev, Worker *worker, const void *context, size_t map)
@@ -62,6 +64,29 @@ static void map_norms(Evaluator *ev, Worker *worker, const void *context, size_t
     network->w[map] = norms.spectral;
     network->f[map] = norms.frobenius;
     network->b[map] = bias_norm(b, columns);
+}
+
+/* The norm of a row's derivative as a matrix, with what the stream is to it beside; z becomes the
+ * slopes, z being within off. */
+static double own_norm(const Network *network, double *z, double off, size_t i)
+{
+    const Radius *r = network->r;
+    const Direct *direct = network->direct;
+    const ActivationSlope *act = activation_slope(direct->activation);
+    const RowMap map = {direct->w1,     direct->w2,    direct->hidden, direct->write.count,
+                        direct->hidden, network->f[0], network->f[1]};
+    bool whole = direct->read.first == 0 && direct->read.count == r->bank &&
+                 direct->write.first == 0 && direct->write.count == r->bank;
+    double most = 0;
+    if (act->at == NULL || !whole || !r->matrices) {
+        return INFINITY;
+    }
+    for (size_t k = 0; k < direct->hidden; k++) {
+        double b = direct->b1 != NULL ? direct->b1[k] : 0;
+        most = bound_max(most, (off + BOUND_DOUBLE * fabs(b)) * act->curvature + BOUND_DOUBLE);
+        z[k] = act->at(z[k] + b);
+    }
+    return bound_up(jacobian_norm(r, &map, &r->here, z, i) + network->w[0] * most * network->w[1]);
 }
 
 static void block_slopes(Evaluator *ev, Worker *worker, const void *context, size_t block)
@@ -82,8 +107,9 @@ static void block_slopes(Evaluator *ev, Worker *worker, const void *context, siz
                      BOUND_DOUBLE * (double)(D + 4) * network->f[0] * x;
         double size = network->w[0] * x + network->b[0];
         network->local[i] = radius_product(D) * network->f[0] * x + 14 * size + network->b[0];
-        network->most[i] =
-            row_slope(direct, network->z + i * H, off + point_rho(r, network->local[i]));
+        off += point_rho(r, network->local[i]);
+        network->most[i] = row_slope(direct, network->z + i * H, off);
+        network->own[i] = own_norm(network, network->z + i * H, off, i);
     }
 }
 
@@ -91,14 +117,15 @@ static void ffn(Radius *r, const Direct *direct)
 {
     size_t D = direct->read.count, H = direct->hidden;
     Network network = {.r = r, .direct = direct}, *at = &network;
-    double *room = malloc((r->rows * (H + 2) + 1) * sizeof *room);
+    double *room = malloc((r->rows * (H + 3) + 1) * sizeof *room);
     if (room == NULL) {
         r->failed = true;
         return;
     }
     network.local = room;
     network.most = room + r->rows;
-    network.z = room + 2 * r->rows;
+    network.own = room + 2 * r->rows;
+    network.z = room + 3 * r->rows;
     evaluator_each(r->ev, 2, D * H * (D < H ? D : H), map_norms, &at);
     evaluator_each(r->ev, row_blocks(r, PRODUCT_ROWS), r->rows * D * H, block_slopes, &network);
     size_t blocks = H / evaluator_block_columns(r->rows, r->bits);
@@ -106,8 +133,12 @@ static void ffn(Radius *r, const Direct *direct)
     double w1 = network.w[0], w2 = network.w[1], f2 = network.f[1];
     for (size_t i = 0; i < r->rows; i++) {
         double size = w1 * banks_in(r, r->at.norm, direct->read, i) + network.b[0];
-        banks_add(r, r->here.out[PASS_OWN], direct->write, i,
-                  w1 * network.most[i] * w2 * banks_in(r, r->rho, direct->read, i));
+        if (network.own[i] < INFINITY) {
+            jacobian_take(r, &r->here, network.own[i], i);
+        } else {
+            banks_add(r, r->here.out[PASS_OWN], direct->write, i,
+                      w1 * network.most[i] * w2 * banks_in(r, r->rho, direct->read, i));
+        }
         banks_add(r, r->local, direct->write, i,
                   2 * w2 * network.local[i] + (2 * w2 + radius_product(H) * f2) * size +
                       network.b[1]);

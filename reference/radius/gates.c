@@ -258,6 +258,7 @@ static void each_block(Evaluator *ev, Worker *worker, const void *context, size_
     gates.size_sum = gates.sum + K;
     size_t thread = (size_t)(worker - ev->worker);
     gates.gate = gates.gates + thread * K;
+    gates.weights = gates.all_weights + thread * K;
     gates.groups = gates.all_groups + thread * gates.patterns;
     RowRange of = row_range(rows->r, GATE_ROWS, block);
     for (size_t i = of.first; i < of.end; i++) {
@@ -299,6 +300,8 @@ void radius_gates(Radius *r, const Bundle *bundle)
     gates_each(&gates, r, &r->at, &r->here, gates_local_row);
     if (r->change) {
         gates_change(&gates, r);
+    }
+    if (r->change && !r->near) {
         gates_set(&gates, r, &r->moved);
         gates_each(&gates, r, &r->moved, &r->there, gates_pass_row);
     }

@@ -54,7 +54,7 @@ typedef struct {
 static ChangeRow change_row(const Gates *gates, const Radius *r, const Others *others, size_t i)
 {
     Columns read = gates->bundle->value.read;
-    ChangeRow row = {.e = banks_in(r, r->e, read, i), .rho = banks_in(r, r->rho, read, i)};
+    ChangeRow row = {.e = banks_in(r, r->e, read, i), .rho = banks_in(r, r->apart, read, i)};
     bool bias = false;
     row.theta = fabs(gates->scale) * gates->g_most * row.e;
     for (size_t p = 0; p < gates->patterns; p++) {
@@ -118,11 +118,11 @@ void gates_change(Gates *gates, Radius *r)
     Others others = {0, 0, 0, 0};
     for (size_t j = 0; j < layout->n; j++) {
         others.e_tokens += banks_in(r, r->e, read, layout_token_row(layout, j));
-        others.rho_tokens += banks_in(r, r->rho, read, layout_token_row(layout, j));
+        others.rho_tokens += banks_in(r, r->apart, read, layout_token_row(layout, j));
     }
     if (bias < r->rows) {
         others.e_bias = banks_in(r, r->e, read, bias);
-        others.rho_bias = banks_in(r, r->rho, read, bias);
+        others.rho_bias = banks_in(r, r->apart, read, bias);
     }
     for (size_t i = 0; i < r->rows; i++) {
         gates_set_groups(gates, r, i);

@@ -139,9 +139,12 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->groups = gates->all_groups;
     gates->gates = malloc(((size_t)r->ev->workers * heads + 1) * sizeof *gates->gates);
     gates->kept = malloc((r->rows + 1) * sizeof *gates->kept);
+    gates->all_weights = malloc(((size_t)r->ev->workers * heads + 1) * sizeof(double));
+    gates->map = !unit && gates->same && value->write.first == 0 && read == r->bank &&
+                 value->write.count == r->bank;
     if (gates->g == NULL || gates->v == NULL || gates->z == NULL || gates->u == NULL ||
         gates->size == NULL || gates->sums == NULL || gates->gates == NULL ||
-        gates->all_groups == NULL || gates->kept == NULL) {
+        gates->all_groups == NULL || gates->kept == NULL || gates->all_weights == NULL) {
         return false;
     }
     gates->bias_most =
@@ -164,4 +167,5 @@ void gates_clear(Gates *gates)
     free(gates->gates);
     free(gates->all_groups);
     free(gates->kept);
+    free(gates->all_weights);
 }

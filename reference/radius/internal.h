@@ -2,7 +2,7 @@
  * The parts of the radii (private to reference/radius/).
  *
  * Arithmetic: a bound is a double >= 0, made of sums, products, quotients, roots and maxima of such
- * doubles, never of a difference (but for C39), so that n operations leave it at least
+ * doubles, never of a difference (but for C39 and C41), so that n operations leave it at least
  * (1 - 2^-52)^n of what exact arithmetic makes of the same, whatever the rounding mode; bound_up
  * multiplies by 1 + 2^-20, which pays for n < 2^31, and adds 2^-600 for what underflowed.  It is
  * applied to every bound that is kept, and turns what is not a number, or out of range, into
@@ -52,7 +52,7 @@ typedef struct {
 
 /* A sublayer's effect on streams that differ by at most radius (one or two choices of it) and lie
  * on the point's path: out. */
-enum { PASS_OWN, PASS_STREAM, PASS_RADII };
+enum { PASS_OWN, PASS_OTHER, PASS_RADII };
 typedef struct {
     const Point *at;
     const Banks *radius[PASS_RADII];
@@ -79,16 +79,23 @@ struct Radius {
      * norm(x), and what the stream itself had is kept. */
     const LayerNorm *norm;
     Banks *kept_rho, *kept_eta;
-    Point at, moved; /* x^, and x^ + e^ */
-    Banks *e;        /* the rows' norms of e^ */
-    Pass here, there;
+    Point at, moved;  /* x^, and x^ + e^ */
+    Banks *e;         /* the rows' norms of e^ */
+    Pass here, there; /* here: of rho and, where near is set, of eta */
     Banks *local,
         *size; /* what rounding adds to rho, and a bound on what the sublayer adds to x^ */
     Banks *local_e, *size_e;
-    Banks *cross;       /* what rho adds to eta */
+    Banks *cross;     /* what rho adds to eta, or `apart` */
+    bool matrices;    /* rows' derivatives are formed: (C41) */
+    double *own_kept; /* [rows] of the sublayer at hand, or NULL: RadiusOfRun */
+    const double *own_known;
+    double *kept;
+    const double *known;
+    Banks *apart;       /* rho, and where near is set eta with it, in rho's unit: (C40) */
     bool *zero;         /* [rows, BANKS] zero exactly, in the limit and as computed */
     bool erased[BANKS]; /* the sublayer takes away all of the bank, exactly, from rows alone in A */
     bool far;           /* some score changes by too much for `cross` */
+    bool near;          /* e is so small that eta goes as rho does, and the rest is in `cross` */
     double score;       /* what the scores of the layer may be off by, in 2^-bits */
     double adds;        /* how often something is added to delta */
     double decay[OMEGA_MAX_GAP + 1]; /* e^(-Omega gap), at least 2^-600 */

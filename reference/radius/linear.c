@@ -288,7 +288,7 @@ static void linear_change(Radius *r, const Sizes *s)
     double x = bound_max(banks_largest(r, r->at.norm, value->read),
                          banks_largest(r, r->moved.norm, value->read));
     double e_most = banks_largest(r, r->e, value->read);
-    double rho = banks_largest(r, r->rho, value->read);
+    double rho = banks_largest(r, r->apart, value->read);
     for (size_t i = 0; i < r->rows; i++) {
         RowGroups groups = groups_of_row(&s->heads, 0, i);
         Weights w = row_weights(r, &groups, true);

@@ -99,6 +99,12 @@ static double symmetric_norm(double *g, double *scratch, size_t n, int squarings
     return bound_up(ldexp(sqrt(bound_up(square)), exponent));
 }
 
+double norm_symmetric(double *g, double *scratch, size_t n, int squarings)
+{
+    symmetrise(g, n);
+    return symmetric_norm(g, scratch, n, squarings);
+}
+
 double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
 {
     double most, f = norm_frobenius(w, rows, columns, ld);
@@ -120,8 +126,7 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
         }
         double own = ldexp(f, -exponent);
         gemm_square(g, n, scaled, columns, !wide, n, k);
-        symmetrise(g, n);
-        norm = symmetric_norm(g, scratch, n, SQUARINGS) + product_error(k) * own * own;
+        norm = norm_symmetric(g, scratch, n, SQUARINGS) + product_error(k) * own * own;
         norm = fmin(f, bound_up(ldexp(sqrt(bound_up(norm)), exponent)));
     }
     free(scaled);
@@ -130,7 +135,7 @@ double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
     return norm;
 }
 
-static void memory_is_short(const Radius *r)
+void norm_memory_is_short(const Radius *r)
 {
 #pragma omp atomic write
     r->ev->failed = true;
@@ -140,7 +145,7 @@ MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t colu
 {
     MatrixNorms norms = {norm_spectral(w, rows, columns, ld), norm_frobenius(w, rows, columns, ld)};
     if (norms.spectral > norms.frobenius) {
-        memory_is_short(r);
+        norm_memory_is_short(r);
     }
     return norms;
 }
@@ -165,7 +170,7 @@ MatrixNorms norm_of(const Radius *r, NormKey matrix)
                           whole != NULL ? columns : matrix.ld);
         norm_table_keep(r->ev->norms, &matrix, &norms);
     } else {
-        memory_is_short(r);
+        norm_memory_is_short(r);
     }
     free(whole);
     return norms;

@@ -11,6 +11,13 @@
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
 double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld);
 
+/* At least |g|_2 of a symmetric matrix [n, n] by so many squarings; its upper half is there.  It is
+ * overwritten, and scratch of its size. */
+double norm_symmetric(double *g, double *scratch, size_t n, int squarings);
+
+/* The evaluator is told that memory is short. */
+void norm_memory_is_short(const Radius *r);
+
 /* Both; that memory is short is told to the evaluator. */
 MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld);
 

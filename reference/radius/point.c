@@ -181,6 +181,7 @@ static mpfr_exp_t find_unit(const Radius *r, const Sublayer *sublayer)
     return leaks ? mpfr_get_exp(evaluator_decay(r->ev, gap)) : -r->bits;
 }
 
+/* The path from x^ + e^; and e's norms become those of all that lies on it. */
 static void set_moved_path(Radius *r)
 {
     for (size_t i = 0; i < r->rows; i++) {
@@ -188,6 +189,7 @@ static void set_moved_path(Radius *r)
             double eta = point_e(r, point_rho(r, r->eta[i].bank[b]));
             double both = r->at.norm[i].bank[b] + point_e(r, r->e[i].bank[b]);
             r->moved.path[i].bank[b] = bound_up(r->at.path[i].bank[b] + eta + 0x1p-51 * both);
+            r->e[i].bank[b] += point_rho(r, r->eta[i].bank[b]);
         }
     }
 }

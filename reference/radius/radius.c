@@ -9,6 +9,7 @@
 #include "direct.h"
 #include "gates.h"
 #include "internal.h"
+#include "jacobian.h"
 #include "layer_norm.h"
 #include "linear.h"
 #include "point.h"
@@ -48,9 +49,9 @@ static bool radius_init(Radius *r)
            take_banks(&r->kept_rho, rows) && take_banks(&r->kept_eta, rows) &&
            take_banks(&r->e, rows) && take_banks(&r->local, rows) && take_banks(&r->size, rows) &&
            take_banks(&r->local_e, rows) && take_banks(&r->size_e, rows) &&
-           take_banks(&r->cross, rows) && point_init(&r->at, rows, r->columns) &&
-           point_init(&r->moved, rows, r->columns) && pass_init(&r->here, rows, r->columns) &&
-           pass_init(&r->there, rows, r->columns);
+           take_banks(&r->cross, rows) && take_banks(&r->apart, rows) &&
+           point_init(&r->at, rows, r->columns) && point_init(&r->moved, rows, r->columns) &&
+           pass_init(&r->here, rows, r->columns) && pass_init(&r->there, rows, r->columns);
 }
 
 /* Is all of a row's bank of the stream zero, as it stands? */
@@ -83,13 +84,15 @@ Radius *radius_open(const RadiusOfRun *run)
     r->normed_e = run->normed_e;
     r->bank = run->layout->d;
     r->bits = run->ev->bits;
+    r->kept = run->kept;
+    r->known = run->known;
     r->change = run->e != NULL;
     if (!radius_init(r)) {
         radius_clear(r);
         return NULL;
     }
     r->at.limit = run->limit;
-    r->here = (Pass){&r->at, {r->rho},         {r->here.out[0], r->here.out[1]},
+    r->here = (Pass){&r->at, {r->rho, r->eta}, {r->here.out[0], r->here.out[1]},
                      1,      r->here.diagonal, r->here.slack};
     r->there = (Pass){&r->moved, {r->eta, r->rho},  {r->there.out[0], r->there.out[1]},
                       2,         r->there.diagonal, r->there.slack};
@@ -110,7 +113,7 @@ void radius_clear(Radius *r)
         r->rho,          r->eta,        r->e,           r->local,       r->size,
         r->local_e,      r->size_e,     r->cross,       r->at.norm,     r->at.path,
         r->moved.norm,   r->moved.path, r->here.out[0], r->here.out[1], r->there.out[0],
-        r->there.out[1], r->kept_rho,   r->kept_eta};
+        r->there.out[1], r->kept_rho,   r->kept_eta,    r->apart};
     double *const doubles[] = {r->at.x,       r->moved.x,        r->here.diagonal,
                                r->here.slack, r->there.diagonal, r->there.slack};
     for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
@@ -203,8 +206,29 @@ void radius_before(Radius *r)
     }
 }
 
-/* The effects of the sublayer, before all is put together. */
-static void analyse(Radius *r, const Sublayer *sublayer)
+/* Below this, no weight of a key changes by much of itself. */
+#define NEAR 0x1p-16
+
+/* eta goes as rho does, if there is so little between x and x + e. */
+static void set_near(Radius *r, bool near)
+{
+    r->near = near;
+    r->here.count = near ? 2 : 1;
+    for (size_t i = 0; i < r->rows; i++) {
+        for (int b = 0; b < BANKS; b++) {
+            double eta = near ? point_e(r, r->eta[i].bank[b]) : 0;
+            r->apart[i].bank[b] = r->rho[i].bank[b] + eta;
+        }
+    }
+}
+
+static bool is_near(const Radius *r)
+{
+    Columns all = {0, r->columns};
+    return r->change && point_e(r, banks_largest(r, r->e, all)) < NEAR;
+}
+
+static void forget_effects(Radius *r)
 {
     Banks *const all[] = {r->local,       r->size,        r->local_e,      r->size_e,      r->cross,
                           r->here.out[0], r->here.out[1], r->there.out[0], r->there.out[1]};
@@ -214,17 +238,27 @@ static void analyse(Radius *r, const Sublayer *sublayer)
     r->far = false;
     r->adds = 1;
     r->erased[BANK_CONTENT] = r->erased[BANK_HIDDEN] = false;
-    point_after(r, sublayer);
-    bool in_place = sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
-    r->norm = sublayer->norm.kind == NORMALIZATION_NONE || in_place ? NULL : &sublayer->norm;
-    if (in_place) {
-        radius_normalise(r, &sublayer->norm);
-    } else if (r->norm != NULL) {
-        radius_read_normed(r);
+}
+
+/* How many of the sublayer's bundles have gates? */
+static size_t gated_bundles(const Sublayer *sublayer)
+{
+    size_t gated = 0;
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        gated += sublayer->bundles[b].score.kind == SCORE_GATE;
     }
-    if (sublayer->bundle_count == 0 && !in_place) {
+    return gated;
+}
+
+/* The effects of a sublayer that is no norm, before all is put together. */
+static void analyse(Radius *r, const Sublayer *sublayer, bool near)
+{
+    set_near(r, near);
+    forget_effects(r);
+    r->matrices = r->norm == NULL && gated_bundles(sublayer) <= 1 && jacobian_worth(r);
+    if (sublayer->bundle_count == 0) {
         radius_direct(r, &sublayer->direct);
-    } else if (!in_place) {
+    } else {
         radius_linear(r, sublayer);
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
@@ -233,6 +267,26 @@ static void analyse(Radius *r, const Sublayer *sublayer)
             radius_gates(r, bundle);
         } else if (bundle->score.kind == SCORE_BILINEAR) {
             radius_bilinear(r, bundle);
+        }
+    }
+}
+
+static void analyse_any(Radius *r, const Sublayer *sublayer)
+{
+    point_after(r, sublayer);
+    bool in_place = sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
+    r->norm = sublayer->norm.kind == NORMALIZATION_NONE || in_place ? NULL : &sublayer->norm;
+    if (in_place) {
+        set_near(r, false);
+        forget_effects(r);
+        radius_normalise(r, &sublayer->norm);
+    } else {
+        if (r->norm != NULL) {
+            radius_read_normed(r);
+        }
+        analyse(r, sublayer, is_near(r));
+        if (r->near && r->far) {
+            analyse(r, sublayer, false);
         }
     }
     set_zeros(r, sublayer);
@@ -260,11 +314,13 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
                     r->at.norm[i].bank[b]);
     *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;
     if (r->change) {
-        double moved = r->there.out[PASS_OWN][i].bank[b] + by_itself(r, &r->there, PASS_OWN, i, b);
+        const Pass *pass = r->near ? &r->here : &r->there;
+        size_t k = r->near ? PASS_OTHER : PASS_OWN;
+        double moved = pass->out[k][i].bank[b] + by_itself(r, pass, k, i, b);
         double cross = r->cross[i].bank[b];
         if (r->far) {
             double stream =
-                r->there.out[PASS_STREAM][i].bank[b] + by_itself(r, &r->there, PASS_STREAM, i, b);
+                r->there.out[PASS_OTHER][i].bank[b] + by_itself(r, &r->there, PASS_OTHER, i, b);
             cross = bound_scaled(own + stream, -r->unit);
         }
         *eta = bound_up(kept_eta + moved + cross + r->local_e[i].bank[b] +
@@ -290,11 +346,13 @@ static void after_row(Evaluator *ev, Worker *worker, const void *context, size_t
     point_set_path(r, i);
 }
 
-void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record)
+void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record, size_t index)
 {
     r->record = record;
+    r->own_kept = r->kept != NULL ? r->kept + index * r->rows : NULL;
+    r->own_known = r->known != NULL ? r->known + index * r->rows : NULL;
     if (!r->failed) {
-        analyse(r, sublayer);
+        analyse_any(r, sublayer);
     }
     evaluator_each(r->ev, r->rows, ENTRY_OPERATIONS * r->rows * r->columns, after_row, &r);
 }

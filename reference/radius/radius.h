@@ -29,6 +29,10 @@ typedef struct {
     const ApMat *x, *e, *sum;
     const ApMat *normed, *normed_e;
     bool limit;
+    /* Norms of rows' derivatives of x, [sublayers, rows], 0 where none was formed: to be kept, or
+     * known from the evaluation of x that this run shares; or NULL. */
+    double *kept;
+    const double *known;
 } RadiusOfRun;
 
 /* All that the run points to stays where it is.  NULL when memory is short. */
@@ -42,9 +46,9 @@ double radius_bytes(const Model *model);
 void radius_begin_layer(Radius *radius);
 
 /* Before a sublayer is evaluated, and after it has been added to the stream; record: of its norm,
- * if it has one. */
+ * if it has one; index: of the sublayer. */
 void radius_before(Radius *radius);
-void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record);
+void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, size_t index);
 
 /* Memory was short: all is infinite from then on. */
 bool radius_failed(const Radius *radius);

@@ -241,7 +241,9 @@ bool ref_run_certify(RefRun *run)
                                              .sum = run->e != NULL ? &run->e->sum : NULL,
                                              .normed = &run->scratch.normed,
                                              .normed_e = run->e != NULL ? &run->e->normed : NULL,
-                                             .limit = run->limit});
+                                             .limit = run->limit,
+                                             .kept = run->kept != NULL ? run->kept->own : NULL,
+                                             .known = run->known != NULL ? run->known->own : NULL});
     return run->radius != NULL;
 }
 
@@ -381,7 +383,7 @@ void ref_run_layer(RefRun *run)
             copy_stream(&run->stream, &run->known->stream[run->next.sublayer]);
         }
         if (run->radius != NULL) {
-            radius_after(run->radius, sublayer, run_norm_record(run));
+            radius_after(run->radius, sublayer, run_norm_record(run), run->next.sublayer);
             run->ev.failed = run->ev.failed || radius_failed(run->radius);
         }
     }

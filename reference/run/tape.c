@@ -30,7 +30,7 @@ static bool tape_init(Tape *tape, const Model *model)
     size_t rows = layout_rows(&model->layout), columns = layout_content(&model->layout);
     Making making = {tape, rows,
                      tape->record != NULL && tape->norm != NULL && tape->stream != NULL &&
-                         tape->term != NULL};
+                         tape->term != NULL && tape->own != NULL};
     if (making.ok) {
         heads_each_block(model, tape->bits, model->sublayer_count, add_record, &making);
     }
@@ -56,6 +56,7 @@ Tape *tape_open(const Model *model, mpfr_prec_t bits)
     tape->norm = calloc(tape->sublayers, sizeof *tape->norm);
     tape->stream = calloc(tape->sublayers, sizeof *tape->stream);
     tape->term = calloc(tape->depth, sizeof *tape->term);
+    tape->own = calloc(tape->sublayers * layout_rows(&model->layout) + 1, sizeof *tape->own);
     if (!tape_init(tape, model)) {
         tape_clear(tape);
         return NULL;
@@ -81,6 +82,7 @@ void tape_clear(Tape *tape)
     free(tape->norm);
     free(tape->stream);
     free(tape->term);
+    free(tape->own);
     free(tape);
 }
 
@@ -107,5 +109,6 @@ double tape_bytes(const Model *model, mpfr_prec_t bits)
         sum.bytes += norm_record_bytes(rows, norm_columns(&model->sublayers[i]), bits);
     }
     return sum.bytes +
-           (double)model->sublayer_count * ap_bytes((double)rows, (double)columns, bits);
+           (double)model->sublayer_count *
+               (ap_bytes((double)rows, (double)columns, bits) + (double)rows * sizeof(double));
 }

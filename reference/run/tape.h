@@ -18,6 +18,7 @@ typedef struct {
     ApMat *stream;    /* [sublayers] after a sublayer */
     mpfr_exp_t *term; /* [depth] of the largest number that went into it in that layer */
     size_t depth;
+    double *own; /* [sublayers, rows] of x's radii: RadiusOfRun */
 } Tape;
 
 /* For a model at bits, empty.  NULL when memory is short. */

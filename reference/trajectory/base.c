@@ -274,17 +274,26 @@ static mpfr_exp_t largest_exponent(const ApMat *stream)
     return most;
 }
 
+static double stream_lost(const ApMat *stream, const ApMat *radius, mpfr_prec_t bits)
+{
+    double lost = 0, size = (double)largest_exponent(stream);
+    for (size_t i = 0; i < radius->rows; i++) {
+        mpfr_srcptr own = ap_at(radius, i, 0);
+        double off = mpfr_regular_p(own) ? (double)mpfr_get_exp(own)
+                     : mpfr_zero_p(own)  ? -INFINITY
+                                         : INFINITY;
+        lost = fmax(lost, off - size + (double)bits);
+    }
+    return lost;
+}
+
 double ref_base_lost(const RefBase *base)
 {
     double lost = 0;
     for (size_t l = 0; l < base->depth; l++) {
-        double size = (double)largest_exponent(&base->original[l]);
-        for (size_t i = 0; i < base->radius[l].rows; i++) {
-            mpfr_srcptr radius = ap_at(&base->radius[l], i, 0);
-            double off = mpfr_regular_p(radius) ? (double)mpfr_get_exp(radius)
-                         : mpfr_zero_p(radius)  ? -INFINITY
-                                                : INFINITY;
-            lost = fmax(lost, off - size + (double)base->bits);
+        lost = fmax(lost, stream_lost(&base->original[l], &base->radius[l], base->bits));
+        if (base->limit != NULL && base->limit[l].rows > 0) {
+            lost = fmax(lost, stream_lost(&base->limit[l], &base->limit_radius[l], base->bits));
         }
     }
     return lost;
