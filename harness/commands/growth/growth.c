@@ -452,6 +452,7 @@ int command_growth(const Grid *grid, const RunOptions *run)
     status =
         status == 0 && run->growth.predict != NULL ? read_asked(&all, run->growth.predict) : status;
     if (status != 0) {
+        clear(&all);
         return status;
     }
     status = outcome_open(&all.outcome, &growth_outcome, grid, run);
