@@ -224,6 +224,12 @@ static void what_is_outside_the_band_fails(void **state)
     expect_shell(SMALL "printf \"32 1 1e-950 construction_max\\n\" | made >l.csv; "
                        "$h growth s.csv --norm max --check l.csv -o c.csv",
                  1, "verdict: FAIL: 1 of 1");
+    expect_shell(SMALL "printf \"32 1 3.2e-899\\n64 1 6.4e-899\\n\" | made | "
+                       "sed \"3s/,ok\\$/,error/\" >l.csv; grep -c error l.csv; "
+                       "$h growth s.csv --norm max --check l.csv -o c.csv",
+                 1,
+                 "1\nverdict: FAIL: 0 of 1 errors outside their bands, 0 without a law, 1 of rows "
+                 "that say nothing (vacuous or error)");
 }
 
 static void one_norm_is_fitted(void **state)

@@ -56,6 +56,12 @@ def read_safetensors(path: Path) -> Tuple[Dict[str, np.ndarray], Dict[str, str]]
     tensors = {}
     for name, entry in header.items():
         begin, end = (8 + size + offset for offset in entry["data_offsets"])
-        array = np.frombuffer(data[begin:end], dtype=DTYPES[entry["dtype"]])
+        kind = entry["dtype"]
+        if kind == "BF16":  # the upper halves of float32's bits
+            array = (np.frombuffer(data[begin:end], "<u2").astype("<u4") << 16).view("<f4")
+        elif kind in DTYPES:
+            array = np.frombuffer(data[begin:end], dtype=DTYPES[kind])
+        else:
+            raise ValueError(f"{name}: numbers of type {kind}: expected BF16, {', '.join(DTYPES)}")
         tensors[name] = array.reshape(entry["shape"])
     return tensors, metadata

@@ -188,7 +188,7 @@ class _Model:
         self.module = source if hasattr(source, "state_dict") else None
         if self.module is not None:
             self.state = self.module.state_dict()
-            config = field({"given": config}, "given") or field(source, "config", "cfg")
+            config = config if config is not None else field(source, "config", "cfg")
         elif isinstance(source, Mapping):
             self.state = source
         else:

@@ -19,6 +19,7 @@
 #include "../../table/check_columns.h"
 #include "../../table/sidecar.h"
 #include "../commands.h"
+#include "../guarantee/bound.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -67,7 +68,11 @@ static int check_options(const Grid *grid, const RunOptions *run)
             fputs("headproof: check: expected --baseline FILE, or a tolerance for every point; "
                   "without one: ",
                   stderr);
-            point_print_command(stderr, &grid->points[i]);
+            if (run->every_input) {
+                bound_print_command(stderr, &grid->points[i], run);
+            } else {
+                point_print_command(stderr, &grid->points[i]);
+            }
             putc('\n', stderr);
             return 2;
         }

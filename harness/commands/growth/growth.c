@@ -42,7 +42,7 @@ typedef struct {
     ValueList asked;
     Found *found;
     size_t found_count, found_room;
-    size_t series, without, held, lawless;
+    size_t series, without, held, lawless, silent;
     bool trying;                     /* laws are found, and not written */
     bool unsure[CONSTRUCTION_COUNT]; /* which have a law that is not sure */
     size_t evaluated;
@@ -243,12 +243,16 @@ static int hold(Growth *all, const Found *found, size_t row)
     Held held = {.x = series_number(data, row, found->series.axis),
                  .measured = cell,
                  .seed = plot_text(data, row, AXIS_SEED)};
-    if (isnan(cell->log10) || data->silent[row]) {
+    if (isnan(cell->log10)) {
         return 0;
     }
     const Law *law = laws_predict(&held.band, &found->laws, held.x);
     if (law == NULL) {
         all->lawless++;
+        return 0;
+    }
+    if (data->silent[row]) { /* compares nothing, and so never passes */
+        all->silent++;
         return 0;
     }
     all->held++;
@@ -396,13 +400,17 @@ static int conclude(const Growth *all)
                         csv_name(&all->tables[0], 0),
                         "expected rows that differ in omega, n, d, depth or layer alone");
     }
-    if (all->run->growth.check != NULL && all->held == 0) {
+    if (all->run->growth.check != NULL && all->held + all->silent == 0) {
         return complain((Origin){.flag = "check"}, all->run->growth.check,
                         "expected rows that some law is about");
     }
     if (all->run->growth.check != NULL) {
-        fprintf(file, "verdict: %s: %zu of %zu errors outside their bands, %zu without a law\n",
-                failed > 0 ? "FAIL" : "PASS", failed, all->held, all->lawless);
+        fprintf(file, "verdict: %s: %zu of %zu errors outside their bands, %zu without a law",
+                failed + all->silent > 0 ? "FAIL" : "PASS", failed, all->held, all->lawless);
+        if (all->silent > 0) {
+            fprintf(file, ", %zu of rows that say nothing (vacuous or error)", all->silent);
+        }
+        fputc('\n', file);
     } else if (!all->run->quiet) {
         fprintf(file, "%zu series, %zu of them without a law\n", all->series, all->without);
     }
@@ -465,6 +473,7 @@ int command_growth(const Grid *grid, const RunOptions *run)
     }
     status = status == 0 && grid->table_count == 0 ? search_needed(&all) : status;
     status = status != 0 ? status : conclude(&all);
+    all.outcome.failed += all.silent;
     status = outcome_end(&all.outcome, status);
     clear(&all);
     return status;

@@ -69,7 +69,7 @@ Law law_without_line(LawKind kind, const char *why, const GrowthPoint *points, s
 /* The standard error of the medians, by the seeds. */
 double law_seed_noise(const GrowthPoint *points, size_t count);
 
-/* u(x). */
+/* u(x), of a law of errors. */
 double law_u(LawKind kind, double x);
 
 /* Does it say how large an error is? */
