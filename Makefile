@@ -11,7 +11,7 @@
 #
 # Everything made goes under build/; make's own exit code for any failure is 2.
 
-VERSION := 0.1.0
+VERSION := 0.2.0
 MODE    ?= release
 FLINT   ?= auto
 MPI     ?= no
@@ -50,7 +50,8 @@ ARM64   := build/arm64
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
         bench-gpt2 coverage lint lint-objects format fuzz tsan slow-points nightly deps deps-lint \
-        deps-fuzz install uninstall manual clean help objects check-arm64 deps-arm64 FORCE
+        deps-fuzz install uninstall manual clean help objects check-arm64 deps-arm64 dist deb \
+        FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ endif
 
 # Probes set FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS, MPI_LIBS.
 NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest check-night mutants \
-            coverage lint format fuzz tsan nightly check-arm64 deps-arm64
+            coverage lint format fuzz tsan nightly check-arm64 deps-arm64 dist deb
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/flint-$(FLINT).mk
@@ -310,6 +311,12 @@ nightly: ## All that takes long: the tests' long forms, fuzzing, threads, mutant
 INSTALL = PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PYTHONDIR='$(PYTHONDIR)' sh tools/install
 install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python module, pages, cases
 	@$(INSTALL) $@ $(BUILD)/headproof
+
+dist: ## Write build/headproof-VERSION.tar.gz, the sources of the last commit
+	@sh tools/package dist $(VERSION)
+
+deb: ## Write build/headproof_VERSION-1_ARCH.deb, of the last commit or an unpacked archive
+	@sh tools/package deb $(VERSION)
 
 manual: $(BUILD)/headproof ## Write docs/columns.md and keys.md anew from the program's tables
 	$(BUILD)/headproof manual columns >docs/columns.md

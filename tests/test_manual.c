@@ -285,6 +285,35 @@ static void make_installs(void **state)
     }
 }
 
+/* What holds apt's lists, or dpkg, is waited for; another failure is not. */
+static void another_apt_get_is_waited_for(void **state)
+{
+    expect_shell("mkdir bin && cat >bin/apt-get <<\"END\"\n"
+                 "#!/bin/sh\n"
+                 "case $* in\n"
+                 "*update) [ $((count = $(cat count) - 1)) -lt 0 ] && exit 0\n"
+                 "    echo $count >count; echo \"E: $(cat why)\" >&2; exit 100 ;;\n"
+                 "*) echo $* ;;\n"
+                 "esac\n"
+                 "END\n"
+                 "printf \"#!/bin/sh\\n:\\n\" >bin/sleep\n"
+                 "printf \"#!/bin/sh\\nexec \\\"\\$@\\\"\\n\" >bin/sudo\n"
+                 "chmod +x bin/*; export PROBED=$PWD PATH=$PWD/bin:$PATH\n"
+                 "for why in \"Could not get lock L\" \"No such host\"; do\n"
+                 "    echo $why >why; echo 2 >count\n"
+                 "    sh $p/tools/deps programs nobodyhasthis some-package 2>&1; cat count\n"
+                 "done | grep -v installing; rm -r bin",
+                 0,
+                 "deps: not found: some-package\n"
+                 "deps: waiting for another apt-get\n"
+                 "-q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install some-package\n"
+                 "0\n"
+                 "deps: not found: some-package\n"
+                 "E: No such host\n"
+                 "-q -y --no-install-recommends -o DPkg::Lock::Timeout=300 install some-package\n"
+                 "1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +328,7 @@ int main(void)
         SHELL_TEST(zsh_takes_its_completion),
         SHELL_TEST(other_pages_are_refused),
         SHELL_TEST(what_is_installed_goes_again),
+        SHELL_TEST(another_apt_get_is_waited_for),
         SHELL_TEST(what_installed_pages_name_is_there),
         SHELL_TEST(make_installs),
     };

@@ -57,7 +57,10 @@ static void versions_are_one(void **state)
 {
     expect_shell("set -- $($h --version); v=$2\n"
                  "grep -qx \"__version__ = .$v.\" $p/python/headproof/__init__.py &&\n"
-                 "grep -qx \"version = .$v.\" $p/python/pyproject.toml && echo the same",
+                 "grep -qx \"version = .$v.\" $p/python/pyproject.toml &&\n"
+                 "set -- $(grep -m 1 \"^## .[0-9]\" $p/CHANGELOG.md) && [ \"$2\" = \"[$v]\" ] &&\n"
+                 "grep -qx \"version: $v\" $p/CITATION.cff &&\n"
+                 "grep -qx \"date-released: $4\" $p/CITATION.cff && echo the same",
                  0, "the same");
 }
 

@@ -16,7 +16,7 @@ from .program import Figure, HeadproofError, guarantee, min_omega, plot, sweep, 
 from .save import save
 from .tables import WORDS, Table, read_csv
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["Converted", "Figure", "HeadproofError", "Table", "WORDS", "guarantee",
            "load_converted", "min_omega", "plot", "read_csv", "save", "sweep", "verify"]
