@@ -78,9 +78,9 @@ static FuzzText evaluate(const States *states, bool resume)
     fuzz_need(out != NULL, "open_memstream");
     for (size_t i = 0; ok && i < grid->count; i++) {
         PointRows rows;
-        ok = rows_evaluate(&rows, shared, points[i], false) == EVALUATE_OK;
+        ok = rows_evaluate(&rows, shared, points[i]) == EVALUATE_OK;
         if (ok) {
-            fwrite(rows.text, 1, rows.csv, out);
+            fwrite(rows.text, 1, rows.length, out);
             rows_clear(&rows);
         }
     }

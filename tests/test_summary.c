@@ -1,7 +1,6 @@
 /*
- * What a terminal shows of a sweep: which rows of a deep stack, and the short table at the end.
+ * The short table at the end of a sweep.
  */
-#include "../harness/evaluate/rows.h"
 #include "../harness/table/stream_sizes.h"
 #include "../harness/table/summary_table.h"
 #include "fixture.h"
@@ -27,39 +26,6 @@ static Point point_of(size_t depth)
                    .arithmetic = ARITHMETIC_NONE,
                    .reference = REFERENCE_SUBTRACT,
                    .max_bits = 65536};
-}
-
-/* The layers that a terminal gets of a stack, in order. */
-static void expect_layers(size_t depth, const size_t *layers, size_t count)
-{
-    Point point = point_of(depth);
-    const Point *points = &point;
-    Shared *shared;
-    PointRows rows;
-    assert_int_equal(shared_make(&shared, &points, 1, 0, NULL), EVALUATE_OK);
-    assert_int_equal(rows_evaluate(&rows, shared, &point, true), EVALUATE_OK);
-    const char *line = rows.text + rows.csv;
-    assert_int_equal(count_lines(line), count);
-    for (size_t i = 0; i < count; i++) {
-        size_t layer;
-        assert_int_equal(sscanf(line, "%zu", &layer), 1);
-        assert_int_equal(layer, layers[i]);
-        line = strchr(line, '\n') + 1;
-    }
-    rows_clear(&rows);
-    shared_clear(shared);
-}
-
-/* All of 24; of more the first four, every eighth and the last. */
-static void deep_stacks_are_shown_in_part(void **state)
-{
-    static const size_t all[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
-                                 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
-    static const size_t part[] = {1, 2, 3, 4, 8, 16, 24, 27};
-    expect_layers(24, all, 24);
-    expect_layers(25, (size_t[]){1, 2, 3, 4, 8, 16, 24, 25}, 8);
-    expect_layers(27, part, 8);
-    expect_layers(32, (size_t[]){1, 2, 3, 4, 8, 16, 24, 32}, 8);
 }
 
 /* The table of points [count], each with these cells after layer 1; free it. */
@@ -275,7 +241,6 @@ static void sizes_without_decimals_do_not_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deep_stacks_are_shown_in_part),
         cmocka_unit_test(cells_have_two_digits),
         cmocka_unit_test(the_worst_of_points_is_shown),
         cmocka_unit_test(what_varies_has_a_column),

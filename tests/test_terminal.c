@@ -181,6 +181,30 @@ static void errors_of_streams_that_shrink_are_relative(void **state)
     assert_string_equal(at, "");
 }
 
+/* All layers of 24; of more the first four, every eighth and the last. */
+static void deep_stacks_are_shown_in_part(void **state)
+{
+    static const struct {
+        const char *sweep, *layers;
+    } stacks[] = {
+        {"sweep --construction silu --n 1 --d 1 --omega 5 -q --depth 25", " 1 2 3 4 8 16 24 25"},
+        {"sweep --construction silu --n 1 --d 1 --omega 5 -q --depth 32", " 1 2 3 4 8 16 24 32"},
+    };
+    for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
+        static char text[SHOWN_SIZE];
+        char layers[256] = "";
+        Words row = {0};
+        run_on_terminal(text, sizeof text, stacks[i].sweep, 0);
+        for (const char *at = text; *at != '\0';) {
+            next_line(&row, &at);
+            bool is_row = row.word[0][0] >= '0' && row.word[0][0] <= '9';
+            size_t used = strlen(layers);
+            snprintf(layers + used, sizeof layers - used, is_row ? " %s" : "", row.word[0]);
+        }
+        assert_string_equal(layers, stacks[i].layers);
+    }
+}
+
 /* Two errors, and what each layer adds to them. */
 static void propagation_has_its_own_columns(void **state)
 {
@@ -323,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_tables),
         cmocka_unit_test(errors_of_streams_that_shrink_are_relative),
+        cmocka_unit_test(deep_stacks_are_shown_in_part),
         cmocka_unit_test(propagation_has_its_own_columns),
         cmocka_unit_test(what_passes_and_fails_has_colours),
         cmocka_unit_test(a_search_ends_in_a_sentence),

@@ -263,8 +263,8 @@ static void the_outcome_is_the_texts(void **state)
         PointRows rows;
         PointOutcome read;
         assert_int_equal(shared_make(&shared, &points, 1, 0, NULL), EVALUATE_OK);
-        assert_int_equal(rows_evaluate(&rows, shared, &point, false), EVALUATE_OK);
-        assert_int_equal(rows_read(&read, rows.text, rows.csv, &point), rows.csv);
+        assert_int_equal(rows_evaluate(&rows, shared, &point), EVALUATE_OK);
+        assert_int_equal(rows_read(&read, rows.text, rows.length, &point), rows.length);
         assert_int_equal(rows.outcome.failed_layer, first_failure(rows.text));
         assert_int_equal(rows.outcome.failed_layer, read.failed_layer);
         assert_int_equal(rows.outcome.failed_status, read.failed_status);

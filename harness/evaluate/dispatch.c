@@ -15,16 +15,11 @@
 
 #define NONE ((size_t)-1)
 
-/* A message of rank 0 to another. */
-typedef struct {
-    size_t index; /* a point of the grid; NONE: go home */
-    bool terminal;
-} Task;
-
-/* The answer, before the rows' text. */
+/* A message of rank 0 to another is the index of a point of the grid, or NONE: go home.  The
+ * answer, before the rows' text: */
 typedef struct {
     EvaluateStatus status;
-    size_t csv, shown;
+    size_t length;
     double seconds;
 } Answer;
 
@@ -90,11 +85,10 @@ static void hand_out(Deal *deal)
         size_t position = rank->position == NONE ? next_for(deal, rank) : deal->work->count;
         if (position < deal->work->count) {
             size_t index = deal->work->points[position];
-            const Task task = {.index = index, .terminal = deal->work->terminal};
             deal->started[position] = true;
             *rank = (Rank){.position = position, .group = deal->groups.of[index]};
             dispatch->busy++;
-            team_send(r, &task, sizeof task);
+            team_send(r, &index, sizeof index);
         }
     }
 }
@@ -112,13 +106,12 @@ static EvaluateStatus take_answer(Deal *deal)
         return EVALUATE_NO_MEMORY;
     }
     memcpy(&answer, bytes, sizeof answer);
-    PointRows rows = {.csv = answer.csv, .shown = answer.shown, .seconds = answer.seconds};
-    size_t length = answer.csv + answer.shown;
-    rows.text = rows_copy(bytes + sizeof answer, length);
+    PointRows rows = {.length = answer.length, .seconds = answer.seconds};
+    rows.text = rows_copy(bytes + sizeof answer, rows.length);
     free(bytes);
     const Point *point = &deal->work->grid->points[deal->work->points[rank->position]];
     if (answer.status != EVALUATE_OK || rows.text == NULL ||
-        rows_read(&rows.outcome, rows.text, rows.csv, point) != rows.csv) {
+        rows_read(&rows.outcome, rows.text, rows.length, point) != rows.length) {
         free(rows.text);
         return EVALUATE_NO_MEMORY;
     }
@@ -176,7 +169,7 @@ void dispatch_dismiss(Dispatch *dispatch, int code)
         fflush(NULL);
         team_abort(code);
     }
-    const Task home = {.index = NONE};
+    const size_t home = NONE;
     for (int r = 1; r < dispatch->size; r++) {
         team_send(r, &home, sizeof home);
     }
@@ -261,9 +254,9 @@ typedef struct {
     Checkpoints *checkpoints;
 } Bench;
 
-static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, const Task *task)
+static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, size_t index)
 {
-    size_t group = bench->groups.of[task->index];
+    size_t group = bench->groups.of[index];
     EvaluateStatus status = EVALUATE_OK;
     if (bench->shared == NULL || bench->group != group) {
         const PointGroup *members = &bench->groups.groups[group];
@@ -274,7 +267,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
                              shared_tape_room(bench->memory, members->count), bench->checkpoints);
     }
     if (status == EVALUATE_OK) {
-        status = rows_evaluate(rows, bench->shared, &grid->points[task->index], task->terminal);
+        status = rows_evaluate(rows, bench->shared, &grid->points[index]);
     }
     return status;
 }
@@ -282,18 +275,16 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
 /* false: memory is short even for the answer. */
 static bool answer(EvaluateStatus status, const PointRows *rows)
 {
-    const Answer head = {
-        .status = status, .csv = rows->csv, .shown = rows->shown, .seconds = rows->seconds};
-    size_t length = rows->csv + rows->shown;
-    char *bytes = malloc(sizeof head + length);
+    const Answer head = {.status = status, .length = rows->length, .seconds = rows->seconds};
+    char *bytes = malloc(sizeof head + rows->length);
     if (bytes == NULL) {
         return false;
     }
     memcpy(bytes, &head, sizeof head);
-    if (length > 0) {
-        memcpy(bytes + sizeof head, rows->text, length);
+    if (rows->length > 0) {
+        memcpy(bytes + sizeof head, rows->text, rows->length);
     }
-    team_send(0, bytes, sizeof head + length);
+    team_send(0, bytes, sizeof head + rows->length);
     free(bytes);
     return true;
 }
@@ -304,18 +295,18 @@ static bool serve(Bench *bench, const Grid *grid)
     for (;;) {
         char *bytes;
         size_t count;
-        Task task;
+        size_t index;
         PointRows rows = {0};
         (void)team_receive(&bytes, &count);
         if (bytes == NULL) {
             return false;
         }
-        memcpy(&task, bytes, sizeof task);
+        memcpy(&index, bytes, sizeof index);
         free(bytes);
-        if (task.index == NONE) {
+        if (index == NONE) {
             return true;
         }
-        EvaluateStatus status = evaluate(bench, &rows, grid, &task);
+        EvaluateStatus status = evaluate(bench, &rows, grid, index);
         bool ok = answer(status, &rows);
         rows_clear(&rows);
         if (!ok) {

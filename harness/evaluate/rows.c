@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A point's rows on their way into text; shown NULL: no terminal. */
+/* A point's rows on their way into text. */
 typedef struct {
-    FILE *csv, *shown;
+    FILE *file;
     PointOutcome *outcome;
-} RowFiles;
+} RowFile;
 
 static void outcome_init(PointOutcome *outcome)
 {
@@ -39,57 +39,23 @@ static void outcome_add(PointOutcome *outcome, const Point *point, const Row *ro
     }
 }
 
-/* Of a deep stack a terminal shows the first layers and every eighth. */
-static bool shown_on_terminal(const Point *point, size_t layer)
-{
-    return point->spec.depth <= 24 || layer <= 4 || layer % 8 == 0 || layer == point->spec.depth;
-}
-
 static bool take_row(void *context, const Point *point, const Row *row)
 {
-    RowFiles *files = context;
-    outcome_add(files->outcome, point, row);
-    if (files->shown != NULL && shown_on_terminal(point, row->layer)) {
-        table_print_row(files->shown, point, row);
-    }
-    return table_write_row(files->csv, point, row) == 0;
+    RowFile *rows = context;
+    outcome_add(rows->outcome, point, row);
+    return table_write_row(rows->file, point, row) == 0;
 }
 
-/* Appends b to a; both are text of a text_stream.  false: memory is short. */
-static bool append(char **a, size_t a_length, const char *b, size_t b_length)
+EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
 {
-    char *both = realloc(*a, a_length + b_length + 1);
-    if (both == NULL) {
-        return false;
-    }
-    memcpy(both + a_length, b, b_length);
-    both[a_length + b_length] = '\0';
-    *a = both;
-    return true;
-}
-
-EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point,
-                             bool terminal)
-{
-    char *shown = NULL;
     bool passed;
     double start = clock_seconds();
     *rows = (PointRows){0};
     outcome_init(&rows->outcome);
-    RowFiles files = {.csv = text_stream(&rows->text, &rows->csv), .outcome = &rows->outcome};
-    if (terminal) {
-        files.shown = text_stream(&shown, &rows->shown);
-    }
-    bool ok = files.csv != NULL && (!terminal || files.shown != NULL);
-    if (ok) {
-        ok = point_evaluate(&passed, shared, point, take_row, &files) == EVALUATE_OK;
-    }
-    ok = (files.csv == NULL || fclose(files.csv) == 0) && ok;
-    ok = (files.shown == NULL || fclose(files.shown) == 0) && ok;
-    if (ok && terminal) {
-        ok = append(&rows->text, rows->csv, shown, rows->shown);
-    }
-    free(shown);
+    RowFile taken = {.file = text_stream(&rows->text, &rows->length), .outcome = &rows->outcome};
+    bool ok = taken.file != NULL &&
+              point_evaluate(&passed, shared, point, take_row, &taken) == EVALUATE_OK;
+    ok = (taken.file == NULL || fclose(taken.file) == 0) && ok;
     rows->seconds = clock_seconds() - start;
     if (!ok) {
         rows_clear(rows);

@@ -18,17 +18,17 @@ typedef struct {
     PointSummary summary;
 } PointOutcome;
 
-/* text: the csv bytes of a table's rows, then the shown bytes of what a terminal gets. */
+/* text [length]: lines of a table. */
 typedef struct {
     char *text;
-    size_t csv, shown;
+    size_t length;
     PointOutcome outcome;
     double seconds; /* wall time of the evaluation */
 } PointRows;
 
-/* Evaluates a point; terminal: shown is made too. */
-EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point,
-                             bool terminal) __attribute__((warn_unused_result));
+/* Evaluates a point. */
+EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
 void rows_clear(PointRows *rows);
 
 /* text [size] and its NUL again; NULL when memory is short. */

@@ -238,8 +238,7 @@ static void evaluate(Schedule *schedule, size_t position)
     schedule->bytes += schedule->point_bytes[position];
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    EvaluateStatus status =
-        rows_evaluate(&rows, base->shared, point_at(schedule, position), schedule->work->terminal);
+    EvaluateStatus status = rows_evaluate(&rows, base->shared, point_at(schedule, position));
     pthread_mutex_lock(&schedule->lock);
     schedule->running--;
     schedule->bytes -= schedule->point_bytes[position];

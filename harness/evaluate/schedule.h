@@ -18,7 +18,6 @@ typedef struct {
     const size_t *points; /* [count], ascending indices into the grid */
     size_t count;
     double memory;            /* bytes that may be used */
-    bool terminal;            /* rows are made for a terminal too */
     Checkpoints *checkpoints; /* NULL: none are made */
 } Work;
 

@@ -30,7 +30,8 @@ static const char *const blocks[] = {"sequential", NULL};
 static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_OUTPUT] = {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
                      .letter = 'o'},
-    [FLAG_FORMAT] = {"format", "FORMAT", .help = "write a table as csv, the default, or as json"},
+    [FLAG_FORMAT] = {"format", "FORMAT",
+                     .help = "write a table as csv, the default, table, json, jsonl or markdown"},
     [FLAG_THREADS] = {"threads", "COUNT", .help = "0: one a core"},
     [FLAG_DRY_RUN] = {"dry-run", NULL, .help = "print the points, evaluate nothing"},
     [FLAG_QUIET] = {"quiet", NULL, "no progress", .letter = 'q'},
@@ -38,7 +39,9 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                       .letter = 'v'},
     [FLAG_COLOR] = {"color", "WHEN", "what passes and fails in colours: auto, always or never",
                     .words = colors},
-    [FLAG_EXPAND] = {"expand", NULL, .help = "a column for each axis given that shares `options`"},
+    [FLAG_EXPAND] = {"expand", NULL,
+                     .help = "a column for each axis given that shares `options`; in table and "
+                             "markdown every column"},
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
          .help = "skip tensors of unknown names in a weights file, but no norm, gate or position"},

@@ -149,6 +149,48 @@ ColumnKind column_kind(const char *name)
     return column_key(column_position(name)) != NULL ? COLUMN_KEY : COLUMN_UNKNOWN;
 }
 
+Axis column_axis(const char *name)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        if (strcmp(name, info->column != NULL ? info->column : info->name) == 0) {
+            return axis;
+        }
+    }
+    return AXIS_COUNT;
+}
+
+bool column_names_row(const char *name)
+{
+    return column_kind(name) == COLUMN_KEY || column_axis(name) < AXIS_COUNT ||
+           strcmp(name, "model") == 0 || strcmp(name, "preset") == 0;
+}
+
+bool column_is_seen(const char *name, Norm norm)
+{
+    /* Of other commands than sweep: what another column says too, or how it was found. */
+    static const char *const others[] = {
+        "error_log10",       "logit_error_log10",  "judged_log2",      "error_below",
+        "error_below_log10", "error_min",          "error_min_log10",  "seed_rule",
+        "seed_scores",       "evaluations",        "best_error_log10", "floor_log10",
+        "censored",          "evaluations_inside", "residual_max",     "other_residual",
+        "seeds_below",       "seeds_above",        "end_slope"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(name, others[i]) == 0) {
+            return false;
+        }
+    }
+    const Column *column = column_find(name);
+    if (column_position(name) == SIZE_MAX || column == NULL || column->kind == COLUMN_STATUS ||
+        column->kind == COLUMN_BOUNDS) {
+        return true;
+    }
+    bool error = column->cell < CELL(scalar), part = column->cell >= CELL(propagation);
+    size_t place = (column->cell - CELL(error)) / sizeof(RefCell);
+    return column_is_size(column) && column->unit != UNIT_ULP && column->unit != UNIT_LOG10 &&
+           (part || (error && place % NORM_COUNT == norm));
+}
+
 bool column_holds_text(const char *name)
 {
     /* Of other commands than sweep. */
@@ -160,11 +202,9 @@ bool column_holds_text(const char *name)
             return true;
         }
     }
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const AxisInfo *info = axis_info(axis);
-        if (strcmp(name, info->column != NULL ? info->column : info->name) == 0) {
-            return info->domain.kind == DOMAIN_WORDS;
-        }
+    Axis axis = column_axis(name);
+    if (axis < AXIS_COUNT) {
+        return axis_info(axis)->domain.kind == DOMAIN_WORDS;
     }
     ColumnKind kind = column_kind(name);
     return kind == COLUMN_STATUS || kind == COLUMN_BOUNDS || strcmp(name, "from_term") == 0 ||
@@ -180,15 +220,28 @@ const char *column_name(ColumnKind kind)
     return column->name;
 }
 
-const Column *column_of_error(ErrorKind kind, Norm norm)
+const ErrorKind errors_by_use[ERROR_KINDS] = {ERROR_TOTAL,    ERROR_CONSTRUCTION,
+                                              ERROR_NATIVE,   ERROR_ROUNDING,
+                                              ERROR_OBSERVED, ERROR_APPROXIMATION};
+
+static const Column *column_of_cell(size_t cell)
 {
-    size_t cell =
-        offsetof(Row, errors.error) + (kind * (size_t)NORM_COUNT + norm) * sizeof(RefCell);
     const Column *column = columns;
     while (column->cell != cell) { /* derived columns stand behind their errors */
         column++;
     }
     return column;
+}
+
+const Column *column_of_error(ErrorKind kind, Norm norm)
+{
+    return column_of_cell(offsetof(Row, errors.error) +
+                          (kind * (size_t)NORM_COUNT + norm) * sizeof(RefCell));
+}
+
+const Column *column_of_part(size_t part)
+{
+    return column_of_cell(offsetof(Row, errors.propagation) + part * sizeof(RefCell));
 }
 
 const Column *column_of_log(ErrorKind kind)

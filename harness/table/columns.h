@@ -65,6 +65,16 @@ ColumnKind column_kind(const char *name);
 /* The place in the header of the column of that name, from 0; SIZE_MAX: there is none. */
 size_t column_position(const char *name);
 
+/* The axis of the column of that name, of whatever command's table; AXIS_COUNT: of none. */
+Axis column_axis(const char *name);
+
+/* Is a column of that name, of whatever command's table, a part of its rows' names? */
+bool column_names_row(const char *name);
+
+/* Has a table for eyes the column of that name, of whatever command's table, which is no part of
+ * rows' names?  It has the errors in that norm, and none in other units. */
+bool column_is_seen(const char *name, Norm norm);
+
 /* Does a column of that name, of whatever command's table, hold words, even where one of them looks
  * like a number? */
 bool column_holds_text(const char *name);
@@ -72,8 +82,13 @@ bool column_holds_text(const char *name);
 /* The name of the one column behind the keys of that kind. */
 const char *column_name(ColumnKind kind);
 
-/* The column of an error in a norm, and of the logarithm of its largest entry. */
+/* The errors in the order in which a reader looks for them. */
+extern const ErrorKind errors_by_use[ERROR_KINDS];
+
+/* The column of an error in a norm, of a part of those of --propagation, and of the logarithm of
+ * an error's largest entry. */
 const Column *column_of_error(ErrorKind kind, Norm norm);
+const Column *column_of_part(size_t part);
 const Column *column_of_log(ErrorKind kind);
 
 /* The same by the words of --judge and --norm; NULL: there are no such words. */

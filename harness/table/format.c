@@ -1,6 +1,8 @@
 /*
  * The table of formats, and lines of CSV cut into the cells that a format takes.
  */
+#include <stdio.h> /* before mpfr.h: declares mpfr_snprintf */
+
 #include "format.h"
 
 #include "../base/message.h"
@@ -9,6 +11,7 @@
 #include "columns.h"
 
 #include <errno.h>
+#include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +20,10 @@ const Format format_csv = {.name = "csv"};
 static const Format *const formats[] = {FORMATS};
 
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+/* Digits enough for a number that is printed with three, and the longest mantissa that is left as
+ * it is: "-1.23". */
+enum { CELL_BITS = 64, MANTISSA_MOST = 5 };
 
 const Format *format_find(const char *name)
 {
@@ -30,7 +37,7 @@ const Format *format_find(const char *name)
 
 bool format_is_csv(const Format *format)
 {
-    return format->begin == NULL;
+    return format->row == NULL;
 }
 
 size_t format_names(const char *names[FORMATS_MOST])
@@ -92,6 +99,21 @@ bool format_is_number(const char *text)
     return ok && *text == '\0';
 }
 
+int format_short(char text[SHORT_TEXT], const FormatCell *cell)
+{
+    const char *exponent = strchr(cell->text, 'e');
+    if (exponent == NULL || exponent - cell->text <= MANTISSA_MOST) {
+        snprintf(text, SHORT_TEXT, "%s%s", cell->bound ? "<" : "", cell->text);
+        return 0;
+    }
+    mpfr_t value;
+    mpfr_init2(value, CELL_BITS);
+    mpfr_strtofr(value, cell->text, NULL, 10, MPFR_RNDN);
+    int length = mpfr_snprintf(text, SHORT_TEXT, cell->bound ? "<%.2RUe" : "%.2RNe", value);
+    mpfr_clear(value);
+    return length < 0 ? -1 : 0;
+}
+
 /* ---- Lines into cells ---------------------------------------------------------------------- */
 
 /* header: the line that the columns' names are in, cut; bounds: the column that names bounds, or
@@ -105,12 +127,12 @@ struct Formatter {
     size_t bounds;
 };
 
-Formatter *formatter_open(const Format *format, FILE *file)
+Formatter *formatter_open(const Format *format, FormatTable table)
 {
     Formatter *formatter = calloc(1, sizeof *formatter);
     if (formatter != NULL) {
         formatter->format = format;
-        formatter->table.file = file;
+        formatter->table = table;
     }
     return formatter;
 }
@@ -160,7 +182,7 @@ static int take_header(Formatter *formatter, char *line)
         formatter->columns[table->count++] = (FormatColumn){name, column_holds_text(name)};
     }
     table->columns = formatter->columns;
-    return formatter->format->begin(table);
+    return formatter->format->begin == NULL ? 0 : formatter->format->begin(table);
 }
 
 /* A row has as many cells as the header. */
@@ -210,5 +232,6 @@ int formatter_take(Formatter *formatter, const char *lines)
 
 int formatter_end(Formatter *formatter)
 {
-    return formatter->header == NULL ? 0 : formatter->format->end(&formatter->table);
+    bool ends = formatter->header != NULL && formatter->format->end != NULL;
+    return ends ? formatter->format->end(&formatter->table) : 0;
 }

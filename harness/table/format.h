@@ -27,17 +27,19 @@ typedef struct {
     bool bound;
 } FormatCell;
 
-/* A table on its way to a file.  columns [count]; rows: written so far; state: the writer's own. */
+/* A table on its way to a file.  columns [count]; rows: written so far; state: the writer's own;
+ * whole: with columns that a format for eyes leaves out otherwise. */
 typedef struct {
     FILE *file;
     const FormatColumn *columns;
     size_t count, rows;
     void *state;
+    bool whole;
 } FormatTable;
 
 /* begin: before the first row; row: cells [table->count]; end: behind the last row.  Each returns
- * 0, or -1 (errno).  clear: frees the state, if there is any, whether or not the end was reached.
- * A format without a begin is CSV, which is written as it is. */
+ * 0, or -1 (errno); begin and end may be NULL.  clear: frees the state, if there is any, whether or
+ * not the end was reached.  A format without rows is CSV, which is written as it is. */
 typedef struct {
     const char *name;
     int (*begin)(FormatTable *table);
@@ -65,11 +67,17 @@ int format_check(const RunOptions *run) __attribute__((warn_unused_result));
 /* Is the text a number as JSON writes them? */
 bool format_is_number(const char *text);
 
+/* text = a cell that is a number as tables for eyes have it: to three digits where it has an
+ * exponent, with "<" before it where it is a bound, which is rounded up.  0, or -1 (errno). */
+enum { SHORT_TEXT = 64 };
+int format_short(char text[SHORT_TEXT], const FormatCell *cell) __attribute__((warn_unused_result));
+
 /* Lines of CSV on their way into a format. */
 typedef struct Formatter Formatter;
 
-/* NULL: memory is short. */
-Formatter *formatter_open(const Format *format, FILE *file) __attribute__((warn_unused_result));
+/* table: its file, and what is said of it before its columns are known.  NULL: memory is short. */
+Formatter *formatter_open(const Format *format, FormatTable table)
+    __attribute__((warn_unused_result));
 
 /* Takes whole lines, the first of all being the header.  0, or -1 (errno). */
 int formatter_take(Formatter *formatter, const char *lines) __attribute__((warn_unused_result));

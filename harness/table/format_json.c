@@ -95,17 +95,10 @@ static int array_end(FormatTable *table)
 const Format format_json = {
     .name = "json", .begin = array_begin, .row = array_row, .end = array_end};
 
-static int lines_begin(FormatTable *table)
-{
-    (void)table; /* every line says its columns */
-    return 0;
-}
-
 static int lines_row(FormatTable *table, const FormatCell *cells)
 {
     int status = write_object(table, cells);
     return putc('\n', table->file) == EOF ? -1 : status;
 }
 
-const Format format_jsonl = {
-    .name = "jsonl", .begin = lines_begin, .row = lines_row, .end = lines_begin};
+const Format format_jsonl = {.name = "jsonl", .row = lines_row};

@@ -1,45 +1,64 @@
 /*
  * Tables for eyes: aligned columns for a terminal, and a table of Markdown.
  *
- * Numbers with an exponent have three digits, what is only an upper bound has "<" before it, and
- * columns that are blank in every row are left out.  So all rows are kept until the last is there.
+ * They have what a reader looks for: keys that differ from row to row, and each figure once.
+ * Numbers with an exponent have three digits, and what is only an upper bound has "<" before it.
+ * All rows are kept until the last is there.
  */
-#include <stdio.h> /* before mpfr.h: declares mpfr_asprintf */
-
 #include "format.h"
 
 #include "../base/shown.h"
+#include "../base/terminal.h"
 #include "../base/text_stream.h"
+#include "bounds.h"
+#include "columns.h"
+#include "stream_sizes.h"
 
 #include <errno.h>
-#include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Digits enough for a number that is printed with three, and the longest that is left as it is:
- * "-1.23e..."; a rule of Markdown has three characters. */
-enum { CELL_BITS = 64, MANTISSA_MOST = 5, RULE_LEAST = 3 };
+/* A rule of Markdown has three characters.  A table that is wider than its line, or has more
+ * columns than these, stands upright where it has few rows: a line a column. */
+enum { RULE_LEAST = 3, WIDTH_MOST = 100, COLUMNS_MOST = 14, UPRIGHT_MOST = 4 };
 
-/* cells [table->rows + 1][table->count], the names first: as they are shown; room: of how many. */
+/* cells [table->rows + 1][table->count], the names first: as they are shown; room: of how many.
+ * sizes: of the rows' streams. */
 typedef struct {
     char **cells;
     size_t used, room;
+    StreamSizes sizes;
 } Shelf;
 
 /* One syntax of such a table: texts as they are shown there, and what stands between columns. */
 typedef struct {
     ShownPlace place;
     const char *left, *between, *right;
-    bool ruled; /* a line below the names says how columns are aligned */
+    bool ruled; /* a line below the first says how columns are aligned */
 } Look;
 
 static const Look plain = {SHOWN_TERMINAL, "", "  ", "", false};
 static const Look markdown = {SHOWN_MARKDOWN, "| ", " | ", " |", true};
 
+/* What is written of a table: its columns [count], in order; upright: a line each. */
+typedef struct {
+    const FormatTable *table;
+    const Look *look;
+    size_t *columns, count;
+    bool upright;
+} Page;
+
+/* ---- Rows --------------------------------------------------------------------------------- */
+
 static int shelf_begin(FormatTable *table)
 {
-    table->state = calloc(1, sizeof(Shelf));
-    return table->state == NULL ? -1 : 0;
+    Shelf *shelf = calloc(1, sizeof *shelf);
+    table->state = shelf;
+    if (shelf != NULL) {
+        shelf->sizes = stream_sizes_none();
+    }
+    return shelf == NULL ? -1 : 0;
 }
 
 static void shelf_clear(FormatTable *table)
@@ -51,17 +70,6 @@ static void shelf_clear(FormatTable *table)
     free(shelf == NULL ? NULL : (void *)shelf->cells);
     free(shelf);
     table->state = NULL;
-}
-
-/* The number to three digits, a bound rounded up. */
-static int write_short(FILE *file, const FormatCell *cell)
-{
-    mpfr_t value;
-    mpfr_init2(value, CELL_BITS);
-    mpfr_strtofr(value, cell->text, NULL, 10, MPFR_RNDN);
-    int length = mpfr_fprintf(file, cell->bound ? "<%.2RUe" : "%.2RNe", value);
-    mpfr_clear(value);
-    return length < 0 ? -1 : 0;
 }
 
 /* Puts a cell behind the others; the text is shown as `place` has it. */
@@ -76,34 +84,77 @@ static int shelf_add(Shelf *shelf, ShownPlace place, const FormatCell *cell, boo
         shelf->cells = cells;
         shelf->room = room;
     }
+    char text[SHORT_TEXT];
     size_t size;
     FILE *stream = text_stream(&shelf->cells[shelf->used], &size);
     if (stream == NULL) {
         return -1;
     }
+    shelf->used++;
     int status = 0;
-    if (number && strchr(cell->text, 'e') != NULL && strcspn(cell->text, "e") > MANTISSA_MOST) {
-        status = write_short(stream, cell);
+    if (number && strlen(cell->text) < sizeof text) {
+        status = format_short(text, cell);
+        fputs(text, stream);
     } else {
         fputs(cell->bound ? "<" : "", stream);
-        shown_write(stream, number ? SHOWN_TERMINAL : place, cell->text);
+        shown_write(stream, place, cell->text);
     }
-    shelf->used++;
     return fclose(stream) != 0 ? -1 : status;
+}
+
+/* Cells have "<" already: what is left to say is that digits are not proven. */
+static const char *planned_alone(const char *bounds)
+{
+    return bounds_has(bounds, BOUNDS_PLANNED) ? BOUNDS_PLANNED : "";
+}
+
+static size_t find(const FormatTable *table, const char *name)
+{
+    size_t i = 0;
+    while (i < table->count && strcmp(table->columns[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Takes in the sizes of the stream that a row's errors tell of. */
+static void take_sizes(StreamSizes *sizes, const FormatTable *table, const FormatCell *cells)
+{
+    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
+        size_t error = find(table, column_of_error(kind, NORM_MAX)->name);
+        size_t relative = find(table, column_of_error(kind, NORM_REL)->name);
+        if (error < table->count && relative < table->count) {
+            stream_sizes_add_texts(sizes, cells[error].text, cells[relative].text);
+        }
+    }
 }
 
 static int shelf_row(FormatTable *table, const FormatCell *cells, const Look *look)
 {
+    Shelf *shelf = table->state;
     int status = 0;
     for (size_t i = 0; table->rows == 0 && i < table->count && status == 0; i++) {
         const FormatCell name = {.text = table->columns[i].name};
-        status = shelf_add(table->state, look->place, &name, false);
+        status = shelf_add(shelf, look->place, &name, false);
     }
+    take_sizes(&shelf->sizes, table, cells);
     for (size_t i = 0; i < table->count && status == 0; i++) {
         bool number = !table->columns[i].text && format_is_number(cells[i].text);
-        status = shelf_add(table->state, look->place, &cells[i], number);
+        FormatCell cell = cells[i];
+        if (!table->whole && strcmp(table->columns[i].name, BOUNDS_COLUMN) == 0) {
+            cell.text = planned_alone(cell.text);
+        }
+        status = shelf_add(shelf, look->place, &cell, number);
     }
     return status;
+}
+
+/* ---- Which columns ------------------------------------------------------------------------- */
+
+static char *cell_at(const FormatTable *table, size_t line, size_t column)
+{
+    const Shelf *shelf = table->state;
+    return shelf->cells[line * table->count + column];
 }
 
 /* Characters of a text, of which the first byte alone is not 10xxxxxx. */
@@ -116,17 +167,130 @@ static size_t width_of(const char *text)
     return width;
 }
 
-/* The width of a column; 0: it is blank in every row. */
-static size_t column_width(const FormatTable *table, size_t column)
+static bool is_blank(const FormatTable *table, size_t column)
 {
-    const Shelf *shelf = table->state;
-    size_t width = 0, least = shelf->used > 0 ? width_of(shelf->cells[column]) : 0;
-    for (size_t at = table->count + column; at < shelf->used; at += table->count) {
-        size_t own = width_of(shelf->cells[at]);
-        width = own > width ? own : width;
+    size_t line = 1;
+    while (line <= table->rows && *cell_at(table, line, column) == '\0') {
+        line++;
     }
-    return width > 0 && width < least ? least : width;
+    return line > table->rows;
 }
+
+/* Are there two that differ, of the rows where it means something? */
+static bool varies(const FormatTable *table, size_t column)
+{
+    const char *first = "";
+    for (size_t line = 1; line <= table->rows; line++) {
+        const char *text = cell_at(table, line, column);
+        if (*text != '\0' && *first != '\0' && strcmp(text, first) != 0) {
+            return true;
+        }
+        first = *first == '\0' ? text : first;
+    }
+    return false;
+}
+
+/* Leaves of a list, with ; between two, the parts that others have, or those that they have not. */
+static void keep_parts(char *list, const char *others, bool shared)
+{
+    char *end = list, *rest;
+    for (char *part = strtok_r(list, ";", &rest); part != NULL; part = strtok_r(NULL, ";", &rest)) {
+        size_t length = strlen(part);
+        if (bounds_has(others, part) == shared) {
+            if (end > list) {
+                *end++ = ';';
+            }
+            memmove(end, part, length);
+            end += length;
+        }
+    }
+    *end = '\0';
+}
+
+/* Leaves of the options what not every row has. */
+static int drop_common(const FormatTable *table, size_t options)
+{
+    char *common = strdup(cell_at(table, 1, options));
+    for (size_t line = 2; common != NULL && line <= table->rows; line++) {
+        keep_parts(common, cell_at(table, line, options), true);
+    }
+    for (size_t line = 1; common != NULL && line <= table->rows; line++) {
+        keep_parts(cell_at(table, line, options), common, false);
+    }
+    free(common);
+    return common == NULL ? -1 : 0;
+}
+
+/* Keys that vary, of a row that is alone those that every command says, and figures. */
+static bool is_chosen(const FormatTable *table, size_t column, Norm norm)
+{
+    const char *name = table->columns[column].name;
+    if (is_blank(table, column)) {
+        return false;
+    }
+    if (table->whole) {
+        return true;
+    }
+    if (column_names_row(name)) {
+        Axis axis = column_axis(name);
+        bool said =
+            axis < AXIS_COUNT ? axis_info(axis)->always_said : strcmp(name, LAYER_COLUMN) != 0;
+        return table->rows == 1 ? said : varies(table, column);
+    }
+    return column_is_seen(name, norm);
+}
+
+static size_t line_width(FILE *file)
+{
+    return isatty(fileno(file)) ? terminal_width(file) : WIDTH_MOST;
+}
+
+/* The width of all columns in a line. */
+static size_t width_of_page(const Page *page)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < page->count; i++) {
+        size_t own = 0;
+        for (size_t line = 0; line <= page->table->rows; line++) {
+            size_t cell = width_of(cell_at(page->table, line, page->columns[i]));
+            own = cell > own ? cell : own;
+        }
+        width += own + (i > 0 ? strlen(page->look->between) : 0);
+    }
+    return width;
+}
+
+static void drop_column(Page *page, const char *name)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < page->count; i++) {
+        page->columns[kept] = page->columns[i];
+        kept += strcmp(page->table->columns[page->columns[i]].name, name) != 0;
+    }
+    page->count = kept;
+}
+
+/* The columns that are shown: where there is no room the errors go that a reader looks for last,
+ * but for two. */
+static void choose(Page *page)
+{
+    const FormatTable *table = page->table;
+    const Shelf *shelf = table->state;
+    size_t layer = find(table, LAYER_COLUMN);
+    Norm norm = stream_sizes_norm(shelf->sizes, layer < table->count && varies(table, layer));
+    for (size_t i = 0; i < table->count; i++) {
+        page->columns[page->count] = i;
+        page->count += is_chosen(table, i, norm);
+    }
+    size_t line = page->look->ruled || table->whole ? SIZE_MAX : line_width(table->file);
+    for (size_t last = ERROR_KINDS; last-- > 2 && width_of_page(page) > line;) {
+        drop_column(page, column_of_error(errors_by_use[last], norm)->name);
+    }
+    bool wide = page->count > COLUMNS_MOST || width_of_page(page) > line;
+    page->upright = wide && table->rows <= UPRIGHT_MOST;
+}
+
+/* ---- Lines --------------------------------------------------------------------------------- */
 
 static void write_aligned(FILE *file, const char *text, size_t width, bool left, bool last)
 {
@@ -140,63 +304,88 @@ static void write_aligned(FILE *file, const char *text, size_t width, bool left,
     }
 }
 
-/* Dashes below the names, a colon where a column of numbers ends. */
-static void write_rule(const FormatTable *table, const Look *look, const size_t *widths)
+static size_t columns_of(const Page *page)
 {
-    const char *before = look->left;
-    for (size_t i = 0; i < table->count; i++) {
-        if (widths[i] > 0) {
-            fputs(before, table->file);
-            for (size_t c = 1; c < widths[i]; c++) {
-                putc('-', table->file);
-            }
-            putc(table->columns[i].text ? '-' : ':', table->file);
-            before = look->between;
-        }
-    }
-    fprintf(table->file, "%s\n", look->right);
+    return page->upright ? page->table->rows + 1 : page->count;
 }
 
-static void write_line(const FormatTable *table, const Look *look, const size_t *widths,
-                       char *const *cells)
+static const char *text_of(const Page *page, size_t line, size_t i)
 {
-    const char *before = look->left;
+    return page->upright ? cell_at(page->table, i, page->columns[line])
+                         : cell_at(page->table, line, page->columns[i]);
+}
+
+static bool is_left(const Page *page, size_t i)
+{
+    return page->upright ? i == 0 : page->table->columns[page->columns[i]].text;
+}
+
+/* Dashes below the names, a colon where a column of numbers ends. */
+static void write_rule(const Page *page, const size_t *widths)
+{
+    FILE *file = page->table->file;
+    for (size_t i = 0; i < columns_of(page); i++) {
+        fputs(i == 0 ? page->look->left : page->look->between, file);
+        for (size_t c = 1; c < widths[i]; c++) {
+            putc('-', file);
+        }
+        putc(is_left(page, i) ? '-' : ':', file);
+    }
+    fprintf(file, "%s\n", page->look->right);
+}
+
+static void write_line(const Page *page, const size_t *widths, size_t line)
+{
+    const Look *look = page->look;
+    FILE *file = page->table->file;
     size_t last = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        last = *cells[i] != '\0' || look->ruled ? i : last;
+    for (size_t i = 0; i < columns_of(page); i++) {
+        last = *text_of(page, line, i) != '\0' || look->ruled ? i : last;
     }
     for (size_t i = 0; i <= last; i++) {
-        if (widths[i] > 0) {
-            fputs(before, table->file);
-            write_aligned(table->file, cells[i], widths[i], table->columns[i].text,
-                          i == last && !look->ruled);
-            before = look->between;
+        fputs(i == 0 ? look->left : look->between, file);
+        write_aligned(file, text_of(page, line, i), widths[i], is_left(page, i),
+                      i == last && !look->ruled);
+    }
+    fprintf(file, "%s\n", look->right);
+}
+
+/* 0, or -1: memory is short. */
+static int write_page(const Page *page)
+{
+    size_t lines = page->upright ? page->count : page->table->rows + 1;
+    size_t *widths = calloc(columns_of(page) + 1, sizeof *widths);
+    for (size_t i = 0; widths != NULL && i < columns_of(page); i++) {
+        widths[i] = page->look->ruled ? RULE_LEAST : 0;
+        for (size_t line = 0; line < lines; line++) {
+            size_t own = width_of(text_of(page, line, i));
+            widths[i] = own > widths[i] ? own : widths[i];
         }
     }
-    fprintf(table->file, "%s\n", look->right);
+    for (size_t line = 0; widths != NULL && line < lines; line++) {
+        write_line(page, widths, line);
+        if (line == 0 && page->look->ruled) {
+            write_rule(page, widths);
+        }
+    }
+    free(widths);
+    return widths == NULL ? -1 : 0;
 }
 
 static int shelf_end(const FormatTable *table, const Look *look)
 {
-    const Shelf *shelf = table->state;
-    size_t *widths = calloc(table->count, sizeof *widths);
-    if (widths == NULL) {
-        return -1;
+    size_t options = find(table, OPTIONS_COLUMN);
+    int status = 0;
+    if (table->rows > 1 && options < table->count && !table->whole) {
+        status = drop_common(table, options);
     }
-    for (size_t i = 0; i < table->count; i++) {
-        widths[i] = column_width(table, i);
-        if (look->ruled && widths[i] > 0 && widths[i] < RULE_LEAST) {
-            widths[i] = RULE_LEAST;
-        }
+    Page page = {.table = table, .look = look, .columns = calloc(table->count, sizeof(size_t))};
+    if (table->rows > 0 && page.columns != NULL && status == 0) {
+        choose(&page);
+        status = write_page(&page);
     }
-    for (size_t at = 0; at < shelf->used; at += table->count) {
-        write_line(table, look, widths, shelf->cells + at);
-        if (at == 0 && look->ruled) {
-            write_rule(table, look, widths);
-        }
-    }
-    free(widths);
-    return ferror(table->file) ? -1 : 0;
+    free(page.columns);
+    return page.columns == NULL || ferror(table->file) ? -1 : status;
 }
 
 static int plain_row(FormatTable *table, const FormatCell *cells)

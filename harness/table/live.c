@@ -3,6 +3,8 @@
  */
 #include "live.h"
 
+#include "columns.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +12,29 @@
 /* "<1.23e-16", the longest status, and the names over them. */
 enum { FIGURE_WIDTH = 9, STATUS_WIDTH = 10, LAYER_WIDTH = 5, PARTS = PROPAGATION_COUNT / 2 };
 
-/* The errors in the order of use, where there is not room for all. */
-static const ErrorKind by_use[ERROR_KINDS] = {ERROR_TOTAL,    ERROR_CONSTRUCTION,
-                                              ERROR_NATIVE,   ERROR_ROUNDING,
-                                              ERROR_OBSERVED, ERROR_APPROXIMATION};
+/* The errors that --propagation splits. */
+static const ErrorKind split[] = {ERROR_CONSTRUCTION, ERROR_ROUNDING};
 
 static const char *figure_name(const Live *live, size_t figure)
 {
     static const char *const parts[PARTS] = {"injected", "inherited", "gain"};
-    static const ErrorKind split[] = {ERROR_CONSTRUCTION, ERROR_ROUNDING};
     size_t part = figure % (1 + PARTS);
     if (live->propagation && part > 0) {
         return parts[part - 1];
     }
     size_t kind = live->propagation ? split[figure / (1 + PARTS)] : figure;
     return axis_info(AXIS_JUDGE)->domain.words[kind];
+}
+
+/* Where a row of the table has it. */
+static const Column *figure_column(const Live *live, size_t figure)
+{
+    size_t part = figure % (1 + PARTS), error = figure / (1 + PARTS);
+    if (!live->propagation) {
+        return column_of_error((ErrorKind)figure, live->relative ? NORM_REL : NORM_MAX);
+    }
+    return part > 0 ? column_of_part(error * PARTS + part - 1)
+                    : column_of_error(split[error], NORM_MAX);
 }
 
 /* Errors of exact mathematics become as small as e^(-2 Omega) is. */
@@ -76,7 +86,7 @@ static void choose_figures(Live *live, const Point *const *points, size_t count,
     size_t exact = exact_width(points, count);
     for (int judged = 1; judged >= 0; judged--) {
         for (size_t i = 0; i < ERROR_KINDS; i++) {
-            ErrorKind kind = by_use[i];
+            ErrorKind kind = errors_by_use[i];
             bool of_reference = kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
             if (exists(points, count, kind) && (!judged || is_judged(points, count, kind))) {
                 take(live, kind, of_reference ? exact : FIGURE_WIDTH, &room, judged);
@@ -147,14 +157,6 @@ static void print_header(FILE *file, const Live *live)
     fprintf(file, "%sstatus\n", between(&first, live));
 }
 
-/* Copies the next word of a line; moves behind it. */
-static void next_word(char word[64], const char **text)
-{
-    size_t length = strcspn(*text, " \n");
-    snprintf(word, 64, "%.*s", (int)length, *text);
-    *text += length + ((*text)[length] == ' ');
-}
-
 Color live_status_color(const char *status, bool judged)
 {
     bool ok = strcmp(status, status_name(STATUS_OK)) == 0;
@@ -163,62 +165,68 @@ Color live_status_color(const char *status, bool judged)
     return ok ? (judged ? COLOR_GOOD : COLOR_NONE) : doubtful ? COLOR_DOUBTFUL : COLOR_BAD;
 }
 
-static const char *skip_words(const char *text, size_t count)
+/* Of a deep stack the first layers and every eighth are shown. */
+static bool is_shown(const Point *point, size_t layer)
 {
-    char word[64];
-    for (size_t i = 0; i < count; i++) {
-        next_word(word, &text);
+    return point->spec.depth <= 24 || layer <= 4 || layer % 8 == 0 || layer == point->spec.depth;
+}
+
+static const FormatCell *cell_of(const FormatTable *table, const FormatCell *cells,
+                                 const char *column)
+{
+    size_t i = 0;
+    while (strcmp(table->columns[i].name, column) != 0) { /* a sweep's table has it */
+        i++;
     }
-    return text;
+    return &cells[i];
 }
 
-/* Takes in the sizes that a row's words end with, before the status. */
-static void take_sizes(Live *live, const char *text)
+static int print_line(const FormatTable *table, const FormatCell *cells, const Live *live)
 {
-    char least[64], most[64];
-    text = skip_words(text, 1 + 2 * ERROR_KINDS);
-    next_word(least, &text);
-    next_word(most, &text);
-    stream_sizes_join(&live->sizes, (StreamSizes){strtod(least, NULL), strtod(most, NULL)});
-}
-
-static void print_line(FILE *file, const Live *live, const Point *point, const char *text)
-{
-    char word[64];
+    FILE *file = table->file;
+    const char *status = cell_of(table, cells, column_name(COLUMN_STATUS))->text;
     bool first = true;
-    axis_columns_print(file, &live->axes, point, 0, live->line);
-    next_word(word, &text);
+    axis_columns_print(file, &live->axes, live->point, 0, live->line);
     if (live->has_layer) {
-        fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH, word);
+        fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH,
+                cell_of(table, cells, LAYER_COLUMN)->text);
     }
-    text = skip_words(text, live->relative ? ERROR_KINDS : 0);
     for (size_t i = 0; i < live->figures; i++) {
-        next_word(word, &text);
+        char text[SHORT_TEXT] = "-";
+        const FormatCell *cell = cell_of(table, cells, figure_column(live, i)->name);
         if (live->widths[i] > 0) {
-            fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i], word);
+            if (*cell->text != '\0' && format_short(text, cell) != 0) {
+                return -1;
+            }
+            fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i], text);
         }
     }
-    size_t others = live->propagation ? 0 : 2 + (live->relative ? 0 : (size_t)ERROR_KINDS);
-    text = skip_words(text, others);
-    next_word(word, &text);
     fputs(between(&first, live), file);
-    terminal_write(file, live->colors ? live_status_color(word, point->judged) : COLOR_NONE, word);
+    terminal_write(file, live->colors ? live_status_color(status, live->point->judged) : COLOR_NONE,
+                   status);
     putc('\n', file);
+    return ferror(file) ? -1 : 0;
 }
 
-void live_print(FILE *file, Live *live, const Point *point, const char *text, size_t length)
+void live_take(Live *live, const Point *point, StreamSizes sizes)
 {
-    const char *end = text + length;
-    for (const char *line = text; !live->propagation && line < end; line = strchr(line, '\n') + 1) {
-        take_sizes(live, line);
+    live->point = point;
+    if (!live->propagation) {
+        stream_sizes_join(&live->sizes, sizes);
     }
+}
+
+static int live_row(FormatTable *table, const FormatCell *cells)
+{
+    Live *live = table->state;
+    size_t layer = strtoul(cell_of(table, cells, LAYER_COLUMN)->text, NULL, 10);
     bool relative = stream_sizes_norm(live->sizes, live->has_layer) == NORM_REL;
     if (!live->begun || relative != live->relative) {
         live->begun = true;
         live->relative = relative;
-        print_header(file, live);
+        print_header(table->file, live);
     }
-    for (; text < end; text = strchr(text, '\n') + 1) {
-        print_line(file, live, point, text);
-    }
+    return is_shown(live->point, layer) ? print_line(table, cells, live) : 0;
 }
+
+const Format format_live = {.name = "live", .row = live_row};

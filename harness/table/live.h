@@ -8,17 +8,18 @@
 #include "../base/terminal.h"
 #include "../grid/grid.h"
 #include "axis_columns.h"
+#include "format.h"
 #include "stream_sizes.h"
 
-/* The figures that table_print_row writes, at most: two errors and what --propagation makes of
- * them. */
+/* Figures at most: two errors and what --propagation makes of them. */
 enum { LIVE_FIGURES = 2 * (1 + PROPAGATION_COUNT / 2) };
 
 /* shown, widths [figures]: which of them have a column, in which width; 0: no column. */
 typedef struct {
     AxisColumns axes;
     size_t widths[LIVE_FIGURES], figures;
-    size_t line; /* columns of the terminal */
+    size_t line;        /* columns of the terminal */
+    const Point *point; /* that the rows are of */
     bool has_layer, propagation, colors;
     StreamSizes sizes;    /* of all rows so far */
     bool begun, relative; /* a header is there; errors are relative to r(T) since */
@@ -34,8 +35,12 @@ int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, 
 /* Of the word that a row has for its status; ok has none where nothing was judged. */
 Color live_status_color(const char *status, bool judged);
 
-/* text [length]: lines of table_print_row about the point.  A header comes before the first, and
- * again where streams have shrunk or grown so much that errors are relative to r(T) from there. */
-void live_print(FILE *file, Live *live, const Point *point, const char *text, size_t length);
+/* The rows that the format takes next are the point's, whose streams have these sizes. */
+void live_take(Live *live, const Point *point, StreamSizes sizes);
+
+/* The state of its table is a Live.  A header comes before the first row, and again where streams
+ * have shrunk or grown so much that errors are relative to r(T) from there.  Of a deep stack a part
+ * of the layers is shown. */
+extern const Format format_live;
 
 #endif

@@ -271,20 +271,19 @@ static bool axis_text(ColumnText *text, const char *name)
 {
     static const char *const kinds[] = {
         [DOMAIN_WORDS] = "word", [DOMAIN_INTEGER] = "integer", [DOMAIN_POSITIVE] = "number"};
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const AxisInfo *info = axis_info(axis);
-        if (strcmp(name, info->column != NULL ? info->column : info->name) == 0) {
-            const Domain *domain = &info->domain;
-            bool either = domain->kind == DOMAIN_INTEGER && domain->word_count > 1;
-            const char *unit = domain->paths ? "word or path"
-                               : either      ? "word or integer"
-                                             : kinds[domain->kind];
-            snprintf(text->unit, sizeof text->unit, "%s", unit);
-            snprintf(text->meaning, sizeof text->meaning, "`--%s`: %s", info->name, info->help);
-            return true;
-        }
+    Axis axis = column_axis(name);
+    if (axis == AXIS_COUNT) {
+        return false;
     }
-    return false;
+    const AxisInfo *info = axis_info(axis);
+    const Domain *domain = &info->domain;
+    bool either = domain->kind == DOMAIN_INTEGER && domain->word_count > 1;
+    const char *unit = domain->paths ? "word or path"
+                       : either      ? "word or integer"
+                                     : kinds[domain->kind];
+    snprintf(text->unit, sizeof text->unit, "%s", unit);
+    snprintf(text->meaning, sizeof text->meaning, "`--%s`: %s", info->name, info->help);
+    return true;
 }
 
 bool column_text(ColumnText *text, const char *command, const char *name)

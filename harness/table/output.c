@@ -52,20 +52,15 @@ int output_open(Output **output, const char *path)
     return status;
 }
 
-int output_open_format(Output **output, const char *path, const Format *format)
+int output_format(Output *output, const Format *format, FormatTable table)
 {
-    int status = output_open(output, path);
-    if (status != 0 || format_is_csv(format)) {
-        return status;
+    if (format_is_csv(format)) {
+        return 0;
     }
-    (*output)->formatter = formatter_open(format, (*output)->rows.file);
-    (*output)->lines = text_stream(&(*output)->text, &(*output)->size);
-    if ((*output)->formatter == NULL || (*output)->lines == NULL) {
-        output_clear(*output);
-        *output = NULL;
-        return memory_fault();
-    }
-    return 0;
+    table.file = output->rows.file;
+    output->formatter = formatter_open(format, table);
+    output->lines = text_stream(&output->text, &output->size);
+    return output->formatter == NULL || output->lines == NULL ? memory_fault() : 0;
 }
 
 FILE *output_report(const RunOptions *run)

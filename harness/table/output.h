@@ -14,9 +14,10 @@ typedef struct Output Output;
 /* path NULL: stdout.  0, or 2 after a message when the path cannot be written, or 99. */
 int output_open(Output **output, const char *path) __attribute__((warn_unused_result));
 
-/* The same in a format: what is written to output_file is CSV, and every commit turns its lines
- * into rows of the format. */
-int output_open_format(Output **output, const char *path, const Format *format)
+/* From here on what is written to output_file is CSV, and every commit turns its lines into rows of
+ * the format.  table: what is said of it before its columns are known.  0, or 99 after a
+ * message. */
+int output_format(Output *output, const Format *format, FormatTable table)
     __attribute__((warn_unused_result));
 
 /* Where a command says what is not the table: stdout, unless that was asked to be the table. */

@@ -37,7 +37,9 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
         return output_open_stream(&sink->output, run->stream);
     }
     if (!kind->kept || !format_is_csv(format) || run->expand) {
-        return output_open_format(&sink->output, run->output, format);
+        int status = output_open(&sink->output, run->output);
+        const FormatTable table = {.whole = run->expand};
+        return status != 0 ? status : output_format(sink->output, format, table);
     }
     if (is_regular(run->output)) {
         return journal_open(&sink->journal, run->output_flag, run->output, run->resume, record);

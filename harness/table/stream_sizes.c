@@ -5,6 +5,8 @@
  */
 #include "stream_sizes.h"
 
+#include "../base/number.h"
+
 #include <math.h>
 
 /* Beyond this ratio of sizes of streams errors are compared relative to them. */
@@ -23,6 +25,19 @@ void stream_sizes_add(StreamSizes *sizes, double log10_error, double log10_relat
     if (fabs(log10_error) < EXPONENT_SUBTRACTED && isfinite(size)) {
         stream_sizes_join(sizes, (StreamSizes){size, size});
     }
+}
+
+/* NaN where it is blank or no number. */
+static double log10_of(const char *text)
+{
+    Number number;
+    bool finite = number_read(&number, text) && number.kind == NUMBER_FINITE && number.digits != 0;
+    return finite ? log10((double)number.digits / 1e16) + (double)number.exponent : NAN;
+}
+
+void stream_sizes_add_texts(StreamSizes *sizes, const char *error, const char *relative)
+{
+    stream_sizes_add(sizes, log10_of(error), log10_of(relative));
 }
 
 void stream_sizes_join(StreamSizes *sizes, StreamSizes other)

@@ -20,6 +20,9 @@ StreamSizes stream_sizes_none(void);
  * both are logarithms.  What is zero, absent or not finite tells of none. */
 void stream_sizes_add(StreamSizes *sizes, double log10_error, double log10_relative);
 
+/* The same of numbers as a table has them. */
+void stream_sizes_add_texts(StreamSizes *sizes, const char *error, const char *relative);
+
 /* Takes in what others met. */
 void stream_sizes_join(StreamSizes *sizes, StreamSizes other);
 

@@ -52,7 +52,8 @@ static void take_errors(SummaryErrors *taken, int slot, const RefErrors *errors,
     taken->construction[slot] = cell_summary(&errors->error[ERROR_CONSTRUCTION][norm]);
 }
 
-void summary_sizes(StreamSizes *sizes, const RefErrors *errors)
+/* Takes in the sizes of the stream that a row's errors tell of. */
+static void summary_sizes(StreamSizes *sizes, const RefErrors *errors)
 {
     for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
         stream_sizes_add(sizes, cell_summary(&errors->error[kind][NORM_MAX]).log10,

@@ -33,9 +33,6 @@ int summary_layers(size_t layers[SUMMARY_LAYERS], size_t depth);
 
 void summary_init(PointSummary *summary);
 
-/* Takes in the sizes of the stream that a row's errors tell of. */
-void summary_sizes(StreamSizes *sizes, const RefErrors *errors);
-
 /* Takes in a row of the point. */
 void summary_add(PointSummary *summary, const Point *point, const Row *row);
 

@@ -8,7 +8,6 @@
 #include "bounds.h"
 #include "columns.h"
 #include "options_cell.h"
-#include "summary.h"
 
 #include "../base/text_stream.h"
 #include "../grid/point_axes.h"
@@ -159,42 +158,4 @@ int table_write_row(FILE *file, const Point *point, const Row *row)
     ref_cell_clear(&size);
     putc('\n', file);
     return status != 0 ? status : stream_status(file);
-}
-
-/* The parts that a terminal shows of --propagation, of two errors. */
-enum { SHOWN_PARTS = PROPAGATION_COUNT / 2 };
-static const ErrorKind shown_split[] = {ERROR_CONSTRUCTION, ERROR_ROUNDING};
-
-/* Three digits; "<" before what is only a bound. */
-static void print_cell(FILE *file, const RefCell *cell)
-{
-    char text[64] = "-";
-    if (cell->state == CELL_ZERO) {
-        strcpy(text, "0");
-    } else if (cell->state != CELL_ABSENT) {
-        const char *format = cell->state == CELL_BOUND ? "<%.2RUe" : "%.2Re";
-        mpfr_snprintf(text, sizeof text, format, cell->value);
-    }
-    fprintf(file, " %s", text);
-}
-
-void table_print_row(FILE *file, const Point *point, const Row *row)
-{
-    static const Norm norms[] = {NORM_MAX, NORM_REL};
-    fprintf(file, "%zu", row->layer);
-    for (size_t i = 0; !point->propagation && i < 2 * ERROR_KINDS; i++) {
-        print_cell(file, &row->errors.error[i % ERROR_KINDS][norms[i / ERROR_KINDS]]);
-    }
-    if (!point->propagation) {
-        StreamSizes sizes = stream_sizes_none();
-        summary_sizes(&sizes, &row->errors);
-        fprintf(file, " %.17g %.17g", sizes.least, sizes.most);
-    }
-    for (size_t i = 0; point->propagation && i < 2; i++) {
-        print_cell(file, &row->errors.error[shown_split[i]][NORM_MAX]);
-        for (size_t part = 0; part < SHOWN_PARTS; part++) {
-            print_cell(file, &row->errors.propagation[i * SHOWN_PARTS + part]);
-        }
-    }
-    fprintf(file, " %s\n", status_name(row->status));
 }

@@ -1,5 +1,5 @@
 /*
- * Tables: the CSV's header and rows, and what a terminal shows of them.
+ * Tables: the CSV's header and rows.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_TABLE_H
 #define HEADPROOF_HARNESS_TABLE_TABLE_H
@@ -29,11 +29,5 @@ char *table_key(const Point *point) __attribute__((warn_unused_result));
 enum { CELL_TEXT = 64 };
 int table_print_cell(char text[CELL_TEXT], const RefCell *cell) __attribute__((warn_unused_result));
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
-
-/* What a terminal shows of a row, in words with a blank between them, numbers to 3 digits: the
- * layer; the errors' maxima, then what they are relatively, then the smallest and largest size of
- * the stream as logarithms (stream_sizes.h), or with propagation two maxima and their parts; the
- * status.  live.h lays it out. */
-void table_print_row(FILE *file, const Point *point, const Row *row);
 
 #endif

@@ -201,7 +201,8 @@ static void put_lines(FILE *file, const Matrix *matrix)
 
 static int print_lines(FILE *file, const char *lines)
 {
-    Formatter *formatter = formatter_open(&format_table, file);
+    const FormatTable table = {.file = file, .whole = true};
+    Formatter *formatter = formatter_open(&format_table, table);
     int status = formatter == NULL ? -1 : formatter_take(formatter, lines);
     status = status != 0 ? status : formatter_end(formatter);
     formatter_clear(formatter);

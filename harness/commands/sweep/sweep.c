@@ -68,17 +68,15 @@ void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double second
     }
 }
 
-/* The rows as a terminal shows them, or with the columns of --expand; 0, or -1 (errno). */
-static int write_other_rows(Sweep *sweep, const Point *point, const PointRows *rows)
+/* The rows with the columns of --expand; 0, or -1 (errno). */
+static int write_expanded(Sweep *sweep, const Point *point, const PointRows *rows)
 {
     char *text = NULL;
     size_t size = 0;
     int status = 0;
     FILE *stream = text_stream(&text, &size);
-    if (stream != NULL && sweep->sink.text) {
-        live_print(stream, &sweep->live, point, rows->text + rows->csv, rows->shown);
-    } else if (stream != NULL) {
-        status = expanded_write(stream, sweep->grid, point, rows->text, rows->csv);
+    if (stream != NULL) {
+        status = expanded_write(stream, sweep->grid, point, rows->text, rows->length);
     }
     if (text_close(stream, &text, status) == NULL) {
         return -1;
@@ -90,11 +88,15 @@ static int write_other_rows(Sweep *sweep, const Point *point, const PointRows *r
 
 static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows, bool more)
 {
+    bool shown = sweep->sink.text;
     errno = 0;
-    int status = sweep->sink.text || sweep->options->expand
-                     ? write_other_rows(sweep, point, rows)
-                     : sink_append(&sweep->sink, rows->text, rows->csv, rows->seconds);
-    if (status != 0 || (!more && sink_sync(&sweep->sink) != 0)) {
+    if (shown) {
+        live_take(&sweep->live, point, rows->outcome.summary.sizes);
+    }
+    int status = sweep->options->expand
+                     ? write_expanded(sweep, point, rows)
+                     : sink_append(&sweep->sink, rows->text, rows->length, rows->seconds);
+    if (status != 0 || ((shown || !more) && sink_sync(&sweep->sink) != 0)) {
         sweep->write_error = errno != 0 ? errno : EIO;
     }
     return sweep->write_error == 0;
@@ -162,7 +164,6 @@ static int run_points(Sweep *sweep, int threads)
                        .points = sweep->record.points + sweep->committed,
                        .count = sweep->record.count - sweep->committed,
                        .memory = memory_room(sweep->options->memory),
-                       .terminal = sweep->sink.text,
                        .checkpoints = sweep->checkpoints};
     double cost = cost_left(sweep, sweep->committed);
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
@@ -198,9 +199,6 @@ static char *header_text(const RunOptions *run, size_t *size)
 char *sweep_header(const Sweep *sweep)
 {
     size_t size = 0, length = 0;
-    if (sweep->sink.text) {
-        return strdup(""); /* live_print has its own, with the first rows */
-    }
     char *header = header_text(sweep->options, &size);
     if (header == NULL || !sweep->options->expand) {
         return header;
@@ -351,7 +349,7 @@ static int open_live(Sweep *sweep)
         return memory_fault();
     }
     sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
-    return 0;
+    return output_format(sweep->sink.output, &format_live, (FormatTable){.state = &sweep->live});
 }
 
 /* The whole run of rank 0, or of a process that is alone. */
