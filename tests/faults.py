@@ -5,7 +5,7 @@
     python3 tests/faults.py stale           those that cannot be planted
     python3 tests/faults.py plant NAME      puts that mistake into the sources of this directory
 
-Run in the project's directory.  docs/testing.md shows a record.  Exit 1, and a line for each:
+Run in the project's directory.  docs/architecture.md shows a record.  Exit 1, and a line for each:
 records that are not complete, or two that collide.  Exit 3: a fault is stale, which is to say
 that its file does not hold the old text exactly once; the line that is nearest to it is named.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Independent oracle for `headproof guarantee`: random small models of all options, written as
-safetensors, and the bounds of docs/guarantee.md worked out from them again.
+safetensors, and the bounds of docs/omega.md worked out from them again.
 
     python3 tests/oracle_guarantee.py HEADPROOF FOLDER [MODELS [floats]]
 
@@ -198,7 +198,7 @@ ERF = {1: (1.7729, [], []),
 
 
 def terms_of(model):
-    """[(gate, shift, value)] of docs/activations.md."""
+    """[(gate, shift, value)] of docs/variations.md."""
     activation, gelu = model["activation"], model["gelu"]
     if activation == "silu":
         return [(1.0, 0.0, 1.0)]

@@ -1,6 +1,6 @@
 /*
  * Shards of a sweep, and merge: the bytes of one run, or a refusal that names what is wrong.  The
- * scripts of docs/clusters.md, run as Slurm would run them.
+ * scripts of docs/robustness.md, run as Slurm would run them.
  */
 #include "check_fixture.h"
 #include "fixture.h"
@@ -152,7 +152,7 @@ static void extract(const char *name)
 {
     char line[1024];
     snprintf(line, sizeof line,
-             "-c 'awk \"/^\\`\\`\\`sh %s/{on=1;next} /^\\`\\`\\`/{on=0} on\" docs/clusters.md "
+             "-c 'awk \"/^\\`\\`\\`sh %s/{on=1;next} /^\\`\\`\\`/{on=0} on\" docs/robustness.md "
              ">%s/%s'",
              name, shell_scratch()->directory, name);
     Output output = run_program("sh", line);

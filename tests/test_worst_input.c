@@ -2,7 +2,7 @@
  * How far what is proven of every input (reference/guarantee/) is from the truth: the input with
  * the largest error is searched for, by the reference's own error, at random and by climbing from
  * the best, one token or one row at a time.  HEADPROOF_NIGHTLY prints the table of
- * docs/guarantee.md.
+ * docs/omega.md.
  */
 #include <stdio.h> /* before mpfr.h */
 

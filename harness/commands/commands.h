@@ -74,7 +74,7 @@ int command_guarantee(const Grid *grid, const RunOptions *run) __attribute__((wa
 /* The attention-only model's logits as sums over heads and source tokens (attribute.h). */
 int command_attribute(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
-/* Heads, parameters and arithmetic of a point's sizes, as CSV or text (docs/cost.md). */
+/* Heads, parameters and arithmetic of a point's sizes, as CSV or text (docs/convert.md). */
 int command_cost(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* Puts the shards of a sweep together: the bytes of one run's file, and its verdict.  It takes no

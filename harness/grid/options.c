@@ -65,7 +65,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_INPUT_NORM] = {"input-norm", "R",
                          .help = "no row of X is longer (2-norm), where no embedding says it"},
     [FLAG_EVERY_INPUT] = {"every-input", NULL,
-                          .help = "what is proven of every input, too: docs/guarantee.md"},
+                          .help = "what is proven of every input, too: docs/omega.md"},
     [FLAG_DIGITS] = {"digits", "COUNT",
                      .help = "significant digits of every error, 1 to 17; default 12"},
     [FLAG_TOKENS] = {"tokens", "LISTS", .help = "the tokens of each position, as 0:52/0:52/53"},

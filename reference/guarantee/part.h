@@ -1,6 +1,6 @@
 /*
  * A sublayer of T' as numbers: norms of its weights, from above (private to reference/guarantee/;
- * docs/guarantee.md names them).
+ * docs/omega.md names them).
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_PART_H
 #define HEADPROOF_REFERENCE_GUARANTEE_PART_H

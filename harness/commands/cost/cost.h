@@ -1,5 +1,5 @@
 /*
- * What one point costs, before and after the rewrite, and how that is written (docs/cost.md).
+ * What one point costs, before and after the rewrite, and how that is written (docs/convert.md).
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_COST_COST_H
 #define HEADPROOF_HARNESS_COMMANDS_COST_COST_H

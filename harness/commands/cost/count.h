@@ -1,6 +1,6 @@
 /*
  * What a model costs: heads, ranks, parameters and arithmetic, counted on the model itself, so
- * that it needs no formula of any construction's.  Exact integers of any size (docs/cost.md).
+ * that it needs no formula of any construction's.  Exact integers of any size (docs/convert.md).
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_COST_COUNT_H
 #define HEADPROOF_HARNESS_COMMANDS_COST_COUNT_H

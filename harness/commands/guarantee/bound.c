@@ -87,7 +87,7 @@ static int take_input_norm(Bound *bound, const RunOptions *run)
     return given || guarantee_input_norm(&bound->input_norm, &bound->inputs) ? 0 : memory_fault();
 }
 
-/* Of an arithmetic what docs/guarantee.md takes from it. */
+/* Of an arithmetic what docs/omega.md takes from it. */
 static MachineNumbers numbers_of(Arithmetic arithmetic)
 {
     const Formats *formats = &arithmetic_info(arithmetic)->formats;

@@ -1,5 +1,5 @@
 /*
- * The command `guarantee`: an Omega that is proven for every input (docs/guarantee.md).
+ * The command `guarantee`: an Omega that is proven for every input (docs/omega.md).
  */
 #include "bound.h"
 #include "row.h"

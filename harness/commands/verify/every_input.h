@@ -1,5 +1,5 @@
 /*
- * What is proven of every input (docs/guarantee.md), beside what `verify` evaluates (private to
+ * What is proven of every input (docs/omega.md), beside what `verify` evaluates (private to
  * it).
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_EVERY_INPUT_H
