@@ -130,10 +130,13 @@ TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx
 tiers_of = $(foreach tier,$(TIERS),$(1:%.c=$(SHARED)/%_$(tier).o))
 TIER_FLAGS_avx2   := -mavx2 -mfma
 TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
-# Of sanitizers, checks of pointers that are constants there double the time to compile; and clang
-# takes minutes for a file where it optimises what it also watches for a fuzzer.
+# Of sanitizers, checks of pointers that are constants there double the time to compile, and so do
+# checks of memory that are not calls; and clang takes minutes for a file where it optimises what it
+# also watches for a fuzzer.
 TIER_SANITIZED := $(if $(filter debug fuzz,$(MODE)),\
     -fno-sanitize=null$(,)alignment$(,)object-size$(,)pointer-overflow$(,)bounds \
+    $(if $(findstring clang,$(CC)),-mllvm -asan-instrumentation-with-call-threshold=0,\
+        --param asan-instrumentation-with-call-threshold=0) \
     $(if $(filter fuzz,$(MODE)),-O0))
 OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
            $(call tiers_of,$(TIERED))
