@@ -283,7 +283,7 @@ static void test_help(void **state)
     expect_printed(fixture, "info --help", "usage: headproof info\n\nthe build, the machine");
     expect_printed(fixture, "--version", "headproof ");
     expect_printed(fixture, "info", "mpfr_runtime");
-    expect_printed(fixture, "sweep --construction silu --omega 5 --dry-run",
+    expect_printed(fixture, "sweep --construction silu --omega 5 --dry-run --quiet",
                    "headproof sweep --construction silu --n 20 --d 30 --omega 5 --seed 1\n");
 }
 

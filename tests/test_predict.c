@@ -2,6 +2,7 @@
  * What a point is predicted to cost, against what it takes here.
  */
 #include "fixture.h"
+#include "program.h"
 
 #include "../harness/base/progress.h"
 #include "../harness/evaluate/evaluate.h"
@@ -134,9 +135,54 @@ static void absurd_sizes_cost_a_finite_amount(void **state)
     grid_clear(&grid);
 }
 
+#define LARGE "sweep --construction transformer --kernel structured --n 100 --d 400 --depth 96 "
+
+/* What --dry-run says of a sweep, in seconds: of all points, and of the largest; and the command of
+ * that is one that the sweep has. */
+static void foretold(double seconds[2], const char *arguments)
+{
+    char line[512];
+    snprintf(line, sizeof line, LARGE "%s --dry-run 2>&1 >/dev/null", arguments);
+    Output output = run(line);
+    const char *about = output.text;
+    assert_int_equal(output.code, 0);
+    for (size_t i = 0; i < 2; i++) {
+        char *unit;
+        about = strstr(about, "about ");
+        assert_true(about != NULL || i == 1);
+        seconds[i] = about == NULL ? seconds[0] : strtod(about + strlen("about "), &unit);
+        about = about == NULL ? output.text : unit;
+        assert_true(about == output.text || strncmp(unit, " min ", strlen(" min ")) == 0);
+    }
+    assert_non_null(strstr(output.text, " GiB"));
+}
+
+/* All points take what the largest takes and more, less than as many times as much where they share
+ * a base, and half of it with twice the threads. */
+static void a_dry_run_says_what_it_takes(void **state)
+{
+    double one[2], shared[2], two[2], apart[2];
+    foretold(one, "--omega 20 --threads 1");
+    foretold(shared, "--omega 20,30,40,50 --threads 1");
+    foretold(two, "--omega 20,30,40,50 --threads 2");
+    foretold(apart, "--omega 20 --seed 1:4 --threads 1");
+    assert_true(one[0] == shared[1] && one[0] == apart[1]);
+    assert_true(shared[0] > 1.5 * one[0] && shared[0] < 3.5 * one[0]);
+    assert_true(fabs(apart[0] - 4 * one[0]) <= 2.5);
+    assert_true(fabs(two[0] - shared[0] / 2) <= 1);
+    Output output = run("sweep --n 4 --d 4 --omega 5 --dry-run 2>&1 >/dev/null");
+    assert_int_equal(strncmp(output.text, "headproof: 1 point: less than a second with ", 44), 0);
+    output = run("sweep --n 4 --d 4,5 --omega 5 --dry-run 2>&1 >/dev/null");
+    expect_says(&output, 0,
+                " MiB: headproof sweep --construction transformer --n 4 --d 5 --omega 5");
+    output = run("sweep --n 4 --d 4,5 --omega 5 --dry-run --quiet 2>&1 >/dev/null");
+    assert_string_equal(output.text, "");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest predict[] = {
+        cmocka_unit_test(a_dry_run_says_what_it_takes),
         cmocka_unit_test(the_order_is_as_predicted),
         cmocka_unit_test(absurd_sizes_cost_a_finite_amount),
     };

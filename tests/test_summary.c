@@ -53,13 +53,14 @@ static char *table_of(Point *points, size_t count, const SummaryCell *total,
     return text;
 }
 
-/* The table of one point, in which no axis varies, and whose cell is this. */
+/* The table of one point, in which no axis varies, so that it has Omega, and whose cell is this. */
 static void expect_cell_of(SummaryCell cell, const char *expected)
 {
     Point point = point_of(1);
     char line[128];
     char *text = table_of(&point, 1, NULL, &cell);
-    snprintf(line, sizeof line, "largest at layer  construction\n%30d\n%30s\n", 1, expected);
+    snprintf(line, sizeof line, "largest at layer  construction\nomega%25d\n   20%25s\n", 1,
+             expected);
     assert_string_equal(text, line);
     free(text);
 }
@@ -96,7 +97,7 @@ static void the_worst_of_points_is_shown(void **state)
         char last[32];
         char *text = table_of(two, 2, NULL, cells[i]);
         assert_int_equal(count_lines(text), 3);
-        assert_int_equal(sscanf(text, "largest at layer construction 1 %31s", last), 1);
+        assert_int_equal(sscanf(text, "largest at layer construction omega 1 20 %31s", last), 1);
         assert_string_equal(last, expected[i]);
         free(text);
     }

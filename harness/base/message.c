@@ -4,6 +4,7 @@
 #include "message.h"
 
 #include "shown.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -105,6 +106,15 @@ void print_command_line(int argc, char *const *argv, const char *extra)
         }
     }
     fputc('\n', stderr);
+}
+
+int failure_say(const char *why, int argc, char *const *argv)
+{
+    if (!terminal_is_one()) {
+        fprintf(stderr, "headproof: %s; reproduce: ", why);
+        print_command_line(argc, argv, NULL);
+    }
+    return 1;
 }
 
 int memory_fault(void)

@@ -17,7 +17,18 @@
 #define REDRAW_SECONDS 0.1
 #define LINE_SECONDS 60.0
 
-enum { BAR = 20, BAR_LEAST = 4, TIME_TEXT = DURATION_TEXT + 16, COUNTS_TEXT = 160 };
+/* Estimates of the whole time that differ by no more have settled; before they have been seen to
+ * stay, they may be off by the factor DOUBT. */
+#define SETTLED 1.25
+#define DOUBT 2
+
+enum {
+    BAR = 20,
+    BAR_LEAST = 4,
+    SPAN_TEXT = 2 * DURATION_TEXT + 8,
+    TIME_TEXT = SPAN_TEXT + 16,
+    COUNTS_TEXT = 160
+};
 enum { LINE_TEXT = COUNTS_TEXT + 32 + TIME_TEXT };
 
 double clock_seconds(void)
@@ -76,16 +87,57 @@ static double share_done(const Progress *progress)
     return progress->cost_total > 0 ? fmin(1, done / progress->cost_total) : NAN;
 }
 
+/* Takes in what the whole time is estimated to be now, while there is a rate. */
+static void estimate(Progress *progress, double now)
+{
+    Estimates *before = &progress->estimates[0], *since = &progress->estimates[1];
+    double share = share_done(progress), elapsed = now - progress->started;
+    if (!(share > 0 && elapsed > 0)) {
+        return;
+    }
+    double whole = elapsed / share;
+    if (elapsed >= progress->estimated_until) {
+        *before = *since;
+        *since = (Estimates){whole, whole};
+        progress->estimated_until = 2 * elapsed;
+    }
+    since->least = fmin(since->least, whole);
+    since->most = fmax(since->most, whole);
+}
+
+/* "12 min", or while estimates wander from where to where: "3.3 to 7.5 h". */
+static const char *left_print(char text[SPAN_TEXT], const Progress *progress, double now)
+{
+    char least[DURATION_TEXT], most[DURATION_TEXT];
+    const Estimates *before = &progress->estimates[0], *since = &progress->estimates[1];
+    bool first = before->most == 0;
+    Estimates whole = {first ? since->least / DOUBT : fmin(before->least, since->least),
+                       first ? since->most * DOUBT : fmax(before->most, since->most)};
+    double share = share_done(progress);
+    if (whole.most <= SETTLED * whole.least) {
+        whole.least = whole.most = (now - progress->started) / share;
+    }
+    duration_print(least, whole.least * (1 - share));
+    duration_print(most, whole.most * (1 - share));
+    char *unit = strchr(least, ' ');
+    bool same = strcmp(least, most) == 0;
+    if (unit != NULL && !same && strcmp(unit, strchr(most, ' ')) == 0) {
+        *unit = '\0';
+    }
+    snprintf(text, SPAN_TEXT, "%s%s%s", same ? "" : least, same ? "" : " to ", most);
+    return text;
+}
+
 /* "", or ", ETA 12 min": nothing before there is a rate, and nothing once all the predicted cost is
  * spent while there is more to do.  Before the first unit is done, ", 12 s so far". */
 static const char *time_print(char text[TIME_TEXT], const Progress *progress, double now,
                               const char *format)
 {
-    char duration[DURATION_TEXT];
+    char duration[SPAN_TEXT];
     double share = share_done(progress), elapsed = now - progress->started;
     text[0] = '\0';
     if (share > 0 && share < 1 && elapsed > 0) {
-        snprintf(text, TIME_TEXT, format, duration_print(duration, elapsed * (1 - share) / share));
+        snprintf(text, TIME_TEXT, format, left_print(duration, progress, now));
     } else if (progress->done == 0 && elapsed >= 1) {
         snprintf(text, TIME_TEXT, ", %s so far", duration_print(duration, elapsed));
     }
@@ -168,6 +220,7 @@ static void say(Progress *progress)
         return;
     }
     double now = progress->sink.now();
+    estimate(progress, now);
     if (now - progress->said >= (progress->sink.terminal ? REDRAW_SECONDS : LINE_SECONDS)) {
         progress->said = now;
         if (progress->sink.terminal) {

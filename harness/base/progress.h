@@ -3,7 +3,8 @@
  *
  * Work is phases of units ("2809 inputs"), and every unit has a predicted cost, in any unit of
  * cost: the time to go is the cost to go over the rate at which cost has been done, so that a
- * hundred small points before a large one deceive nobody.  On a terminal there is one line,
+ * hundred small points before a large one deceive nobody.  Where that wanders, as it does at first,
+ * a range is said, of what it was since half of the time so far.  On a terminal there is one line,
  * redrawn at most ten times a second, and no longer than the terminal is wide; elsewhere one plain
  * line a minute, the first after a minute.
  *
@@ -33,6 +34,11 @@ typedef struct {
  * "dumb") is none. */
 ProgressSink progress_stderr(bool quiet);
 
+/* The least and the largest time that all the work was estimated to take; 0: no estimate. */
+typedef struct {
+    double least, most;
+} Estimates;
+
 typedef struct {
     ProgressSink sink;
     char label[PROGRESS_LABEL]; /* of the phase */
@@ -43,8 +49,10 @@ typedef struct {
     double cost_phase;          /* of this phase */
     double cost_done;           /* within this phase */
     double started, phase_started;
-    double said; /* when it was last written about */
-    bool drawn;  /* the terminal's line holds our text */
+    Estimates estimates[2]; /* before the elapsed time last doubled, and since */
+    double estimated_until; /* when it will have doubled again */
+    double said;            /* when it was last written about */
+    bool drawn;             /* the terminal's line holds our text */
 } Progress;
 
 /* Begins work of this cost in all (unknown: 0, and no time to go is said). */

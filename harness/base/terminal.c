@@ -38,6 +38,11 @@ size_t terminal_width(FILE *file)
                                    : (size_t)width;
 }
 
+bool terminal_is_one(void)
+{
+    return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+}
+
 bool terminal_has_colors(FILE *file, const char *when)
 {
     const char *term = getenv("TERM"), *none = getenv("NO_COLOR");

@@ -14,6 +14,9 @@ enum { TERMINAL_WIDTH = 80, TERMINAL_LEAST = 20, TERMINAL_MOST = 1000 };
  * everything else 80.  From TERMINAL_LEAST to TERMINAL_MOST. */
 size_t terminal_width(FILE *file);
 
+/* Do stdout and stderr end at a terminal, so that one reader sees both? */
+bool terminal_is_one(void);
+
 typedef enum { COLOR_NONE, COLOR_GOOD, COLOR_DOUBTFUL, COLOR_BAD } Color;
 
 /* Is the stream to have colours?  when: "always", "never"; "auto" or NULL: on a terminal that can

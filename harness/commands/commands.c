@@ -16,6 +16,7 @@
 #include "manual/keys_page.h"
 #include "manual/man.h"
 #include "min_omega/row.h"
+#include "min_omega/search.h"
 #include "sweep/sweep.h"
 #include "verify/print.h"
 
@@ -119,6 +120,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .why_not = "finds",
                            .flags = EVALUATES | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
                                     BIT(FLAG_POSITIONS) | EVERY_INPUT,
+                           .seconds = search_seconds,
                            .searches_omega = true,
                            .judges_logits = true},
     [COMMAND_GROWTH] = {.name = "growth",

@@ -45,7 +45,7 @@ int commands_unknown(const char *name);
 void commands_print_help(const CommandInfo *command);
 
 /* The commands that take a grid get it read and checked; each returns an exit code.  --dry-run
- * never comes here. */
+ * comes to those alone that foretell. */
 
 /* Rows of every point, as CSV (or a table on a terminal).  Also `depth`. */
 int command_sweep(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));

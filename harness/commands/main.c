@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "dry_run.h"
 
 #include "../../kernels/blas.h"
 #include "../../reference/numbers/tier.h"
@@ -15,29 +16,11 @@
 #include "../base/team.h"
 #include "../evaluate/predict.h"
 #include "../evaluate/witness.h"
-#include "../grid/point_groups.h"
 #include "../table/format.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int dry_run(const Grid *grid, const RunOptions *run)
-{
-    size_t count, *points = calloc(grid->count + 1, sizeof *points);
-    bool sharded = run->shards > 0;
-    if (points == NULL ||
-        !shard_points(points, &count, grid, sharded ? run->shard : 1, sharded ? run->shards : 1)) {
-        free(points);
-        return memory_fault();
-    }
-    for (size_t i = 0; i < count; i++) {
-        point_print_command(stdout, &grid->points[points[i]]);
-        putchar('\n');
-    }
-    free(points);
-    return 0;
-}
 
 /* The threads that may call BLAS at once. */
 static int reserve_blas(const CommandInfo *command, const RunOptions *run)
@@ -110,8 +93,8 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
 
 static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
-    if (run->dry_run) {
-        return team_rank() == 0 ? dry_run(grid, run) : 0;
+    if (run->dry_run && !command->foretells) {
+        return team_rank() == 0 ? dry_run(command, grid, run) : 0;
     }
     if (command_takes(command, AXIS_PRECISION)) {
         grid_announce(grid, run->quiet || team_rank() > 0);

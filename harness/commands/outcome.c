@@ -5,6 +5,7 @@
 #include "outcome.h"
 
 #include "../base/message.h"
+#include "../base/terminal.h"
 #include "../base/text_stream.h"
 #include "../table/columns.h"
 
@@ -86,7 +87,8 @@ void outcome_fail(Outcome *outcome, const void *row)
 {
     enum { FAILURES_SHOWN = 10 };
     outcome->failed++;
-    if (!outcome->sink.text && !outcome->run->file_only && outcome->failed <= FAILURES_SHOWN) {
+    bool seen = outcome->run->file_only || (outcome->sink.text && terminal_is_one());
+    if (!seen && outcome->failed <= FAILURES_SHOWN) {
         fprintf(stderr, "headproof: %s; reproduce: ", outcome->kind->reason);
         outcome->kind->print_command(stderr, row, outcome->run);
         fputc('\n', stderr);

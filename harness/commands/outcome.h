@@ -56,8 +56,8 @@ typedef struct {
 /* Adds them to the reports, where any is asked for.  0; 99 after a message. */
 int outcome_add(Outcome *outcome, Cases cases) __attribute__((warn_unused_result));
 
-/* Counts a row that fails, and says so on stderr, of many rows for the first ten; not where stdout
- * has a text for its reader, or rows are for a file alone. */
+/* Counts a row that fails, and says so on stderr, of many rows for the first ten; not where the
+ * same terminal has a text about it, or rows are for a file alone. */
 void outcome_fail(Outcome *outcome, const void *row);
 
 /* status: what the command failed with, or 0.  Then the table is completed, and the reports are

@@ -96,7 +96,8 @@ double logits_seconds(const Logits *logits, bool search)
     return numbers * each;
 }
 
-bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model, bool all)
+bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
+                 const Positions *positions)
 {
     *logits = (Logits){
         .inputs = inputs,
@@ -104,46 +105,58 @@ bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model, b
                         .b_u = model->b_U,
                         .d = model->d,
                         .classes = model->classes},
-        .all = all,
+        .positions = positions,
         .has_loss = inputs->tokens != NULL && model->classes == model->vocabulary,
-        .rows = all ? inputs->n : 1,
+        .rows = positions->count,
         .margin = INFINITY,
     };
     pthread_mutex_init(&logits->lock, NULL);
     logits->gain = ref_logits_gain(&logits->unembedding);
-    logits->positions = calloc(inputs->count, logits->rows * sizeof *logits->positions);
-    return logits->positions != NULL;
+    logits->found = calloc(inputs->count, logits->rows * sizeof *logits->found);
+    return logits->found != NULL;
 }
 
 bool logits_keep(Logits *logits, size_t kept)
 {
-    logits->value = calloc(kept + 1, sizeof(RefLogits *));
+    logits->value = calloc(kept + 1, logits->rows * sizeof(RefLogits *));
     logits->kept = logits->value != NULL ? kept : 0;
     return logits->value != NULL;
 }
 
 void logits_clear(Logits *logits)
 {
-    for (size_t i = 0; i < logits->kept; i++) {
+    for (size_t i = 0; i < logits->kept * logits->rows; i++) {
         ref_logits_clear(logits->value[i]);
     }
     free(logits->value);
-    free(logits->positions);
+    free(logits->found);
     pthread_mutex_destroy(&logits->lock);
     *logits = (Logits){0};
 }
 
-RefRows logits_rows(const Logits *logits, size_t i)
+RefRows logits_run(const Logits *logits, size_t i, size_t from)
 {
-    const Inputs *inputs = logits->inputs;
-    size_t first = !logits->all ? inputs->n - 1 : inputs->from != NULL ? inputs->from[i] : 0;
-    return (RefRows){first, inputs->n - first};
+    const Positions *positions = logits->positions;
+    const size_t *before = positions->once ? logits->inputs->from : NULL;
+    size_t first = before != NULL && before[i] > from ? before[i] : from;
+    while (first < positions->n && positions->index[first] == positions->count) {
+        first++;
+    }
+    size_t end = first;
+    while (end < positions->n && positions->index[end] < positions->count) {
+        end++;
+    }
+    return (RefRows){first, end - first};
+}
+
+static size_t place_of(const Logits *logits, size_t i, size_t position)
+{
+    return i * logits->rows + logits->positions->index[position];
 }
 
 static Position *position_at(const Logits *logits, size_t i, size_t position)
 {
-    size_t before = logits->inputs->n - logits->rows;
-    return &logits->positions[i * logits->rows + position - before];
+    return &logits->found[place_of(logits, i, position)];
 }
 
 const Position *logits_position(const Logits *logits, size_t i, size_t position)
@@ -151,28 +164,48 @@ const Position *logits_position(const Logits *logits, size_t i, size_t position)
     return position_at(logits, i, position);
 }
 
-/* r(T)'s logits of a block: in *values, from *first on.  false: memory is short. */
-static bool original_logits(const RefLogits **values, size_t *first, Logits *logits, size_t i,
-                            RefRows block, const RefBase *base, const RefUnembedding *unembedding,
-                            Work *work)
+/* Positions of an input that are worked on at once, and the run that they are of. */
+typedef struct {
+    size_t i;
+    RefRows run, rows;
+} Block;
+
+/* The next of an input, of at most `most` positions; begins where rows ends.  false: there is
+ * none. */
+static bool next_block(Block *block, const Logits *logits, size_t most)
 {
-    RefRows rows = logits_rows(logits, i);
+    size_t end = block->rows.first + block->rows.count;
+    size_t left = block->run.first + block->run.count - end;
+    if (left == 0) {
+        block->run = logits_run(logits, block->i, end);
+        end = block->run.first;
+        left = block->run.count;
+    }
+    block->rows = (RefRows){end, left < most ? left : most};
+    return left > 0;
+}
+
+/* r(T)'s logits of a block: in *values, from *first on.  false: memory is short. */
+static bool original_logits(const RefLogits **values, size_t *first, Logits *logits,
+                            const Block *block, const RefBase *base,
+                            const RefUnembedding *unembedding, Work *work)
+{
     *values = work->original;
     *first = 0;
-    if (i >= logits->kept) {
-        return ref_logits_original(work->original, base, block, unembedding);
+    if (block->i >= logits->kept) {
+        return ref_logits_original(work->original, base, block->rows, unembedding);
     }
-    *first = block.first - rows.first;
-    if (logits->value[i] == NULL) {
-        logits->value[i] = ref_logits_make(rows.count, logits->unembedding.classes);
-        if (logits->value[i] == NULL ||
-            !ref_logits_original(logits->value[i], base, rows, unembedding)) {
-            ref_logits_clear(logits->value[i]);
-            logits->value[i] = NULL;
+    RefLogits **kept = &logits->value[place_of(logits, block->i, block->run.first)];
+    *first = block->rows.first - block->run.first;
+    if (*kept == NULL) {
+        *kept = ref_logits_make(block->run.count, logits->unembedding.classes);
+        if (*kept == NULL || !ref_logits_original(*kept, base, block->run, unembedding)) {
+            ref_logits_clear(*kept);
+            *kept = NULL;
             return false;
         }
     }
-    *values = logits->value[i];
+    *values = *kept;
     return true;
 }
 
@@ -215,29 +248,30 @@ static PositionLogits row_logits(const Logits *logits, const RefUnembedding *une
                             .digits = digits};
 }
 
-static bool take_block(Logits *logits, size_t i, RefRows block, const FinalStreams *final,
-                       Work *work)
+static bool take_block(Logits *logits, const Block *block, const FinalStreams *final, Work *work)
 {
+    const RefRows rows = block->rows;
     const RefUnembedding unembedding = through_norm(logits, final->shared);
     const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
     const RefLogits *values;
     size_t first;
-    if (!original_logits(&values, &first, logits, i, block, final->base, &unembedding, work) ||
-        !ref_logits_change(work->change, &final->shared->pair, final->base, final->run, block,
+    if (!original_logits(&values, &first, logits, block, final->base, &unembedding, work) ||
+        !ref_logits_change(work->change, &final->shared->pair, final->base, final->run, rows,
                            &unembedding) ||
-        !unembed_machine(work->converted, &final->converted, block, &unembedding, arithmetic) ||
-        !unembed_machine(work->native, &final->original, block, &unembedding, arithmetic)) {
+        !unembed_machine(work->converted, &final->converted, rows, &unembedding, arithmetic) ||
+        !unembed_machine(work->native, &final->original, rows, &unembedding, arithmetic)) {
         return false;
     }
     bool ok = true;
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
-    for (size_t r = 0; r < block.count; r++) {
+    for (size_t r = 0; r < rows.count; r++) {
         ref_thread_setup();
+        size_t p = rows.first + r;
         PositionLogits row =
             row_logits(logits, &unembedding, work, r, ref_logits_row(values, first + r),
                        point_digits(final->point));
-        row.next = next_token(logits, i, block.first + r);
-        if (!position_take(position_at(logits, i, block.first + r), &row, final, block.first + r)) {
+        row.next = next_token(logits, block->i, p);
+        if (!position_take(position_at(logits, block->i, p), &row, final, p)) {
 #pragma omp atomic write
             ok = false;
         }
@@ -247,13 +281,11 @@ static bool take_block(Logits *logits, size_t i, RefRows block, const FinalStrea
 
 bool logits_take(Logits *logits, size_t i, const FinalStreams *final)
 {
-    RefRows rows = logits_rows(logits, i);
     Work work;
+    Block block = {.i = i};
     bool ok = work_init(&work, logits);
-    for (size_t done = 0; ok && done < rows.count; done += work.rows) {
-        size_t left = rows.count - done;
-        RefRows block = {rows.first + done, left < work.rows ? left : work.rows};
-        ok = take_block(logits, i, block, final, &work);
+    while (ok && next_block(&block, logits, work.rows)) {
+        ok = take_block(logits, &block, final, &work);
     }
     work_clear(&work);
     return ok;
@@ -274,9 +306,9 @@ void logits_sum(Logits *logits)
 {
     logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
     for (size_t i = 0; i < logits->inputs->count; i++) {
-        RefRows rows = logits_rows(logits, i);
-        for (size_t p = rows.first; p < rows.first + rows.count; p++) {
-            const Position *position = logits_position(logits, i, p);
+        Block block = {.i = i};
+        while (next_block(&block, logits, 1)) {
+            const Position *position = logits_position(logits, i, block.rows.first);
             add_position(&logits->errors, position, &position->kl[AGAINST_MACHINE]);
             logits->margin = fmin(logits->margin, position->margin);
         }
@@ -309,21 +341,20 @@ static bool compare_rows(Logits *logits, size_t i, const Shared *shared, const P
                          Work *work, const MachineView *x)
 {
     const RefUnembedding unembedding = through_norm(logits, shared);
-    RefRows rows = logits_rows(logits, i);
+    Block block = {.i = i};
     bool ok = true;
-    for (size_t done = 0; ok && done < rows.count; done += work->rows) {
-        size_t left = rows.count - done, first;
-        RefRows block = {rows.first + done, left < work->rows ? left : work->rows};
+    while (ok && next_block(&block, logits, work->rows)) {
         const RefLogits *values;
-        ok = original_logits(&values, &first, logits, i, block, shared->base, &unembedding, work) &&
-             unembed_machine(work->converted, x, block, &unembedding,
+        size_t first;
+        ok = original_logits(&values, &first, logits, &block, shared->base, &unembedding, work) &&
+             unembed_machine(work->converted, x, block.rows, &unembedding,
                              arithmetic_info(point->arithmetic));
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
-        for (size_t r = 0; r < (ok ? block.count : 0); r++) {
+        for (size_t r = 0; r < (ok ? block.rows.count : 0); r++) {
             ref_thread_setup();
             PositionLogits row = row_logits(logits, &unembedding, work, r,
                                             ref_logits_row(values, first + r), point_digits(point));
-            compare_one(logits, i, block.first + r, &row);
+            compare_one(logits, i, block.rows.first + r, &row);
         }
     }
     return ok;

@@ -8,6 +8,7 @@
 #include "ensemble.h"
 #include "position.h"
 #include "../models/inputs.h"
+#include "../models/positions.h"
 
 #include <pthread.h>
 
@@ -27,12 +28,12 @@ void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of);
 typedef struct {
     const Inputs *inputs;
     RefUnembedding unembedding;
-    bool all;             /* every position that counts, or each input's last alone */
-    bool has_loss;        /* the classes are the vocabulary, and tokens are known */
-    double gain;          /* see ref_logits_gain */
-    size_t kept, rows;    /* rows: positions of an input, at most */
-    RefLogits **value;    /* [kept] of r(T), NULL: not known yet */
-    Position *positions;  /* [inputs, rows] what logits_take found, in the last `count` rows */
+    const Positions *positions; /* those that are looked at, the caller's */
+    bool has_loss;              /* the classes are the vocabulary, and tokens are known */
+    double gain;                /* see ref_logits_gain */
+    size_t kept, rows;          /* rows: positions of an input, at most */
+    RefLogits **value;    /* [kept, rows] of r(T), of a run by its first; NULL: not known yet */
+    Position *found;      /* [inputs, rows] what logits_take found */
     double margin;        /* the smallest, over positions compared so far */
     LogitErrors errors;   /* of positions compared, until they are set to zero */
     JudgeOf judged;       /* what a search compares */
@@ -51,15 +52,15 @@ double logits_seconds(const Logits *logits, bool search);
 
 /* Of inputs, which stay where they are; none is kept yet.  false: memory is short; clear it all the
  * same. */
-bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model, bool all)
-    __attribute__((warn_unused_result));
+bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
+                 const Positions *positions) __attribute__((warn_unused_result));
 void logits_clear(Logits *logits);
 
 /* Those of so many inputs are to be kept.  false: memory is short. */
 bool logits_keep(Logits *logits, size_t kept) __attribute__((warn_unused_result));
 
-/* The positions of input i that are looked at. */
-RefRows logits_rows(const Logits *logits, size_t i);
+/* The first run of positions of input i that are looked at, from that one on; count 0: none. */
+RefRows logits_run(const Logits *logits, size_t i, size_t from);
 
 /* The findings at one of them. */
 const Position *logits_position(const Logits *logits, size_t i, size_t position);

@@ -66,6 +66,9 @@ typedef struct {
         *own_flags; /* that no other takes, own_flag_count of them: run_words reads them */
     size_t own_flag_count;
 
+    /* What it does with a point, in seconds of a thread; NULL: it evaluates it. */
+    double (*seconds)(const Point *point);
+
     bool shared;         /* the ranks of an MPI job share its points */
     bool searches_omega; /* Omega is unset in its points, and a tolerance is required */
     bool proves_omega;   /* without --omega, the smallest that is proven for every input */
@@ -74,6 +77,7 @@ typedef struct {
     bool reads_tables;   /* .csv in place of case files: grid->tables */
     bool needs_rows;     /* of its one model, though nothing is evaluated */
     bool writes_tensors; /* what it writes is no table */
+    bool foretells;      /* it answers --dry-run itself */
 } CommandInfo;
 
 /* False for an axis that means nothing to the command, or that it sets itself. */

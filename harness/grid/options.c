@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include "../base/suggest.h"
+#include "../models/positions.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -79,7 +80,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_WINDOW] = {"window", "COUNT", .help = "tokens of a window; default the context length"},
     [FLAG_STRIDE] = {"stride", "COUNT", .help = "tokens from window to window; default the window"},
     [FLAG_POSITIONS] = {"positions", "WHICH",
-                        "a line for all positions or the last of each input; of a text all",
+                        "a line for positions of each input: all, last, or a list of them and of "
+                        "ranges from 0, -1 the last: 0,3:7,-1; of a text all",
                         .words = positions},
     [FLAG_BY] = {"by", "UNIT", "a line a head, sublayer or kind; default sublayer", .words = units},
     [FLAG_LOGITS] = {"logits", "WHICH", "all, or predicted, the default", .words = logits},
@@ -315,7 +317,7 @@ static int read_inputs_flag(RunOptions *run, Flag flag, Origin origin, const cha
     case FLAG_CHARACTERS: run->characters = text; break;
     case FLAG_WINDOW: return read_count(&run->window, origin, text);
     case FLAG_STRIDE: return read_count(&run->stride, origin, text);
-    default: return read_word(&run->positions, flag, text);
+    default: run->positions = text; return positions_check(text);
     }
     return 0;
 }

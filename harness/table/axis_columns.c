@@ -42,6 +42,15 @@ static size_t widest(const Point *const *points, size_t count, Axis axis)
     return width;
 }
 
+static void add(AxisColumns *columns, const Point *const *points, size_t count, Axis axis)
+{
+    size_t width = widest(points, count, axis);
+    columns->axes[columns->count] = axis;
+    columns->widths[columns->count] = width;
+    columns->width += width + (columns->count > 0 ? 2 : 0);
+    columns->count++;
+}
+
 void axis_columns_find(AxisColumns *columns, const Point *const *points, size_t count,
                        bool together)
 {
@@ -49,12 +58,11 @@ void axis_columns_find(AxisColumns *columns, const Point *const *points, size_t 
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         bool apart = !together || (axis != AXIS_SEED && axis != AXIS_INPUT);
         if (apart && varies(points, count, axis)) {
-            size_t width = widest(points, count, axis);
-            columns->axes[columns->count] = axis;
-            columns->widths[columns->count] = width;
-            columns->width += width + (columns->count > 0 ? 2 : 0);
-            columns->count++;
+            add(columns, points, count, axis);
         }
+    }
+    if (columns->count == 0 && count > 0 && point_axis_matters(points[0], AXIS_OMEGA)) {
+        add(columns, points, count, AXIS_OMEGA);
     }
 }
 

@@ -17,8 +17,8 @@ typedef struct {
 } AxisColumns;
 
 /* An axis varies where points for which it matters have two values of it, unless each is only the
- * default that follows from the others, as d_ff from d.  together: seeds and inputs have no column,
- * since what is shown is the worst over them. */
+ * default that follows from the others, as d_ff from d.  Where none varies Omega has a column.
+ * together: seeds and inputs have none, since what is shown is the worst over them. */
 void axis_columns_find(AxisColumns *columns, const Point *const *points, size_t count,
                        bool together);
 

@@ -199,6 +199,7 @@ static size_t count_failures(const Attribution *a)
                 "headproof: the terms of %zu of %zu inputs do not sum to the logit within the "
                 "bound, the first of input %zu\n",
                 outside, a->inputs.count, first);
+        (void)failure_say("terms do not sum to a logit", a->options->argc, a->options->argv);
     }
     return outside;
 }

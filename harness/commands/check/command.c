@@ -276,6 +276,14 @@ static int judge_itself(const Checking *command, bool *passes)
     return status;
 }
 
+/* The verdict once more, for who reads stderr alone.  Returns 1. */
+static int fail(const Checking *command)
+{
+    char verdict[VERDICT_TEXT];
+    report_verdict(verdict, &command->check);
+    return failure_say(verdict, command->run->argc, command->run->argv);
+}
+
 /* The old baseline was compared with, so that what is new was seen; then it is replaced. */
 static int update(Checking *command)
 {
@@ -290,7 +298,7 @@ static int update(Checking *command)
         printf("%s: %s\n", passes ? "updated" : "obtained",
                shown(passes ? command->check.options->baseline : command->obtained).text);
     }
-    return !passes;
+    return passes ? 0 : fail(command);
 }
 
 static int conclude(Checking *command)
@@ -312,10 +320,11 @@ static int conclude(Checking *command)
     if (!passes && command->obtained != NULL && !command->run->quiet) {
         printf("obtained: %s\n", shown(command->obtained).text);
     }
-    if (passes) {
-        remove_obtained(command);
+    if (!passes) {
+        return fail(command);
     }
-    return passes ? 0 : 1;
+    remove_obtained(command);
+    return 0;
 }
 
 /* Into a file that a run which is interrupted goes on with, or into memory. */

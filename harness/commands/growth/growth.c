@@ -474,6 +474,9 @@ int command_growth(const Grid *grid, const RunOptions *run)
     status = status == 0 && grid->table_count == 0 ? search_needed(&all) : status;
     status = status != 0 ? status : conclude(&all);
     all.outcome.failed += all.silent;
+    if (status == 0 && all.outcome.failed > 0) {
+        (void)failure_say("errors are outside the bands of their laws", run->argc, run->argv);
+    }
     status = outcome_end(&all.outcome, status);
     clear(&all);
     return status;

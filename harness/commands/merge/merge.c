@@ -117,7 +117,8 @@ static int conclude(const Merge *merge)
     if (failures > FAILURES_SHOWN && merge->merged == NULL) {
         fprintf(stderr, "headproof: and %zu more points fail\n", failures - FAILURES_SHOWN);
     }
-    fprintf(file, "%zu points of %zu shards in %s\n", merge->point_count, merge->shards,
+    fprintf(file, "%zu point%s of %zu shard%s in %s\n", merge->point_count,
+            merge->point_count == 1 ? "" : "s", merge->shards, merge->shards == 1 ? "" : "s",
             shown(path).text);
     if (merge->merged != NULL) {
         Conclusion conclusion = failures > 0    ? CONCLUSION_FAIL
@@ -125,7 +126,10 @@ static int conclude(const Merge *merge)
                                                 : CONCLUSION_EVALUATED;
         fprintf(file, "verdict: %s\n", conclusion_words(conclusion));
     }
-    return failures > 0 ? 1 : 0;
+    if (failures > 0 && merge->merged != NULL) {
+        return failure_say("the shards' verdict is FAIL", merge->options.argc, merge->options.argv);
+    }
+    return failures > 0;
 }
 
 static int refuse_words(const char *word)

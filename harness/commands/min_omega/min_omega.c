@@ -17,7 +17,6 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The searches of a grid, in the order of their first points.  Any thread takes the next; what is
  * over is written when all before it are.  For a text at the end all are kept. */
@@ -104,26 +103,25 @@ static void run_all(Searches *all, int threads)
 /* 0, or 99 after a message. */
 static int make_searches(Searches *all, const RunOptions *run)
 {
-    const char *positions = run->positions;
     size_t points = all->grid->count;
     bool *taken = calloc(points, sizeof *taken);
     all->searches = calloc(points, sizeof(Search *));
     all->over = calloc(points, sizeof *all->over);
     all->seconds = calloc(points, sizeof *all->seconds);
-    bool ok = taken != NULL && all->searches != NULL && all->over != NULL && all->seconds != NULL;
-    for (size_t i = 0; ok && i < points; i++) {
+    bool room = taken != NULL && all->searches != NULL && all->over != NULL && all->seconds != NULL;
+    int status = room ? 0 : memory_fault();
+    for (size_t i = 0; status == 0 && i < points; i++) {
         if (taken[i]) {
             continue;
         }
         Search *search = search_make(all->grid, taken, i);
-        ok = search != NULL;
-        if (ok) {
-            search->all_positions = positions != NULL && strcmp(positions, "all") == 0;
+        status = search != NULL ? search_take_positions(search, run) : memory_fault();
+        if (search != NULL) {
             all->searches[all->count++] = search;
         }
     }
     free(taken);
-    return ok ? 0 : memory_fault();
+    return status;
 }
 
 /* "verdict: PASS: every search found an omega" */

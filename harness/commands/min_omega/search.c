@@ -100,10 +100,27 @@ void search_free(Search *search)
     if (search != NULL) {
         ensemble_clear(&search->seeds);
         found_clear(&search->found);
+        positions_clear(&search->positions);
         free(search->seeds_cell);
         free(search->seeds_flag);
         free(search);
     }
+}
+
+int search_take_positions(Search *search, const RunOptions *run)
+{
+    const Point *point = search->seeds.points[0];
+    char of[256] = "a point";
+    if (point->judge_of == JUDGE_STREAMS) {
+        return run->positions == NULL
+                   ? 0
+                   : complain((Origin){.flag = "positions"}, run->positions,
+                              "expected it with --judge logits or kl: errors of streams are of all "
+                              "positions");
+    }
+    snprintf(of, sizeof of, "an input of %s", point->source->path);
+    return positions_make(&search->positions, run->positions != NULL ? run->positions : "last",
+                          point->spec.n, of);
 }
 
 /* Over the seeds; bound: of the model before. */
@@ -154,11 +171,17 @@ static double search_cost(const Point *point, double *evaluation)
     return cost.base + ensemble_search_evaluations(point->judge) * *evaluation;
 }
 
+double search_seconds(const Point *point)
+{
+    double evaluation;
+    return search_cost(point, &evaluation);
+}
+
 double search_all_cost(const Grid *grid)
 {
-    double sum = 0, evaluation;
+    double sum = 0;
     for (size_t i = 0; i < grid->count; i++) {
-        sum += search_cost(&grid->points[i], &evaluation);
+        sum += search_seconds(&grid->points[i]);
     }
     return sum;
 }
@@ -224,7 +247,7 @@ static bool run_logits(Search *search, double memory)
     const Inputs inputs = {.count = seeds->count, .n = point->spec.n};
     Logits logits;
     LogitsJudged judged = {&logits, seeds};
-    bool ok = logits_init(&logits, &inputs, point->source->file, search->all_positions);
+    bool ok = logits_init(&logits, &inputs, point->source->file, &search->positions);
     logits.judged = point->judge_of;
     seeds->member_bytes = logits_kept_bytes(&logits);
     seeds->judged = logits_judged_error;

@@ -5,6 +5,7 @@
 #define HEADPROOF_HARNESS_COMMANDS_MIN_OMEGA_SEARCH_H
 
 #include "../../evaluate/ensemble.h"
+#include "../../models/positions.h"
 #include "../../evaluate/omega_predict.h"
 #include "../../grid/grid.h"
 
@@ -16,9 +17,9 @@ typedef struct {
     Found found;
     OmegaInterval predicted;
     double seconds;
-    double proven;      /* --every-input: the Omega proven for every input; INFINITY: none, 0: not
+    double proven;       /* --every-input: the Omega proven for every input; INFINITY: none, 0: not
                            asked */
-    bool all_positions; /* whose logits are judged, or the last alone; set before search_run */
+    Positions positions; /* whose logits are judged, where those are */
 } Search;
 
 /* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of
@@ -29,12 +30,17 @@ Search *search_make(const Grid *grid, bool *taken, size_t first)
 
 void search_free(Search *search);
 
+/* search->positions, as --positions says, or the last.  0; 2 or 99 after a message. */
+int search_take_positions(Search *search, const RunOptions *run)
+    __attribute__((warn_unused_result));
+
 /* search->proven of all, for --every-input: the largest of its seeds'.  0; 2 or 99 after a
  * message. */
 int search_prove_all(Search *const *searches, size_t count, const RunOptions *run)
     __attribute__((warn_unused_result));
 
-/* Predicted cost of every search of the grid, in units of progress. */
+/* Predicted cost of a search for one point alone, and of all searches of the grid. */
+double search_seconds(const Point *point);
 double search_all_cost(const Grid *grid);
 
 /* Makes what the points share, within so many bytes, searches, and drops what they share; progress

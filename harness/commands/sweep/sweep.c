@@ -221,7 +221,8 @@ static int print_summary(const Sweep *sweep)
     }
     bool ok = summary_table_print(file, sweep->grid, sweep->record.points, sweep->record.count,
                                   sweep->summaries) == 0;
-    ok = ok && fprintf(file, "%zu points in %s", sweep->record.count, shown(path).text) >= 0;
+    ok = ok && fprintf(file, "%zu point%s in %s", sweep->record.count,
+                       sweep->record.count == 1 ? "" : "s", shown(path).text) >= 0;
     ok = ok && (!options->certify || print_certified(file, sweep->bounds) >= 0);
     return ok && putc('\n', file) != EOF && fflush(file) == 0 ? 0 : -1;
 }

@@ -196,7 +196,7 @@ static void say_logits(const Verify *verify)
 {
     const double gib = 1024.0 * 1024 * 1024;
     const Logits *logits = &verify->logits;
-    if (verify->has_logits && verify->all_positions) {
+    if (verify->has_logits && logits->rows > 1) {
         double bytes = verify->ensemble.threads * logits_work_bytes(logits) +
                        (double)verify->ensemble.kept * logits_kept_bytes(logits);
         fprintf(stderr, "headproof: up to %zu positions an input, of %zu logits each: %.2g GiB\n",

@@ -3,8 +3,12 @@
  */
 #include "inputs.h"
 
+#include "run.h"
+
 #include "../../base/memory.h"
 #include "../../base/message.h"
+
+#include <stdio.h>
 
 int verify_inputs_check(const RunOptions *run)
 {
@@ -29,7 +33,7 @@ int verify_inputs_check(const RunOptions *run)
     return 0;
 }
 
-int verify_inputs_read(Verify *verify)
+static int read_inputs(Verify *verify)
 {
     const RunOptions *run = verify->options;
     const char *path = verify->template->source->path;
@@ -43,4 +47,29 @@ int verify_inputs_read(Verify *verify)
                                 .stride = run->stride,
                                 .room = memory_room(run->memory)};
     return windows_read(&verify->inputs, &verify->vocabulary, verify->model, path, &asked);
+}
+
+/* Those that are asked for, of a text all, else the last of each input. */
+static int read_positions(Verify *verify)
+{
+    const RunOptions *run = verify->options;
+    const char *standard = run->text != NULL ? "all" : "last";
+    const char *file = run->text != NULL ? run->text : run->tokens_file;
+    char of[256] = "an input";
+    if (run->positions != NULL && !verify_has_logits(verify->model)) {
+        return complain((Origin){.flag = "positions"}, run->positions,
+                        "expected a model with an unembedding: without logits there are no "
+                        "predictions to look at");
+    }
+    if (file != NULL) {
+        snprintf(of, sizeof of, "a window of %s", file);
+    }
+    return positions_make(&verify->positions, run->positions != NULL ? run->positions : standard,
+                          verify->inputs.n, of);
+}
+
+int verify_inputs_read(Verify *verify)
+{
+    int status = read_inputs(verify);
+    return status != 0 ? status : read_positions(verify);
 }

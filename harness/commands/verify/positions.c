@@ -88,11 +88,14 @@ typedef bool Visit(void *context, const Verify *verify, size_t i, size_t p);
 static void each_position(const Verify *verify, Visit *visit, void *context)
 {
     for (size_t i = 0; i < verify->inputs.count; i++) {
-        RefRows rows = logits_rows(&verify->logits, i);
-        for (size_t p = rows.first; p < rows.first + rows.count; p++) {
-            if (!visit(context, verify, i, p)) {
-                return;
+        RefRows run = logits_run(&verify->logits, i, 0);
+        while (run.count > 0) {
+            for (size_t p = run.first; p < run.first + run.count; p++) {
+                if (!visit(context, verify, i, p)) {
+                    return;
+                }
             }
+            run = logits_run(&verify->logits, i, run.first + run.count);
         }
     }
 }

@@ -38,8 +38,7 @@ void verify_phase(Verify *verify, const char *label, double uses, double seconds
                    uses > 1 ? 0 : units, cost);
 }
 
-/* The unembedding reads the columns that the last layer is compared in? */
-static bool has_logits(const ModelFile *model)
+bool verify_has_logits(const ModelFile *model)
 {
     bool linear = model->kind == MODEL_FILE_LINEAR;
     return model->W_U != NULL && !(linear && (model->banked || model->other != model->d));
@@ -60,12 +59,11 @@ bool verify_prepare(Verify *verify, int threads)
             ref_cell_init(&verify->layers[l].judged[kind], REF_DIGITS);
         }
     }
-    verify->has_logits = has_logits(verify->model);
+    verify->has_logits = verify_has_logits(verify->model);
     bool room = ensemble_init(&verify->ensemble, count, threads);
     if (verify->has_logits) {
-        room =
-            logits_init(&verify->logits, &verify->inputs, verify->model, verify->all_positions) &&
-            room;
+        room = logits_init(&verify->logits, &verify->inputs, verify->model, &verify->positions) &&
+               room;
         verify->logits.judged = verify->template->judge_of;
         verify->ensemble.member_bytes = logits_kept_bytes(&verify->logits);
     }
@@ -101,6 +99,7 @@ void verify_clear(Verify *verify)
     free(verify->points);
     free(verify->layers);
     inputs_clear(&verify->inputs);
+    positions_clear(&verify->positions);
     vocabulary_clear(&verify->vocabulary);
 }
 

@@ -9,7 +9,10 @@
 /* About how many Omegas verify_search_predictions tries. */
 enum { VERIFY_KEEPING_EVALUATIONS = 70 };
 
-/* Those that return bool: false when memory is short. */
+/* The unembedding reads the columns that the last layer is compared in? */
+bool verify_has_logits(const ModelFile *model);
+
+/* Those that return bool below: false when memory is short. */
 
 /* Everything that does not depend on Omega but the reference. */
 bool verify_prepare(Verify *verify, int threads) __attribute__((warn_unused_result));

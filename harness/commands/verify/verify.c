@@ -214,6 +214,10 @@ static int say_verdict(Verdict *verdict, const Grid *grid)
     Color color = conclusion_color(conclusion);
     terminal_write(report, terminal_has_colors(report, run->color) ? color : COLOR_NONE, said);
     fputc('\n', report);
+    fflush(report);
+    if (conclusion == CONCLUSION_FAIL) {
+        (void)failure_say(report == stderr ? "the verdict is FAIL" : said, run->argc, run->argv);
+    }
     return 0;
 }
 
@@ -221,13 +225,10 @@ static int say_verdict(Verdict *verdict, const Grid *grid)
 static int judge_template(Verdict *verdict, const Grid *grid, const Point *template, int threads)
 {
     const RunOptions *run = verdict->outcome.run;
-    bool texts = run->text != NULL;
     Verify verify = {.options = run,
                      .template = template,
                      .model = template->source->file,
-                     .lists_positions = run->positions != NULL || texts,
-                     .all_positions =
-                         run->positions != NULL ? strcmp(run->positions, "all") == 0 : texts,
+                     .lists_positions = run->positions != NULL || run->text != NULL,
                      .passed = true,
                      .outcome = &verdict->outcome,
                      .colors = terminal_has_colors(output_report(run), run->color)};

@@ -90,8 +90,8 @@ typedef struct {
     Logits logits;
     LogitsJudged judged; /* where the tolerance is for them */
     bool has_logits;
-    bool lists_positions; /* a row for every position */
-    bool all_positions;
+    bool lists_positions; /* a row for every position that is looked at */
+    Positions positions;
     LayerWorst *layers;   /* [depth], of the Omega at hand, as are those below */
     pthread_mutex_t lock; /* of layers */
     double omega;

@@ -1,0 +1,107 @@
+/*
+ * The points of a run that is not made, and its time and memory by the model of the work
+ * (evaluate/predict.h).
+ */
+#include "dry_run.h"
+
+#include "../base/memory.h"
+#include "../base/message.h"
+#include "../base/progress.h"
+#include "../evaluate/predict.h"
+#include "../grid/point_groups.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+/* Of one thread: seconds of all points, and seconds and bytes of the largest. */
+typedef struct {
+    double seconds, most_seconds, most_bytes;
+    const Point *largest;
+} Foretold;
+
+/* What a group shares is made once, but of what a command does with each point by itself. */
+static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid *grid,
+                     const size_t *points, size_t count)
+{
+    PointGroups groups;
+    bool *shared = calloc(grid->count + 1, sizeof *shared);
+    bool ok = point_groups_make(&groups, grid) && shared != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        const Point *point = &grid->points[points[i]];
+        size_t group = groups.of[points[i]];
+        PointCost cost = point_cost_parts(point);
+        double own = cost.reference + cost.machine;
+        if (command->seconds != NULL) {
+            own = command->seconds(point);
+            cost.base = 0;
+        }
+        PointBytes bytes = {0};
+        const char *reason;
+        ok = point_predict(&bytes, &reason, point) != CASE_NO_MEMORY;
+        foretold->seconds += own + (shared[group] ? 0 : cost.base);
+        foretold->largest = own + cost.base > foretold->most_seconds ? point : foretold->largest;
+        foretold->most_seconds = fmax(foretold->most_seconds, own + cost.base);
+        foretold->most_bytes = fmax(foretold->most_bytes, bytes.base + bytes.kernel + bytes.run);
+        shared[group] = true;
+    }
+    free(shared);
+    point_groups_clear(&groups);
+    return ok;
+}
+
+/* "about 12 s", as far as a model of the work can say. */
+static const char *about(char text[DURATION_TEXT + 16], double seconds)
+{
+    char duration[DURATION_TEXT];
+    snprintf(text, DURATION_TEXT + 16, "about %s", duration_print(duration, seconds));
+    return seconds < 1 ? "less than a second" : text;
+}
+
+/* "2.4 GiB", "12 MiB". */
+static const char *size(char text[DURATION_TEXT], double bytes)
+{
+    const double mib = 1024.0 * 1024;
+    bool small = bytes < 512 * mib;
+    snprintf(text, DURATION_TEXT, small ? "%.0f MiB" : "%.2g GiB",
+             small ? fmax(1, bytes / mib) : bytes / mib / 1024);
+    return text;
+}
+
+static void say(const Foretold *foretold, size_t count, const RunOptions *run)
+{
+    char text[DURATION_TEXT + 16], bytes[DURATION_TEXT];
+    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    double at_once = fmin((double)threads, (double)count) * foretold->most_bytes;
+    double seconds = fmax(foretold->seconds / threads, count == 1 ? foretold->most_seconds : 0);
+    fprintf(stderr, "headproof: %zu point%s: %s with %d thread%s, up to %s", count,
+            count == 1 ? "" : "s", about(text, seconds), threads, threads == 1 ? "" : "s",
+            size(bytes, fmin(at_once, memory_room(run->memory))));
+    if (count > 1) {
+        fprintf(stderr,
+                "; the largest: %s of one thread, %s: ", about(text, foretold->most_seconds),
+                size(bytes, foretold->most_bytes));
+        point_print_command(stderr, foretold->largest);
+    }
+    fputc('\n', stderr);
+}
+
+int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
+{
+    Foretold foretold = {0};
+    size_t count, *points = calloc(grid->count + 1, sizeof *points);
+    bool sharded = run->shards > 0;
+    bool ok = points != NULL && shard_points(points, &count, grid, sharded ? run->shard : 1,
+                                             sharded ? run->shards : 1);
+    bool says = command_evaluates_points(command) && !run->quiet && ok && count > 0;
+    ok = ok && (!says || foretell(&foretold, command, grid, points, count));
+    for (size_t i = 0; ok && i < count; i++) {
+        point_print_command(stdout, &grid->points[points[i]]);
+        putchar('\n');
+    }
+    if (ok && says) {
+        say(&foretold, count, run);
+    }
+    free(points);
+    return ok ? 0 : memory_fault();
+}
