@@ -42,8 +42,8 @@ int complain_of(const char *file, const char *kind, const char *name, const char
  * name. */
 void print_command_line(int argc, char *const *argv, const char *extra);
 
-/* "headproof: WHY; reproduce: " and that line, on stderr: of a run that ends with 1; not where stdout
- * is the same terminal, whose reader has seen why.  Returns 1. */
+/* "headproof: WHY; reproduce: " and that line, on stderr: of a run that ends with 1; not where
+ * stdout is the same terminal, whose reader has seen why.  Returns 1. */
 int failure_say(const char *why, int argc, char *const *argv);
 
 /* Prints the one message about memory; returns 99. */
