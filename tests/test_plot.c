@@ -346,17 +346,6 @@ static void test_fourteen_panels(void **state)
     expect_shell("$h plot a.csv -o a.gp && grep \"^panels = \" a.gp", 0, "= 14\n");
 }
 
-/* What README.md quotes is what is printed. */
-static void test_readme(void **state)
-{
-    expect_shell("$h plot $p/results/omega.csv >printed && "
-                 "sed -n \"/^The errors by omega/,/^ *1073741824/p\" $p/README.md | grep -v \"^ "
-                 "*\\.\\.\\.\" | grep . >quoted && "
-                 "while IFS= read -r line; do grep -Fxq -e \"$line\" printed || echo \"$line\"; "
-                 "done <quoted | wc -l && grep -c . quoted",
-                 0, "0\n11\n");
-}
-
 /* 80 columns, and no blank at the end of a line. */
 static void test_text_fits(void **state)
 {
@@ -535,7 +524,6 @@ int main(void)
         SHELL_TEST(test_observed_alone),
         SHELL_TEST(test_bounds_below),
         SHELL_TEST(test_fourteen_panels),
-        SHELL_TEST(test_readme),
         SHELL_TEST(test_text_fits),
         SHELL_TEST(test_gnuplot_fails),
         SHELL_TEST(test_gnuplot_loses_a_part),
