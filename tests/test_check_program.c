@@ -40,8 +40,37 @@ static void a_baseline_is_saved_once_and_met(void **state)
                  NULL); /* still the old one */
     check_expect(scratch, "check --save-baseline %/b.csv --force --n 2 --d 2", 0,
                  "saved, nothing compared: 1 rows");
-    check_expect(scratch, "check " CHECK_GRID " --baseline %/b.csv", 1, "FAIL: 43 of 42 rows");
+    check_expect(scratch, "check " CHECK_GRID " --baseline %/b.csv", 1, "FAIL: 43 of 43 rows");
     check_expect(scratch, "check --n 2 --d 2 --baseline %/b.csv", 0, "PASS: 1 rows");
+}
+
+/* Rows of either table count once; that the case has changed is said, and what mends it; rows are
+ * told apart by what varies, and a row that is alone by everything. */
+static void a_case_that_has_changed_is_said(void **state)
+{
+    static const char changed[] = "check --construction silu --n 2 --d 2 --omega 30 "
+                                  "--baseline %/b.csv ";
+    const Scratch *scratch = *state;
+    check_expect(scratch,
+                 "check --construction silu --n 2 --d 2 --omega 10 --save-baseline %/b.csv", 0,
+                 NULL);
+    Output output = check_run(scratch, changed);
+    expect_says(&output, 1,
+                "note: the case has changed since the baseline was saved: 1 of its rows are new, "
+                "and 1 of the baseline's are gone; if that is meant, --update saves the baseline "
+                "anew\n  omega=30\n    a row that the baseline does not have\n");
+    expect_says(&output, 1, "\n  omega=10\n    a row that is missing\n");
+    expect_says(&output, 1, "FAIL: 2 of 2 rows, 2 findings");
+    output = check_run(scratch, "check --construction silu --n 2 --d 2 --omega 30 --baseline "
+                                "%/b.csv --update --markdown %/m");
+    expect_says(&output, 0, "1 of the baseline's are gone\n");
+    char *markdown = check_text(scratch, "m");
+    assert_non_null(strstr(markdown, "\n| omega=30 |  | a row that the baseline does not have |"));
+    free(markdown);
+    check_expect(scratch, changed, 0, "PASS: 1 rows");
+    check_expect(scratch,
+                 "check --construction silu --n 2 --d 2 --omega 1 --tolerance 1e-9 --judge total",
+                 1, "  construction=silu activation=silu mask=none n=2 d=2 depth=1 omega=1 ");
 }
 
 /* What could never pass is no baseline. */
@@ -376,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(an_interrupted_check_goes_on),
         SCRATCH_TEST(a_baseline_is_saved_once_and_met),
+        SCRATCH_TEST(a_case_that_has_changed_is_said),
         SCRATCH_TEST(a_failing_baseline_is_not_saved),
         SCRATCH_TEST(a_baseline_is_updated),
         SCRATCH_TEST(a_digit_tells_what_grew),

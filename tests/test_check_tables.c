@@ -176,6 +176,31 @@ static void tolerances_judge_without_a_baseline(void **state)
     }
 }
 
+/* In ulps, as a logarithm and above a tolerance a size is the same one; another norm is not. */
+static void a_size_is_found_once(void **state)
+{
+    CheckFixture *f = *state;
+    f->grid.points[0].judged = true;
+    f->grid.points[0].tolerance = 1e-9;
+    set_text(&f->check.obtained, SILU, "total_max", "1e-3");
+    set_text(&f->check.obtained, SILU, "total_ulp", "1e9");
+    set_text(&f->check.obtained, SILU, "total_log10", "0");
+    set_text(&f->check.baseline, SILU, "total_max", "1e-15");
+    set_text(&f->check.baseline, SILU, "total_ulp", "1");
+    set_text(&f->check.baseline, SILU, "total_log10", "-15");
+    set_text(&f->check.baseline, SILU, "total_rms", "1e-16");
+    assert_false(judge(f));
+    assert_string_equal(f->check.findings[0].column, "total_max");
+    assert_string_equal(f->check.findings[0].reason, "above its limit");
+    assert_string_equal(f->check.findings[1].column, "total_rms");
+    size_t of_row = 0;
+    for (size_t i = 0; i < f->check.finding_count; i++) {
+        of_row += f->check.findings[i].row == SILU;
+    }
+    assert_int_equal(of_row, 2);
+    f->grid.points[0].judged = false;
+}
+
 static void a_tolerance_counts_beside_a_baseline(void **state)
 {
     CheckFixture *f = *state;
@@ -368,6 +393,7 @@ int main(void)
         RULE(columns_are_matched_by_name),
         RULE(a_row_that_compares_nothing_does_not_pass),
         RULE(tolerances_judge_without_a_baseline),
+        RULE(a_size_is_found_once),
         RULE(a_tolerance_counts_beside_a_baseline),
         RULE(damaged_baselines_are_refused),
         cmocka_unit_test(numbers_are_read_exactly),

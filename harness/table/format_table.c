@@ -270,24 +270,33 @@ static void drop_column(Page *page, const char *name)
     page->count = kept;
 }
 
+static void take_columns(Page *page, Norm norm)
+{
+    page->count = 0;
+    for (size_t i = 0; i < page->table->count; i++) {
+        page->columns[page->count] = i;
+        page->count += is_chosen(page->table, i, norm);
+    }
+}
+
 /* The columns that are shown: where there is no room the errors go that a reader looks for last,
- * but for two. */
+ * but for two; a line a column has room for all. */
 static void choose(Page *page)
 {
     const FormatTable *table = page->table;
     const Shelf *shelf = table->state;
     size_t layer = find(table, LAYER_COLUMN);
     Norm norm = stream_sizes_norm(shelf->sizes, layer < table->count && varies(table, layer));
-    for (size_t i = 0; i < table->count; i++) {
-        page->columns[page->count] = i;
-        page->count += is_chosen(table, i, norm);
-    }
+    take_columns(page, norm);
     size_t line = page->look->ruled || table->whole ? SIZE_MAX : line_width(table->file);
     for (size_t last = ERROR_KINDS; last-- > 2 && width_of_page(page) > line;) {
         drop_column(page, column_of_error(errors_by_use[last], norm)->name);
     }
     bool wide = page->count > COLUMNS_MOST || width_of_page(page) > line;
     page->upright = wide && table->rows <= UPRIGHT_MOST;
+    if (page->upright) {
+        take_columns(page, norm);
+    }
 }
 
 /* ---- Lines --------------------------------------------------------------------------------- */

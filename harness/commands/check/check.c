@@ -145,6 +145,7 @@ static int judge_row(Check *check, size_t row, const Point *point, const char *k
     int status = 0;
     if (check->has_baseline) {
         other = key_index_find(baseline, key);
+        check->added += other == NO_ROW;
         if (other == NO_ROW) {
             status = find_row(check, "a row that the baseline does not have", &check->obtained, row,
                               point);
@@ -186,10 +187,26 @@ static int find_missing(Check *check, const KeyIndex *obtained, const KeyIndex *
         if (key_index_find(obtained, baseline->rows[i].key) == NO_ROW) {
             status = find_row(check, "a row that is missing", &check->baseline,
                               baseline->rows[i].row, NULL);
+            check->rows++;
+            check->gone++;
             check->failed++;
         }
     }
     return status;
+}
+
+/* Where one table alone has rows, the case is another one. */
+static int mention_change(Check *check)
+{
+    if (check->added + check->gone == 0 || check->options->baseline == NULL) {
+        return 0;
+    }
+    return check_mention(
+        check,
+        "the case has changed since the baseline was saved: %zu of its rows are new, and %zu of "
+        "the baseline's are gone%s",
+        check->added, check->gone,
+        check->options->update ? "" : "; if that is meant, --update saves the baseline anew");
 }
 
 static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
@@ -198,6 +215,7 @@ static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *
     int status = columns == NULL ? memory_fault() : match_columns(check, columns);
     status = status != 0 ? status : judge_rows(check, columns, obtained, baseline);
     status = status != 0 ? status : find_missing(check, obtained, baseline);
+    status = status != 0 ? status : mention_change(check);
     status = status != 0 ? status
                          : find_duplicates(check, "a key that an earlier row has", &check->obtained,
                                            obtained);

@@ -30,9 +30,9 @@ typedef struct {
     size_t order;         /* in which it was found */
 } Finding;
 
-/* command: whose verdict it is.  rows: compared; failed: rows with a finding; cells: compared with
- * the baseline's or judged.
- * mentions: sentences about what does not fail. */
+/* command: whose verdict it is.  rows: of either table; failed: those with a finding; added, gone:
+ * those of one table alone; cells: compared with the baseline's or judged.
+ * mentions: sentences about what does not fail by itself. */
 typedef struct {
     const char *command;
     bool tells;  /* cases say what their rows hold: of a command that compares with nothing */
@@ -52,7 +52,7 @@ typedef struct {
     size_t finding_count, finding_capacity;
     char **mentions;
     size_t mention_count;
-    size_t rows, failed, cells;
+    size_t rows, failed, added, gone, cells;
 } Check;
 
 /* Joins and judges check->obtained: fills findings, worst first, and mentions.  0; 99 after a

@@ -21,20 +21,40 @@ bool report_is_key(const char *column)
     return column_kind(column) == COLUMN_KEY || strcmp(column, "model") == 0;
 }
 
-static void print_key(FILE *file, const Finding *finding)
+/* Are there two cells that differ in that column of the tables, where it means something? */
+static bool varies(const Check *check, const char *name)
 {
-    const char *separator = "";
+    const Csv *const tables[] = {&check->obtained, &check->baseline};
+    const char *first = "";
+    for (size_t t = 0; t < 2; t++) {
+        size_t column = csv_find(tables[t], name);
+        for (size_t row = 0; column < tables[t]->columns && row < tables[t]->rows; row++) {
+            const char *cell = csv_cell(tables[t], row, column);
+            first = *first == '\0' ? cell : first;
+            if (*cell != '\0' && strcmp(cell, first) != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* check: of whose tables the columns are that vary; NULL: all.  Returns how many were printed. */
+static size_t print_key(FILE *file, const Check *check, const Finding *finding)
+{
+    size_t printed = 0;
     const Csv *table = finding->table;
     for (size_t i = 0; finding->row != NO_ROW && i < table->columns; i++) {
-        const char *cell = csv_cell(table, finding->row, i);
-        if (report_is_key(csv_name(table, i)) && *cell != '\0') {
-            fprintf(file, "%s%s=%s", separator, csv_name(table, i), cell);
-            separator = " ";
+        const char *name = csv_name(table, i), *cell = csv_cell(table, finding->row, i);
+        if (report_is_key(name) && *cell != '\0' && (check == NULL || varies(check, name))) {
+            fprintf(file, "%s%s=%s", printed > 0 ? " " : "", name, cell);
+            printed++;
         }
     }
     if (finding->row == NO_ROW) {
         fputs("the tables", file);
     }
+    return printed;
 }
 
 /* The point that a row of a table came from, by its key alone. */
@@ -77,13 +97,13 @@ void finding_print_command(FILE *file, const Check *check, const Finding *findin
     }
 }
 
-char *report_key(const Finding *finding)
+char *report_key(const Check *check, const Finding *finding)
 {
     char *text;
     size_t size;
     FILE *file = text_stream(&text, &size);
-    if (file != NULL) {
-        print_key(file, finding);
+    if (file != NULL && print_key(file, check, finding) == 0 && finding->row != NO_ROW) {
+        (void)print_key(file, NULL, finding);
     }
     return text_close(file, &text, 0);
 }
@@ -176,9 +196,9 @@ static void print_finding(FILE *file, const Finding *finding)
     putc('\n', file);
 }
 
-static void print_row(FILE *file, const Finding *finding)
+static void print_row(FILE *file, const Check *check, const Finding *finding)
 {
-    char *key = report_key(finding);
+    char *key = report_key(check, finding);
     fputs("  ", file);
     shown_write(file, SHOWN_TERMINAL, key != NULL ? key : "memory is short");
     putc('\n', file);
@@ -193,7 +213,7 @@ static void print_findings(FILE *file, const Check *check)
     for (size_t i = 0; i < shown; i++) {
         const Finding *finding = &check->findings[i];
         if (i == 0 || !finding_same_row(finding, finding - 1)) {
-            print_row(file, finding);
+            print_row(file, check, finding);
         }
         print_finding(file, finding);
         if (i + 1 == shown || !finding_same_row(finding, finding + 1)) {

@@ -42,8 +42,9 @@ const char *report_prefix(bool bound);
 /* The command line that repeats it: one point, or, for a finding about no row, the whole check. */
 void finding_print_command(FILE *file, const Check *check, const Finding *finding);
 
-/* A finding's key as a string; NULL when memory is short; the caller frees. */
-char *report_key(const Finding *finding);
+/* A finding's key as a string, of the columns that vary in the check's tables (NULL: of all), and
+ * its command; NULL when memory is short; the caller frees. */
+char *report_key(const Check *check, const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);
 
 #endif

@@ -27,7 +27,7 @@ static int write_findings(FILE *file, const Check *check, size_t shown)
           file);
     for (size_t i = 0; i < shown; i++) {
         const Finding *finding = &check->findings[i];
-        char *key = report_key(finding);
+        char *key = report_key(check, finding);
         if (key == NULL) {
             return report_memory();
         }

@@ -104,7 +104,7 @@ static int write_case(FILE *file, const Check *check, const Csv *table, size_t r
                       const Finding *const *findings, size_t count)
 {
     Finding place = {.table = table, .row = row};
-    char *key = report_key(&place);
+    char *key = report_key(NULL, &place);
     if (key == NULL) {
         return report_memory();
     }

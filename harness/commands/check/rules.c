@@ -26,14 +26,37 @@ typedef struct {
     Finding finding;      /* of the cell at hand */
     const Column *column; /* its column, or NULL */
     mpfr_t limit, ratio, scratch;
-    size_t compared;
+    size_t compared, before; /* before: findings of other rows */
 } Judge;
+
+/* Do two columns show one size of a row, in whatever unit? */
+static bool same_size(const char *a, const char *b)
+{
+    const Column *left = column_find(a), *right = column_find(b);
+    return strcmp(a, b) == 0 ||
+           (left != NULL && right != NULL && column_is_size(left) && column_is_size(right) &&
+            left->cell > 0 && left->cell == right->cell);
+}
+
+/* Adds the finding, unless the row has one about the same size. */
+static int add(Judge *judge)
+{
+    Check *check = judge->check;
+    for (size_t i = judge->before; i < check->finding_count; i++) {
+        Finding *other = &check->findings[i];
+        if (other->column != NULL && same_size(other->column, judge->finding.column)) {
+            other->excess = fmax(other->excess, judge->finding.excess);
+            return 0;
+        }
+    }
+    return check_find(check, &judge->finding);
+}
 
 static int found(Judge *judge, const char *reason)
 {
     judge->finding.reason = reason;
     judge->finding.excess = INFINITY;
-    return check_find(judge->check, &judge->finding);
+    return add(judge);
 }
 
 /* Finding with judge->limit, and value / limit for its excess. */
@@ -44,7 +67,7 @@ static int found_above(Judge *judge, const char *reason, mpfr_srcptr value)
     judge->finding.excess =
         mpfr_number_p(judge->scratch) ? mpfr_get_d(judge->scratch, MPFR_RNDN) : INFINITY;
     mpfr_snprintf(judge->finding.limit, CHECK_TEXT, "%.3Rg", judge->limit);
-    return check_find(judge->check, &judge->finding);
+    return add(judge);
 }
 
 static void set_ratio(Judge *judge, const Number *obtained, const Number *baseline)
@@ -441,7 +464,7 @@ static int judge_cells(Judge *judge, const size_t *columns)
 
 int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
 {
-    Judge judge = {.check = check, .row = row, .other = other};
+    Judge judge = {.check = check, .row = row, .other = other, .before = check->finding_count};
     mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
     judge.finding.point = point;
     int status = judge_cells(&judge, columns);
