@@ -254,7 +254,7 @@ static void test_help_of_commands(void **state)
     for (Command c = 0; c < COMMAND_COUNT; c++) {
         const CommandInfo *command = commands_get(c);
         char line[64];
-        snprintf(line, sizeof line, "help %s", command->name);
+        snprintf(line, sizeof line, "help %s --all", command->name);
         expect_printed(fixture, line, "usage: headproof ");
         for (char *next = fixture->text; *next != '\0'; next += strcspn(next, "\n") + 1) {
             if (strcspn(next, "\n") > 80) {
@@ -266,6 +266,47 @@ static void test_help_of_commands(void **state)
             assert_true((strstr(fixture->text, line) != NULL) == takes_flag(command, flag));
         }
     }
+}
+
+/* Is the flag explained, or else named? */
+static void expect_flag(Fixture *fixture, const char *name, bool taken)
+{
+    char text[64];
+    snprintf(text, sizeof text, "--%s", name);
+    const char *at = strstr(fixture->text, text);
+    while (at != NULL && at[strlen(text)] > ' ') { /* the beginning of a longer one */
+        at = strstr(at + 1, text);
+    }
+    if ((at != NULL) != taken) {
+        fail_msg("%s%s is there, expected otherwise: %s", text, taken ? " not" : "", fixture->text);
+    }
+}
+
+/* What is common stands on two screens, by what it is about; everything else is named. */
+static void test_short_help(void **state)
+{
+    Fixture *fixture = *state;
+    for (Command c = 0; c < COMMAND_COUNT; c++) {
+        const CommandInfo *command = commands_get(c);
+        char line[64];
+        snprintf(line, sizeof line, "help %s", command->name);
+        expect_printed(fixture, line, "usage: headproof ");
+        assert_true(count_lines(fixture->text) <= 80);
+        for (Axis axis = 0; axis < AXIS_COUNT && command->run != NULL; axis++) {
+            expect_flag(fixture, axis_info(axis)->name, command_takes(command, axis));
+        }
+        for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+            expect_flag(fixture, flag_info(flag)->name, takes_flag(command, flag));
+        }
+    }
+    expect_printed(fixture, "help sweep", "\n  --tolerance          largest error");
+    assert_null(strstr(fixture->text, "\n  --eps"));
+    expect_printed(fixture, "help sweep --all", "\n  --eps                what a norm adds");
+    expect_printed(fixture, "help sweep --all",
+                   "\nthe machine (flags, and keys of case files):\n  --arithmetic ");
+    expect_printed(fixture, "help check --all", "reports:\n  --baseline FILE ");
+    expect_complaint(fixture, "help sweep --al", run(fixture, "help sweep --al"), 2, "--all");
+    expect_complaint(fixture, "help sweep --all x", run(fixture, "help sweep --all x"), 2, "'x'");
 }
 
 static void test_help(void **state)
@@ -343,10 +384,11 @@ static void test_results_are_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_bad_case_files),   TEST(test_bad_flags),
-        TEST(test_bad_commands),     TEST(test_help),
-        TEST(test_help_of_commands), TEST(test_unwritable_output),
-        TEST(test_full_disk),        TEST(test_results_are_replaced),
+        TEST(test_bad_case_files),       TEST(test_bad_flags),
+        TEST(test_bad_commands),         TEST(test_help),
+        TEST(test_help_of_commands),     TEST(test_short_help),
+        TEST(test_unwritable_output),    TEST(test_full_disk),
+        TEST(test_results_are_replaced),
     };
     if (getenv("HEADPROOF") == NULL) {
         fputs("test_cli: the environment variable HEADPROOF must name the program\n", stderr);

@@ -231,6 +231,20 @@ static void the_reason_is_kept(void **state)
     }
 }
 
+/* The help of a command that writes a table names them all. */
+static void help_names_every_format(void **state)
+{
+    const char *names[FORMATS_MOST];
+    size_t count = format_names(names);
+    Output help = run("help sweep");
+    const char *entry = strstr(help.text, "--format FORMAT ");
+    assert_non_null(entry);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = strstr(entry, names[i]);
+        assert_true(name != NULL && name - entry < 160);
+    }
+}
+
 static void numbers(void **state)
 {
     static const char *const yes[] = {"0", "-0", "10", "1.5", "2e5", "2.5E-7", "0.1e+3"};
@@ -454,6 +468,7 @@ int main(void)
         cmocka_unit_test(empty_tables),
         cmocka_unit_test(torn_lines),
         cmocka_unit_test(the_reason_is_kept),
+        cmocka_unit_test(help_names_every_format),
         cmocka_unit_test(numbers),
         cmocka_unit_test(every_cell_is_the_same),
         SHELL_TEST(stdout_is_the_table),

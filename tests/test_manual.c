@@ -142,6 +142,7 @@ static void bash_completes(void **state)
         {"mi", "[min-omega]"},
         {"--v", "[--version]"},
         {"help att", "[attribute]"},
+        {"help sweep --a", "[--all]"},
         {"sweep --construction ff", "[ffn3]"},
         {"sweep --construction silu,transformer", "[silu,transformer3 silu,transformer]"},
         {"sweep --norm r", "[rms rel]"},
@@ -187,7 +188,7 @@ static void flags_of_a_command_alone_are_known(void **state)
     completion_write_bash(file, &command, 1);
     completion_write_zsh(file, &command, 1);
     man_write(file, &command, 1);
-    help_print_command(file, &command);
+    help_print_command(file, &command, true);
     assert_int_equal(fclose(file), 0);
     assert_true(file_read(text, path) > 0);
     assert_non_null(strstr(text, "    draw) flags='--output --error-norm --mask --help' ;;\n"));

@@ -75,6 +75,15 @@ static void test_near_misses(void **state)
         {COMMAND_SWEEP, "--x 3", "(see headproof help sweep)"},
         {COMMAND_COST, "--preset gpt-3", "gpt3 (did you mean gpt3?)"},
         {COMMAND_ATTRIBUTE, "--by heads", "kind (did you mean head?)"},
+        {COMMAND_SWEEP, "--arithmetic bfloat16", "(did you mean bf16?)"},
+        {COMMAND_SWEEP, "--arithmetic Float32", "(did you mean f32?)"},
+        {COMMAND_SWEEP, "--dtype bf16", "(did you mean --arithmetic?)"},
+        {COMMAND_SWEEP, "--n_layers 3", "(did you mean --depth?)"},
+        {COMMAND_SWEEP, "-j 4", "(did you mean --threads?)"},
+        {COMMAND_SWEEP, "-n 4", "(did you mean --n?)"},
+        {COMMAND_GUARANTEE, "-j 4", "(see headproof help guarantee)"},
+        {COMMAND_SWEEP, "--norm layernorm", "(did you mean --normalization?)"},
+        {COMMAND_SWEEP, "--normalization layer_norm", "(did you mean layernorm?)"},
     };
     Given *given = *state;
     for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {

@@ -74,10 +74,44 @@ static bool begins(Word a, Word b)
     return a.length > 1 && i == a.length;
 }
 
+/* What others call it, and what it is called here. */
+static const char *const synonyms[][2] = {{"bfloat16", "bf16"},    {"float32", "f32"},
+                                          {"float64", "f64"},      {"double", "f64"},
+                                          {"float", "f32"},        {"single", "f32"},
+                                          {"float16", "fp16"},     {"half", "fp16"},
+                                          {"dtype", "arithmetic"}, {"layers", "depth"},
+                                          {"n-layer", "depth"},    {"n-layers", "depth"},
+                                          {"num-layers", "depth"}, {"n-head", "heads"},
+                                          {"n-heads", "heads"},    {"num-heads", "heads"},
+                                          {"d-model", "d"},        {"hidden-size", "d"},
+                                          {"n-embd", "d"},         {"d-mlp", "d-ff"},
+                                          {"n-ctx", "n"},          {"seq-len", "n"},
+                                          {"context", "n"},        {"j", "threads"},
+                                          {"jobs", "threads"},     {"model", "weights"},
+                                          {"swish", "silu"},       {"layer-norm", "layernorm"},
+                                          {"rms-norm", "rmsnorm"}};
+
+/* The name of a thing that others call so, or NULL. */
+static const char *synonym_of(Word word, const char *const *names, size_t count)
+{
+    for (size_t s = 0; s < sizeof synonyms / sizeof *synonyms; s++) {
+        Word other = word_of(synonyms[s][0], strlen(synonyms[s][0]));
+        for (size_t i = 0; edit_distance(word, other) == 0 && i < count; i++) {
+            if (names[i] != NULL && strcmp(names[i], synonyms[s][1]) == 0) {
+                return names[i];
+            }
+        }
+    }
+    return NULL;
+}
+
 const char *nearest_name(const char *token, size_t length, const char *const *names, size_t count)
 {
-    const char *nearest = NULL;
     Word word = word_of(token, length);
+    const char *nearest = synonym_of(word, names, count);
+    if (nearest != NULL) {
+        return nearest;
+    }
     /* Two faults in four letters, one in fewer, and never as many as there are letters. */
     size_t least = word.length < 4 ? 2 : 3;
     least = word.length < least ? word.length : least;

@@ -6,7 +6,7 @@
 
 #include "message.h"
 
-/* The name closest to token [length], or that it begins, when it is close enough to be meant, else
+/* The name of what others call so; else that closest to token [length], or that it begins, when it is close enough to be meant, else
  * NULL.  The distance is the number of letters to insert, delete, replace or swap with their
  * neighbour; case does not count, nor do dashes in front, and _ is -.  names [count]; NULL entries
  * are skipped. */

@@ -61,10 +61,14 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 static int run_help(int argc, char **argv)
 {
     const CommandInfo *subject = argc > 2 ? commands_find(argv[2]) : commands_get(COMMAND_HELP);
+    bool all = argc > 3 && strcmp(argv[3], "--all") == 0;
     if (subject == NULL) {
         return commands_unknown(argv[2]);
     }
-    commands_print_help(subject);
+    if (argc > 3 + all) {
+        return complain((Origin){0}, argv[3 + all], "expected --all, or nothing more");
+    }
+    commands_print_help(subject, all);
     return 0;
 }
 
@@ -286,11 +290,11 @@ int commands_unknown(const char *name)
                             COMMAND_COUNT + 2);
 }
 
-void commands_print_help(const CommandInfo *command)
+void commands_print_help(const CommandInfo *command, bool all)
 {
     if (command == &commands[COMMAND_HELP]) {
         help_print_overview(stdout, commands, COMMAND_COUNT);
     } else {
-        help_print_command(stdout, command);
+        help_print_command(stdout, command, all);
     }
 }

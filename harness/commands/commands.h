@@ -42,7 +42,7 @@ const CommandInfo *commands_find(const char *name);
 int commands_unknown(const char *name);
 
 /* Prints `headproof help COMMAND`. */
-void commands_print_help(const CommandInfo *command);
+void commands_print_help(const CommandInfo *command, bool all);
 
 /* The commands that take a grid get it read and checked; each returns an exit code.  --dry-run
  * comes to those alone that foretell. */

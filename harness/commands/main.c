@@ -142,7 +142,7 @@ static int run_command(int argc, char **argv)
         return commands_unknown(argv[1]);
     }
     if (asks) {
-        commands_print_help(command);
+        commands_print_help(command, false);
         return 0;
     }
     return command->run != NULL ? run_evaluating(command, argc, argv)
@@ -169,7 +169,7 @@ static int run_line(int argc, char **argv)
         return streams_finish(0);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        commands_print_help(commands_get(COMMAND_HELP));
+        commands_print_help(commands_get(COMMAND_HELP), false);
         return streams_finish(0);
     }
     if (read_tier() != 0) {

@@ -16,7 +16,8 @@ void help_print_overview(FILE *file, const CommandInfo *commands, size_t count);
 #define HELP_TEXT (VALUE_TEXT + 512)
 void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axis);
 
-/* The flags of a command. */
-void help_print_command(FILE *file, const CommandInfo *command);
+/* The flags of a command, by what they are about: all, or what is common and the names of the rest,
+ * where they are many. */
+void help_print_command(FILE *file, const CommandInfo *command, bool all);
 
 #endif

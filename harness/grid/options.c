@@ -164,7 +164,7 @@ static int unknown_flag(const Reader *reader, const char *token)
         memcpy(name, token + dashes, length);
     }
     const char *nearest =
-        dashes == 2 ? nearest_name(name, strlen(name), names, AXIS_COUNT + FLAG_COUNT) : NULL;
+        dashes > 0 ? nearest_name(name, strlen(name), names, AXIS_COUNT + FLAG_COUNT) : NULL;
     return complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", reader->command->name,
                     nearest ? "did you mean --" : "see headproof help ",
                     nearest ? nearest : reader->command->name, nearest ? "?" : "");

@@ -74,7 +74,7 @@ int columns_page_write(FILE *file, const CommandInfo *commands, size_t count)
         "[commands](commands.md).\n"
         "\n"
         "A cell is blank where its column means nothing to the row. A `word` is one of those\n"
-        "that `headproof help COMMAND` lists. A size \"as the stream\" has the unit of the\n"
+        "that `headproof help COMMAND --all` lists. A size \"as the stream\" has the unit of the\n"
         "model's own numbers.\n",
         file);
     for (size_t i = 0; i < count; i++) {

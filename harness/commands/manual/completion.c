@@ -165,7 +165,7 @@ void completion_write_bash(FILE *file, const CommandInfo *commands, size_t count
           "    help) _headproof_words '",
           file);
     print_names(file, commands, count);
-    fputs("'; return ;;\n"
+    fputs(" --all'; return ;;\n"
           "    manual) _headproof_words 'man bash zsh columns'; return ;;\n"
           "    esac\n"
           "    case $current in -*) _headproof_words \"$flags\" ;; esac\n"
