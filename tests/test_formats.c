@@ -314,7 +314,7 @@ static void stdout_is_the_table(void **state)
     /* Without --quiet: the summary and the verdict are on stderr. */
     expect_shell("G=\"--construction fused --n 3 --d 3 --omega 20\"\n"
                  "$HEADPROOF sweep $G >a && $HEADPROOF sweep $G -o - >b 2>said && cmp a b &&"
-                 "grep -q \"1 points in stdout\" said && echo same",
+                 "grep -q \"1 point in stdout\" said && echo same",
                  0, "same");
     expect_shell(
         "G=\"--construction silu --n 3 --d 3 --tolerance 1e-8\"\n"
