@@ -6,10 +6,10 @@
 
 #include "message.h"
 
-/* The name of what others call so; else that closest to token [length], or that it begins, when it is close enough to be meant, else
- * NULL.  The distance is the number of letters to insert, delete, replace or swap with their
- * neighbour; case does not count, nor do dashes in front, and _ is -.  names [count]; NULL entries
- * are skipped. */
+/* The name of what others call by token [length]; else that closest to it, or that it begins, when
+ * it is close enough to be meant, else NULL.  The distance is the number of letters to insert,
+ * delete, replace or swap with their neighbour; case does not count, nor do dashes in front, and _
+ * is -.  names [count]; NULL entries are skipped. */
 const char *nearest_name(const char *token, size_t length, const char *const *names, size_t count);
 
 /* " (did you mean NAME?)", or nothing: what a message about the token ends with. */
