@@ -6,6 +6,7 @@
 #include "interrupted.h"
 #include "scratch.h"
 #include "unit.h"
+#include "written_model.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -212,6 +213,24 @@ static void copy(const char *to, const char *from)
     free(file.text);
 }
 
+/* Two tokens of an embedding, and norms before attention and a network. */
+static void write_normed(const Injected *injected)
+{
+#define FACTOR(name, first, end) TENSOR("blocks.0.attn.W_" name, "[1,2,2]", first, end) ","
+    static const double data[28] = {1,    -2,  0.5,  1,    1,    0.5,  1,     0.5, 0.25, -1,
+                                    1,    0.5, -0.5, 0.25, 0.75, 1,    -0.25, 0.5, 1,    -0.75,
+                                    0.25, 1,   0.5,  1,    1,    -0.5, 0.5,   2};
+    written_model(&injected->scratch, "in/normed.safetensors",
+                  TENSOR("embed.W_E", "[2,2]", "0", "32") "," TENSOR(
+                      "blocks.0.ln1.w", "[2]", "32", "48") "," FACTOR("Q", "48", "80")
+                      FACTOR("K", "80", "112") FACTOR("V", "112", "144") FACTOR("O", "144", "176")
+                          TENSOR("blocks.0.ln2.w", "[2]", "176", "192") "," TENSOR(
+                              "blocks.0.mlp.W_in", "[2,1]", "192",
+                              "208") "," TENSOR("blocks.0.mlp.W_out", "[1,2]", "208", "224"),
+                  data, 28);
+#undef FACTOR
+}
+
 Injected *injected_make(void)
 {
     static const char grid[] = "[a]\nn = 2\nd = 2\ndepth = 2\nomega = 10, 20\n"
@@ -232,6 +251,7 @@ Injected *injected_make(void)
     file_write(path, grid, sizeof grid - 1);
     scratch_path(path, &injected->scratch, "in/model.safetensors");
     copy(path, "cases/models/modadd53-silu.safetensors");
+    write_normed(injected);
     return injected;
 }
 

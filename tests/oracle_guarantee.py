@@ -833,9 +833,9 @@ def apart(a, b):
     return float(a / b - 1) if b > 0 else math.inf
 
 
-def leaks_unnormalised(model):
-    """A bias row that fills, and that attention reads as it is."""
-    return (model["kind"] == "transformer" and model["place"] == "pre" and
+def leaks_unnormalised(model, kind):
+    """A bias row that fills, and that its sublayers read as it is."""
+    return (model["kind"] == kind and model["place"] == "pre" and
             model["mask"] == "none" and not model["normalize_bias_row"] and
             len(model["layers"]) > 1)
 
@@ -848,9 +848,10 @@ def main():
         of = Intervals()
     source = random.Random(27)
     below, above, count = 0.0, 0.0, 0
+    wanted = {0: "transformer", models - 1: "linear"}
     for m in range(models):
         model, path = make(source), "%s/%d.safetensors" % (folder, m)
-        while m == 0 and not leaks_unnormalised(model):
+        while m in wanted and not leaks_unnormalised(model, wanted[m]):
             model = make(source)
         write(path, model)
         omegas = sorted(round(source.uniform(0.5, 40), 2) for _ in range(3))

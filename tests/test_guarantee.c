@@ -293,6 +293,7 @@ static void slopes_are_bounds(void **state)
     double slope = imitation_swing(&two);
     assert_true(slope >= 0.6285 && slope <= 0.6287);
     assert_true(imitation_is_whole(&two));
+    assert_true(imitation_gate(&two) == 2.95015679);
     assert_true(imitation_values(&two) >= v + (v - 1) && imitation_values(&two) <= 2.9148);
     const Imitation half = {1, {{1, 0, 1 - DBL_EPSILON}}};
     assert_false(imitation_is_whole(&half));
@@ -693,6 +694,8 @@ static void what_is_outside_is_refused(void **state)
         MODADD,
     };
     expect_refused(requests, sizeof requests / sizeof *requests, 2);
+    Output said = run("guarantee --construction silu --n 2 --d 2 --omega 3 2>&1");
+    expect_says(&said, 2, "\n  headproof guarantee --construction silu --n 2 --d 2 --omega 3 ");
 }
 
 int main(void)

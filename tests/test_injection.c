@@ -58,6 +58,8 @@ static const Scenario scenarios[] = {
     {"cost", "cost --n 2 --d 2 -o r.csv", false},
     {"guarantee",
      "guarantee --n 2 --d 2 --d-ff 2 --d-head 1 --input-norm 1 --tolerance 1e-9 -o r.csv", false},
+    {"guarantee: rows of a second norm",
+     "guarantee ../in/normed.safetensors --n 2 --omega 9 -o r.csv", false},
     {"merge", "merge ../in/one.csv ../in/two.csv -o r.csv", false},
     {"info", "info", false},
     {"help", "help sweep", false},

@@ -10,7 +10,8 @@
 #define TENSOR(name, shape, first, end)                                                            \
     "\"" name "\":{\"dtype\":\"F64\",\"shape\":" shape ",\"data_offsets\":[" first "," end "]}"
 
-/* Writes scratch/name: SiLU, scale 1, no mask, no norms; tensors: TENSORs, a comma between two. */
+/* Writes scratch/name: SiLU, scale 1, no mask, RMSNorms before the sublayers of a layer that has a
+ * ln1; tensors: TENSORs, a comma between two. */
 void written_model(const Scratch *scratch, const char *name, const char *tensors,
                    const double *data, size_t count);
 

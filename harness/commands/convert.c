@@ -235,7 +235,8 @@ static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run
         return complain((Origin){.flag = "tolerance"}, "none", "expected one to meet, or --omega");
     }
     point->penalty = was_asked(point, AXIS_PENALTY) ? point->penalty : PENALTY_NEGATIVE;
-    int status = prove_omega(&point->omega, &said->logits, point, run);
+    int status = bound_check_given(point, run);
+    status = status != 0 ? status : prove_omega(&point->omega, &said->logits, point, run);
     said->tolerance = point->tolerance;
     said->input_norm = run->input_norm;
     return status;

@@ -134,13 +134,14 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
         content = sum(content, product(rho, sum(own, of_bias_row)));
         state->scores = magnitude_most(state->scores, score_bound(attention, head, limit_r));
     }
-    term[GUARANTEE_ATTENTION] = least(leaked, sum(together(&leaks, attention), biases)); /* (G7) */
+    term[GUARANTEE_ATTENTION] =
+        least(leaked, sum(together(&leaks, attention), biases)); /* (G4), (G7) */
     change.kept[bank][bank] =
         sum(one, product(together(&gain, attention), steepest_read(part, state, bank)));
     grown = least(grown, sum(together(&values, attention), attention->value_biases));
     state_apply(state, &change, sublayer);
     state->rows[bank] = sum(state->rows[bank], grown);
-    state->bias_row[bank] = tokens->causal ? none : content;
+    state->bias_row[bank] = tokens->causal ? none : content; /* (G1), (G9) */
 }
 
 /* ---- Gated heads ---------------------------------------------------------------------------- */

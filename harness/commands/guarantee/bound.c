@@ -234,6 +234,16 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
                     "expected at least %s: a row of X is that long", least);
 }
 
+int bound_check_given(const Point *point, const RunOptions *run)
+{
+    const CaseSpec *spec = &point->spec;
+    const GivenWeights *given = spec->given;
+    int status = given != NULL ? bound_check_rows(given->x, spec->n, spec->d, run) : 0;
+    return given == NULL || status != 0
+               ? status
+               : bound_check_rows(given->x_hidden, spec->n, spec->d_ff, run);
+}
+
 void bound_print_input_norm(FILE *file, const RunOptions *run)
 {
     char text[DECIMAL_TEXT];

@@ -62,6 +62,10 @@ bool bound_serves(const Bound *bound, const Point *point);
 int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *run)
     __attribute__((warn_unused_result));
 
+/* The same beside the X of the point's file, if there is one. */
+int bound_check_given(const Point *point, const RunOptions *run)
+    __attribute__((warn_unused_result));
+
 /* --input-norm as it was given, if it was, behind other flags. */
 void bound_print_input_norm(FILE *file, const RunOptions *run);
 

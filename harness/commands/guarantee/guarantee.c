@@ -58,10 +58,10 @@ static void say_none(const Proven *proven)
             proven->logits ? "logit" : "entry", tolerance, from);
 }
 
-static void say_refused(const Bound *bound)
+static void say_refused(const Bound *bound, const RunOptions *run)
 {
     fprintf(stderr, "headproof: guarantee: expected %s:\n  ", bound->why);
-    point_print_command(stderr, bound->point);
+    bound_print_command(stderr, bound->point, run);
     fputc('\n', stderr);
 }
 
@@ -73,7 +73,7 @@ static int run_point(Run *all, const Point *given)
     Proven proven = {0};
     int status = bound_move(&all->bound, given, outcome->run);
     if (status == 2) {
-        say_refused(&all->bound);
+        say_refused(&all->bound, outcome->run);
     }
     status = status != 0 ? status : bound_at(&proven, &all->bound, &point);
     if (status != 0) {

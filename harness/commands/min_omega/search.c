@@ -129,7 +129,6 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
     const Ensemble *seeds = &search->seeds;
     for (size_t i = 0; i < seeds->count; i++) {
         const Point *point = seeds->points[i];
-        const GivenWeights *given = point->spec.given;
         const char *misfit = bound_misfit(point);
         Proven proven;
         int status = misfit != NULL ? 2 : bound_move(bound, point, run);
@@ -137,9 +136,7 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
             return complain((Origin){.flag = "every-input"}, NULL, "expected %s",
                             misfit != NULL ? misfit : bound->why);
         }
-        status = status != 0 || given == NULL
-                     ? status
-                     : bound_check_rows(given->x, point->spec.n, point->spec.d, run);
+        status = status != 0 ? status : bound_check_given(point, run);
         status = status != 0 ? status : bound_at(&proven, bound, point);
         if (status != 0) {
             return status;
