@@ -30,41 +30,52 @@ static void leave(const char *name, const char *text)
 static void a_terminal_shows_ends(void **state)
 {
     leave("t.csv", TABLE);
-    expect_shell("$h plot t.csv | sed -n 1,8p", 0,
+    expect_shell("$h plot t.csv | sed -n 1,7p", 0,
                  "The omegas that meet the tolerance, by n; omega\n"
-                 "Strips from 5.01 to 2e+05: [=] meets it, * the smallest error, < > as far as\n"
-                 "was tried\n"
+                 "Strips from 5.01 to 2e+05: [=] meets it, * the smallest error, < > it goes on\n"
                  "\n"
                  "            n\n"
                  "            2         10 to 1e+05     [=================*=================]\n"
                  "            4              100 up              [========*====================>\n"
                  "            8            to 1e+03  <====================]\n");
-    expect_shell("$h plot t.csv | sed -n 9,20p", 0,
+    expect_shell("$h plot t.csv | sed -n 8,20p", 0,
                  "           16                none\n"
                  "\n"
                  "construction silu, seed 1, tolerance 1e-09.\n");
 }
 
-/* Logarithms: x, left, right, low, high and the edges; then the points: a disc at the best, arrows
- * up and down, and a cross. */
+/* Logarithms: x, where an arrow begins and its length, and its style, which is odd of an edge and
+ * even of a head; then a disc at the best, or a cross.  Open ends lie 2 % within the scale. */
 static void scripts_have_the_ends(void **state)
 {
     leave("t.csv", TABLE);
     expect_shell(
         "$h plot t.csv -o t.gp >/dev/null; sed -n \"/<< END/,/^END/p\" t.gp | grep -v 1e300", 0,
         "$data << END\n\n"
-        "0 -0.35 0.35 1 5 1 5\n"
-        "1 0.65 1.35 2 5.3 2 NaN\n"
-        "2 1.65 2.35 0.7 3 NaN 3\n"
-        "3 2.65 3.35 NaN NaN NaN NaN\n"
-        "END\n$marks << END\n\n"
-        "0 3 7 0x0072B2\n"
-        "1 3 7 0x0072B2\n"
-        "1 5.116 9 0x0072B2\n"
-        "2 0.884 11 0x0072B2\n"
-        "3 0.884 2 0xAA0000\n"
+        "0 3 -2 1 3 7 0x0072B2\n"
+        "0 3 2 1 NaN 0 0\n"
+        "1 3 -1 1 3 7 0x0072B2\n"
+        "1 3 2.208 2 NaN 0 0\n"
+        "2 1.896 -1.104 2 NaN 0 0\n"
+        "2 1.896 1.104 1 NaN 0 0\n"
+        "3 NaN NaN NaN 0.884 2 0xAA0000\n"
         "END\n");
-    expect_shell("grep -o \"as far as was tried\" t.gp", 0, "as far as was tried\n");
+    expect_shell("grep -o \"as far as was tried or beyond\" t.gp", 0,
+                 "as far as was tried or beyond\n");
+}
+
+/* Where an arithmetic overflows a search ends, which is no place for a scale to reach to: it ends
+ * at 3.3, and 20 has place (1.3 - 0.7) / 2.6 of 42, which is 10. */
+static void overflow_is_an_arrow(void **state)
+{
+    leave("t.csv", HEADER "silu,2,1,,9,10,1000,1001,20,ok\n"
+                          "silu,3,1,,9,10,8.99e307,8.991e307,20,ok\n");
+    expect_shell(
+        "$h plot t.csv | sed -n 2,6p", 0,
+        "Strips from 5.01 to 2e+03: [=] meets it, * the smallest error, < > it goes on\n\n"
+        "            n\n"
+        "            2         10 to 1e+03       [====*==========================]\n"
+        "            3     10 to 8.99e+307       [====*===============================>\n");
 }
 
 /* A second number's bars stand side by side; several seeds leave what all of them meet. */
@@ -82,10 +93,12 @@ static void bars_stand_side_by_side(void **state)
                  "sed -n \"/^.data/,/^END/p\" t.gp | grep -v 1e300",
                  0,
                  "$data << END\n\n"
-                 "-0.175 -0.315 -0.035 2 3 2 3\n"
-                 "0.825 0.685 0.965 NaN NaN NaN NaN\n"
-                 "1.825 1.685 1.965 1 3 1 3\n"
-                 "\n\n\n0.175 0.035 0.315 1 3 1 3\n");
+                 "-0.175 2.5 -0.5 1 NaN 0 0\n"
+                 "-0.175 2.5 0.5 1 NaN 0 0\n"
+                 "0.825 NaN NaN NaN 0.804 2 0xAA0000\n"
+                 "1.825 1.30103 -0.301029996 1 1.30103 7 0xD55E00\n"
+                 "1.825 1.30103 1.69897 1 NaN 0 0\n"
+                 "\n\n\n0.175 1.30103 -0.301029996 3 1.30103 7 0x0072B2\n");
     expect_shell("$h plot t.csv | grep \" [ab] \" | tail -n +2", 0,
                  "            2 a      100 to 1e+03");
 }
@@ -118,10 +131,15 @@ static void others_are_refused(void **state)
 static void everything_may_be_open(void **state)
 {
     leave("t.csv", HEADER "silu,2,1,,,1e-300,1e300,,,ok\nsilu,3,1,,,1e-300,1e300,,,ok\n");
-    expect_shell("$h plot t.csv | sed -n 6,7p", 0, "all tried  <=====");
-    expect_shell("$h plot t.csv | sed -n 2p", 0, "Strips from 1e-318 to 1.8e+308: ");
-    leave("t.csv", HEADER "silu,2,1,,9.999,10,10,10.001,10,ok\n");
+    expect_shell("$h plot t.csv | sed -n 5,6p", 0, "all tried  <=====");
+    expect_shell("$h plot t.csv | sed -n 2p", 0, "Strips from 1 to 100: ");
+    leave("t.csv",
+          HEADER "silu,2,1,,9.999,10,10,10.001,10,ok\nfused,2,1,,9.999,10,10,10.001,10,ok\n");
     expect_shell("$h plot t.csv | sed -n 5p", 0, "         silu            10 to 10");
+    leave("t.csv", HEADER "silu,2,1,tolerance=0.1,9.999,10,10,10.001,10,ok\n");
+    expect_shell("$h plot t.csv", 0,
+                 "One point, of which there is no picture: omega 10 to 10.\n"
+                 "construction silu, n 2, seed 1, tolerance 0.1.\n");
 }
 
 static void gnuplot_draws_what_the_program_finds(void **state)
@@ -137,9 +155,13 @@ static void gnuplot_draws_what_the_program_finds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SHELL_TEST(a_terminal_shows_ends),   SHELL_TEST(scripts_have_the_ends),
-        SHELL_TEST(bars_stand_side_by_side), SHELL_TEST(others_are_refused),
-        SHELL_TEST(everything_may_be_open),  SHELL_TEST(gnuplot_draws_what_the_program_finds),
+        SHELL_TEST(a_terminal_shows_ends),
+        SHELL_TEST(scripts_have_the_ends),
+        SHELL_TEST(overflow_is_an_arrow),
+        SHELL_TEST(bars_stand_side_by_side),
+        SHELL_TEST(others_are_refused),
+        SHELL_TEST(everything_may_be_open),
+        SHELL_TEST(gnuplot_draws_what_the_program_finds),
     };
     return cmocka_run_group_tests_name("intervals", tests, NULL, NULL);
 }

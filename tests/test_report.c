@@ -27,7 +27,8 @@ static void test_a_sweep(void **state)
     expect_page("FAIL: 2 of 3 points; 2 rows fail</p>");
     expect_page("<code>headproof sweep --construction silu --n 2 --d 2 --omega 1000000000 --seed 1 "
                 "--tolerance 1e-12</code>");
-    expect_page("<figure>");
+    expect_page("<figure");
+    expect_page("T is the model, T\u2032 its rewrite with attention heads alone");
     expect_page("<dt>openblas_core</dt>");
     expect_page("</footer>\n</body>\n</html>\n");
     /* What a run left that was killed is its own; what another program wrote is not. */
@@ -150,7 +151,7 @@ static void test_searches(void **state)
                  1, "0\n");
     expect_output_or_skip(
         shell("command -v gnuplot >said || exit 77; $h report m.csv -o r.html; "
-              "sed -n \"/<figure><svg/,/<.figure>/p\" r.html | grep -o -e \">silu<\" "
+              "sed -n \"/<figure class=.broad.><svg/,/<.figure>/p\" r.html | grep -o -e \">silu<\" "
               "-e \">fused<\""),
         ">silu<\n>fused<\n", "gnuplot");
 }
@@ -235,6 +236,26 @@ static void test_names_are_once(void **state)
     expect_shell("grep -c -e \"<script\" -e \"src=\" -e \"@import\" r.html", 1, "0\n");
 }
 
+/* Both pictures have a curve for omega 20: the colour of its place among all that the page has. */
+static void test_colours(void **state)
+{
+    expect_output_or_skip(
+        shell("command -v gnuplot >said || exit 77; for o in 20,1000 8,20; do $h sweep "
+              "--construction silu --n 2 --d 2 --depth 12 --omega $o -q -o s${o#*,}.csv; done; "
+              "$h report s20.csv s1000.csv -o r.html >said; "
+              "sed -n \"/<figure class=.broad/,/<.figure>/p\" r.html | "
+              "grep -A 8 \"<title>omega 20<\" | grep -o \"rgb([^)]*)\" | sort -u"),
+        "rgb(  0, 114, 178)\n", "gnuplot");
+}
+
+/* Of one point the page has a sentence. */
+static void test_one_point(void **state)
+{
+    expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 20 -q -o s.csv; " REPORT, 0,
+                 "<p>One point, of which there is no picture: total");
+    expect_shell("grep -c \"<figure\" r.html", 1, "0\n");
+}
+
 /* A page that shows r.html in a frame of that width, and asks it how wide it would like to be: a
  * window of a browser's own is never narrower than 500 pixels. */
 static void make_frame(const char *name, int width)
@@ -295,6 +316,8 @@ int main(void)
         SHELL_TEST(test_text_is_text),
         SHELL_TEST(test_names_are_once),
         SHELL_TEST(test_browser),
+        SHELL_TEST(test_colours),
+        SHELL_TEST(test_one_point),
         SHELL_TEST(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

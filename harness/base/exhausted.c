@@ -21,7 +21,6 @@ static atomic_flag ending = ATOMIC_FLAG_INIT;
 static pthread_mutex_t end_lock = PTHREAD_MUTEX_INITIALIZER;
 static ExhaustedEnd *end_first;
 static void *end_context;
-static atomic_int child_of_run;
 
 void exhausted_at_end(ExhaustedEnd *end, void *context)
 {
@@ -125,17 +124,4 @@ void exhausted_setup(void)
 void exhausted_over(void)
 {
     atomic_store(&over, true);
-}
-
-void exhausted_take_child(pid_t child)
-{
-    atomic_store(&child_of_run, child);
-}
-
-void exhausted_end_child(void)
-{
-    pid_t child = atomic_load(&child_of_run);
-    if (child > 0) {
-        (void)kill(child, SIGKILL);
-    }
 }

@@ -8,8 +8,6 @@
 #ifndef HEADPROOF_HARNESS_BASE_EXHAUSTED_H
 #define HEADPROOF_HARNESS_BASE_EXHAUSTED_H
 
-#include <sys/types.h>
-
 #include <stdbool.h>
 
 /* First in main, before any number is made. */
@@ -23,9 +21,5 @@ void exhausted_over(void);
 typedef void ExhaustedEnd(void *context);
 /* Names it, with its context; NULL: nothing is to be done. */
 void exhausted_at_end(ExhaustedEnd *end, void *context);
-
-/* The child process that ends with this one, by a signal or here; 0: none. */
-void exhausted_take_child(pid_t child);
-void exhausted_end_child(void);
 
 #endif

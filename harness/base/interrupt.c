@@ -53,7 +53,6 @@ static void say_last(void *context)
 {
     const Interrupt *interrupt = context;
     struct timespec until;
-    exhausted_end_child();
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += LOCK_SECONDS;
     bool locked = pthread_mutex_timedlock(interrupt->lock, &until) == 0;

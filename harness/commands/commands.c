@@ -93,6 +93,9 @@ static const FlagInfo plot_flags[] = {
     {"error", "ERROR", "draw that of the six errors alone", 0, NULL},
     {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits", 0, NULL},
     {"tolerance", "T", "a line at T, and where it is met; else the table's own", 0, NULL},
+    {"size", "WxH", "of a picture in a file, in pixels: 800x600, or the width alone", 0, NULL},
+    {"title", "TEXT", "in place of the picture's own; none: without", 0, NULL},
+    {"caption", "TEXT", "the same of what stands below it", 0, NULL},
     {"laws", NULL, "the laws that growth finds, as lines over the curves of a picture", 0, NULL},
 };
 static const FlagInfo report_flags[] = {{"output", "FILE", "the page", 'o', NULL}};
@@ -220,7 +223,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
     [COMMAND_PLOT] = {.name = "plot",
                       .summary = "a picture of tables, by gnuplot, or as text: FILE.csv...",
                       .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "
-                               "[--norm NORM] [--tolerance T] [--laws]",
+                               "[--norm NORM] [--tolerance T] [--size WxH] [--title TEXT] "
+                               "[--caption TEXT] [--laws]",
                       .run_words = command_plot,
                       OWN(plot_flags)},
     [COMMAND_REPORT] = {.name = "report",

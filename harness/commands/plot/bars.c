@@ -22,9 +22,9 @@ enum {
     STRIP_MOST = 52,
     STRIP_LEAST = 20,
     STRIP_HEAT = 64,
-    STRIP_BARS = 43,
+    STRIP_INTERVALS = 43,
     LINES_MOST = 24,
-    FIGURES_BARS = 18
+    FIGURES_INTERVALS = 18
 };
 
 typedef struct {
@@ -46,7 +46,7 @@ static void lay_out(Bars *bars)
         bars->figures = (int)strlen(text) > bars->figures ? (int)strlen(text) : bars->figures;
     }
     int left = WIDTH - LABEL - 2 - bars->figures - 2;
-    bars->width = picture->kind == PICTURE_BARS ? STRIP_BARS
+    bars->width = picture->kind == PICTURE_BARS ? STRIP_INTERVALS
                   : left > STRIP_MOST           ? STRIP_MOST
                   : left < STRIP_LEAST          ? STRIP_LEAST
                                                 : left;
@@ -71,38 +71,37 @@ static void write_strip(Bars *bars, int width)
     fprintf(bars->file, "  %.*s", width, bars->strip);
 }
 
-static char error_letter(ErrorKind kind)
+/* Is the tolerance on the strip? */
+static bool has_tolerance(const Picture *picture)
 {
-    return kind == ERROR_APPROXIMATION ? 'a' : *caption_error(kind);
+    return picture->tolerance >= picture->low && picture->tolerance <= picture->high;
 }
 
-/* The bar of the main error, and the others' letters. */
-static void print_errors(Bars *bars, const PlotCell *cells)
+/* The bar of the main error, to the median and beyond to the largest, or the letters of series, *
+ * where several meet; a line at the tolerance. */
+static void print_curves(Bars *bars, size_t panel, size_t x)
 {
     const Picture *picture = bars->picture;
-    char figures[PLOT_SIZE_TEXT];
-    memset(bars->strip, ' ', (size_t)bars->width);
-    memset(bars->strip, '#', (size_t)place_of(bars, cells[picture->main].log10) + 1);
-    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        int place = place_of(bars, cells[kind].log10);
-        if (kind != picture->main && place >= 0 && picture_shows(picture, kind)) {
-            bars->strip[place] = error_letter(kind);
-        }
+    bool series = picture->kind == PICTURE_SERIES;
+    memset(bars->strip, series ? '.' : ' ', (size_t)bars->width);
+    if (!series) {
+        const PlotCell *cell = &picture_cell(picture, panel, 0, x)[picture->main];
+        double median = picture_span(picture, panel, 0, x)[picture->main].median;
+        char figures[PLOT_SIZE_TEXT];
+        memset(bars->strip, '=', (size_t)place_of(bars, cell->log10) + 1);
+        memset(bars->strip, '#', (size_t)place_of(bars, median) + 1);
+        plot_cell_print(figures, *cell);
+        fprintf(bars->file, "  %*s", bars->figures, figures);
     }
-    plot_cell_print(figures, cells[picture->main]);
-    fprintf(bars->file, "  %*s", bars->figures, figures);
-    write_strip(bars, bars->width);
-}
-
-/* A letter a value of y, * where several meet. */
-static void print_series(Bars *bars, size_t panel, size_t x)
-{
-    memset(bars->strip, '.', (size_t)bars->width);
-    for (size_t y = 0; y < bars->picture->y_count; y++) {
-        PlotCell cell = picture_cell(bars->picture, panel, y, x)[bars->picture->main];
-        int place = place_of(bars, cell.log10);
-        if (place >= 0) {
-            bars->strip[place] = bars->strip[place] == '.' ? (char)('a' + y) : '*';
+    if (has_tolerance(picture)) {
+        bars->strip[place_of(bars, picture->tolerance)] = '|';
+    }
+    for (size_t i = 0; i < picture->curve_count; i++) {
+        const Curve *curve = &picture->curves[i];
+        int place = place_of(bars, picture_cell(picture, panel, curve->y, x)[curve->kind].log10);
+        if (place >= 0 && curve->letter != 0 && curve->letter != '#') {
+            bool meets = series && strchr(".|", bars->strip[place]) == NULL;
+            bars->strip[place] = meets ? '*' : curve->letter;
         }
     }
     write_strip(bars, bars->width);
@@ -124,38 +123,19 @@ static void print_heat(Bars *bars, size_t panel, size_t x)
     write_strip(bars, (int)count);
 }
 
-/* "13.6 to 2.1e+06", with what is not known left away. */
-static void print_figures(FILE *file, const PlotCell *cells)
-{
-    char ends[2][16], text[48];
-    bool down = cells[SEARCH_MIN].bound, up = cells[SEARCH_MAX].bound;
-    for (int i = 0; i < 2; i++) {
-        PlotCell end = cells[i == 0 ? SEARCH_MIN : SEARCH_MAX];
-        snprintf(ends[i], sizeof ends[i], "%.3g", end.mantissa * pow(10, (double)end.exponent));
-    }
-    if (!searched_found(cells)) {
-        snprintf(text, sizeof text, "%s", searched_none(cells) ? "none" : "-");
-    } else if (down && up) {
-        snprintf(text, sizeof text, "all tried");
-    } else if (up) {
-        snprintf(text, sizeof text, "%s up", ends[0]);
-    } else {
-        snprintf(text, sizeof text, "%s%s%s", down ? "" : ends[0], down ? "to " : " to ", ends[1]);
-    }
-    fprintf(file, "%*s", FIGURES_BARS, text);
-}
-
-/* A line a value of y: "[=*=]", and < or > for an end that is as far as was tried. */
+/* A line a curve: "[=*=]", and < or > for an end that the interval goes on beyond. */
 static void print_intervals(Bars *bars, size_t panel, size_t x)
 {
-    size_t count = bars->picture->y_count;
-    for (size_t y = 0; y < count; y++) {
-        const PlotCell *cells = picture_cell(bars->picture, panel, y, x);
-        fprintf(bars->file, "%s%*s %c", y > 0 ? "\n" : "", y > 0 ? LABEL : 0, "",
-                count > 1 ? (char)('a' + y) : ' ');
-        print_figures(bars->file, cells);
+    for (size_t i = 0; i < bars->picture->curve_count; i++) {
+        const Curve *curve = &bars->picture->curves[i];
+        const PlotCell *cells = picture_cell(bars->picture, panel, curve->y, x);
+        char figures[CAPTION_LINE];
+        searched_print(figures, sizeof figures, cells);
+        fprintf(bars->file, "%s%*s %c%*s", i > 0 ? "\n" : "", i > 0 ? LABEL : 0, "", curve->letter,
+                FIGURES_INTERVALS, figures);
         if (searched_found(cells)) {
-            bool down = cells[SEARCH_MIN].bound, up = cells[SEARCH_MAX].bound;
+            bool down = searched_goes_on(bars->picture, cells, SEARCH_MIN);
+            bool up = searched_goes_on(bars->picture, cells, SEARCH_MAX);
             int first = down ? 0 : place_of(bars, cells[SEARCH_MIN].log10);
             int last = up ? bars->width - 1 : place_of(bars, cells[SEARCH_MAX].log10);
             int best = place_of(bars, cells[SEARCH_BEST].log10);
@@ -187,79 +167,81 @@ static bool has_line(const Picture *picture, size_t x)
 
 static void print_line(Bars *bars, size_t panel, size_t x)
 {
-    const Picture *picture = bars->picture;
     char text[CAPTION_LINE];
-    marks_word(text, picture, x, LABEL);
+    marks_word(text, bars->picture, x, LABEL);
     fprintf(bars->file, "%*s", LABEL, text);
-    switch (picture->kind) {
-    case PICTURE_ERRORS: print_errors(bars, picture_cell(picture, panel, 0, x)); break;
-    case PICTURE_SERIES: print_series(bars, panel, x); break;
+    switch (bars->picture->kind) {
     case PICTURE_HEAT: print_heat(bars, panel, x); break;
     case PICTURE_BARS: print_intervals(bars, panel, x); break;
+    default: print_curves(bars, panel, x);
     }
     fputc('\n', bars->file);
-}
-
-/* ", a omega 20, b omega 30" */
-static void write_letters(FILE *file, const Picture *picture, const char *separator)
-{
-    for (size_t y = 0; y < picture->y_count; y++) {
-        char text[CAPTION_LINE];
-        caption_series(text, sizeof text, picture, y);
-        fprintf(file, "%s %c %s", y == 0 ? separator : ",", (char)('a' + y), text);
-    }
 }
 
 /* The meaning of bars and letters, and the ends of the scale, as one line. */
 static void write_legend(FILE *file, const Picture *picture)
 {
-    if (picture->kind == PICTURE_BARS) {
+    bool intervals = picture->kind == PICTURE_BARS, several = picture->several;
+    const char *separator = intervals ? "," : "";
+    char tolerance[CAPTION_LINE];
+    if (intervals) {
         SearchedSigns signs = searched_signs(picture);
         fprintf(file, "Strips from %.3g to %.3g: [=] meets it%s%s", pow(10, picture->low),
                 pow(10, picture->high), signs.best ? ", * the smallest error" : "",
-                signs.open ? ", < > as far as was tried" : "");
-        if (picture->y_count > 1) {
-            write_letters(file, picture, ",");
-        }
-        return;
-    }
-    fprintf(file, "Strips from 1e%.0f to 1e%.0f:", floor(picture->low) + 0.0,
-            ceil(picture->high) + 0.0); /* + 0.0: no -0 */
-    if (picture->kind == PICTURE_ERRORS) {
-        fprintf(file, " # %s", caption_error(picture->main));
-        for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-            if (kind != picture->main && picture_shows(picture, kind)) {
-                fprintf(file, ", %c %s", error_letter(kind), caption_error(kind));
-            }
-        }
-    } else if (picture->kind == PICTURE_SERIES) {
-        write_letters(file, picture, "");
-        fputs(", * several", file);
+                signs.open ? ", < > it goes on" : "");
     } else {
+        fprintf(file, "Strips from 1e%.0f to 1e%.0f:", floor(picture->low) + 0.0,
+                ceil(picture->high) + 0.0); /* + 0.0: no -0 */
+    }
+    for (size_t i = 0; i < picture->curve_count; i++) {
+        const Curve *curve = &picture->curves[i];
+        if (curve->letter > ' ') {
+            fprintf(file, "%s %c %s%s", separator, curve->letter, curve->title,
+                    several && curve->letter == '#' ? ", = beyond the median" : "");
+            separator = ",";
+        }
+    }
+    if (picture->kind == PICTURE_HEAT) {
         fprintf(file, " from blank over . : - = + * # %% to @; %s from left to right: %s to %s",
                 plot_axis_name(picture->y), picture_y_text(picture, 0),
                 picture_y_text(picture, picture->y_count - 1));
+    } else if (picture->kind == PICTURE_SERIES) {
+        fputs(", * several", file);
     }
+    if (!intervals && has_tolerance(picture) && picture->kind != PICTURE_HEAT) {
+        caption_tolerance(tolerance, sizeof tolerance, picture);
+        fprintf(file, ", | %s", tolerance);
+    }
+}
+
+/* What is said above and below the panels, in lines; 0, or -1 when memory is short. */
+static int print_legend(FILE *file, const Picture *picture)
+{
+    char *legend = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&legend, &size);
+    if (stream != NULL) {
+        write_legend(stream, picture);
+    }
+    if (stream == NULL || fclose(stream) != 0) {
+        return -1;
+    }
+    (void)caption_wrap(file, legend, WIDTH);
+    free(legend);
+    return 0;
 }
 
 int bars_print(FILE *file, const Picture *picture)
 {
     Bars bars = {.file = file, .picture = picture};
-    char *caption = caption_make(picture), *legend = NULL, text[CAPTION_LINE];
-    size_t size = 0;
-    FILE *stream = caption == NULL ? NULL : text_stream(&legend, &size);
-    if (stream != NULL) {
-        write_legend(stream, picture);
-    }
-    if (stream == NULL || fclose(stream) != 0) {
-        free(caption);
+    char *caption = caption_make(picture, false), text[CAPTION_LINE];
+    if (caption == NULL) {
         return -1;
     }
     lay_out(&bars);
     caption_title(text, sizeof text, picture);
-    fprintf(file, "%s; %s\n", text, caption_unit(picture));
-    caption_wrap(file, legend, WIDTH);
-    free(legend);
+    fprintf(file, "%s%s%s\n", text, *text != '\0' ? "; " : "", caption_unit(picture));
+    int status = print_legend(file, picture);
     for (size_t panel = 0; panel < picture->panel_count; panel++) {
         caption_panel(text, sizeof text, picture, panel);
         fprintf(file, "\n%*.*s%s%s\n", LABEL, LABEL, plot_axis_name(picture->x),
@@ -270,8 +252,8 @@ int bars_print(FILE *file, const Picture *picture)
             }
         }
     }
-    fputc('\n', file);
-    caption_wrap(file, caption, WIDTH);
+    fputs(*caption != '\0' ? "\n" : "", file);
+    (void)caption_wrap(file, caption, WIDTH);
     free(caption);
-    return ferror(file) ? -1 : 0;
+    return ferror(file) ? -1 : status;
 }

@@ -6,15 +6,16 @@
  */
 #include "blocks.h"
 
+#include "curves.h"
 #include "marks.h"
 #include "searched.h"
 
 #include <math.h>
 
-/* The share of a place that its bars take. */
-#define BARS 0.7
+/* The share of a place that its intervals take. */
+#define INTERVALS 0.7
 /* gnuplot's numbers of points, and the colour of crosses. */
-enum { POINT_CROSS = 2, POINT_DISC = 7, POINT_UP = 9, POINT_OPEN = 10, POINT_DOWN = 11 };
+enum { POINT_CROSS = 2, POINT_DISC = 7, POINT_OPEN = 10 };
 #define RED 0xAA0000
 
 static bool is_infinite(PlotCell cell)
@@ -22,180 +23,113 @@ static bool is_infinite(PlotCell cell)
     return isinf(cell.log10) && cell.log10 > 0;
 }
 
-double blocks_top(const Picture *picture)
+/* A line's numbers; what is not finite is none. */
+static void write_numbers(FILE *file, double x, double a, double b, double c)
 {
-    size_t count = picture->panel_count * picture->y_count * picture->x_count;
-    for (size_t i = 0; i < count * ERROR_KINDS; i++) {
-        ErrorKind kind = (ErrorKind)(i % ERROR_KINDS);
-        if (is_infinite(picture->cells[i / ERROR_KINDS][kind]) && picture_shows(picture, kind)) {
-            return picture->high + 2 * BLOCKS_MARGIN * (picture->high - picture->low);
+    const double numbers[] = {x, a, b, c};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (isfinite(numbers[i])) {
+            fprintf(file, "%.9g ", numbers[i]);
+        } else {
+            fputs("NaN ", file);
         }
     }
-    return picture->high; /* without any there is no room for them */
 }
 
-static void write_number(FILE *file, bool there, double value)
+/* The mark that ends a line; y: NAN where there is none. */
+static void write_mark(FILE *file, double y, int point, unsigned colour)
 {
-    if (there && isfinite(value)) {
-        fprintf(file, " %.9g", value);
+    if (isfinite(y)) {
+        fprintf(file, "%.9g %d 0x%06X\n", y, point, colour);
     } else {
-        fputs(" NaN", file);
+        fputs("NaN 0 0\n", file);
     }
 }
 
-static void write_mark(FILE *file, bool there, double x, double y, int point, unsigned colour)
+/* An open triangle at what is only a bound, a cross at the top. */
+static void write_error(FILE *file, const Picture *picture, const Curve *curve, size_t panel,
+                        size_t x)
 {
-    if (there && isfinite(y)) {
-        fprintf(file, "%.9g %.9g %d 0x%06X\n", x, y, point, colour);
-    }
-}
-
-/* ---- Errors ---------------------------------------------------------------------------------- */
-
-static void write_errors(FILE *file, const Picture *picture, const PlotCell *cells, size_t x)
-{
-    bool none = true;
+    const PlotCell *cells = picture_cell(picture, panel, curve->y, x), *cell = &cells[curve->kind];
+    PlotSpan span = picture_span(picture, panel, curve->y, x)[curve->kind];
+    double floor = picture->low - (picture->high - picture->low); /* below all that is seen */
+    bool none = true, several = picture->several && !isnan(cell->log10);
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         none = none && isnan(cells[kind].log10);
     }
     if (none) { /* no row is there, and no gap in the curve */
         return;
     }
-    fprintf(file, "%.9g", marks_x_place(picture, x));
-    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        write_number(file, true, cells[kind].log10);
-    }
-    fputc('\n', file);
-}
-
-/* Open triangles at what is only a bound, crosses at the top. */
-static void mark_errors(FILE *file, const Picture *picture, const Curve *curve, size_t panel)
-{
-    const unsigned on_band = 0x444444; /* a band's own colour is not seen on it */
-    unsigned colour = curve->style.width > 5 ? on_band : curve->style.colour;
-    double top = blocks_top(picture);
-    for (size_t x = 0; x < picture->x_count; x++) {
-        PlotCell cell = picture_cell(picture, panel, curve->y, x)[curve->kind];
-        double place = marks_x_place(picture, x);
-        write_mark(file, cell.bound, place, cell.log10, POINT_OPEN, colour);
-        write_mark(file, is_infinite(cell), place, top, POINT_CROSS, RED);
+    write_numbers(file, marks_x_place(picture, x), span.median,
+                  several ? fmax(span.least, floor) : NAN,
+                  several ? fmin(cell->log10, picture->top) : NAN);
+    if (is_infinite(*cell)) {
+        write_mark(file, picture->top, POINT_CROSS, RED);
+    } else {
+        write_mark(file, cell->bound ? cell->log10 : NAN, POINT_OPEN, curve_sign_colour(curve));
     }
 }
 
-/* ---- Heat maps ------------------------------------------------------------------------------- */
-
-static void write_heat(FILE *file, PlotCell cell, size_t y, size_t x)
+static void write_heat(FILE *file, const Picture *picture, const Curve *curve, size_t panel,
+                       size_t x)
 {
-    if (isfinite(cell.log10)) {
-        fprintf(file, "%zu %zu %.9g\n", x, y, cell.log10);
+    PlotCell cell = picture_cell(picture, panel, curve->y, x)[curve->kind];
+    if (!isnan(cell.log10)) {
+        write_numbers(file, (double)x, (double)curve->y, cell.log10, NAN);
+        write_mark(file, is_infinite(cell) ? (double)curve->y : NAN, POINT_CROSS, RED);
     }
 }
 
-static void mark_heat(FILE *file, const Picture *picture, size_t panel)
+/* From its best, or its middle, up and down, with an arrow where it goes on; a disc at the best, a
+ * cross where no Omega was found. */
+static void write_interval(FILE *file, const Picture *picture, const Curve *curve, size_t panel,
+                           size_t x)
 {
-    for (size_t i = 0; i < picture->y_count * picture->x_count; i++) {
-        size_t y = i / picture->x_count, x = i % picture->x_count;
-        PlotCell cell = picture_cell(picture, panel, y, x)[picture->main];
-        write_mark(file, is_infinite(cell), (double)x, (double)y, POINT_CROSS, RED);
-    }
-}
-
-/* ---- Bars ------------------------------------------------------------------------------------ */
-
-/* Where a bar begins; *wide: its width, with what is free around it. */
-static double bar_left(double *wide, const Picture *picture, size_t y, size_t x)
-{
-    double all = picture->x_count > 2 ? BARS : BARS / 2; /* a single one is no wall */
-    *wide = all / (double)picture->y_count;
-    return (double)x - all / 2 + *wide * (double)y;
-}
-
-static void write_bar(FILE *file, const Picture *picture, const PlotCell *cells, size_t y, size_t x)
-{
-    double wide, left = bar_left(&wide, picture, y, x);
-    double gap = picture->y_count > 1 ? wide * 0.1 : 0;
-    bool found = searched_found(cells);
-    bool down = cells[SEARCH_MIN].bound, up = cells[SEARCH_MAX].bound;
-    double low = down ? picture->low : cells[SEARCH_MIN].log10;
-    double high = up ? picture->high : cells[SEARCH_MAX].log10;
-    fprintf(file, "%.9g %.9g %.9g", left + wide / 2, left + gap, left + wide - gap);
-    write_number(file, found, low);
-    write_number(file, found, high);
-    write_number(file, found && !down, low);
-    write_number(file, found && !up, high);
-    fputc('\n', file);
-}
-
-/* A point at the best, arrows at open ends, a cross where no Omega was found. */
-static void mark_bars(FILE *file, const Picture *picture, const Curve *curve, size_t panel)
-{
+    const PlotCell *cells = picture_cell(picture, panel, curve->y, x);
+    double count = (double)picture->y_count;
+    double place = (double)x + INTERVALS * (((double)curve->y + 0.5) / count - 0.5);
     double sign = (picture->high - picture->low) * BLOCKS_MARGIN;
-    double low = picture->low + sign, high = picture->high - sign;
-    unsigned colour = curve->style.colour;
-    for (size_t x = 0; x < picture->x_count; x++) {
-        const PlotCell *cells = picture_cell(picture, panel, curve->y, x);
-        double wide, middle = bar_left(&wide, picture, curve->y, x) + wide / 2;
-        bool found = searched_found(cells);
-        write_mark(file, found, middle, cells[SEARCH_BEST].log10, POINT_DISC, colour);
-        write_mark(file, found && cells[SEARCH_MIN].bound, middle, low, POINT_DOWN, colour);
-        write_mark(file, found && cells[SEARCH_MAX].bound, middle, high, POINT_UP, colour);
-        write_mark(file, searched_none(cells), middle, low, POINT_CROSS, RED);
-    }
-}
-
-/* ---- Blocks ---------------------------------------------------------------------------------- */
-
-/* gnuplot does not count a block without lines, and warns of one without numbers: each begins with
- * a point that no picture has room for, and an empty line, across which no curve is drawn. */
-static void begin_block(FILE *file, bool first)
-{
-    fputs(first ? "" : "\n\n", file);
-    fputs("1e300 1e300 1e300 1e300 1e300 1e300 1e300\n\n", file);
-}
-
-static void write_data(FILE *file, const Picture *picture, size_t panel)
-{
-    bool heat = picture->kind == PICTURE_HEAT;
-    for (size_t y = 0; y < picture->y_count; y++) {
-        if (y == 0 || !heat) {
-            begin_block(file, panel + y == 0);
+    if (searched_none(cells)) {
+        write_numbers(file, place, NAN, NAN, NAN);
+        write_mark(file, picture->low + sign, POINT_CROSS, RED);
+    } else if (searched_found(cells)) {
+        double ends[2], best = cells[SEARCH_BEST].log10;
+        int styles[2];
+        for (int i = 0; i < 2; i++) {
+            int end = i == 0 ? SEARCH_MIN : SEARCH_MAX;
+            bool on = searched_goes_on(picture, cells, end);
+            ends[i] = !on      ? cells[end].log10
+                      : i == 0 ? picture->low + sign / 2
+                               : picture->high - sign / 2;
+            styles[i] = 2 * (int)curve->y + 1 + on;
         }
-        for (size_t x = 0; x < picture->x_count; x++) {
-            const PlotCell *cells = picture_cell(picture, panel, y, x);
-            switch (picture->kind) {
-            case PICTURE_HEAT: write_heat(file, cells[picture->main], y, x); break;
-            case PICTURE_BARS: write_bar(file, picture, cells, y, x); break;
-            default: write_errors(file, picture, cells, x);
-            }
-        }
+        double middle = best >= ends[0] && best <= ends[1] ? best : (ends[0] + ends[1]) / 2;
+        write_numbers(file, place, middle, ends[0] - middle, styles[0]);
+        write_mark(file, best, POINT_DISC, curve->style.colour);
+        write_numbers(file, place, middle, ends[1] - middle, styles[1]);
+        write_mark(file, NAN, 0, 0);
     }
 }
 
-static void write_marks(FILE *file, const Picture *picture, const Curve *curves, size_t count,
-                        size_t panel)
-{
-    begin_block(file, panel == 0);
-    if (picture->kind == PICTURE_HEAT) {
-        mark_heat(file, picture, panel);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (picture->kind == PICTURE_BARS) {
-            mark_bars(file, picture, &curves[i], panel);
-        } else {
-            mark_errors(file, picture, &curves[i], panel);
-        }
-    }
-}
-
-void blocks_write(FILE *file, const Picture *picture, const Curve *curves, size_t count)
+void blocks_write(FILE *file, const Picture *picture)
 {
     fputs("$data << END\n", file);
-    for (size_t panel = 0; panel < picture->panel_count; panel++) {
-        write_data(file, picture, panel);
-    }
-    fputs("END\n$marks << END\n", file);
-    for (size_t panel = 0; panel < picture->panel_count; panel++) {
-        write_marks(file, picture, curves, count, panel);
+    for (size_t i = 0; i < picture->panel_count * picture->curve_count; i++) {
+        size_t panel = i / picture->curve_count, number = i % picture->curve_count;
+        const Curve *curve = &picture->curves[number];
+        /* gnuplot does not count a block without lines, and warns of one without numbers: each
+         * begins with a point that no picture has room for, and an empty line, across which no
+         * curve is drawn. */
+        if (picture->kind != PICTURE_HEAT || number == 0) {
+            fprintf(file, "%s1e300 1e300 1e300 1 NaN 0 0\n\n", i > 0 ? "\n\n" : "");
+        }
+        for (size_t x = 0; x < picture->x_count; x++) {
+            switch (picture->kind) {
+            case PICTURE_HEAT: write_heat(file, picture, curve, panel, x); break;
+            case PICTURE_BARS: write_interval(file, picture, curve, panel, x); break;
+            default: write_error(file, picture, curve, panel, x);
+            }
+        }
     }
     fputs("END\n", file);
 }

@@ -4,23 +4,19 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_BLOCKS_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_BLOCKS_H
 
-#include "curves.h"
+#include "picture.h"
 
 #include <stdio.h>
 
-/* The margin above and below the curves, and how far from the frame an arrow or a cross at bars
- * stands, as a part of the scale. */
+/* The margin above and below the curves, and how far from the frame a cross stands, as a part of
+ * the scale. */
 #define BLOCKS_MARGIN 0.04
 
-/* Writes $data and $marks.
- *
- * $data has a block a panel and value of y.  Its lines are of curves x and the six errors; of
- * bars x, left, right, low, high and the edges that are known; of a heat map, whose blocks are one
- * a panel, x, y and the error.
- * $marks has a block a panel of single points: x, y, gnuplot's number of the point, its colour. */
-void blocks_write(FILE *file, const Picture *picture, const Curve *curves, size_t count);
-
-/* The top of what is drawn: what is not finite is a cross above all that is. */
-double blocks_top(const Picture *picture);
+/* Writes $data: a block a panel and curve, of a heat map a panel.  Its lines are x, three numbers,
+ * and the mark there: its place upwards, gnuplot's number of the point and its colour; the place is
+ * NaN where there is none.  The numbers are of curves the median, the smallest and the largest
+ * error; of an interval, which has two lines, where an arrow begins, its length, and its style,
+ * from 1 on two a curve: with an edge, and with a head; of a heat map y and the error. */
+void blocks_write(FILE *file, const Picture *picture);
 
 #endif

@@ -50,16 +50,17 @@ void caption_axis(char *text, size_t size, size_t axis)
 void caption_title(char *text, size_t size, const Picture *picture)
 {
     const char *x = plot_axis_name(picture->x), *main = caption_error(picture->main);
-    if (picture->kind == PICTURE_BARS) {
-        snprintf(text, size, "The omegas that meet the tolerance, by %s%s%s", x,
-                 picture->y == PLOT_AXES ? "" : " and ",
-                 picture->y == PLOT_AXES ? "" : plot_axis_name(picture->y));
-    } else if (picture->kind == PICTURE_ERRORS && !picture->only_main) {
+    const char *and = picture->y == PLOT_AXES ? "" : " and ";
+    const char *y = picture->y == PLOT_AXES ? "" : plot_axis_name(picture->y);
+    bool all = picture->kind == PICTURE_ERRORS && picture->wish.error < 0;
+    if (picture->wish.title != NULL) {
+        shown_into(text, size, SHOWN_TERMINAL, picture->wish.title, strlen(picture->wish.title));
+    } else if (picture->kind == PICTURE_BARS) {
+        snprintf(text, size, "The omegas that meet the tolerance, by %s%s%s", x, and, y);
+    } else if (all) {
         snprintf(text, size, "The errors by %s", x);
-    } else if (picture->kind == PICTURE_ERRORS) {
-        snprintf(text, size, "The %s error by %s", main, x);
     } else {
-        snprintf(text, size, "The %s error by %s and %s", main, x, plot_axis_name(picture->y));
+        snprintf(text, size, "The %s error by %s%s%s", main, x, and, y);
     }
 }
 
@@ -135,8 +136,8 @@ static void write_fixed(FILE *file, const Picture *picture)
         const PlotAxis *values = &picture->data->axes[axis];
         Place place = picture->places[axis];
         size_t first, last;
-        if ((place != PLACE_FIXED && place != PLACE_ONE) ||
-            !find_ends(&first, &last, picture, axis) ||
+        bool fixed = place == PLACE_FIXED || place == PLACE_ONE || picture_is_point(picture);
+        if (!fixed || place == PLACE_SPAN || !find_ends(&first, &last, picture, axis) ||
             (first == last && is_default(axis, values->texts[first]))) {
             continue;
         }
@@ -149,14 +150,15 @@ static void write_fixed(FILE *file, const Picture *picture)
     fputs(".\n", file);
 }
 
-/* Over what the largest error was taken. */
-static void write_largest(FILE *file, const Picture *picture)
+/* Over what a place was taken. */
+static void write_spans(FILE *file, const Picture *picture, bool drawn)
 {
-    bool bars = picture->kind == PICTURE_BARS;
-    const char *separator = bars ? "What meets it over all of " : "The largest over ";
+    bool bars = picture->kind == PICTURE_BARS, heat = picture->kind == PICTURE_HEAT;
+    const char *begin = bars ? "What meets it over all of " : heat ? "The largest over " : "Over ";
+    const char *separator = begin;
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
         const PlotAxis *values = &picture->data->axes[axis];
-        if (picture->places[axis] == PLACE_LARGEST) {
+        if (picture->places[axis] == PLACE_SPAN) {
             fprintf(file, "%s%s", separator, plot_axis_name(axis));
             for (size_t i = 0, named = 0; i < values->count && values->count <= 4; i++) {
                 if (*values->texts[i] != '\0') {
@@ -169,8 +171,11 @@ static void write_largest(FILE *file, const Picture *picture)
             separator = "; ";
         }
     }
-    if (*separator == ';') {
-        fputs(".\n", file);
+    if (separator != begin) {
+        fputs(bars || heat ? ".\n"
+              : drawn      ? ": the median, in a band from the smallest to the largest.\n"
+                           : ": the largest, and the median.\n",
+              file);
     }
 }
 
@@ -198,32 +203,32 @@ static Unusual count_unusual(const Picture *picture, ErrorKind kind)
 }
 
 /* Sentences about values that a logarithm cannot show, and about bounds. */
-static void write_unusual(FILE *file, const Picture *picture)
+static void write_unusual(FILE *file, const Picture *picture, bool drawn)
 {
-    bool heat = picture->kind == PICTURE_HEAT, bounds = false, infinite = false;
+    bool heat = picture->kind == PICTURE_HEAT, single = picture->wish.error >= 0;
+    size_t bounds = 0, infinite = 0;
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        bool drawn =
-            kind == picture->main || (!picture->only_main && kind == ERROR_CONSTRUCTION && !heat);
-        bool marked = heat ? kind == picture->main : picture_shows(picture, kind);
+        const char *name = caption_error(kind);
+        bool told = kind == picture->main || (!single && kind == ERROR_CONSTRUCTION && !heat);
         Unusual found = count_unusual(picture, kind);
-        if (drawn && found.below > 0) {
-            fprintf(file, "The %s error falls below the picture, to 1e%ld.\n", caption_error(kind),
-                    found.least);
+        if (told && found.below > 0) {
+            fprintf(file, "The %s error falls below the picture, to 1e%ld.\n", name, found.least);
         }
-        if (drawn && found.zeros > 0) {
+        if (told && found.zeros > 0) {
             fprintf(file,
                     "The %s error is 0, which is proven, in %zu place%s, and has no logarithm.\n",
-                    caption_error(kind), found.zeros, found.zeros == 1 ? "" : "s");
+                    name, found.zeros, found.zeros == 1 ? "" : "s");
         }
-        bounds = bounds || (marked && found.bounds > 0);
-        infinite = infinite || (marked && found.infinite > 0);
+        bool marked = heat ? kind == picture->main : picture_shows(picture, kind);
+        bounds += marked ? found.bounds : 0;
+        infinite += marked ? found.infinite : 0;
     }
-    if (bounds) {
+    if (bounds > 0 && (drawn || heat)) {
         fprintf(file, "%s are upper bounds: the error is at most that.\n",
                 heat ? "Some cells" : "Open triangles");
     }
-    if (infinite) {
-        fputs(heat ? "Crosses: not finite.\n" : "Crosses at the top: not finite.\n", file);
+    if (infinite > 0 && (drawn || heat)) {
+        fprintf(file, "%s: not finite.\n", !drawn ? "X" : heat ? "Crosses" : "Crosses at the top");
     }
     if (picture->undrawn > 0) {
         fprintf(file, "Not drawn: %zu row%s without a value of %s.\n", picture->undrawn,
@@ -231,42 +236,52 @@ static void write_unusual(FILE *file, const Picture *picture)
     }
 }
 
-static void write_tolerance(FILE *file, const Picture *picture)
+void caption_tolerance(char *text, size_t size, const Picture *picture)
 {
-    size_t first, last;
-    bool met = false;
-    for (size_t panel = 0; panel < picture->panel_count && picture->kind == PICTURE_ERRORS;
-         panel++) {
-        met = met || picture_meets(picture, panel, &first, &last);
-    }
-    if (!isnan(picture->tolerance) && picture->kind != PICTURE_HEAT) {
-        double exponent = floor(picture->tolerance + 1e-12);
-        fprintf(file, "Dashed: the tolerance %.3ge%+03.0f.", pow(10, picture->tolerance - exponent),
-                exponent);
-        if (met) {
-            fprintf(file, " Shaded: every %s evaluated there has a %s error within it.",
-                    plot_axis_name(picture->x), caption_error(picture->main));
-        }
-        fputc('\n', file);
+    double exponent = floor(picture->tolerance + 1e-12), value = pow(10, picture->tolerance);
+    if (isnormal(value)) {
+        snprintf(text, size, "tolerance %.3g", value);
+    } else {
+        snprintf(text, size, "tolerance %.3ge%+.0f", pow(10, picture->tolerance - exponent),
+                 exponent);
     }
 }
 
-/* The meaning of the signs at bars. */
-static void write_intervals(FILE *file, const Picture *picture)
+/* Where curves meet the tolerance, and where no line can show it. */
+static void write_tolerance(FILE *file, const Picture *picture, bool drawn)
+{
+    size_t first, last, met = 0;
+    char text[CAPTION_LINE];
+    caption_tolerance(text, sizeof text, picture);
+    for (size_t panel = 0; panel < picture->panel_count; panel++) {
+        met += picture->kind == PICTURE_ERRORS && picture_meets(picture, panel, &first, &last);
+    }
+    if (met > 0 && drawn) {
+        fprintf(file, "Shaded: every %s evaluated there has a %s error within the tolerance.\n",
+                plot_axis_name(picture->x), caption_error(picture->main));
+    }
+    if (picture->tolerance <= picture->low || picture->tolerance >= picture->high) {
+        fprintf(file, "The %s is %s the picture.\n", text,
+                picture->tolerance <= picture->low ? "below" : "above");
+    }
+}
+
+/* The meaning of the signs at intervals. */
+static void write_intervals(FILE *file, const Picture *picture, bool drawn)
 {
     SearchedSigns signs = searched_signs(picture);
-    fputs("A bar ends at the smallest and at the largest omega of an interval that meets the "
-          "tolerance wherever it was evaluated.\n",
+    fputs("From the smallest to the largest omega of an interval that meets the tolerance "
+          "wherever it was evaluated.\n",
           file);
-    if (signs.open) {
-        fputs("Without an edge, with an arrow: as far as was tried.\n", file);
+    if (signs.open && drawn) {
+        fputs("An arrow: the interval goes on, as far as was tried or beyond the picture.\n", file);
     }
-    if (signs.none) {
+    if (signs.none && drawn) {
         fputs("A cross: no omega evaluated meets the tolerance.\n", file);
     }
 }
 
-char *caption_make(const Picture *picture)
+char *caption_make(const Picture *picture, bool drawn)
 {
     char *text = NULL;
     size_t size = 0;
@@ -274,21 +289,53 @@ char *caption_make(const Picture *picture)
     if (file == NULL) {
         return NULL;
     }
-    write_fixed(file, picture);
-    write_largest(file, picture);
-    if (picture->kind == PICTURE_BARS) {
-        write_intervals(file, picture);
-    } else {
-        write_tolerance(file, picture);
-        write_unusual(file, picture);
+    if (picture->wish.caption != NULL) {
+        shown_write(file, SHOWN_TERMINAL, picture->wish.caption);
+        return fclose(file) == 0 ? text : NULL;
     }
-    fputs(picture->laws ? "Thin lines: laws of the medians.\n" : "", file);
+    write_fixed(file, picture);
+    write_spans(file, picture, drawn);
+    if (picture->kind == PICTURE_BARS) {
+        write_intervals(file, picture, drawn);
+    } else {
+        write_tolerance(file, picture, drawn);
+        write_unusual(file, picture, drawn);
+    }
+    fputs(picture->wish.laws ? "Thin lines: laws of the medians.\n" : "", file);
     const PlotAxis *files = &picture->data->axes[PLOT_FILE];
     for (size_t i = 0; i < files->count; i++) {
         fprintf(file, "%s%s", i == 0 ? "From " : ", ", shown(files->texts[i]).text);
     }
     fputs(".\n", file);
     return fclose(file) == 0 ? text : NULL;
+}
+
+void caption_point(FILE *file, const Picture *picture)
+{
+    const char *separator = "";
+    fputs("One point, of which there is no picture: ", file);
+    for (size_t i = 0; i < ERROR_KINDS && picture->kind != PICTURE_BARS; i++) {
+        ErrorKind kind = (ErrorKind)((ERROR_TOTAL + i) % ERROR_KINDS);
+        const PlotCell *cell = &picture->cells[0][kind];
+        char size[PLOT_SIZE_TEXT];
+        if (!isnan(cell->log10)) {
+            plot_cell_print(size, *cell);
+            fprintf(file, "%s%s %s", separator, caption_error(kind), size);
+            separator = ", ";
+            double median = picture->spans[0][kind].median, exponent = floor(median);
+            if (picture->several && isfinite(median)) {
+                fprintf(file, " (%.1fe%+03.0f)", pow(10, median - exponent), exponent);
+            }
+        }
+    }
+    if (picture->kind == PICTURE_BARS) {
+        char omegas[CAPTION_LINE];
+        searched_print(omegas, sizeof omegas, picture->cells[0]);
+        fprintf(file, "omega %s", omegas);
+    }
+    fputs(".\n", file);
+    write_fixed(file, picture);
+    write_spans(file, picture, false);
 }
 
 /* The byte at which a character begins, by its number from 0. */
@@ -318,9 +365,10 @@ void caption_cut(char *text, size_t width)
     }
 }
 
-void caption_wrap(FILE *file, const char *text, size_t width)
+size_t caption_wrap(FILE *file, const char *text, size_t width)
 {
-    while (*text != '\0') {
+    size_t lines = 0;
+    for (; *text != '\0'; lines++) {
         size_t bytes = 0, blank = 0, count = 0; /* of characters */
         while (text[bytes] != '\0' && text[bytes] != '\n') {
             bool continued = ((unsigned char)text[bytes] & 0xC0) == 0x80;
@@ -335,4 +383,5 @@ void caption_wrap(FILE *file, const char *text, size_t width)
         text += bytes;
         text += *text == '\n' || (*text == ' ' && bytes == blank);
     }
+    return lines;
 }

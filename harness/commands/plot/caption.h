@@ -33,10 +33,17 @@ void caption_cut(char *text, size_t width);
 /* The name of an error: "construction". */
 const char *caption_error(ErrorKind kind);
 
-/* The caption as paragraphs, a line each, to be freed; NULL: memory is short. */
-char *caption_make(const Picture *picture) __attribute__((warn_unused_result));
+/* "tolerance 1e-12" */
+void caption_tolerance(char *text, size_t size, const Picture *picture);
 
-/* Writes text in lines of at most so many characters. */
-void caption_wrap(FILE *file, const char *text, size_t width);
+/* The caption as paragraphs, a line each, to be freed; NULL: memory is short.  drawn: of curves and
+ * colours, not of letters. */
+char *caption_make(const Picture *picture, bool drawn) __attribute__((warn_unused_result));
+
+/* What there is to be said of a picture of one place, as a line. */
+void caption_point(FILE *file, const Picture *picture);
+
+/* Writes text in lines of at most so many characters; returns their number. */
+size_t caption_wrap(FILE *file, const char *text, size_t width);
 
 #endif

@@ -4,27 +4,12 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_CURVES_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_CURVES_H
 
-#include "caption.h"
+#include "picture.h"
 
-/* Colours of Okabe and Ito, which the colour-blind can tell apart; gnuplot's numbers of dashes and
- * of points, 0: the curve has none. */
-typedef struct {
-    unsigned colour;
-    double width;
-    int dash, point;
-} Style;
+/* Finds them, once cells, kind and main error are there.  0, or 99 after a message. */
+int curves_find(Picture *picture) __attribute__((warn_unused_result));
 
-/* A curve in every panel, or the bars of a value of y. */
-typedef struct {
-    ErrorKind kind; /* not of bars */
-    size_t y;
-    Style style;
-    char title[CAPTION_LINE]; /* "": it is not in the legend */
-} Curve;
-
-enum { CURVES_MOST = 3 * (SERIES_MOST + 1) };
-
-/* Finds them in the order in which they are drawn; returns their number, 0 of a heat map. */
-size_t curves_find(Curve curves[CURVES_MOST], const Picture *picture);
+/* The colour of signs on a curve: its own, where it is not so wide that they would not be seen. */
+unsigned curve_sign_colour(const Curve *curve);
 
 #endif

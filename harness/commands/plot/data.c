@@ -5,9 +5,7 @@
 
 #include "searched.h"
 
-#include "../../base/digest.h"
 #include "../../base/message.h"
-#include "../../base/number.h"
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../table/format.h"
@@ -15,6 +13,7 @@
 #include "../../table/stream_sizes.h"
 
 #include <math.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +26,9 @@ typedef struct {
     const Csv *csv;
     size_t axes[PLOT_AXES];
     size_t options, bounds, status;
-    bool searched;
     size_t errors[ERROR_KINDS];
     size_t logs[ERROR_KINDS]; /* of their logarithms, where it is they */
-    Norm norm;
+    bool searched;
 } Places;
 
 const char *plot_axis_name(size_t axis)
@@ -64,64 +62,54 @@ bool plot_is_blank(const PlotData *data, size_t row, size_t axis)
     return *plot_text(data, row, axis) == '\0';
 }
 
-/* Where the text is among the slots, or would be. */
-static size_t *find_slot(const PlotAxis *axis, const char *text, size_t length)
+/* A text of an axis, and how many others came before it. */
+typedef struct {
+    size_t index;
+    char text[];
+} Known;
+
+static int compare_known(const void *a, const void *b)
 {
-    size_t at = (size_t)digest_bytes(DIGEST_START, text, length);
-    for (;; at++) {
-        size_t *slot = &axis->slots[at % (2 * axis->room)];
-        const char *found = *slot > 0 ? axis->texts[*slot - 1] : NULL;
-        if (found == NULL || (strncmp(found, text, length) == 0 && found[length] == '\0')) {
-            return slot;
-        }
-    }
+    return strcmp(((const Known *)a)->text, ((const Known *)b)->text);
 }
 
-static int grow(PlotAxis *axis)
+/* The row that is read has that text on the axis.  0, or 99. */
+static int take_value(PlotData *data, size_t at, const char *text, size_t length)
 {
-    size_t room = axis->room == 0 ? 8 : 2 * axis->room;
-    char **longer = realloc(axis->texts, room * sizeof *longer);
-    if (longer == NULL) {
+    PlotAxis *axis = &data->axes[at];
+    size_t *value = &data->values[data->rows][at];
+    const char *above = data->rows > 0 ? axis->texts[data->values[data->rows - 1][at]] : NULL;
+    if (above != NULL && strlen(above) == length && memcmp(above, text, length) == 0) {
+        *value = data->values[data->rows - 1][at];
+        return 0;
+    }
+    bool full = (axis->count & (axis->count - 1)) == 0; /* a power of two */
+    void *longer = full ? realloc(axis->texts, (2 * axis->count + 1) * sizeof *axis->texts) : NULL;
+    axis->texts = longer != NULL ? longer : axis->texts;
+    Known *known = full && longer == NULL ? NULL : malloc(sizeof *known + length + 1);
+    if (known == NULL) {
         return memory_fault();
     }
-    axis->texts = longer;
-    size_t *slots = calloc(2 * room, sizeof *slots);
-    if (slots == NULL) {
-        return memory_fault();
+    known->index = axis->count;
+    memcpy(known->text, text, length);
+    known->text[length] = '\0';
+    Known *const *found = tsearch(known, &axis->tree, compare_known);
+    if (found == NULL || *found != known) {
+        free(known);
+    } else {
+        axis->texts[axis->count++] = known->text;
     }
-    free(axis->slots);
-    axis->slots = slots;
-    axis->room = room;
-    for (size_t i = 0; i < axis->count; i++) {
-        *find_slot(axis, axis->texts[i], strlen(axis->texts[i])) = i + 1;
-    }
-    return 0;
-}
-
-/* *value = the index of a text of the axis.  0, or 99. */
-static int take_value(PlotAxis *axis, size_t *value, const char *text, size_t length)
-{
-    if (axis->count == axis->room && grow(axis) != 0) {
-        return 99;
-    }
-    size_t *slot = find_slot(axis, text, length);
-    if (*slot == 0) {
-        axis->texts[axis->count] = strndup(text, length);
-        if (axis->texts[axis->count] == NULL) {
-            return memory_fault();
-        }
-        *slot = ++axis->count;
-    }
-    *value = *slot - 1;
-    return 0;
+    *value = found != NULL ? (*found)->index : 0;
+    return found != NULL ? 0 : memory_fault();
 }
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
 typedef struct {
     double number;
-    size_t index;
-    char *text;
+    size_t index; /* in which it came */
+    size_t place; /* of the text that came as this one stands */
+    const char *text;
 } Ordered;
 
 static int compare_ordered(const void *a, const void *b)
@@ -139,7 +127,6 @@ static int order_axis(PlotData *data, size_t axis)
     if (ordered == NULL) {
         return memory_fault();
     }
-    values->filled = 0;
     values->numeric = axis != PLOT_FILE;
     for (size_t i = 0; i < values->count; i++) {
         bool blank = *values->texts[i] == '\0';
@@ -147,17 +134,17 @@ static int order_axis(PlotData *data, size_t axis)
         values->numeric = values->numeric && (blank || format_is_number(values->texts[i]));
     }
     for (size_t i = 0; i < values->count; i++) {
-        char *text = values->texts[i];
+        const char *text = values->texts[i];
         double number = *text == '\0' ? -INFINITY : values->numeric ? strtod(text, NULL) : 0;
-        ordered[i] = (Ordered){number, i, text};
+        ordered[i] = (Ordered){.number = number, .index = i, .text = text};
     }
     qsort(ordered, values->count, sizeof *ordered, compare_ordered);
     for (size_t i = 0; i < values->count; i++) {
         values->texts[i] = ordered[i].text;
-        values->slots[ordered[i].index] = i;
+        ordered[ordered[i].index].place = i;
     }
     for (size_t row = 0; row < data->rows; row++) {
-        data->values[row][axis] = values->slots[data->values[row][axis]];
+        data->values[row][axis] = ordered[data->values[row][axis]].place;
     }
     free(ordered);
     return 0;
@@ -168,7 +155,6 @@ static int order_axis(PlotData *data, size_t axis)
 static void find_columns(Places *places, const Csv *csv, Norm norm)
 {
     places->csv = csv;
-    places->norm = norm;
     places->searched = searched_is(csv);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const char *column = axis_info(axis)->column;
@@ -186,15 +172,22 @@ static void find_columns(Places *places, const Csv *csv, Norm norm)
     }
 }
 
-/* A table of a sweep has its keys and the errors in question. */
-static int check_columns(const Places *places)
+/* Tables of one picture hold the same: searches, or sweeps with their keys and the errors in
+ * question. */
+static int check_columns(PlotData *data, const Places *places)
 {
     const Csv *csv = places->csv;
     const char *const needed[] = {"construction", LAYER_COLUMN,
-                                  column_of_error(ERROR_CONSTRUCTION, places->norm)->name};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+                                  column_of_error(ERROR_CONSTRUCTION, data->norm)->name};
+    const Origin header = {.file = csv->path, .line = 1};
+    if (data->rows > 0 && data->searched != places->searched) {
+        return complain(header, csv_name(csv, 0),
+                        "expected tables of searches alone, or of sweeps alone");
+    }
+    data->searched = places->searched;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed && !data->searched; i++) {
         if (csv_find(csv, needed[i]) == csv->columns) {
-            return complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
+            return complain(header, csv_name(csv, 0),
                             "expected a table of sweep, depth or min-omega, with the column %s",
                             needed[i]);
         }
@@ -202,90 +195,78 @@ static int check_columns(const Places *places)
     return 0;
 }
 
-/* Tables of one picture hold the same. */
-static int check_kind(PlotData *data, const Places *places)
+/* The cell; "" where the table has no such column. */
+static const char *cell_at(const Csv *csv, size_t row, size_t column)
 {
-    if (data->rows > 0 && data->searched != places->searched) {
-        return complain((Origin){.file = places->csv->path, .line = 1}, csv_name(places->csv, 0),
-                        "expected tables of searches alone, or of sweeps alone");
-    }
-    data->searched = places->searched;
-    return places->searched ? 0 : check_columns(places);
+    return column < csv->columns ? csv_cell(csv, row, column) : "";
 }
 
 /* Every name in `options` is an axis, and has a value. */
 static int check_options(const Csv *csv, size_t row, const char *options)
 {
-    while (*options != '\0') {
-        size_t length = strcspn(options, ";"), named = strcspn(options, "=;");
+    bool known = strlen(options) < OPTIONS_MOST;
+    for (const char *rest = options; *rest != '\0' && known;) {
+        size_t length = strcspn(rest, ";"), named = strcspn(rest, "=;");
         char name[64] = "";
-        memcpy(name, options, named < sizeof name ? named : 0);
+        memcpy(name, rest, named < sizeof name ? named : 0);
         Axis axis = axis_find(name);
-        if (axis == AXIS_COUNT || axis_info(axis)->column != NULL || named == length) {
-            return complain((Origin){.file = csv->path, .line = csv_line(row)}, options,
+        known = axis < AXIS_COUNT && axis_info(axis)->column == NULL && named < length;
+        rest += length + (rest[length] == ';');
+    }
+    return known ? 0
+                 : complain((Origin){.file = csv->path, .line = csv_line(row)}, options,
                             "expected axes of %s, each with its value", OPTIONS_COLUMN);
-        }
-        options += length + (options[length] == ';');
-    }
-    return 0;
 }
 
-/* The row's options without what is a default all the same, to be freed.  NULL: memory is short. */
-static char *canonical_options(const Places *places, size_t row, const char *options)
-{
-    AxisCell columns[AXIS_COUNT] = {{0}};
-    size_t length = strlen(options);
-    char *canonical = malloc(length + 1);
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (places->axes[axis] < places->csv->columns) {
-            const char *cell = csv_cell(places->csv, row, places->axes[axis]);
-            columns[axis] = (AxisCell){cell, strlen(cell)};
-        }
-    }
-    if (canonical == NULL) {
-        memory_fault();
-        return NULL;
-    }
-    options_canonical(canonical, options, length, columns);
-    return canonical;
-}
-
-/* A row's values on the axes, its options being canonical. */
-static int take_keys(PlotData *data, const Places *places, size_t row, const char *options)
+/* A row's values on the axes; of those without a column what the row's options say, but for what is
+ * a default all the same. */
+static int take_keys(PlotData *data, const Places *places, size_t row)
 {
     const Csv *csv = places->csv;
-    int status = 0;
+    const char *options = cell_at(csv, row, places->options);
+    char canonical[OPTIONS_MOST + 1];
+    AxisCell columns[AXIS_COUNT] = {{0}};
+    int status = check_options(csv, row, options);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *cell = cell_at(csv, row, places->axes[axis]);
+        columns[axis] =
+            places->axes[axis] < csv->columns ? (AxisCell){cell, strlen(cell)} : (AxisCell){0};
+    }
+    size_t size = status == 0 ? options_canonical(canonical, options, strlen(options), columns) : 0;
     for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
-        char standard[VALUE_TEXT] = "";
-        const char *found = standard;
-        size_t length = 0;
-        if (places->axes[axis] < csv->columns) {
-            found = csv_cell(csv, row, places->axes[axis]);
-        } else if (axis == PLOT_FILE) {
+        char standard[VALUE_TEXT];
+        const char *found = cell_at(csv, row, places->axes[axis]);
+        size_t length = strlen(found);
+        if (axis == PLOT_FILE) {
             found = csv->path;
+            length = strlen(found);
         } else if (axis < AXIS_COUNT && axis_info((Axis)axis)->column == NULL) {
             const AxisInfo *info = axis_info((Axis)axis);
-            value_print(standard, &info->domain, info->standard);
-            const char *option = options_find(&length, options, strlen(options), info->name);
-            found = option != NULL ? option : standard;
+            found = options_find(&length, canonical, size, info->name);
+            if (found == NULL) {
+                value_print(standard, &info->domain, info->standard);
+                found = standard;
+                length = strlen(found);
+            }
         }
-        length = found == standard || length == 0 ? strlen(found) : length;
-        status = take_value(&data->axes[axis], &data->values[data->rows][axis], found, length);
+        status = take_value(data, axis, found, length);
     }
     return status;
 }
 
-static int take_row_keys(PlotData *data, const Places *places, size_t row)
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+PlotCell plot_cell_of(const Number *number)
 {
-    const Csv *csv = places->csv;
-    const char *options = places->options < csv->columns ? csv_cell(csv, row, places->options) : "";
-    int status = check_options(csv, row, options);
-    char *canonical = status == 0 ? canonical_options(places, row, options) : NULL;
-    if (canonical != NULL) {
-        status = take_keys(data, places, row, canonical);
-        free(canonical);
+    PlotCell cell = {.log10 = number->kind == NUMBER_ZERO        ? -INFINITY
+                              : number->kind == NUMBER_NONFINITE ? INFINITY
+                                                                 : NAN};
+    if (number->kind == NUMBER_FINITE && number->digits != 0) {
+        cell.mantissa = (double)number->digits / 1e16;
+        cell.exponent = number->exponent;
+        cell.log10 = log10(cell.mantissa) + (double)number->exponent;
     }
-    return status == 0 && canonical == NULL ? 99 : status;
+    return cell;
 }
 
 /* From the logarithm, where a program that has doubles alone wrote the table anew and a size of
@@ -316,100 +297,58 @@ static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind
 {
     const Csv *csv = places->csv;
     size_t column = places->errors[kind];
+    const char *text = cell_at(csv, row, column);
     Number number;
-    int status = 0;
-    *cell = (PlotCell){.log10 = NAN};
-    if (column == csv->columns) {
-        return 0;
-    }
-    const char *text = csv_cell(csv, row, column);
     if (!number_read(&number, text) || number.negative) {
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
                         "expected a size in the column %s", csv_name(csv, column));
     }
-    if (number.kind == NUMBER_ZERO) {
-        cell->log10 = -INFINITY;
-    } else if (number.kind == NUMBER_NONFINITE) {
-        cell->log10 = INFINITY;
-    } else if (number.kind == NUMBER_FINITE && number.digits != 0) {
-        cell->mantissa = (double)number.digits / 1e16;
-        cell->exponent = number.exponent;
-        cell->log10 = log10(cell->mantissa) + (double)number.exponent;
-    } else if (number.kind == NUMBER_FINITE) {
-        status = take_log(cell, places, row, kind);
-    }
-    cell->bound = places->bounds < csv->columns &&
-                  bounds_has(csv_cell(csv, row, places->bounds), csv_name(csv, column));
-    return status;
+    *cell = plot_cell_of(&number);
+    cell->bound = column < csv->columns &&
+                  bounds_has(cell_at(csv, row, places->bounds), csv_name(csv, column));
+    bool lost = number.kind == NUMBER_FINITE && number.digits == 0; /* 0.0, which is none of ours */
+    return lost ? take_log(cell, places, row, kind) : 0;
 }
 
-static int make_room(PlotData *data, size_t rows)
-{
-    void *values = realloc(data->values, (data->rows + rows + 1) * sizeof *data->values);
-    if (values == NULL) {
-        return memory_fault();
-    }
-    data->values = values;
-    void *cells = realloc(data->cells, (data->rows + rows + 1) * sizeof *data->cells);
-    if (cells == NULL) {
-        return memory_fault();
-    }
-    data->cells = cells;
-    void *silent = realloc(data->silent, (data->rows + rows + 1) * sizeof *data->silent);
-    if (silent == NULL) {
-        return memory_fault();
-    }
-    data->silent = silent;
-    return 0;
-}
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
-static bool is_silent(const Places *places, size_t row)
-{
-    const Csv *csv = places->csv;
-    const char *status = places->status < csv->columns ? csv_cell(csv, row, places->status) : "";
-    return strcmp(status, status_name(STATUS_VACUOUS)) == 0 ||
-           strcmp(status, status_name(STATUS_ERROR)) == 0;
-}
-
-/* The rows of one table. */
-static int take_table(PlotData *data, const Csv *csv, Norm norm)
+/* The rows of one table, for which there is room. */
+static int take_table(PlotData *data, const Csv *csv)
 {
     Places places;
-    find_columns(&places, csv, norm);
-    int status = check_kind(data, &places);
-    status = status != 0 ? status : make_room(data, csv->rows);
+    find_columns(&places, csv, data->norm);
+    int status = check_columns(data, &places);
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
-        status = take_row_keys(data, &places, row);
-        data->silent[data->rows] = is_silent(&places, row);
-        status = status != 0 || !places.searched ? status
-                                                 : searched_take(data->cells[data->rows], csv, row);
+        PlotCell *cells = data->cells[data->rows];
+        const char *word = cell_at(csv, row, places.status);
+        data->silent[data->rows] = strcmp(word, status_name(STATUS_VACUOUS)) == 0 ||
+                                   strcmp(word, status_name(STATUS_ERROR)) == 0;
+        status = take_keys(data, &places, row);
+        if (places.searched) {
+            status = status != 0 ? status : searched_take(cells, csv, row);
+        }
         for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0 && !places.searched; kind++) {
-            status = take_cell(&data->cells[data->rows][kind], &places, row, kind);
+            status = take_cell(&cells[kind], &places, row, kind);
         }
         data->rows += status == 0;
     }
     return status;
 }
 
-/* The sizes of the streams of all rows. */
-static StreamSizes find_sizes(const PlotData *absolute, const PlotData *relative)
-{
-    StreamSizes sizes = stream_sizes_none();
-    for (size_t row = 0; row < absolute->rows; row++) {
-        for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
-            stream_sizes_add(&sizes, absolute->cells[row][kind].log10,
-                             relative->cells[row][kind].log10);
-        }
-    }
-    return sizes;
-}
-
 int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
 {
-    int status = 0;
+    size_t rows = 0;
+    for (size_t i = 0; i < count; i++) {
+        rows += tables[i].rows;
+    }
     data->norm = norm;
+    data->values = calloc(rows + 1, sizeof *data->values);
+    data->cells = calloc(rows + 1, sizeof *data->cells);
+    data->silent = calloc(rows + 1, sizeof *data->silent);
+    bool room = data->values != NULL && data->cells != NULL && data->silent != NULL;
+    int status = room ? 0 : memory_fault();
     for (size_t i = 0; i < count && status == 0; i++) {
-        status = take_table(data, &tables[i], norm);
+        status = take_table(data, &tables[i]);
     }
     if (status == 0 && data->rows == 0) {
         return complain((Origin){.file = tables[0].path, .line = 1}, csv_name(&tables[0], 0),
@@ -421,20 +360,26 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
     return status;
 }
 
-/* The largest entry, unless streams shrink or grow: then relative errors. */
+/* The largest entry, unless streams of many layers shrink or grow: then relative errors. */
 static int take_fitting(PlotData *data, const Csv *tables, size_t count)
 {
+    const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
     PlotData relative = {0};
     int status = plot_data_take(data, tables, count, NORM_MAX);
-    bool has_relative = status == 0;
-    for (size_t i = 0; i < count && has_relative; i++) {
-        const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
-        has_relative = csv_find(&tables[i], name) < tables[i].columns;
+    bool layers = status == 0 && !data->searched && data->axes[PLOT_LAYER].filled > 1;
+    for (size_t i = 0; i < count && layers; i++) {
+        layers = csv_find(&tables[i], name) < tables[i].columns;
     }
-    bool layers = data->axes[PLOT_LAYER].filled > 1;
-    if (has_relative && !data->searched && layers) {
+    if (layers) {
+        StreamSizes sizes = stream_sizes_none();
         status = plot_data_take(&relative, tables, count, NORM_REL);
-        if (status == 0 && stream_sizes_norm(find_sizes(data, &relative), layers) == NORM_REL) {
+        for (size_t row = 0; row < data->rows && status == 0; row++) {
+            for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
+                stream_sizes_add(&sizes, data->cells[row][kind].log10,
+                                 relative.cells[row][kind].log10);
+            }
+        }
+        if (status == 0 && stream_sizes_norm(sizes, layers) == NORM_REL) {
             PlotData absolute = *data;
             *data = relative;
             relative = absolute;
@@ -465,11 +410,12 @@ int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
 void plot_data_clear(PlotData *data)
 {
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        for (size_t i = 0; i < data->axes[axis].count; i++) {
-            free(data->axes[axis].texts[i]);
+        while (data->axes[axis].tree != NULL) {
+            Known *known = *(Known **)data->axes[axis].tree;
+            (void)tdelete(known, &data->axes[axis].tree, compare_known);
+            free(known);
         }
         free(data->axes[axis].texts);
-        free(data->axes[axis].slots);
     }
     free(data->values);
     free(data->cells);

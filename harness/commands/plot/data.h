@@ -8,6 +8,7 @@
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_DATA_H
 
 #include "../../base/csv_read.h"
+#include "../../base/number.h"
 #include "../../grid/axes.h"
 
 #include <stdbool.h>
@@ -25,6 +26,9 @@ typedef struct {
     bool bound;
 } PlotCell;
 
+/* The size that a number says. */
+PlotCell plot_cell_of(const Number *number);
+
 /* text = "2.5e-14", "<2.5e-14" of a bound, "0", "-" of a blank; an exponent of any length. */
 enum { PLOT_SIZE_TEXT = 48 };
 void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell);
@@ -32,9 +36,9 @@ void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell);
 /* The values of an axis as they are written, each once: numbers in order, words as they came;
  * blanks first. */
 typedef struct {
-    char **texts; /* [count]; "": it does not matter in that row */
-    size_t count, room;
-    size_t *slots; /* while they are read, [2 room]: 1 + the index of a text, by its digest */
+    const char **texts; /* [count]; "": it does not matter in that row */
+    size_t count;
+    void *tree;    /* of tsearch: every text with its number while they are read */
     size_t filled; /* that are not blank */
     bool numeric;  /* those are all numbers */
 } PlotAxis;
@@ -59,7 +63,8 @@ const char *plot_axis_name(size_t axis);
 int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
     __attribute__((warn_unused_result));
 
-/* The same of tables that are read, in that norm; rows stand in the tables' order. */
+/* The same of tables that are read, in that norm, *data being empty; rows stand in the tables'
+ * order. */
 int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
     __attribute__((warn_unused_result));
 void plot_data_clear(PlotData *data);

@@ -4,6 +4,7 @@
 #include "laws.h"
 
 #include "../growth/find.h"
+#include "curves.h"
 #include "marks.h"
 #include "places.h"
 
@@ -13,8 +14,7 @@
 typedef struct {
     FILE *file;
     const Picture *picture;
-    const Curve *curves; /* [count] */
-    size_t count, panel;
+    size_t panel;
 } Drawing;
 
 static void draw_law(const Drawing *drawing, const Law *law, unsigned colour)
@@ -34,7 +34,6 @@ static void draw_law(const Drawing *drawing, const Law *law, unsigned colour)
 /* Of a series that is drawn in the panel. */
 static int take_series(void *context, const Series *series)
 {
-    const unsigned on_band = 0x444444;
     const Drawing *drawing = context;
     const Picture *picture = drawing->picture;
     const size_t *values = picture->data->values[series->row];
@@ -44,23 +43,22 @@ static int take_series(void *context, const Series *series)
         return 0;
     }
     int status = laws_find(&laws, series);
-    for (size_t i = 0; i < drawing->count && status == 0; i++) {
-        const Curve *curve = &drawing->curves[i];
+    for (size_t i = 0; i < picture->curve_count && status == 0; i++) {
+        const Curve *curve = &picture->curves[i];
         bool is_its = curve->kind == series->kind &&
                       (picture->y == PLOT_AXES || values[picture->y] == picture->y_order[curve->y]);
         for (size_t k = 0; k < laws.count && is_its; k++) {
             if (law_has_line(&laws.laws[k])) {
-                bool band = curve->style.width > 5;
-                draw_law(drawing, &laws.laws[k], band ? on_band : curve->style.colour);
+                draw_law(drawing, &laws.laws[k], curve_sign_colour(curve));
             }
         }
     }
     return status;
 }
 
-int laws_write(FILE *file, const Picture *picture, const Curve *curves, size_t count)
+int laws_write(FILE *file, const Picture *picture)
 {
-    Drawing drawing = {file, picture, curves, count, 0};
+    Drawing drawing = {file, picture, 0};
     int status = 0;
     fputs("$laws << EOD\n", file);
     for (; drawing.panel < picture->panel_count && status == 0; drawing.panel++) {
@@ -69,5 +67,5 @@ int laws_write(FILE *file, const Picture *picture, const Curve *curves, size_t c
         fputc('\n', file);
     }
     fputs("EOD\n", file);
-    return status == 0 ? 0 : -1;
+    return status;
 }

@@ -20,7 +20,7 @@
 #define APART 7
 #define BEYOND 8
 /* More values than these have marks at round numbers. */
-enum { VALUES_MOST = 8, MARK_TEXT = 48 };
+enum { VALUES_MOST = 8 };
 
 void marks_quote(FILE *file, const char *text)
 {
@@ -32,6 +32,7 @@ void marks_quote(FILE *file, const char *text)
         } else {
             putc(*text, file);
         }
+        fputs(strncmp(text, "]>", 2) == 0 ? " " : "", file);
     }
     putc('\'', file);
 }
@@ -79,71 +80,52 @@ void marks_word(char text[CAPTION_LINE], const Picture *picture, size_t x, size_
 
 /* ---- Marks ----------------------------------------------------------------------------------- */
 
-/* An axis while its marks are written. */
-typedef struct {
-    FILE *file;
-    double low, scale; /* pixels of a unit */
-    double from, to;   /* where nothing is written yet, in pixels from low */
-    bool any;
-} Marks;
-
-static Marks open_marks(FILE *file, double low, double high, double length)
+/* A value of x, or up of y, as it is written on the axis. */
+static void print_mark(char text[CAPTION_LINE], const Picture *picture, bool up, size_t value)
 {
-    return (Marks){file, low, length / (high - low), -BEYOND, length + BEYOND, false};
-}
-
-/* Writes a mark where it touches no other. */
-static void write_mark(Marks *marks, double at, const char *text, double width)
-{
-    double middle = (at - marks->low) * marks->scale;
-    if (middle - width / 2 >= marks->from && middle + width / 2 <= marks->to) {
-        fprintf(marks->file, "%s", marks->any ? ", " : "");
-        marks_quote(marks->file, text);
-        fprintf(marks->file, " %.17g", at);
-        marks->from = middle + width / 2 + APART;
-        marks->any = true;
+    if (up || !picture->categories) {
+        const char *number = up ? picture_y_text(picture, value) : picture_x_text(picture, value);
+        snprintf(text, CAPTION_LINE, "%.40s", number);
+    } else {
+        marks_word(text, picture, value, MARK_WORD);
     }
 }
 
-/* A power of ten, 10^4 or more or 10^-3 or less, as one; another number as it is written.  Returns
- * its width in characters. */
-static double number_mark(char text[MARK_TEXT], const char *value)
+/* What a mark takes of the axis, in pixels: those up the picture, and words, which stand aslant, a
+ * line. */
+static double mark_width(const Picture *picture, bool up, size_t value)
 {
-    double number = strtod(value, NULL), power = round(log10(fabs(number)));
-    char exact[32];
-    snprintf(exact, sizeof exact, "1e%.0f", power);
-    if (isfinite(power) && (power >= 4 || power <= -3) && strtod(exact, NULL) == number) {
-        const char *sign = power < 0 ? "\u2212" : "";
-        snprintf(text, MARK_TEXT, "10^{%s%.0f}", sign, fabs(power));
-        return 2 + 0.8 * (fabs(power) >= 100 ? 3 : fabs(power) >= 10 ? 2 : 1) + (power < 0);
-    }
-    snprintf(text, MARK_TEXT, "%.40s", value);
-    return (double)strlen(text);
+    char text[CAPTION_LINE];
+    print_mark(text, picture, up, value);
+    return CHARACTER * (up || picture->categories ? 2 : (double)strlen(text));
 }
 
-/* Values as they are written: the last one, and from the first on those that fit before it. */
-static void write_values(Marks *marks, const Picture *picture)
+/* Values as they are written, on an axis from low to high that is so many pixels long.  Side by
+ * side, every so many-th; else the last one, and from the first on those that touch no other. */
+static void write_values(FILE *file, const Picture *picture, bool up, double low, double high,
+                         double length)
 {
-    char text[MARK_TEXT];
-    size_t last = picture->x_count - 1;
-    double width = CHARACTER * number_mark(text, picture_x_text(picture, last));
-    write_mark(marks, marks_x_place(picture, last), text, width);
-    marks->to = marks->any ? marks->from - width - 2 * APART : marks->to;
-    marks->from = -BEYOND;
-    for (size_t x = 0; x < last; x++) {
-        width = CHARACTER * number_mark(text, picture_x_text(picture, x));
-        write_mark(marks, marks_x_place(picture, x), text, width);
+    size_t count = up ? picture->y_count : picture->x_count, step = 1;
+    double from = -BEYOND, to = length + BEYOND, scale = length / (high - low);
+    bool apart = up || side_by_side(picture);
+    const char *separator = "";
+    for (size_t i = 0; i < count && apart; i++) {
+        step = (size_t)fmax((double)step, ceil((mark_width(picture, up, i) + APART) / scale));
     }
-}
-
-static void write_words(FILE *file, const Picture *picture)
-{
-    for (size_t x = 0; x < picture->x_count; x++) {
-        char word[CAPTION_LINE];
-        marks_word(word, picture, x, MARK_WORD);
-        fputs(x > 0 ? ", " : "", file);
-        marks_quote(file, word);
-        fprintf(file, " %zu", x);
+    for (size_t i = 0; i < count; i += step) {
+        size_t value = apart ? i : i == 0 ? count - 1 : i - 1;
+        char text[CAPTION_LINE];
+        double at = up ? (double)value : marks_x_place(picture, value);
+        double middle = (at - low) * scale, half = mark_width(picture, up, value) / 2;
+        if (apart || (middle - half >= from && middle + half <= to)) {
+            print_mark(text, picture, up, value);
+            fputs(separator, file);
+            marks_quote(file, text);
+            fprintf(file, " %.17g", at);
+            separator = ", ";
+            to = i == 0 ? middle - half - APART : to;
+            from = i == 0 ? from : middle + half + APART;
+        }
     }
 }
 
@@ -154,29 +136,19 @@ void marks_write_x(FILE *file, const Picture *picture, double width)
     bool few = apart || picture->x_count <= VALUES_MOST || (log && high - low < POWERS_LEAST);
     double margin = apart ? 0.5 : low < high ? (high - low) * 0.03 : fmax(1, fabs(low) / 2);
     fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
-    if (!few) {
+    if (few) {
+        fputs("set xtics (", file);
+        write_values(file, picture, false, low - margin, high + margin, width);
+        fputs(picture->categories ? ") rotate by 35 right noenhanced\n" : ")\n", file);
+    } else {
         fprintf(file, "set xtics %s\nset format x '%s'\n",
                 log && high - low < MARKS_EACH ? "1" : "autofreq", log ? "10^{%.0f}" : "%g");
-        return;
     }
-    Marks marks = open_marks(file, low - margin, high + margin, width);
-    fputs("set xtics (", file);
-    if (picture->categories) {
-        write_words(file, picture);
-    } else {
-        write_values(&marks, picture);
-    }
-    fputs(picture->categories ? ") rotate by 35 right noenhanced\n" : ") enhanced\n", file);
 }
 
 void marks_write_y(FILE *file, const Picture *picture, double height)
 {
-    Marks marks = open_marks(file, -0.5, (double)picture->y_count - 0.5, height);
     fputs("set ytics (", file);
-    for (size_t y = 0; y < picture->y_count; y++) {
-        char text[MARK_TEXT];
-        (void)number_mark(text, picture_y_text(picture, y));
-        write_mark(&marks, (double)y, text, 2 * CHARACTER);
-    }
-    fputs(") enhanced\n", file);
+    write_values(file, picture, true, -0.5, (double)picture->y_count - 0.5, height);
+    fputs(")\n", file);
 }

@@ -20,7 +20,7 @@ enum { MARKS_EACH = 5 };
 void marks_quote(FILE *file, const char *text);
 
 /* Where the value of x with that index is drawn: a number or its logarithm; words, the cells of
- * heat maps and the bars of searches side by side. */
+ * heat maps and the intervals of searches side by side. */
 double marks_x_place(const Picture *picture, size_t x);
 
 /* A value of x as a word of at most so many characters: of a path the file's name alone. */

@@ -3,6 +3,7 @@
  */
 #include "picture.h"
 
+#include "curves.h"
 #include "places.h"
 #include "searched.h"
 
@@ -17,6 +18,10 @@ enum { HEAT_LEAST = 4 };
 /* The scale's room below the smallest error of the machine, in powers of ten. */
 #define BELOW_MACHINE 2.0
 #define SCALE_LEAST 3.0
+/* It reaches to a tolerance that is so near, in powers of ten. */
+#define TOLERANCE_NEAR 4.0
+/* How far crosses are above it, as a part of it. */
+#define CROSSES_ABOVE 0.08
 
 /* ---- Orders and cells ------------------------------------------------------------------------ */
 
@@ -45,41 +50,87 @@ static int make_order(size_t **order, size_t **at, size_t *count, const Picture 
     return 0;
 }
 
-static void take_largest(PlotCell *cell, PlotCell other)
+/* A row in its place. */
+typedef struct {
+    size_t place, row;
+} Drawn;
+
+static int compare_drawn(const void *a, const void *b)
 {
-    if (isnan(cell->log10) || other.log10 > cell->log10 ||
-        (other.log10 == cell->log10 && other.bound)) {
-        *cell = isnan(other.log10) ? *cell : other;
-    }
+    const Drawn *x = a, *y = b;
+    return x->place != y->place ? (x->place > y->place) - (x->place < y->place)
+                                : (x->row > y->row) - (x->row < y->row);
 }
 
-static PlotCell *cell_at(const Picture *picture, size_t panel, size_t y, size_t x)
+static int compare_cells(const void *a, const void *b)
 {
-    return picture->cells[(panel * picture->y_count + y) * picture->x_count + x];
+    const PlotCell *x = a, *y = b;
+    return x->log10 != y->log10 ? (x->log10 > y->log10) - (x->log10 < y->log10)
+                                : x->bound - y->bound;
 }
 
-static void fill_cells(Picture *picture, const size_t *x_at, const size_t *y_at)
+/* What the rows [count] of one place come to; room: for as many cells. */
+static void fill_place(Picture *picture, const Drawn *drawn, size_t count, PlotCell *room)
 {
     const PlotData *data = picture->data;
-    size_t count = picture->panel_count * picture->y_count * picture->x_count;
-    for (size_t i = 0; i < count * ERROR_KINDS; i++) {
-        picture->cells[i / ERROR_KINDS][i % ERROR_KINDS].log10 = NAN;
+    PlotCell *cells = picture->cells[drawn->place];
+    PlotSpan *spans = picture->spans[drawn->place];
+    picture->several = picture->several || count > 1;
+    for (size_t i = 0; i < count && data->searched; i++) {
+        searched_join(cells, data->cells[drawn[i].row]);
     }
-    for (size_t row = 0; row < data->rows; row++) {
+    for (ErrorKind kind = 0; kind < ERROR_KINDS && !data->searched; kind++) {
+        size_t known = 0;
+        for (size_t i = 0; i < count; i++) {
+            room[known] = data->cells[drawn[i].row][kind];
+            known += isnan(room[known].log10) ? 0 : 1;
+        }
+        if (known > 0) {
+            qsort(room, known, sizeof *room, compare_cells);
+            double low = room[(known - 1) / 2].log10, high = room[known / 2].log10;
+            bool between = isfinite(low) && isfinite(high);
+            cells[kind] = room[known - 1];
+            spans[kind] = (PlotSpan){room[0].log10, between      ? (low + high) / 2
+                                                    : isinf(low) ? low
+                                                                 : high};
+        }
+    }
+}
+
+static size_t place_of(const Picture *picture, size_t panel, size_t y, size_t x)
+{
+    return (panel * picture->y_count + y) * picture->x_count + x;
+}
+
+static int fill_places(Picture *picture, const size_t *x_at, const size_t *y_at)
+{
+    const PlotData *data = picture->data;
+    Drawn *drawn = calloc(data->rows + 1, sizeof *drawn);
+    PlotCell *room = calloc(data->rows + 1, sizeof *room);
+    size_t count = 0;
+    bool fits = drawn != NULL && room != NULL;
+    for (size_t row = 0; row < data->rows && fits; row++) {
         picture->undrawn += plot_is_blank(data, row, picture->x);
         if (places_draw(picture, row)) {
             const size_t *values = data->values[row];
             size_t y = picture->y == PLOT_AXES ? 0 : y_at[values[picture->y]];
-            PlotCell *cells =
-                cell_at(picture, places_panel(picture, row), y, x_at[values[picture->x]]);
-            if (data->searched) {
-                searched_join(cells, data->cells[row]);
-            }
-            for (ErrorKind kind = 0; kind < ERROR_KINDS && !data->searched; kind++) {
-                take_largest(&cells[kind], data->cells[row][kind]);
-            }
+            size_t panel = places_panel(picture, row), x = x_at[values[picture->x]];
+            drawn[count++] = (Drawn){place_of(picture, panel, y, x), row};
         }
     }
+    if (count > 0) {
+        qsort(drawn, count, sizeof *drawn, compare_drawn);
+    }
+    for (size_t first = 0, next; first < count; first = next) {
+        next = first;
+        while (next < count && drawn[next].place == drawn[first].place) {
+            next++;
+        }
+        fill_place(picture, &drawn[first], next - first, room);
+    }
+    free(drawn);
+    free(room);
+    return fits ? 0 : memory_fault();
 }
 
 static int make_cells(Picture *picture)
@@ -89,22 +140,35 @@ static int make_cells(Picture *picture)
     status = status != 0
                  ? status
                  : make_order(&picture->y_order, &y_at, &picture->y_count, picture, picture->y);
-    if (status == 0) {
-        picture->cells = calloc(picture->panel_count * picture->y_count,
-                                picture->x_count * sizeof *picture->cells);
-        status = picture->cells == NULL ? memory_fault() : 0;
+    size_t count = place_of(picture, picture->panel_count, 0, 0);
+    picture->cells = calloc(count + 1, sizeof *picture->cells);
+    picture->spans = calloc(count + 1, sizeof *picture->spans);
+    if (status == 0 && (picture->cells == NULL || picture->spans == NULL)) {
+        status = memory_fault();
     }
-    if (status == 0) {
-        fill_cells(picture, x_at, y_at);
+    for (size_t i = 0; i < count * ERROR_KINDS && status == 0; i++) {
+        picture->cells[i / ERROR_KINDS][i % ERROR_KINDS].log10 = NAN;
+        picture->spans[i / ERROR_KINDS][i % ERROR_KINDS] = (PlotSpan){NAN, NAN};
     }
+    status = status != 0 ? status : fill_places(picture, x_at, y_at);
     free(x_at);
     free(y_at);
     return status;
 }
 
+bool picture_is_point(const Picture *picture)
+{
+    return place_of(picture, picture->panel_count, 0, 0) == 1;
+}
+
 const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x)
 {
-    return cell_at(picture, panel, y, x);
+    return picture->cells[place_of(picture, panel, y, x)];
+}
+
+const PlotSpan *picture_span(const Picture *picture, size_t panel, size_t y, size_t x)
+{
+    return picture->spans[place_of(picture, panel, y, x)];
 }
 
 const char *picture_x_text(const Picture *picture, size_t x)
@@ -120,55 +184,68 @@ const char *picture_y_text(const Picture *picture, size_t y)
 
 /* ---- Scales ---------------------------------------------------------------------------------- */
 
-/* The smallest and the largest logarithm drawn of an error; false: there is none. */
-static bool find_range(const Picture *picture, ErrorKind kind, double *low, double *high)
+bool picture_has(const Picture *picture, ErrorKind kind)
 {
-    size_t count = picture->panel_count * picture->y_count * picture->x_count;
-    bool found = false;
-    for (size_t i = 0; i < count; i++) {
-        double value = picture->cells[i][kind].log10;
-        if (isfinite(value)) {
-            *low = found ? fmin(*low, value) : value;
-            *high = found ? fmax(*high, value) : value;
-            found = true;
-        }
+    size_t count = place_of(picture, picture->panel_count, 0, 0), i = 0;
+    while (i < count && !isfinite(picture->cells[i][kind].log10)) {
+        i++;
     }
-    return found;
+    return i < count;
 }
 
 bool picture_shows(const Picture *picture, ErrorKind kind)
 {
-    double low, high;
-    bool among =
-        kind == picture->main || (!picture->only_main && kind != ERROR_OBSERVED &&
-                                  (picture->kind == PICTURE_ERRORS || kind == ERROR_NATIVE ||
-                                   (kind == ERROR_CONSTRUCTION && picture->main == ERROR_TOTAL)));
-    return among && find_range(picture, kind, &low, &high);
+    size_t i = 0;
+    while (i < picture->curve_count && picture->curves[i].kind != kind) {
+        i++;
+    }
+    return i < picture->curve_count;
+}
+
+/* What a curve takes of the scale; *low: of that alone. */
+static void take_curve(Picture *picture, const Curve *curve, double *low)
+{
+    for (size_t i = 0; i < picture->panel_count * picture->x_count; i++) {
+        size_t panel = i / picture->x_count, x = i % picture->x_count;
+        PlotSpan span = picture_span(picture, panel, curve->y, x)[curve->kind];
+        double largest = picture_cell(picture, panel, curve->y, x)[curve->kind].log10;
+        const double values[] = {largest, span.median, span.least};
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+            *low = isfinite(values[k]) ? fmin(*low, values[k]) : *low;
+            picture->high = isfinite(values[k]) ? fmax(picture->high, values[k]) : picture->high;
+        }
+        picture->top = largest == INFINITY ? INFINITY : picture->top;
+    }
 }
 
 /* The logarithms that the scale has room for: all of the machine's errors, and what the others have
- * above them; without the machine, all. */
+ * above them; without the machine, all.  It reaches to a tolerance that is near. */
 static int find_scale(Picture *picture)
 {
-    double machine = INFINITY, all = INFINITY, low, high;
+    double machine = INFINITY, all = INFINITY;
     picture->high = -INFINITY;
-    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        if (picture_shows(picture, kind) && find_range(picture, kind, &low, &high)) {
-            bool is_machine = kind >= ERROR_ROUNDING;
-            machine = is_machine ? fmin(machine, low) : machine;
-            all = fmin(all, low);
-            picture->high = fmax(picture->high, high);
-        }
+    for (size_t i = 0; i < picture->curve_count; i++) {
+        bool is_machine = picture->curves[i].kind >= ERROR_ROUNDING;
+        take_curve(picture, &picture->curves[i], is_machine ? &machine : &all);
     }
+    all = fmin(all, machine);
     if (!isfinite(picture->high)) {
         return complain((Origin){0}, plot_text(picture->data, 0, PLOT_FILE),
-                        "expected an error above 0 in a row that is drawn");
+                        "expected a finite error above 0 in a row that is drawn");
     }
     picture->low = isfinite(machine) ? fmax(all, machine - BELOW_MACHINE) : all;
+    if (fabs(picture->tolerance - picture->low) < TOLERANCE_NEAR) {
+        picture->low = fmin(picture->low, picture->tolerance - 0.5);
+    }
+    if (fabs(picture->tolerance - picture->high) < TOLERANCE_NEAR) {
+        picture->high = fmax(picture->high, picture->tolerance + 0.5);
+    }
     if (picture->high - picture->low < SCALE_LEAST) {
         picture->high = ceil(picture->high + 0.2);
         picture->low = fmin(picture->high - SCALE_LEAST, floor(picture->low));
     }
+    double room = picture->top == INFINITY ? CROSSES_ABOVE * (picture->high - picture->low) : 0;
+    picture->top = picture->high + room;
     return 0;
 }
 
@@ -179,9 +256,9 @@ static const char *one_word(const PlotData *data, size_t axis)
 }
 
 /* The error that is judged: as the user asks, or as the rows say, or one that is there. */
-static void find_judged(Picture *picture, const PictureWish *wish)
+static void find_judged(Picture *picture)
 {
-    double low, high;
+    const PictureWish *wish = &picture->wish;
     const char *tolerance = one_word(picture->data, AXIS_TOLERANCE);
     const char *judge = one_word(picture->data, AXIS_JUDGE);
     bool judged = *tolerance != '\0' && strcmp(tolerance, "none") != 0;
@@ -192,10 +269,8 @@ static void find_judged(Picture *picture, const PictureWish *wish)
     }
     if (wish->error >= 0) {
         picture->main = (ErrorKind)wish->error;
-        picture->only_main = true;
-    } else if (!find_range(picture, picture->main, &low, &high)) {
-        bool machine = find_range(picture, ERROR_OBSERVED, &low, &high); /* and no reference */
-        picture->main = machine ? ERROR_OBSERVED : ERROR_CONSTRUCTION;
+    } else if (!picture_has(picture, picture->main)) { /* no reference, or no machine */
+        picture->main = picture_has(picture, ERROR_OBSERVED) ? ERROR_OBSERVED : ERROR_CONSTRUCTION;
     }
     picture->tolerance = !isnan(wish->tolerance) ? wish->tolerance
                          : judged                ? log10(strtod(tolerance, NULL))
@@ -236,6 +311,7 @@ static PictureKind choose_kind(const Picture *picture)
 int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish)
 {
     picture->data = data;
+    picture->wish = *wish;
     picture->tolerance = NAN;
     int status = places_find(picture, wish->x);
     status = status != 0 ? status : make_cells(picture);
@@ -243,12 +319,12 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
         return status;
     }
     picture->kind = choose_kind(picture);
-    if (picture->kind == PICTURE_BARS) {
-        return searched_scale(picture);
+    picture->wish.laws = wish->laws && !picture->categories && picture->kind != PICTURE_HEAT;
+    if (!data->searched) {
+        find_judged(picture);
     }
-    picture->laws = wish->laws && !picture->categories && picture->kind != PICTURE_HEAT;
-    find_judged(picture, wish);
-    return find_scale(picture);
+    status = curves_find(picture);
+    return status != 0 ? status : data->searched ? searched_scale(picture) : find_scale(picture);
 }
 
 void picture_clear(Picture *picture)
@@ -257,5 +333,7 @@ void picture_clear(Picture *picture)
     free(picture->x_order);
     free(picture->y_order);
     free(picture->cells);
+    free(picture->spans);
+    free(picture->curves);
     *picture = (Picture){0};
 }

@@ -4,6 +4,7 @@
 #include "places.h"
 
 #include "../../base/message.h"
+#include "../../base/suggest.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -55,14 +56,14 @@ static bool is_grid(const Picture *picture, size_t axis)
     return (double)count >= GRID_SHARE * pairs;
 }
 
-/* Axes over which the largest error is taken at once. */
+/* Axes whose values are one place at once. */
 static bool is_sample(const PlotData *data, size_t axis)
 {
     return axis == AXIS_SEED || axis == AXIS_INPUT || axis == AXIS_MAX_BITS ||
            (axis == AXIS_DEPTH && data->axes[PLOT_LAYER].filled > 1);
 }
 
-/* The axes that vary by themselves become PLACE_LARGEST, for the time being; the rest is fixed. */
+/* The axes that vary by themselves become PLACE_SPAN, for the time being; the rest is fixed. */
 static void find_varying(Picture *picture)
 {
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
@@ -71,13 +72,13 @@ static void find_varying(Picture *picture)
             hangs = picture->places[other] != PLACE_FIXED && !is_sample(picture->data, other) &&
                     hangs_on(picture, axis, other);
         }
-        picture->places[axis] = hangs ? PLACE_FIXED : PLACE_LARGEST;
+        picture->places[axis] = hangs ? PLACE_FIXED : PLACE_SPAN;
     }
 }
 
 static bool is_free_number(const Picture *picture, size_t axis)
 {
-    return picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis) &&
+    return picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis) &&
            picture->data->axes[axis].numeric;
 }
 
@@ -98,21 +99,19 @@ static size_t longest(const Picture *picture)
 /* The axis that --x names. */
 static int find_wished(Picture *picture, const char *name)
 {
-    char list[512] = "";
-    for (size_t axis = 0, used = 0; axis < PLOT_AXES; axis++) {
-        if (filled(picture, axis) > 1 && axis != PLOT_FILE) {
+    const char *names[PLOT_AXES];
+    size_t count = 0;
+    for (size_t axis = 0; axis < PLOT_FILE; axis++) {
+        if (filled(picture, axis) > 1) {
+            names[count++] = plot_axis_name(axis);
             if (strcmp(plot_axis_name(axis), name) == 0) {
                 picture->x = axis;
                 return 0;
             }
-            used += used < sizeof list
-                        ? (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                                           used == 0 ? "" : ", ", plot_axis_name(axis))
-                        : 0;
         }
     }
-    return complain((Origin){.flag = "x"}, name, "expected an axis that varies in the table%s%s",
-                    *list != '\0' ? ": " : ", and none does", list);
+    return complain_unknown((Origin){.flag = "x"}, name, "an axis that varies in the table", names,
+                            count, count);
 }
 
 /* The picture is of the axis's most frequent value, blanks apart. */
@@ -144,7 +143,7 @@ static int place_x(Picture *picture, const char *wish)
         picture->x = AXIS_CONSTRUCTION;
         for (size_t axis = 0; axis < PLOT_AXES; axis++) {
             bool more = filled(picture, axis) > filled(picture, picture->x);
-            if (picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis) && more) {
+            if (picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis) && more) {
                 picture->x = axis;
             }
         }
@@ -219,22 +218,81 @@ static void place_panels(Picture *picture)
 {
     size_t count = 1;
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        if (picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis) &&
+        if (picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis) &&
             axis != AXIS_CONSTRUCTION && axis != PLOT_FILE && !is_grid(picture, axis)) {
             place_one(picture, axis);
         }
     }
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        if (picture->places[axis] == PLACE_LARGEST && !is_sample(picture->data, axis)) {
+        if (picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis)) {
             picture->places[axis] = PLACE_PANEL;
             bool few = count_panels(picture);
-            picture->places[axis] = !few                           ? PLACE_LARGEST
+            picture->places[axis] = !few                           ? PLACE_SPAN
                                     : picture->panel_count > count ? PLACE_PANEL
                                                                    : PLACE_FIXED;
             count = few ? picture->panel_count : count;
         }
     }
     (void)count_panels(picture); /* as many as the last time that they were few */
+}
+
+/* ---- Rows and columns ------------------------------------------------------------------------ */
+
+static size_t count_values(const Picture *picture, size_t axis)
+{
+    size_t count = 0;
+    for (size_t panel = 0; panel < picture->panel_count; panel++) {
+        size_t before = 0, value = picture->data->values[picture->panel_row[panel]][axis];
+        while (picture->data->values[picture->panel_row[before]][axis] != value) {
+            before++;
+        }
+        count += before == panel;
+    }
+    return count;
+}
+
+/* The order of two rows by the axes of panels but one: below, at, above 0. */
+static int compare_panels(const Picture *picture, size_t a, size_t b, size_t but)
+{
+    const size_t *x = picture->data->values[a], *y = picture->data->values[b];
+    int order = 0;
+    for (size_t axis = 0; axis < PLOT_AXES && order == 0; axis++) {
+        bool tells = picture->places[axis] == PLACE_PANEL && axis != but;
+        order = tells ? (x[axis] > y[axis]) - (x[axis] < y[axis]) : 0;
+    }
+    return order;
+}
+
+/* Panels by two axes or more lie in rows and columns, where all of their pairs are there: columns
+ * are of the axis with the most values that fit beside each other, rows of the others. */
+static void place_grid(Picture *picture)
+{
+    size_t axes = 0, of = PLOT_AXES, columns = 0, rows = 1, *row = picture->panel_row;
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        bool panels = picture->places[axis] == PLACE_PANEL;
+        size_t values = panels ? count_values(picture, axis) : 0;
+        axes += panels;
+        of = values > columns && values <= PANEL_COLUMNS ? axis : of;
+        columns = of == axis ? values : columns;
+    }
+    for (size_t panel = 1; panel < picture->panel_count && axes > 1; panel++) {
+        for (size_t at = panel; at > 0; at--) { /* among those before it */
+            int order = compare_panels(picture, row[at - 1], row[at], of);
+            bool behind =
+                order == 0 && of != PLOT_AXES &&
+                picture->data->values[row[at - 1]][of] > picture->data->values[row[at]][of];
+            if (order < 0 || (order == 0 && !behind)) {
+                break;
+            }
+            size_t swapped = row[at];
+            row[at] = row[at - 1];
+            row[at - 1] = swapped;
+        }
+    }
+    for (size_t panel = 1; panel < picture->panel_count; panel++) {
+        rows += compare_panels(picture, row[panel - 1], row[panel], of) != 0;
+    }
+    picture->columns = axes > 1 && rows * columns == picture->panel_count ? columns : 0;
 }
 
 int places_find(Picture *picture, const char *x)
@@ -250,5 +308,6 @@ int places_find(Picture *picture, const char *x)
     }
     place_y(picture);
     place_panels(picture);
+    place_grid(picture);
     return 0;
 }

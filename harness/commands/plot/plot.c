@@ -2,6 +2,7 @@
  * The command `plot`: its words, and the picture on its way to a file or a terminal.
  */
 #include "bars.h"
+#include "caption.h"
 #include "render.h"
 
 #include "../../base/atomic_file.h"
@@ -9,140 +10,165 @@
 #include "../../base/number.h"
 #include "../../base/shown.h"
 #include "../../base/streams.h"
-#include "../../base/words.h"
-#include "../../grid/distinct.h"
+#include "../../grid/own_words.h"
 #include "../commands.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Its flags, in the order of commands.c. */
+enum {
+    FLAG_PICTURE,
+    FLAG_X,
+    FLAG_ERROR,
+    FLAG_NORM,
+    FLAG_MET,
+    FLAG_SIZE,
+    FLAG_TITLE,
+    FLAG_CAPTION,
+    FLAG_LAWS
+};
+/* Pixels of a picture's sides. */
+enum { SIZE_LEAST = 240, SIZE_MOST = 20000 };
+
 typedef struct {
-    char **tables; /* [table_count] */
-    size_t table_count;
-    const char *output; /* NULL: text on stdout */
+    const CommandInfo *command;
+    OwnWords words;
     Target target;
     Norm norm; /* NORM_COUNT: what fits */
     PictureWish wish;
-    unsigned given; /* bit f: flag f was */
 } Plot;
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static int refuse_words(const char *word)
+static Origin origin_of(const Plot *plot, size_t flag)
 {
-    return complain((Origin){0}, word, "expected %s", commands_get(COMMAND_PLOT)->usage);
+    return (Origin){.flag = plot->command->own_flags[flag].name};
 }
 
-/* *index = the place of a word among those of an axis, as a flag takes them. */
-static int read_choice(size_t *index, const char *flag, Axis axis, const char *word)
+/* *index = the place of the flag's word among those of an axis; without the flag it stays. */
+static int read_choice(int *index, const Plot *plot, size_t flag, Axis axis)
 {
     Domain domain = axis_info(axis)->domain;
+    const char *word = plot->words.values[flag];
     char list[256];
     if (axis == AXIS_JUDGE) {
         domain.word_count = ERROR_KINDS; /* logits are no column of a sweep */
     }
-    for (size_t i = 0; i < domain.word_count; i++) {
+    for (size_t i = 0; i < domain.word_count && word != NULL; i++) {
         if (strcmp(domain.words[i], word) == 0) {
-            *index = i;
+            *index = (int)i;
             return 0;
         }
     }
     domain_describe(list, sizeof list, &domain);
-    return complain((Origin){.flag = flag}, word, "expected %s", list);
+    return word == NULL ? 0 : complain(origin_of(plot, flag), word, "expected %s", list);
 }
 
-static int read_tolerance(double *log10_value, const char *word)
+static int read_tolerance(Plot *plot)
 {
+    const char *word = plot->words.values[FLAG_MET];
     Number number;
+    if (word == NULL) {
+        return 0;
+    }
     if (!number_read(&number, word) || number.kind != NUMBER_FINITE || number.negative ||
         number.digits == 0) {
-        return complain((Origin){.flag = "tolerance"}, word, "expected a number above 0");
+        return complain(origin_of(plot, FLAG_MET), word, "expected a number above 0");
     }
-    *log10_value = log10((double)number.digits) + (double)(number.exponent - (NUMBER_DIGITS - 1));
+    plot->wish.tolerance = plot_cell_of(&number).log10;
     return 0;
 }
 
-static int read_output(Plot *plot, const char *path)
+/* "800x600", or "800": the height follows. */
+static int read_size(Plot *plot)
 {
-    static const char *const endings[TARGET_COUNT] = {".svg", ".png", ".pdf", ".gp"};
-    size_t length = strlen(path);
-    for (Target target = 0; target < TARGET_COUNT; target++) {
-        size_t ending = strlen(endings[target]);
-        if (length > ending && strcmp(path + length - ending, endings[target]) == 0) {
-            plot->output = path;
-            plot->target = target;
-            return 0;
-        }
-    }
-    return complain((Origin){.flag = "output"}, path,
-                    "expected a name that ends in .svg, .png, .pdf, or .gp for gnuplot's script");
-}
-
-/* One flag with its value.  -1: the word is none. */
-static int read_flag(Plot *plot, int *i, int argc, char **argv)
-{
-    const CommandInfo *command = commands_get(COMMAND_PLOT);
-    const FlagInfo *flags = command->own_flags;
-    const char *value = NULL;
-    size_t flag = 0, choice = 0;
-    if (strcmp(argv[*i], "--laws") == 0) {
-        plot->wish.laws = true;
+    const char *word = plot->words.values[FLAG_SIZE], *rest = word;
+    double sides[2] = {0, 0};
+    if (word == NULL) {
         return 0;
     }
-    while (flag < command->own_flag_count &&
-           (value = words_value(flags[flag].name, i, argc, argv)) == NULL) {
-        flag++;
+    bool known = true;
+    for (int i = 0; i < 2 && known && (i == 0 || *rest != '\0'); i++) {
+        size_t digits = strspn(rest, "0123456789");
+        sides[i] = strtod(rest, NULL);
+        known = digits > 0 && digits < 6 && sides[i] >= SIZE_LEAST && sides[i] <= SIZE_MOST;
+        rest += known ? digits : 0;
+        bool more = known && i == 0 && *rest == 'x' && rest[1] != '\0';
+        rest += more;
     }
-    int status = 0;
-    if (value != NULL && (plot->given & 1U << flag) != 0) {
-        return complain((Origin){.flag = flags[flag].name}, value, "expected the flag once");
+    if (!known || *rest != '\0') {
+        return complain(origin_of(plot, FLAG_SIZE), word,
+                        "expected WIDTHxHEIGHT or WIDTH in pixels, from %d to %d", SIZE_LEAST,
+                        SIZE_MOST);
     }
-    plot->given |= value != NULL ? 1U << flag : 0;
-    switch (flag) {
-    case 0: return read_output(plot, value);
-    case 1: plot->wish.x = value; return 0;
-    case 2:
-        status = read_choice(&choice, flags[flag].name, AXIS_JUDGE, value);
-        plot->wish.error = (int)choice;
-        return status;
-    case 3:
-        status = read_choice(&choice, flags[flag].name, AXIS_NORM, value);
-        plot->norm = (Norm)choice;
-        return status;
-    case 4: return read_tolerance(&plot->wish.tolerance, value);
-    default: return -1;
+    plot->wish.width = sides[0];
+    plot->wish.height = sides[1];
+    return 0;
+}
+
+/* What FILE ends in says which kind of picture it is; some flags are for those alone. */
+static int read_output(Plot *plot)
+{
+    static const char *const endings[TARGET_COUNT] = {".svg", ".png", ".pdf", ".gp"};
+    static const size_t of_files[] = {FLAG_SIZE, FLAG_LAWS};
+    const char *path = plot->words.values[FLAG_PICTURE];
+    size_t length = path != NULL ? strlen(path) : 0;
+    for (size_t i = 0; i < sizeof of_files / sizeof *of_files && path == NULL; i++) {
+        if (plot->words.values[of_files[i]] != NULL) {
+            return complain(origin_of(plot, of_files[i]), NULL, "expected --output with it");
+        }
     }
+    for (Target target = 0; target < TARGET_COUNT && path != NULL; target++) {
+        size_t ending = strlen(endings[target]);
+        if (length > ending && strcmp(path + length - ending, endings[target]) == 0) {
+            plot->target = target;
+            return own_words_spare_files(&plot->words, path);
+        }
+    }
+    return path == NULL ? 0
+                        : complain(origin_of(plot, FLAG_PICTURE), path,
+                                   "expected a name that ends in .svg, .png, .pdf, or .gp for "
+                                   "gnuplot's script");
+}
+
+/* A text of the user's own; "none" is an empty one. */
+static const char *own_text(const Plot *plot, size_t flag)
+{
+    const char *value = plot->words.values[flag];
+    return value != NULL && strcmp(value, "none") == 0 ? "" : value;
 }
 
 static int read_words(Plot *plot, int argc, char **argv)
 {
-    int status = 0;
-    for (int i = 2; i < argc && status == 0; i++) {
-        int at = i;
-        status = read_flag(plot, &i, argc, argv);
-        if (status == -1) {
-            status = argv[at][0] == '-' ? refuse_words(argv[at]) : 0;
-            plot->tables[plot->table_count++] = argv[at];
-        }
+    int norm = NORM_COUNT, status = own_words_read(&plot->words, plot->command, argc, argv);
+    if (status != 0) {
+        return status;
     }
-    return status == 0 && plot->table_count == 0 ? refuse_words("plot") : status;
+    plot->wish.x = plot->words.values[FLAG_X];
+    plot->wish.laws = plot->words.values[FLAG_LAWS] != NULL;
+    plot->wish.title = own_text(plot, FLAG_TITLE);
+    plot->wish.caption = own_text(plot, FLAG_CAPTION);
+    status = read_choice(&plot->wish.error, plot, FLAG_ERROR, AXIS_JUDGE);
+    status = status != 0 ? status : read_choice(&norm, plot, FLAG_NORM, AXIS_NORM);
+    plot->norm = (Norm)norm;
+    status = status != 0 ? status : read_tolerance(plot);
+    status = status != 0 ? status : read_size(plot);
+    return status != 0 ? status : read_output(plot);
 }
 
-/* No table is written over. */
-static int check_files(const Plot *plot)
+/* Searches judge by themselves. */
+static int check_searched(const Plot *plot)
 {
-    const NamedFile written = {"output", plot->output, false};
-    NamedFile *read = calloc(plot->table_count + 1, sizeof *read);
-    if (read == NULL) {
-        return memory_fault();
+    static const size_t flags[] = {FLAG_ERROR, FLAG_NORM, FLAG_MET, FLAG_LAWS};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (plot->words.values[flags[i]] != NULL) {
+            return complain(origin_of(plot, flags[i]), plot->words.files[0],
+                            "expected it with tables of sweeps");
+        }
     }
-    for (size_t i = 0; i < plot->table_count; i++) {
-        read[i] = (NamedFile){NULL, plot->tables[i], true};
-    }
-    int status = distinct_check(&written, 1, read, plot->table_count);
-    free(read);
-    return status;
+    return 0;
 }
 
 /* ---- The picture ----------------------------------------------------------------------------- */
@@ -159,56 +185,43 @@ static int write_content(const char *path, const char *text, size_t size)
 
 static int show(const Plot *plot, const Picture *picture)
 {
+    const char *output = plot->words.values[FLAG_PICTURE];
     char *text = NULL;
     size_t size = 0;
-    if (plot->output == NULL) {
+    if (output == NULL && picture_is_point(picture)) {
+        caption_point(stdout, picture);
+        return 0;
+    }
+    if (output == NULL) {
         return bars_print(stdout, picture) != 0 ? streams_stdout_failed() : 0;
     }
+    if (picture_is_point(picture)) {
+        return complain((Origin){0}, plot->words.files[0],
+                        "expected rows of more than one point: of one there is no picture");
+    }
     int status = render(&text, &size, picture, plot->target);
-    status = status != 0 ? status : write_content(plot->output, text, size);
+    status = status != 0 ? status : write_content(output, text, size);
     if (status == 0) {
-        printf("picture: %s\n", shown(plot->output).text);
+        printf("picture: %s\n", shown(output).text);
     }
     free(text);
     return status;
 }
 
-/* Searches judge by themselves. */
-static int check_wish(const Plot *plot, const PlotData *data)
-{
-    const char *flag = plot->wish.error >= 0          ? "error"
-                       : plot->norm != NORM_COUNT     ? "norm"
-                       : !isnan(plot->wish.tolerance) ? "tolerance"
-                       : plot->wish.laws              ? "laws"
-                                                      : NULL;
-    if (data->searched && flag != NULL) {
-        return complain((Origin){.flag = flag}, plot->tables[0],
-                        "expected it with tables of sweeps");
-    }
-    return 0;
-}
-
 int command_plot(int argc, char **argv)
 {
-    Plot plot = {.norm = NORM_COUNT, .wish = {.error = -1, .tolerance = NAN}};
+    Plot plot = {.command = commands_get(COMMAND_PLOT), .wish = {.error = -1, .tolerance = NAN}};
     PlotData data = {0};
     Picture picture = {0};
-    plot.tables = calloc((size_t)argc + 1, sizeof *plot.tables);
-    if (plot.tables == NULL) {
-        return memory_fault();
-    }
     int status = read_words(&plot, argc, argv);
-    bool lawless = !plot.wish.laws || plot.output != NULL;
-    status = status != 0 || lawless
+    status = status != 0
                  ? status
-                 : complain((Origin){.flag = "laws"}, NULL, "expected --output with it");
-    status = status != 0 || plot.output == NULL ? status : check_files(&plot);
-    status = status != 0 ? status : plot_data_read(&data, plot.tables, plot.table_count, plot.norm);
-    status = status != 0 ? status : check_wish(&plot, &data);
+                 : plot_data_read(&data, plot.words.files, plot.words.file_count, plot.norm);
+    status = status != 0 || !data.searched ? status : check_searched(&plot);
     status = status != 0 ? status : picture_make(&picture, &data, &plot.wish);
     status = status != 0 ? status : show(&plot, &picture);
     picture_clear(&picture);
     plot_data_clear(&data);
-    free(plot.tables);
+    own_words_clear(&plot.words);
     return status;
 }

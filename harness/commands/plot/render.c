@@ -1,145 +1,189 @@
 /*
  * A picture as the bytes of a file.
+ *
+ * gnuplot's stdin is the script and its stdout a pipe, so that no name passes through a shell or
+ * through gnuplot.  It does not look whether what it writes arrives: into a file on a full disk it
+ * may lose a part, and end well.  A pipe takes all of it, or ends it by a signal.
  */
 #include "render.h"
 
 #include "caption.h"
-#include "gnuplot.h"
 
 #include "../../base/message.h"
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-/* How often a picture is drawn (take_last), and how long that may take. */
-enum { DRAWN = 3, GNUPLOT_SECONDS = 300 };
+/* How long gnuplot may take; what a child ends with that is none. */
+enum { GNUPLOT_SECONDS = 300, CODE_ABSENT = 127, CODE_FAILED = 126 };
 
-static int render_script(char **text, size_t *size, const Picture *picture)
+static int failed(const char *what, int error)
 {
-    FILE *file = text_stream(text, size);
-    if (file == NULL) {
-        return memory_fault();
-    }
-    fputs("# Written by headproof plot; gnuplot THIS >picture.svg draws it.\n", file);
-    int status = script_write(file, picture, TARGET_SCRIPT);
-    return fclose(file) == 0 && status == 0 ? 0 : memory_fault();
+    fprintf(stderr, "headproof: gnuplot: %s: %s\n", what, strerror(error));
+    return 99;
 }
 
-static int run_script(char **text, size_t *size, const Picture *picture, Target target)
+/* ---- gnuplot --------------------------------------------------------------------------------- */
+
+/* Becomes gnuplot with these streams, for so many seconds, and no longer than its parent; signals
+ * are as a program expects them at its start. */
+static void become_gnuplot(FILE *script, const int out[2], FILE *said, unsigned seconds)
 {
-    FILE *script = tmpfile();
-    if (script == NULL) {
-        fprintf(stderr, "headproof: no temporary file can be made: %s\n", strerror(errno));
+    static const int signals[] = {SIGPIPE, SIGXFSZ, SIGALRM};
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    sigemptyset(&none);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        (void)sigaction(signals[i], &standard, NULL);
+    }
+    bool ready = sigprocmask(SIG_SETMASK, &none, NULL) == 0 &&
+                 prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && dup2(fileno(script), STDIN_FILENO) >= 0 &&
+                 dup2(out[1], STDOUT_FILENO) >= 0 && dup2(fileno(said), STDERR_FILENO) >= 0 &&
+                 close(out[0]) == 0 && close(out[1]) == 0;
+    (void)alarm(seconds);
+    if (ready) {
+        execlp("gnuplot", "gnuplot", "-d", (char *)NULL); /* nobody's ~/.gnuplot */
+    }
+    _exit(ready && errno == ENOENT ? CODE_ABSENT : CODE_FAILED);
+}
+
+/* Takes all that comes through the pipe.  0, or an error's number. */
+static int take_all(FILE *drawn, int pipe)
+{
+    char part[65536];
+    for (;;) {
+        ssize_t got = read(pipe, part, sizeof part);
+        if (got == 0) {
+            return 0;
+        }
+        if (got < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (got > 0 && fwrite(part, 1, (size_t)got, drawn) != (size_t)got) {
+            return ENOMEM;
+        }
+    }
+}
+
+/* Quotes gnuplot's complaint: its last line that is not blank. */
+static int quote_complaint(FILE *said)
+{
+    char line[512], last[512] = "nothing was said";
+    rewind(said);
+    while (fgets(line, sizeof line, said) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[strspn(line, " \t^")] != '\0') {
+            memcpy(last, line, sizeof last);
+        }
+    }
+    fprintf(stderr, "headproof: gnuplot failed: %s\n", shown(last).text);
+    return 99;
+}
+
+/* What its end says. */
+static int judge(int end, FILE *said, unsigned seconds)
+{
+    if (WIFSIGNALED(end) && WTERMSIG(end) == SIGALRM) {
+        fprintf(stderr, "headproof: gnuplot: no picture after %u s: it was ended\n", seconds);
         return 99;
     }
-    int status = 0;
-    for (size_t i = 0; i < DRAWN && status == 0; i++) {
-        fputs(i > 0 ? "set output\nreset session\n" : "", script);
-        status = script_write(script, picture, target);
+    if (WIFEXITED(end) && WEXITSTATUS(end) == CODE_ABSENT) {
+        fprintf(stderr, "headproof: gnuplot is not installed; it is in the package gnuplot-nox of "
+                        "Debian and Ubuntu, gnuplot of others\n");
+        return EXIT_ABSENT;
     }
-    if (status != 0) {
-        fprintf(stderr, "headproof: a temporary file cannot be written: %s\n", strerror(errno));
+    return WIFEXITED(end) && WEXITSTATUS(end) == 0 ? 0 : quote_complaint(said);
+}
+
+static int run_gnuplot(FILE *drawn, FILE *script, FILE *said, unsigned seconds)
+{
+    int out[2], end = 0;
+    if (pipe(out) != 0) {
+        return failed("no pipe", errno);
     }
-    status = status != 0 ? 99 : gnuplot_run(text, size, script, GNUPLOT_SECONDS);
-    (void)fclose(script); /* nobody reads it any more */
+    pid_t child = fork();
+    if (child == 0) {
+        become_gnuplot(script, out, said, seconds);
+    }
+    int error = child < 0 ? errno : 0;
+    (void)close(out[1]); /* the child has its own */
+    int lost = child > 0 ? take_all(drawn, out[0]) : 0;
+    (void)close(out[0]); /* what it still writes ends it */
+    while (child > 0 && waitpid(child, &end, 0) < 0 && errno == EINTR) {
+    }
+    return error != 0  ? failed("it cannot be started", error)
+           : lost != 0 ? failed("its picture cannot be read", lost)
+                       : judge(end, said, seconds);
+}
+
+int render_script(char **drawn, size_t *size, FILE *script, unsigned seconds)
+{
+    *drawn = NULL;
+    *size = 0;
+    if (ferror(script) || fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0) {
+        return failed("its script cannot be written", errno);
+    }
+    FILE *said = tmpfile();
+    if (said == NULL) {
+        return failed("a file for what it says", errno);
+    }
+    FILE *stream = text_stream(drawn, size);
+    int status = stream == NULL ? memory_fault() : run_gnuplot(stream, script, said, seconds);
+    if (stream != NULL && fclose(stream) != 0 && status == 0) {
+        status = memory_fault();
+    }
+    (void)fclose(said); /* it was only read */
     return status;
 }
 
-/* Behind the next bytes that a picture of the target ends with, and the newlines behind them; NULL:
- * there are none. */
-static char *behind_picture(char *from, const char *end, Target target)
+/* ---- Pictures -------------------------------------------------------------------------------- */
+
+/* Does a picture end as it has to?  Else gnuplot broke off. */
+static bool is_whole(const char *text, size_t size, Target target)
 {
     static const char *const marks[] = {
         [TARGET_SVG] = "</svg>", [TARGET_PNG] = "IEND\xae\x42\x60\x82", [TARGET_PDF] = "%%EOF"};
     size_t length = strlen(marks[target]);
-    for (; (size_t)(end - from) >= length; from++) {
-        if (memcmp(from, marks[target], length) == 0) {
-            for (from += length; from < end && *from == '\n'; from++) {
-            }
-            return from;
-        }
+    while (size > 0 && text[size - 1] == '\n') {
+        size--;
     }
-    return NULL;
-}
-
-/* Are pictures of the same length the same, but for the second in which a PDF was made? */
-static bool are_alike(const char *a, const char *b, size_t size, Target target)
-{
-    static const char date[] = "/CreationDate";
-    enum { DATE = 40 };
-    for (size_t i = 0; i < size; i++) {
-        bool dated = target == TARGET_PDF && i + DATE < size && a[i] == '/' &&
-                     memcmp(a + i, date, strlen(date)) == 0;
-        i += dated ? DATE : 0;
-        if (a[i] != b[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* gnuplot does not look whether what it writes arrives, so that a picture may lack a part.  Thus it
- * draws it three times; the first SVG of a run has what later ones lack, and those have to be the
- * same.  *text [*size] becomes the last. */
-static bool take_last(char *text, size_t *size, Target target)
-{
-    char *at[DRAWN + 1] = {text}, *end = text + *size;
-    for (size_t i = 0; i < DRAWN; i++) {
-        at[i + 1] = behind_picture(at[i], end, target);
-        if (at[i + 1] == NULL) {
-            return false;
-        }
-    }
-    *size = (size_t)(end - at[DRAWN - 1]);
-    if (at[DRAWN] != end || (size_t)(at[DRAWN - 1] - at[DRAWN - 2]) != *size ||
-        !are_alike(at[DRAWN - 2], at[DRAWN - 1], *size, target)) {
-        return false;
-    }
-    memmove(text, at[DRAWN - 1], *size + 1);
-    return true;
-}
-
-/* gnuplot leaves > as it is, and XML has no ]]> in a text. */
-static void write_svg_text(FILE *file, const char *svg)
-{
-    for (const char *end; (end = strstr(svg, "]]>")) != NULL; svg = end + strlen("]]>")) {
-        fprintf(file, "%.*s]]&gt;", (int)(end - svg), svg);
-    }
-    fputs(svg, file);
+    return size >= length && memcmp(text + size - length, marks[target], length) == 0;
 }
 
 /* What gnuplot says of itself in an SVG, "<title>Gnuplot</title>\n<desc>...</desc>", makes room for
  * what the picture shows: readers of screens read that, and it tells whose file it is. */
 static int describe_svg(char **text, size_t *size, const Picture *picture)
 {
-    const char *old = strstr(*text, "<title>"), *rest = strstr(*text, "</desc>");
+    char *old = strstr(*text, "<title>"), *rest = strstr(*text, "</desc>");
     char title[CAPTION_LINE], *described = NULL;
     size_t length = 0;
     if (old == NULL || rest == NULL || rest < old) {
         return 0;
     }
-    char *caption = caption_make(picture);
+    char *caption = caption_make(picture, true);
     FILE *file = caption == NULL ? NULL : text_stream(&described, &length);
-    if (file == NULL) {
-        free(caption);
-        return memory_fault();
+    if (file != NULL) {
+        *old = '\0';
+        caption_title(title, sizeof title, picture);
+        fprintf(file, "%s<title>headproof plot: ", *text);
+        shown_write(file, SHOWN_XML, title);
+        fputs("</title>\n<desc>", file);
+        for (char *line = strtok(caption, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+            shown_write(file, SHOWN_XML, line);
+            putc(' ', file);
+        }
+        fputs(rest, file);
     }
-    for (char *end = strchr(caption, '\n'); end != NULL; end = strchr(end, '\n')) {
-        *end = ' ';
-    }
-    caption_title(title, sizeof title, picture);
-    (void)fwrite(*text, 1, (size_t)(old - *text), file);
-    fputs("<title>headproof plot: ", file);
-    shown_write(file, SHOWN_XML, title);
-    fputs("</title>\n<desc>", file);
-    shown_write(file, SHOWN_XML, caption);
-    write_svg_text(file, rest);
     free(caption);
-    if (fclose(file) != 0) {
+    if (file == NULL || fclose(file) != 0) {
         return memory_fault();
     }
     free(*text);
@@ -150,11 +194,20 @@ static int describe_svg(char **text, size_t *size, const Picture *picture)
 
 int render(char **text, size_t *size, const Picture *picture, Target target)
 {
-    if (target == TARGET_SCRIPT) {
-        return render_script(text, size, picture);
+    bool drawn = target != TARGET_SCRIPT;
+    FILE *script = drawn ? tmpfile() : text_stream(text, size);
+    if (script == NULL) {
+        return drawn ? failed("no temporary file can be made", errno) : memory_fault();
     }
-    int status = run_script(text, size, picture, target);
-    if (status == 0 && !take_last(*text, size, target)) {
+    fputs("# Written by headproof plot; gnuplot THIS >picture.svg draws it.\n", script);
+    int status = script_write(script, picture, target);
+    if (status == 0 && drawn) {
+        status = render_script(text, size, script, GNUPLOT_SECONDS);
+    }
+    if (fclose(script) != 0 && status == 0 && !drawn) {
+        status = memory_fault();
+    }
+    if (status == 0 && drawn && !is_whole(*text, *size, target)) {
         fputs("headproof: gnuplot made no whole picture\n", stderr);
         status = 99;
     }

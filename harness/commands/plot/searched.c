@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@
 #define BEYOND 0.3
 #define BEYOND_SHARE 0.03
 #define SCALE_LEAST 2.0
+/* Ends that are so many powers of ten from 1 are where a machine's numbers end. */
+#define FAR 30
 static_assert((int)SEARCH_CELLS <= (int)ERROR_KINDS, "a row has room for them");
 
 bool searched_is(const Csv *csv)
@@ -58,17 +61,12 @@ static int take_omega(PlotCell *cell, const Csv *csv, size_t row, const char *na
 {
     const char *text = cell_named(csv, row, name);
     Number number;
-    *cell = (PlotCell){.log10 = NAN};
     bool known = number_read(&number, text) && !number.negative;
     if (!known || (number.kind != NUMBER_BLANK && !is_omega(&number, text))) {
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
                         "expected an omega in the column %s", name);
     }
-    if (number.kind == NUMBER_FINITE) {
-        cell->mantissa = (double)number.digits / 1e16;
-        cell->exponent = number.exponent;
-        cell->log10 = log10(cell->mantissa) + (double)number.exponent;
-    }
+    *cell = plot_cell_of(&number);
     return 0;
 }
 
@@ -125,40 +123,65 @@ bool searched_none(const PlotCell *cells)
     return cells[SEARCH_NONE].log10 > 0.5;
 }
 
-static void widen(Picture *picture, PlotCell cell)
+static void widen(Picture *picture, const PlotCell *cells, bool far)
 {
-    if (!isnan(cell.log10)) {
-        picture->low = fmin(picture->low, cell.log10);
-        picture->high = fmax(picture->high, cell.log10);
+    for (int end = SEARCH_MIN; end <= SEARCH_BEST && searched_found(cells); end++) {
+        double at = cells[end].log10;
+        if (!cells[end].bound && !isnan(at) && (far || fabs(at) < FAR)) {
+            picture->low = fmin(picture->low, at);
+            picture->high = fmax(picture->high, at);
+        }
     }
 }
 
 int searched_scale(Picture *picture)
 {
-    size_t count = picture->panel_count * picture->y_count * picture->x_count;
+    size_t count = picture->panel_count * picture->y_count * picture->x_count, found = 0;
     picture->low = INFINITY;
     picture->high = -INFINITY;
-    for (int open = 0; open < 2 && picture->low > picture->high; open++) {
-        for (size_t i = 0; i < count; i++) { /* open ends only where there is no other */
-            const PlotCell *cells = picture->cells[i];
-            for (int end = SEARCH_MIN; end <= SEARCH_BEST; end++) {
-                if (searched_found(cells) && (!cells[end].bound || open == 1)) {
-                    widen(picture, cells[end]);
-                }
-            }
+    for (int far = 0; far < 2 && picture->low > picture->high; far++) {
+        for (size_t i = 0; i < count; i++) {
+            widen(picture, picture->cells[i], far == 1);
+            found += searched_found(picture->cells[i]);
         }
     }
-    if (picture->low > picture->high) {
+    if (found == 0) {
         return complain((Origin){0}, picture->data->axes[PLOT_FILE].texts[0],
                         "expected a search that found an omega, in a row that is drawn");
     }
-    double middle = (picture->low + picture->high) / 2;
-    double between = picture->high - picture->low;
+    bool known = picture->low <= picture->high;
+    double middle = known ? (picture->low + picture->high) / 2 : SCALE_LEAST / 2;
+    double between = known ? picture->high - picture->low : 0;
     double half = fmax(between / 2 + fmax(BEYOND, BEYOND_SHARE * between), SCALE_LEAST / 2);
     /* An Omega is a double, and so are the ends that are printed. */
     picture->low = fmax(middle - half, log10(DBL_TRUE_MIN));
-    picture->high = fmin(middle + half, nextafter(log10(DBL_MAX), 0));
+    picture->high = picture->top = fmin(middle + half, nextafter(log10(DBL_MAX), 0));
     return 0;
+}
+
+bool searched_goes_on(const Picture *picture, const PlotCell *cells, int end)
+{
+    double at = cells[end].log10;
+    return cells[end].bound || (end == SEARCH_MIN ? at < picture->low : at > picture->high);
+}
+
+void searched_print(char *text, size_t size, const PlotCell *cells)
+{
+    char ends[2][16];
+    bool down = cells[SEARCH_MIN].bound, up = cells[SEARCH_MAX].bound;
+    for (int i = 0; i < 2; i++) {
+        PlotCell end = cells[i == 0 ? SEARCH_MIN : SEARCH_MAX];
+        snprintf(ends[i], sizeof ends[i], "%.3g", end.mantissa * pow(10, (double)end.exponent));
+    }
+    if (!searched_found(cells)) {
+        snprintf(text, size, "%s", searched_none(cells) ? "none" : "-");
+    } else if (down && up) {
+        snprintf(text, size, "all tried");
+    } else if (up) {
+        snprintf(text, size, "%s up", ends[0]);
+    } else {
+        snprintf(text, size, "%s%s%s", down ? "" : ends[0], down ? "to " : " to ", ends[1]);
+    }
 }
 
 SearchedSigns searched_signs(const Picture *picture)
@@ -167,10 +190,11 @@ SearchedSigns searched_signs(const Picture *picture)
     SearchedSigns signs = {0};
     for (size_t i = 0; i < count; i++) {
         const PlotCell *cells = picture->cells[i];
+        bool found = searched_found(cells);
         signs.none = signs.none || searched_none(cells);
-        signs.best = signs.best || (searched_found(cells) && !isnan(cells[SEARCH_BEST].log10));
-        signs.open = signs.open || (searched_found(cells) &&
-                                    (cells[SEARCH_MIN].bound || cells[SEARCH_MAX].bound));
+        signs.best = signs.best || (found && !isnan(cells[SEARCH_BEST].log10));
+        signs.open = signs.open || (found && (searched_goes_on(picture, cells, SEARCH_MIN) ||
+                                              searched_goes_on(picture, cells, SEARCH_MAX)));
     }
     return signs;
 }

@@ -30,11 +30,17 @@ void searched_join(PlotCell cells[ERROR_KINDS], const PlotCell other[ERROR_KINDS
 bool searched_found(const PlotCell *cells);
 bool searched_none(const PlotCell *cells);
 
-/* Sets the ends of the picture's scale: of all ends but the open ones, and of the best.  0; 2 after
- * a message: there is nothing to draw. */
+/* Sets the ends of the picture's scale: of all ends that are known and no further than machines'
+ * numbers are from overflow, and of the best.  0; 2 after a message: there is nothing to draw. */
 int searched_scale(Picture *picture) __attribute__((warn_unused_result));
 
-/* The signs beside bars. */
+/* Does the interval go on beyond that end, SEARCH_MIN or SEARCH_MAX, of the scale? */
+bool searched_goes_on(const Picture *picture, const PlotCell *cells, int end);
+
+/* "13.6 to 2.1e+06", with what is not known left away. */
+void searched_print(char *text, size_t size, const PlotCell *cells);
+
+/* The signs beside intervals. */
 typedef struct {
     bool best, open, none;
 } SearchedSigns;

@@ -8,12 +8,14 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../plot/bars.h"
-#include "../plot/gnuplot.h"
+#include "../plot/caption.h"
 #include "../plot/render.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The width of a picture for telephones of 375 pixels, in pixels. */
+enum { NARROW = 343 };
 
 /* Is a name of gnuplot's own here, behind "id='", "'#" or the like? */
 static bool is_name(const char *text)
@@ -27,9 +29,11 @@ static bool is_name(const char *text)
     return false;
 }
 
-/* Copies an SVG without what stands before it; names of its parts begin with the picture's own. */
-static void write_svg(FILE *file, const char *svg, size_t number)
+/* Copies an SVG without what stands before it, as a figure of that class; names of its parts begin
+ * with the picture's own, and curves, which gnuplot names twice, have none. */
+static void write_svg(FILE *file, const char *svg, const char *class, size_t number)
 {
+    static const char curve[] = " id=\"gnuplot_plot";
     double left, top, width = 0, height;
     const char *box = strstr(svg, "viewBox=\"");
     const char *rest = strstr(svg, "<svg");
@@ -37,9 +41,13 @@ static void write_svg(FILE *file, const char *svg, size_t number)
         sscanf(box, "viewBox=\"%lf %lf %lf %lf", &left, &top, &width, &height) != 4) {
         return;
     }
-    fprintf(file, "<figure><svg role=\"img\" style=\"max-width:%.0fpx;min-width:%.0fpx\"", width,
-            fmin(width, 640));
+    fprintf(file, "<figure class=\"%s\"><svg role=\"img\" style=\"max-width:%.0fpx\"", class,
+            width);
     for (rest += strlen("<svg"); *rest != '\0'; rest++) {
+        if (strncmp(rest, curve, strlen(curve)) == 0) {
+            rest += strlen(curve) + strcspn(rest + strlen(curve), "\"");
+            continue;
+        }
         putc(*rest, file);
         bool opens = *rest == '#' || ((*rest == '"' || *rest == '\'') && rest[-1] == '=' &&
                                       rest[-2] == 'd' && rest[-3] == 'i');
@@ -50,44 +58,66 @@ static void write_svg(FILE *file, const char *svg, size_t number)
     fputs("</figure>\n", file);
 }
 
-static int write_bars(FILE *file, const Picture *picture)
+/* The picture in letters, or of one point what there is to be said. */
+static int write_text(FILE *file, const Picture *picture)
 {
+    bool point = picture_is_point(picture);
     char *text = NULL;
     size_t size = 0;
-    FILE *bars = text_stream(&text, &size);
-    int status = bars == NULL ? -1 : bars_print(bars, picture);
-    if (text_close(bars, &text, status) == NULL) {
+    FILE *stream = text_stream(&text, &size);
+    int status = stream == NULL || point ? 0 : bars_print(stream, picture);
+    if (stream != NULL && point) {
+        caption_point(stream, picture);
+    }
+    if (text_close(stream, &text, status) == NULL) {
         return memory_fault();
     }
-    fputs("<figure><pre>", file);
+    fputs(point ? "<p>" : "<figure><pre>", file);
     for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
         section_text(file, line);
         putc('\n', file);
     }
-    fputs("</pre></figure>\n", file);
+    fputs(point ? "</p>\n" : "</pre></figure>\n", file);
     free(text);
     return 0;
 }
 
-int drawing_write(FILE *file, const char *path, size_t number)
+/* One picture, of that width; *last: there is no other, since this is text. */
+static int write_picture(FILE *file, const PlotData *data, const PictureWish *wish, size_t number,
+                         bool *last)
 {
-    const PictureWish wish = {.error = -1, .tolerance = NAN};
-    PlotData data = {0};
     Picture picture = {0};
-    char *name = strdup(path), *svg = NULL;
+    char *svg = NULL;
     size_t size = 0;
-    int status = name == NULL ? memory_fault() : plot_data_read(&data, &name, 1, NORM_COUNT);
-    status = status != 0 ? status : picture_make(&picture, &data, &wish);
-    status = status != 0 ? status : render(&svg, &size, &picture, TARGET_SVG);
-    if (status == EXIT_ABSENT) {
-        status = write_bars(file, &picture);
+    int status = picture_make(&picture, data, wish);
+    *last = status != 0 || picture_is_point(&picture);
+    if (!*last) {
+        status = render(&svg, &size, &picture, TARGET_SVG);
+        *last = status != 0;
+    }
+    if (status == EXIT_ABSENT || (status == 0 && *last)) {
+        status = write_text(file, &picture);
     } else if (status == 0) {
-        write_svg(file, svg, number);
+        write_svg(file, svg, wish->width > 0 ? "narrow" : "broad", number);
     }
     free(svg);
-    free(name);
     picture_clear(&picture);
+    return status;
+}
+
+int drawing_write(FILE *file, const char *path, const PictureWish *wish, size_t number)
+{
+    PictureWish wishes[] = {*wish, *wish};
+    PlotData data = {0};
+    char *name = strdup(path);
+    bool last = false;
+    int status = name == NULL ? memory_fault() : plot_data_read(&data, &name, 1, NORM_COUNT);
+    wishes[1].width = NARROW;
+    for (size_t i = 0; i < 2 && status == 0 && !last; i++) {
+        status = write_picture(file, &data, &wishes[i], 2 * number + i, &last);
+    }
+    free(name);
     plot_data_clear(&data);
     return status == 99 ? 99 : 0; /* 2: nothing to draw, which was said */
 }

@@ -14,7 +14,7 @@
 
 /* Rows that are shown; the rest is counted.  A table of more columns than these stands upright
  * where it has few rows. */
-enum { ROWS_SHOWN = 40, COLUMNS_MOST = 12, UPRIGHT_MOST = 4 };
+enum { ROWS_SHOWN = 40, COLUMNS_MOST = 8, UPRIGHT_MOST = 4 };
 
 /* A number with an exponent has three digits, as on a terminal. */
 void listing_value(FILE *file, const char *text)
@@ -31,26 +31,21 @@ void listing_value(FILE *file, const char *text)
     }
 }
 
-/* Does a column say something that differs from row to row, or an error? */
-static bool is_shown(const Csv *csv, size_t column, bool all)
+/* As in a table for eyes: keys that vary, of a row that is alone those that every command says, and
+ * the figures. */
+static bool is_shown(const Csv *csv, size_t column)
 {
-    const Column *known = column_find(csv_name(csv, column));
-    bool blank = true, same = true, error = false;
-    const char *first = NULL;
+    const char *name = csv_name(csv, column), *first = "";
+    bool varies = false;
     for (size_t row = 0; row < csv->rows; row++) {
         const char *text = csv_cell(csv, row, column);
-        if (*text != '\0') {
-            first = first == NULL ? text : first;
-            blank = false;
-            same = same && strcmp(text, first) == 0;
-        }
+        varies = varies || (*text != '\0' && *first != '\0' && strcmp(text, first) != 0);
+        first = *first == '\0' ? text : first;
     }
-    for (ErrorKind kind = 0; kind < ERROR_KINDS && known != NULL; kind++) {
-        error = error || known == column_of_error(kind, NORM_MAX);
-    }
-    bool key = known == NULL && !same;
-    bool status = known != NULL && known->kind == COLUMN_STATUS;
-    return !blank && (all || key || status || error);
+    Axis axis = column_axis(name);
+    bool said = csv->rows == 1 && axis < AXIS_COUNT && axis_info(axis)->always_said;
+    return *first != '\0' &&
+           (column_names_row(name) ? varies || said : column_is_seen(name, NORM_MAX));
 }
 
 /* The rows that are shown, those that fail first; returns their number. */
@@ -141,9 +136,8 @@ int listing_write(FILE *file, const Subject *subject)
     if (shown_columns == NULL) {
         return -1;
     }
-    bool all = subject->kind == SUBJECT_TABLE;
     for (size_t column = 0; column < csv->columns; column++) {
-        shown_columns[column] = is_shown(csv, column, all);
+        shown_columns[column] = is_shown(csv, column);
         columns += shown_columns[column];
     }
     listing.count = choose_rows(listing.rows, subject);
@@ -151,9 +145,9 @@ int listing_write(FILE *file, const Subject *subject)
     bool upright = listing.count <= UPRIGHT_MOST && columns > COLUMNS_MOST;
     (upright ? write_upright : write_lines)(file, &listing);
     if (csv->rows > ROWS_SHOWN) {
-        fprintf(file, "<p>%d of %zu rows, those that fail first.%s</p>\n", ROWS_SHOWN, csv->rows,
-                all ? "" : " Columns that do not vary are left out.");
+        fprintf(file, "<p>%d of %zu rows, those that fail first.</p>\n", ROWS_SHOWN, csv->rows);
     }
+    fputs("<p>Keys that do not vary are left out; the file has them.</p>\n", file);
     free(shown_columns);
     return 0;
 }

@@ -7,35 +7,37 @@
 #include "../../base/info.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
-#include "../../base/words.h"
-#include "../../grid/distinct.h"
+#include "../../grid/own_words.h"
 #include "../commands.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
-    char **paths;
-    Subject *subjects;
-    size_t count;
-    const char *output;
+    OwnWords words;
+    Subject *subjects; /* [words.file_count] */
+    PictureWish wish;  /* for all pictures */
+    double *omegas;    /* what wish has */
 } Report;
 
-/* Colours of both themes have a contrast of 4.5 or more; tables and pictures that are wider than
- * the page scroll by themselves, and are cut on paper by nothing. */
+/* Colours of both themes have a contrast of 4.5 or more, and what was not judged is grey; a picture
+ * is drawn for wide and for narrow pages, a table that is wider scrolls by itself, and paper cuts
+ * nothing. */
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1b1b1b;--paper:#fff;--soft:#f1f3f5;--line:#c9ced3;"
-    "--pass:#146c2e;--fail:#b3261e}\n"
+    "--pass:#146c2e;--fail:#b3261e;--quiet:#5c636a}\n"
     "@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#16181b;--soft:#23272c;"
-    "--line:#484f57;--pass:#7ddc93;--fail:#ff9c92}}\n"
+    "--line:#484f57;--pass:#7ddc93;--fail:#ff9c92;--quiet:#a6adb4}}\n"
     "body{margin:0 auto;padding:1rem;max-width:72rem;color:var(--ink);background:var(--paper);"
     "font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}\n"
     "h1{font-size:1.5rem}h2{font-size:1.2rem;border-top:1px solid var(--line);padding-top:1rem}"
     "h3{font-size:1rem}\n"
-    ".verdict{font-weight:700;font-size:1.1rem}.pass{color:var(--pass)}.fail{color:var(--fail)}\n"
+    ".verdict{font-weight:700;font-size:1.1rem}.pass{color:var(--pass)}.fail{color:var(--fail)}"
+    ".evaluated,.saved{color:var(--quiet)}\n"
     "a{color:inherit}\n"
     ".wide,figure,pre{overflow-x:auto}figure{margin:1rem 0}\n"
-    "svg{display:block;width:100%;height:auto;background:#fff}\n"
+    "svg{display:block;width:100%;height:auto;background:#fff}.narrow{display:none}\n"
+    "@media screen and (max-width:48rem){.broad{display:none}.narrow{display:block}}\n"
     "pre{background:var(--soft);padding:.5rem;margin:.5rem 0;font-size:.85rem;"
     "white-space:pre-wrap}figure pre{white-space:pre}\n"
     "table{border-collapse:collapse;font-size:.85rem;overflow-wrap:normal}\n"
@@ -47,61 +49,76 @@ static const char style[] =
     "dt{font-weight:600}dd{margin:0}\n"
     "@media(max-width:40rem){dl{grid-template-columns:1fr}dd{margin:0 0 .5rem}}\n"
     "@media print{:root{--ink:#000;--paper:#fff;--soft:#f1f3f5;--line:#999;--pass:#146c2e;"
-    "--fail:#b3261e}body{max-width:none;padding:0;font-size:10pt}"
-    ".wide,figure,pre{overflow:visible}svg{min-width:0!important}"
+    "--fail:#b3261e;--quiet:#5c636a}body{max-width:none;padding:0;font-size:10pt}"
+    ".wide,figure,pre{overflow:visible}"
     "table{font-size:7.5pt}th,td{padding:.1rem .25rem}"
     "tr,figure,svg,pre{break-inside:avoid}h2,h3,.verdict{break-after:avoid}}\n";
 
-static int refuse_words(const char *word)
+/* What the columns and curves are of; the words are those of the tables. */
+static const char errors[] =
+    "<p>T is the model, T\u2032 its rewrite with attention heads alone and T\u221e that with an "
+    "infinite \u03a9; r( ) is exact mathematics and m( ) the machine's. "
+    "<strong>Approximation</strong> is "
+    "r(T\u221e) beside r(T), <strong>construction</strong> r(T\u2032) beside r(T\u221e) (what a "
+    "finite \u03a9 "
+    "costs), <strong>rounding</strong> m(T\u2032) beside r(T\u2032), <strong>native</strong> m(T) "
+    "beside r(T), "
+    "<strong>total</strong> m(T\u2032) beside r(T), and <strong>observed</strong> m(T\u2032) "
+    "beside m(T), which is all "
+    "that a machine alone could see.</p>\n";
+
+static int compare_numbers(const void *a, const void *b)
 {
-    return complain((Origin){0}, word, "expected %s", commands_get(COMMAND_REPORT)->usage);
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
-static int read_words(Report *report, int argc, char **argv)
+/* Takes the Omegas of a table in which few of them can be curves, behind those that are there. */
+static size_t take_omegas(double *omegas, const Csv *csv)
 {
-    for (int i = 2; i < argc; i++) {
-        char *word = argv[i];
-        const char *output = words_value("output", &i, argc, argv);
-        if (output != NULL) {
-            if (report->output != NULL || *output == '\0') {
-                return refuse_words(word);
-            }
-            report->output = output;
-        } else if (*word == '-') {
-            return refuse_words(word);
-        } else {
-            report->paths[report->count++] = word;
+    size_t count = 0;
+    size_t column = csv->columns > 0 ? csv_find(csv, axis_info(AXIS_OMEGA)->column) : 0;
+    for (size_t row = 0; row < csv->rows && column < csv->columns && count <= SERIES_MOST; row++) {
+        size_t before = 0;
+        omegas[count] = strtod(csv_cell(csv, row, column), NULL);
+        while (before < count && omegas[before] != omegas[count]) {
+            before++;
         }
+        count += before == count && omegas[count] > 0;
     }
-    return report->output == NULL || report->count == 0 ? refuse_words("report") : 0;
+    return count <= SERIES_MOST ? count : 0;
 }
 
-/* Nothing that is read is written over. */
-static int check_files(const Report *report)
+/* Those of all tables, so that each has one colour on the page. */
+static int find_omegas(Report *report)
 {
-    const NamedFile written = {"output", report->output, false};
-    NamedFile *read = calloc(report->count + 1, sizeof *read);
-    if (read == NULL) {
+    size_t count = 0, most = report->words.file_count * (SERIES_MOST + 1);
+    double *omegas = report->omegas = calloc(most + 1, sizeof *omegas);
+    if (omegas == NULL) {
         return memory_fault();
     }
-    for (size_t i = 0; i < report->count; i++) {
-        read[i] = (NamedFile){NULL, report->paths[i], true};
+    for (size_t i = 0; i < report->words.file_count; i++) {
+        count += take_omegas(omegas + count, &report->subjects[i].csv);
     }
-    int status = distinct_check(&written, 1, read, report->count);
-    free(read);
-    return status;
+    qsort(omegas, count, sizeof *omegas, compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        omegas[report->wish.omega_count] = omegas[i];
+        report->wish.omega_count += i + 1 == count || omegas[i + 1] > omegas[i];
+    }
+    report->wish.omegas = omegas;
+    return 0;
 }
 
 /* The verdict over all, its reason, and where each file is. */
 static void write_head(FILE *file, const Report *report)
 {
     size_t of[CONCLUSIONS] = {0};
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->words.file_count; i++) {
         of[report->subjects[i].conclusion]++;
     }
-    Conclusion all = of[CONCLUSION_FAIL] > 0                ? CONCLUSION_FAIL
-                     : of[CONCLUSION_PASS] == report->count ? CONCLUSION_PASS
-                                                            : CONCLUSION_EVALUATED;
+    Conclusion all = of[CONCLUSION_FAIL] > 0                           ? CONCLUSION_FAIL
+                     : of[CONCLUSION_PASS] == report->words.file_count ? CONCLUSION_PASS
+                                                                       : CONCLUSION_EVALUATED;
     const char *words = all != CONCLUSION_EVALUATED ? conclusion_words(all)
                         : of[CONCLUSION_PASS] > 0   ? "not all judged"
                                                     : "nothing judged";
@@ -112,7 +129,7 @@ static void write_head(FILE *file, const Report *report)
             words, style);
     fprintf(file, "<h1>Headproof: <span class=\"%s\">%s</span></h1>\n<ul>\n", conclusion_name(all),
             words);
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->words.file_count; i++) {
         char verdict[SECTION_VERDICT];
         section_verdict(verdict, &report->subjects[i]);
         fprintf(file, "<li><a href=\"#file-%zu\">", i + 1);
@@ -121,25 +138,25 @@ static void write_head(FILE *file, const Report *report)
         section_text(file, verdict);
         fputs("</span></li>\n", file);
     }
-    fputs("</ul>\n", file);
+    fprintf(file, "</ul>\n%s", errors);
 }
 
 static int write_page(FILE *file, const Report *report)
 {
     int status = 0;
     write_head(file, report);
-    for (size_t i = 0; i < report->count && status == 0; i++) {
-        status = section_write(file, &report->subjects[i], i);
+    for (size_t i = 0; i < report->words.file_count && status == 0; i++) {
+        status = section_write(file, &report->subjects[i], &report->wish, i);
     }
     fprintf(file, "<footer><p>Written by headproof %s.</p></footer>\n</body>\n</html>\n",
             info_version());
     return status;
 }
 
-static int write_report(const Report *report)
+static int write_report(const Report *report, const char *output)
 {
     AtomicFile file = {0};
-    int status = atomic_file_open(&file, report->output);
+    int status = atomic_file_open(&file, output);
     if (status != 0) {
         return status;
     }
@@ -148,31 +165,36 @@ static int write_report(const Report *report)
         atomic_file_clear(&file);
         return status;
     }
-    status = atomic_file_finish(&file, true, report->output);
+    status = atomic_file_finish(&file, true, output);
     if (status == 0) {
-        printf("report: %s\n", shown(report->output).text);
+        printf("report: %s\n", shown(output).text);
     }
     return status;
 }
 
 int command_report(int argc, char **argv)
 {
-    Report report = {0};
-    report.paths = calloc((size_t)argc + 1, sizeof *report.paths);
-    report.subjects = calloc((size_t)argc + 1, sizeof *report.subjects);
-    int status = report.paths == NULL || report.subjects == NULL ? memory_fault()
-                                                                 : read_words(&report, argc, argv);
-    status = status != 0 ? status : check_files(&report);
-    size_t read = 0;
-    while (status == 0 && read < report.count) {
-        status = subject_read(&report.subjects[read], report.paths[read]);
-        read++;
+    const CommandInfo *command = commands_get(COMMAND_REPORT);
+    Report report = {.wish = {.error = -1, .tolerance = NAN}};
+    int status = own_words_read(&report.words, command, argc, argv);
+    const char *output = report.words.values[0];
+    size_t count = status == 0 ? report.words.file_count : 0, read = 0;
+    if (status == 0 && output == NULL) {
+        status = complain((Origin){0}, command->name, "expected %s", command->usage);
     }
-    status = status != 0 ? status : write_report(&report);
+    status = status != 0 ? status : own_words_spare_files(&report.words, output);
+    report.subjects = calloc(count + 1, sizeof *report.subjects);
+    status = report.subjects == NULL ? memory_fault() : status;
+    for (; status == 0 && read < count; read++) {
+        status = subject_read(&report.subjects[read], report.words.files[read]);
+    }
+    status = status != 0 ? status : find_omegas(&report);
+    status = status != 0 ? status : write_report(&report, output);
     for (size_t i = 0; i < read; i++) {
         subject_clear(&report.subjects[i]);
     }
     free(report.subjects);
-    free(report.paths);
+    free(report.omegas);
+    own_words_clear(&report.words);
     return status;
 }

@@ -220,7 +220,7 @@ static void write_facts(FILE *file, const Subject *subject)
     }
 }
 
-int section_write(FILE *file, const Subject *subject, size_t number)
+int section_write(FILE *file, const Subject *subject, const PictureWish *wish, size_t number)
 {
     char verdict[SECTION_VERDICT];
     int status = 0;
@@ -231,7 +231,7 @@ int section_write(FILE *file, const Subject *subject, size_t number)
     section_text(file, verdict);
     fputs("</p>\n", file);
     if (subject->drawn) {
-        status = drawing_write(file, subject->path, number);
+        status = drawing_write(file, subject->path, wish, number);
     }
     if (subject->kind == SUBJECT_CHECK) {
         write_findings(file, subject);

@@ -1,0 +1,83 @@
+/*
+ * The words of a command that takes no grid.
+ */
+#include "own_words.h"
+
+#include "distinct.h"
+
+#include "../base/message.h"
+#include "../base/suggest.h"
+#include "../base/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int refuse(const CommandInfo *command, const char *word)
+{
+    const char *names[OWN_FLAGS_MOST] = {NULL};
+    for (size_t flag = 0; flag < command->own_flag_count; flag++) {
+        names[flag] = command->own_flags[flag].name;
+    }
+    return complain((Origin){0}, word, "expected %s%s", command->usage,
+                    suggest(word, strlen(word), names, OWN_FLAGS_MOST).text);
+}
+
+/* One word, with the value behind it. */
+static int read_word(OwnWords *words, const CommandInfo *command, int *i, int argc, char **argv)
+{
+    char *word = argv[*i];
+    for (size_t flag = 0; flag < command->own_flag_count; flag++) {
+        const FlagInfo *info = &command->own_flags[flag];
+        bool bare = info->argument == NULL && strncmp(word, "--", 2) == 0;
+        const char *value = info->argument != NULL ? words_value(info->name, i, argc, argv)
+                            : bare && strcmp(word + 2, info->name) == 0 ? ""
+                                                                        : NULL;
+        if (value != NULL && words->values[flag] != NULL) {
+            return complain((Origin){.flag = info->name}, value, "expected the flag once");
+        }
+        if (value != NULL && *value == '\0' && info->argument != NULL) {
+            return complain((Origin){.flag = info->name}, NULL, "expected %s behind it",
+                            info->argument);
+        }
+        words->values[flag] = value != NULL ? value : words->values[flag];
+        if (value != NULL) {
+            return 0;
+        }
+    }
+    if (*word == '-') {
+        return refuse(command, word);
+    }
+    words->files[words->file_count++] = word;
+    return 0;
+}
+
+int own_words_read(OwnWords *words, const CommandInfo *command, int argc, char **argv)
+{
+    words->files = calloc((size_t)argc + 1, sizeof *words->files);
+    int status = words->files == NULL ? memory_fault() : 0;
+    for (int i = 2; i < argc && status == 0; i++) {
+        status = read_word(words, command, &i, argc, argv);
+    }
+    return status == 0 && words->file_count == 0 ? refuse(command, command->name) : status;
+}
+
+void own_words_clear(OwnWords *words)
+{
+    free(words->files);
+    *words = (OwnWords){0};
+}
+
+int own_words_spare_files(const OwnWords *words, const char *output)
+{
+    const NamedFile written = {"output", output, false};
+    NamedFile *read = calloc(words->file_count + 1, sizeof *read);
+    if (read == NULL) {
+        return memory_fault();
+    }
+    for (size_t i = 0; i < words->file_count; i++) {
+        read[i] = (NamedFile){NULL, words->files[i], true};
+    }
+    int status = distinct_check(&written, 1, read, words->file_count);
+    free(read);
+    return status;
+}
