@@ -301,7 +301,7 @@ char *caption_make(const Picture *picture, bool drawn)
         write_tolerance(file, picture, drawn);
         write_unusual(file, picture, drawn);
     }
-    fputs(picture->wish.laws ? "Thin lines: laws of the medians.\n" : "", file);
+    fputs(picture->wish.laws ? "Thin black lines: laws of the medians.\n" : "", file);
     const PlotAxis *files = &picture->data->axes[PLOT_FILE];
     for (size_t i = 0; i < files->count; i++) {
         fprintf(file, "%s%s", i == 0 ? "From " : ", ", shown(files->texts[i]).text);

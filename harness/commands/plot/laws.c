@@ -4,7 +4,6 @@
 #include "laws.h"
 
 #include "../growth/find.h"
-#include "curves.h"
 #include "marks.h"
 #include "places.h"
 
@@ -17,15 +16,14 @@ typedef struct {
     size_t panel;
 } Drawing;
 
-static void draw_law(const Drawing *drawing, const Law *law, unsigned colour)
+static void draw_law(const Drawing *drawing, const Law *law)
 {
     const Picture *picture = drawing->picture;
     for (size_t x = 0; x < picture->x_count; x++) {
         double number = strtod(picture_x_text(picture, x), NULL), u = law_u(law->kind, number);
         bool fitted = number >= law->from && number <= law->to;
         if (fitted || picture->x != AXIS_OMEGA) {
-            fprintf(drawing->file, "%.9g %.9g 0x%06X\n", marks_x_place(picture, x),
-                    fit_at(&law->fit, &u), colour);
+            fprintf(drawing->file, "%.9g %.9g\n", marks_x_place(picture, x), fit_at(&law->fit, &u));
         }
     }
     fputc('\n', drawing->file);
@@ -49,7 +47,7 @@ static int take_series(void *context, const Series *series)
                       (picture->y == PLOT_AXES || values[picture->y] == picture->y_order[curve->y]);
         for (size_t k = 0; k < laws.count && is_its; k++) {
             if (law_has_line(&laws.laws[k])) {
-                draw_law(drawing, &laws.laws[k], curve_sign_colour(curve));
+                draw_law(drawing, &laws.laws[k]);
             }
         }
     }
@@ -62,7 +60,7 @@ int laws_write(FILE *file, const Picture *picture)
     int status = 0;
     fputs("$laws << EOD\n", file);
     for (; drawing.panel < picture->panel_count && status == 0; drawing.panel++) {
-        fputs("NaN NaN 0\n\n", file); /* no block is empty */
+        fputs("NaN NaN\n\n", file); /* no block is empty */
         status = series_each(picture->data, picture->data->rows, picture->x, take_series, &drawing);
         fputc('\n', file);
     }

@@ -27,7 +27,7 @@ static const char intervals[] = ", for [i=1:curves] $data index first+i-1 \\\n"
                                 "  using 1:2:(0):3:4 with vectors arrowstyle variable";
 static const char heat_map[] = ", $data index first using 1:2:(.51):(.51):3 \\\n"
                                "  with boxxyerror fillstyle solid noborder fillcolor palette";
-static const char laws[] = ", $laws index p using 1:2:3 with lines lw 1 dt 2 lc rgb variable";
+static const char laws[] = ", $laws index p using 1:2 with lines lw 1 dt 2 lc rgb 'black'";
 static const char marks[] = ", for [i=1:curves] $data index first+i-1 using 1:5:6:7 \\\n"
                             "  with points ps 0.8 pt variable lc rgb variable\n";
 
