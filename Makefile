@@ -103,8 +103,10 @@ DEFINED := -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
 LIBS    := $(strip $(FLINT_LIBS) -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
                $(if $(WITHMPI),$(MPI_LIBS)))
-COMMIT  := $(shell test -e .git && \
-    git -c safe.directory='$(CURDIR)' describe --always --dirty 2>/dev/null || echo unknown)
+# Of an archive that `make dist` wrote it is in a file.
+COMMIT  := $(shell { test -e .git && \
+    git -c safe.directory='$(CURDIR)' describe --always --dirty || cat .commit; } 2>/dev/null || \
+    echo unknown)
 
 , := ,
 # One short line a step; V=1 shows the commands.  Where it goes is made first.
