@@ -8,13 +8,15 @@
 
 typedef struct Chunk {
     struct Chunk *next;
-    size_t numbers; /* that it consists of; 0: of something else */
+    double *numbers; /* [count] that it consists of, or that lie elsewhere; NULL: something else */
+    size_t count;
     _Alignas(max_align_t) unsigned char data[];
 } Chunk;
 
 struct Arena {
     Chunk *chunks;
     size_t bytes;
+    ArenaPlace place;
 };
 
 Arena *arena_create(void)
@@ -37,14 +39,47 @@ void *arena_take(Arena *arena, size_t count, size_t size)
     return chunk->data;
 }
 
+/* Numbers of a layer, which lie where its place says; they are noted where they can be visited. */
+static double *take_placed(Arena *arena, size_t count)
+{
+    const ArenaPlace *place = &arena->place;
+    double *taken = place->layers->take(place->layers, place->layer, count);
+    if (taken == NULL || place->hollow) {
+        return taken;
+    }
+    if (arena_take(arena, 0, 0) == NULL) {
+        return NULL;
+    }
+    arena->chunks->numbers = taken;
+    arena->chunks->count = count;
+    return taken;
+}
+
 double *arena_take_numbers(Arena *arena, size_t count, size_t each)
 {
-    double *taken =
-        each > SIZE_MAX / sizeof *taken ? NULL : arena_take(arena, count, each * sizeof *taken);
+    if (each > SIZE_MAX / sizeof(double) ||
+        (each > 0 && count > SIZE_MAX / sizeof(double) / each)) {
+        return NULL;
+    }
+    if (arena->place.layers != NULL && count * each > 0) {
+        return take_placed(arena, count * each);
+    }
+    double *taken = arena_take(arena, count, each * sizeof *taken);
     if (taken != NULL) {
-        arena->chunks->numbers = count * each;
+        arena->chunks->numbers = taken;
+        arena->chunks->count = count * each;
     }
     return taken;
+}
+
+void arena_set_place(Arena *arena, ArenaPlace place)
+{
+    arena->place = place;
+}
+
+bool arena_is_hollow(const Arena *arena)
+{
+    return arena->place.hollow;
 }
 
 void arena_each_number(Arena *arena,
@@ -52,8 +87,8 @@ void arena_each_number(Arena *arena,
                        const void *context)
 {
     for (Chunk *chunk = arena->chunks; chunk != NULL; chunk = chunk->next) {
-        if (chunk->numbers > 0) {
-            visit((double *)(void *)chunk->data, chunk->numbers, context);
+        if (chunk->numbers != NULL) {
+            visit(chunk->numbers, chunk->count, context);
         }
     }
 }

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_CASES_ARENA_H
 #define HEADPROOF_CASES_ARENA_H
 
-#include <stddef.h>
+#include "model.h"
 
 typedef struct Arena Arena;
 
@@ -19,7 +19,18 @@ void *arena_take(Arena *arena, size_t count, size_t size) __attribute__((warn_un
 double *arena_take_numbers(Arena *arena, size_t count, size_t each)
     __attribute__((warn_unused_result));
 
-/* Calls visit for every array of them. */
+/* Where numbers are taken from: a layer's own place, or, layers NULL, the arena itself.  hollow: it
+ * is not there yet, and whoever takes numbers writes none. */
+typedef struct {
+    ModelLayers *layers;
+    size_t layer;
+    bool hollow;
+} ArenaPlace;
+
+void arena_set_place(Arena *arena, ArenaPlace place);
+bool arena_is_hollow(const Arena *arena);
+
+/* Calls visit for every array of them that can be written. */
 void arena_each_number(Arena *arena,
                        void (*visit)(double *numbers, size_t count, const void *context),
                        const void *context);

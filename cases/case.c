@@ -27,7 +27,14 @@ bool case_uses_d_ff(const CaseSpec *spec)
     return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
 }
 
-double case_bytes(const CaseSpec *spec)
+/* What an activation's gates consist of; one term where there is none. */
+static Terms terms_of(const CaseSpec *spec)
+{
+    const ConstructionInfo *info = construction_info(spec->construction);
+    return info->activation ? activation_terms(spec) : (Terms){.count = 1};
+}
+
+double case_layer_bytes(const CaseSpec *spec)
 {
     const ConstructionInfo *info = construction_info(spec->construction);
     double d = (double)spec->d, hidden = (double)spec->d_ff, heads = (double)spec->heads;
@@ -47,15 +54,22 @@ double case_bytes(const CaseSpec *spec)
     per_layer *= (spec->score_scale > 0 && spec->score_scale != 1) + 1.0;
     per_layer *= (spec->given != NULL && spec->stored_digits > 0) + 1.0;
     double units = info->activation ? (info->d_ff ? hidden : d) : 0;
-    Terms all = info->activation ? activation_terms(spec) : (Terms){.count = 1};
-    double terms = (double)all.count;
+    Terms all = terms_of(spec);
     if (spec->weight_noise > 0) {
         /* A term of fused heads has W1 twice; one of an activation's heads three unit vectors. */
-        per_layer += terms * (2 * per_layer + 3 * units * units);
+        per_layer += (double)all.count * (2 * per_layer + 3 * units * units);
     }
     for (size_t t = 0; t < all.count; t++) {
         per_layer += all.term[t].shift != 0 ? (spec->weight_noise > 0 ? 2 : 1) * units : 0;
     }
+    return per_layer * sizeof(double);
+}
+
+double case_bytes(const CaseSpec *spec)
+{
+    const ConstructionInfo *info = construction_info(spec->construction);
+    double d = (double)spec->d, hidden = (double)spec->d_ff, heads = (double)spec->heads;
+    double terms = (double)terms_of(spec).count;
     double rows = (double)spec->n + 1;
     double split = spec->head_rank > 0 ? (d + hidden) / (double)spec->head_rank : 0;
     double entries = mask_is_pseudo(spec->mask) ? 3 * rows * rows : 0;
@@ -69,8 +83,9 @@ double case_bytes(const CaseSpec *spec)
     double structure = (ORIGINAL_MOST + 2 * CONVERTED_MOST) * sizeof(Sublayer) +
                        (14 + 2 * terms + 3 * split) * sizeof(Bundle) + 2 * sizeof(size_t) +
                        2 * sizeof(Columns);
-    return (double)spec->depth * (per_layer * sizeof(double) + structure) +
-           stream * sizeof(double) + entries;
+    double layer = case_layer_bytes(spec), layers = (double)spec->depth * layer;
+    layers = spec->held > 0 && spec->held + layer < layers ? spec->held + layer : layers;
+    return layers + (double)spec->depth * structure + stream * sizeof(double) + entries;
 }
 
 /* The given rows times scale, and what is given of the hidden columns. */
@@ -161,6 +176,40 @@ static bool take_sublayers(Stack *stack)
            (one_form || stack->negative != NULL);
 }
 
+/* The given weights with layers of their own, to be copied one by one, where they are copied.
+ * false: memory is short. */
+static bool own_given(Stack *stack, CaseSpec *spec, bool outline)
+{
+    if (outline || !storage_copies(spec)) {
+        return true;
+    }
+    GivenWeights *given = arena_take(stack->arena, 1, sizeof *given);
+    stack->layers = arena_take(stack->arena, spec->depth, sizeof *stack->layers);
+    if (given == NULL || stack->layers == NULL) {
+        return false;
+    }
+    memcpy(stack->layers, spec->given->layers, spec->depth * sizeof *stack->layers);
+    *given = *spec->given;
+    given->layers = stack->layers;
+    spec->given = given;
+    return storage_final(stack->arena, given, spec);
+}
+
+/* Layer l, whose numbers lie in their place.  Behind it numbers are the arena's again. */
+static void make_layer(Stack *stack, size_t l, bool hollow)
+{
+    const CaseSpec *spec = stack->spec;
+    arena_set_place(stack->arena, (ArenaPlace){spec->layers, l, hollow});
+    if (stack->layers != NULL && !storage_layer(stack->arena, &stack->layers[l], spec)) {
+        stack->failed = true;
+        return;
+    }
+    stack->compared = stack_content(stack);
+    stack->cleared = (Columns){0, 0};
+    construction_info(spec->construction)->layer(stack, l);
+    arena_set_place(stack->arena, (ArenaPlace){NULL, 0, false});
+}
+
 /* *reason: set where the case is rejected. */
 static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, bool outline)
 {
@@ -168,23 +217,18 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
     CaseSpec own = *asked;
     const CaseSpec *spec = &own;
     size_t depth = spec->depth;
-    own.given = outline ? asked->given : storage_given(arena, asked);
-    if (own.given == NULL && asked->given != NULL) {
-        return CASE_NO_MEMORY;
-    }
     Stack stack = {.spec = spec, .arena = arena, .outline = outline};
+    own.layers = outline ? NULL : asked->layers;
     size_t *original_end = arena_take(arena, depth, sizeof *original_end);
     size_t *converted_end = arena_take(arena, depth, sizeof *converted_end);
     Columns *compared = arena_take(arena, depth, sizeof *compared);
     Columns *cleared = arena_take(arena, depth, sizeof *cleared);
-    if (!take_sublayers(&stack) || !original_end || !converted_end || !compared || !cleared ||
-        (!outline && !draw_streams(pair, spec))) {
+    if (!own_given(&stack, &own, outline) || !take_sublayers(&stack) || !original_end ||
+        !converted_end || !compared || !cleared || (!outline && !draw_streams(pair, spec))) {
         return CASE_NO_MEMORY;
     }
     for (size_t l = 0; l < depth && !stack.failed; l++) {
-        stack.compared = stack_content(&stack);
-        stack.cleared = (Columns){0, 0};
-        construction_info(spec->construction)->layer(&stack, l);
+        make_layer(&stack, l, own.layers != NULL);
         original_end[l] = stack.original_count;
         converted_end[l] = stack.converted_count;
         compared[l] = stack.compared;
@@ -199,10 +243,18 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
         *reason = "the rewrite has fewer entries of Omega than --drop-entry says";
         return CASE_REJECTED;
     }
-    pair->original = (Model){case_original_layout(spec), stack.original, stack.original_count,
-                             original_end, depth};
-    pair->converted = (Model){case_converted_layout(spec), stack.converted, stack.converted_count,
-                              converted_end, depth};
+    pair->original = (Model){case_original_layout(spec),
+                             stack.original,
+                             stack.original_count,
+                             original_end,
+                             depth,
+                             own.layers};
+    pair->converted = (Model){case_converted_layout(spec),
+                              stack.converted,
+                              stack.converted_count,
+                              converted_end,
+                              depth,
+                              own.layers};
     if (stack.negative != NULL) {
         pair->negative = pair->converted;
         pair->negative.sublayers = stack.negative;
@@ -211,6 +263,22 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
     pair->cleared = cleared;
     pair->limit_is_original = limit_is_original(spec, stack.damaged);
     return CASE_OK;
+}
+
+bool case_fill(const Pair *pair, const CaseSpec *asked, size_t layer)
+{
+    CaseSpec own = *asked;
+    Stack stack = {.spec = &own, .arena = arena_create(), .numbers = true};
+    bool ok = stack.arena != NULL && own_given(&stack, &own, false) && take_sublayers(&stack);
+    if (ok) {
+        stack.original_count = model_first(&pair->original, layer);
+        stack.converted_count = model_first(&pair->converted, layer);
+        make_layer(&stack, layer, false);
+        storage_round(stack.arena, &own);
+    }
+    ok = ok && !stack.failed;
+    arena_release(stack.arena);
+    return ok;
 }
 
 static CaseStatus build_checked(Pair *pair, const char **reason, const CaseSpec *spec, bool outline)

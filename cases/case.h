@@ -106,7 +106,9 @@ typedef struct {
      * smallest normal one is 2^(stored_least_exponent - 1) (0: they stay), and are the model. */
     int stored_digits, stored_least_exponent;
     const GivenWeights *given; /* NULL: drawn as weights says */
-    CaseEach *each; /* how the rows of large tensors are drawn; NULL: one after the other */
+    CaseEach *each;      /* how the rows of large tensors are drawn; NULL: one after the other */
+    double held;         /* bytes of layers' weights that may stay in memory; 0: all of them */
+    ModelLayers *layers; /* where layers are otherwise, for case_build; NULL: all are made */
 } CaseSpec;
 
 /* True for the masks that are in the weights of T'. */
@@ -115,8 +117,10 @@ bool mask_is_pseudo(Mask mask);
 /* True when axis d_ff matters to this case (`linear` has one only off the diagonal). */
 bool case_uses_d_ff(const CaseSpec *spec);
 
-/* Bytes that case_build would take, as a double (no overflow at absurd sizes). */
+/* Bytes that case_build would take, as a double (no overflow at absurd sizes): with one layer at a
+ * time besides spec->held, where that is said; and those of one layer's weights. */
 double case_bytes(const CaseSpec *spec);
+double case_layer_bytes(const CaseSpec *spec);
 
 typedef enum { CASE_OK, CASE_REJECTED, CASE_NO_MEMORY } CaseStatus;
 
@@ -125,7 +129,12 @@ typedef enum { CASE_OK, CASE_REJECTED, CASE_NO_MEMORY } CaseStatus;
 CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)
     __attribute__((warn_unused_result));
 
-/* The same without the numbers: layouts, sublayers and shapes, for predicting memory and for
+/* The numbers of one layer, of a pair that was built with spec->layers: writes them where they
+ * are taken from those.  The given layer can be read.  false: memory is short. */
+bool case_fill(const Pair *pair, const CaseSpec *spec, size_t layer)
+    __attribute__((warn_unused_result));
+
+/* case_build without the numbers: layouts, sublayers and shapes, for predicting memory and for
  * rejecting a case before any work.  Its weights must not be read. */
 CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
     __attribute__((warn_unused_result));

@@ -28,6 +28,12 @@ static double noise(const Place *place, uint64_t hash, size_t h, size_t r, size_
     return spec->weight_noise * draw_normal(spec->seed, hash, h, r, c);
 }
 
+/* Are there numbers, to be written now? */
+static bool writes(const Place *place, const double *numbers)
+{
+    return numbers != NULL && !arena_is_hollow(place->stack->arena);
+}
+
 /* *weight [heads, rows, columns] is a copy, every w made fl(w (1 + noise)); returns it. */
 static double *disturb(const Place *place, const char *part, HeadWeight *weight, size_t heads,
                        size_t rows, size_t columns)
@@ -37,7 +43,8 @@ static double *disturb(const Place *place, const char *part, HeadWeight *weight,
         return NULL;
     }
     double *copy = stack_take(place->stack, heads, rows * columns);
-    for (size_t e = 0; copy != NULL && e < heads * rows * columns; e++) {
+    size_t written = writes(place, copy) ? heads * rows * columns : 0;
+    for (size_t e = 0; e < written; e++) {
         size_t h = e / (rows * columns), r = e / columns % rows, c = e % columns;
         double w = weight->data[h * weight->head_stride + r * weight->ld + c];
         copy[e] = w * (1 + noise(place, hash, h, r, c));
@@ -71,7 +78,7 @@ static HeadWeight unit_vectors(const Place *place, const char *part, size_t head
 {
     uint64_t hash = part != NULL ? hash_of(place, part) : 0;
     double *data = stack_take(place->stack, heads, rows * columns);
-    for (size_t h = 0; data != NULL && h < heads; h++) {
+    for (size_t h = 0; writes(place, data) && h < heads; h++) {
         data[h * rows * columns + h] =
             unit * (1 + (part != NULL ? noise(place, hash, h, h, 0) : 0));
     }
@@ -107,7 +114,7 @@ static void disturb_dense(const Place *place, Bundle *bundle)
     HeadWeight clean = value->v;
     uint64_t hash = hash_of(place, "v");
     double *copy = disturb(place, "v", &value->v, bundle->heads, rows, columns);
-    for (size_t r = 0; value->diagonal != 0 && copy != NULL && r < rows; r++) {
+    for (size_t r = 0; value->diagonal != 0 && writes(place, copy) && r < rows; r++) {
         size_t column = value->read.first + r, c = column - value->write.first;
         if (column >= value->write.first && c < columns) {
             double w = clean.data[r * clean.ld + c];
@@ -183,7 +190,7 @@ static void damage_bundle(const Place *place, Bundle *bundle, double entries)
         disturb_score(place, bundle);
         disturb_value(place, bundle);
     }
-    if ((stack->spec->dropout > 0 || has_given) &&
+    if ((stack->spec->dropout > 0 || has_given) && !stack->numbers &&
         !construction_info(stack->spec->construction)->masked) {
         drop_entries(place, bundle, given);
     }

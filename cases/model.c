@@ -7,6 +7,23 @@
 #include <limits.h>
 #include <stdint.h>
 
+size_t model_first(const Model *model, size_t l)
+{
+    return l > 0 ? model->layer_end[l - 1] : 0;
+}
+
+bool model_enter(const Model *model, size_t l)
+{
+    return model->layers == NULL || model->layers->enter(model->layers, l);
+}
+
+void model_leave(const Model *model, size_t l)
+{
+    if (model->layers != NULL) {
+        model->layers->leave(model->layers, l);
+    }
+}
+
 size_t layout_rows(const Layout *layout)
 {
     return layout->n + (layout->bias_row != BIAS_ROW_NONE);

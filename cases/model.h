@@ -202,12 +202,25 @@ typedef struct {
     BiasRow bias_row;
 } Layout;
 
+/* Where the weights of layers are, of a model that does not hold all of them: whoever reads a
+ * layer's enters it before and leaves it behind, from any thread and as often as it likes.  They
+ * have the same addresses and the same numbers every time. */
+typedef struct ModelLayers ModelLayers;
+struct ModelLayers {
+    bool (*enter)(ModelLayers *layers, size_t layer); /* false: they cannot be had */
+    void (*leave)(ModelLayers *layers, size_t layer);
+    /* While a layer is made or filled: room for so many numbers, zeros where it is filled; the n-th
+     * call for a layer has the same every time.  NULL: memory is short. */
+    double *(*take)(ModelLayers *layers, size_t layer, size_t count);
+};
+
 typedef struct {
     Layout layout;
     const Sublayer *sublayers;
     size_t sublayer_count;
     const size_t *layer_end; /* [depth]: layer l is sublayers layer_end[l-1] .. layer_end[l]-1 */
     size_t depth;
+    ModelLayers *layers; /* NULL: all weights are there all the time */
 } Model;
 
 /* A pair: the original T, its attention-only counterpart T', and what both start from. */
@@ -230,6 +243,13 @@ typedef struct {
     struct Arena *memory; /* owns every array */
     size_t bytes;         /* of memory */
 } Pair;
+
+/* The first sublayer of layer l, from 0; the last is before layer_end[l]. */
+size_t model_first(const Model *model, size_t l);
+
+/* Makes sure that the weights of layer l are there until it is left.  false: they cannot be had. */
+bool model_enter(const Model *model, size_t l) __attribute__((warn_unused_result));
+void model_leave(const Model *model, size_t l);
 
 /* Rows of the stream: n, and one more with a bias row. */
 size_t layout_rows(const Layout *layout);

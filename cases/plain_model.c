@@ -58,6 +58,7 @@ bool plain_model_make(PlainModel *plain)
                            sublayers,
                            alike ? count : 0,
                            layer_end,
-                           alike ? plain->depth : 0};
+                           alike ? plain->depth : 0,
+                           NULL};
     return true;
 }

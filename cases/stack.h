@@ -14,6 +14,7 @@ struct Stack {
     const CaseSpec *spec;
     Arena *arena;
     bool outline;                /* shapes only: no tensor is drawn */
+    bool numbers;                /* a layer is filled once more: its numbers alone are wanted */
     bool failed;                 /* memory was short: every later step is a no-op */
     bool damaged;                /* T_infinity is no longer what the weights say */
     double entries;              /* of 2 Omega in T' so far; a double: no overflow */
@@ -23,6 +24,7 @@ struct Stack {
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
     Sublayer *negative;             /* [converted_count], or NULL where there is none */
     size_t original_count, converted_count;
+    GivenLayer *layers;                     /* [depth], which copies go into; or NULL */
     LayerNorm norm;                         /* of the layer part being built (norm.c) */
     bool original_normed, converted_normed; /* the next sublayer reads through it */
     Columns compared, cleared;              /* of the layer being built */

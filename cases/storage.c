@@ -47,12 +47,14 @@ static bool copy(Arena *arena, const double **tensor, size_t heads, size_t count
     if (numbers == NULL) {
         return false;
     }
-    memcpy(numbers, *tensor, heads * count * sizeof *numbers);
+    if (!arena_is_hollow(arena)) {
+        memcpy(numbers, *tensor, heads * count * sizeof *numbers);
+    }
     *tensor = numbers;
     return true;
 }
 
-static bool copy_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
+bool storage_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
 {
     size_t heads = spec->heads, d = spec->d, factor = d * spec->d_head, d_ff = spec->d_ff;
     return copy(arena, &layer->w_q, heads, factor) && copy(arena, &layer->w_k, heads, factor) &&
@@ -68,24 +70,13 @@ static bool copy_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
            copy(arena, &layer->ln2_w, 1, d) && copy(arena, &layer->ln2_b, 1, d);
 }
 
-const GivenWeights *storage_given(Arena *arena, const CaseSpec *spec)
+bool storage_copies(const CaseSpec *spec)
 {
-    const GivenWeights *given = spec->given;
-    if (given == NULL || given->layers == NULL || spec->stored_digits == 0) {
-        return given;
-    }
-    GivenWeights *made = arena_take(arena, 1, sizeof *made);
-    GivenLayer *layers = arena_take(arena, spec->depth, sizeof *layers);
-    bool ok = made != NULL && layers != NULL;
-    for (size_t l = 0; ok && l < spec->depth; l++) {
-        layers[l] = given->layers[l];
-        ok = copy_layer(arena, &layers[l], spec);
-    }
-    if (!ok) {
-        return NULL;
-    }
-    *made = *given;
-    made->layers = layers;
-    ok = copy(arena, &made->ln_final_w, 1, spec->d) && copy(arena, &made->ln_final_b, 1, spec->d);
-    return ok ? made : NULL;
+    return spec->given != NULL && spec->given->layers != NULL && spec->stored_digits > 0;
+}
+
+bool storage_final(Arena *arena, GivenWeights *given, const CaseSpec *spec)
+{
+    return copy(arena, &given->ln_final_w, 1, spec->d) &&
+           copy(arena, &given->ln_final_b, 1, spec->d);
 }

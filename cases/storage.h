@@ -15,8 +15,13 @@ double storage_nearest(double x, int digits, int least_exponent);
 /* Rounds every number that was taken from the arena, as spec says. */
 void storage_round(Arena *arena, const CaseSpec *spec);
 
-/* The given weights, X apart, copied into the arena, whose they are to be rounded; *given itself
- * where nothing is rounded.  NULL when memory is short. */
-const GivenWeights *storage_given(Arena *arena, const CaseSpec *spec);
+/* Are given weights copied into the arena, whose numbers are to be rounded? */
+bool storage_copies(const CaseSpec *spec);
+
+/* The layer's tensors become copies; and those of the final norm.  false: memory is short. */
+bool storage_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
+    __attribute__((warn_unused_result));
+bool storage_final(Arena *arena, GivenWeights *given, const CaseSpec *spec)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -304,7 +304,8 @@ KernelStream kernel_layer(Kernel *kernel)
 {
     const Model *model = kernel->model;
     KERNEL_CHECK(kernel->layers_done < model->depth);
-    size_t end = model->layer_end[kernel->layers_done++];
+    size_t end = model->layer_end[kernel->layers_done];
+    weights_enter(kernel->weights, model, kernel->layers_done++);
     for (; kernel->sublayers_done < end; kernel->sublayers_done++) {
         const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
         operand_update(kernel, sublayer);
@@ -342,6 +343,7 @@ void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head)
     const Sublayer *sublayer = &model->sublayers[kernel->sublayers_done];
     KERNEL_CHECK(bundle < sublayer->bundle_count && head < sublayer->bundles[bundle].heads);
     const Bundle *of = &sublayer->bundles[bundle];
+    weights_enter(kernel->weights, model, kernel->layers_done);
     operand_update(kernel, sublayer);
     Pass pass = pass_make(kernel);
     if (bundle_form(pass.layout, of, kernel->form) == KERNEL_DENSE) {

@@ -1,6 +1,6 @@
 /*
- * The weights of a model, converted once: the arrays that its sublayers point into, in the order of
- * their addresses.
+ * The weights of a model's layer, converted: the arrays that its sublayers point into, in the order
+ * of their addresses.
  */
 #include "machine_weights.h"
 
@@ -15,8 +15,9 @@ typedef struct {
 } Range;
 
 struct Weights {
-    Range *ranges;
-    size_t count;
+    const Formats *formats;
+    Range *ranges; /* [count] of the layer that was entered last */
+    size_t count, layer;
     Scalar *stored, *operand; /* the same where operands are what is stored */
 };
 
@@ -74,10 +75,11 @@ static void visit_direct(Visit *to, const Direct *direct)
     visit(to, direct->b2, write);
 }
 
-static Visit visit_model(const Model *model, Range *ranges)
+/* Of layer l. */
+static Visit visit_layer(const Model *model, size_t l, Range *ranges)
 {
     Visit all = {ranges, 0, 0};
-    for (size_t s = 0; s < model->sublayer_count; s++) {
+    for (size_t s = model_first(model, l); s < model->layer_end[l]; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
         visit(&all, sublayer->norm.gamma, sublayer->norm.columns.count);
         visit(&all, sublayer->norm.beta, sublayer->norm.columns.count);
@@ -91,6 +93,18 @@ static Visit visit_model(const Model *model, Range *ranges)
     return all;
 }
 
+/* The most that a layer has of arrays and of numbers. */
+static Visit visit_largest(const Model *model)
+{
+    Visit most = {NULL, 0, 0};
+    for (size_t l = 0; l < model->depth; l++) {
+        Visit layer = visit_layer(model, l, NULL);
+        most.count = layer.count > most.count ? layer.count : most.count;
+        most.numbers = layer.numbers > most.numbers ? layer.numbers : most.numbers;
+    }
+    return most;
+}
+
 static bool operands_differ(const Formats *formats)
 {
     return formats->operand != formats->storage;
@@ -98,8 +112,7 @@ static bool operands_differ(const Formats *formats)
 
 double weights_count(const Model *model, const Formats *formats)
 {
-    return SCALAR_IS_DOUBLE ? 0
-                            : visit_model(model, NULL).numbers * (operands_differ(formats) ? 2 : 1);
+    return SCALAR_IS_DOUBLE ? 0 : visit_largest(model).numbers * (operands_differ(formats) ? 2 : 1);
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -145,8 +158,9 @@ static void store(Scalar *to, const double *from, size_t count, NumberFormat for
     }
 }
 
-static void convert(const Weights *weights, const Formats *formats)
+static void convert(const Weights *weights)
 {
+    const Formats *formats = weights->formats;
     for (size_t r = 0; r < weights->count; r++) {
         const Range *range = &weights->ranges[r];
         Scalar *to = weights->stored + range->before;
@@ -159,27 +173,44 @@ static void convert(const Weights *weights, const Formats *formats)
     }
 }
 
+/* The ranges of layer l; returns their numbers. */
+static size_t find_ranges(Weights *weights, const Model *model, size_t l)
+{
+    weights->count = visit_layer(model, l, weights->ranges).count;
+    return merge(weights);
+}
+
 Weights *weights_make(const Model *model, const Formats *formats)
 {
     Weights *made = calloc(1, sizeof *made);
     if (made == NULL || SCALAR_IS_DOUBLE) {
         return made;
     }
-    made->count = visit_model(model, NULL).count;
-    made->ranges = calloc(made->count + 1, sizeof *made->ranges);
-    if (made->ranges != NULL) {
-        visit_model(model, made->ranges);
-        size_t numbers = merge(made) + 1;
-        made->stored = calloc(numbers, sizeof *made->stored);
-        made->operand =
-            operands_differ(formats) ? calloc(numbers, sizeof *made->operand) : made->stored;
+    made->formats = formats;
+    made->ranges = calloc(visit_largest(model).count + 1, sizeof *made->ranges);
+    size_t most = 1;
+    for (size_t l = 0; made->ranges != NULL && l < model->depth; l++) {
+        size_t numbers = find_ranges(made, model, l);
+        most = numbers > most ? numbers : most;
     }
-    if (made->stored == NULL || made->operand == NULL) {
+    made->count = 0;
+    made->stored = calloc(most, sizeof *made->stored);
+    made->operand = operands_differ(formats) ? calloc(most, sizeof *made->operand) : made->stored;
+    if (made->ranges == NULL || made->stored == NULL || made->operand == NULL) {
         weights_clear(made);
         return NULL;
     }
-    convert(made, formats);
     return made;
+}
+
+void weights_enter(Weights *weights, const Model *model, size_t l)
+{
+    if (SCALAR_IS_DOUBLE || (weights->count > 0 && weights->layer == l)) {
+        return;
+    }
+    weights->layer = l;
+    (void)find_ranges(weights, model, l);
+    convert(weights);
 }
 
 void weights_clear(Weights *weights)

@@ -11,16 +11,20 @@
 
 typedef struct Weights Weights;
 
-/* Of a model that outlives them; for double they are the model's own.  NULL: memory is short. */
+/* Of any layer of the model, one at a time; for double they are the model's own.  formats outlives
+ * them.  NULL: memory is short. */
 Weights *weights_make(const Model *model, const Formats *formats)
     __attribute__((warn_unused_result));
+
+/* Those of layer l, from 0, which the model has now. */
+void weights_enter(Weights *weights, const Model *model, size_t l);
 
 void weights_clear(Weights *weights);
 
 /* Scalars that weights_make would take at most, as a double. */
 double weights_count(const Model *model, const Formats *formats);
 
-/* The weight w points at, any of the model's, and behind it those that follow; NULL of NULL. */
+/* The weight w points at, any of the layer's, and behind it those that follow; NULL of NULL. */
 const Scalar *weights_stored(const Weights *weights, const double *w);
 const Scalar *weights_operand(const Weights *weights, const double *w);
 

@@ -85,6 +85,7 @@ typedef float Scalar;
 #define structured_scratch structured_scratch_f32
 #define weights_clear weights_clear_f32
 #define weights_count weights_count_f32
+#define weights_enter weights_enter_f32
 #define weights_make weights_make_f32
 #define weights_operand weights_operand_f32
 #define weights_stored weights_stored_f32

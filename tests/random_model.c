@@ -223,5 +223,5 @@ Model stack_model(BundleStack *stack, Layout layout, size_t depth)
         stack->sublayer[l] = (Sublayer){.bundles = &stack->bundle[l], .bundle_count = 1};
         stack->end[l] = l + 1;
     }
-    return (Model){layout, stack->sublayer, depth, stack->end, depth};
+    return (Model){layout, stack->sublayer, depth, stack->end, depth, NULL};
 }

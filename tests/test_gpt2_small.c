@@ -37,7 +37,7 @@ static void a_prompt_takes_minutes(void **state)
         skip();
     }
     write_prompt(scratch);
-    snprintf(line, sizeof line, "tests/gpt2_small.py %s", scratch->directory);
+    snprintf(line, sizeof line, "tests/gpt2_sizes.py %s", scratch->directory);
     oracle_agree(interpreter, line, "the model");
     snprintf(line, sizeof line,
              "verify %s/model.safetensors --tokens-file %s/prompt.txt --omega 40 --memory 8GiB "

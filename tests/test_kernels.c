@@ -150,7 +150,7 @@ static void random_layers(RandomModel *random, const Case *c)
     random->sublayer[1] = (Sublayer){.bundles = random->bundle + 1, .bundle_count = 2};
     random->layer_end[0] = 1;
     random->layer_end[1] = 2;
-    random->model = (Model){layout, random->sublayer, 2, random->layer_end, 2};
+    random->model = (Model){layout, random->sublayer, 2, random->layer_end, 2, NULL};
 }
 
 /* Each layer from the stream the kernel had before it, so that a bound is a sublayer's. */
@@ -304,8 +304,8 @@ static void test_direct_operations_match_definition(void **state)
         random.sublayer[0] =
             (Sublayer){.direct = random_direct(&random, kind, c.d, c.hidden, in_place, clear)};
         random.layer_end[0] = 1;
-        random.model =
-            (Model){{c.n, c.d, c.hidden, BIAS_ROW_NONE}, random.sublayer, 1, random.layer_end, 1};
+        random.model = (Model){
+            {c.n, c.d, c.hidden, BIAS_ROW_NONE}, random.sublayer, 1, random.layer_end, 1, NULL};
         check_layers(&streams, &patterns, &c, &random);
     }
     report("direct operations", &streams);

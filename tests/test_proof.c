@@ -66,7 +66,7 @@ static void random_make(RandomModel *random, Layout *layout, bool causal)
     random->sublayer[1] = (Sublayer){.bundles = random->bundle + 1, .bundle_count = 2};
     random->layer_end[0] = 1;
     random->layer_end[1] = 2;
-    random->model = (Model){*layout, random->sublayer, 2, random->layer_end, 2};
+    random->model = (Model){*layout, random->sublayer, 2, random->layer_end, 2, NULL};
 }
 
 static void start(NaiveMatrix *x, const Layout *layout, const double *tokens, const double *bias)
@@ -134,7 +134,7 @@ static void check_model(Tally *tally, RandomModel *random)
     for (size_t l = 0; l < model->depth; l++) {
         naive_sublayer(&near[l + 1], &near[l], layout, &model->sublayers[l], 0.25);
         naive_sublayer(&far[l + 1], &far[l], layout, &model->sublayers[l], 2);
-        trace_layer(&trace, l + 1);
+        assert_true(trace_layer(&trace, l + 1));
         check_entries(tally, &trace, &near[l + 1], &far[l + 1], &near[0]);
     }
     trace_clear(&trace);
@@ -208,7 +208,7 @@ static void what_is_proven_of_originals_holds(void **state)
             random->sublayer[l] = (Sublayer){.direct = random_direct(random, layout.d, 2)};
             random->layer_end[l] = l + 1;
         }
-        random->model = (Model){layout, random->sublayer, 2, random->layer_end, 2};
+        random->model = (Model){layout, random->sublayer, 2, random->layer_end, 2, NULL};
         check_model(&tally, random);
     }
     for (int f = 0; f < 2; f++) {

@@ -11,4 +11,9 @@ double memory_there(void);
 /* Bytes that may be used: those asked for, if any (> 0), else four fifths of what is there. */
 double memory_room(double asked);
 
+/* Of layers' weights that take so many bytes in all: those that may stay in memory, of `room` that
+ * may be used (0: any), where others are made or read when they are needed; 0: all of them.
+ * HEADPROOF_HELD in the environment is the bytes that stay, of any model. */
+double memory_held(double bytes, double room);
+
 #endif

@@ -106,6 +106,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .usage = CASE_FILES,
                        .run = command_sweep,
                        .write_header = sweep_write_header,
+                       .layers = true,
                        .flags = SWEPT,
                        .shared = true},
     [COMMAND_DEPTH] = {.name = "depth",
@@ -115,6 +116,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .write_header = sweep_write_header,
                        .own = {{AXIS_DEPTH, {.form = FORM_INTEGER, .integer = 96}}},
                        .own_count = 1,
+                       .layers = true,
                        .flags = SWEPT,
                        .shared = true},
     [COMMAND_MIN_OMEGA] = {.name = "min-omega",
@@ -125,6 +127,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .write_header = row_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
+                           .layers = true,
                            .flags = EVALUATES | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
                                     BIT(FLAG_POSITIONS) | EVERY_INPUT,
                            .seconds = search_seconds,
@@ -135,6 +138,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .usage = "[CASE-FILE... | TABLE.csv...]",
                         .run = command_growth,
                         .write_header = growth_write_header,
+                        .layers = true,
                         .flags = EVALUATES | TABLE | BIT(FLAG_COLOR) | THREADS | BIT(FLAG_DIGITS) |
                                  BIT(FLAG_CHECK) | BIT(FLAG_PREDICT) | BIT(FLAG_EVALUATIONS),
                         .reads_tables = true},
@@ -142,6 +146,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
                        .run = command_check,
+                       .layers = true,
                        .flags = EVALUATES | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS) |
                                 EVERY_INPUT},
     [COMMAND_EXPORT] = {.name = "export",
@@ -164,6 +169,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .refused = ROLE_INPUTS,
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
                         .own_count = 1,
+                        .layers = true,
                         .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | TEXTS |
                                  BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY) | REPORTED | EVERY_INPUT,
                         .judges_logits = true},

@@ -253,13 +253,15 @@ EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, c
         return EVALUATE_NO_MEMORY;
     }
     KernelStream stream = {0};
-    for (size_t l = 0; l < model->depth; l++) {
+    bool ok = true;
+    for (size_t l = 0; l < model->depth && (ok = model_enter(model, l)); l++) {
         stream = evaluation.machine->functions->layer(evaluation.kernel);
+        model_leave(model, l);
     }
-    for (size_t i = 0; i < rows.count; i++) {
+    for (size_t i = 0; ok && i < rows.count; i++) {
         size_t row = layout_token_row(&model->layout, rows.first + i), d = model->layout.d;
         memcpy(x + i * d, stream.data + row * stream.ld, d * sizeof *x);
     }
     evaluation_close(&evaluation);
-    return EVALUATE_OK;
+    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
 }

@@ -162,7 +162,8 @@ static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *c
     }
 }
 
-bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+/* The layer, whose weights are there. */
+static bool evaluate_layer(Evaluation *evaluation, size_t layer, Row *row)
 {
     const Shared *shared = evaluation->shared;
     const Pair *pair = &shared->pair;
@@ -192,4 +193,15 @@ bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
                                      pair->compared[layer - 1]);
     return evaluation->run == NULL || !ref_run_failed(evaluation->run);
+}
+
+bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+{
+    const Model *model = &evaluation->shared->pair.converted;
+    if (!model_enter(model, layer - 1)) {
+        return false;
+    }
+    bool ok = evaluate_layer(evaluation, layer, row);
+    model_leave(model, layer - 1);
+    return ok;
 }

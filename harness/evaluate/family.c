@@ -3,19 +3,22 @@
  */
 #include "family.h"
 
+#include "layers.h"
+
 #include <stdlib.h>
 
 struct Family {
     Pair pair;
+    Layers *layers; /* of the pair, or NULL */
     RefWeights *weights;
     double bytes; /* of the weights */
 };
 
 Family *family_make(const Point *member, double bytes)
 {
-    const char *reason;
     Family *family = calloc(1, sizeof *family);
-    if (family == NULL || case_build(&family->pair, &reason, &member->spec) != CASE_OK) {
+    if (family == NULL ||
+        layers_build(&family->pair, &family->layers, &member->spec, member->source) != CASE_OK) {
         free(family);
         return NULL;
     }
@@ -34,6 +37,7 @@ void family_clear(Family *family)
         return;
     }
     ref_weights_clear(family->weights);
+    layers_clear(family->layers);
     case_clear(&family->pair);
     free(family);
 }

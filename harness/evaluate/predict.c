@@ -53,6 +53,10 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, (RefBits){bits, bits});
     }
+    if (point->spec.held >
+        0) { /* another layer than the base has now, where several are evaluated */
+        bytes->run += case_layer_bytes(&point->spec);
+    }
     bool radii = point->certify || point_proves(point);
     bytes->run += radii ? ref_certify_bytes(&pair) : 0;
     if (point->propagation) {
@@ -70,35 +74,40 @@ static int refuse(const Point *point, const char *reason)
     return 2;
 }
 
-int grid_predict(const Grid *grid, double memory, int *threads)
+int point_fits(const Point *point, double memory, int *threads)
 {
     const double gib = 1024.0 * 1024 * 1024;
-    memory = memory_room(memory);
-    for (size_t i = 0; i < grid->count; i++) {
-        const Point *point = &grid->points[i];
-        const char *reason;
-        PointBytes bytes;
-        CaseStatus status = point_predict(&bytes, &reason, point);
-        double all = bytes.base + bytes.kernel + bytes.run;
-        if (status == CASE_REJECTED) {
-            return refuse(point, reason);
-        }
-        if (status == CASE_NO_MEMORY && all <= memory) {
-            return memory_fault(); /* for the outline, however little the case takes */
-        }
-        if (status == CASE_NO_MEMORY || all > memory) {
-            bool dense = point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE &&
-                         bytes.kernel > all / 2;
-            char text[128];
-            snprintf(text, sizeof text, "a point needs %.3g GiB, %.3g GiB may be used%s", all / gib,
-                     memory / gib, dense ? " (--kernel structured needs less)" : "");
-            return refuse(point, text);
-        }
-        while (threads != NULL && *threads > 1 && all * *threads > memory) {
-            --*threads;
-        }
+    const char *reason;
+    PointBytes bytes;
+    CaseStatus status = point_predict(&bytes, &reason, point);
+    double all = bytes.base + bytes.kernel + bytes.run;
+    if (status == CASE_REJECTED) {
+        return refuse(point, reason);
+    }
+    if (status == CASE_NO_MEMORY && all <= memory) {
+        return memory_fault(); /* for the outline, however little the case takes */
+    }
+    if (status == CASE_NO_MEMORY || all > memory) {
+        bool dense = point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE &&
+                     bytes.kernel > all / 2;
+        char text[128];
+        snprintf(text, sizeof text, "a point needs %.3g GiB, %.3g GiB may be used%s", all / gib,
+                 memory / gib, dense ? " (--kernel structured needs less)" : "");
+        return refuse(point, text);
+    }
+    while (threads != NULL && *threads > 1 && all * *threads > memory) {
+        --*threads;
     }
     return 0;
+}
+
+int grid_predict(const Grid *grid, double memory, int *threads)
+{
+    int status = 0;
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        status = point_fits(&grid->points[i], memory_room(memory), threads);
+    }
+    return status;
 }
 
 /* What an evaluation consists of. */

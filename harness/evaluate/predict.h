@@ -22,9 +22,12 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
  * model. */
 double point_pass_bytes(const Point *point);
 
-/* Rejects points that no model can be made of, and points each of which alone does not fit in
- * memory bytes (0: memory_room(0)); lowers *threads (unless NULL) until as many of the largest
- * point fit.  0, or 2 after a message with the figure and the point's command line. */
+/* Rejects a point that no model can be made of, and one that does not fit in memory bytes; lowers
+ * *threads (unless NULL) until as many of it fit.  0, or 2 after a message with the figure and the
+ * point's command line. */
+int point_fits(const Point *point, double memory, int *threads) __attribute__((warn_unused_result));
+
+/* The same of every point, where nothing else is there (memory 0: memory_room(0)). */
 int grid_predict(const Grid *grid, double memory, int *threads) __attribute__((warn_unused_result));
 
 /* A precision that was asked for can make one point long: says so before the work, unless quiet, or

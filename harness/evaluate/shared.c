@@ -3,6 +3,7 @@
  */
 #include "shared.h"
 
+#include "layers.h"
 #include "mode.h"
 
 #include <math.h>
@@ -87,8 +88,10 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
                            &original)) {
         machine->functions->go_on(kernel, original.done);
     }
-    for (size_t l = original.done; l < model->depth; l++) {
+    bool ok = true;
+    for (size_t l = original.done; l < model->depth && (ok = model_enter(model, l)); l++) {
         KernelStream stream = machine->functions->layer(kernel);
+        model_leave(model, l);
         for (size_t i = 0; i < model->layout.n; i++) {
             memcpy(trajectory + l * size + i * content, stream.data + i * stream.ld,
                    content * sizeof *trajectory);
@@ -98,7 +101,10 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
                          &original);
     }
     machine->functions->clear(kernel);
-    return trajectory;
+    if (!ok) {
+        free(trajectory);
+    }
+    return ok ? trajectory : NULL;
 }
 
 double shared_tape_room(double memory, size_t points)
@@ -313,14 +319,14 @@ static void each_at_once(size_t count, CaseWork *work, const void *context)
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
                            double tape_room, Checkpoints *checkpoints)
 {
-    const char *reason;
     Checkpoint checkpoint = {0};
     Shared *made = calloc(1, sizeof *made);
     *shared = NULL;
     CaseSpec spec = points[0]->spec;
     spec.each = each_at_once;
     /* The case was outlined before any work: it can only fail for want of memory. */
-    if (made == NULL || case_build(&made->pair, &reason, &spec) != CASE_OK) {
+    if (made == NULL ||
+        layers_build(&made->pair, &made->layers, &spec, points[0]->source) != CASE_OK) {
         free(made);
         return EVALUATE_NO_MEMORY;
     }
@@ -381,6 +387,7 @@ void shared_clear(Shared *shared)
     if (shared->family == NULL) {
         ref_weights_clear(shared->weights);
     }
+    layers_clear(shared->layers);
     case_clear(&shared->pair);
     free(shared);
 }

@@ -13,9 +13,10 @@ typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 
 typedef struct {
     Pair pair;
-    RefPlan *plan;    /* NULL where every point has its own, or none */
-    Family *family;   /* of one of many inputs: what is not its own; else NULL */
-    bool proven;      /* of point_proves: radii say what is right, until they do not suffice */
+    struct Layers *layers; /* of the pair, or NULL */
+    RefPlan *plan;         /* NULL where every point has its own, or none */
+    Family *family;        /* of one of many inputs: what is not its own; else NULL */
+    bool proven;           /* of point_proves: radii say what is right, until they do not suffice */
     RefBase *base;    /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit;   /* what the base keeps of r(T_infinity) */
     double lost;      /* by r(T) as proven: ref_base_lost */

@@ -7,6 +7,7 @@
 
 #include "../base/message.h"
 #include "../base/shown.h"
+#include "../models/model_stream.h"
 #include "../models/safetensors_values.h"
 #include "../table/output.h"
 
@@ -47,22 +48,37 @@ static double find_allowed(const ModelFileWitness *witness, const WitnessWorst *
     return LOST_AT_MOST * worst->lost * (unit / 0x1p-24) + UNITS_AT_MOST * unit * worst->most;
 }
 
+/* What mends the model, whose layers are all needed for that.  0; 2 or 99 after a message. */
+static int find_causes(char *text, size_t size, const WitnessModel *model,
+                       const WitnessWorst *worst, double allowed)
+{
+    ModelFile *file = model->source->file;
+    if (!model_stream_enter_all(file)) {
+        snprintf(text, size, "its weights take more memory than a search for what mends it may");
+        return model_stream_fault(file);
+    }
+    bool ok = witness_causes(text, size, model, worst, allowed);
+    model_stream_leave_all(file);
+    return ok ? 0 : memory_fault();
+}
+
 static int refuse(const WitnessModel *model, const WitnessWorst *worst, double allowed)
 {
     const ModelFile *file = model->source->file;
     char causes[600];
     size_t position = worst->index / model->width, column = worst->index % model->width;
     bool logits = file->witness.logits != NULL;
-    if (!witness_causes(causes, sizeof causes, model, worst, allowed)) {
-        return memory_fault();
-    }
-    return complain_of(
-        model->source->path, "tensor", logits ? "witness.logits" : "witness.resid",
-        "window %zu, position %zu, %s %zu: %.9g was answered, and %.9g comes out here: "
-        "expected them within %.2g (--witness-tolerance): this is another model; %s",
-        worst->window, position + file->witness.span - file->witness.answers,
-        logits ? "class" : "column", column, witness_said(file, worst->window)[worst->index],
-        worst->here, allowed, causes);
+    int status = find_causes(causes, sizeof causes, model, worst, allowed);
+    return status != 0
+               ? status
+               : complain_of(
+                     model->source->path, "tensor", logits ? "witness.logits" : "witness.resid",
+                     "window %zu, position %zu, %s %zu: %.9g was answered, and %.9g comes out "
+                     "here: "
+                     "expected them within %.2g (--witness-tolerance): this is another model; %s",
+                     worst->window, position + file->witness.span - file->witness.answers,
+                     logits ? "class" : "column", column,
+                     witness_said(file, worst->window)[worst->index], worst->here, allowed, causes);
 }
 
 /* Work of more than a few seconds is announced. */
@@ -91,7 +107,8 @@ static int compare(const Point *point, const RunOptions *run)
     witness_model_init(&model, point);
     announce(point, run);
     if (!witness_compare(&worst, &model, 0, witness->windows, allowed == 0)) {
-        return memory_fault();
+        int fault = model_source_fault(point->source);
+        return fault != 0 ? fault : memory_fault();
     }
     allowed = allowed > 0 ? allowed : find_allowed(witness, &worst);
     if (!(worst.difference <= allowed)) {

@@ -3,6 +3,7 @@
  */
 #include "witness_answers.h"
 
+#include "layers.h"
 #include "mode.h"
 #include "shared.h"
 #include "unembed.h"
@@ -81,10 +82,12 @@ static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
     Kernel *kernel = arithmetic_open(machine, original, pair->original_x, NULL, 0,
                                      KERNEL_STRUCTURED, point_threads(&point));
     KernelStream stream = {0};
-    for (size_t l = 0; kernel != NULL && l < original->depth; l++) {
+    bool ok = kernel != NULL;
+    for (size_t l = 0; ok && l < original->depth && (ok = model_enter(original, l)); l++) {
         stream = machine->functions->layer(kernel);
+        model_leave(original, l);
     }
-    bool ok = kernel != NULL && read_out(out, model, pair, &stream, machine);
+    ok = ok && read_out(out, model, pair, &stream, machine);
     machine->functions->clear(kernel);
     return ok;
 }
@@ -121,16 +124,16 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
     size_t count = file->witness.answers * model->width;
     double *wide = calloc(count, sizeof *wide), *narrow = calloc(count, sizeof *narrow);
     double *x = calloc(file->witness.span, file->d * sizeof *x);
-    const char *reason;
     Pair base = {0};
+    Layers *layers = NULL;
     GivenWeights given = model->source->given;
     CaseSpec spec = model->spec;
     spec.given = &given;
     given.x = x;
     *worst = (WitnessWorst){.difference = -1};
     /* The point was built before: a case can only fail for want of memory. */
-    bool ok =
-        wide != NULL && narrow != NULL && x != NULL && case_build(&base, &reason, &spec) == CASE_OK;
+    bool ok = wide != NULL && narrow != NULL && x != NULL &&
+              layers_build(&base, &layers, &spec, model->source) == CASE_OK;
     for (size_t window = first; ok && window < last; window++) {
         Pair pair = {0};
         embed(x, model, window);
@@ -145,6 +148,7 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
             }
         }
     }
+    layers_clear(layers);
     case_clear(&base);
     free(wide);
     free(narrow);

@@ -78,6 +78,7 @@ typedef struct {
     bool needs_rows;     /* of its one model, though nothing is evaluated */
     bool writes_tensors; /* what it writes is no table */
     bool foretells;      /* it answers --dry-run itself */
+    bool layers;         /* it evaluates layer by layer: not all weights need be there at once */
 } CommandInfo;
 
 /* False for an axis that means nothing to the command, or that it sets itself. */

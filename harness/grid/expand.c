@@ -133,6 +133,8 @@ static int add_point(CandidateList *list, const Product *product, const Point *m
         return status;
     }
     point_canonicalise(&point);
+    double layers = (double)point.spec.depth * case_layer_bytes(&point.spec);
+    point.spec.held = memory_held(layers, product->flags.room);
     status = product_check_point(product, &point);
     return status != 0 ? status : append(list, &point, product->section);
 }

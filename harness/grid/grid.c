@@ -6,6 +6,7 @@
 #include "casefile.h"
 #include "distinct.h"
 #include "expand.h"
+#include "../base/memory.h"
 #include "options.h"
 #include "point_axes.h"
 #include "preset.h"
@@ -38,6 +39,7 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
                   const CommandInfo *command, const RunOptions *run)
 {
     CandidateList list = {.sources = &grid->sources, .flags = run->model};
+    list.flags.room = command->layers ? memory_room(run->memory) : 0;
     list.three = run->form != NULL && strcmp(run->form, "three") == 0;
     int status = 0;
     for (size_t i = 0; i < sections->count && status == 0; i++) {

@@ -5,6 +5,7 @@
 
 #include "../base/message.h"
 #include "../models/inputs.h"
+#include "../models/model_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,11 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
     }
 }
 
+int model_source_fault(const ModelSource *source)
+{
+    return source != NULL ? model_stream_fault(source->file) : 0;
+}
+
 void point_set_source(Point *point, const ModelSource *source)
 {
     point->source = source;
@@ -255,6 +261,15 @@ int sources_find(ModelSource **source, SourceList *list, const char *path,
     }
     *source = items[list->count++];
     return 0;
+}
+
+int sources_fault(const SourceList *list)
+{
+    int fault = 0;
+    for (size_t i = 0; i < list->count && fault == 0; i++) {
+        fault = model_source_fault(list->items[i]);
+    }
+    return fault;
 }
 
 void sources_clear(SourceList *list)

@@ -59,6 +59,10 @@ bool model_source_lacks(const ModelSource *source, Axis axis);
 /* True when the file leaves no choice on an axis: *value is what it has. */
 bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis);
 
+/* The exit code of an evaluation that could not go on because its file could not be read, after a
+ * message; else 0.  NULL is fine. */
+int model_source_fault(const ModelSource *source);
+
 /* Makes the file's weights the point's.  They must outlive it. */
 void point_set_source(Point *point, const ModelSource *source);
 
@@ -72,6 +76,9 @@ typedef struct {
  * message. */
 int sources_find(ModelSource **source, SourceList *list, const char *path,
                  const ModelFileFlags *flags) __attribute__((warn_unused_result));
+
+/* The first fault of one of them, or 0. */
+int sources_fault(const SourceList *list);
 
 void sources_clear(SourceList *list);
 

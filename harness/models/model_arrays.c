@@ -5,7 +5,9 @@
 
 #include "../base/message.h"
 #include "model_shape.h"
+#include "model_stream.h"
 #include "packing.h"
+#include "safetensors_header.h"
 #include "safetensors_values.h"
 
 #include <inttypes.h>
@@ -17,6 +19,9 @@ double **model_array(ModelFile *model, Slot slot, size_t layer)
     char *base = slot < SLOTS_OF_LAYER ? (char *)&model->layers[layer] : (char *)model;
     return (double **)(void *)(base + slot_info(slot)->field);
 }
+
+/* Values that are worth more than one thread. */
+enum { READ_AT_ONCE = 1 << 16 };
 
 static int read_tokens(Reading *reading, const SetTensor *found, Slot slot)
 {
@@ -41,34 +46,95 @@ static int read_tokens(Reading *reading, const SetTensor *found, Slot slot)
     return status;
 }
 
-/* The tensor's parts, each an array of the model. */
+enum { PARTS_MOST = 4, SHAPE_MOST = 3 };
+
+/* A tensor on its way into the model's arrays. */
+typedef struct {
+    const SetTensor *found;
+    double *out[PARTS_MOST]; /* of its parts */
+    size_t shape[SHAPE_MOST];
+    PackedRange range; /* all of it */
+} Unpacking;
+
+static Unpacking unpacking_of(ModelFile *model, const SetTensor *found, const TensorName *entry,
+                              size_t layer)
+{
+    Unpacking made = {.found = found};
+    made.range = (PackedRange){.axes = tensor_axes(entry),
+                               .parts = tensor_parts(entry),
+                               .rank = model_shape(made.shape, model, entry->slot, layer),
+                               .count = found->tensor->count};
+    for (size_t part = 0; part < made.range.parts; part++) {
+        made.out[part] = *model_array(model, entry->slot + (Slot)part, layer);
+    }
+    return made;
+}
+
+/* The values of a block that begins with `first`.  false: something is wrong with them. */
+static bool unpack_block(const Unpacking *of, size_t first)
+{
+    const SetTensor *found = of->found;
+    double packed[SAFETENSORS_BLOCK_MOST];
+    if (packing_is_plain(of->range.axes)) {
+        return safetensors_try(of->out[0] + first, found->file, found->tensor, first);
+    }
+    if (!safetensors_try(packed, found->file, found->tensor, first)) {
+        return false;
+    }
+    PackedRange range = of->range;
+    range.shape = of->shape;
+    range.first = first;
+    range.count = safetensors_block(found->tensor, first);
+    packing_unpack(of->out, packed, &range);
+    return true;
+}
+
+/* What is wrong with a tensor, said. */
+static int say_wrong(const SetTensor *found)
+{
+    double *values = calloc(found->tensor->count, sizeof *values);
+    int status =
+        values == NULL ? memory_fault() : safetensors_floats(values, found->file, found->tensor);
+    free(values);
+    return status != 0 ? status : safetensors_refuse_change(found->file);
+}
+
+int model_array_fill(ModelFile *model, const SetTensor *found, const TensorName *entry,
+                     size_t layer)
+{
+    const Unpacking of = unpacking_of(model, found, entry, layer);
+    const size_t count = found->tensor->count, block = safetensors_block(found->tensor, 0);
+    bool ok = true;
+#pragma omp parallel for schedule(static) if (count >= READ_AT_ONCE)
+    for (size_t first = 0; first < count; first += block) {
+        bool failed;
+#pragma omp atomic read
+        failed = ok;
+        failed = !failed || !unpack_block(&of, first);
+        if (failed) {
+#pragma omp atomic write
+            ok = false;
+        }
+    }
+    return ok ? 0 : say_wrong(found);
+}
+
+/* The tensor's parts, each an array of the model; one that is read when it is needed is empty. */
 static int read_packed(Reading *reading, const SetTensor *found, const TensorName *entry,
                        size_t layer)
 {
-    enum { PARTS_MOST = 4 };
-    double *out[PARTS_MOST] = {NULL}, *packed;
-    size_t shape[3], parts = tensor_parts(entry);
-    size_t rank = model_shape(shape, reading->model, entry->slot, layer);
+    ModelFile *model = reading->model;
+    bool streamed = model->stream != NULL && entry->slot < SLOTS_OF_LAYER;
+    size_t parts = tensor_parts(entry), count = found->tensor->count / parts;
     for (size_t part = 0; part < parts; part++) {
-        out[part] = calloc(found->tensor->count / parts, sizeof *out[part]);
-        *model_array(reading->model, entry->slot + (Slot)part, layer) = out[part];
-        if (out[part] == NULL) {
+        double **array = model_array(model, entry->slot + (Slot)part, layer);
+        *array = streamed ? model_stream_take(model->stream, layer, count)
+                          : calloc(count, sizeof **array);
+        if (*array == NULL) {
             return memory_fault();
         }
     }
-    if (packing_is_plain(tensor_axes(entry))) {
-        return safetensors_floats(out[0], found->file, found->tensor);
-    }
-    packed = calloc(found->tensor->count, sizeof *packed);
-    if (packed == NULL) {
-        return memory_fault();
-    }
-    int status = safetensors_floats(packed, found->file, found->tensor);
-    if (status == 0) {
-        packing_unpack(out, packed, tensor_axes(entry), parts, shape, rank);
-    }
-    free(packed);
-    return status;
+    return streamed ? 0 : model_array_fill(model, found, entry, layer);
 }
 
 /* x U of the embedding's own rows: U [d, vocabulary] is its transpose. */
@@ -127,7 +193,7 @@ int model_arrays_read(Reading *reading)
     ModelFile *model = reading->model;
     int status = 0;
     model->layers = calloc(model->depth + 1, sizeof *model->layers);
-    if (model->layers == NULL) {
+    if (model->layers == NULL || !model_stream_open(reading)) {
         return memory_fault();
     }
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {

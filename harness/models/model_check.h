@@ -26,6 +26,7 @@ typedef struct {
     NameList unknown;     /* keys that are in no table */
     NameList ignored;     /* and those that were not to be read */
     bool witnessed;       /* there are answers of the model itself */
+    double room;          /* as in ModelFileFlags */
 } Reading;
 
 /* The model's field of an extent. */

@@ -9,6 +9,7 @@
 #include "model_arrays.h"
 #include "model_said.h"
 #include "model_shape.h"
+#include "model_stream.h"
 #include "names.h"
 
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static int list_paths(const Reading *reading)
 
 static int read_set(ModelFile **model, const TensorSet *set, const ModelFileFlags *flags)
 {
-    Reading reading = {.set = set, .model = calloc(1, sizeof **model)};
+    Reading reading = {.set = set, .model = calloc(1, sizeof **model), .room = flags->room};
     int status = reading.model == NULL ? memory_fault() : 0;
     if (status == 0 && set->folder != NULL) {
         reading.config_path = path_beside(set->folder, "config.json");
@@ -155,6 +156,9 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
                  ? status
                  : tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
     status = status != 0 ? status : read_set(model, &set, flags);
+    if (status == 0 && (*model)->stream != NULL) {
+        model_stream_own(*model, &set);
+    }
     tensor_set_clear(&set);
     return status;
 }
@@ -171,7 +175,10 @@ void model_file_clear(ModelFile *model)
     }
     for (size_t layer = 0; model->layers != NULL && layer < model->depth; layer++) {
         for (int slot = 0; slot < SLOTS_OF_LAYER; slot++) {
-            free(*model_array(model, (Slot)slot, layer));
+            double *array = *model_array(model, (Slot)slot, layer);
+            if (!model_stream_has(model, layer, array)) {
+                free(array);
+            }
         }
     }
     for (int slot = SLOTS_OF_LAYER; slot < SLOTS_OF_FLOATS; slot++) {
@@ -180,6 +187,7 @@ void model_file_clear(ModelFile *model)
     for (size_t i = 0; i < model->path_count; i++) {
         free(model->paths[i]);
     }
+    model_stream_clear(model->stream);
     free(model->paths);
     free(model->tokens);
     free(model->witness.tokens);

@@ -113,6 +113,8 @@ typedef struct {
     char **paths;    /* [path_count] every file that was read */
     size_t path_count;
     ModelFileWitness witness;
+    struct ModelStream
+        *stream;   /* where layers are read when they are needed; NULL: all are there */
     char *doubts;  /* keys that are not known, which a witness has to outweigh; or NULL */
     char *ignored; /* those that were not to be read, on request; or NULL */
 } ModelFile;
@@ -124,6 +126,8 @@ typedef struct {
     const char *ignored;            /* keys that are not to be read, "a,b"; or NULL */
     const char *positions, *blocks; /* "learned" or "none"; "sequential"; NULL: nothing is said */
     const char *witness;            /* a file of a witness; or NULL */
+    double room; /* bytes that may be used, where layers may be read when they are needed; 0: all of
+                    them are read at once */
 } ModelFileFlags;
 
 /* Every number exactly as the file has it.  path: a file, an index of several, one of those, or

@@ -35,31 +35,51 @@ bool packing_is_plain(const char *axes)
 
 enum { LETTERS_MOST = 8 };
 
-void packing_unpack(double *const *out, const double *packed, const char *axes, size_t parts,
-                    const size_t *shape, size_t rank)
+/* What a tensor's axes run over, slowest first: how far, and what a step is in the model's own
+ * tensor; 0: the next part. */
+typedef struct {
+    size_t extent[LETTERS_MOST], stride[LETTERS_MOST], count;
+} Letters;
+
+static Letters letters_of(const char *axes, size_t parts, const size_t *shape, size_t rank)
 {
-    size_t extent[LETTERS_MOST], stride[LETTERS_MOST], letters = 0, total = 1;
+    Letters letters = {.count = 0};
     for (const char *c = axes; *c != '\0'; c++) {
         if (*c == ' ') {
             continue;
         }
         bool part = *c == 'p';
-        size_t axis = part ? rank : (size_t)(*c - '0');
-        extent[letters] = part ? parts : shape[axis];
-        stride[letters] = !part;
+        size_t axis = part ? rank : (size_t)(*c - '0'), stride = !part;
         for (size_t k = axis + 1; k < rank; k++) {
-            stride[letters] *= shape[k];
+            stride *= shape[k];
         }
-        total *= extent[letters++];
+        letters.extent[letters.count] = part ? parts : shape[axis];
+        letters.stride[letters.count++] = stride;
     }
-    for (size_t i = 0; i < total; i++) {
-        size_t rest = i, to = 0, part = 0;
-        for (size_t k = letters; k-- > 0;) {
-            size_t at = rest % extent[k];
-            rest /= extent[k];
-            to += at * stride[k];
-            part = stride[k] == 0 ? at : part;
+    return letters;
+}
+
+void packing_unpack(double *const *out, const double *packed, const PackedRange *range)
+{
+    Letters letters = letters_of(range->axes, range->parts, range->shape, range->rank);
+    size_t inner = letters.count - 1, run = letters.extent[inner], step = letters.stride[inner];
+    for (size_t done = 0; done < range->count;) {
+        size_t rest = (range->first + done) / run, to = 0, part = 0;
+        size_t at = (range->first + done) % run, left = range->count - done;
+        size_t count = run - at < left ? run - at : left;
+        for (size_t k = inner; k-- > 0;) {
+            size_t here = rest % letters.extent[k];
+            rest /= letters.extent[k];
+            to += here * letters.stride[k];
+            part = letters.stride[k] == 0 ? here : part;
         }
-        out[part][to] = packed[i];
+        for (size_t i = 0; i < count; i++) {
+            if (step > 0) {
+                out[part][to + (at + i) * step] = packed[done + i];
+            } else {
+                out[at + i][to] = packed[done + i];
+            }
+        }
+        done += count;
     }
 }

@@ -25,8 +25,16 @@ const char *packing_word(const char *axes, size_t axis);
 /* Is it the model's own layout, but for axes that are merged?  Then nothing has to be moved. */
 bool packing_is_plain(const char *axes);
 
-/* out [parts]: arrays of shape [rank], of the file's values `packed` in their order. */
-void packing_unpack(double *const *out, const double *packed, const char *axes, size_t parts,
-                    const size_t *shape, size_t rank);
+/* Values first, ..., first + count - 1 of a file's tensor, in its order, and what it becomes: as
+ * many tensors of shape [rank] as there are parts. */
+typedef struct {
+    const char *axes;
+    size_t parts, rank;
+    const size_t *shape;
+    size_t first, count;
+} PackedRange;
+
+/* out [parts] gets those values, which are in `packed` [range->count]. */
+void packing_unpack(double *const *out, const double *packed, const PackedRange *range);
 
 #endif

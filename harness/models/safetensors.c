@@ -10,7 +10,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* When an open file was written; zeros where that is not known. */
+static struct timespec modified_of(int fd)
+{
+    struct stat found;
+    return fd >= 0 && fstat(fd, &found) == 0 ? found.st_mtim : (struct timespec){0};
+}
 
 /* Makes *file of what is open, which is closed on failure, or of the caller's bytes. */
 static int parse(SafetensorsFile **file, const char *path, int fd, const unsigned char *bytes,
@@ -25,6 +33,7 @@ static int parse(SafetensorsFile **file, const char *path, int fd, const unsigne
         return memory_fault();
     }
     made->fd = fd;
+    made->modified = modified_of(fd);
     made->bytes = bytes;
     made->size = size;
     made->path = strdup(path);
@@ -74,6 +83,21 @@ void safetensors_close(SafetensorsFile *file)
     free(file->tensors);
     free(file->path);
     free(file);
+}
+
+int safetensors_recheck(const SafetensorsFile *file, bool header)
+{
+    struct stat found;
+    if (file->fd < 0) {
+        return 0;
+    }
+    if (fstat(file->fd, &found) != 0) {
+        return regular_file_unreadable(file->path, errno);
+    }
+    bool same = (uintmax_t)found.st_size == file->size &&
+                found.st_mtim.tv_sec == file->modified.tv_sec &&
+                found.st_mtim.tv_nsec == file->modified.tv_nsec;
+    return !same ? safetensors_refuse_change(file) : header ? safetensors_reread_header(file) : 0;
 }
 
 const char *safetensors_path(const SafetensorsFile *file)

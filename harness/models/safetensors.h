@@ -55,6 +55,12 @@ int safetensors_parse(SafetensorsFile **file, const char *path, const void *byte
 
 void safetensors_close(SafetensorsFile *file);
 
+/* Is an open file still what it was?  By its size and the time that it was written, and, with
+ * header, by its header too.  0; 2 after a message where it has changed, 99 where it cannot be
+ * read. */
+int safetensors_recheck(const SafetensorsFile *file, bool header)
+    __attribute__((warn_unused_result));
+
 const char *safetensors_path(const SafetensorsFile *file);
 
 size_t safetensors_count(const SafetensorsFile *file);

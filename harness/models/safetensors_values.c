@@ -77,13 +77,18 @@ static double from_f16(uint64_t bits)
     return from_f64(sign | exponent << 52 | fraction << 42);
 }
 
-static double float_value(SafetensorsDtype dtype, uint64_t bits)
+/* out [count]: little-endian values of a floating format. */
+static void convert(double *out, const unsigned char *bytes, SafetensorsDtype dtype, size_t count)
 {
-    switch (dtype) {
-    case SAFETENSORS_F64: return from_f64(bits);
-    case SAFETENSORS_F32: return from_f32(bits);
-    case SAFETENSORS_F16: return from_f16(bits);
-    default: return from_f32(bits << 16);
+    size_t size = dtypes[dtype].size;
+    for (size_t i = 0; dtype == SAFETENSORS_F32 && i < count; i++) {
+        out[i] = from_f32(little_endian(bytes + i * 4, 4));
+    }
+    for (size_t i = 0; dtype != SAFETENSORS_F32 && i < count; i++) {
+        uint64_t bits = little_endian(bytes + i * size, size);
+        out[i] = dtype == SAFETENSORS_F64   ? from_f64(bits)
+                 : dtype == SAFETENSORS_F16 ? from_f16(bits)
+                                            : from_f32(bits << 16);
     }
 }
 
@@ -103,24 +108,37 @@ static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *te
                        fault);
 }
 
-int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
+/* Reads at most size bytes from offset on: as many as there are; or *error is why not all. */
+static size_t read_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset,
+                         size_t size, int *error)
 {
+    size_t done = 0;
+    ssize_t got = 1;
+    *error = 0;
     if (file->fd < 0) {
         memcpy(bytes, file->bytes + offset, size);
-        return 0;
+        return size;
     }
-    for (size_t done = 0; done < size;) {
-        ssize_t got = pread(file->fd, bytes + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno != EINTR) {
-            return regular_file_unreadable(file->path, errno);
-        }
-        if (got == 0) {
-            return complain_of(
-                file->path, NULL, NULL,
-                "nothing at byte %zu: expected the %zu bytes there were when it was opened",
-                offset + done, file->size);
-        }
+    while (done < size && got != 0 && *error == 0) {
+        got = pread(file->fd, bytes + done, size - done, (off_t)(offset + done));
         done += got > 0 ? (size_t)got : 0;
+        *error = got < 0 && errno != EINTR ? errno : 0;
+    }
+    return done;
+}
+
+int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
+{
+    int error;
+    size_t done = read_bytes(bytes, file, offset, size, &error);
+    if (error != 0) {
+        return regular_file_unreadable(file->path, error);
+    }
+    if (done < size) {
+        return complain_of(
+            file->path, NULL, NULL,
+            "nothing at byte %zu: expected the %zu bytes there were when it was opened",
+            offset + done, file->size);
     }
     return 0;
 }
@@ -128,40 +146,61 @@ int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t 
 /* Bytes that are read at a time. */
 enum { BLOCK = 1 << 14 };
 
-/* bits [BLOCK / size of a value]: the values from `first` on, *held of them. */
-static int read_block(uint64_t *bits, size_t *held, const SafetensorsFile *file,
-                      const SafetensorsTensor *tensor, size_t first)
+/* Of a tensor's values. */
+static size_t offset_of(const SafetensorsFile *file, const SafetensorsTensor *tensor, size_t first)
+{
+    return file->data_begin + tensor->begin + first * dtypes[tensor->dtype].size;
+}
+
+size_t safetensors_block(const SafetensorsTensor *tensor, size_t first)
+{
+    size_t left = tensor->count - first, most = BLOCK / dtypes[tensor->dtype].size;
+    return left < most ? left : most;
+}
+
+/* The first of some values that is no number; count: none. */
+static size_t find_infinite(const double *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && isfinite(values[i])) {
+        i++;
+    }
+    return i;
+}
+
+bool safetensors_try(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor,
+                     size_t first)
 {
     unsigned char bytes[BLOCK];
-    size_t size = dtypes[tensor->dtype].size, left = tensor->count - first;
-    *held = left < BLOCK / size ? left : BLOCK / size;
-    int status = safetensors_bytes(bytes, file, file->data_begin + tensor->begin + first * size,
-                                   *held * size);
-    for (size_t i = 0; status == 0 && i < *held; i++) {
-        bits[i] = little_endian(bytes + i * size, size);
+    size_t held = safetensors_block(tensor, first), size = held * dtypes[tensor->dtype].size;
+    int error;
+    if (!dtypes[tensor->dtype].is_float ||
+        read_bytes(bytes, file, offset_of(file, tensor, first), size, &error) < size) {
+        return false;
     }
-    return status;
+    convert(out, bytes, tensor->dtype, held);
+    return find_infinite(out, held) == held;
 }
 
 int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
 {
-    uint64_t bits[BLOCK / 2];
+    unsigned char bytes[BLOCK];
     if (!dtypes[tensor->dtype].is_float) {
         return refuse_dtype(file, tensor, "F64, F32, F16 or BF16");
     }
     for (size_t first = 0, held; first < tensor->count; first += held) {
-        int status = read_block(bits, &held, file, tensor, first);
+        held = safetensors_block(tensor, first);
+        int status = safetensors_bytes(bytes, file, offset_of(file, tensor, first),
+                                       held * dtypes[tensor->dtype].size);
         if (status != 0) {
             return status;
         }
-        for (size_t i = 0; i < held; i++) {
-            double value = float_value(tensor->dtype, bits[i]);
-            if (!isfinite(value)) {
-                return refuse_value(file, tensor, first + i,
-                                    isnan(value) ? "NaN: expected a finite number"
-                                                 : "infinity: expected a finite number");
-            }
-            out[first + i] = value;
+        convert(out + first, bytes, tensor->dtype, held);
+        size_t wrong = first + find_infinite(out + first, held);
+        if (wrong < first + held) {
+            return refuse_value(file, tensor, wrong,
+                                isnan(out[wrong]) ? "NaN: expected a finite number"
+                                                  : "infinity: expected a finite number");
         }
     }
     return 0;
@@ -169,10 +208,10 @@ int safetensors_floats(double *out, const SafetensorsFile *file, const Safetenso
 
 int safetensors_first(double *value, const SafetensorsFile *file, const SafetensorsTensor *tensor)
 {
-    uint64_t bits[BLOCK / 2];
-    size_t held;
-    int status = read_block(bits, &held, file, tensor, 0);
-    *value = status == 0 ? float_value(tensor->dtype, bits[0]) : 0;
+    unsigned char bytes[8] = {0};
+    int status =
+        safetensors_bytes(bytes, file, offset_of(file, tensor, 0), dtypes[tensor->dtype].size);
+    convert(value, bytes, tensor->dtype, 1);
     return status;
 }
 
@@ -203,15 +242,18 @@ static int integer_value(int64_t *value, const SafetensorsFile *file,
 
 int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
 {
-    uint64_t bits[BLOCK];
+    unsigned char bytes[BLOCK];
+    size_t size = dtypes[tensor->dtype].size;
     int status = 0;
     if (dtypes[tensor->dtype].is_float) {
         return refuse_dtype(file, tensor, "an integer one");
     }
     for (size_t first = 0, held; status == 0 && first < tensor->count; first += held) {
-        status = read_block(bits, &held, file, tensor, first);
+        held = safetensors_block(tensor, first);
+        status = safetensors_bytes(bytes, file, offset_of(file, tensor, first), held * size);
         for (size_t i = 0; status == 0 && i < held; i++) {
-            status = integer_value(&out[first + i], file, tensor, first + i, bits[i]);
+            status = integer_value(&out[first + i], file, tensor, first + i,
+                                   little_endian(bytes + i * size, size));
         }
     }
     return status;

@@ -18,6 +18,16 @@ size_t safetensors_dtype_size(SafetensorsDtype dtype);
 int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
     __attribute__((warn_unused_result));
 
+/* Values that are read at once, from `first` on. */
+size_t safetensors_block(const SafetensorsTensor *tensor, size_t first);
+
+/* out [safetensors_block]: those, exactly; false, without a message: safetensors_floats says what
+ * is wrong.  From several threads at once. */
+bool safetensors_try(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor,
+                     size_t first);
+
+#define SAFETENSORS_BLOCK_MOST (1 << 13)
+
 /* *value: the first of a tensor of such a dtype that has any, an infinity too; or NaN. */
 int safetensors_first(double *value, const SafetensorsFile *file, const SafetensorsTensor *tensor)
     __attribute__((warn_unused_result));

@@ -102,17 +102,24 @@ static bool read_change(ApMat *y, ApMat *scratch, const Pair *pair, const RefBas
     return ok;
 }
 
+/* Classes whose columns of W are packed at once. */
+enum { CLASSES_AT_ONCE = 4096 };
+
 /* The first rows of logits = y W. */
 static bool unembed_rows(RefLogits *logits, const ApMat *y, const RefBase *base,
                          const RefUnembedding *unembedding)
 {
+    const size_t d = unembedding->d, classes = unembedding->classes;
     ProductOptions options = {.guard = EVALUATOR_GUARD,
                               .weights = base->weights != NULL ? base->weights->packed : NULL};
-    return product_mul(product_block(&logits->number, 0, 0, y->rows, unembedding->classes),
-                       product_view(y),
-                       product_doubles(unembedding->w_u, unembedding->d, unembedding->classes,
-                                       unembedding->classes),
-                       &options, NULL);
+    bool ok = true;
+    for (size_t first = 0, count; ok && first < classes; first += count) {
+        count = classes - first < CLASSES_AT_ONCE ? classes - first : CLASSES_AT_ONCE;
+        ok = product_mul(product_block(&logits->number, 0, first, y->rows, count), product_view(y),
+                         product_doubles(unembedding->w_u + first, d, count, classes), &options,
+                         NULL);
+    }
+    return ok;
 }
 
 bool ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,

@@ -128,7 +128,11 @@ static void making_visit(RefArchive *archive, void *state)
 static bool make_layer(Making *making, RefRun *run, ApMat *stream, ApMat *radius, size_t l)
 {
     Columns columns = making->pair->compared[l];
+    if (!model_enter(run->model, l)) {
+        return false;
+    }
     ref_run_layer(run);
+    model_leave(run->model, l);
     return store(&stream[l], run, columns, making->base->bits) && !ref_run_failed(run) &&
            (radius == NULL || store_radii(&radius[l], run, columns));
 }

@@ -280,9 +280,14 @@ static bool measure(RefPlan *plan, const Pair *pair, const Model *model, mpfr_pr
         (void)ref_keeper_restore(keeper, what, bits, measurement_visit, &measurement);
     }
     for (size_t l = measurement.done; ok && resolved->streams && l < plan->depth; l++) {
+        ok = model_enter(model, l);
+        if (!ok) {
+            break;
+        }
         low->ev.lost = l > 0 ? (mpfr_exp_t)plan->layers[l - 1].growth : 0;
         ref_run_layer(low);
         ref_run_layer(high);
+        model_leave(model, l);
         ok = !low->ev.failed && !high->ev.failed;
         measure_layer(plan, pair, l, low, high, resolved);
         measurement.done = l + 1;

@@ -50,8 +50,7 @@ RefProof *proof_make(const Pair *pair)
               trace_open(&converted, &pair->converted, pair->converted_x, pair->bias_row_content) &&
               trace_open(&original, &pair->original, pair->original_x, NULL);
     for (size_t l = 0; ok && l < depth; l++) {
-        trace_layer(&converted, l + 1);
-        trace_layer(&original, l + 1);
+        ok = trace_layer(&converted, l + 1) && trace_layer(&original, l + 1);
         note_layer(proof, pair, l, &converted, &original);
     }
     trace_clear(&converted);

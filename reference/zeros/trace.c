@@ -231,10 +231,19 @@ static void trace_head(Trace *trace, const Bundle *bundle, size_t h)
     }
 }
 
-/* Sets the flags of the sublayer's input; returns how many rows are lost. */
-static size_t trace_input(Trace *trace, const LayerNorm *norm)
+/* Is nothing known of any row any more? */
+static bool all_lost(const Trace *trace)
 {
-    size_t lost = 0;
+    size_t row = 0;
+    while (row < trace->rows && trace->lost[row]) {
+        row++;
+    }
+    return row == trace->rows;
+}
+
+/* Sets the flags of the sublayer's input. */
+static void trace_input(Trace *trace, const LayerNorm *norm)
+{
     trace->read = trace->known;
     if (norm->kind != NORMALIZATION_NONE) {
         trace_norm(trace, norm, trace->normed);
@@ -243,21 +252,17 @@ static size_t trace_input(Trace *trace, const LayerNorm *norm)
     for (size_t i = 0; i < trace->rows; i++) {
         trace->row[i] = (unsigned char)row_flags(trace->read + i * trace->columns,
                                                  (Columns){0, trace->columns});
-        lost += trace->lost[i];
     }
-    return lost;
 }
 
-void trace_layer(Trace *trace, size_t layer)
+/* The layer's sublayers, whose weights are there. */
+static void trace_sublayers(Trace *trace, size_t layer)
 {
     const Model *model = trace->model;
     size_t columns = trace->columns;
-    for (; trace->sublayer < model->layer_end[layer - 1]; trace->sublayer++) {
+    for (; trace->sublayer < model->layer_end[layer - 1] && !all_lost(trace); trace->sublayer++) {
         const Sublayer *sublayer = &model->sublayers[trace->sublayer];
-        size_t lost = trace_input(trace, &sublayer->norm);
-        if (lost == trace->rows) {
-            continue;
-        }
+        trace_input(trace, &sublayer->norm);
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             for (size_t h = 0; h < sublayer->bundles[b].heads; h++) {
                 trace_head(trace, &sublayer->bundles[b], h);
@@ -268,4 +273,19 @@ void trace_layer(Trace *trace, size_t layer)
         }
         memcpy(trace->known, trace->next, trace->rows * columns);
     }
+}
+
+bool trace_layer(Trace *trace, size_t layer)
+{
+    const Model *model = trace->model;
+    bool lost = all_lost(trace);
+    if (!lost && !model_enter(model, layer - 1)) {
+        return false;
+    }
+    if (!lost) {
+        trace_sublayers(trace, layer);
+        model_leave(model, layer - 1);
+    }
+    trace->sublayer = model->layer_end[layer - 1];
+    return true;
 }

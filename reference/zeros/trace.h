@@ -27,8 +27,8 @@ bool trace_open(Trace *trace, const Model *model, const double *x, const double 
     __attribute__((warn_unused_result));
 void trace_clear(Trace *trace);
 
-/* The next layer. */
-void trace_layer(Trace *trace, size_t layer);
+/* The next layer.  false: its weights cannot be had. */
+bool trace_layer(Trace *trace, size_t layer) __attribute__((warn_unused_result));
 
 /* Flags that rows first, ..., first + count - 1 share in some columns; 0 of no columns. */
 int trace_block(const Trace *trace, size_t first, size_t count, Columns columns);

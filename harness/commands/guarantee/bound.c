@@ -12,6 +12,7 @@
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../grid/point_axes.h"
+#include "../../models/model_stream.h"
 
 #include <float.h>
 #include <math.h>
@@ -120,7 +121,7 @@ static bool find_zero_leaks(Bound *bound, const GuaranteeOf *of)
 }
 
 /* The model without an input: X is of no account, and drawn. */
-static int open_model(Bound *bound)
+static int build_model(Bound *bound)
 {
     const char *reason;
     const Point *point = bound->point;
@@ -148,13 +149,29 @@ static int open_model(Bound *bound)
                                          : memory_fault();
 }
 
+static int open_model(Bound *bound)
+{
+    const ModelSource *source = bound->point->source;
+    if (source != NULL && !model_stream_enter_all(source->file)) {
+        int fault = model_source_fault(source);
+        return fault != 0 ? fault : memory_fault();
+    }
+    int status = build_model(bound);
+    if (source != NULL) {
+        model_stream_leave_all(source->file);
+    }
+    return status;
+}
+
 /* What the weights take, twice with those of the rewrite's form, six matrices of the largest size
  * that norms are taken of, all heads' values, and the rows of an embedding. */
 static int check_room(Bound *bound, const RunOptions *run)
 {
     const Point *point = bound->point;
     const double gib = 1024.0 * 1024 * 1024;
-    const CaseSpec *spec = &point->spec;
+    CaseSpec whole = point->spec;
+    const CaseSpec *spec = &whole;
+    whole.held = 0;
     double d = (double)spec->d, hidden = case_uses_d_ff(spec) ? (double)spec->d_ff : 0;
     double widest =
         fmax(d * d, fmax(d * hidden,

@@ -56,7 +56,8 @@ static int write_search(Searches *all, const Search *search)
 static void end(Searches *all, size_t i, bool ok)
 {
     if (!ok && all->status == 0) {
-        all->status = memory_fault();
+        int fault = sources_fault(&all->grid->sources);
+        all->status = fault != 0 ? fault : memory_fault();
     }
     all->over[i] = true;
     while (all->written < all->count && all->over[all->written]) {

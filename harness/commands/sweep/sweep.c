@@ -174,6 +174,10 @@ static int run_points(Sweep *sweep, int threads)
                                 : schedule_run(&work, threads, commit_point, sweep);
     ticker_close(ticker);
     progress_clear(&sweep->progress);
+    int fault = sources_fault(&sweep->grid->sources);
+    if (fault != 0) {
+        return fault;
+    }
     if (status == EVALUATE_NO_MEMORY) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
                 sweep->record.count);

@@ -297,7 +297,7 @@ int verify_predict(Verify *verify)
         say_ahead(verify, total_seconds(verify));
     }
     if (!measure(verify, room - fixed, few)) {
-        return memory_fault();
+        return verify_fault(verify);
     }
     double total = total_seconds(verify);
     if (!few) {

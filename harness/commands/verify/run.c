@@ -5,6 +5,7 @@
 #include "limit.h"
 
 #include "../../base/decimal.h"
+#include "../../base/message.h"
 #include "../../base/ticker.h"
 #include "../../evaluate/worst.h"
 
@@ -193,6 +194,12 @@ bool verify_open_inputs(Verify *verify)
               (!verify->has_logits || logits_keep(&verify->logits, verify->ensemble.kept));
     ticker_close(ticker);
     return ok;
+}
+
+int verify_fault(const Verify *verify)
+{
+    int fault = model_source_fault(verify->template->source);
+    return fault != 0 ? fault : memory_fault();
 }
 
 bool verify_logits_pass(const Verify *verify, const LogitErrors *errors)

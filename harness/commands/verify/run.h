@@ -23,6 +23,10 @@ bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, 
     __attribute__((warn_unused_result));
 
 /* Do logits meet the tolerance, where it is for them?  What is no number does not. */
+/* The exit code where one of these says that it could not go on, after a message: memory was short,
+ * or the weights could not be read. */
+int verify_fault(const Verify *verify);
+
 bool verify_logits_pass(const Verify *verify, const LogitErrors *errors);
 
 /* The base trajectories of all inputs that are kept. */

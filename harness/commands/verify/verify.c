@@ -12,6 +12,7 @@
 
 #include "../commands.h"
 #include "../../grid/point_axes.h"
+#include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../base/shown.h"
@@ -27,7 +28,7 @@ static int verify_omega(Verify *verify, EveryInput *every, double omega)
 {
     double start = clock_seconds();
     if (!verify_evaluate(verify, omega)) {
-        return memory_fault();
+        return verify_fault(verify);
     }
     const Cases layers = {verify_cases_layers, verify, verify->template->spec.depth,
                           clock_seconds() - start};
@@ -140,7 +141,15 @@ static int search(Verify *verify)
     bool searched = !verify->options->quiet && verify->options->shards == 0;
     bool ok = !searched || !verify->template->judged || search_tolerance(verify);
     ok = ok && (!searched || !verify->has_logits || search_predictions(verify));
-    return ok ? 0 : memory_fault();
+    return ok ? 0 : verify_fault(verify);
+}
+
+/* An input fits, and as many as there are threads. */
+static int check_fits(const Verify *verify, int *threads)
+{
+    Point point = *verify->template;
+    point.spec.n = verify->inputs.n;
+    return point_fits(&point, memory_room(verify->options->memory), threads);
 }
 
 /* Every Omega that the grid has for the template, then the searches. */
@@ -148,6 +157,7 @@ static int run_template(Verdict *verdict, Verify *verify, const Grid *grid, int 
 {
     EveryInput *every = &verdict->every;
     int status = read_inputs(verify);
+    status = status != 0 ? status : check_fits(verify, &threads);
     status = status != 0 ? status : every_input_open(every, verify);
     if (status != 0) {
         return status;
@@ -163,7 +173,7 @@ static int run_template(Verdict *verdict, Verify *verify, const Grid *grid, int 
     if (status != 0) {
         return status;
     }
-    status = verify_open_inputs(verify) ? 0 : memory_fault();
+    status = verify_open_inputs(verify) ? 0 : verify_fault(verify);
     for (size_t i = 0; i < verify->omega_count && status == 0; i++) {
         status = verify_omega(verify, every, verify->omegas[i]);
         take_verdict(verdict->record.passed, verify, grid);
@@ -289,12 +299,24 @@ static const OutcomeKind verify_outcome = {.table = {.bare = BARE_SENTENCES,
                                            .write_header = verify_cases_header,
                                            .print_command = verify_print_command};
 
+/* Points of one token, before anything is opened: those of the inputs' follow (check_fits). */
+static int check_points(const Grid *grid, const RunOptions *run)
+{
+    int status = 0;
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        Point point = grid->points[i];
+        point.spec.n = 1;
+        status = point_fits(&point, memory_room(run->memory), NULL);
+    }
+    return status;
+}
+
 /* Shards agree in the grid, the weights and the inputs chosen. */
 static int judge_grid(Verdict *verdict, const Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     int status = sweep_record_open(&verdict->record, grid, run);
-    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
+    status = status != 0 ? status : check_points(grid, run);
     if (status != 0) {
         return status;
     }

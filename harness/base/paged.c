@@ -1,0 +1,198 @@
+/*
+ * Numbers in parts that come and go, at addresses that stay.
+ */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+
+#include "paged.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
+typedef struct {
+    void *at;
+    size_t bytes;
+} Piece;
+
+typedef enum { PART_ABSENT, PART_FILLING, PART_THERE } PartState;
+
+typedef struct {
+    Piece *pieces; /* [count], in the order in which they were taken */
+    size_t count, taken;
+    double bytes;
+    PartState state;
+    size_t users;
+    bool kept; /* for good */
+} Part;
+
+struct Paged {
+    Part *parts; /* [count] */
+    size_t count;
+    double room; /* bytes that may still be kept */
+    PagedFill *fill;
+    void *context;
+    pthread_mutex_t lock; /* of what parts are */
+    pthread_cond_t changed;
+};
+
+Paged *paged_make(size_t parts, double kept, PagedFill *fill, void *context)
+{
+    Paged *paged = calloc(1, sizeof *paged);
+    if (paged == NULL) {
+        return NULL;
+    }
+    *paged = (Paged){.count = parts, .room = kept, .fill = fill, .context = context};
+    paged->parts = calloc(parts + 1, sizeof *paged->parts);
+    if (paged->parts == NULL) {
+        free(paged);
+        return NULL;
+    }
+    pthread_mutex_init(&paged->lock, NULL);
+    pthread_cond_init(&paged->changed, NULL);
+    return paged;
+}
+
+void paged_clear(Paged *paged)
+{
+    if (paged == NULL) {
+        return;
+    }
+    for (size_t p = 0; p < paged->count; p++) {
+        Part *part = &paged->parts[p];
+        for (size_t i = 0; i < part->count; i++) {
+            munmap(part->pieces[i].at, part->pieces[i].bytes);
+        }
+        free(part->pieces);
+    }
+    pthread_cond_destroy(&paged->changed);
+    pthread_mutex_destroy(&paged->lock);
+    free(paged->parts);
+    free(paged);
+}
+
+/* Zeros that can be written there, or nothing that can be read.  false: memory is short. */
+static bool map_at(const Piece *piece, int protection)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    flags |= protection == PROT_NONE ? MAP_NORESERVE : 0;
+    return mmap(piece->at, piece->bytes, protection, flags, -1, 0) != MAP_FAILED;
+}
+
+static bool map_part(const Part *part, int protection)
+{
+    bool ok = true;
+    for (size_t i = 0; i < part->count && ok; i++) {
+        ok = map_at(&part->pieces[i], protection);
+    }
+    return ok;
+}
+
+double *paged_take(Paged *paged, size_t p, size_t count)
+{
+    Part *part = &paged->parts[p];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), most = (size_t)-1 / sizeof(double) - page;
+    size_t bytes = count > most ? 0 : (count * sizeof(double) + page - 1) / page * page;
+    if (part->state == PART_FILLING) {
+        bool same = part->taken < part->count && part->pieces[part->taken].bytes == bytes;
+        if (!same) {
+            fprintf(stderr, "headproof: bug: %s:%d: part %zu is filled as it was not made\n",
+                    __FILE__, __LINE__, p);
+            abort();
+        }
+        return part->pieces[part->taken++].at;
+    }
+    Piece *pieces = realloc(part->pieces, (part->count + 1) * sizeof *pieces);
+    if (pieces == NULL || bytes == 0) {
+        part->pieces = pieces != NULL ? pieces : part->pieces;
+        return NULL;
+    }
+    part->pieces = pieces;
+    void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) {
+        return NULL;
+    }
+    pieces[part->count++] = (Piece){at, bytes};
+    part->bytes += (double)bytes;
+    return at;
+}
+
+bool paged_has(const Paged *paged, size_t p, const double *numbers)
+{
+    const Part *part = &paged->parts[p];
+    size_t i = 0;
+    while (i < part->count && part->pieces[i].at != numbers) {
+        i++;
+    }
+    return i < part->count;
+}
+
+/* Called and left with the lock held, which others have meanwhile. */
+static void fill_part(Paged *paged, size_t p)
+{
+    Part *part = &paged->parts[p];
+    part->state = PART_FILLING;
+    part->taken = 0;
+    pthread_mutex_unlock(&paged->lock);
+    bool ok = map_part(part, PROT_READ | PROT_WRITE) && paged->fill(paged->context, p);
+    pthread_mutex_lock(&paged->lock);
+    part->state = ok ? PART_THERE : PART_ABSENT;
+    if (ok && !part->kept && part->bytes <= paged->room) {
+        part->kept = true;
+        paged->room -= part->bytes;
+    }
+    if (!ok) {
+        (void)map_part(part, PROT_NONE);
+    }
+    pthread_cond_broadcast(&paged->changed);
+}
+
+bool paged_enter(Paged *paged, size_t p)
+{
+    Part *part = &paged->parts[p];
+    pthread_mutex_lock(&paged->lock);
+    while (part->state == PART_FILLING) {
+        pthread_cond_wait(&paged->changed, &paged->lock);
+    }
+    if (part->state == PART_ABSENT) {
+        fill_part(paged, p);
+    }
+    bool there = part->state == PART_THERE;
+    part->users += there;
+    pthread_mutex_unlock(&paged->lock);
+    return there;
+}
+
+void paged_leave(Paged *paged, size_t p)
+{
+    Part *part = &paged->parts[p];
+    pthread_mutex_lock(&paged->lock);
+    part->users--;
+    if (part->users == 0 && !part->kept && map_part(part, PROT_NONE)) {
+        part->state = PART_ABSENT;
+    }
+    pthread_mutex_unlock(&paged->lock);
+}
+
+double paged_bytes(const Paged *paged)
+{
+    double bytes = 0;
+    for (size_t p = 0; p < paged->count; p++) {
+        bytes += paged->parts[p].bytes;
+    }
+    return bytes;
+}
+
+double paged_largest(const Paged *paged)
+{
+    double most = 0;
+    for (size_t p = 0; p < paged->count; p++) {
+        most = paged->parts[p].bytes > most ? paged->parts[p].bytes : most;
+    }
+    return most;
+}

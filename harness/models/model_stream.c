@@ -1,0 +1,161 @@
+/*
+ * The layers of a model whose files stay open, read when they are needed.
+ *
+ * A file is looked at again behind every layer that was read, and its header behind the last, so
+ * that nothing is made of a file that somebody writes to meanwhile.
+ */
+#include "model_stream.h"
+
+#include "../base/memory.h"
+#include "../base/message.h"
+#include "../base/paged.h"
+#include "model_arrays.h"
+
+#include <stdlib.h>
+
+struct ModelStream {
+    ModelFile *model;
+    const Family *family;
+    TensorSet set;
+    Paged *paged;
+    double room; /* bytes that may be used */
+    int fault;   /* the first exit code that a message was about; 0: none */
+};
+
+/* The number of a layer whose floats the tensor holds: SIZE_MAX for another. */
+static size_t layer_of(const TensorName **entry, const Family *family, const SetTensor *tensor)
+{
+    size_t layer;
+    bool slot = name_classify(entry, &layer, family, tensor->tensor->name) == NAME_SLOT;
+    return slot && (*entry)->slot < SLOTS_OF_LAYER ? layer : SIZE_MAX;
+}
+
+static int read_layer(ModelStream *stream, size_t layer)
+{
+    const TensorSet *set = &stream->set;
+    const TensorName *entry;
+    int status = 0;
+    for (size_t i = 0; i < set->count && status == 0; i++) {
+        if (layer_of(&entry, stream->family, &set->tensors[i]) == layer) {
+            status = model_array_fill(stream->model, &set->tensors[i], entry, layer);
+        }
+    }
+    bool last = layer + 1 == stream->model->depth;
+    for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
+        status = safetensors_recheck(tensor_set_file(set, i), last);
+    }
+    return status;
+}
+
+static bool fill(void *context, size_t layer)
+{
+    ModelStream *stream = context;
+    int status = model_stream_fault(stream->model);
+    if (status == 0) {
+        status = read_layer(stream, layer);
+    }
+    if (status != 0) {
+#pragma omp atomic write
+        stream->fault = status;
+    }
+    return status == 0;
+}
+
+/* Of all layers' floats, as doubles. */
+static double layers_bytes(const Reading *reading)
+{
+    const TensorName *entry;
+    double bytes = 0;
+    for (size_t i = 0; i < reading->set->count; i++) {
+        const SetTensor *tensor = &reading->set->tensors[i];
+        bool layer = layer_of(&entry, reading->family, tensor) != SIZE_MAX;
+        bytes += layer ? (double)tensor->tensor->count * sizeof(double) : 0;
+    }
+    return bytes;
+}
+
+bool model_stream_open(const Reading *reading)
+{
+    ModelFile *model = reading->model;
+    double held = memory_held(layers_bytes(reading), reading->room);
+    if (held == 0) {
+        return true;
+    }
+    ModelStream *stream = model->stream = calloc(1, sizeof *stream);
+    if (stream == NULL) {
+        return false;
+    }
+    stream->model = model;
+    stream->family = reading->family;
+    stream->room = reading->room;
+    stream->paged = paged_make(model->depth, held, fill, stream);
+    return stream->paged != NULL;
+}
+
+double *model_stream_take(ModelStream *stream, size_t layer, size_t count)
+{
+    return paged_take(stream->paged, layer, count);
+}
+
+bool model_stream_has(const ModelFile *model, size_t layer, const double *array)
+{
+    const ModelStream *stream = model->stream;
+    return stream != NULL && stream->paged != NULL && paged_has(stream->paged, layer, array);
+}
+
+void model_stream_own(ModelFile *model, TensorSet *set)
+{
+    model->stream->set = *set;
+    *set = (TensorSet){0};
+}
+
+void model_stream_clear(ModelStream *stream)
+{
+    if (stream != NULL) {
+        tensor_set_clear(&stream->set);
+        paged_clear(stream->paged);
+        free(stream);
+    }
+}
+
+bool model_stream_enter(ModelFile *model, size_t layer)
+{
+    return model->stream == NULL || paged_enter(model->stream->paged, layer);
+}
+
+void model_stream_leave(ModelFile *model, size_t layer)
+{
+    if (model->stream != NULL) {
+        paged_leave(model->stream->paged, layer);
+    }
+}
+
+bool model_stream_enter_all(ModelFile *model)
+{
+    size_t entered = 0;
+    bool ok = model->stream == NULL || paged_bytes(model->stream->paged) <= model->stream->room;
+    while (ok && entered < model->depth && (ok = model_stream_enter(model, entered))) {
+        entered++;
+    }
+    while (!ok && entered > 0) {
+        model_stream_leave(model, --entered);
+    }
+    return ok;
+}
+
+void model_stream_leave_all(ModelFile *model)
+{
+    for (size_t layer = 0; layer < model->depth; layer++) {
+        model_stream_leave(model, layer);
+    }
+}
+
+int model_stream_fault(const ModelFile *model)
+{
+    int fault = 0;
+    if (model->stream != NULL) {
+#pragma omp atomic read
+        fault = model->stream->fault;
+    }
+    return fault;
+}
