@@ -8,7 +8,6 @@
 #include "unit.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,16 +22,13 @@ enum { ROOM = 1 << 30 };
 
 static char path[SCRATCH_PATH];
 
-/* The path of a small GPT-2, with this number in its second layer where it is none. */
-static void write_gpt2(double number)
+/* The path of a small GPT-2. */
+static void write_gpt2(void)
 {
     Gpt2Model *model = calloc(1, sizeof *model);
     char config[SCRATCH_PATH];
     assert_non_null(model);
     gpt2_make(model, "transformer.", false, false);
-    if (!isfinite(number)) {
-        gpt2_find(model, "transformer.h.1.mlp.c_fc.weight")->values[7] = number;
-    }
     scratch_path(path, shell_scratch(), "model.safetensors");
     scratch_path(config, shell_scratch(), "config.json");
     gpt2_write(path, model, "F32", NULL, 0, 1);
@@ -59,7 +55,7 @@ static void expect_numbers(const double *numbers, const double *whole, size_t co
 static void a_layer_has_its_numbers(void **state)
 {
     (void)state;
-    write_gpt2(0);
+    write_gpt2();
     ModelFile *model = open_model(true), *whole = open_model(false);
     const size_t d = GPT2_D, square = d * d, network = d * GPT2_HIDDEN;
     for (size_t i = 0; i < 3 * (size_t)GPT2_DEPTH; i++) {
@@ -87,7 +83,7 @@ static void a_layer_has_its_numbers(void **state)
 static void a_layer_that_was_left_is_not_there(void **state)
 {
     (void)state;
-    write_gpt2(0);
+    write_gpt2();
     ModelFile *model = open_model(true);
     assert_true(model_stream_enter(model, 0));
     model_stream_leave(model, 0);
@@ -137,7 +133,7 @@ static void write_byte(off_t at, char byte, bool dated)
 
 static ModelFile *open_and_read_one(void)
 {
-    write_gpt2(0);
+    write_gpt2();
     ModelFile *model = open_model(true);
     assert_true(model_stream_enter(model, 0));
     model_stream_leave(model, 0);
@@ -166,13 +162,28 @@ static void a_file_that_is_written_to_is_refused(void **state)
     expect_fault(model, 1, 2, "nothing at byte");
 }
 
+/* Where the numbers of a network's first map of the second layer begin. */
+static off_t find_numbers(void)
+{
+    static char text[SCRATCH_TEXT];
+    size_t begin = 0;
+    assert_true(file_read(text, path) > 8);
+    const char *entry = strstr(text + 8, "transformer.h.1.mlp.c_fc.weight");
+    assert_non_null(entry);
+    assert_int_equal(sscanf(strstr(entry, "data_offsets") + 14, "[%zu", &begin), 1);
+    size_t header = (unsigned char)text[0] + 256 * (size_t)(unsigned char)text[1];
+    return (off_t)(8 + header + begin);
+}
+
 static void a_number_that_is_none_is_refused(void **state)
 {
     (void)state;
-    write_gpt2(NAN);
+    write_gpt2();
+    off_t at = find_numbers() + 7 * (off_t)sizeof(float);
+    for (int byte = 0; byte < (int)sizeof(float); byte++) {
+        write_byte(at + byte, '\xff', false);
+    }
     expect_fault(open_model(true), 1, 2, "index (1, 1): NaN: expected a finite number");
-    write_gpt2(INFINITY);
-    expect_fault(open_model(true), 1, 2, "index (1, 1): infinity: expected a finite number");
 }
 
 /* ---- A command's rows ------------------------------------------------------------------------ */
