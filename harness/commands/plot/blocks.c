@@ -6,7 +6,6 @@
  */
 #include "blocks.h"
 
-#include "curves.h"
 #include "marks.h"
 #include "searched.h"
 
@@ -17,6 +16,7 @@
 /* gnuplot's numbers of points, and the colour of crosses. */
 enum { POINT_CROSS = 2, POINT_DISC = 7, POINT_OPEN = 10 };
 #define RED 0xAA0000
+#define GREY 0x444444
 
 static bool is_infinite(PlotCell cell)
 {
@@ -53,6 +53,7 @@ static void write_error(FILE *file, const Picture *picture, const Curve *curve, 
     const PlotCell *cells = picture_cell(picture, panel, curve->y, x), *cell = &cells[curve->kind];
     PlotSpan span = picture_span(picture, panel, curve->y, x)[curve->kind];
     double floor = picture->low - (picture->high - picture->low); /* below all that is seen */
+    bool wide = curve->style.width > 5; /* its own colour would not be seen on it */
     bool none = true, several = picture->several && !isnan(cell->log10);
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         none = none && isnan(cells[kind].log10);
@@ -66,7 +67,8 @@ static void write_error(FILE *file, const Picture *picture, const Curve *curve, 
     if (is_infinite(*cell)) {
         write_mark(file, picture->top, POINT_CROSS, RED);
     } else {
-        write_mark(file, cell->bound ? cell->log10 : NAN, POINT_OPEN, curve_sign_colour(curve));
+        write_mark(file, cell->bound ? cell->log10 : NAN, POINT_OPEN,
+                   wide ? GREY : curve->style.colour);
     }
 }
 

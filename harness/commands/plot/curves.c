@@ -42,11 +42,6 @@ static Style series_style(const Picture *picture, size_t y)
     return style;
 }
 
-unsigned curve_sign_colour(const Curve *curve)
-{
-    return curve->style.width > 5 ? 0x444444 : curve->style.colour;
-}
-
 static Curve *add(Picture *picture, ErrorKind kind, size_t y, Style style)
 {
     Curve *curve = &picture->curves[picture->curve_count++];

@@ -9,7 +9,4 @@
 /* Finds them, once cells, kind and main error are there.  0, or 99 after a message. */
 int curves_find(Picture *picture) __attribute__((warn_unused_result));
 
-/* The colour of signs on a curve: its own, where it is not so wide that they would not be seen. */
-unsigned curve_sign_colour(const Curve *curve);
-
 #endif

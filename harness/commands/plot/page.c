@@ -19,14 +19,14 @@ enum {
     LEFT = 84,
     RIGHT = 24,
     RIGHT_OF_HEAT = 116,
-    TITLE_ROW = 18,
-    LEGEND_ROW = 16,
+    TITLE_ROW = 19,
+    LEGEND_ROW = 18,
     SAMPLE = 44, /* of a curve, beside its words in the legend */
     PANEL_TITLE = 24,
     GAP = 16,
     GAP_OF_HEAT = 44,
     MARKS = 26,
-    CAPTION_ROW = 13,
+    CAPTION_ROW = 15,
     BELOW = 14,
     WIDTH_LEAST = 190, /* of a panel beside another */
     HEIGHT_LEAST = 80,

@@ -10,6 +10,7 @@
 #include "../../base/number.h"
 #include "../../base/shown.h"
 #include "../../base/streams.h"
+#include "../../base/suggest.h"
 #include "../../grid/own_words.h"
 #include "../commands.h"
 
@@ -47,23 +48,20 @@ static Origin origin_of(const Plot *plot, size_t flag)
     return (Origin){.flag = plot->command->own_flags[flag].name};
 }
 
-/* *index = the place of the flag's word among those of an axis; without the flag it stays. */
-static int read_choice(int *index, const Plot *plot, size_t flag, Axis axis)
+/* *index = the place of the flag's word among the first words [count] of an axis; without the flag
+ * it stays. */
+static int read_choice(int *index, const Plot *plot, size_t flag, Axis axis, size_t count)
 {
-    Domain domain = axis_info(axis)->domain;
+    const char *const *words = axis_info(axis)->domain.words;
     const char *word = plot->words.values[flag];
-    char list[256];
-    if (axis == AXIS_JUDGE) {
-        domain.word_count = ERROR_KINDS; /* logits are no column of a sweep */
-    }
-    for (size_t i = 0; i < domain.word_count && word != NULL; i++) {
-        if (strcmp(domain.words[i], word) == 0) {
+    for (size_t i = 0; i < count && word != NULL; i++) {
+        if (strcmp(words[i], word) == 0) {
             *index = (int)i;
             return 0;
         }
     }
-    domain_describe(list, sizeof list, &domain);
-    return word == NULL ? 0 : complain(origin_of(plot, flag), word, "expected %s", list);
+    return word == NULL ? 0
+                        : complain_unknown(origin_of(plot, flag), word, NULL, words, count, count);
 }
 
 static int read_tolerance(Plot *plot)
@@ -150,8 +148,8 @@ static int read_words(Plot *plot, int argc, char **argv)
     plot->wish.laws = plot->words.values[FLAG_LAWS] != NULL;
     plot->wish.title = own_text(plot, FLAG_TITLE);
     plot->wish.caption = own_text(plot, FLAG_CAPTION);
-    status = read_choice(&plot->wish.error, plot, FLAG_ERROR, AXIS_JUDGE);
-    status = status != 0 ? status : read_choice(&norm, plot, FLAG_NORM, AXIS_NORM);
+    status = read_choice(&plot->wish.error, plot, FLAG_ERROR, AXIS_JUDGE, ERROR_KINDS);
+    status = status != 0 ? status : read_choice(&norm, plot, FLAG_NORM, AXIS_NORM, NORM_COUNT);
     plot->norm = (Norm)norm;
     status = status != 0 ? status : read_tolerance(plot);
     status = status != 0 ? status : read_size(plot);

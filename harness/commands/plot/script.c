@@ -48,7 +48,8 @@ static void write_terminal(FILE *file, const Page *page, Target target)
     } terminals[] = {
         [TARGET_SVG] = {"svg", "", "dynamic fontscale 1.333", 1},
         [TARGET_PNG] = {"pngcairo", "", "dashlength 0.6 fontscale 2 linewidth 2 pointscale 2", 2},
-        [TARGET_PDF] = {"pdfcairo", "in", "dashlength 0.6 fontscale 1.333", 1.0 / 72},
+        [TARGET_PDF] = {"pdfcairo", "in", "dashlength 0.6 fontscale 1 linewidth 2 pointscale 0.7",
+                        1.0 / 72},
         [TARGET_SCRIPT] = {"svg", "", "dynamic fontscale 1.333", 1},
     };
     double scale = terminals[target].scale;
@@ -67,7 +68,7 @@ static void write_styles(FILE *file, const Picture *picture)
     size_t apart = picture->x_count > POINTS_MOST ? picture->x_count / POINTS_FEW : 1;
     for (size_t i = 0; i < picture->curve_count && picture->kind != PICTURE_HEAT; i++) {
         Style style = picture->curves[i].style;
-        double size = style.point != 0 ? 0.6 : style.width < 5 ? 0.3 : words ? 1.3 : 0.6;
+        double size = style.point != 0 ? 0.6 : style.width < 5 ? 0.3 : words ? 1.3 : 0.4;
         fprintf(file, "set style line %zu lc rgb '#%06X' lw %g dt %d pt %d ps %g pi %zu\n", i + 1,
                 style.colour, style.width, style.dash, style.point != 0 ? style.point : 7, size,
                 apart);
