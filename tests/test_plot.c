@@ -242,7 +242,8 @@ static void test_rows_and_columns(void **state)
     size_t used = 0;
     for (int i = 0; i < 12; i++) {
         used += (size_t)snprintf(lines + used, sizeof lines - used, "silu,%s,%d,%s,1,1e-3,1e-3\n",
-                                 words[i % 3], i / 6 + 8, i / 3 % 2 == 1 ? "" : "penalty=negative");
+                                 words[i / 3 % 2 == 1 ? 2 - i % 3 : i % 3], i / 6 + 8,
+                                 i / 3 % 2 == 1 ? "" : "penalty=negative");
     }
     make_table("g.csv", "construction,arithmetic,omega,options,layer,construction_max,total_max",
                lines);
