@@ -1,17 +1,23 @@
 /*
- * Laws found in a series.
+ * Laws found in a series: arms and a floor along Omega, one law along any other axis, a formula of
+ * the Omegas of searches.
  */
-#include "find.h"
+#include "law.h"
 
 #include "../../base/message.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* A law stands while its residuals are at most LAW_RESIDUAL, or so many times what seeds explain;
- * an exponential is told from a power whose residuals are above so many times its own. */
+/* A law stands while its residuals are at most this, in powers of ten, or so many times what seeds
+ * explain; an exponential is told from a power whose residuals are above so many times its own. */
+#define LAW_RESIDUAL 0.1
 #define LAW_NOISES 3.0
 #define LAW_TOLD 2.0
+
+/* A formula whose Omegas are off by more is none: by 1 the error is another by e^2. */
+#define FORMULA_RESIDUAL 1.0
 
 /* Along Omega each point's residual counts by its square over that of LAW_RESIDUAL, a point in no
  * law as three of those, and a law as much for every number that was fitted, and for where it
@@ -19,107 +25,144 @@
 #define COST_POINT 9.0
 #define COST_NUMBER 3.0
 
+/* What a double's last bits may be off by. */
+#define RESOLUTION (DBL_EPSILON / 4)
+
 /* An arm falls, or rises, by a quarter of what theory expects, or more. */
 #define ARM_LEFT_MOST (-0.5)
 #define ARM_RIGHT_LEAST 0.25
 
-/* Points that are values, and room for four times as many numbers. */
-typedef struct {
-    GrowthPoint *points;
-    size_t count;
-    double *room;
-} Values;
+static void add(Laws *laws, Law law)
+{
+    laws->laws[laws->count++] = law;
+}
 
 /* ---- One law --------------------------------------------------------------------------------- */
 
-static void find_one(Laws *laws, const Values *values)
+/* A power, or an exponential; of searches a sum of logarithms, or with the depth itself. */
+static Law find_one(const Series *series, GrowthPoint *points, size_t count)
 {
-    Law *law = &laws->laws[laws->count++];
-    Law power = law_fit(LAW_POWER, values->points, values->count, values->room);
-    Law exponential = law_fit(LAW_EXPONENTIAL, values->points, values->count, values->room);
-    double of_power = fit_residual(&power.fit), of_other = fit_residual(&exponential.fit);
-    bool told = of_power > LAW_TOLD * law_noise(&exponential);
-    *law = told ? exponential : power;
-    law->other = told ? of_power : of_other;
-    law->why = law->other <= LAW_TOLD * law_noise(law) ? "either" : "";
-    if (fit_residual(&law->fit) > fmax(LAW_RESIDUAL, LAW_NOISES * law->noise)) {
-        law->kind = LAW_NONE;
-        law->why = "residual";
+    bool searched = series->data->searched;
+    Law first = law_make(searched ? LAW_LOGARITHM : LAW_POWER, "", points, count, series->terms);
+    Law other = law_make(searched ? LAW_LINEAR : LAW_EXPONENTIAL, "", points, count, series->terms);
+    double most =
+        searched ? FORMULA_RESIDUAL : fmax(LAW_RESIDUAL, LAW_NOISES * first.fit.seed_noise);
+    bool two =
+        other.fit.kind != LAW_NONE && (!searched || series->axes[series->terms - 1] == AXIS_DEPTH);
+    double limit = searched ? other.fit.residual : LAW_TOLD * other.fit.noise;
+    bool told = two && first.fit.residual > limit;
+    Law law = told ? other : first;
+    law.other = told ? first.fit.residual : two ? other.fit.residual : NAN;
+    if (searched && two) {
+        law.ends[FIT_MOST] = told ? first.fit : other.fit;
+    } else if (!searched && law.other <= LAW_TOLD * law.fit.noise) {
+        law.why = "either";
     }
+    if (law.fit.kind == LAW_NONE || law.fit.residual > most) {
+        law.kind = LAW_NONE;
+        law.why = law.fit.kind == LAW_NONE ? "few-points" : "residual";
+    }
+    return law;
 }
 
 /* ---- Arms and floor -------------------------------------------------------------------------- */
 
-/* What comes one after another along Omega, each of it perhaps not at all. */
-enum { STAGES = 7 };
-static const LawKind stages[STAGES] = {LAW_NONE, LAW_ARM_LEFT,  LAW_NONE, LAW_FLOOR,
-                                       LAW_NONE, LAW_ARM_RIGHT, LAW_NONE};
+/* What comes one after another along Omega, each of it perhaps not at all, behind a beginning. */
+enum { STAGES = 8 };
+static const LawKind stages[STAGES] = {LAW_COUNT, LAW_NONE, LAW_ARM_LEFT,  LAW_NONE,
+                                       LAW_FLOOR, LAW_NONE, LAW_ARM_RIGHT, LAW_NONE};
 
-/* What it costs that points [count] are of one stage; INFINITY: they are not. */
-static double stage_cost(LawKind kind, const Values *values, size_t from, size_t count)
+/* Points of one stage, one after another: sums about their means, of u u and u y, and of the
+ * squares of the residuals of the line. */
+typedef struct {
+    LawKind kind;
+    double count, u, y, uu, uy, squares;
+} Line;
+
+/* A point more, and what the residuals of all become, without cancellation: a logarithm of 1e17 has
+ * itself no digits left behind its point. */
+static void take_point(Line *line, const GrowthPoint *point)
 {
-    if (kind == LAW_NONE) {
-        return COST_POINT * (double)count;
-    }
-    if (count < LAW_POINTS) {
-        return INFINITY;
-    }
-    Law law = law_fit(kind, values->points + from, count, values->room);
-    double noise = law_seed_noise(values->points, values->count);
-    double unit = fmax(LAW_RESIDUAL, noise);
-    bool fits = kind == LAW_ARM_LEFT    ? law.fit.slope[0] <= ARM_LEFT_MOST
-                : kind == LAW_ARM_RIGHT ? law.fit.slope[0] >= ARM_RIGHT_LEAST
-                                        : true;
-    double numbers = kind == LAW_FLOOR ? 2 : 3;
-    return fits ? law.fit.squares / (unit * unit) + COST_NUMBER * numbers : INFINITY;
+    double y = point->y[MEDIAN], u = fit_u(line->kind, true, point->x[0]);
+    double from_u = u - line->u, from_y = y - line->y;
+    double slope = line->uu > 0 ? line->uy / line->uu : 0;
+    double lever = line->uu > 0 ? from_u * from_u / line->uu : 0;
+    bool second = line->count < 2 && line->kind != LAW_FLOOR; /* a line goes through two */
+    double residual = second ? 0 : from_y - slope * from_u, lost = RESOLUTION * y;
+    double share = line->count / (line->count + 1);
+    line->squares += share * residual * residual / (1 + share * lever) + lost * lost;
+    line->uu += share * from_u * from_u;
+    line->uy += share * from_u * from_y;
+    line->count++;
+    line->u += from_u / line->count;
+    line->y += from_y / line->count;
 }
 
-/* cost[s][i]: the least for the first i points and the stages up to s; begin[s][i]: the first point
- * of stage s there.  Every way to cut the points is looked at. */
-static void cut(double (*cost)[STAGES], size_t (*begin)[STAGES], const Values *values)
+/* What it costs that these points are of one stage; INFINITY: they are not. */
+static double stage_cost(const Line *line, double unit)
 {
-    for (size_t i = 0; i <= values->count; i++) {
+    const LawKind kind = line->kind;
+    double slope = line->uy / line->uu;
+    bool fits = kind == LAW_ARM_LEFT    ? slope <= ARM_LEFT_MOST
+                : kind == LAW_ARM_RIGHT ? slope >= ARM_RIGHT_LEAST
+                                        : true;
+    return kind == LAW_NONE ? COST_POINT * line->count
+           : fits && line->count >= LAW_POINTS
+               ? line->squares / (unit * unit) + COST_NUMBER * (kind == LAW_FLOOR ? 2 : 3)
+               : INFINITY;
+}
+
+/* The least cost of the first so many points and the stages up to this one; its first point. */
+typedef struct {
+    double cost;
+    size_t first;
+} Cut;
+
+/* cuts [count + 1]: every way to cut the points is looked at. */
+static void cut(Cut (*cuts)[STAGES], GrowthPoint *points, size_t count)
+{
+    double unit = fmax(LAW_RESIDUAL, law_make(LAW_FLOOR, "", points, count, 1).fit.seed_noise);
+    for (size_t i = 0; i <= count; i++) {
         for (size_t s = 0; s < STAGES; s++) {
-            cost[i][s] = s > 0 ? cost[i][s - 1] : i == 0 ? 0 : INFINITY;
-            begin[i][s] = i;
-            for (size_t j = 0; j < i; j++) {
-                double before = s > 0 ? cost[j][s - 1] : j == 0 ? 0 : INFINITY;
-                double all =
-                    isinf(before) ? INFINITY : before + stage_cost(stages[s], values, j, i - j);
-                if (all < cost[i][s]) {
-                    cost[i][s] = all;
-                    begin[i][s] = j;
+            cuts[i][s] = (Cut){i + s == 0 ? 0 : INFINITY, i};
+        }
+    }
+    for (size_t first = 0; first <= count; first++) {
+        for (size_t s = 1; s < STAGES; s++) {
+            Line line = {.kind = stages[s]};
+            double before = cuts[first][s - 1].cost;
+            if (before <= cuts[first][s].cost) {
+                cuts[first][s] = (Cut){before, first};
+            }
+            for (size_t i = first; i < count && isfinite(before); i++) {
+                take_point(&line, &points[i]);
+                double cost = before + stage_cost(&line, unit);
+                if (cost < cuts[i + 1][s].cost) {
+                    cuts[i + 1][s] = (Cut){cost, first};
                 }
             }
         }
     }
 }
 
-static int find_arms(Laws *laws, const Values *values)
+static int find_arms(Laws *laws, GrowthPoint *points, size_t count)
 {
-    size_t count = values->count, ends[STAGES + 1] = {[STAGES] = count};
-    double(*cost)[STAGES] = calloc(count + 1, sizeof *cost);
-    size_t(*begin)[STAGES] = calloc(count + 1, sizeof *begin);
-    if (cost == NULL || begin == NULL) {
-        free(cost);
-        free(begin);
+    size_t ends[STAGES + 1] = {[STAGES] = count};
+    Cut(*cuts)[STAGES] = calloc(count + 1, sizeof *cuts);
+    if (cuts == NULL) {
         return memory_fault();
     }
-    cut(cost, begin, values);
-    for (size_t s = STAGES; s-- > 0;) {
-        ends[s] = begin[ends[s + 1]][s];
+    cut(cuts, points, count);
+    for (size_t s = STAGES; s-- > 1;) {
+        ends[s] = cuts[ends[s + 1]][s].first;
     }
-    for (size_t s = 0; s < STAGES; s++) {
-        const GrowthPoint *points = values->points + ends[s];
-        size_t length = ends[s + 1] - ends[s];
-        if (length > 0) {
-            laws->laws[laws->count++] = stages[s] == LAW_NONE
-                                            ? law_without_line(LAW_NONE, "residual", points, length)
-                                            : law_fit(stages[s], points, length, values->room);
+    for (size_t s = 1; s < STAGES; s++) {
+        if (ends[s + 1] > ends[s]) {
+            const char *why = stages[s] == LAW_NONE ? "residual" : "";
+            add(laws, law_make(stages[s], why, points + ends[s], ends[s + 1] - ends[s], 1));
         }
     }
-    free(cost);
-    free(begin);
+    free(cuts);
     return 0;
 }
 
@@ -129,13 +172,14 @@ static int find_arms(Laws *laws, const Values *values)
  * of a 0; or NULL. */
 static const char *contradiction(const Laws *laws, const Series *series)
 {
-    double from = laws->laws[0].from, to = laws->laws[laws->count - 1].to;
-    for (size_t i = 0; i < series->count; i++) {
+    double from = laws->laws[0].from[0], to = laws->laws[laws->count - 1].to[0];
+    for (size_t i = 0; i < series->count && !series->data->searched; i++) {
         const GrowthPoint *point = &series->points[i];
-        bool zero = point->median == -INFINITY, inside = point->x >= from && point->x <= to;
+        double median = point->y[MEDIAN];
+        bool zero = median == -INFINITY, inside = point->x[0] >= from && point->x[0] <= to;
         Band band;
         if (point->state == MEDIAN_AT_MOST && (inside || !zero) &&
-            laws_predict(&band, laws, point->x) != NULL && band.low > point->median) {
+            laws_predict(&band, laws, point->x) != NULL && band.low > median) {
             return zero ? "zero" : "bound";
         }
     }
@@ -143,45 +187,39 @@ static const char *contradiction(const Laws *laws, const Series *series)
 }
 
 /* No points are values. */
-static void find_nothing(Laws *laws, const Series *series)
+static Law find_nothing(const Series *series)
 {
-    size_t zeros = 0;
+    bool zero = series->count >= LAW_POINTS;
     for (size_t i = 0; i < series->count; i++) {
         const GrowthPoint *point = &series->points[i];
-        zeros += point->state == MEDIAN_AT_MOST && point->median == -INFINITY;
+        zero = zero && point->state == MEDIAN_AT_MOST && point->y[MEDIAN] == -INFINITY;
     }
-    bool all = zeros == series->count && zeros >= LAW_POINTS;
-    laws->laws[laws->count++] = law_without_line(all ? LAW_ZERO : LAW_NONE, all ? "" : "few-points",
-                                                 series->points, series->count);
+    return law_make(zero ? LAW_ZERO : LAW_NONE, zero ? "" : "few-points", series->points,
+                    series->count, series->terms);
 }
 
 int laws_find(Laws *laws, const Series *series)
 {
-    Values values = {calloc(series->count + 1, sizeof *values.points), 0,
-                     calloc(4 * series->count + 1, sizeof *values.room)};
-    int status = values.points == NULL || values.room == NULL ? memory_fault() : 0;
+    GrowthPoint *points = calloc(series->count + 1, sizeof *points);
+    size_t least = series->data->searched ? series->terms + 2 : LAW_POINTS, count = 0;
+    int status = points == NULL ? memory_fault() : 0;
     *laws = (Laws){.count = 0};
     for (size_t i = 0; i < series->count && status == 0; i++) {
-        if (series->points[i].state == MEDIAN_VALUE) {
-            values.points[values.count++] = series->points[i];
-        }
+        points[count] = series->points[i];
+        count += series->points[i].state == MEDIAN_VALUE;
     }
-    if (status == 0 && values.count == 0) {
-        find_nothing(laws, series);
-    } else if (status == 0 && values.count < LAW_POINTS) {
-        laws->laws[laws->count++] =
-            law_without_line(LAW_NONE, "few-points", values.points, values.count);
-    } else if (status == 0 && series->axis == AXIS_OMEGA) {
-        status = find_arms(laws, &values);
+    if (status == 0 && count >= least && series->axes[0] == AXIS_OMEGA) {
+        status = find_arms(laws, points, count);
     } else if (status == 0) {
-        find_one(laws, &values);
+        add(laws, count == 0      ? find_nothing(series)
+                  : count < least ? law_make(LAW_NONE, "few-points", points, count, series->terms)
+                                  : find_one(series, points, count));
     }
     const char *why = status == 0 ? contradiction(laws, series) : NULL;
     if (why != NULL) {
-        laws->laws[0] = law_without_line(LAW_NONE, why, values.points, values.count);
-        laws->count = 1;
+        laws->count = 0;
+        add(laws, law_make(LAW_NONE, why, points, count, series->terms));
     }
-    free(values.points);
-    free(values.room);
+    free(points);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * Statistics of a few numbers.
+ * Medians and lines.
  */
 #include "fit.h"
 
@@ -22,60 +22,82 @@ double fit_median(double *values, size_t count)
     return isinf(low) ? low : isinf(high) ? high : (low + high) / 2;
 }
 
-static double mean_of(const double *values, size_t count)
+double fit_variance(const double *values, size_t count)
 {
-    double sum = 0;
+    double sum = 0, squares = 0;
     for (size_t i = 0; i < count; i++) {
         sum += values[i];
     }
-    return sum / (double)count;
-}
-
-/* The sum of (a - mean of a) (b - mean of b). */
-static double product_sum(const double *a, const double *b, size_t count)
-{
-    double mean_a = mean_of(a, count), mean_b = mean_of(b, count), sum = 0;
     for (size_t i = 0; i < count; i++) {
-        sum += (a[i] - mean_a) * (b[i] - mean_b);
+        double from = values[i] - sum / (double)count;
+        squares += from * from;
     }
-    return sum;
-}
-
-double fit_variance(const double *values, size_t count)
-{
-    return count < 2 ? 0 : product_sum(values, values, count) / (double)(count - 1);
+    return count < 2 ? 0 : squares / (double)(count - 1);
 }
 
 double fit_student(size_t freedom)
 {
-    static const double known[] = {12.706, 4.303, 3.182, 2.776, 2.571,
-                                   2.447,  2.365, 2.306, 2.262, 2.228};
-    const size_t count = sizeof known / sizeof *known;
-    return freedom == 0       ? INFINITY
-           : freedom <= count ? known[freedom - 1]
-                              : 1.96 + 2.7 / (double)freedom;
+    static const double known[] = {INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571,
+                                   2.447,    2.365,  2.306, 2.262, 2.228};
+    return freedom < sizeof known / sizeof *known ? known[freedom] : 1.96 + 2.7 / (double)freedom;
 }
 
-/* a [terms][2 terms], positive definite with ones on its diagonal: behind it, its inverse.  false:
- * singular. */
-static bool invert(double a[FIT_MOST][2 * FIT_MOST], size_t terms)
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+double fit_u(LawKind kind, bool last, double x)
 {
-    for (size_t k = 0; k < terms; k++) {
-        for (size_t j = terms; j < 2 * terms; j++) {
-            a[k][j] = j == terms + k;
-        }
+    switch (kind) {
+    case LAW_FLOOR: return 0;
+    case LAW_EXPONENTIAL:
+    case LAW_ARM_LEFT: return x * log10(exp(1));
+    case LAW_LOGARITHM: return log(x);
+    case LAW_LINEAR: return last ? x : log(x);
+    default: return log10(x);
     }
+}
+
+/* A column of the points: u of a term, or behind those y. */
+static double find_cell(const Fit *fit, const GrowthPoint *point, size_t column)
+{
+    return column < FIT_MOST ? fit_u(fit->kind, column + 1 == fit->terms, point->x[column])
+                             : point->y[column - FIT_MOST];
+}
+
+static double mean_of(const Fit *fit, const GrowthPoint *points, size_t column)
+{
+    double sum = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        sum += find_cell(fit, &points[i], column);
+    }
+    return sum / (double)fit->count;
+}
+
+/* The sum of (a - mean of a) (b - mean of b). */
+static double product_sum(const Fit *fit, const GrowthPoint *points, size_t a, size_t b)
+{
+    double mean_a = mean_of(fit, points, a), mean_b = mean_of(fit, points, b), sum = 0;
+    for (size_t i = 0; i < fit->count; i++) {
+        sum += (find_cell(fit, &points[i], a) - mean_a) * (find_cell(fit, &points[i], b) - mean_b);
+    }
+    return sum;
+}
+
+/* a becomes its inverse; it is positive definite, with ones on its diagonal.  false: singular. */
+static bool invert(double a[FIT_MOST][FIT_MOST], size_t terms)
+{
     for (size_t k = 0; k < terms; k++) {
         double pivot = a[k][k];
         if (!(pivot > COLLINEAR)) {
             return false;
         }
-        for (size_t j = 0; j < 2 * terms; j++) {
+        a[k][k] = 1;
+        for (size_t j = 0; j < terms; j++) {
             a[k][j] /= pivot;
         }
         for (size_t i = 0; i < terms; i++) {
-            double factor = a[i][k];
-            for (size_t j = 0; i != k && j < 2 * terms; j++) {
+            double factor = i == k ? 0 : a[i][k];
+            a[i][k] -= factor;
+            for (size_t j = 0; j < terms; j++) {
                 a[i][j] -= factor * a[k][j];
             }
         }
@@ -83,45 +105,49 @@ static bool invert(double a[FIT_MOST][2 * FIT_MOST], size_t terms)
     return true;
 }
 
-static void take_residuals(Fit *fit, const double *const x[], const double *y)
+/* Its residuals, and what seeds explain of them: the standard error of a median of normal values is
+ * sqrt(pi / 2) times that of their mean. */
+static void find_noise(Fit *fit, const GrowthPoint *points, size_t y)
 {
+    double squares = 0, variance = 0;
     for (size_t i = 0; i < fit->count; i++) {
-        double at[FIT_MOST] = {0};
-        for (size_t k = 0; k < fit->terms; k++) {
-            at[k] = x[k][i];
-        }
-        double residual = y[i] - fit_at(fit, at);
-        fit->squares += residual * residual;
+        double residual = points[i].y[y] - fit_at(fit, points[i].x);
+        squares += residual * residual;
+        variance += points[i].values > 0 ? points[i].variance / (double)points[i].values : 0;
         fit->worst = fmax(fit->worst, fabs(residual));
     }
+    fit->residual = fit->freedom > 0 ? sqrt(squares / (double)fit->freedom) : 0;
+    fit->seed_noise = sqrt(acos(-1) / 2 * variance / (double)fit->count);
+    fit->noise = fmax(fit->residual, fit->seed_noise);
 }
 
-bool fit_find(Fit *fit, const double *const x[], const double *y, size_t count, size_t terms)
+bool fit_find(Fit *fit, const GrowthPoint *points, size_t y)
 {
-    double a[FIT_MOST][2 * FIT_MOST] = {{0}}, size[FIT_MOST];
-    *fit = (Fit){.count = count, .terms = terms};
-    if (count <= terms) {
+    double size[FIT_MOST];
+    const size_t terms = fit->terms;
+    if (fit->count <= terms) {
         return false;
     }
-    fit->freedom = count - terms - 1;
-    fit->mean_y = mean_of(y, count);
+    fit->freedom = fit->count - terms - 1;
+    fit->mean_y = mean_of(fit, points, FIT_MOST + y);
     for (size_t k = 0; k < terms; k++) {
-        fit->mean_x[k] = mean_of(x[k], count);
-        size[k] = sqrt(product_sum(x[k], x[k], count));
+        fit->mean_u[k] = mean_of(fit, points, k);
+        size[k] = sqrt(product_sum(fit, points, k, k));
         for (size_t j = 0; j <= k; j++) {
-            a[k][j] = a[j][k] = product_sum(x[k], x[j], count) / (size[k] * size[j]);
+            double product = product_sum(fit, points, k, j) / (size[k] * size[j]);
+            fit->inverse[k][j] = fit->inverse[j][k] = product;
         }
     }
-    if (!invert(a, terms)) {
+    if (!invert(fit->inverse, terms)) {
         return false;
     }
     for (size_t k = 0; k < terms; k++) {
         for (size_t j = 0; j < terms; j++) {
-            fit->inverse[k][j] = a[k][terms + j] / (size[k] * size[j]);
-            fit->slope[k] += fit->inverse[k][j] * product_sum(x[j], y, count);
+            fit->inverse[k][j] /= size[k] * size[j];
+            fit->slope[k] += fit->inverse[k][j] * product_sum(fit, points, j, FIT_MOST + y);
         }
     }
-    take_residuals(fit, x, y);
+    find_noise(fit, points, y);
     return true;
 }
 
@@ -129,33 +155,34 @@ double fit_at(const Fit *fit, const double *x)
 {
     double y = fit->mean_y;
     for (size_t k = 0; k < fit->terms; k++) {
-        y += fit->slope[k] * (x[k] - fit->mean_x[k]);
+        y += fit->slope[k] * (fit_u(fit->kind, k + 1 == fit->terms, x[k]) - fit->mean_u[k]);
     }
     return y;
 }
 
 double fit_constant(const Fit *fit)
 {
-    return fit_at(fit, (const double[FIT_MOST]){0});
-}
-
-double fit_residual(const Fit *fit)
-{
-    return fit->freedom > 0 ? sqrt(fit->squares / (double)fit->freedom) : 0;
-}
-
-double fit_slope_error(const Fit *fit, double noise, size_t term)
-{
-    return noise * sqrt(fit->inverse[term][term]);
-}
-
-double fit_error_at(const Fit *fit, double noise, const double *x)
-{
-    double share = 1 + 1 / (double)fit->count;
+    double y = fit->mean_y;
     for (size_t k = 0; k < fit->terms; k++) {
-        for (size_t j = 0; j < fit->terms; j++) {
-            share += fit->inverse[k][j] * (x[k] - fit->mean_x[k]) * (x[j] - fit->mean_x[j]);
-        }
+        y += fit->slope[k] * (0 - fit->mean_u[k]);
     }
-    return noise * sqrt(share);
+    return y;
+}
+
+double fit_slope_error(const Fit *fit, size_t term)
+{
+    return fit->noise * sqrt(fit->inverse[term][term]);
+}
+
+double fit_error_at(const Fit *fit, const double *x)
+{
+    double share = 1 + 1 / (double)fit->count, from[FIT_MOST];
+    for (size_t k = 0; k < fit->terms; k++) {
+        from[k] = fit_u(fit->kind, k + 1 == fit->terms, x[k]) - fit->mean_u[k];
+        for (size_t j = 0; j < k; j++) {
+            share += 2 * fit->inverse[k][j] * from[k] * from[j];
+        }
+        share += fit->inverse[k][k] * from[k] * from[k];
+    }
+    return fit->noise * sqrt(share);
 }

@@ -1,91 +1,58 @@
 /*
- * The law by which an error grows along an axis, and what it says of a size that was not fitted.
+ * The law by which an error grows along an axis, or the Omega needed along the sizes, and what it
+ * says of a size that was not fitted: a line (fit.h) of log10 of the error's median, or of Omega.
  *
- * A law is a line: log10 of the error against u(x), by least squares through the medians.
- *
- *     power, arm-right     u = log10 x      error = 10^constant x^slope
- *     exponential, arm-left u = x log10 e   error = 10^constant e^(slope x)
- *     floor                                 error = 10^constant
- *     logarithm, linear    u = ln x, x      Omega = constant + slope u + other terms
+ * Umbrella header: laws are found in find.c, and law.c has what they say.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_GROWTH_LAW_H
 #define HEADPROOF_HARNESS_COMMANDS_GROWTH_LAW_H
 
-#include "fit.h"
 #include "series.h"
-
-typedef enum {
-    LAW_POWER,
-    LAW_EXPONENTIAL,
-    LAW_ARM_LEFT,
-    LAW_FLOOR,
-    LAW_ARM_RIGHT,
-    LAW_LOGARITHM, /* of an Omega: a term of a sum (needed.h) */
-    LAW_LINEAR,
-    LAW_ZERO, /* a proven 0 at every point */
-    LAW_NONE,
-    LAW_COUNT
-} LawKind;
-
-/* As the tables have it. */
-const char *law_name(LawKind kind);
 
 /* Points that a law takes at least. */
 enum { LAW_POINTS = 3 };
 
-/* Residuals, in powers of ten, that are no objection to a law, whatever seeds do. */
-#define LAW_RESIDUAL 0.1
-
 /* why: of none, `few-points`, `residual`, `bound` or `zero`, which contradict it; `either` where a
  * power and an exponential both would do; else "".
- * end: the same law through the larger half of the points.  noise: the standard error of a median
- * by its seeds, over the points; other: the residual of what was not chosen, or NAN.
- * below, above: how far the smallest and largest seed are from the median, at most; and as lines
- * along the axis. */
+ * told: there are three sizes on the axis, or more, so that a law can be told.
+ * ends: the same law through the larger half of the points; of a formula through those with more
+ * than the smallest size of each term, and its other form (kind LAW_NONE: there is none).
+ * below_line, above_line: how far the smallest and largest seed are from the median, as lines along
+ * the axis; below, above: at most.  other: the residual of what was not chosen, or NAN. */
 typedef struct {
     LawKind kind;
     const char *why;
-    double from, to;
     size_t points, seeds;
-    Fit fit, end, below_line, above_line;
-    size_t term; /* of the fit: the axis's */
-    double noise, other, below, above;
+    double from[FIT_MOST], to[FIT_MOST];
+    bool told[FIT_MOST];
+    Fit fit, ends[FIT_MOST + 1], below_line, above_line;
+    double below, above, other;
 } Law;
 
-/* Laws of one series, x ascending. */
+/* Laws of one series, x ascending; of searches one. */
 enum { LAWS_MOST = 7 };
 typedef struct {
     Law laws[LAWS_MOST];
     size_t count;
 } Laws;
 
-/* The law of that kind, a line, through points [count >= LAW_POINTS] that are values; room: for
- * four times as many numbers. */
-Law law_fit(LawKind kind, const GrowthPoint *points, size_t count, double *room);
+/* Finds them (docs/growth.md, "What a law is").  0; 99 after a message. */
+int laws_find(Laws *laws, const Series *series) __attribute__((warn_unused_result));
 
-/* None, or zero, through points [count > 0], which may be any. */
-Law law_without_line(LawKind kind, const char *why, const GrowthPoint *points, size_t count);
-
-/* The standard error of the medians, by the seeds. */
-double law_seed_noise(const GrowthPoint *points, size_t count);
-
-/* u(x), of a law of errors. */
-double law_u(LawKind kind, double x);
+/* The law of that kind through points [count > 0]: of a line they are values, more than terms.  Of
+ * several terms they change their order. */
+Law law_make(LawKind kind, const char *why, GrowthPoint *points, size_t count, size_t terms);
 
 /* Does it say how large an error is? */
 bool law_has_line(const Law *law);
 
-/* What residuals and seeds say a median may be off by. */
-double law_noise(const Law *law);
-
-/* What theory expects of the slope (THEORY.md): from least to most.  false: nothing. */
+/* What theory expects of the slope (THEORY.md): from least to most, and whether it is below, within
+ * or above: -1, 0, 1.  false: nothing is expected. */
 typedef struct {
     double least, most;
+    int parts;
 } Theory;
-bool law_theory(Theory *theory, const Series *series, LawKind kind);
-
-/* Does the slope part from it?  Below, within or above: -1, 0, 1. */
-int law_parts(const Law *law, const Theory *theory);
+bool law_theory(Theory *theory, const Series *series, const Law *law, size_t term);
 
 /* A band that a measured row is expected in, logarithms to the base of ten. */
 typedef struct {
@@ -93,6 +60,6 @@ typedef struct {
 } Band;
 
 /* At x, by the law that says most there, which it returns.  NULL: none says anything. */
-const Law *laws_predict(Band *band, const Laws *laws, double x);
+const Law *laws_predict(Band *band, const Laws *laws, const double *x);
 
 #endif

@@ -17,64 +17,77 @@ static const char tail[] =
     "residual,residual_max,other_residual,seeds_below,seeds_above,theory_least,theory_most,theory,"
     "at,seed,low_log10,predicted_log10,high_log10,measured_log10," BOUNDS_COLUMN ",status\n";
 
-bool held_fits(const Held *held)
+static const char *const names[LAW_COUNT] = {"power",  "exponential", "arm-left",
+                                             "floor",  "arm-right",   "logarithm",
+                                             "linear", "zero",        "none"};
+
+/* What the law is along the row's axis: of a formula all terms but the last are logarithms, and of
+ * two sizes none can be told. */
+static LawKind kind_of(const LawRow *row)
 {
-    double size = held->measured->log10;
-    return size >= held->band.low && (size <= held->band.high || held->measured->bound);
+    const Law *law = row->law;
+    bool first = law->kind == LAW_LINEAR && row->term + 1 < row->series->terms;
+    return !law_has_line(law)      ? law->kind
+           : !law->told[row->term] ? LAW_NONE
+           : first                 ? LAW_LOGARITHM
+                                   : law->kind;
 }
 
-/* The axes of the key: but the seed, those with a column, and then those in `options`. */
-static bool is_key(size_t axis)
+static const char *why_of(const LawRow *row)
 {
-    return axis != AXIS_SEED && axis_info((Axis)axis)->column != NULL;
+    return law_has_line(row->law) && !row->law->told[row->term] ? "few-points" : row->law->why;
+}
+
+bool row_fits(const LawRow *row)
+{
+    const PlotCell *cell = row->measured;
+    return cell == NULL ||
+           (cell->log10 >= row->band.low && (cell->log10 <= row->band.high || cell->bound));
+}
+
+/* What its rows have of an axis: "" where they differ in it, or may, unless it is about a size that
+ * one search has. */
+static const char *shared(const LawRow *row, size_t axis)
+{
+    const Series *series = row->series;
+    bool own = row->x != NULL && series->data->searched && axis != series->axes[row->term];
+    size_t from = own ? row->row : series->rows[0].row;
+    return own || !series_differs(series, axis) ? plot_text(series->data, from, axis) : "";
+}
+
+/* NULL: the names of the columns. */
+static void write_key(FILE *file, const LawRow *row)
+{
+    const char *between = "";
+    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *column = axis_info((Axis)axis)->column;
+        if (column != NULL && axis != AXIS_SEED) {
+            fprintf(file, "%s,", row == NULL ? column : shared(row, axis));
+        }
+    }
+    for (size_t axis = 0; axis < AXIS_COUNT && row != NULL; axis++) {
+        char standard[VALUE_TEXT];
+        const AxisInfo *info = axis_info((Axis)axis);
+        const char *text = shared(row, axis);
+        value_print(standard, &info->domain, info->standard);
+        if (info->column == NULL && *text != '\0' && strcmp(text, standard) != 0) {
+            fprintf(file, "%s%s=%s", between, info->name, text);
+            between = ";";
+        }
+    }
 }
 
 int growth_write_header(FILE *file, const RunOptions *run)
 {
     (void)run; /* whatever is asked */
-    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-        if (is_key(axis)) {
-            fprintf(file, "%s,", axis_info((Axis)axis)->column);
-        }
-    }
+    write_key(file, NULL);
     return fputs(OPTIONS_COLUMN, file) == EOF || fputs(tail, file) == EOF ? -1 : 0;
 }
 
-/* What the rows of a series have of an axis: NULL where they differ in it, or may. */
-static const char *shared(const Series *series, size_t axis)
-{
-    const char *text = plot_text(series->data, series->row, axis);
-    uint64_t differ = series_free_axes(series->data, series->axis);
-    bool scaled =
-        axis == AXIS_D_FF && (differ >> AXIS_D & 1) != 0 && series->data->axes[axis].filled > 1;
-    return (differ >> axis & 1) != 0 || scaled ? NULL : text;
-}
-
-static void write_key(FILE *file, const Series *series)
-{
-    bool any = false;
-    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-        if (is_key(axis)) {
-            const char *text = shared(series, axis);
-            fprintf(file, "%s,", text != NULL ? text : "");
-        }
-    }
-    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-        char standard[VALUE_TEXT];
-        const AxisInfo *info = axis_info((Axis)axis);
-        const char *text = shared(series, axis);
-        value_print(standard, &info->domain, info->standard);
-        if (info->column == NULL && text != NULL && strcmp(text, standard) != 0) {
-            fprintf(file, "%s%s=%s", any ? ";" : "", info->name, text);
-            any = true;
-        }
-    }
-}
-
-/* What grows: an error, or of searches the Omega that they found. */
+/* What grows, an error or the Omega that searches found; in which norm. */
 static const char *what_grows(const Series *series)
 {
-    const char *omega = (int)series->kind == SEARCH_MIN ? "omega_min" : "omega_proven";
+    const char *omega = series->kind == SEARCH_MIN ? "omega_min" : "omega_proven";
     return series->data->searched ? omega : axis_info(AXIS_JUDGE)->domain.words[series->kind];
 }
 
@@ -83,93 +96,90 @@ static const char *norm_of(const Series *series)
     return series->data->searched ? "" : axis_info(AXIS_NORM)->domain.words[series->data->norm];
 }
 
-static void write_number(FILE *file, double value)
+/* Blank: NAN, or all of them where there are none. */
+static void write_numbers(FILE *file, bool there, size_t count, const double *numbers)
 {
-    if (isnan(value)) {
+    for (size_t i = 0; i < count; i++) {
         fputc(',', file);
-    } else {
-        fprintf(file, ",%.12g", value);
+        if (there && !isnan(numbers[i])) {
+            fprintf(file, "%.12g", numbers[i]);
+        }
     }
 }
 
-static void write_law(FILE *file, const Series *series, const Law *law)
+static void write_law(FILE *file, const LawRow *row)
 {
-    bool line = law_has_line(law);
-    const double numbers[] = {fit_constant(&law->fit),
-                              law->fit.slope[law->term],
-                              fit_slope_error(&law->fit, law_noise(law), law->term),
-                              law->end.slope[0],
-                              fit_residual(&law->fit),
-                              law->fit.worst,
-                              law->other,
-                              law->below,
-                              law->above};
-    static const char *const words[] = {"below", "agrees", "above"};
-    Theory theory = {NAN, NAN};
-    bool expected = line && law_theory(&theory, series, law->kind);
-    fprintf(file, ",%s,%s,%.12g,%.12g,%zu,%zu,%zu", law_name(law->kind), law->why, law->from,
-            law->to, law->points, law->seeds, series->censored);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        write_number(file, line ? numbers[i] : NAN);
-    }
-    write_number(file, expected ? theory.least : NAN);
-    write_number(file, expected ? theory.most : NAN);
-    fprintf(file, ",%s", expected ? words[law_parts(law, &theory) + 1] : "");
-}
-
-static void write_held(FILE *file, const Law *law, const Held *held)
-{
-    const char *status = law->kind == LAW_NONE ? "none" : "ok";
-    if (held == NULL) {
-        fprintf(file, ",,,,,,,,%s\n", status);
-        return;
-    }
-    bool bound = held->measured != NULL && held->measured->bound;
-    write_number(file, held->x);
-    fprintf(file, ",%s", held->seed);
-    write_number(file, held->band.low);
-    write_number(file, held->band.middle);
-    write_number(file, held->band.high);
-    write_number(file, held->measured != NULL ? held->measured->log10 : NAN);
-    status = held->measured != NULL && !held_fits(held) ? "fail" : "ok";
-    fprintf(file, ",%s,%s\n", bound ? "measured_log10" : "", status);
+    const Law *law = row->law;
+    const size_t term = row->term;
+    const double points[] = {law->from[term], law->to[term], (double)law->points,
+                             row->series->data->searched ? NAN : (double)law->seeds,
+                             (double)row->series->censored};
+    const double line[] = {fit_constant(&law->fit),
+                           law->fit.slope[term],
+                           fit_slope_error(&law->fit, term),
+                           row->series->data->searched ? NAN : law->ends[0].slope[term],
+                           law->fit.residual,
+                           law->fit.worst,
+                           law->other,
+                           law->below,
+                           law->above};
+    fprintf(file, ",%s,%s", names[kind_of(row)], why_of(row));
+    write_numbers(file, true, 5, points);
+    write_numbers(file, kind_of(row) < LAW_ZERO, 9, line);
 }
 
 int growth_write_row(FILE *file, const void *row)
 {
+    static const char *const parts[] = {"below", "agrees", "above"};
     const LawRow *own = row;
     const Series *series = own->series;
-    write_key(file, series);
-    fprintf(file, ",%s,%s,%s", norm_of(series), what_grows(series), plot_axis_name(series->axis));
-    write_law(file, series, own->law);
-    write_held(file, own->law, own->held);
+    const PlotCell *cell = own->measured;
+    Theory theory;
+    bool expected = law_theory(&theory, series, own->law, own->term);
+    write_key(file, own);
+    fprintf(file, ",%s,%s,%s", norm_of(series), what_grows(series),
+            plot_axis_name(series->axes[own->term]));
+    write_law(file, own);
+    write_numbers(file, expected, 2, (const double[]){theory.least, theory.most});
+    fprintf(file, ",%s", expected ? parts[theory.parts + 1] : "");
+    write_numbers(file, own->x != NULL, 1, own->x + own->term);
+    fprintf(file, ",%s", cell != NULL ? plot_text(series->data, own->row, AXIS_SEED) : "");
+    write_numbers(file, own->x != NULL, 3,
+                  (const double[]){own->band.low, own->band.middle, own->band.high});
+    write_numbers(file, cell != NULL, 1, &cell->log10);
+    fprintf(file, ",%s,%s\n", cell != NULL && cell->bound ? "measured_log10" : "",
+            !row_fits(own)             ? "fail"
+            : kind_of(own) == LAW_NONE ? "none"
+                                       : "ok");
     return ferror(file) ? -1 : 0;
 }
 
 /* ---- A terminal ------------------------------------------------------------------------------ */
 
-void growth_print_series(FILE *file, const Series *series)
+void growth_print_series(FILE *file, const LawRow *row)
 {
-    const char *norm = norm_of(series);
-    bool any = false;
+    const PlotData *data = row->series->data;
+    const char *between = "";
     for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
-        const char *text = shared(series, axis);
-        bool several = series->data->axes[axis].filled > 1;
-        if (text != NULL && *text != '\0' && (axis == AXIS_CONSTRUCTION || several)) {
-            bool numeric = series->data->axes[axis].numeric;
-            fprintf(file, "%s%s%s%s", any ? ", " : "", numeric ? plot_axis_name(axis) : "",
+        const char *text = shared(row, axis);
+        bool numeric = data->axes[axis].numeric, several = data->axes[axis].filled > 1;
+        if (*text != '\0' && (axis == AXIS_CONSTRUCTION || several)) {
+            fprintf(file, "%s%s%s%s", between, numeric ? plot_axis_name(axis) : "",
                     numeric ? "=" : "", text);
-            any = true;
+            between = ", ";
         }
     }
-    fprintf(file, ": %s%s%s along %s", what_grows(series), *norm != '\0' ? " " : "", norm,
-            plot_axis_name(series->axis));
+    const char *norm = norm_of(row->series);
+    fprintf(file, ": %s%s%s along %s", what_grows(row->series), *norm != '\0' ? " " : "", norm,
+            plot_axis_name(row->series->axes[row->term]));
 }
 
-static void print_law(FILE *file, const char *axis, const Law *law)
+static void print_law(FILE *file, const LawRow *row)
 {
-    double slope = law->fit.slope[law->term], constant = fit_constant(&law->fit);
-    switch (law->kind) {
+    const Law *law = row->law;
+    const char *axis = plot_axis_name(row->series->axes[row->term]);
+    double slope = law->fit.slope[row->term], constant = fit_constant(&law->fit);
+    switch (kind_of(row)) {
     case LAW_POWER:
     case LAW_ARM_RIGHT: fprintf(file, "10^%.2f %s^%.3f", constant, axis, slope); break;
     case LAW_EXPONENTIAL:
@@ -178,38 +188,34 @@ static void print_law(FILE *file, const char *axis, const Law *law)
     case LAW_LOGARITHM: fprintf(file, "%.4g + %.3f ln %s", constant, slope, axis); break;
     case LAW_LINEAR: fprintf(file, "%.4g + %.3g %s", constant, slope, axis); break;
     case LAW_ZERO: fputs("0, proven", file); break;
-    case LAW_NONE:
-    case LAW_COUNT: fprintf(file, "no law (%s)", law->why); return;
+    default: fprintf(file, "no law (%s)", why_of(row)); return;
     }
     if (law->fit.terms > 0) {
-        fprintf(file, " (+- %.2g)", fit_slope_error(&law->fit, law_noise(law), law->term));
+        fprintf(file, " (+- %.2g)", fit_slope_error(&law->fit, row->term));
+    }
+    if (law_has_line(law)) {
+        fprintf(file, ", off by %.2g at most", law->fit.worst);
     }
 }
 
 void growth_print(FILE *file, const void *row)
 {
     const LawRow *own = row;
-    const Series *series = own->series;
     const Law *law = own->law;
     Theory theory;
-    growth_print_series(file, series);
-    fprintf(file, " %g to %g: ", law->from, law->to);
-    print_law(file, plot_axis_name(series->axis), law);
-    if (law_has_line(law)) {
-        fprintf(file, ", off by %.2g at most", law->fit.worst);
-    }
-    if (law_has_line(law) && law_theory(&theory, series, law->kind) &&
-        law_parts(law, &theory) != 0) {
+    growth_print_series(file, own);
+    fprintf(file, " %g to %g: ", law->from[own->term], law->to[own->term]);
+    print_law(file, own);
+    if (law_theory(&theory, own->series, law, own->term) && theory.parts != 0) {
         fprintf(file, "; theory: %g to %g", theory.least, theory.most);
     }
-    if (own->held != NULL) {
-        const Held *held = own->held;
-        fprintf(file, "; at %g 10^%.2f (10^%.2f to 10^%.2f)", held->x, held->band.middle,
-                held->band.low, held->band.high);
+    if (own->x != NULL) {
+        fprintf(file, "; at %g 10^%.2f (10^%.2f to 10^%.2f)", own->x[own->term], own->band.middle,
+                own->band.low, own->band.high);
     }
     fprintf(file, "; %zu points", law->points);
-    if (series->censored > 0) {
-        fprintf(file, ", %zu cells censored", series->censored);
+    if (own->series->censored > 0) {
+        fprintf(file, ", %zu cells censored", own->series->censored);
     }
     fputc('\n', file);
 }

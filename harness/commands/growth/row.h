@@ -10,23 +10,20 @@
 
 #include <stdio.h>
 
-/* A law held against a size.  measured: NULL, or what a row has there; seed: its seed or "". */
-typedef struct {
-    double x;
-    Band band;
-    const PlotCell *measured;
-    const char *seed;
-} Held;
-
-/* Is what was measured within the band, or a bound that may be? */
-bool held_fits(const Held *held);
-
-/* held NULL: the law alone. */
+/* term: whose axis the row is about.  x: sizes that the law is held against, in `band`, NULL: the
+ * law alone; row: of the table, which is of these sizes but that on the term's axis; measured: what
+ * it has, or NULL. */
 typedef struct {
     const Series *series;
     const Law *law;
-    const Held *held;
+    size_t term, row;
+    const double *x;
+    const PlotCell *measured;
+    Band band;
 } LawRow;
+
+/* Is what was measured within the band, or a bound that may be?  Nothing always is. */
+bool row_fits(const LawRow *row);
 
 /* row: a LawRow (outcome.h).  0, or -1 (errno). */
 int growth_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
@@ -37,6 +34,6 @@ int growth_write_row(FILE *file, const void *row) __attribute__((warn_unused_res
 void growth_print(FILE *file, const void *row);
 
 /* Its beginning, to the axis. */
-void growth_print_series(FILE *file, const Series *series);
+void growth_print_series(FILE *file, const LawRow *row);
 
 #endif

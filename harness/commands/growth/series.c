@@ -3,9 +3,8 @@
  */
 #include "series.h"
 
-#include "fit.h"
-
 #include "../../base/message.h"
+#include "../plot/searched.h"
 
 #include <assert.h>
 #include <math.h>
@@ -15,7 +14,20 @@
 #define BIT(axis) ((uint64_t)1 << (axis))
 static_assert(PLOT_AXES <= 64, "a set of axes is a uint64_t");
 
-uint64_t series_free_axes(const PlotData *data, size_t axis)
+double series_number(const PlotData *data, size_t row, size_t axis)
+{
+    return strtod(plot_text(data, row, axis), NULL);
+}
+
+bool series_differs(const Series *series, size_t axis)
+{
+    bool follows = axis == AXIS_D_FF && series->data->axes[axis].filled > 1;
+    return (series->free_axes & BIT(follows ? AXIS_D : axis)) != 0;
+}
+
+/* The axes that rows of one series along the axis differ in: itself, seeds, inputs, files, ...; of
+ * searches N, D and depth. */
+static uint64_t find_free_axes(const PlotData *data, size_t axis)
 {
     uint64_t judged = BIT(AXIS_TOLERANCE) | BIT(AXIS_JUDGE) | BIT(AXIS_NORM);
     uint64_t sizes = BIT(AXIS_N) | BIT(AXIS_D) | BIT(AXIS_DEPTH);
@@ -23,154 +35,184 @@ uint64_t series_free_axes(const PlotData *data, size_t axis)
            (data->searched ? sizes : judged);
 }
 
-double series_number(const PlotData *data, size_t row, size_t axis)
-{
-    return strtod(plot_text(data, row, axis), NULL);
-}
-
-bool series_takes(const PlotData *data, size_t row, size_t axis)
+/* Is the row part of a series along the axis?  Of a stack of layers only the last row is, but
+ * along the layers. */
+static bool takes(const PlotData *data, size_t row, size_t axis)
 {
     bool last = axis == PLOT_LAYER || data->searched || plot_is_blank(data, row, AXIS_DEPTH) ||
                 strcmp(plot_text(data, row, PLOT_LAYER), plot_text(data, row, AXIS_DEPTH)) == 0;
     return last && data->axes[axis].numeric && !plot_is_blank(data, row, axis);
 }
 
-/* A network is as wide as the stream is, so many times. */
-static int compare_shapes(const SeriesRow *a, const SeriesRow *b)
+/* What rows of one series share of an axis, as a number: a network is as wide as the stream is, so
+ * many times. */
+static double find_key(const SeriesRow *row, size_t axis)
 {
-    double x = series_number(a->data, a->row, AXIS_D_FF) / series_number(a->data, a->row, AXIS_D);
-    double y = series_number(b->data, b->row, AXIS_D_FF) / series_number(b->data, b->row, AXIS_D);
+    const PlotData *data = row->of->data;
+    bool follows = series_differs(row->of, axis) && !plot_is_blank(data, row->row, axis);
+    return (row->of->free_axes & BIT(axis)) != 0 ? 0
+           : follows ? series_number(data, row->row, axis) / series_number(data, row->row, AXIS_D)
+                     : (double)data->values[row->row][axis];
+}
+
+static int compare_keys(const SeriesRow *a, const SeriesRow *b)
+{
+    double x = 0, y = 0;
+    for (size_t axis = 0; axis < PLOT_AXES && x == y; axis++) {
+        x = find_key(a, axis);
+        y = find_key(b, axis);
+    }
     return (x > y) - (x < y);
 }
 
-int series_compare_keys(const SeriesRow *a, const SeriesRow *b)
+bool series_has(const Series *series, size_t row)
 {
-    const size_t *x = a->data->values[a->row], *y = b->data->values[b->row];
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        bool shaped = axis == AXIS_D_FF && (a->free_axes & BIT(AXIS_D)) != 0 &&
-                      a->data->axes[axis].filled > 1 && !plot_is_blank(a->data, a->row, axis) &&
-                      !plot_is_blank(b->data, b->row, axis);
-        int order = shaped ? compare_shapes(a, b) : (x[axis] > y[axis]) - (x[axis] < y[axis]);
-        if ((a->free_axes & BIT(axis)) == 0 && order != 0) {
-            return order;
-        }
-    }
-    return 0;
+    return compare_keys(&(SeriesRow){series, row}, &(SeriesRow){series, series->rows[0].row}) == 0;
 }
 
-static int compare_placed(const void *a, const void *b)
+/* By their sizes on the axes. */
+static int compare_sizes(const SeriesRow *a, const SeriesRow *b)
 {
-    const Placed *x = a, *y = b;
-    int order = series_compare_keys(&x->row, &y->row);
-    order = order != 0 ? order : (x->place > y->place) - (x->place < y->place);
-    return order != 0 ? order : (x->row.row > y->row.row) - (x->row.row < y->row.row);
+    size_t x = 0, y = 0;
+    for (size_t k = 0; k < a->of->terms && x == y; k++) {
+        x = a->of->data->values[a->row][a->of->axes[k]];
+        y = a->of->data->values[b->row][a->of->axes[k]];
+    }
+    return (x > y) - (x < y);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const SeriesRow *x = a, *y = b;
+    int order = compare_keys(x, y);
+    order = order != 0 ? order : (x->row >= x->of->fitted_rows) - (y->row >= x->of->fitted_rows);
+    order = order != 0 ? order : compare_sizes(x, y);
+    return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* A cell as it is fitted. */
+static double find_value(const Series *series, PlotCell cell)
+{
+    return series->data->searched && !isnan(cell.log10)
+               ? cell.mantissa * pow(10, (double)cell.exponent)
+               : cell.log10;
 }
 
 /* What the cells of the rows [count], which share a point, say of their median; room: for numbers.
  * A 0 and a bound are below any value: where no bound is above the median, they cannot move it. */
-static GrowthPoint make_point(const Placed *rows, size_t count, ErrorKind kind, double *room)
+static GrowthPoint make_point(const Series *series, const SeriesRow *rows, size_t count,
+                              double *room)
 {
-    const PlotData *data = rows[0].row.data;
+    const PlotData *data = series->data;
     double bound = -INFINITY, *limits = room, *lowest = room + count, *values = lowest + count;
-    GrowthPoint point = {.smallest = INFINITY, .largest = -INFINITY, .state = MEDIAN_UNKNOWN};
+    GrowthPoint point = {.row = rows[0].row, .state = MEDIAN_UNKNOWN};
     for (size_t i = 0; i < count; i++) {
-        PlotCell cell = data->cells[rows[i].row.row][kind];
-        if (isnan(cell.log10) || data->silent[rows[i].row.row]) {
-            continue;
-        }
-        bool is_value = isfinite(cell.log10) && !cell.bound;
-        limits[point.seeds] = cell.log10;
-        lowest[point.seeds++] = cell.bound ? -INFINITY : cell.log10;
-        bound = cell.bound ? fmax(bound, cell.log10) : bound;
-        if (is_value) {
-            point.smallest = fmin(point.smallest, cell.log10);
-            point.largest = fmax(point.largest, cell.log10);
-            values[point.values++] = cell.log10;
+        PlotCell cell = data->cells[rows[i].row][series->kind];
+        double value = find_value(series, cell);
+        if (!isnan(value) && !data->silent[rows[i].row]) {
+            limits[point.seeds] = value;
+            lowest[point.seeds++] = cell.bound ? -INFINITY : value;
+            bound = cell.bound ? fmax(bound, value) : bound;
+            values[point.values] = value;
+            point.values += isfinite(value) && !cell.bound;
         }
     }
+    for (size_t k = 0; k < series->terms; k++) {
+        point.x[k] = series_number(data, point.row, series->axes[k]);
+    }
     if (point.seeds > 0) {
+        double median = fit_median(lowest, point.seeds);
+        bool known = isfinite(median) && bound <= median;
         point.variance = fit_variance(values, point.values);
-        point.median = fit_median(lowest, point.seeds);
-        bool known = isfinite(point.median) && bound <= point.median;
-        point.median = known ? point.median : fit_median(limits, point.seeds);
-        point.state = known                      ? MEDIAN_VALUE
-                      : point.median == INFINITY ? MEDIAN_INFINITE
-                                                 : MEDIAN_AT_MOST;
+        point.y[MEDIAN] = known ? median : fit_median(limits, point.seeds);
+        point.state = known                         ? MEDIAN_VALUE
+                      : point.y[MEDIAN] == INFINITY ? MEDIAN_UNKNOWN
+                                                    : MEDIAN_AT_MOST;
+    }
+    for (size_t i = 0; i < point.values; i++) {
+        point.y[BELOW] = fmax(point.y[BELOW], point.y[MEDIAN] - values[i]);
+        point.y[ABOVE] = fmax(point.y[ABOVE], values[i] - point.y[MEDIAN]);
     }
     return point;
 }
 
-/* One error of the rows [count] of one key; series->points, room: for as many, and three times as
- * many numbers.  false: it is none. */
-static bool make_series(Series *series, const Placed *rows, size_t count, double *room)
+/* Its points of one kind, each of the rows of one size.  false: nothing is known of two or more. */
+static bool make_points(Series *series, size_t kind, double *room)
 {
     size_t known = 0;
-    series->censored = count;
-    for (size_t first = 0, next; first < count; first = next) {
-        next = first;
-        while (next < count && rows[next].place == rows[first].place) {
-            next++;
+    series->kind = kind;
+    series->count = 0;
+    series->censored = series->fitted;
+    for (size_t first = 0, next; first < series->fitted; first = next) {
+        const SeriesRow *rows = &series->rows[first];
+        for (next = first + 1; next < series->fitted; next++) {
+            if (compare_sizes(rows, &series->rows[next]) != 0) {
+                break;
+            }
         }
         GrowthPoint *point = &series->points[series->count++];
-        *point = make_point(&rows[first], next - first, series->kind, room);
-        point->x = series_number(series->data, rows[first].row.row, series->axis);
-        known += point->state != MEDIAN_UNKNOWN;
+        *point = make_point(series, rows, next - first, room);
         series->censored -= point->values;
+        known += point->seeds;
     }
-    return series->count > 1 && known > 0;
+    return series->count > 1 && (known > 0 || (series->data->searched && kind == SEARCH_MIN));
 }
 
-/* What is called for series, with all rows of a key. */
-typedef struct {
-    size_t axis;
-    TakeSeries *take;
-    void *context;
-} Taking;
-
-static int take_errors(void *context, const Placed *rows, size_t count)
+/* Everything of the rows of one key; of searches along the sizes that they differ in. */
+static int take_kinds(const Series *series, double *room, TakeSeries *take, void *context)
 {
-    const Taking *taking = context;
-    GrowthPoint *points = calloc(count + 1, sizeof *points);
-    double *room = calloc(3 * count + 1, sizeof *room);
-    int status = points == NULL || room == NULL ? memory_fault() : 0;
-    for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
-        Series series = {rows[0].row.data, taking->axis, rows[0].row.row, kind, points, 0, 0};
-        if (make_series(&series, rows, count, room)) {
-            status = taking->take(taking->context, &series);
+    static const bool found[ERROR_KINDS] = {[SEARCH_MIN] = true, [SEARCH_PROVEN] = true};
+    size_t(*values)[PLOT_AXES] = series->data->values;
+    Series own = *series;
+    int status = 0;
+    own.terms = 0;
+    for (size_t k = 0; k < series->terms; k++) {
+        const size_t axis = series->axes[k];
+        bool varies = !series->data->searched;
+        for (size_t i = 1; i < own.fitted && !varies; i++) {
+            varies = values[own.rows[i].row][axis] != values[own.rows[0].row][axis];
         }
+        own.axes[own.terms] = axis;
+        own.terms += varies;
+        own.free_axes &= varies ? own.free_axes : ~BIT(axis);
     }
-    free(points);
-    free(room);
+    for (size_t kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
+        bool wanted = found[kind] || !series->data->searched;
+        status = wanted && make_points(&own, kind, room) ? take(context, &own) : 0;
+    }
     return status;
 }
 
-int series_each(const PlotData *data, size_t rows, size_t axis, TakeSeries *take, void *context)
+int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *take, void *context)
 {
-    Taking taking = {axis, take, context};
-    return series_keys(data, rows, axis, take_errors, &taking);
-}
-
-int series_keys(const PlotData *data, size_t rows, size_t axis, TakeRows *take, void *context)
-{
-    Placed *placed = calloc(rows + 1, sizeof *placed);
+    Series series = {.data = data, .axes = {axis}, .terms = 1, .fitted_rows = fitted};
+    SeriesRow *rows = calloc(data->rows + 1, sizeof *rows);
+    double *room = calloc(3 * data->rows + 1, sizeof *room);
+    series.points = calloc(data->rows + 1, sizeof *series.points);
+    int status = rows == NULL || room == NULL || series.points == NULL ? memory_fault() : 0;
     size_t count = 0;
-    int status = placed == NULL ? memory_fault() : 0;
-    for (size_t row = 0; row < rows && status == 0; row++) {
-        if (series_takes(data, row, axis)) {
-            SeriesRow of = {data, series_free_axes(data, axis), row};
-            placed[count++] = (Placed){of, data->values[row][axis]};
-        }
+    series.free_axes = find_free_axes(data, axis);
+    if (data->searched) {
+        memcpy(series.axes, (const size_t[]){AXIS_N, AXIS_D, AXIS_DEPTH}, sizeof series.axes);
+        series.terms = FIT_MOST;
+    }
+    for (size_t row = 0; row < data->rows && status == 0; row++) {
+        rows[count] = (SeriesRow){&series, row};
+        count += takes(data, row, axis);
     }
     if (status == 0) {
-        qsort(placed, count, sizeof *placed, compare_placed);
+        qsort(rows, count, sizeof *rows, compare_rows);
     }
     for (size_t first = 0, next; first < count && status == 0; first = next) {
-        next = first;
-        while (next < count && series_compare_keys(&placed[next].row, &placed[first].row) == 0) {
-            next++;
+        series.rows = &rows[first];
+        series.fitted = series.held = 0;
+        for (next = first; next < count && compare_keys(&rows[next], &rows[first]) == 0; next++) {
+            *(rows[next].row < fitted ? &series.fitted : &series.held) += 1;
         }
-        status = take(context, &placed[first], next - first);
+        status = series.fitted > 0 ? take_kinds(&series, room, take, context) : 0;
     }
-    free(placed);
+    free(rows);
+    free(room);
+    free(series.points);
     return status;
 }

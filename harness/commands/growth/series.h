@@ -1,73 +1,48 @@
 /*
- * Series of a table: an error along one axis, everything else being equal, over all seeds.
+ * Series of a table: an error along one axis over all seeds, or the Omega that searches found along
+ * N, D and depth, everything else being equal.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_GROWTH_SERIES_H
 #define HEADPROOF_HARNESS_COMMANDS_GROWTH_SERIES_H
 
 #include "../plot/data.h"
+#include "fit.h"
 
 #include <stdint.h>
 
-/* What is known of the median over the seeds at a point. */
-typedef enum {
-    MEDIAN_VALUE,   /* it is a value, whatever cells are bounds */
-    MEDIAN_AT_MOST, /* cells in the middle are bounds, or 0: it is at most that */
-    MEDIAN_INFINITE,
-    MEDIAN_UNKNOWN /* no row says anything */
-} MedianState;
-
-/* Logarithms to the base of ten.  median: -INFINITY of a proven 0; smallest, largest, variance: of
- * the values alone, so many of them; seeds: rows that say something, each a seed or an input. */
+typedef struct Series Series;
 typedef struct {
-    double x, median, smallest, largest, variance;
-    size_t seeds, values;
-    MedianState state;
-} GrowthPoint;
-
-/* row: one of its rows, which tells all but the axis; censored: its rows that are no value. */
-typedef struct {
-    const PlotData *data;
-    size_t axis, row;
-    ErrorKind kind;
-    GrowthPoint *points; /* [count], x ascending */
-    size_t count, censored;
-} Series;
-
-/* A row of a table, and the axes in which rows may differ that go together: bit a, axis a. */
-typedef struct {
-    const PlotData *data;
-    uint64_t free_axes;
-    size_t row;
+    const Series *of;
+    size_t row; /* of the table */
 } SeriesRow;
 
-/* The axes that rows of one series along the axis differ in: itself, seeds, inputs, files, ...; of
- * searches N, D and depth, whatever the axis. */
-uint64_t series_free_axes(const PlotData *data, size_t axis);
+/* axes [terms]: along which it is.  free_axes: bit a, rows may differ in axis a.  rows: those that
+ * are fitted, by their numbers on the axes, then `held` that are not.  kind: an ErrorKind, or the
+ * place of what a search found (searched.h).  points [count], in the rows' order: of logarithms to
+ * the base of ten, of searches of Omega itself.  censored: rows that are no value. */
+struct Series {
+    const PlotData *data;
+    size_t axes[FIT_MOST], terms, fitted_rows;
+    uint64_t free_axes;
+    const SeriesRow *rows;
+    size_t fitted, held, kind, count, censored;
+    GrowthPoint *points;
+};
 
-/* Is the row part of a series along the axis?  Of a stack of layers only the last row is, but
- * along the layers. */
-bool series_takes(const PlotData *data, size_t row, size_t axis);
+/* May its rows differ in the axis?  A network's width, too, where it follows D. */
+bool series_differs(const Series *series, size_t axis);
 
-/* Do rows differ in an axis that is not free?  Below, at, above 0 as by the first such axis. */
-int series_compare_keys(const SeriesRow *a, const SeriesRow *b);
+/* Does a row that is held have the key, and a search the sizes that all that are fitted have? */
+bool series_has(const Series *series, size_t row);
 
 /* The number that a row has on an axis. */
 double series_number(const PlotData *data, size_t row, size_t axis);
 
-/* Calls take for every key in the first `rows` rows that have a number on the axis, with all its
- * rows [count], by that number.  0; 99 after a message; or what take returned, which ends it. */
-typedef struct {
-    SeriesRow row;
-    size_t place; /* of its value on the axis */
-} Placed;
-typedef int TakeRows(void *context, const Placed *rows, size_t count);
-int series_keys(const PlotData *data, size_t rows, size_t axis, TakeRows *take, void *context)
-    __attribute__((warn_unused_result));
-
-/* Calls take for every series along the axis in the first `rows` rows that has two points or more.
- * Returns as that does. */
+/* Calls take for every series along the axis in the first `fitted` rows that has two points or
+ * more, with the other rows that belong to it; of searches for every one along N, D and depth,
+ * whatever the axis.  0; 99 after a message; or what take returned, which ends it. */
 typedef int TakeSeries(void *context, const Series *series);
-int series_each(const PlotData *data, size_t rows, size_t axis, TakeSeries *take, void *context)
+int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *take, void *context)
     __attribute__((warn_unused_result));
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include "laws.h"
 
-#include "../growth/find.h"
+#include "../growth/law.h"
 #include "marks.h"
 #include "places.h"
 
@@ -20,10 +20,11 @@ static void draw_law(const Drawing *drawing, const Law *law)
 {
     const Picture *picture = drawing->picture;
     for (size_t x = 0; x < picture->x_count; x++) {
-        double number = strtod(picture_x_text(picture, x), NULL), u = law_u(law->kind, number);
-        bool fitted = number >= law->from && number <= law->to;
+        double number = strtod(picture_x_text(picture, x), NULL);
+        bool fitted = number >= law->from[0] && number <= law->to[0];
         if (fitted || picture->x != AXIS_OMEGA) {
-            fprintf(drawing->file, "%.9g %.9g\n", marks_x_place(picture, x), fit_at(&law->fit, &u));
+            fprintf(drawing->file, "%.9g %.9g\n", marks_x_place(picture, x),
+                    fit_at(&law->fit, &number));
         }
     }
     fputc('\n', drawing->file);
@@ -34,10 +35,10 @@ static int take_series(void *context, const Series *series)
 {
     const Drawing *drawing = context;
     const Picture *picture = drawing->picture;
-    const size_t *values = picture->data->values[series->row];
+    const size_t *values = picture->data->values[series->rows[0].row];
     Laws laws;
-    if (!places_draw(picture, series->row) ||
-        places_panel(picture, series->row) != drawing->panel) {
+    if (!places_draw(picture, series->rows[0].row) ||
+        places_panel(picture, series->rows[0].row) != drawing->panel) {
         return 0;
     }
     int status = laws_find(&laws, series);
