@@ -226,10 +226,11 @@ static void test_a_heat_map(void **state)
     expect_shell("$h plot cross.csv", 0, "            4   1.0e-08");
 }
 
-/* Two tables of the same grid are told apart by their files. */
+/* Two tables of the same grid are told apart by their files, which may be named like flags. */
 static void test_two_files(void **state)
 {
     make_curve();
+    expect_shell("cp v.csv ./-o; $h plot -o v.gp --size=500 -- -o && cat v.gp", 0, "From -o.");
     expect_shell("cp v.csv w.csv; $h plot v.csv w.csv", 0, "  w.csv\n");
 }
 

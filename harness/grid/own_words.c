@@ -55,8 +55,15 @@ int own_words_read(OwnWords *words, const CommandInfo *command, int argc, char *
 {
     words->files = calloc((size_t)argc + 1, sizeof *words->files);
     int status = words->files == NULL ? memory_fault() : 0;
+    bool files = false; /* alone, from here on */
     for (int i = 2; i < argc && status == 0; i++) {
-        status = read_word(words, command, &i, argc, argv);
+        if (files) {
+            words->files[words->file_count++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            files = true;
+        } else {
+            status = read_word(words, command, &i, argc, argv);
+        }
     }
     return status == 0 && words->file_count == 0 ? refuse(command, command->name) : status;
 }

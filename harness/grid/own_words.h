@@ -14,7 +14,7 @@ typedef struct {
     size_t file_count;
 } OwnWords;
 
-/* Reads argv[2..] into *words, which is empty ({0}) before.  0; 2 after a message: a word that is
+/* Reads argv[2..] into *words, which is empty ({0}) before; behind -- all are files.  0; 2 after a message: a word that is
  * none of them, a flag that is there twice or lacks its value, or no file; 99.  Clear it in every
  * case. */
 int own_words_read(OwnWords *words, const CommandInfo *command, int argc, char **argv)
