@@ -14,9 +14,9 @@ typedef struct {
     size_t file_count;
 } OwnWords;
 
-/* Reads argv[2..] into *words, which is empty ({0}) before; behind -- all are files.  0; 2 after a message: a word that is
- * none of them, a flag that is there twice or lacks its value, or no file; 99.  Clear it in every
- * case. */
+/* Reads argv[2..] into *words, which is empty ({0}) before; behind -- all are files.  0; 2 after a
+ * message: a word that is none of them, a flag that is there twice or lacks its value, or no file;
+ * 99.  Clear it in every case. */
 int own_words_read(OwnWords *words, const CommandInfo *command, int argc, char **argv)
     __attribute__((warn_unused_result));
 void own_words_clear(OwnWords *words);
