@@ -81,6 +81,14 @@ def tables_are_shown():
     large = f"{table['construction_max'][2]:.3e}"
     check("1000" in text and large in text and "[3 rows; " in text and "silu" not in text, text)
     check(max(map(len, text.splitlines())) <= 100, "100 columns")
+    check(text.split()[:6] == ["omega", "construction_max", "rounding_max", "native_max",
+                               "total_max", "observed_max"] and "status" in text, text)
+    wide = headproof.sweep(construction="silu,fused", n=2, d="2,3", omega="5,6", penalty="negative",
+                           mask="none,causal", arithmetic="f64,f32")
+    check(repr(wide).split()[-1] == "shown]" and "total_max  status" in repr(wide), repr(wide))
+    check("observed" not in repr(wide) and "observed_max" in wide, "what is looked for last goes")
+    one = headproof.sweep(construction="silu", n=2, d=2, omega=5)
+    check(repr(one).split()[:5] == ["construction", "n", "d", "omega", "seed"], repr(one))
     check(f"<td>{large}</td>" in page and "<th>omega</th>" in page, page)
     check(repr(headproof.Table({})) == "[0 rows; 0 columns, 0 shown]", "an empty table")
     wide = headproof.Table({"a": np.array(["<b>"], dtype=object)})
@@ -93,6 +101,9 @@ def tables_are_shown():
     check(list(frame["omega"]) == [5, 20, 1000] and frame["n"].dtype == np.int64, "plain numbers")
     check(frame["construction_max"][2] == table["construction_max"][2] > 0, "exact decimals")
     check(abs(frame["bias_row_max_log10"][2] - table.log10("bias_row_max")[2]) == 0, "beside it")
+    check(frame["construction_log10"].dtype == np.float64 and
+          abs(frame["construction_log10"][2] - table.log10("construction_max")[2]) < 1e-8, "floats")
+    check(abs(frame["construction_rms_log10"][2] - table.log10("construction_rms")[2]) == 0, "rms")
     check(frame.shape[0] == 3 and "construction_max_log10" not in frame, "the table has that one")
     check(list(pandas.DataFrame(table).columns) == list(table), "columns are columns")
 

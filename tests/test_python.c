@@ -47,9 +47,9 @@ static void files_are_found_by_any_name(void **state)
                  "headproof save m.pth -o MODEL.safetensors writes (docs/python.md)\n2\n"
                  "old: a file of PyTorch's own: expected one of safetensors, which python3 -m "
                  "headproof save old -o MODEL.safetensors writes (docs/python.md)\n2\n"
-                 "headproof: token 'none.pth': expected one of stable, normal, or a path: of "
-                 "a file that is there, or with a / in it or .safetensors at its end, without "
-                 "commas, quotes and control characters\n2\nplain: ");
+                 "headproof: token 'none.pth': expected a safetensors file, or a folder that has "
+                 "one; there is nothing of that name (python3 -m headproof save makes one of a "
+                 "model of PyTorch's)\n2\nplain: ");
 }
 
 /* The version is the program's, wherever it is written. */
@@ -62,6 +62,16 @@ static void versions_are_one(void **state)
                  "grep -qx \"version: $v\" $p/CITATION.cff &&\n"
                  "grep -qx \"date-released: $4\" $p/CITATION.cff && echo the same",
                  0, "the same");
+}
+
+/* What py.typed promises, where there is mypy to hold it against. */
+static void types_are_as_said(void **state)
+{
+    expect_output_or_skip(
+        shell("command -v mypy >/dev/null || exit 77\n"
+              "mypy --ignore-missing-imports --follow-imports=skip --cache-dir=/dev/null "
+              "$p/python/headproof"),
+        "Success: no issues found", "mypy");
 }
 
 /* Without a network, beside the system's packages. */
@@ -86,6 +96,7 @@ int main(void)
         SHELL_TEST(models_of_pytorch_get_in),
         SHELL_TEST(files_are_found_by_any_name),
         SHELL_TEST(versions_are_one),
+        SHELL_TEST(types_are_as_said),
         SHELL_TEST(pip_installs_it),
     };
     return cmocka_run_group_tests_name("python", tests, NULL, NULL);

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Takes the points over from the list.  Each point's section becomes a string of its own, so that
  * the grid needs nothing that it was made of. */
@@ -72,6 +73,13 @@ static int read_model(SectionList *sections, Section *flags, const CommandInfo *
     if (count != 1 || flags->settings[AXIS_WEIGHTS].given) {
         return complain((Origin){0}, count > 1 ? files[1] : command->name,
                         "expected one MODEL.safetensors, and no --weights");
+    }
+    if (strchr(files[0], '/') == NULL && strstr(files[0], ".safetensors") == NULL &&
+        access(files[0], F_OK) != 0) {
+        return complain((Origin){0}, files[0],
+                        "expected a safetensors file, or a folder that has one; there is nothing "
+                        "of that name (python3 -m headproof save makes one of a model of "
+                        "PyTorch's)");
     }
     int status = setting_read(flags, AXIS_WEIGHTS, command, (Origin){0}, files[0]);
     const Setting *weights = &flags->settings[AXIS_WEIGHTS];

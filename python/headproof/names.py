@@ -140,7 +140,7 @@ def renamed(state: Mapping[str, Any], names: Names, heads: Optional[int],
     its name; other: of those that it does not have."""
     bare = bare_names(state)
     found = {name: _look_up(bare[name], names) for name in state}
-    embedding = [name for name in state if found[name] and found[name][1] == "embed.W_E"]
+    embedding = [name for name, place in found.items() if place and place[1] == "embed.W_E"]
     if not embedding:
         raise ValueError("expected an embedding, and no name is that of one")
     width = int(state[embedding[0]].shape[-1])
@@ -156,7 +156,7 @@ def renamed(state: Mapping[str, Any], names: Names, heads: Optional[int],
             array = array_of(name, tensor)
             array = array.reshape(array.shape[-2:]) if target == "pos_embed.W_pos" else array
             if kind != "=":
-                own = "out-in" if kind == "L" else sides.get(name, other)
+                own = "out-in" if kind == "L" else sides.get(name) or other
                 array = _read_first(name, array, target, width, own)
             prefix = "" if layer is None else f"blocks.{layer}."
             for part, made in _heads_apart(target, array, heads).items():

@@ -29,6 +29,14 @@ _EXACT = decimal.Context(prec=30, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX,
 _ROWS_SHOWN = 20
 _WIDTH_SHOWN = 100
 
+# Keys that every command says of its points; figures for programs, or said by another.
+_SAID = frozenset("construction n d omega seed".split())
+_UNSEEN = frozenset(
+    "bounds identical bias_row_max hidden_max onehot_max score_max precision_bits difference_bits "
+    "judged_log2 error_below error_min omega_below omega_above seed_rule seed_scores evaluations "
+    "evaluations_inside censored residual_max other_residual seeds_below seeds_above "
+    "end_slope".split())
+
 
 class Table(Dict[str, np.ndarray]):
     """A table's columns by name, in order: numbers as exact decimals (blank: NaN), words as str.
@@ -66,33 +74,50 @@ class Table(Dict[str, np.ndarray]):
     def to_pandas(self) -> Any:
         """A pandas.DataFrame: words as str, numbers as exact Decimals, and beside each column of
         numbers that doubles do not hold exactly a column NAME_log10 of float64, unless the table
-        has it.  Integers and fractions that doubles hold are float64, or int64."""
+        has it.  Logarithms, and integers and fractions that doubles hold, are float64, or int64."""
         import pandas  # only who asks for it needs it
         frame: Dict[str, Any] = {}
         for name, column in self.items():
-            plain = None if any(isinstance(cell, str) for cell in column) else _plain(column)
+            words = any(isinstance(cell, str) for cell in column)
+            plain = None if words else _plain(column)
+            if name.endswith("_log10") and not words:
+                plain = self.floats(name)
             frame[name] = column if plain is None else plain
-            logs = {f"{name}_log10", re.sub("_max$", "_log10", name)}
-            if plain is None and not isinstance(column[0], str) and not logs & set(self):
+            logs = {f"{name}_log10", re.sub("_max$", "", name) + "_log10"}
+            if plain is None and not words and not logs & set(self):
                 frame[f"{name}_log10"] = self.log10(name)
         return pandas.DataFrame(frame)
 
     def _shown(self) -> List[str]:
-        """Columns that hold something that differs from row to row; of one row, what was found."""
-        def varies(column: np.ndarray) -> bool:
-            texts = {str(cell) for cell in column}
-            return len(texts) > 1 or (self.rows == 1 and not texts & {"", "NaN"})
+        """What the program's own tables have: keys that vary, of one row those that every command
+        says, and each figure once; the errors that are looked for last go where a line is long."""
         columns = list(self)
-        keys = columns.index("options") + 1 if self.rows == 1 and "options" in self else 0
-        names = [name for name in columns[keys:] if varies(self[name])]
-        logs = {f"{name[:-4]}_log10" for name in names if name.endswith("_max")}
-        return [name for name in names if name not in logs] or list(self)
+        keys = columns.index("options") + 1 if "options" in self else 0
+        keys += columns[keys:keys + 1] == ["layer"]
+
+        def is_shown(place: int, name: str) -> bool:
+            texts = {str(cell) for cell in self[name]} - {"", "NaN"}
+            if place < keys:
+                return len(texts) > 1 or (self.rows == 1 and name in _SAID)
+            other = re.sub("_(rms|rel|ulp|log10|log2)$", "", name)
+            again = other != name and {other, f"{other}_max"} & set(self)
+            return bool(texts) and not again and name not in _UNSEEN
+
+        names = [name for place, name in enumerate(columns) if is_shown(place, name)]
+        for name in ("approximation_max", "observed_max", "rounding_max", "native_max"):
+            if sum(self._width(shown) for shown in names) > _WIDTH_SHOWN and name in names:
+                names.remove(name)
+        return names or columns
+
+    def _width(self, name: str) -> int:
+        return 2 + max([len(name)] + [len(_cell(cell)) for cell in self[name][:_ROWS_SHOWN]])
 
     def __repr__(self) -> str:
-        names, lines, width = self._shown(), [], 0
+        names, width = self._shown(), 0
+        lines: List[str] = []
         cells = [[name] + [_cell(cell) for cell in self[name][:_ROWS_SHOWN]] for name in names]
         for i, column in enumerate(cells):
-            size = max(map(len, column)) + 2
+            size = self._width(names[i])
             if lines and width + size > _WIDTH_SHOWN:
                 names = names[:i]
                 break
@@ -158,7 +183,8 @@ def _column(name: str, cells: Sequence[str]) -> np.ndarray:
         numbers = [] if name in WORDS else [decimal.Decimal(cell or "NaN") for cell in cells]
     except decimal.InvalidOperation:  # seeds as 1:5, in a table of min-omega
         numbers = []
-    column[:] = numbers if numbers else list(cells)
+    shown: Sequence[Any] = numbers or cells
+    column[:] = list(shown)
     return column
 
 
