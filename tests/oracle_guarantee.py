@@ -840,6 +840,17 @@ def leaks_unnormalised(model, kind):
             len(model["layers"]) > 1)
 
 
+def wanted(m, models):
+    """What model m has to have, as not all of a few models would."""
+    return {0: lambda model: leaks_unnormalised(model, "transformer"),
+            models - 1: lambda model: leaks_unnormalised(model, "linear"),
+            models - 2: lambda model: (model["kind"] == "silu" and model["gelu"] == "two" and
+                                       model["activation"] == "gelu"),
+            models - 3: lambda model: (model["place"] == "post" and len(model["layers"]) > 1 and
+                                       model["normalization"] == "layernorm")
+            }.get(m, lambda model: True)
+
+
 def main():
     global of
     program, folder = sys.argv[1:3]
@@ -848,10 +859,9 @@ def main():
         of = Intervals()
     source = random.Random(27)
     below, above, count = 0.0, 0.0, 0
-    wanted = {0: "transformer", models - 1: "linear"}
     for m in range(models):
         model, path = make(source), "%s/%d.safetensors" % (folder, m)
-        while m in wanted and not leaks_unnormalised(model, wanted[m]):
+        while not wanted(m, models)(model):
             model = make(source)
         write(path, model)
         omegas = sorted(round(source.uniform(0.5, 40), 2) for _ in range(3))

@@ -267,6 +267,10 @@ static void what_is_off_is_counted(void **state)
     assert_true(nothing > 0 && nothing < 1e-14);
     matrix_add_diagonal(&i, -1);
     assert_true(magnitude_double(matrix_norm(&i)) < 1e-14);
+    d.entry[0] = 0.5;
+    d.off = 0.25;
+    d.exponent = 2;
+    assert_true(magnitude_double(matrix_norm(&d)) >= 4 * (0.5 + 0.25));
     const double broken[] = {1, NAN, 2, INFINITY};
     Matrix lost = taken(broken, 2, 2);
     assert_true(magnitude_double(matrix_norm(&lost)) == INFINITY);

@@ -135,6 +135,12 @@ static void bits_that_do_not_change_are_said(void **state)
     expect_cell(&output, 4, "zero_leak_omega", "none"); /* hidden units may be above 65504 */
     output = run(MODADD "--tolerance 1e-9 --arithmetic f64 --shrink 0.25");
     assert_true(fabs(number(&output, 1, "zero_leak_omega") - 4 * 381.4) < 0.4);
+    /* Scores of rows behind a norm, which are sqrt(D) long, are in 2 Omega. */
+    output =
+        run("guarantee --construction attention --n 2 --d 30 --normalization rmsnorm --omega 9 "
+            "--input-norm 1 --arithmetic f64 --format csv");
+    double scores = number(&output, 1, "scores");
+    assert_true(scores > 4 && 2 * number(&output, 1, "zero_leak_omega") >= 745 + scores);
     output = run(MODADD "--tolerance 1e-9");
     expect_cell(&output, 1, "zero_leak_omega", "");
     expect_cell(&output, 1, "arithmetic", "none");
