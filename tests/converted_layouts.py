@@ -54,7 +54,7 @@ VARIANTS = [
     (NET, "--bias-row-content random", None),
     (ATTENTION + " --d-head 2", "--mask pseudo-band --band 2", None, "mask"),
     (NET, "--mask pseudo-causal --penalty negative", None, "mask"),
-    (NET, "--dropout 0.3", None),
+    (NET, "--dropout 0.3 --penalty positive", None),
     (NET, "--score-scale 3 --weight-noise 0.01", None),
     (LINEAR, "", None),
     (LINEAR, "--head-rank 2 --penalty negative", None),
@@ -142,7 +142,9 @@ def of_variant(export, flags, tolerance, unsaid=None):
     if unsaid is not None:
         unsay(unsaid)
     for path, layout in ((PLAIN, "plain"), (SHARED, "shared")):
-        run("convert", MODEL, "--omega", "20.1", "--layout", layout, *flags.split(), "-o", path)
+        usual = "" if "--penalty" in flags else " --penalty positive"
+        run("convert", MODEL, "--omega", "20.1", "--layout", layout, *(flags + usual).split(), "-o",
+            path)
     shared_is_plain(what)
     if tolerance is not None:
         for path in (PLAIN, SHARED):

@@ -33,13 +33,15 @@ char *keep(char *text)
     return text;
 }
 
-Output run_program(const char *path, const char *arguments)
+/* columns: what lines are broken at; NULL: nobody says. */
+static Output run_in(const char *columns, const char *path, const char *arguments)
 {
     size_t size = strlen(path) + strlen(arguments) + 4, capacity = 1 << 16;
     char *command = malloc(size);
     Output output = {0};
     assert_non_null(command);
     snprintf(command, size, "'%s' %s", path, arguments);
+    assert_int_equal(columns != NULL ? setenv("COLUMNS", columns, 1) : unsetenv("COLUMNS"), 0);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     free(command);
@@ -61,6 +63,11 @@ Output run_program(const char *path, const char *arguments)
     return output;
 }
 
+Output run_program(const char *path, const char *arguments)
+{
+    return run_in("1000", path, arguments);
+}
+
 Output run(const char *arguments)
 {
     return run_program(program(), arguments);
@@ -75,7 +82,7 @@ void run_on_terminal(char *text, size_t size, const char *arguments, int code)
     assert_true(own >= 0);
     assert_true(snprintf(line, sizeof line, "%s >%s", arguments, ptsname(terminal)) <
                 (int)sizeof line);
-    Output output = run(line);
+    Output output = run_in(NULL, program(), line);
     if (output.code != code) {
         fail_msg("'%s': exit code %d, expected %d", arguments, output.code, code);
     }

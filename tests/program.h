@@ -20,7 +20,7 @@ const char *program(void);
 /* The text, until the test program ends. */
 char *keep(char *text);
 
-/* arguments: as a shell reads them. */
+/* arguments: as a shell reads them.  Sentences are not broken into lines. */
 Output run_program(const char *path, const char *arguments);
 Output run(const char *arguments);
 

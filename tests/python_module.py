@@ -350,7 +350,7 @@ REWRITTEN = [
     ("transformer --d-head 4 --normalization layernorm", "--normalize-bias-row no"),
     ("transformer --d-head 3 --scale 1/sqrt(d_head) --activation gelu", "--gelu 4"),
     ("transformer --d-head 3", "--penalty negative --bias-row-content random"),
-    ("transformer --d-head 3", "--dropout 0.3 --bias-row first"),
+    ("transformer --d-head 3", "--dropout 0.3 --penalty positive --bias-row first"),
     ("linear", "--head-rank 2"),
 ]
 

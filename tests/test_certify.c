@@ -54,7 +54,7 @@ static void bounds_are_counted(void **state)
 {
     expect_shell(
         "\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify -o a.csv", 0,
-        "1 points in a.csv, certified\n");
+        "1 point in a.csv, certified\n");
     expect_shell("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
                  "--precision 64 --digits 17 -o b.csv",
                  0, "certified but for ");
@@ -71,7 +71,7 @@ static void large_scores_are_proven_or_bounds(void **state)
 {
     expect_shell("\"$HEADPROOF\" sweep --construction transformer --n 7 --d 5 --heads 2 --omega 20 "
                  "--score-scale 1e100 --certify -o a.csv",
-                 0, "1 points in a.csv, certified\n");
+                 0, "1 point in a.csv, certified\n");
     expect_shell("\"$HEADPROOF\" sweep --construction transformer --n 7 --d 5 --heads 2 --omega 20 "
                  "--score-scale 1e100 --certify --max-bits 256 -o b.csv",
                  0, "certified but for ");

@@ -70,7 +70,7 @@ static double largest_error(const Point *point, const int64_t *tokens,
     Shared *shared;
     double worst = 0;
     choice_of(choice, sizeof choice, tokens);
-    assert_int_equal(inputs_make(&inputs, file, "-", choice), 0);
+    assert_int_equal(inputs_make(&inputs, file, "-", choice, 1), 0);
     GivenWeights given = point->source->given;
     given.x = inputs.x;
     Point own = *point;

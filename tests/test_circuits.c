@@ -46,7 +46,7 @@ static int trained_open(void **state)
     assert_true(m->d == D && m->heads == HEADS && m->d_head == D_HEAD && m->depth == 1);
     assert_true(m->vocabulary == VOCABULARY && m->classes == CLASSES && m->context == N);
     assert_true(m->scaled && m->causal && m->b_U == NULL && m->layers[0].attn.b_O == NULL);
-    assert_int_equal(inputs_make(&t->inputs, m, GIVEN_TRAINED, TOKENS), 0);
+    assert_int_equal(inputs_make(&t->inputs, m, GIVEN_TRAINED, TOKENS, 1), 0);
     assert_int_equal(t->inputs.count, INPUTS);
     t->layer = (GivenLayer){.w_q = m->layers[0].attn.W_Q,
                             .w_k = m->layers[0].attn.W_K,

@@ -448,7 +448,7 @@ static void without_a_guarantee_an_omega_is_asked_for(void **state)
     static const struct {
         const char *flags, *said;
     } expected[] = {
-        {TRAINED " --dropout 0.1", ASKED "needs no lost entries of Omega: "},
+        {TRAINED " --dropout 0.1 --penalty positive", ASKED "needs no lost entries of Omega: "},
         {TRAINED " --weight-noise 0.1", ASKED "needs no --weight-noise: "},
         {TRAINED " --bias-row-content random", ASKED "needs a bias row that is empty at first: "},
         {TRAINED " --input-norm 2", "--input-norm: expected none with an embedding: "},

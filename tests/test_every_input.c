@@ -60,7 +60,8 @@ static void verify_ends_with_what_is_proven(void **state)
 static void what_is_not_proven_is_not_said(void **state)
 {
     static const char *const silent[] = {
-        SOME "--omega 30 --tolerance 1e-9 --quiet", SOME "--omega 30 --tolerance 1 --dropout 0.1",
+        SOME "--omega 30 --tolerance 1e-9 --quiet",
+        SOME "--omega 30 --tolerance 1 --dropout 0.1 --penalty positive",
         "verify " MODADD " --tokens 0:52:26/1/53 --omega 30 --tolerance 1e-9 --shard 1/2",
         "verify tests/data/all-biases.safetensors --omega 30 --tolerance 1e-9"};
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
@@ -127,7 +128,9 @@ static void what_has_no_proof_is_refused_by_name(void **state)
         {SOME "--every-input", "expected a tolerance to meet"},
         {SOME "--every-input --tolerance 1 --judge kl", "expected another --judge: "},
         {SOME "--every-input --tolerance 1 --norm rel", "expected another --norm: "},
-        {SOME "--every-input --tolerance 1 --dropout 0.1", "expected no lost entries of Omega: "},
+        {SOME "--every-input --tolerance 1 --dropout 0.1 --penalty positive",
+         "expected no lost entries of Omega: "},
+        {SOME "--tolerance 1 --dropout 0.1", "expected none, or --penalty positive with it: "},
         {SOME "--every-input --tolerance 1 --weight-noise 0.1", "expected no --weight-noise: "},
         {SOME "--every-input --tolerance 1 --bias-row-content random", "expected a bias row that "},
         {SOME "--every-input --tolerance 1 --shard 1/2", "expected no --shard: "},

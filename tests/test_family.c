@@ -114,7 +114,7 @@ static void members_make(Members *members, Given *given, double omega, Arithmeti
              omega, arithmetic_names[arithmetic]);
     const Point *point = given_points(given, line, 1);
     const ModelFile *file = point->source->file;
-    assert_int_equal(inputs_make(&members->inputs, file, "-", "0:52:26/5:7:2/53"), 0);
+    assert_int_equal(inputs_make(&members->inputs, file, "-", "0:52:26/5:7:2/53", 1), 0);
     assert_int_equal(members->inputs.count, MEMBERS);
     for (size_t i = 0; i < MEMBERS; i++) {
         members->given[i] = point->source->given;

@@ -39,7 +39,7 @@ static void tuples_are_in_order(void **state)
     static const int64_t first[] = {3, 1}, second[] = {0, 4, 2};
     Inputs inputs;
     size_t at = 0;
-    assert_int_equal(inputs_make(&inputs, &model, "m", "3,1/0,4,2/2"), 0);
+    assert_int_equal(inputs_make(&inputs, &model, "m", "3,1/0,4,2/2", 1), 0);
     assert_int_equal(inputs.count, 6);
     assert_int_equal(inputs.n, 3);
     for (size_t i = 0; i < 2; i++) {
@@ -51,14 +51,67 @@ static void tuples_are_in_order(void **state)
     inputs_clear(&inputs);
 }
 
-static void the_whole_vocabulary_is_the_default(void **state)
+/* As standard too, where it is small. */
+static void the_whole_vocabulary_can_be_asked_for(void **state)
 {
     Inputs inputs;
-    assert_int_equal(inputs_make(&inputs, &model, "m", NULL), 0);
+    assert_int_equal(inputs_make(&inputs, &model, "m", NULL, 1), 0);
+    assert_int_equal(inputs.count, VOCABULARY * VOCABULARY * VOCABULARY);
+    assert_string_equal(inputs.of, "");
+    inputs_clear(&inputs);
+    assert_int_equal(inputs_make(&inputs, &model, "m", "all", 1), 0);
     assert_int_equal(inputs.count, VOCABULARY * VOCABULARY * VOCABULARY);
     expect_tuple(&inputs, 0, (const int64_t[CONTEXT]){0, 0, 0});
     expect_tuple(&inputs, 7, (const int64_t[CONTEXT]){0, 1, 2});
     expect_tuple(&inputs, inputs.count - 1, (const int64_t[CONTEXT]){4, 4, 4});
+    inputs_clear(&inputs);
+}
+
+/* Of 257 tuples 256 are drawn, each once and not in their order; the seed says which, and of 625
+ * each token stands at a position about as often as another. */
+static void samples_are_drawn(void **state)
+{
+    static double wide[257 * D];
+    ModelFile large = model;
+    Inputs inputs;
+    bool seen[257] = {false};
+    size_t rising = 0, left_out[2] = {0, 0}, often[VOCABULARY] = {0};
+    large.W_E = wide;
+    large.vocabulary = 257;
+    large.context = 1;
+    for (uint64_t seed = 0; seed < 2; seed++) {
+        memset(seen, 0, sizeof seen);
+        assert_int_equal(inputs_make(&inputs, &large, "m", NULL, seed), 0);
+        assert_int_equal(inputs.count, INPUTS_DRAWN);
+        assert_string_equal(inputs.of, "257");
+        for (size_t i = 0; i < inputs.count; i++) {
+            assert_in_range(inputs.tokens[i], 0, 256);
+            assert_false(seen[inputs.tokens[i]]);
+            seen[inputs.tokens[i]] = true;
+            rising += i > 0 && inputs.tokens[i] > inputs.tokens[i - 1];
+        }
+        while (seen[left_out[seed]]) {
+            left_out[seed]++;
+        }
+        inputs_clear(&inputs);
+    }
+    assert_true(left_out[0] != left_out[1]);
+    assert_true(rising > 200 && rising < 310);
+    large = model;
+    large.context = 4;
+    large.W_pos = NULL;
+    assert_int_equal(inputs_make(&inputs, &large, "m", NULL, 1), 0);
+    for (size_t i = 0; i < inputs.count; i++) {
+        often[inputs.tokens[4 * i + 3]]++;
+        assert_true(inputs.x[(4 * i + 3) * D] == 10 * (double)inputs.tokens[4 * i + 3]);
+    }
+    for (size_t t = 0; t < VOCABULARY; t++) {
+        assert_in_range(often[t], 30, 75);
+    }
+    inputs_clear(&inputs);
+    large.context = 1000;
+    assert_int_equal(inputs_make(&inputs, &large, "m", NULL, 1), 0);
+    assert_string_equal(inputs.of, "5^1000");
     inputs_clear(&inputs);
 }
 
@@ -67,7 +120,7 @@ static void parts_keep_what_is_theirs(void **state)
 {
     for (size_t shard = 1; shard <= 4; shard++) {
         Inputs inputs;
-        assert_int_equal(inputs_make(&inputs, &model, "m", "0:4/0:1"), 0);
+        assert_int_equal(inputs_make(&inputs, &model, "m", "0:4/0:1", 1), 0);
         assert_int_equal(inputs_take_shard(&inputs, D, shard, 4), 0);
         assert_int_equal(inputs.count, shard <= 2 ? 3 : 2);
         for (size_t i = 0; i < inputs.count; i++) {
@@ -86,7 +139,7 @@ static void more_parts_than_inputs_are_refused(void **state)
     Scratch *scratch = *state;
     Inputs inputs;
     char text[SCRATCH_TEXT];
-    assert_int_equal(inputs_make(&inputs, &model, "m", "0:4"), 0);
+    assert_int_equal(inputs_make(&inputs, &model, "m", "0:4", 1), 0);
     stderr_hold(scratch);
     int status = inputs_take_shard(&inputs, D, 6, 6);
     stderr_take(text, scratch);
@@ -109,7 +162,7 @@ static void too_many_tuples_are_refused(void **state)
     endless.W_pos = NULL;
     stderr_hold(scratch);
     int status =
-        inputs_make(&inputs, &endless, "m\xe2\x80\xae", "0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4");
+        inputs_make(&inputs, &endless, "m\xe2\x80\xae", "0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4", 1);
     stderr_take(text, scratch);
     inputs_clear(&inputs);
     assert_int_equal(status, 2);
@@ -123,7 +176,8 @@ int main(void)
 {
     const struct CMUnitTest inputs[] = {
         cmocka_unit_test(tuples_are_in_order),
-        cmocka_unit_test(the_whole_vocabulary_is_the_default),
+        cmocka_unit_test(the_whole_vocabulary_can_be_asked_for),
+        cmocka_unit_test(samples_are_drawn),
         cmocka_unit_test(parts_keep_what_is_theirs),
         SCRATCH_TEST(too_many_tuples_are_refused),
         SCRATCH_TEST(more_parts_than_inputs_are_refused),

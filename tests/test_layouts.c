@@ -46,7 +46,7 @@ static void a_context_is_what_was_asked(void **state)
     expect_shell("$h convert " CHARGPT " --omega 20 --n 1 -o t --layout shared", 0,
                  "t: 4 sublayers of 4 heads, 257, ... on a stream of 2 rows and 64 columns");
     expect_shell("$h convert " CHARGPT " --omega 20 --n 1 -o t", 0,
-                 "t: 4 sublayers of 257 heads of rank 17 on a stream of 2 rows and 66 columns");
+                 "t: 4 sublayers of 257 heads of rank 18 on a stream of 2 rows and 66 columns");
     expect_shell("$h convert " CHARGPT " --omega 20 -o t --layout shared", 0,
                  "on a stream of 65 rows and 64 columns");
     expect_shell("$h convert " CHARGPT " --omega 20 --n 65 -o none --layout shared", 2,

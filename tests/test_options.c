@@ -114,9 +114,9 @@ static void shards_need_not_be_told_the_same(void **state)
                  "--baseline m.csv",
                  0, "PASS: 12 rows");
     expect_shell("for i in 1 2; do $h verify $p/cases/models/modadd53-silu.safetensors --tokens "
-                 "1:2/3/53 --omega 20 $([ $i = 1 ] && echo --penalty positive) --shard $i/2 -q "
+                 "1:2/3/53 --omega 20 $([ $i = 1 ] && echo --shrink 1) --shard $i/2 -q "
                  "-o v$i.csv; done; $h merge v1.csv v2.csv -o v.csv && cut -d, -f6,7 v.csv",
-                 0, "mask=causal;scale=1/sqrt(d_head);penalty=positive,2\n");
+                 0, "mask=causal;scale=1/sqrt(d_head);shrink=1;penalty=negative,2\n");
 }
 
 /* Without a reference what is observed is judged. */

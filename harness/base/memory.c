@@ -4,6 +4,8 @@
 #include "memory.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -32,4 +34,13 @@ double memory_held(double bytes, double room)
         return fmax(1, strtod(said, NULL));
     }
     return room > 0 && bytes > room / 4 ? room / 8 : 0;
+}
+
+const char *memory_print(char text[MEMORY_TEXT], double bytes)
+{
+    const double mib = 1024.0 * 1024;
+    bool small = bytes < 512 * mib;
+    snprintf(text, MEMORY_TEXT, small ? "%.0f MiB" : "%.2g GiB",
+             small ? fmax(1, bytes / mib) : bytes / mib / 1024);
+    return text;
 }

@@ -16,4 +16,8 @@ double memory_room(double asked);
  * HEADPROOF_HELD in the environment is the bytes that stay, of any model. */
 double memory_held(double bytes, double room);
 
+/* "2.4 GiB", "12 MiB", at least "1 MiB". */
+enum { MEMORY_TEXT = 32 };
+const char *memory_print(char text[MEMORY_TEXT], double bytes);
+
 #endif

@@ -18,8 +18,9 @@
 #define LINE_SECONDS 60.0
 
 /* Estimates of the whole time that differ by no more have settled; before they have been seen to
- * stay, they may be off by the factor DOUBT. */
+ * stay, while the time so far grows by the factor STRETCH, they may be off by the factor DOUBT. */
 #define SETTLED 1.25
+#define STRETCH 1.25
 #define DOUBT 2
 
 enum {
@@ -63,6 +64,15 @@ const char *duration_print(char text[DURATION_TEXT], double seconds)
     return text;
 }
 
+const char *duration_about(char text[DURATION_TEXT], double seconds)
+{
+    static const char about[] = "about ";
+    duration_print(text, seconds);
+    memmove(text + strlen(about), text, strlen(text) + 1);
+    memcpy(text, about, strlen(about));
+    return seconds < 1 ? "less than a second" : text;
+}
+
 /* The cost, or 0 where it is not a positive number: nothing is known of it then. */
 static double known(double cost)
 {
@@ -99,7 +109,7 @@ static void estimate(Progress *progress, double now)
     if (elapsed >= progress->estimated_until) {
         *before = *since;
         *since = (Estimates){whole, whole};
-        progress->estimated_until = 2 * elapsed;
+        progress->estimated_until = STRETCH * elapsed;
     }
     since->least = fmin(since->least, whole);
     since->most = fmax(since->most, whole);

@@ -4,9 +4,9 @@
  * Work is phases of units ("2809 inputs"), and every unit has a predicted cost, in any unit of
  * cost: the time to go is the cost to go over the rate at which cost has been done, so that a
  * hundred small points before a large one deceive nobody.  Where that wanders, as it does at first,
- * a range is said, of what it was since half of the time so far.  On a terminal there is one line,
- * redrawn at most ten times a second, and no longer than the terminal is wide; elsewhere one plain
- * line a minute, the first after a minute.
+ * a range is said, of what it was in the last part of the time so far.  On a terminal there is one
+ * line, redrawn at most ten times a second, and no longer than the terminal is wide; elsewhere one
+ * plain line a minute, the first after a minute.
  *
  * Nothing here locks: callers of one Progress agree on a lock.
  */
@@ -20,7 +20,7 @@
 /* Wall time: seconds since some fixed moment, never going back. */
 double clock_seconds(void);
 
-enum { PROGRESS_LABEL = 40, DURATION_TEXT = 24 };
+enum { PROGRESS_LABEL = 40, DURATION_TEXT = 32 };
 
 /* Where progress is told. */
 typedef struct {
@@ -49,8 +49,8 @@ typedef struct {
     double cost_phase;          /* of this phase */
     double cost_done;           /* within this phase */
     double started, phase_started;
-    Estimates estimates[2]; /* before the elapsed time last doubled, and since */
-    double estimated_until; /* when it will have doubled again */
+    Estimates estimates[2]; /* of the last two stretches of time, each a share of the time so far */
+    double estimated_until; /* when the second is over */
     double said;            /* when it was last written about */
     bool drawn;             /* the terminal's line holds our text */
 } Progress;
@@ -76,5 +76,8 @@ void progress_clear(Progress *progress);
 
 /* "42 s", "12 min", "3.4 h", "5.0 days"; "an unknown time" unless seconds is finite and >= 0. */
 const char *duration_print(char text[DURATION_TEXT], double seconds);
+
+/* "about 42 s", "less than a second": what is predicted. */
+const char *duration_about(char text[DURATION_TEXT], double seconds);
 
 #endif

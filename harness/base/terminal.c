@@ -38,6 +38,15 @@ size_t terminal_width(FILE *file)
                                    : (size_t)width;
 }
 
+size_t terminal_width_or(FILE *file, size_t most)
+{
+    int descriptor = fileno(file);
+    bool terminal = descriptor >= 0 && isatty(descriptor);
+    long asked = terminal ? 0 : width_by_environment();
+    size_t width = terminal ? terminal_width(file) : most;
+    return asked > 0 ? (size_t)asked : width < most ? width : most;
+}
+
 bool terminal_is_one(void)
 {
     return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);

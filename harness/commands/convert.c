@@ -115,16 +115,20 @@ static void say_made(const PlainModel *plain, const RunOptions *run)
            plain->rows, plain->width, plain->inexact == NULL ? "exact" : plain->inexact);
 }
 
-static void say_proven(const Point *point, const ConvertedSaid *said)
+/* "Omega = 16.2, penalty negative", and what is proven of it. */
+static void say_omega(const Point *point, const ConvertedSaid *said)
 {
-    char sentence[CONVERTED_SENTENCE], omega[DECIMAL_TEXT], shrunk[DECIMAL_TEXT];
+    char sentence[CONVERTED_SENTENCE] = "", omega[DECIMAL_TEXT], shrunk[DECIMAL_TEXT];
     bool shrinks = point_omega(point) != point->omega;
     decimal_print(omega, point_omega(point));
     decimal_print(shrunk, point->omega);
-    converted_said_sentence(sentence, said, point->spec.n);
-    fprintf(stderr, "headproof: Omega = %s%s%s%s, penalty %s: %s\n", omega,
+    if (said->tolerance > 0) {
+        converted_said_sentence(sentence, said, point->spec.n);
+    }
+    fprintf(stderr, "headproof: Omega = %s%s%s%s, penalty %s%s%s\n", omega,
             shrinks ? " (--omega " : "", shrinks ? shrunk : "", shrinks ? " before --shrink)" : "",
-            axis_info(AXIS_PENALTY)->domain.words[point->penalty], sentence);
+            axis_info(AXIS_PENALTY)->domain.words[point->penalty], *sentence != '\0' ? ": " : "",
+            sentence);
 }
 
 static int write_converted(const Pair *pair, const Point *point, const ConvertedSaid *said,
@@ -148,8 +152,8 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     if (says) {
         say_made(&plain, run);
     }
-    if (says && said->tolerance > 0) {
-        say_proven(point, said);
+    if (says && !construction_info(point->spec.construction)->masked) {
+        say_omega(point, said);
     }
     plain_clear(&plain);
     return status;
@@ -234,7 +238,6 @@ static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run
     if (!point->judged) {
         return complain((Origin){.flag = "tolerance"}, "none", "expected one to meet, or --omega");
     }
-    point->penalty = was_asked(point, AXIS_PENALTY) ? point->penalty : PENALTY_NEGATIVE;
     int status = bound_check_given(point, run);
     status = status != 0 ? status : prove_omega(&point->omega, &said->logits, point, run);
     said->tolerance = point->tolerance;

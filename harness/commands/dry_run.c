@@ -50,37 +50,19 @@ static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid 
     return ok;
 }
 
-/* "about 12 s", as far as a model of the work can say. */
-static const char *about(char text[DURATION_TEXT + 16], double seconds)
-{
-    char duration[DURATION_TEXT];
-    snprintf(text, DURATION_TEXT + 16, "about %s", duration_print(duration, seconds));
-    return seconds < 1 ? "less than a second" : text;
-}
-
-/* "2.4 GiB", "12 MiB". */
-static const char *size(char text[DURATION_TEXT], double bytes)
-{
-    const double mib = 1024.0 * 1024;
-    bool small = bytes < 512 * mib;
-    snprintf(text, DURATION_TEXT, small ? "%.0f MiB" : "%.2g GiB",
-             small ? fmax(1, bytes / mib) : bytes / mib / 1024);
-    return text;
-}
-
 static void say(const Foretold *foretold, size_t count, const RunOptions *run)
 {
-    char text[DURATION_TEXT + 16], bytes[DURATION_TEXT];
+    char text[DURATION_TEXT], bytes[MEMORY_TEXT];
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     double at_once = fmin((double)threads, (double)count) * foretold->most_bytes;
     double seconds = fmax(foretold->seconds / threads, count == 1 ? foretold->most_seconds : 0);
     fprintf(stderr, "headproof: %zu point%s: %s with %d thread%s, up to %s", count,
-            count == 1 ? "" : "s", about(text, seconds), threads, threads == 1 ? "" : "s",
-            size(bytes, fmin(at_once, memory_room(run->memory))));
+            count == 1 ? "" : "s", duration_about(text, seconds), threads, threads == 1 ? "" : "s",
+            memory_print(bytes, fmin(at_once, memory_room(run->memory))));
     if (count > 1) {
-        fprintf(stderr,
-                "; the largest: %s of one thread, %s: ", about(text, foretold->most_seconds),
-                size(bytes, foretold->most_bytes));
+        fprintf(stderr, "; the largest: %s of one thread, %s: ",
+                duration_about(text, foretold->most_seconds),
+                memory_print(bytes, foretold->most_bytes));
         point_print_command(stderr, foretold->largest);
     }
     fputc('\n', stderr);

@@ -93,7 +93,10 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
 
 static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
-    if (run->dry_run && !command->foretells) {
+    if (run->dry_run && command->foretells) {
+        return command->run(grid, run);
+    }
+    if (run->dry_run) {
         return team_rank() == 0 ? dry_run(command, grid, run) : 0;
     }
     if (command_takes(command, AXIS_PRECISION)) {

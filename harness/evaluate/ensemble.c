@@ -319,20 +319,16 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
     return note(ensemble, omega, kind, &all);
 }
 
-static bool judged_error(void *context, mpfr_ptr error, double omega)
+bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
 {
     Ensemble *ensemble = context;
-    return ensemble_worst(ensemble, error, omega, ensemble->points[0]->judge,
-                          ensemble->points[0]->norm);
+    const Point *point = ensemble->points[0];
+    return ensemble->judged != NULL
+               ? ensemble->judged(ensemble->judged_context, error, omega)
+               : ensemble_worst(ensemble, error, omega, point->judge, point->norm);
 }
 
-/* The judged error, and the original's own, over all members. */
-static bool search_error(void *context, mpfr_ptr error, double omega)
-{
-    Ensemble *ensemble = context;
-    return ensemble->judged != NULL ? ensemble->judged(ensemble->judged_context, error, omega)
-                                    : judged_error(ensemble, error, omega);
-}
+/* The original's own. */
 
 static bool search_floor(Ensemble *ensemble, mpfr_ptr error)
 {
@@ -454,7 +450,7 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
         }
         ask.evaluations--;
     }
-    bool ok = omega_search(&found->search, search_error, ensemble, &ask);
+    bool ok = omega_search(&found->search, ensemble_judged_error, ensemble, &ask);
     found->evaluations = found->search.evaluations + OMEGA_EVALUATIONS - ask.evaluations;
     return ok;
 }

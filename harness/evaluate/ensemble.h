@@ -113,6 +113,10 @@ double ensemble_search_evaluations(ErrorKind judge);
  * within the doubles, and its steps where the error rises again. */
 void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble);
 
+/* OmegaError, context an Ensemble that is open: what is judged, over all members. */
+bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
+    __attribute__((warn_unused_result));
+
 /* Searches for the Omegas at which the points' judged error meets their tolerance, in
  * OMEGA_EVALUATIONS or less with those for a first guess and for the floor; the ensemble is open at
  * omega_ahead(tolerance).  false: memory is short. */

@@ -19,19 +19,33 @@ static const char *omega_text(char text[DECIMAL_TEXT], double omega)
     return text;
 }
 
-/* The neighbours that failed, and what is not known. */
+/* The neighbours that failed. */
 static void print_outside(FILE *file, const OmegaSearch *s)
 {
     char below[DECIMAL_TEXT], above[DECIMAL_TEXT];
     omega_text(below, s->below.omega);
     omega_text(above, s->above.omega);
-    fputs(" (", file);
     if (s->has_below && s->has_above) {
-        fprintf(file, "%s and %s do not; ", below, above);
+        fprintf(file, " (%s and %s do not)", below, above);
     } else if (s->has_below || s->has_above) {
-        fprintf(file, "%s does not; ", s->has_below ? below : above);
+        fprintf(file, " (%s does not)", s->has_below ? below : above);
     }
-    fputs("between those evaluated nothing is proven)", file);
+}
+
+void omega_print_range(FILE *file, const OmegaRange *range)
+{
+    char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
+    omega_text(low, range->min);
+    omega_text(high, range->max);
+    if (range->has_below && range->has_above) {
+        fprintf(file, "from %s to %s", low, high);
+    } else if (range->has_below) {
+        fprintf(file, "from %s up", low);
+    } else if (range->has_above) {
+        fprintf(file, "up to %s", high);
+    } else {
+        fputs("of any size", file);
+    }
 }
 
 static void print_open(FILE *file, const OmegaSearch *s)
@@ -53,6 +67,11 @@ static void print_open(FILE *file, const OmegaSearch *s)
     }
 }
 
+OmegaRange omega_range(const OmegaSearch *search)
+{
+    return (OmegaRange){search->has_below, search->has_above, search->min.omega, search->max.omega};
+}
+
 void omega_print(FILE *file, const OmegaSearch *search, const char *what)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
@@ -61,10 +80,10 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what)
                 omega_text(low, search->lowest), omega_text(high, search->highest), what);
         return;
     }
-    fprintf(file, "omega from %s%s to %s%s %s at all %zu evaluated there",
-            omega_text(low, search->min.omega), search->has_below ? "" : " (as low as was tried)",
-            omega_text(high, search->max.omega), search->has_above ? "" : " (as high as was tried)",
-            what, search->inside);
+    const OmegaRange range = omega_range(search);
+    fputs("omega ", file);
+    omega_print_range(file, &range);
+    fprintf(file, " %s at all %zu evaluated there", what, search->inside);
     if (search->format != NULL) {
         fprintf(file, ", for %zu of the %.0f values that 2 omega has there in %s", search->stepped,
                 search->steps, search->format->called);

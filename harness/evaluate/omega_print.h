@@ -9,10 +9,25 @@
 
 #include <stdio.h>
 
-/* "omega from 12.1 to 8e6 WHAT at all 64 evaluated there (12 and 9e6 do not; between those
- * evaluated nothing is proven)", or "none of 50 omegas evaluated, from 8 to 4096, WHAT"; what the
- * evaluations did not suffice for comes after it. */
+/* "omega from 12.1 to 8e6 WHAT at all 64 evaluated there (12 and 9e6 do not)", or "none of 50
+ * omegas evaluated, from 8 to 4096, WHAT"; what evaluations did not suffice for comes behind. */
 void omega_print(FILE *file, const OmegaSearch *search, const char *what);
+
+/* What stands behind them, once. */
+#define OMEGA_BETWEEN                                                                              \
+    "an omega between two that were evaluated may fail: evaluate the one that you use"
+
+/* Where Omegas met something: has_below: some below min was evaluated, and did not. */
+typedef struct {
+    bool has_below, has_above;
+    double min, max;
+} OmegaRange;
+
+OmegaRange omega_range(const OmegaSearch *search);
+
+/* "from 12.1 to 8e6"; "from 12.1 up", "up to 8e6" or "of any size", where the ends are only those
+ * of what was tried. */
+void omega_print_range(FILE *file, const OmegaRange *range);
 
 /* What goes behind "meets the tolerance": " of logits", " of the KL divergence", or nothing. */
 const char *omega_judged(JudgeOf of);

@@ -218,7 +218,8 @@ int product_check_point(const Product *product, const Point *point)
     }
     if (point->penalty == PENALTY_NEGATIVE && (spec->dropout > 0 || spec->drop_entry > 0)) {
         return product_reject(product, spec->dropout > 0 ? AXIS_DROPOUT : AXIS_DROP_ENTRY,
-                              "none with --penalty negative: its entries of Omega are others");
+                              "none, or --penalty positive with it: the entries of Omega that a "
+                              "negative one has are others");
     }
     if (point->row > spec->n) {
         return product_reject(product, AXIS_ROW, "all or a token from 1 to n");
@@ -336,7 +337,7 @@ static int check_rows(const Product *product, const Point *point)
         point->source->path, NULL, NULL,
         "holds no X and no tokens to evaluate: expected one of them, or --n for as many "
         "rows that are drawn%s",
-        file->W_E != NULL ? " (verify evaluates every tuple of the vocabulary)" : "");
+        file->W_E != NULL ? " (verify draws tuples of the vocabulary)" : "");
 }
 
 int product_check_source(const Product *product, const Point *point)

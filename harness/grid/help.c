@@ -75,7 +75,8 @@ void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axi
         snprintf(standard, sizeof standard, "none, and one is required");
     }
     if (command->proves_omega && axis == AXIS_OMEGA) {
-        snprintf(standard, sizeof standard, "the smallest that is proven for every input");
+        snprintf(standard, sizeof standard, "the smallest that is proven for every input%s",
+                 command->judges_logits ? ", else one found" : "");
     }
     snprintf(text, HELP_TEXT, "%s%s; default %s", values,
              command_takes_list(command, axis) ? "" : ", not a list", standard);

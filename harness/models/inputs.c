@@ -3,11 +3,13 @@
  */
 #include "inputs.h"
 
+#include "../../cases/draw.h"
 #include "../base/digest.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/values.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,9 +127,53 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
     return 0;
 }
 
-static int choose(Inputs *inputs, const ModelFile *model, const char *path, const char *text)
+/* Is it one of the tuples [i] before? */
+static bool is_there(const int64_t *tokens, size_t i, size_t n)
+{
+    bool same = false;
+    for (size_t j = 0; j < i && !same; j++) {
+        same = memcmp(tokens + j * n, tokens + i * n, n * sizeof *tokens) == 0;
+    }
+    return same;
+}
+
+/* A sample of the vocabulary's tuples, of which there are more. */
+static int draw(Inputs *inputs, const ModelFile *model, uint64_t seed)
+{
+    const size_t n = model->context;
+    const uint64_t name = draw_hash("tokens");
+    if (!inputs_allocate(inputs, INPUTS_DRAWN, n, model->d, true)) {
+        return no_memory();
+    }
+    for (size_t i = 0, row = 0; i < INPUTS_DRAWN; row++) {
+        int64_t *tuple = inputs->tokens + i * n, last = (int64_t)model->vocabulary - 1;
+        for (size_t p = 0; p < n; p++) {
+            double share = draw_uniform(seed, name, 0, row, p);
+            int64_t token = (int64_t)(share * (double)model->vocabulary);
+            tuple[p] = token < last ? token : last;
+        }
+        i += !is_there(inputs->tokens, i, n);
+    }
+    inputs_embed_all(inputs, model);
+    return 0;
+}
+
+/* How many tuples the vocabulary has over the context, as text too. */
+static double tuples_there_are(char text[sizeof((Inputs *)0)->of], const ModelFile *model)
+{
+    double count = pow((double)model->vocabulary, (double)model->context);
+    bool shown = count < 1e12;
+    snprintf(text, sizeof((Inputs *)0)->of, shown ? "%.0f" : "%.0f^%zu",
+             shown ? count : (double)model->vocabulary, model->context);
+    return count;
+}
+
+static int choose(Inputs *inputs, const ModelFile *model, const char *path, const char *text,
+                  uint64_t seed)
 {
     Choice choice = {0};
+    bool asked = text != NULL;
+    text = asked && strcmp(text, "all") == 0 ? NULL : text;
     if (model->W_E == NULL) {
         fprintf(stderr, "headproof: %s: no inputs: expected a tensor X, or embed.W_E%s\n",
                 shown(path).text, text == NULL ? " with tokens" : "");
@@ -141,6 +187,10 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
             shown(path).text);
         return 2;
     }
+    if (!asked && tuples_there_are(inputs->of, model) > INPUTS_DRAWN) {
+        return draw(inputs, model, seed);
+    }
+    *inputs->of = '\0';
     int status = choice_read(&choice, model, text);
     bool fits = model->context == 0 || choice.n <= model->context;
     status = status != 0 ? status
@@ -151,7 +201,8 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
     return status;
 }
 
-int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice)
+int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice,
+                uint64_t seed)
 {
     *inputs = (Inputs){0};
     if (choice == NULL && model->X != NULL) {
@@ -170,7 +221,7 @@ int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const 
         inputs_embed_all(inputs, model);
         return 0;
     }
-    return choose(inputs, model, path, choice);
+    return choose(inputs, model, path, choice, seed);
 }
 
 uint64_t inputs_digest(const Inputs *inputs)

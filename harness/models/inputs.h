@@ -17,18 +17,22 @@ typedef struct {
     size_t *from;
     int64_t *next;
     size_t stride, moved; /* of windows; tokens by which last ones begin earlier, to be whole */
+    char of[48]; /* where they are a sample, of how many: "157464", "50257^1024"; else "" */
 } Inputs;
 
-/* Token tuples beyond this are refused. */
+/* Token tuples beyond this are refused; and of a vocabulary's, where nobody chooses, so many are
+ * drawn. */
 #define INPUTS_MOST 1000000
+#define INPUTS_DRAWN 256
 
 /* choice: "0:52/0:52/53", the tokens of each position as a value list, and every combination of
- * them is an input; NULL: the file's tokens, or its X, or every tuple of its vocabulary over its
- * context.  A tuple's stream is W_E[token] + W_pos[position], rounded once to double: that double
+ * them is an input; "all": every tuple of the vocabulary over the context; NULL: the file's tokens,
+ * or its X, or those tuples, or of more than INPUTS_DRAWN so many, drawn by the seed, no two the
+ * same.  A tuple's stream is W_E[token] + W_pos[position], rounded once to double: that double
  * is the input, of the original and of its counterpart.  path is for messages.  0; 2 or 99 after
  * one message. */
-int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice)
-    __attribute__((warn_unused_result));
+int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const char *choice,
+                uint64_t seed) __attribute__((warn_unused_result));
 
 /* A digest of the tokens of windows, and of what is looked at of them; 0 where there are none. */
 uint64_t inputs_digest(const Inputs *inputs);

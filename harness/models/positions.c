@@ -53,7 +53,7 @@ int positions_check(const char *text)
 /* Where it is from the first; n or more: it is not there. */
 static size_t place(long position, size_t n)
 {
-    return position < 0 ? n - (size_t) - (position + 1) - 1 : (size_t)position;
+    return position < 0 ? n - 1 - (size_t)(-1 - position) : (size_t)position;
 }
 
 /* Marks what an item names by 1. */

@@ -127,14 +127,11 @@ static int make_readout(Attribution *a, int *threads)
 static void say_ahead(const Attribution *a, double seconds, int threads)
 {
     char text[DURATION_TEXT];
-    bool every = a->options->tokens == NULL && a->model->tokens == NULL && a->model->X == NULL;
     double total = seconds * (double)a->inputs.count / threads;
     if (!a->options->quiet && a->inputs.count > 1 && total >= SAID_SECONDS) {
         fprintf(stderr, "headproof: %zu inputs will take about %s with %d thread%s%s\n",
                 a->inputs.count, duration_print(text, total), threads, threads == 1 ? "" : "s",
-                every ? ": they are every tuple of the vocabulary; --tokens LIST/LIST/... chooses "
-                        "some"
-                      : "");
+                *a->inputs.of != '\0' ? ": a sample; --tokens LIST/LIST/... chooses others" : "");
     }
 }
 
@@ -207,7 +204,8 @@ static size_t count_failures(const Attribution *a)
 static int run_attribution(Attribution *a, Outcome *outcome, int threads)
 {
     Going going = {.sink = &outcome->sink};
-    int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens);
+    int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens,
+                             a->point->spec.seed);
     status = status != 0 ? status : make_pair(a);
     status = status != 0 ? status : make_readout(a, &threads);
     if (status != 0) {

@@ -117,10 +117,12 @@ void attribute_print_model(const Attribution *a)
     fprintf(
         file,
         "%s: %zu layer%s as `%s`, %zu external and %zu internal heads, omega %s; %zu input%s of "
-        "%zu tokens\n",
+        "%zu tokens%s%s%s\n",
         shown(a->point->source->path).text, a->model->depth, a->model->depth == 1 ? "" : "s",
         construction_names[a->point->spec.construction], heads[PATH_EXTERNAL], heads[PATH_INTERNAL],
-        omega, a->inputs.count, a->inputs.count == 1 ? "" : "s", a->inputs.n);
+        omega, a->inputs.count, a->inputs.count == 1 ? "" : "s", a->inputs.n,
+        *a->inputs.of != '\0' ? ", a sample of " : "", a->inputs.of,
+        *a->inputs.of != '\0' ? " (--tokens all)" : "");
 }
 
 static int compare_doubles(const void *a, const void *b)

@@ -10,6 +10,7 @@
 #include "../../base/message.h"
 #include "../../base/terminal.h"
 #include "../../base/ticker.h"
+#include "../../base/wrapped.h"
 #include "../../evaluate/predict.h"
 #include "../commands.h"
 #include "../outcome.h"
@@ -148,7 +149,9 @@ static int print_all(const Searches *all)
     FILE *file = output_file(sink->output);
     int status = 0;
     if (all->written == 1) {
-        print_sentences(file, all->searches[0]);
+        Wrapped said;
+        print_sentences(wrapped_open(&said, file), all->searches[0]);
+        status = wrapped_close(&said);
     } else {
         status = matrix_print(file, all->searches, all->written);
     }

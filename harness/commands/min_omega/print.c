@@ -22,7 +22,8 @@ void print_sentences(FILE *file, const Search *search)
     fprintf(file, "%s, N=%zu: ", construction_names[point->spec.construction], point->spec.n);
     omega_print(file, s, what);
     if (s->found) {
-        fprintf(file, ". The posts ask for ln(N/tolerance) = %.4g or more", found->seed_rule);
+        fprintf(file, "; " OMEGA_BETWEEN ". The posts ask for ln(N/tolerance) = %.4g or more",
+                found->seed_rule);
         if (found->has_scores) {
             fprintf(file, ", and more than the largest score, %.4g", found->seed_scores);
         }

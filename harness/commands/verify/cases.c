@@ -12,6 +12,7 @@
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
+#include "../../grid/point_axes.h"
 #include "../../table/table.h"
 
 int verify_cases_header(FILE *file, const RunOptions *run)
@@ -100,6 +101,21 @@ static void print_flag(FILE *file, const char *name, const char *value)
     }
 }
 
+/* What point_print_flags leaves out as usual, and is not for this command. */
+static void print_usual(FILE *file, const Point *point)
+{
+    const CommandInfo *command = commands_get(COMMAND_VERIFY);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        AxisValue own = command_standard(command, axis), value = point_get(point, axis);
+        bool usual = value_compare(&value, &info->standard) == 0;
+        if (usual && value_compare(&own, &value) != 0 && point_axis_matters(point, axis) &&
+            taken(axis)) {
+            print_flag(file, info->name, info->domain.words[value.integer]);
+        }
+    }
+}
+
 static void print_count(FILE *file, const char *name, size_t count)
 {
     if (count > 0) {
@@ -115,6 +131,7 @@ void verify_print_command(FILE *file, const void *row, const RunOptions *run)
     fputs("headproof verify ", file);
     shown_write(file, SHOWN_SHELL, point.source->path);
     point_print_flags(file, &point, taken, NULL);
+    print_usual(file, &point);
     print_flag(file, "tokens", run->tokens);
     print_flag(file, "tokens-file", run->tokens_file);
     print_flag(file, "text", run->text);

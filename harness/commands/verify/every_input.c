@@ -41,13 +41,15 @@ int every_input_open(EveryInput *every, const Verify *verify)
     const RunOptions *run = verify->options;
     Point point = every_point(verify);
     bool same = bound_serves(&every->bound, &point);
-    bool wanted = run->every_input ||
-                  (!run->quiet && run->shards == 0 && bound_work(&point) <= BOUND_WORK_UNASKED);
+    bool said = run->every_input ||
+                (!run->quiet && run->shards == 0 && bound_work(&point) <= BOUND_WORK_UNASKED);
+    double most = run->dry_run ? BOUND_WORK_UNASKED : BOUND_WORK_MOST;
+    bool wanted = said || (verify->chosen != OMEGA_GIVEN && bound_work(&point) <= most);
     const Inputs *inputs = &verify->inputs;
     size_t rows = verify->model->W_E == NULL ? inputs->count * inputs->n : 0;
     int status = bound_check_rows(inputs->x, rows, verify->model->d, run);
     every->run = run;
-    every->there = wanted;
+    every->there = said;
     every->said = every->said && same;
     if (status != 0) {
         return status;
@@ -79,6 +81,24 @@ static int prove(Proven *proven, const EveryInput *every, const Verify *verify, 
     return status;
 }
 
+int every_input_choose(double *omega, const EveryInput *every, const Verify *verify)
+{
+    const Point *template = verify->template;
+    Point point = every_point(verify);
+    Proven proven = {0};
+    *omega = 0;
+    if (every->bound.guarantee == NULL || (template->judged && bound_misfit(template) != NULL)) {
+        return 0;
+    }
+    point.omega = 0;
+    point.judged = true;
+    point.tolerance = verify->aim;
+    int status = bound_at(&proven, &every->bound, &point);
+    *omega = proven.none ? 0 : proven.point.omega;
+    proven_clear(&proven);
+    return status;
+}
+
 static int find_omega(EveryInput *every, const Verify *verify)
 {
     Proven proven;
@@ -105,8 +125,7 @@ int every_input_judge(EveryInput *every, Verify *verify)
     return status != 0 ? status : find_omega(every, verify);
 }
 
-/* "every input of up to 3 tokens: " */
-static void print_inputs(FILE *file, const EveryInput *every)
+void every_input_print_inputs(FILE *file, const EveryInput *every)
 {
     char norm[DECIMAL_TEXT];
     size_t n = every->point.spec.n;
@@ -121,7 +140,7 @@ static void print_inputs(FILE *file, const EveryInput *every)
     fputs(": ", file);
 }
 
-static const char *what(const Verify *verify)
+const char *every_input_what(const Verify *verify)
 {
     return verify->model->W_U != NULL ? "all logits" : "all entries";
 }
@@ -137,11 +156,11 @@ static int say_bounds(FILE *file, const EveryInput *every, const Verify *verify)
         }
         decimal_print(text, verify->omegas[i]);
         magnitude_print(error, proven.judged, 3);
-        print_inputs(file, every);
+        every_input_print_inputs(file, every);
         fprintf(file,
                 "omega %s is proven to keep %s within %s of an infinite omega's, in exact "
                 "arithmetic\n",
-                text, what(verify), error);
+                text, every_input_what(verify), error);
     }
     return 0;
 }
@@ -171,10 +190,10 @@ static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)
     bool none = every->omega == INFINITY;
     decimal_print(text, none ? DBL_MAX : every->omega);
     decimal_print(tolerance, verify->template->tolerance);
-    print_inputs(file, every);
+    every_input_print_inputs(file, every);
     fprintf(file,
             "%s %s is proven to keep %s within %s of an infinite omega's, in exact arithmetic",
-            none ? "no omega up to" : "omega", text, what(verify), tolerance);
+            none ? "no omega up to" : "omega", text, every_input_what(verify), tolerance);
     for (size_t i = 0; i < verify->omega_count && !none && status == 0; i++) {
         status = say_whether(file, every, verify, verify->omegas[i]);
     }
@@ -182,10 +201,10 @@ static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)
     return status;
 }
 
-int every_input_say(EveryInput *every, const Verify *verify)
+int every_input_say(FILE *file, EveryInput *every, const Verify *verify)
 {
-    FILE *file = output_report(verify->options);
-    if (!every->there || every->said || every->run->quiet) {
+    bool chosen = verify->chosen == OMEGA_PROVEN; /* which was said */
+    if (!every->there || every->said || every->run->quiet || chosen) {
         return 0;
     }
     every->said = true;

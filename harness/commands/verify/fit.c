@@ -3,6 +3,7 @@
  */
 #include "fit.h"
 
+#include "cases.h"
 #include "run.h"
 
 #include "../../base/memory.h"
@@ -43,8 +44,15 @@ static double fixed_bytes(const Verify *verify)
 /* Is anything searched for, over all inputs? */
 static bool searches(const Verify *verify)
 {
-    return !verify->options->quiet && verify->options->shards == 0 &&
-           (verify->template->judged || verify->has_logits);
+    return verify->chosen == OMEGA_FOUND ||
+           (!verify->options->quiet && verify->options->shards == 0 &&
+            (verify->template->judged || verify->has_logits));
+}
+
+/* For the tolerance? */
+static bool searches_tolerance(const Verify *verify)
+{
+    return searches(verify) && (verify->template->judged || verify->chosen == OMEGA_FOUND);
 }
 
 /* Are bases kept, as they are used more than once? */
@@ -57,7 +65,7 @@ static bool keeps(const Verify *verify)
  * rows asked for and the search's one sample are evaluated from it. */
 static bool takes_tape(const Verify *verify)
 {
-    bool judged = searches(verify) && verify->template->judged;
+    bool judged = searches_tolerance(verify);
     ErrorKind judge = verify->template->judge;
     return verify->omega_count > 2 ||
            (judged && (judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING));
@@ -174,7 +182,7 @@ static double total_seconds(const Verify *verify)
     if (!searches(verify)) {
         return total;
     }
-    if (verify->template->judged) {
+    if (searches_tolerance(verify)) {
         double uses = ensemble_search_evaluations(verify->template->judge);
         total += verify_phase_seconds(verify, uses, search_seconds(verify));
     }
@@ -223,8 +231,6 @@ static void say_ahead(const Verify *verify, double total)
     const Ensemble *ensemble = &verify->ensemble;
     const Inputs *inputs = &verify->inputs;
     double seconds = total / ensemble->threads;
-    bool all = inputs->tokens != NULL && inputs->from == NULL && verify->options->tokens == NULL &&
-               verify->model->tokens == NULL;
     char text[DURATION_TEXT];
     if (verify->options->quiet || seconds < SAID_SECONDS) {
         return;
@@ -234,8 +240,7 @@ static void say_ahead(const Verify *verify, double total)
             "beside the weights%s\n",
             inputs->count, inputs->count == 1 ? "" : "s", duration_print(text, seconds),
             ensemble->threads, ensemble->threads == 1 ? "" : "s", bytes_at_once(verify) / gib,
-            all ? ": they are every tuple of the vocabulary; --tokens LIST/LIST/... chooses some"
-                : "");
+            *inputs->of != '\0' ? ": a sample; --tokens LIST/LIST/... chooses others" : "");
     say_logits(verify);
 }
 
@@ -277,6 +282,30 @@ static bool measure(Verify *verify, double room, bool few)
     ticker_close(ticker);
     progress_clear(&verify->progress);
     return ok;
+}
+
+void verify_foretell(Verify *verify)
+{
+    char all[DURATION_TEXT], one[DURATION_TEXT], bytes[MEMORY_TEXT];
+    size_t count = verify->inputs.count;
+    int threads = verify->ensemble.threads;
+    bool known = verify->chosen != OMEGA_FOUND;
+    for (size_t i = 0; i < verify->omega_count; i++) {
+        verify->omega = known ? verify->omegas[i] : 0;
+        verify_print_command(stdout, verify, verify->options);
+        putchar('\n');
+    }
+    guess_inputs(verify);
+    verify->ensemble.kept = count;
+    double total = total_seconds(verify);
+    if (!verify->options->quiet) {
+        fprintf(stderr,
+                "headproof: %zu input%s: %s with %d thread%s, up to %s beside the weights; an "
+                "input: %s of one thread\n",
+                count, count == 1 ? "" : "s", duration_about(all, total / threads), threads,
+                threads == 1 ? "" : "s", memory_print(bytes, bytes_at_once(verify)),
+                duration_about(one, total / (double)count));
+    }
 }
 
 int verify_predict(Verify *verify)

@@ -11,4 +11,8 @@
  * 0; 2 after a message with the figures; 99 after one when memory is short. */
 int verify_predict(Verify *verify) __attribute__((warn_unused_result));
 
+/* For --dry-run, in place of it: the command of each Omega, and on stderr, unless it is to be
+ * quiet, what all inputs and one take. */
+void verify_foretell(Verify *verify);
+
 #endif

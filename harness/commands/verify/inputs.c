@@ -38,7 +38,8 @@ static int read_inputs(Verify *verify)
     const RunOptions *run = verify->options;
     const char *path = verify->template->source->path;
     if (run->text == NULL && run->tokens_file == NULL) {
-        return inputs_make(&verify->inputs, verify->model, path, run->tokens);
+        return inputs_make(&verify->inputs, verify->model, path, run->tokens,
+                           verify->template->spec.seed);
     }
     const WindowsAsked asked = {.text = run->text,
                                 .characters = run->characters,

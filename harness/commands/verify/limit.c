@@ -141,8 +141,7 @@ void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search)
 {
     limit->searched = true;
     limit->found = search->found;
-    limit->min = search->min.omega;
-    limit->max = search->max.omega;
+    limit->range = omega_range(search);
     limit->best = search->best.omega;
     limit->evaluated = search->evaluations;
     mpfr_snprintf(limit->best_error, LIMIT_TEXT, "%.2Re", search->best.error);
@@ -174,17 +173,17 @@ static void print_cause(FILE *file, const VerifyLimit *limit)
 /* Another Omega, as far as it was looked for one. */
 static void print_other_omega(FILE *file, const VerifyLimit *limit)
 {
-    char text[2][DECIMAL_TEXT];
-    decimal_print(text[0], limit->min);
-    decimal_print(text[1], limit->max);
+    char text[DECIMAL_TEXT];
     if (limit->found) {
-        fprintf(file, "try an omega from %s to %s, as above", text[0], text[1]);
+        fputs("try an omega ", file);
+        omega_print_range(file, &limit->range);
+        fputs(", as above", file);
     } else if (limit->searched && limit->best > 0) {
-        decimal_print(text[0], limit->best);
+        decimal_print(text, limit->best);
         fprintf(file,
                 "the tolerance is below what any of %zu omegas leaves: try a larger one, omega %s "
                 "leaves %s",
-                limit->evaluated, text[0], limit->best_error);
+                limit->evaluated, text, limit->best_error);
     } else if (limit->cause == LIMIT_ROUNDING || limit->cause == LIMIT_OVERFLOW) {
         fprintf(file, "try a smaller omega");
     } else {

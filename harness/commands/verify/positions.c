@@ -271,9 +271,8 @@ static bool print_first_change(void *context, const Verify *verify, size_t i, si
     return false;
 }
 
-void verify_print_positions(const Verify *verify)
+void verify_print_positions(FILE *file, const Verify *verify)
 {
-    FILE *file = output_report(verify->options);
     PositionMeans means;
     position_means_init(&means);
     verify_means(&means, verify);

@@ -37,6 +37,6 @@ typedef struct {
 PositionTally verify_tally(const Verify *verify);
 
 /* Lines of divergences, of losses and of the first change, each after "omega 20, ". */
-void verify_print_positions(const Verify *verify);
+void verify_print_positions(FILE *file, const Verify *verify);
 
 #endif

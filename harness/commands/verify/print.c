@@ -95,34 +95,69 @@ int verify_write_rows(FILE *file, const void *row)
     return status != 0 || ferror(file) ? -1 : 0;
 }
 
-static void print_cell(FILE *file, const char *name, const RefCell *cell)
+/* A layer's errors in a table for eyes: each as wide as it may be, or as its name is. */
+enum { ERROR_WIDTH = 8, LAYER_WIDTH = 5 };
+
+static const char *error_name(int kind)
 {
-    if (cell->state == CELL_ZERO) {
-        fprintf(file, "  %s 0", name);
-    } else if (cell->state != CELL_ABSENT) {
-        mpfr_fprintf(file, "  %s %s%.2Re", name, cell->state == CELL_BOUND ? "<" : "", cell->value);
+    return axis_info(AXIS_JUDGE)->domain.words[kind];
+}
+
+/* "1.23e-16", and of a bound "<1.23e-16". */
+static void shown_error(char text[LIMIT_TEXT], const RefCell *cell)
+{
+    if (cell->state == CELL_ZERO || cell->state == CELL_ABSENT) {
+        strcpy(text, cell->state == CELL_ZERO ? "0" : "-");
+    } else {
+        mpfr_snprintf(text, LIMIT_TEXT, cell->state == CELL_BOUND ? "<%.2RUe" : "%.2Re",
+                      cell->value);
+    }
+}
+
+/* The widest error of a kind, after any layer. */
+static int error_width(const Verify *verify, int kind)
+{
+    size_t width = strlen(error_name(kind));
+    width = width < ERROR_WIDTH ? ERROR_WIDTH : width;
+    for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
+        char text[LIMIT_TEXT];
+        shown_error(text, &verify->layers[l].worst[kind]);
+        width = strlen(text) > width ? strlen(text) : width;
+    }
+    return (int)width;
+}
+
+static void print_layers(FILE *file, const Verify *verify)
+{
+    int widths[ERROR_KINDS];
+    fprintf(file, "omega %s:\n%*s", verify->omega_text, LAYER_WIDTH, "layer");
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        widths[kind] = error_width(verify, kind);
+        fprintf(file, "  %*s", widths[kind], error_name(kind));
+    }
+    fputs("  status\n", file);
+    for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
+        const LayerWorst *layer = &verify->layers[l];
+        fprintf(file, "%*zu", LAYER_WIDTH, l + 1);
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            char text[LIMIT_TEXT];
+            shown_error(text, &layer->worst[kind]);
+            fprintf(file, "  %*s", widths[kind], text);
+        }
+        const char *status = status_name(layer->status);
+        Color color = live_status_color(status, verify->template->judged);
+        fputs("  ", file);
+        terminal_write(file, verify->colors ? color : COLOR_NONE, status);
+        fputc('\n', file);
     }
 }
 
 /* What a reader needs of one Omega. */
-void verify_print_omega(const Verify *verify)
+void verify_print_omega(FILE *file, const Verify *verify)
 {
-    const char *const *names = axis_info(AXIS_JUDGE)->domain.words;
     const LogitErrors *logits = &verify->errors;
     const char *text = verify->omega_text;
-    FILE *file = output_report(verify->options);
-    for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
-        fprintf(file, "omega %s, layer %zu:", text, l + 1);
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            print_cell(file, names[kind], &verify->layers[l].worst[kind]);
-        }
-        const char *status = status_name(verify->layers[l].status);
-        fputs("  ", file);
-        terminal_write(
-            file, verify->colors ? live_status_color(status, verify->template->judged) : COLOR_NONE,
-            status);
-        fputc('\n', file);
-    }
+    print_layers(file, verify);
     if (verify->has_logits) {
         double margin = verify->logits.margin;
         PositionTally tally = verify_tally(verify);
@@ -135,13 +170,12 @@ void verify_print_omega(const Verify *verify)
             fprintf(file, "omega %s, the original by itself changes %zu of %zu in this machine\n",
                     text, tally.native_changed, tally.all);
         }
-        verify_print_positions(verify);
+        verify_print_positions(file, verify);
     }
 }
 
-void verify_print_found(const Verify *verify, const Found *found)
+void verify_print_found(FILE *file, const Verify *verify, const Found *found)
 {
-    FILE *file = output_report(verify->options);
     char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 64];
     const OmegaSearch *s = &found->search;
     decimal_print(text, verify->template->tolerance);
@@ -155,9 +189,8 @@ void verify_print_found(const Verify *verify, const Found *found)
     fputc('\n', file);
 }
 
-void verify_print_keeping(const Verify *verify, const OmegaSearch *found)
+void verify_print_keeping(FILE *file, const Verify *verify, const OmegaSearch *found)
 {
-    FILE *file = output_report(verify->options);
     size_t lost = verify_tally(verify).lost;
     char what[128] = "keeps every prediction";
     if (lost > 0) {
@@ -215,12 +248,14 @@ static void print_inputs(FILE *file, const Inputs *inputs)
     if (inputs->moved > 0) {
         fprintf(file, ", a last one up to %zu earlier, to be whole", inputs->moved);
     }
+    if (*inputs->of != '\0') {
+        fprintf(file, ", a sample of %s (--tokens all)", inputs->of);
+    }
 }
 
-void verify_print_model(const Verify *verify)
+void verify_print_model(FILE *file, const Verify *verify)
 {
     const ModelFile *model = verify->model;
-    FILE *file = output_report(verify->options);
     fprintf(file, "%s: %zu layer%s, D = %zu", shown(verify->template->source->path).text,
             model->depth, model->depth == 1 ? "" : "s", model->d);
     if (model->heads > 0) {
@@ -236,9 +271,13 @@ void verify_print_model(const Verify *verify)
         fprintf(file, "shard %zu/%zu: ", verify->inputs.shard, verify->inputs.shards);
     }
     print_inputs(file, &verify->inputs);
-    fprintf(file, "; `%s` in %s, %s\n", construction_names[verify->template->spec.construction],
+    fprintf(file, "; `%s` in %s, %s", construction_names[verify->template->spec.construction],
             arithmetic_info(verify->template->arithmetic)->called,
             verify->template->kernel == KERNEL_DENSE ? "dense" : "structured");
+    if (point_axis_matters(verify->template, AXIS_PENALTY)) {
+        fprintf(file, ", penalty %s", axis_word(verify, AXIS_PENALTY));
+    }
+    fputc('\n', file);
     print_norms_in_name(file, verify);
 }
 
@@ -274,12 +313,16 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
         decimal_print(text, point->omega);
         fprintf(file, "at omega %s", text);
     }
+    fputs(verdict->chosen ? ", chosen on the same inputs," : "", file);
     if (point->judged) {
         decimal_print(text, point->tolerance);
         fprintf(file, " %s is %s %s", judged[point->judge_of], within ? "within" : "not within",
                 text);
     } else {
         fputs(passed ? "" : " (no tolerance given)", file);
+    }
+    if (verdict->sampled > 0) {
+        fprintf(file, " over a sample of %zu of %s inputs", verdict->sampled, verdict->of);
     }
     if (point->certify) {
         print_certified(file, verdict->bounds);

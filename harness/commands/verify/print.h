@@ -14,10 +14,10 @@ size_t verify_bounds(const LayerWorst *layer);
 /* The rows of the Omega at hand; row: a Verify (outcome.h).  0, or -1 (errno). */
 int verify_write_rows(FILE *file, const void *row);
 
-void verify_print_model(const Verify *verify);
-void verify_print_omega(const Verify *verify);
-void verify_print_found(const Verify *verify, const Found *found);
-void verify_print_keeping(const Verify *verify, const OmegaSearch *found);
+void verify_print_model(FILE *file, const Verify *verify);
+void verify_print_omega(FILE *file, const Verify *verify);
+void verify_print_found(FILE *file, const Verify *verify, const Found *found);
+void verify_print_keeping(FILE *file, const Verify *verify, const OmegaSearch *found);
 
 /* What is known of all templates so far.  every: what is proven of every input; digest: of what
  * says which inputs there are, and of all of them; bounds: cells that are only bounds, of points
@@ -29,6 +29,9 @@ typedef struct {
     VerifyLimit limit;
     uint64_t digest;
     size_t bounds;
+    bool chosen;    /* some Omega was, by the inputs that it is judged on */
+    size_t sampled; /* inputs of a sample, of `of` (see Inputs); 0: they are none */
+    char of[sizeof((Inputs *)0)->of];
 } Verdict;
 
 /* A line without its end. */

@@ -77,6 +77,7 @@ bool verify_prepare(Verify *verify, int threads)
         verify->points[i] = *verify->template;
         verify->points[i].spec.n = verify->inputs.n;
         verify->points[i].spec.given = &verify->given[i];
+        verify->points[i].tolerance = verify->aim; /* the template's, if it has one */
         ensemble_add(&verify->ensemble, &verify->points[i]);
     }
     return true;
@@ -99,6 +100,7 @@ void verify_clear(Verify *verify)
     free(verify->given);
     free(verify->points);
     free(verify->layers);
+    found_clear(&verify->found);
     inputs_clear(&verify->inputs);
     positions_clear(&verify->positions);
     vocabulary_clear(&verify->vocabulary);

@@ -3,6 +3,7 @@
  */
 #include "verify.h"
 #include "cases.h"
+#include "choose.h"
 #include "every_input.h"
 #include "fit.h"
 #include "inputs.h"
@@ -18,6 +19,7 @@
 #include "../../base/shown.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
+#include "../../base/wrapped.h"
 
 #include <math.h>
 #include <omp.h>
@@ -45,38 +47,39 @@ static int verify_omega(Verify *verify, EveryInput *every, double omega)
     progress_clear(&verify->progress);
     status = sink_put(&verify->outcome->sink, verify);
     if (status == 0 && !verify->options->quiet) {
-        verify_print_omega(verify);
-        fflush(output_report(verify->options));
+        Wrapped said;
+        verify_print_omega(wrapped_open(&said, output_report(verify->options)), verify);
+        status = wrapped_close(&said);
     }
     return status;
 }
 
-static bool search_tolerance(Verify *verify)
+static int search_tolerance(Verify *verify)
 {
-    Found found;
-    found_init(&found);
-    bool ok = verify_search(verify, &found);
+    Wrapped said;
+    bool ok = verify->sought || verify_search(verify, &verify->found);
     progress_clear(&verify->progress);
-    if (ok) {
-        verify_print_found(verify, &found);
-        verify_limit_search(&verify->limit, &found.search);
-        fflush(output_report(verify->options));
+    if (!ok) {
+        return verify_fault(verify);
     }
-    found_clear(&found);
-    return ok;
+    verify_limit_search(&verify->limit, &verify->found.search);
+    verify_print_found(wrapped_open(&said, output_report(verify->options)), verify, &verify->found);
+    return wrapped_close(&said);
 }
 
-static bool search_predictions(Verify *verify)
+static int search_predictions(Verify *verify)
 {
+    Wrapped said;
     OmegaSearch found;
     omega_search_init(&found);
-    bool ok = verify_search_predictions(verify, &found);
+    int status = verify_search_predictions(verify, &found) ? 0 : verify_fault(verify);
     progress_clear(&verify->progress);
-    if (ok) {
-        verify_print_keeping(verify, &found);
+    if (status == 0) {
+        verify_print_keeping(wrapped_open(&said, output_report(verify->options)), verify, &found);
+        status = wrapped_close(&said);
     }
     omega_search_clear(&found);
-    return ok;
+    return status;
 }
 
 /* Everything but Omega is the same. */
@@ -92,15 +95,26 @@ static bool collect_omegas(Verify *verify, const Grid *grid)
 {
     const Point *template = verify->template;
     verify->omegas = calloc(grid->count, sizeof *verify->omegas);
-    verify->most = template->judged ? omega_ahead(template->tolerance) : 0;
+    verify->most = fmax(verify->most, template->judged ? omega_ahead(template->tolerance) : 0);
     for (size_t i = 0; verify->omegas != NULL && i < grid->count; i++) {
         if (same_template(template, &grid->points[i])) {
             double omega = grid->points[i].omega;
             verify->omegas[verify->omega_count++] = omega;
-            verify->most = fmax(verify->most, omega);
+            verify->most = verify->chosen == OMEGA_GIVEN ? fmax(verify->most, omega) : verify->most;
         }
     }
     return verify->omegas != NULL;
+}
+
+/* The grid has the Omega that was chosen, as if it had been given. */
+static void note_omega(const Verify *verify, Grid *grid)
+{
+    const Point template = *verify->template;
+    for (size_t i = 0; i < grid->count && verify->chosen != OMEGA_GIVEN; i++) {
+        if (same_template(&template, &grid->points[i])) {
+            grid->points[i].omega = verify->omegas[0];
+        }
+    }
 }
 
 /* The verdict at the Omega at hand, for the points of the grid that are the template there. */
@@ -138,10 +152,19 @@ static int read_inputs(Verify *verify)
 
 static int search(Verify *verify)
 {
-    bool searched = !verify->options->quiet && verify->options->shards == 0;
-    bool ok = !searched || !verify->template->judged || search_tolerance(verify);
-    ok = ok && (!searched || !verify->has_logits || search_predictions(verify));
-    return ok ? 0 : verify_fault(verify);
+    const RunOptions *run = verify->options;
+    bool judged = verify->template->judged, searched = judged || verify->has_logits;
+    if (run->quiet || run->shards > 0 || !searched) {
+        return 0;
+    }
+    int status = judged ? search_tolerance(verify) : 0;
+    status = status != 0 || !verify->has_logits ? status : search_predictions(verify);
+    if (status == 0) {
+        Wrapped said;
+        fprintf(wrapped_open(&said, output_report(run)), "%s\n", OMEGA_BETWEEN);
+        status = wrapped_close(&said);
+    }
+    return status;
 }
 
 /* An input fits, and as many as there are threads. */
@@ -152,28 +175,72 @@ static int check_fits(const Verify *verify, int *threads)
     return point_fits(&point, memory_room(verify->options->memory), threads);
 }
 
-/* Every Omega that the grid has for the template, then the searches. */
-static int run_template(Verdict *verdict, Verify *verify, const Grid *grid, int threads)
+/* The inputs, what is proven, and which Omegas there are, as far as that is known before anything
+ * is evaluated. */
+static int begin_template(Verify *verify, EveryInput *every, const Grid *grid, int threads)
 {
-    EveryInput *every = &verdict->every;
     int status = read_inputs(verify);
+    verify_choose_begin(verify);
     status = status != 0 ? status : check_fits(verify, &threads);
     status = status != 0 ? status : every_input_open(every, verify);
+    if (status == 0 && (!verify_prepare(verify, threads) || !collect_omegas(verify, grid))) {
+        status = memory_fault();
+    }
+    return status != 0 ? status : verify_choose_proven(verify, every);
+}
+
+/* The model, unless that is said already, and the Omega that came from there. */
+static int say_before(const Verify *verify, const EveryInput *every, OmegaSource from)
+{
+    Wrapped said;
+    if (verify->options->quiet) {
+        return 0;
+    }
+    FILE *file = wrapped_open(&said, output_report(verify->options));
+    if (from == OMEGA_PROVEN) {
+        verify_print_model(file, verify);
+    }
+    verify_choose_say(file, verify, every, from);
+    return wrapped_close(&said);
+}
+
+/* The Omega that is chosen, if one is, and everything that Omegas share. */
+static int open_template(Verify *verify, const EveryInput *every)
+{
+    int status = say_before(verify, every, OMEGA_PROVEN);
+    status = status != 0 ? status : verify_predict(verify);
     if (status != 0) {
         return status;
     }
-    if (!verify_prepare(verify, threads) || !collect_omegas(verify, grid)) {
-        return memory_fault();
+    bool ok = verify_open_inputs(verify) &&
+              (verify->chosen != OMEGA_FOUND || verify_choose_found(verify));
+    progress_clear(&verify->progress);
+    return ok ? say_before(verify, every, OMEGA_FOUND) : verify_fault(verify);
+}
+
+static int say_every_input(EveryInput *every, const Verify *verify)
+{
+    Wrapped said;
+    int status =
+        every_input_say(wrapped_open(&said, output_report(verify->options)), every, verify);
+    int closed = wrapped_close(&said);
+    return status != 0 ? status : closed;
+}
+
+/* Every Omega that the grid has for the template, then the searches. */
+static int run_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
+{
+    EveryInput *every = &verdict->every;
+    int status = begin_template(verify, every, grid, threads);
+    if (status == 0 && verify->options->dry_run) {
+        verify_foretell(verify);
+        return 0;
     }
-    if (!verify->options->quiet) {
-        verify_print_model(verify);
-        fflush(output_report(verify->options));
-    }
-    status = verify_predict(verify);
+    status = status != 0 ? status : open_template(verify, every);
     if (status != 0) {
         return status;
     }
-    status = verify_open_inputs(verify) ? 0 : verify_fault(verify);
+    note_omega(verify, grid);
     for (size_t i = 0; i < verify->omega_count && status == 0; i++) {
         status = verify_omega(verify, every, verify->omegas[i]);
         take_verdict(verdict->record.passed, verify, grid);
@@ -181,7 +248,7 @@ static int run_template(Verdict *verdict, Verify *verify, const Grid *grid, int 
     }
     status = status != 0 ? status : search(verify);
     progress_clear(&verify->progress);
-    return status != 0 ? status : every_input_say(every, verify);
+    return status != 0 ? status : say_every_input(every, verify);
 }
 
 static bool is_first_of_template(const Grid *grid, size_t i)
@@ -222,17 +289,19 @@ static int say_verdict(Verdict *verdict, const Grid *grid)
         return memory_fault();
     }
     Color color = conclusion_color(conclusion);
-    terminal_write(report, terminal_has_colors(report, run->color) ? color : COLOR_NONE, said);
-    fputc('\n', report);
-    fflush(report);
-    if (conclusion == CONCLUSION_FAIL) {
+    Wrapped lines;
+    FILE *file = wrapped_open(&lines, report);
+    terminal_write(file, terminal_has_colors(report, run->color) ? color : COLOR_NONE, said);
+    fputc('\n', file);
+    int status = wrapped_close(&lines);
+    if (status == 0 && conclusion == CONCLUSION_FAIL) {
         (void)failure_say(report == stderr ? "the verdict is FAIL" : said, run->argc, run->argv);
     }
-    return 0;
+    return status;
 }
 
 /* One template, and what it adds to the verdict. */
-static int judge_template(Verdict *verdict, const Grid *grid, const Point *template, int threads)
+static int judge_template(Verdict *verdict, Grid *grid, const Point *template, int threads)
 {
     const RunOptions *run = verdict->outcome.run;
     Verify verify = {.options = run,
@@ -242,6 +311,7 @@ static int judge_template(Verdict *verdict, const Grid *grid, const Point *templ
                      .passed = true,
                      .outcome = &verdict->outcome,
                      .colors = terminal_has_colors(output_report(run), run->color)};
+    found_init(&verify.found);
     pthread_mutex_init(&verify.telling, NULL);
     pthread_mutex_init(&verify.lock, NULL);
     int status = run_template(verdict, &verify, grid, threads);
@@ -249,6 +319,11 @@ static int judge_template(Verdict *verdict, const Grid *grid, const Point *templ
     pthread_mutex_destroy(&verify.lock);
     verify_limit_worsen(&verdict->limit, &verify.limit);
     verdict->bounds += verify.bounds;
+    verdict->chosen = verdict->chosen || verify.chosen == OMEGA_FOUND;
+    if (*verify.inputs.of != '\0') {
+        verdict->sampled = verify.inputs.count;
+        strcpy(verdict->of, verify.inputs.of);
+    }
     if (verify.digest != 0) {
         verdict->digest = digest_bytes(verdict->digest, &verify.digest, sizeof verify.digest);
     }
@@ -256,7 +331,7 @@ static int judge_template(Verdict *verdict, const Grid *grid, const Point *templ
     return status;
 }
 
-static int judge_templates(Verdict *verdict, const Grid *grid, int threads)
+static int judge_templates(Verdict *verdict, Grid *grid, int threads)
 {
     const RunOptions *run = verdict->outcome.run;
     for (size_t i = 0; i < grid->count; i++) {
@@ -265,6 +340,9 @@ static int judge_templates(Verdict *verdict, const Grid *grid, int threads)
         if (status != 0) {
             return status;
         }
+    }
+    if (run->dry_run) {
+        return 0;
     }
     for (size_t i = 0; i < grid->count; i++) {
         verdict->outcome.failed += !verdict->record.passed[i];
@@ -312,7 +390,7 @@ static int check_points(const Grid *grid, const RunOptions *run)
 }
 
 /* Shards agree in the grid, the weights and the inputs chosen. */
-static int judge_grid(Verdict *verdict, const Grid *grid, const RunOptions *run)
+static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     int status = sweep_record_open(&verdict->record, grid, run);
@@ -322,6 +400,10 @@ static int judge_grid(Verdict *verdict, const Grid *grid, const RunOptions *run)
     }
     verdict->record.complete = true;
     verdict->digest = digest_words(&verdict->record.identity, run);
+    if (run->dry_run) {
+        verdict->outcome = (Outcome){.run = run};
+        return judge_templates(verdict, grid, threads);
+    }
     status = outcome_open(&verdict->outcome, &verify_outcome, grid, run);
     verdict->outcome.record.seconds = verdict->record.seconds;
     verdict->outcome.record.sweep = &verdict->record;
@@ -333,16 +415,23 @@ static int judge_grid(Verdict *verdict, const Grid *grid, const RunOptions *run)
 int command_verify(const Grid *grid, const RunOptions *run)
 {
     Verdict verdict = {.every = {.run = run}};
+    Grid own = *grid; /* whose points get the Omegas that are chosen */
     int status = check_arithmetic(grid);
     status = status != 0 ? status : verify_inputs_check(run);
     status = status != 0 ? status : every_input_check(grid, run);
     if (status != 0) {
         return status;
     }
+    own.points = calloc(grid->count + 1, sizeof *own.points);
+    if (own.points == NULL) {
+        return memory_fault();
+    }
+    memcpy(own.points, grid->points, grid->count * sizeof *own.points);
     ref_thread_setup();
-    status = judge_grid(&verdict, grid, run);
+    status = judge_grid(&verdict, &own, run);
     every_input_clear(&verdict.every);
     sweep_record_clear(&verdict.record);
     ref_thread_clear();
+    free(own.points);
     return status;
 }

@@ -10,6 +10,7 @@
  *   cases.c    what its reports have
  *   limit.c    what limits it, and what to try
  *   every_input.c  what is proven of every input
+ *   choose.c   the Omega, where none is given
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
@@ -17,6 +18,7 @@
 #include "../../evaluate/ensemble.h"
 #include "../../models/windows.h"
 #include "../../evaluate/logits.h"
+#include "../../evaluate/omega_print.h"
 #include "../../../reference/guarantee/guarantee.h"
 #include "../../base/decimal.h"
 #include "../outcome.h"
@@ -57,7 +59,7 @@ enum { LIMIT_TEXT = 48 };
 
 /* The worst verdict so far: kind is the largest part of the judged error at omega, and size that
  * part; native: what T loses.  searched: for Omegas that meet the tolerance, of which `found` says
- * whether there are; min, max, best, best_error, evaluated: as the search has them. */
+ * whether there are; range, best, best_error, evaluated: as the search has them. */
 typedef struct {
     bool known, passed, judged, searched, found;
     LimitCause cause;
@@ -67,10 +69,15 @@ typedef struct {
     GeluForm gelu;
     double omega, log2_judged, score;
     char size[LIMIT_TEXT], native[LIMIT_TEXT];
-    double min, max, best;
+    OmegaRange range;
+    double best;
     char best_error[LIMIT_TEXT];
     size_t evaluated;
 } VerifyLimit;
+
+/* Where a template's Omega comes from: the command line; what is proven of every input; the inputs
+ * that it is evaluated on. */
+typedef enum { OMEGA_GIVEN, OMEGA_PROVEN, OMEGA_FOUND } OmegaSource;
 
 /* One template (a point of the grid, whatever its Omega) over all inputs. */
 typedef struct {
@@ -80,6 +87,10 @@ typedef struct {
     double *omegas; /* [omega_count]: those the grid has for the template */
     size_t omega_count;
     double most; /* the largest Omega whose construction error is wanted */
+    OmegaSource chosen;
+    double aim;  /* its tolerance, or where it has none the one that an Omega is chosen for */
+    Found found; /* the search for the tolerance */
+    bool sought; /* it is over */
     Inputs inputs;
     uint64_t digest;       /* of all windows; 0: there are none */
     Vocabulary vocabulary; /* of a text; else of no characters */

@@ -1,0 +1,176 @@
+/*
+ * Which Omega a verdict is about where nobody says one: what `convert` takes, which is proven for
+ * every input; else the smallest at which the error of these inputs is as flat as it gets.
+ */
+#include <stdio.h>
+
+#include "choose.h"
+#include "run.h"
+
+#include "../commands.h"
+#include "../../base/decimal.h"
+#include "../../base/message.h"
+#include "../../grid/point_axes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The plateau is where errors are at most so many times the least; divergences are squares of
+ * errors. */
+enum { PLATEAU = 2, PLATEAU_KL = 10 };
+
+/* Its lower end is known to this share, in so many evaluations at most. */
+#define PLATEAU_BRACKET 0.02
+enum { PLATEAU_TRIES = 16 };
+
+void verify_choose_begin(Verify *verify)
+{
+    const Point *template = verify->template;
+    bool given = (template->asked >> AXIS_OMEGA & 1) != 0;
+    AxisValue converted = command_standard(commands_get(COMMAND_CONVERT), AXIS_TOLERANCE);
+    verify->chosen = given || !point_axis_matters(template, AXIS_OMEGA) ? OMEGA_GIVEN : OMEGA_FOUND;
+    verify->aim = template->judged ? template->tolerance : converted.real;
+    verify->most = verify->chosen == OMEGA_GIVEN ? 0 : omega_ahead(verify->aim);
+}
+
+/* Has the machine a number that is twice as large, as scores are? */
+static bool is_held(const Point *template, double omega)
+{
+    Point point = *template;
+    const Formats *formats = &arithmetic_info(template->arithmetic)->formats;
+    point.omega = omega;
+    double twice = 2 * point_omega(&point);
+    return twice <= format_info(formats->score)->largest &&
+           twice <= format_info(formats->operand)->largest;
+}
+
+int verify_choose_proven(Verify *verify, const EveryInput *every)
+{
+    double omega = 0;
+    if (verify->chosen == OMEGA_GIVEN) {
+        return 0;
+    }
+    int status = every_input_choose(&omega, every, verify);
+    if (status == 0 && omega > 0 && is_held(verify->template, omega)) {
+        verify->chosen = OMEGA_PROVEN;
+        verify->omegas[0] = omega;
+        verify->most = fmax(verify->most, omega);
+    } else if (status == 0 && verify->options->shards > 0) {
+        return complain((Origin){.flag = "shard"}, NULL,
+                        "expected --omega with it: none is proven of this model, and one that is "
+                        "chosen by its inputs is chosen by all of them");
+    }
+    return status;
+}
+
+/* To three digits, upward. */
+static double rounded(double omega)
+{
+    double step = pow(10, floor(log10(omega)) - 2);
+    return ceil(omega / step) * step;
+}
+
+/* ln(error / least), of errors of any size; infinite where least is 0. */
+static double log_ratio(mpfr_srcptr error, mpfr_srcptr least)
+{
+    mpfr_t ratio;
+    mpfr_init2(ratio, 64);
+    mpfr_div(ratio, error, least, MPFR_RNDN);
+    mpfr_log(ratio, ratio, MPFR_RNDN);
+    double log = mpfr_get_d(ratio, MPFR_RNDN);
+    mpfr_clear(ratio);
+    return log;
+}
+
+static unsigned times(const Verify *verify)
+{
+    return verify->template->judge_of == JUDGE_KL ? PLATEAU_KL : PLATEAU;
+}
+
+/* A number, and on the plateau? */
+static bool is_flat(const Verify *verify, mpfr_srcptr error, const Trial *best)
+{
+    mpfr_t most;
+    mpfr_init2(most, mpfr_get_prec(best->error) + 8);
+    mpfr_mul_ui(most, best->error, times(verify), MPFR_RNDN);
+    bool flat = mpfr_number_p(error) && mpfr_lessequal_p(error, most);
+    mpfr_clear(most);
+    return flat;
+}
+
+/* *omega = the smallest on the plateau that the best lies on: from `low` on, whose error is known,
+ * by the master curve, e^(-2 Omega), and then by halves.  false: memory is short. */
+static bool find_plateau(double *omega, Verify *verify, double low, mpfr_srcptr error_low,
+                         const Trial *best)
+{
+    mpfr_t error;
+    bool ok = true;
+    double flat = best->omega;
+    double next = rounded(low + log_ratio(error_low, best->error) / 2);
+    mpfr_init2(error, mpfr_get_prec(best->error));
+    for (int i = 0; ok && i < PLATEAU_TRIES && flat - low > PLATEAU_BRACKET * low; i++) {
+        double top = flat < best->omega ? flat : fmin(flat, 2 * low + 1);
+        next = next > low && next < flat ? next : rounded((low + top) / 2);
+        if (next >= flat) {
+            break;
+        }
+        ok = ensemble_judged_error(&verify->ensemble, error, next);
+        *(is_flat(verify, error, best) ? &flat : &low) = next;
+        next = 0;
+    }
+    mpfr_clear(error);
+    *omega = flat;
+    return ok;
+}
+
+/* Else it falls for ever, and there is no plateau: it is the tolerance that decides. */
+static bool rises(const Verify *verify)
+{
+    return judge_needs_arithmetic(verify->template->judge);
+}
+
+bool verify_choose_found(Verify *verify)
+{
+    const OmegaSearch *found = &verify->found.search;
+    double *omega = &verify->omegas[0];
+    mpfr_t error;
+    if (!verify_search(verify, &verify->found)) {
+        return false;
+    }
+    verify->sought = true;
+    bool machine = rises(verify);
+    if (found->best.omega == 0 || (!machine && found->found)) {
+        *omega = found->found ? fmax(1, found->min.omega) : *omega;
+        return true;
+    }
+    mpfr_init2(error, mpfr_get_prec(found->best.error));
+    bool ok = ensemble_judged_error(&verify->ensemble, error, 1);
+    *omega = 1;
+    if (ok && !is_flat(verify, error, &found->best)) {
+        ok = find_plateau(omega, verify, 1, error, &found->best);
+    }
+    mpfr_clear(error);
+    return ok;
+}
+
+void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every, OmegaSource from)
+{
+    char omega[DECIMAL_TEXT], aim[DECIMAL_TEXT];
+    decimal_print(omega, verify->omegas[0]);
+    decimal_print(aim, verify->aim);
+    if (from == OMEGA_PROVEN && verify->chosen == from) {
+        every_input_print_inputs(file, every);
+        fprintf(file,
+                "omega %s is the smallest that is proven to keep %s within %s of an infinite "
+                "omega's, in exact arithmetic; it is evaluated (--omega: another)\n",
+                omega, every_input_what(verify), aim);
+    } else if (from == OMEGA_FOUND && verify->chosen == from) {
+        fprintf(file, "omega %s is chosen on these inputs, the smallest ", omega);
+        if (rises(verify)) {
+            fprintf(file, "with at most %u times the least error that was found", times(verify));
+        } else {
+            fprintf(file, "found that meets %s", aim);
+        }
+        fputs("; of other inputs that says nothing (--omega: another)\n", file);
+    }
+}
