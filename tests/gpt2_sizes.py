@@ -20,6 +20,7 @@ except ImportError:
     sys.exit(77)
 
 VOCABULARY, CONTEXT = 50257, 1024
+ROWS = 1024  # drawn at a time
 SIZES = {"small": (768, 12, 12), "medium": (1024, 24, 16), "large": (1280, 36, 20),
          "xl": (1600, 48, 25)}
 
@@ -62,8 +63,10 @@ def write_file(path, tensors, draws):
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for _, shape, scale, mean in tensors:
-            numbers = mean + scale * draws.standard_normal(shape)
-            file.write(numbers.astype("<f4").tobytes())
+            for first in range(0, shape[0], ROWS):
+                rows = (min(ROWS, shape[0] - first),) + shape[1:]
+                numbers = mean + scale * draws.standard_normal(rows)
+                file.write(numbers.astype("<f4").tobytes())
     return end
 
 

@@ -1,6 +1,7 @@
 /*
  * A file of GPT-2 small's size, 124 million parameters and 50257 tokens, by night: one prompt of 64
- * tokens is verified within three minutes on two cores, in 8 GiB.
+ * tokens is verified within three minutes on two cores, in 8 GiB.  And XL, a layer at a time: more
+ * layers take no more memory.
  */
 #include "fixture.h"
 #include "oracle.h"
@@ -9,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { PROMPT = 64, VOCABULARY = 50257, SECONDS_MOST = 180 };
@@ -58,9 +60,41 @@ static void a_prompt_takes_minutes(void **state)
     assert_true(seconds < SECONDS_MOST);
 }
 
+/* The most that a run over two tokens has held, in KiB: of a model of XL's width, in three files. */
+static long memory_of_layers(const Scratch *scratch, const char *interpreter, int layers)
+{
+    char line[6 * SCRATCH_PATH];
+    struct rusage usage;
+    snprintf(line, sizeof line, "tests/gpt2_sizes.py %s xl %d 3", scratch->directory, layers);
+    oracle_agree(interpreter, line, "the model");
+    snprintf(line, sizeof line,
+             "verify %s --tokens 11/77 --omega 20 --memory 3GiB --threads 1 --quiet -o %s/out.csv",
+             scratch->directory, scratch->directory);
+    Output output = run(line);
+    assert_int_equal(output.code, 0);
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+    print_message("%d layers: %ld KiB\n", layers, usage.ru_maxrss);
+    return usage.ru_maxrss;
+}
+
+/* Held as a whole, eight layers more would take 2 GB more. */
+static void layers_take_no_memory(void **state)
+{
+    const Scratch *scratch = *state;
+    const char *interpreter = oracle_python("numpy");
+    if (!fixture_nightly() || interpreter == NULL) {
+        print_message("not by day, nor without numpy: skipped\n");
+        skip();
+    }
+    long few = memory_of_layers(scratch, interpreter, 4);
+    assert_true(few < 3L << 20);
+    assert_true(memory_of_layers(scratch, interpreter, 12) - few < 100L << 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(layers_take_no_memory), /* first: the most of all runs is what is asked for */
         SCRATCH_TEST(a_prompt_takes_minutes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,23 @@ static void every_fault_is_the_machines(void **state)
     }
 }
 
+/* The same where layers come and go: every block of a file is a read that fails once. */
+static void layers_are_read_again(void **state)
+{
+    static const Scenario layers[] = {
+        {"verify: layers",
+         "verify " MODEL "--tokens 0/1/53 --omega 22 --threads 2 --quiet -o r.csv", false},
+        {"sweep: layers", "sweep --n 2 --d 2 --depth 2 --omega 10 --quiet -o r.csv", false},
+    };
+    size_t wrong = 0;
+    assert_int_equal(setenv("HEADPROOF_HELD", "1", 1), 0);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        wrong += injected_scenario(*state, &layers[i]);
+    }
+    assert_int_equal(unsetenv("HEADPROOF_HELD"), 0);
+    assert_int_equal(wrong, 0);
+}
+
 /* What each once was taken for: exit code 1 by OpenMP, "terms do not sum", a signal.
  * posix_memalign is the larger products' alone: which those are, and whether there are any, is the
  * processor's. */
@@ -188,9 +205,8 @@ static void only_without_sanitizers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fault_is_the_machines),
-        cmocka_unit_test(known_faults_are_the_machines),
-        cmocka_unit_test(few_threads_are_made),
+        cmocka_unit_test(every_fault_is_the_machines),   cmocka_unit_test(layers_are_read_again),
+        cmocka_unit_test(known_faults_are_the_machines), cmocka_unit_test(few_threads_are_made),
         cmocka_unit_test(limited_addresses_end_a_run),
     };
     const struct CMUnitTest instead[] = {cmocka_unit_test(only_without_sanitizers)};

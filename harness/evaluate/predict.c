@@ -10,6 +10,7 @@
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/progress.h"
+#include "../grid/model_source.h"
 
 #include <math.h>
 
@@ -32,10 +33,21 @@ double point_pass_bytes(const Point *point)
     return bytes;
 }
 
+/* What its file holds besides layers: embeddings and unembedding. */
+static double file_bytes(const Point *point)
+{
+    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
+    if (file == NULL) {
+        return 0;
+    }
+    double rows = (double)file->vocabulary + (double)file->context + (double)file->classes;
+    return rows * (double)file->d * sizeof(double);
+}
+
 CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
 {
     Pair pair;
-    *bytes = (PointBytes){.base = case_bytes(&point->spec)};
+    *bytes = (PointBytes){.base = case_bytes(&point->spec) + file_bytes(point)};
     CaseStatus status = case_outline(&pair, reason, &point->spec);
     if (status != CASE_OK) {
         return status;
