@@ -60,7 +60,7 @@ static void a_prompt_takes_minutes(void **state)
     assert_true(seconds < SECONDS_MOST);
 }
 
-/* The most that a run over two tokens has held, in KiB: of a model of XL's width, in three files. */
+/* The most that a run over two tokens has held, in KiB, of a model of XL's width in three files. */
 static long memory_of_layers(const Scratch *scratch, const char *interpreter, int layers)
 {
     char line[6 * SCRATCH_PATH];

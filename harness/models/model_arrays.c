@@ -7,9 +7,10 @@
 #include "model_shape.h"
 #include "model_stream.h"
 #include "packing.h"
-#include "safetensors_header.h"
+#include "regular_file.h"
 #include "safetensors_values.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,34 +90,46 @@ static bool unpack_block(const Unpacking *of, size_t first)
     return true;
 }
 
-/* What is wrong with a tensor, said. */
+/* What is wrong with a tensor, said; 0 where nothing is, the second time. */
 static int say_wrong(const SetTensor *found)
 {
     double *values = calloc(found->tensor->count, sizeof *values);
     int status =
         values == NULL ? memory_fault() : safetensors_floats(values, found->file, found->tensor);
     free(values);
-    return status != 0 ? status : safetensors_refuse_change(found->file);
+    return status;
+}
+
+/* All blocks.  false: something is wrong with one. */
+static bool unpack_blocks(const Unpacking *of)
+{
+    const size_t count = of->range.count, block = safetensors_block(of->found->tensor, 0);
+    bool ok = true;
+#pragma omp parallel for schedule(static) if (count >= READ_AT_ONCE)
+    for (size_t first = 0; first < count; first += block) {
+        bool going;
+#pragma omp atomic read
+        going = ok;
+        if (going && !unpack_block(of, first)) {
+#pragma omp atomic write
+            ok = false;
+        }
+    }
+    return ok;
 }
 
 int model_array_fill(ModelFile *model, const SetTensor *found, const TensorName *entry,
                      size_t layer)
 {
     const Unpacking of = unpacking_of(model, found, entry, layer);
-    const size_t count = found->tensor->count, block = safetensors_block(found->tensor, 0);
-    bool ok = true;
-#pragma omp parallel for schedule(static) if (count >= READ_AT_ONCE)
-    for (size_t first = 0; first < count; first += block) {
-        bool failed;
-#pragma omp atomic read
-        failed = ok;
-        failed = !failed || !unpack_block(&of, first);
-        if (failed) {
-#pragma omp atomic write
-            ok = false;
-        }
+    if (unpack_blocks(&of)) {
+        return 0;
     }
-    return ok ? 0 : say_wrong(found);
+    int status = say_wrong(found);
+    if (status != 0 || unpack_blocks(&of)) {
+        return status;
+    }
+    return regular_file_unreadable(safetensors_path(found->file), EIO);
 }
 
 /* The tensor's parts, each an array of the model; one that is read when it is needed is empty. */
