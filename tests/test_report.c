@@ -244,8 +244,8 @@ static void test_colours(void **state)
               "--construction silu --n 2 --d 2 --depth 12 --omega $o -q -o s${o#*,}.csv; done; "
               "$h report s20.csv s1000.csv -o r.html >said; "
               "sed -n \"/<figure class=.broad/,/<.figure>/p\" r.html | "
-              "grep -A 8 \"<title>omega 20<\" | grep -o \"rgb([^)]*)\" | sort -u"),
-        "rgb(  0, 114, 178)\n", "gnuplot");
+              "grep -A 9 \"<title>omega 20<\" | grep -o \" color=.rgb([^)]*)\" | uniq -c"),
+        "      2  color='rgb(  0, 114, 178)\n", "gnuplot");
 }
 
 /* Of one point the page has a sentence. */
