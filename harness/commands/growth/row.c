@@ -134,6 +134,8 @@ int growth_write_row(FILE *file, const void *row)
     const LawRow *own = row;
     const Series *series = own->series;
     const PlotCell *cell = own->measured;
+    const double at = own->x != NULL ? own->x[own->term] : NAN;
+    const double measured = cell != NULL ? cell->log10 : NAN;
     Theory theory;
     bool expected = law_theory(&theory, series, own->law, own->term);
     write_key(file, own);
@@ -142,11 +144,11 @@ int growth_write_row(FILE *file, const void *row)
     write_law(file, own);
     write_numbers(file, expected, 2, (const double[]){theory.least, theory.most});
     fprintf(file, ",%s", expected ? parts[theory.parts + 1] : "");
-    write_numbers(file, own->x != NULL, 1, own->x + own->term);
+    write_numbers(file, true, 1, &at);
     fprintf(file, ",%s", cell != NULL ? plot_text(series->data, own->row, AXIS_SEED) : "");
     write_numbers(file, own->x != NULL, 3,
                   (const double[]){own->band.low, own->band.middle, own->band.high});
-    write_numbers(file, cell != NULL, 1, &cell->log10);
+    write_numbers(file, true, 1, &measured);
     fprintf(file, ",%s,%s\n", cell != NULL && cell->bound ? "measured_log10" : "",
             !row_fits(own)             ? "fail"
             : kind_of(own) == LAW_NONE ? "none"
