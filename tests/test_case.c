@@ -33,7 +33,7 @@ static const char *fault_of(const Bundle *bundle, BiasRow bias_row)
 {
     const Sublayer sublayer = {.bundles = bundle, .bundle_count = 1};
     const size_t end = 1;
-    Model model = {{N, D, 0, bias_row}, &sublayer, 1, &end, 1};
+    Model model = {{N, D, 0, bias_row}, &sublayer, 1, &end, 1, NULL};
     return model_fault(&model);
 }
 

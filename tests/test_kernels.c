@@ -320,7 +320,7 @@ static void test_saturated_activations(void **state)
     for (Activation act = 0; act < ACTIVATION_COUNT; act++) {
         Sublayer sublayer = {
             .direct = {DIRECT_ACTIVATION, act, .read = {0, COUNT}, .write = {0, COUNT}}};
-        Model model = {{1, COUNT, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        Model model = {{1, COUNT, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
         NaiveMatrix start, expected;
         Case c = {.n = 1, .d = COUNT};
         Kernel *kernel = kernel_open(&model, x, NULL, 0, KERNEL_DENSE, 1);

@@ -247,7 +247,7 @@ static void factors_are_the_definition(void **state)
         }
         size_t end = 1;
         Sublayer sublayer = {.bundles = two, .bundle_count = 2};
-        Model model = {layout, &sublayer, 1, &end, 1};
+        Model model = {layout, &sublayer, 1, &end, 1, NULL};
         const double *x = random_numbers(&random, layout.n * layout_content(&layout));
         PlainModel plain = build(&model, omegas[i % 5], x);
         assert_int_equal(plain.inexact == NULL, exact);

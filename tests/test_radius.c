@@ -664,7 +664,7 @@ static void slopes_are_the_steepest(void **state)
                                               .read = {0, 1},
                                               .write = {0, 1}}};
         const size_t end = 1;
-        const Model model = {{1, 1, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        const Model model = {{1, 1, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
         Tally tally = nothing;
         compare_moved(&tally, &(Evaluated){&model, &steep[i].x, NULL, INFINITY, false}, 20, &seed,
                       "one activation");
@@ -691,7 +691,8 @@ static void norms_are_the_steepest(void **state)
             .norm = norms[i],
             .direct = {.kind = DIRECT_NORM, .read = norms[i].columns, .write = norms[i].columns}};
         const size_t end = 1;
-        const Model model = {{1, norms[i].columns.count, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        const Model model = {
+            {1, norms[i].columns.count, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
         const double *x = norms[i].columns.count == 1 ? small : across;
         Tally tally = nothing;
         compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, 90, &seed,
@@ -709,7 +710,7 @@ static void norms_of_part_of_a_bank(void **state)
     const Sublayer sublayer = {.norm = {NORMALIZATION_RMSNORM, part, gamma, NULL, 1, false},
                                .direct = {.kind = DIRECT_NORM, .read = part, .write = part}};
     const size_t end = 1;
-    const Model model = {{1, 3, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+    const Model model = {{1, 3, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
     uint64_t seed = SEED;
     Tally tally = nothing;
     compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, 20, &seed, "part");
@@ -763,7 +764,7 @@ static void scores_are_of_every_head(void **state)
                 .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = weight, .scale = 1}};
         const Sublayer sublayer = {.bundles = &bundle, .bundle_count = 1};
         const size_t end = 1;
-        const Model model = {{2, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1};
+        const Model model = {{2, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
         RefRun *run = open_certified(&(Evaluated){&model, x, NULL, INFINITY, false}, x, BITS);
         mpfr_t most;
         mpfr_init2(most, REF_CELL_BITS);
