@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 from decimal import Decimal
 from types import SimpleNamespace
@@ -87,6 +88,14 @@ def tables_are_shown():
                            mask="none,causal", arithmetic="f64,f32")
     check(repr(wide).split()[-1] == "shown]" and "total_max  status" in repr(wide), repr(wide))
     check("observed" not in repr(wide) and "observed_max" in wide, "what is looked for last goes")
+    if shutil.which("gnuplot"):
+        path = os.path.join(SCRATCH, "table.csv")
+        table.to_csv(path)
+        marks = [headproof.plot(given).svg.count("<path") for given in (table, path)]
+        check(marks[0] == marks[1] > 5, "a table at hand is drawn as its file is")
+        again = headproof.read_csv(path)
+        check(all(list(map(str, again[name])) == list(map(str, table[name])) for name in table),
+              "a table that is written is the table")
     one = headproof.sweep(construction="silu", n=2, d=2, omega=5)
     check(repr(one).split()[:5] == ["construction", "n", "d", "omega", "seed"], repr(one))
     check(f"<td>{large}</td>" in page and "<th>omega</th>" in page, page)

@@ -6,7 +6,7 @@ import io
 import os
 import subprocess
 import tempfile
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Union
 
 import numpy as np
 
@@ -106,11 +106,17 @@ class Figure:
             file.write(self.svg)
 
 
-def plot(*tables: Path, program: Optional[str] = None, **flags: Any) -> Figure:
-    """`headproof plot TABLE.csv...` as a Figure; needs gnuplot."""
+def plot(*tables: Union[Table, Path], program: Optional[str] = None, **flags: Any) -> Figure:
+    """`headproof plot TABLE.csv...` as a Figure, of files or of tables at hand; needs gnuplot."""
     with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for count, table in enumerate(tables):
+            if isinstance(table, Table):
+                files.append(os.path.join(folder, f"table{count}.csv"))
+                table.to_csv(files[-1])
+            else:
+                files.append(os.fspath(table))
         path = os.path.join(folder, "figure.svg")
-        call(program, ["plot", "-o", path, *_flags(flags), "--",
-                       *(os.fspath(table) for table in tables)])
+        call(program, ["plot", "-o", path, *_flags(flags), "--", *files])
         with open(path, encoding="utf-8") as file:
             return Figure(file.read())

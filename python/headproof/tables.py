@@ -38,6 +38,11 @@ _UNSEEN = frozenset(
     "end_slope".split())
 
 
+def _csv(cell: decimal.Decimal) -> str:
+    """A number as the program reads it."""
+    return {"NaN": ""}.get(str(cell), str(cell).lower().replace("infinity", "inf"))
+
+
 class Table(Dict[str, np.ndarray]):
     """A table's columns by name, in order: numbers as exact decimals (blank: NaN), words as str.
 
@@ -70,6 +75,14 @@ class Table(Dict[str, np.ndarray]):
         """Where is the cell of that column only an upper bound?"""
         named = self.get("bounds", np.full(self.rows, ""))
         return np.array([name in cell.split(";") for cell in named], dtype=bool)
+
+    def to_csv(self, path: Path) -> None:
+        """Writes the table as CSV, the same numbers, without a sidecar."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(self)
+            for row in zip(*self.values()):
+                writer.writerow(cell if isinstance(cell, str) else _csv(cell) for cell in row)
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame: words as str, numbers as exact Decimals, and beside each column of
