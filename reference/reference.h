@@ -10,18 +10,15 @@
  * known here by name.
  *
  * Order of use, all for one Pair:
- *   ref_base_make       r(T), and of r(T_infinity) what is asked for, shared by every Omega; with
- *                       radii, if certified, which say how many bits it lost;
- *   or ref_plan_make    before it, where radii do not serve: a cheap pass at 64 and 128 bits: how
- *                       rounding errors grow, how many bits hide the construction error;
- *   ref_plan_bits       the working precision for an Omega by that;
+ *   ref_base_make       r(T), and of r(T_infinity) what is asked for, shared by every Omega, with
+ *                       radii, which say how many bits it lost;
  *   ref_difference_open r(T') for one Omega, layer by layer, by its difference from r(T_infinity),
- *   or ref_run_open     by itself, and
+ *   or ref_run_open     by itself,
+ *   ref_run_certify     with radii, and
  *   ref_compare         the six errors after a layer.
  *
- * Every value carries an error: its radius, which is proven, or ref_plan_error, what the working
- * precision may have lost by the measured growth and 16 bits of margin.  A cell is printed as a
- * value only if value - error and value + error round to the same digits, as many as are asked for.
+ * Every value carries a radius, which is proven.  A cell is printed as a value only if value -
+ * radius and value + radius round to the same digits, as many as are asked for.
  */
 #ifndef HEADPROOF_REFERENCE_REFERENCE_H
 #define HEADPROOF_REFERENCE_REFERENCE_H
@@ -37,13 +34,6 @@
 /* Significant digits of a cell: at most, and unless others are asked for. */
 enum { REF_DIGITS_MOST = 17, REF_DIGITS = 12 };
 
-/* Precisions of an evaluation: of x, which is r(T), r(T_infinity) and r(T'); and of e, which the
- * difference r(T') - r(T_infinity) and all that it goes through have for themselves, at most
- * x's. */
-typedef struct {
-    mpfr_prec_t x, e;
-} RefBits;
-
 /* Evaluation of r(.): the textbook matrices (small sizes; the executable definition), or the
  * structure of the heads (the default). */
 typedef enum { REF_STRUCTURED, REF_DENSE } RefForm;
@@ -55,65 +45,8 @@ void ref_thread_setup(void);
 /* Frees MPFR's per-thread caches; call once at the end of every thread. */
 void ref_thread_clear(void);
 
-typedef struct RefPlan RefPlan;
 typedef struct RefBase RefBase;
 typedef struct RefRun RefRun;
-
-/* NULL when memory is short. */
-RefPlan *ref_plan_make(const Pair *pair) __attribute__((warn_unused_result));
-
-/* The same where ref_plan_serves says that the difference needs a plan for the very Omega. */
-RefPlan *ref_plan_make_at(const Pair *pair, double omega) __attribute__((warn_unused_result));
-void ref_plan_clear(RefPlan *plan);
-
-/* The same, keeping its state on the way (keeper NULL: not); omega 0: as ref_plan_make. */
-RefPlan *ref_plan_make_kept(const Pair *pair, double omega, const RefKeeper *keeper)
-    __attribute__((warn_unused_result));
-
-/* Does what the plan says of differences hold at this Omega?  A plan of ref_plan_make measures
- * them at an Omega so large that they are linear in e^(-Omega gap); it serves wherever they
- * nearly are. */
-bool ref_plan_serves(const RefPlan *plan, double omega);
-
-/* Bits that resolve the construction error of layers 1 .. layer at this Omega to so many digits:
- * 2 Omega log2 e + max L log2 e + growth + digits log2 10 + 28, rounded up to 64, and what norms
- * take from the error besides.  As a double: it may be 3e17.  omega == 0: the bits for r(T), total,
- * rounding and native alone, with 53 for what Omega would hide. */
-double ref_plan_bits(const RefPlan *plan, int digits, double omega, size_t layer);
-
-/* The bits to work with under a cap: those of the deepest layer whose construction error fits, or
- * of the deepest whose r(T) does. */
-mpfr_prec_t ref_plan_working_bits(const RefPlan *plan, int digits, double omega, long max_bits);
-
-/* The a-priori error of every entry after layer (from 1) at bits: 2^(the result). */
-mpfr_exp_t ref_plan_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
-
-/* The same relative to the stream's largest entry. */
-mpfr_exp_t ref_plan_relative_error(const RefPlan *plan, size_t layer, mpfr_prec_t bits);
-
-/* Bits of e that give the difference to so many digits in layers 1 .. layer, growth + digits
- * log2 10 + 28 rounded up to 64, and where e is large enough for it to matter r(T') as x has it.
- * The plan serves omega. */
-double ref_plan_difference_bits(const RefPlan *plan, int digits, double omega, size_t layer);
-
-/* Those to work with under a cap, and x's beside them. */
-RefBits ref_plan_both_bits(const RefPlan *plan, int digits, double omega, long max_bits);
-
-/* Parts of a stream whose largest |e| an error is relative to. */
-typedef enum {
-    BLOCK_COMPARED, /* the token rows, in the columns compared */
-    BLOCK_CLEARED,  /* the token rows, in the columns that the layer clears */
-    BLOCK_BIAS_ROW, /* the bias row */
-    BLOCK_COUNT
-} RefBlock;
-
-/* The a-priori error of every entry of e in a block after layer at bits, relative to the block's
- * largest |e|: 2^(the result).  False when it is not known: no precision in reach gave e. */
-bool ref_plan_difference_error(mpfr_exp_t *error, const RefPlan *plan, size_t layer, RefBlock block,
-                               mpfr_prec_t bits);
-
-/* Is T_infinity's block zero after layer, at every precision that the plan tried? */
-bool ref_plan_limit_is_zero(const RefPlan *plan, size_t layer, RefBlock block);
 
 /* What a base keeps of r(T_infinity). */
 typedef enum {
@@ -136,7 +69,6 @@ typedef struct {
     /* Where what is known of the weights is, for its runs and the differences from it; or NULL.
      * The pair is that of `weights`, or shares its weights with it, at another input. */
     RefWeights *weights;
-    bool certify; /* with radii, in the structured form */
     /* Where r(T) loses more (ref_base_lost), there is no r(T_infinity), and the base serves for no
      * evaluation; 0: whatever it loses. */
     double most_lost;
@@ -145,11 +77,9 @@ typedef struct {
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                        const RefBaseOptions *options) __attribute__((warn_unused_result));
-bool ref_base_certified(const RefBase *base);
 
-/* Of a certified base: by how many bits the streams of r(T) and, where it is there, r(T_infinity),
- * each relative to its largest entry, are known to fewer than its own; infinite where nothing is
- * known. */
+/* By how many bits the streams of r(T) and, where it is there, r(T_infinity), each relative to its
+ * largest entry, are known to fewer than its own; infinite where nothing is known. */
 double ref_base_lost(const RefBase *base);
 void ref_base_clear(RefBase *base);
 mpfr_prec_t ref_base_bits(const RefBase *base);
@@ -188,6 +118,9 @@ typedef struct {
 void ref_norm_change_radius(mpfr_ptr radius, const LayerNorm *norm, const RefNormInput *input,
                             mpfr_prec_t bits);
 
+/* radius = the largest of any token's row of both after layer. */
+void ref_base_radius(mpfr_ptr radius, const RefBase *base, size_t layer);
+
 /* The largest |score| of r(T)'s heads, over all layers; NULL where T has none. */
 mpfr_srcptr ref_base_score_max(const RefBase *base);
 
@@ -196,7 +129,7 @@ double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit);
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
 
 /* What a run of ref_difference_open takes beyond that. */
-double ref_difference_bytes(const Pair *pair, RefBits bits);
+double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits);
 
 /* One evaluation of one model, layer by layer.  omega: the double; INFINITY gives the limit
  * model.  A model without a bias row ignores it. */
@@ -206,14 +139,9 @@ RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row
 
 /* The same of a model of heads alone, in the structured form, as r(T_infinity) and the difference
  * e = r(T') - r(T_infinity) itself, which no Omega cancels: bits are relative to e's size.
- * r(T_infinity) is the base's where that holds a tape of so many bits; base may be NULL. */
+ * r(T_infinity) is the base's where that holds a tape of just so many bits; base may be NULL. */
 RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
                             double omega, mpfr_prec_t bits, const RefBase *base)
-    __attribute__((warn_unused_result));
-
-/* The same at two precisions.  A tape of more bits than x's serves, too. */
-RefRun *ref_difference_open_at(const Model *model, const double *x, const double *bias_row_content,
-                               double omega, RefBits bits, const RefBase *base)
     __attribute__((warn_unused_result));
 
 /* Entry (row, column) of e. */
@@ -233,21 +161,21 @@ mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column);
 /* Largest |content score| in the last layer, 0 if there was none. */
 mpfr_srcptr ref_run_score_max(const RefRun *run);
 
-/* Carries radii beside the streams of a run that has just been opened, in the structured form and
- * without a tape: docs/certify.md.  False when memory is short. */
+/* Carries radii beside the streams of a run that has just been opened: docs/certify.md.  Full
+ * matrices have none of their own: an evaluation by the heads' structure goes beside them, whose
+ * radii and the distance from which are theirs.  False when memory is short. */
 bool ref_run_certify(RefRun *run) __attribute__((warn_unused_result));
-bool ref_run_certified(const RefRun *run);
 
 /* Bytes that radii of r(T) and r(T') take, as a double. */
 double ref_certify_bytes(const Pair *pair);
 
 /* What a radius is of: r(T), r(T_infinity) or r(T') as the run's own stream; the difference; the
- * sum of both. */
-typedef enum { RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM } RadiusOf;
+ * sum of both; what is inherited of the difference (propagation.h). */
+typedef enum { RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM, RADIUS_INHERITED } RadiusOf;
 
 /* The exact numbers are within these radii: most is at least the 2-norm of any row's error, rows
  * first, ..., first + count - 1 in the columns' banks (content, hidden), squares at least the
- * sum of their squares.  Infinite where nothing is known. */
+ * sum of their squares.  Infinite where nothing is known, as of a run without radii. */
 void ref_run_radius(const RefRun *run, RadiusOf of, size_t first, size_t count, Columns columns,
                     mpfr_ptr most, mpfr_ptr squares);
 
@@ -291,7 +219,6 @@ typedef struct {
     int digits;       /* that are printed */
     mpfr_exp_t error; /* the value is off by less than 2^error */
     double lacking;   /* of a bound: bits more that make it a value; 0: it may as well be a zero */
-    bool planned;     /* the error is what a plan promises, not proven by radii */
     mpfr_t value;     /* REF_CELL_BITS bits */
 } RefCell;
 
@@ -342,10 +269,11 @@ typedef struct {
     RefCell scalar[SCALAR_COUNT];
     RefCell propagation[PROPAGATION_COUNT]; /* absent but for ref_propagation_compare */
     mpfr_t max_original;                    /* max |r(T)| over the compared entries */
-    double lacking;     /* certified: bits until every cell is a value, about, but for those: */
+    double lacking;     /* bits until every cell is a value, about, but for those: */
     double hidden;      /* the same of what lies below r(T')'s own error, where T' is by itself */
     double noise;       /* the same of differences of streams that may as well be zero */
-    bool contradiction; /* a proven zero was measured larger than its error */
+    bool contradiction; /* a proven zero was measured larger than its error, or two evaluations are
+                         * further apart than proven */
     bool left_range;    /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
 
@@ -353,9 +281,6 @@ typedef struct {
 void ref_errors_init(RefErrors *errors);
 void ref_errors_set_digits(RefErrors *errors, int digits);
 void ref_errors_clear(RefErrors *errors);
-
-/* Is one of the cells planned, and not proven? */
-bool ref_errors_planned(const RefErrors *errors);
 
 /* A machine's stream of tokens: entry (token i, column c) at data[i * ld + c]. */
 typedef struct {
@@ -369,19 +294,17 @@ typedef struct {
 } RefRows;
 
 /* The errors after layer (from 1), over these token rows and pair->compared[layer - 1]; leaks
- * and the largest score are of every row. run: r(T') at that layer, or NULL (construction,
- * rounding and leaks absent, and approximation if the base keeps nothing of r(T_infinity)); a
- * run by itself needs a base that keeps its streams. converted, original: m(T') and m(T), or
- * NULL (their kinds absent). Where base and run are certified, errors are radii and digits are
- * proven; the plan is not asked and may be NULL. */
-void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
-                      size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
+ * and the largest score are of every row. run: r(T') at that layer, certified, or NULL
+ * (construction, rounding and leaks absent, and approximation if the base keeps nothing of
+ * r(T_infinity)); a run by itself needs a base that keeps its streams. converted, original: m(T')
+ * and m(T), or NULL (their kinds absent). */
+void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
+                      RefRows rows, const RefRun *run, const MachineView *converted,
                       const MachineView *original);
 
 /* The same over all n. */
-void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
-                 size_t layer, const RefRun *run, const MachineView *converted,
-                 const MachineView *original);
+void ref_compare(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
+                 const RefRun *run, const MachineView *converted, const MachineView *original);
 
 /* Of the machine alone: `observed` but for NORM_REL, which is relative to r(T); max_original
  * is m(T)'s. */

@@ -1,5 +1,5 @@
 /*
- * Cases whose difference e = r(T') - r(T_infinity) is evaluated as it is, and plans for it.
+ * Cases whose difference e = r(T') - r(T_infinity) is evaluated as it is.
  */
 #include "difference_cases.h"
 
@@ -35,18 +35,6 @@ CaseSpec difference_variant(Construction construction, size_t depth, int variant
     }
     spec.n = variant == 10 ? 1 : spec.n;
     return spec;
-}
-
-RefPlan *difference_plan(const Pair *pair, double omega)
-{
-    RefPlan *plan = ref_plan_make(pair);
-    assert_non_null(plan);
-    if (!ref_plan_serves(plan, omega)) {
-        ref_plan_clear(plan);
-        plan = ref_plan_make_at(pair, omega);
-        assert_non_null(plan);
-    }
-    return plan;
 }
 
 void difference_describe(char what[PLACE], const CaseSpec *s, double omega)

@@ -1,5 +1,5 @@
 /*
- * Cases whose difference e = r(T') - r(T_infinity) is evaluated as it is, and plans for it.
+ * Cases whose difference e = r(T') - r(T_infinity) is evaluated as it is.
  */
 #ifndef HEADPROOF_TESTS_DIFFERENCE_CASES_H
 #define HEADPROOF_TESTS_DIFFERENCE_CASES_H
@@ -19,8 +19,5 @@ CaseSpec difference_case(Construction construction, size_t depth);
 CaseSpec difference_variant(Construction construction, size_t depth, int variant);
 
 void difference_describe(char what[PLACE], const CaseSpec *s, double omega);
-
-/* A plan that serves the difference at omega. */
-RefPlan *difference_plan(const Pair *pair, double omega);
 
 #endif

@@ -208,7 +208,7 @@ static bool take_row(void *context, const Point *point, const Row *row)
     return true;
 }
 
-static char *rows_of(const Point *point, bool with_key, bool planned)
+char *given_rows(const Point *point, bool with_key)
 {
     char *text = NULL;
     size_t size = 0;
@@ -217,21 +217,10 @@ static char *rows_of(const Point *point, bool with_key, bool planned)
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
     assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
-    assert_true(!planned || shared_plan(shared, point));
     assert_int_equal(point_evaluate(&passed, shared, point, take_row, &sink), EVALUATE_OK);
     shared_clear(shared);
     assert_int_equal(fclose(sink.file), 0);
     return text;
-}
-
-char *given_rows(const Point *point, bool with_key)
-{
-    return rows_of(point, with_key, false);
-}
-
-char *given_rows_by_plan(const Point *point)
-{
-    return rows_of(point, true, true);
 }
 
 char *given_command(const Point *point)

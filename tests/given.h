@@ -61,7 +61,4 @@ char *given_command(const Point *point);
 /* The rows of that command, read as a shell reads it. */
 char *given_rows_again(Given *given, const Point *point, bool with_key);
 
-/* The same as given_rows by a plan, as where radii do not suffice. */
-char *given_rows_by_plan(const Point *point);
-
 #endif

@@ -97,7 +97,7 @@ static char *evaluate_radii(const Pair *pair, const RefKeeper *keeper)
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     RefBase *base = ref_base_make(pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS,
-                                  &(RefBaseOptions){.keeper = keeper, .certify = true});
+                                  &(RefBaseOptions){.keeper = keeper});
     assert_true(file != NULL && base != NULL);
     for (size_t l = 0; l < pair->original.depth; l++) {
         mpfr_fprintf(file, "%Ra\n", ap_at(&base->score_off, 0, l));
@@ -108,19 +108,6 @@ static char *evaluate_radii(const Pair *pair, const RefKeeper *keeper)
     }
     assert_int_equal(fclose(file), 0);
     ref_base_clear(base);
-    return text;
-}
-
-static char *evaluate_plan(const Pair *pair, const RefKeeper *keeper)
-{
-    char *text = calloc(1, 4096), *end = text;
-    RefPlan *plan = ref_plan_make_kept(pair, 3, keeper);
-    assert_true(text != NULL && plan != NULL);
-    for (size_t l = 1; l <= pair->original.depth; l++) {
-        end += sprintf(end, "%g %g\n", ref_plan_bits(plan, REF_DIGITS_MOST, 3, l),
-                       ref_plan_difference_bits(plan, REF_DIGITS_MOST, 3, l));
-    }
-    ref_plan_clear(plan);
     return text;
 }
 
@@ -227,11 +214,6 @@ static void altered_bases(void **state)
 static void altered_radii(void **state)
 {
     altered(evaluate_radii);
-}
-
-static void altered_plans(void **state)
-{
-    altered(evaluate_plan);
 }
 
 /* ---- Numbers and rows ------------------------------------------------------------------------ */
@@ -434,9 +416,11 @@ static void altered_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(altered_bases),    cmocka_unit_test(altered_radii),
-        cmocka_unit_test(altered_plans),    cmocka_unit_test(numbers_are_checked),
-        cmocka_unit_test(rows_are_checked), CSV_TEST(altered_files),
+        cmocka_unit_test(altered_bases),
+        cmocka_unit_test(altered_radii),
+        cmocka_unit_test(numbers_are_checked),
+        cmocka_unit_test(rows_are_checked),
+        CSV_TEST(altered_files),
     };
     return cmocka_run_group_tests_name("archive", tests, reference_set_up, reference_tear_down);
 }

@@ -90,7 +90,6 @@ typedef struct {
     RefPaths *paths;
     RefWrites *writes;
     RefReadout *readout;
-    RefPlan *plan;
 } Made;
 
 static const size_t every[CLASSES] = {0, 1, 2};
@@ -108,13 +107,11 @@ static void make(Made *m, const CaseSpec *spec, double omega, mpfr_prec_t bits)
     m->writes =
         ref_writes_make(m->paths, m->pair.converted_x, m->pair.bias_row_content, omega, bits);
     m->readout = ref_readout_make(m->paths, every, CLASSES, bits);
-    m->plan = ref_plan_make_at(&m->pair, omega);
-    assert_true(m->writes != NULL && m->readout != NULL && m->plan != NULL);
+    assert_true(m->writes != NULL && m->readout != NULL);
 }
 
 static void unmake(Made *m)
 {
-    ref_plan_clear(m->plan);
     ref_readout_clear(m->readout);
     ref_writes_clear(m->writes);
     ref_paths_clear(m->paths);
@@ -226,7 +223,7 @@ static void expect_sums(const Made *m, const char *what)
             }
         }
         ref_writes_logit(logit, m->writes, v);
-        ref_attribution_bound(bound, m->plan, m->writes, m->readout, v);
+        ref_attribution_bound(bound, m->writes, m->readout, v);
         mpfr_sub(sum, sum, logit, MPFR_RNDN);
         if (!mpfr_number_p(sum) || mpfr_cmpabs(sum, bound) > 0) {
             mpfr_printf("%s: logit %zu: off by %.3Re, bound %.3Re\n", what, v, sum, bound);
@@ -301,25 +298,21 @@ static void biases_of_keys_are_of_tokens(void **state)
     unmake(&m);
 }
 
-/* The two terms of a bound, as exact as 4096 bits are: bound = 2^(e + 1) |w_v|_1 of the plan's
- * largest error 2^e; rounding = (products + 16) 2^-bits times the sum of the absolute products. */
+/* The two terms of a bound, as exact as 4096 bits are: bound = |w_v|_1 times what the last token's
+ * row is off by in all; rounding = (products + 16) 2^-bits times the sum of the absolute
+ * products. */
 static void exact_bound(mpfr_ptr bound, mpfr_ptr rounding, const Made *m, mpfr_prec_t bits,
                         size_t v)
 {
     size_t width = m->paths->width, count = ROWS * width;
-    mpfr_exp_t error = ref_plan_error(m->plan, 1, m->writes->bits);
     mpfr_t t;
     mpfr_init2(t, 4096);
-    for (size_t l = 2; l <= m->pair.converted.depth; l++) {
-        mpfr_exp_t here = ref_plan_error(m->plan, l, m->writes->bits);
-        error = here > error ? here : error;
-    }
     mpfr_set_zero(bound, 1);
     for (size_t c = 0; c < D; c++) {
         mpfr_set_d(t, fabs(w_u[c * CLASSES + v]), MPFR_RNDN);
         mpfr_add(bound, bound, t, MPFR_RNDN);
     }
-    mpfr_mul_2si(bound, bound, error + 1, MPFR_RNDN);
+    mpfr_mul(bound, bound, m->writes->off, MPFR_RNDN);
     mpfr_set_zero(rounding, 1);
     for (size_t i = 0; i < count; i++) {
         mpfr_mul(t, m->writes->value.entry + i, ap_at(&m->readout->reading, v, i % width),
@@ -347,7 +340,7 @@ static void the_bound_is_whole(void **state)
         m.readout = ref_readout_make(m.paths, every, CLASSES, bits[i][1]);
         assert_non_null(m.readout);
         for (size_t v = 0; v < CLASSES; v++) {
-            ref_attribution_bound(bound, m.plan, m.writes, m.readout, v);
+            ref_attribution_bound(bound, m.writes, m.readout, v);
             exact_bound(plan, rounding, &m, bits[i][0] < bits[i][1] ? bits[i][0] : bits[i][1], v);
             assert_true(mpfr_sgn(plan) > 0 && mpfr_sgn(rounding) > 0);
             mpfr_add(least, plan, rounding, MPFR_RNDN);

@@ -256,7 +256,7 @@ static void judged_errors_raise_the_precision(void **state)
         expect_cell(&output, 1, "precision_bits", "600");
         expect_cell(&output, 1, "status", "unresolved");
         snprintf(rest, sizeof rest,
-                 "--omega 20 --reference %s --judge native --tolerance 1e-300 --precision 256",
+                 "--omega 20 --reference %s --judge native --tolerance 1e-300 --max-bits 256",
                  methods[m]);
         output = run_doubling(*state, rest);
         assert_int_equal(output.code, 1);
@@ -264,19 +264,28 @@ static void judged_errors_raise_the_precision(void **state)
     }
 }
 
-/* Twice as many bits for a broken promise, if that is not more than may be had. */
-static void bits_are_doubled_up_to_the_most(void **state)
+/* As many bits more as lack, in whole limbs, if that is not more than may be had, three times; and
+ * none where no bits gave anything of r(T). */
+static void bits_are_raised_up_to_the_most(void **state)
 {
     Point point = {.max_bits = 256};
-    const Evaluation evaluation = {.point = &point, .bits = {128, 128}};
-    const RowsFound found = {.broken = true};
-    RefBits next;
+    Shared shared = {.lost = 10};
+    const Evaluation evaluation = {.shared = &shared, .point = &point, .bits = 128};
+    const RowsFound found = {.lacking = 100};
+    mpfr_prec_t next;
     assert_true(precision_next(&next, &evaluation, &found, 0));
-    assert_true(next.x == 256 && next.e == 256);
-    point.max_bits = 255;
+    assert_int_equal(next, 256);
+    point.max_bits = 200;
+    assert_true(precision_next(&next, &evaluation, &found, 2));
+    assert_int_equal(next, 200);
+    assert_false(precision_next(&next, &evaluation, &found, 3));
+    point.max_bits = 128;
     assert_false(precision_next(&next, &evaluation, &found, 0));
     point.max_bits = 256;
-    assert_false(precision_next(&next, &evaluation, &found, 3));
+    shared.lost = INFINITY;
+    assert_false(precision_next(&next, &evaluation, &found, 0));
+    point.precision = 128;
+    assert_true(precision_next(&next, &evaluation, &found, 0));
 }
 
 /* What is left in the hidden column of the only token, of the size of e^(-2 Omega). */
@@ -333,14 +342,13 @@ static void scores_are_the_layers_own(void **state)
     Pair pair = pair_make(&spec);
     size_t falls = 0;
     for (RefForm form = REF_STRUCTURED; form <= REF_DENSE; form++) {
-        RefPlan *plan = ref_plan_make(&pair);
         RefBase *base = ref_base_make(&pair, 256, form, REF_LIMIT_NONE, NULL);
         RefErrors errors;
         double before = 0, most = 0;
         ref_errors_init(&errors);
         for (size_t layer = 1; layer <= spec.depth; layer++) {
             double expected = largest_score(&pair, base, layer);
-            ref_compare(&errors, &pair, plan, base, layer, NULL, NULL, NULL);
+            ref_compare(&errors, &pair, base, layer, NULL, NULL, NULL);
             double got = mpfr_get_d(errors.scalar[SCALAR_SCORE].value, MPFR_RNDN);
             assert_int_equal(errors.scalar[SCALAR_SCORE].state, CELL_VALUE);
             assert_true(fabs(got - expected) <= 1e-14 * expected);
@@ -351,7 +359,6 @@ static void scores_are_the_layers_own(void **state)
         assert_true(mpfr_get_d(ref_base_score_max(base), MPFR_RNDN) == most);
         ref_errors_clear(&errors);
         ref_base_clear(base);
-        ref_plan_clear(plan);
     }
     assert_true(falls > 0);
     case_clear(&pair);
@@ -362,7 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_are_rounded_outwards),
         cmocka_unit_test(the_worse_is_one_of_two),
-        cmocka_unit_test(bits_are_doubled_up_to_the_most),
+        cmocka_unit_test(bits_are_raised_up_to_the_most),
         cmocka_unit_test(the_last_token_s_hidden_columns_count),
         cmocka_unit_test(bounds_are_read_back),
         SCRATCH_TEST(bounds_are_named),

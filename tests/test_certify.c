@@ -36,7 +36,9 @@ static void values_are_the_same_of_variants(void **state)
         "--construction ffn3 --normalization rmsnorm --normalization-place post --mask causal",
         "--construction linear --linear clear --d-ff 6",
         "--construction silu --bias-row-content random",
-        "--construction transformer --reference subtract"};
+        "--construction transformer --reference subtract",
+        "--construction transformer --reference-form dense",
+        "--construction transformer --propagation"};
     char script[512];
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         snprintf(script, sizeof script,
@@ -56,14 +58,14 @@ static void bounds_are_counted(void **state)
         "\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify -o a.csv", 0,
         "1 point in a.csv, certified\n");
     expect_shell("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
-                 "--precision 64 --digits 17 -o b.csv",
+                 "--max-bits 64 --digits 17 -o b.csv",
                  0, "certified but for ");
     expect_shell("cut -d, -f44 b.csv | tail -1", 0,
                  "construction_max;construction_rms;construction_rel;rounding_max");
-    /* Bits are raised until digits are there, or may not be. */
+    /* Bits are raised until digits are there. */
     expect_shell("\"$HEADPROOF\" sweep --construction fused --n 5 --d 4 --omega 20 --certify "
-                 "--max-bits 64 --digits 17 -o c.csv",
-                 0, "certified but for ");
+                 "--precision 64 --digits 17 -o c.csv",
+                 0, "1 point in c.csv, certified\n");
 }
 
 /* Scores too large for 256 bits take more, or are refused. */
@@ -116,10 +118,8 @@ static void mixtures_are_refused(void **state)
 static void what_has_no_radii_is_refused(void **state)
 {
     static const char *const requests[] = {
-        "sweep --construction silu --n 3 --d 2 --omega 20 --reference-form dense --certify",
         "sweep --construction silu --n 3 --d 2 --omega 20 --certify=yes",
         "sweep --construction silu --n 3 --d 2 --omega 20 --certify --certify",
-        "sweep --construction silu --n 3 --d 2 --omega 20 --certify --propagation",
         "export --construction silu --n 3 --d 2 --omega 20 --certify -o a.safetensors"};
     expect_refused(requests, sizeof requests / sizeof *requests, 1);
 }

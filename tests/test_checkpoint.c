@@ -443,10 +443,10 @@ static void beside_a_links_target(void **state)
 }
 
 /* Where a layer of --propagation starts from is kept: killed behind every layer of the rows,
- * which come behind those of the plan, of r(T) and of m(T). */
+ * which come behind those of r(T) and of m(T). */
 static void propagation_goes_on(void **state)
 {
-    enum { LAYERS = 4, STAGES_BEFORE = 3 };
+    enum { LAYERS = 4, STAGES_BEFORE = 2 };
     static const char grid[] = "--construction transformer3 --n 4 --d 6 --omega 12 --precision 256 "
                                "--propagation";
     const Fixture *fixture = *state;

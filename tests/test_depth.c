@@ -8,6 +8,7 @@
 #include "../reference/reference.h"
 #include "closed_forms.h"
 #include "fixture.h"
+#include "radii.h"
 #include "real.h"
 #include "unit.h"
 
@@ -69,13 +70,14 @@ static Real largest_gap(const Pair *pair, const RefRun *run, const RefRun *limit
 
 /* ln of the construction error after the next layer at each Omega; every one of them is at least
  * 4096 times what the precision may have lost. */
-static void log_errors(double *log_error, const Pair *pair, const RefPlan *plan, RefRun *limit,
-                       RefRun *const *runs, size_t count, size_t layer, mpfr_prec_t bits)
+static void log_errors(double *log_error, const Pair *pair, RefRun *limit, RefRun *const *runs,
+                       size_t count, size_t layer)
 {
-    Real resolved = real_power(ref_plan_error(plan, layer, bits) + 12);
     ref_run_layer(limit);
     for (size_t k = 0; k < count; k++) {
         ref_run_layer(runs[k]);
+        Real resolved = real_add(real_power(radius_exponent(limit, RADIUS_STREAM) + 12),
+                                 real_power(radius_exponent(runs[k], RADIUS_STREAM) + 12));
         Real error = largest_gap(pair, runs[k], limit, layer);
         assert_true(real_compare(error, resolved) > 0);
         log_error[k] = real_double(real_log(error));
@@ -92,17 +94,16 @@ typedef struct {
 static Master master_curve(const CaseSpec *spec, const double *omegas, size_t count)
 {
     Pair pair = pair_make(spec);
-    RefPlan *plan = ref_plan_make(&pair);
-    assert_non_null(plan);
-    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS_MOST, omegas[count - 1], MAX_BITS);
-    RefRun *limit = open_converted(&pair, INFINITY, bits, REF_STRUCTURED), *runs[MOST_OMEGAS];
+    mpfr_prec_t bits = subtraction_bits(omegas[count - 1]);
+    RefRun *limit = with_radii(open_converted(&pair, INFINITY, bits, REF_STRUCTURED));
+    RefRun *runs[MOST_OMEGAS];
     Master worst = {0, 0, 0};
     for (size_t k = 0; k < count; k++) {
-        runs[k] = open_converted(&pair, omegas[k], bits, REF_STRUCTURED);
+        runs[k] = with_radii(open_converted(&pair, omegas[k], bits, REF_STRUCTURED));
     }
     for (size_t layer = 1; layer <= spec->depth; layer++) {
         double y[MOST_OMEGAS], least = INFINITY, most = -INFINITY;
-        log_errors(y, &pair, plan, limit, runs, count, layer, bits);
+        log_errors(y, &pair, limit, runs, count, layer);
         for (size_t k = 0; k < count; k++) {
             least = fmin(least, y[k] + 2 * omegas[k]);
             most = fmax(most, y[k] + 2 * omegas[k]);
@@ -116,7 +117,6 @@ static Master master_curve(const CaseSpec *spec, const double *omegas, size_t co
         ref_run_clear(runs[k]);
     }
     ref_run_clear(limit);
-    ref_plan_clear(plan);
     case_clear(&pair);
     print_message("%s, omega %g to %g: err e^(2 omega) varies by %.2g (at most, layer %zu); "
                   "|slope + 2| <= %.2g\n",

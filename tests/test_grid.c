@@ -127,8 +127,8 @@ static void test_precision(void **state)
     assert_int_equal(points[0].precision, 0);
     assert_int_equal(points[0].max_bits, 4096);
     assert_int_equal(points[1].precision, 128);
-    assert_int_equal(points[1].max_bits, 65536);
-    assert_int_equal(points[2].precision, 100000); /* asked for by number it has no cap */
+    assert_int_equal(points[1].max_bits, 4096);
+    assert_int_equal(points[2].precision, 100000); /* no cap below what begins */
     assert_true(points[2].max_bits >= points[2].precision);
 }
 

@@ -6,6 +6,7 @@
 #include "../reference/reference.h"
 #include "fixture.h"
 #include "norm_cases.h"
+#include "radii.h"
 #include "real.h"
 #include "unit.h"
 
@@ -121,23 +122,61 @@ static Agreement compare(const RefRun *e, const RefRun *converted, const RefRun 
     return block;
 }
 
+/* Do radii leave so many digits of the largest |e| of some rows?  All of the bias row may be 0. */
+static bool has_digits(const RefRun *e, const Layout *layout, RefRows rows, int digits)
+{
+    Real largest = real_of(0);
+    mpfr_t most, squares;
+    for (size_t i = 0; i < rows.count * layout_content(layout); i++) {
+        size_t row = rows.first + i / layout_content(layout), c = i % layout_content(layout);
+        largest = real_max(largest, real_abs(real_of_mpfr(ref_run_difference(e, row, c))));
+    }
+    mpfr_inits2(64, most, squares, (mpfr_ptr)0);
+    ref_run_radius(e, RADIUS_DIFFERENCE, rows.first, rows.count,
+                   (Columns){0, layout_content(layout)}, most, squares);
+    mpfr_mul_d(most, most, pow(10, digits), MPFR_RNDU);
+    bool bias = rows.first == layout_bias_row(layout);
+    bool has = (bias && real_compare(largest, real_of(0)) == 0) ||
+               (mpfr_number_p(most) && real_compare(real_of_mpfr(most), largest) < 0);
+    mpfr_clears(most, squares, (mpfr_ptr)0);
+    return has;
+}
+
+/* The bits at which radii prove so many digits of e, in every layer. */
+static mpfr_prec_t bits_for_digits(const Pair *pair, double omega, int digits)
+{
+    const Layout *layout = &pair->converted.layout;
+    mpfr_prec_t bits = 64;
+    for (bool proven = false; !proven && bits < 1 << 13;) {
+        bits += 64;
+        RefRun *e = with_radii(
+            ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, bits, NULL));
+        proven = true;
+        for (size_t l = 1; proven && l <= pair->converted.depth; l++) {
+            ref_run_layer(e);
+            proven =
+                has_digits(e, layout, (RefRows){layout_token_row(layout, 0), layout->n}, digits) &&
+                has_digits(e, layout, (RefRows){layout_bias_row(layout), 1}, digits);
+        }
+        ref_run_clear(e);
+    }
+    return bits;
+}
+
 /* Of a case at one Omega: the worst distance, relative to the largest entry of tokens or of the
- * bias row, with as many bits as the plan asks for so many digits; e_bits: that many. */
+ * bias row, with as many bits as radii ask for so many digits; e_bits: that many. */
 static double subtraction_gap(const CaseSpec *spec, double omega, int digits, mpfr_prec_t *e_bits)
 {
     Pair pair = pair_make(spec);
     const Layout *layout = &pair.converted.layout;
-    RefPlan *plan = ref_plan_make_at(&pair, omega);
-    assert_non_null(plan);
-    mpfr_prec_t bits = (mpfr_prec_t)ref_plan_bits(plan, digits, omega, spec->depth) + 128;
-    RefBits both = ref_plan_both_bits(plan, digits, omega, MAX_BITS);
+    *e_bits = bits_for_digits(&pair, omega, digits);
+    mpfr_prec_t bits = 3 * *e_bits + 256;
     RefRun *converted =
         run_layers(&pair.converted, pair.converted_x, NULL, omega, bits, REF_STRUCTURED, 0);
     RefRun *limit =
         run_layers(&pair.converted, pair.converted_x, NULL, INFINITY, bits, REF_STRUCTURED, 0);
-    RefRun *e = ref_difference_open_at(&pair.converted, pair.converted_x, NULL, omega, both, NULL);
+    RefRun *e = ref_difference_open(&pair.converted, pair.converted_x, NULL, omega, *e_bits, NULL);
     double worst = 0;
-    *e_bits = both.e;
     for (size_t l = 1; l <= spec->depth; l++) {
         ref_run_layer(converted);
         ref_run_layer(limit);
@@ -153,7 +192,6 @@ static double subtraction_gap(const CaseSpec *spec, double omega, int digits, mp
     ref_run_clear(converted);
     ref_run_clear(limit);
     ref_run_clear(e);
-    ref_plan_clear(plan);
     case_clear(&pair);
     return worst;
 }
@@ -179,9 +217,9 @@ static void difference_is_what_subtraction_gives(void **state)
     assert_true(all.worst < 1e-30);
 }
 
-/* Two columns, or one of an RMSNorm: a norm takes all of a change but eps / s of it, and a plan
- * asks for log2(s / eps) bits more. */
-static void plan_knows_what_a_norm_takes(void **state)
+/* Two columns, or one of an RMSNorm: a norm takes all of a change but eps / s of it, and
+ * radii ask for log2(s / eps) bits more. */
+static void radii_know_what_a_norm_takes(void **state)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-30, 1e-100, 1e-290};
     for (int i = 0; i < 2 * 2 * 5; i++) {
@@ -223,9 +261,9 @@ static void one_token(OneToken *one, NormPlace place, const double *x, const dou
 }
 
 /* e before the norm is -e^(-2 Omega) / (1 + e^(-2 Omega)) (1, -1), along x, and the same digits in
- * every precision: all of it goes, in exact powers of 2, but for eps / s = 2^-200.  A plan that
- * compares 64 bits with 128 finds 0 twice. */
-static void plan_sees_through_exact_zeros(void **state)
+ * every precision: all of it goes, in exact powers of 2, but for eps / s = 2^-200.  Two of
+ * few bits find 0 alike. */
+static void radii_see_through_exact_zeros(void **state)
 {
     static const double x[] = {1, -1};
     enum { OMEGA = 20 };
@@ -239,22 +277,23 @@ static void plan_sees_through_exact_zeros(void **state)
 
 /* x W + b = 2^301 (1, 1) + (1, -1): below 302 bits there is nothing left for the norm, in 64 as in
  * 128. */
-static void plan_knows_what_rounds_away(void **state)
+static void radii_know_what_rounds_away(void **state)
 {
     static const double x[] = {0x1p300, 0x1p300}, b[] = {1, -1};
     OneToken one;
     one_token(&one, NORM_POST, x, b, 1e-5);
     Pair pair = pair_make(&one.spec);
-    RefPlan *plan = ref_plan_make(&pair);
-    assert_non_null(plan);
-    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS, 0, MAX_BITS);
-    RefRun *run = run_layers(&pair.original, x, NULL, INFINITY, bits, REF_STRUCTURED, 1);
-    double first = mpfr_get_d(ref_run_entry(run, 0, 0), MPFR_RNDN);
-    print_message("%ld bits: %.17g\n", (long)bits, first);
-    assert_true(bits > 302);
+    RefBase *few = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
+    RefBase *many = ref_base_make(&pair, 512, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
+    assert_true(few != NULL && many != NULL);
+    double first = mpfr_get_d(ref_base_original(many, 1, 0, 0), MPFR_RNDN);
+    print_message("%g bits lost of 256, %g of 512: %.17g\n", ref_base_lost(few),
+                  ref_base_lost(many), first);
+    assert_true(ref_base_lost(few) >= 250);
+    assert_true(ref_base_lost(many) > 302 && ref_base_lost(many) < 340);
     assert_true(fabs(first - 1 / sqrt(1 + 1e-5)) < 1e-15);
-    ref_run_clear(run);
-    ref_plan_clear(plan);
+    ref_base_clear(few);
+    ref_base_clear(many);
     case_clear(&pair);
 }
 
@@ -356,7 +395,7 @@ static void random_models_agree(void **state)
  * 2^400, is so far below the bias row's that the attention of T' adds nothing. r(T') is again the
  * token, of which 64 and 128 bits leave nothing beside 2^200; the norm of the next part makes
  * 2^200 of it. */
-static void plan_sees_what_a_change_leaves_to_a_norm(void **state)
+static void radii_see_what_a_change_leaves_to_a_norm(void **state)
 {
     static const double x[] = {1}, gamma[] = {0x1p200}, q[] = {-0.25}, k[] = {0.75}, v[] = {0.5};
     static const double o[] = {-0.75}, w_in[] = {-0.75}, w_out[] = {0.25};
@@ -380,10 +419,9 @@ static void plan_sees_what_a_change_leaves_to_a_norm(void **state)
 }
 
 /* The same run at two precisions and at one that is ample: the largest |e - e'| / |e'|. */
-static double gap_of_precisions(const Pair *pair, double omega, RefBits bits, mpfr_prec_t ample)
+static double gap_of_precisions(const Pair *pair, double omega, mpfr_prec_t bits, mpfr_prec_t ample)
 {
-    RefRun *run =
-        ref_difference_open_at(&pair->converted, pair->converted_x, NULL, omega, bits, NULL);
+    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, bits, NULL);
     RefRun *better =
         ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, ample, NULL);
     double worst = 0;
@@ -403,7 +441,7 @@ static double gap_of_precisions(const Pair *pair, double omega, RefBits bits, mp
 }
 
 /* Two tokens that are alike, which heads of 2^200 read behind a leak of attention: what another
- * token adds to a mixture is nothing, of x and e with equal bits and with others. */
+ * token adds to a mixture is nothing. */
 static void tokens_that_are_alike_add_nothing(void **state)
 {
     static const double x[] = {1, 1}, gamma[] = {1, 0x1p200}, zero[] = {0}, minus[] = {-1};
@@ -433,7 +471,7 @@ static void tokens_that_are_alike_add_nothing(void **state)
     spec.mask = MASK_CAUSAL;
     spec.given = &given;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    double gap = gap_of_precisions(&pair, 20, (RefBits){192, 128}, 1024);
+    double gap = gap_of_precisions(&pair, 20, 192, 1024);
     print_message("%.3g\n", gap);
     assert_true(gap < 1e-15);
     case_clear(&pair);
@@ -444,15 +482,15 @@ static void tokens_that_are_alike_add_nothing(void **state)
 /* What data prove of zeros holds, and under a causal mask they prove that the bias row stays 0. */
 static void check_pair_proofs(const Pair *pair, const CaseSpec *spec, size_t *zeros)
 {
-    RefPlan *plan = ref_plan_make_at(pair, 3);
     RefBase *base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
-    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, 3, 256, NULL);
+    RefRun *run =
+        with_radii(ref_difference_open(&pair->converted, pair->converted_x, NULL, 3, 256, NULL));
     RefErrors errors;
-    assert_true(plan != NULL && base != NULL && run != NULL);
+    assert_non_null(base);
     ref_errors_init(&errors);
     for (size_t l = 1; l <= spec->depth; l++) {
         ref_run_layer(run);
-        ref_compare(&errors, pair, plan, base, l, run, NULL, NULL);
+        ref_compare(&errors, pair, base, l, run, NULL, NULL);
         assert_false(errors.contradiction);
         if (spec->mask == MASK_CAUSAL && spec->construction != CONSTRUCTION_MASKED) {
             assert_int_equal(errors.scalar[SCALAR_BIAS_ROW].state, CELL_ZERO);
@@ -463,7 +501,6 @@ static void check_pair_proofs(const Pair *pair, const CaseSpec *spec, size_t *ze
     ref_errors_clear(&errors);
     ref_run_clear(run);
     ref_base_clear(base);
-    ref_plan_clear(plan);
 }
 
 static void check_proofs(const CaseSpec *spec, void *context)
@@ -548,18 +585,6 @@ static void master_curves(void **state)
     }
 }
 
-/* A plan of a large Omega serves wherever the leak is small beside sqrt(eps), and nowhere else. */
-static void expect_linear(const CaseSpec *spec, double near, double far)
-{
-    Pair pair = pair_make(spec);
-    RefPlan *plan = ref_plan_make(&pair);
-    assert_non_null(plan);
-    assert_false(ref_plan_serves(plan, near));
-    assert_true(ref_plan_serves(plan, far));
-    ref_plan_clear(plan);
-    case_clear(&pair);
-}
-
 /* Without a mask a norm multiplies the bias row's leak by about 1/sqrt(eps), twice a layer, at any
  * Omega at which it is small; once it is of the size of sqrt(eps), or the error of 1, no more. */
 static void norms_amplify_the_leak(void **state)
@@ -572,13 +597,6 @@ static void norms_amplify_the_leak(void **state)
     spec.norm_tokens_only = true;
     curve(alone, &spec, 60);
     spec.norm_tokens_only = false;
-    expect_linear(&spec, 10, 60);
-    spec.construction = CONSTRUCTION_LINEAR; /* no scores, of which a plan knows that much anyway */
-    spec.norm_eps = 1e-12;
-    expect_linear(&spec, 6, 60);
-    spec.norm = NORMALIZATION_RMSNORM; /* of one column, which LayerNorm has nothing of */
-    spec.d = 1;
-    expect_linear(&spec, 6, 60);
     for (size_t l = 0; l < 4; l++) {
         print_message("layer %zu: err e^(2 Omega) %.3g, %.3g; tokens only %.3g; err at 10 %.3g\n",
                       l + 1, exp(far[l]), exp(farther[l]), exp(alone[l]), exp(near[l] - 20));
@@ -597,11 +615,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limit_is_the_original),
         cmocka_unit_test(difference_is_what_subtraction_gives),
-        cmocka_unit_test(plan_knows_what_a_norm_takes),
-        cmocka_unit_test(plan_sees_through_exact_zeros),
-        cmocka_unit_test(plan_knows_what_rounds_away),
+        cmocka_unit_test(radii_know_what_a_norm_takes),
+        cmocka_unit_test(radii_see_through_exact_zeros),
+        cmocka_unit_test(radii_know_what_rounds_away),
         cmocka_unit_test(tokens_that_are_alike_add_nothing),
-        cmocka_unit_test(plan_sees_what_a_change_leaves_to_a_norm),
+        cmocka_unit_test(radii_see_what_a_change_leaves_to_a_norm),
         cmocka_unit_test(a_difference_of_what_rounds_away),
         cmocka_unit_test(random_models_agree),
         cmocka_unit_test(proofs_hold),

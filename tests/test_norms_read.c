@@ -199,7 +199,6 @@ static Real expected_logit(const Pair *pair, const Real last[D], size_t v)
 /* The parts of an attribution of one case. */
 typedef struct {
     Pair pair;
-    RefPlan *plan;
     RefPaths *paths;
     RefWrites *writes;
     RefReadout *readout;
@@ -215,9 +214,8 @@ static void parts_make(Parts *p, const CaseSpec *spec, double omega)
     size_t row = layout_token_row(&model->layout, spec->n - 1);
     RefRun *run =
         run_layers(model, p->pair.converted_x, NULL, omega, 2 * BITS, REF_STRUCTURED, spec->depth);
-    p->plan = ref_plan_make_at(&p->pair, omega);
     p->paths = ref_paths_make(model, &u);
-    assert_true(p->plan != NULL && p->paths != NULL);
+    assert_non_null(p->paths);
     p->writes = ref_writes_make(p->paths, p->pair.converted_x, NULL, omega, BITS);
     p->readout = ref_readout_make(p->paths, every, CLASSES, BITS);
     assert_true(p->writes != NULL && p->readout != NULL);
@@ -232,7 +230,6 @@ static void parts_clear(Parts *p)
     ref_readout_clear(p->readout);
     ref_writes_clear(p->writes);
     ref_paths_clear(p->paths);
-    ref_plan_clear(p->plan);
     case_clear(&p->pair);
 }
 
@@ -262,7 +259,7 @@ static void check_logit(const Parts *p, size_t v)
             }
         }
     }
-    ref_attribution_bound(bound, p->plan, p->writes, p->readout, v);
+    ref_attribution_bound(bound, p->writes, p->readout, v);
     Real most = real_of_mpfr(bound);
     assert_true(real_compare(most, real_of(1e-30)) < 0);
     expect_within(sum, expected_logit(&p->pair, p->last, v), most, "sum of terms");

@@ -5,6 +5,7 @@
 #include "../cases/case.h"
 #include "../reference/reference.h"
 #include "fixture.h"
+#include "radii.h"
 #include "real.h"
 #include "unit.h"
 
@@ -32,18 +33,19 @@ static CaseSpec small(Construction construction, size_t n, size_t d, size_t d_ff
 static double limit_gap(const CaseSpec *spec, RefForm form, double *absolute)
 {
     Pair pair = pair_make(spec);
-    RefPlan *plan = ref_plan_make(&pair);
-    assert_non_null(plan);
-    mpfr_prec_t bits = ref_plan_working_bits(plan, REF_DIGITS_MOST, 0, MAX_BITS);
+    const mpfr_prec_t bits = 256;
     RefRun *limit = run_layers(&pair.converted, pair.converted_x, pair.bias_row_content, INFINITY,
                                bits, form, 0);
     RefRun *original = run_layers(&pair.original, pair.original_x, NULL, INFINITY, bits, form, 0);
     double worst = 0;
+    (void)with_radii(limit);
+    (void)with_radii(original);
     *absolute = 0;
     for (size_t l = 0; l < spec->depth; l++) {
-        Real unit = real_power(ref_plan_error(plan, l + 1, bits));
         ref_run_layer(limit);
         ref_run_layer(original);
+        Real unit = real_add(real_power(radius_exponent(limit, RADIUS_STREAM)),
+                             real_power(radius_exponent(original, RADIUS_STREAM)));
         for (size_t e = 0; e < spec->n * pair.compared[l].count; e++) {
             size_t i = e / pair.compared[l].count,
                    c = pair.compared[l].first + e % pair.compared[l].count;
@@ -56,7 +58,6 @@ static double limit_gap(const CaseSpec *spec, RefForm form, double *absolute)
     }
     ref_run_clear(limit);
     ref_run_clear(original);
-    ref_plan_clear(plan);
     case_clear(&pair);
     return worst;
 }

@@ -8,6 +8,7 @@
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
 #include "fixture.h"
+#include "radii.h"
 #include "random_model.h"
 #include "unit.h"
 
@@ -82,32 +83,30 @@ static void largest_difference(mpfr_ptr worst, const RefRun *converted, const Re
 /* Calls check with the largest difference after each layer.  The plain model's scores hold Omega
  * itself, and so its evaluation keeps more bits. */
 static void follow(const Pair *pair, const PlainModel *p, RefForm form,
-                   void (*check)(mpfr_srcptr, const RefPlan *, size_t, double *), double *figure)
+                   void (*check)(mpfr_srcptr, mpfr_exp_t, double *), double *figure)
 {
-    RefPlan *plan = ref_plan_make(pair);
-    RefRun *converted = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                     p->omega, BITS, REF_STRUCTURED);
+    RefRun *converted =
+        with_radii(ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
+                                p->omega, BITS, REF_STRUCTURED));
     RefRun *plain = ref_run_open(&p->model, p->x, NULL, p->omega, BITS + 64, form);
     mpfr_t worst;
-    assert_true(plan != NULL && converted != NULL && plain != NULL);
+    assert_non_null(plain);
     assert_int_equal(p->depth, pair->converted.depth);
     mpfr_init2(worst, 64);
     for (size_t l = 1; l <= p->depth; l++) {
         ref_run_layer(converted);
         ref_run_layer(plain);
         largest_difference(worst, converted, plain, p);
-        check(worst, plan, l, figure);
+        check(worst, radius_exponent(converted, RADIUS_STREAM), figure);
     }
     mpfr_clear(worst);
     ref_run_clear(converted);
     ref_run_clear(plain);
-    ref_plan_clear(plan);
 }
 
-/* *figure: the fewest bits to spare under the a-priori error. */
-static void within_precision(mpfr_srcptr worst, const RefPlan *plan, size_t layer, double *figure)
+/* *figure: the fewest bits to spare under the radius. */
+static void within_precision(mpfr_srcptr worst, mpfr_exp_t error, double *figure)
 {
-    mpfr_exp_t error = ref_plan_error(plan, layer, BITS);
     assert_true(mpfr_zero_p(worst) || mpfr_get_exp(worst) <= error);
     if (!mpfr_zero_p(worst)) {
         *figure = fmin(*figure, (double)(error - mpfr_get_exp(worst)));
@@ -211,10 +210,9 @@ static void biases_ride_on_the_positions(void **state)
 }
 
 /* *figure: the largest difference. */
-static void note_difference(mpfr_srcptr worst, const RefPlan *plan, size_t layer, double *figure)
+static void note_difference(mpfr_srcptr worst, mpfr_exp_t error, double *figure)
 {
-    (void)plan;
-    (void)layer;
+    (void)error;
     *figure = fmax(*figure, mpfr_get_d(worst, MPFR_RNDU));
 }
 

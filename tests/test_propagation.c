@@ -7,6 +7,7 @@
 #include "difference_cases.h"
 #include "fixture.h"
 #include "norm_cases.h"
+#include "radii.h"
 #include "real.h"
 #include "real_layer.h"
 #include "unit.h"
@@ -20,7 +21,6 @@ enum { DEPTH = 4, MOST = 5 * 16 };
 /* A pair and its evaluation, at 256 bits as a sweep has it. */
 typedef struct {
     Pair pair;
-    RefPlan *plan;
     RefBase *base;
     RefRun *run;
     RefPropagation *propagation;
@@ -32,13 +32,10 @@ typedef struct {
 static void split_begin(Split *split, double omega)
 {
     const Pair *pair = &split->pair;
-    split->plan = difference_plan(pair, omega);
     split->base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
     assert_non_null(split->base);
-    split->run = ref_propagation_run_open(pair, omega, 256, split->base);
-    assert_non_null(split->run);
-    split->propagation =
-        ref_propagation_open(pair, split->plan, split->base, split->run, omega, true);
+    split->run = with_radii(ref_propagation_run_open(pair, omega, 256, split->base));
+    split->propagation = ref_propagation_open(pair, split->base, split->run, omega, true);
     assert_non_null(split->propagation);
     ref_errors_init(&split->errors);
     split->n = pair->original.layout.n;
@@ -57,7 +54,6 @@ static void split_clear(Split *split)
     ref_propagation_clear(split->propagation);
     ref_run_clear(split->run);
     ref_base_clear(split->base);
-    ref_plan_clear(split->plan);
     ref_errors_clear(&split->errors);
     case_clear(&split->pair);
 }

@@ -93,19 +93,19 @@ static void both_methods_give_the_same_bytes(void **state)
     }
 }
 
-/* More bits than planned change no digit. */
+/* More bits than asked for change no digit. */
 static void values_do_not_depend_on_precision(void **state)
 {
     static const char *const columns[] = {
         "construction_max", "construction_rms", "construction_rel", "rounding_max",
         "total_rms",        "hidden_max",       "score_max"};
     char x[64], y[64];
-    Output planned = run(MIXED), more = run(MIXED " --precision 1600");
+    Output few = run(MIXED), more = run(MIXED " --precision 1600");
     assert_int_equal(more.code, 0);
-    assert_int_equal(lines(&planned), lines(&more));
-    for (size_t line = 1; line < lines(&planned); line += 5) {
+    assert_int_equal(lines(&few), lines(&more));
+    for (size_t line = 1; line < lines(&few); line += 5) {
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-            cell(x, sizeof x, &planned, line, columns[c]);
+            cell(x, sizeof x, &few, line, columns[c]);
             cell(y, sizeof y, &more, line, columns[c]);
             assert_string_equal(x, y);
         }
@@ -189,7 +189,7 @@ static void omega_1e18_has_all_norms(void **state)
 /* An upper bound passes where it is below the tolerance, and fails where it is not. */
 static void unresolved_passes_by_its_bound(void **state)
 {
-    const char *few = "sweep --construction silu --omega 1000 --n 3 --d 2 --precision 256 "
+    const char *few = "sweep --construction silu --omega 1000 --n 3 --d 2 --max-bits 256 "
                       "--reference subtract --judge construction 2>/dev/null --tolerance ";
     char line[256];
     snprintf(line, sizeof line, "%s1e-50", few);

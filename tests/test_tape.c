@@ -45,7 +45,6 @@ static void assert_same_radii(const RefRun *a, const RefRun *b)
     static const RadiusOf all[] = {RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM};
     mpfr_t most[2], squares[2];
     mpfr_inits2(64, most[0], most[1], squares[0], squares[1], NULL);
-    assert_true(ref_run_certified(a) && ref_run_certified(b));
     for (size_t i = 0; i < a->stream.rows; i++) {
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
             const Columns columns = {0, a->stream.columns};
@@ -95,7 +94,7 @@ static bool check_pair(const CaseSpec *spec)
     }
     RefWeights *weights = ref_weights_make(0);
     RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE,
-                                  &(RefBaseOptions){.weights = weights, .certify = true});
+                                  &(RefBaseOptions){.weights = weights});
     RefRun *taped[OMEGAS], *own[OMEGAS];
     assert_true(weights != NULL && base != NULL);
     for (size_t k = 0; k < OMEGAS; k++) {
@@ -185,7 +184,7 @@ static void too_few_bits_are_no_limit(void **state)
 {
     CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
     Pair pair = pair_make(&spec);
-    RefBaseOptions options = {.certify = true};
+    RefBaseOptions options = {0};
     RefBase *alone = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_NONE, &options);
     assert_non_null(alone);
     double lost = ref_base_lost(alone);

@@ -250,8 +250,7 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     bool ok = point_worst_cell(&worst, shared, &judged) == EVALUATE_OK;
     if (ok) {
         mpfr_set(asked->ensemble->errors[i], worst.value, MPFR_RNDN);
-        asked->ensemble->beside[i] =
-            (Beside){worst.state == CELL_BOUND, worst.planned, worst.error};
+        asked->ensemble->beside[i] = (Beside){worst.state == CELL_BOUND, worst.error};
     }
     ref_cell_clear(&worst);
     return ok;
@@ -278,13 +277,11 @@ void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorK
 {
     bool bound = false;
     cell->error = mpfr_get_emin_min();
-    cell->planned = false;
     for (size_t i = 0; i < ensemble->known_count; i++) {
         if (ensemble->known[i].kind == kind &&
             (kind == ERROR_NATIVE || ensemble->known[i].omega == omega)) {
             const Beside *beside = &ensemble->known[i].beside;
             bound = bound || beside->bound;
-            cell->planned = cell->planned || beside->planned;
             cell->error = beside->off > cell->error ? beside->off : cell->error;
         }
     }
@@ -312,7 +309,6 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
         bool equal = mpfr_equal_p(ensemble->errors[i], worst);
         const Beside *one = &ensemble->beside[i];
         all.bound = more ? one->bound : all.bound || (equal && one->bound);
-        all.planned = all.planned || one->planned;
         all.off = one->off > all.off ? one->off : all.off;
         mpfr_max(worst, worst, ensemble->errors[i], MPFR_RNDN);
     }

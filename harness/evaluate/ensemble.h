@@ -16,7 +16,6 @@
 /* What is known of an error besides its size. */
 typedef struct {
     bool bound;     /* it is only an upper bound */
-    bool planned;   /* as RefCell's */
     mpfr_exp_t off; /* as RefCell's error */
 } Beside;
 

@@ -1,6 +1,6 @@
 /*
- * The rows of one point: layers evaluated and compared, precision raised where a promise was
- * broken.
+ * The rows of one point: layers evaluated and compared, precision raised where digits are not
+ * proven.
  */
 #include "evaluate.h"
 
@@ -28,7 +28,6 @@ static bool show_final(const Making *making)
     const Evaluation *evaluation = &making->evaluation;
     const FinalStreams streams = {.shared = evaluation->shared,
                                   .point = evaluation->point,
-                                  .plan = evaluation->plan,
                                   .base = evaluation->base,
                                   .run = evaluation->run,
                                   .converted = evaluation->converted,
@@ -43,7 +42,6 @@ static void making_visit(RefArchive *archive, void *state)
     RowsFound *found = &making->found;
     making->done = ref_archive_count(archive, making->done, making->depth);
     found->passed = ref_archive_flag(archive, found->passed);
-    found->broken = ref_archive_flag(archive, found->broken);
     ref_archive_doubles(archive, &found->lacking, 1, 0, INFINITY);
     ref_archive_doubles(archive, &found->wanted, 1, 0, INFINITY);
     ref_run_visit(archive, evaluation->run);
@@ -69,9 +67,7 @@ static void making_visit(RefArchive *archive, void *state)
 /* The name of an evaluation's state. */
 static const char *state_name(const Evaluation *evaluation)
 {
-    return evaluation->point->propagation ? "propagation"
-           : evaluation->certified        ? "rows-and-radii"
-                                          : "rows";
+    return evaluation->point->propagation ? "propagation" : "rows";
 }
 
 /* Takes a row that was just compared into what was found of those before it. */
@@ -83,8 +79,6 @@ static void take_row(Making *making, Row *row)
     const RefCell *judged = &row->errors.error[point->judge][point->norm];
     row_finish(point, row);
     found->passed = row_passes(point, row) && found->passed;
-    found->broken =
-        (!evaluation->certified && precision_promise_broken(evaluation, row)) || found->broken;
     found->lacking = fmax(found->lacking, precision_lacking(evaluation, row));
     found->wanted = fmax(found->wanted, precision_wanted(evaluation, judged));
 }
@@ -98,15 +92,14 @@ static EvaluateStatus evaluate_at(Making *making)
     making->found = (RowsFound){.passed = true};
     bool ok = evaluation_open(evaluation, true);
     if (ok) {
-        (void)ref_keeper_restore(evaluation->keeper, what, evaluation->bits.x, making_visit,
-                                 making);
+        (void)ref_keeper_restore(evaluation->keeper, what, evaluation->bits, making_visit, making);
     }
     while (ok && making->done < making->depth) {
         Row *row = &making->rows[making->done++];
         ok = evaluation_layer(evaluation, making->done, row);
         if (ok) {
             take_row(making, row);
-            ref_keeper_offer(evaluation->keeper, what, evaluation->bits.x, making_visit, making);
+            ref_keeper_offer(evaluation->keeper, what, evaluation->bits, making_visit, making);
         }
     }
     ok = ok && show_final(making);
@@ -115,7 +108,7 @@ static EvaluateStatus evaluate_at(Making *making)
 }
 
 /* Once more with other bits and a base of its own. */
-static EvaluateStatus evaluate_again(Making *making, RefBits bits)
+static EvaluateStatus evaluate_again(Making *making, mpfr_prec_t bits)
 {
     Evaluation *evaluation = &making->evaluation;
     evaluation->bits = bits;
@@ -129,43 +122,20 @@ static EvaluateStatus evaluate_again(Making *making, RefBits bits)
     return status;
 }
 
-/* At more bits while a promise is broken, digits are not proven, or a judged error is a bound above
- * the tolerance. */
-static EvaluateStatus evaluate_raising(Making *making)
-{
-    EvaluateStatus status = EVALUATE_OK;
-    RefBits bits;
-    for (int raises = 0; status == EVALUATE_OK &&
-                         precision_next(&bits, &making->evaluation, &making->found, raises);
-         raises++) {
-        status = evaluate_again(making, bits);
-    }
-    return status;
-}
-
-/* With a plan made before, where radii that nobody asked for do not suffice. */
-static EvaluateStatus evaluate_planned(Making *making)
-{
-    Evaluation *evaluation = &making->evaluation;
-    evaluation->certified = false;
-    EvaluateStatus status = evaluation_own_plan(evaluation)
-                                ? evaluate_again(making, evaluation->bits)
-                                : EVALUATE_NO_MEMORY;
-    return status == EVALUATE_OK ? evaluate_raising(making) : status;
-}
-
+/* At more bits while digits are not proven, or a judged error is a bound above the tolerance. */
 static EvaluateStatus evaluate_rows(Making *making)
 {
     const Evaluation *evaluation = &making->evaluation;
     EvaluateStatus status = evaluation_needs_base(evaluation)
                                 ? evaluate_again(making, evaluation->bits)
                                 : evaluate_at(making);
-    if (status == EVALUATE_OK) {
-        status = evaluate_raising(making);
+    mpfr_prec_t bits;
+    for (int raises = 0;
+         status == EVALUATE_OK && precision_next(&bits, evaluation, &making->found, raises);
+         raises++) {
+        status = evaluate_again(making, bits);
     }
-    return status == EVALUATE_OK && precision_wants_plan(evaluation, &making->found)
-               ? evaluate_planned(making)
-               : status;
+    return status;
 }
 
 /* m(T') alone. */
@@ -186,7 +156,7 @@ static EvaluateStatus evaluate_machine(bool *passed, const Shared *shared, const
     return status;
 }
 
-/* Radii or a plan, then the rows. */
+/* The precision, then the rows. */
 static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const Point *point,
                                      Row *rows, size_t depth, FinalSink *final, void *context)
 {
@@ -194,19 +164,14 @@ static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const P
     EvaluateStatus status = EVALUATE_NO_MEMORY;
     if (checkpoint_init(&checkpoint, shared->checkpoints, point, false)) {
         const RefKeeper *keeper = point->certify ? NULL : checkpoint_keeper(&checkpoint);
-        Making making = {.evaluation = {.shared = shared,
-                                        .point = point,
-                                        .base = shared->base,
-                                        .keeper = keeper},
+        Making making = {.evaluation = {.shared = shared, .point = point, .keeper = keeper},
                          .rows = rows,
                          .depth = depth,
                          .final = final,
                          .context = context};
-        if (evaluation_plan(&making.evaluation, point->reference == REFERENCE_DIFFERENCE)) {
-            status = evaluate_rows(&making);
-            *passed = status == EVALUATE_OK && making.found.passed;
-        }
-        ref_plan_clear(making.evaluation.own);
+        evaluation_begin(&making.evaluation);
+        status = evaluate_rows(&making);
+        *passed = status == EVALUATE_OK && making.found.passed;
     }
     checkpoint_clear(&checkpoint);
     return status;

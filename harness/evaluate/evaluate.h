@@ -13,7 +13,6 @@ typedef bool RowSink(void *context, const Point *point, const Row *row);
 typedef struct {
     const Shared *shared;
     const Point *point;
-    const RefPlan *plan; /* NULL where radii say what is right */
     const RefBase *base;
     const RefRun *run;
     MachineView converted, original; /* m(T') and m(T), tokens by content columns */
@@ -22,9 +21,9 @@ typedef struct {
 /* Looks at them.  false: memory is short. */
 typedef bool FinalSink(void *context, const FinalStreams *final);
 
-/* Evaluates one point: precision as the point says or as planned, raised where a value that was
- * promised did not come out, and where the judged error is a bound above the tolerance, until it is
- * a value or within.  *passed: no row fails (see row_passes). */
+/* Evaluates one point: precision as the point says or as r(T) asks for, raised where digits are not
+ * proven, and where the judged error is a bound above the tolerance, until it is a value or
+ * within.  *passed: no row fails (see row_passes). */
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
                               void *context) __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /*
- * One evaluation in progress, its plan and its precisions.
+ * One evaluation in progress, and its precisions.
  */
 #include "evaluation.h"
 
@@ -7,50 +7,22 @@
 
 #include <string.h>
 
-bool evaluation_own_plan(Evaluation *evaluation)
+void evaluation_begin(Evaluation *evaluation)
 {
-    const Point *point = evaluation->point;
-    ref_plan_clear(evaluation->own);
-    evaluation->own =
-        ref_plan_make_kept(&evaluation->shared->pair, point_omega(point), evaluation->keeper);
-    evaluation->plan = evaluation->own;
-    if (evaluation->own == NULL) {
-        return false;
-    }
-    evaluation->bits = shared_bits(evaluation->own, point);
-    return true;
+    evaluation->bits = shared_bits(evaluation->shared, evaluation->point);
+    evaluation->base = shared_base_of(evaluation->shared, evaluation->bits);
 }
 
-bool evaluation_plan(Evaluation *evaluation, bool difference)
-{
-    const Shared *shared = evaluation->shared;
-    const Point *point = evaluation->point;
-    evaluation->plan = shared->plan;
-    bool proven = shared->proven && point_proves(point);
-    evaluation->certified = point->certify || proven;
-    if (proven) {
-        evaluation->plan = NULL;
-        evaluation->bits = shared_proven_bits(shared, point);
-        evaluation->base = shared_base_of(shared, evaluation->bits.x);
-        return true;
-    }
-    if (difference && !ref_plan_serves(shared->plan, point_omega(point))) {
-        return evaluation_own_plan(evaluation);
-    }
-    evaluation->bits = shared_bits(evaluation->plan, point);
-    return true;
-}
-
-static RefRun *open_run(const Pair *pair, const Point *point, RefBits bits, const RefBase *base)
+static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
 {
     const double *x = pair->converted_x, *content = pair->bias_row_content;
     double omega = point_omega(point);
     if (point->propagation) {
-        return ref_propagation_run_open(pair, omega, bits.x, base);
+        return ref_propagation_run_open(pair, omega, bits, base);
     }
     return point->reference == REFERENCE_DIFFERENCE
-               ? ref_difference_open_at(&pair->converted, x, content, omega, bits, base)
-               : ref_run_open(&pair->converted, x, content, omega, bits.x, point->form);
+               ? ref_difference_open(&pair->converted, x, content, omega, bits, base)
+               : ref_run_open(&pair->converted, x, content, omega, bits, point->form);
 }
 
 /* What the base of one point alone keeps of r(T_infinity). */
@@ -61,15 +33,13 @@ static RefLimit own_limit(const Point *point)
 
 bool evaluation_needs_base(const Evaluation *evaluation)
 {
-    mpfr_prec_t base = ref_base_bits(evaluation->base), bits = evaluation->bits.x;
-    return ref_base_certified(evaluation->base) != evaluation->certified ||
-           (evaluation->certified ? base != bits : base < bits);
+    return ref_base_bits(evaluation->base) != evaluation->bits;
 }
 
 RefBase *evaluation_own_base(const Evaluation *evaluation)
 {
     const Point *point = evaluation->point;
-    const SharedBase wanted = {evaluation->certified, evaluation->bits.x, own_limit(point), 0};
+    const SharedBase wanted = {evaluation->bits, own_limit(point), 0};
     return shared_base(evaluation->shared, point, &wanted, evaluation->keeper);
 }
 
@@ -85,12 +55,12 @@ bool evaluation_open(Evaluation *evaluation, bool reference)
     if (reference) {
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
     }
-    if (evaluation->run != NULL && evaluation->certified && !ref_run_certify(evaluation->run)) {
+    if (evaluation->run != NULL && !ref_run_certify(evaluation->run)) {
         return false;
     }
     if (propagation && evaluation->run != NULL) {
-        evaluation->propagation = ref_propagation_open(
-            pair, evaluation->plan, evaluation->base, evaluation->run, point_omega(point), machine);
+        evaluation->propagation = ref_propagation_open(pair, evaluation->base, evaluation->run,
+                                                       point_omega(point), machine);
     }
     if (machine) {
         evaluation->machine = arithmetic_info(point->arithmetic);
@@ -155,8 +125,8 @@ static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *c
                              original);
         return;
     }
-    ref_compare_rows(&row->errors, &evaluation->shared->pair, evaluation->plan, evaluation->base,
-                     row->layer, rows, evaluation->run, converted, original);
+    ref_compare_rows(&row->errors, &evaluation->shared->pair, evaluation->base, row->layer, rows,
+                     evaluation->run, converted, original);
     if (evaluation->propagation != NULL) {
         ref_propagation_compare(&row->errors, evaluation->propagation, rows, converted);
     }
@@ -171,9 +141,9 @@ static bool evaluate_layer(Evaluation *evaluation, size_t layer, Row *row)
     MachineView converted, original;
     row->layer = layer;
     row->has_identical = evaluation->kernel != NULL;
-    row->precision_bits = (long)evaluation->bits.x;
+    row->precision_bits = (long)evaluation->bits;
     row->difference_bits =
-        evaluation->point->reference == REFERENCE_DIFFERENCE ? (long)evaluation->bits.e : 0;
+        evaluation->point->reference == REFERENCE_DIFFERENCE ? (long)evaluation->bits : 0;
     if (!reference_layer(evaluation)) {
         return false;
     }

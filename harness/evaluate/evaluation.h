@@ -11,26 +11,18 @@
 typedef struct {
     const Shared *shared;
     const Point *point;
-    const RefPlan *plan; /* the shared one, or own; NULL: radii alone say what is right */
-    RefPlan *own;
-    bool certified; /* there are radii */
     const RefBase *base;
     RefRun *run;                 /* NULL where no judged error needs r(T') */
     RefPropagation *propagation; /* NULL where it is not asked for */
     const ArithmeticInfo *machine;
     Kernel *kernel; /* NULL without an arithmetic */
-    RefBits bits;   /* of a run by itself x's alone */
+    mpfr_prec_t bits;
     const RefKeeper *keeper;
     MachineView converted, original; /* after the layer evaluated last */
 } Evaluation;
 
-/* Radii or a plan, and the precision for a point; with difference true a plan serves the
- * difference. false: memory is short. */
-bool evaluation_plan(Evaluation *evaluation, bool difference) __attribute__((warn_unused_result));
-
-/* A plan and precision of the point's own, which is cleared with ref_plan_clear.  false: memory is
- * short. */
-bool evaluation_own_plan(Evaluation *evaluation) __attribute__((warn_unused_result));
+/* The precision for a point, and the base of those that there are. */
+void evaluation_begin(Evaluation *evaluation);
 
 /* Is the base to be the point's own?  That of a group has the most bits that its points are known
  * to take beforehand.  A point of more lacks some; and radii are smaller with more, and with them

@@ -1,12 +1,12 @@
 /*
- * How a point is evaluated, by what it asks for: bits, threads, radii.
+ * How a point is evaluated, by what it asks for: bits, threads.
  */
 #include "mode.h"
 
 #include <math.h>
 #include <omp.h>
 
-/* Bits beside an error's digits (reference/trajectory/plan.c), with room for what rounding errors
+/* Bits beside an error's digits, with room for what rounding errors
  * grow by as a rule, in a stack and in one layer; for how deep a machine's errors lie; and for as
  * much as a stack is known to take. */
 #define BITS_BESIDE 68
@@ -29,17 +29,18 @@ PointBits point_bits(const Point *point)
     double machine = whole_limbs(BITS_MACHINE + digits);
     double all = fmax(machine, whole_limbs(hidden + digits));
     double likely = fmin(cap, all <= cap ? all : machine);
-    if (point->precision > 0) {
-        double bits = (double)point->precision;
-        return (PointBits){bits, bits, bits, bits, bits, bits};
-    }
     double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
-    return (PointBits){likely,
-                       difference ? fmin(likely, whole_limbs(digits)) : likely,
-                       fmin(cap, BITS_MOST + hidden),
-                       fmin(likely, whole_limbs(BITS_MACHINE + few)),
-                       BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND,
-                       hidden + few};
+    PointBits bits = {likely,
+                      difference ? fmin(likely, whole_limbs(digits)) : likely,
+                      fmin(cap, BITS_MOST + hidden),
+                      fmin(likely, whole_limbs(BITS_MACHINE + few)),
+                      BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND,
+                      hidden + few};
+    if (point->precision > 0) {
+        bits.likely = bits.difference = bits.first = (double)point->precision;
+        bits.most = fmax(bits.most, bits.likely);
+    }
+    return bits;
 }
 
 /* Products in a layer from which threads within a kernel are worth starting; and from which an
@@ -61,9 +62,4 @@ size_t point_threads(const Point *point)
 bool point_is_long(const Point *point)
 {
     return layer_products(&point->spec) >= LONG;
-}
-
-bool point_proves(const Point *point)
-{
-    return point_has_reference(point) && point->form == REF_STRUCTURED && !point->propagation;
 }

@@ -1,13 +1,12 @@
 /*
- * How a point is evaluated, by what it asks for: with how many bits and threads, with radii or with
- * a plan.
+ * How a point is evaluated, by what it asks for: with how many bits and threads.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_MODE_H
 #define HEADPROOF_HARNESS_EVALUATE_MODE_H
 
 #include "../grid/point.h"
 
-/* Working precision of a point's reference before it is planned. */
+/* Working precision of a point's reference before anything is known. */
 typedef struct {
     double likely;     /* as a rule: for predictions of time, and where long evaluations begin */
     double difference; /* the same of the difference itself; else as likely */
@@ -17,10 +16,11 @@ typedef struct {
     double hidden;     /* and what the construction error takes there, by subtracting */
 } PointBits;
 
-/* As asked for with --precision.  Else for the digits and room for rounding errors and, unless a
- * difference is evaluated by itself, 2 Omega log2 e bits, so that e^(-2 Omega) is seen behind
- * r(T'); at most the cap.  Where the cap leaves no room for the latter, the plan gives them up:
- * likely does too. */
+/* What a point begins with is as asked for with --precision.  Else for the digits and room for
+ * rounding errors and, unless a difference is evaluated by itself, 2 Omega log2 e bits, so that
+ * e^(-2 Omega) is seen behind
+ * r(T'); at most the cap.  Where the cap leaves no room for the latter, they
+ * are given up. */
 PointBits point_bits(const Point *point);
 
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
@@ -28,9 +28,5 @@ size_t point_threads(const Point *point);
 
 /* Is an evaluation so long that it is not to be begun with too few bits? */
 bool point_is_long(const Point *point);
-
-/* Is a point like this one evaluated with radii first, and with a plan only where they do not
- * suffice?  Not with --propagation, and not by full matrices. */
-bool point_proves(const Point *point);
 
 #endif

@@ -86,8 +86,8 @@ static bool offs_init(Offs *offs, const PositionLogits *logits, const FinalStrea
     mpfr_inits2(64, offs->original, offs->change, x_off, e_off, more, (mpfr_ptr)0);
     ref_errors_init(&offs->errors);
     ref_errors_set_digits(&offs->errors, point_digits(final->point));
-    ref_compare_rows(&offs->errors, pair, final->plan, final->base, pair->original.depth,
-                     (RefRows){p, 1}, final->run, &final->converted, &final->original);
+    ref_compare_rows(&offs->errors, pair, final->base, pair->original.depth, (RefRows){p, 1},
+                     final->run, &final->converted, &final->original);
     entry_off(x_off, &error[ERROR_NATIVE][NORM_MAX]);
     entry_off(e_off, &error[ERROR_CONSTRUCTION][NORM_MAX]);
     if (!pair->limit_is_original) {
@@ -159,7 +159,6 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
         return false;
     }
     take_errors(position, &offs.errors);
-    position->planned = ref_errors_planned(&offs.errors);
     predict(position, logits);
     ref_softmax_set(logits->softmax, logits->original, offs.original);
     position->loss = original_loss(logits);
@@ -185,7 +184,7 @@ void position_compare(Position *position, const PositionLogits *logits, bool kl)
     ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);
     compare(position, logits, ref_logits_row(logits->change, logits->row));
     if (kl) {
-        mpfr_t off; /* r(T)'s own is far below what the machine loses: its plan sees to that */
+        mpfr_t off; /* r(T)'s own is far below what the machine loses */
         mpfr_init2(off, 64);
         mpfr_set_zero(off, 1);
         ref_softmax_set(logits->softmax, logits->original, off);

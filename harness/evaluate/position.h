@@ -27,7 +27,6 @@ typedef struct {
     bool known;                /* predicted and margin are */
     bool lost;                 /* with an imitated activation r(T')'s is another, at every Omega
                                 * taken so far */
-    bool planned;              /* as RefCell's, of any */
     Figure loss;               /* of r(T) */
     Figure losses[AGAINST_COUNT], kl[AGAINST_COUNT];
     Figure errors[ERROR_KINDS]; /* largest entries, of the stream after the last layer */

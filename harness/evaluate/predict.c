@@ -63,14 +63,16 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
     }
     if (point->reference == REFERENCE_DIFFERENCE) {
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
-        bytes->run += ref_difference_bytes(&pair, (RefBits){bits, bits});
+        bytes->run += ref_difference_bytes(&pair, bits);
+    }
+    if (point_has_reference(point)) {
+        double beside = point->form == REF_DENSE ? ref_run_bytes(&pair, bits, REF_STRUCTURED) : 0;
+        bytes->run += ref_certify_bytes(&pair) + 2 * beside;
     }
     if (point->spec.held >
         0) { /* another layer than the base has now, where several are evaluated */
         bytes->run += case_layer_bytes(&point->spec);
     }
-    bool radii = point->certify || point_proves(point);
-    bytes->run += radii ? ref_certify_bytes(&pair) : 0;
     if (point->propagation) {
         bytes->run += ref_propagation_bytes(&pair, bits);
     }
@@ -241,8 +243,7 @@ PointCost point_cost_parts(const Point *point)
     bool difference = point->reference == REFERENCE_DIFFERENCE;
     Operations work = model_work(&pair.converted, dense);
     double converted = reference_seconds(work, bits, dense);
-    /* A difference takes the limit model along, and about twice as much for itself; so does the
-     * plan, at two precisions. */
+    /* A difference takes the limit model along, and about twice as much for itself. */
     cost.reference = converted;
     if (difference) {
         cost.reference += 2 * reference_seconds(work, point_bits(point).difference, dense);

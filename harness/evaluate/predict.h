@@ -37,7 +37,7 @@ void grid_announce(const Grid *grid, bool quiet);
 /* Seconds that a point takes on some machine.  A model of the work, good for comparing points and
  * for shares of progress, not for promising times. */
 typedef struct {
-    double base;      /* what its group shares: the plan, r(T), r(T_infinity) and m(T) */
+    double base;      /* what its group shares: r(T), r(T_infinity) and m(T) */
     double reference; /* r(T') */
     double machine;   /* m(T') */
 } PointCost;

@@ -1,5 +1,5 @@
 /*
- * What points of one case share, made and measured: pair, plan, base, the machine's original.
+ * What points of one case share, made and measured: pair, base, the machine's original.
  */
 #include "shared.h"
 
@@ -20,32 +20,8 @@ typedef struct {
     const RefKeeper *keeper;
 } Sharing;
 
-/* So often at most is a base made. */
-enum { BASES_MOST = 3 };
-
-static RefBits bits_asked(const RefPlan *plan, const Point *point)
-{
-    int digits = point_digits(point);
-    double omega = point_omega(point);
-    if (point->precision > 0) {
-        return (RefBits){point->precision, point->precision};
-    }
-    if (point->reference == REFERENCE_DIFFERENCE) {
-        return ref_plan_both_bits(plan, digits, omega, point->max_bits);
-    }
-    mpfr_prec_t bits = ref_plan_working_bits(plan, digits, omega, point->max_bits);
-    return (RefBits){bits, bits};
-}
-
-RefBits shared_bits(const RefPlan *plan, const Point *point)
-{
-    RefBits bits = bits_asked(plan, point);
-    /* What e inherits is held against layers of x's bits; a radius is of x and e at once. */
-    if (point->propagation || point->certify) {
-        bits.x = bits.e = bits.x > bits.e ? bits.x : bits.e;
-    }
-    return bits;
-}
+/* So often at most is a base made, with twice the bits where nothing was known. */
+enum { BASES_MOST = 6 };
 
 /* m(T) on its way: [done, size] of the trajectory. */
 typedef struct {
@@ -139,29 +115,12 @@ RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase 
     const RefBaseOptions options = {
         .keeper = point->certify || shared->family != NULL ? NULL : keeper,
         .weights = shared->weights,
-        .certify = wanted->certify,
         .most_lost = wanted->most_lost,
     };
     return ref_base_make(&shared->pair, wanted->bits, point->form, wanted->limit, &options);
 }
 
-/* Of r(T), for this point.  A plan that does not serve its Omega says nothing of e there: e has a
- * plan of its own, and a base if that asks for more. */
-static mpfr_prec_t bits_needed(const Shared *made, const Point *point)
-{
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    const RefPlan *plan = made->plan;
-    double omega = point_omega(point);
-    if (!point_has_reference(point)) {
-        return 0;
-    }
-    if (difference && plan != NULL && point->precision == 0 && !ref_plan_serves(plan, omega)) {
-        return ref_plan_working_bits(plan, point_digits(point), 0, point->max_bits);
-    }
-    return shared_bits(plan, point).x;
-}
-
-RefBits shared_proven_bits(const Shared *shared, const Point *point)
+mpfr_prec_t shared_bits(const Shared *shared, const Point *point)
 {
     double base = (double)ref_base_bits(shared->base), cap = (double)point->max_bits, bits = base;
     if (point->precision > 0) {
@@ -171,7 +130,7 @@ RefBits shared_proven_bits(const Shared *shared, const Point *point)
         double all = 64 * ceil((lost + point_bits(point).hidden) / 64);
         bits = all <= cap ? fmax(all, base) : base;
     }
-    return (RefBits){(mpfr_prec_t)bits, (mpfr_prec_t)bits};
+    return (mpfr_prec_t)bits;
 }
 
 /* m(T) in the forms that points ask for.  false: memory is short. */
@@ -206,9 +165,16 @@ static bool fill_base(Shared *made, const Sharing *of, SharedBase wanted)
     return made->base != NULL;
 }
 
-/* A base with radii for points like this one, once more with more bits while they show that r(T)
- * loses more than was guessed; where nothing of it is known then, and nobody asked for radii, a
- * plan has to do.  false: memory is short. */
+/* Bits for a point whose r(T) lost so many of these: as its digits ask for, or twice as many where
+ * nothing is known. */
+static double bits_next(const Point *point, double lost, double bits)
+{
+    bool known = lost < bits || point->precision > 0;
+    return known ? bits_for(point, lost) : fmin(2 * bits, (double)point->max_bits);
+}
+
+/* A base for points like this one, once more with more bits while its radii show that r(T) loses
+ * more than was guessed.  false: memory is short. */
 static bool fill_proven(Shared *made, const Point *point, const Sharing *of)
 {
     PointBits guess = point_bits(point);
@@ -216,32 +182,16 @@ static bool fill_proven(Shared *made, const Point *point, const Sharing *of)
     double bits = 0, needed = difference && point_is_long(point) ? guess.likely : guess.first;
     for (int bases = 1; bases <= BASES_MOST && needed > bits; bases++) {
         bits = needed;
-        bool last = bases == BASES_MOST || bits_for(point, bits) <= bits;
-        SharedBase wanted = {.certify = true,
-                             .bits = (mpfr_prec_t)bits,
+        bool last = bases == BASES_MOST || bits_next(point, bits, bits) <= bits;
+        SharedBase wanted = {.bits = (mpfr_prec_t)bits,
                              .most_lost = last ? 0 : bits - guess.machine};
         if (!fill_base(made, of, wanted)) {
             return false;
         }
         made->lost = ref_base_lost(made->base);
-        needed = bits_for(point, fmin(made->lost, bits));
+        needed = bits_next(point, made->lost, bits);
     }
-    made->proven = made->lost < INFINITY || point->certify;
     return true;
-}
-
-/* A plan, and a base at the bits that points then need, unless there is one for others.  false:
- * memory is short. */
-static bool fill_planned(Shared *made, const Sharing *of)
-{
-    mpfr_prec_t bits = 0;
-    made->plan = ref_plan_make_kept(&made->pair, 0, of->keeper);
-    for (size_t i = 0; made->plan != NULL && i < of->count; i++) {
-        mpfr_prec_t needed = bits_needed(made, of->points[i]);
-        bits = needed > bits ? needed : bits;
-    }
-    SharedBase wanted = {.certify = of->points[0]->certify, .bits = bits};
-    return made->plan != NULL && (made->proven || fill_base(made, of, wanted));
 }
 
 const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits)
@@ -254,22 +204,22 @@ const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits)
     return shared->base;
 }
 
-/* Bases for the points with radii whose bits are others, while there is room: a point without one
- * makes its own.  false: memory is short. */
+/* Bases for the points whose bits are others, while there is room: a point without one makes its
+ * own.  false: memory is short. */
 static bool fill_others(Shared *made, const Sharing *of)
 {
     double room = made->limit == REF_LIMIT_TAPE ? 0 : of->tape_room;
     made->others = calloc(of->count, sizeof *made->others);
     for (size_t i = 0; made->others != NULL && i < of->count; i++) {
-        if (!point_proves(of->points[i])) {
+        if (!point_has_reference(of->points[i])) {
             continue;
         }
-        mpfr_prec_t bits = shared_proven_bits(made, of->points[i]).x;
+        mpfr_prec_t bits = shared_bits(made, of->points[i]);
         double bytes = ref_base_bytes(&made->pair, bits, REF_LIMIT_STREAMS);
         if (ref_base_bits(shared_base_of(made, bits)) == bits || bytes > room) {
             continue;
         }
-        const SharedBase wanted = {true, bits, REF_LIMIT_STREAMS, 0};
+        const SharedBase wanted = {bits, REF_LIMIT_STREAMS, 0};
         RefBase *base = shared_base(made, of->points[i], &wanted, NULL);
         if (base == NULL) {
             return false;
@@ -280,31 +230,16 @@ static bool fill_others(Shared *made, const Sharing *of)
     return made->others != NULL;
 }
 
-/* m(T) in the forms that points ask for, and the base: with radii where a point's digits are
- * proven, else at the bits of a plan. */
+/* m(T) in the forms that points ask for, and the bases. */
 static bool fill(Shared *made, const Sharing *of)
 {
-    const Point *proves = NULL;
-    bool planned = false;
+    const Point *asks = NULL;
     for (size_t i = 0; i < of->count; i++) {
-        bool first = proves == NULL || (proves->precision > 0 && of->points[i]->precision == 0);
-        proves = first && point_proves(of->points[i]) ? of->points[i] : proves;
+        bool first = asks == NULL || (asks->precision > 0 && of->points[i]->precision == 0);
+        asks = first && point_has_reference(of->points[i]) ? of->points[i] : asks;
     }
-    if (!fill_originals(made, of) || (proves != NULL && !fill_proven(made, proves, of)) ||
-        (made->proven && !fill_others(made, of))) {
-        return false;
-    }
-    for (size_t i = 0; i < of->count; i++) {
-        bool proven = made->proven && point_proves(of->points[i]);
-        planned = planned || (point_has_reference(of->points[i]) && !proven);
-    }
-    return !planned || fill_planned(made, of);
-}
-
-bool shared_plan(Shared *made, const Point *point)
-{
-    made->proven = false;
-    return made->plan != NULL || fill_planned(made, &(Sharing){&point, 1, 0, NULL});
+    return fill_originals(made, of) &&
+           (asks == NULL || (fill_proven(made, asks, of) && fill_others(made, of)));
 }
 
 /* On as many threads as OpenMP would start here. */
@@ -383,7 +318,6 @@ void shared_clear(Shared *shared)
         ref_base_clear(shared->others[i]);
     }
     free(shared->others);
-    ref_plan_clear(shared->plan);
     if (shared->family == NULL) {
         ref_weights_clear(shared->weights);
     }

@@ -1,6 +1,6 @@
 /*
- * What the points of one case share: the pair of models, the plan, the base trajectory and the
- * original's machine trajectories.
+ * What the points of one case share: the pair of models, the base trajectory and the original's
+ * machine trajectories.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_SHARED_H
 #define HEADPROOF_HARNESS_EVALUATE_SHARED_H
@@ -14,13 +14,11 @@ typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
 typedef struct {
     Pair pair;
     struct Layers *layers; /* of the pair, or NULL */
-    RefPlan *plan;         /* NULL where every point has its own, or none */
     Family *family;        /* of one of many inputs: what is not its own; else NULL */
-    bool proven;           /* of point_proves: radii say what is right, until they do not suffice */
     RefBase *base;    /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit;   /* what the base keeps of r(T_infinity) */
-    double lost;      /* by r(T) as proven: ref_base_lost */
-    RefBase **others; /* [other_count] of bits that some points need instead, with radii */
+    double lost;      /* by r(T): ref_base_lost */
+    RefBase **others; /* [other_count] of bits that some points need instead */
     size_t other_count;
     RefWeights *weights; /* own, or the family's */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
@@ -28,8 +26,8 @@ typedef struct {
     Checkpoints *checkpoints; /* NULL: none are made */
 } Shared;
 
-/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that the most
- * demanding of them needs, of those that the plan serves.  tape_room: bytes that the record of
+/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that r(T)
+ * needs for one of them.  tape_room: bytes that the record of
  * r(T_infinity) may take, which differences at many Omegas share; 0: there is no such record.
  * checkpoints: where this and the points' evaluations are kept on the way, or NULL. */
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
@@ -41,10 +39,6 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
                                   double tape_room) __attribute__((warn_unused_result));
 
 void shared_clear(Shared *shared);
-
-/* What shared_make made for this one point, with a plan and the base at its bits, which are
- * shared_bits.  false: memory is short. */
-bool shared_plan(Shared *shared, const Point *point) __attribute__((warn_unused_result));
 
 /* tape_room for a group of so many points, where memory bytes may be used. */
 double shared_tape_room(double memory, size_t points);
@@ -58,13 +52,9 @@ double shared_original_bytes(const Model *original);
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
 
-/* The point's working precisions: as it says, or as planned. */
-RefBits shared_bits(const RefPlan *plan, const Point *point);
-
-/* A base: with radii or not, r(T) at so many bits, and of r(T_infinity) what limit says; most_lost
- * as ref_base_make has it. */
+/* A base: r(T) at so many bits, and of r(T_infinity) what limit says; most_lost as ref_base_make
+ * has it. */
 typedef struct {
-    bool certify;
     mpfr_prec_t bits;
     RefLimit limit;
     double most_lost;
@@ -72,10 +62,9 @@ typedef struct {
 RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted,
                      const RefKeeper *keeper) __attribute__((warn_unused_result));
 
-/* The precisions of a point that point_proves, of x and e alike, as a radius is of both: that of
- * the base, or as it says; for what is subtracted, what r(T) loses and e^(-2 Omega) hides beside
- * the digits. */
-RefBits shared_proven_bits(const Shared *shared, const Point *point);
+/* The precision that a point begins with: that of the base, or as it says; for what is subtracted,
+ * what r(T) loses and e^(-2 Omega) hides beside the digits. */
+mpfr_prec_t shared_bits(const Shared *shared, const Point *point);
 
 /* Of the bases that there are, the one of just so many bits, or else the first. */
 const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits);

@@ -63,7 +63,7 @@ static EvaluateStatus worst_at(RefCell *worst, RowsFound *found, Evaluation *eva
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
         number = worsen(worst, cell, row.errors.contradiction);
         found->wanted = fmax(found->wanted, number ? precision_wanted(evaluation, cell) : 0);
-        if (evaluation->certified && cell->state == CELL_BOUND) {
+        if (cell->state == CELL_BOUND) {
             found->lacking = fmax(found->lacking, precision_proof_lacking(evaluation, &row));
         }
     }
@@ -82,17 +82,19 @@ static bool judges_converted(const Point *point)
 EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
 {
     bool reference = point->judge == ERROR_CONSTRUCTION || point->judge == ERROR_ROUNDING;
-    Evaluation evaluation = {.shared = shared, .point = point, .base = shared->base};
+    Evaluation evaluation = {.shared = shared, .point = point};
     RefBase *base = NULL;
-    RefBits next;
+    mpfr_prec_t next;
     if (judges_converted(point) && point_overflows(point)) { /* as row_finish has it */
         worst->state = CELL_NONFINITE;
         mpfr_set_nan(worst->value);
         return EVALUATE_OK;
     }
-    bool ok = evaluation_plan(&evaluation, reference && point->reference == REFERENCE_DIFFERENCE);
-    if (ok && !reference) {
-        evaluation.bits = (RefBits){ref_base_bits(shared->base), ref_base_bits(shared->base)};
+    bool ok = true;
+    evaluation_begin(&evaluation);
+    if (!reference) {
+        evaluation.base = shared->base;
+        evaluation.bits = ref_base_bits(shared->base);
     }
     for (int raises = 0; ok;) {
         RowsFound found = {0};
@@ -106,16 +108,11 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
         if (ok && precision_next(&next, &evaluation, &found, raises)) {
             evaluation.bits = next;
             raises++;
-        } else if (ok && precision_wants_plan(&evaluation, &found)) {
-            evaluation.certified = false;
-            ok = evaluation_own_plan(&evaluation);
-            raises = 0;
         } else {
             break;
         }
     }
     ref_base_clear(base);
-    ref_plan_clear(evaluation.own);
     return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
 }
 

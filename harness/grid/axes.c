@@ -200,11 +200,6 @@ static bool penalty_matters(const Point *point)
     return has_machine(point) && has_omega(point);
 }
 
-static bool has_automatic_bits(const Point *point)
-{
-    return point_has_reference(point) && point->precision == 0;
-}
-
 static bool is_judged(const Point *point)
 {
     return point->judged;
@@ -618,7 +613,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                         NULL,
                         {BITS, WORDS(precisions)},
                         {WORD(0)},
-                        "bits of the reference",
+                        "bits that the reference begins with",
                         .roles = ROLE_REFERENCE,
                         FIELD(precision),
                         .matters = point_has_reference,
@@ -627,11 +622,11 @@ static const AxisInfo infos[AXIS_COUNT] = {
                        NULL,
                        {BITS},
                        {INTEGER(65536)},
-                       "where precision auto stops",
+                       "where the precision stops",
                        .scalar = true,
                        .roles = ROLE_BITS,
                        FIELD(max_bits),
-                       .matters = has_automatic_bits,
+                       .matters = point_has_reference,
                        .base_free = true},
     [AXIS_TOLERANCE] = {"tolerance",
                         NULL,

@@ -181,20 +181,12 @@ static int ask_propagation(Grid *grid)
     return 0;
 }
 
-/* Radii are of the heads' structure, and of no layer's parts. */
-static int ask_certify(Grid *grid, const RunOptions *run)
+static int ask_certify(Grid *grid)
 {
-    if (run->propagation) {
-        return complain((Origin){.flag = "certify"}, NULL, "expected it without --propagation");
-    }
     for (size_t i = 0; i < grid->count; i++) {
         if (!point_has_reference(&grid->points[i])) {
             return complain((Origin){.flag = "certify"}, NULL,
                             "expected it without --reference none");
-        }
-        if (grid->points[i].form == REF_DENSE) {
-            return complain((Origin){.flag = "certify"}, NULL,
-                            "expected --reference-form structured");
         }
         grid->points[i].certify = true;
     }
@@ -275,7 +267,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     note_listed(grid, &sections, &flags);
     status = status != 0 ? status : check_model_flags(grid, run);
     status = status != 0 || !run->propagation ? status : ask_propagation(grid);
-    status = status != 0 || !run->certify ? status : ask_certify(grid, run);
+    status = status != 0 || !run->certify ? status : ask_certify(grid);
     status = status != 0 ? status
                          : distinct_check_run(grid, run, command, arguments + operand,
                                               (size_t)(argc - operand));

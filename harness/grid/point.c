@@ -54,7 +54,6 @@ static void cell_visit(RefArchive *archive, RefCell *cell)
     cell->state = ref_archive_choice(archive, cell->state, CELL_NONFINITE + 1);
     cell->error = ref_archive_exponent(archive, cell->error);
     ref_archive_doubles(archive, &cell->lacking, 1, 0, INFINITY);
-    cell->planned = ref_archive_flag(archive, cell->planned);
     ref_archive_number(archive, cell->value);
 }
 

@@ -137,8 +137,8 @@ typedef struct {
     size_t layer; /* from 1 */
     RefErrors errors;
     bool has_identical;
-    double identical;     /* share of bit-equal entries, in [0, 1] */
-    long precision_bits;  /* of x: RefBits */
+    double identical; /* share of bit-equal entries, in [0, 1] */
+    long precision_bits;
     long difference_bits; /* of e; 0: there is none */
     Status status;
 } Row;

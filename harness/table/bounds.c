@@ -22,17 +22,10 @@ void bounds_take(BoundsList *list, const char *name, CellState state)
     }
 }
 
-void bounds_end(BoundsList *list)
-{
-    if (list->planned) {
-        add(list, BOUNDS_PLANNED);
-    }
-}
-
 int bounds_write(FILE *file, const Point *point, const Row *row)
 {
     RefCell size;
-    BoundsList list = {file, false, false};
+    BoundsList list = {file, false};
     ref_cell_init(&size, point_digits(point));
     for (size_t i = 0; column_at(i) != NULL; i++) {
         const Column *column = column_at(i);
@@ -41,9 +34,7 @@ int bounds_write(FILE *file, const Point *point, const Row *row)
         }
         column_value(&size, column, point, row);
         bounds_take(&list, column->name, size.state);
-        list.planned = list.planned || size.planned;
     }
-    bounds_end(&list);
     ref_cell_clear(&size);
     return ferror(file) ? -1 : 0;
 }

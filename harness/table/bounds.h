@@ -1,7 +1,7 @@
 /*
  * The column `bounds`: the names of a row's cells that are only upper bounds, in the columns'
- * order, a semicolon between two; and at the end BOUNDS_PLANNED where digits of the row are what a
- * plan promises, and not proven.
+ * order, a semicolon between two.  In tables of earlier versions BOUNDS_PLANNED may stand behind
+ * them: digits of the row were not proven.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_BOUNDS_H
 #define HEADPROOF_HARNESS_TABLE_BOUNDS_H
@@ -30,14 +30,11 @@ bool bounds_read(CellState *states, const char *text, size_t length)
 /* A list that is being written. */
 typedef struct {
     FILE *file;
-    bool any, planned;
+    bool any;
 } BoundsList;
 
 /* One more cell: its name, if it is a bound. */
 void bounds_take(BoundsList *list, const char *name, CellState state);
-
-/* What ends the list. */
-void bounds_end(BoundsList *list);
 
 /* Is the name in the list, which a NUL ends? */
 bool bounds_has(const char *list, const char *name);

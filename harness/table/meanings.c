@@ -27,9 +27,7 @@ static const Said said[] = {
     {NULL, OPTIONS_COLUMN, "words", "`axis=value` of other axes: given, or not at their default"},
     {"attribute", LAYER_COLUMN, "integer", "the layer of the head, from 1; blank: in no layer"},
     {NULL, LAYER_COLUMN, "integer", "the layer, from 1, after which the row was compared"},
-    {NULL, BOUNDS_COLUMN, "words",
-     "the row's columns whose cells are only upper bounds, with `;`; at the end `planned` where "
-     "digits are what a plan promises, and not proven"},
+    {NULL, BOUNDS_COLUMN, "words", "the row's columns whose cells are only upper bounds, with `;`"},
     {NULL, "identical", "share", "numbers in which m(T′) and m(T) agree bit by bit, of all"},
     REF_SCALARS(SCALAR),
     {NULL, "precision_bits", "bits", "precision of the reference's r(T), r(T∞) and r(T′)"},

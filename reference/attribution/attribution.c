@@ -8,6 +8,7 @@
 
 #include "../evaluator/layer_norm.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- Paths --------------------------------------------------------------------------------- */
@@ -285,8 +286,8 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
 }
 
 /* bound *= (1 + sqrt(d)) / sqrt(s), which the sum of |entries| of a gradient is over |u|_1 at most;
- * s the least where every entry is off by 2^error. */
-static void widen_by_norm(mpfr_ptr bound, const RefWrites *writes, mpfr_exp_t error)
+ * s the least of a row that far off. */
+static void widen_by_norm(mpfr_ptr bound, const RefWrites *writes)
 {
     const RefUnembedding *u = &writes->paths->unembedding;
     mpfr_t root, t;
@@ -295,8 +296,7 @@ static void widen_by_norm(mpfr_ptr bound, const RefWrites *writes, mpfr_exp_t er
     }
     mpfr_inits2(64, root, t, (mpfr_ptr)0);
     mpfr_sqrt(root, ap_at(&writes->square, 0, 0), MPFR_RNDD);
-    mpfr_set_ui_2exp(t, 1, error, MPFR_RNDU);
-    mpfr_sub(root, root, t, MPFR_RNDD);
+    mpfr_sub(root, root, writes->off, MPFR_RNDD);
     mpfr_set_d(t, u->norm.eps, MPFR_RNDD);
     mpfr_sqrt(t, t, MPFR_RNDD);
     mpfr_max(root, root, t, MPFR_RNDD);
@@ -307,12 +307,11 @@ static void widen_by_norm(mpfr_ptr bound, const RefWrites *writes, mpfr_exp_t er
     mpfr_clears(root, t, (mpfr_ptr)0);
 }
 
-void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites *writes,
-                           const RefReadout *readout, size_t k)
+void ref_attribution_bound(mpfr_ptr bound, const RefWrites *writes, const RefReadout *readout,
+                           size_t k)
 {
     const RefPaths *paths = writes->paths;
     size_t rows = writes->value.rows;
-    mpfr_exp_t error = ref_plan_error(plan, 1, writes->bits);
     mpfr_t size, t;
     mpfr_init2(size, 64);
     mpfr_init2(t, 64);
@@ -326,13 +325,27 @@ void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites 
     mpfr_mul_ui(size, size, rows * paths->width + 16, MPFR_RNDU);
     mpfr_prec_t bits = readout->reading.bits - ATTRIBUTION_BITS;
     mpfr_mul_2si(size, size, -(long)(bits < writes->bits ? bits : writes->bits), MPFR_RNDU);
-    for (size_t l = 2; l <= paths->model->depth; l++) {
-        mpfr_exp_t here = ref_plan_error(plan, l, writes->bits);
-        error = here > error ? here : error;
-    }
-    mpfr_mul_2si(bound, ap_at(&readout->norm, 0, k), error + 1, MPFR_RNDU);
-    widen_by_norm(bound, writes, error);
+    mpfr_mul(bound, ap_at(&readout->norm, 0, k), writes->off, MPFR_RNDU);
+    widen_by_norm(bound, writes);
     mpfr_add(bound, bound, size, MPFR_RNDU);
     mpfr_clear(size);
     mpfr_clear(t);
+}
+
+double ref_writes_lost(const RefWrites *writes)
+{
+    mpfr_exp_t size = mpfr_get_emin();
+    for (size_t c = 0; c < writes->last.columns; c++) {
+        mpfr_srcptr x = ap_at(&writes->last, 0, c);
+        size = mpfr_regular_p(x) && mpfr_get_exp(x) > size ? mpfr_get_exp(x) : size;
+    }
+    return !mpfr_number_p(writes->off) ? INFINITY
+           : mpfr_zero_p(writes->off)
+               ? 0
+               : fmax(0, (double)(mpfr_get_exp(writes->off) - size) + (double)writes->bits);
+}
+
+mpfr_prec_t ref_writes_bits(const RefWrites *writes)
+{
+    return writes->bits;
 }

@@ -77,11 +77,17 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
               size_t path, size_t j, size_t k);
 
 /* How far, at most, the sum of all terms of logits[k] is from the logit of the stream, and either
- * from r(T')'s: 2^(e + 1) |w_k|_1, where 2^e is the plan's a-priori error of the stream, once for
- * the stream at the end and once for what sublayers round on the way; and what the terms' own sums
- * round, (widths + 16) 2^-bits times the sum of their absolute products.  With a final norm the
- * first is 2^(e + 1) (1 + sqrt(d)) |u_k|_1 / sqrt(s), sqrt(s) less 2^e. */
-void ref_attribution_bound(mpfr_ptr bound, const RefPlan *plan, const RefWrites *writes,
-                           const RefReadout *readout, size_t k);
+ * from r(T')'s: |u_k|_1 times the last token's radii, of every sublayer once for what it rounds,
+ * and of the last once more; and what the terms' own sums round, (widths + 16) 2^-bits times the
+ * sum of
+ * their absolute products.  With a final norm the first is that times (1 + sqrt(d)) / sqrt(s),
+ * sqrt(s) less the radii. */
+void ref_attribution_bound(mpfr_ptr bound, const RefWrites *writes, const RefReadout *readout,
+                           size_t k);
+
+/* By how many bits the last token's row, or its norm, is known to fewer than its own; infinite
+ * where nothing is known. */
+double ref_writes_lost(const RefWrites *writes);
+mpfr_prec_t ref_writes_bits(const RefWrites *writes);
 
 #endif

@@ -50,6 +50,7 @@ struct RefWrites {
     mpfr_prec_t bits;
     ApMat value, last;
     ApMat square; /* [1, 1] with a final norm, s of the last token */
+    mpfr_t off; /* what that token's row is off by at the end, and all that is rounded on the way */
 };
 
 /* reading [count + 1, width], norm [1, count + 1], |u|_1: the logits', and last the mean's. */

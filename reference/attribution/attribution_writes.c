@@ -307,6 +307,21 @@ static void freeze_norm(Scratch *s, RefWrites *writes)
     }
 }
 
+/* off += the last token's radius behind a sublayer, which is at least what that rounds; twice at
+ * the end. */
+static void add_off(const Scratch *s, RefWrites *writes, const RefRun *run)
+{
+    const Columns content = {0, s->x.columns};
+    mpfr_t radius, squares;
+    mpfr_inits2(64, radius, squares, (mpfr_ptr)0);
+    ref_run_radius(run, RADIUS_STREAM, s->row, 1, content, radius, squares);
+    if (run->next.layer == run->model->depth) {
+        mpfr_mul_2ui(radius, radius, 1, MPFR_RNDU);
+    }
+    mpfr_add(writes->off, writes->off, radius, MPFR_RNDU);
+    mpfr_clears(radius, squares, (mpfr_ptr)0);
+}
+
 static void write_all(Scratch *s, RefWrites *writes, RefRun *run)
 {
     const Model *model = writes->paths->model;
@@ -316,6 +331,7 @@ static void write_all(Scratch *s, RefWrites *writes, RefRun *run)
         read_normed(s, &model->sublayers[sublayer].norm);
         write_sublayer(s, writes, sublayer);
         ref_run_layer(run);
+        add_off(s, writes, run);
         load_stream(&s->x, run);
     }
     for (size_t c = 0; c < writes->last.columns; c++) {
@@ -334,7 +350,11 @@ RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double 
     frexp(omega, &exponent);
     mpfr_prec_t working = bits + ATTRIBUTION_BITS + (exponent > 0 ? exponent : 0);
     size_t rows = layout_rows(&paths->model->layout);
-    bool ok = writes != NULL && run != NULL &&
+    if (writes != NULL) {
+        mpfr_init2(writes->off, 64);
+        mpfr_set_zero(writes->off, 1);
+    }
+    bool ok = writes != NULL && run != NULL && ref_run_certify(run) &&
               scratch_init(&scratch, paths->model, omega, working) &&
               ap_init(&writes->value, rows, paths->width, working) &&
               ap_init(&writes->last, 1, paths->unembedding.d, working) &&
@@ -360,6 +380,7 @@ void ref_writes_clear(RefWrites *writes)
         ap_clear(&writes->value);
         ap_clear(&writes->last);
         ap_clear(&writes->square);
+        mpfr_clear(writes->off);
         free(writes);
     }
 }

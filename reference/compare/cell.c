@@ -46,7 +46,6 @@ void ref_cell_set(RefCell *cell, const RefCell *from)
     cell->digits = from->digits;
     cell->error = from->error;
     cell->lacking = from->lacking;
-    cell->planned = from->planned;
     mpfr_set(cell->value, from->value, MPFR_RNDN);
 }
 
@@ -59,7 +58,6 @@ static void cell_reset(RefCell *cell)
 {
     cell->state = CELL_ABSENT;
     cell->lacking = 0;
-    cell->planned = false;
 }
 
 void ref_errors_init(RefErrors *errors)
@@ -96,31 +94,6 @@ void errors_reset(RefErrors *errors)
     errors->lacking = errors->hidden = errors->noise = 0;
     errors->contradiction = false;
     errors->left_range = false;
-}
-
-static void cell_plan(RefCell *cell)
-{
-    bool number = cell->state == CELL_VALUE || cell->state == CELL_BOUND;
-    cell->planned = number && cell->error > mpfr_get_emin_min();
-}
-
-void errors_plan(RefErrors *errors)
-{
-    each_cell(errors, cell_plan);
-}
-
-bool ref_errors_planned(const RefErrors *errors)
-{
-    bool planned = false;
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        for (int norm = 0; norm < NORM_COUNT; norm++) {
-            planned = planned || errors->error[kind][norm].planned;
-        }
-    }
-    for (int i = 0; i < SCALAR_COUNT; i++) {
-        planned = planned || errors->scalar[i].planned;
-    }
-    return planned;
 }
 
 /* Do a and b round to the same digits? */
@@ -266,6 +239,9 @@ bool cell_zero(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
     return true;
 }
 
+/* Bits that no evaluation is made with for one cell; and more than any cell lacks that is known. */
+enum { LACKING_MOST = 1 << 12, LACKING_UNKNOWN = 1 << 30 };
+
 double cell_lacks(const RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
 {
     double digits = ceil(cell->digits * LOG2_10) + 4; /* and some to spare */
@@ -274,5 +250,6 @@ double cell_lacks(const RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
     }
     double below =
         mpfr_regular_p(value) ? (double)mpfr_get_exp(value) : (double)mpfr_get_exp(error);
-    return fmax(1, (double)mpfr_get_exp(error) - below + digits);
+    double lacks = fmax(1, (double)mpfr_get_exp(error) - below + digits);
+    return lacks <= LACKING_MOST || lacks >= LACKING_UNKNOWN ? lacks : 0;
 }

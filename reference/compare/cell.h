@@ -15,11 +15,9 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error);
  * value. */
 bool cell_zero(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error);
 
-/* Bits that the error must fall by until the cell of that value is one; 0: it is. */
+/* Bits that the error must fall by until the cell of that value is one; 0: it is, or that is out of
+ * reach; 2^30 and more: nothing is known. */
 double cell_lacks(const RefCell *cell, mpfr_srcptr value, mpfr_srcptr error);
-
-/* Numbers that are not exact are planned. */
-void errors_plan(RefErrors *errors);
 
 /* Every cell absent, no contradiction. */
 void errors_reset(RefErrors *errors);

@@ -27,28 +27,21 @@ static void original_size(RefErrors *errors, mpfr_ptr norm, const ApMat *origina
     norms_clear(&norms);
 }
 
-/* r(T)'s scores carry the stream's relative loss and that of their product, or their radius. */
-static void compare_score(RefErrors *errors, const RefPlan *plan, const RefBase *base, size_t layer)
+/* r(T)'s scores, with their radius. */
+static void compare_score(RefErrors *errors, const RefBase *base, size_t layer)
 {
     mpfr_srcptr score = ap_at(&base->score_max, 0, layer - 1);
+    RefCell *cell = &errors->scalar[SCALAR_SCORE];
     mpfr_t error;
     if (!base->has_scores) {
         return;
     }
     mpfr_init2(error, REF_CELL_BITS);
-    if (ref_base_certified(base)) {
-        mpfr_mul_2si(error, score, -COMPARED_BITS, MPFR_RNDU);
-        mpfr_add(error, error, ap_at(&base->score_off, 0, layer - 1), MPFR_RNDU);
-        entry_error_limit(error);
-    } else {
-        mpfr_exp_t relative = ref_plan_relative_error(plan, layer, base->bits);
-        mpfr_mul_2si(error, score, (long)relative + 8, MPFR_RNDU);
-    }
-    RefCell *cell = &errors->scalar[SCALAR_SCORE];
+    mpfr_mul_2si(error, score, -COMPARED_BITS, MPFR_RNDU);
+    mpfr_add(error, error, ap_at(&base->score_off, 0, layer - 1), MPFR_RNDU);
+    comparison_limit(error);
     cell_settle(cell, score, error);
-    if (ref_base_certified(base)) {
-        errors->lacking = fmax(errors->lacking, cell_lacks(cell, score, error));
-    }
+    errors->lacking = fmax(errors->lacking, cell_lacks(cell, score, error));
     mpfr_clear(error);
 }
 
@@ -64,12 +57,7 @@ static void ask_construction(Comparison *comparison, const Known *known, const S
         return;
     }
     error->side = e;
-    error->certified = known->certified;
-    if (known->certified) {
-        stream_radius(error, comparison, known);
-    } else {
-        entry_error_difference(error->error, known, BLOCK_COMPARED);
-    }
+    stream_radius(error, comparison, known);
     if (same) {
         mpfr_set_zero(error->error, 1);
         mpfr_set_zero(error->root, 1);
@@ -79,8 +67,7 @@ static void ask_construction(Comparison *comparison, const Known *known, const S
 
 /* What the machine's streams say, either of which may be NULL. */
 static void ask_machine(Comparison *comparison, const Streams *streams,
-                        const MachineView *converted, const MachineView *original,
-                        mpfr_srcptr exact)
+                        const MachineView *converted, const MachineView *original)
 {
     Side m_t = {.machine = original}, m_prime = {.machine = converted};
     const Stream *t = &streams->original, *prime = &streams->converted;
@@ -94,39 +81,36 @@ static void ask_machine(Comparison *comparison, const Streams *streams,
         comparison_ask(comparison, ERROR_TOTAL, m_prime, t->side, stream_off(t), false);
     }
     if (converted != NULL && original != NULL) {
-        comparison_ask(comparison, ERROR_OBSERVED, m_prime, m_t, (Off){exact, NULL}, false);
+        comparison_ask(comparison, ERROR_OBSERVED, m_prime, m_t, (Off){NULL, NULL}, false);
     }
 }
 
-void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
-                      size_t layer, RefRows rows, const RefRun *run, const MachineView *converted,
+void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
+                      RefRows rows, const RefRun *run, const MachineView *converted,
                       const MachineView *original)
 {
-    mpfr_t norm, exact;
+    mpfr_t norm;
     Streams streams = {0};
     Stream *const all[] = {&streams.original, &streams.limit, &streams.converted, &streams.e,
                            &streams.both};
     int proven = proof_compared(base->proof, layer, rows);
     mpfr_prec_t bits = run != NULL && run->ev.bits > base->bits ? run->ev.bits : base->bits;
-    Comparison comparison = {errors, rows, pair->compared[layer - 1], bits + 64, norm, NULL,
-                             {{0}},  0};
-    Known known = {pair,
-                   plan,
-                   base->proof,
-                   run,
-                   layer,
-                   streams.converted.error,
-                   ref_base_certified(base) && (run == NULL || ref_run_certified(run))};
+    Comparison comparison = {.errors = errors,
+                             .rows = rows,
+                             .columns = pair->compared[layer - 1],
+                             .bits = bits + 64,
+                             .norm_original = norm,
+                             .norm_off = streams.original.root};
+    const Known known = {pair, base->proof, run, layer, streams.converted.error};
     errors_reset(errors);
-    mpfr_inits2(REF_CELL_BITS, norm, exact, (mpfr_ptr)0);
+    mpfr_init2(norm, REF_CELL_BITS);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         mpfr_inits2(REF_CELL_BITS, all[i]->error, all[i]->root, (mpfr_ptr)0);
     }
-    mpfr_set_zero(exact, 1);
     original_size(errors, norm, &base->original[layer - 1], rows);
     errors->left_range = mpfr_nan_p(errors->max_original) || (run != NULL && run->left_range);
+    errors->contradiction = base->astray || (run != NULL && run->astray);
     streams_set(&streams, &comparison, &known, base, proven);
-    comparison.norm_off = known.certified ? streams.original.root : NULL;
     if (streams.limit.there) {
         bool zero = (proven & PROVEN_GIVEN) != 0 && mpfr_zero_p(streams.original.error);
         stream_add_errors(&streams.both, &streams.limit, &streams.original);
@@ -137,24 +121,20 @@ void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefPlan *plan, 
         ask_construction(&comparison, &known, &streams, &streams.e, (proven & PROVEN_SAME) != 0);
         leaks_compare(errors, &known);
     }
-    ask_machine(&comparison, &streams, converted, original, exact);
+    ask_machine(&comparison, &streams, converted, original);
     comparison_answer(&comparison);
-    compare_score(errors, plan, base, layer);
-    if (!known.certified) {
-        errors_plan(errors);
-    }
+    compare_score(errors, base, layer);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         mpfr_clears(all[i]->error, all[i]->root, (mpfr_ptr)0);
     }
-    mpfr_clears(norm, exact, (mpfr_ptr)0);
+    mpfr_clear(norm);
 }
 
-void ref_compare(RefErrors *errors, const Pair *pair, const RefPlan *plan, const RefBase *base,
-                 size_t layer, const RefRun *run, const MachineView *converted,
-                 const MachineView *original)
+void ref_compare(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
+                 const RefRun *run, const MachineView *converted, const MachineView *original)
 {
     RefRows all = {0, pair->original.layout.n};
-    ref_compare_rows(errors, pair, plan, base, layer, all, run, converted, original);
+    ref_compare_rows(errors, pair, base, layer, all, run, converted, original);
 }
 
 /* The largest |entry| of some rows and columns of m(T); NaN if one is. */
@@ -175,13 +155,13 @@ void ref_compare_machines(RefErrors *errors, const Pair *pair, size_t layer, Ref
 {
     Columns columns = pair->compared[layer - 1];
     Side m_t = {.machine = original}, m_prime = {.machine = converted};
-    mpfr_t zero; /* off by nothing; and r(T)'s norm, so that there is no relative error */
+    mpfr_t zero; /* r(T)'s norm, so that there is no relative error */
     mpfr_init2(zero, REF_CELL_BITS);
     mpfr_set_zero(zero, 1);
     Comparison comparison = {errors, rows, columns, REF_CELL_BITS + 64, zero, NULL, {{0}}, 0};
     errors_reset(errors);
     mpfr_set_d(errors->max_original, machine_largest(original, rows, columns), MPFR_RNDN);
-    comparison_ask(&comparison, ERROR_OBSERVED, m_prime, m_t, (Off){zero, NULL}, false);
+    comparison_ask(&comparison, ERROR_OBSERVED, m_prime, m_t, (Off){NULL, NULL}, false);
     comparison_answer(&comparison);
     mpfr_clear(zero);
 }

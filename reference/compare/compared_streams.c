@@ -5,7 +5,7 @@
 
 Off stream_off(const Stream *stream)
 {
-    return (Off){stream->error, stream->certified ? stream->root : NULL};
+    return (Off){stream->error, stream->root};
 }
 
 void stream_radius(Stream *stream, const Comparison *comparison, const Known *known)
@@ -30,24 +30,23 @@ void stream_radius(Stream *stream, const Comparison *comparison, const Known *kn
                        comparison->columns, stream->error, stream->root);
     }
     mpfr_sqrt(stream->root, stream->root, MPFR_RNDU);
+    /* squares may leave MPFR's exponents where their roots do not */
+    mpfr_sqrt_ui(square, rows.count, MPFR_RNDU);
+    mpfr_mul(square, square, stream->error, MPFR_RNDU);
+    mpfr_min(stream->root, stream->root, square, MPFR_RNDU);
     mpfr_clear(square);
 }
 
 /* given: the rows compared are proven to be what the stream began with, x [n, ld]; that is looked
  * at. */
 static void stream_set(Stream *stream, const Comparison *comparison, const Known *known, Side side,
-                       mpfr_prec_t bits, bool given, const double *x, size_t ld)
+                       bool given, const double *x, size_t ld)
 {
     Columns columns = comparison->columns;
     RefRows rows = comparison->rows;
     stream->there = true;
     stream->side = side;
-    stream->certified = known->certified;
-    if (known->certified) {
-        stream_radius(stream, comparison, known);
-    } else {
-        entry_error_planned(stream->error, known, bits);
-    }
+    stream_radius(stream, comparison, known);
     if (!given) {
         return;
     }
@@ -72,33 +71,24 @@ void streams_set(Streams *streams, const Comparison *comparison, const Known *kn
     size_t wider = layout_content(&pair->converted.layout);
     bool given = (proven & PROVEN_GIVEN) != 0;
     bool original_given = proof_original_given(base->proof, known->layer, comparison->rows);
-    /* A base that others share may have more bits: a bound does not depend on them. */
-    mpfr_prec_t bits = run != NULL && run->claimed.x < base->bits ? run->claimed.x : base->bits;
-    stream_set(
-        &streams->original, comparison, known,
-        (Side){.mat = &base->original[l], .radius = known->certified ? &base->radius[l] : NULL},
-        bits, original_given, pair->original_x, d);
+    Side original = {.mat = &base->original[l], .radius = &base->radius[l]};
+    stream_set(&streams->original, comparison, known, original, original_given, pair->original_x,
+               d);
     if (run != NULL) {
-        stream_set(&streams->converted, comparison, known, (Side){.run = run}, run->claimed.x,
-                   given, pair->converted_x, wider);
-        if (!given && !known->certified) {
-            entry_error_converted(streams->converted.error, known, BLOCK_COMPARED);
-        }
+        stream_set(&streams->converted, comparison, known, (Side){.run = run}, given,
+                   pair->converted_x, wider);
     }
     if (run != NULL && run->e != NULL) {
-        stream_set(&streams->limit, comparison, known, (Side){.limit = run}, run->claimed.x, given,
+        stream_set(&streams->limit, comparison, known, (Side){.limit = run}, given,
                    pair->converted_x, wider);
     } else if (base->limit != NULL) {
-        stream_set(&streams->limit, comparison, known,
-                   (Side){.mat = &base->limit[l],
-                          .radius = known->certified ? &base->limit_radius[l] : NULL},
-                   bits, given, pair->converted_x, wider);
+        Side limit = {.mat = &base->limit[l], .radius = &base->limit_radius[l]};
+        stream_set(&streams->limit, comparison, known, limit, given, pair->converted_x, wider);
     }
 }
 
 void stream_add_errors(Stream *sum, const Stream *a, const Stream *b)
 {
-    sum->certified = a->certified && b->certified;
     mpfr_add(sum->error, a->error, b->error, MPFR_RNDU);
     mpfr_add(sum->root, a->root, b->root, MPFR_RNDU);
 }

@@ -6,14 +6,22 @@
 #define HEADPROOF_REFERENCE_COMPARE_COMPARED_STREAMS_H
 
 #include "comparison.h"
-#include "entry_error.h"
 
 #include "../trajectory/base.h"
 
-/* A stream after a layer, where there is one, and what an entry of it may be off by; certified:
- * what all compared entries may be, together. */
+/* A run after a layer, and the proof that says which of its entries are 0. */
 typedef struct {
-    bool there, certified;
+    const Pair *pair;
+    const RefProof *proof;
+    const RefRun *run;
+    size_t layer;
+    mpfr_srcptr error; /* of r(T') */
+} Known;
+
+/* A stream after a layer, where there is one, and what an entry of it may be off by, and all
+ * compared entries together. */
+typedef struct {
+    bool there;
     Side side;
     mpfr_t error, root;
 } Stream;

@@ -4,10 +4,16 @@
 #include "comparison.h"
 
 #include "cell.h"
-#include "entry_error.h"
 #include "error_norms.h"
 
 #include <math.h>
+
+void comparison_limit(mpfr_ptr error)
+{
+    if (!mpfr_number_p(error)) {
+        mpfr_set_ui_2exp(error, 1, (mpfr_exp_t)0x1p40, MPFR_RNDU);
+    }
+}
 
 mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t c)
 {
@@ -99,7 +105,7 @@ static void norm_error(mpfr_ptr error, const Comparison *comparison, const Off *
         mpfr_mul_2si(t, value, -COMPARED_BITS, MPFR_RNDU);
         mpfr_add(error, error, t, MPFR_RNDU);
     }
-    entry_error_limit(error);
+    comparison_limit(error);
     mpfr_clears(t, low, (mpfr_ptr)0);
 }
 
@@ -109,7 +115,6 @@ static bool measure(mpfr_ptr value, mpfr_ptr error, const Comparison *comparison
                     Norm norm, const Off *off)
 {
     unsigned long count = (unsigned long)(comparison->rows.count * comparison->columns.count);
-    mpfr_set(error, off->entry, MPFR_RNDN);
     if (norm == NORM_MAX) {
         mpfr_set(value, norms->max, MPFR_RNDN);
     } else if (norm == NORM_RMS) {
@@ -120,10 +125,8 @@ static bool measure(mpfr_ptr value, mpfr_ptr error, const Comparison *comparison
         }
         norms_root(value, norms, 1);
         mpfr_div(value, value, comparison->norm_original, MPFR_RNDN);
-        mpfr_sqrt_ui(norms->t, count, MPFR_RNDU);
-        mpfr_mul(error, error, norms->t, MPFR_RNDU);
-        mpfr_div(error, error, comparison->norm_original, MPFR_RNDU);
     }
+    mpfr_set_zero(error, 1);
     if (off->root != NULL) {
         norm_error(error, comparison, off, norm, count, value);
     }

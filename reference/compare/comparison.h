@@ -9,14 +9,14 @@
 /* One side of a difference: a stored matrix, a run, what a run carries as its difference or that
  * is from, a machine's stream, or nothing. */
 typedef struct {
-    const ApMat *mat, *radius; /* radius: of its rows, where it is certified */
+    const ApMat *mat, *radius; /* radius: of its rows */
     const RefRun *run, *difference, *limit;
     const MachineView *machine;
     bool nothing;
 } Side;
 
-/* What entries may be off by: any one; all of them together, as the root of the sum of squares,
- * where that is known too, by radii. */
+/* What entries may be off by: any one; all of them together, as the root of the sum of squares;
+ * NULL: none is. */
 typedef struct {
     mpfr_srcptr entry, root;
 } Off;
@@ -37,7 +37,7 @@ typedef struct {
     Columns columns;
     mpfr_prec_t bits;          /* holds any difference's leading bits */
     mpfr_srcptr norm_original; /* Frobenius norm of r(T) */
-    mpfr_srcptr norm_off;      /* what that may be off by, or NULL: not certified */
+    mpfr_srcptr norm_off;      /* what that may be off by */
     Question question[ERROR_KINDS];
     size_t count;
 } Comparison;
@@ -45,6 +45,9 @@ typedef struct {
 /* By how much less than 1 a norm's relative rounding errors are: of REF_CELL_BITS bits, and of
  * entries with 64 bits more than the streams have. */
 enum { COMPARED_BITS = 120 };
+
+/* An infinite radius becomes a number far beyond any stream's. */
+void comparison_limit(mpfr_ptr error);
 
 /* An entry of a side that is a matrix or a run's. */
 mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t c);

@@ -10,12 +10,12 @@
 
 /* The position columns less what they began with, where the run stores them; else no head can
  * write them. */
-static void compare_onehot(RefErrors *errors, const RefRun *run, mpfr_ptr t)
+static void compare_onehot(RefErrors *errors, const RefRun *run)
 {
     const Layout *layout = &run->model->layout;
     size_t content = layout_content(layout), bias = layout_bias_row(layout);
-    mpfr_t max;
-    mpfr_init2(max, REF_CELL_BITS);
+    mpfr_t max, t;
+    mpfr_inits2(REF_CELL_BITS, max, t, (mpfr_ptr)0);
     mpfr_set_zero(max, 1);
     for (size_t i = 0; i < run->stream.rows; i++) {
         for (size_t c = content; c < run->stream.columns; c++) {
@@ -28,76 +28,54 @@ static void compare_onehot(RefErrors *errors, const RefRun *run, mpfr_ptr t)
     }
     mpfr_set_zero(t, 1);
     cell_settle(&errors->scalar[SCALAR_ONEHOT], max, t);
-    mpfr_clear(max);
+    mpfr_clears(max, t, (mpfr_ptr)0);
 }
 
-/* error = the radius of x + e in a block: what its largest entry may be off by. */
-static void leak_radius(mpfr_ptr error, const Known *known, RefBlock block)
-{
-    const Layout *layout = &known->pair->converted.layout;
-    mpfr_t squares;
-    mpfr_init2(squares, REF_CELL_BITS);
-    if (block == BLOCK_BIAS_ROW) {
-        ref_run_radius(known->run, RADIUS_SUM, layout_bias_row(layout), 1,
-                       (Columns){0, layout_content(layout)}, error, squares);
-    } else {
-        ref_run_radius(known->run, RADIUS_SUM, layout_token_row(layout, 0), layout->n,
-                       known->pair->cleared[known->layer - 1], error, squares);
-    }
-    entry_error_limit(error);
-    mpfr_clear(squares);
-}
+/* Rows first, ..., first + count - 1 of T' in some columns, of which `proven` holds. */
+typedef struct {
+    size_t first, count;
+    Columns columns;
+    int proven;
+} Block;
 
-/* The cell of a block of T' with a largest entry of max, of which `proven` holds.  Where T_infinity
- * has zeros, what is there is e, with e's error. */
-static void settle_leak(RefErrors *errors, RefCell *cell, const Known *known, mpfr_srcptr max,
-                        RefBlock block, int proven)
+/* The cell of the largest entry of a block of r(T'). */
+static void settle_leak(RefErrors *errors, RefScalar scalar, const Known *known, const Block *block)
 {
-    mpfr_t error;
-    if ((proven & PROVEN_ZERO) != 0) {
+    const RefRun *run = known->run;
+    RefCell *cell = &errors->scalar[scalar];
+    mpfr_t max, error, squares;
+    mpfr_inits2(REF_CELL_BITS, max, error, squares, (mpfr_ptr)0);
+    norms_block_max(max, run_outcome(run), block->first, block->count, block->columns);
+    ref_run_radius(run, RADIUS_SUM, block->first, block->count, block->columns, error, squares);
+    comparison_limit(error);
+    if ((block->proven & PROVEN_ZERO) != 0) {
         errors->contradiction |= !cell_zero(cell, max, known->error);
-        return;
-    }
-    mpfr_init2(error, REF_CELL_BITS);
-    if (known->certified) {
-        leak_radius(error, known, block);
     } else {
-        entry_error_converted(error, known, block);
-    }
-    if ((proven & PROVEN_GIVEN) != 0) {
-        mpfr_set_zero(error, 1);
-    } else if (!known->certified && known->run->e != NULL &&
-               ref_plan_limit_is_zero(known->plan, known->layer, block)) {
-        entry_error_difference(error, known, block);
-    }
-    cell_settle(cell, max, error);
-    if (known->certified) {
-        bool hidden = known->run->e == NULL && cell->lacking == 0;
+        if ((block->proven & PROVEN_GIVEN) != 0) {
+            mpfr_set_zero(error, 1);
+        }
+        cell_settle(cell, max, error);
+        bool hidden = run->e == NULL && cell->lacking == 0;
         double *most = hidden ? &errors->hidden : &errors->lacking;
         *most = fmax(*most, cell_lacks(cell, max, error));
     }
-    mpfr_clear(error);
+    mpfr_clears(max, error, squares, (mpfr_ptr)0);
 }
 
 void leaks_compare(RefErrors *errors, const Known *known)
 {
-    const Pair *pair = known->pair;
-    const Layout *layout = &pair->converted.layout;
-    const ApMat *outcome = run_outcome(known->run);
-    Columns cleared = pair->cleared[known->layer - 1], content = {0, layout_content(layout)};
-    size_t bias = layout_bias_row(layout), token = layout_token_row(layout, 0);
-    mpfr_t max;
-    mpfr_init2(max, REF_CELL_BITS);
+    const Layout *layout = &known->pair->converted.layout;
+    const size_t layer = known->layer;
+    Columns cleared = known->pair->cleared[layer - 1], content = {0, layout_content(layout)};
     if (layout->bias_row != BIAS_ROW_NONE) {
-        norms_block_max(max, outcome, bias, 1, content);
-        settle_leak(errors, &errors->scalar[SCALAR_BIAS_ROW], known, max, BLOCK_BIAS_ROW,
-                    proof_bias_row(known->proof, known->layer));
-        compare_onehot(errors, known->run, max);
+        const Block bias = {layout_bias_row(layout), 1, content,
+                            proof_bias_row(known->proof, layer)};
+        settle_leak(errors, SCALAR_BIAS_ROW, known, &bias);
+        compare_onehot(errors, known->run);
     }
     if (cleared.count > 0) {
-        norms_block_max(max, outcome, token, layout->n, cleared);
-        settle_leak(errors, &errors->scalar[SCALAR_HIDDEN], known, max, BLOCK_CLEARED,
-                    proof_cleared(known->proof, known->layer));
+        const Block hidden = {layout_token_row(layout, 0), layout->n, cleared,
+                              proof_cleared(known->proof, layer)};
+        settle_leak(errors, SCALAR_HIDDEN, known, &hidden);
     }
-    mpfr_clear(max);
 }

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_REFERENCE_COMPARE_LEAKS_H
 #define HEADPROOF_REFERENCE_COMPARE_LEAKS_H
 
-#include "entry_error.h"
+#include "compared_streams.h"
 
 /* The largest entries of the bias row, of the columns that the layer clears, and of the block that
  * tells rows apart, into the errors' scalars. */

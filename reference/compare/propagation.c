@@ -9,6 +9,7 @@
 #include "propagation.h"
 
 #include "cell.h"
+#include "comparison.h"
 
 #include "../run/run.h"
 #include "../trajectory/base.h"
@@ -31,7 +32,6 @@ typedef struct {
 
 struct RefPropagation {
     const Pair *pair;
-    const RefPlan *plan;
     const RefBase *base;
     const RefRun *run;
     RefRun *limit;   /* T_infinity's layer at x^ = r(T') */
@@ -54,8 +54,10 @@ static Size *size_at(RefPropagation *propagation, int i)
 RefRun *ref_propagation_run_open(const Pair *pair, double omega, mpfr_prec_t bits,
                                  const RefBase *base)
 {
-    RunOptions options = {.difference = bits, .inherited = pair->cleared};
-    options.known = base != NULL && base->bits == bits ? base->tape : NULL;
+    const RunOptions options = {.difference = true,
+                                .inherited = pair->cleared,
+                                .known = base->bits == bits ? base->tape : NULL,
+                                .weights = base->weights};
     return run_open(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
                     REF_STRUCTURED, &options);
 }
@@ -65,14 +67,20 @@ mpfr_srcptr ref_run_inherited(const RefRun *run, size_t row, size_t column)
     return ap_at(&run->inherited->stream, row, column);
 }
 
-static RefRun *layer_open(const Pair *pair, double omega, mpfr_prec_t bits)
+/* An evaluation, with radii, of one layer at a time. */
+static RefRun *layer_open(const Pair *pair, double omega, const RefBase *base, mpfr_prec_t bits)
 {
-    return ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
-                        REF_STRUCTURED);
+    RefRun *run = run_open(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
+                           REF_STRUCTURED, &(RunOptions){.weights = base->weights});
+    if (run != NULL && !ref_run_certify(run)) {
+        ref_run_clear(run);
+        return NULL;
+    }
+    return run;
 }
 
-RefPropagation *ref_propagation_open(const Pair *pair, const RefPlan *plan, const RefBase *base,
-                                     const RefRun *run, double omega, bool machine)
+RefPropagation *ref_propagation_open(const Pair *pair, const RefBase *base, const RefRun *run,
+                                     double omega, bool machine)
 {
     const Layout *layout = &pair->converted.layout;
     RefPropagation *made = calloc(1, sizeof *made);
@@ -80,15 +88,14 @@ RefPropagation *ref_propagation_open(const Pair *pair, const RefPlan *plan, cons
         return NULL;
     }
     made->pair = pair;
-    made->plan = plan;
     made->base = base;
     made->run = run;
     for (int i = 0; i < SPLITS * SIZES; i++) {
         mpfr_inits2(REF_CELL_BITS, size_at(made, i)->max, size_at(made, i)->error, (mpfr_ptr)0);
     }
-    made->limit = layer_open(pair, INFINITY, run->claimed.x);
+    made->limit = layer_open(pair, INFINITY, base, run->ev.bits);
     if (machine) {
-        made->exact = layer_open(pair, omega, run->claimed.x);
+        made->exact = layer_open(pair, omega, base, run->ev.bits);
         made->machine = calloc(layout->n * layout_content(layout), sizeof *made->machine);
     }
     if (made->limit == NULL || (machine && (made->exact == NULL || made->machine == NULL))) {
@@ -115,8 +122,7 @@ void ref_propagation_clear(RefPropagation *propagation)
 double ref_propagation_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     const Layout *layout = &pair->converted.layout;
-    return ref_difference_bytes(pair, (RefBits){bits, bits}) +
-           2 * ref_run_bytes(pair, bits, REF_STRUCTURED) +
+    return ref_difference_bytes(pair, bits) + 2 * ref_run_bytes(pair, bits, REF_STRUCTURED) +
            (double)layout->n * (double)layout_content(layout) * (double)sizeof(double);
 }
 
@@ -138,46 +144,25 @@ static void size_add(Size *size, mpfr_srcptr entry)
     }
 }
 
-static void error_at_least(mpfr_ptr error, mpfr_exp_t exponent)
+/* error = the largest radius of some tokens in some columns. */
+static void radius_of(mpfr_ptr error, const RefRun *run, RadiusOf of, RefRows rows, Columns columns)
 {
-    if (mpfr_cmp_ui_2exp(error, 1, exponent) < 0) {
-        mpfr_set_ui_2exp(error, 1, exponent, MPFR_RNDU);
-    }
+    mpfr_t squares;
+    mpfr_init2(squares, REF_CELL_BITS);
+    ref_run_radius(run, of, layout_token_row(&run->model->layout, rows.first), rows.count, columns,
+                   error, squares);
+    comparison_limit(error);
+    mpfr_clear(squares);
 }
 
-/* error = what e, or what is inherited of it, may be off by in the columns that a layer
- * compares, of numbers as large as `largest`: as compare.c has it of e. */
-static void change_error(mpfr_ptr error, const RefPropagation *propagation, size_t layer,
-                         mpfr_srcptr largest)
+/* What subtracting two numbers with 64 bits more than they have may round. */
+static void add_rounding(Size *size)
 {
-    mpfr_prec_t bits = propagation->run->claimed.x;
-    mpfr_exp_t relative;
-    if (ref_plan_difference_error(&relative, propagation->plan, layer, BLOCK_COMPARED, bits) &&
-        mpfr_regular_p(largest)) {
-        mpfr_mul_2si(error, largest, (long)relative, MPFR_RNDU);
-    } else {
-        mpfr_set_ui_2exp(error, 1, ref_plan_error(propagation->plan, layer, bits), MPFR_RNDU);
-    }
-}
-
-/* error = what an exact layer at x^ may be off by: as at x, or, where its stream is larger,
- * relative to that. */
-static void layer_error(mpfr_ptr error, const RefPropagation *propagation, const RefRun *layer)
-{
-    mpfr_prec_t bits = propagation->run->claimed.x;
-    size_t l = layer->next.layer;
-    Size largest;
-    mpfr_init2(largest.max, REF_CELL_BITS);
-    mpfr_set_zero(largest.max, 1);
-    for (size_t i = 0; i < layer->stream.rows * layer->stream.columns; i++) {
-        size_add(&largest, layer->stream.entry + i);
-    }
-    mpfr_set_ui_2exp(error, 1, ref_plan_error(propagation->plan, l, bits), MPFR_RNDU);
-    if (mpfr_regular_p(largest.max)) {
-        error_at_least(error, mpfr_get_exp(largest.max) +
-                                  ref_plan_relative_error(propagation->plan, l, bits));
-    }
-    mpfr_clear(largest.max);
+    mpfr_t rounding;
+    mpfr_init2(rounding, REF_CELL_BITS);
+    mpfr_mul_2si(rounding, size->max, -COMPARED_BITS, MPFR_RNDU);
+    mpfr_add(size->error, size->error, rounding, MPFR_RNDU);
+    mpfr_clear(rounding);
 }
 
 /* ---- Before a layer ------------------------------------------------------------------------ */
@@ -189,6 +174,11 @@ static void load(RefPropagation *propagation, RefRun *layer, const ApMat *x, con
     const RefRun *run = propagation->run;
     const Layout *layout = &run->model->layout;
     layer->next = run->next;
+    if (run->next.layer > 0) {
+        radius_restart(layer->radius, run->radius,
+                       machine != NULL ? BEGINS_AT_MACHINE : BEGINS_AT_SUM,
+                       propagation->pair->cleared[run->next.layer - 1]);
+    }
     for (size_t i = 0; i < x->rows * x->columns; i++) {
         mpfr_set(layer->stream.entry + i, x->entry + i, MPFR_RNDN);
     }
@@ -214,6 +204,13 @@ static bool same_before(const RefPropagation *propagation)
     RefRows all = {0, propagation->pair->converted.layout.n};
     size_t l = propagation->run->next.layer;
     return l == 0 || (proof_compared(propagation->base->proof, l, all) & PROVEN_SAME) != 0;
+}
+
+/* Columns that hold all that is handed on. */
+static Columns columns_handed_on(Columns cleared, size_t content)
+{
+    bool rest = cleared.count > 0 && cleared.first + cleared.count == content;
+    return (Columns){0, rest ? cleared.first : content};
 }
 
 /* The errors that come in, of what is handed on. */
@@ -245,8 +242,10 @@ static void measure_incoming(RefPropagation *propagation, RefRows rows)
         }
     }
     mpfr_clear(d);
-    change_error(e->error, propagation, l, e->max);
-    error_at_least(m->error, ref_plan_error(propagation->plan, l, run->claimed.x));
+    Columns columns = columns_handed_on(propagation->pair->cleared[l - 1], content);
+    radius_of(e->error, run, RADIUS_DIFFERENCE, rows, columns);
+    radius_of(m->error, run, RADIUS_SUM, rows, columns);
+    add_rounding(m);
 }
 
 bool ref_propagation_begin(RefPropagation *propagation, RefRows rows)
@@ -290,41 +289,35 @@ typedef struct {
     size_t layer;
 } Compared;
 
-/* The largest |e| or |inherited| of any token, for their errors. */
-static void change_size(Size *size, const Compared *compared, const ApMat *change)
-{
-    const Layout *layout = &compared->propagation->run->model->layout;
-    size_begin(size, false);
-    for (size_t i = 0; i < layout->n; i++) {
-        for (size_t c = 0; c < compared->columns.count; c++) {
-            size_add(size, ap_at(change, layout_token_row(layout, i), compared->columns.first + c));
-        }
-    }
-}
-
-/* error: of e, proven to be 0 where it is; what is inherited is as uncertain as the larger of
- * both. */
-static void change_errors(const Compared *compared, mpfr_ptr error)
-{
-    RefPropagation *propagation = compared->propagation;
-    const RefRun *run = propagation->run;
-    Split *split = &propagation->construction;
-    change_size(&split->injected, compared, &run->e->stream);
-    change_error(error, propagation, compared->layer, split->injected.max);
-    change_size(&split->inherited, compared, &run->inherited->stream);
-    mpfr_max(split->inherited.max, split->inherited.max, split->injected.max, MPFR_RNDN);
-    change_error(split->inherited.error, propagation, compared->layer, split->inherited.max);
-}
-
 /* The identity in one entry: e - inherited is r(T') - F(x^).  t is scratch. */
 static bool identity_fails(const Compared *compared, size_t row, size_t c, mpfr_srcptr injected,
-                           mpfr_srcptr lost, mpfr_ptr t)
+                           mpfr_t lost[2], mpfr_ptr t)
 {
     const RefPropagation *propagation = compared->propagation;
     mpfr_sub(t, ap_at(&propagation->run->e->sum, row, c),
              ap_at(&propagation->limit->stream, row, c), MPFR_RNDN);
     mpfr_sub(t, t, injected, MPFR_RNDN);
-    return exceeds(t, lost, lost, propagation->construction.injected.error);
+    return exceeds(t, lost[0], lost[1], propagation->construction.injected.error);
+}
+
+/* What the parts may be off by; lost: r(T') and F(x^). */
+static void construction_errors(const Compared *compared, mpfr_t lost[2])
+{
+    RefPropagation *propagation = compared->propagation;
+    const RefRun *run = propagation->run;
+    const RefRows rows = compared->rows;
+    const Columns columns = compared->columns;
+    Split *split = &propagation->construction;
+    radius_of(lost[0], run, RADIUS_SUM, rows, columns);
+    radius_of(lost[1], propagation->limit, RADIUS_STREAM, rows, columns);
+    radius_of(split->inherited.error, run, RADIUS_INHERITED, rows, columns);
+    mpfr_set_zero(split->injected.error, 1);
+    if (!split->injected.zero) {
+        radius_of(split->injected.error, run, RADIUS_DIFFERENCE, rows, columns);
+    }
+    if (!split->inherited.zero) {
+        mpfr_add(split->injected.error, split->injected.error, split->inherited.error, MPFR_RNDU);
+    }
 }
 
 static void split_construction(const Compared *compared)
@@ -335,18 +328,12 @@ static void split_construction(const Compared *compared)
     Size *injected = &propagation->construction.injected;
     bool zero = propagation->construction.incoming.zero;
     int proven = proof_compared(propagation->base->proof, compared->layer, compared->rows);
-    mpfr_t d, t, lost, error;
+    mpfr_t d, t, lost[2];
     mpfr_inits2(run->ev.bits + 64, d, t, (mpfr_ptr)0);
-    mpfr_inits2(REF_CELL_BITS, lost, error, (mpfr_ptr)0);
-    layer_error(lost, propagation, propagation->limit);
-    change_errors(compared, error);
-    mpfr_set_zero(inherited->max, 1);
+    mpfr_inits2(REF_CELL_BITS, lost[0], lost[1], (mpfr_ptr)0);
+    size_begin(inherited, zero);
     size_begin(injected, zero && (proven & PROVEN_SAME) != 0);
-    inherited->zero = zero;
-    mpfr_set(injected->error, error, MPFR_RNDU);
-    if (!zero) {
-        mpfr_add(injected->error, injected->error, inherited->error, MPFR_RNDU);
-    }
+    construction_errors(compared, lost);
     for (size_t i = compared->rows.first; i < compared->rows.first + compared->rows.count; i++) {
         size_t row = layout_token_row(&run->model->layout, i);
         for (size_t k = 0; k < compared->columns.count; k++) {
@@ -358,7 +345,8 @@ static void split_construction(const Compared *compared)
             compared->errors->contradiction |= identity_fails(compared, row, c, d, lost, t);
         }
     }
-    mpfr_clears(d, t, lost, error, (mpfr_ptr)0);
+    add_rounding(injected);
+    mpfr_clears(d, t, lost[0], lost[1], (mpfr_ptr)0);
 }
 
 /* m(T') - F(x^), and F(x^) - r(T'). */
@@ -372,8 +360,10 @@ static void split_rounding(const Compared *compared, const MachineView *converte
     mpfr_init2(d, run->ev.bits + 64);
     size_begin(inherited, propagation->rounding.incoming.zero);
     size_begin(injected, false);
-    layer_error(injected->error, propagation, propagation->exact);
-    mpfr_mul_2ui(inherited->error, injected->error, 1, MPFR_RNDU);
+    radius_of(injected->error, propagation->exact, RADIUS_STREAM, compared->rows,
+              compared->columns);
+    radius_of(inherited->error, run, RADIUS_SUM, compared->rows, compared->columns);
+    mpfr_add(inherited->error, inherited->error, injected->error, MPFR_RNDU);
     for (size_t i = compared->rows.first; i < compared->rows.first + compared->rows.count; i++) {
         size_t row = layout_token_row(&run->model->layout, i);
         for (size_t k = 0; k < compared->columns.count; k++) {
@@ -386,7 +376,18 @@ static void split_rounding(const Compared *compared, const MachineView *converte
             size_add(injected, d);
         }
     }
+    add_rounding(inherited);
+    add_rounding(injected);
     mpfr_clear(d);
+}
+
+/* carried: not what two evaluations are apart, which may as well be nothing. */
+static void settle_cell(RefErrors *errors, RefCell *cell, mpfr_srcptr value, mpfr_srcptr error,
+                        bool carried)
+{
+    cell_settle(cell, value, error);
+    double *most = carried || cell->lacking > 0 ? &errors->lacking : &errors->noise;
+    *most = fmax(*most, cell_lacks(cell, value, error));
 }
 
 static void settle(RefErrors *errors, RefPropagationCell i, const Size *size)
@@ -395,7 +396,7 @@ static void settle(RefErrors *errors, RefPropagationCell i, const Size *size)
     if (size->zero) {
         errors->contradiction |= !cell_zero(cell, size->max, size->error);
     } else {
-        cell_settle(cell, size->max, size->error);
+        settle_cell(errors, cell, size->max, size->error, i == PROPAGATION_CONSTRUCTION_INHERITED);
     }
 }
 
@@ -414,7 +415,7 @@ static void settle_gain(RefErrors *errors, RefPropagationCell i, const Split *sp
     mpfr_mul(error, gain, in->error, MPFR_RNDU);
     mpfr_add(error, error, out->error, MPFR_RNDU);
     mpfr_div(error, error, least, MPFR_RNDU);
-    cell_settle(&errors->propagation[i], gain, error);
+    settle_cell(errors, &errors->propagation[i], gain, error, false);
     mpfr_clears(gain, error, least, (mpfr_ptr)0);
 }
 

@@ -20,17 +20,17 @@
 
 typedef struct RefPropagation RefPropagation;
 
-/* As ref_difference_open, with what is inherited beside e. */
+/* As ref_difference_open, with what is inherited beside e; not yet certified. */
 RefRun *ref_propagation_run_open(const Pair *pair, double omega, mpfr_prec_t bits,
                                  const RefBase *base) __attribute__((warn_unused_result));
 
 /* Entry (row, column) of what the last layer inherited of e. */
 mpfr_srcptr ref_run_inherited(const RefRun *run, size_t row, size_t column);
 
-/* For that run, which must outlive it as must plan and base.  machine: m(T') is looked at too.
+/* For that run, certified, which must outlive it as must base.  machine: m(T') is looked at too.
  * NULL when memory is short. */
-RefPropagation *ref_propagation_open(const Pair *pair, const RefPlan *plan, const RefBase *base,
-                                     const RefRun *run, double omega, bool machine)
+RefPropagation *ref_propagation_open(const Pair *pair, const RefBase *base, const RefRun *run,
+                                     double omega, bool machine)
     __attribute__((warn_unused_result));
 void ref_propagation_clear(RefPropagation *propagation);
 

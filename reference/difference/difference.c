@@ -5,11 +5,7 @@
  */
 #include "difference.h"
 
-#include <stdlib.h>
-
-/* All but the last three are of e's own bits; those have x's.  So of tokens that are alike moved
- * equals what x and e make of a mixture to the last bit, and the difference of the two is 0. */
-enum { DIFFERENCE_MATS = 18, OWN_MATS = DIFFERENCE_MATS - 3 };
+enum { DIFFERENCE_MATS = 18 };
 
 static void difference_list(Difference *e, const RecordShape *shape, const DifferenceSize *size,
                             ApExtent list[DIFFERENCE_MATS])
@@ -44,12 +40,10 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
 bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
 {
     ApExtent list[DIFFERENCE_MATS];
-    *e = (Difference){.term = calloc(shape->rows * size->content + 1, sizeof *e->term)};
+    *e = (Difference){0};
     difference_list(e, shape, size, list);
-    bool ok = ap_init_list(list, OWN_MATS, size->bits);
-    ok = ap_init_list(list + OWN_MATS, DIFFERENCE_MATS - OWN_MATS, size->sum_bits) && ok;
     e->input = &e->stream;
-    return ok && e->term != NULL;
+    return ap_init_list(list, DIFFERENCE_MATS, size->bits);
 }
 
 void difference_clear(Difference *e)
@@ -57,7 +51,6 @@ void difference_clear(Difference *e)
     ApExtent list[DIFFERENCE_MATS];
     difference_list(e, &(RecordShape){0}, &(DifferenceSize){0}, list);
     ap_clear_list(list, DIFFERENCE_MATS);
-    free(e->term);
 }
 
 double difference_bytes(const RecordShape *shape, const DifferenceSize *size)
@@ -65,15 +58,7 @@ double difference_bytes(const RecordShape *shape, const DifferenceSize *size)
     Difference e;
     ApExtent list[DIFFERENCE_MATS];
     difference_list(&e, shape, size, list);
-    return ap_bytes_list(list, OWN_MATS, size->bits) +
-           ap_bytes_list(list + OWN_MATS, DIFFERENCE_MATS - OWN_MATS, size->sum_bits);
-}
-
-void difference_begin_layer(Difference *e)
-{
-    for (size_t i = 0; i < e->stream.rows * e->stream.columns; i++) {
-        e->term[i] = mpfr_get_emin();
-    }
+    return ap_bytes_list(list, DIFFERENCE_MATS, size->bits);
 }
 
 void difference_begin(Difference *e)
@@ -81,30 +66,9 @@ void difference_begin(Difference *e)
     ap_zero(&e->delta);
 }
 
-static void note_term(mpfr_exp_t *term, mpfr_srcptr d)
-{
-    if (mpfr_regular_p(d) && mpfr_get_exp(d) > *term) {
-        *term = mpfr_get_exp(d);
-    }
-}
-
-static void end_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
-{
-    const Difference *e = context;
-    size_t columns = e->stream.columns;
-    mpfr_exp_t *term = e->term + row * columns;
-    mpfr_ptr stream = ap_at(&e->stream, row, 0), delta = ap_at(&e->delta, row, 0);
-    (void)ev, (void)worker;
-    for (size_t c = 0; c < columns; c++) {
-        note_term(&term[c], stream + c);
-        note_term(&term[c], delta + c);
-    }
-    lanes_add(stream, numbers_row(stream), numbers_row(delta), columns);
-}
-
 void difference_end(Evaluator *ev, Difference *e)
 {
-    evaluator_each(ev, e->stream.rows, e->stream.rows * e->stream.columns, end_row, e);
+    evaluator_add(ev, &e->stream, &e->stream, &e->delta);
 }
 
 void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)

@@ -18,8 +18,7 @@
  * which loses what the norm itself takes from e: its mean, and all but about eps / s of its part
  * along c.
  *
- * So each is as right as its own digits, which may be fewer than x's: what e loses to rounding is
- * relative to e.  Only the sum x + e has as many as x.
+ * So what e loses to rounding is relative to e.
  *
  * Of x nothing is evaluated here: p, the scores, u and y_A are in records (heads/record.h), which
  * are only read.
@@ -38,36 +37,32 @@ typedef struct {
     ApMat delta;          /* what the current sublayer adds to it */
     ApMat normed;         /* the change of norm(x), where a sublayer reads that */
     const ApMat *input;   /* what the sublayer's heads read: stream or normed */
-    ApMat sum;            /* x + e: r(T') after the last layer, of x's bits */
+    ApMat sum;            /* x + e: r(T') after the last layer */
     ApMat product, score; /* [rows, heads] e g, and the gate's change */
     ApMat gate, grown;    /* [rows, heads] expm1 and exp of that */
     ApMat value, mixed;   /* changes of a part's */
-    ApMat moved;          /* value + its change, of x's bits */
+    ApMat moved;          /* value + its change */
     ApMat query, key;     /* changes of the record's */
     ApMat both_queries;   /* of one head: query + its change, and the change */
-    ApMat both_keys;      /* of one head: the key's change, and the key; of x's bits */
+    ApMat both_keys;      /* of one head: the key's change, and the key */
     ApMat group;          /* [rows, 3 * heads] dp or r of one key of a group */
     ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
-    /* [rows, columns]: exponent of the largest term that went into an entry of e in this layer:
-     * what e falls short of it was cancelled, however alike two precisions are. */
-    mpfr_exp_t *term;
     bool limit; /* of T_infinity at x + e: no key that the limit leaves out weighs anything */
 } Difference;
 
-/* e = 0, of so many bits, and x + e of sum_bits.  shape: what holds every block of the model.
+/* e = 0, of so many bits, as x has.  shape: what holds every block of the model.
  * false when memory is short; clear it all the same. */
 typedef struct {
     size_t content; /* columns of the stream */
     size_t normed;  /* of normed */
-    mpfr_prec_t bits, sum_bits;
+    mpfr_prec_t bits;
 } DifferenceSize;
 bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
     __attribute__((warn_unused_result));
 void difference_clear(Difference *e);
 double difference_bytes(const RecordShape *shape, const DifferenceSize *size);
 
-/* Before and after a layer, which has x behind it, and a sublayer's bundles. */
-void difference_begin_layer(Difference *e);
+/* Before and after a sublayer's bundles; and after a layer, which has x behind it. */
 void difference_begin(Difference *e);
 void difference_end(Evaluator *ev, Difference *e);
 void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x);
@@ -79,17 +74,10 @@ void difference_read_normed(Evaluator *ev, const Layout *layout, const LayerNorm
 void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
                           const NormRecord *record, Difference *e);
 
-/* Exponents of the largest term of the change of a row's norm, without gamma / sqrt(s'), and of 1 /
- * sqrt(s').  Where sqrt(s') falls far short of an entry of c, c + d cancels, so that an entry of e
- * is at least half of that. */
-typedef struct {
-    mpfr_exp_t largest, scale;
-} NormTerms;
-
 /* y [columns], which may be e, = norm(x + e) - norm(x) of one row, from x's c and s (layer_norm.h),
  * with NORM_GUARD bits more than y has. */
-NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s,
-                              mpfr_srcptr e);
+void difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s,
+                         mpfr_srcptr e);
 
 /* Each after the step of heads.h of that name, whose outcome is in the record: the changes of
  * scores (and without bilinear scores of patterns), of a pattern, of values and mixtures. */

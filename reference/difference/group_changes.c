@@ -26,6 +26,7 @@ static void set_zeros(mpfr_ptr x, size_t count)
  * and exp of that, where it is near. */
 static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
+    (void)ev;
     const Weights *weights = context;
     const Score *score = &weights->heads->bundle->score;
     const Difference *e = weights->e;
@@ -37,16 +38,12 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
         mpfr_set_d(factor, score->gate_scale, MPFR_RNDN);
         lanes_mul(all, numbers_row(all), numbers_same(factor), count);
     }
-    for (size_t b = 0; b < count; b++) {
-        worker_note_change(worker, all + b);
-    }
     for (size_t b = 0, near = 0; b < count; b += near + 1) {
         mpfr_ptr ds = ap_at(&e->score, row, b);
         for (near = 0; b + near < count && shift_is_near(ds + near);) {
             near++;
         }
-        evaluator_exponentials(ev, worker, ap_at(&e->gate, row, b), ap_at(&e->grown, row, b), ds,
-                               near);
+        evaluator_exponentials(worker, ap_at(&e->gate, row, b), ap_at(&e->grown, row, b), ds, near);
     }
 }
 
@@ -167,9 +164,6 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
         mpfr_ptr r = changed_of(at, g);
         if (groups_left_out(groups, g)) {
             lanes_div(r, numbers_row(r), numbers_row(total), at->count);
-            for (size_t c = 0; c < at->count; c++) {
-                worker_note_leak(worker, r + c);
-            }
         }
     }
 }
@@ -200,7 +194,6 @@ static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at)
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(at->groups, g)) {
             limbs_set(changed_of(at, g), weight + g);
-            worker_note_leak(worker, changed_of(at, g));
         }
     }
 }

@@ -87,10 +87,7 @@ static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
             moved_score(worker, head, at, j, d);
             limbs_sub(d, d, ap_at(&head->record->score, at->row, head->b));
             near.leaks = near.leaks && shift_is_near(d);
-        } else {
-            continue;
         }
-        worker_note_change(worker, ds);
     }
     near.leaks = near.leaks && near.limit;
     return near;
@@ -98,8 +95,7 @@ static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
 
 /* e.pattern[row, j], which is ds, becomes expm1(ds) on A and 0 elsewhere; worker.row[j] =
  * e^(ds) on A.  sum = E. */
-static void limit_exponentials(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
-                               mpfr_ptr sum)
+static void limit_exponentials(Worker *worker, const Head *head, const HeadRow *at, mpfr_ptr sum)
 {
     mpfr_ptr m = ap_at(&head->e->pattern, at->row, 0), grown = ap_at(&worker->row, 0, 0),
              t = ap_at(&worker->row, 1, 0);
@@ -111,7 +107,7 @@ static void limit_exponentials(Evaluator *ev, Worker *worker, const Head *head, 
     }
     lanes_zero(m + at->seen, at->keys - at->seen);
     lanes_set(grown, m, at->seen);
-    evaluator_exponentials(ev, worker, m, grown, grown, at->seen);
+    evaluator_exponentials(worker, m, grown, grown, at->seen);
     lanes_mul(t, numbers_row(p), numbers_row(m), at->seen);
     lanes_sum(sum, t, at->seen, t);
 }
@@ -150,13 +146,12 @@ static void small_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_
 }
 
 /* e.leak[row] /= total */
-static void divide_leaks(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr total)
+static void divide_leaks(const Head *head, const HeadRow *at, mpfr_srcptr total)
 {
     for (size_t j = 0; j < at->seen; j++) {
         if (left_out(head, at, j)) {
             mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
             limbs_div(r, r, total);
-            worker_note_leak(worker, r);
         }
     }
 }
@@ -177,7 +172,7 @@ static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const He
     }
     limbs_mul(t, one, ap_at(&head->record->gate, at->row, head->b));
     limbs_add(total, total, t);
-    divide_leaks(worker, head, at, total);
+    divide_leaks(head, at, total);
 }
 
 /* worker.row = s' of all keys; all = the largest less what Omega takes, limit = that of A. */
@@ -218,7 +213,7 @@ static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const Hea
             limbs_add(total, total, e);
         }
     }
-    divide_leaks(worker, head, at, total);
+    divide_leaks(head, at, total);
 }
 
 /* e.pattern = dp, the softmax of A anew less that before, for changes that are far, beside which
@@ -262,7 +257,7 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
         far_limit(ev, worker, head, &at, limit);
         return;
     }
-    limit_exponentials(ev, worker, head, &at, sum);
+    limit_exponentials(worker, head, &at, sum);
     if (mpfr_cmp_d(sum, -0.5) < 0) {
         large_row(worker, head, &at, one);
     } else {

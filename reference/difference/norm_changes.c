@@ -3,8 +3,6 @@
  */
 #include "difference.h"
 
-#include <math.h>
-
 /* delta and s' of a row, with c, and d in y. */
 static void squares(mpfr_ptr delta, mpfr_ptr moved, const LayerNorm *norm, mpfr_srcptr c,
                     mpfr_srcptr d)
@@ -28,25 +26,14 @@ static void squares(mpfr_ptr delta, mpfr_ptr moved, const LayerNorm *norm, mpfr_
     mpfr_clears(sum, t, (mpfr_ptr)0);
 }
 
-static void note_exponent(mpfr_exp_t *most, mpfr_srcptr x)
-{
-    if (mpfr_regular_p(x) && mpfr_get_exp(x) > *most) {
-        *most = mpfr_get_exp(x);
-    }
-}
-
-NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s,
-                              mpfr_srcptr e)
+void difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s,
+                         mpfr_srcptr e)
 {
     size_t count = norm->columns.count;
-    NormTerms terms = {mpfr_get_emin(), 0};
     mpfr_t delta, moved, root, t;
     mpfr_inits2(mpfr_get_prec(y) + NORM_GUARD, delta, moved, root, t, (mpfr_ptr)0);
     norm_mean(t, norm, e);
     for (size_t i = 0; i < count; i++) {
-        if (count > 1 || norm->kind == NORMALIZATION_RMSNORM) { /* else it is its own mean */
-            note_exponent(&terms.largest, e + i);
-        }
         mpfr_sub(y + i, e + i, t, MPFR_RNDN);
     }
     squares(delta, moved, norm, c, y);
@@ -55,16 +42,13 @@ NormTerms difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, 
     mpfr_add(t, root, moved, MPFR_RNDN);
     mpfr_mul(root, root, t, MPFR_RNDN);
     mpfr_div(delta, delta, root, MPFR_RNDN);
-    terms.scale = mpfr_regular_p(moved) ? 1 - mpfr_get_exp(moved) : 0;
     for (size_t i = 0; i < count; i++) {
         mpfr_mul(t, c + i, delta, MPFR_RNDN);
-        note_exponent(&terms.largest, t);
         mpfr_sub(t, y + i, t, MPFR_RNDN);
         mpfr_div(t, t, moved, MPFR_RNDN);
         mpfr_mul_d(y + i, t, norm->gamma[i], MPFR_RNDN);
     }
     mpfr_clears(delta, moved, root, t, (mpfr_ptr)0);
-    return terms;
 }
 
 /* Context of change_row. */
@@ -76,33 +60,6 @@ typedef struct {
     bool stream; /* x = norm(x): the stream's own change becomes the norm's */
 } Change;
 
-/* The largest exponent of a term that went into a row of e before its norm. */
-static mpfr_exp_t largest_term(const Change *change, size_t row)
-{
-    const Difference *e = change->e;
-    Columns columns = change->norm->columns;
-    mpfr_exp_t most = mpfr_get_emin();
-    for (size_t c = columns.first; c < columns.first + columns.count; c++) {
-        mpfr_exp_t term = e->term[row * e->stream.columns + c];
-        most = term > most ? term : most;
-    }
-    return most;
-}
-
-/* It goes into every entry of what the norm makes of the row. */
-static void set_terms(const Change *change, size_t row, mpfr_exp_t most, mpfr_exp_t scale)
-{
-    const LayerNorm *norm = change->norm;
-    mpfr_exp_t none = mpfr_get_emin();
-    for (size_t c = 0; c < norm->columns.count; c++) {
-        mpfr_exp_t *term =
-            change->e->term + row * change->e->stream.columns + norm->columns.first + c;
-        int gamma = 0;
-        frexp(norm->gamma[c], &gamma);
-        *term = most > none && norm->gamma[c] != 0 ? most + scale + gamma : none;
-    }
-}
-
 static void change_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
     const Change *change = context;
@@ -110,22 +67,15 @@ static void change_row(Evaluator *ev, Worker *worker, const void *context, size_
     Difference *e = change->e;
     ApMat *out = change->stream ? &e->stream : &e->normed;
     size_t first = norm->columns.first;
-    (void)ev;
+    (void)ev, (void)worker;
     for (size_t c = 0; !change->stream && c < out->columns; c++) {
         mpfr_set(ap_at(out, row, c), ap_at(&e->stream, row, c), MPFR_RNDN);
     }
     if (!norm_acts(change->layout, norm, row)) {
         return;
     }
-    mpfr_exp_t before = largest_term(change, row);
-    NormTerms terms =
-        difference_norm_row(ap_at(out, row, first), norm, ap_at(&change->record->centred, row, 0),
-                            ap_at(&change->record->square, row, 0), ap_at(&e->stream, row, first));
-    worker_note_part(worker, terms.largest, terms.scale);
-    worker_note_fall(worker, terms.largest, terms.scale);
-    if (change->stream) {
-        set_terms(change, row, before > terms.largest ? before : terms.largest, terms.scale);
-    }
+    difference_norm_row(ap_at(out, row, first), norm, ap_at(&change->record->centred, row, 0),
+                        ap_at(&change->record->square, row, 0), ap_at(&e->stream, row, first));
 }
 
 static void each_row(Evaluator *ev, const Change *change)

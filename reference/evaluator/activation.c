@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* x [count] = act(x); e [count] is scratch. */
-typedef void Function(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count);
+typedef void Function(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count);
 
 typedef struct {
     Function *function;
@@ -18,10 +18,10 @@ typedef struct {
 
 /* x = x sigma(z), z of x's sign, from e = -|z|: with t = exp(e) that is x / (1 + t) or, for x < 0,
  * x t / (1 + t). */
-static void gate(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
+static void gate(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
     mpfr_ptr one = ap_at(&worker->temp, 0, 0);
-    evaluator_exp(ev, worker, e, e, count);
+    vexp(worker->exp, e, e, count);
     for (size_t c = 0; c < count; c++) {
         if (mpfr_sgn(x + c) < 0) {
             limbs_mul(x + c, x + c, e + c);
@@ -32,12 +32,12 @@ static void gate(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, si
     lanes_div(x, numbers_row(x), numbers_row(e), count);
 }
 
-static void silu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
+static void silu(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
     for (size_t c = 0; c < count; c++) {
         limbs_below_zero(e + c, x + c);
     }
-    gate(ev, worker, x, e, count);
+    gate(worker, x, e, count);
 }
 
 static double silu_slope(double z)
@@ -46,9 +46,8 @@ static double silu_slope(double z)
     return sigma + z * sigma * (1 - sigma);
 }
 
-static void relu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
+static void relu(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
-    (void)ev;
     (void)worker;
     (void)e;
     for (size_t c = 0; c < count; c++) {
@@ -59,10 +58,9 @@ static void relu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, si
 }
 
 /* x = x erfc(-x / sqrt 2) / 2 */
-static void gelu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
+static void gelu(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
     mpfr_ptr root = ap_at(&worker->temp, 0, 0);
-    (void)ev;
     mpfr_sqrt_ui(root, 2, MPFR_RNDN);
     lanes_div(e, numbers_row(x), numbers_same(root), count);
     for (size_t c = 0; c < count; c++) {
@@ -76,7 +74,7 @@ static void gelu(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, si
 /* x (1 + tanh u)/2 = x sigma(2u), 2u = sqrt(8/pi) x (1 + c x^2), c the double nearest to 0.044715;
  * 2u to 7 roundings, so that x sigma(2u) is off by 7 max|z sigma'(z)| < 1.6 roundings of |x| more
  * than SiLU. */
-static void gelu_new(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
+static void gelu_new(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
     mpfr_ptr root = ap_at(&worker->temp, 0, 0);
     mpfr_const_pi(root, MPFR_RNDN);
@@ -90,7 +88,7 @@ static void gelu_new(const Evaluator *ev, Worker *worker, mpfr_ptr x, mpfr_ptr e
         limbs_mul(e + c, e + c, root);
         mpfr_setsign(e + c, e + c, 1, MPFR_RNDN);
     }
-    gate(ev, worker, x, e, count);
+    gate(worker, x, e, count);
 }
 
 /* Slopes: SiLU' is at most 1.0999, at 2.3994; GELU' is 1.1290 at most, at sqrt 2, gelu_new' 1.1290,
@@ -102,10 +100,9 @@ static const Row rows[ACTIVATION_COUNT] = {
     [ACTIVATION_GELU_NEW] = {gelu_new, {1.13, 0.8, NULL}},
 };
 
-void activation_row(const Evaluator *ev, Worker *worker, Activation activation, mpfr_ptr x,
-                    mpfr_ptr e, size_t count)
+void activation_row(Worker *worker, Activation activation, mpfr_ptr x, mpfr_ptr e, size_t count)
 {
-    rows[activation].function(ev, worker, x, e, count);
+    rows[activation].function(worker, x, e, count);
 }
 
 const ActivationSlope *activation_slope(Activation activation)

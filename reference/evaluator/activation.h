@@ -9,8 +9,7 @@
 #include "../../cases/model.h"
 
 /* x [count] = act(x), each within 10 roundings of |x|; e [count] is scratch.  |act(x)| <= |x|. */
-void activation_row(const Evaluator *ev, Worker *worker, Activation activation, mpfr_ptr x,
-                    mpfr_ptr e, size_t count);
+void activation_row(Worker *worker, Activation activation, mpfr_ptr x, mpfr_ptr e, size_t count);
 
 /* |act(a) - act(b)| <= slope |a - b| for all a, b.  Where at is not NULL it is act', evaluated in
  * double, and |act''| <= curvature. */

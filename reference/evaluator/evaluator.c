@@ -9,15 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Guard bits: with 6 a product of k = 3072 terms is within a unit or so of rounding once, as good
- * as the sum of k roundings that a plan's growth is measured with. */
-enum { GUARD_REPRODUCIBLE = 64 };
-
 /* Operations on entries that are worth a parallel region. */
 enum { PARALLEL_OPERATIONS = 1 << 16 };
-
-/* More bits than a precision has. */
-enum { MOST_BITS = 1 << 21 };
 
 /* The matrices of a worker, of its evaluator's bits. */
 enum { WORKER_MATS = 4 };
@@ -31,38 +24,29 @@ static void worker_list(Worker *worker, EvaluatorShape shape, ApExtent list[WORK
     list[3] = (ApExtent){&worker->lane, WORKER_LANES, WORKER_COLUMNS};
 }
 
-static void seen_init(Seen *seen)
+static void score_init(mpfr_ptr score)
 {
-    mpfr_init2(seen->score_max, SEEN_BITS);
-    mpfr_set_zero(seen->score_max, 1);
-    for (size_t k = 0; k <= OMEGA_MAX_GAP; k++) {
-        seen->gap[k] = -INFINITY;
-    }
-    seen->change = mpfr_get_emin();
-    seen->fell = 0;
+    mpfr_init2(score, SEEN_BITS);
+    mpfr_set_zero(score, 1);
 }
 
 static bool worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *ev)
 {
-    mpfr_prec_t rounded = ev->bits + GUARD_REPRODUCIBLE;
     ApExtent list[WORKER_MATS];
     worker_list(worker, shape, list);
-    seen_init(&worker->seen);
-    worker->exp = vexp_create(ev->reproducible ? rounded : ev->bits, false);
-    worker->expm1 = ap_exp_create(ev->reproducible);
+    score_init(worker->score_max);
+    worker->exp = vexp_create(ev->bits, false);
+    worker->expm1 = ap_exp_create(false);
     worker->gap = calloc(shape.row + 1, sizeof *worker->gap);
     return worker->exp != NULL && worker->expm1 != NULL && worker->gap != NULL &&
-           ap_init_list(list, WORKER_MATS, ev->bits) &&
-           ap_init(&worker->rounded, 1, ev->reproducible ? WORKER_EXPS : 0, rounded);
+           ap_init_list(list, WORKER_MATS, ev->bits);
 }
 
-bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega,
-                    bool reproducible)
+bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega)
 {
     int workers = omp_get_max_threads();
-    *ev = (Evaluator){.bits = bits, .omega = omega, .reproducible = reproducible};
-    ev->score_exponent = mpfr_get_emin_min();
-    seen_init(&ev->seen);
+    *ev = (Evaluator){.bits = bits, .omega = omega};
+    score_init(ev->score_max);
     ev->worker = calloc((size_t)workers, sizeof *ev->worker);
     ev->workers = ev->worker != NULL ? workers : 0;
     bool ok = ev->worker != NULL && ap_init(&ev->factor, 1, OMEGA_MAX_GAP + 1, bits);
@@ -79,15 +63,14 @@ void evaluator_clear(Evaluator *ev)
         ApExtent list[WORKER_MATS];
         worker_list(worker, (EvaluatorShape){0}, list);
         ap_clear_list(list, WORKER_MATS);
-        ap_clear(&worker->rounded);
         vexp_free(worker->exp);
         ap_exp_free(worker->expm1);
         free(worker->gap);
-        mpfr_clear(worker->seen.score_max);
+        mpfr_clear(worker->score_max);
     }
     free(ev->worker);
     ap_clear(&ev->factor);
-    mpfr_clear(ev->seen.score_max);
+    mpfr_clear(ev->score_max);
 }
 
 double evaluator_bytes(EvaluatorShape shape, mpfr_prec_t bits)
@@ -98,29 +81,21 @@ double evaluator_bytes(EvaluatorShape shape, mpfr_prec_t bits)
     return omp_get_max_threads() * ap_bytes_list(list, WORKER_MATS, bits);
 }
 
-/* Gathers from the workers what they have seen. */
+/* The largest score of all workers. */
 static void gather(Evaluator *ev)
 {
-    Seen *all = &ev->seen;
     for (int t = 0; t < ev->workers; t++) {
-        const Seen *seen = &ev->worker[t].seen;
-        if (mpfr_cmp(seen->score_max, all->score_max) > 0) {
-            mpfr_set(all->score_max, seen->score_max, MPFR_RNDN);
+        if (mpfr_cmp(ev->worker[t].score_max, ev->score_max) > 0) {
+            mpfr_set(ev->score_max, ev->worker[t].score_max, MPFR_RNDN);
         }
-        for (size_t k = 0; k <= OMEGA_MAX_GAP; k++) {
-            all->gap[k] = fmax(all->gap[k], seen->gap[k]);
-        }
-        all->change = seen->change > all->change ? seen->change : all->change;
-        all->fell = seen->fell > all->fell ? seen->fell : all->fell;
-        all->doubt = all->doubt || seen->doubt;
     }
 }
 
 void evaluator_forget_scores(Evaluator *ev)
 {
-    mpfr_set_zero(ev->seen.score_max, 1);
+    mpfr_set_zero(ev->score_max, 1);
     for (int t = 0; t < ev->workers; t++) {
-        mpfr_set_zero(ev->worker[t].seen.score_max, 1);
+        mpfr_set_zero(ev->worker[t].score_max, 1);
     }
 }
 
@@ -178,25 +153,10 @@ void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView 
 {
     bool large = c.rows * c.columns >= PARALLEL_OPERATIONS / (a.columns + 1);
     ProductOptions options = {.add = add,
-                              .guard = ev->reproducible ? GUARD_REPRODUCIBLE : EVALUATOR_GUARD,
+                              .guard = EVALUATOR_GUARD,
                               .threads = large ? ev->workers : 1,
                               .weights = ev->weights};
     ev->failed = ev->failed || !product_mul(c, a, b, &options, NULL);
-}
-
-void evaluator_exp(const Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr x, size_t count)
-{
-    if (!ev->reproducible) {
-        vexp(worker->exp, y, x, count);
-        return;
-    }
-    for (size_t i = 0; i < count; i += WORKER_EXPS) {
-        size_t some = count - i < WORKER_EXPS ? count - i : WORKER_EXPS;
-        vexp(worker->exp, worker->rounded.entry, x + i, some);
-        for (size_t j = 0; j < some; j++) {
-            limbs_set(y + i + j, worker->rounded.entry + j);
-        }
-    }
 }
 
 /* Terms of a series that are worth more than a call. */
@@ -255,19 +215,17 @@ static void series_row(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x, si
     lanes_add(g, numbers_row(m), numbers_same(one), count);
 }
 
-static void exponentials_alone(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
-                               mpfr_srcptr x)
+static void exponentials_alone(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x)
 {
     ap_expm1(worker->expm1, m, x);
     if (mpfr_cmp_d(m, -0.5) < 0) {
-        evaluator_exp(ev, worker, g, x, 1);
+        vexp(worker->exp, g, x, 1);
     } else {
         mpfr_add_ui(g, m, 1, MPFR_RNDN);
     }
 }
 
-void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpfr_ptr g,
-                            mpfr_srcptr x, size_t count)
+void evaluator_exponentials(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x, size_t count)
 {
     for (size_t i = 0; i < count;) {
         unsigned long terms = 0;
@@ -276,7 +234,7 @@ void evaluator_exponentials(const Evaluator *ev, Worker *worker, mpfr_ptr m, mpf
             series_row(worker, m + i, g + i, x + i, run, terms);
             i += run;
         } else {
-            exponentials_alone(ev, worker, m + i, g + i, x + i);
+            exponentials_alone(worker, m + i, g + i, x + i);
             i++;
         }
     }
@@ -304,35 +262,6 @@ mpfr_srcptr evaluator_decay(Evaluator *ev, int gap)
         ev->factor_known[gap] = true;
     }
     return factor;
-}
-
-void worker_note_gap(Worker *worker, int gap, double bits)
-{
-    if (bits < MOST_BITS) { /* else no precision shows this row's leak, beside others' or alone */
-        worker->seen.gap[gap] = fmax(worker->seen.gap[gap], bits);
-    }
-}
-
-void worker_note_part(Worker *worker, mpfr_exp_t change, mpfr_exp_t scale)
-{
-    if (change > mpfr_get_emin() && change + scale > worker->seen.change) {
-        worker->seen.change = change + scale;
-    }
-}
-
-void worker_note_fall(Worker *worker, mpfr_exp_t entry, mpfr_exp_t scale)
-{
-    if (entry > mpfr_get_emin() && entry + scale > worker->seen.fell) {
-        worker->seen.fell = entry + scale;
-    }
-}
-
-void worker_note_leak(Worker *worker, mpfr_srcptr r)
-{
-    worker_note_change(worker, r);
-    if (mpfr_zero_p(r)) {
-        worker->seen.change = mpfr_get_emax();
-    }
 }
 
 size_t evaluator_block_columns(size_t rows, mpfr_prec_t bits)

@@ -146,30 +146,3 @@ void norm_write_stream(Evaluator *ev, const Layout *layout, const LayerNorm *nor
     const Stream at = {layout, norm, record, x, y};
     evaluator_each(ev, x->rows, NORM_OPERATIONS * x->rows * x->columns, write_row, &at);
 }
-
-/* The exponent of a row's largest entry in some columns; the least of MPFR's where all are 0. */
-static mpfr_exp_t row_exponent(const ApMat *x, size_t row, Columns columns)
-{
-    mpfr_exp_t most = mpfr_get_emin();
-    for (size_t c = columns.first; c < columns.first + columns.count; c++) {
-        mpfr_srcptr entry = ap_at(x, row, c);
-        most = mpfr_regular_p(entry) && mpfr_get_exp(entry) > most ? mpfr_get_exp(entry) : most;
-    }
-    return most;
-}
-
-mpfr_exp_t norm_lost(const Layout *layout, const LayerNorm *norm, const ApMat *x,
-                     const NormRecord *record)
-{
-    mpfr_exp_t none = mpfr_get_emin(), largest = none, least = mpfr_get_emax();
-    for (size_t i = 0; i < x->rows; i++) {
-        mpfr_exp_t here = row_exponent(x, i, (Columns){0, x->columns});
-        largest = here > largest ? here : largest;
-        if (norm_acts(layout, norm, i) && row_exponent(x, i, norm->columns) > none) {
-            mpfr_srcptr s = ap_at(&record->square, i, 0);
-            mpfr_exp_t root = mpfr_regular_p(s) ? (mpfr_get_exp(s) - 2) / 2 : least;
-            least = root < least ? root : least;
-        }
-    }
-    return largest > none && least < largest ? largest - least : 0;
-}

@@ -59,9 +59,4 @@ void norm_record_stream(Evaluator *ev, const Layout *layout, const LayerNorm *no
 void norm_write_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
                        const NormRecord *record, const ApMat *x, ApMat *y);
 
-/* How many bits more than the stream's largest entry a normalised row may have lost, at most: of
- * rows that are not 0, the largest quotient of that entry and sqrt(s). */
-mpfr_exp_t norm_lost(const Layout *layout, const LayerNorm *norm, const ApMat *x,
-                     const NormRecord *record);
-
 #endif

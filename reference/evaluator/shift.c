@@ -3,11 +3,7 @@
  */
 #include "shift.h"
 
-#include "doubt.h"
-
 #include <math.h>
-
-#define LOG2_E 1.4426950408889634
 
 static mpfr_exp_t omega_exponent(const Evaluator *ev)
 {
@@ -38,7 +34,7 @@ void shift_exp(Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap
 {
     mpfr_t t;
     if (gap == 0 || shift_is_near(d)) {
-        evaluator_exp(ev, worker, y, d, 1);
+        vexp(worker->exp, y, d, 1);
         if (gap != 0) {
             mpfr_mul(y, y, evaluator_decay(ev, gap), MPFR_RNDN);
         }
@@ -46,7 +42,6 @@ void shift_exp(Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap
     }
     mpfr_init2(t, bits_beside_omega(ev));
     less_omega(ev, t, d, gap);
-    doubt_note(ev, worker, t);
     mpfr_exp(y, t, MPFR_RNDN);
     mpfr_clear(t);
 }
@@ -67,21 +62,4 @@ void shift_raise(const Evaluator *ev, mpfr_ptr shift, mpfr_srcptr s, int gap)
         mpfr_set(shift, t, MPFR_RNDN);
     }
     mpfr_clear(t);
-}
-
-double shift_bits_between(mpfr_srcptr z_best, mpfr_srcptr z_rest, mpfr_srcptr d)
-{
-    mpfr_t ratio, factor;
-    mp_limb_t limb[2] = {0}; /* nothing is allocated for each of a row's keys */
-    double bits = 0;
-    mpfr_custom_init_set(ratio, MPFR_ZERO_KIND, 0, 64, &limb[0]);
-    mpfr_custom_init_set(factor, MPFR_ZERO_KIND, 0, 64, &limb[1]);
-    mpfr_div(ratio, z_best, z_rest, MPFR_RNDN);
-    if (!shift_is_near(d)) {
-        bits = floor(mpfr_get_d(d, MPFR_RNDN) * LOG2_E) + 1;
-    } else if (!mpfr_zero_p(d)) {
-        mpfr_exp(factor, d, MPFR_RNDN);
-        mpfr_mul(ratio, ratio, factor, MPFR_RNDN);
-    }
-    return bits + (double)mpfr_get_exp(ratio);
 }

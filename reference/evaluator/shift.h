@@ -26,8 +26,4 @@ void shift_exp(Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap
 /* shift = max(shift, s - Omega gap) */
 void shift_raise(const Evaluator *ev, mpfr_ptr shift, mpfr_srcptr s, int gap);
 
-/* log2(z_best / z_rest) + d log2 e, to the next whole bit above, for worker_note_gap: sums of
- * exponentials that are shifted by numbers d apart. */
-double shift_bits_between(mpfr_srcptr z_best, mpfr_srcptr z_rest, mpfr_srcptr d);
-
 #endif

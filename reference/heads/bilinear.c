@@ -6,7 +6,6 @@
  */
 #include "heads.h"
 
-#include "../evaluator/doubt.h"
 #include "../evaluator/shift.h"
 
 #include <limits.h>
@@ -66,7 +65,7 @@ typedef struct {
 /* Of scores of keys other than the bias row's. */
 static void note_scores(Worker *worker, const Row *row)
 {
-    mpfr_ptr most = worker->seen.score_max;
+    mpfr_ptr most = worker->score_max;
     size_t bias = layout_bias_row(row->heads->layout);
     for (size_t j = 0; row->row != bias && j < row->seen; j++) {
         mpfr_srcptr s = row->p + j;
@@ -97,10 +96,9 @@ static void find_shift(const Evaluator *ev, const Row *row)
 }
 
 /* pattern = scores less the shift, 0 where they are far or the row does not see. */
-static void shift_scores(const Evaluator *ev, Worker *worker, const Row *row)
+static void shift_scores(Worker *worker, const Row *row)
 {
     mpfr_ptr p = row->p;
-    bool top = true, noted = doubt_is_noted(ev);
     note_scores(worker, row);
     lanes_zero(p + row->seen, row->keys - row->seen);
     lanes_sub(p, numbers_row(p), numbers_same(row->shift), row->seen);
@@ -113,63 +111,7 @@ static void shift_scores(const Evaluator *ev, Worker *worker, const Row *row)
                 limbs_set(row->far + j, p + j);
                 mpfr_set_zero(p + j, 1);
             }
-        } else if (top && mpfr_zero_p(p + j)) {
-            top = false; /* what the others compete with */
-        } else if (noted) {
-            doubt_note(ev, worker, p + j);
         }
-    }
-}
-
-/* The smallest gap of a key that the limit leaves out, or 0. */
-static int second_gap(const Row *row)
-{
-    int second = 0;
-    for (size_t j = 0; j < row->seen; j++) {
-        bool nearer = row->gap[j] > 0 && (second == 0 || row->gap[j] < second);
-        second = nearer ? row->gap[j] : second;
-    }
-    return second;
-}
-
-/* sum = that of the exponentials of keys of a gap, but of those that are far. */
-static void sum_of_gap(Worker *worker, const Row *row, int gap, mpfr_ptr sum)
-{
-    mpfr_ptr t = ap_at(&worker->row, 1, 0);
-    size_t count = 0;
-    for (size_t j = 0; j < row->seen; j++) {
-        if (row->gap[j] == gap && (gap == 0 || mpfr_zero_p(row->far + j))) {
-            limbs_set(t + count++, row->p + j);
-        }
-    }
-    lanes_sum(sum, t, count, t);
-}
-
-/* Contents alone: A's sum of exponentials over that of the second coefficient. */
-static void note_gap(Worker *worker, const Row *row)
-{
-    mpfr_ptr best = ap_at(&worker->temp, 0, 2), rest = ap_at(&worker->temp, 0, 3),
-             apart = ap_at(&worker->temp, 0, 4);
-    mpfr_srcptr far = NULL;
-    const int second = second_gap(row);
-    if (second == 0) {
-        return;
-    }
-    sum_of_gap(worker, row, 0, best);
-    sum_of_gap(worker, row, second, rest);
-    for (size_t j = 0; j < row->seen; j++) {
-        if (row->gap[j] == second && !mpfr_zero_p(row->far + j) &&
-            (far == NULL || mpfr_cmp(row->far + j, far) > 0)) {
-            far = row->far + j;
-        }
-    }
-    mpfr_set_zero(apart, 1);
-    if (far != NULL && (mpfr_sgn(far) > 0 || mpfr_zero_p(rest))) {
-        mpfr_set_ui(rest, 1, MPFR_RNDN);
-        mpfr_neg(apart, far, MPFR_RNDN);
-    }
-    if (!mpfr_zero_p(rest)) {
-        worker_note_gap(worker, second, shift_bits_between(best, rest, apart));
     }
 }
 
@@ -231,11 +173,8 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
                .far = ap_at(&worker->row, 0, 0)};
     row.seen = heads_gaps(heads, heads->first + pattern->b, index, worker->gap);
     find_shift(ev, &row);
-    shift_scores(ev, worker, &row);
-    evaluator_exp(ev, worker, row.p, row.p, row.seen);
-    if (ev->observed) {
-        note_gap(worker, &row);
-    }
+    shift_scores(worker, &row);
+    vexp(worker->exp, row.p, row.p, row.seen);
     sum_exponentials(ev, worker, &row, total);
     divide_by_sum(worker, row.p, row.seen, total);
 }

@@ -21,6 +21,7 @@ typedef struct {
 /* score[row] = a (x g + c) + t, c and t on the token rows, gate[row] = exp(-|that|). */
 static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
+    (void)ev;
     const Softmax *softmax = context;
     const Heads *heads = softmax->heads;
     const Score *score = &heads->bundle->score;
@@ -42,7 +43,7 @@ static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     for (size_t b = 0; b < heads->count; b++) {
         limbs_below_zero(gate + b, g + b);
     }
-    evaluator_exp(ev, worker, gate, gate, heads->count);
+    vexp(worker->exp, gate, gate, heads->count);
 }
 
 /* The tokens that row sees. */
@@ -245,7 +246,6 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
                        .weight = ap_at(&record->group, row, b),
                        .step = heads->count,
                        .count = alike ? heads->count : 1};
-        groups_note(ev, worker, &groups, all.score, all.decayed, all.count);
         for (size_t c = 0; c < all.count;) {
             HeadRow at = next_heads(&all, c);
             if (shift_is_near(at.score)) {

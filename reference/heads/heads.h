@@ -69,9 +69,8 @@ size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap);
 /* The largest of row i's coefficients over the keys that it sees. */
 int heads_best_position(const Heads *heads, size_t h, size_t i);
 
-/* More than the exponent of any term of the scores at x, and at x + e (e may be NULL), without
- * Omega (terms.c). */
-mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e);
+/* More than the exponent of any term of the scores at x, without Omega (terms.c). */
+mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x);
 
 /* s[i] *= scale; t: scratch. */
 void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t);
@@ -153,11 +152,6 @@ RowGroups groups_of_row(const Heads *heads, size_t h, size_t row);
  * or at the evaluator's Omega over all. */
 void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
                         bool limit, mpfr_ptr weight, size_t step);
-
-/* Notes, where a plan looks, what the groups' sums and doubt.h want of gates of `count` heads;
- * decayed: exp(-|score|). */
-void groups_note(const Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
-                 mpfr_srcptr decayed, size_t count);
 
 /* Columns of mixtures whose rows have the same groups: from column `at`, the c-th that a worker
  * has, on.  Their pattern, or the first of theirs, one each; patterns: of the block. */

@@ -108,15 +108,12 @@ static mpfr_exp_t bilinear_exponent(const Heads *heads, mpfr_exp_t x)
     return times(times(query, key), bits_of(width) + bits_of((size_t)score->scale.num));
 }
 
-mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x, const ApMat *e)
+mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x)
 {
     const Score *score = &heads->bundle->score;
     if (score->kind == SCORE_NONE) {
         return NOTHING;
     }
     mpfr_exp_t most = largest_entry(x, score->read);
-    if (e != NULL) {
-        most = larger(most, largest_entry(e, score->read));
-    }
     return score->kind == SCORE_GATE ? gate_exponent(heads, most) : bilinear_exponent(heads, most);
 }

@@ -18,7 +18,7 @@ bool ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcpt
     norm_centre(c.entry, s, norm, x);
     norm_apply(y, norm, c.entry, s, true);
     if (change != NULL) {
-        (void)difference_norm_row(change, norm, c.entry, s, e);
+        difference_norm_row(change, norm, c.entry, s, e);
     }
     mpfr_clear(s);
     ap_clear(&c);

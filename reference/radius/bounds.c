@@ -24,6 +24,9 @@ double point_e(const Radius *r, double x)
 double bound_leak(const Radius *r, int gap, double z)
 {
     const double log2_e = 1.4426950408889635, direct = 600, most = 0x1p60;
+    if (!r->leaks) {
+        return 0;
+    }
     mpfr_srcptr decay = evaluator_decay(r->ev, gap);
     double one = bound_scaled(1, -r->unit), n = z * log2_e;
     long exponent = mpfr_get_emin_min();

@@ -128,7 +128,7 @@ static void ffn(Radius *r, const Direct *direct)
     network.z = room + 3 * r->rows;
     evaluator_each(r->ev, 2, D * H * (D < H ? D : H), map_norms, &at);
     evaluator_each(r->ev, row_blocks(r, PRODUCT_ROWS), r->rows * D * H, block_slopes, &network);
-    size_t blocks = H / evaluator_block_columns(r->rows, r->bits);
+    size_t blocks = H / evaluator_block_columns(r->rows, r->ev->bits);
     r->adds += (double)blocks + 3;
     double w1 = network.w[0], w2 = network.w[1], f2 = network.f[1];
     for (size_t i = 0; i < r->rows; i++) {

@@ -294,7 +294,7 @@ void radius_gates(Radius *r, const Bundle *bundle)
         gates_clear(&gates);
         return;
     }
-    size_t blocks = bundle->heads / heads_block(bundle, r->rows, r->bits);
+    size_t blocks = bundle->heads / heads_block(bundle, r->rows, r->ev->bits);
     r->adds += (double)blocks + 2;
     gates_set(&gates, r, &r->at);
     gates_each(&gates, r, &r->at, &r->here, gates_local_row);

@@ -177,7 +177,7 @@ static mpfr_exp_t find_unit(const Radius *r, const Sublayer *sublayer)
         return after > r->before ? after : r->before;
     }
     int gap = point_gap(r, sublayer);
-    bool leaks = gap > 0 && mpfr_regular_p(evaluator_decay(r->ev, gap));
+    bool leaks = r->leaks && gap > 0 && mpfr_regular_p(evaluator_decay(r->ev, gap));
     return leaks ? mpfr_get_exp(evaluator_decay(r->ev, gap)) : -r->bits;
 }
 

@@ -87,11 +87,13 @@ Radius *radius_open(const RadiusOfRun *run)
     r->kept = run->kept;
     r->known = run->known;
     r->change = run->e != NULL;
+    r->leaks = r->change && !run->limit_change;
     if (!radius_init(r)) {
         radius_clear(r);
         return NULL;
     }
     r->at.limit = run->limit;
+    r->moved.limit = run->limit_change;
     r->here = (Pass){&r->at, {r->rho, r->eta}, {r->here.out[0], r->here.out[1]},
                      1,      r->here.diagonal, r->here.slack};
     r->there = (Pass){&r->moved, {r->eta, r->rho},  {r->there.out[0], r->there.out[1]},
@@ -346,6 +348,30 @@ static void after_row(Evaluator *ev, Worker *worker, const void *context, size_t
     point_set_path(r, i);
 }
 
+/* Radii so large that their unit becomes one of fewer bits: of what an evaluation of so many fewer
+ * would round, which is no less. */
+#define RADIUS_LARGE 0x1p400
+enum { UNIT_STEP = 384 };
+
+static void widen_unit(Radius *r)
+{
+    double most = 0;
+    for (size_t k = 0; k < r->rows * BANKS; k++) {
+        size_t i = k / BANKS, b = k % BANKS;
+        most = fmax(most, fmax(r->rho[i].bank[b], r->eta[i].bank[b]));
+    }
+    if (!(most >= RADIUS_LARGE) || isinf(most) || r->bits <= UNIT_STEP) {
+        return;
+    }
+    r->bits -= UNIT_STEP;
+    r->score = bound_scaled(r->score, -UNIT_STEP);
+    for (size_t k = 0; k < r->rows * BANKS; k++) {
+        size_t i = k / BANKS, b = k % BANKS;
+        r->rho[i].bank[b] = bound_scaled(r->rho[i].bank[b], -UNIT_STEP);
+        r->eta[i].bank[b] = bound_scaled(r->eta[i].bank[b], -UNIT_STEP);
+    }
+}
+
 void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record, size_t index)
 {
     r->record = record;
@@ -355,6 +381,7 @@ void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record,
         analyse_any(r, sublayer);
     }
     evaluator_each(r->ev, r->rows, ENTRY_OPERATIONS * r->rows * r->columns, after_row, &r);
+    widen_unit(r);
 }
 
 void radius_begin_layer(Radius *r)
@@ -367,6 +394,7 @@ void radius_visit(RefArchive *archive, Radius *r)
     r->failed = ref_archive_flag(archive, r->failed);
     r->ready = false;
     r->unit = ref_archive_exponent(archive, r->unit);
+    r->bits = (mpfr_prec_t)ref_archive_count(archive, (size_t)r->bits, (size_t)r->ev->bits);
     for (size_t i = 0; i < r->rows; i++) {
         ref_archive_doubles(archive, r->rho[i].bank, BANKS, 0, INFINITY);
         ref_archive_doubles(archive, r->eta[i].bank, BANKS, 0, INFINITY);

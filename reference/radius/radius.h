@@ -8,7 +8,8 @@
  * x and e what exact arithmetic gives for the doubles of the model.  They are carried from sublayer
  * to sublayer.  Infinity: nothing is known.
  *
- * Umbrella header: what runs use of radii, carried by radius.c, read by read.c, counted by bytes.c.
+ * Umbrella header: what runs use of radii, carried by radius.c, read by read.c, begun
+ * elsewhere by restart.c, counted by bytes.c.
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_RADIUS_H
 #define HEADPROOF_REFERENCE_RADIUS_RADIUS_H
@@ -29,6 +30,7 @@ typedef struct {
     const ApMat *x, *e, *sum;
     const ApMat *normed, *normed_e;
     bool limit;
+    bool limit_change; /* e is T_infinity's answer: no key that the limit leaves out weighs in it */
     /* Norms of rows' derivatives of x, [sublayers, rows], 0 where none was formed: to be kept, or
      * known from the evaluation of x that this run shares; or NULL. */
     double *kept;
@@ -41,6 +43,12 @@ void radius_clear(Radius *radius);
 
 /* Bytes that radii of a run of this model take beside the run, at most. */
 double radius_bytes(const Model *model);
+
+/* What the streams of a layer are, beside those of a run `from` behind the layer before: the run's,
+ * and e of that what is handed on; x + e where that is handed on; or exact numbers there, and x + e
+ * elsewhere.  Handed on is what tokens have but for the columns that were cleared. */
+typedef enum { BEGINS_CHANGE, BEGINS_AT_SUM, BEGINS_AT_MACHINE } RadiusBegins;
+void radius_restart(Radius *radius, const Radius *from, RadiusBegins begins, Columns cleared);
 
 /* Before a layer: its scores alone count. */
 void radius_begin_layer(Radius *radius);

@@ -30,20 +30,9 @@ static Block block_open(RefRun *run, const Bundle *bundle, size_t first, size_t 
     return block;
 }
 
-/* How large the scores of some of the block's heads may be, for a run that a plan looks at. */
-static void prepare_doubt(const Block *block, const Heads *heads)
-{
-    RefRun *run = block->run;
-    const ApMat *e = run->e != NULL ? run->e->input : NULL;
-    if (run->ev.observed) {
-        run->ev.score_exponent = heads_score_exponent(heads, run->input, e);
-    }
-}
-
 static void scores(const Block *block)
 {
     RefRun *run = block->run;
-    prepare_doubt(block, &block->heads);
     if (block->write != NULL) {
         heads_scores(&run->ev, &block->heads, run->input, &run->scratch.work, block->write);
     }
@@ -58,10 +47,6 @@ static void scores(const Block *block)
 static void pattern(const Block *block, size_t b)
 {
     RefRun *run = block->run;
-    Heads head = block->heads;
-    head.first += b;
-    head.count = 1;
-    prepare_doubt(block, &head);
     if (block->write != NULL) {
         heads_pattern(&run->ev, &block->heads, b, block->write);
     }

@@ -230,8 +230,8 @@ static void score_row(const Bundled *at, size_t h, size_t i, mpfr_ptr top)
         if (seen++ == 0 || mpfr_cmp(s, top) > 0) {
             mpfr_set(top, s, MPFR_RNDN);
         }
-        if (layout->bias_row == BIAS_ROW_NONE && mpfr_cmpabs(s, at->ev->seen.score_max) > 0) {
-            mpfr_abs(at->ev->seen.score_max, s, MPFR_RNDN);
+        if (layout->bias_row == BIAS_ROW_NONE && mpfr_cmpabs(s, at->ev->score_max) > 0) {
+            mpfr_abs(at->ev->score_max, s, MPFR_RNDN);
         }
     }
 }
@@ -266,7 +266,7 @@ static bool prepare_high(const Bundled *at)
 {
     Dense *dense = at->dense;
     size_t rows = at->x->rows, width = at->x->columns;
-    mpfr_exp_t terms = heads_score_exponent(at->heads, at->x, NULL);
+    mpfr_exp_t terms = heads_score_exponent(at->heads, at->x);
     mpfr_prec_t bits = at->ev->bits;
     if (terms > 0) {
         if (terms > MOST_EXPONENT) {
@@ -334,10 +334,10 @@ static void dense_list(Dense *dense, const Layout *layout, ApExtent list[DENSE_M
     list[5] = (ApExtent){&dense->temp, 1, DENSE_TEMPS};
 }
 
-bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits, bool reproducible)
+bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits)
 {
     ApExtent list[DENSE_MATS];
-    *dense = (Dense){.exp = ap_exp_create(reproducible)};
+    *dense = (Dense){.exp = ap_exp_create(false)};
     dense->in = calloc(layout_rows(layout), sizeof *dense->in);
     dense_list(dense, layout, list);
     return ap_init_list(list, DENSE_MATS, bits) && dense->exp != NULL && dense->in != NULL;

@@ -24,7 +24,7 @@ typedef struct {
 size_t dense_width(const Layout *layout);
 
 /* false when memory is short; clear it all the same. */
-bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits, bool reproducible)
+bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits)
     __attribute__((warn_unused_result));
 void dense_clear(Dense *dense);
 double dense_bytes(const Layout *layout, mpfr_prec_t bits);

@@ -16,7 +16,8 @@ typedef struct {
 static void activate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
 {
     const Activate *a = context;
-    activation_row(ev, worker, a->activation, ap_at(a->x, row, a->columns.first),
+    (void)ev;
+    activation_row(worker, a->activation, ap_at(a->x, row, a->columns.first),
                    ap_at(a->scratch, row, 0), a->columns.count);
 }
 

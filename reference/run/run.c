@@ -113,11 +113,10 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
     }
 }
 
-/* A change of x, of so many bits. */
-static bool change_init(Difference **change, const RefRun *run, const RunShape *shape,
-                        mpfr_prec_t bits)
+/* A change of x. */
+static bool change_init(Difference **change, const RefRun *run, const RunShape *shape)
 {
-    const DifferenceSize size = {layout_content(&run->model->layout), shape->norm.copy, bits,
+    const DifferenceSize size = {layout_content(&run->model->layout), shape->norm.copy,
                                  run->ev.bits};
     *change = calloc(1, sizeof **change);
     return *change != NULL && difference_init(*change, &shape->block, &size);
@@ -134,8 +133,7 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
         own = (RunShape){{.rows = shape.block.rows}, {.copy = shape.norm.copy}};
     }
     run_list(run, layout, run->form, &own, list);
-    bool ok =
-        evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega, options->reproducible);
+    bool ok = evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega);
     if (options->weights != NULL) {
         run->ev.weights = options->weights->packed;
         run->ev.norms = options->weights->norms;
@@ -147,13 +145,13 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
              norm_record_init(&run->scratch.norm, layout_rows(layout), own.norm.widest, bits);
     }
     if (ok && run->form == REF_DENSE) {
-        ok = dense_init(&run->scratch.dense, layout, bits, options->reproducible);
+        ok = dense_init(&run->scratch.dense, layout, bits);
     }
-    if (ok && options->difference > 0) {
-        ok = change_init(&run->e, run, &shape, options->difference);
+    if (ok && options->difference) {
+        ok = change_init(&run->e, run, &shape);
     }
     if (ok && options->inherited != NULL) {
-        ok = change_init(&run->inherited, run, &shape, bits);
+        ok = change_init(&run->inherited, run, &shape);
     }
     return ok;
 }
@@ -172,7 +170,7 @@ static bool has_direct(const Model *model)
 RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
                  mpfr_prec_t bits, RefForm form, const RunOptions *options)
 {
-    if ((options->difference > 0 || options->kept != NULL) && has_direct(model)) {
+    if ((options->difference || options->kept != NULL) && has_direct(model)) {
         fprintf(stderr, "headproof: bug: %s:%d: the change of a direct operation\n", __FILE__,
                 __LINE__);
         abort();
@@ -182,12 +180,14 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
         return NULL;
     }
     run->model = model;
-    run->limit = isinf(omega) || options->difference > 0;
-    run->claimed = (RefBits){bits, options->difference > 0 ? options->difference : bits};
+    run->limit = isinf(omega) || options->difference;
+    run->bits = bits;
     run->form = form;
     run->kept = options->kept;
     run->known = options->known;
     run->cleared = options->inherited;
+    run->x = x;
+    run->bias_row_content = bias_row_content;
     if (!run_init(run, omega, form_bits(omega, bits, form), options)) {
         ref_run_clear(run);
         return NULL;
@@ -211,6 +211,9 @@ void ref_run_clear(RefRun *run)
         return;
     }
     radius_clear(run->radius);
+    radius_clear(run->inherited_radius);
+    free(run->own_norms);
+    ref_run_clear(run->witness);
     run_clear_mats(run);
     record_clear(&run->scratch.record);
     dense_clear(&run->scratch.dense);
@@ -224,27 +227,57 @@ void ref_run_clear(RefRun *run)
     free(run);
 }
 
+/* Radii of x and of a change of it; inherited: of what is inherited of e. */
+static Radius *open_radius(const RefRun *run, const Difference *change, bool inherited)
+{
+    const double *known = run->known != NULL ? run->known->own : NULL;
+    double *kept = run->kept != NULL ? run->kept->own : run->own_norms;
+    return radius_open(
+        &(RadiusOfRun){.layout = &run->model->layout,
+                       .ev = (Evaluator *)&run->ev,
+                       .x = &run->stream,
+                       .e = change != NULL ? &change->stream : NULL,
+                       .sum = change != NULL ? &change->sum : NULL,
+                       .normed = &run->scratch.normed,
+                       .normed_e = change != NULL ? &change->normed : NULL,
+                       .limit = run->limit,
+                       .limit_change = inherited,
+                       .kept = inherited ? NULL : kept,
+                       .known = known != NULL || !inherited ? known : run->own_norms});
+}
+
+/* The same evaluation by the heads' structure, which has radii. */
+static bool open_witness(RefRun *run)
+{
+    double omega = run->limit ? INFINITY : run->ev.omega;
+    run->witness =
+        ref_run_open(run->model, run->x, run->bias_row_content, omega, run->bits, REF_STRUCTURED);
+    if (run->witness == NULL) {
+        return false;
+    }
+    run->witness->ev.weights = run->ev.weights;
+    run->witness->ev.norms = run->ev.norms;
+    return ref_run_certify(run->witness);
+}
+
 bool ref_run_certify(RefRun *run)
 {
-    bool other_bits = run->known != NULL && run->claimed.e != run->ev.bits;
-    if (run->form == REF_DENSE || other_bits || run->next.layer > 0) {
-        fprintf(stderr,
-                "headproof: bug: %s:%d: radii of a dense run, one from a tape of other "
-                "bits, or behind layer %zu\n",
-                __FILE__, __LINE__, run->next.layer);
+    if (run->next.layer > 0) {
+        fprintf(stderr, "headproof: bug: %s:%d: radii behind layer %zu\n", __FILE__, __LINE__,
+                run->next.layer);
         abort();
     }
-    run->radius = radius_open(&(RadiusOfRun){.layout = &run->model->layout,
-                                             .ev = &run->ev,
-                                             .x = &run->stream,
-                                             .e = run->e != NULL ? &run->e->stream : NULL,
-                                             .sum = run->e != NULL ? &run->e->sum : NULL,
-                                             .normed = &run->scratch.normed,
-                                             .normed_e = run->e != NULL ? &run->e->normed : NULL,
-                                             .limit = run->limit,
-                                             .kept = run->kept != NULL ? run->kept->own : NULL,
-                                             .known = run->known != NULL ? run->known->own : NULL});
-    return run->radius != NULL;
+    if (run->form == REF_DENSE) {
+        return open_witness(run);
+    }
+    if (run->inherited != NULL) {
+        size_t norms = run->model->sublayer_count * run->stream.rows;
+        run->own_norms = calloc(norms + 1, sizeof *run->own_norms);
+        run->inherited_radius =
+            run->own_norms != NULL ? open_radius(run, run->inherited, true) : NULL;
+    }
+    run->radius = open_radius(run, run->e, false);
+    return run->radius != NULL && (run->inherited == NULL || run->inherited_radius != NULL);
 }
 
 double ref_certify_bytes(const Pair *pair)
@@ -252,21 +285,86 @@ double ref_certify_bytes(const Pair *pair)
     return radius_bytes(&pair->original) + radius_bytes(&pair->converted);
 }
 
-bool ref_run_certified(const RefRun *run)
+/* most, squares: as ref_run_radius, of how far the witness's rows are away. */
+static void witness_distance(const RefRun *run, size_t first, size_t count, Columns columns,
+                             mpfr_ptr most, mpfr_ptr squares)
 {
-    return run->radius != NULL && !radius_failed(run->radius);
+    mpfr_t d, row;
+    mpfr_inits2(REF_CELL_BITS, d, row, (mpfr_ptr)0);
+    mpfr_set_zero(most, 1);
+    mpfr_set_zero(squares, 1);
+    for (size_t i = first; i < first + count; i++) {
+        mpfr_set_zero(row, 1);
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            mpfr_sub(d, ap_at(&run->stream, i, c), ap_at(&run->witness->stream, i, c), MPFR_RNDA);
+            mpfr_sqr(d, d, MPFR_RNDU);
+            mpfr_add(row, row, d, MPFR_RNDU);
+        }
+        mpfr_add(squares, squares, row, MPFR_RNDU);
+        mpfr_sqrt(row, row, MPFR_RNDU);
+        mpfr_max(most, most, row, MPFR_RNDU);
+    }
+    mpfr_clears(d, row, (mpfr_ptr)0);
+}
+
+/* Are a row's streams further apart than the witness's radius allows, twice? */
+static void compare_witness(RefRun *run)
+{
+    Columns content = {0, layout_content(&run->model->layout)};
+    mpfr_t away, radius, squares;
+    mpfr_inits2(REF_CELL_BITS, away, radius, squares, (mpfr_ptr)0);
+    run->ev.failed = run->ev.failed || run->witness->ev.failed;
+    for (size_t i = 0; i < run->stream.rows; i++) {
+        witness_distance(run, i, 1, content, away, squares);
+        ref_run_radius(run->witness, RADIUS_STREAM, i, 1, content, radius, squares);
+        mpfr_mul_2ui(radius, radius, 1, MPFR_RNDU);
+        run->astray = run->astray || mpfr_greater_p(away, radius);
+    }
+    mpfr_clears(away, radius, squares, (mpfr_ptr)0);
+}
+
+/* What is off by at most the distance from another and what that may be off by. */
+static void witnessed_radius(const RefRun *run, size_t first, size_t count, Columns columns,
+                             mpfr_ptr most, mpfr_ptr squares)
+{
+    mpfr_t away, others;
+    mpfr_inits2(REF_CELL_BITS, away, others, (mpfr_ptr)0);
+    ref_run_radius(run->witness, RADIUS_STREAM, first, count, columns, most, squares);
+    witness_distance(run, first, count, columns, away, others);
+    mpfr_add(most, most, away, MPFR_RNDU);
+    mpfr_sqrt(squares, squares, MPFR_RNDU);
+    mpfr_sqrt(others, others, MPFR_RNDU);
+    mpfr_add(squares, squares, others, MPFR_RNDU);
+    mpfr_sqr(squares, squares, MPFR_RNDU);
+    mpfr_clears(away, others, (mpfr_ptr)0);
 }
 
 void ref_run_radius(const RefRun *run, RadiusOf of, size_t first, size_t count, Columns columns,
                     mpfr_ptr most, mpfr_ptr squares)
 {
-    radius_read(run->radius, of != RADIUS_DIFFERENCE, of != RADIUS_STREAM, first, count, columns,
-                most, squares);
+    const Radius *radius = of == RADIUS_INHERITED ? run->inherited_radius : run->radius;
+    if (run->witness != NULL) {
+        witnessed_radius(run, first, count, columns, most, squares);
+    } else if (radius == NULL) {
+        mpfr_set_inf(most, 1);
+        mpfr_set_inf(squares, 1);
+    } else {
+        bool stream = of == RADIUS_STREAM || of == RADIUS_SUM;
+        radius_read(radius, stream, of != RADIUS_STREAM, first, count, columns, most, squares);
+    }
 }
 
 void ref_run_score_radius(const RefRun *run, mpfr_ptr most)
 {
-    radius_read_score(run->radius, most);
+    mpfr_t away;
+    radius_read_score(run->witness != NULL ? run->witness->radius : run->radius, most);
+    if (run->witness != NULL) {
+        mpfr_init2(away, REF_CELL_BITS);
+        mpfr_sub(away, ref_run_score_max(run), ref_run_score_max(run->witness), MPFR_RNDA);
+        mpfr_abs(away, away, MPFR_RNDU);
+        mpfr_add(most, most, away, MPFR_RNDU);
+        mpfr_clear(away);
+    }
 }
 
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
@@ -282,11 +380,10 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
            (form == REF_DENSE ? dense_bytes(layout, bits) : 0);
 }
 
-double ref_difference_bytes(const Pair *pair, RefBits bits)
+double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
 {
-    RunShape shape = run_shape(&pair->converted, bits.x, REF_STRUCTURED);
-    const DifferenceSize size = {layout_content(&pair->converted.layout), shape.norm.copy, bits.e,
-                                 bits.x};
+    RunShape shape = run_shape(&pair->converted, bits, REF_STRUCTURED);
+    const DifferenceSize size = {layout_content(&pair->converted.layout), shape.norm.copy, bits};
     return difference_bytes(&shape.block, &size);
 }
 
@@ -347,7 +444,30 @@ static void begin_inherited(RefRun *run)
             }
         }
     }
-    difference_begin_layer(run->inherited);
+    if (run->inherited_radius != NULL && run->next.layer > 0) {
+        radius_restart(run->inherited_radius, run->radius, BEGINS_CHANGE,
+                       run->cleared[run->next.layer - 1]);
+    }
+}
+
+static void radii_before(RefRun *run)
+{
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        if (run_radius(run, i) != NULL) {
+            radius_before(run_radius(run, i));
+        }
+    }
+}
+
+static void radii_after(RefRun *run, const Sublayer *sublayer)
+{
+    for (int i = 0; i < RUN_CHANGES; i++) {
+        Radius *radius = run_radius(run, i);
+        if (radius != NULL) {
+            radius_after(radius, sublayer, run_norm_record(run), run->next.sublayer);
+            run->ev.failed = run->ev.failed || radius_failed(radius);
+        }
+    }
 }
 
 void ref_run_layer(RefRun *run)
@@ -360,43 +480,32 @@ void ref_run_layer(RefRun *run)
     }
     mpfr_clear_flags();
     evaluator_forget_scores(&run->ev);
-    run->term = mpfr_get_emin();
-    run->ev.norm_lost = 0;
     if (run->radius != NULL) {
         radius_begin_layer(run->radius);
-    }
-    if (run->e != NULL) {
-        difference_begin_layer(run->e);
     }
     if (run->inherited != NULL) {
         begin_inherited(run);
     }
     for (; run->next.sublayer < model->layer_end[run->next.layer]; run->next.sublayer++) {
         const Sublayer *sublayer = &model->sublayers[run->next.sublayer];
-        if (run->radius != NULL) {
-            radius_before(run->radius);
-        }
+        radii_before(run);
         run_sublayer(run, sublayer);
         if (run->kept != NULL) {
             copy_stream(&run->kept->stream[run->next.sublayer], &run->stream);
         } else if (run->known != NULL) {
             copy_stream(&run->stream, &run->known->stream[run->next.sublayer]);
         }
-        if (run->radius != NULL) {
-            radius_after(run->radius, sublayer, run_norm_record(run), run->next.sublayer);
-            run->ev.failed = run->ev.failed || radius_failed(run->radius);
-        }
-    }
-    if (run->kept != NULL) {
-        run->kept->term[run->next.layer] = run->term;
-    } else if (run->known != NULL) {
-        run->term = run->known->term[run->next.layer];
+        radii_after(run, sublayer);
     }
     if (run->e != NULL) {
         difference_end_layer(&run->ev, run->e, &run->stream);
     }
     check_range(run);
     run->next.layer++;
+    if (run->witness != NULL) {
+        ref_run_layer(run->witness);
+        compare_witness(run);
+    }
 }
 
 size_t ref_run_layers(const RefRun *run)
@@ -426,7 +535,7 @@ mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column)
 
 mpfr_srcptr ref_run_score_max(const RefRun *run)
 {
-    return run->ev.seen.score_max;
+    return run->ev.score_max;
 }
 
 void ref_thread_setup(void)

@@ -35,8 +35,8 @@ typedef struct {
 
 struct RefRun {
     const Model *model;
-    bool limit;      /* x is evaluated for Omega -> infinity */
-    RefBits claimed; /* what was asked for; x has at least that */
+    bool limit;       /* x is evaluated for Omega -> infinity */
+    mpfr_prec_t bits; /* as asked for; full matrices have more */
     RefForm form;
     Evaluator ev;       /* with e: its Omega is T''s */
     ApMat stream;       /* x [rows, content], dense: [rows, width] */
@@ -48,23 +48,23 @@ struct RefRun {
     /* The image under T_infinity's layer of the e that was there before it, of the token rows but
      * for the columns that the layer before cleared; or NULL (propagation.h). */
     Difference *inherited;
-    const Columns *cleared; /* [depth], for that */
-    Radius *radius;         /* how far x and e may be off, or NULL: not certified */
-    bool left_range;        /* MPFR's exponents were left, or a NaN made: the stream is NaN */
+    const Columns *cleared;             /* [depth], for that */
+    Radius *radius;                     /* how far x and e may be off, or NULL: not certified */
+    Radius *inherited_radius;           /* and what is inherited */
+    double *own_norms;                  /* RadiusOfRun's, which the two share, or NULL */
+    const double *x, *bias_row_content; /* what it begins with */
+    /* Of full matrices, certified: the same by the heads' structure, which has radii; and whether a
+     * layer's streams were further apart than those allow. */
+    RefRun *witness;
+    bool astray;
+    bool left_range; /* MPFR's exponents were left, or a NaN made: the stream is NaN */
     RunPlace next;
-    mpfr_exp_t term; /* exponent of the largest number that went into the stream in this layer */
 };
 
 /* Options of a run, besides the arguments of ref_run_open. */
 typedef struct {
-    /* Products and exponentials are computed with 64 bits more and then rounded, so that (but for
-     * odds of 2^-50 each) their bits are those of exact arithmetic rounded to nearest, whatever
-     * computed them. */
-    bool reproducible;
-    /* Not 0: x is T_infinity's, and e of so many bits is carried beside it; the model has heads
-     * alone. */
-    mpfr_prec_t difference;
-    Tape *kept;          /* for a limit without e: where its records are to stay */
+    bool difference; /* x is T_infinity's, and e is carried beside it; the model has heads alone */
+    Tape *kept;      /* for a limit without e: where its records are to stay */
     const Tape *known;   /* for one with e: a whole tape of the same model and bits */
     RefWeights *weights; /* where the model's are kept, or NULL */
     const Columns
@@ -90,6 +90,11 @@ enum { RUN_CHANGES = 2 };
 static inline Difference *run_change(const RefRun *run, int i)
 {
     return i == 0 ? run->e : run->inherited;
+}
+
+static inline Radius *run_radius(const RefRun *run, int i)
+{
+    return i == 0 ? run->radius : run->inherited_radius;
 }
 
 /* The stream as it stands: x, or x + e. */

@@ -16,7 +16,6 @@ void archive_mat(RefArchive *archive, ApMat *m)
 void archive_run(RefArchive *archive, RefRun *run)
 {
     const Model *model = run->model;
-    Seen *seen = &run->ev.seen;
     size_t layer = ref_archive_count(archive, run->next.layer, model->depth);
     size_t sublayers = layer == 0 ? 0 : model->layer_end[layer - 1];
     size_t blocks = run->form == REF_DENSE ? 0 : heads_blocks(model, run->ev.bits, sublayers);
@@ -24,21 +23,19 @@ void archive_run(RefArchive *archive, RefRun *run)
     run->next.sublayer = ref_archive_count(archive, run->next.sublayer, sublayers);
     run->next.block = ref_archive_count(archive, run->next.block, blocks);
     ref_archive_expect(archive, run->next.sublayer == sublayers && run->next.block == blocks);
-    /* Whole bits, or none: -INFINITY. */
-    ref_archive_doubles(archive, seen->gap, OMEGA_MAX_GAP + 1, -INFINITY, 0x1p63);
-    ref_archive_number(archive, seen->score_max);
-    ref_archive_expect(archive, mpfr_nan_p(seen->score_max) || mpfr_sgn(seen->score_max) >= 0);
+    ref_archive_number(archive, run->ev.score_max);
+    ref_archive_expect(archive, mpfr_nan_p(run->ev.score_max) || mpfr_sgn(run->ev.score_max) >= 0);
     archive_mat(archive, &run->stream);
     if (run->radius != NULL) {
         radius_visit(archive, run->radius);
     }
+    if (run->witness != NULL) {
+        run->astray = ref_archive_flag(archive, run->astray);
+        archive_run(archive, run->witness);
+    }
     if (run->e != NULL) {
-        mpfr_exp_t change = ref_archive_exponent(archive, seen->change);
-        mpfr_exp_t fell = ref_archive_exponent(archive, seen->fell);
         archive_mat(archive, &run->e->stream);
         if (archive->file == NULL && !archive->failed) {
-            seen->change = change;
-            seen->fell = fell;
             difference_end_layer(&run->ev, run->e, &run->stream);
         }
     }

@@ -19,10 +19,6 @@ static void normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
         return;
     }
     norm_record_stream(&run->ev, layout, norm, &run->stream, record);
-    if (run->ev.observed) {
-        mpfr_exp_t lost = norm_lost(layout, norm, &run->stream, record);
-        run->ev.norm_lost = lost > run->ev.norm_lost ? lost : run->ev.norm_lost;
-    }
     norm_write_stream(&run->ev, layout, norm, record, &run->stream, to);
 }
 
@@ -54,14 +50,6 @@ static void read_input(RefRun *run, const LayerNorm *norm)
     }
 }
 
-/* Notes the exponent of a term that goes into a stream. */
-static void run_note_term(RefRun *run, mpfr_srcptr term)
-{
-    if (mpfr_regular_p(term) && mpfr_get_exp(term) > run->term) {
-        run->term = mpfr_get_exp(term);
-    }
-}
-
 /* x += what the sublayer's heads write, and e the change of that. */
 static void add_heads(RefRun *run, const Sublayer *sublayer)
 {
@@ -80,10 +68,6 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
             run_bundle(run, bundle);
         }
     }
-    size_t entries = run->stream.rows * run->stream.columns;
-    for (size_t i = 0; run->known == NULL && i < entries; i++) {
-        run_note_term(run, run->stream.entry + i);
-    }
     if (run->known == NULL) {
         evaluator_add(&run->ev, &run->stream, &run->stream, &run->scratch.delta);
     }
@@ -94,25 +78,11 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
     }
 }
 
-/* The largest exponent of the stream's entries. */
-static mpfr_exp_t stream_exponent(const RefRun *run)
-{
-    mpfr_exp_t most = mpfr_get_emin();
-    for (size_t i = 0; i < run->stream.rows * run->stream.columns; i++) {
-        mpfr_srcptr x = run->stream.entry + i;
-        most = mpfr_regular_p(x) && mpfr_get_exp(x) > most ? mpfr_get_exp(x) : most;
-    }
-    return most;
-}
-
-/* x = norm(x), and e.  What the stream fell short of its terms before that it still does. */
+/* x = norm(x), and e. */
 static void normalise_stream(RefRun *run, const LayerNorm *norm)
 {
-    mpfr_exp_t before = stream_exponent(run);
-    mpfr_exp_t fall = run->term > before && before > mpfr_get_emin() ? run->term - before : 0;
     if (run->known == NULL) {
         normalise_x(run, norm, &run->stream);
-        run->term = stream_exponent(run) + fall;
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         Difference *e = run_change(run, i);

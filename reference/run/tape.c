@@ -30,7 +30,7 @@ static bool tape_init(Tape *tape, const Model *model)
     size_t rows = layout_rows(&model->layout), columns = layout_content(&model->layout);
     Making making = {tape, rows,
                      tape->record != NULL && tape->norm != NULL && tape->stream != NULL &&
-                         tape->term != NULL && tape->own != NULL};
+                         tape->own != NULL};
     if (making.ok) {
         heads_each_block(model, tape->bits, model->sublayer_count, add_record, &making);
     }
@@ -50,12 +50,10 @@ Tape *tape_open(const Model *model, mpfr_prec_t bits)
     }
     size_t blocks = heads_blocks(model, bits, model->sublayer_count);
     tape->bits = bits;
-    tape->depth = model->depth;
     tape->record = calloc(blocks + 1, sizeof *tape->record);
     tape->sublayers = model->sublayer_count;
     tape->norm = calloc(tape->sublayers, sizeof *tape->norm);
     tape->stream = calloc(tape->sublayers, sizeof *tape->stream);
-    tape->term = calloc(tape->depth, sizeof *tape->term);
     tape->own = calloc(tape->sublayers * layout_rows(&model->layout) + 1, sizeof *tape->own);
     if (!tape_init(tape, model)) {
         tape_clear(tape);
@@ -81,7 +79,6 @@ void tape_clear(Tape *tape)
     free(tape->record);
     free(tape->norm);
     free(tape->stream);
-    free(tape->term);
     free(tape->own);
     free(tape);
 }

@@ -15,10 +15,8 @@ typedef struct {
     size_t blocks;
     NormRecord *norm; /* [sublayers], empty where a sublayer has none */
     size_t sublayers;
-    ApMat *stream;    /* [sublayers] after a sublayer */
-    mpfr_exp_t *term; /* [depth] of the largest number that went into it in that layer */
-    size_t depth;
-    double *own; /* [sublayers, rows] of x's radii: RadiusOfRun */
+    ApMat *stream; /* [sublayers] after a sublayer */
+    double *own;   /* [sublayers, rows] of x's radii: RadiusOfRun */
 } Tape;
 
 /* For a model at bits, empty.  NULL when memory is short. */

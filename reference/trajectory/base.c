@@ -79,7 +79,7 @@ static void clear_layers(RefBase *base)
     }
 }
 
-/* Some layers' streams and, where there are any, radii. */
+/* Some layers' streams and radii. */
 static void visit_layers(RefArchive *archive, Making *making, size_t layers, ApMat *stream,
                          ApMat *radius)
 {
@@ -88,11 +88,9 @@ static void visit_layers(RefArchive *archive, Making *making, size_t layers, ApM
     for (size_t l = 0; making->ok && !archive->failed && l < layers; l++) {
         size_t columns = making->pair->compared[l].count;
         making->ok = !loading || (ap_init(&stream[l], n, columns, making->base->bits) &&
-                                  (radius == NULL || ap_init(&radius[l], n, 1, REF_CELL_BITS)));
+                                  ap_init(&radius[l], n, 1, REF_CELL_BITS));
         if (making->ok) {
             archive_mat(archive, &stream[l]);
-        }
-        if (making->ok && radius != NULL) {
             archive_mat(archive, &radius[l]);
         }
     }
@@ -115,9 +113,7 @@ static void making_visit(RefArchive *archive, void *state)
         ref_archive_expect(archive, making->limit->next.layer == making->limited);
     }
     archive_mat(archive, &base->score_max);
-    if (base->radius != NULL) {
-        archive_mat(archive, &base->score_off);
-    }
+    archive_mat(archive, &base->score_off);
     visit_layers(archive, making, making->done, base->original, base->radius);
     if (base->limit != NULL) {
         visit_layers(archive, making, making->limited, base->limit, base->limit_radius);
@@ -133,8 +129,9 @@ static bool make_layer(Making *making, RefRun *run, ApMat *stream, ApMat *radius
     }
     ref_run_layer(run);
     model_leave(run->model, l);
+    making->base->astray = making->base->astray || run->astray;
     return store(&stream[l], run, columns, making->base->bits) && !ref_run_failed(run) &&
-           (radius == NULL || store_radii(&radius[l], run, columns));
+           store_radii(&radius[l], run, columns);
 }
 
 static bool make_original(Making *making)
@@ -143,9 +140,7 @@ static bool make_original(Making *making)
     size_t l = making->done++;
     bool ok = make_layer(making, making->original, base->original, base->radius, l);
     mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(making->original), MPFR_RNDN);
-    if (ok && base->radius != NULL) {
-        ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
-    }
+    ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
     return ok;
 }
 
@@ -168,7 +163,7 @@ static bool make_next(Making *making, const RefBaseOptions *with)
     return true;
 }
 
-static bool base_init(RefBase *base, const Pair *pair, RefLimit limit, bool certify)
+static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
 {
     base->depth = pair->original.depth;
     base->has_scores = model_has_scores(&pair->original);
@@ -176,15 +171,12 @@ static bool base_init(RefBase *base, const Pair *pair, RefLimit limit, bool cert
     base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
     base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
     base->proof = proof_make(pair);
-    if (certify) {
-        base->radius = calloc(base->depth, sizeof *base->radius);
-        base->limit_radius = calloc(base->depth, sizeof *base->limit_radius);
-    }
+    base->radius = calloc(base->depth, sizeof *base->radius);
+    base->limit_radius = calloc(base->depth, sizeof *base->limit_radius);
     return base->original != NULL && base->proof != NULL &&
            (limit == REF_LIMIT_NONE || base->limit != NULL) &&
-           (limit != REF_LIMIT_TAPE || base->tape != NULL) &&
-           (!certify || (base->radius != NULL && base->limit_radius != NULL)) &&
-           ap_init(&base->score_off, 1, base->depth, REF_CELL_BITS) &&
+           (limit != REF_LIMIT_TAPE || base->tape != NULL) && base->radius != NULL &&
+           base->limit_radius != NULL && ap_init(&base->score_off, 1, base->depth, REF_CELL_BITS) &&
            ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
 }
 
@@ -197,7 +189,7 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
                        const RefBaseOptions *options)
 {
     const RefBaseOptions none = {0}, *with = options != NULL ? options : &none;
-    const char *what = with->certify ? "base-and-radii" : "base";
+    const char *what = "base";
     const RefKeeper *keeper = with->keeper;
     RefBase *base = calloc(1, sizeof *base);
     if (base == NULL) {
@@ -205,7 +197,7 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     }
     base->bits = bits;
     base->weights = with->weights;
-    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit, with->certify)};
+    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit)};
     making.original = run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form,
                                &(RunOptions){.weights = with->weights});
     making.ok = making.ok && making.original != NULL;
@@ -215,9 +207,7 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
                                 INFINITY, bits, form, &options);
         making.ok = making.ok && making.limit != NULL;
     }
-    if (making.ok && with->certify) {
-        making.ok = certify_run(making.original) && certify_run(making.limit);
-    }
+    making.ok = making.ok && certify_run(making.original) && certify_run(making.limit);
     if (making.ok && base->tape != NULL) {
         keeper = NULL; /* what a tape serves is made again sooner than it is read */
     }
@@ -260,11 +250,6 @@ void ref_weights_clear(RefWeights *weights)
         product_weights_clear(weights->packed);
         free(weights);
     }
-}
-
-bool ref_base_certified(const RefBase *base)
-{
-    return base->radius != NULL;
 }
 
 /* The exponent of a stream's largest entry; of zeros the least. */
@@ -335,6 +320,18 @@ mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c
     return ap_at(&base->limit[layer - 1], i, c);
 }
 
+void ref_base_radius(mpfr_ptr radius, const RefBase *base, size_t layer)
+{
+    const ApMat *original = &base->radius[layer - 1];
+    mpfr_set_zero(radius, 1);
+    for (size_t i = 0; i < original->rows; i++) {
+        mpfr_max(radius, radius, ap_at(original, i, 0), MPFR_RNDU);
+        if (base->limit != NULL) {
+            mpfr_max(radius, radius, ap_at(&base->limit_radius[layer - 1], i, 0), MPFR_RNDU);
+        }
+    }
+}
+
 mpfr_srcptr ref_base_score_max(const RefBase *base)
 {
     mpfr_srcptr largest = ap_at(&base->score_max, 0, 0);
@@ -359,19 +356,9 @@ double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)
 RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
                             double omega, mpfr_prec_t bits, const RefBase *base)
 {
-    return ref_difference_open_at(model, x, bias_row_content, omega, (RefBits){bits, bits}, base);
-}
-
-RefRun *ref_difference_open_at(const Model *model, const double *x, const double *bias_row_content,
-                               double omega, RefBits bits, const RefBase *base)
-{
-    RunOptions options = {.difference = bits.e, .weights = base != NULL ? base->weights : NULL};
-    bool known = base != NULL && base->tape != NULL && base->bits >= bits.x;
-    options.known = known ? base->tape : NULL;
-    RefRun *run = run_open(model, x, bias_row_content, omega, known ? base->bits : bits.x,
-                           REF_STRUCTURED, &options);
-    if (run != NULL) {
-        run->claimed = bits; /* whatever others need that share the tape */
-    }
-    return run;
+    bool known = base != NULL && base->tape != NULL && base->bits == bits;
+    const RunOptions options = {.difference = true,
+                                .known = known ? base->tape : NULL,
+                                .weights = base != NULL ? base->weights : NULL};
+    return run_open(model, x, bias_row_content, omega, bits, REF_STRUCTURED, &options);
 }

@@ -18,12 +18,13 @@ struct RefBase {
     Tape *tape;
     RefWeights *weights; /* those of its runs and of differences from it, or NULL */
     RefProof *proof;
-    /* Where r(T) and r(T_infinity) are certified, else NULL: [n, 1], what each row of theirs is
-     * within after layer l + 1; score_off [1, depth]: what the largest scores are within. */
+    /* [n, 1], what each row of r(T) and r(T_infinity) is within after layer l + 1; score_off [1,
+     * depth]: what the largest scores are within. */
     ApMat *radius, *limit_radius;
     ApMat score_off;
     ApMat score_max; /* [1, depth]: largest |content score| of r(T) in that layer */
     bool has_scores;
+    bool astray; /* see RefRun */
 };
 
 #endif

@@ -95,11 +95,7 @@ static int make_readout(Attribution *a, int *threads)
     const double gib = 1024.0 * 1024 * 1024;
     bool all = a->options->logits != NULL && strcmp(a->options->logits, "all") == 0;
     double room = memory_room(a->options->memory);
-    mpfr_prec_t bits;
-    if (!attribute_bits(a, 0, &bits, NULL)) {
-        return memory_fault();
-    }
-    bits += 128; /* inputs differ in theirs */
+    mpfr_prec_t bits = attribute_bits(a) + 128; /* some inputs take more */
     double shared = all ? ref_readout_bytes(a->paths, a->model->classes, bits) : 0;
     double each = ref_writes_bytes(a->paths, bits) + ref_readout_bytes(a->paths, 1, bits);
     if (shared + each > room) {

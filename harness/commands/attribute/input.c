@@ -17,8 +17,9 @@
 /* Bits of sums: many more than the 17 digits that are written. */
 enum { SUM_BITS = 512 };
 
-/* Digits of a stream that leave 17 of what large terms of opposite sign add up to. */
-enum { SUM_DIGITS = 33 };
+/* 33 digits of a stream leave 17 of what large terms of opposite sign add up to: so many bits
+ * beyond those lost, and where streams begin; how often they are made, at most. */
+enum { DIGITS_BITS = 110, FIRST_BITS = 192, WRITES_MOST = 4 };
 
 static mpfr_t *numbers_make(size_t count)
 {
@@ -50,32 +51,32 @@ static double *input_stream(const Attribution *attribution, size_t i)
     return x;
 }
 
-/* The pair from another input's streams. */
-static RefPlan *input_plan(const Attribution *attribution, size_t i, const double *x)
+mpfr_prec_t attribute_bits(const Attribution *attribution)
 {
-    Pair pair = attribution->pair;
-    size_t d = attribution->model->d, n = attribution->inputs.n;
-    size_t own = layout_content(&pair.original.layout);
-    pair.converted_x = x;
-    pair.original_x = own == d ? attribution->inputs.x + i * n * d : x;
-    return ref_plan_make_at(&pair, point_omega(attribution->point));
+    const Point *point = attribution->point;
+    long first = point->precision > 0 ? point->precision : FIRST_BITS;
+    return first < point->max_bits ? first : point->max_bits;
 }
 
-bool attribute_bits(const Attribution *attribution, size_t i, mpfr_prec_t *bits, RefPlan **plan)
+/* What every path writes, with more bits while digits lack, as often as others raise theirs.  NULL
+ * when memory is short. */
+static RefWrites *make_writes(const Attribution *attribution, const double *x)
 {
-    double *x = input_stream(attribution, i);
-    RefPlan *own = x != NULL ? input_plan(attribution, i, x) : NULL;
-    free(x);
-    if (own != NULL) {
-        const Point *point = attribution->point;
-        *bits = ref_plan_both_bits(own, SUM_DIGITS, point_omega(point), point->max_bits).x;
+    const Point *point = attribution->point;
+    double most = (double)point->max_bits, bits = (double)attribute_bits(attribution), next = bits;
+    RefWrites *writes = NULL;
+    for (int made = 0; made < WRITES_MOST && (writes == NULL || next > bits); made++) {
+        ref_writes_clear(writes);
+        bits = next;
+        writes = ref_writes_make(attribution->paths, x, attribution->pair.bias_row_content,
+                                 point_omega(point), (mpfr_prec_t)bits);
+        if (writes == NULL) {
+            return NULL;
+        }
+        double lost = fmin(ref_writes_lost(writes), bits);
+        next = fmin(64 * ceil((lost + DIGITS_BITS) / 64), most);
     }
-    if (plan != NULL) {
-        *plan = own;
-    } else {
-        ref_plan_clear(own);
-    }
-    return own != NULL;
+    return writes;
 }
 
 /* The numbers of one logit on their way to a line of text and a summary. */
@@ -84,7 +85,6 @@ typedef struct {
     size_t input, rows;
     const RefWrites *writes;
     const RefReadout *readout;
-    const RefPlan *plan;
     mpfr_t *sums, *centred;          /* [groups, rows] */
     mpfr_t *by_kind, *absolute_kind; /* [PATH_KINDS]: of centred terms */
     mpfr_t *temp;                    /* [2] */
@@ -124,7 +124,7 @@ static void add_terms(Work *work, LogitSum *sum, size_t k)
     }
     ref_writes_logit(sum->logit, work->writes, sum->v);
     mpfr_sub(sum->residual, sum->residual, sum->logit, MPFR_RNDN);
-    ref_attribution_bound(sum->bound, work->plan, work->writes, work->readout, k);
+    ref_attribution_bound(sum->bound, work->writes, work->readout, k);
 }
 
 static void summarise(Work *work, const LogitSum *sum)
@@ -177,11 +177,13 @@ static void evaluate_logits(Work *work, const size_t *logits, size_t count, size
     mpfr_clears(sum.logit, sum.centred, sum.residual, sum.bound, (mpfr_ptr)NULL);
 }
 
-static bool evaluate(Work *work, char **text, mpfr_prec_t bits)
+static bool evaluate(Work *work, char **text)
 {
     Attribution *a = work->attribution;
     size_t predicted = ref_writes_predicted(work->writes), size = 0;
-    RefReadout *own = a->all == NULL ? ref_readout_make(a->paths, &predicted, 1, bits) : NULL;
+    RefReadout *own = a->all == NULL
+                          ? ref_readout_make(a->paths, &predicted, 1, ref_writes_bits(work->writes))
+                          : NULL;
     FILE *file = text != NULL ? text_stream(text, &size) : NULL;
     bool ok = (a->all != NULL || own != NULL) && (text == NULL || file != NULL);
     work->readout = a->all != NULL ? a->all : own;
@@ -200,33 +202,23 @@ bool attribute_input(Attribution *attribution, size_t i, char **text)
 {
     size_t rows = layout_rows(&attribution->pair.converted.layout);
     size_t cells = attribution->group_count * rows;
-    mpfr_prec_t bits = 0;
-    RefPlan *plan = NULL;
-    RefWrites *writes = NULL;
     Work work = {.attribution = attribution, .input = i, .rows = rows};
     double *x = input_stream(attribution, i);
-    bool ok = x != NULL && attribute_bits(attribution, i, &bits, &plan);
-    if (ok) {
-        writes = ref_writes_make(attribution->paths, x, attribution->pair.bias_row_content,
-                                 point_omega(attribution->point), bits);
-    }
-    work.plan = plan;
+    RefWrites *writes = x != NULL ? make_writes(attribution, x) : NULL;
     work.writes = writes;
     work.sums = numbers_make(cells);
     work.centred = numbers_make(cells);
     work.by_kind = numbers_make(PATH_KINDS);
     work.absolute_kind = numbers_make(PATH_KINDS);
     work.temp = numbers_make(2);
-    ok = ok && writes != NULL && work.sums != NULL && work.centred != NULL &&
-         work.by_kind != NULL && work.absolute_kind != NULL && work.temp != NULL &&
-         evaluate(&work, text, bits);
+    bool ok = writes != NULL && work.sums != NULL && work.centred != NULL && work.by_kind != NULL &&
+              work.absolute_kind != NULL && work.temp != NULL && evaluate(&work, text);
     numbers_clear(work.sums, cells);
     numbers_clear(work.centred, cells);
     numbers_clear(work.by_kind, PATH_KINDS);
     numbers_clear(work.absolute_kind, PATH_KINDS);
     numbers_clear(work.temp, 2);
     ref_writes_clear(writes);
-    ref_plan_clear(plan);
     free(x);
     return ok;
 }

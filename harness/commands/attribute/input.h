@@ -11,8 +11,7 @@
 bool attribute_input(Attribution *attribution, size_t i, char **text)
     __attribute__((warn_unused_result));
 
-/* The working precision of input i's streams, and its plan where plan is not NULL. */
-bool attribute_bits(const Attribution *attribution, size_t i, mpfr_prec_t *bits, RefPlan **plan)
-    __attribute__((warn_unused_result));
+/* Bits that the streams of an input begin with. */
+mpfr_prec_t attribute_bits(const Attribution *attribution);
 
 #endif

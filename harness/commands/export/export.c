@@ -144,7 +144,7 @@ static void add_facts(Export *e)
     safetensors_writer_metadata(e->writer, "version", info_version());
 }
 
-/* The file of what is shared and planned. */
+/* The file of what is shared. */
 static int write_file(Export *e, const char *path)
 {
     int status = check_texts(e);
@@ -169,13 +169,11 @@ static int write_point(const Point *point, const char *path)
     if (shared_make(&shared, &point, 1, 0, NULL) != EVALUATE_OK) {
         return memory_fault();
     }
-    int status = 99;
-    if (!shared_plan(shared, point)) {
-        status = memory_fault();
-    } else {
-        Export e = {.point = point, .shared = shared, .bits = shared_bits(shared->plan, point).x};
-        status = write_file(&e, path);
-    }
+    mpfr_prec_t bits = shared_bits(shared, point);
+    RefBase *base = shared_base(shared, point, &(SharedBase){bits, REF_LIMIT_STREAMS, 0}, NULL);
+    Export e = {.point = point, .shared = shared, .base = base, .bits = bits};
+    int status = base != NULL ? write_file(&e, path) : memory_fault();
+    ref_base_clear(base);
     shared_clear(shared);
     return status;
 }

@@ -26,6 +26,7 @@
 typedef struct {
     const Point *point;
     const Shared *shared;
+    const RefBase *base; /* r(T) and r(T_infinity), at bits */
     SafetensorsWriter *writer;
     mpfr_prec_t bits;
     double **buffers;

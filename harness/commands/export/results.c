@@ -28,12 +28,12 @@ typedef mpfr_srcptr Entry(const Results *results, size_t i, size_t c);
 
 static mpfr_srcptr original_entry(const Results *results, size_t i, size_t c)
 {
-    return ref_base_original(results->e->shared->base, results->layer, i, c);
+    return ref_base_original(results->e->base, results->layer, i, c);
 }
 
 static mpfr_srcptr limit_entry(const Results *results, size_t i, size_t c)
 {
-    return ref_base_limit(results->e->shared->base, results->layer, i, c);
+    return ref_base_limit(results->e->base, results->layer, i, c);
 }
 
 static mpfr_srcptr converted_entry(const Results *results, size_t i, size_t c)
@@ -132,16 +132,31 @@ static void add_machines(const Results *results)
     add_machine(results, "m_Tprime", stream.data + row * stream.ld + column, stream.ld);
 }
 
+/* The exponent above every radius of the layer's three streams. */
+static long largest_error(const Results *results)
+{
+    const Layout *layout = &results->e->shared->pair.converted.layout;
+    mpfr_t most, squares;
+    mpfr_inits2(64, most, squares, (mpfr_ptr)0);
+    ref_run_radius(results->run, RADIUS_STREAM, layout_token_row(layout, 0), layout->n,
+                   results->columns, most, squares);
+    ref_base_radius(squares, results->e->base, results->layer);
+    mpfr_max(most, most, squares, MPFR_RNDU);
+    long exponent = mpfr_regular_p(most) ? (long)mpfr_get_exp(most)
+                    : mpfr_zero_p(most)  ? (long)mpfr_get_emin()
+                                         : (long)mpfr_get_emax();
+    mpfr_clears(most, squares, (mpfr_ptr)0);
+    return exponent;
+}
+
 /* Which columns, and how exact. */
 static void add_facts(const Results *results)
 {
     Columns columns = results->columns;
-    const Export *e = results->e;
     char text[64];
     snprintf(text, sizeof text, "%zu:%zu", columns.first, columns.first + columns.count);
     add_metadata(results, "columns", text);
-    snprintf(text, sizeof text, "%ld",
-             (long)ref_plan_error(e->shared->plan, results->layer, e->bits));
+    snprintf(text, sizeof text, "%ld", largest_error(results));
     add_metadata(results, "error_log2", text);
 }
 
@@ -174,7 +189,8 @@ void export_results(Export *e)
             arithmetic_info(point->arithmetic), case_converted(pair, point->penalty),
             pair->converted_x, pair->bias_row_content, point_omega(point), point->kernel, 1);
     }
-    if (results.run == NULL || (machine && results.kernel == NULL)) {
+    bool certified = results.run != NULL && ref_run_certify(results.run);
+    if (!certified || (machine && results.kernel == NULL)) {
         safetensors_writer_lacks(e->writer);
     }
     for (size_t l = 0; l < pair->converted.depth && safetensors_writer_status(e->writer) == 0;

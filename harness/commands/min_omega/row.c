@@ -111,15 +111,13 @@ static const char header_tail[] =
 /* Which of the errors are only upper bounds; logs: and which of their logarithms. */
 static void write_bounds(FILE *file, const FoundErrors *errors, bool logs)
 {
-    BoundsList list = {file, false, false};
+    BoundsList list = {file, false};
     fputc(',', file);
     for (size_t log = 0; log < (logs ? 2 : 1); log++) {
         for (size_t i = 0; i < FOUND_COUNT; i++) {
             bounds_take(&list, names[i][log], errors->error[i][log].state);
-            list.planned = list.planned || errors->error[i][log].planned;
         }
     }
-    bounds_end(&list);
 }
 
 /* The columns of a report's case, behind the key. */

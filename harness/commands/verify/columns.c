@@ -93,12 +93,12 @@ void verify_row_logits(VerifyRow *row, double error, double margin, size_t chang
 
 static void write_bounds(FILE *file, const VerifyRow *row)
 {
-    BoundsList list = {file, false, row->planned};
+    BoundsList list = {file, false};
     for (size_t column = VERIFY_INPUTS; column < VERIFY_COLUMNS; column++) {
         bounds_take(&list, verify_column(column),
                     row->cells[column].bound ? CELL_BOUND : CELL_VALUE);
     }
-    bounds_end(&list);
+    bounds_take(&list, BOUNDS_PLANNED, row->planned ? CELL_BOUND : CELL_VALUE);
 }
 
 int verify_row_write(FILE *file, const VerifyRow *row)

@@ -163,7 +163,7 @@ static bool write_position(void *context, const Verify *verify, size_t i, size_t
     Rows *rows = context;
     const Inputs *inputs = &verify->inputs;
     const Position *position = logits_position(&verify->logits, i, p);
-    VerifyRow row = {.planned = position->planned};
+    VerifyRow row = {0};
     Figure loss[LOSSES];
     losses_of(loss, position);
     verify_row_count(&row, VERIFY_INPUTS, 1);

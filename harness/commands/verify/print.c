@@ -53,7 +53,7 @@ size_t verify_bounds(const LayerWorst *layer)
 static int write_layer(FILE *file, const Verify *verify, size_t l, const PositionMeans *means)
 {
     const LayerWorst *layer = &verify->layers[l];
-    VerifyRow row = {.planned = layer->planned};
+    VerifyRow row = {0};
     RefCell cell;
     ref_cell_init(&cell, REF_DIGITS);
     verify_row_count(&row, VERIFY_INPUTS, verify->inputs.count);

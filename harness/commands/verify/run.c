@@ -143,7 +143,6 @@ static bool take_row(void *context, const Point *point, const Row *row)
         layer->log2_worst = log2_judged;
         layer->worst_input = rows->input;
     }
-    layer->planned = layer->planned || ref_errors_planned(&row->errors);
     layer->status = row->status < layer->status ? row->status : layer->status;
     pthread_mutex_unlock(&rows->verify->lock);
     return true;
@@ -157,7 +156,7 @@ static void layers_reset(Verify *verify)
             verify->layers[l].judged[kind].state = CELL_ABSENT;
         }
         verify->layers[l].log2_worst = -INFINITY;
-        verify->layers[l].judged_bound = verify->layers[l].planned = false;
+        verify->layers[l].judged_bound = false;
         verify->layers[l].worst_input = 0;
         verify->layers[l].score = 0;
         verify->layers[l].status = STATUS_OK;

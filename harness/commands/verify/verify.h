@@ -27,13 +27,13 @@
 
 /* The largest errors after one layer over all inputs, and which input has the largest judged.
  * worst: in the max norm; judged: in the norm that is judged; score: the largest content score, 0:
- * none; judged_bound: the largest judged is only a bound; planned: digits of an input are. */
+ * none; judged_bound: the largest judged is only a bound. */
 typedef struct {
     RefCell worst[ERROR_KINDS], judged[ERROR_KINDS];
     double score;
     size_t worst_input;
     double log2_worst;
-    bool judged_bound, planned;
+    bool judged_bound;
     Status status;
 } LayerWorst;
 
