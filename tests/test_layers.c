@@ -92,7 +92,8 @@ static void a_layer_that_was_left_is_not_there(void **state)
     if (child == 0) {
         const volatile double *left = model->layers[0].attn.W_Q;
         (void)signal(SIGSEGV, SIG_DFL);
-        _exit(left[0] == 0 ? 0 : 0);
+        (void)left[0];
+        _exit(0);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -199,7 +199,9 @@ static void deep_stacks_are_shown_in_part(void **state)
             next_line(&row, &at);
             bool is_row = strcmp(row.word[0], "5") == 0; /* Omega, as nothing varies */
             size_t used = strlen(layers);
-            snprintf(layers + used, sizeof layers - used, is_row ? " %s" : "", row.word[1]);
+            if (is_row) {
+                snprintf(layers + used, sizeof layers - used, " %s", row.word[1]);
+            }
         }
         assert_string_equal(layers, stacks[i].layers);
     }

@@ -176,7 +176,9 @@ static int describe_svg(char **text, size_t *size, const Picture *picture)
         fprintf(file, "%s<title>headproof plot: ", *text);
         shown_write(file, SHOWN_XML, title);
         fputs("</title>\n<desc>", file);
-        for (char *line = strtok(caption, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        char *left;
+        for (char *line = strtok_r(caption, "\n", &left); line != NULL;
+             line = strtok_r(NULL, "\n", &left)) {
             shown_write(file, SHOWN_XML, line);
             putc(' ', file);
         }
