@@ -65,7 +65,7 @@ double bench_exp(BenchRun *run, mpfr_prec_t bits)
 {
     uint64_t state = 1;
     double ns[WAYS] = {INFINITY, INFINITY, INFINITY, INFINITY};
-    Exps e = {.vector = vexp_create(bits, false), .scalar = ap_exp_create(false)};
+    Exps e = {.vector = vexp_create(bits), .scalar = ap_exp_create()};
     if (e.vector == NULL || e.scalar == NULL || !ap_init(&e.x, 1, COUNT, bits) ||
         !ap_init(&e.y, 1, COUNT, bits)) {
         bench_fail("memory is short");

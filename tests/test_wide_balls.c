@@ -17,7 +17,7 @@ typedef int Exact(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t rounding);
 /* To two units of 2^-p of MPFR's own, in so many calls of Arb. */
 static void check_exponential(Exponential *f, Exact *exact, size_t wide)
 {
-    ApExp *context = ap_exp_create(false);
+    ApExp *context = ap_exp_create();
     mpfr_t x, y, expected;
     assert_non_null(context);
     mpfr_inits2(192, x, y, (mpfr_ptr)NULL);

@@ -187,12 +187,3 @@ double paged_bytes(const Paged *paged)
     }
     return bytes;
 }
-
-double paged_largest(const Paged *paged)
-{
-    double most = 0;
-    for (size_t p = 0; p < paged->count; p++) {
-        most = paged->parts[p].bytes > most ? paged->parts[p].bytes : most;
-    }
-    return most;
-}

@@ -34,8 +34,7 @@ bool paged_has(const Paged *paged, size_t part, const double *numbers);
 bool paged_enter(Paged *paged, size_t part) __attribute__((warn_unused_result));
 void paged_leave(Paged *paged, size_t part);
 
-/* Bytes of all parts, and of the largest. */
+/* Bytes of all parts. */
 double paged_bytes(const Paged *paged);
-double paged_largest(const Paged *paged);
 
 #endif

@@ -276,14 +276,6 @@ bool column_is_size(const Column *column)
     return column->kind == COLUMN_REFERENCE || column->kind == COLUMN_MACHINE;
 }
 
-bool column_of_difference(const Column *column)
-{
-    return column->cell == ERROR(CONSTRUCTION, MAX) || column->cell == ERROR(CONSTRUCTION, RMS) ||
-           column->cell == ERROR(CONSTRUCTION, REL) ||
-           column->cell == CELL(scalar[SCALAR_HIDDEN]) ||
-           column->cell == CELL(scalar[SCALAR_BIAS_ROW]);
-}
-
 static bool is_derived(const Column *column)
 {
     return column->unit == UNIT_ULP || column->unit == UNIT_LOG10;

@@ -97,9 +97,6 @@ const Column *column_of_words(const char *kind, const char *norm);
 /* A column of sizes: of kind COLUMN_REFERENCE or COLUMN_MACHINE. */
 bool column_is_size(const Column *column);
 
-/* Is the size one of the difference r(T') - r(T_infinity), or of leaks, which are part of it? */
-bool column_of_difference(const Column *column);
-
 /* The row's cell of a column of sizes, as it was measured; NULL: the size is derived from it. */
 RefCell *column_cell(const Column *column, Row *row);
 

@@ -14,7 +14,6 @@
 #include "columns.h"
 #include "stream_sizes.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -35,8 +35,8 @@ static bool worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *e
     ApExtent list[WORKER_MATS];
     worker_list(worker, shape, list);
     score_init(worker->score_max);
-    worker->exp = vexp_create(ev->bits, false);
-    worker->expm1 = ap_exp_create(false);
+    worker->exp = vexp_create(ev->bits);
+    worker->expm1 = ap_exp_create();
     worker->gap = calloc(shape.row + 1, sizeof *worker->gap);
     return worker->exp != NULL && worker->expm1 != NULL && worker->gap != NULL &&
            ap_init_list(list, WORKER_MATS, ev->bits);

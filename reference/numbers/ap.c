@@ -122,15 +122,13 @@ void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
 #ifdef HAVE_FLINT
 
 struct ApExp {
-    bool correct_rounding;
     arb_t x, y;
 };
 
-ApExp *ap_exp_create(bool correct_rounding)
+ApExp *ap_exp_create(void)
 {
     ApExp *context = malloc(sizeof *context);
     if (context != NULL) {
-        context->correct_rounding = correct_rounding;
         arb_init(context->x);
         arb_init(context->y);
     }
@@ -156,10 +154,10 @@ static bool far_from_range(mpfr_srcptr x, mpfr_exp_t reach)
 
 typedef void BallFunction(arb_t y, const arb_t x, slong bits);
 
-/* y = f(x); where it is to be rounded as the exact value, to 64 bits more at first. */
+/* y = f(x) */
 static void ball_function(ApExp *context, mpfr_ptr y, mpfr_srcptr x, BallFunction *f)
 {
-    slong least = (slong)mpfr_get_prec(y) + (context->correct_rounding ? 64 : 2), bits = least + 14;
+    slong least = (slong)mpfr_get_prec(y) + 2, bits = least + 14;
     arb_zero(context->x);
     arf_set_mpfr(arb_midref(context->x), x);
     for (;; bits += 64) {
@@ -173,7 +171,7 @@ static void ball_function(ApExp *context, mpfr_ptr y, mpfr_srcptr x, BallFunctio
 
 void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
-    if (context->correct_rounding || !far_from_range(x, EXP_REACH)) {
+    if (!far_from_range(x, EXP_REACH)) {
         mpfr_exp(y, x, MPFR_RNDN);
         return;
     }
@@ -182,7 +180,7 @@ void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 
 void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
-    if (context->correct_rounding || !far_from_range(x, EXP_REACH)) {
+    if (!far_from_range(x, EXP_REACH)) {
         mpfr_expm1(y, x, MPFR_RNDN);
         return;
     }
@@ -207,16 +205,12 @@ void ap_thread_clear(void)
 #else
 
 struct ApExp {
-    bool correct_rounding;
+    char nothing; /* is kept: all is MPFR's */
 };
 
-ApExp *ap_exp_create(bool correct_rounding)
+ApExp *ap_exp_create(void)
 {
-    ApExp *context = malloc(sizeof *context);
-    if (context != NULL) {
-        context->correct_rounding = correct_rounding;
-    }
-    return context;
+    return calloc(1, sizeof(ApExp));
 }
 
 void ap_exp_free(ApExp *context)
@@ -226,7 +220,7 @@ void ap_exp_free(ApExp *context)
 
 void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
-    (void)context; /* MPFR's exp is correctly rounded and keeps nothing of ours */
+    (void)context;
     mpfr_exp(y, x, MPFR_RNDN);
 }
 

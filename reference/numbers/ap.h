@@ -64,9 +64,8 @@ void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
 /* The numbers that ap_exp keeps between calls; one a thread. */
 typedef struct ApExp ApExp;
 
-/* correct_rounding: MPFR's correctly rounded exp even where FLINT/Arb is built in, so that the
- * bits are the same in every build.  NULL when memory is short. */
-ApExp *ap_exp_create(bool correct_rounding) __attribute__((warn_unused_result));
+/* NULL when memory is short. */
+ApExp *ap_exp_create(void) __attribute__((warn_unused_result));
 void ap_exp_free(ApExp *context);
 
 /* y = exp(x), |relative error| <= 2^(1 - precision(y)). */
@@ -75,9 +74,8 @@ void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 /* y = exp(x) - 1, |relative error| <= 2^(2 - precision(y)), however small x is; y is not x. */
 void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 
-/* y = erfc(x), |relative error| <= 2^(1 - precision(y)); y may be x.  With correct_rounding Arb's
- * is rounded as the exact value is, unless that lies within 2^-64 of its own size of a tie.  MPFR's
- * takes up to a thousand times as long: it sums the series of erf also where that is near 1. */
+/* y = erfc(x), |relative error| <= 2^(1 - precision(y)); y may be x.  MPFR's takes up to a thousand
+ * times as long as Arb's: it sums the series of erf also where that is near 1. */
 void ap_erfc(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 
 /* Frees what the libraries cache for this thread. */

@@ -144,7 +144,7 @@ INLINE void add_limbs(mpfr_ptr y, const Number *a, const Number *b, const size_t
     }
 }
 
-/* Counts of limbs that precisions of x, of e and of a plan have together. */
+/* Counts of limbs that precisions of x, of e and of results have together. */
 #define EACH_COUNTS(CASE)                                                                          \
     CASE(1, 1, 1)                                                                                  \
     CASE(2, 2, 2)                                                                                  \
@@ -282,11 +282,6 @@ void limbs_set(mpfr_ptr y, mpfr_srcptr a)
 void limbs_below_zero(mpfr_ptr y, mpfr_srcptr a)
 {
     set_signed(y, a, true);
-}
-
-void limbs_neg(mpfr_ptr y, mpfr_srcptr a)
-{
-    set_signed(y, a, mpfr_signbit(a) == 0);
 }
 
 void limbs_set_d(mpfr_ptr y, double d)

@@ -21,9 +21,8 @@ void limbs_add(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
 void limbs_sub(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
 void limbs_mul(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
 
-/* y = a, -a, -|a|, rounded. */
+/* y = a, -|a|, rounded. */
 void limbs_set(mpfr_ptr y, mpfr_srcptr a);
-void limbs_neg(mpfr_ptr y, mpfr_srcptr a);
 void limbs_below_zero(mpfr_ptr y, mpfr_srcptr a);
 
 /* a > b, as mpfr_cmp has it. */

@@ -104,7 +104,7 @@ static void tables_fill(ExpTables *tables)
     mpfr_clears(x, step, (mpfr_ptr)0);
 }
 
-VectorExp *vexp_create(mpfr_prec_t bits, bool correct_rounding)
+VectorExp *vexp_create(mpfr_prec_t bits)
 {
     VectorExp *context = calloc(1, sizeof *context);
     ExpTables *tables = calloc(1, sizeof *tables);
@@ -113,13 +113,13 @@ VectorExp *vexp_create(mpfr_prec_t bits, bool correct_rounding)
         free(tables);
         return NULL;
     }
-    context->scalar = ap_exp_create(correct_rounding);
+    context->scalar = ap_exp_create();
     if (context->scalar == NULL) {
         free(context);
         free(tables);
         return NULL;
     }
-    if (!correct_rounding && choose_digits(tables, bits)) {
+    if (choose_digits(tables, bits)) {
         tables_fill(tables);
         context->tables = tables;
     } else {

@@ -10,9 +10,8 @@
 /* Tables for one precision, and ap_exp's context; one a thread. */
 typedef struct VectorExp VectorExp;
 
-/* bits: the precision of results.  correct_rounding: MPFR's exp alone, as in ap_exp_create.  NULL
- * when memory is short. */
-VectorExp *vexp_create(mpfr_prec_t bits, bool correct_rounding) __attribute__((warn_unused_result));
+/* bits: the precision of results.  NULL when memory is short. */
+VectorExp *vexp_create(mpfr_prec_t bits) __attribute__((warn_unused_result));
 void vexp_free(VectorExp *context);
 
 /* Is it done eight at a time? */

@@ -18,7 +18,6 @@
 
 #include "../product/gemm.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 /* Operations of a key's gap. */

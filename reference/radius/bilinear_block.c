@@ -10,7 +10,6 @@
 
 #include "../product/gemm.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 /* Squares that products of matrices are formed of, at most. */

@@ -15,7 +15,6 @@
 #include "norm.h"
 #include "vectors.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 /* The largest theta that the difference of derivatives is bounded for. */

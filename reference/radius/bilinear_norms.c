@@ -7,7 +7,6 @@
 #include "bounds.h"
 #include "norm.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 /* A head's factor [rows, width]. */

@@ -10,7 +10,6 @@
 
 #include "../product/gemm.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /* Moments that are worth forming: keys times entries. */

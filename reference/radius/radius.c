@@ -14,7 +14,6 @@
 #include "linear.h"
 #include "point.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

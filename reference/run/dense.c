@@ -337,7 +337,7 @@ static void dense_list(Dense *dense, const Layout *layout, ApExtent list[DENSE_M
 bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits)
 {
     ApExtent list[DENSE_MATS];
-    *dense = (Dense){.exp = ap_exp_create(false)};
+    *dense = (Dense){.exp = ap_exp_create()};
     dense->in = calloc(layout_rows(layout), sizeof *dense->in);
     dense_list(dense, layout, list);
     return ap_init_list(list, DENSE_MATS, bits) && dense->exp != NULL && dense->in != NULL;

@@ -4,8 +4,6 @@
  */
 #include "state.h"
 
-#include <math.h>
-
 void archive_mat(RefArchive *archive, ApMat *m)
 {
     for (size_t i = 0; i < m->rows * m->columns && !archive->failed; i++) {

@@ -11,7 +11,6 @@
 #include "../../table/output.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 static const char *const kind_names[PATH_KINDS] = {[PATH_DIRECT] = "direct",

@@ -15,7 +15,6 @@
 #include "../../table/options_cell.h"
 #include "../verify/print.h"
 
-#include <errno.h>
 #include <math.h>
 #include <mpfr.h>
 #include <stdlib.h>
