@@ -4,7 +4,7 @@
  * command, on a trained model whose answers are known.
  */
 #include "../reference/attribution/attribution_internal.h"
-#include "../harness/commands/attribute/terms.h"
+#include "../harness/commands/attribute/attribute.h"
 
 #include "../cases/activation.h"
 #include "../cases/case.h"

@@ -3,7 +3,7 @@
  * published, counts made elsewhere, and ranks by elimination on the matrices themselves.
  */
 #include "../cases/plain.h"
-#include "../harness/commands/cost/count.h"
+#include "../harness/commands/cost/cost.h"
 #include "fixture.h"
 #include "program.h"
 #include "random_model.h"

@@ -10,7 +10,6 @@
 #include "../reference/guarantee/imitation.h"
 #include "../reference/guarantee/input.h"
 #include "../reference/guarantee/matrix.h"
-#include "../reference/guarantee/spread.h"
 #include "drawn_stack.h"
 #include "fixture.h"
 #include "oracle.h"

@@ -5,8 +5,7 @@
 #include "shell.h"
 
 #include "../harness/commands/commands.h"
-#include "../harness/commands/manual/completion.h"
-#include "../harness/commands/manual/man.h"
+#include "../harness/commands/manual/manual.h"
 #include "../harness/grid/help.h"
 #include "../harness/grid/options.h"
 #include "../harness/table/meanings.h"

@@ -6,7 +6,7 @@
 #include "given.h"
 #include "program.h"
 
-#include "../harness/commands/min_omega/matrix.h"
+#include "../harness/commands/min_omega/search.h"
 #include "../harness/evaluate/omega_predict.h"
 #include "../harness/models/safetensors_write.h"
 #include "../kernels/blas.h"

@@ -4,7 +4,7 @@
  *
  * Logarithms are those of the digits written here, worked out by hand.
  */
-#include "../harness/commands/plot/render.h"
+#include "../harness/commands/plot/script.h"
 #include "shell.h"
 #include "unit.h"
 

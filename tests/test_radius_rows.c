@@ -4,9 +4,9 @@
  */
 #include "../cases/draw.h"
 #include "../kernels/blas.h"
-#include "../reference/radius/bilinear_row.h"
+#include "../reference/radius/bilinear.h"
 #include "../reference/radius/bounds.h"
-#include "../reference/radius/gates_open.h"
+#include "../reference/radius/gates.h"
 #include "../reference/radius/vectors.h"
 #include "../reference/run/run.h"
 #include "fixture.h"

@@ -2,7 +2,7 @@
  * Pages of results: the verdict and its reason, the picture, the rows that fail and the commands
  * that repeat them; what is refused; and, where there is Chromium, how a browser takes the page.
  */
-#include "../harness/commands/report/listing.h"
+#include "../harness/commands/report/section.h"
 #include "shell.h"
 #include "unit.h"
 

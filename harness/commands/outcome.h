@@ -7,7 +7,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_OUTCOME_H
 #define HEADPROOF_HARNESS_COMMANDS_OUTCOME_H
 
-#include "check/reports.h"
+#include "check/report.h"
 
 #include "../table/sink.h"
 

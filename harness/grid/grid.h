@@ -74,7 +74,7 @@ typedef struct RunOptions {
     bool measure;             /* --measure, of cost */
     bool certify;             /* --certify: see Point */
     bool propagation;         /* --propagation, of sweep and depth: every point has it too */
-    bool expand;              /* --expand, of sweep and depth: see table/expanded.h */
+    bool expand;              /* --expand, of sweep and depth: see table/options_cell.h */
     bool file_only;           /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
     GrowthOptions growth;

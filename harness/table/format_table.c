@@ -12,7 +12,7 @@
 #include "../base/text_stream.h"
 #include "bounds.h"
 #include "columns.h"
-#include "stream_sizes.h"
+#include "summary.h"
 
 #include <stdlib.h>
 #include <string.h>

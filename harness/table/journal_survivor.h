@@ -3,14 +3,12 @@
  *
  *   journal.c            what is written
  *   journal_survivor.c   what an interrupted or a complete run left, and whether it is gone on with
- *   journal_seals.c      what proves the rows of an interrupted run, point by point
  */
 #ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_SURVIVOR_H
 #define HEADPROOF_HARNESS_TABLE_JOURNAL_SURVIVOR_H
 
 #include "../base/atomic_file.h"
 #include "journal.h"
-#include "journal_seals.h"
 
 /* rows: FILE.partial, open and locked.
  * text [size]: what was in it, or in a complete FILE.  length: of what is to stay in

@@ -9,7 +9,7 @@
 #include "../grid/grid.h"
 #include "axis_columns.h"
 #include "format.h"
-#include "stream_sizes.h"
+#include "summary.h"
 
 /* Figures at most: two errors and what --propagation makes of them. */
 enum { LIVE_FIGURES = 2 * (1 + PROPAGATION_COUNT / 2) };

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+/* ---- The cell -------------------------------------------------------------------------------- */
+
 static bool is_among(const Axis *axes, Axis axis)
 {
     while (axes != NULL && *axes != AXIS_COUNT && *axes != axis) {
@@ -193,4 +195,34 @@ void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t
     Point point;
     read_words(&point, options, size, columns);
     print_default(text, &point, axis);
+}
+
+/* ---- --expand -------------------------------------------------------------------------------- */
+
+static void write_cells(FILE *file, const Grid *grid, const Point *point)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        char value[VALUE_TEXT] = "";
+        if (!grid->listed[axis] || info->column != NULL) {
+            continue;
+        }
+        if (point != NULL && point_axis_matters(point, axis)) {
+            value_print(value, &info->domain, point_get(point, axis));
+        }
+        fprintf(file, ",%s", point == NULL ? info->name : value);
+    }
+}
+
+int expanded_write(FILE *file, const Grid *grid, const Point *point, const char *lines,
+                   size_t length)
+{
+    for (const char *end = lines + length; lines < end;) {
+        size_t line = strcspn(lines, "\n");
+        fprintf(file, "%.*s", (int)line, lines);
+        write_cells(file, grid, point);
+        putc('\n', file);
+        lines += line + 1;
+    }
+    return ferror(file) ? -1 : 0;
 }

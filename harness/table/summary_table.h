@@ -1,7 +1,7 @@
 /*
  * The short table after a sweep: the errors at a few layers, a line for each combination of what
  * varies; over seeds and inputs the worst.  Errors are largest entries, or relative to the results
- * where streams shrink or grow (stream_sizes.h).
+ * where streams shrink or grow (summary.h).
  */
 #ifndef HEADPROOF_HARNESS_TABLE_SUMMARY_TABLE_H
 #define HEADPROOF_HARNESS_TABLE_SUMMARY_TABLE_H

@@ -1,7 +1,7 @@
 /*
  * The largest eigenvalue of a symmetric matrix: guessed by Lanczos's method, proven by Cholesky's.
  */
-#include "eigenvalue.h"
+#include "matrix.h"
 
 #include "scratch.h"
 

@@ -7,9 +7,8 @@
 
 #include "input.h"
 #include "matrix.h"
-#include "part_norm.h"
-#include "spread.h"
-#include "steps.h"
+#include "part.h"
+#include "state.h"
 
 #include <math.h>
 #include <stdlib.h>

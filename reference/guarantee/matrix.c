@@ -7,7 +7,6 @@
  */
 #include "matrix.h"
 
-#include "eigenvalue.h"
 #include "scratch.h"
 
 #include "../product/gemm.h"

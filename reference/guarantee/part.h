@@ -1,6 +1,9 @@
 /*
  * A sublayer of T' as numbers: norms of its weights, from above (private to reference/guarantee/;
  * docs/omega.md names them).
+ *
+ * Umbrella header: for part_attention.c, part_gates.c and part_linear.c, a kind of heads each, and
+ * part_rows.c, what the very rows of X say of a head that reads them.
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_PART_H
 #define HEADPROOF_REFERENCE_GUARANTEE_PART_H
@@ -98,5 +101,50 @@ GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *subla
                           const Layout *layout, const Matrix *rows, const GateBound *before)
     __attribute__((warn_unused_result));
 void part_clear(Part *part);
+
+/* 1/sqrt(eps), sqrt(D), the largest |gamma| and |beta|. */
+NormBound norm_bound(const LayerNorm *norm, const Layout *layout);
+
+/* The bank that columns are exactly, or BANKS. */
+Bank bank_of(const Layout *layout, Columns columns);
+
+/* At least how many times longer a change of at most `error` becomes: 1/sqrt(s), of any row on the
+ * way. */
+Magnitude norm_steepest(const NormBound *norm, Magnitude error);
+
+/* As part_make does. */
+GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
+                               const Sublayer *sublayer, const Layout *layout, const Matrix *rows)
+    __attribute__((warn_unused_result));
+
+/* What head h makes of rows: x V [rows, d], and the bias beside it [1, d].  false: memory is
+ * short. */
+bool attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,
+                      const Matrix *rows) __attribute__((warn_unused_result));
+
+/* As part_make does. */
+GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer *sublayer,
+                           const Layout *layout, const GateBound *before)
+    __attribute__((warn_unused_result));
+
+/* As part_make does. */
+GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const Sublayer *sublayer,
+                            const Layout *layout) __attribute__((warn_unused_result));
+
+/* A matrix that reads the stream, as tokens and as the bias row read it, and tokens' bias. */
+typedef struct {
+    Matrix token, bias_row, bias;
+} Reader;
+
+void reader_clear(Reader *reader);
+
+/* (G21): *minus_own is at least -q.k over all rows; INFINITY where that is not known.  Both: false
+ * where memory is short. */
+bool rows_scores(double *minus_own, const Reader *q, const Reader *k, const Matrix *rows)
+    __attribute__((warn_unused_result));
+
+/* (G23): *most is at least |x V + c| over all rows. */
+bool rows_values(Magnitude *most, const Reader *v, const Matrix *rows)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -7,11 +7,8 @@
  */
 #include <stdio.h> /* before mpfr.h */
 
-#include "part_attention.h"
-
 #include "matrix.h"
-#include "part_norm.h"
-#include "part_rows.h"
+#include "part.h"
 
 #include <math.h>
 #include <mpfr.h>

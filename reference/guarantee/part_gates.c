@@ -4,10 +4,9 @@
  * Each bundle is one term of the imitation: the same W1, W2 and biases, a gate, a shift and a value
  * of its own.  In place a head's gate is minus the column that it writes.
  */
-#include "part_gates.h"
 #include "imitation.h"
 #include "matrix.h"
-#include "part_norm.h"
+#include "part.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,8 @@
  * Norms of self-attending heads' weights: all heads of a sublayer weigh keys alike, so that only
  * the sum of their matrices matters.
  */
-#include "part_linear.h"
 #include "matrix.h"
-#include "part_norm.h"
+#include "part.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
  * What the very rows of X say of a head that reads them: (G21), (G23).
  */
-#include "part_rows.h"
+#include "part.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  * head's.  Directions are those of Frank and Wolfe's method, which looks for the shortest sum,
  * begun again with the row of which least is known; nothing rests on how good they are.
  */
-#include "spread.h"
+#include "input.h"
 
-#include "part_attention.h"
+#include "part.h"
 
 #include "../product/gemm.h"
 

@@ -3,7 +3,7 @@
  */
 #include "state.h"
 
-#include "part_norm.h"
+#include "part.h"
 
 #include <math.h>
 

@@ -1,6 +1,8 @@
 /*
  * What is known of a stream between two sublayers, and what a sublayer does to errors (private to
  * reference/guarantee/).
+ *
+ * Umbrella header: for steps.c, too, the steps of each kind of sublayer.
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_STATE_H
 #define HEADPROOF_REFERENCE_GUARANTEE_STATE_H
@@ -74,5 +76,8 @@ Magnitude bias_row_read(const Part *part, const State *state, Bank bank);
 
 /* Does the sublayer read the bank through a norm? */
 bool reads_normed(const Part *part, Bank bank);
+
+/* sublayer: from 1 in the whole stack, for the origin of errors. */
+void part_step(State *state, const Tokens *tokens, const Part *part, double omega, size_t sublayer);
 
 #endif

@@ -4,9 +4,9 @@
  * Everything here is rounded up; what is subtracted stands in an exponent and is rounded up as a
  * whole (magnitude_exp).  (G5), (G6), ... are those of docs/omega.md.
  */
-#include "steps.h"
+#include "state.h"
 
-#include "part_norm.h"
+#include "part.h"
 
 #include <math.h>
 

@@ -8,9 +8,6 @@
  * the values' own; then O.
  */
 #include "bilinear.h"
-#include "bilinear_norms.h"
-#include "bilinear_row.h"
-#include "bilinear_rows.h"
 #include "bounds.h"
 #include "norm.h"
 #include "point.h"

@@ -6,6 +6,10 @@
  *     dy = sum of p_j (v_j - y) (dq.k_j + q.dk_j) + sum of p_j dv_j
  *        = dq (sum of p_j (k_j - c) (v_j - y)^T) + ...        for any c,
  * in head space, before the second factors.
+ *
+ * Umbrella header: for bilinear.c, the bundle; bilinear_norms.c, its weights; bilinear_rows.c, all
+ * rows of a head; bilinear_block.c, blocks of them; bilinear_row.c, one; bilinear_change.c, e's
+ * radii.
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_BILINEAR_H
 #define HEADPROOF_REFERENCE_RADIUS_BILINEAR_H
@@ -62,6 +66,110 @@ static inline double head_add(bool factored, double sum, double more)
 {
     return factored ? hypot(sum, more) : sum + more;
 }
+
+/* ---- Blocks of rows -------------------------------------------------------------------------- */
+
+/* Their outputs y, and the products of those with the keys' values, are products of matrices. */
+
+/* Rows of a block, at most. */
+enum { HEAD_ROWS = 64 };
+
+/* Of a row: the first key that it sees, and how many there are up to the last; how many it sees of
+ * these, and which is heaviest, from the first on. */
+typedef struct {
+    size_t first, count, seen, heaviest;
+    double total; /* of e^(score - top) */
+} Keys;
+
+/* A block of rows.  What is of one row (high, off, w) is that of the last that was asked for. */
+typedef struct {
+    const HeadAt *head;
+    const Radius *r;
+    RowRange rows;
+    size_t first, end;       /* keys that some row sees, and those between */
+    bool products;           /* of matrices are in y, c, value, key */
+    double *p, *value, *key; /* [HEAD_ROWS, rows] weights; v.y and k.c, then |v - y| and |k - c| */
+    double *y, *c;           /* [HEAD_ROWS, width] */
+    Keys *keys;              /* [HEAD_ROWS] */
+    RowSum *sum;             /* [HEAD_ROWS] */
+    double *high, *off, *w;  /* [rows] */
+    double *product[3];      /* scratch of M */
+} HeadBlock;
+
+/* A thread's scratch for a block.  False: memory is short. */
+bool head_block_open(HeadBlock *block, const HeadAt *head, const Radius *r)
+    __attribute__((warn_unused_result));
+void head_block_clear(HeadBlock *block);
+
+/* Some rows, at most HEAD_ROWS: what the scores' part of their sums is, weights, and products. */
+void head_block_set(HeadBlock *block, RowRange rows);
+
+/* A row sees all keys that are visible, in the limit those of A. */
+static inline bool head_sees(const HeadAt *head, int gap)
+{
+    return gap == 0 || (gap > 0 && !head->at->limit);
+}
+
+/* ---- One row --------------------------------------------------------------------------------- */
+
+/* A row and its keys, from the first that it sees on: scores and weights at the point; |v - y| and
+ * |k - c| at most, of keys that it sees; weights on the path at most, what they may be off, and
+ * high times value, 0 of keys that it does not see; the keys' own sides. */
+typedef struct {
+    const HeadAt *head;
+    const Keys *keys;
+    RowSum *sum;
+    const int *gap;
+    const double *score, *p;
+    double *value, *key, *y, *c, *high, *off, *w;
+    Sides k, v;
+} RowKeys;
+
+/* Row i of a block that is set; once. */
+RowKeys head_block_row(const HeadBlock *block, size_t i);
+
+/* Of a product with k terms a sum in doubles, relative to norms. */
+double gemm_off(size_t k);
+
+/* ---- What a head makes of e's radii ---------------------------------------------------------- */
+
+/* Of each row: e in the columns that scores read, and in those of values; at most |v'|, and the
+ * most of that.  A thread has one. */
+typedef struct {
+    double *score, *value, *moved;
+    double *visible, *p, *part; /* scratch, for one row's keys */
+    double most;
+} HeadChange;
+
+/* False: memory is short. */
+bool head_change_open(HeadChange *change, const HeadAt *head, const Radius *r)
+    __attribute__((warn_unused_result));
+void head_change_clear(HeadChange *change);
+
+/* Rounding of e's part of row i, and what rho adds to it, at x^.  False: the row's scores change by
+ * too much for the latter. */
+bool head_change_row(const HeadChange *of, const RowKeys *row, Radius *r, HeadSums *sums, size_t i)
+    __attribute__((warn_unused_result));
+
+/* ---- Norms of weights ------------------------------------------------------------------------ */
+
+enum { FACTOR_Q, FACTOR_K, FACTOR_V, FACTORS };
+
+/* Of each head of a bundle, queries' with the scores' scale; and of what follows them all. */
+typedef struct {
+    Factor (*head)[FACTORS];
+    Outer outer;
+} BundleNorms;
+
+/* On the evaluator's threads.  False: memory is short. */
+bool bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle)
+    __attribute__((warn_unused_result));
+void bundle_norms_clear(BundleNorms *norms);
+
+/* ---- All rows of a head ---------------------------------------------------------------------- */
+
+/* All rows of a head at x^ (here), or at x^ + e^, on the evaluator's threads. */
+void bilinear_rows(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer, bool here);
 
 /* A bundle of them. */
 void radius_bilinear(Radius *r, const Bundle *bundle);

@@ -2,9 +2,7 @@
  * Rows of a head with bilinear scores, in blocks: their weights, and what becomes products of
  * matrices.
  */
-#include "bilinear_block.h"
 #include "bilinear.h"
-#include "bilinear_row.h"
 #include "bounds.h"
 #include "vectors.h"
 

@@ -8,9 +8,7 @@
  * and what is computed is off by roundings of these (C26).  rho: the derivatives at x + e in T'
  * less those at x in T_infinity, where theta <= 1/4 (C27); else both are bounded by themselves.
  */
-#include "bilinear_change.h"
 #include "bilinear.h"
-#include "bilinear_row.h"
 #include "bounds.h"
 #include "norm.h"
 #include "vectors.h"

@@ -2,7 +2,6 @@
  * Norms of the weights of heads with bilinear scores: of all heads' factors, and of the second
  * factors, side by side on threads.
  */
-#include "bilinear_norms.h"
 #include "bilinear.h"
 #include "bounds.h"
 #include "norm.h"

@@ -1,9 +1,7 @@
 /*
  * One row of a head with bilinear scores: the moments that its derivatives are made of.
  */
-#include "bilinear_row.h"
 #include "bilinear.h"
-#include "bilinear_block.h"
 #include "bounds.h"
 #include "norm.h"
 #include "vectors.h"

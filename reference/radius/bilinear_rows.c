@@ -1,10 +1,7 @@
 /*
  * The rows of a head with bilinear scores, side by side on threads: each writes its own row alone.
  */
-#include "bilinear_rows.h"
 #include "bilinear.h"
-#include "bilinear_change.h"
-#include "bilinear_row.h"
 #include "bounds.h"
 #include "vectors.h"
 

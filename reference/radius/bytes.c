@@ -1,7 +1,7 @@
 /*
  * What radii take, before anything is evaluated.
  */
-#include "bilinear_block.h"
+#include "bilinear.h"
 #include "internal.h"
 #include "jacobian.h"
 

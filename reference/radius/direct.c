@@ -4,7 +4,7 @@
  *     |d(act(x W1 + b1) W2)| <= |W1| max |act'| |W2| |dx|                                     (C28)
  * with the bounds of activation.h on slopes and what activations lose.
  */
-#include "direct.h"
+#include "internal.h"
 
 #include "bounds.h"
 #include "jacobian.h"

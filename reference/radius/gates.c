@@ -3,8 +3,6 @@
  */
 #include "gates.h"
 #include "bounds.h"
-#include "gates_change.h"
-#include "gates_open.h"
 #include "point.h"
 
 #include "../product/gemm.h"

@@ -6,6 +6,9 @@
  *     P = 1/(1 + (b/a) e^-z),   dP/dz = PQ <= 1/4,   PQ <= e^-|z + ln(a/b)|,
  *     |d(PQ)/dz| = PQ |1 - 2P| <= 1/(6 sqrt 3) < 0.0963,
  * and the head's output y has dy/dz = B = PQ (mean of the gated u - mean of the others).
+  *
+ * Umbrella header: for gates_open.c, the heads' weights side by side; gates.c, gates at a point;
+ * gates_rows.c, row by row; gates_change.c, what they make of e's radii.
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_GATES_H
 #define HEADPROOF_REFERENCE_RADIUS_GATES_H
@@ -85,5 +88,17 @@ GatesRow gates_pass_row, gates_local_row;
 
 /* A bundle of them. */
 void radius_gates(Radius *r, const Bundle *bundle);
+
+/* Are they heads that the constructions make: a value of one coordinate, gate and value of the same
+ * columns? */
+bool gates_supported(const Bundle *bundle);
+
+/* Such heads, with their norms and room for the rows of r.  False: memory is short; clear them even
+ * so. */
+bool gates_open(Gates *gates, Radius *r, const Bundle *bundle) __attribute__((warn_unused_result));
+void gates_clear(Gates *gates);
+
+/* What the heads make of e's radii: all rows, after those of the stream. */
+void gates_change(Gates *gates, Radius *r);
 
 #endif

@@ -8,7 +8,6 @@
  * less those of T_infinity at x, times rho (C14): |d(PQ)| <= 0.0963 theta, |dp| <= theta / 4, and r
  * times all that a derivative is made of.
  */
-#include "gates_change.h"
 #include "bounds.h"
 #include "gates.h"
 

@@ -1,7 +1,7 @@
 /*
  * Gated heads' weights side by side, their norms, and room for their rows.
  */
-#include "gates_open.h"
+#include "gates.h"
 #include "bounds.h"
 #include "norm.h"
 #include "point.h"

@@ -10,6 +10,8 @@
  *
  * Units: rho is in 2^-bits, eta in 2^(unit - bits), what is proportional to e in 2^unit (bounds of
  * e itself), so that a double holds each.
+ *
+ * Umbrella header: for the kinds of sublayers that direct.c, layer_norm.c and linear.c take.
  */
 #ifndef HEADPROOF_REFERENCE_RADIUS_INTERNAL_H
 #define HEADPROOF_REFERENCE_RADIUS_INTERNAL_H
@@ -144,5 +146,18 @@ static inline void banks_add(const Radius *r, Banks *banks, Columns columns, siz
         banks[row].bank[BANK_HIDDEN] += more;
     }
 }
+
+/* A sublayer that is one of the original's own operations. */
+void radius_direct(Radius *r, const Direct *direct);
+
+/* The sublayer reads norm(x), r->norm: radii and points become those of what it reads. */
+void radius_read_normed(Radius *r);
+
+/* x = norm(x). */
+void radius_normalise(Radius *r, const LayerNorm *norm);
+
+/* A sublayer's linear heads (without content scores) together, with what the stream itself
+ * becomes. */
+void radius_linear(Radius *r, const Sublayer *sublayer);
 
 #endif

@@ -10,7 +10,7 @@
  * with the least sqrt(s) on the path, and s_least that between x and x + e.  The last minimum is of
  * the first with the larger of the other two.
  */
-#include "layer_norm.h"
+#include "internal.h"
 #include "bounds.h"
 #include "point.h"
 

@@ -7,7 +7,7 @@
  * and for other weights w, with F = |V|_F + |diagonal|, besides
  *     F ((1 - w_self) |dx_i| + sum over the other keys of w_j |dx_j|).                         (C4)
  */
-#include "linear.h"
+#include "internal.h"
 #include "bounds.h"
 #include "norm.h"
 

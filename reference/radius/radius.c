@@ -6,12 +6,9 @@
  */
 #include "bilinear.h"
 #include "bounds.h"
-#include "direct.h"
 #include "gates.h"
 #include "internal.h"
 #include "jacobian.h"
-#include "layer_norm.h"
-#include "linear.h"
 #include "point.h"
 
 #include <stdlib.h>

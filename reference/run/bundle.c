@@ -6,7 +6,7 @@
  * lets the difference read it.  With bilinear scores patterns follow one another, so that one
  * pattern at a time is in memory where no tape keeps them.
  */
-#include "bundle.h"
+#include "sublayer.h"
 
 /* A block of heads; write: its record, to be evaluated, or NULL; read: the same record. */
 typedef struct {

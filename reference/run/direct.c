@@ -2,7 +2,7 @@
  * The original models' own operations:
  *     x += act(x W1 + b1) W2 + b2,     x = x W + b (or +=),     x = act(x).
  */
-#include "direct.h"
+#include "sublayer.h"
 
 #include "../evaluator/activation.h"
 

@@ -5,7 +5,6 @@
  */
 #include "run.h"
 
-#include "direct.h"
 #include "sublayer.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /*
  * What is known of every entry of one model's stream, sublayer by sublayer, from its data alone
  * (private to reference/; docs/mathematics.md, section 4, "Proven zeros").
+ *
+ * Umbrella header: for trace_direct.c, too, the direct operations.
  */
 #ifndef HEADPROOF_REFERENCE_ZEROS_TRACE_H
 #define HEADPROOF_REFERENCE_ZEROS_TRACE_H
@@ -38,5 +40,8 @@ void trace_keep(Trace *trace, size_t row, Columns columns, int kept);
 
 /* Has any of count doubles, stride apart, a value other than 0? */
 bool trace_any(const double *data, size_t count, size_t stride);
+
+/* One direct operation, from known into next. */
+void trace_direct(Trace *trace, const Direct *direct);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The direct operations of an original: which entries of the stream they leave as they are.
  */
-#include "trace_direct.h"
+#include "trace.h"
 
 #include <string.h>
 

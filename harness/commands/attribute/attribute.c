@@ -3,9 +3,6 @@
  */
 #include "attribute.h"
 
-#include "input.h"
-#include "terms.h"
-
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../base/progress.h"

@@ -5,6 +5,8 @@
  *   attribute.c   the command
  *   input.c       one input
  *   terms.c       the CSV, and what is said of all inputs
+ *
+ * Umbrella header: for all of these.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
 #define HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
@@ -47,5 +49,23 @@ typedef struct {
     size_t *every;   /* [classes]: 0, 1, ... */
     InputSummary *inputs_said; /* [inputs.count] */
 } Attribution;
+
+/* Evaluates input i.  text: its lines of the table, or NULL where none are asked
+ * for; to be freed.  false: memory is short. */
+bool attribute_input(Attribution *attribution, size_t i, char **text)
+    __attribute__((warn_unused_result));
+
+/* Bits that the streams of an input begin with. */
+mpfr_prec_t attribute_bits(const Attribution *attribution);
+
+/* The table's header, and rows that are text (a char) already: 0, or -1 when the stream failed. */
+int attribute_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
+int attribute_write_rows(FILE *file, const void *text) __attribute__((warn_unused_result));
+
+/* The lines of one logit: sums [groups, rows], centred the same. */
+void attribute_write_logit(FILE *file, const Attribution *attribution, size_t i,
+                           const LogitSum *logit, mpfr_t *sums, mpfr_t *centred);
+void attribute_print_model(const Attribution *attribution);
+bool attribute_print_summary(const Attribution *attribution) __attribute__((warn_unused_result));
 
 #endif

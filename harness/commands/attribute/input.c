@@ -4,8 +4,7 @@
  */
 #include <stdio.h>
 
-#include "input.h"
-#include "terms.h"
+#include "attribute.h"
 
 #include "../../base/text_stream.h"
 #include "../../evaluate/verdict.h"

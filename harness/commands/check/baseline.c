@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "baseline.h"
+#include "check.h"
 
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"

@@ -5,8 +5,6 @@
 
 #include "check.h"
 
-#include "rules.h"
-
 #include "../../base/message.h"
 #include "../../table/bounds.h"
 

@@ -1,6 +1,8 @@
 /*
  * The regression verdict: an obtained table against a baseline, and against tolerances.  The rules
  * are in docs/ci.md.
+ *
+ * Umbrella header: for rules.c, which judges a row, and baseline.c, which says what is one, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_CHECK_CHECK_H
 #define HEADPROOF_HARNESS_COMMANDS_CHECK_CHECK_H
@@ -75,5 +77,15 @@ int check_find(Check *check, const Finding *finding) __attribute__((warn_unused_
 
 /* Both about one row of one table, or both about none. */
 bool finding_same_row(const Finding *a, const Finding *b);
+
+/* Reads the baseline, if options name one: strictly, before any work.  It must
+ * be complete, with the sidecar that it was saved with, and have every column of a table.  0; 2
+ * after a message; 99. */
+int check_open(Check *check) __attribute__((warn_unused_result));
+
+/* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.
+ * columns [obtained's]: the baseline's column of the same name, or NO_ROW.  0 or 99. */
+int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
+    __attribute__((warn_unused_result));
 
 #endif

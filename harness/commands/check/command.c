@@ -4,9 +4,8 @@
  */
 #include <stdio.h>
 
-#include "baseline.h"
+#include "check.h"
 #include "report.h"
-#include "reports.h"
 
 #include "../../base/atomic_file.h"
 #include "../../base/info.h"

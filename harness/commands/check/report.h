@@ -1,12 +1,15 @@
 /*
  * What a check says: a few lines for a terminal, and three files for machines and for people.
  *
- * Umbrella header: each of the three files has a .c of its own, with one function for others.
+ * Umbrella header: each of the three files has a .c of its own, with one function for others;
+ * reports.c opens and finishes them.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_CHECK_REPORT_H
 #define HEADPROOF_HARNESS_COMMANDS_CHECK_REPORT_H
 
 #include "check.h"
+
+#include "../../base/atomic_file.h"
 
 /* The verdict in lines, the worst findings first; quiet: the verdict alone. */
 void report_print(FILE *file, const Check *check, bool quiet);
@@ -46,5 +49,27 @@ void finding_print_command(FILE *file, const Check *check, const Finding *findin
  * its command; NULL when memory is short; the caller frees. */
 char *report_key(const Check *check, const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);
+
+/* ---- The files of --junit-xml, --markdown and --json, of check, verify and min-omega --------- */
+
+enum { REPORTS = 3 };
+
+/* files: those that are no regular files; the others are opened when there is something to write,
+ * so that a run that is killed leaves none half made. */
+typedef struct {
+    const CheckOptions *options;
+    AtomicFile files[REPORTS];
+} Reports;
+
+/* Is there any? */
+bool reports_wanted(const CheckOptions *options);
+
+/* Before any work: all can be written.  0; 2 or 99 after a message.  Clear them in every case. */
+int reports_open(Reports *reports, const CheckOptions *options) __attribute__((warn_unused_result));
+
+/* 0; 2 or 99 after a message. */
+int reports_write(Reports *reports, const Check *check) __attribute__((warn_unused_result));
+
+void reports_clear(Reports *reports);
 
 #endif

@@ -1,7 +1,6 @@
 /*
  * The three reports of a run as files, which appear complete or not at all.
  */
-#include "reports.h"
 
 #include "report.h"
 

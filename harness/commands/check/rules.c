@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "rules.h"
+#include "check.h"
 
 #include "../../base/number.h"
 #include "../../grid/axes.h"

@@ -2,7 +2,7 @@
  * Counts of heads, ranks, parameters and operations, taken from a model as data, in integers of
  * any size.
  */
-#include "count.h"
+#include "cost.h"
 
 /* One sublayer on its way into the sum over the layers like it. */
 typedef struct {

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "measure.h"
+#include "cost.h"
 
 #include "../../base/memory.h"
 #include "../../base/message.h"

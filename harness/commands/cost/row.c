@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "row.h"
+#include "cost.h"
 
 #include "../../base/decimal.h"
 #include "../../grid/point_axes.h"

@@ -3,9 +3,6 @@
  */
 #include "export.h"
 
-#include "results.h"
-#include "tensors.h"
-
 #include "../../base/decimal.h"
 #include "../../base/info.h"
 #include "../../base/message.h"

@@ -15,6 +15,8 @@
  * entry of r is off by more than, as a power of two; and for every r with an entry that is no
  * double result.{l}.r_*.text, a JSON array of decimals, row-major, with the digits that give back
  * every bit of the reference.
+ *
+ * Umbrella header: for tensors.c, the model, and results.c, the streams, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
 #define HEADPROOF_HARNESS_COMMANDS_EXPORT_EXPORT_H
@@ -35,5 +37,11 @@ typedef struct {
 
 /* Zeroes, which live as long as the export; NULL when memory is short, which the writer keeps. */
 double *export_take(Export *e, size_t count) __attribute__((warn_unused_result));
+
+/* The weights and the input, and the metadata a model has. */
+void export_model(Export *e);
+
+/* Adds the streams after each layer, and how exact they are. */
+void export_results(Export *e);
 
 #endif

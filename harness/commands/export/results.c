@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "results.h"
+#include "export.h"
 
 #include "../../base/message.h"
 #include "../../base/text_stream.h"

@@ -1,7 +1,7 @@
 /*
  * The part of an export that holds the original's weights and its input.
  */
-#include "tensors.h"
+#include "export.h"
 
 #include "../../grid/point_axes.h"
 

@@ -2,7 +2,7 @@
  * The columns of every command's table as a page of Markdown, from the headers that the commands
  * write.
  */
-#include "columns_page.h"
+#include "manual.h"
 
 #include "../../base/message.h"
 #include "../../base/text_stream.h"

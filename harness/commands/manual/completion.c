@@ -1,7 +1,7 @@
 /*
  * Completion for bash and zsh, from the tables of commands, axes and flags.
  */
-#include "completion.h"
+#include "manual.h"
 
 #include "../../grid/options.h"
 #include "../../grid/preset.h"

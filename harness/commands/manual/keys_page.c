@@ -1,7 +1,7 @@
 /*
  * The keys of config.json and metadata as a page of Markdown, from the table that they are read by.
  */
-#include "keys_page.h"
+#include "manual.h"
 
 #include "../../models/known_keys.h"
 

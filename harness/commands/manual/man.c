@@ -1,7 +1,7 @@
 /*
  * The manual page, from the tables of commands, axes and flags.
  */
-#include "man.h"
+#include "manual.h"
 
 #include "../../base/info.h"
 #include "../../grid/help.h"

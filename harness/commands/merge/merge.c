@@ -5,10 +5,6 @@
 
 #include "merge.h"
 
-#include "shards.h"
-#include "sweep_rows.h"
-#include "verify_rows.h"
-
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"

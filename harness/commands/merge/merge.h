@@ -5,6 +5,8 @@
  *   shards.c        which shards there are, and whether they fit together
  *   sweep_rows.c    rows of a sweep, each from one shard
  *   verify_rows.c   rows of verify, each from all of them
+ *
+ * Umbrella header: for all of these.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_MERGE_MERGE_H
 #define HEADPROOF_HARNESS_COMMANDS_MERGE_MERGE_H
@@ -41,5 +43,38 @@ typedef struct {
     char *merged;       /* rows of verify, or NULL: the points' are written */
     RunOptions options; /* output, format, on_stdout: what is written where */
 } Merge;
+
+/* ---- Shards ---------------------------------------------------------------------------------- */
+
+/* Reads the shards that merge->files names, and checks that they are all of one run's.
+ * 0, 2 or 99 after a message. */
+int merge_gather(Merge *merge) __attribute__((warn_unused_result));
+
+/* Says where their machines differ, and notes it. */
+void merge_compare_machines(Merge *merge);
+
+/* Were the shards swept with --propagation?  Its columns are the last. */
+bool merge_has_propagation(const Merge *merge);
+
+/* The shards' rows do not fit together: names the file; returns 2. */
+int merge_refuse_rows(const ShardFile *file);
+
+/* The same about a point's verdict, from 0. */
+int merge_refuse_verdict(const ShardFile *file, size_t point);
+
+/* A column of a line, from 0; no cell holds a comma.  NULL: there are not that many. */
+const char *merge_column(const char *line, size_t wanted);
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Every point's rows from the shard that has it; points [point_count + 1], cleared,
+ * are the merge's from here on.  0, 2 or 99 after a message. */
+int merge_points(Merge *merge, MergedPoint *points) __attribute__((warn_unused_result));
+
+/* Are they rows of verify? */
+bool merge_is_verify(const Merge *merge);
+
+/* Rows of verify: the worst over the shards, row by row.  0, 2 or 99 after a message. */
+int merge_verify(Merge *merge, MergedPoint *points) __attribute__((warn_unused_result));
 
 #endif

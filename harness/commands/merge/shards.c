@@ -3,9 +3,7 @@
  */
 #include <stdio.h>
 
-#include "shards.h"
-
-#include "verify_rows.h"
+#include "merge.h"
 
 #include "../../base/file_text.h"
 #include "../../base/message.h"

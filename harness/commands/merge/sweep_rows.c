@@ -3,9 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "sweep_rows.h"
-
-#include "shards.h"
+#include "merge.h"
 
 #include "../../base/message.h"
 #include "../../grid/axes.h"

@@ -4,9 +4,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "verify_rows.h"
-
-#include "shards.h"
+#include "merge.h"
 
 #include "../../base/message.h"
 #include "../../base/text_stream.h"

@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_snprintf */
 
-#include "matrix.h"
+#include "search.h"
 
 #include "../../base/decimal.h"
 #include "../../base/text_stream.h"

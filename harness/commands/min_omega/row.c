@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "row.h"
+#include "search.h"
 
 #include "../guarantee/bound.h"
 

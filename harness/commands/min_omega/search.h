@@ -1,13 +1,17 @@
 /*
  * One search of `min-omega`: the points that it is about, and what it found.
+ *
+ * Umbrella header: for row.c, a search in a table, and matrix.c, searches side by side, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_MIN_OMEGA_SEARCH_H
 #define HEADPROOF_HARNESS_COMMANDS_MIN_OMEGA_SEARCH_H
 
 #include "../../evaluate/ensemble.h"
-#include "../../models/positions.h"
 #include "../../evaluate/omega_predict.h"
 #include "../../grid/grid.h"
+#include "../../models/positions.h"
+
+#include <stdio.h>
 
 typedef struct {
     size_t first; /* of its points in the grid */
@@ -46,6 +50,24 @@ double search_all_cost(const Grid *grid);
 /* Makes what the points share, within so many bytes, searches, and drops what they share; progress
  * is told of it under its lock.  false: memory is short. */
 bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)
+    __attribute__((warn_unused_result));
+
+/* The names of the columns, and a row, which is a Search (outcome.h); not 0 (errno) where they
+ * could not be written. */
+int row_write_header(FILE *file, const RunOptions *run);
+int row_write(FILE *file, const void *row);
+
+/* The same of a report's table of cases. */
+int row_write_case_header(FILE *file, const RunOptions *run);
+int row_write_case(FILE *file, const void *row);
+
+/* What repeats the search. */
+void row_print_command(FILE *file, const void *row, const RunOptions *run);
+
+/* Tolerances side by side; a line for every combination of the other axes that vary, with the
+ * interval found, and another with the one predicted where there is one.  An interval is rounded
+ * inward, to 4 digits.  0, or -1 (errno). */
+int matrix_print(FILE *file, Search *const *searches, size_t count)
     __attribute__((warn_unused_result));
 
 #endif

@@ -4,7 +4,7 @@
  * All that is drawn upwards is a logarithm already: gnuplot's own logarithmic axes take doubles,
  * and 1e-868 is none.
  */
-#include "blocks.h"
+#include "script.h"
 
 #include "marks.h"
 #include "searched.h"

@@ -3,7 +3,7 @@
  */
 #include "caption.h"
 
-#include "places.h"
+#include "picture.h"
 #include "searched.h"
 
 #include "../../base/shown.h"

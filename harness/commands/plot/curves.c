@@ -1,7 +1,7 @@
 /*
  * The curves of a picture.
  */
-#include "curves.h"
+#include "picture.h"
 
 #include "caption.h"
 

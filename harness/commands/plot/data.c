@@ -10,7 +10,7 @@
 #include "../../table/columns.h"
 #include "../../table/format.h"
 #include "../../table/options_cell.h"
-#include "../../table/stream_sizes.h"
+#include "../../table/summary.h"
 
 #include <math.h>
 #include <search.h>

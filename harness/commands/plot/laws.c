@@ -5,7 +5,7 @@
 
 #include "../growth/law.h"
 #include "marks.h"
-#include "places.h"
+#include "picture.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * The page of a picture in a file.
  */
-#include "page.h"
+#include "script.h"
 
 #include "caption.h"
 #include "marks.h"

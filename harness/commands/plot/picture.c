@@ -3,8 +3,6 @@
  */
 #include "picture.h"
 
-#include "curves.h"
-#include "places.h"
 #include "searched.h"
 
 #include "../../base/message.h"

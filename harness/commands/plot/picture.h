@@ -6,6 +6,8 @@
  * values, the other side of a heat map.  Words (constructions, arithmetics, masks) make panels that
  * share their scales.  Over what is left, seeds above all, a place has the smallest error, the
  * median and the largest.
+ *
+ * Umbrella header: for curves.c, and for places.c, where each axis of the rows goes.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_PICTURE_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_PICTURE_H
@@ -119,5 +121,18 @@ bool picture_has(const Picture *picture, ErrorKind kind);
 /* The widest run of x whose main error, the largest in its place, is within the tolerance: from
  * *first to *last.  false: there is no tolerance, or nothing meets it. */
 bool picture_meets(const Picture *picture, size_t panel, size_t *first, size_t *last);
+
+/* Finds the curves, once cells, kind and main error are there.  0, or 99 after a message. */
+int curves_find(Picture *picture) __attribute__((warn_unused_result));
+
+/* Finds the places of all axes, and the panels.  x: the axis that is to be along the picture, or
+ * NULL.  0; 2 after a message: there is no such axis, or it has one value; 99. */
+int places_find(Picture *picture, const char *x) __attribute__((warn_unused_result));
+
+/* Is a row drawn: has it a value of x, and those of PLACE_ONE? */
+bool places_draw(const Picture *picture, size_t row);
+
+/* The panel of a row; panel_count: none that is there. */
+size_t places_panel(const Picture *picture, size_t row);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Where each axis of the rows goes: along the picture, up it, into panels, or nowhere.
  */
-#include "places.h"
+#include "picture.h"
 
 #include "../../base/message.h"
 #include "../../base/suggest.h"

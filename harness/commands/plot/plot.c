@@ -3,7 +3,7 @@
  */
 #include "bars.h"
 #include "caption.h"
-#include "render.h"
+#include "script.h"
 
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"

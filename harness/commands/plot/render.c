@@ -5,7 +5,7 @@
  * through gnuplot.  It does not look whether what it writes arrives: into a file on a full disk it
  * may lose a part, and end well.  A pipe takes all of it, or ends it by a signal.
  */
-#include "render.h"
+#include "script.h"
 
 #include "caption.h"
 

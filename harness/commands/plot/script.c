@@ -4,11 +4,9 @@
  */
 #include "script.h"
 
-#include "blocks.h"
 #include "caption.h"
 #include "laws.h"
 #include "marks.h"
-#include "page.h"
 
 /* Curves of more values of x have so many points. */
 enum { POINTS_MOST = 48, POINTS_FEW = 8 };

@@ -1,7 +1,6 @@
 /*
  * The picture of a table inside a page.
  */
-#include "drawing.h"
 
 #include "section.h"
 
@@ -9,7 +8,7 @@
 #include "../../base/text_stream.h"
 #include "../plot/bars.h"
 #include "../plot/caption.h"
-#include "../plot/render.h"
+#include "../plot/script.h"
 
 #include <stdlib.h>
 #include <string.h>

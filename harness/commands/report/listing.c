@@ -1,7 +1,6 @@
 /*
  * The rows of a table in a report.
  */
-#include "listing.h"
 
 #include "section.h"
 

@@ -3,9 +3,6 @@
  */
 #include "section.h"
 
-#include "drawing.h"
-#include "listing.h"
-
 #include "../../base/shown.h"
 #include "../../table/sidecar.h"
 

@@ -1,5 +1,7 @@
 /*
  * What a report says of one file, as HTML: verdict, picture, rows, failures, where it was run.
+ *
+ * Umbrella header: for drawing.c, its picture, and listing.c, its rows, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_REPORT_SECTION_H
 #define HEADPROOF_HARNESS_COMMANDS_REPORT_SECTION_H
@@ -21,5 +23,19 @@ int section_write(FILE *file, const Subject *subject, const PictureWish *wish, s
 
 /* Text as HTML has it. */
 void section_text(FILE *file, const char *text);
+
+/* Writes the picture of the table at path as a figure: SVG, for wide pages and for narrow ones, or
+ * text where gnuplot is not installed; of one point a sentence.  number: of the picture on the
+ * page, from 0, so that no two parts of it have one name.  A table with nothing to draw has none.
+ * 0, or 99 after a message. */
+int drawing_write(FILE *file, const char *path, const PictureWish *wish, size_t number)
+    __attribute__((warn_unused_result));
+
+/* Writes the first rows, those that fail before others, in the columns that say something.  0, or
+ * -1 when memory is short. */
+int listing_write(FILE *file, const Subject *subject) __attribute__((warn_unused_result));
+
+/* A cell's text: a number with an exponent has three digits, as on a terminal. */
+void listing_value(FILE *file, const char *text);
 
 #endif

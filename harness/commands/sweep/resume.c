@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "resume.h"
+#include "sweep.h"
 
 #include "../../base/message.h"
 #include "../../base/shown.h"

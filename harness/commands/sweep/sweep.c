@@ -3,8 +3,6 @@
  */
 #include "sweep.h"
 
-#include "resume.h"
-
 #include "../../base/interrupt.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
@@ -15,7 +13,7 @@
 #include "../../base/ticker.h"
 #include "../../evaluate/predict.h"
 #include "../../evaluate/schedule.h"
-#include "../../table/expanded.h"
+#include "../../table/options_cell.h"
 #include "../../table/summary_table.h"
 #include "../../table/table.h"
 #include "../commands.h"

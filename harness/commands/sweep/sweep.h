@@ -3,6 +3,8 @@
  *
  *   sweep.c    the command: points evaluated and committed in order, the summary
  *   resume.c   what an interrupted run left, taken up
+ *
+ * Umbrella header: for both.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_SWEEP_SWEEP_H
 #define HEADPROOF_HARNESS_COMMANDS_SWEEP_SWEEP_H
@@ -44,5 +46,12 @@ int sweep_write_header(FILE *file, const RunOptions *run) __attribute__((warn_un
 
 /* The line or lines before the rows; free it.  NULL: memory is short. */
 char *sweep_header(const Sweep *sweep) __attribute__((warn_unused_result));
+
+/* True when the file is there already, of a run like this. */
+bool sweep_is_complete(const Sweep *sweep);
+
+/* Takes in the points that are in the file; *kept: bytes of their rows.  0; 2 after a
+ * message when they are not this sweep's; 99 after one. */
+int sweep_take_kept(Sweep *sweep, size_t *kept) __attribute__((warn_unused_result));
 
 #endif
