@@ -4,8 +4,6 @@
  */
 #include "append.h"
 
-#include "damage.h"
-#include "layout.h"
 #include "stack.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /*
  * Sublayers appended to T and to T' (private to cases/).
+ *
+ * Umbrella header: for damage.c, too: what dropout, a lost entry and noise make of T'.
  */
 #ifndef HEADPROOF_CASES_APPEND_H
 #define HEADPROOF_CASES_APPEND_H
@@ -13,5 +15,11 @@ void append_converted(Stack *stack, const Bundle *bundles, size_t count);
 
 /* A norm as a sublayer of its own, the same in T and T'. */
 void append_norm(Stack *stack, const LayerNorm *norm);
+
+/* Dropout and noise, done to the bundles of the next sublayer of T'. */
+void damage_bundles(Stack *stack, Bundle *bundles, size_t count);
+
+/* Noise, done to a norm of T' that its next sublayer reads through. */
+void damage_norm(Stack *stack, LayerNorm *norm);
 
 #endif

@@ -5,7 +5,6 @@
 #include "construct.h"
 
 #include "draw.h"
-#include "layout.h"
 #include "norm.h"
 #include "stack.h"
 #include "storage.h"

@@ -9,7 +9,6 @@
 
 #include "activation.h"
 #include "append.h"
-#include "mask.h"
 #include "norm.h"
 #include "stack.h"
 
@@ -34,5 +33,9 @@ Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible);
 
 /* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
 Direct ffn_weights(Stack *stack, size_t layer);
+
+/* T's mask on its attention heads, and what T' has of it. */
+void mask_original(Stack *stack, Score *score);
+void mask_converted(Stack *stack, Score *score);
 
 #endif

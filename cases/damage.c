@@ -2,10 +2,10 @@
  * Damage done on purpose to the attention-only model: entries of Omega that are lost, noise on
  * its weights.
  */
-#include "damage.h"
+#include "append.h"
 
 #include "draw.h"
-#include "layout.h"
+#include "stack.h"
 
 #include <stdio.h>
 

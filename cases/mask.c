@@ -2,10 +2,10 @@
  * Masks: as a mask in the original, and as +Omega on allowed keys where the rewrite has it in
  * its weights.
  */
-#include "mask.h"
+#include "construct.h"
 
 #include "draw.h"
-#include "layout.h"
+#include "stack.h"
 
 /* Keys of the random mask, beside a row itself. */
 #define RANDOM_SHARE 0.5

@@ -61,4 +61,9 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, TensorSha
 double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, TensorShape shape,
                     double scale);
 
+/* The streams of T and of T', and the hidden columns of the latter. */
+Layout case_original_layout(const CaseSpec *spec);
+Layout case_converted_layout(const CaseSpec *spec);
+size_t case_hidden_columns(const CaseSpec *spec);
+
 #endif

@@ -13,7 +13,6 @@
 
 #include "each.h"
 #include "gemm.h"
-#include "matrices.h"
 #include "softmax.h"
 
 #include <string.h>

@@ -27,4 +27,14 @@ double format_nearest(NumberFormat format, double x);
  * are. */
 void format_round(NumberFormat format, float *x, size_t count);
 
+/* What a machine keeps its numbers in: the four properties that make an arithmetic
+ * (docs/arithmetics.md names every rounding).  Products, sums and exponentials are those of the
+ * type a kernel computes with, double or float. */
+typedef struct {
+    NumberFormat storage; /* weights, Omega's coefficients and X */
+    NumberFormat stream;  /* the residual stream, and what is about to be added to it */
+    NumberFormat operand; /* what a product reads */
+    NumberFormat score;   /* scores, up to the softmax */
+} Formats;
+
 #endif

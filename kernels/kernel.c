@@ -6,7 +6,6 @@
 #include "dense.h"
 #include "direct.h"
 #include "norm.h"
-#include "structured.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -25,7 +25,7 @@
 #define HEADPROOF_KERNELS_KERNEL_H
 
 #include "../cases/model.h"
-#include "formats.h"
+#include "format.h"
 #include "scalar.h"
 
 typedef enum { KERNEL_DENSE, KERNEL_STRUCTURED, KERNEL_COUNT } KernelForm;

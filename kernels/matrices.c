@@ -1,7 +1,7 @@
 /*
  * The full matrices Q and V of a head on the augmented stream, for the dense form.
  */
-#include "matrices.h"
+#include "dense.h"
 
 #include "gemm.h"
 

@@ -2,7 +2,7 @@
  * A bundle at the original's cost: content scores, values, pattern times values, output, with
  * factors kept as factors and position columns never stored.
  */
-#include "structured.h"
+#include "dense.h"
 
 #include "bilinear.h"
 #include "each.h"

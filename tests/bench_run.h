@@ -10,7 +10,7 @@
 #define HEADPROOF_TESTS_BENCH_RUN_H
 
 #include "../cases/case.h"
-#include "../harness/table/output.h"
+#include "../harness/table/sink.h"
 
 #include <stdio.h>
 

@@ -13,7 +13,7 @@
 #include "../harness/base/atomic_file.h"
 #include "../harness/table/checkpoint.h"
 #include "../harness/table/journal.h"
-#include "../harness/table/output.h"
+#include "../harness/table/sink.h"
 #include "unit.h"
 
 #include <fcntl.h>

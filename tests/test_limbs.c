@@ -7,7 +7,6 @@
 #include "fixture.h"
 
 #include "../reference/numbers/limbs.h"
-#include "../reference/numbers/limbs_divide.h"
 #include "../reference/reference.h"
 #include "unit.h"
 

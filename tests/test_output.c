@@ -6,7 +6,7 @@
 #include "../harness/base/info.h"
 #include "../harness/grid/axes.h"
 #include "../harness/table/columns.h"
-#include "../harness/table/output.h"
+#include "../harness/table/sink.h"
 #include "../harness/table/table.h"
 #include "unit.h"
 

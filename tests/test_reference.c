@@ -8,7 +8,7 @@
 #include "radii.h"
 #include "random_model.h"
 #include "../reference/run/run.h"
-#include "../reference/evaluator/shift.h"
+#include "../reference/evaluator/evaluator.h"
 #include "unit.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "given.h"
 
-#include "../harness/base/suggest.h"
+#include "../harness/base/message.h"
 #include "unit.h"
 
 #include <stdio.h>

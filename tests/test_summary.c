@@ -2,7 +2,6 @@
  * The short table at the end of a sweep.
  */
 #include "../harness/table/summary.h"
-#include "../harness/table/summary_table.h"
 #include "fixture.h"
 #include "unit.h"
 

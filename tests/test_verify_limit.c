@@ -1,7 +1,7 @@
 /*
  * What `verify` says limits a model, from rows made by hand.
  */
-#include "../harness/commands/verify/limit.h"
+#include "../harness/commands/verify/run.h"
 #include "unit.h"
 
 #include <math.h>

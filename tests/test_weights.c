@@ -6,7 +6,7 @@
 #include "safetensors_samples.h"
 
 #include "../harness/models/safetensors_values.h"
-#include "../harness/grid/point_axes.h"
+#include "../harness/grid/point.h"
 #include "../harness/evaluate/schedule.h"
 #include "../harness/table/identity.h"
 #include "../harness/table/table.h"

@@ -7,7 +7,7 @@
 
 #include "../harness/models/safetensors_values.h"
 #include "../harness/models/safetensors_write.h"
-#include "../harness/grid/point_axes.h"
+#include "../harness/grid/point.h"
 #include "../harness/evaluate/schedule.h"
 #include "unit.h"
 

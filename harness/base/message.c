@@ -1,5 +1,6 @@
 /*
- * Complaints about input, told in one line with file, line and token.
+ * Complaints about input, told in one line with file, line and token; and the distance between a
+ * mistyped word and the names that there are.
  */
 #include "message.h"
 
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,4 +130,151 @@ int file_fault(int error)
     bool machine = error == EIO || error == ENOMEM || error == EMFILE || error == ENFILE ||
                    error == ENOSPC || error == EDQUOT;
     return machine ? 99 : 2;
+}
+
+/* ---- The name that a mistyped word was meant to be ------------------------------------------- */
+
+#define NAME_MOST 32
+
+/* A word without the dashes in front of it. */
+typedef struct {
+    const char *text;
+    size_t length;
+} Word;
+
+static Word word_of(const char *text, size_t length)
+{
+    while (length > 0 && *text == '-') {
+        text++;
+        length--;
+    }
+    return (Word){text, length};
+}
+
+/* Letters that are the same here have the same value. */
+static char folded(char c)
+{
+    return (char)(c == '_' ? '-' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool same(Word a, size_t i, Word b, size_t j)
+{
+    return folded(a.text[i]) == folded(b.text[j]);
+}
+
+/* The least number of insertions, deletions, replacements and swaps of neighbours that make a
+ * of b, no letter touched twice; words longer than any name are far.  rows: the last three of the
+ * table whose entry (i, j) is the distance of the first i letters from the first j. */
+static size_t edit_distance(Word a, Word b)
+{
+    size_t rows[3][NAME_MOST + 1];
+    if (a.length > NAME_MOST || b.length > NAME_MOST) {
+        return SIZE_MAX;
+    }
+    for (size_t i = 0; i <= a.length; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b.length; j++) {
+            size_t best = row[j - 1] + 1;
+            if (i > 0) {
+                size_t kept = above[j - 1] + !same(a, i - 1, b, j - 1);
+                best = above[j] + 1 < best ? above[j] + 1 : best;
+                best = kept < best ? kept : best;
+            }
+            bool swapped = i > 1 && j > 1 && same(a, i - 1, b, j - 2) && same(a, i - 2, b, j - 1);
+            if (swapped && two_above[j - 2] + 1 < best) {
+                best = two_above[j - 2] + 1;
+            }
+            row[j] = best;
+        }
+    }
+    return rows[a.length % 3][b.length];
+}
+
+static bool begins(Word a, Word b)
+{
+    size_t i = 0;
+    while (i < a.length && i < b.length && same(a, i, b, i)) {
+        i++;
+    }
+    return a.length > 1 && i == a.length;
+}
+
+/* What others call it, and what it is called here. */
+static const char *const synonyms[][2] = {{"bfloat16", "bf16"},    {"float32", "f32"},
+                                          {"float64", "f64"},      {"double", "f64"},
+                                          {"float", "f32"},        {"single", "f32"},
+                                          {"float16", "fp16"},     {"half", "fp16"},
+                                          {"dtype", "arithmetic"}, {"layers", "depth"},
+                                          {"n-layer", "depth"},    {"n-layers", "depth"},
+                                          {"num-layers", "depth"}, {"n-head", "heads"},
+                                          {"n-heads", "heads"},    {"num-heads", "heads"},
+                                          {"d-model", "d"},        {"hidden-size", "d"},
+                                          {"n-embd", "d"},         {"d-mlp", "d-ff"},
+                                          {"n-ctx", "n"},          {"seq-len", "n"},
+                                          {"context", "n"},        {"j", "threads"},
+                                          {"jobs", "threads"},     {"model", "weights"},
+                                          {"swish", "silu"},       {"layer-norm", "layernorm"},
+                                          {"rms-norm", "rmsnorm"}};
+
+/* The name of a thing that others call so, or NULL. */
+static const char *synonym_of(Word word, const char *const *names, size_t count)
+{
+    for (size_t s = 0; s < sizeof synonyms / sizeof *synonyms; s++) {
+        Word other = word_of(synonyms[s][0], strlen(synonyms[s][0]));
+        for (size_t i = 0; edit_distance(word, other) == 0 && i < count; i++) {
+            if (names[i] != NULL && strcmp(names[i], synonyms[s][1]) == 0) {
+                return names[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+const char *nearest_name(const char *token, size_t length, const char *const *names, size_t count)
+{
+    Word word = word_of(token, length);
+    const char *nearest = synonym_of(word, names, count);
+    if (nearest != NULL) {
+        return nearest;
+    }
+    /* Two faults in four letters, one in fewer, and never as many as there are letters. */
+    size_t least = word.length < 4 ? 2 : 3;
+    least = word.length < least ? word.length : least;
+    for (size_t i = 0; i < count; i++) {
+        if (names[i] == NULL) {
+            continue;
+        }
+        Word name = word_of(names[i], strlen(names[i]));
+        size_t distance = edit_distance(word, name);
+        distance = distance > 1 && begins(word, name) ? 1 : distance;
+        if (distance < least) {
+            least = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+Suggestion suggest(const char *token, size_t length, const char *const *names, size_t count)
+{
+    Suggestion suggestion = {""};
+    const char *nearest = nearest_name(token, length, names, count);
+    if (nearest != NULL) {
+        snprintf(suggestion.text, sizeof suggestion.text, " (did you mean %s?)", nearest);
+    }
+    return suggestion;
+}
+
+int complain_unknown(Origin origin, const char *token, const char *what, const char *const *names,
+                     size_t listed, size_t count)
+{
+    char list[512] = "";
+    for (size_t i = 0, used = 0; i < listed && used < sizeof list; i++) {
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
+    }
+    return complain(origin, token, "expected %s%sone of %s%s", what != NULL ? what : "",
+                    what != NULL ? ", " : "", list,
+                    suggest(token, strlen(token), names, count).text);
 }

@@ -4,7 +4,7 @@
 #include "values.h"
 
 #include "decimal.h"
-#include "suggest.h"
+#include "message.h"
 
 #include <limits.h>
 #include <stdio.h>

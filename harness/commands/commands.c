@@ -4,7 +4,7 @@
 #include "commands.h"
 
 #include "../base/info.h"
-#include "../base/suggest.h"
+#include "../base/message.h"
 #include "../grid/help.h"
 #include "../grid/options.h"
 #include "attribute/attribute.h"

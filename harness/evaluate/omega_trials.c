@@ -1,7 +1,7 @@
 /*
  * The list of evaluated Omegas: kept in order, and read for the best and for the run around it.
  */
-#include "omega_trials.h"
+#include "omega_search.h"
 
 enum { ERROR_BITS = 192 };
 

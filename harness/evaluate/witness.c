@@ -3,13 +3,13 @@
  */
 #include "witness.h"
 
-#include "witness_causes.h"
+#include "witness_answers.h"
 
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../models/model_stream.h"
 #include "../models/safetensors_values.h"
-#include "../table/output.h"
+#include "../table/sink.h"
 
 #include <math.h>
 #include <stdlib.h>

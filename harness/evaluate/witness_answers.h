@@ -1,6 +1,8 @@
 /*
  * m(T)'s answers at a witness's tokens, as the file says or with one thing changed (private to
  * witness.c and witness_causes.c).
+ *
+ * Umbrella header: for witness_causes.c, too: why a model's own answers may be others than m(T)'s.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
 #define HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
@@ -32,5 +34,10 @@ typedef struct {
  * short. */
 bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last,
                      bool losses) __attribute__((warn_unused_result));
+
+/* text [size]: what mends a difference at worst->window, or comes closest, or what cannot be tried.
+ * The file's weights are changed and changed back.  false: memory is short. */
+bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst,
+                    double allowed) __attribute__((warn_unused_result));
 
 #endif

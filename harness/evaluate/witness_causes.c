@@ -6,7 +6,7 @@
  * within what is allowed at every window is named; else what comes much closer; else what no trial
  * can bring back, as it is not in the file.
  */
-#include "witness_causes.h"
+#include "witness_answers.h"
 
 #include "../../cases/activation.h"
 #include "../base/progress.h"

@@ -4,7 +4,7 @@
 #include "casefile.h"
 
 #include "../base/shown.h"
-#include "../base/suggest.h"
+#include "../base/message.h"
 
 #include <errno.h>
 #include <ini.h>

@@ -5,7 +5,7 @@
 #include "expand.h"
 
 #include "expand_check.h"
-#include "point_axes.h"
+#include "point.h"
 #include "../base/memory.h"
 
 #include <stdlib.h>

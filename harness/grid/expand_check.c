@@ -5,7 +5,7 @@
 
 #include "expand.h"
 #include "options.h"
-#include "point_axes.h"
+#include "point.h"
 
 #include "../../cases/activation.h"
 

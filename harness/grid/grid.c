@@ -8,7 +8,7 @@
 #include "expand.h"
 #include "../base/memory.h"
 #include "options.h"
-#include "point_axes.h"
+#include "point.h"
 #include "preset.h"
 
 #include <stdlib.h>

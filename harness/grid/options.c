@@ -3,7 +3,7 @@
  */
 #include "options.h"
 
-#include "../base/suggest.h"
+#include "../base/message.h"
 #include "../models/positions.h"
 
 #include <getopt.h>

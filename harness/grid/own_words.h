@@ -6,6 +6,10 @@
 
 #include "command.h"
 
+/* The value of --name VALUE or --name=VALUE, "" where the line ends before it; NULL: argv[*i] is
+ * another word.  -o is --output.  Moves *i to the last word read. */
+const char *words_value(const char *name, int *i, int argc, char **argv);
+
 enum { OWN_FLAGS_MOST = 16 };
 
 typedef struct {

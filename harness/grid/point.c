@@ -4,12 +4,14 @@
 #include "point.h"
 
 #include "model_source.h"
-#include "point_axes.h"
+
 #include "../base/shown.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 double point_omega(const Point *point)
@@ -147,4 +149,157 @@ void point_print_command(FILE *file, const Point *point)
 {
     fprintf(file, "headproof %s", point->omega == 0 ? "min-omega" : "sweep");
     point_print_flags(file, point, NULL, NULL);
+}
+
+/* ---- Axes ------------------------------------------------------------------------------------ */
+
+static_assert(AXIS_COUNT <= 64, "Point.asked has a bit for every axis");
+
+/* The integer in the axis's field; 0 where it has none. */
+static uint64_t read_integer(const Point *point, const AxisInfo *info)
+{
+    const char *field = (const char *)point + info->offset;
+    uint8_t flag;
+    uint32_t word;
+    uint64_t size;
+    switch (info->bytes) {
+    case 0: return 0;
+    case sizeof flag: memcpy(&flag, field, sizeof flag); return flag;
+    case sizeof word: memcpy(&word, field, sizeof word); return word;
+    case sizeof size: memcpy(&size, field, sizeof size); return size;
+    default: abort();
+    }
+}
+
+static void write_integer(Point *point, const AxisInfo *info, uint64_t size)
+{
+    char *field = (char *)point + info->offset;
+    uint8_t flag = (uint8_t)size;
+    uint32_t word = (uint32_t)size;
+    switch (info->bytes) {
+    case 0: break;
+    case sizeof flag: memcpy(field, &flag, sizeof flag); break;
+    case sizeof word: memcpy(field, &word, sizeof word); break;
+    case sizeof size: memcpy(field, &size, sizeof size); break;
+    default: abort();
+    }
+}
+
+static AxisValue get_real(const Point *point, const AxisInfo *info)
+{
+    double value;
+    memcpy(&value, (const char *)point + info->offset, sizeof value);
+    if (info->domain.word_count > 0 && !(value > 0)) {
+        return (AxisValue){.form = FORM_WORD};
+    }
+    bool stands = info->zero > 0 && !(value > 0);
+    return (AxisValue){.form = FORM_REAL, .real = stands ? info->zero : value};
+}
+
+AxisValue point_get(const Point *point, Axis axis)
+{
+    const AxisInfo *info = axis_info(axis);
+    if (info->get != NULL) {
+        return info->get(point);
+    }
+    if (info->domain.kind == DOMAIN_POSITIVE) {
+        return get_real(point, info);
+    }
+    uint64_t value = read_integer(point, info);
+    bool word = info->domain.kind == DOMAIN_WORDS || (value == 0 && info->domain.word_count > 0);
+    return (AxisValue){.form = word ? FORM_WORD : FORM_INTEGER, .integer = value};
+}
+
+void point_set(Point *point, Axis axis, AxisValue value)
+{
+    const AxisInfo *info = axis_info(axis);
+    bool word = value.form == FORM_WORD && info->domain.kind != DOMAIN_WORDS;
+    if (info->set != NULL) {
+        info->set(point, value);
+    } else if (info->domain.kind == DOMAIN_POSITIVE) {
+        double real = word ? 0 : value.real;
+        memcpy((char *)point + info->offset, &real, sizeof real);
+    } else {
+        uint64_t times = value.form == FORM_MULTIPLE ? point->spec.d : 1;
+        write_integer(point, info, word ? 0 : value.integer * times);
+    }
+}
+
+AxisValue point_default(const Point *point, Axis axis)
+{
+    const AxisInfo *info = axis_info(axis);
+    AxisValue standard = info->standard;
+    if (standard.form == FORM_MULTIPLE) {
+        return (AxisValue){.form = FORM_INTEGER, .integer = standard.integer * point->spec.d};
+    }
+    return info->standard_of != NULL ? info->standard_of(point) : standard;
+}
+
+bool point_axis_matters(const Point *point, Axis axis)
+{
+    const AxisInfo *info = axis_info(axis);
+    return info->matters == NULL || info->matters(point);
+}
+
+bool point_axis_differs(const Point *point, Axis axis)
+{
+    AxisValue value = point_get(point, axis), standard = point_default(point, axis);
+    return point_axis_matters(point, axis) && value_compare(&value, &standard) != 0;
+}
+
+bool point_axis_tells(const Point *point, Axis axis)
+{
+    bool unknown = point->source != NULL && axis_info(axis)->of_file;
+    return point_axis_differs(point, axis) || (unknown && point_axis_matters(point, axis));
+}
+
+bool point_axis_is_said(const Point *point, Axis axis)
+{
+    bool asked = (point->asked >> axis & 1) != 0;
+    return point_axis_tells(point, axis) || (asked && point_axis_matters(point, axis));
+}
+
+/* Is it an Omega that is searched?  It is 0 in the point, and no default takes its place. */
+static bool searched(const Point *point, Axis axis)
+{
+    return axis == AXIS_OMEGA && point->omega == 0;
+}
+
+void point_canonicalise(Point *point)
+{
+    CaseSpec *spec = &point->spec;
+    BiasRowPosition automatic = spec->mask == MASK_CAUSAL ? POSITION_FIRST : POSITION_LAST;
+    if (spec->bias_row == automatic) {
+        spec->bias_row = POSITION_AUTO;
+    }
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        AxisValue value = point_get(point, axis);
+        const AxisInfo *info = axis_info(axis);
+        if (info->automatic && value_compare(&value, &info->standard) == 0) {
+            point_set(point, axis, point_default(point, axis));
+        }
+    }
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (!point_axis_matters(point, axis) && !searched(point, axis)) {
+            point_set(point, axis, point_default(point, axis));
+        }
+    }
+    const FormatInfo *stored =
+        point->weights_rounded ? arithmetic_format(arithmetic_info(point->arithmetic)) : NULL;
+    spec->stored_digits = stored != NULL ? stored->digits : 0;
+    spec->stored_least_exponent = stored != NULL ? stored->least_exponent : 0;
+    if (point->precision > point->max_bits) {
+        /* A precision asked for by number is not capped. */
+        point->max_bits = point->precision;
+    }
+}
+
+int point_compare(const Point *a, const Point *b)
+{
+    int order = 0;
+    for (Axis axis = 0; axis < AXIS_COUNT && order == 0; axis++) {
+        AxisValue left = point_get(a, axis), right = point_get(b, axis);
+        order = value_compare(&left, &right);
+    }
+    return order;
 }

@@ -3,7 +3,7 @@
  */
 #include "point_groups.h"
 
-#include "point_axes.h"
+#include "point.h"
 
 #include <stdint.h>
 #include <stdlib.h>

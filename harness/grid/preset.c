@@ -3,7 +3,7 @@
  */
 #include "preset.h"
 
-#include "../base/suggest.h"
+#include "../base/message.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  */
 #include "settings.h"
 
-#include "../base/suggest.h"
+#include "../base/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "format.h"
 
 #include "../base/message.h"
-#include "../base/suggest.h"
 #include "bounds.h"
 #include "columns.h"
 

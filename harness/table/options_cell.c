@@ -3,7 +3,7 @@
  */
 #include "options_cell.h"
 
-#include "../grid/point_axes.h"
+#include "../grid/point.h"
 
 #include <string.h>
 

@@ -3,13 +3,180 @@
  */
 #include "sink.h"
 
+#include "sidecar.h"
+
 #include "../base/atomic_file.h"
 #include "../base/message.h"
 #include "../base/streams.h"
+#include "../base/text_stream.h"
+#include "../grid/settings.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- Files and streams ----------------------------------------------------------------------- */
+
+/* borrowed: only rows.file is used, which stays open.  Without a sidecar where rows are written
+ * directly.  formatter: of another format than CSV, else NULL; lines: what was written since the
+ * last commit goes to text [size] then. */
+struct Output {
+    bool borrowed;
+    AtomicFile rows, sidecar;
+    Formatter *formatter;
+    FILE *lines;
+    char *text;
+    size_t size;
+};
+
+static int open_files(Output *output, const char *path)
+{
+    if (path == NULL) {
+        output->borrowed = true;
+        output->rows.file = stdout;
+        return 0;
+    }
+    int status = atomic_file_open(&output->rows, path);
+    return status != 0 || atomic_file_is_direct(&output->rows)
+               ? status
+               : atomic_file_open_beside(&output->sidecar, &output->rows, ".json", path);
+}
+
+int output_open(Output **output, const char *path)
+{
+    *output = calloc(1, sizeof **output);
+    if (*output == NULL) {
+        return memory_fault();
+    }
+    int status = open_files(*output, path);
+    if (status != 0) {
+        output_clear(*output);
+        *output = NULL;
+    }
+    return status;
+}
+
+int output_format(Output *output, const Format *format, FormatTable table)
+{
+    if (format_is_csv(format)) {
+        return 0;
+    }
+    table.file = output->rows.file;
+    output->formatter = formatter_open(format, table);
+    output->lines = text_stream(&output->text, &output->size);
+    return output->formatter == NULL || output->lines == NULL ? memory_fault() : 0;
+}
+
+FILE *output_report(const RunOptions *run)
+{
+    bool named = run->output != NULL && strcmp(run->output, "/dev/stdout") == 0;
+    return run->on_stdout || named ? stderr : stdout;
+}
+
+int output_open_stream(Output **output, FILE *stream)
+{
+    *output = calloc(1, sizeof **output);
+    if (*output == NULL) {
+        return memory_fault();
+    }
+    (*output)->borrowed = true;
+    (*output)->rows.file = stream;
+    return 0;
+}
+
+FILE *output_file(Output *output)
+{
+    return output->lines != NULL ? output->lines : output->rows.file;
+}
+
+/* The lines since the last commit become rows of the format. */
+static int pass_on(Output *output)
+{
+    if (output->lines == NULL) {
+        return 0;
+    }
+    if (fflush(output->lines) != 0 || formatter_take(output->formatter, output->text) != 0) {
+        return -1;
+    }
+    output->size = 0; /* the stream writes from the beginning again */
+    output->text[0] = '\0';
+    return 0;
+}
+
+int output_commit(Output *output)
+{
+    return pass_on(output) != 0 ? -1 : atomic_file_flush(output->rows.file);
+}
+
+/* Writes the lines behind the last row. */
+static int end_rows(Output *output)
+{
+    return pass_on(output) != 0 || (output->lines != NULL && formatter_end(output->formatter) != 0)
+               ? -1
+               : 0;
+}
+
+static int finish_direct(Output *output)
+{
+    int status = end_rows(output);
+    status = status != 0 ? status : atomic_file_flush(output->rows.file);
+    if (status != 0 && output->rows.file == stdout) {
+        return streams_stdout_failed();
+    }
+    if (!output->borrowed && status == 0) {
+        status = atomic_file_close(&output->rows);
+    }
+    return status == 0 ? 0 : atomic_file_failed(output->borrowed ? "memory" : output->rows.path);
+}
+
+/* Everything on disk, under its names. */
+static int finish_file(Output *output, const RunRecord *run)
+{
+    AtomicFile *rows = &output->rows, *sidecar = &output->sidecar;
+    char digest[DIGEST_TEXT];
+    if (end_rows(output) != 0 || atomic_file_sync(rows) != 0 ||
+        digest_descriptor(digest, fileno(rows->file)) != 0) {
+        return atomic_file_failed(rows->path);
+    }
+    RunRecord whole = *run;
+    whole.digest = digest;
+    if (sidecar_write(sidecar->file, &whole) != 0 || atomic_file_sync(sidecar) != 0) {
+        return atomic_file_failed(sidecar->path);
+    }
+    if (atomic_file_publish(rows) != 0) {
+        return atomic_file_failed(rows->path);
+    }
+    if (atomic_file_close(rows) != 0 || atomic_file_close(sidecar) != 0) {
+        return atomic_file_failed(rows->path);
+    }
+    return 0;
+}
+
+int output_finish(Output *output, const RunRecord *run)
+{
+    return atomic_file_is_direct(&output->rows) ? finish_direct(output) : finish_file(output, run);
+}
+
+void output_clear(Output *output)
+{
+    if (output == NULL) {
+        return;
+    }
+    if (output->borrowed) {
+        output->rows.file = NULL;
+    }
+    if (output->lines != NULL) {
+        (void)fclose(output->lines); /* what is in it was passed on, or is dropped */
+    }
+    formatter_clear(output->formatter);
+    free(output->text);
+    atomic_file_clear(&output->rows);
+    atomic_file_clear(&output->sidecar);
+    free(output);
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Is a journal possible there, or what says why it is not? */
 static bool is_regular(const char *path)

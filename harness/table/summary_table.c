@@ -1,7 +1,7 @@
 /*
  * The short table after a sweep: lines by what varies, and figures as far as there is room.
  */
-#include "summary_table.h"
+#include "summary.h"
 
 #include "../base/terminal.h"
 #include "axis_columns.h"

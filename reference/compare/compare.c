@@ -3,7 +3,7 @@
  * may have lost.
  */
 #include "cell.h"
-#include "compared_streams.h"
+#include "comparison.h"
 #include "error_norms.h"
 
 #include "../trajectory/base.h"

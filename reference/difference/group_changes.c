@@ -6,7 +6,7 @@
  */
 #include "difference.h"
 
-#include "../evaluator/shift.h"
+#include "../evaluator/evaluator.h"
 
 /* Context of what is done row by row. */
 typedef struct {

@@ -4,7 +4,7 @@
  */
 #include "difference.h"
 
-#include "../evaluator/shift.h"
+#include "../evaluator/evaluator.h"
 
 /* A row's numbers in worker.temp, for as long as the row takes. */
 enum {

@@ -6,7 +6,7 @@
  */
 #include "heads.h"
 
-#include "../evaluator/shift.h"
+#include "../evaluator/evaluator.h"
 
 #include <limits.h>
 

@@ -7,7 +7,7 @@
  */
 #include "heads.h"
 
-#include "../evaluator/shift.h"
+#include "../evaluator/evaluator.h"
 
 #include <stdint.h>
 

@@ -32,7 +32,7 @@ typedef struct {
 } RecordShape;
 
 typedef struct {
-    ApMat score;      /* [rows, heads] the gate a (x g + c); bilinear: the row's shift (shift.h) */
+    ApMat score;      /* [rows, heads] the gate a (x g + c); bilinear: the row's shift */
     ApMat gate;       /* [rows, heads] exp(-|gate|); bilinear: the row's sum of exponentials */
     ApMat group;      /* [rows, GROUPS * heads] weight of a key: self, another token, bias row */
     ApMat query, key; /* [rows, heads * width of a score's factor] */

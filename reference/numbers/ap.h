@@ -8,7 +8,6 @@
 #define HEADPROOF_REFERENCE_NUMBERS_AP_H
 
 #include "limbs.h"
-#include "limbs_divide.h"
 
 #include <mpfr.h>
 #include <stdbool.h>

@@ -10,6 +10,8 @@
  * not held against the thread's range, which in the reference is MPFR's widest.
  *
  * y may be a or b.
+ *
+ * Umbrella header: for limbs_divide.c, too.
  */
 #ifndef HEADPROOF_REFERENCE_NUMBERS_LIMBS_H
 #define HEADPROOF_REFERENCE_NUMBERS_LIMBS_H
@@ -30,5 +32,8 @@ bool limbs_greater(mpfr_srcptr a, mpfr_srcptr b);
 
 /* y = a double, rounded. */
 void limbs_set_d(mpfr_ptr y, double d);
+
+/* y = a / b, as mpfr_div has it, the same way. */
+void limbs_div(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Quotients of numbers of a few whole limbs, rounded to nearest: long division, a limb at a time.
  */
-#include "limbs_divide.h"
+#include "limbs.h"
 
 #include "limbs_number.h"
 

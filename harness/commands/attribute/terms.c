@@ -8,7 +8,7 @@
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
 #include "../../evaluate/verdict.h"
-#include "../../table/output.h"
+#include "../../table/sink.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../evaluate/predict.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 #include "../commands.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
 #include "../../base/values.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 #include "../../table/check_columns.h"
 #include "../commands.h"
 #include "../outcome.h"

@@ -11,7 +11,7 @@
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 #include "../../models/model_stream.h"
 
 #include <float.h>

@@ -8,7 +8,7 @@
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
-#include "../../base/words.h"
+#include "../../grid/own_words.h"
 #include "../../grid/distinct.h"
 #include "../../table/sink.h"
 #include "../commands.h"

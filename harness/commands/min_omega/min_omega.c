@@ -11,7 +11,6 @@
 #include "../../base/message.h"
 #include "../../base/terminal.h"
 #include "../../base/ticker.h"
-#include "../../base/wrapped.h"
 #include "../../evaluate/omega_print.h"
 #include "../../evaluate/predict.h"
 #include "../commands.h"

@@ -9,7 +9,7 @@
 #include "../../base/text_stream.h"
 #include "../../evaluate/predict.h"
 #include "../../evaluate/logits.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 
 #include <inttypes.h>
 #include <math.h>

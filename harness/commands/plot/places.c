@@ -4,7 +4,6 @@
 #include "picture.h"
 
 #include "../../base/message.h"
-#include "../../base/suggest.h"
 
 #include <stdint.h>
 #include <stdio.h>

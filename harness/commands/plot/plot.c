@@ -10,7 +10,6 @@
 #include "../../base/number.h"
 #include "../../base/shown.h"
 #include "../../base/streams.h"
-#include "../../base/suggest.h"
 #include "../../grid/own_words.h"
 #include "../commands.h"
 

@@ -14,7 +14,7 @@
 #include "../../evaluate/predict.h"
 #include "../../evaluate/schedule.h"
 #include "../../table/options_cell.h"
-#include "../../table/summary_table.h"
+#include "../../table/summary.h"
 #include "../../table/table.h"
 #include "../commands.h"
 

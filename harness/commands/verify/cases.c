@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "cases.h"
+#include "run.h"
 
 #include "columns.h"
 
@@ -12,7 +12,7 @@
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 #include "../../table/table.h"
 
 int verify_cases_header(FILE *file, const RunOptions *run)

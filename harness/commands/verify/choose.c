@@ -4,13 +4,12 @@
  */
 #include <stdio.h>
 
-#include "choose.h"
 #include "run.h"
 
 #include "../commands.h"
 #include "../../base/decimal.h"
 #include "../../base/message.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "every_input.h"
 
-#include "cases.h"
+#include "run.h"
 
 #include "../../base/decimal.h"
 #include "../../base/message.h"

@@ -1,9 +1,7 @@
 /*
  * What fits in memory and how long it will take, before `verify` begins.
  */
-#include "fit.h"
 
-#include "cases.h"
 #include "run.h"
 
 #include "../../base/memory.h"

@@ -1,7 +1,6 @@
 /*
  * The inputs of `verify`, from its flags: tuples, a text, or lines of token ids.
  */
-#include "inputs.h"
 
 #include "run.h"
 

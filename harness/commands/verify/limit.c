@@ -4,7 +4,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_snprintf */
 
-#include "limit.h"
+#include "run.h"
 
 #include "../../../cases/activation.h"
 #include "../../base/decimal.h"

@@ -5,13 +5,13 @@
 
 #include "print.h"
 
-#include "limit.h"
+#include "run.h"
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
 #include "../../evaluate/omega_print.h"
 #include "../../evaluate/witness.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 #include "../../models/model_norms.h"
 #include "../../table/bounds.h"
 #include "../../table/live.h"

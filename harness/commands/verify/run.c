@@ -2,7 +2,6 @@
  * What `verify` evaluates: all inputs at one Omega, and searches over Omega; how long it takes.
  */
 #include "run.h"
-#include "limit.h"
 
 #include "../../base/decimal.h"
 #include "../../base/message.h"

@@ -1,9 +1,14 @@
 /*
- * What `headproof verify` evaluates (private to it).
+ * What `headproof verify` does, step by step (private to it).
+ *
+ * Umbrella header: for inputs.c, which inputs there are; choose.c, which Omega where none is given;
+ * fit.c, what fits and how long it takes; run.c, what is evaluated; limit.c, what limits a model
+ * that fails; cases.c, what reports get: a case a layer at an Omega.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_RUN_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_RUN_H
 
+#include "every_input.h"
 #include "verify.h"
 
 /* About how many Omegas verify_search_predictions tries. */
@@ -22,11 +27,11 @@ void verify_clear(Verify *verify);
 bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
-/* Do logits meet the tolerance, where it is for them?  What is no number does not. */
 /* The exit code where one of these says that it could not go on, after a message: memory was short,
  * or the weights could not be read. */
 int verify_fault(const Verify *verify);
 
+/* Do logits meet the tolerance, where it is for them?  What is no number does not. */
 bool verify_logits_pass(const Verify *verify, const LogitErrors *errors);
 
 /* The base trajectories of all inputs that are kept. */
@@ -52,5 +57,70 @@ double verify_phase_seconds(const Verify *verify, double uses, double seconds);
 /* Begins a phase that uses every input so many times (more than once: about), at this many seconds
  * a use beside what is made anew; uses 0: the phase that makes what is kept. */
 void verify_phase(Verify *verify, const char *label, double uses, double seconds);
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/* The binary logarithm of a cell: infinite where it is not finite, or zero, or absent. */
+double verify_log2(const RefCell *cell);
+
+/* After verify_evaluate: verify->limit becomes that of the Omega at hand, if it is worse. */
+void verify_limit_take(Verify *verify);
+
+/* Takes over the outcome of a search for the tolerance. */
+void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search);
+
+/* limit becomes other, if that is known and worse. */
+void verify_limit_worsen(VerifyLimit *limit, const VerifyLimit *other);
+
+/* ": the construction leaves 1.00e-03; try an omega from 12 to 8e6, as above"; which Omega, where
+ * there are several. */
+void verify_limit_print(FILE *file, const VerifyLimit *limit, bool several);
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+/* Of outcome.h; row: a Verify, of whose Omega at hand they are.  The table of cases; a line of each
+ * layer; one of what is proven of every input; what repeats them, the model on the same inputs. */
+int verify_cases_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
+int verify_cases_layers(FILE *file, const void *row) __attribute__((warn_unused_result));
+int verify_case_proven(FILE *file, const void *row) __attribute__((warn_unused_result));
+void verify_print_command(FILE *file, const void *row, const RunOptions *run);
+
+/* ---- Inputs ---------------------------------------------------------------------------------- */
+
+/* There is one way to say what they are, and no flag that would change nothing.  0; 2 after a
+ * message. */
+int verify_inputs_check(const RunOptions *run) __attribute__((warn_unused_result));
+
+/* Those that the flags name, or the model has.  0; 2 or 99 after a message. */
+int verify_inputs_read(Verify *verify) __attribute__((warn_unused_result));
+
+/* ---- Memory and time ------------------------------------------------------------------------- */
+
+/* Refuses what does not fit whatever is kept, decides how many base trajectories are, times the
+ * first inputs, says what is ahead when that is more than a few seconds, and opens the progress.
+ * 0; 2 after a message with the figures; 99 after one when memory is short. */
+int verify_predict(Verify *verify) __attribute__((warn_unused_result));
+
+/* For --dry-run, in place of it: the command of each Omega, and on stderr, unless it is to be
+ * quiet, what all inputs and one take. */
+void verify_foretell(Verify *verify);
+
+/* ---- The Omega chosen ------------------------------------------------------------------------ */
+
+/* Is an Omega to be chosen?  Then verify->chosen says so, and verify->aim what it is to meet;
+ * before every_input_open. */
+void verify_choose_begin(Verify *verify);
+
+/* After it: the smallest that is proven for every input, where one is and the machine has it.  0; 2
+ * or 99 after a message. */
+int verify_choose_proven(Verify *verify, const EveryInput *every)
+    __attribute__((warn_unused_result));
+
+/* After verify_open_inputs, where none was: the smallest of the plateau that the inputs show.
+ * false: memory is short. */
+bool verify_choose_found(Verify *verify) __attribute__((warn_unused_result));
+
+/* The line that says which it is, and why, where that is known and it came from there. */
+void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every, OmegaSource from);
 
 #endif

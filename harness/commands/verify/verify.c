@@ -2,24 +2,18 @@
  * The command `verify`: a trained model over all its inputs, with a verdict.
  */
 #include "verify.h"
-#include "cases.h"
-#include "choose.h"
 #include "every_input.h"
-#include "fit.h"
-#include "inputs.h"
-#include "limit.h"
 #include "print.h"
 #include "run.h"
 
 #include "../commands.h"
-#include "../../grid/point_axes.h"
+#include "../../grid/point.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
 #include "../../base/shown.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
-#include "../../base/wrapped.h"
 
 #include <math.h>
 #include <omp.h>
