@@ -5,6 +5,7 @@
  * A ratio is |difference of a row| / (its radius, of both evaluations), in the 2-norm of a bank.
  */
 #include "../kernels/blas.h"
+#include "../reference/compare/propagation.h"
 #include "../reference/radius/internal.h"
 #include "../reference/radius/jacobian.h"
 #include "../reference/radius/norm.h"
@@ -13,6 +14,7 @@
 #include "difference_cases.h"
 #include "fixture.h"
 #include "norm_cases.h"
+#include "radii.h"
 #include "random_model.h"
 #include "real.h"
 #include "unit.h"
@@ -69,8 +71,9 @@ static void take_row(Tally *tally, mpfr_srcptr error, mpfr_srcptr radius, const 
 
 static mpfr_srcptr entry(const RefRun *run, RadiusOf of, size_t row, size_t column)
 {
-    return of == RADIUS_DIFFERENCE ? ref_run_difference(run, row, column)
-                                   : ref_run_entry(run, row, column);
+    return of == RADIUS_DIFFERENCE  ? ref_run_difference(run, row, column)
+           : of == RADIUS_INHERITED ? ref_run_inherited(run, row, column)
+                                    : ref_run_entry(run, row, column);
 }
 
 /* norm = that of the difference of two runs' rows. */
@@ -191,6 +194,55 @@ static void enclosures_hold_of_all_constructions(void **state)
     report("with norms", &normed_tally);
     assert_true(tally.unknown == 0 && normed_tally.unknown == 0);
     assert_true(!fixture_nightly() || tally.rows > NIGHTLY_ROWS);
+}
+
+/* What layers inherit of e, against an evaluation of more than twice the bits. */
+static void compare_inherited(Tally *tally, const CaseSpec *spec, double omega)
+{
+    Pair pair = pair_make(spec);
+    RefBase *bases[2];
+    RefRun *runs[2];
+    char what[PLACE];
+    const Layout *layout = &pair.converted.layout;
+    const Columns banks[] = {{0, layout->d}, {layout->d, layout->hidden}};
+    difference_describe(what, spec, omega);
+    for (int i = 0; i < 2; i++) {
+        mpfr_prec_t bits = i == 0 ? BITS : 2 * BITS + 64;
+        bases[i] = ref_base_make(&pair, bits, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
+        assert_non_null(bases[i]);
+        runs[i] = with_radii(ref_propagation_run_open(&pair, omega, bits, bases[i]));
+    }
+    for (size_t l = 0; l < spec->depth; l++) {
+        ref_run_layer(runs[0]);
+        ref_run_layer(runs[1]);
+        for (size_t row = 0; row < layout_rows(layout); row++) {
+            for (size_t k = 0; k < 2 && banks[k].count > 0; k++) {
+                compare_row(tally, runs[0], runs[1], RADIUS_INHERITED, row, banks[k], what);
+            }
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        ref_run_clear(runs[i]);
+        ref_base_clear(bases[i]);
+    }
+    case_clear(&pair);
+}
+
+/* Also of a last layer, where nothing is carried any further. */
+static void enclosures_hold_of_what_is_inherited(void **state)
+{
+    Tally tally = nothing, normed_tally = nothing;
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        for (int v = c % 5; v < VARIANTS; v += fixture_nightly() ? 1 : 5) {
+            CaseSpec spec = difference_variant((Construction)c, 3, v);
+            CaseSpec normed = norm_variant(&spec, v + c);
+            compare_inherited(&tally, &spec, omegas[v % OMEGAS]);
+            compare_inherited(&normed_tally, &normed, omegas[v % OMEGAS]);
+        }
+    }
+    report("inherited", &tally);
+    report("inherited, with norms", &normed_tally);
+    assert_true(tally.unknown == 0 && normed_tally.unknown == 0);
 }
 
 /* x [n, columns] but for its last token, which is 0; the caller's. */
@@ -834,6 +886,7 @@ int main(int argc, char **argv)
     blas_setup(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enclosures_hold_of_all_constructions),
+        cmocka_unit_test(enclosures_hold_of_what_is_inherited),
         cmocka_unit_test(enclosures_hold_of_damage),
         cmocka_unit_test(enclosures_hold_of_zero_tokens),
         cmocka_unit_test(enclosures_hold_of_extremes),
