@@ -2,7 +2,7 @@
  * Activations, and the sums of gated terms that heads imitate them by.
  *
  * A new one is its name in the enumeration (model.h), its row here, and its row in the table of
- * each arithmetic: kernels/activation.c and reference/evaluator/activation.c.
+ * each arithmetic: kernels/direct.c and reference/evaluator/activation.c.
  */
 #ifndef HEADPROOF_CASES_ACTIVATION_H
 #define HEADPROOF_CASES_ACTIVATION_H

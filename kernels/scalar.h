@@ -37,7 +37,6 @@ typedef float Scalar;
 /* expf rounds to 0 below -103.98. */
 #define SCALAR_EXP_ZERO (-104)
 
-#define activation_apply activation_apply_f32
 #define bilinear_attend bilinear_attend_f32
 #define bilinear_blocks bilinear_blocks_f32
 #define bilinear_pattern bilinear_pattern_f32

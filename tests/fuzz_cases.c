@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "../harness/grid/casefile.h"
+#include "../harness/grid/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

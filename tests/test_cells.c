@@ -6,7 +6,6 @@
 #include "../harness/evaluate/worst.h"
 #include "../harness/table/bounds.h"
 #include "../harness/table/table.h"
-#include "../harness/table/table_read.h"
 #include "../reference/compare/cell.h"
 #include "fixture.h"
 #include "given.h"

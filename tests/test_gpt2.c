@@ -5,9 +5,8 @@
 #include "fixture.h"
 #include "gpt2_files.h"
 
-#include "../harness/models/model_arrays.h"
 #include "../harness/models/model_norms.h"
-#include "../harness/models/model_shape.h"
+#include "../harness/models/model_check.h"
 #include "unit.h"
 
 #include <math.h>

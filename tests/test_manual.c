@@ -8,7 +8,7 @@
 #include "../harness/commands/manual/manual.h"
 #include "../harness/grid/help.h"
 #include "../harness/grid/options.h"
-#include "../harness/table/meanings.h"
+#include "../harness/table/columns.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "../cases/case.h"
 #include "../reference/trajectory/base.h"
 #include "../reference/run/run.h"
-#include "../reference/run/state.h"
 #include "fixture.h"
 #include "norm_cases.h"
 #include "unit.h"

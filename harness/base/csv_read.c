@@ -6,7 +6,7 @@
 #include "csv_read.h"
 
 #include "digest.h"
-#include "file_text.h"
+#include "text_stream.h"
 #include "message.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../evaluate/predict.h"
-#include "../models/converted_ends.h"
+#include "../models/converted_said.h"
 #include "../models/plain_file.h"
 #include "../models/shared_file.h"
 #include "../models/tensor_set.h"

@@ -11,7 +11,6 @@
 #include "../base/text_stream.h"
 #include "../table/bounds.h"
 #include "../table/table.h"
-#include "../table/table_read.h"
 
 #include <errno.h>
 #include <stdlib.h>

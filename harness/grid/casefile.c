@@ -1,7 +1,7 @@
 /*
  * Case files read line by line, strictly, with the line of every fault.
  */
-#include "casefile.h"
+#include "settings.h"
 
 #include "../base/shown.h"
 #include "../base/message.h"

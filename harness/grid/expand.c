@@ -4,7 +4,6 @@
  */
 #include "expand.h"
 
-#include "expand_check.h"
 #include "point.h"
 #include "../base/memory.h"
 

@@ -1,7 +1,6 @@
 /*
  * What is refused while a section is expanded: contradictions, and sizes beyond the machine.
  */
-#include "expand_check.h"
 
 #include "expand.h"
 #include "options.h"

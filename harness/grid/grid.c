@@ -3,7 +3,7 @@
  */
 #include "grid.h"
 
-#include "casefile.h"
+#include "settings.h"
 #include "distinct.h"
 #include "expand.h"
 #include "../base/memory.h"

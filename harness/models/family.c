@@ -3,7 +3,7 @@
  */
 #include "family.h"
 
-#include "model_structure.h"
+#include "model_check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,11 @@
 /*
- * The keys of a model's config.json and metadata, each read as the table of known_keys.h has it.
+ * The keys of a model's config.json and metadata, each read as the table of known_keys.c has it.
  */
 #include "keys.h"
 
 #include "../base/decimal.h"
 #include "../base/message.h"
 #include "json_file.h"
-#include "known_keys.h"
 #include "safetensors_header.h"
 
 #include <math.h>

@@ -1,11 +1,49 @@
 /*
  * What a config.json beside a model, the metadata of its files and the command line say of it, key
  * by key (private to the reading of model files).
+ *
+ * One key means one thing wherever it stands.  A key that has no row is refused by name.
+ *
+ * Umbrella header: for known_keys.c, the table of keys that a config.json or the metadata of a file
+ * may have.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_KEYS_H
 #define HEADPROOF_HARNESS_MODELS_KEYS_H
 
 #include "model_check.h"
+#include "model_names.h"
+
+typedef enum {
+    KEY_EXTENT, /* an integer from 1 on: that extent of the model */
+    KEY_DEPTH,  /* an integer from 1 on: how many layers there are */
+    KEY_WORD,   /* a word: the property, as it stands or under another name */
+    KEY_NUMBER, /* a number above 0: the property */
+    KEY_BOOL,   /* false or true: the property is words[0] or words[1] */
+    KEY_FITS    /* one value alone fits */
+} KeyKind;
+
+/* A key that is absent, or null, says nothing. */
+typedef struct {
+    const char *key;
+    KeyKind kind;
+    Extent extent;
+    const char *property; /* as metadata of headproof's own files call it: "scale" */
+    const char *words[6]; /* KEY_WORD: pairs of a word and what the property calls it, or NULL */
+    /* KEY_BOOL: where "model_type" is there the property is words[1] without the key too, which
+     * exists to switch it off. */
+    bool by_type;
+    const char *fits; /* KEY_FITS: as JSON; NULL: none */
+    const char *why;  /* KEY_FITS: what another value means */
+} KnownKey;
+
+/* Up to a key of NULL. */
+extern const KnownKey known_keys[];
+
+/* Keys that change nothing that a model computes, up to NULL. */
+extern const char *const idle_keys[];
+
+/* Is it in either? */
+bool key_is_known(const char *key);
 
 /* Reads all that is said: sizes of the model, its depth as *depth (0: nobody says it), and
  * properties.  Refuses a key that is not known, in one message for all of them; of a model with a

@@ -2,7 +2,7 @@
  * The keys of config.json and of metadata, as Hugging Face's GPT-2, TransformerLens, nanoGPT and
  * headproof itself write them.
  */
-#include "known_keys.h"
+#include "keys.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * A mask as a buffer: which token sees which, as zeros and ones.
  */
-#include "mask_buffer.h"
+#include "model_check.h"
 
 #include "../base/message.h"
 #include "safetensors_values.h"

@@ -1,10 +1,9 @@
 /*
  * Arrays of a model: read, taken apart where a file packs several into one tensor, or made.
  */
-#include "model_arrays.h"
 
 #include "../base/message.h"
-#include "model_shape.h"
+#include "model_check.h"
 #include "model_stream.h"
 #include "packing.h"
 #include "regular_file.h"

@@ -1,5 +1,10 @@
 /*
- * Whether the tensors of a file are a model (private to the reading of model files).
+ * A model file while it is read, step by step (private to the reading of model files).
+ *
+ * Umbrella header: for names.c, what the names of tensors say together; model_structure.c, tensors
+ * that change what a model computes, and that no construction has; model_shape.c, shapes;
+ * model_said.c and mask_buffer.c, what is said beside; model_check.c, whether all that is a model;
+ * model_arrays.c, its numbers.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
@@ -7,6 +12,8 @@
 #include "family.h"
 #include "name_list.h"
 #include "properties.h"
+
+#include <stddef.h>
 
 /* A model while it is read. */
 typedef struct {
@@ -39,5 +46,61 @@ int model_refuse(const Reading *reading, const char *kind, const char *name, con
 /* Every tensor that another needs is there, and none that another excludes; layers are of one
  * kind.  Sets kind and merged of the model, and required and norms. */
 int model_check_parts(Reading *reading) __attribute__((warn_unused_result));
+
+/* Reads activation, scale, mask and norms, as far as metadata, config and family say them, and
+ * refuses what contradicts itself or the tensors.  0, or 2 after a message. */
+int model_said_read(Reading *reading) __attribute__((warn_unused_result));
+
+/* The shape of a tensor agrees with those before it; sets the sizes of the model it is the first
+ * to have.  0, or 2 after a message. */
+int model_shape_check(Reading *reading, const SetTensor *tensor, const TensorName *entry,
+                      size_t layer) __attribute__((warn_unused_result));
+
+/* shape [3] of that slot in the model; returns its rank. */
+size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer);
+
+/* Of a model whose sizes and properties are known: makes its layers and reads all arrays, and those
+ * that follow from others: an unembedding that is the embedding, and the weights of folded norms.
+ * 0; 2 after a message; 99 when memory is short or the disk fails. */
+int model_arrays_read(Reading *reading) __attribute__((warn_unused_result));
+
+/* The arrays of a tensor of a layer, or of none, from its file. */
+int model_array_fill(ModelFile *model, const SetTensor *found, const TensorName *entry,
+                     size_t layer) __attribute__((warn_unused_result));
+
+/* The model's array of any slot but SLOT_TOKENS. */
+double **model_array(ModelFile *model, Slot slot, size_t layer);
+
+/* The structure that a tensor of that name is, "layer norm" or "gate" or the like, for a message;
+ * NULL where the name says nothing of the kind.  Letters' case, dots, dashes, underscores, digits
+ * and CamelCase make no difference.  A name that only looks so is one too: a tensor that is refused
+ * by mistake can be removed, but one that is skipped by mistake gives a verdict about another
+ * model. */
+const char *structure_of(const char *name);
+
+/* How much such a name says, 0 most, so that of several the one is told that says what the model
+ * is; SIZE_MAX where structure_of is NULL. */
+size_t structure_rank(const char *name);
+
+typedef struct {
+    size_t layers; /* one more than the largest layer */
+    bool x;        /* it has an X */
+    bool others;   /* it has something else, also where that is skipped */
+} NamesFound;
+
+/* Refuses what must not be in a model; known: its names are of a family.  0; 2 after a message; 99
+ * when memory is short or the disk fails. */
+int names_check(NamesFound *names, Reading *reading, bool known, const ModelFileFlags *flags)
+    __attribute__((warn_unused_result));
+
+/* Counts the layers, which must have no gaps, and are `said` where that is not 0.  Sets found, and
+ * the model's depth.  0; 2 or 99 after a message. */
+int names_find_layers(Reading *reading, const NamesFound *names, size_t said)
+    __attribute__((warn_unused_result));
+
+/* Reads every buffer: a mask is ones on and below the diagonal, causal, or ones alone, none, and
+ * that becomes what is said of the model's mask.  0; 2 after a message; 99 when memory is short or
+ * the disk fails. */
+int mask_buffers_read(Reading *reading) __attribute__((warn_unused_result));
 
 #endif

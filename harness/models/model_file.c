@@ -5,12 +5,8 @@
 
 #include "../base/message.h"
 #include "keys.h"
-#include "mask_buffer.h"
-#include "model_arrays.h"
-#include "model_said.h"
-#include "model_shape.h"
+#include "model_check.h"
 #include "model_stream.h"
-#include "names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Properties of a model that its tensors do not show: who says them, which words there are, and
  * whether the tensors allow them.
  */
-#include "model_said.h"
+#include "model_check.h"
 
 #include "../../cases/activation.h"
 #include "../base/decimal.h"

@@ -1,7 +1,7 @@
 /*
  * Shapes checked: an axis of a file's tensor is one extent of the model, or the product of several.
  */
-#include "model_shape.h"
+#include "model_check.h"
 
 #include "../base/message.h"
 #include "packing.h"

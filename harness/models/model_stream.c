@@ -9,7 +9,7 @@
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/paged.h"
-#include "model_arrays.h"
+#include "model_check.h"
 
 #include <stdlib.h>
 

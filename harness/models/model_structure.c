@@ -5,7 +5,7 @@
  * Only names can tell.  A name is brought to one spelling, "_blocks_ln_w_" of "blocks.0.ln1.w", and
  * searched for the words of the table below.
  */
-#include "model_structure.h"
+#include "model_check.h"
 
 #include "safetensors.h"
 

@@ -1,11 +1,9 @@
 /*
  * The names of a file's tensors as a whole: what must not be there, and the layers that they make.
  */
-#include "names.h"
 
 #include "keys.h"
 #include "model_check.h"
-#include "model_structure.h"
 
 #include "../base/message.h"
 

@@ -4,7 +4,6 @@
 #include "plain_file.h"
 
 #include "../base/message.h"
-#include "converted_ends.h"
 #include "converted_said.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /*
  * Texts and lists of token ids, read whole and cut into tokens.
  */
-#include "sequences.h"
+#include "windows.h"
 
-#include "../base/file_text.h"
+#include "../base/text_stream.h"
 #include "../base/message.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * An index is somebody else's, so that it names files beside it and nothing else: no path, and no
  * link that leads elsewhere.  (The cache of Hugging Face's hub has links, into its own "blobs".)
  */
-#include "shards.h"
+#include "tensor_set.h"
 
 #include "../base/message.h"
 #include "json_file.h"

@@ -4,7 +4,6 @@
 #include "shared_file.h"
 
 #include "../base/message.h"
-#include "converted_ends.h"
 #include "converted_said.h"
 #include "shared_heads.h"
 

@@ -4,7 +4,6 @@
 #include "tensor_set.h"
 
 #include "../base/message.h"
-#include "shards.h"
 
 #include <stdio.h>
 #include <stdlib.h>

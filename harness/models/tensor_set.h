@@ -4,6 +4,9 @@
  *
  * An index is JSON, {"metadata": {...}, "weight_map": {"TENSOR": "FILE", ...}}: every tensor with
  * the file beside the index that has it.  The two must agree to the tensor.
+ *
+ * Umbrella header: for shards.c, too: the files that an index lists, and whether they have what it
+ * says.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_TENSOR_SET_H
 #define HEADPROOF_HARNESS_MODELS_TENSOR_SET_H
@@ -54,5 +57,11 @@ char *model_folder(const char *path) __attribute__((warn_unused_result));
 
 /* FOLDER/NAME; NULL: memory is short. */
 char *path_beside(const char *folder, const char *name) __attribute__((warn_unused_result));
+
+/* Reads set->path, an index in set->folder, and opens its files.  0; 2 or 99 after one message. */
+int shards_open(TensorSet *set) __attribute__((warn_unused_result));
+
+/* How much of "NAME-00001-of-00002.safetensors" is NAME; 0 where a name is of another form. */
+size_t shard_stem(const char *name);
 
 #endif

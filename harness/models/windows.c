@@ -5,7 +5,6 @@
 
 #include "../base/message.h"
 #include "../base/shown.h"
-#include "sequences.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /*
  * Inputs that are windows of texts, or of lines of token ids.
+ *
+ * Umbrella header: for sequences.c, too: sequences of tokens from files.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_WINDOWS_H
 #define HEADPROOF_HARNESS_MODELS_WINDOWS_H
@@ -23,5 +25,25 @@ typedef struct {
  * 0; 2 or 99 after one message that names file, line and token. */
 int windows_read(Inputs *inputs, Vocabulary *vocabulary, const ModelFile *model, const char *path,
                  const WindowsAsked *asked) __attribute__((warn_unused_result));
+
+/* Sequence s is tokens[start[s]] up to start[s + 1], from a line of the file. */
+typedef struct {
+    int64_t *tokens;
+    size_t *start, *line; /* [count + 1], [count] */
+    size_t count;
+} Sequences;
+
+/* One sequence: the file's characters, line ends too.  Refused, by line and column: what is not
+ * UTF-8, and a character that the vocabulary has not; and an empty file. */
+int sequences_of_text(Sequences *sequences, const char *path, const Vocabulary *vocabulary)
+    __attribute__((warn_unused_result));
+
+/* A sequence a line: ids below `tokens`, with blanks or a comma between them; lines without any are
+ * skipped.  Refused, by line and token: what is none. */
+int sequences_of_ids(Sequences *sequences, const char *path, size_t tokens)
+    __attribute__((warn_unused_result));
+
+/* Both: 0; 2 or 99 after one message.  Cleared in any case by the caller. */
+void sequences_clear(Sequences *sequences);
 
 #endif

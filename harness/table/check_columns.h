@@ -1,11 +1,13 @@
 /*
- * What the cells of a table that is read back may hold.
+ * What the cells of a table that is read back may hold, and the keys of its rows.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
 #define HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
 
 #include "../base/csv_read.h"
 #include "../grid/point.h"
+
+#include <stdint.h>
 
 /* Of a row for which no Omega is there, in tables of other commands than sweep. */
 #define STATUS_NONE "none"
@@ -17,5 +19,30 @@ Status status_find(const char *name);
  * domain (an error is not negative, a share is from 0 to 1).  0; 2 after a message with file, line
  * and token; 99 after one when memory is short. */
 int check_cells(const Csv *csv) __attribute__((warn_unused_result));
+
+#define NO_ROW SIZE_MAX
+
+/* A row and its key: the key's cells joined by commas, which no cell holds, and the options as they
+ * are canonical (options_cell.h). */
+typedef struct {
+    char *key;
+    size_t row;
+} Keyed;
+
+/* rows [count]: by key, then by row. */
+typedef struct {
+    Keyed *rows;
+    size_t count;
+} KeyIndex;
+
+/* The table has every key column.  0; 99 after a message. */
+int key_index_make(KeyIndex *index, const Csv *csv) __attribute__((warn_unused_result));
+void key_index_clear(KeyIndex *index);
+
+/* The first row of that key, or NO_ROW. */
+size_t key_index_find(const KeyIndex *index, const char *key);
+
+/* [rows]: every row's key, the index's own; the caller frees the list.  NULL: memory is short. */
+const char **key_index_rows(const KeyIndex *index);
 
 #endif

@@ -1,6 +1,9 @@
 /*
  * The columns of a sweep's table: the one place that names them, in their order.  The header, rows
  * and their reading, the column `bounds`, check's rules and merge's positions follow from it.
+ *
+ * Umbrella header: for meanings.c, what every column of every command's table holds, in which unit:
+ * the text of docs/columns.md.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_COLUMNS_H
 #define HEADPROOF_HARNESS_TABLE_COLUMNS_H
@@ -102,5 +105,15 @@ RefCell *column_cell(const Column *column, Row *row);
 
 /* cell = what the column of sizes holds in that row of the point, in its unit. */
 void column_value(RefCell *cell, const Column *column, const Point *point, const Row *row);
+
+typedef struct {
+    char unit[48];
+    char meaning[256];
+} ColumnText;
+
+/* Of the column of that name in the table of that command (`sweep`, `cost`, ...): errors in their
+ * norms and units follow from columns.c, axes from their help, the others have a row of their own.
+ * False: nothing is said of it, and a row is missing. */
+bool column_text(ColumnText *text, const char *command, const char *name);
 
 #endif

@@ -6,7 +6,7 @@
 #include "journal_survivor.h"
 
 #include "../base/digest.h"
-#include "../base/file_text.h"
+#include "../base/text_stream.h"
 #include "../base/message.h"
 #include "../base/own_file.h"
 

@@ -4,7 +4,7 @@
 #include "journal_survivor.h"
 
 #include "checkpoint.h"
-#include "../base/file_text.h"
+#include "../base/text_stream.h"
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../base/own_file.h"

@@ -1,7 +1,6 @@
 /*
  * The texts of columns: composed for errors and axes, written here for the others.
  */
-#include "meanings.h"
 
 #include "../grid/axes.h"
 #include "bounds.h"

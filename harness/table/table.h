@@ -1,5 +1,7 @@
 /*
  * Tables: the CSV's header and rows.
+ *
+ * Umbrella header: for table_read.c, too.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_TABLE_H
 #define HEADPROOF_HARNESS_TABLE_TABLE_H
@@ -29,5 +31,12 @@ char *table_key(const Point *point) __attribute__((warn_unused_result));
 enum { CELL_TEXT = 64 };
 int table_print_cell(char text[CELL_TEXT], const RefCell *cell) __attribute__((warn_unused_result));
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));
+
+/* Reads back the row of that key (of table_key) and layer at the beginning of text [size], of a
+ * table with or without the columns of --propagation: its cells (every value to the digits that are
+ * there) and its status.  Returns the length of its line, newline included; 0 when no such row is
+ * there, whole. text ends in a NUL. */
+size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer,
+                      bool propagation) __attribute__((warn_unused_result));
 
 #endif

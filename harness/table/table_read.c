@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "table_read.h"
+#include "table.h"
 
 #include "bounds.h"
 #include "columns.h"

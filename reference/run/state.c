@@ -2,7 +2,7 @@
  * A run between two layers as bytes: its place, its streams and what has been seen; everything else
  * of it is scratch, or follows from this.
  */
-#include "state.h"
+#include "run.h"
 
 void archive_mat(RefArchive *archive, ApMat *m)
 {

@@ -4,7 +4,6 @@
 #include "base.h"
 
 #include "../run/run.h"
-#include "../run/state.h"
 #include "../zeros/proof.h"
 
 #include <math.h>

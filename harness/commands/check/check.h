@@ -9,7 +9,7 @@
 
 #include "../../base/conclusion.h"
 #include "../../grid/grid.h"
-#include "../../table/check_keys.h"
+#include "../../table/check_columns.h"
 
 #define CHECK_TEXT 32
 

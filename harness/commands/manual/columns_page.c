@@ -7,7 +7,7 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../grid/grid.h"
-#include "../../table/meanings.h"
+#include "../../table/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "manual.h"
 
-#include "../../models/known_keys.h"
+#include "../../models/keys.h"
 
 static void write_meaning(FILE *file, const KnownKey *key)
 {

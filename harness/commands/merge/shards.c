@@ -5,7 +5,6 @@
 
 #include "merge.h"
 
-#include "../../base/file_text.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
