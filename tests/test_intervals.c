@@ -142,6 +142,21 @@ static void everything_may_be_open(void **state)
                  "construction silu, n 2, seed 1, tolerance 0.1.\n");
 }
 
+/* Until 2026 they had a column for the logarithm of each error, too. */
+static void tables_of_earlier_versions_are_read(void **state)
+{
+    leave("old.csv", "construction,n,seed,options,omega_below,omega_min,error_below,error_min,"
+                     "omega_max,omega_above,omega_best,error_below_log10,error_min_log10,bounds,"
+                     "status\n"
+                     "silu,2,1,tolerance=0.1,9,10,0.2,0.1,100,101,20,-0.69,-1,error_min;"
+                     "error_min_log10,ok\n"
+                     "silu,4,1,tolerance=0.1,9,10,0.2,0.1,100,101,20,-0.69,-1,,ok\n");
+    expect_shell("$h plot old.csv | sed -n 5p", 0,
+                 "            2           10 to 100             [=====*==============]\n");
+    expect_shell("$h report old.csv -o r.html && grep -c below_log10 r.html", 1,
+                 "report: r.html\n0\n");
+}
+
 static void gnuplot_draws_what_the_program_finds(void **state)
 {
     expect_shell(
@@ -161,6 +176,7 @@ int main(void)
         SHELL_TEST(bars_stand_side_by_side),
         SHELL_TEST(others_are_refused),
         SHELL_TEST(everything_may_be_open),
+        SHELL_TEST(tables_of_earlier_versions_are_read),
         SHELL_TEST(gnuplot_draws_what_the_program_finds),
     };
     return cmocka_run_group_tests_name("intervals", tests, NULL, NULL);

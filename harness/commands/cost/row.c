@@ -124,7 +124,6 @@ static void head_columns(Walk *walk, const Cost *cost)
     const ModelCost *a = &cost->original, *b = &cost->converted;
     size_column(walk, "original_", "sublayers", a->sublayer_count);
     size_column(walk, "converted_", "sublayers", b->sublayer_count);
-    size_column(walk, "original_", "rows", a->rows);
     size_column(walk, "converted_", "rows", b->rows);
     size_column(walk, "original_", "width", a->width);
     size_column(walk, "converted_", "width", b->width);
@@ -152,7 +151,6 @@ static void parameter_columns(Walk *walk, const Cost *cost)
     integer_column(walk, "", "network_parameters", a->network);
     integer_column(walk, "", "norm_parameters", a->norms);
     integer_column(walk, "", "embedding_parameters", cost->embedding);
-    quotient_column(walk, "", "attention_share", a->attention, layers);
     quotient_column(walk, "", "network_share", a->network, layers);
     quotient_column(walk, "", "attention_share_of_all", a->attention, all);
     quotient_column(walk, "", "network_share_of_all", a->network, all);

@@ -47,17 +47,9 @@ static int write_proven(FILE *file, const Search *search)
 /* The errors of a search. */
 typedef enum { FOUND_BELOW, FOUND_MIN, FOUND_BEST, FOUND_FLOOR, FOUND_COUNT } FoundError;
 
-/* Of each the column, and that of its logarithm. */
-static const char *const names[FOUND_COUNT][2] = {
-    [FOUND_BELOW] = {"error_below", "error_below_log10"},
-    [FOUND_MIN] = {"error_min", "error_min_log10"},
-    [FOUND_BEST] = {"best_error", "best_error_log10"},
-    [FOUND_FLOOR] = {"floor", "floor_log10"},
-};
-
-/* They, and their logarithms; absent where there is none. */
+/* Absent where there is none. */
 typedef struct {
-    RefCell error[FOUND_COUNT][2];
+    RefCell error[FOUND_COUNT];
 } FoundErrors;
 
 static void found_errors_init(FoundErrors *errors, const Ensemble *ensemble, const Found *found)
@@ -77,21 +69,18 @@ static void found_errors_init(FoundErrors *errors, const Ensemble *ensemble, con
         [FOUND_FLOOR] = {0, found->floor.value, ERROR_NATIVE, found->floor.state != CELL_ABSENT},
     };
     for (size_t i = 0; i < FOUND_COUNT; i++) {
-        RefCell *error = errors->error[i];
-        ref_cell_init(&error[0], REF_DIGITS);
-        ref_cell_init(&error[1], REF_DIGITS);
+        RefCell *error = &errors->error[i];
+        ref_cell_init(error, REF_DIGITS);
         if (cells[i].there) {
-            ensemble_cell(&error[0], ensemble, cells[i].omega, cells[i].kind, cells[i].error);
+            ensemble_cell(error, ensemble, cells[i].omega, cells[i].kind, cells[i].error);
         }
-        ref_cell_log10(&error[1], &error[0]);
     }
 }
 
 static void found_errors_clear(FoundErrors *errors)
 {
     for (size_t i = 0; i < FOUND_COUNT; i++) {
-        ref_cell_clear(&errors->error[i][0]);
-        ref_cell_clear(&errors->error[i][1]);
+        ref_cell_clear(&errors->error[i]);
     }
 }
 
@@ -105,18 +94,17 @@ static int write_cell(FILE *file, const RefCell *cell)
 static const char header_tail[] =
     ",tolerance,omega_below,omega_min,error_below,error_min,"
     "omega_max,omega_above,predicted_min,predicted_max,omega_proven,omega_best,best_error,floor,"
-    "error_below_log10,error_min_log10,best_error_log10,floor_log10,seed_rule,seed_scores,"
-    "evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
+    "seed_rule,seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
 
-/* Which of the errors are only upper bounds; logs: and which of their logarithms. */
-static void write_bounds(FILE *file, const FoundErrors *errors, bool logs)
+/* Which of the errors are only upper bounds. */
+static void write_bounds(FILE *file, const FoundErrors *errors)
 {
+    static const char *const names[FOUND_COUNT] = {"error_below", "error_min", "best_error",
+                                                   "floor"};
     BoundsList list = {file, false};
     fputc(',', file);
-    for (size_t log = 0; log < (logs ? 2 : 1); log++) {
-        for (size_t i = 0; i < FOUND_COUNT; i++) {
-            bounds_take(&list, names[i][log], errors->error[i][log].state);
-        }
+    for (size_t i = 0; i < FOUND_COUNT; i++) {
+        bounds_take(&list, names[i], errors->error[i].state);
     }
 }
 
@@ -144,11 +132,11 @@ int row_write_case(FILE *file, const void *row)
     status |= write_omega(file, true, point->tolerance);
     status |= write_omega(file, s->found, s->min.omega);
     status |= write_omega(file, s->found, s->max.omega);
-    status |= write_cell(file, &errors.error[FOUND_MIN][0]);
+    status |= write_cell(file, &errors.error[FOUND_MIN]);
     status |= write_proven(file, search);
     status |= write_omega(file, best, s->best.omega);
-    status |= write_cell(file, &errors.error[FOUND_BEST][0]);
-    write_bounds(file, &errors, false);
+    status |= write_cell(file, &errors.error[FOUND_BEST]);
+    write_bounds(file, &errors);
     found_errors_clear(&errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
     return ferror(file) ? -1 : status;
@@ -186,24 +174,21 @@ int row_write(FILE *file, const void *row)
     status |= write_omega(file, true, point->tolerance);
     status |= write_omega(file, s->has_below, s->below.omega);
     status |= write_omega(file, s->found, s->min.omega);
-    status |= write_cell(file, &errors.error[FOUND_BELOW][0]);
-    status |= write_cell(file, &errors.error[FOUND_MIN][0]);
+    status |= write_cell(file, &errors.error[FOUND_BELOW]);
+    status |= write_cell(file, &errors.error[FOUND_MIN]);
     status |= write_omega(file, s->found, s->max.omega);
     status |= write_omega(file, s->has_above, s->above.omega);
     status |= write_omega(file, search->predicted.known, search->predicted.min);
     status |= write_omega(file, search->predicted.known, search->predicted.max);
     status |= write_proven(file, search);
     status |= write_omega(file, machine && s->best.omega > 0, s->best.omega);
-    status |= write_cell(file, &errors.error[FOUND_BEST][0]);
-    status |= write_cell(file, &errors.error[FOUND_FLOOR][0]);
-    for (size_t i = 0; i < FOUND_COUNT; i++) {
-        status |= write_cell(file, &errors.error[i][1]);
-    }
+    status |= write_cell(file, &errors.error[FOUND_BEST]);
+    status |= write_cell(file, &errors.error[FOUND_FLOOR]);
     status |= write_omega(file, true, found->seed_rule);
     status |= write_omega(file, found->has_scores, found->seed_scores);
     fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
     omega_print_open(file, s);
-    write_bounds(file, &errors, true);
+    write_bounds(file, &errors);
     found_errors_clear(&errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
     return ferror(file) ? -1 : status;
