@@ -168,8 +168,8 @@ bool column_names_row(const char *name)
 
 bool column_is_seen(const char *name, Norm norm)
 {
-    /* Of other commands than sweep, and of earlier versions: what another column says too, or how it
-     * was found. */
+    /* Of other commands than sweep, and of earlier versions: what another column says too, or how
+     * it was found. */
     static const char *const others[] = {
         "error_log10",       "logit_error_log10",  "judged_log2",      "error_below",
         "error_below_log10", "error_min",          "error_min_log10",  "seed_rule",

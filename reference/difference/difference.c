@@ -106,12 +106,12 @@ typedef struct {
 } Move;
 
 /* moved = value + its change */
-static void move_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void move_row(Worker *worker, const void *context, size_t row)
 {
     const Move *move = context;
     const Difference *e = move->e;
     size_t first = move->columns.first;
-    (void)ev, (void)worker;
+    (void)worker;
     lanes_add(ap_at(&e->moved, row, first), numbers_row(ap_at(move->value, row, first)),
               numbers_row(ap_at(&e->value, row, first)), move->columns.count);
 }

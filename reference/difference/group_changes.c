@@ -24,9 +24,8 @@ static void set_zeros(mpfr_ptr x, size_t count)
 
 /* e.score[row] = ds = a e g (biases and shifts do not change), and e.gate[row], e.grown[row]: expm1
  * and exp of that, where it is near. */
-static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void gate_row(Worker *worker, const void *context, size_t row)
 {
-    (void)ev;
     const Weights *weights = context;
     const Score *score = &weights->heads->bundle->score;
     const Difference *e = weights->e;
@@ -141,19 +140,19 @@ static void moved_exponentials(Evaluator *ev, const HeadRow *at, mpfr_ptr gated,
 }
 
 /* changed = r of the groups that the limit leaves out. */
-static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
+static void leak_row(Worker *worker, const HeadRow *at)
 {
     const RowGroups *groups = at->groups;
     mpfr_ptr gated = ap_at(&worker->lane, 0, 0), other = ap_at(&worker->lane, 1, 0),
              total = ap_at(&worker->lane, 2, 0), t = ap_at(&worker->lane, 3, 0);
-    moved_exponentials(ev, at, gated, other);
+    moved_exponentials(worker->ev, at, gated, other);
     set_zeros(total, at->count);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
         mpfr_srcptr s = groups->gated[g] ? gated : other;
         if (groups->count[g] > 0 && gap > 0) { /* e^(s') e^(-Omega gap) at first */
-            lanes_mul(changed_of(at, g), numbers_row(s), numbers_same(evaluator_decay(ev, gap)),
-                      at->count);
+            lanes_mul(changed_of(at, g), numbers_row(s),
+                      numbers_same(evaluator_decay(worker->ev, gap)), at->count);
             s = changed_of(at, g);
         }
         if (groups->count[g] > 0) {
@@ -170,17 +169,17 @@ static void leak_row(Evaluator *ev, Worker *worker, const HeadRow *at)
 
 /* All weights anew, of the gate after its change: for changes that are far, beside which nothing
  * cancels.  limit: over A alone, else at Omega over all. */
-static mpfr_srcptr far_weights(Evaluator *ev, Worker *worker, const HeadRow *at, bool limit)
+static mpfr_srcptr far_weights(Worker *worker, const HeadRow *at, bool limit)
 {
     mpfr_ptr weight = ap_at(&worker->temp, 0, 5), score = ap_at(&worker->temp, 0, 8);
     limbs_add(score, at->score, at->ds);
-    groups_far_weights(ev, worker, at->groups, score, limit, weight, 1);
+    groups_far_weights(worker, at->groups, score, limit, weight, 1);
     return weight;
 }
 
-static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at)
+static void far_limit(Worker *worker, const HeadRow *at)
 {
-    mpfr_srcptr weight = far_weights(ev, worker, at, true);
+    mpfr_srcptr weight = far_weights(worker, at, true);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(at->groups, g)) {
             limbs_sub(changed_of(at, g), weight + g, weight_of(at, g));
@@ -188,9 +187,9 @@ static void far_limit(Evaluator *ev, Worker *worker, const HeadRow *at)
     }
 }
 
-static void far_leak(Evaluator *ev, Worker *worker, const HeadRow *at)
+static void far_leak(Worker *worker, const HeadRow *at)
 {
-    mpfr_srcptr weight = far_weights(ev, worker, at, false);
+    mpfr_srcptr weight = far_weights(worker, at, false);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_left_out(at->groups, g)) {
             limbs_set(changed_of(at, g), weight + g);
@@ -224,7 +223,7 @@ static HeadRow next_heads(const HeadRow *all, size_t c, bool (*near)(const HeadR
 }
 
 /* at->changed = dp of A's groups, and where there are leaks r of the others. */
-static void change_row(Evaluator *ev, Worker *worker, const HeadRow *all, bool leaks)
+static void change_row(Worker *worker, const HeadRow *all, bool leaks)
 {
     bool others = false;
     for (int g = 0; leaks && g < GROUPS; g++) {
@@ -235,22 +234,22 @@ static void change_row(Evaluator *ev, Worker *worker, const HeadRow *all, bool l
         if (change_is_near(all, c)) {
             limit_row(worker, &at);
         } else {
-            far_limit(ev, worker, &at);
+            far_limit(worker, &at);
         }
         c += at.count;
     }
     for (size_t c = 0; others && c < all->count;) {
         HeadRow at = next_heads(all, c, leak_is_near);
         if (leak_is_near(all, c)) {
-            leak_row(ev, worker, &at);
+            leak_row(worker, &at);
         } else {
-            far_leak(ev, worker, &at);
+            far_leak(worker, &at);
         }
         c += at.count;
     }
 }
 
-static void weights_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void weights_row(Worker *worker, const void *context, size_t row)
 {
     const Weights *weights = context;
     const Heads *heads = weights->heads;
@@ -269,7 +268,7 @@ static void weights_row(Evaluator *ev, Worker *worker, const void *context, size
                       .changed = ap_at(&e->group, row, b),
                       .step = heads->count,
                       .count = alike ? heads->count : 1};
-        change_row(ev, worker, &at, !e->limit);
+        change_row(worker, &at, !e->limit);
     }
 }
 

@@ -157,8 +157,7 @@ static void divide_leaks(const Head *head, const HeadRow *at, mpfr_srcptr total)
 }
 
 /* leak = r from the distances in it; one = sum over A of p_j e^(ds_j). */
-static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
-                       mpfr_srcptr one)
+static void near_leaks(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr one)
 {
     mpfr_ptr total = temp(worker, TEMP_TOTAL), t = temp(worker, TEMP_DISTANCE);
     mpfr_set_zero(total, 1);
@@ -166,7 +165,7 @@ static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const He
         mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
         if (left_out(head, at, j)) {
             limbs_set(t, r);
-            shift_exp(ev, worker, r, t, at->gap[j]);
+            shift_exp(worker, r, t, at->gap[j]);
             limbs_add(total, total, r);
         }
     }
@@ -176,8 +175,8 @@ static void near_leaks(Evaluator *ev, Worker *worker, const Head *head, const He
 }
 
 /* worker.row = s' of all keys; all = the largest less what Omega takes, limit = that of A. */
-static void far_shifts(const Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
-                       mpfr_ptr limit, mpfr_ptr all)
+static void far_shifts(Worker *worker, const Head *head, const HeadRow *at, mpfr_ptr limit,
+                       mpfr_ptr all)
 {
     bool first = true;
     for (size_t j = 0; j < at->seen; j++) {
@@ -193,14 +192,13 @@ static void far_shifts(const Evaluator *ev, Worker *worker, const Head *head, co
     limbs_set(all, limit);
     for (size_t j = 0; j < at->seen; j++) {
         if (left_out(head, at, j)) {
-            shift_raise(ev, all, ap_at(&worker->row, 0, j), at->gap[j]);
+            shift_raise(worker->ev, all, ap_at(&worker->row, 0, j), at->gap[j]);
         }
     }
 }
 
 /* leak = r: the softmax of all keys anew. */
-static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
-                      mpfr_srcptr shift)
+static void far_leaks(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr shift)
 {
     mpfr_ptr d = temp(worker, TEMP_DISTANCE), y = temp(worker, TEMP_WEIGHT),
              total = temp(worker, TEMP_TOTAL);
@@ -209,7 +207,7 @@ static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const Hea
         mpfr_ptr e = in_limit(at, j) ? y : ap_at(&head->e->leak, at->row, j);
         if (in_limit(at, j) || left_out(head, at, j)) {
             limbs_sub(d, ap_at(&worker->row, 0, j), shift);
-            shift_exp(ev, worker, e, d, at->gap[j]);
+            shift_exp(worker, e, d, at->gap[j]);
             limbs_add(total, total, e);
         }
     }
@@ -218,8 +216,7 @@ static void far_leaks(Evaluator *ev, Worker *worker, const Head *head, const Hea
 
 /* e.pattern = dp, the softmax of A anew less that before, for changes that are far, beside which
  * nothing cancels. */
-static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const HeadRow *at,
-                      mpfr_srcptr shift)
+static void far_limit(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr shift)
 {
     mpfr_ptr d = temp(worker, TEMP_DISTANCE), total = temp(worker, TEMP_TOTAL);
     mpfr_set_zero(total, 1);
@@ -228,7 +225,7 @@ static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const Hea
         mpfr_set_zero(p, 1);
         if (j < at->seen && in_limit(at, j)) {
             limbs_sub(d, ap_at(&worker->row, 0, j), shift);
-            shift_exp(ev, worker, p, d, 0);
+            shift_exp(worker, p, d, 0);
             limbs_add(total, total, p);
         }
     }
@@ -242,7 +239,7 @@ static void far_limit(Evaluator *ev, Worker *worker, const Head *head, const Hea
 }
 
 /* e.pattern[row] = dp on A, leak[row] = r elsewhere. */
-static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void softmax_row(Worker *worker, const void *context, size_t row)
 {
     const Head *head = context;
     HeadRow at = head_row(worker, head, row);
@@ -250,11 +247,11 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
              limit = temp(worker, TEMP_LIMIT), all = temp(worker, TEMP_ALL);
     Near near = row_near(worker, head, &at);
     if (!near.leaks) {
-        far_shifts(ev, worker, head, &at, limit, all);
-        far_leaks(ev, worker, head, &at, all);
+        far_shifts(worker, head, &at, limit, all);
+        far_leaks(worker, head, &at, all);
     }
     if (!near.limit) {
-        far_limit(ev, worker, head, &at, limit);
+        far_limit(worker, head, &at, limit);
         return;
     }
     limit_exponentials(worker, head, &at, sum);
@@ -264,7 +261,7 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
         small_row(worker, head, &at, sum, one);
     }
     if (near.leaks) {
-        near_leaks(ev, worker, head, &at, one);
+        near_leaks(worker, head, &at, one);
     }
 }
 
@@ -289,7 +286,7 @@ void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, si
 }
 
 /* e.mixed[row] += what the keys that the limit leaves out add. */
-static void leak_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void leak_row(Worker *worker, const void *context, size_t row)
 {
     const Head *head = context;
     const Difference *e = head->e;
@@ -297,7 +294,6 @@ static void leak_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     size_t first = head->b * head->width;
     mpfr_ptr dy = ap_at(&e->mixed, row, first), y = ap_at(&worker->sum, 0, 0),
              t = ap_at(&worker->sum, 1, 0);
-    (void)ev;
     lanes_add(y, numbers_row(ap_at(head->mixed, row, first)), numbers_row(dy), head->width);
     for (size_t j = 0; j < at.seen; j++) {
         if (left_out(head, &at, j)) {

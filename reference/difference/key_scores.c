@@ -44,7 +44,7 @@ static Both both_of(const Heads *heads, const Record *record, size_t b, const Di
     return both;
 }
 
-static void both_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void both_row(Worker *worker, const void *context, size_t row)
 {
     const Both *both = context;
     const Difference *e = both->e;
@@ -52,7 +52,6 @@ static void both_row(Evaluator *ev, Worker *worker, const void *context, size_t 
     mpfr_srcptr change = ap_at(&e->query, row, both->first);
     mpfr_ptr queries = ap_at(&e->both_queries, row, 0), keys = ap_at(&e->both_keys, row, 0),
              up = ap_at(&worker->temp, 0, 0), down = ap_at(&worker->temp, 0, 1);
-    (void)ev;
     lanes_add(queries, numbers_row(ap_at(&both->record->query, row, both->first)),
               numbers_row(change), width);
     mpfr_set_ui_2exp(up, 1, both->scale, MPFR_RNDN);

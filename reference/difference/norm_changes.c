@@ -60,14 +60,14 @@ typedef struct {
     bool stream; /* x = norm(x): the stream's own change becomes the norm's */
 } Change;
 
-static void change_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void change_row(Worker *worker, const void *context, size_t row)
 {
     const Change *change = context;
     const LayerNorm *norm = change->norm;
     Difference *e = change->e;
     ApMat *out = change->stream ? &e->stream : &e->normed;
     size_t first = norm->columns.first;
-    (void)ev, (void)worker;
+    (void)worker;
     for (size_t c = 0; !change->stream && c < out->columns; c++) {
         mpfr_set(ap_at(out, row, c), ap_at(&e->stream, row, c), MPFR_RNDN);
     }

@@ -102,9 +102,12 @@ void evaluator_forget_scores(Evaluator *ev)
 void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWork *work,
                     const void *context)
 {
+    for (int t = 0; t < ev->workers; t++) {
+        ev->worker[t].ev = ev;
+    }
     if (ev->workers == 1 || operations < PARALLEL_OPERATIONS) {
         for (size_t i = 0; i < count; i++) {
-            work(ev, &ev->worker[0], context, i);
+            work(&ev->worker[0], context, i);
         }
         gather(ev);
         return;
@@ -121,7 +124,7 @@ void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWor
         ap_thread_enter(emin, emax);
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < count; i++) {
-            work(ev, &ev->worker[t], context, i);
+            work(&ev->worker[t], context, i);
         }
         flags = ap_thread_leave(t != 0);
     }
@@ -135,10 +138,10 @@ typedef struct {
     const ApMat *a, *b;
 } Sum;
 
-static void sum_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void sum_row(Worker *worker, const void *context, size_t row)
 {
     const Sum *sum = context;
-    (void)ev, (void)worker;
+    (void)worker;
     lanes_add(ap_at(sum->y, row, 0), numbers_row(ap_at(sum->a, row, 0)),
               numbers_row(ap_at(sum->b, row, 0)), sum->y->columns);
 }
@@ -298,18 +301,18 @@ static mpfr_prec_t bits_beside_omega(const Evaluator *ev)
     return ev->bits + 64 + (exponent > 0 ? (mpfr_prec_t)exponent : 0);
 }
 
-void shift_exp(Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap)
+void shift_exp(Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap)
 {
     mpfr_t t;
     if (gap == 0 || shift_is_near(d)) {
         vexp(worker->exp, y, d, 1);
         if (gap != 0) {
-            mpfr_mul(y, y, evaluator_decay(ev, gap), MPFR_RNDN);
+            mpfr_mul(y, y, evaluator_decay(worker->ev, gap), MPFR_RNDN);
         }
         return;
     }
-    mpfr_init2(t, bits_beside_omega(ev));
-    less_omega(ev, t, d, gap);
+    mpfr_init2(t, bits_beside_omega(worker->ev));
+    less_omega(worker->ev, t, d, gap);
     mpfr_exp(y, t, MPFR_RNDN);
     mpfr_clear(t);
 }

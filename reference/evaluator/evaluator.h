@@ -22,19 +22,22 @@ enum { SEEN_BITS = 192 };
 
 enum { WORKER_TEMPS = 11, WORKER_SUMS = 3, WORKER_ROWS = 2, WORKER_LANES = 4, WORKER_COLUMNS = 32 };
 
+struct Evaluator;
+
 /* A thread's own scratch. */
 typedef struct {
-    ApMat temp; /* [1, WORKER_TEMPS]; the last two are the evaluator's */
-    ApMat sum;  /* [WORKER_SUMS, EvaluatorShape.sum] */
-    ApMat lane; /* [WORKER_LANES, WORKER_COLUMNS] */
-    ApMat row;  /* [WORKER_ROWS, EvaluatorShape.row] */
-    int *gap;   /* [EvaluatorShape.row] of a row's keys (heads_gaps) */
+    struct Evaluator *ev; /* whose it is, while there is work */
+    ApMat temp;           /* [1, WORKER_TEMPS]; the last two are the evaluator's */
+    ApMat sum;            /* [WORKER_SUMS, EvaluatorShape.sum] */
+    ApMat lane;           /* [WORKER_LANES, WORKER_COLUMNS] */
+    ApMat row;            /* [WORKER_ROWS, EvaluatorShape.row] */
+    int *gap;             /* [EvaluatorShape.row] of a row's keys (heads_gaps) */
     VectorExp *exp;
     ApExp *expm1;
     mpfr_t score_max; /* the largest |content score| in this layer, SEEN_BITS */
 } Worker;
 
-typedef struct {
+typedef struct Evaluator {
     mpfr_prec_t bits;        /* of every matrix */
     double omega;            /* of e^(-Omega gap); INFINITY: only gap 0 is asked for */
     bool failed;             /* memory was short: nothing that was evaluated is to be believed */
@@ -64,7 +67,7 @@ void evaluator_forget_scores(Evaluator *ev);
 
 /* work for each i < count, in any order, on all threads if `operations` in all are worth it.  Work
  * on different i touches different entries of matrices. */
-typedef void EvaluatorWork(Evaluator *ev, Worker *worker, const void *context, size_t i);
+typedef void EvaluatorWork(Worker *worker, const void *context, size_t i);
 void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWork *work,
                     const void *context);
 
@@ -105,7 +108,7 @@ static inline bool shift_is_near(mpfr_srcptr x)
 /* y = e^(d - Omega gap) for a score's distance d from its row's shift: two factors where both are
  * in MPFR's range, so that no sum ever holds Omega; else by their exponent, with as many bits as
  * Omega takes.  y is not d. */
-void shift_exp(Evaluator *ev, Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap);
+void shift_exp(Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap);
 
 /* shift = max(shift, s - Omega gap) */
 void shift_raise(const Evaluator *ev, mpfr_ptr shift, mpfr_srcptr s, int gap);

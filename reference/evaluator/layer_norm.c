@@ -106,20 +106,20 @@ typedef struct {
     ApMat *y;
 } Stream;
 
-static void record_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void record_row(Worker *worker, const void *context, size_t row)
 {
     const Stream *at = context;
-    (void)ev, (void)worker;
+    (void)worker;
     if (norm_acts(at->layout, at->norm, row)) {
         norm_centre(ap_at(&at->record->centred, row, 0), ap_at(&at->record->square, row, 0),
                     at->norm, ap_at(at->x, row, at->norm->columns.first));
     }
 }
 
-static void write_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void write_row(Worker *worker, const void *context, size_t row)
 {
     const Stream *at = context;
-    (void)ev, (void)worker;
+    (void)worker;
     for (size_t c = 0; at->y != at->x && c < at->x->columns; c++) {
         mpfr_set(ap_at(at->y, row, c), ap_at(at->x, row, c), MPFR_RNDN);
     }

@@ -132,26 +132,26 @@ static void divide_by_sum(Worker *worker, mpfr_ptr p, size_t keys, mpfr_srcptr t
 }
 
 /* p, a content's exponential, times that of what Omega takes from it. */
-static void apply_omega(Evaluator *ev, Worker *worker, const Row *row, size_t j, mpfr_ptr p)
+static void apply_omega(Worker *worker, const Row *row, size_t j, mpfr_ptr p)
 {
     if (row->heads->limit) {
         mpfr_set_zero(p, 1);
     } else if (mpfr_zero_p(row->far + j)) {
-        limbs_mul(p, p, evaluator_decay(ev, row->gap[j]));
+        limbs_mul(p, p, evaluator_decay(worker->ev, row->gap[j]));
     } else {
-        shift_exp(ev, worker, p, row->far + j, row->gap[j]);
+        shift_exp(worker, p, row->far + j, row->gap[j]);
     }
 }
 
 /* total = the row's sum of exponentials, with Omega's. */
-static void sum_exponentials(Evaluator *ev, Worker *worker, const Row *row, mpfr_ptr total)
+static void sum_exponentials(Worker *worker, const Row *row, mpfr_ptr total)
 {
     mpfr_ptr p = row->p;
     for (size_t j = 0; j < row->seen; j++) {
         if (row->gap[j] == KEY_UNSEEN) {
             mpfr_set_zero(p + j, 1);
         } else if (row->gap[j] > 0) {
-            apply_omega(ev, worker, row, j, p + j);
+            apply_omega(worker, row, j, p + j);
         }
     }
     lanes_sum(total, p, row->seen, ap_at(&worker->row, 1, 0));
@@ -159,7 +159,7 @@ static void sum_exponentials(Evaluator *ev, Worker *worker, const Row *row, mpfr
 
 /* pattern[row] = softmax of the row's scores, content and Omega, e^(s - shift) over their sum,
  * which is total[row]. */
-static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t index)
+static void softmax_row(Worker *worker, const void *context, size_t index)
 {
     const Pattern *pattern = context;
     const Heads *heads = pattern->heads;
@@ -172,10 +172,10 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
                .shift = ap_at(pattern->shift, index, pattern->b),
                .far = ap_at(&worker->row, 0, 0)};
     row.seen = heads_gaps(heads, heads->first + pattern->b, index, worker->gap);
-    find_shift(ev, &row);
+    find_shift(worker->ev, &row);
     shift_scores(worker, &row);
     vexp(worker->exp, row.p, row.p, row.seen);
-    sum_exponentials(ev, worker, &row, total);
+    sum_exponentials(worker, &row, total);
     divide_by_sum(worker, row.p, row.seen, total);
 }
 

@@ -19,9 +19,8 @@ typedef struct {
 } Softmax;
 
 /* score[row] = a (x g + c) + t, c and t on the token rows, gate[row] = exp(-|that|). */
-static void gate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void gate_row(Worker *worker, const void *context, size_t row)
 {
-    (void)ev;
     const Softmax *softmax = context;
     const Heads *heads = softmax->heads;
     const Score *score = &heads->bundle->score;
@@ -84,8 +83,8 @@ RowGroups groups_of_row(const Heads *heads, size_t h, size_t row)
 
 /* weight = the groups' sums for a gate that is far, less a shift of A's own largest, or of what is
  * larger. */
-static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
-                     bool limit, mpfr_ptr weight, size_t step)
+static void far_sums(Worker *worker, const RowGroups *groups, mpfr_srcptr score, bool limit,
+                     mpfr_ptr weight, size_t step)
 {
     mpfr_ptr content[2] = {ap_at(&worker->temp, 0, 0), ap_at(&worker->temp, 0, 1)},
              shift = ap_at(&worker->temp, 0, 2), d = ap_at(&worker->temp, 0, 3);
@@ -101,7 +100,7 @@ static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpf
     }
     for (int g = 0; !limit && g < GROUPS; g++) {
         if (groups->count[g] > 0) {
-            shift_raise(ev, shift, content[groups->gated[g]],
+            shift_raise(worker->ev, shift, content[groups->gated[g]],
                         groups->best - groups->coefficient[g]);
         }
     }
@@ -111,7 +110,7 @@ static void far_sums(Evaluator *ev, Worker *worker, const RowGroups *groups, mpf
         mpfr_set_zero(z, 1);
         if (groups->count[g] > 0 && !(limit && gap > 0)) {
             limbs_sub(d, content[groups->gated[g]], shift);
-            shift_exp(ev, worker, z, d, gap);
+            shift_exp(worker, z, d, gap);
             mpfr_mul_ui(z, z, groups->count[g], MPFR_RNDN);
         }
     }
@@ -133,10 +132,10 @@ static void divide_groups(Worker *worker, const RowGroups *groups, mpfr_ptr weig
     }
 }
 
-void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
-                        bool limit, mpfr_ptr weight, size_t step)
+void groups_far_weights(Worker *worker, const RowGroups *groups, mpfr_srcptr score, bool limit,
+                        mpfr_ptr weight, size_t step)
 {
-    far_sums(ev, worker, groups, score, limit, weight, step);
+    far_sums(worker, groups, score, limit, weight, step);
     divide_groups(worker, groups, weight, step);
 }
 
@@ -167,8 +166,7 @@ static void contents(Evaluator *ev, const HeadRow *at, mpfr_ptr gated, mpfr_ptr 
 
 /* weight_of(g) = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials;
  * e^(-Omega gap) is 0 in the limit, and so is a group without keys.  false: it is 0. */
-static bool group_sums(Evaluator *ev, Worker *worker, const HeadRow *at, bool limit, int g,
-                       mpfr_srcptr content)
+static bool group_sums(Worker *worker, const HeadRow *at, bool limit, int g, mpfr_srcptr content)
 {
     const RowGroups *groups = at->groups;
     mpfr_ptr z = weight_of(at, g), number = ap_at(&worker->temp, 0, 0);
@@ -178,10 +176,10 @@ static bool group_sums(Evaluator *ev, Worker *worker, const HeadRow *at, bool li
     mpfr_set_ui(number, keys, MPFR_RNDN);
     if (!none && gap > 0 && keys > 1) {
         lanes_mul(z, numbers_row(content), numbers_same(number), at->count);
-        lanes_mul(z, numbers_row(z), numbers_same(evaluator_decay(ev, gap)), at->count);
+        lanes_mul(z, numbers_row(z), numbers_same(evaluator_decay(worker->ev, gap)), at->count);
     } else if (!none && (gap > 0 || keys > 1)) {
         lanes_mul(z, numbers_row(content),
-                  numbers_same(gap > 0 ? evaluator_decay(ev, gap) : number), at->count);
+                  numbers_same(gap > 0 ? evaluator_decay(worker->ev, gap) : number), at->count);
     }
     if (none) {
         lanes_zero(z, at->count);
@@ -194,15 +192,15 @@ static bool group_sums(Evaluator *ev, Worker *worker, const HeadRow *at, bool li
 /* weight_of(g) = the softmax over the row's groups, the weight of one key of each, of gates that
  * are near; the content score of tokens is the gate's, of the own row too when it is a token, else
  * 0. */
-static void near_weights(Evaluator *ev, Worker *worker, const HeadRow *at, bool limit)
+static void near_weights(Worker *worker, const HeadRow *at, bool limit)
 {
     mpfr_ptr content[2] = {ap_at(&worker->lane, 0, 0), ap_at(&worker->lane, 1, 0)};
     mpfr_ptr total = ap_at(&worker->lane, 2, 0), number = ap_at(&worker->temp, 0, 0);
     bool has[GROUPS];
-    contents(ev, at, content[true], content[false]);
+    contents(worker->ev, at, content[true], content[false]);
     lanes_zero(total, at->count);
     for (int g = 0; g < GROUPS; g++) {
-        has[g] = group_sums(ev, worker, at, limit, g, content[at->groups->gated[g]]);
+        has[g] = group_sums(worker, at, limit, g, content[at->groups->gated[g]]);
         if (has[g]) {
             lanes_add(total, numbers_row(total), numbers_row(weight_of(at, g)), at->count);
         }
@@ -232,7 +230,7 @@ static HeadRow next_heads(const HeadRow *all, size_t c)
     return at;
 }
 
-static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void softmax_row(Worker *worker, const void *context, size_t row)
 {
     const Softmax *softmax = context;
     const Heads *heads = softmax->heads;
@@ -249,9 +247,9 @@ static void softmax_row(Evaluator *ev, Worker *worker, const void *context, size
         for (size_t c = 0; c < all.count;) {
             HeadRow at = next_heads(&all, c);
             if (shift_is_near(at.score)) {
-                near_weights(ev, worker, &at, heads->limit);
+                near_weights(worker, &at, heads->limit);
             } else {
-                groups_far_weights(ev, worker, &groups, at.score, heads->limit, at.weight, at.step);
+                groups_far_weights(worker, &groups, at.score, heads->limit, at.weight, at.step);
             }
             c += at.count;
         }

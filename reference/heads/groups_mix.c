@@ -105,14 +105,13 @@ static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
     lanes_add(sum, numbers_row(sum), numbers_row(ap_at(mix->u, row, columns.first)), columns.count);
 }
 
-static void mix_columns(Evaluator *ev, Worker *worker, const void *context, size_t i)
+static void mix_columns(Worker *worker, const void *context, size_t i)
 {
     const Mix *mix = context;
     const Layout *layout = mix->heads->layout;
     Columns columns = groups_columns(mix->columns, i);
     size_t bias = layout_bias_row(layout);
     bool earlier = mix->heads->bundle->score.visible == VISIBLE_EARLIER;
-    (void)ev;
     ap_zero(&worker->sum);
     for (size_t j = 0; mix->others && !earlier && j < layout->n; j++) {
         add_row(worker, mix, columns, layout_token_row(layout, j));

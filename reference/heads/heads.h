@@ -150,8 +150,8 @@ RowGroups groups_of_row(const Heads *heads, size_t h, size_t row);
 
 /* weight[g step], g < GROUPS: a row's softmax where score, the gate, is of any size: over A alone,
  * or at the evaluator's Omega over all. */
-void groups_far_weights(Evaluator *ev, Worker *worker, const RowGroups *groups, mpfr_srcptr score,
-                        bool limit, mpfr_ptr weight, size_t step);
+void groups_far_weights(Worker *worker, const RowGroups *groups, mpfr_srcptr score, bool limit,
+                        mpfr_ptr weight, size_t step);
 
 /* Columns of mixtures whose rows have the same groups: from column `at`, the c-th that a worker
  * has, on.  Their pattern, or the first of theirs, one each; patterns: of the block. */

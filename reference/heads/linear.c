@@ -24,10 +24,10 @@ typedef struct {
     long factor;
 } Moved;
 
-static void copy_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void copy_row(Worker *worker, const void *context, size_t row)
 {
     const Moved *moved = context;
-    (void)ev, (void)worker;
+    (void)worker;
     lanes_set(ap_at(moved->out, row, moved->first), ap_at(moved->x, row, moved->columns.first),
               moved->columns.count);
 }
@@ -47,10 +47,10 @@ typedef struct {
     size_t count;
 } TokenBias;
 
-static void bias_row(Evaluator *ev, Worker *worker, const void *context, size_t token)
+static void bias_row(Worker *worker, const void *context, size_t token)
 {
     const TokenBias *at = context;
-    (void)ev, (void)worker;
+    (void)worker;
     lanes_add_doubles(ap_at(at->u, layout_token_row(at->layout, token), 0), at->bias, at->count);
 }
 
@@ -100,10 +100,9 @@ typedef struct {
     size_t columns;
 } ScaledQuery;
 
-static void scale_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void scale_row(Worker *worker, const void *context, size_t row)
 {
     const ScaledQuery *scaled = context;
-    (void)ev;
     heads_apply_scale(ap_at(scaled->query, row, 0), scaled->columns, scaled->scale,
                       ap_at(&worker->temp, 0, 0));
 }
@@ -158,12 +157,11 @@ void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApM
     }
 }
 
-static void add_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void add_row(Worker *worker, const void *context, size_t row)
 {
     const Moved *moved = context;
     mpfr_ptr t = ap_at(&worker->lane, 0, 0), scale = ap_at(&worker->temp, 0, 0),
              factor = ap_at(&worker->temp, 0, 1);
-    (void)ev;
     mpfr_set_d(scale, moved->scale, MPFR_RNDN);
     mpfr_set_si(factor, moved->factor, MPFR_RNDN);
     for (size_t c = 0; c < moved->columns.count; c += WORKER_COLUMNS) {

@@ -127,9 +127,8 @@ typedef struct {
     const Radius *r;
 } HeadRows;
 
-static void sides_block(Evaluator *ev, Worker *worker, const void *context, size_t block)
+static void sides_block(Worker *worker, const void *context, size_t block)
 {
-    (void)ev;
     (void)worker;
     const HeadRows *rows = context;
     const HeadAt *head = rows->head;
@@ -150,9 +149,8 @@ static void sides_block(Evaluator *ev, Worker *worker, const void *context, size
     }
 }
 
-static void scores_block(Evaluator *ev, Worker *worker, const void *context, size_t block)
+static void scores_block(Worker *worker, const void *context, size_t block)
 {
-    (void)ev;
     (void)worker;
     const HeadRows *rows = context;
     const HeadAt *head = rows->head;
@@ -162,9 +160,8 @@ static void scores_block(Evaluator *ev, Worker *worker, const void *context, siz
          gemm_transposed(head->key, K), (GemmExtents){of.end - of.first, n, K}, 0);
 }
 
-static void gaps_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+static void gaps_row(Worker *worker, const void *context, size_t i)
 {
-    (void)ev;
     (void)worker;
     const HeadRows *rows = context;
     const HeadAt *head = rows->head;

@@ -64,9 +64,8 @@ typedef struct {
 } Matrices;
 
 /* The second factors, the largest, first; then those of each head. */
-static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, size_t i)
+static void matrix_norms(Worker *worker, const void *context, size_t i)
 {
-    (void)ev;
     (void)worker;
     const Matrices *all = context;
     if (i == 0) {

@@ -51,9 +51,8 @@ typedef struct {
     double *z;               /* [rows, hidden]; then slopes, where own is not infinite */
 } Network;
 
-static void map_norms(Evaluator *ev, Worker *worker, const void *context, size_t map)
+static void map_norms(Worker *worker, const void *context, size_t map)
 {
-    (void)ev;
     (void)worker;
     Network *network = *(Network *const *)context;
     const Direct *direct = network->direct;
@@ -89,9 +88,8 @@ static double own_norm(const Network *network, double *z, double off, size_t i)
     return bound_up(jacobian_norm(r, &map, &r->here, z, i) + network->w[0] * most * network->w[1]);
 }
 
-static void block_slopes(Evaluator *ev, Worker *worker, const void *context, size_t block)
+static void block_slopes(Worker *worker, const void *context, size_t block)
 {
-    (void)ev;
     (void)worker;
     const Network *network = context;
     const Radius *r = network->r;

@@ -44,9 +44,8 @@ static void set_scores(const Setting *set, size_t i)
     }
 }
 
-static void set_block(Evaluator *ev, Worker *worker, const void *context, size_t block)
+static void set_block(Worker *worker, const void *context, size_t block)
 {
-    (void)ev;
     (void)worker;
     const Setting *set = context;
     const Gates *gates = set->gates;
@@ -207,9 +206,8 @@ static void set_radii(Gates *gates, const Radius *r, const Layout *layout, const
 enum { SUM_HEADS = 64 };
 
 /* Sums of u and of size, of some heads, over the rows before each block of a pass. */
-static void sum_heads(Evaluator *ev, Worker *worker, const void *context, size_t part)
+static void sum_heads(Worker *worker, const void *context, size_t part)
 {
-    (void)ev;
     (void)worker;
     const Setting *set = context;
     const Radius *r = set->r;
@@ -247,14 +245,14 @@ typedef struct {
     GatesRow *row;
 } Rows;
 
-static void each_block(Evaluator *ev, Worker *worker, const void *context, size_t block)
+static void each_block(Worker *worker, const void *context, size_t block)
 {
     const Rows *rows = context;
     Gates gates = *rows->gates;
     size_t K = gates.heads, bias = layout_bias_row(rows->r->layout);
     gates.sum = gates.sums + 2 * block * K;
     gates.size_sum = gates.sum + K;
-    size_t thread = (size_t)(worker - ev->worker);
+    size_t thread = (size_t)(worker - worker->ev->worker);
     gates.gate = gates.gates + thread * K;
     gates.weights = gates.all_weights + thread * K;
     gates.groups = gates.all_groups + thread * gates.patterns;

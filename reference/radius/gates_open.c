@@ -76,9 +76,8 @@ static MatrixNorms weight_norms(const Matrices *all, const HeadWeight *w, size_t
                                      w->head_stride, are, 0});
 }
 
-static void matrix_norms(Evaluator *ev, Worker *worker, const void *context, size_t matrix)
+static void matrix_norms(Worker *worker, const void *context, size_t matrix)
 {
-    (void)ev;
     (void)worker;
     const Matrices *all = context;
     Gates *gates = all->gates;

@@ -137,9 +137,8 @@ void point_set_path(Radius *r, size_t i)
     }
 }
 
-static void set_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+static void set_row(Worker *worker, const void *context, size_t i)
 {
-    (void)ev;
     (void)worker;
     const Points *points = context;
     set_entries(points, i);

@@ -161,9 +161,8 @@ typedef struct {
 } Zeros;
 
 /* The heads that leave a row's zeros as they are, and those that take a bank away. */
-static void set_zero(Evaluator *ev, Worker *worker, const void *context, size_t i)
+static void set_zero(Worker *worker, const void *context, size_t i)
 {
-    (void)ev;
     (void)worker;
     const Zeros *zeros = context;
     const Radius *r = zeros->r;
@@ -327,9 +326,8 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
     }
 }
 
-static void after_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+static void after_row(Worker *worker, const void *context, size_t i)
 {
-    (void)ev;
     (void)worker;
     Radius *r = *(Radius *const *)context;
     point_set_row(r, i);

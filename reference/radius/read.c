@@ -16,9 +16,8 @@ typedef struct {
     Banks *norm;
 } SumRows;
 
-static void sum_row(Evaluator *ev, Worker *worker, const void *context, size_t i)
+static void sum_row(Worker *worker, const void *context, size_t i)
 {
-    (void)ev;
     (void)worker;
     const SumRows *rows = context;
     const Radius *r = rows->r;

@@ -13,10 +13,9 @@ typedef struct {
     Columns columns;
 } Activate;
 
-static void activate_row(Evaluator *ev, Worker *worker, const void *context, size_t row)
+static void activate_row(Worker *worker, const void *context, size_t row)
 {
     const Activate *a = context;
-    (void)ev;
     activation_row(worker, a->activation, ap_at(a->x, row, a->columns.first),
                    ap_at(a->scratch, row, 0), a->columns.count);
 }
