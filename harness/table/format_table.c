@@ -22,14 +22,6 @@
  * columns than these, stands upright where it has few rows: a line a column. */
 enum { RULE_LEAST = 3, WIDTH_MOST = 100, COLUMNS_MOST = 14, UPRIGHT_MOST = 4 };
 
-/* cells [table->rows + 1][table->count], the names first: as they are shown; room: of how many.
- * sizes: of the rows' streams. */
-typedef struct {
-    char **cells;
-    size_t used, room;
-    StreamSizes sizes;
-} Shelf;
-
 /* One syntax of such a table: texts as they are shown there, and what stands between columns. */
 typedef struct {
     ShownPlace place;
@@ -39,6 +31,15 @@ typedef struct {
 
 static const Look plain = {SHOWN_TERMINAL, "", "  ", "", false};
 static const Look markdown = {SHOWN_MARKDOWN, "| ", " | ", " |", true};
+
+/* cells [table->rows + 1][table->count], the names first: as they are shown; room: of how many.
+ * sizes: of the rows' streams. */
+typedef struct {
+    const Look *look;
+    char **cells;
+    size_t used, room;
+    StreamSizes sizes;
+} Shelf;
 
 /* What is written of a table: its columns [count], in order; upright: a line each. */
 typedef struct {
@@ -50,12 +51,12 @@ typedef struct {
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-static int shelf_begin(FormatTable *table)
+static int shelf_begin(FormatTable *table, const Look *look)
 {
     Shelf *shelf = calloc(1, sizeof *shelf);
     table->state = shelf;
     if (shelf != NULL) {
-        shelf->sizes = stream_sizes_none();
+        *shelf = (Shelf){.look = look, .sizes = stream_sizes_none()};
     }
     return shelf == NULL ? -1 : 0;
 }
@@ -71,8 +72,8 @@ static void shelf_clear(FormatTable *table)
     table->state = NULL;
 }
 
-/* Puts a cell behind the others; the text is shown as `place` has it. */
-static int shelf_add(Shelf *shelf, ShownPlace place, const FormatCell *cell, bool number)
+/* Puts a cell behind the others. */
+static int shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
 {
     if (shelf->used == shelf->room) {
         size_t room = shelf->room > 0 ? 2 * shelf->room : 256;
@@ -96,7 +97,7 @@ static int shelf_add(Shelf *shelf, ShownPlace place, const FormatCell *cell, boo
         fputs(text, stream);
     } else {
         fputs(cell->bound ? "<" : "", stream);
-        shown_write(stream, place, cell->text);
+        shown_write(stream, shelf->look->place, cell->text);
     }
     return fclose(stream) != 0 ? -1 : status;
 }
@@ -128,13 +129,13 @@ static void take_sizes(StreamSizes *sizes, const FormatTable *table, const Forma
     }
 }
 
-static int shelf_row(FormatTable *table, const FormatCell *cells, const Look *look)
+static int shelf_row(FormatTable *table, const FormatCell *cells)
 {
     Shelf *shelf = table->state;
     int status = 0;
     for (size_t i = 0; table->rows == 0 && i < table->count && status == 0; i++) {
         const FormatCell name = {.text = table->columns[i].name};
-        status = shelf_add(shelf, look->place, &name, false);
+        status = shelf_add(shelf, &name, false);
     }
     take_sizes(&shelf->sizes, table, cells);
     for (size_t i = 0; i < table->count && status == 0; i++) {
@@ -143,7 +144,7 @@ static int shelf_row(FormatTable *table, const FormatCell *cells, const Look *lo
         if (!table->whole && strcmp(table->columns[i].name, BOUNDS_COLUMN) == 0) {
             cell.text = planned_alone(cell.text);
         }
-        status = shelf_add(shelf, look->place, &cell, number);
+        status = shelf_add(shelf, &cell, number);
     }
     return status;
 }
@@ -380,14 +381,16 @@ static int write_page(const Page *page)
     return widths == NULL ? -1 : 0;
 }
 
-static int shelf_end(const FormatTable *table, const Look *look)
+static int shelf_end(FormatTable *table)
 {
+    const Shelf *shelf = table->state;
     size_t options = find(table, OPTIONS_COLUMN);
     int status = 0;
     if (table->rows > 1 && options < table->count && !table->whole) {
         status = drop_common(table, options);
     }
-    Page page = {.table = table, .look = look, .columns = calloc(table->count, sizeof(size_t))};
+    Page page = {
+        .table = table, .look = shelf->look, .columns = calloc(table->count, sizeof(size_t))};
     if (table->rows > 0 && page.columns != NULL && status == 0) {
         choose(&page);
         status = write_page(&page);
@@ -396,34 +399,15 @@ static int shelf_end(const FormatTable *table, const Look *look)
     return page.columns == NULL || ferror(table->file) ? -1 : status;
 }
 
-static int plain_row(FormatTable *table, const FormatCell *cells)
+static int plain_begin(FormatTable *table)
 {
-    return shelf_row(table, cells, &plain);
+    return shelf_begin(table, &plain);
 }
 
-static int plain_end(FormatTable *table)
+static int markdown_begin(FormatTable *table)
 {
-    return shelf_end(table, &plain);
+    return shelf_begin(table, &markdown);
 }
 
-const Format format_table = {.name = "table",
-                             .begin = shelf_begin,
-                             .row = plain_row,
-                             .end = plain_end,
-                             .clear = shelf_clear};
-
-static int markdown_row(FormatTable *table, const FormatCell *cells)
-{
-    return shelf_row(table, cells, &markdown);
-}
-
-static int markdown_end(FormatTable *table)
-{
-    return shelf_end(table, &markdown);
-}
-
-const Format format_markdown = {.name = "markdown",
-                                .begin = shelf_begin,
-                                .row = markdown_row,
-                                .end = markdown_end,
-                                .clear = shelf_clear};
+const Format format_table = {"table", plain_begin, shelf_row, shelf_end, shelf_clear};
+const Format format_markdown = {"markdown", markdown_begin, shelf_row, shelf_end, shelf_clear};
