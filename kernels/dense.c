@@ -116,7 +116,7 @@ static void patterns(const Task *task, const Block *block, size_t first, size_t 
     NumberFormat operand = pass->formats->operand;
     size_t rows = layout_rows(pass->layout), width = pass->ld, ld = block->heads * width;
     for (size_t h = 0; h < heads; h++) {
-        matrices_fill_q(block->q + h * width, ld, pass, score, first + h, fresh);
+        matrices_fill_q((HeadMatrix){block->q + h * width, ld}, pass, score, first + h, fresh);
     }
     scalar_round(operand, block->q, width * ld);
     blas_gemm(block->product, heads * width, (GemmFactor){pass->stream, width},
@@ -139,7 +139,8 @@ static void outputs(const Task *task, const Block *block, size_t first, size_t h
     NumberFormat operand = pass->formats->operand;
     size_t rows = layout_rows(pass->layout), width = pass->ld;
     for (size_t h = 0; h < heads; h++) {
-        matrices_fill_v(block->v + h * width * width, width, pass, task->bundle, first + h);
+        HeadMatrix v = {block->v + h * width * width, width};
+        matrices_fill_v(v, pass, task->bundle, first + h);
     }
     scalar_round(operand, block->v, heads * width * width);
     blas_gemm(block->product, width, (GemmFactor){block->pattern, rows},

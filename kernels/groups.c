@@ -48,41 +48,45 @@ typedef struct {
     Scalar self[COLUMNS], other[COLUMNS], bias[COLUMNS];
 } RowWeights;
 
-/* to[c] = the numbers of row i, columns first + c. */
-static void affine_row(Scalar *to, const GroupHeads *heads, const Affine *affine, size_t i,
-                       size_t first, size_t count)
+/* Columns first, ..., first + count - 1 of a row, or heads. */
+typedef struct {
+    size_t row, first, count;
+} Stretch;
+
+/* to[c] = the numbers of the row, columns at.first + c. */
+static void affine_row(Scalar *to, const GroupHeads *heads, const Affine *affine, Stretch at)
 {
     size_t n = heads->scores.n;
     if (affine->from.tokens == NULL) {
-        memset(to, 0, count * sizeof *to);
+        memset(to, 0, at.count * sizeof *to);
         return;
     }
-    const Scalar *from = i < n ? affine->from.tokens + i * affine->from.ld : affine->from.bias;
+    const Scalar *from =
+        at.row < n ? affine->from.tokens + at.row * affine->from.ld : affine->from.bias;
     Scalar factor = affine->factor;
 #pragma omp simd
-    for (size_t c = 0; c < count; c++) {
-        to[c] = factor * from[first + c];
+    for (size_t c = 0; c < at.count; c++) {
+        to[c] = factor * from[at.first + c];
     }
-    if (i < n && affine->bias != NULL) {
-        const Scalar *bias = affine->bias + first;
+    if (at.row < n && affine->bias != NULL) {
+        const Scalar *bias = affine->bias + at.first;
 #pragma omp simd
-        for (size_t c = 0; c < count; c++) {
+        for (size_t c = 0; c < at.count; c++) {
             to[c] += bias[c];
         }
-        scalar_round(heads->scores.pass->formats->operand, to, count);
+        scalar_round(heads->scores.pass->formats->operand, to, at.count);
     }
 }
 
-/* Position scores of row i toward itself and the bias row, where each head has extra coefficients
+/* Position scores of a row toward itself and the bias row, where each head has extra coefficients
  * of its own. */
-static void extra_positions(RowWeights *weights, const GroupHeads *heads, size_t i, size_t head,
-                            size_t count)
+static void extra_positions(RowWeights *weights, const GroupHeads *heads, Stretch at)
 {
     const GroupScores *scores = &heads->scores;
     size_t bias = layout_bias_row(scores->layout);
-    size_t row = i < scores->n ? layout_token_row(scores->layout, i) : bias;
-    for (size_t c = 0; c < count; c++) {
-        size_t h = heads->first + head + c;
+    size_t row = at.row < scores->n ? layout_token_row(scores->layout, at.row) : bias;
+    for (size_t c = 0; c < at.count; c++) {
+        size_t h = heads->first + at.first + c;
         int to_self = score_position(scores->layout, scores->score, h, row, row);
         int to_bias = score_position(scores->layout, scores->score, h, row, bias);
         weights->self[c] = position_value(scores->pass, to_self);
@@ -90,38 +94,37 @@ static void extra_positions(RowWeights *weights, const GroupHeads *heads, size_t
     }
 }
 
-/* Position scores of row i toward itself, other tokens and the bias row. */
-static void position_scores(RowWeights *weights, const GroupHeads *heads, size_t i, size_t head,
-                            size_t count)
+/* Position scores of a row toward itself, other tokens and the bias row. */
+static void position_scores(RowWeights *weights, const GroupHeads *heads, Stretch at)
 {
     const GroupScores *scores = &heads->scores;
-    bool token = i < scores->n;
-    for (size_t c = 0; c < count; c++) {
+    bool token = at.row < scores->n;
+    for (size_t c = 0; c < at.count; c++) {
         weights->self[c] = scores->token_self;
         weights->other[c] = token ? scores->token_token : scores->bias_token;
         weights->bias[c] = token ? scores->token_bias : scores->bias_self;
     }
     if (scores->score->extra != NULL) {
-        extra_positions(weights, heads, i, head, count);
+        extra_positions(weights, heads, at);
     }
 }
 
 /* Content added to position scores; -infinity for a group that is not seen.  Scores are rounded:
  * what Omega's size took from them is what is measured. */
 static void add_content(RowWeights *weights, const Scalar *content, const GroupScores *scores,
-                        size_t i, size_t count)
+                        Stretch at)
 {
     NumberFormat format = scores->pass->formats->score;
-    bool token = i < scores->n, sees_bias = sees_bias_row(scores, i);
-    bool others = groups_others(scores, i) > 0;
+    bool token = at.row < scores->n, sees_bias = sees_bias_row(scores, at.row);
+    bool others = groups_others(scores, at.row) > 0;
 #pragma omp simd
-    for (size_t c = 0; c < count; c++) {
+    for (size_t c = 0; c < at.count; c++) {
         weights->self[c] = token ? content[c] + weights->self[c] : -INFINITY;
         weights->other[c] = others ? content[c] + weights->other[c] : -INFINITY;
         weights->bias[c] = sees_bias ? weights->bias[c] : -INFINITY;
     }
-    scalar_round(format, weights->self, count);
-    scalar_round(format, weights->other, count);
+    scalar_round(format, weights->self, at.count);
+    scalar_round(format, weights->other, at.count);
 }
 
 /* Scores less their maximum. */
@@ -169,47 +172,45 @@ static void divide_by_total(RowWeights *weights, size_t others, size_t count)
     }
 }
 
-/* Content scores of row i: its gates, times scale, plus shift, each rounded. */
-static void gate_scores(Scalar *content, const GroupHeads *heads, size_t i, size_t head,
-                        size_t count)
+/* Content scores of a row: its gates, times scale, plus shift, each rounded. */
+static void gate_scores(Scalar *content, const GroupHeads *heads, Stretch at)
 {
     NumberFormat format = heads->scores.pass->formats->score;
-    affine_row(content, heads, &heads->gates, i, head, count);
+    affine_row(content, heads, &heads->gates, at);
     if (heads->scale != 1) {
-        for (size_t c = 0; c < count; c++) {
+        for (size_t c = 0; c < at.count; c++) {
             content[c] *= heads->scale;
         }
-        scalar_round(format, content, count);
+        scalar_round(format, content, at.count);
     }
-    if (heads->shift != NULL && i < heads->scores.n) {
-        for (size_t c = 0; c < count; c++) {
-            content[c] += heads->shift[head + c];
+    if (heads->shift != NULL && at.row < heads->scores.n) {
+        for (size_t c = 0; c < at.count; c++) {
+            content[c] += heads->shift[at.first + c];
         }
-        scalar_round(format, content, count);
+        scalar_round(format, content, at.count);
     }
 }
 
-/* Weights of row i for count heads from heads->first + head on. */
-static void row_weights(RowWeights *weights, const GroupHeads *heads, size_t i, size_t head,
-                        size_t count)
+/* Weights of a row for heads from heads->first + at.first on. */
+static void row_weights(RowWeights *weights, const GroupHeads *heads, Stretch at)
 {
     const Formats *formats = heads->scores.pass->formats;
     Scalar content[COLUMNS];
-    gate_scores(content, heads, i, head, count);
-    position_scores(weights, heads, i, head, count);
-    add_content(weights, content, &heads->scores, i, count);
-    shift_scores(weights, count);
-    exponentials(weights, count);
-    divide_by_total(weights, groups_others(&heads->scores, i), count);
-    scalar_round(formats->operand, weights->self, count);
-    scalar_round(formats->operand, weights->other, count);
-    scalar_round(formats->operand, weights->bias, count);
+    gate_scores(content, heads, at);
+    position_scores(weights, heads, at);
+    add_content(weights, content, &heads->scores, at);
+    shift_scores(weights, at.count);
+    exponentials(weights, at.count);
+    divide_by_total(weights, groups_others(&heads->scores, at.row), at.count);
+    scalar_round(formats->operand, weights->self, at.count);
+    scalar_round(formats->operand, weights->other, at.count);
+    scalar_round(formats->operand, weights->bias, at.count);
 }
 
 Groups groups_weights(const GroupHeads *heads, size_t i, size_t head)
 {
     RowWeights weights;
-    row_weights(&weights, heads, i, head, 1);
+    row_weights(&weights, heads, (Stretch){i, head, 1});
     return (Groups){weights.self[0], weights.other[0], weights.bias[0]};
 }
 
@@ -262,17 +263,17 @@ static void add_row(Scalar *sum, const Scalar *row, size_t columns)
     }
 }
 
-static void store(const Attend *attend, const Scalar *result, size_t i, size_t first, size_t count)
+static void store(const Attend *attend, const Scalar *result, Stretch at)
 {
     const GroupScores *scores = &attend->heads->scores;
-    Scalar *out = rows_row(attend->out, scores->n, i) + first;
+    Scalar *out = rows_row(attend->out, scores->n, at.row) + at.first;
     Scalar factor = attend->factor;
 #pragma omp simd
-    for (size_t c = 0; c < count; c++) {
+    for (size_t c = 0; c < at.count; c++) {
         out[c] = attend->add ? out[c] + factor * result[c] : factor * result[c];
     }
     if (!attend->add) {
-        scalar_round(scores->pass->formats->operand, out, count);
+        scalar_round(scores->pass->formats->operand, out, at.count);
     }
 }
 
@@ -291,24 +292,24 @@ static void attend_columns(const void *context, size_t item, size_t thread)
     Scalar result[COLUMNS];
     (void)thread;
     if (scores->bias_row) {
-        affine_row(values.bias, heads, &heads->in, n, first, count);
+        affine_row(values.bias, heads, &heads->in, (Stretch){n, first, count});
     }
     for (size_t i = 0; all && i < n; i++) {
-        affine_row(values.self, heads, &heads->in, i, first, count);
+        affine_row(values.self, heads, &heads->in, (Stretch){i, first, count});
         add_row(values.others, values.self, count);
     }
     for (size_t i = 0; i < n + scores->bias_row; i++) {
-        row_weights(&weights, heads, i, head, head_count);
+        row_weights(&weights, heads, (Stretch){i, head, head_count});
         if (width > 1) {
             spread(weights.self, first, count, width);
             spread(weights.other, first, count, width);
             spread(weights.bias, first, count, width);
         }
         if (i < n) {
-            affine_row(values.self, heads, &heads->in, i, first, count);
+            affine_row(values.self, heads, &heads->in, (Stretch){i, first, count});
         }
         combine(result, &weights, &values, i < n && all, count);
-        store(attend, result, i, first, count);
+        store(attend, result, (Stretch){i, first, count});
         if (earlier) {
             add_row(values.others, values.self, count);
         }

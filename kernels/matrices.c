@@ -41,41 +41,40 @@ static size_t first_position(const Layout *layout)
     return layout_token_column(layout, 0);
 }
 
-static void fill_gate(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head)
+static void fill_gate(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     const Layout *layout = pass->layout;
     Weight gate = weight_stored(pass, score->gate);
-    Scalar *column = q + score->read.first * ld + first_position(layout);
+    Scalar *column = q.entry + score->read.first * q.ld + first_position(layout);
     for (size_t r = 0; r < score->read.count; r++) {
         Scalar entry = score->gate.data == NULL ? (r == head ? (Scalar)score->gate_unit : 0)
                                                 : head_weight(gate, head).data[r * gate.ld];
-        column[r * ld] = (Scalar)score->gate_scale * entry;
+        column[r * q.ld] = (Scalar)score->gate_scale * entry;
     }
-    repeat_column(column, ld, layout_token_columns(layout), score->read.count);
+    repeat_column(column, q.ld, layout_token_columns(layout), score->read.count);
 }
 
-static void fill_bilinear(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head)
+static void fill_bilinear(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     size_t count = score->read.count;
-    Scalar *block = q + score->read.first * ld + score->read.first;
+    Scalar *block = q.entry + score->read.first * q.ld + score->read.first;
     Scalar scale = scale_value(score->scale);
     Weight left = head_weight(weight_stored(pass, score->q), head);
     if (score->d_head > 0) {
         Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt(block, ld, weight_factor(left), weight_factor(right),
+        blas_gemm_nt(block, q.ld, weight_factor(left), weight_factor(right),
                      (GemmTask){count, count, score->d_head, scale, 0});
         return;
     }
     for (size_t r = 0; r < count; r++) {
         for (size_t c = 0; c < count; c++) {
-            block[r * ld + c] = scale * left.data[r * left.ld + c];
+            block[r * q.ld + c] = scale * left.data[r * left.ld + c];
         }
     }
 }
 
 /* q_bias k_h^T on the position rows of the tokens, q_h k_bias^T on their columns. */
-static void fill_bilinear_biases(Scalar *q, size_t ld, const Pass *pass, const Score *score,
-                                 size_t head)
+static void fill_bilinear_biases(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     const Layout *layout = pass->layout;
     size_t count = score->read.count, depth = score->d_head, first = first_position(layout);
@@ -83,18 +82,18 @@ static void fill_bilinear_biases(Scalar *q, size_t ld, const Pass *pass, const S
     bool biased = score->q_bias != NULL || score->k_bias != NULL;
     KERNEL_CHECK(!biased || layout->bias_row != BIAS_ROW_NONE);
     if (score->q_bias != NULL) {
-        Scalar *row = q + first * ld + score->read.first;
+        Scalar *row = q.entry + first * q.ld + score->read.first;
         Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt(row, ld, vectors(pass, score->q_bias, head, depth), weight_factor(right),
+        blas_gemm_nt(row, q.ld, vectors(pass, score->q_bias, head, depth), weight_factor(right),
                      (GemmTask){1, count, depth, scale, 0});
-        repeat_row(row, ld, layout_token_columns(layout), count);
+        repeat_row(row, q.ld, layout_token_columns(layout), count);
     }
     if (score->k_bias != NULL) {
-        Scalar *column = q + score->read.first * ld + first;
+        Scalar *column = q.entry + score->read.first * q.ld + first;
         Weight left = head_weight(weight_stored(pass, score->q), head);
-        blas_gemm_nt(column, ld, weight_factor(left), vectors(pass, score->k_bias, head, depth),
+        blas_gemm_nt(column, q.ld, weight_factor(left), vectors(pass, score->k_bias, head, depth),
                      (GemmTask){count, 1, depth, scale, 0});
-        repeat_column(column, ld, layout_token_columns(layout), count);
+        repeat_column(column, q.ld, layout_token_columns(layout), count);
     }
 }
 
@@ -124,7 +123,7 @@ static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
 }
 
 /* The position columns' block: its row and column a stand for row a of the stream. */
-static void fill_position(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head)
+static void fill_position(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     const Layout *layout = pass->layout;
     const PositionScores *position = &score->position;
@@ -132,13 +131,13 @@ static void fill_position(Scalar *q, size_t ld, const Pass *pass, const Score *s
     Scalar self = position_value(pass, position->token_self) + of_biases;
     Scalar token = position_value(pass, position->token_token) + of_biases;
     size_t rows = layout_rows(layout), bias = layout_bias_row(layout);
-    Scalar *block = q + layout_content(layout) * (ld + 1);
+    Scalar *block = q.entry + layout_content(layout) * (q.ld + 1);
     if (layout->bias_row == BIAS_ROW_MASKED) {
         *block = of_biases;
         return;
     }
     for (size_t a = 0; a < rows; a++) {
-        Scalar *row = block + a * ld;
+        Scalar *row = block + a * q.ld;
         for (size_t b = 0; b < rows; b++) {
             row[b] = a == bias ? position_value(pass, position->bias_token) : token;
         }
@@ -147,8 +146,8 @@ static void fill_position(Scalar *q, size_t ld, const Pass *pass, const Score *s
     }
     for (size_t e = 0; score->extra != NULL && e < rows * rows; e++) {
         size_t a = e / rows, b = e % rows;
-        block[a * ld + b] = position_value(pass, score_position(layout, score, head, a, b)) +
-                            (a != bias && b != bias ? of_biases : 0);
+        block[a * q.ld + b] = position_value(pass, score_position(layout, score, head, a, b)) +
+                              (a != bias && b != bias ? of_biases : 0);
     }
 }
 
@@ -160,28 +159,27 @@ static bool position_differs(const Score *score)
     return biased || (score->extra != NULL && score->extra_stride > 0);
 }
 
-void matrices_fill_q(Scalar *q, size_t ld, const Pass *pass, const Score *score, size_t head,
-                     bool fresh)
+void matrices_fill_q(HeadMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh)
 {
     if (score->kind == SCORE_GATE) {
-        fill_gate(q, ld, pass, score, head);
+        fill_gate(q, pass, score, head);
     } else if (score->kind == SCORE_BILINEAR) {
-        fill_bilinear(q, ld, pass, score, head);
-        fill_bilinear_biases(q, ld, pass, score, head);
+        fill_bilinear(q, pass, score, head);
+        fill_bilinear_biases(q, pass, score, head);
     }
     if (pass->layout->bias_row != BIAS_ROW_NONE && (fresh || position_differs(score))) {
-        fill_position(q, ld, pass, score, head);
+        fill_position(q, pass, score, head);
     }
 }
 
 /* scale v_h o_h of rank one: what dgemm computes, without its overhead. */
-static void fill_outer(Scalar *block, size_t ld, const Pass *pass, const Value *value, size_t head)
+static void fill_outer(HeadMatrix block, const Pass *pass, const Value *value, size_t head)
 {
     Weight left = head_weight(weight_stored(pass, value->v), head);
     const Scalar *row = head_weight(weight_stored(pass, value->o), head).data;
     Scalar scale = (Scalar)value->scale;
     for (size_t r = 0; r < value->read.count; r++) {
-        Scalar factor = left.data[r * left.ld], *to = block + r * ld;
+        Scalar factor = left.data[r * left.ld], *to = block.entry + r * block.ld;
 #pragma omp simd
         for (size_t c = 0; c < value->write.count; c++) {
             to[c] = scale * (factor * row[c]);
@@ -189,31 +187,31 @@ static void fill_outer(Scalar *block, size_t ld, const Pass *pass, const Value *
     }
 }
 
-static void fill_value(Scalar *v, size_t ld, const Pass *pass, const Value *value, size_t head,
+static void fill_value(HeadMatrix v, const Pass *pass, const Value *value, size_t head,
                        size_t heads)
 {
     size_t from = value->read.count, to = value->write.count;
-    Scalar *block = v + value->read.first * ld + value->write.first;
+    Scalar *block = v.entry + value->read.first * v.ld + value->write.first;
     if (value->kind == VALUE_UNIT) {
         for (size_t h = 0; h < heads; h++) {
-            block[h * (ld + 1)] = h == head ? (Scalar)(value->scale * value->unit) : 0;
+            block[h * (v.ld + 1)] = h == head ? (Scalar)(value->scale * value->unit) : 0;
         }
     } else if (value->kind == VALUE_FACTORED && value->d_head == 1) {
-        fill_outer(block, ld, pass, value, head);
+        fill_outer((HeadMatrix){block, v.ld}, pass, value, head);
     } else if (value->kind == VALUE_FACTORED) {
         Weight left = head_weight(weight_stored(pass, value->v), head);
         Weight right = head_weight(weight_stored(pass, value->o), head);
-        blas_gemm(block, ld, weight_factor(left), weight_factor(right),
+        blas_gemm(block, v.ld, weight_factor(left), weight_factor(right),
                   (GemmTask){from, to, value->d_head, (Scalar)value->scale, 0});
     } else if (value->kind == VALUE_DENSE) {
         Weight matrix = head_weight(weight_stored(pass, value->v), head);
         for (size_t r = 0; r < from; r++) {
-            memcpy(block + r * ld, matrix.data + r * matrix.ld, to * sizeof *block);
+            memcpy(block + r * v.ld, matrix.data + r * matrix.ld, to * sizeof *block);
         }
     }
 }
 
-static void fill_value_bias(Scalar *v, size_t ld, const Pass *pass, const Value *value, size_t head)
+static void fill_value_bias(HeadMatrix v, const Pass *pass, const Value *value, size_t head)
 {
     const Layout *layout = pass->layout;
     const Scalar *bias = weights_stored(pass->weights, value->bias);
@@ -224,25 +222,25 @@ static void fill_value_bias(Scalar *v, size_t ld, const Pass *pass, const Value 
     }
     KERNEL_CHECK(layout->bias_row != BIAS_ROW_NONE);
     size_t to = value->write.count;
-    Scalar *row = v + first_position(layout) * ld + value->write.first;
+    Scalar *row = v.entry + first_position(layout) * v.ld + value->write.first;
     memset(row, 0, to * sizeof *row);
     if (inner) {
         Weight right = head_weight(weight_stored(pass, value->o), head);
-        blas_gemm(row, ld, vectors(pass, value->inner_bias, head, value->d_head),
+        blas_gemm(row, v.ld, vectors(pass, value->inner_bias, head, value->d_head),
                   weight_factor(right), (GemmTask){1, to, value->d_head, (Scalar)value->scale, 0});
     }
     for (size_t c = 0; outer && head == 0 && c < to; c++) {
         row[c] += bias[c];
     }
-    repeat_row(row, ld, layout_token_columns(layout), to);
+    repeat_row(row, v.ld, layout_token_columns(layout), to);
 }
 
-void matrices_fill_v(Scalar *v, size_t ld, const Pass *pass, const Bundle *bundle, size_t head)
+void matrices_fill_v(HeadMatrix v, const Pass *pass, const Bundle *bundle, size_t head)
 {
     const Value *value = &bundle->value;
-    fill_value(v, ld, pass, value, head, bundle->heads);
-    fill_value_bias(v, ld, pass, value, head);
+    fill_value(v, pass, value, head, bundle->heads);
+    fill_value_bias(v, pass, value, head);
     for (size_t c = 0; value->diagonal != 0 && c < value->read.count; c++) {
-        v[(value->read.first + c) * (ld + 1)] += (Scalar)value->diagonal;
+        v.entry[(value->read.first + c) * (v.ld + 1)] += (Scalar)value->diagonal;
     }
 }

@@ -40,7 +40,6 @@ Magnitude guarantee_at(const Guarantee *g, double omega, GuaranteeLayer *layers)
 {
     State state = {0};
     Magnitude judged = none;
-    size_t sublayer = 0;
     state.rows[BANK_CONTENT] = g->input_norm;
     state.rows[BANK_HIDDEN] = g->banked ? g->input_norm : none;
     for (size_t l = 0; l < g->depth; l++) {
@@ -50,8 +49,8 @@ Magnitude guarantee_at(const Guarantee *g, double omega, GuaranteeLayer *layers)
             state.leak[b] = none;
         }
         state.scores = none;
-        for (; sublayer < g->layer_end[l]; sublayer++) {
-            part_step(&state, &g->tokens, &g->parts[sublayer], omega, sublayer + 1);
+        while (state.sublayer < g->layer_end[l]) {
+            part_step(&state, &g->tokens, &g->parts[state.sublayer], omega);
         }
         Magnitude error = state.error[bank];
         judged = g->has_logits ? product(g->unembedding, error) : magnitude_most(judged, error);

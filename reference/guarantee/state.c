@@ -18,7 +18,7 @@ Change change_none(void)
     return change;
 }
 
-void state_apply(State *state, const Change *change, size_t sublayer)
+void state_apply(State *state, const Change *change)
 {
     State before = *state;
     for (int b = 0; b < BANKS; b++) {
@@ -38,7 +38,7 @@ void state_apply(State *state, const Change *change, size_t sublayer)
         for (int t = 0; t < GUARANTEE_TERMS; t++) {
             added = sum(added, change->term[b][t]);
             if (origin.sublayer == 0 || magnitude_above(change->term[b][t], origin.size)) {
-                origin = (Origin){change->term[b][t], sublayer, (GuaranteeTerm)t};
+                origin = (Origin){change->term[b][t], state->sublayer, (GuaranteeTerm)t};
             }
         }
         state->error[b] = least(sum(state->error[b], added), change->limit[b]);

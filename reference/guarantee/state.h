@@ -31,6 +31,7 @@ typedef struct {
     Magnitude gain[BANKS], leak[BANKS]; /* since the layer began */
     Origin origin[BANKS];
     Magnitude scores;
+    size_t sublayer; /* the one at hand, from 1 in the whole stack, for the origin of errors */
 } State;
 
 /* What a sublayer does to errors: E' = sum of kept E + sum of terms, and no more than limit. */
@@ -61,8 +62,8 @@ static inline Magnitude least(Magnitude a, Magnitude b)
 /* Nothing changes. */
 Change change_none(void);
 
-/* Errors, and what is known of them, behind a change by that sublayer, from 1. */
-void state_apply(State *state, const Change *change, size_t sublayer);
+/* Errors, and what is known of them, behind a change by the sublayer at hand. */
+void state_apply(State *state, const Change *change);
 
 /* What a sublayer reads of a bank (G2): a token's row of T', or of T_infinity. */
 Magnitude tokens_read(const Part *part, const State *state, Bank bank);
@@ -77,7 +78,7 @@ Magnitude bias_row_read(const Part *part, const State *state, Bank bank);
 /* Does the sublayer read the bank through a norm? */
 bool reads_normed(const Part *part, Bank bank);
 
-/* sublayer: from 1 in the whole stack, for the origin of errors. */
-void part_step(State *state, const Tokens *tokens, const Part *part, double omega, size_t sublayer);
+/* Behind the next sublayer, which the part is. */
+void part_step(State *state, const Tokens *tokens, const Part *part, double omega);
 
 #endif

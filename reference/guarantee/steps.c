@@ -105,8 +105,7 @@ static Magnitude together(const Together *heads, const AttentionBound *attention
     return least(heads->sum, product(attention->stacked, magnitude_root(heads->squares)));
 }
 
-static void attention_step(State *state, const Tokens *tokens, const Part *part, double omega,
-                           size_t sublayer)
+static void attention_step(State *state, const Tokens *tokens, const Part *part, double omega)
 {
     const AttentionBound *attention = &part->attention;
     const Bank bank = BANK_CONTENT;
@@ -139,15 +138,14 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
     change.kept[bank][bank] =
         sum(one, product(together(&gain, attention), steepest_read(part, state, bank)));
     grown = least(grown, sum(together(&values, attention), attention->value_biases));
-    state_apply(state, &change, sublayer);
+    state_apply(state, &change);
     state->rows[bank] = sum(state->rows[bank], grown);
     state->bias_row[bank] = tokens->causal ? none : content; /* (G1), (G9) */
 }
 
 /* ---- Gated heads ---------------------------------------------------------------------------- */
 
-static void fused_step(State *state, const Tokens *tokens, const Part *part, double omega,
-                       size_t sublayer)
+static void fused_step(State *state, const Tokens *tokens, const Part *part, double omega)
 {
     const GateBound *gates = &part->gates;
     const Bank bank = BANK_CONTENT;
@@ -168,7 +166,7 @@ static void fused_step(State *state, const Tokens *tokens, const Part *part, dou
               swung = product(gates->swing, product(gates->w1, gates->w2));
     change.kept[bank][bank] =
         sum(stays, product(sum(gates->through, swung), steepest_read(part, state, bank)));
-    state_apply(state, &change, sublayer);
+    state_apply(state, &change);
     Magnitude grown = sum(product(stays, state->rows[bank]), product(gates->through, limit_r));
     grown = sum(grown, sum(gates->b1_through, product(half, product(limit_hidden, out))));
     state->rows[bank] = sum(grown, gates->b2);
@@ -181,8 +179,7 @@ static void fused_step(State *state, const Tokens *tokens, const Part *part, dou
     state->bias_row[bank] = tokens->causal ? none : content;
 }
 
-static void in_place_step(State *state, const Tokens *tokens, const Part *part, double omega,
-                          size_t sublayer)
+static void in_place_step(State *state, const Tokens *tokens, const Part *part, double omega)
 {
     const GateBound *gates = &part->gates;
     const Bank bank = gates->bank;
@@ -192,7 +189,7 @@ static void in_place_step(State *state, const Tokens *tokens, const Part *part, 
     change.term[bank][GUARANTEE_OTHERS] =
         product(gates->reach, product(product(two, tokens->others), product(leakage(omega), r)));
     change.term[bank][GUARANTEE_BIAS_ROW] = product(gates->reach, b);
-    state_apply(state, &change, sublayer);
+    state_apply(state, &change);
     state->rows[bank] = product(gates->reach, state->rows[bank]);
     double raised = magnitude_double(product(gates->gate, b)); /* (G14) */
     Magnitude rho = least(one, product(tokens->n, magnitude_exp(raised, omega)));
@@ -202,8 +199,7 @@ static void in_place_step(State *state, const Tokens *tokens, const Part *part, 
 
 /* ---- Self-attending heads ------------------------------------------------------------------- */
 
-static void linear_step(State *state, const Tokens *tokens, const Part *part, double omega,
-                        size_t sublayer)
+static void linear_step(State *state, const Tokens *tokens, const Part *part, double omega)
 {
     const LinearBound *linear = &part->linear;
     Magnitude leaked = leakage(omega), rows[BANKS], content[BANKS],
@@ -233,7 +229,7 @@ static void linear_step(State *state, const Tokens *tokens, const Part *part, do
                                                folded ? of_bias_row : product(kept, b)));
         }
     }
-    state_apply(state, &change, sublayer);
+    state_apply(state, &change);
     for (int to = 0; to < BANKS; to++) {
         state->rows[to] = rows[to];
         state->bias_row[to] = tokens->causal ? none : content[to];
@@ -242,7 +238,7 @@ static void linear_step(State *state, const Tokens *tokens, const Part *part, do
 
 /* ---- A norm by itself: (G18), (G19) --------------------------------------------------------- */
 
-static void norm_step(State *state, const Tokens *tokens, const Part *part, size_t sublayer)
+static void norm_step(State *state, const Tokens *tokens, const Part *part)
 {
     const NormBound *norm = &part->norm;
     Magnitude steepest = product(norm->gain, norm->steepest),
@@ -251,7 +247,7 @@ static void norm_step(State *state, const Tokens *tokens, const Part *part, size
     change.kept[norm->bank][norm->bank] =
         product(norm->gain, norm_steepest(norm, state->error[norm->bank]));
     change.limit[norm->bank] = product(two, longest);
-    state_apply(state, &change, sublayer);
+    state_apply(state, &change);
     state->rows[norm->bank] = sum(longest, norm->beta);
     Magnitude *b = &state->bias_row[norm->bank];
     if (norm->bias_row) {
@@ -260,14 +256,15 @@ static void norm_step(State *state, const Tokens *tokens, const Part *part, size
     *b = tokens->causal ? none : *b;
 }
 
-void part_step(State *state, const Tokens *tokens, const Part *part, double omega, size_t sublayer)
+void part_step(State *state, const Tokens *tokens, const Part *part, double omega)
 {
+    state->sublayer++;
     switch (part->kind) {
-    case PART_ATTENTION: attention_step(state, tokens, part, omega, sublayer); break;
+    case PART_ATTENTION: attention_step(state, tokens, part, omega); break;
     case PART_GATES:
-        (part->gates.in_place ? in_place_step : fused_step)(state, tokens, part, omega, sublayer);
+        (part->gates.in_place ? in_place_step : fused_step)(state, tokens, part, omega);
         break;
-    case PART_LINEAR: linear_step(state, tokens, part, omega, sublayer); break;
-    default: norm_step(state, tokens, part, sublayer); break;
+    case PART_LINEAR: linear_step(state, tokens, part, omega); break;
+    default: norm_step(state, tokens, part); break;
     }
 }

@@ -46,12 +46,21 @@ static void write_mark(FILE *file, double y, int point, unsigned colour)
     }
 }
 
+/* A place on a curve. */
+typedef struct {
+    const Picture *picture;
+    const Curve *curve;
+    size_t panel, x;
+} Spot;
+
 /* An open triangle at what is only a bound, a cross at the top. */
-static void write_error(FILE *file, const Picture *picture, const Curve *curve, size_t panel,
-                        size_t x)
+static void write_error(FILE *file, const Spot *spot)
 {
-    const PlotCell *cells = picture_cell(picture, panel, curve->y, x), *cell = &cells[curve->kind];
-    PlotSpan span = picture_span(picture, panel, curve->y, x)[curve->kind];
+    const Picture *picture = spot->picture;
+    const Curve *curve = spot->curve;
+    const PlotCell *cells = picture_cell(picture, spot->panel, curve->y, spot->x),
+                   *cell = &cells[curve->kind];
+    PlotSpan span = picture_span(picture, spot->panel, curve->y, spot->x)[curve->kind];
     double floor = picture->low - (picture->high - picture->low); /* below all that is seen */
     bool wide = curve->style.width > 5; /* its own colour would not be seen on it */
     bool none = true, several = picture->several && !isnan(cell->log10);
@@ -61,7 +70,7 @@ static void write_error(FILE *file, const Picture *picture, const Curve *curve, 
     if (none) { /* no row is there, and no gap in the curve */
         return;
     }
-    write_numbers(file, marks_x_place(picture, x), span.median,
+    write_numbers(file, marks_x_place(picture, spot->x), span.median,
                   several ? fmax(span.least, floor) : NAN,
                   several ? fmin(cell->log10, picture->top) : NAN);
     if (is_infinite(*cell)) {
@@ -72,24 +81,26 @@ static void write_error(FILE *file, const Picture *picture, const Curve *curve, 
     }
 }
 
-static void write_heat(FILE *file, const Picture *picture, const Curve *curve, size_t panel,
-                       size_t x)
+static void write_heat(FILE *file, const Spot *spot)
 {
-    PlotCell cell = picture_cell(picture, panel, curve->y, x)[curve->kind];
+    const Picture *picture = spot->picture;
+    const Curve *curve = spot->curve;
+    PlotCell cell = picture_cell(picture, spot->panel, curve->y, spot->x)[curve->kind];
     if (!isnan(cell.log10)) {
-        write_numbers(file, (double)x, (double)curve->y, cell.log10, NAN);
+        write_numbers(file, (double)spot->x, (double)curve->y, cell.log10, NAN);
         write_mark(file, is_infinite(cell) ? (double)curve->y : NAN, POINT_CROSS, RED);
     }
 }
 
 /* From its best, or its middle, up and down, with an arrow where it goes on; a disc at the best, a
  * cross where no Omega was found. */
-static void write_interval(FILE *file, const Picture *picture, const Curve *curve, size_t panel,
-                           size_t x)
+static void write_interval(FILE *file, const Spot *spot)
 {
-    const PlotCell *cells = picture_cell(picture, panel, curve->y, x);
+    const Picture *picture = spot->picture;
+    const Curve *curve = spot->curve;
+    const PlotCell *cells = picture_cell(picture, spot->panel, curve->y, spot->x);
     double count = (double)picture->y_count;
-    double place = (double)x + INTERVALS * (((double)curve->y + 0.5) / count - 0.5);
+    double place = (double)spot->x + INTERVALS * (((double)curve->y + 0.5) / count - 0.5);
     double sign = (picture->high - picture->low) * BLOCKS_MARGIN;
     if (searched_none(cells)) {
         write_numbers(file, place, NAN, NAN, NAN);
@@ -126,11 +137,10 @@ void blocks_write(FILE *file, const Picture *picture)
             fprintf(file, "%s1e300 1e300 1e300 1 NaN 0 0\n\n", i > 0 ? "\n\n" : "");
         }
         for (size_t x = 0; x < picture->x_count; x++) {
-            switch (picture->kind) {
-            case PICTURE_HEAT: write_heat(file, picture, curve, panel, x); break;
-            case PICTURE_BARS: write_interval(file, picture, curve, panel, x); break;
-            default: write_error(file, picture, curve, panel, x);
-            }
+            Spot spot = {picture, curve, panel, x};
+            (picture->kind == PICTURE_HEAT   ? write_heat
+             : picture->kind == PICTURE_BARS ? write_interval
+                                             : write_error)(file, &spot);
         }
     }
     fputs("END\n", file);
