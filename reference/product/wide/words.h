@@ -67,6 +67,30 @@ INLINE uint64_t digit_at(const uint64_t *limb, size_t count, long lowest)
 #include "words_c.h"
 #endif
 
+#if TIER_NUMBER(HEADPROOF_TIER) != TIER_IS_avx2 /* which multiplies in doubles */
+INLINE Words factor_of(Words digit)
+{
+    return digit;
+}
+
+INLINE Words sum_start(size_t highs, size_t lows)
+{
+    (void)highs, (void)lows;
+    return (Words){0};
+}
+
+INLINE unsigned products_begin(void)
+{
+    return 0;
+}
+
+INLINE void products_end(unsigned mode)
+{
+    (void)mode;
+}
+
+#endif
+
 typedef double Reals __attribute__((vector_size(8 * LANES)));
 typedef float Floats __attribute__((vector_size(4 * LANES)));
 

@@ -239,17 +239,6 @@ INLINE void turn(Words *words)
     }
 }
 
-INLINE Words factor_of(Words digit)
-{
-    return digit;
-}
-
-INLINE Words sum_start(size_t highs, size_t lows)
-{
-    (void)highs, (void)lows;
-    return (Words){0};
-}
-
 INLINE void add_product(Words *high, Words *low, Words a, Words b)
 {
     if (high != NULL) {
@@ -258,16 +247,6 @@ INLINE void add_product(Words *high, Words *low, Words a, Words b)
     if (low != NULL) {
         *low = (Words)_mm512_madd52lo_epu64((__m512i)*low, (__m512i)a, (__m512i)b);
     }
-}
-
-INLINE unsigned products_begin(void)
-{
-    return 0;
-}
-
-INLINE void products_end(unsigned mode)
-{
-    (void)mode;
 }
 
 #endif

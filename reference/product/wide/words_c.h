@@ -178,17 +178,6 @@ INLINE void store_middle(uint64_t *to, Words x1, Words x2)
     }
 }
 
-INLINE Words factor_of(Words digit)
-{
-    return digit;
-}
-
-INLINE Words sum_start(size_t highs, size_t lows)
-{
-    (void)highs, (void)lows;
-    return (Words){0};
-}
-
 INLINE void add_product(Words *high, Words *low, Words a, Words b)
 {
     Words h = {0}, l = {0};
@@ -204,16 +193,6 @@ INLINE void add_product(Words *high, Words *low, Words a, Words b)
     if (low != NULL) {
         *low += l;
     }
-}
-
-INLINE unsigned products_begin(void)
-{
-    return 0;
-}
-
-INLINE void products_end(unsigned mode)
-{
-    (void)mode;
 }
 
 #endif
