@@ -50,7 +50,7 @@ const Family *family_of(bool *known, const TensorSet *set);
 
 typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
 
-/* The kind of a name (NAME_STRUCTURE: see model_structure.h); NAME_SLOT sets *entry and *layer (0
+/* The kind of a name (NAME_STRUCTURE: see model_check.h); NAME_SLOT sets *entry and *layer (0
  * for those of no layer). */
 NameKind name_classify(const TensorName **entry, size_t *layer, const Family *family,
                        const char *name);

@@ -19,7 +19,7 @@
  * Layers are 0, 1, ... without gaps, all of one kind, all of one size.  Biases are optional.  A
  * file may have an X and no layer.  Attention masks that are kept as buffers, and the result.* of
  * an export, are skipped.  Gates and what else a model computes besides are refused: they are
- * outside the construction (model_structure.h).
+ * outside the construction (model_check.h).
  *
  * Metadata: scale "1" or "1/sqrt(d_head)", activation "silu", "relu", "gelu" or "gelu_new", mask
  * "none" or "causal"; normalization "none", "layernorm" (or "LN"), "rmsnorm" ("RMS"), or "LNPre",

@@ -3,7 +3,7 @@
  *
  *   blocks.{s}.attn.W_Q|W_K|W_V [heads, D', rank]   W_O [heads, rank, D']   of sublayer s
  *   X [N', D']                                      the augmented stream it starts from
- * of a model with embeddings and an unembedding these, over all columns (converted_ends.h),
+ * of a model with embeddings and an unembedding these, over all columns (converted_said.h),
  *   embed.W_E [vocabulary + 1, D']   pos_embed.W_pos [N', D']     whose sum is the stream
  *   unembed.W_U [D', classes]        unembed.b_U [classes]
  * and of a model with layer norms, which stay what they are, number by number,

@@ -21,7 +21,7 @@ typedef struct {
     bool short_a, short_b;
 } PackKey;
 
-/* B packed for ifma.c, which says what is in the arrays. */
+/* B packed for wide/tile.c; tile.h says what is in the arrays. */
 typedef struct {
     PackKey key;
     uint64_t *digit;

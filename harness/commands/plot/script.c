@@ -1,6 +1,6 @@
 /*
  * A picture as a script for gnuplot, which lays out panels, legend and marks on a page whose size
- * is known (page.h).
+ * is known (page.c).
  */
 #include "script.h"
 
