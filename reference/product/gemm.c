@@ -20,9 +20,22 @@ static enum CBLAS_TRANSPOSE turned(bool transposed)
     return transposed ? CblasTrans : CblasNoTrans;
 }
 
+/* A product with one column: gemm would first copy all of A, in several times the time. */
+static void gemv(double *c, size_t ldc, GemmFactor a, GemmFactor b, GemmExtents size, double beta)
+{
+    for (size_t i = 0; beta == 0 && i < size.m; i++) {
+        c[i * ldc] = 0; /* whatever it was: 0 times NaN is NaN */
+    }
+    cblas_dgemv(CblasRowMajor, turned(a.transposed), extent(a.transposed ? size.k : size.m),
+                extent(a.transposed ? size.m : size.k), 1, a.entry, extent(a.ld), b.entry,
+                b.transposed ? 1 : extent(b.ld), beta, c, extent(ldc));
+}
+
 void gemm(double *c, size_t ldc, GemmFactor a, GemmFactor b, GemmExtents size, double beta)
 {
-    if (size.m > 0 && size.n > 0) {
+    if (size.m > 0 && size.n == 1) {
+        gemv(c, ldc, a, b, size, beta);
+    } else if (size.m > 0 && size.n > 0) {
         cblas_dgemm(CblasRowMajor, turned(a.transposed), turned(b.transposed), extent(size.m),
                     extent(size.n), extent(size.k), 1, a.entry, extent(a.ld), b.entry, extent(b.ld),
                     beta, c, extent(ldc));
