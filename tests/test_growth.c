@@ -150,7 +150,7 @@ static void an_oracle_finds_the_same_bands(void **state)
 static void an_oracle_finds_the_same_formulas(void **state)
 {
     const char *interpreter = python();
-    Output output = shell("$h min-omega --construction silu --n 3,4,6 --d 3,4,5 --depth 1,2,4 "
+    Output output = shell("$h min-omega --construction silu --n 2,3,4 --d 2,3,4 --depth 1,2,3 "
                           "--tolerance 1e-6 --arithmetic none --every-input --input-norm 9 "
                           "-o needed.csv -q && %s $p/tests/oracle_growth.py $h needed.csv",
                           interpreter);

@@ -67,7 +67,7 @@ static void rows_are_the_same_by_subtracting(void **state)
 {
     check_line(*state,
                "--construction silu,linear,attention,ffn3,fused,transformer3,transformer --mask "
-               "none,causal --n 6 --d 8 --depth 4 --omega 3,20,1000 --reference subtract",
+               "none,causal --n 4 --d 6 --depth 2 --omega 3,20,1000 --reference subtract",
                42, ",,ok", 4096);
     check_line(*state,
                "--construction transformer3,fused --weights normal --n 4 --d 5 --depth 6 --omega "
