@@ -607,7 +607,7 @@ static void an_oracle_agrees(void **state)
              scratch->directory,
              nightly       ? 300
              : SMALL_GRIDS ? 5
-                           : 10,
+                           : 20,
              exact != NULL ? "" : "floats");
     oracle_agree(python, asked, "oracle_guarantee.py");
 }

@@ -2,11 +2,17 @@
  * Bounds of an imitated activation, by branch and bound.
  *
  * With u = gate x + shift, (x F)' = sum of value (sigma(u) + (u - shift) sigma'(u)), and f is that
- * less 1/2.  Its own derivative is at most L = sum of |value| gate (1/2 + 0.224 + 0.0963 |shift|):
- * sigma' <= 1/4, |u sigma''(u)| <= u sigma'(u) < 0.224, |sigma''| <= 1/(6 sqrt 3) < 0.0963.  A cell
- * of width w and middle m is at most |f(m)| + L w/2 high; it is divided until none can exceed the
- * largest value seen by more than SLACK.  Beyond |u| = FAR in every term (x F)' differs from the
- * sum of the values, or from 0, by at most sum of |value| (FAR + 1 + |shift|) e^-FAR.
+ * less 1/2.  Then f' = sum of value gate (2 sigma'(u) + (u - shift) sigma''(u)), and with
+ * sigma' <= 1/4, |u sigma''(u)| and |u sigma'''(u)| <= |u| sigma'(u) < 0.224, |sigma''| <=
+ * 1/(6 sqrt 3) < 0.0963, |sigma'''| <= 1/8:
+ *
+ *     |f'|  <= L = sum of |value| gate (1/2 + 0.224 + 0.0963 |shift|)
+ *     |f''| <= M = sum of |value| gate^2 (3 * 0.0963 + 0.224 + |shift|/8)
+ *
+ * A cell from m - h to m + h is at most |f(m)| + L h high, and at most |f(m)| + |f'(m)| h + M h^2/2;
+ * it is divided until none can exceed the largest value seen by more than SLACK.  Beyond |u| = FAR
+ * in every term (x F)' differs from the sum of the values, or from 0, by at most sum of |value|
+ * (FAR + 1 + |shift|) e^-FAR.
  */
 #include <stdio.h> /* before mpfr.h */
 
@@ -24,7 +30,7 @@ enum { COARSE = 4096, CELLS_MOST = 4000000 };
 
 typedef struct {
     const Imitation *imitation;
-    double lipschitz, values, best;
+    double lipschitz, curvature, values, best;
     long cells;
     mpfr_t scratch;
 } Search;
@@ -82,28 +88,31 @@ static void logistics(Search *search, double u, double *at, double *opposite)
     *opposite = u > 0 ? far : near;
 }
 
-/* |f| at x, from above. */
-static double height(Search *search, double x)
+/* |f| at x, and *slope: |f'|, from above. */
+static double height(double *slope, Search *search, double x)
 {
-    double sum = 0, shifts = 0;
+    double sum = 0, slopes = 0, shifts = 0;
     for (size_t t = 0; t < search->imitation->count; t++) {
         GateTerm term = search->imitation->term[t];
         double gx = term.gate * x, s, opposite;
         logistics(search, gx + term.shift, &s, &opposite);
         sum += term.value * (s + gx * s * opposite);
+        slopes += term.value * term.gate * s * opposite * (2 + gx * (opposite - s));
         shifts = fmax(shifts, fabs(term.shift));
     }
+    *slope = fabs(slopes) + ROUNDED * search->lipschitz;
     return fabs(sum - 0.5) + ROUNDED * (search->values + 1) * (1 + shifts);
 }
 
 /* The largest possible height over [a, b], if it is above best + SLACK. */
 static void divide(Search *search, double a, double b)
 {
-    double middle = a + (b - a) / 2, at = height(search, middle);
+    double middle = a + (b - a) / 2, half = (b - a) * 0.5000001, slope,
+           at = height(&slope, search, middle),
+           rise = fmin(search->lipschitz * half, (slope + search->curvature * half / 2) * half);
     search->best = fmax(search->best, at);
     search->cells++;
-    if (at + search->lipschitz * (b - a) * 0.5000001 > search->best + SLACK &&
-        search->cells < CELLS_MOST) {
+    if (at + rise > search->best + SLACK && search->cells < CELLS_MOST) {
         divide(search, a, middle);
         divide(search, middle, b);
     }
@@ -112,11 +121,12 @@ static void divide(Search *search, double a, double b)
 double imitation_swing(const Imitation *imitation)
 {
     Search search = {.imitation = imitation, .values = imitation_values(imitation)};
-    double reach = 0, tail = 0, whole = 0;
+    double reach = 0, tail = 0, whole = 0, slope;
     for (size_t t = 0; t < imitation->count; t++) {
         GateTerm term = imitation->term[t];
         double shift = fabs(term.shift), own = fabs(term.value);
         search.lipschitz += own * term.gate * (0.7241 + 0.0963 * shift);
+        search.curvature += own * term.gate * term.gate * (0.5131 + 0.1251 * shift);
         reach = fmax(reach, (FAR + shift) / term.gate);
         tail += own * (FAR + 1 + shift) * 0x1p-92; /* e^-64 < 2^-92 */
         whole += term.value;
@@ -128,7 +138,7 @@ double imitation_swing(const Imitation *imitation)
     }
     mpfr_init2(search.scratch, 53);
     for (int i = 0; i < COARSE; i++) {
-        search.best = fmax(search.best, height(&search, (i - COARSE / 2.0) * step));
+        search.best = fmax(search.best, height(&slope, &search, (i - COARSE / 2.0) * step));
     }
     for (int i = 0; i < COARSE; i++) {
         divide(&search, (i - COARSE / 2.0) * step, (i + 1 - COARSE / 2.0) * step);
