@@ -89,13 +89,21 @@ mpfr_prec_t ref_base_bits(const RefBase *base);
 mpfr_srcptr ref_base_original(const RefBase *base, size_t layer, size_t i, size_t c);
 mpfr_srcptr ref_base_limit(const RefBase *base, size_t layer, size_t i, size_t c);
 
-/* Logits = norm(x) w_u + b_u of a token's row x after the last layer: w_u [d, classes], b_u
- * [classes] or NULL; norm: the final one, NORMALIZATION_NONE: none. */
+/* Logits = norm(x) w_u + b_u of a token's row x after the last layer: w_u [d, classes], which may
+ * lie class by class, as an embedding does; b_u [classes] or NULL; norm: the final one,
+ * NORMALIZATION_NONE: none. */
 typedef struct {
     const double *w_u, *b_u;
     size_t d, classes;
     LayerNorm norm;
+    bool by_class;
 } RefUnembedding;
+
+/* Entry (c, k) of w_u. */
+static inline const double *ref_unembedding_at(const RefUnembedding *u, size_t c, size_t k)
+{
+    return u->w_u + (u->by_class ? k * u->d + c : c * u->classes + k);
+}
 
 /* What an unembedding reads of a token through pair->final_norm, which is one: y = norm(x), and,
  * change not NULL, change = norm(x + e) - norm(x), each [norm->columns.count] numbers in a row, to

@@ -96,7 +96,7 @@ static const size_t every[CLASSES] = {0, 1, 2};
 
 static void make(Made *m, const CaseSpec *spec, double omega, mpfr_prec_t bits)
 {
-    const RefUnembedding u = {w_u, b_u, D, CLASSES, {.kind = NORMALIZATION_NONE}};
+    const RefUnembedding u = {w_u, b_u, D, CLASSES, {.kind = NORMALIZATION_NONE}, false};
     const char *reason;
     assert_int_equal(case_build(&m->pair, &reason, spec), CASE_OK);
     assert_int_equal(plain_build(&m->plain, &reason, &m->pair.converted, omega, false,

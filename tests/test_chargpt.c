@@ -78,8 +78,8 @@ static double largest_error(const Point *point, const int64_t *tokens,
     own.spec.n = LENGTH;
     own.spec.given = &given;
     assert_int_equal(shared_make(&shared, &list, 1, 0, NULL), EVALUATE_OK);
-    const RefUnembedding unembedding = {file->W_U, file->b_U, file->d, file->classes,
-                                        shared->pair.final_norm};
+    const RefUnembedding unembedding = {
+        file->W_U, file->b_U, file->d, file->classes, shared->pair.final_norm, file->tied};
     RefLogits *logits = ref_logits_make(LENGTH, CLASSES);
     assert_non_null(logits);
     assert_true(ref_logits_original(logits, shared->base, (RefRows){0, LENGTH}, &unembedding));

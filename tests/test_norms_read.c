@@ -209,7 +209,7 @@ static void parts_make(Parts *p, const CaseSpec *spec, double omega)
 {
     static const size_t every[CLASSES] = {0, 1, 2};
     p->pair = pair_make(spec);
-    const RefUnembedding u = {w_u, b_u, D, CLASSES, p->pair.final_norm};
+    const RefUnembedding u = {w_u, b_u, D, CLASSES, p->pair.final_norm, false};
     const Model *model = &p->pair.converted;
     size_t row = layout_token_row(&model->layout, spec->n - 1);
     RefRun *run =

@@ -40,7 +40,8 @@ static double file_bytes(const Point *point)
     if (file == NULL) {
         return 0;
     }
-    double rows = (double)file->vocabulary + (double)file->context + (double)file->classes;
+    double rows = (double)file->vocabulary + (double)file->context;
+    rows += file->tied ? 0 : (double)file->classes;
     return rows * (double)file->d * sizeof(double);
 }
 

@@ -68,7 +68,8 @@ static bool read_out(double *out, const WitnessModel *model, const Pair *pair,
                                         .b_u = file->b_U,
                                         .d = file->d,
                                         .classes = file->classes,
-                                        .norm = pair->final_norm};
+                                        .norm = pair->final_norm,
+                                        .by_class = file->tied};
     return unembed_machine(out, &x, rows, &unembedding, machine);
 }
 

@@ -194,7 +194,7 @@ static void try_all_transposed(Causes *self)
 
 static void try_transpositions(Causes *self, bool every_layer)
 {
-    const ModelFile *file = self->base->source->file;
+    ModelFile *file = self->base->source->file;
     Matrix list[MATRICES];
     size_t count = list_matrices(list, file, 0);
     for (size_t i = 0; i < count; i++) {
@@ -206,14 +206,17 @@ static void try_transpositions(Causes *self, bool every_layer)
         }
     }
     if (every_layer && file->W_U != NULL && file->d == file->classes) {
-        transpose(file->W_U, file->d);
+        file->tied = !file->tied;
         try_it(self, "the unembedding (W_U, lm_head) transposed");
-        transpose(file->W_U, file->d);
+        file->tied = !file->tied;
     }
     if (every_layer && file->d == file->vocabulary) {
+        bool tied = file->tied;
         transpose(file->W_E, file->d);
+        file->tied = tied && file->classes != file->d;
         try_it(self, "the embedding (W_E, wte) transposed");
         transpose(file->W_E, file->d);
+        file->tied = tied;
     }
     if (every_layer) {
         try_all_transposed(self);
@@ -310,29 +313,20 @@ static void try_tied(Causes *self)
 {
     ModelFile *file = self->base->source->file;
     double *own = file->W_U, *b_U = file->b_U;
-    size_t d = file->d, classes = file->classes;
-    if (own == NULL || file->W_E == NULL || classes != file->vocabulary) {
+    bool tied = file->tied;
+    if (own == NULL || file->W_E == NULL || file->classes != file->vocabulary) {
         return;
     }
-    double *tied = malloc(d * classes * sizeof *tied);
-    if (tied == NULL) {
-        self->over = self->short_of_memory = true;
-        return;
-    }
-    for (size_t t = 0; t < classes; t++) {
-        for (size_t c = 0; c < d; c++) {
-            tied[c * classes + t] = file->W_E[t * d + c];
-        }
-    }
-    file->W_U = tied;
+    file->W_U = file->W_E;
+    file->tied = true;
     try_it(self, "the embedding as the unembedding (tied)");
     file->W_U = own;
+    file->tied = tied;
     file->b_U = NULL;
     if (b_U != NULL) {
         try_it(self, "an unembedding without its bias");
     }
     file->b_U = b_U;
-    free(tied);
 }
 
 /* Kinds of biases that the file has none of, where it has others. */

@@ -47,6 +47,15 @@ static void widen_positions(double *to, const PlainModel *plain, const ModelFile
     }
 }
 
+/* to [width, classes] */
+static void widen_classes(double *to, const ModelFile *file)
+{
+    size_t d = file->d, classes = file->classes;
+    for (size_t i = 0; i < d * classes; i++) {
+        to[i] = file->W_U[file->tied ? i % classes * d + i / classes : i];
+    }
+}
+
 /* Makes the wide tensors, zeros where nothing else is said. */
 static int widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file)
 {
@@ -65,8 +74,7 @@ static int widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *
     }
     if (file->W_U != NULL) {
         ends->w_u = ends->own + tokens + positions;
-        memcpy(ends->own + tokens + positions, file->W_U,
-               file->d * file->classes * sizeof *ends->own);
+        widen_classes(ends->own + tokens + positions, file);
     }
     ends->vocabulary++;
     ends->rows = plain->rows;
@@ -92,6 +100,7 @@ int converted_ends_make(ConvertedEnds *ends, const PlainModel *plain, const Mode
     ends->w_e = file->W_E;
     ends->w_pos = file->W_E != NULL ? file->W_pos : NULL;
     ends->w_u = file->W_U;
+    ends->by_class = file->tied;
     return 0;
 }
 
@@ -107,21 +116,26 @@ static void put_bias_token(SafetensorsWriter *writer, const ConvertedEnds *ends)
 void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
 {
     const LayerNorm *final = ends->final;
+    const bool by_class = ends->by_class;
     const struct {
         const char *name;
         const double *data;
-        size_t rank, shape[2];
-    } tensors[] = {{"embed.W_E", ends->w_e, 2, {ends->vocabulary, ends->width}},
-                   {"pos_embed.W_pos", ends->w_pos, 2, {ends->rows, ends->width}},
-                   {"ln_final.w", final->gamma, 1, {final->columns.count, 0}},
-                   {"ln_final.b", final->beta, 1, {final->columns.count, 0}},
-                   {"unembed.W_U", ends->w_u, 2, {ends->width, ends->classes}},
-                   {"unembed.b_U", ends->b_u, 1, {ends->classes, 0}}};
+        size_t rank, shape[2], stride[2];
+    } tensors[] = {{"embed.W_E", ends->w_e, 2, {ends->vocabulary, ends->width}, {ends->width, 1}},
+                   {"pos_embed.W_pos", ends->w_pos, 2, {ends->rows, ends->width}, {ends->width, 1}},
+                   {"ln_final.w", final->gamma, 1, {final->columns.count}, {1}},
+                   {"ln_final.b", final->beta, 1, {final->columns.count}, {1}},
+                   {"unembed.W_U",
+                    ends->w_u,
+                    2,
+                    {ends->width, ends->classes},
+                    {by_class ? 1 : ends->classes, by_class ? ends->width : 1}},
+                   {"unembed.b_U", ends->b_u, 1, {ends->classes}, {1}}};
     put_bias_token(writer, ends);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         if (tensors[i].data != NULL) {
-            safetensors_writer_floats(writer, tensors[i].name, tensors[i].rank, tensors[i].shape,
-                                      tensors[i].data);
+            safetensors_writer_strided(writer, tensors[i].name, tensors[i].rank, tensors[i].shape,
+                                       tensors[i].stride, tensors[i].data);
         }
     }
 }

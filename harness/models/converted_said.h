@@ -46,6 +46,7 @@ const char *converted_said_unlike(const PlainModel *plain);
  * to those of the stream. */
 typedef struct {
     const double *w_e, *w_pos, *w_u, *b_u; /* NULL: the model has none */
+    bool by_class;                         /* w_u is [classes, width] */
     size_t vocabulary, rows, width, classes;
     const LayerNorm *final; /* or one of kind NORMALIZATION_NONE */
     double *own;            /* the wide ones */

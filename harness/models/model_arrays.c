@@ -149,24 +149,6 @@ static int read_packed(Reading *reading, const SetTensor *found, const TensorNam
     return streamed ? 0 : model_array_fill(model, found, entry, layer);
 }
 
-/* x U of the embedding's own rows: U [d, vocabulary] is its transpose. */
-static int tie(ModelFile *model)
-{
-    size_t d = model->d, classes = model->vocabulary;
-    model->tied = true;
-    model->classes = classes;
-    model->W_U = calloc(d * classes, sizeof *model->W_U);
-    if (model->W_U == NULL) {
-        return memory_fault();
-    }
-    for (size_t token = 0; token < classes; token++) {
-        for (size_t c = 0; c < d; c++) {
-            model->W_U[c * classes + token] = model->W_E[token * d + c];
-        }
-    }
-    return 0;
-}
-
 /* A norm whose weights are folded, where `wanted`; or one without a b. */
 static int fill_norm(ModelFileGains *norm, size_t d, bool wanted)
 {
@@ -222,7 +204,10 @@ int model_arrays_read(Reading *reading)
             witness->dtype = answers ? found->tensor->dtype : witness->dtype;
         }
     }
-    bool tied = model->W_U == NULL && reading->family->tied;
-    status = status != 0 || !tied ? status : tie(model);
+    if (status == 0 && model->W_U == NULL && reading->family->tied) {
+        model->tied = true;
+        model->classes = model->vocabulary;
+        model->W_U = model->W_E;
+    }
     return status != 0 ? status : fill_norms(model);
 }

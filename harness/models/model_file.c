@@ -53,7 +53,7 @@ static int check_tied_values(const Reading *reading)
 {
     const Property *tied = properties_find(&reading->said, "tied");
     const ModelFile *model = reading->model;
-    if (tied == NULL || strcmp(tied->value, "yes") != 0 || model->W_U == NULL ||
+    if (tied == NULL || strcmp(tied->value, "yes") != 0 || model->tied || model->W_U == NULL ||
         model->W_E == NULL) {
         return 0;
     }
@@ -177,6 +177,7 @@ void model_file_clear(ModelFile *model)
             }
         }
     }
+    model->W_U = model->tied ? NULL : model->W_U;
     for (int slot = SLOTS_OF_LAYER; slot < SLOTS_OF_FLOATS; slot++) {
         free(*model_array(model, (Slot)slot, 0));
     }

@@ -90,7 +90,7 @@ typedef struct {
     /* These mean nothing unless they are said. */
     Activation activation;
     ModelFileNorm normalization;
-    bool tied;   /* the unembedding is the embedding, as the file has none */
+    bool tied;   /* the file has no unembedding: W_U is W_E, [classes, d] */
     bool folded; /* the file has no weights of norms: those here are ones and zeros */
     bool betas;  /* it has a b of a norm, of its own */
     bool post;   /* normalization-place "post" */

@@ -140,11 +140,11 @@ static void direction(ApMat *w, const RefUnembedding *u, size_t v)
     for (size_t c = 0; c < u->d; c++) {
         mpfr_ptr entry = ap_at(w, 0, c);
         if (v < u->classes) {
-            mpfr_set_d(entry, u->w_u[c * u->classes + v], MPFR_RNDN);
+            mpfr_set_d(entry, *ref_unembedding_at(u, c, v), MPFR_RNDN);
             continue;
         }
         for (size_t k = 0; k < u->classes; k++) {
-            mpfr_add_d(entry, entry, u->w_u[c * u->classes + k], MPFR_RNDN);
+            mpfr_add_d(entry, entry, *ref_unembedding_at(u, c, k), MPFR_RNDN);
         }
         mpfr_div_ui(entry, entry, u->classes, MPFR_RNDN);
     }

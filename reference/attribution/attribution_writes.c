@@ -400,7 +400,7 @@ void ref_writes_logit(mpfr_ptr logit, const RefWrites *writes, size_t v)
     mpfr_init2(sum, writes->last.bits);
     mpfr_set_d(sum, u->b_u != NULL ? u->b_u[v] : 0, MPFR_RNDN);
     for (size_t c = 0; c < u->d; c++) {
-        mpfr_mul_d(t, ap_at(&writes->last, 0, c), u->w_u[c * u->classes + v], MPFR_RNDN);
+        mpfr_mul_d(t, ap_at(&writes->last, 0, c), *ref_unembedding_at(u, c, v), MPFR_RNDN);
         mpfr_add(sum, sum, t, MPFR_RNDN);
     }
     mpfr_set(logit, sum, MPFR_RNDN);

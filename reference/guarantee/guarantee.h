@@ -28,6 +28,7 @@ typedef struct {
     const Pair *pair;     /* built; its input does not matter */
     Magnitude input_norm; /* no row of a bank of X is longer */
     const double *w_u;    /* the unembedding [d, classes], or NULL */
+    bool by_class;        /* it lies class by class */
     size_t classes;
     const GuaranteeInputs *inputs; /* where X is made of tokens; or NULL */
 } GuaranteeOf;

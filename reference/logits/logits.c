@@ -110,14 +110,17 @@ static bool unembed_rows(RefLogits *logits, const ApMat *y, const RefBase *base,
                          const RefUnembedding *unembedding)
 {
     const size_t d = unembedding->d, classes = unembedding->classes;
+    const bool by_class = unembedding->by_class;
     ProductOptions options = {.guard = EVALUATOR_GUARD,
                               .weights = base->weights != NULL ? base->weights->packed : NULL};
     bool ok = true;
     for (size_t first = 0, count; ok && first < classes; first += count) {
         count = classes - first < CLASSES_AT_ONCE ? classes - first : CLASSES_AT_ONCE;
+        const double *w = ref_unembedding_at(unembedding, 0, first);
         ok = product_mul(product_block(&logits->number, 0, first, y->rows, count), product_view(y),
-                         product_doubles(unembedding->w_u + first, d, count, classes), &options,
-                         NULL);
+                         by_class ? product_transposed(product_doubles(w, count, d, d))
+                                  : product_doubles(w, d, count, classes),
+                         &options, NULL);
     }
     return ok;
 }
@@ -245,7 +248,7 @@ double ref_logits_gain(const RefUnembedding *unembedding)
         size_t count = classes - first < BESIDE ? classes - first : BESIDE;
         for (size_t c = 0; c < unembedding->d; c++) {
             for (size_t k = 0; k < count; k++) {
-                sum[k] += fabs(unembedding->w_u[c * classes + first + k]);
+                sum[k] += fabs(*ref_unembedding_at(unembedding, c, first + k));
             }
         }
         for (size_t k = 0; k < count; k++) {

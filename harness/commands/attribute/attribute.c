@@ -76,8 +76,8 @@ static int make_pair(Attribution *a)
         fprintf(stderr, "headproof: %s: %s\n", shown(a->point->source->path).text, reason);
         return built == CASE_NO_MEMORY ? 99 : 2;
     }
-    const RefUnembedding unembedding = {a->model->W_U, a->model->b_U, a->model->d,
-                                        a->model->classes, a->pair.final_norm};
+    const RefUnembedding unembedding = {a->model->W_U,     a->model->b_U,      a->model->d,
+                                        a->model->classes, a->pair.final_norm, a->model->tied};
     a->paths = ref_paths_make(&a->pair.converted, &unembedding);
     a->inputs_said = calloc(a->inputs.count, sizeof *a->inputs_said);
     if (a->paths == NULL || a->inputs_said == NULL || !make_groups(a)) {

@@ -138,7 +138,10 @@ static int build_model(Bound *bound)
     if (built != CASE_OK) {
         return built == CASE_REJECTED ? refuse(bound, "another model: %s", reason) : memory_fault();
     }
-    const GuaranteeOf of = {&pair, bound->input_norm, file != NULL ? file->W_U : NULL,
+    const GuaranteeOf of = {&pair,
+                            bound->input_norm,
+                            file != NULL ? file->W_U : NULL,
+                            file != NULL && file->tied,
                             file != NULL ? file->classes : 0,
                             bound->inputs.w_e != NULL ? &bound->inputs : NULL};
     GuaranteeStatus status = guarantee_open(&bound->guarantee, &reason, &of);
