@@ -93,11 +93,20 @@ def tables_are_shown():
         table.to_csv(path)
         marks = [headproof.plot(given).svg.count("<path") for given in (table, path)]
         check(marks[0] == marks[1] > 5, "a table at hand is drawn as its file is")
+        for given in ([table], [table, table], [table, path]):
+            svg = headproof.plot(*given).svg
+            named = "From a table." if len(given) == 1 else "From table 1, "
+            check(named in svg and not re.search("/tmp[a-z0-9_]{8}/", svg), "no file of nobody's")
         again = headproof.read_csv(path)
         check(all(list(map(str, again[name])) == list(map(str, table[name])) for name in table),
               "a table that is written is the table")
     one = headproof.sweep(construction="silu", n=2, d=2, omega=5)
     check(repr(one).split()[:5] == ["construction", "n", "d", "omega", "seed"], repr(one))
+    stack = headproof.sweep(construction="linear", n=2, d=2, omega=5, depth=4)
+    check(repr(stack).split()[:3] == ["omega", "layer", "construction_max"], repr(stack))
+    small = headproof.sweep(construction="silu", n=2, d=2, omega=5, depth=60)
+    for shown in (repr(small), small._repr_html_()):
+        check("construction_rel" in shown and "construction_max" not in shown, shown)
     check(f"<td>{large}</td>" in page and "<th>omega</th>" in page, page)
     check(repr(headproof.Table({})) == "[0 rows; 0 columns, 0 shown]", "an empty table")
     wide = headproof.Table({"a": np.array(["<b>"], dtype=object)})

@@ -145,6 +145,11 @@ static void what_has_no_proof_is_refused_by_name(void **state)
         {"min-omega --weights tests/data/all-biases.safetensors --tolerance 1 --every-input "
          "--input-norm 0.001",
          "--input-norm: token '0.001': expected at least "},
+        {"min-omega --construction silu --n 4 --d 4 --tolerance 1 --every-input --input-norm 2.04",
+         "--input-norm: token '2.04': expected at least 2.0461605699031"},
+        {"min-omega --construction silu --n 4 --d 4 --tolerance 1 --every-input --input-norm 2.04 "
+         "--score-scale 1000",
+         "--input-norm: token '2.04': expected at least 2.04616"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char line[512];

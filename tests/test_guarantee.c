@@ -685,6 +685,7 @@ static void what_is_outside_is_refused(void **state)
         "guarantee --input-norm 1 --tolerance 1e-9 --judge rounding",
         "guarantee --input-norm 1 --tolerance 1e-9 --norm rms",
         "guarantee --input-norm 1 --tolerance 1e-9 --construction masked",
+        "guarantee --input-norm 1 --tolerance 1e-9 --construction all --format csv",
         "guarantee --input-norm 1 --tolerance 1e-9 --mask pseudo-causal",
         "guarantee --input-norm 1 --tolerance 1e-9 --dropout 0.1",
         "guarantee --input-norm 1 --tolerance 1e-9 --drop-entry 1",

@@ -275,6 +275,23 @@ static void what_installed_pages_name_is_there(void **state)
         0, "all are there\n");
 }
 
+/* --dry-run is refused by name, with the commands that have it, by those whose help has it not. */
+static void a_dry_run_names_those_that_have_one(void **state)
+{
+    expect_shell(
+        "all=$(for c in sweep depth min-omega growth check export verify convert guarantee "
+        "cost attribute; do\n"
+        "$h help $c --all | grep -q \"^  --dry-run\" && printf \"%s, \" $c; done)\n"
+        "all=$(echo \"$all\" | sed \"s/, \\([a-z-]*\\), *\\$/ and \\1/\")\n"
+        "for c in convert guarantee cost attribute; do\n"
+        "$h $c $p/cases/models/modadd53-silu.safetensors --dry-run 2>said; echo $?\n"
+        "grep -c \"expected a flag of $c, which has no --dry-run: $all have one\" said\n"
+        "done; echo $all",
+        0,
+        "2\n1\n2\n1\n2\n1\n2\n1\n"
+        "sweep, depth, min-omega, growth, check, export and verify\n");
+}
+
 /* make passes on what it was given; -n: it shows the command. */
 static void make_installs(void **state)
 {
@@ -330,6 +347,7 @@ int main(void)
         SHELL_TEST(what_is_installed_goes_again),
         SHELL_TEST(another_apt_get_is_waited_for),
         SHELL_TEST(what_installed_pages_name_is_there),
+        SHELL_TEST(a_dry_run_names_those_that_have_one),
         SHELL_TEST(make_installs),
     };
     return cmocka_run_group_tests_name("manual", tests, NULL, NULL);

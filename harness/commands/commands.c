@@ -23,20 +23,22 @@
 _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define BIT(flag) ((uint64_t)1 << (flag))
 #define EVERY                                                                                      \
-    (BIT(FLAG_DRY_RUN) | BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) |            \
-     BIT(FLAG_IGNORE_CONFIG) | BIT(FLAG_MEMORY))
+    (BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) | BIT(FLAG_IGNORE_CONFIG) |      \
+     BIT(FLAG_MEMORY))
 /* What is said of a weights file whose model is evaluated. */
 #define EVALUATES                                                                                  \
     (EVERY | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS) | BIT(FLAG_WITNESS) |                 \
      BIT(FLAG_WITNESS_TOLERANCE))
+/* The same, and how long that will take. */
+#define FORETOLD (EVALUATES | BIT(FLAG_DRY_RUN))
 #define OUTPUT BIT(FLAG_OUTPUT)
 #define TABLE (OUTPUT | BIT(FLAG_FORMAT))
 #define THREADS BIT(FLAG_THREADS)
 #define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
 #define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
 #define SWEPT                                                                                      \
-    (EVALUATES | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED |                  \
-     BIT(FLAG_SHARD) | BIT(FLAG_PROPAGATION) | PROVEN)
+    (FORETOLD | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED | BIT(FLAG_SHARD) | \
+     BIT(FLAG_PROPAGATION) | PROVEN)
 #define EVERY_INPUT (BIT(FLAG_EVERY_INPUT) | BIT(FLAG_INPUT_NORM))
 #define REPORTED (BIT(FLAG_COLOR) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
 #define CHECKED                                                                                    \
@@ -124,7 +126,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
                            .layers = true,
-                           .flags = EVALUATES | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
+                           .flags = FORETOLD | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
                                     BIT(FLAG_POSITIONS) | EVERY_INPUT,
                            .seconds = search_seconds,
                            .searches_omega = true,
@@ -135,7 +137,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .run = command_growth,
                         .write_header = growth_write_header,
                         .layers = true,
-                        .flags = EVALUATES | TABLE | BIT(FLAG_COLOR) | THREADS | BIT(FLAG_DIGITS) |
+                        .flags = FORETOLD | TABLE | BIT(FLAG_COLOR) | THREADS | BIT(FLAG_DIGITS) |
                                  BIT(FLAG_CHECK) | BIT(FLAG_PREDICT) | BIT(FLAG_EVALUATIONS),
                         .reads_tables = true},
     [COMMAND_CHECK] = {.name = "check",
@@ -143,8 +145,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .usage = CASE_FILES,
                        .run = command_check,
                        .layers = true,
-                       .flags = EVALUATES | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS) |
-                                EVERY_INPUT},
+                       .flags =
+                           FORETOLD | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS) | EVERY_INPUT},
     [COMMAND_EXPORT] = {.name = "export",
                         .summary = "a point's weights, input and results as a safetensors file",
                         .usage = CASE_FILES,
@@ -153,7 +155,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own = {{AXIS_REFERENCE,
                                  {.form = FORM_WORD, .integer = REFERENCE_SUBTRACT}}},
                         .own_count = 1,
-                        .flags = EVALUATES | OUTPUT | THREADS,
+                        .flags = FORETOLD | OUTPUT | THREADS,
                         .subtracts = true,
                         .writes_tensors = true},
     [COMMAND_VERIFY] = {.name = "verify",
@@ -167,8 +169,9 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                                 {AXIS_PENALTY, {.form = FORM_WORD, .integer = PENALTY_NEGATIVE}}},
                         .own_count = 2,
                         .layers = true,
-                        .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | TEXTS |
-                                 BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY) | REPORTED | EVERY_INPUT,
+                        .flags = OF_MODELS | BIT(FLAG_DRY_RUN) | BIT(FLAG_FORMAT) |
+                                 BIT(FLAG_TOKENS) | TEXTS | BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY) |
+                                 REPORTED | EVERY_INPUT,
                         .proves_omega = true,
                         .judges_logits = true,
                         .foretells = true},

@@ -75,7 +75,7 @@ int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
     bool sharded = run->shards > 0;
     bool ok = points != NULL && shard_points(points, &count, grid, sharded ? run->shard : 1,
                                              sharded ? run->shards : 1);
-    bool says = command_evaluates_points(command) && !run->quiet && ok && count > 0;
+    bool says = !run->quiet && ok && count > 0;
     ok = ok && (!says || foretell(&foretold, command, grid, points, count));
     for (size_t i = 0; ok && i < count; i++) {
         point_print_command(stdout, &grid->points[points[i]]);

@@ -139,7 +139,7 @@ static bool read_line(Reader *reader, char *buffer, size_t size)
     for (; c != EOF && c != '\n'; c = getc(reader->file)) {
         buffer[length] = '\0';
         if (c == '\0') {
-            fail(reader, buffer, "text, found a NUL byte after it");
+            fail(reader, buffer, "text, found a NUL byte after it (a model is --weights FILE)");
             return false;
         }
         if (length == LINE_MOST || length + 1 == size) {

@@ -363,6 +363,10 @@ static int read_output(Reader *reader, Origin origin, const char *text)
     return 0;
 }
 
+/* Of the others nobody has counted the work. */
+static const char dry_runners[] =
+    ": sweep, depth, min-omega, growth, check, export and verify have one";
+
 static int read_flag(Reader *reader, Flag flag, const char *text)
 {
     RunOptions *run = reader->run;
@@ -374,8 +378,8 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     reader->seen[flag] = true;
     if (!command_takes_flag(reader->command, flag)) {
         return complain(origin, text != NULL ? text : origin.flag,
-                        "expected a flag of %s, which has no --%s", reader->command->name,
-                        origin.flag);
+                        "expected a flag of %s, which has no --%s%s", reader->command->name,
+                        origin.flag, flag == FLAG_DRY_RUN ? dry_runners : "");
     }
     if (flag >= FLAG_BASELINE && flag <= FLAG_JSON) {
         return read_check_flag(&run->check, flag, origin, text);

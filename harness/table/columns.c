@@ -197,7 +197,7 @@ bool column_holds_text(const char *name)
     /* Of other commands than sweep. */
     static const char *const others[] = {"model",  "preset",     "tokens", "kind",
                                          "source", "unfinished", "error",  "axis",
-                                         "law",    "why",        "theory"};
+                                         "law",    "why",        "theory", "positions"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(name, others[i]) == 0) {
             return true;

@@ -221,7 +221,20 @@ static int drop_common(const FormatTable *table, size_t options)
     return common == NULL ? -1 : 0;
 }
 
-/* Keys that vary, of a row that is alone those that every command says, and figures. */
+/* Are all rows layers of one point? */
+static bool is_one_stack(const FormatTable *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->columns[i].name;
+        if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 && varies(table, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Keys that vary, of a row that is alone those that every command says, of a stack that is alone
+ * its Omega, and figures. */
 static bool is_chosen(const FormatTable *table, size_t column, Norm norm)
 {
     const char *name = table->columns[column].name;
@@ -235,7 +248,8 @@ static bool is_chosen(const FormatTable *table, size_t column, Norm norm)
         Axis axis = column_axis(name);
         bool said =
             axis < AXIS_COUNT ? axis_info(axis)->always_said : strcmp(name, LAYER_COLUMN) != 0;
-        return table->rows == 1 ? said : varies(table, column);
+        bool own = axis == AXIS_OMEGA && is_one_stack(table);
+        return table->rows == 1 ? said : own || varies(table, column);
     }
     return column_is_seen(name, norm);
 }

@@ -112,6 +112,8 @@ static const Said said[] = {
      "the sublayer of T′, from 1, that the largest part of `error` is from"},
     {"guarantee", "from_term", "word",
      "and of what: `attention`, `other-tokens`, `bias-row` or `biases`"},
+    {"min-omega", "positions", "words",
+     "whose logits are judged, as `--positions` has them, with `;`; blank: streams are, of all"},
     {"min-omega", "status", "word", "`ok`, or `none`: no Ω evaluated meets the tolerance"},
     {NULL, "status", "word", "`ok`, `unresolved`, `vacuous`, `fail`, `overflow` or `error`"},
     {NULL, "omega_below", "number", "the largest Ω below the interval, evaluated; it fails"},

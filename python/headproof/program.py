@@ -47,11 +47,13 @@ def _flags(flags: Any) -> List[str]:
     return words
 
 
-def call(program: Optional[str], words: List[str]) -> "subprocess.CompletedProcess[str]":
+def call(program: Optional[str], words: List[str],
+         folder: Optional[str] = None) -> "subprocess.CompletedProcess[str]":
     """Runs it; what is refused or fails (any exit code but 0 and 1) raises HeadproofError."""
-    words = [program or os.environ.get("HEADPROOF") or "headproof", *words]
+    name = program or os.environ.get("HEADPROOF") or "headproof"
+    words = [os.path.abspath(name) if os.sep in name else name, *words]
     try:
-        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        run = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                              encoding="utf-8")
     except OSError as error:
         raise HeadproofError(f"{words[0]}: {error.strerror}: expected the program; make installs "
@@ -109,14 +111,17 @@ class Figure:
 def plot(*tables: Union[Table, Path], program: Optional[str] = None, **flags: Any) -> Figure:
     """`headproof plot TABLE.csv...` as a Figure, of files or of tables at hand; needs gnuplot."""
     with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for count, table in enumerate(tables):
+        # The caption has the names of the files: of tables at hand it says that they are tables.
+        files: List[str] = []
+        at_hand = any(isinstance(table, Table) for table in tables)
+        for count, table in enumerate(tables, start=1):
             if isinstance(table, Table):
-                files.append(os.path.join(folder, f"table{count}.csv"))
-                table.to_csv(files[-1])
+                files.append(f"table {count}" if len(tables) > 1 else "a table")
+                table.to_csv(os.path.join(folder, files[-1]))
             else:
-                files.append(os.fspath(table))
+                files.append(os.path.abspath(table) if at_hand else os.fspath(table))
         path = os.path.join(folder, "figure.svg")
-        call(program, ["plot", "-o", path, *_flags(flags), "--", *files])
+        call(program, ["plot", "-o", path, *_flags(flags), "--", *files],
+             folder if at_hand else None)
         with open(path, encoding="utf-8") as file:
             return Figure(file.read())

@@ -8,7 +8,7 @@ import html
 import math
 import os
 import re
-from typing import Any, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 import numpy as np
 
@@ -19,7 +19,7 @@ WORDS = frozenset(
     "construction activation mask arithmetic kernel reference weights options bounds status "
     "unfinished model preset bias normalization normalization-place linear gelu sublayer_heads "
     "sublayer_score_ranks sublayer_value_ranks tokens kind from_term norm axis law why "
-    "theory".split())
+    "theory positions".split())
 
 # Any exponent: the default context's ends at -999999.
 _EXACT = decimal.Context(prec=30, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX,
@@ -101,6 +101,16 @@ class Table(Dict[str, np.ndarray]):
                 frame[f"{name}_log10"] = self.log10(name)
         return pandas.DataFrame(frame)
 
+    def _shrinks(self) -> bool:
+        """Do the streams of its layers differ in size by more than a factor of 1000?"""
+        sizes: List[float] = []
+        for kind in ("construction", "rounding", "total", "observed", "approximation", "native"):
+            if {"layer", f"{kind}_max", f"{kind}_rel"} <= set(self):
+                with np.errstate(invalid="ignore"):
+                    size = self.log10(f"{kind}_max") - self.log10(f"{kind}_rel")
+                sizes += list(size[np.isfinite(size)])
+        return bool(sizes) and len(set(self["layer"])) > 1 and max(sizes) - min(sizes) > 3
+
     def _shown(self) -> List[str]:
         """What the program's own tables have: keys that vary, of one row those that every command
         says, and each figure once; the errors that are looked for last go where a line is long."""
@@ -108,16 +118,23 @@ class Table(Dict[str, np.ndarray]):
         keys = columns.index("options") + 1 if "options" in self else 0
         keys += columns[keys:keys + 1] == ["layer"]
 
+        def texts(name: str) -> Set[str]:
+            return {str(cell) for cell in self[name]} - {"", "NaN"}
+
+        stack = all(len(texts(name)) < 2 for name in columns[:keys] if name != "layer")
+        norm = "_rel" if self._shrinks() else "_max"
+
         def is_shown(place: int, name: str) -> bool:
-            texts = {str(cell) for cell in self[name]} - {"", "NaN"}
             if place < keys:
-                return len(texts) > 1 or (self.rows == 1 and name in _SAID)
-            other = re.sub("_(rms|rel|ulp|log10|log2)$", "", name)
-            again = other != name and {other, f"{other}_max"} & set(self)
-            return bool(texts) and not again and name not in _UNSEEN
+                return len(texts(name)) > 1 or (self.rows == 1 and name in _SAID) or (
+                    stack and name == "omega")
+            other = re.sub("_(max|rms|rel|ulp|log10|log2)$", "", name)
+            again = other != name and not name.endswith(norm) and {other, other + norm} & set(self)
+            return bool(texts(name)) and not again and name not in _UNSEEN
 
         names = [name for place, name in enumerate(columns) if is_shown(place, name)]
-        for name in ("approximation_max", "observed_max", "rounding_max", "native_max"):
+        for kind in ("approximation", "observed", "rounding", "native"):
+            name = kind + norm
             if sum(self._width(shown) for shown in names) > _WIDTH_SHOWN and name in names:
                 names.remove(name)
         return names or columns

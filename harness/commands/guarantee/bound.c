@@ -74,15 +74,18 @@ static int take_inputs(Bound *bound, const RunOptions *run)
 }
 
 /* Rows of X are as long as --score-scale makes them, where scores are made of X itself. */
+static double scale_of_x(const CaseSpec *spec)
+{
+    bool scaled = construction_info(spec->construction)->scores_are_x && spec->score_scale > 0;
+    return scaled ? spec->score_scale : 1;
+}
+
 static int take_input_norm(Bound *bound, const RunOptions *run)
 {
-    const CaseSpec *spec = &bound->point->spec;
-    bool scaled = construction_info(spec->construction)->scores_are_x && spec->score_scale > 0 &&
-                  spec->score_scale != 1;
+    double scale = scale_of_x(&bound->point->spec);
     bound->input_norm = magnitude_of(run->input_norm, 0);
-    if (scaled) {
-        bound->input_norm =
-            magnitude_product(bound->input_norm, magnitude_of(spec->score_scale, 0));
+    if (scale != 1) {
+        bound->input_norm = magnitude_product(bound->input_norm, magnitude_of(scale, 0));
     }
     bool given = bound->inputs.w_e == NULL;
     return given || guarantee_input_norm(&bound->input_norm, &bound->inputs) ? 0 : memory_fault();
@@ -120,7 +123,34 @@ static bool find_zero_leaks(Bound *bound, const GuaranteeOf *of)
     return ok;
 }
 
-/* The model without an input: X is of no account, and drawn. */
+/* The longest of rows of X; at most that, though hypot may round up. */
+static double longest_row(const double *x, size_t rows, size_t d)
+{
+    double longest = 0;
+    for (size_t i = 0; x != NULL && i < rows; i++) {
+        double norm = 0;
+        for (size_t c = 0; c < d; c++) {
+            norm = hypot(norm, x[i * d + c]);
+        }
+        longest = fmax(longest, norm);
+    }
+    return longest * (1 - (double)d * DBL_EPSILON);
+}
+
+static int check_length(double longest, const RunOptions *run)
+{
+    double said = run->input_norm;
+    char text[DECIMAL_TEXT], least[DECIMAL_TEXT];
+    if (!(said > 0) || longest <= said) {
+        return 0;
+    }
+    decimal_print(text, said);
+    decimal_print(least, longest);
+    return complain((Origin){.flag = "input-norm"}, text,
+                    "expected at least %s: a row of X is that long", least);
+}
+
+/* The model without an input: X is of no account to what is proven, and drawn. */
 static int build_model(Bound *bound)
 {
     const char *reason;
@@ -138,6 +168,8 @@ static int build_model(Bound *bound)
     if (built != CASE_OK) {
         return built == CASE_REJECTED ? refuse(bound, "another model: %s", reason) : memory_fault();
     }
+    bound->drawn = longest_row(pair.original_x, spec.n, layout_content(&pair.original.layout)) /
+                   scale_of_x(&spec) * (1 - 2 * DBL_EPSILON);
     const GuaranteeOf of = {&pair,
                             bound->input_norm,
                             file != NULL ? file->W_U : NULL,
@@ -203,12 +235,17 @@ double bound_work(const Point *point)
     return (double)spec->depth * layer + inputs + fmin(inputs, 0x1p24) * 2 * heads * rank;
 }
 
-int bound_open(Bound *bound, const Point *point, const RunOptions *run)
+int bound_ask(Bound *bound, const Point *point, const RunOptions *run)
 {
     const char *why = outside(point);
     *bound = (Bound){.point = point, .depth = point->spec.depth};
     int status = why != NULL ? refuse(bound, "%s", why) : take_inputs(bound, run);
-    status = status == 0 ? check_room(bound, run) : status;
+    return status == 0 ? check_room(bound, run) : status;
+}
+
+int bound_open(Bound *bound, const Point *point, const RunOptions *run)
+{
+    int status = bound_ask(bound, point, run);
     status = status == 0 ? take_input_norm(bound, run) : status;
     return status == 0 ? open_model(bound) : status;
 }
@@ -235,23 +272,7 @@ bool bound_serves(const Bound *bound, const Point *point)
 
 int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *run)
 {
-    double said = run->input_norm, longest = 0;
-    char text[DECIMAL_TEXT], least[DECIMAL_TEXT];
-    for (size_t i = 0; said > 0 && x != NULL && i < rows; i++) {
-        double norm = 0;
-        for (size_t c = 0; c < d; c++) {
-            norm = hypot(norm, x[i * d + c]);
-        }
-        longest = fmax(longest, norm);
-    }
-    longest *= 1 - (double)d * DBL_EPSILON; /* what d calls of hypot may round up */
-    if (longest <= said) {
-        return 0;
-    }
-    decimal_print(text, said);
-    decimal_print(least, longest);
-    return complain((Origin){.flag = "input-norm"}, text,
-                    "expected at least %s: a row of X is that long", least);
+    return check_length(longest_row(x, rows, d), run);
 }
 
 int bound_check_given(const Point *point, const RunOptions *run)
@@ -262,6 +283,12 @@ int bound_check_given(const Point *point, const RunOptions *run)
     return given == NULL || status != 0
                ? status
                : bound_check_rows(given->x_hidden, spec->n, spec->d_ff, run);
+}
+
+int bound_check_drawn(const Bound *bound, const Point *point, const RunOptions *run)
+{
+    const GivenWeights *given = point->spec.given;
+    return given != NULL && given->x != NULL ? 0 : check_length(bound->drawn, run);
 }
 
 void bound_print_input_norm(FILE *file, const RunOptions *run)

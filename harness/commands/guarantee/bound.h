@@ -14,6 +14,7 @@ typedef struct {
     Magnitude input_norm;
     GuaranteeInputs inputs; /* w_e NULL: X is not made of tokens */
     size_t depth;
+    double drawn;                       /* the length of the longest row of X where it is drawn */
     double zero_leak[ARITHMETIC_COUNT]; /* guarantee_zero_leak's, where --arithmetic was given */
     char why[256];                      /* what bound_open expected in place of what it refused */
 } Bound;
@@ -38,7 +39,10 @@ typedef struct {
 /* About how many multiplications bound_open makes: of sizes alone, so the same everywhere. */
 double bound_work(const Point *point);
 
-/* 0; 2 with bound->why, and no message; 99 after one.  Clear it in every case. */
+/* 0; 2 with bound->why, and no message; 99 after one.  bound_ask: what is refused before any work.
+ * Clear what was opened in every case. */
+int bound_ask(Bound *bound, const Point *point, const RunOptions *run)
+    __attribute__((warn_unused_result));
 int bound_open(Bound *bound, const Point *point, const RunOptions *run)
     __attribute__((warn_unused_result));
 void bound_clear(Bound *bound);
@@ -64,6 +68,10 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
 
 /* The same beside the X of the point's file, if there is one. */
 int bound_check_given(const Point *point, const RunOptions *run)
+    __attribute__((warn_unused_result));
+
+/* The same beside the X that is drawn where the file has none. */
+int bound_check_drawn(const Bound *bound, const Point *point, const RunOptions *run)
     __attribute__((warn_unused_result));
 
 /* --input-norm as it was given, if it was, behind other flags. */

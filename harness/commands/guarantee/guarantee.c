@@ -93,14 +93,20 @@ static int run_point(Run *all, const Point *given)
     return status;
 }
 
-/* A tolerance to meet, or Omegas to look at. */
-static int check_asked(const Grid *grid)
+/* A tolerance to meet, or Omegas to look at, and nothing that the last point would refuse behind
+ * the others' rows. */
+static int check_asked(const Grid *grid, const RunOptions *run)
 {
     for (size_t i = 0; i < grid->count; i++) {
         const Point *point = &grid->points[i];
+        Bound bound;
         if (!point->judged && (point->asked >> AXIS_OMEGA & 1) == 0) {
             return complain((Origin){.flag = "tolerance"}, NULL,
                             "expected a tolerance to meet, or --omega with Omegas to look at");
+        }
+        if (bound_ask(&bound, point, run) != 0) {
+            say_refused(&bound, run);
+            return 2;
         }
     }
     return 0;
@@ -109,7 +115,7 @@ static int check_asked(const Grid *grid)
 int command_guarantee(const Grid *grid, const RunOptions *run)
 {
     Run all = {0};
-    int status = check_asked(grid);
+    int status = check_asked(grid, run);
     if (status != 0) {
         return status;
     }

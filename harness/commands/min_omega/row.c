@@ -35,6 +35,15 @@ static int write_omega(FILE *file, bool present, double omega)
     return fprintf(file, ",%s", text) < 0 ? -1 : 0;
 }
 
+/* Of which tokens the logits are judged; blank: streams are, of all.  A list has ; between two. */
+static void write_positions(FILE *file, const Search *search)
+{
+    putc(',', file);
+    for (const char *c = search->looked_at; c != NULL && *c != '\0'; c++) {
+        putc(*c == ',' ? ';' : *c, file);
+    }
+}
+
 /* What is proven of every input; blank: it was not asked for. */
 static int write_proven(FILE *file, const Search *search)
 {
@@ -92,7 +101,7 @@ static int write_cell(FILE *file, const RefCell *cell)
 /* omega_below and omega_above are blank where none was found: the end is as low, or as high, as was
  * tried. */
 static const char header_tail[] =
-    ",tolerance,omega_below,omega_min,error_below,error_min,"
+    ",tolerance,positions,omega_below,omega_min,error_below,error_min,"
     "omega_max,omega_above,predicted_min,predicted_max,omega_proven,omega_best,best_error,floor,"
     "seed_rule,seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
 
@@ -172,6 +181,7 @@ int row_write(FILE *file, const void *row)
     FoundErrors errors;
     found_errors_init(&errors, ensemble, found);
     status |= write_omega(file, true, point->tolerance);
+    write_positions(file, search);
     status |= write_omega(file, s->has_below, s->below.omega);
     status |= write_omega(file, s->found, s->min.omega);
     status |= write_cell(file, &errors.error[FOUND_BELOW]);

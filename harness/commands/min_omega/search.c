@@ -119,8 +119,8 @@ int search_take_positions(Search *search, const RunOptions *run)
                               "positions");
     }
     snprintf(of, sizeof of, "an input of %s", point->source->path);
-    return positions_make(&search->positions, run->positions != NULL ? run->positions : "last",
-                          point->spec.n, of);
+    search->looked_at = run->positions != NULL ? run->positions : "last";
+    return positions_make(&search->positions, search->looked_at, point->spec.n, of);
 }
 
 /* Over the seeds; bound: of the model before. */
@@ -137,6 +137,7 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
                             misfit != NULL ? misfit : bound->why);
         }
         status = status != 0 ? status : bound_check_given(point, run);
+        status = status != 0 ? status : bound_check_drawn(bound, point, run);
         status = status != 0 ? status : bound_at(&proven, bound, point);
         if (status != 0) {
             return status;

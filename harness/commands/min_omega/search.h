@@ -24,6 +24,7 @@ typedef struct {
     double proven;       /* --every-input: the Omega proven for every input; INFINITY: none, 0: not
                            asked */
     Positions positions; /* whose logits are judged, where those are */
+    const char *looked_at; /* the same in words; NULL: streams are judged */
 } Search;
 
 /* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of
