@@ -5,7 +5,7 @@
  * two's complement.  With 2^E above the largest term, the window's top holds any sum of k terms
  * below 2^E and a sign; what lies below its lowest bit is cut off each term's magnitude.  Nothing
  * is measured, packed or scaled beforehand, and no spread of magnitudes needs another way.  The
- * bound is in docs/performance.md.
+ * bound is in docs/certify.md.
  */
 #include "dot.h"
 
