@@ -1,6 +1,6 @@
 /*
  * Logits of a model of heads as exact sums: what each head writes to the stream at the last token,
- * split by the token that it comes from (docs/logits.md).
+ * split by the token that it comes from (docs/models.md).
  *
  * Umbrella header: what others use of attribution.c and attribution_writes.c.
  *

@@ -9,7 +9,7 @@
  * The mean of t is zero, so no term of G cancels another, and g is summed as its series where e^t
  * is close to 1: a KL of 1e-1700 has as many right digits as one of 0.1.  The loss at class c, in
  * nats, is -log p_c = log1p(sum of the others' e^(z_k - z_top)) + (z_top - z_c), and that of q is
- * the same plus KL - t_c.  Proofs, bits and errors: docs/logits.md.
+ * the same plus KL - t_c.  Proofs, bits and errors: docs/certify.md.
  */
 #ifndef HEADPROOF_REFERENCE_LOGITS_DIVERGENCE_H
 #define HEADPROOF_REFERENCE_LOGITS_DIVERGENCE_H

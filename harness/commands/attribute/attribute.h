@@ -1,6 +1,6 @@
 /*
  * The insides of `headproof attribute` (private to it): logits of the attention-only model as sums
- * over heads and the tokens they read (docs/logits.md).
+ * over heads and the tokens they read (docs/models.md).
  *
  *   attribute.c   the command
  *   input.c       one input
