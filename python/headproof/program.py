@@ -79,8 +79,9 @@ def sweep(*cases: Path, command: str = "sweep", program: Optional[str] = None,
 
 def verify(model: Path, program: Optional[str] = None, **flags: Any) -> Table:
     """`headproof verify MODEL`: a row a layer and Omega, worst of all inputs; .passed: the verdict.
-    Errors in the units of the stream, logits in their own."""
-    return sweep(model, command="verify", program=program, **flags)
+    Errors in the units of the stream, logits in their own.  The searches for other Omegas, of which
+    a table says nothing, are left out."""
+    return sweep(model, command="verify", program=program, **{"quiet": True, **flags})
 
 
 def min_omega(*cases: Path, program: Optional[str] = None, **flags: Any) -> Table:
