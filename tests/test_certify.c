@@ -85,7 +85,7 @@ static void ends_of_omega_are_proven(void **state)
                  "--tolerance 1e-10 --judge construction --quiet >a && \"$HEADPROOF\" min-omega "
                  "--construction " ALL
                  " --n 5 --d 4 --heads 2 --tolerance 1e-10 --judge construction "
-                 "--quiet --certify >b && cmp a b && cut -d, -f38,39 b | grep -c ^,ok",
+                 "--quiet --certify >b && cmp a b && grep -c ,,ok$ b",
                  0, "7\n");
 }
 

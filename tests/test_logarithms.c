@@ -124,19 +124,6 @@ static void propagations(void **state)
     assert_true(seen.tiny >= 8 && seen.blanks >= 2);
 }
 
-static void searches(void **state)
-{
-    Seen seen =
-        look_at("$h min-omega --construction silu,fused --n 3 --d 2 --tolerance 1e-9,1e-300 "
-                "--arithmetic f64,none -q >t.csv",
-                4);
-    assert_true(seen.numbers >= 12 && seen.blanks >= 4);
-    seen = look_at("$h min-omega --construction silu --n 3 --d 2 --tolerance 1e-307 --judge "
-                   "construction --arithmetic none --certify -q >t.csv",
-                   4);
-    assert_true(seen.numbers == 2 && seen.bounds == 0);
-}
-
 #define VERIFY "$h verify $p/cases/models/modadd53-silu.safetensors --tokens 0:2/3/53 --omega 9 -q "
 
 /* Of layers and of positions, and merged: each shard has the worst of some errors. */
@@ -163,7 +150,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SHELL_TEST(sweeps),
         SHELL_TEST(propagations),
-        SHELL_TEST(searches),
         SHELL_TEST(trained_models),
     };
     return cmocka_run_group_tests_name("logarithms", tests, NULL, NULL);
