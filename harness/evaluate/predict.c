@@ -218,12 +218,20 @@ static Operations model_work(const Model *model, bool dense)
 
 /* Prices in ns, as predict.h has them.  They were fitted to points of 0.4 ms to 0.5 s, those of
  * tests/test_predict.c, each of which comes within a factor of 1.6.  Small points do not show the
- * price of structured products: it is that of a large stack. */
+ * price of structured products: it is that of stacks of GPT-2's widths. */
 static double reference_seconds(Operations work, double bits, bool dense)
 {
-    double size = bits / 256, product = (dense ? 19 : 1.5) * pow(size, 1.3);
+    double size = bits / 256, product = (dense ? 19 : 0.35) * pow(size, 1.3);
     return 1e-9 * (work.products * product + work.exponentials * 310 * pow(size, 1.5) +
                    work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
+}
+
+/* What is done once a weight, however few rows there are: reading or drawing, packing, and norms,
+ * whose work grows with the width. */
+static double weights_seconds(const CaseSpec *spec)
+{
+    double weights = (double)spec->depth * case_layer_bytes(spec) / sizeof(double);
+    return 1e-9 * weights * (100 + 0.1 * (double)spec->d);
 }
 
 static double machine_seconds(const ArithmeticInfo *machine, Operations work)
@@ -254,7 +262,8 @@ PointCost point_cost_parts(const Point *point)
     }
     cost.base = reference_seconds(model_work(&pair.original, dense), bits, dense) +
                 (difference ? 0 : converted) +
-                4 * reference_seconds(model_work(&pair.converted, false), 128, false);
+                4 * reference_seconds(model_work(&pair.converted, false), 128, false) +
+                weights_seconds(&point->spec);
     if (!point_has_reference(point)) {
         cost.reference = cost.base = 0;
     }

@@ -69,7 +69,9 @@ double radius_bytes(const Model *model)
         const Sublayer *sublayer = &model->sublayers[s];
         double sum = sublayer->bundle_count == 0 ? direct_doubles(&sublayer->direct, rows) : 0;
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            sum += bundle_doubles(&sublayer->bundles[b], rows);
+            double own = bundle_doubles(&sublayer->bundles[b], rows);
+            bool alone = sublayer->bundles[b].score.kind == SCORE_GATE; /* gone before the next */
+            sum = alone ? fmax(sum, own) : sum + own;
         }
         most = fmax(most, sum);
     }
