@@ -10,9 +10,9 @@
  *     |f''| <= M = sum of |value| gate^2 (3 * 0.0963 + 0.224 + |shift|/8)
  *
  * A cell from m - h to m + h is at most |f(m)| + L h high, and at most
- * |f(m)| + |f'(m)| h + M h^2/2; it is divided until none can exceed the largest value seen by more than SLACK.  Beyond |u| = FAR
- * in every term (x F)' differs from the sum of the values, or from 0, by at most sum of |value|
- * (FAR + 1 + |shift|) e^-FAR.
+ * |f(m)| + |f'(m)| h + M h^2/2; it is divided until none can exceed the largest value seen by more
+ * than SLACK.  Beyond |u| = FAR in every term (x F)' differs from the sum of the values, or from 0,
+ * by at most sum of |value| (FAR + 1 + |shift|) e^-FAR.
  */
 #include <stdio.h> /* before mpfr.h */
 
