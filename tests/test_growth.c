@@ -422,6 +422,10 @@ static void bad_requests_are_refused(void **state)
     expect_shell(MADE "printf \"1 1 1e-9\\n\" | made >s.csv; $h growth s.csv --norm max", 2,
                  "expected rows that differ in omega, n, d, depth or layer alone");
     expect_shell(MADE "printf \"1 1 x\\n\" | made >s.csv; $h growth s.csv", 2, "token 'x'");
+    expect_shell("$h growth --construction silu --n 2 --d 2 --omega 10 -q", 2,
+                 "headproof: growth: expected two values or more");
+    expect_shell("$h growth --construction silu --n 2 --d 2 --tolerance 1e-6 -q", 2,
+                 "headproof: growth: expected two values or more");
     expect_shell(SMALL "sed s/silu/fused/ s.csv >o.csv; $h growth s.csv --norm max --check o.csv",
                  2, "expected rows that some law is about");
     expect_shell(MADE "printf \"1 1 nan\\n2 1 nan\\n4 1 nan\\n\" | made >s.csv; "

@@ -362,6 +362,11 @@ static int conclude(const Growth *all)
     FILE *file = all->outcome.sink.text ? stdout : stderr;
     const char *check = all->run->growth.check;
     size_t failed = all->outcome.failed;
+    if (all->series == 0 && all->grid->table_count == 0) {
+        return complain((Origin){0}, NULL,
+                        "growth: expected two values or more, for a law three, of --omega, --n, "
+                        "--d or --depth, of points that have errors");
+    }
     if (all->series == 0) {
         const Csv *first = all->swept.count > 0 ? all->swept.tables : all->searched.tables;
         return complain((Origin){.file = first->path, .line = 1}, csv_name(first, 0),
