@@ -236,7 +236,7 @@ run: $(BUILD)/headproof ## Do the main job: error against depth, into results/de
 	@sh tools/figures $(BUILD)/headproof depth
 	@echo 'table: results/depth.csv'
 
-figures: $(BUILD)/headproof ## Draw the pictures of results/ from their tables again
+figures: $(BUILD)/headproof ## Fit the laws anew (minutes), and draw the pictures of results/
 	@sh tools/figures $(BUILD)/headproof
 
 check: ## The tests, in this machine's way and in those that smaller ones have
