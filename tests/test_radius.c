@@ -597,6 +597,41 @@ static void closed_forms_lie_inside(void **state)
     assert_true(tally.unknown == 0);
 }
 
+static double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
+{
+    Evaluator ev = {0};
+    return norm_both(&(Radius){.ev = &ev}, w, rows, columns, ld).spectral;
+}
+
+/* Of large matrices, whose squares are made of floats: [H H] of Hadamard's matrix H [512, 512] and
+ * 3 columns of zeros has the norm sqrt(1024), and 0.7 everywhere 0.7 sqrt(rows columns).  They lie
+ * with a leading dimension, and transposed too. */
+static void norms_of_large_matrices(void **state)
+{
+    enum { N = 512, K = 1027, LD = 1030 };
+    (void)state;
+    double *wide = calloc((size_t)N * LD, sizeof *wide);
+    double *tall = calloc((size_t)K * N, sizeof *tall);
+    double *flat = calloc((size_t)N * LD, sizeof *flat);
+    assert_true(wide != NULL && tall != NULL && flat != NULL);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < K; j++) {
+            double sign = __builtin_parityll(i & (j % N)) ? -1 : 1;
+            wide[i * LD + j] = tall[j * N + i] = j < 1024 ? 3e200 * sign : 0;
+            flat[i * LD + j] = 0.7;
+        }
+    }
+    assert_true(norm_spectral(wide, N, K, LD) >= 3e200 * 32);
+    assert_true(norm_spectral(wide, N, K, LD) < 3e200 * 32 * 1.08);
+    assert_true(norm_spectral(tall, K, N, N) >= 3e200 * 32);
+    assert_true(norm_spectral(tall, K, N, N) < 3e200 * 32 * 1.08);
+    assert_true(norm_spectral(flat, N, K, LD) >= 0.7 * sqrt((double)N * K) * (1 - 0x1p-50));
+    assert_true(norm_spectral(flat, N, K, LD) < 0.7 * sqrt((double)N * K) * 1.001);
+    free(wide);
+    free(tall);
+    free(flat);
+}
+
 /* ---- What a radius is made of ---------------------------------------------------------------- */
 
 /* Norms that are known: of a rotation, of an outer product, of a diagonal, of zeros. */
@@ -897,6 +932,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(slopes_change_on_the_way),
         cmocka_unit_test(closed_forms_lie_inside),
         cmocka_unit_test(norms_are_bounds),
+        cmocka_unit_test(norms_of_large_matrices),
         cmocka_unit_test(norms_are_of_all_columns),
         cmocka_unit_test(rows_matrices_are_bounds),
         cmocka_unit_test(slopes_are_the_steepest),

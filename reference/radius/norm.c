@@ -5,7 +5,8 @@
  * 2-norms. What gemm_square makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the
  * Frobenius norm, so
  *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F    (C2)
- * and the last step overestimates |W| by n^(1/(4 2^last)) at most.
+ * and the last step overestimates |W| by n^(1/(4 2^last)) at most.  Large squares are made of
+ * floats: 1.01 (k' + 4) 2^-24 there, k' terms at a time.
  */
 #include "norm.h"
 #include "point.h"
@@ -47,18 +48,25 @@ static double scaled_by(double x, PowerOfTwo power)
     return x * power.first * power.second;
 }
 
-double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld)
+/* *exponent: of the largest entry. */
+static double frobenius(const double *w, size_t rows, size_t columns, size_t ld, int *exponent)
 {
     double most, sum = 0;
-    int exponent = largest_exponent(w, rows, columns, ld, &most);
-    PowerOfTwo power = inverse_power(exponent);
+    *exponent = largest_exponent(w, rows, columns, ld, &most);
+    PowerOfTwo power = inverse_power(*exponent);
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
             double scaled = scaled_by(w[r * ld + c], power);
             sum += scaled * scaled;
         }
     }
-    return most == 0 ? 0 : most < INFINITY ? bound_up(ldexp(bound_up(sqrt(sum)), exponent)) : most;
+    return most == 0 ? 0 : most < INFINITY ? bound_up(ldexp(bound_up(sqrt(sum)), *exponent)) : most;
+}
+
+double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld)
+{
+    int exponent;
+    return frobenius(w, rows, columns, ld, &exponent);
 }
 
 double norm_vector(const double *v, size_t count, size_t stride)
@@ -76,9 +84,19 @@ static void symmetrise(double *g, size_t n)
     }
 }
 
-static double product_error(size_t k)
+/* Squares of so many rows are made of floats. */
+enum { LARGE = 512 };
+
+/* The upper half of c = A A^T or A^T A, as gemm_square, A's entries at most 1; returned: how far it
+ * may be off, in the Frobenius norm, over |A|_F^2.  Infinite: memory is short. */
+static double square(double *c, const double *a, size_t lda, bool turned, size_t n, size_t k)
 {
-    return 1.01 * (double)(k + 1) * 0x1p-53;
+    if (n < LARGE) {
+        gemm_square(c, n, a, lda, turned, n, k);
+        return 1.01 * (double)(k + 1) * 0x1p-53;
+    }
+    bool made = gemm_square_coarse(c, n, a, lda, turned, n, k);
+    return made ? 1.01 * (GEMM_COARSE + 4) * 0x1p-24 : INFINITY;
 }
 
 /* At least |g|, g symmetric and scratch of its size, both overwritten. */
@@ -93,10 +111,13 @@ static double symmetric_norm(double *g, double *scratch, size_t n, int squarings
     for (size_t i = 0; i < n * n; i++) {
         g[i] = scaled_by(g[i], power);
     }
-    gemm_square(scratch, n, g, n, false, n, n);
+    double off = square(scratch, g, n, false, n, n);
+    if (!(off < INFINITY)) {
+        return off;
+    }
     symmetrise(scratch, n);
-    double square = symmetric_norm(scratch, g, n, squarings - 1) + product_error(n);
-    return bound_up(ldexp(sqrt(bound_up(square)), exponent));
+    double norm = symmetric_norm(scratch, g, n, squarings - 1) + off;
+    return bound_up(ldexp(sqrt(bound_up(norm)), exponent));
 }
 
 double norm_symmetric(double *g, double *scratch, size_t n, int squarings)
@@ -105,29 +126,30 @@ double norm_symmetric(double *g, double *scratch, size_t n, int squarings)
     return symmetric_norm(g, scratch, n, squarings);
 }
 
-double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
+/* f and exponent: the Frobenius norm, and the exponent of the largest entry. */
+static double spectral(const NormKey *w, double f, int exponent)
 {
-    double most, f = norm_frobenius(w, rows, columns, ld);
-    bool wide = columns > rows;
-    size_t n = wide ? rows : columns, k = wide ? columns : rows;
-    int exponent = largest_exponent(w, rows, columns, ld, &most);
+    bool wide = w->columns > w->rows;
+    size_t n = wide ? w->rows : w->columns, k = wide ? w->columns : w->rows;
     if (n <= 1 || f == 0 || !(f < INFINITY)) {
         return f;
     }
-    double *scaled = malloc(rows * columns * sizeof *scaled), *g = malloc(n * n * sizeof *g),
+    double *scaled = malloc(w->rows * w->columns * sizeof *scaled), *g = malloc(n * n * sizeof *g),
            *scratch = malloc(n * n * sizeof *scratch);
     double norm = INFINITY;
     if (scaled != NULL && g != NULL && scratch != NULL) {
         PowerOfTwo power = inverse_power(exponent);
-        for (size_t r = 0; r < rows; r++) {
-            for (size_t c = 0; c < columns; c++) {
-                scaled[r * columns + c] = scaled_by(w[r * ld + c], power);
+        for (size_t r = 0; r < w->rows; r++) {
+            for (size_t c = 0; c < w->columns; c++) {
+                scaled[r * w->columns + c] = scaled_by(w->data[r * w->ld + c], power);
             }
         }
-        double own = ldexp(f, -exponent);
-        gemm_square(g, n, scaled, columns, !wide, n, k);
-        norm = norm_symmetric(g, scratch, n, SQUARINGS) + product_error(k) * own * own;
-        norm = fmin(f, bound_up(ldexp(sqrt(bound_up(norm)), exponent)));
+        double own = ldexp(f, -exponent), off = square(g, scaled, w->columns, !wide, n, k);
+        if (off < INFINITY) {
+            norm = norm_symmetric(g, scratch, n, SQUARINGS) + off * own * own;
+            norm = bound_up(ldexp(sqrt(bound_up(norm)), exponent));
+            norm = norm < INFINITY ? fmin(f, norm) : norm;
+        }
     }
     free(scaled);
     free(g);
@@ -143,16 +165,30 @@ void norm_memory_is_short(const Radius *r)
 
 MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld)
 {
-    MatrixNorms norms = {norm_spectral(w, rows, columns, ld), norm_frobenius(w, rows, columns, ld)};
+    int exponent;
+    double f = frobenius(w, rows, columns, ld, &exponent);
+    MatrixNorms norms = {spectral(&(NormKey){w, rows, columns, ld, .parts = 1}, f, exponent), f};
     if (norms.spectral > norms.frobenius) {
         norm_memory_is_short(r);
     }
     return norms;
 }
 
+/* Parts that lie as one matrix are one: T' has the network of T as heads. */
+static void join(NormKey *matrix)
+{
+    bool below = matrix->are == PARTS_BELOW && matrix->stride == matrix->rows * matrix->ld;
+    bool beside = matrix->are == PARTS_BESIDE && matrix->stride == matrix->columns;
+    if (matrix->parts > 1 && (below || beside)) {
+        *(below ? &matrix->rows : &matrix->columns) *= matrix->parts;
+        *matrix = (NormKey){matrix->data, matrix->rows, matrix->columns, matrix->ld, .parts = 1};
+    }
+}
+
 MatrixNorms norm_of(const Radius *r, NormKey matrix)
 {
     MatrixNorms norms = {INFINITY, INFINITY};
+    join(&matrix);
     if (norm_table_find(&norms, r->ev->norms, &matrix)) {
         return norms;
     }

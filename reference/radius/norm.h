@@ -7,18 +7,18 @@
 #include "internal.h"
 #include "norm_table.h"
 
-/* At least the norms of a matrix of doubles: (C2); spectral: infinite where memory is short. */
+/* At least the Frobenius norm of a matrix of doubles. */
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
-double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld);
 
 /* At least |g|_2 of a symmetric matrix [n, n] by so many squarings; its upper half is there.  It is
- * overwritten, and scratch of its size. */
+ * overwritten, and scratch of its size.  Infinite where memory is short. */
 double norm_symmetric(double *g, double *scratch, size_t n, int squarings);
 
 /* The evaluator is told that memory is short. */
 void norm_memory_is_short(const Radius *r);
 
-/* Both; that memory is short is told to the evaluator. */
+/* At least the 2-norm, (C2), and the Frobenius norm; that memory is short is told to the
+ * evaluator. */
 MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld);
 
 /* The same, found once as long as r's evaluations share a table; infinite when memory is short.
