@@ -137,14 +137,14 @@ static void errors_of_streams_that_shrink_are_relative(void **state)
     char text[512];
     snprintf(text, sizeof text, lines, "0.9e-10", "1e-19");
     expect_formatted("table", text,
-                     "layer  construction_rel  native_rel  total_rel\n"
-                     "    1              1e-7       1e-16       3e-7\n"
-                     "    2              1e-7       1e-16       5e-7\n");
+                     "omega  layer  construction_rel  native_rel  total_rel\n"
+                     "    5      1              1e-7       1e-16       3e-7\n"
+                     "    5      2              1e-7       1e-16       5e-7\n");
     snprintf(text, sizeof text, lines, "1.1e-10", "1.1e-19");
     expect_formatted("table", text,
-                     "layer  construction_max  native_max  total_max\n"
-                     "    1              1e-7       1e-16       2e-7\n"
-                     "    2           1.1e-10     1.1e-19      4e-11\n");
+                     "omega  layer  construction_max  native_max  total_max\n"
+                     "    5      1              1e-7       1e-16       2e-7\n"
+                     "    5      2           1.1e-10     1.1e-19      4e-11\n");
 }
 
 /* No line is longer than 100 columns: errors that are looked for last go; then few rows stand

@@ -292,7 +292,7 @@ static void feasible_interval_in_double(void **state)
     assert_true(number(&found, 1, "best_error") < 2e-15);
     double best = number(&found, 1, "omega_best");
     assert_true(best > min && best < max);
-    found = run("min-omega --construction silu --tolerance 1e-13 --seed 1:100 --kernel structured");
+    found = run("min-omega --construction silu --tolerance 1e-13 --seed 1:30 --kernel structured");
     assert_true(fabs(number(&found, 1, "omega_max") - 2047) < 2);
     found = run("min-omega --construction silu --tolerance 1e-18");
     assert_int_equal(found.code, 1);
