@@ -2,8 +2,9 @@
  * A sublayer of T' as numbers: norms of its weights, from above (private to reference/guarantee/;
  * docs/omega.md names them).
  *
- * Umbrella header: for part_attention.c, part_gates.c and part_linear.c, a kind of heads each, and
- * part_rows.c, what the very rows of X say of a head that reads them.
+ * Umbrella header: for part_attention.c, part_gates.c and part_linear.c, a kind of heads each,
+ * part_norm.c, the norm before them, and part_rows.c, what the very rows of X say of a head that
+ * reads them.
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_PART_H
 #define HEADPROOF_REFERENCE_GUARANTEE_PART_H
