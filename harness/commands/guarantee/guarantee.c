@@ -104,9 +104,12 @@ static int check_asked(const Grid *grid, const RunOptions *run)
             return complain((Origin){.flag = "tolerance"}, NULL,
                             "expected a tolerance to meet, or --omega with Omegas to look at");
         }
-        if (bound_ask(&bound, point, run) != 0) {
+        int status = bound_ask(&bound, point, run);
+        if (status == 2) {
             say_refused(&bound, run);
-            return 2;
+        }
+        if (status != 0) {
+            return status;
         }
     }
     return 0;
