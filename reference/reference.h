@@ -279,7 +279,6 @@ typedef struct {
     mpfr_t max_original;                    /* max |r(T)| over the compared entries */
     double lacking;     /* bits until every cell is a value, about, but for those: */
     double hidden;      /* the same of what lies below r(T')'s own error, where T' is by itself */
-    double noise;       /* the same of differences of streams that may as well be zero */
     bool contradiction; /* a proven zero was measured larger than its error, or two evaluations are
                          * further apart than proven */
     bool left_range;    /* r(T) or r(T') left MPFR's range: nothing is known */

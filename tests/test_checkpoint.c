@@ -119,7 +119,7 @@ static Output sweep(const Fixture *fixture, const char *grid, int depth, const c
 static Ended sweep_until(const Fixture *fixture, const char *grid, int depth, Stop stop)
 {
     char line[2048];
-    sweep_line(line, grid, depth, fixture->path, "--resume --checkpoint 0");
+    sweep_line(line, grid, depth, fixture->path, "--resume --checkpoint 0 --certify");
     Ended ended = run_until(line, stop, fixture->said);
     assert_true(stop.at > 0 || ended.code == 0);
     return ended;

@@ -163,8 +163,9 @@ static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const P
     Checkpoint checkpoint;
     EvaluateStatus status = EVALUATE_NO_MEMORY;
     if (checkpoint_init(&checkpoint, shared->checkpoints, point, false)) {
-        const RefKeeper *keeper = point->certify ? NULL : checkpoint_keeper(&checkpoint);
-        Making making = {.evaluation = {.shared = shared, .point = point, .keeper = keeper},
+        Making making = {.evaluation = {.shared = shared,
+                                        .point = point,
+                                        .keeper = checkpoint_keeper(&checkpoint)},
                          .rows = rows,
                          .depth = depth,
                          .final = final,

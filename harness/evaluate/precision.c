@@ -17,9 +17,8 @@ double precision_proof_lacking(const Evaluation *evaluation, const Row *row)
 {
     const RefErrors *errors = &row->errors;
     const Point *point = evaluation->point;
-    double all = point->certify ? fmax(errors->lacking, errors->noise) : errors->lacking;
-    bool seen = point->certify || point_bits(point).hidden <= (double)point->max_bits;
-    double lacking = seen ? fmax(all, errors->hidden) : all;
+    bool seen = point_bits(point).hidden <= (double)point->max_bits;
+    double lacking = seen ? fmax(errors->lacking, errors->hidden) : errors->lacking;
     return lacking < UNKNOWN ? lacking : (double)evaluation->bits;
 }
 

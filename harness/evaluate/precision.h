@@ -13,8 +13,7 @@ typedef struct {
     double lacking, wanted;
 } RowsFound;
 
-/* Bits more that a row's cells lack, as many as there are where that is not known: noise only
- * where a proof is asked for. */
+/* Bits more that a row's cells lack, as many as there are where that is not known. */
 double precision_proof_lacking(const Evaluation *evaluation, const Row *row);
 
 /* The same of what is worked out from them, too. */

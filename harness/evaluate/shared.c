@@ -113,7 +113,7 @@ RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase 
                      const RefKeeper *keeper)
 {
     const RefBaseOptions options = {
-        .keeper = point->certify || shared->family != NULL ? NULL : keeper,
+        .keeper = shared->family != NULL ? NULL : keeper,
         .weights = shared->weights,
         .most_lost = wanted->most_lost,
     };

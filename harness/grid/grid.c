@@ -181,14 +181,14 @@ static int ask_propagation(Grid *grid)
     return 0;
 }
 
-static int ask_certify(Grid *grid)
+/* --certify counts what is proven of the reference. */
+static int check_certify(const Grid *grid)
 {
     for (size_t i = 0; i < grid->count; i++) {
         if (!point_has_reference(&grid->points[i])) {
             return complain((Origin){.flag = "certify"}, NULL,
                             "expected it without --reference none");
         }
-        grid->points[i].certify = true;
     }
     return 0;
 }
@@ -267,7 +267,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     note_listed(grid, &sections, &flags);
     status = status != 0 ? status : check_model_flags(grid, run);
     status = status != 0 || !run->propagation ? status : ask_propagation(grid);
-    status = status != 0 || !run->certify ? status : ask_certify(grid);
+    status = status != 0 || !run->certify ? status : check_certify(grid);
     status = status != 0 ? status
                          : distinct_check_run(grid, run, command, arguments + operand,
                                               (size_t)(argc - operand));

@@ -72,7 +72,7 @@ typedef struct RunOptions {
     bool every_input;         /* --every-input, of verify, min-omega and check */
     double witness_tolerance; /* --witness-tolerance; 0: as witness.h has it */
     bool measure;             /* --measure, of cost */
-    bool certify;             /* --certify: see Point */
+    bool certify;             /* --certify: say how many cells are only bounds */
     bool propagation;         /* --propagation, of sweep and depth: every point has it too */
     bool expand;              /* --expand, of sweep and depth: see table/options_cell.h */
     bool file_only;           /* of sweep: says nothing of failures, and prints no summary */

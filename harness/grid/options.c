@@ -90,7 +90,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                           .help = "columns for what a layer injects, and makes of what comes in"},
     [FLAG_CERTIFY] =
         {"certify", NULL,
-         .help = "prove every digit of a reference column; a cell that cannot be is a bound"},
+         .help = "say how many cells are bounds; all other digits are proven, with it or without"},
     [FLAG_CHECK] = {"check", "TABLE",
                     .help = "rows to be held against the laws; outside their bands is a failure"},
     [FLAG_PREDICT] = {"predict", "AXIS=LIST",

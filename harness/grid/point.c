@@ -140,9 +140,6 @@ void point_print_flags(FILE *file, const Point *point, bool taken(Axis axis), co
     if (point->propagation) {
         fputs(" --propagation", file);
     }
-    if (point->certify) {
-        fputs(" --certify", file);
-    }
 }
 
 void point_print_command(FILE *file, const Point *point)

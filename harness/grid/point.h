@@ -90,7 +90,6 @@ typedef struct {
     size_t row;     /* the token compared, from 1; 0: all */
     long precision; /* bits; 0: auto */
     long max_bits;
-    bool certify; /* --certify: the errors of the reference are proven; no axis, no value differs */
     double tolerance;
     ErrorKind judge; /* ERROR_TOTAL where no stream is judged */
     JudgeOf judge_of;

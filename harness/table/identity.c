@@ -30,13 +30,10 @@ static int digest_file(uint64_t *digest, const char *path)
     return reason != 0 ? file_fault(reason) : 0;
 }
 
-uint64_t identity_end(uint64_t points, bool propagation, bool certified)
+uint64_t identity_end(uint64_t points, bool propagation)
 {
-    static const char columns[] = "propagation\n", proven[] = "certified\n";
-    if (propagation) {
-        points = digest_bytes(points, columns, strlen(columns));
-    }
-    return certified ? digest_bytes(points, proven, strlen(proven)) : points;
+    static const char columns[] = "propagation\n";
+    return propagation ? digest_bytes(points, columns, strlen(columns)) : points;
 }
 
 int grid_identify(GridIdentity *identity, const Grid *grid)
@@ -52,10 +49,8 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
         points = digest_bytes(points, "\n", 1);
         free(key);
     }
-    const Point *first = grid->count > 0 ? &grid->points[0] : NULL;
-    points =
-        identity_end(points, first != NULL && first->propagation, first != NULL && first->certify);
-    digest_print(identity->points, points);
+    bool propagation = grid->count > 0 && grid->points[0].propagation;
+    digest_print(identity->points, identity_end(points, propagation));
     identity->weights[0] = '\0';
     for (size_t i = 0; i < grid->sources.count && status == 0; i++) {
         const ModelFile *file = grid->sources.items[i]->file;

@@ -14,9 +14,9 @@ typedef struct {
     char points[DIGEST_TEXT], weights[DIGEST_TEXT];
 } GridIdentity;
 
-/* The digest of all points, of that of their keys, whether --propagation gives their rows more
- * columns, and whether their errors are certified: rows with and without are not mixed. */
-uint64_t identity_end(uint64_t points, bool propagation, bool certified);
+/* The digest of all points, of that of their keys, and whether --propagation gives their rows more
+ * columns. */
+uint64_t identity_end(uint64_t points, bool propagation);
 
 /* 0; 2 or 99 after one message when a file cannot be read or memory is short. */
 int grid_identify(GridIdentity *identity, const Grid *grid) __attribute__((warn_unused_result));

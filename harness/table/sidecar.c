@@ -174,9 +174,6 @@ json_t *sidecar_value(const RunRecord *run)
     if (run->digest != NULL) {
         status |= json_object_set_new(object, "digest", json_string(run->digest));
     }
-    if (run->grid != NULL && run->grid->count > 0 && run->grid->points[0].certify) {
-        status |= json_object_set_new(object, "certified", json_true());
-    }
     if (run->sweep != NULL) {
         status |= add_sweep(object, run);
     }

@@ -91,7 +91,7 @@ void ref_errors_set_digits(RefErrors *errors, int digits)
 void errors_reset(RefErrors *errors)
 {
     each_cell(errors, cell_reset);
-    errors->lacking = errors->hidden = errors->noise = 0;
+    errors->lacking = errors->hidden = 0;
     errors->contradiction = false;
     errors->left_range = false;
 }

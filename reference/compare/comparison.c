@@ -156,11 +156,13 @@ static bool compare_sides(const Comparison *comparison, Question *question)
         }
         if (question->off.root != NULL) {
             double lacks = cell_lacks(&cells[norm], value, error);
-            bool noise = cells[norm].lacking == 0, carried = question->a.difference != NULL;
-            double *most = !noise || carried                      ? &question->lacking
-                           : question->kind == ERROR_CONSTRUCTION ? &question->hidden
-                                                                  : &question->noise;
-            *most = fmax(*most, lacks);
+            /* What two evaluations are apart may as well be nothing; a carried difference not. */
+            bool noise = cells[norm].lacking == 0 && question->a.difference == NULL;
+            if (!noise) {
+                question->lacking = fmax(question->lacking, lacks);
+            } else if (question->kind == ERROR_CONSTRUCTION) {
+                question->hidden = fmax(question->hidden, lacks);
+            }
         }
     }
     mpfr_clears(value, error, (mpfr_ptr)0);
@@ -171,7 +173,7 @@ static bool compare_sides(const Comparison *comparison, Question *question)
 void comparison_ask(Comparison *comparison, ErrorKind kind, Side a, Side b, Off off,
                     bool proven_zero)
 {
-    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0, 0, 0};
+    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0, 0};
 }
 
 /* Entries that are worth a parallel region. */
@@ -193,7 +195,6 @@ void comparison_answer(Comparison *comparison)
         const Question *question = &comparison->question[q];
         comparison->errors->lacking = fmax(comparison->errors->lacking, question->lacking);
         comparison->errors->hidden = fmax(comparison->errors->hidden, question->hidden);
-        comparison->errors->noise = fmax(comparison->errors->noise, question->noise);
     }
 }
 

@@ -29,7 +29,7 @@ typedef struct {
     Side a, b;
     Off off;
     bool proven_zero;
-    double lacking, hidden, noise; /* see RefErrors */
+    double lacking, hidden; /* see RefErrors */
 } Question;
 
 /* What every kind of error shares after one layer. */

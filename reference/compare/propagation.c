@@ -386,8 +386,9 @@ static void settle_cell(RefErrors *errors, RefCell *cell, mpfr_srcptr value, mpf
                         bool carried)
 {
     cell_settle(cell, value, error);
-    double *most = carried || cell->lacking > 0 ? &errors->lacking : &errors->noise;
-    *most = fmax(*most, cell_lacks(cell, value, error));
+    if (carried || cell->lacking > 0) {
+        errors->lacking = fmax(errors->lacking, cell_lacks(cell, value, error));
+    }
 }
 
 static void settle(RefErrors *errors, RefPropagationCell i, const Size *size)

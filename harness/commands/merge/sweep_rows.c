@@ -135,8 +135,7 @@ static int check_grid(const Merge *merge)
             return memory_fault();
         }
     }
-    bool certified = json_is_true(json_object_get(merge->files[0].sidecar, "certified"));
-    digest_print(text, identity_end(digest, merge_has_propagation(merge), certified));
+    digest_print(text, identity_end(digest, merge_has_propagation(merge)));
     const json_t *grid = json_object_get(merge->files[0].sidecar, "grid");
     return strcmp(text, sidecar_get(grid, "digest")) == 0 ? 0 : merge_refuse_rows(&merge->files[0]);
 }

@@ -324,7 +324,7 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
     if (verdict->sampled > 0) {
         fprintf(file, " over a sample of %zu of %s inputs", verdict->sampled, verdict->of);
     }
-    if (point->certify) {
+    if (verdict->outcome.run->certify) {
         print_certified(file, verdict->bounds);
     }
     verify_limit_print(file, limit, several);
