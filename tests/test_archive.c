@@ -43,29 +43,27 @@ typedef struct {
     bool tried, restored;
 } Memory;
 
-static void offer(void *context, const char *what, mpfr_prec_t bits, RefVisit *visit, void *state)
+static void offer(void *context, const RefState *state)
 {
     Memory *memory = context;
-    (void)what, (void)bits;
     if (++memory->offers == memory->layer && memory->bytes == NULL) {
         RefArchive archive = {.file = open_memstream(&memory->bytes, &memory->size)};
         assert_non_null(archive.file);
-        visit(&archive, state);
+        state->visit(&archive, state->state);
         assert_int_equal(fclose(archive.file), 0);
         assert_false(archive.failed);
     }
 }
 
-static bool restore(void *context, const char *what, mpfr_prec_t bits, RefVisit *visit, void *state)
+static bool restore(void *context, const RefState *state)
 {
     Memory *memory = context;
-    (void)what, (void)bits;
     if (memory->bytes == NULL || memory->tried) { /* what follows has other bits, or is another's */
         return false;
     }
     memory->tried = true;
-    memory->restored =
-        ref_archive_restore((unsigned char *)memory->bytes, memory->size, visit, state);
+    memory->restored = ref_archive_restore((unsigned char *)memory->bytes, memory->size,
+                                           state->visit, state->state);
     return memory->restored;
 }
 

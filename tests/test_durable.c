@@ -203,7 +203,7 @@ static void checkpoints_are_on_disk(void **state)
     assert_int_equal(checkpoints_open(&checkpoints, &run, &identity), 0);
     assert_true(checkpoint_init(&checkpoint, checkpoints, &made.point, false));
     const RefKeeper *keeper = checkpoint_keeper(&checkpoint);
-    keeper->offer(keeper->context, "base", 53, visit, bytes);
+    keeper->offer(keeper->context, &(RefState){"base", 53, visit, bytes});
     struct stat found = {0};
     bool there = stat(directory, &found) == 0;
     checkpoint_clear(&checkpoint);

@@ -64,12 +64,6 @@ static void making_visit(RefArchive *archive, void *state)
     }
 }
 
-/* The name of an evaluation's state. */
-static const char *state_name(const Evaluation *evaluation)
-{
-    return evaluation->point->propagation ? "propagation" : "rows";
-}
-
 /* Takes a row that was just compared into what was found of those before it. */
 static void take_row(Making *making, Row *row)
 {
@@ -87,19 +81,20 @@ static void take_row(Making *making, Row *row)
 static EvaluateStatus evaluate_at(Making *making)
 {
     Evaluation *evaluation = &making->evaluation;
-    const char *what = state_name(evaluation);
+    const char *what = evaluation->point->propagation ? "propagation" : "rows";
+    const RefState state = {what, evaluation->bits, making_visit, making};
     making->done = 0;
     making->found = (RowsFound){.passed = true};
     bool ok = evaluation_open(evaluation, true);
     if (ok) {
-        (void)ref_keeper_restore(evaluation->keeper, what, evaluation->bits, making_visit, making);
+        (void)ref_keeper_restore(evaluation->keeper, &state);
     }
     while (ok && making->done < making->depth) {
         Row *row = &making->rows[making->done++];
         ok = evaluation_layer(evaluation, making->done, row);
         if (ok) {
             take_row(making, row);
-            ref_keeper_offer(evaluation->keeper, what, evaluation->bits, making_visit, making);
+            ref_keeper_offer(evaluation->keeper, &state);
         }
     }
     ok = ok && show_final(making);

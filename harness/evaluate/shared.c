@@ -60,8 +60,8 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
         return NULL;
     }
     Original original = {machine, kernel, trajectory, size, model->depth, 0};
-    if (ref_keeper_restore(keeper, what, arithmetic_format(machine)->digits, original_visit,
-                           &original)) {
+    const RefState state = {what, arithmetic_format(machine)->digits, original_visit, &original};
+    if (ref_keeper_restore(keeper, &state)) {
         machine->functions->go_on(kernel, original.done);
     }
     bool ok = true;
@@ -73,8 +73,7 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
                    content * sizeof *trajectory);
         }
         original.done = l + 1;
-        ref_keeper_offer(keeper, what, arithmetic_format(machine)->digits, original_visit,
-                         &original);
+        ref_keeper_offer(keeper, &state);
     }
     machine->functions->clear(kernel);
     if (!ok) {

@@ -148,11 +148,24 @@ static void complain_once(Checkpoints *checkpoints)
 
 enum { NAME_SIZE = 96 };
 
-/* OWNER-WHAT-BITS. */
-static void file_name(char name[NAME_SIZE], const Checkpoint *checkpoint, const char *what,
-                      mpfr_prec_t bits)
+/* OWNER-WHAT-BITS; and how it begins, with a NUL, which says whose it is. */
+typedef struct {
+    char name[NAME_SIZE];
+    char *head;
+} StateFile;
+
+/* false: memory is short.  Clear its head in every case. */
+static bool state_file_init(StateFile *file, const Checkpoint *checkpoint, const RefState *state)
 {
-    snprintf(name, NAME_SIZE, "%s-%s-%ld", checkpoint->owner, what, (long)bits);
+    const char *what = state->what, *identity = checkpoint->identity;
+    size_t size = strlen(CHECKPOINT_MAGIC) + strlen(identity) + strlen(what) + 32;
+    snprintf(file->name, NAME_SIZE, "%s-%s-%ld", checkpoint->owner, what, (long)state->bits);
+    file->head = malloc(size);
+    if (file->head != NULL) {
+        snprintf(file->head, size, CHECKPOINT_MAGIC "%s\n%s %ld\n", identity, what,
+                 (long)state->bits);
+    }
+    return file->head != NULL;
 }
 
 static Mapped map_file(const char *path, const char *name)
@@ -173,18 +186,6 @@ static Mapped map_file(const char *path, const char *name)
         (void)close(fd); /* it was only read */
     }
     return mapped;
-}
-
-/* The beginning of a file, with a NUL: whose it is.  NULL: memory is short. */
-static char *head_text(const Checkpoint *checkpoint, const char *what, mpfr_prec_t bits)
-{
-    size_t size = strlen(CHECKPOINT_MAGIC) + strlen(checkpoint->identity) + strlen(what) + 32;
-    char *head = malloc(size);
-    if (head != NULL) {
-        snprintf(head, size, CHECKPOINT_MAGIC "%s\n%s %ld\n", checkpoint->identity, what,
-                 (long)bits);
-    }
-    return head;
 }
 
 /* The state in a mapped file, between its head and the digest of all that; NULL, or what is wrong
@@ -216,49 +217,49 @@ static void say_found(const Checkpoint *checkpoint, const char *name, const RefA
 }
 
 /* Takes up what is mapped, if it is what it should be. */
-static bool take_up(const Checkpoint *checkpoint, const char *name, const char *head,
-                    const Mapped *mapped, RefVisit *visit, void *state)
+static bool take_up(const Checkpoint *checkpoint, const StateFile *file, const Mapped *mapped,
+                    const RefState *state)
 {
     RefArchive archive;
-    const char *why = find_state(&archive, mapped, head);
-    if (why == NULL && !ref_archive_restore(archive.next, archive.left, visit, state)) {
+    const char *why = find_state(&archive, mapped, file->head);
+    if (why == NULL &&
+        !ref_archive_restore(archive.next, archive.left, state->visit, state->state)) {
         why = "it holds no state of this point, or memory is short";
     }
     if (why != NULL) {
         fprintf(stderr, "headproof: warning: %s/%s: ignored: %s\n",
-                shown(checkpoint->checkpoints->directory).text, name, why);
+                shown(checkpoint->checkpoints->directory).text, file->name, why);
         return false;
     }
-    say_found(checkpoint, name, &archive);
+    say_found(checkpoint, file->name, &archive);
     return true;
 }
 
-static bool restore(void *context, const char *what, mpfr_prec_t bits, RefVisit *visit, void *state)
+static bool restore(void *context, const RefState *state)
 {
     const Checkpoint *checkpoint = context;
+    StateFile file;
+    Mapped mapped = {NULL, 0};
     if (!checkpoint->checkpoints->resume) {
         return false;
     }
-    char name[NAME_SIZE], *head = head_text(checkpoint, what, bits);
-    Mapped mapped = {NULL, 0};
-    file_name(name, checkpoint, what, bits);
-    if (head != NULL) {
-        mapped = map_file(checkpoint->checkpoints->directory, name);
+    if (state_file_init(&file, checkpoint, state)) {
+        mapped = map_file(checkpoint->checkpoints->directory, file.name);
     }
-    bool found = mapped.bytes != NULL && take_up(checkpoint, name, head, &mapped, visit, state);
+    bool found = mapped.bytes != NULL && take_up(checkpoint, &file, &mapped, state);
     if (mapped.bytes != NULL) {
         (void)munmap(mapped.bytes, mapped.size);
     }
-    free(head);
+    free(file.head);
     return found;
 }
 
 /* Everything into an open file, and onto the disk. */
-static bool write_state(FILE *file, char *head, RefVisit *visit, void *state)
+static bool write_state(FILE *file, char *head, const RefState *state)
 {
     RefArchive archive = {.file = file, .digest = REF_ARCHIVE_START};
     ref_archive_bytes(&archive, head, strlen(head) + 1);
-    visit(&archive, state);
+    state->visit(&archive, state->state);
     uint64_t digest = archive.digest;
     ref_archive_bytes(&archive, &digest, sizeof digest);
     return !archive.failed && atomic_file_flush(file) == 0 && fsync(fileno(file)) == 0;
@@ -277,17 +278,17 @@ static FILE *open_new(char name[NAME_SIZE + 8], int directory, const char *besid
 }
 
 /* Replaces the file of that name in an open directory. */
-static bool replace(int directory, const char *name, char *head, RefVisit *visit, void *state)
+static bool replace(int directory, const StateFile *old, const RefState *state)
 {
     char new[NAME_SIZE + 8];
-    FILE *file = open_new(new, directory, name);
-    bool ok = file != NULL && write_state(file, head, visit, state);
+    FILE *file = open_new(new, directory, old->name);
+    bool ok = file != NULL && write_state(file, old->head, state);
     int reason = errno;
     if (file != NULL && fclose(file) != 0) {
         reason = ok ? errno : reason;
         ok = false;
     }
-    if (ok && renameat(directory, new, directory, name) != 0) {
+    if (ok && renameat(directory, new, directory, old->name) != 0) {
         reason = errno;
         ok = false;
     }
@@ -298,10 +299,10 @@ static bool replace(int directory, const char *name, char *head, RefVisit *visit
     return ok && (fsync(directory) == 0 || errno == EINVAL || errno == EACCES);
 }
 
-static bool save(const char *path, const char *name, char *head, RefVisit *visit, void *state)
+static bool save(const char *path, const StateFile *file, const RefState *state)
 {
     int directory = checkpoint_directory_make(path);
-    bool ok = directory >= 0 && replace(directory, name, head, visit, state);
+    bool ok = directory >= 0 && replace(directory, file, state);
     int reason = errno;
     if (directory >= 0) {
         (void)close(directory); /* it was synced */
@@ -315,7 +316,7 @@ bool checkpoint_is_due(double seconds, double worked, double cost)
     return seconds == 0 || (worked >= seconds && worked >= CHECKPOINT_SHARE * cost);
 }
 
-static void offer(void *context, const char *what, mpfr_prec_t bits, RefVisit *visit, void *state)
+static void offer(void *context, const RefState *state)
 {
     Checkpoint *checkpoint = context;
     Checkpoints *checkpoints = checkpoint->checkpoints;
@@ -323,13 +324,12 @@ static void offer(void *context, const char *what, mpfr_prec_t bits, RefVisit *v
     if (!checkpoint_is_due(checkpoints->seconds, now - checkpoint->last, checkpoint->cost)) {
         return;
     }
-    char name[NAME_SIZE], *head = head_text(checkpoint, what, bits);
-    file_name(name, checkpoint, what, bits);
+    StateFile file;
     errno = ENOMEM;
-    if (head == NULL || !save(checkpoints->directory, name, head, visit, state)) {
+    if (!state_file_init(&file, checkpoint, state) || !save(checkpoints->directory, &file, state)) {
         complain_once(checkpoints);
     }
-    free(head);
+    free(file.head);
     checkpoint->last = clock_seconds();
     checkpoint->cost = checkpoint->last - now;
 }

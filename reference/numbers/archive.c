@@ -168,16 +168,14 @@ bool ref_archive_restore(const unsigned char *bytes, size_t size, RefVisit *visi
     return ok;
 }
 
-bool ref_keeper_restore(const RefKeeper *keeper, const char *what, mpfr_prec_t bits,
-                        RefVisit *visit, void *state)
+bool ref_keeper_restore(const RefKeeper *keeper, const RefState *state)
 {
-    return keeper != NULL && keeper->restore(keeper->context, what, bits, visit, state);
+    return keeper != NULL && keeper->restore(keeper->context, state);
 }
 
-void ref_keeper_offer(const RefKeeper *keeper, const char *what, mpfr_prec_t bits, RefVisit *visit,
-                      void *state)
+void ref_keeper_offer(const RefKeeper *keeper, const RefState *state)
 {
     if (keeper != NULL) {
-        keeper->offer(keeper->context, what, bits, visit, state);
+        keeper->offer(keeper->context, state);
     }
 }

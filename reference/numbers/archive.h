@@ -51,25 +51,29 @@ void ref_archive_number(RefArchive *archive, mpfr_ptr x);
 /* Writes or reads all of a state, which begins with a size_t: the layers that are done. */
 typedef void RefVisit(RefArchive *archive, void *state);
 
+/* An evaluation's state on the way: what and bits name it among those of the same owner. */
+typedef struct {
+    const char *what;
+    mpfr_prec_t bits;
+    RefVisit *visit;
+    void *state;
+} RefState;
+
 /* Reads a state of exactly these bytes.  false, and the state is as it was: they are not of it, or
  * memory is short.  The state is one that could be kept now. */
 bool ref_archive_restore(const unsigned char *bytes, size_t size, RefVisit *visit, void *state)
     __attribute__((warn_unused_result));
 
-/* Where an evaluation leaves its state on the way: what and bits name it among those of the same
- * owner.  restore: brings it back; false: none was kept.  offer: after a layer, to keep it if
- * enough work went into it. */
+/* Where evaluations leave their states.  restore: brings one back; false: none was kept.  offer:
+ * after a layer, to keep it if enough work went into it. */
 typedef struct {
     void *context;
-    bool (*restore)(void *context, const char *what, mpfr_prec_t bits, RefVisit *visit,
-                    void *state);
-    void (*offer)(void *context, const char *what, mpfr_prec_t bits, RefVisit *visit, void *state);
+    bool (*restore)(void *context, const RefState *state);
+    void (*offer)(void *context, const RefState *state);
 } RefKeeper;
 
 /* The same, with keeper NULL: nothing is kept. */
-bool ref_keeper_restore(const RefKeeper *keeper, const char *what, mpfr_prec_t bits,
-                        RefVisit *visit, void *state);
-void ref_keeper_offer(const RefKeeper *keeper, const char *what, mpfr_prec_t bits, RefVisit *visit,
-                      void *state);
+bool ref_keeper_restore(const RefKeeper *keeper, const RefState *state);
+void ref_keeper_offer(const RefKeeper *keeper, const RefState *state);
 
 #endif

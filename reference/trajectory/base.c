@@ -188,7 +188,6 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
                        const RefBaseOptions *options)
 {
     const RefBaseOptions none = {0}, *with = options != NULL ? options : &none;
-    const char *what = "base";
     const RefKeeper *keeper = with->keeper;
     RefBase *base = calloc(1, sizeof *base);
     if (base == NULL) {
@@ -210,12 +209,13 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     if (making.ok && base->tape != NULL) {
         keeper = NULL; /* what a tape serves is made again sooner than it is read */
     }
+    const RefState state = {"base", bits, making_visit, &making};
     if (making.ok) {
-        (void)ref_keeper_restore(keeper, what, bits, making_visit, &making);
+        (void)ref_keeper_restore(keeper, &state);
     }
     while (making.ok && make_next(&making, with)) {
         if (making.ok) {
-            ref_keeper_offer(keeper, what, bits, making_visit, &making);
+            ref_keeper_offer(keeper, &state);
         }
     }
     ref_run_clear(making.original);
