@@ -181,11 +181,21 @@ double ref_certify_bytes(const Pair *pair);
  * sum of both; what is inherited of the difference (propagation.h). */
 typedef enum { RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM, RADIUS_INHERITED } RadiusOf;
 
-/* The exact numbers are within these radii: most is at least the 2-norm of any row's error, rows
- * first, ..., first + count - 1 in the columns' banks (content, hidden), squares at least the
- * sum of their squares.  Infinite where nothing is known, as of a run without radii. */
-void ref_run_radius(const RefRun *run, RadiusOf of, size_t first, size_t count, Columns columns,
-                    mpfr_ptr most, mpfr_ptr squares);
+/* Rows first, ..., first + count - 1 of a stream, in some columns. */
+typedef struct {
+    size_t first, count;
+    Columns columns;
+} RefBlock;
+
+/* most: the largest of rows' radii; squares: the sum of their squares, or NULL. */
+typedef struct {
+    mpfr_ptr most, squares;
+} RefRadii;
+
+/* The exact numbers are within these radii: most is at least the 2-norm of any row's error, in the
+ * columns' banks (content, hidden), squares at least the sum of their squares.  Infinite where
+ * nothing is known, as of a run without radii. */
+void ref_run_radius(const RefRun *run, RadiusOf of, RefBlock block, RefRadii radii);
 
 /* most is at least what the largest score of the last layer may be off by. */
 void ref_run_score_radius(const RefRun *run, mpfr_ptr most);
@@ -300,22 +310,27 @@ typedef struct {
     size_t first, count;
 } RefRows;
 
-/* The errors after layer (from 1), over these token rows and pair->compared[layer - 1]; leaks
- * and the largest score are of every row. run: r(T') at that layer, certified, or NULL
+/* All that is compared after a layer (from 1).  run: r(T') at that layer, certified, or NULL
  * (construction, rounding and leaks absent, and approximation if the base keeps nothing of
  * r(T_infinity)); a run by itself needs a base that keeps its streams. converted, original: m(T')
  * and m(T), or NULL (their kinds absent). */
-void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
-                      RefRows rows, const RefRun *run, const MachineView *converted,
-                      const MachineView *original);
+typedef struct {
+    const Pair *pair;
+    const RefBase *base;
+    size_t layer;
+    const RefRun *run;
+    const MachineView *converted, *original;
+} RefLayer;
+
+/* The errors after a layer, over these token rows and pair->compared[layer - 1]; leaks and the
+ * largest score are of every row. */
+void ref_compare_rows(RefErrors *errors, const RefLayer *at, RefRows rows);
 
 /* The same over all n. */
-void ref_compare(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
-                 const RefRun *run, const MachineView *converted, const MachineView *original);
+void ref_compare(RefErrors *errors, const RefLayer *at);
 
 /* Of the machine alone: `observed` but for NORM_REL, which is relative to r(T); max_original
  * is m(T)'s. */
-void ref_compare_machines(RefErrors *errors, const Pair *pair, size_t layer, RefRows rows,
-                          const MachineView *converted, const MachineView *original);
+void ref_compare_machines(RefErrors *errors, const RefLayer *at, RefRows rows);
 
 #endif

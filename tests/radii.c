@@ -17,13 +17,13 @@ RefRun *with_radii(RefRun *run)
 mpfr_exp_t radius_exponent(const RefRun *run, RadiusOf of)
 {
     const Layout *layout = &run->model->layout;
-    mpfr_t most, squares;
-    mpfr_inits2(64, most, squares, (mpfr_ptr)0);
-    ref_run_radius(run, of, 0, layout_rows(layout), (Columns){0, layout_content(layout)}, most,
-                   squares);
+    mpfr_t most;
+    mpfr_init2(most, 64);
+    ref_run_radius(run, of, (RefBlock){0, layout_rows(layout), {0, layout_content(layout)}},
+                   (RefRadii){most, NULL});
     assert_true(mpfr_number_p(most));
     mpfr_exp_t exponent = mpfr_zero_p(most) ? mpfr_get_emin() : mpfr_get_exp(most);
-    mpfr_clears(most, squares, (mpfr_ptr)0);
+    mpfr_clear(most);
     return exponent;
 }
 

@@ -346,7 +346,7 @@ static void scores_are_the_layers_own(void **state)
         ref_errors_init(&errors);
         for (size_t layer = 1; layer <= spec.depth; layer++) {
             double expected = largest_score(&pair, base, layer);
-            ref_compare(&errors, &pair, base, layer, NULL, NULL, NULL);
+            ref_compare(&errors, &(RefLayer){&pair, base, layer, NULL, NULL, NULL});
             double got = mpfr_get_d(errors.scalar[SCALAR_SCORE].value, MPFR_RNDN);
             assert_int_equal(errors.scalar[SCALAR_SCORE].state, CELL_VALUE);
             assert_true(fabs(got - expected) <= 1e-14 * expected);

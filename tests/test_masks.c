@@ -89,7 +89,7 @@ static void masked_heads_need_no_omega(void **state)
         assert_non_null(base);
         for (size_t k = 0; k < 4; k++) {
             RefRun *run = run_all(&pair.converted, pair.converted_x, omegas[k], 256);
-            ref_compare(&errors, &pair, base, 3, run, NULL, NULL);
+            ref_compare(&errors, &(RefLayer){&pair, base, 3, run, NULL, NULL});
             assert_int_equal(errors.error[ERROR_CONSTRUCTION][NORM_MAX].state, CELL_ZERO);
             assert_int_equal(errors.error[ERROR_APPROXIMATION][NORM_MAX].state, CELL_ZERO);
             assert_int_equal(errors.scalar[SCALAR_BIAS_ROW].state, CELL_ZERO);

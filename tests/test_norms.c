@@ -126,19 +126,20 @@ static Agreement compare(const RefRun *e, const RefRun *converted, const RefRun 
 static bool has_digits(const RefRun *e, const Layout *layout, RefRows rows, int digits)
 {
     Real largest = real_of(0);
-    mpfr_t most, squares;
+    mpfr_t most;
     for (size_t i = 0; i < rows.count * layout_content(layout); i++) {
         size_t row = rows.first + i / layout_content(layout), c = i % layout_content(layout);
         largest = real_max(largest, real_abs(real_of_mpfr(ref_run_difference(e, row, c))));
     }
-    mpfr_inits2(64, most, squares, (mpfr_ptr)0);
-    ref_run_radius(e, RADIUS_DIFFERENCE, rows.first, rows.count,
-                   (Columns){0, layout_content(layout)}, most, squares);
+    mpfr_init2(most, 64);
+    ref_run_radius(e, RADIUS_DIFFERENCE,
+                   (RefBlock){rows.first, rows.count, {0, layout_content(layout)}},
+                   (RefRadii){most, NULL});
     mpfr_mul_d(most, most, pow(10, digits), MPFR_RNDU);
     bool bias = rows.first == layout_bias_row(layout);
     bool has = (bias && real_compare(largest, real_of(0)) == 0) ||
                (mpfr_number_p(most) && real_compare(real_of_mpfr(most), largest) < 0);
-    mpfr_clears(most, squares, (mpfr_ptr)0);
+    mpfr_clear(most);
     return has;
 }
 
@@ -490,7 +491,7 @@ static void check_pair_proofs(const Pair *pair, const CaseSpec *spec, size_t *ze
     ref_errors_init(&errors);
     for (size_t l = 1; l <= spec->depth; l++) {
         ref_run_layer(run);
-        ref_compare(&errors, pair, base, l, run, NULL, NULL);
+        ref_compare(&errors, &(RefLayer){pair, base, l, run, NULL, NULL});
         assert_false(errors.contradiction);
         if (spec->mask == MASK_CAUSAL && spec->construction != CONSTRUCTION_MASKED) {
             assert_int_equal(errors.scalar[SCALAR_BIAS_ROW].state, CELL_ZERO);

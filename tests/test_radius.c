@@ -93,14 +93,14 @@ static void row_distance(mpfr_ptr norm, const RefRun *a, const RefRun *b, Radius
 static void compare_row(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, size_t row,
                         Columns columns, const char *what)
 {
-    mpfr_t norm, radius, other, squares;
-    mpfr_inits2(REF_CELL_BITS, norm, radius, other, squares, (mpfr_ptr)0);
+    mpfr_t norm, radius, other;
+    mpfr_inits2(REF_CELL_BITS, norm, radius, other, (mpfr_ptr)0);
     row_distance(norm, a, b, of, row, columns);
-    ref_run_radius(a, of, row, 1, columns, radius, squares);
-    ref_run_radius(b, of, row, 1, columns, other, squares);
+    ref_run_radius(a, of, (RefBlock){row, 1, columns}, (RefRadii){radius, NULL});
+    ref_run_radius(b, of, (RefBlock){row, 1, columns}, (RefRadii){other, NULL});
     mpfr_add(radius, radius, other, MPFR_RNDU);
     take_row(tally, norm, radius, what);
-    mpfr_clears(norm, radius, other, squares, (mpfr_ptr)0);
+    mpfr_clears(norm, radius, other, (mpfr_ptr)0);
 }
 
 static void compare_runs(Tally *tally, const RefRun *a, const RefRun *b, const char *what)
@@ -554,13 +554,13 @@ enum { CLOSED_ENTRIES = 8 * 8 };
 static void check_closed(Tally *tally, const CaseSpec *spec, double omega)
 {
     Real closed[CLOSED_ENTRIES];
-    mpfr_t norm, radius, squares;
+    mpfr_t norm, radius;
     Pair pair = pair_make(spec);
     const Layout *layout = &pair.converted.layout;
     size_t width = layout_content(layout);
     Evaluated e = {&pair.converted, pair.converted_x, pair.bias_row_content, omega, true};
     RefRun *run = open_certified(&e, e.x, BITS);
-    mpfr_inits2(REF_CELL_BITS, norm, radius, squares, (mpfr_ptr)0);
+    mpfr_inits2(REF_CELL_BITS, norm, radius, (mpfr_ptr)0);
     assert_true((layout->n + 1) * width <= CLOSED_ENTRIES);
     closed_construction(closed, spec, &pair, omega);
     ref_run_layer(run);
@@ -572,10 +572,11 @@ static void check_closed(Tally *tally, const CaseSpec *spec, double omega)
             sum = real_add(sum, real_mul(d, d));
         }
         mpfr_set_d(norm, real_double(real_sqrt(sum)), MPFR_RNDN);
-        ref_run_radius(run, RADIUS_DIFFERENCE, row, 1, (Columns){0, width}, radius, squares);
+        ref_run_radius(run, RADIUS_DIFFERENCE, (RefBlock){row, 1, {0, width}},
+                       (RefRadii){radius, NULL});
         take_row(tally, norm, radius, construction_names[spec->construction]);
     }
-    mpfr_clears(norm, radius, squares, (mpfr_ptr)0);
+    mpfr_clears(norm, radius, (mpfr_ptr)0);
     ref_run_clear(run);
     case_clear(&pair);
 }
@@ -819,11 +820,11 @@ static void rows_add_up(void **state)
         &(Evaluated){&pair.converted, pair.converted_x, pair.bias_row_content, 8, true},
         pair.converted_x, BITS);
     ref_run_layer(run);
-    ref_run_radius(run, RADIUS_SUM, 0, layout->n, content, most, squares);
+    ref_run_radius(run, RADIUS_SUM, (RefBlock){0, layout->n, content}, (RefRadii){most, squares});
     mpfr_set_zero(sum, 1);
     mpfr_set_zero(largest, 1);
     for (size_t i = 0; i < layout->n; i++) {
-        ref_run_radius(run, RADIUS_SUM, i, 1, content, one, own);
+        ref_run_radius(run, RADIUS_SUM, (RefBlock){i, 1, content}, (RefRadii){one, own});
         mpfr_max(largest, largest, one, MPFR_RNDU);
         mpfr_sqr(one, one, MPFR_RNDU);
         mpfr_add(sum, sum, one, MPFR_RNDU);
@@ -869,16 +870,16 @@ static double bits_lost(const RefRun *run, RadiusOf of)
 {
     const Layout *layout = &run->model->layout;
     double size = -INFINITY;
-    mpfr_t radius, squares;
-    mpfr_inits2(REF_CELL_BITS, radius, squares, (mpfr_ptr)0);
+    mpfr_t radius;
+    mpfr_init2(radius, REF_CELL_BITS);
     for (size_t i = 0; i < layout->n; i++) {
         for (size_t c = 0; c < layout->d; c++) {
             size = fmax(size, log2_of(entry(run, of, i, c)));
         }
     }
-    ref_run_radius(run, of, 0, layout->n, (Columns){0, layout->d}, radius, squares);
+    ref_run_radius(run, of, (RefBlock){0, layout->n, {0, layout->d}}, (RefRadii){radius, NULL});
     double lost = log2_of(radius) + (double)run->ev.bits - size;
-    mpfr_clears(radius, squares, (mpfr_ptr)0);
+    mpfr_clear(radius);
     return lost;
 }
 

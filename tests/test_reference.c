@@ -221,8 +221,8 @@ static void unresolved_is_bounded_never_zero(void **state)
     spec.bias_row_content = CONTENT_NONE;
     compared_open(&few, &spec, 100, 192);
     compared_open(&many, &spec, 100, 512);
-    ref_compare(&few.errors, &few.pair, few.base, 1, few.run, NULL, NULL);
-    ref_compare(&many.errors, &many.pair, many.base, 1, many.run, NULL, NULL);
+    ref_compare(&few.errors, &(RefLayer){&few.pair, few.base, 1, few.run, NULL, NULL});
+    ref_compare(&many.errors, &(RefLayer){&many.pair, many.base, 1, many.run, NULL, NULL});
     assert_int_equal(cell_state(&many, ERROR_CONSTRUCTION), CELL_VALUE);
     for (int norm = 0; norm < NORM_COUNT; norm++) {
         const RefCell *bound = &few.errors.error[ERROR_CONSTRUCTION][norm];
@@ -247,11 +247,11 @@ static void machines_are_compared_honestly(void **state)
     MachineView view = {entries, 3};
     spec.bias_row_content = CONTENT_NONE;
     compared_open(&c, &spec, 20, 256);
-    ref_compare(&c.errors, &c.pair, c.base, 1, c.run, &view, &view);
+    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, &view, &view});
     assert_int_equal(cell_state(&c, ERROR_OBSERVED), CELL_ZERO);
     assert_int_equal(cell_state(&c, ERROR_TOTAL), CELL_VALUE);
     entries[7] = NAN;
-    ref_compare(&c.errors, &c.pair, c.base, 1, c.run, &view, NULL);
+    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, &view, NULL});
     assert_int_equal(cell_state(&c, ERROR_TOTAL), CELL_NONFINITE);
     assert_int_equal(cell_state(&c, ERROR_ROUNDING), CELL_NONFINITE);
     assert_int_equal(cell_state(&c, ERROR_NATIVE), CELL_ABSENT);
@@ -280,7 +280,7 @@ static void wide_streams_are_compared_in_all_columns(void **state)
     for (size_t p = 0; p <= sizeof places / sizeof *places; p++) {
         bool off = p > 0;
         entries[off ? places[p - 1] : 0] += off ? 1 : 0;
-        ref_compare(&c.errors, &c.pair, c.base, 1, c.run, &view, &view);
+        ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, &view, &view});
         entries[off ? places[p - 1] : 0] -= off ? 1 : 0;
         for (ErrorKind kind = ERROR_ROUNDING; kind <= ERROR_TOTAL; kind++) {
             const RefCell *cell = c.errors.error[kind];
@@ -309,7 +309,7 @@ static void a_perfect_machine_is_bounded(void **state)
     double x = c.pair.original_x[0], w = c.pair.original.sublayers[0].direct.w1[0];
     volatile double product = x * w;
     entries[0] = product;
-    ref_compare(&c.errors, &c.pair, c.base, 1, c.run, NULL, &view);
+    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, NULL, &view});
     double residue = fabs(fma(x, w, -product));
     if (residue > 0) {
         assert_int_equal(cell_state(&c, ERROR_NATIVE), CELL_VALUE);
@@ -328,11 +328,11 @@ static void a_false_theorem_is_a_contradiction(void **state)
     Compared c;
     compared_open(&c, &spec, 20, 256);
     assert_false(c.pair.limit_is_original);
-    ref_compare(&c.errors, &c.pair, c.base, 1, c.run, NULL, NULL);
+    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, NULL, NULL});
     assert_false(c.errors.contradiction);
     assert_int_equal(cell_state(&c, ERROR_APPROXIMATION), CELL_VALUE);
     c.pair.limit_is_original = true;
-    ref_compare(&c.errors, &c.pair, c.base, 1, c.run, NULL, NULL);
+    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, NULL, NULL});
     assert_true(c.errors.contradiction);
     compared_close(&c);
 }
@@ -346,10 +346,10 @@ static void independence_of_omega_is_proven(void **state)
     spec.n = 1;
     spec.bias_row_content = CONTENT_NONE;
     compared_open(&c, &spec, 20, 256);
-    ref_compare(&c.errors, &c.pair, c.base, 1, c.run, NULL, NULL);
+    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, NULL, NULL});
     assert_int_equal(cell_state(&c, ERROR_CONSTRUCTION), CELL_ZERO);
     ref_run_layer(c.run);
-    ref_compare(&c.errors, &c.pair, c.base, 2, c.run, NULL, NULL);
+    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 2, c.run, NULL, NULL});
     assert_int_equal(cell_state(&c, ERROR_CONSTRUCTION), CELL_VALUE);
     compared_close(&c);
 }

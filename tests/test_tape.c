@@ -47,8 +47,8 @@ static void assert_same_radii(const RefRun *a, const RefRun *b)
     for (size_t i = 0; i < a->stream.rows; i++) {
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
             const Columns columns = {0, a->stream.columns};
-            ref_run_radius(a, all[k], i, 1, columns, most[0], squares[0]);
-            ref_run_radius(b, all[k], i, 1, columns, most[1], squares[1]);
+            ref_run_radius(a, all[k], (RefBlock){i, 1, columns}, (RefRadii){most[0], squares[0]});
+            ref_run_radius(b, all[k], (RefBlock){i, 1, columns}, (RefRadii){most[1], squares[1]});
             assert_true(mpfr_equal_p(most[0], most[1]) && mpfr_equal_p(squares[0], squares[1]));
         }
     }

@@ -120,13 +120,13 @@ static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *c
                           const MachineView *original)
 {
     RefRows rows = rows_of(evaluation->point);
+    const RefLayer at = {&evaluation->shared->pair, evaluation->base, row->layer,
+                         evaluation->run,           converted,        original};
     if (!point_has_reference(evaluation->point)) {
-        ref_compare_machines(&row->errors, &evaluation->shared->pair, row->layer, rows, converted,
-                             original);
+        ref_compare_machines(&row->errors, &at, rows);
         return;
     }
-    ref_compare_rows(&row->errors, &evaluation->shared->pair, evaluation->base, row->layer, rows,
-                     evaluation->run, converted, original);
+    ref_compare_rows(&row->errors, &at, rows);
     if (evaluation->propagation != NULL) {
         ref_propagation_compare(&row->errors, evaluation->propagation, rows, converted);
     }

@@ -86,8 +86,9 @@ static bool offs_init(Offs *offs, const PositionLogits *logits, const FinalStrea
     mpfr_inits2(64, offs->original, offs->change, x_off, e_off, more, (mpfr_ptr)0);
     ref_errors_init(&offs->errors);
     ref_errors_set_digits(&offs->errors, point_digits(final->point));
-    ref_compare_rows(&offs->errors, pair, final->base, pair->original.depth, (RefRows){p, 1},
-                     final->run, &final->converted, &final->original);
+    const RefLayer last = {pair,       final->base,       pair->original.depth,
+                           final->run, &final->converted, &final->original};
+    ref_compare_rows(&offs->errors, &last, (RefRows){p, 1});
     entry_off(x_off, &error[ERROR_NATIVE][NORM_MAX]);
     entry_off(e_off, &error[ERROR_CONSTRUCTION][NORM_MAX]);
     if (!pair->limit_is_original) {

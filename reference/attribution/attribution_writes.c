@@ -312,14 +312,14 @@ static void freeze_norm(Scratch *s, RefWrites *writes)
 static void add_off(const Scratch *s, RefWrites *writes, const RefRun *run)
 {
     const Columns content = {0, s->x.columns};
-    mpfr_t radius, squares;
-    mpfr_inits2(64, radius, squares, (mpfr_ptr)0);
-    ref_run_radius(run, RADIUS_STREAM, s->row, 1, content, radius, squares);
+    mpfr_t radius;
+    mpfr_init2(radius, 64);
+    ref_run_radius(run, RADIUS_STREAM, (RefBlock){s->row, 1, content}, (RefRadii){radius, NULL});
     if (run->next.layer == run->model->depth) {
         mpfr_mul_2ui(radius, radius, 1, MPFR_RNDU);
     }
     mpfr_add(writes->off, writes->off, radius, MPFR_RNDU);
-    mpfr_clears(radius, squares, (mpfr_ptr)0);
+    mpfr_clear(radius);
 }
 
 static void write_all(Scratch *s, RefWrites *writes, RefRun *run)

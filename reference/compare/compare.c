@@ -35,27 +35,29 @@ static void compare_onehot(RefErrors *errors, const RefRun *run)
     mpfr_clears(max, t, (mpfr_ptr)0);
 }
 
-/* Rows first, ..., first + count - 1 of T' in some columns, of which `proven` holds. */
+/* A block of r(T'), of whose entries `proven` holds. */
 typedef struct {
-    size_t first, count;
-    Columns columns;
+    RefBlock block;
     int proven;
-} Block;
+} Leak;
 
-/* The cell of the largest entry of a block of r(T'). */
-static void settle_leak(RefErrors *errors, RefScalar scalar, const Known *known, const Block *block)
+/* The cell of its largest entry; zero: what an entry that is proven to be 0 may be off by. */
+static void settle_leak(Comparison *comparison, RefScalar scalar, const Leak *leak,
+                        mpfr_srcptr zero)
 {
-    const RefRun *run = known->run;
+    const RefRun *run = comparison->at->run;
+    RefErrors *errors = comparison->errors;
     RefCell *cell = &errors->scalar[scalar];
-    mpfr_t max, error, squares;
-    mpfr_inits2(REF_CELL_BITS, max, error, squares, (mpfr_ptr)0);
+    const RefBlock *block = &leak->block;
+    mpfr_t max, error;
+    mpfr_inits2(REF_CELL_BITS, max, error, (mpfr_ptr)0);
     norms_block_max(max, run_outcome(run), block->first, block->count, block->columns);
-    ref_run_radius(run, RADIUS_SUM, block->first, block->count, block->columns, error, squares);
+    ref_run_radius(run, RADIUS_SUM, *block, (RefRadii){error, NULL});
     comparison_limit(error);
-    if ((block->proven & PROVEN_ZERO) != 0) {
-        errors->contradiction |= !cell_zero(cell, max, known->error);
+    if ((leak->proven & PROVEN_ZERO) != 0) {
+        errors->contradiction |= !cell_zero(cell, max, zero);
     } else {
-        if ((block->proven & PROVEN_GIVEN) != 0) {
+        if ((leak->proven & PROVEN_GIVEN) != 0) {
             mpfr_set_zero(error, 1);
         }
         cell_settle(cell, max, error);
@@ -63,26 +65,26 @@ static void settle_leak(RefErrors *errors, RefScalar scalar, const Known *known,
         double *most = hidden ? &errors->hidden : &errors->lacking;
         *most = fmax(*most, cell_lacks(cell, max, error));
     }
-    mpfr_clears(max, error, squares, (mpfr_ptr)0);
+    mpfr_clears(max, error, (mpfr_ptr)0);
 }
 
 /* The largest entries of the bias row, of the columns that the layer clears, and of the block that
- * tells rows apart, into the errors' scalars. */
-static void leaks_compare(RefErrors *errors, const Known *known)
+ * tells rows apart, into the errors' scalars.  zero: as settle_leak has it. */
+static void leaks_compare(Comparison *comparison, mpfr_srcptr zero)
 {
-    const Layout *layout = &known->pair->converted.layout;
-    const size_t layer = known->layer;
-    Columns cleared = known->pair->cleared[layer - 1], content = {0, layout_content(layout)};
+    const RefLayer *at = comparison->at;
+    const RefProof *proof = at->base->proof;
+    const Layout *layout = &at->pair->converted.layout;
+    Columns cleared = at->pair->cleared[at->layer - 1], content = {0, layout_content(layout)};
     if (layout->bias_row != BIAS_ROW_NONE) {
-        const Block bias = {layout_bias_row(layout), 1, content,
-                            proof_bias_row(known->proof, layer)};
-        settle_leak(errors, SCALAR_BIAS_ROW, known, &bias);
-        compare_onehot(errors, known->run);
+        const Leak bias = {{layout_bias_row(layout), 1, content}, proof_bias_row(proof, at->layer)};
+        settle_leak(comparison, SCALAR_BIAS_ROW, &bias, zero);
+        compare_onehot(comparison->errors, at->run);
     }
     if (cleared.count > 0) {
-        const Block hidden = {layout_token_row(layout, 0), layout->n, cleared,
-                              proof_cleared(known->proof, layer)};
-        settle_leak(errors, SCALAR_HIDDEN, known, &hidden);
+        const Leak hidden = {{layout_token_row(layout, 0), layout->n, cleared},
+                             proof_cleared(proof, at->layer)};
+        settle_leak(comparison, SCALAR_HIDDEN, &hidden, zero);
     }
 }
 
@@ -122,96 +124,115 @@ static void compare_score(RefErrors *errors, const RefBase *base, size_t layer)
     mpfr_clear(error);
 }
 
-/* e as it is carried, or as a difference.  error: for its error; same: it is proven to be 0. */
-static void ask_construction(Comparison *comparison, const Known *known, const Streams *streams,
-                             Stream *error, bool same)
+/* e as it is carried, or as a difference.  same: it is proven to be 0. */
+static void ask_construction(Comparison *comparison, Streams *streams, bool same)
 {
-    Side e = {.difference = known->run}, nothing = {.nothing = true};
-    if (known->run->e == NULL) {
+    const RefRun *run = comparison->at->run;
+    Stream *error = &streams->e;
+    Question question = {.kind = ERROR_CONSTRUCTION, .proven_zero = same};
+    if (run->e == NULL) {
         stream_add_errors(error, &streams->limit, &streams->converted);
-        comparison_ask(comparison, ERROR_CONSTRUCTION, streams->converted.side, streams->limit.side,
-                       stream_off(error), same);
-        return;
+        question.a = streams->converted.side;
+        question.b = streams->limit.side;
+    } else {
+        question.a = error->side = (Side){.difference = run};
+        question.b = (Side){.nothing = true};
+        stream_radius(error, comparison);
+        if (same) {
+            mpfr_set_zero(error->error, 1);
+            mpfr_set_zero(error->root, 1);
+        }
     }
-    error->side = e;
-    stream_radius(error, comparison, known);
-    if (same) {
-        mpfr_set_zero(error->error, 1);
-        mpfr_set_zero(error->root, 1);
-    }
-    comparison_ask(comparison, ERROR_CONSTRUCTION, e, nothing, stream_off(error), same);
+    question.off = stream_off(error);
+    comparison_ask(comparison, question);
+}
+
+/* A machine's stream less another. */
+static void ask_about(Comparison *comparison, ErrorKind kind, Side machine, const Stream *other)
+{
+    comparison_ask(
+        comparison,
+        (Question){.kind = kind, .a = machine, .b = other->side, .off = stream_off(other)});
 }
 
 /* What the machine's streams say, either of which may be NULL. */
-static void ask_machine(Comparison *comparison, const Streams *streams,
-                        const MachineView *converted, const MachineView *original)
+static void ask_machine(Comparison *comparison, const Streams *streams)
 {
+    const MachineView *converted = comparison->at->converted, *original = comparison->at->original;
     Side m_t = {.machine = original}, m_prime = {.machine = converted};
-    const Stream *t = &streams->original, *prime = &streams->converted;
-    if (converted != NULL && prime->there) {
-        comparison_ask(comparison, ERROR_ROUNDING, m_prime, prime->side, stream_off(prime), false);
+    if (converted != NULL && streams->converted.there) {
+        ask_about(comparison, ERROR_ROUNDING, m_prime, &streams->converted);
     }
     if (original != NULL) {
-        comparison_ask(comparison, ERROR_NATIVE, m_t, t->side, stream_off(t), false);
+        ask_about(comparison, ERROR_NATIVE, m_t, &streams->original);
     }
     if (converted != NULL) {
-        comparison_ask(comparison, ERROR_TOTAL, m_prime, t->side, stream_off(t), false);
+        ask_about(comparison, ERROR_TOTAL, m_prime, &streams->original);
     }
     if (converted != NULL && original != NULL) {
-        comparison_ask(comparison, ERROR_OBSERVED, m_prime, m_t, (Off){NULL, NULL}, false);
+        comparison_ask(comparison, (Question){.kind = ERROR_OBSERVED, .a = m_prime, .b = m_t});
     }
 }
 
-void ref_compare_rows(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
-                      RefRows rows, const RefRun *run, const MachineView *converted,
-                      const MachineView *original)
+/* Of r(T_infinity), where it is there: how far it is from r(T). */
+static void ask_approximation(Comparison *comparison, Streams *streams, bool given)
+{
+    Stream *both = &streams->both;
+    bool zero = given && mpfr_zero_p(streams->original.error);
+    if (streams->limit.there) {
+        stream_add_errors(both, &streams->limit, &streams->original);
+        comparison_ask(comparison,
+                       (Question){.kind = ERROR_APPROXIMATION,
+                                  .a = streams->limit.side,
+                                  .b = streams->original.side,
+                                  .off = stream_off(both),
+                                  .proven_zero = comparison->at->pair->limit_is_original || zero});
+    }
+}
+
+void ref_compare_rows(RefErrors *errors, const RefLayer *at, RefRows rows)
 {
     mpfr_t norm;
+    const RefBase *base = at->base;
+    const RefRun *run = at->run;
     Streams streams = {0};
     Stream *const all[] = {&streams.original, &streams.limit, &streams.converted, &streams.e,
                            &streams.both};
-    int proven = proof_compared(base->proof, layer, rows);
+    int proven = proof_compared(base->proof, at->layer, rows);
     mpfr_prec_t bits = run != NULL && run->ev.bits > base->bits ? run->ev.bits : base->bits;
     Comparison comparison = {.errors = errors,
+                             .at = at,
                              .rows = rows,
-                             .columns = pair->compared[layer - 1],
+                             .columns = at->pair->compared[at->layer - 1],
                              .bits = bits + 64,
                              .norm_original = norm,
                              .norm_off = streams.original.root};
-    const Known known = {pair, base->proof, run, layer, streams.converted.error};
     errors_reset(errors);
     mpfr_init2(norm, REF_CELL_BITS);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         mpfr_inits2(REF_CELL_BITS, all[i]->error, all[i]->root, (mpfr_ptr)0);
     }
-    original_size(errors, norm, &base->original[layer - 1], rows);
+    original_size(errors, norm, &base->original[at->layer - 1], rows);
     errors->left_range = mpfr_nan_p(errors->max_original) || (run != NULL && run->left_range);
     errors->contradiction = base->astray || (run != NULL && run->astray);
-    streams_set(&streams, &comparison, &known, base, proven);
-    if (streams.limit.there) {
-        bool zero = (proven & PROVEN_GIVEN) != 0 && mpfr_zero_p(streams.original.error);
-        stream_add_errors(&streams.both, &streams.limit, &streams.original);
-        comparison_ask(&comparison, ERROR_APPROXIMATION, streams.limit.side, streams.original.side,
-                       stream_off(&streams.both), pair->limit_is_original || zero);
-    }
+    streams_set(&streams, &comparison, proven);
+    ask_approximation(&comparison, &streams, (proven & PROVEN_GIVEN) != 0);
     if (run != NULL) {
-        ask_construction(&comparison, &known, &streams, &streams.e, (proven & PROVEN_SAME) != 0);
-        leaks_compare(errors, &known);
+        ask_construction(&comparison, &streams, (proven & PROVEN_SAME) != 0);
+        leaks_compare(&comparison, streams.converted.error);
     }
-    ask_machine(&comparison, &streams, converted, original);
+    ask_machine(&comparison, &streams);
     comparison_answer(&comparison);
-    compare_score(errors, base, layer);
+    compare_score(errors, base, at->layer);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         mpfr_clears(all[i]->error, all[i]->root, (mpfr_ptr)0);
     }
     mpfr_clear(norm);
 }
 
-void ref_compare(RefErrors *errors, const Pair *pair, const RefBase *base, size_t layer,
-                 const RefRun *run, const MachineView *converted, const MachineView *original)
+void ref_compare(RefErrors *errors, const RefLayer *at)
 {
-    RefRows all = {0, pair->original.layout.n};
-    ref_compare_rows(errors, pair, base, layer, all, run, converted, original);
+    ref_compare_rows(errors, at, (RefRows){0, at->pair->original.layout.n});
 }
 
 /* The largest |entry| of some rows and columns of m(T); NaN if one is. */
@@ -227,18 +248,23 @@ static double machine_largest(const MachineView *original, RefRows rows, Columns
     return most;
 }
 
-void ref_compare_machines(RefErrors *errors, const Pair *pair, size_t layer, RefRows rows,
-                          const MachineView *converted, const MachineView *original)
+void ref_compare_machines(RefErrors *errors, const RefLayer *at, RefRows rows)
 {
-    Columns columns = pair->compared[layer - 1];
-    Side m_t = {.machine = original}, m_prime = {.machine = converted};
     mpfr_t zero; /* r(T)'s norm, so that there is no relative error */
     mpfr_init2(zero, REF_CELL_BITS);
     mpfr_set_zero(zero, 1);
-    Comparison comparison = {errors, rows, columns, REF_CELL_BITS + 64, zero, NULL, {{0}}, 0};
+    Comparison comparison = {.errors = errors,
+                             .at = at,
+                             .rows = rows,
+                             .columns = at->pair->compared[at->layer - 1],
+                             .bits = REF_CELL_BITS + 64,
+                             .norm_original = zero};
+    double largest = machine_largest(at->original, rows, comparison.columns);
     errors_reset(errors);
-    mpfr_set_d(errors->max_original, machine_largest(original, rows, columns), MPFR_RNDN);
-    comparison_ask(&comparison, ERROR_OBSERVED, m_prime, m_t, (Off){NULL, NULL}, false);
+    mpfr_set_d(errors->max_original, largest, MPFR_RNDN);
+    comparison_ask(&comparison, (Question){.kind = ERROR_OBSERVED,
+                                           .a = {.machine = at->converted},
+                                           .b = {.machine = at->original}});
     comparison_answer(&comparison);
     mpfr_clear(zero);
 }

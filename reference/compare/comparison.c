@@ -30,42 +30,45 @@ mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t
                                      : ap_at(&run->stream, row, column);
 }
 
-/* A machine's entries of a row, from the first-th of the columns compared on. */
-static const double *machine_entries(const Side *side, Columns columns, size_t i, size_t first)
+/* Entries of token i's row: `count` of the columns compared, from the first-th on. */
+typedef struct {
+    Columns columns;
+    size_t i, first, count;
+} RowPart;
+
+static const double *machine_entries(const Side *side, const RowPart *part)
 {
-    return side->machine->data + i * side->machine->ld + columns.first + first;
+    return side->machine->data + part->i * side->machine->ld + part->columns.first + part->first;
 }
 
-/* d [count] = a side's entries of a row, from the first-th of the columns compared on. */
-static void side_take(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t first,
-                      size_t count)
+/* d = a side's entries. */
+static void side_take(mpfr_ptr d, const Side *side, const RowPart *part)
 {
     if (side->machine == NULL) {
-        lanes_set(d, comparison_entry(side, columns, i, first), count);
+        lanes_set(d, comparison_entry(side, part->columns, part->i, part->first), part->count);
         return;
     }
-    for (size_t c = 0; c < count; c++) {
-        limbs_set_d(d + c, machine_entries(side, columns, i, first)[c]);
+    for (size_t c = 0; c < part->count; c++) {
+        limbs_set_d(d + c, machine_entries(side, part)[c]);
     }
 }
 
 /* d -= those. */
-static void side_subtract(mpfr_ptr d, const Side *side, Columns columns, size_t i, size_t first,
-                          size_t count)
+static void side_subtract(mpfr_ptr d, const Side *side, const RowPart *part)
 {
     double below[NORMS_COLUMNS];
     if (side->nothing) {
         return;
     }
     if (side->machine == NULL) {
-        mpfr_srcptr entry = comparison_entry(side, columns, i, first);
-        lanes_sub(d, numbers_row(d), numbers_row(entry), count);
+        mpfr_srcptr entry = comparison_entry(side, part->columns, part->i, part->first);
+        lanes_sub(d, numbers_row(d), numbers_row(entry), part->count);
         return;
     }
-    for (size_t c = 0; c < count; c++) {
-        below[c] = -machine_entries(side, columns, i, first)[c];
+    for (size_t c = 0; c < part->count; c++) {
+        below[c] = -machine_entries(side, part)[c];
     }
-    lanes_add_doubles(d, below, count);
+    lanes_add_doubles(d, below, part->count);
 }
 
 /* Takes in the difference of two sides, row by row. */
@@ -76,17 +79,24 @@ static void add_differences(Norms *norms, const Comparison *comparison, const Qu
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = 0; c < columns.count; c += NORMS_COLUMNS) {
             size_t left = columns.count - c, some = left < NORMS_COLUMNS ? left : NORMS_COLUMNS;
-            side_take(norms->d, &question->a, columns, i, c, some);
-            side_subtract(norms->d, &question->b, columns, i, c, some);
+            const RowPart part = {columns, i, c, some};
+            side_take(norms->d, &question->a, &part);
+            side_subtract(norms->d, &question->b, &part);
             norms_add(norms, some);
         }
     }
 }
 
-/* error = what a norm of a - b may be off by, of `count` entries (C33). */
-static void norm_error(mpfr_ptr error, const Comparison *comparison, const Off *off, Norm norm,
-                       unsigned long count, mpfr_srcptr value)
+/* A norm of a - b, and what it may be off by. */
+typedef struct {
+    mpfr_t value, error;
+} Measured;
+
+/* The error, where entries are off by `off` (C33). */
+static void norm_error(Measured *size, const Comparison *comparison, Norm norm, const Off *off)
 {
+    unsigned long count = (unsigned long)(comparison->rows.count * comparison->columns.count);
+    mpfr_ptr error = size->error;
     mpfr_t t, low;
     mpfr_inits2(REF_CELL_BITS, t, low, (mpfr_ptr)0);
     mpfr_set(error, norm == NORM_MAX ? off->entry : off->root, MPFR_RNDU);
@@ -94,7 +104,7 @@ static void norm_error(mpfr_ptr error, const Comparison *comparison, const Off *
         mpfr_sqrt_ui(t, count, MPFR_RNDD);
         mpfr_div(error, error, t, MPFR_RNDU);
     } else if (norm == NORM_REL) { /* (root + value off) / (norm - off) */
-        mpfr_mul(t, value, comparison->norm_off, MPFR_RNDU);
+        mpfr_mul(t, size->value, comparison->norm_off, MPFR_RNDU);
         mpfr_add(error, error, t, MPFR_RNDU);
         mpfr_sub(low, comparison->norm_original, comparison->norm_off, MPFR_RNDD);
         mpfr_div(error, error, low, MPFR_RNDU);
@@ -103,33 +113,26 @@ static void norm_error(mpfr_ptr error, const Comparison *comparison, const Off *
         }
     }
     if (norm != NORM_MAX || !mpfr_zero_p(error)) {
-        mpfr_mul_2si(t, value, -COMPARED_BITS, MPFR_RNDU);
+        mpfr_mul_2si(t, size->value, -COMPARED_BITS, MPFR_RNDU);
         mpfr_add(error, error, t, MPFR_RNDU);
     }
     comparison_limit(error);
     mpfr_clears(t, low, (mpfr_ptr)0);
 }
 
-/* A norm of the entries summed, and error = what it may be off by, where an entry is off by `off`;
- * false: it is a relative error, of a zero, which there is not. */
-static bool measure(mpfr_ptr value, mpfr_ptr error, const Comparison *comparison, Norms *norms,
-                    Norm norm, const Off *off)
+/* Of the entries summed; false: it is a relative error, of a zero, which there is not. */
+static bool measure(mpfr_ptr value, const Comparison *comparison, Norms *norms, Norm norm)
 {
-    unsigned long count = (unsigned long)(comparison->rows.count * comparison->columns.count);
     if (norm == NORM_MAX) {
         mpfr_set(value, norms->max, MPFR_RNDN);
     } else if (norm == NORM_RMS) {
-        norms_root(value, norms, count);
+        norms_root(value, norms, comparison->rows.count * comparison->columns.count);
     } else {
         if (mpfr_zero_p(comparison->norm_original)) {
             return false;
         }
         norms_root(value, norms, 1);
         mpfr_div(value, value, comparison->norm_original, MPFR_RNDN);
-    }
-    mpfr_set_zero(error, 1);
-    if (off->root != NULL) {
-        norm_error(error, comparison, off, norm, count, value);
     }
     return true;
 }
@@ -143,19 +146,23 @@ static bool compare_sides(const Comparison *comparison, Question *question)
     Norms norms;
     norms_init(&norms, comparison->bits);
     add_differences(&norms, comparison, question);
-    mpfr_t value, error;
-    mpfr_inits2(REF_CELL_BITS, value, error, (mpfr_ptr)0);
+    Measured size;
+    mpfr_inits2(REF_CELL_BITS, size.value, size.error, (mpfr_ptr)0);
     for (int norm = 0; norm < NORM_COUNT; norm++) {
-        if (!measure(value, error, comparison, &norms, (Norm)norm, &question->off)) {
+        if (!measure(size.value, comparison, &norms, (Norm)norm)) {
             continue;
         }
+        mpfr_set_zero(size.error, 1);
+        if (question->off.root != NULL) {
+            norm_error(&size, comparison, (Norm)norm, &question->off);
+        }
         if (question->proven_zero) {
-            contradiction |= !cell_zero(&cells[norm], value, error);
+            contradiction |= !cell_zero(&cells[norm], size.value, size.error);
         } else {
-            cell_settle(&cells[norm], value, error);
+            cell_settle(&cells[norm], size.value, size.error);
         }
         if (question->off.root != NULL) {
-            double lacks = cell_lacks(&cells[norm], value, error);
+            double lacks = cell_lacks(&cells[norm], size.value, size.error);
             /* What two evaluations are apart may as well be nothing; a carried difference not. */
             bool noise = cells[norm].lacking == 0 && question->a.difference == NULL;
             if (!noise) {
@@ -165,15 +172,14 @@ static bool compare_sides(const Comparison *comparison, Question *question)
             }
         }
     }
-    mpfr_clears(value, error, (mpfr_ptr)0);
+    mpfr_clears(size.value, size.error, (mpfr_ptr)0);
     norms_clear(&norms);
     return contradiction;
 }
 
-void comparison_ask(Comparison *comparison, ErrorKind kind, Side a, Side b, Off off,
-                    bool proven_zero)
+void comparison_ask(Comparison *comparison, Question question)
 {
-    comparison->question[comparison->count++] = (Question){kind, a, b, off, proven_zero, 0, 0};
+    comparison->question[comparison->count++] = question;
 }
 
 /* Entries that are worth a parallel region. */
@@ -205,10 +211,10 @@ Off stream_off(const Stream *stream)
     return (Off){stream->error, stream->root};
 }
 
-void stream_radius(Stream *stream, const Comparison *comparison, const Known *known)
+void stream_radius(Stream *stream, const Comparison *comparison)
 {
     const Side *side = &stream->side;
-    const Layout *layout = &known->pair->converted.layout;
+    const Layout *layout = &comparison->at->pair->converted.layout;
     RefRows rows = comparison->rows;
     mpfr_t square;
     mpfr_init2(square, REF_CELL_BITS);
@@ -223,8 +229,9 @@ void stream_radius(Stream *stream, const Comparison *comparison, const Known *kn
         RadiusOf of = side->difference != NULL ? RADIUS_DIFFERENCE
                       : side->limit != NULL    ? RADIUS_STREAM
                                                : RADIUS_SUM;
-        ref_run_radius(known->run, of, layout_token_row(layout, rows.first), rows.count,
-                       comparison->columns, stream->error, stream->root);
+        size_t first = layout_token_row(layout, rows.first);
+        ref_run_radius(comparison->at->run, of, (RefBlock){first, rows.count, comparison->columns},
+                       (RefRadii){stream->error, stream->root});
     }
     mpfr_sqrt(stream->root, stream->root, MPFR_RNDU);
     /* squares may leave MPFR's exponents where their roots do not */
@@ -234,24 +241,28 @@ void stream_radius(Stream *stream, const Comparison *comparison, const Known *kn
     mpfr_clear(square);
 }
 
-/* given: the rows compared are proven to be what the stream began with, x [n, ld]; that is looked
- * at. */
-static void stream_set(Stream *stream, const Comparison *comparison, const Known *known, Side side,
-                       bool given, const double *x, size_t ld)
+/* The rows compared are proven to be what the stream began with, x [n, ld]? */
+typedef struct {
+    bool proven;
+    const double *x;
+    size_t ld;
+} Given;
+
+static void stream_set(Stream *stream, const Comparison *comparison, Side side, Given given)
 {
     Columns columns = comparison->columns;
     RefRows rows = comparison->rows;
     stream->there = true;
     stream->side = side;
-    stream_radius(stream, comparison, known);
-    if (!given) {
+    stream_radius(stream, comparison);
+    if (!given.proven) {
         return;
     }
     mpfr_set_zero(stream->error, 1);
     mpfr_set_zero(stream->root, 1);
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = 0; c < columns.count; c++) {
-            double entry = x[i * ld + columns.first + c];
+            double entry = given.x[i * given.ld + columns.first + c];
             if (mpfr_cmp_d(comparison_entry(&side, columns, i, c), entry) != 0) {
                 comparison->errors->contradiction = true;
             }
@@ -259,28 +270,27 @@ static void stream_set(Stream *stream, const Comparison *comparison, const Known
     }
 }
 
-void streams_set(Streams *streams, const Comparison *comparison, const Known *known,
-                 const RefBase *base, int proven)
+void streams_set(Streams *streams, const Comparison *comparison, int proven)
 {
-    const Pair *pair = known->pair;
-    const RefRun *run = known->run;
-    size_t l = known->layer - 1, d = layout_content(&pair->original.layout);
-    size_t wider = layout_content(&pair->converted.layout);
-    bool given = (proven & PROVEN_GIVEN) != 0;
-    bool original_given = proof_original_given(base->proof, known->layer, comparison->rows);
+    const RefLayer *at = comparison->at;
+    const Pair *pair = at->pair;
+    const RefBase *base = at->base;
+    const RefRun *run = at->run;
+    const size_t l = at->layer - 1;
+    const Given given = {(proven & PROVEN_GIVEN) != 0, pair->converted_x,
+                         layout_content(&pair->converted.layout)};
+    const Given original_given = {proof_original_given(base->proof, at->layer, comparison->rows),
+                                  pair->original_x, layout_content(&pair->original.layout)};
     Side original = {.mat = &base->original[l], .radius = &base->radius[l]};
-    stream_set(&streams->original, comparison, known, original, original_given, pair->original_x,
-               d);
+    stream_set(&streams->original, comparison, original, original_given);
     if (run != NULL) {
-        stream_set(&streams->converted, comparison, known, (Side){.run = run}, given,
-                   pair->converted_x, wider);
+        stream_set(&streams->converted, comparison, (Side){.run = run}, given);
     }
     if (run != NULL && run->e != NULL) {
-        stream_set(&streams->limit, comparison, known, (Side){.limit = run}, given,
-                   pair->converted_x, wider);
+        stream_set(&streams->limit, comparison, (Side){.limit = run}, given);
     } else if (base->limit != NULL) {
         Side limit = {.mat = &base->limit[l], .radius = &base->limit_radius[l]};
-        stream_set(&streams->limit, comparison, known, limit, given, pair->converted_x, wider);
+        stream_set(&streams->limit, comparison, limit, given);
     }
 }
 

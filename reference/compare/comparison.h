@@ -35,6 +35,7 @@ typedef struct {
 /* What every kind of error shares after one layer. */
 typedef struct {
     RefErrors *errors;
+    const RefLayer *at;
     RefRows rows;
     Columns columns;
     mpfr_prec_t bits;          /* holds any difference's leading bits */
@@ -55,20 +56,10 @@ void comparison_limit(mpfr_ptr error);
 mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t c);
 
 /* One kind more. */
-void comparison_ask(Comparison *comparison, ErrorKind kind, Side a, Side b, Off off,
-                    bool proven_zero);
+void comparison_ask(Comparison *comparison, Question question);
 
 /* The norms of all that was asked, into the errors. */
 void comparison_answer(Comparison *comparison);
-
-/* A run after a layer, and the proof that says which of its entries are 0. */
-typedef struct {
-    const Pair *pair;
-    const RefProof *proof;
-    const RefRun *run;
-    size_t layer;
-    mpfr_srcptr error; /* of r(T') */
-} Known;
 
 /* A stream after a layer, where there is one, and what an entry of it may be off by, and all
  * compared entries together. */
@@ -85,14 +76,13 @@ typedef struct {
 } Streams;
 
 /* Those that base and run have, of which `proven` holds. */
-void streams_set(Streams *streams, const Comparison *comparison, const Known *known,
-                 const RefBase *base, int proven);
+void streams_set(Streams *streams, const Comparison *comparison, int proven);
 
 /* How far a difference with this stream may be off by it. */
 Off stream_off(const Stream *stream);
 
 /* The radii of the rows of a side that are compared: of a base's, or a run's. */
-void stream_radius(Stream *stream, const Comparison *comparison, const Known *known);
+void stream_radius(Stream *stream, const Comparison *comparison);
 
 /* sum = what the difference of two streams may be off by. */
 void stream_add_errors(Stream *sum, const Stream *a, const Stream *b);

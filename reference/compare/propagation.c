@@ -147,12 +147,9 @@ static void size_add(Size *size, mpfr_srcptr entry)
 /* error = the largest radius of some tokens in some columns. */
 static void radius_of(mpfr_ptr error, const RefRun *run, RadiusOf of, RefRows rows, Columns columns)
 {
-    mpfr_t squares;
-    mpfr_init2(squares, REF_CELL_BITS);
-    ref_run_radius(run, of, layout_token_row(&run->model->layout, rows.first), rows.count, columns,
-                   error, squares);
+    size_t first = layout_token_row(&run->model->layout, rows.first);
+    ref_run_radius(run, of, (RefBlock){first, rows.count, columns}, (RefRadii){error, NULL});
     comparison_limit(error);
-    mpfr_clear(squares);
 }
 
 /* What subtracting two numbers with 64 bits more than they have may round. */

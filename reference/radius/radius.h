@@ -19,6 +19,7 @@
 #include "../evaluator/layer_norm.h"
 #include "../heads/heads.h"
 #include "../numbers/archive.h"
+#include "../reference.h"
 
 typedef struct Radius Radius;
 
@@ -64,11 +65,9 @@ bool radius_failed(const Radius *radius);
 /* The state of radii between two layers, archived. */
 void radius_visit(RefArchive *archive, Radius *radius);
 
-/* Of the stream, the difference, or both together: most = the largest radius of rows first, ...,
- * first + count - 1 in the banks that the columns touch, squares = the sum of their squares, both
- * rounded up. */
-void radius_read(const Radius *radius, bool stream, bool difference, size_t first, size_t count,
-                 Columns columns, mpfr_ptr most, mpfr_ptr squares);
+/* The radii of a block, in the banks that its columns touch, rounded up: of the stream, of the
+ * difference (as of what is inherited of it), or of both together. */
+void radius_read(const Radius *radius, RadiusOf of, RefBlock block, RefRadii radii);
 
 /* most = how far a score of the last layer may be off. */
 void radius_read_score(const Radius *radius, mpfr_ptr most);

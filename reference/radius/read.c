@@ -9,17 +9,19 @@
 /* Operations of an entry of the stream. */
 enum { ENTRY_OPERATIONS = 8 };
 
-/* The rounding of x + e in rows from first on (C32). */
+/* What is read, and where both parts of the sum x + e are, the norms of its rows, which rounding
+ * it (C32) takes; NULL: memory is short. */
 typedef struct {
     const Radius *r;
+    bool stream, difference, both;
     size_t first;
     Banks *norm;
-} SumRows;
+} Reading;
 
 static void sum_row(Worker *worker, const void *context, size_t i)
 {
     (void)worker;
-    const SumRows *rows = context;
+    const Reading *rows = context;
     const Radius *r = rows->r;
     size_t row = rows->first + i;
     for (int b = 0; b < BANKS; b++) {
@@ -28,25 +30,24 @@ static void sum_row(Worker *worker, const void *context, size_t i)
     }
 }
 
-/* The radius of one row of one bank, times 2^-bits or 2^(unit - bits); the stream's and the
- * difference's, and for their sum its rounding as well (C32). */
-static void read_bank(const Radius *r, bool stream, bool difference, const SumRows *rows, size_t i,
-                      int b, mpfr_ptr sum)
+/* The radius of one row of one bank, times 2^-bits or 2^(unit - bits). */
+static void read_bank(const Reading *reading, size_t i, int b, mpfr_ptr sum)
 {
+    const Radius *r = reading->r;
     mpfr_t part;
     mpfr_init2(part, SEEN_BITS);
     mpfr_set_zero(sum, 1);
-    if (stream) {
+    if (reading->stream) {
         mpfr_set_d(sum, r->rho[i].bank[b], MPFR_RNDU);
         mpfr_mul_2si(sum, sum, -(long)r->bits, MPFR_RNDU);
     }
-    if (difference && r->change) {
+    if (reading->difference) {
         mpfr_set_d(part, r->eta[i].bank[b], MPFR_RNDU);
         mpfr_mul_2si(part, part, r->unit - r->bits, MPFR_RNDU);
         mpfr_add(sum, sum, part, MPFR_RNDU);
     }
-    if (rows != NULL) {
-        double norm = rows->norm != NULL ? rows->norm[i - rows->first].bank[b] : INFINITY;
+    if (reading->both) {
+        double norm = reading->norm != NULL ? reading->norm[i - reading->first].bank[b] : INFINITY;
         mpfr_set_d(part, norm, MPFR_RNDU);
         mpfr_mul_2si(part, part, -(long)r->bits, MPFR_RNDU);
         mpfr_add(sum, sum, part, MPFR_RNDU);
@@ -54,32 +55,48 @@ static void read_bank(const Radius *r, bool stream, bool difference, const SumRo
     mpfr_clear(part);
 }
 
-void radius_read(const Radius *r, bool stream, bool difference, size_t first, size_t count,
-                 Columns columns, mpfr_ptr most, mpfr_ptr squares)
+/* Takes a row's radius in. */
+static void take_radius(RefRadii radii, mpfr_ptr row)
 {
-    bool both = stream && difference && r->change;
-    const SumRows rows = {r, first, both ? calloc(count + 1, sizeof(Banks)) : NULL};
-    r->ev->failed = r->ev->failed || (both && rows.norm == NULL);
+    mpfr_max(radii.most, radii.most, row, MPFR_RNDU);
+    if (radii.squares != NULL) {
+        mpfr_sqr(row, row, MPFR_RNDU);
+        mpfr_add(radii.squares, radii.squares, row, MPFR_RNDU);
+    }
+}
+
+void radius_read(const Radius *r, RadiusOf of, RefBlock block, RefRadii radii)
+{
+    size_t count = block.count;
+    Reading reading = {.r = r,
+                       .stream = of == RADIUS_STREAM || of == RADIUS_SUM,
+                       .difference = of != RADIUS_STREAM && r->change,
+                       .first = block.first};
     mpfr_t bank, row;
     mpfr_inits2(SEEN_BITS, bank, row, (mpfr_ptr)0);
-    mpfr_set_zero(most, 1);
-    mpfr_set_zero(squares, 1);
-    if (rows.norm != NULL) {
-        evaluator_each(r->ev, count, ENTRY_OPERATIONS * count * r->columns, sum_row, &rows);
+    mpfr_set_zero(radii.most, 1);
+    if (radii.squares != NULL) {
+        mpfr_set_zero(radii.squares, 1);
     }
-    for (size_t i = first; i < first + count; i++) {
+    reading.both = reading.stream && reading.difference;
+    if (reading.both) {
+        reading.norm = calloc(count + 1, sizeof *reading.norm);
+        r->ev->failed = r->ev->failed || reading.norm == NULL;
+    }
+    if (reading.norm != NULL) {
+        evaluator_each(r->ev, count, ENTRY_OPERATIONS * count * r->columns, sum_row, &reading);
+    }
+    for (size_t i = block.first; i < block.first + count; i++) {
         mpfr_set_zero(row, 1);
         for (int b = 0; b < BANKS; b++) {
-            if (radius_touches(r, columns, b)) {
-                read_bank(r, stream, difference, both ? &rows : NULL, i, b, bank);
+            if (radius_touches(r, block.columns, b)) {
+                read_bank(&reading, i, b, bank);
                 mpfr_hypot(row, row, bank, MPFR_RNDU);
             }
         }
-        mpfr_max(most, most, row, MPFR_RNDU);
-        mpfr_sqr(row, row, MPFR_RNDU);
-        mpfr_add(squares, squares, row, MPFR_RNDU);
+        take_radius(radii, row);
     }
-    free(rows.norm);
+    free(reading.norm);
     mpfr_clears(bank, row, (mpfr_ptr)0);
 }
 

@@ -284,24 +284,24 @@ double ref_certify_bytes(const Pair *pair)
     return radius_bytes(&pair->original) + radius_bytes(&pair->converted);
 }
 
-/* most, squares: as ref_run_radius, of how far the witness's rows are away. */
-static void witness_distance(const RefRun *run, size_t first, size_t count, Columns columns,
-                             mpfr_ptr most, mpfr_ptr squares)
+/* As ref_run_radius, of how far the witness's rows are away. */
+static void witness_distance(const RefRun *run, RefBlock block, RefRadii radii)
 {
+    const Columns columns = block.columns;
     mpfr_t d, row;
     mpfr_inits2(REF_CELL_BITS, d, row, (mpfr_ptr)0);
-    mpfr_set_zero(most, 1);
-    mpfr_set_zero(squares, 1);
-    for (size_t i = first; i < first + count; i++) {
+    mpfr_set_zero(radii.most, 1);
+    mpfr_set_zero(radii.squares, 1);
+    for (size_t i = block.first; i < block.first + block.count; i++) {
         mpfr_set_zero(row, 1);
         for (size_t c = columns.first; c < columns.first + columns.count; c++) {
             mpfr_sub(d, ap_at(&run->stream, i, c), ap_at(&run->witness->stream, i, c), MPFR_RNDA);
             mpfr_sqr(d, d, MPFR_RNDU);
             mpfr_add(row, row, d, MPFR_RNDU);
         }
-        mpfr_add(squares, squares, row, MPFR_RNDU);
+        mpfr_add(radii.squares, radii.squares, row, MPFR_RNDU);
         mpfr_sqrt(row, row, MPFR_RNDU);
-        mpfr_max(most, most, row, MPFR_RNDU);
+        mpfr_max(radii.most, radii.most, row, MPFR_RNDU);
     }
     mpfr_clears(d, row, (mpfr_ptr)0);
 }
@@ -314,8 +314,9 @@ static void compare_witness(RefRun *run)
     mpfr_inits2(REF_CELL_BITS, away, radius, squares, (mpfr_ptr)0);
     run->ev.failed = run->ev.failed || run->witness->ev.failed;
     for (size_t i = 0; i < run->stream.rows; i++) {
-        witness_distance(run, i, 1, content, away, squares);
-        ref_run_radius(run->witness, RADIUS_STREAM, i, 1, content, radius, squares);
+        const RefBlock row = {i, 1, content};
+        witness_distance(run, row, (RefRadii){away, squares});
+        ref_run_radius(run->witness, RADIUS_STREAM, row, (RefRadii){radius, NULL});
         mpfr_mul_2ui(radius, radius, 1, MPFR_RNDU);
         run->astray = run->astray || mpfr_greater_p(away, radius);
     }
@@ -323,33 +324,35 @@ static void compare_witness(RefRun *run)
 }
 
 /* What is off by at most the distance from another and what that may be off by. */
-static void witnessed_radius(const RefRun *run, size_t first, size_t count, Columns columns,
-                             mpfr_ptr most, mpfr_ptr squares)
+static void witnessed_radius(const RefRun *run, RefBlock block, RefRadii radii)
 {
+    mpfr_ptr squares = radii.squares;
     mpfr_t away, others;
     mpfr_inits2(REF_CELL_BITS, away, others, (mpfr_ptr)0);
-    ref_run_radius(run->witness, RADIUS_STREAM, first, count, columns, most, squares);
-    witness_distance(run, first, count, columns, away, others);
-    mpfr_add(most, most, away, MPFR_RNDU);
-    mpfr_sqrt(squares, squares, MPFR_RNDU);
-    mpfr_sqrt(others, others, MPFR_RNDU);
-    mpfr_add(squares, squares, others, MPFR_RNDU);
-    mpfr_sqr(squares, squares, MPFR_RNDU);
+    ref_run_radius(run->witness, RADIUS_STREAM, block, radii);
+    witness_distance(run, block, (RefRadii){away, others});
+    mpfr_add(radii.most, radii.most, away, MPFR_RNDU);
+    if (squares != NULL) {
+        mpfr_sqrt(squares, squares, MPFR_RNDU);
+        mpfr_sqrt(others, others, MPFR_RNDU);
+        mpfr_add(squares, squares, others, MPFR_RNDU);
+        mpfr_sqr(squares, squares, MPFR_RNDU);
+    }
     mpfr_clears(away, others, (mpfr_ptr)0);
 }
 
-void ref_run_radius(const RefRun *run, RadiusOf of, size_t first, size_t count, Columns columns,
-                    mpfr_ptr most, mpfr_ptr squares)
+void ref_run_radius(const RefRun *run, RadiusOf of, RefBlock block, RefRadii radii)
 {
     const Radius *radius = of == RADIUS_INHERITED ? run->inherited_radius : run->radius;
     if (run->witness != NULL) {
-        witnessed_radius(run, first, count, columns, most, squares);
-    } else if (radius == NULL) {
-        mpfr_set_inf(most, 1);
-        mpfr_set_inf(squares, 1);
+        witnessed_radius(run, block, radii);
+    } else if (radius != NULL) {
+        radius_read(radius, of, block, radii);
     } else {
-        bool stream = of == RADIUS_STREAM || of == RADIUS_SUM;
-        radius_read(radius, stream, of != RADIUS_STREAM, first, count, columns, most, squares);
+        mpfr_set_inf(radii.most, 1);
+        if (radii.squares != NULL) {
+            mpfr_set_inf(radii.squares, 1);
+        }
     }
 }
 

@@ -27,16 +27,13 @@ static bool store(ApMat *out, const RefRun *run, Columns columns, mpfr_prec_t bi
 static bool store_radii(ApMat *out, const RefRun *run, Columns columns)
 {
     const Layout *layout = &run->model->layout;
-    mpfr_t squares;
     if (!ap_init(out, layout->n, 1, REF_CELL_BITS)) {
         return false;
     }
-    mpfr_init2(squares, REF_CELL_BITS);
     for (size_t i = 0; i < layout->n; i++) {
-        ref_run_radius(run, RADIUS_STREAM, layout_token_row(layout, i), 1, columns,
-                       ap_at(out, i, 0), squares);
+        const RefBlock row = {layout_token_row(layout, i), 1, columns};
+        ref_run_radius(run, RADIUS_STREAM, row, (RefRadii){ap_at(out, i, 0), NULL});
     }
-    mpfr_clear(squares);
     return true;
 }
 

@@ -136,16 +136,16 @@ static void add_machines(const Results *results)
 static long largest_error(const Results *results)
 {
     const Layout *layout = &results->e->shared->pair.converted.layout;
-    mpfr_t most, squares;
-    mpfr_inits2(64, most, squares, (mpfr_ptr)0);
-    ref_run_radius(results->run, RADIUS_STREAM, layout_token_row(layout, 0), layout->n,
-                   results->columns, most, squares);
-    ref_base_radius(squares, results->e->base, results->layer);
-    mpfr_max(most, most, squares, MPFR_RNDU);
+    const RefBlock tokens = {layout_token_row(layout, 0), layout->n, results->columns};
+    mpfr_t most, base;
+    mpfr_inits2(64, most, base, (mpfr_ptr)0);
+    ref_run_radius(results->run, RADIUS_STREAM, tokens, (RefRadii){most, NULL});
+    ref_base_radius(base, results->e->base, results->layer);
+    mpfr_max(most, most, base, MPFR_RNDU);
     long exponent = mpfr_regular_p(most) ? (long)mpfr_get_exp(most)
                     : mpfr_zero_p(most)  ? (long)mpfr_get_emin()
                                          : (long)mpfr_get_emax();
-    mpfr_clears(most, squares, (mpfr_ptr)0);
+    mpfr_clears(most, base, (mpfr_ptr)0);
     return exponent;
 }
 
