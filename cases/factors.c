@@ -49,18 +49,19 @@ static double part(Factors *factors, const Vector *vector, double entry, bool lo
     return low ? lost : high;
 }
 
+/* Looks at all entries: what is wrong with one is noted where nothing is filled, too. */
 static bool has_low_part(Factors *factors, const Vector *vector)
 {
-    if (vector->factor == 1 || vector->rounded) {
+    if (vector->factor == 1) {
         return false;
     }
-    bool found = part(factors, vector, vector->token, true) != 0 ||
-                 part(factors, vector, vector->bias, true) != 0 ||
-                 part(factors, vector, vector->single, true) != 0;
-    for (size_t c = 0; !found && c < vector->at.count; c++) {
-        found = part(factors, vector, vector->entry[c * vector->stride], true) != 0;
+    bool token = part(factors, vector, vector->token, true) != 0;
+    bool bias = part(factors, vector, vector->bias, true) != 0;
+    bool found = (part(factors, vector, vector->single, true) != 0) || token || bias;
+    for (size_t c = 0; c < vector->at.count; c++) {
+        found = (part(factors, vector, vector->entry[c * vector->stride], true) != 0) || found;
     }
-    return found;
+    return found && !vector->rounded;
 }
 
 /* The vector, or its low part, as the next term. */

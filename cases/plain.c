@@ -8,6 +8,7 @@
 #include "factors.h"
 #include "plain_model.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,128 +63,163 @@ static bool is_norm(const Sublayer *sublayer)
     return sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
 }
 
-/* heads and rank of sublayer s; when all are made alike, the largest of any. */
-static PlainSublayer shape(Faults *faults, const Model *model, double omega, PlainHeads heads,
-                           size_t s)
+static bool is_uniform(PlainHeads heads)
 {
-    PlainSublayer plain = {0};
-    bool uniform = heads == PLAIN_UNIFORM;
-    if (heads == PLAIN_FRAME) {
-        return (PlainSublayer){.heads = count_heads(&model->sublayers[s])};
-    }
-    for (size_t t = uniform ? 0 : s; t < (uniform ? model->sublayer_count : s + 1); t++) {
-        const Sublayer *sublayer = &model->sublayers[t];
-        plain.heads = max_size(plain.heads, count_heads(sublayer));
-        plain.rank = max_size(plain.rank, count_rank(faults, &model->layout, sublayer, omega));
-    }
-    return plain;
+    return heads == PLAIN_UNIFORM || heads == PLAIN_ROLLING;
 }
 
-/* gamma, and a row of beta for each of the stream. */
-static double norm_bytes(const LayerNorm *norm, double rows)
+/* *plain: heads and rank of sublayer s; when all are made alike, the largest of any.  false: a
+ * layer cannot be entered. */
+static bool find_shape(PlainSublayer *plain, Faults *faults, const Model *model, double omega,
+                       PlainHeads heads, size_t s)
+{
+    *plain = (PlainSublayer){0};
+    if (heads == PLAIN_FRAME) {
+        plain->heads = count_heads(&model->sublayers[s]);
+        return true;
+    }
+    for (size_t l = 0; l < model->depth; l++) {
+        size_t first = model_first(model, l), end = model->layer_end[l];
+        if (!is_uniform(heads) && (s < first || s >= end)) {
+            continue;
+        }
+        if (!model_enter(model, l)) {
+            return false;
+        }
+        for (size_t t = is_uniform(heads) ? first : s; t < (is_uniform(heads) ? end : s + 1); t++) {
+            const Sublayer *sublayer = &model->sublayers[t];
+            plain->heads = max_size(plain->heads, count_heads(sublayer));
+            plain->rank =
+                max_size(plain->rank, count_rank(faults, &model->layout, sublayer, omega));
+        }
+        model_leave(model, l);
+    }
+    return true;
+}
+
+/* Rows of beta. */
+static size_t beta_rows(const LayerNorm *norm, PlainHeads heads, size_t rows)
+{
+    return norm->beta == NULL ? 0 : heads == PLAIN_FRAME ? 1 : rows;
+}
+
+static double norm_bytes(const LayerNorm *norm, PlainHeads heads, size_t rows)
 {
     bool none = norm->kind == NORMALIZATION_NONE;
     double columns = none ? 0 : (double)norm->columns.count;
-    return columns * (norm->beta != NULL ? 1 + rows : 1) * sizeof(double);
+    return columns * (1 + (double)beta_rows(norm, heads, rows)) * sizeof(double);
+}
+
+/* A norm whose numbers take as much as those of any. */
+static LayerNorm largest_norm(const Model *model)
+{
+    LayerNorm largest = {.kind = NORMALIZATION_NONE};
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        const LayerNorm *norm = &model->sublayers[s].norm;
+        if (norm->kind != NORMALIZATION_NONE) {
+            largest.kind = norm->kind;
+            largest.columns.count = max_size(largest.columns.count, norm->columns.count);
+            largest.beta = norm->beta != NULL ? norm->beta : largest.beta;
+        }
+    }
+    return largest;
 }
 
 double plain_bytes(const Model *model, double omega, PlainHeads heads)
 {
-    double width = (double)layout_width(&model->layout), rows = (double)layout_rows(&model->layout);
-    bool frame = heads == PLAIN_FRAME;
-    double as_model = frame ? 0 : 2 * sizeof(Sublayer) + sizeof(Bundle);
-    double ends = (double)model->depth * sizeof(size_t) * (frame ? 1 : 2);
-    double bytes = rows * width * sizeof(double) + ends;
+    size_t rows = layout_rows(&model->layout), width = layout_width(&model->layout);
+    bool rolling = heads == PLAIN_ROLLING, shown = rolling || heads == PLAIN_FRAME;
+    double as_model = shown ? 0 : 2 * sizeof(Sublayer) + sizeof(Bundle);
+    double ends = (double)model->depth * sizeof(size_t) * (shown ? 1 : 2);
+    double bytes = (double)rows * (double)width * sizeof(double) + ends;
+    const LayerNorm largest = largest_norm(model);
     Faults faults = {0};
     PlainSublayer plain = {0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
-        bytes += norm_bytes(&model->sublayers[s].norm, rows);
+        bytes += rolling ? 0 : norm_bytes(&model->sublayers[s].norm, heads, rows);
         if (is_norm(&model->sublayers[s])) {
             continue;
         }
-        if (s == 0 || heads != PLAIN_UNIFORM) {
-            plain = shape(&faults, model, omega, heads, s);
+        if ((s == 0 || !is_uniform(heads)) &&
+            !find_shape(&plain, &faults, model, omega, heads, s)) {
+            return NAN;
         }
+        double entries = 4 * (double)plain.heads * (double)plain.rank * (double)width;
         bytes += sizeof(PlainSublayer) + as_model;
-        bytes += 4 * (double)plain.heads * (double)plain.rank * width * sizeof(double);
+        bytes += rolling && s > 0 ? 0 : entries * sizeof(double);
     }
-    return bytes;
+    return rolling ? bytes + norm_bytes(&largest, heads, rows) : bytes;
 }
 
-/* The zeroed factors of a sublayer. */
-typedef struct {
-    double *w_q, *w_k, *w_v, *w_o;
-} FourFactors;
-
 /* Fills the four factors of head number `at` of the sublayer. */
-static void fill_head(Faults *faults, const FourFactors *to, size_t at, size_t rank,
-                      const Layout *layout, const Bundle *bundle, size_t h, double omega)
+static void fill_head(const PlainSublayer *to, size_t at, const Layout *layout,
+                      const Bundle *bundle, size_t h, double omega)
 {
-    size_t width = layout_width(layout), first = at * width * rank;
+    size_t width = layout_width(layout), rank = to->rank, first = at * width * rank;
     Factors score = {
         .layout = layout, .left = {to->w_q + first, rank, 1}, .right = {to->w_k + first, rank, 1}};
     Factors value = {
         .layout = layout, .left = {to->w_v + first, rank, 1}, .right = {to->w_o + first, 1, width}};
     factors_score(&score, &bundle->score, omega, h);
     factors_value(&value, &bundle->value, h);
-    note_faults(faults, &score);
-    note_faults(faults, &value);
 }
 
-/* Sets the weights of *plain, whose heads and rank are there; heads beyond the sublayer's are zero
- * and add nothing. */
-static bool fill_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, const Layout *layout,
-                          const Sublayer *sublayer, double omega)
+/* The matrices of *plain, which are zeros; heads beyond the sublayer's stay so and add nothing. */
+static void fill_heads(const PlainSublayer *plain, const Layout *layout, double omega)
 {
-    size_t heads = plain->heads, entries = layout_width(layout) * plain->rank, at = 0;
-    plain->causal = sublayer->bundles[0].score.visible == VISIBLE_EARLIER;
-    plain->bundles = sublayer->bundles;
-    plain->bundle_count = sublayer->bundle_count;
+    size_t at = 0;
+    for (size_t b = 0; plain->rank > 0 && b < plain->bundle_count; b++) {
+        for (size_t h = 0; h < plain->bundles[b].heads; h++) {
+            fill_head(plain, at++, layout, &plain->bundles[b], h, omega);
+        }
+    }
+}
+
+/* Copies a norm of T': beta for every row it acts on, or once. */
+static void fill_norm(const PlainSublayer *plain, const Layout *layout)
+{
+    size_t columns = plain->norm.columns.count, rows = layout_rows(layout);
+    size_t bias = layout_bias_row(layout);
+    bool once = plain->rank == 0;
+    if (plain->norm.kind == NORMALIZATION_NONE) {
+        return;
+    }
+    memcpy(plain->gamma, plain->of->gamma, columns * sizeof *plain->gamma);
+    for (size_t i = 0; plain->norm.beta != NULL && i < (once ? 1 : rows); i++) {
+        double *row = plain->beta + i * columns;
+        if (once || i != bias) {
+            memcpy(row, plain->of->beta, columns * sizeof *row);
+        } else {
+            memset(row, 0, columns * sizeof *row);
+        }
+    }
+}
+
+/* Places for the matrices of *plain, whose heads and rank are there. */
+static bool take_heads(PlainSublayer *plain, Arena *memory, size_t width)
+{
+    size_t bytes = width * plain->rank * sizeof(double);
     if (plain->rank == 0) {
         return true;
     }
-    FourFactors to = {.w_q = arena_take(memory, heads, entries * sizeof(double)),
-                      .w_k = arena_take(memory, heads, entries * sizeof(double)),
-                      .w_v = arena_take(memory, heads, entries * sizeof(double)),
-                      .w_o = arena_take(memory, heads, entries * sizeof(double))};
-    if (to.w_q == NULL || to.w_k == NULL || to.w_v == NULL || to.w_o == NULL) {
-        return false;
-    }
-    for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        for (size_t h = 0; h < sublayer->bundles[b].heads; h++) {
-            fill_head(faults, &to, at++, plain->rank, layout, &sublayer->bundles[b], h, omega);
-        }
-    }
-    plain->w_q = to.w_q;
-    plain->w_k = to.w_k;
-    plain->w_v = to.w_v;
-    plain->w_o = to.w_o;
-    return true;
+    plain->w_q = arena_take(memory, plain->heads, bytes);
+    plain->w_k = arena_take(memory, plain->heads, bytes);
+    plain->w_v = arena_take(memory, plain->heads, bytes);
+    plain->w_o = arena_take(memory, plain->heads, bytes);
+    return plain->w_q != NULL && plain->w_k != NULL && plain->w_v != NULL && plain->w_o != NULL;
 }
 
-/* Copies a norm of T': beta for every row it acts on. */
-static bool fill_norm(PlainSublayer *plain, Arena *memory, const Layout *layout,
-                      const LayerNorm *norm)
+/* Places for the numbers of its norm. */
+static bool take_norm(PlainSublayer *plain, Arena *memory, const LayerNorm *norm, size_t rows)
 {
-    size_t columns = norm->columns.count, rows = layout_rows(layout);
-    size_t bias = layout_bias_row(layout);
-    double *gamma = arena_take(memory, columns, sizeof *gamma);
-    double *beta = norm->beta != NULL ? arena_take(memory, rows, columns * sizeof *beta) : NULL;
-    if (gamma == NULL || (norm->beta != NULL && beta == NULL)) {
-        return false;
+    if (norm->kind == NORMALIZATION_NONE) {
+        return true;
     }
-    memcpy(gamma, norm->gamma, columns * sizeof *gamma);
-    for (size_t i = 0; beta != NULL && i < rows; i++) {
-        if (i != bias) {
-            memcpy(beta + i * columns, norm->beta, columns * sizeof *beta);
-        }
+    plain->gamma = arena_take(memory, norm->columns.count, sizeof *plain->gamma);
+    if (rows > 0) {
+        plain->beta = arena_take(memory, rows, norm->columns.count * sizeof *plain->beta);
     }
-    plain->norm = *norm;
-    plain->norm.gamma = gamma;
-    plain->norm.beta = beta;
-    plain->norm_first = norm->tokens_only ? layout_token_row(layout, 0) : 0;
-    plain->norm_end = norm->tokens_only ? plain->norm_first + layout->n : rows;
-    return true;
+    return plain->gamma != NULL && (rows == 0 || plain->beta != NULL);
 }
 
 void plain_augment(double *stream, const Layout *layout, const double *x,
@@ -233,25 +269,33 @@ static const char *plain_fault(const Model *model, double omega)
     return model_fault(model);
 }
 
-/* One sublayer of heads of the model, and the norm that may stand behind it. */
-static bool build_sublayer(PlainSublayer *plain, Faults *faults, Arena *memory, const Model *model,
-                           size_t s, double omega)
+/* What is said of one sublayer of heads of the model, and of the norm that may stand behind it. */
+static void describe(PlainSublayer *plain, const Model *model, size_t s)
 {
     const Sublayer *sublayer = &model->sublayers[s];
+    size_t rows = layout_rows(&model->layout);
+    plain->causal = sublayer->bundles[0].score.visible == VISIBLE_EARLIER;
+    plain->bundles = sublayer->bundles;
+    plain->bundle_count = sublayer->bundle_count;
     plain->norm_behind = s + 1 < model->sublayer_count && is_norm(sublayer + 1);
-    const LayerNorm *norm = plain->norm_behind ? &sublayer[1].norm : &sublayer->norm;
-    return fill_sublayer(plain, faults, memory, &model->layout, sublayer, omega) &&
-           (norm->kind == NORMALIZATION_NONE || fill_norm(plain, memory, &model->layout, norm));
+    const LayerNorm *norm = plain->of = plain->norm_behind ? &sublayer[1].norm : &sublayer->norm;
+    if (norm->kind != NORMALIZATION_NONE) {
+        plain->norm = *norm;
+        plain->norm.gamma = plain->gamma;
+        plain->norm.beta = norm->beta != NULL ? plain->beta : NULL;
+        plain->norm_first = norm->tokens_only ? layout_token_row(&model->layout, 0) : 0;
+        plain->norm_end = norm->tokens_only ? plain->norm_first + model->layout.n : rows;
+    }
 }
 
-/* The sublayers of *plain, in both descriptions. */
-static CaseStatus build_sublayers(PlainModel *plain, const char **reason, const Model *model,
-                                  PlainHeads heads)
+/* The sublayers of *plain with places for their numbers. */
+static CaseStatus take_sublayers(PlainModel *plain, Faults *faults, PlainHeads heads)
 {
     Arena *memory = plain->memory;
+    const Model *model = plain->from;
     PlainSublayer *sublayers = arena_take(memory, plain->sublayer_count, sizeof *sublayers);
-    Faults faults = {0};
     PlainSublayer same = {0};
+    const LayerNorm largest = largest_norm(model);
     if (sublayers == NULL) {
         return CASE_NO_MEMORY;
     }
@@ -259,23 +303,24 @@ static CaseStatus build_sublayers(PlainModel *plain, const char **reason, const 
         if (is_norm(&model->sublayers[s])) {
             continue;
         }
-        if (s == 0 || heads != PLAIN_UNIFORM) {
-            same = shape(&faults, model, plain->omega, heads, s);
-        }
-        sublayers[at] = same;
-        if (!build_sublayer(&sublayers[at++], &faults, memory, model, s, plain->omega)) {
+        if ((s == 0 || !is_uniform(heads)) &&
+            !find_shape(&same, faults, model, plain->omega, heads, s)) {
             return CASE_NO_MEMORY;
         }
-    }
-    if (faults.overflow) {
-        *reason = "a scale or Omega times an entry is beyond the doubles";
-        return CASE_REJECTED;
+        bool behind = s + 1 < model->sublayer_count && is_norm(&model->sublayers[s + 1]);
+        const LayerNorm *norm =
+            heads == PLAIN_ROLLING ? &largest : &model->sublayers[s + behind].norm;
+        if ((s == 0 || heads != PLAIN_ROLLING) &&
+            (!take_heads(&same, memory, plain->width) ||
+             !take_norm(&same, memory, norm, beta_rows(norm, heads, plain->rows)))) {
+            return CASE_NO_MEMORY;
+        }
+        sublayers[at] = same;
+        describe(&sublayers[at++], model, s);
     }
     plain->sublayers = sublayers;
-    plain->inexact = faults.inexact;
-    return heads == PLAIN_FRAME || plain_model_make(plain) ? CASE_OK : CASE_NO_MEMORY;
+    return CASE_OK;
 }
-
 /* The rest of *plain, whose sizes and memory are there. */
 static bool build_streams(PlainModel *plain, const Model *model, const double *x,
                           const double *bias_row_content)
@@ -297,6 +342,80 @@ static bool build_streams(PlainModel *plain, const Model *model, const double *x
     return true;
 }
 
+/* Sublayer s's numbers, of a layer that is entered. */
+static void fill_sublayer(const PlainModel *plain, size_t s)
+{
+    fill_heads(&plain->sublayers[s], &plain->layout, plain->omega);
+    fill_norm(&plain->sublayers[s], &plain->layout);
+}
+
+/* The layer of sublayer s; depth: of none. */
+static size_t layer_of(const PlainModel *plain, size_t s)
+{
+    size_t l = 0;
+    while (l < plain->depth && plain->layer_end[l] <= s) {
+        l++;
+    }
+    return l;
+}
+
+static bool enter_layer(PlainModel *plain, size_t l)
+{
+    if (l == plain->layer) {
+        return true;
+    }
+    if (plain->layer < plain->depth) {
+        model_leave(plain->from, plain->layer);
+    }
+    bool entered = l == plain->depth || model_enter(plain->from, l);
+    plain->layer = entered ? l : plain->depth;
+    return entered;
+}
+
+bool plain_show(PlainModel *plain, size_t s)
+{
+    if (plain->filled) {
+        return true;
+    }
+    bool ok = enter_layer(plain, layer_of(plain, s));
+    if (ok && s < plain->sublayer_count) {
+        const PlainSublayer *own = &plain->sublayers[s];
+        double *const factors[] = {own->w_q, own->w_k, own->w_v, own->w_o};
+        for (size_t i = 0; own->rank > 0 && i < sizeof factors / sizeof *factors; i++) {
+            memset(factors[i], 0, own->heads * own->rank * plain->width * sizeof(double));
+        }
+        fill_sublayer(plain, s);
+    }
+    return ok;
+}
+
+/* The numbers of all sublayers, and their Model. */
+static CaseStatus fill_all(PlainModel *plain)
+{
+    for (size_t s = 0; s < plain->sublayer_count; s++) {
+        if (!enter_layer(plain, layer_of(plain, s))) {
+            return CASE_NO_MEMORY;
+        }
+        fill_sublayer(plain, s);
+    }
+    plain->filled = true;
+    return enter_layer(plain, plain->depth) && plain_model_make(plain) ? CASE_OK : CASE_NO_MEMORY;
+}
+
+/* The sublayers of *plain. */
+static CaseStatus build_sublayers(PlainModel *plain, const char **reason, PlainHeads heads)
+{
+    Faults faults = {0};
+    CaseStatus status = take_sublayers(plain, &faults, heads);
+    if (status == CASE_OK && faults.overflow) {
+        *reason = "a scale or Omega times an entry is beyond the doubles";
+        return CASE_REJECTED;
+    }
+    plain->inexact = faults.inexact;
+    bool later = heads == PLAIN_FRAME || heads == PLAIN_ROLLING;
+    return status != CASE_OK || later ? status : fill_all(plain);
+}
+
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
                        PlainHeads heads, const double *x, const double *bias_row_content)
 {
@@ -316,10 +435,11 @@ CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *mode
     plain->omega = omega;
     plain->rows = layout_rows(&model->layout);
     plain->width = layout_width(&model->layout);
-    plain->depth = model->depth;
+    plain->depth = plain->layer = model->depth;
+    plain->from = model;
     CaseStatus status = CASE_NO_MEMORY;
     if (build_streams(plain, model, x, bias_row_content)) {
-        status = build_sublayers(plain, reason, model, heads);
+        status = build_sublayers(plain, reason, heads);
     }
     if (status == CASE_OK) {
         *reason = NULL;
@@ -332,6 +452,9 @@ CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *mode
 
 void plain_clear(PlainModel *plain)
 {
+    if (plain->layer < plain->depth) {
+        model_leave(plain->from, plain->layer);
+    }
     arena_release(plain->memory);
     memset(plain, 0, sizeof *plain);
 }

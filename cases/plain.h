@@ -18,12 +18,15 @@
 
 /* Which matrices are made.  In a uniform model every sublayer has the heads and the rank of the
  * largest, as loaders of transformers expect; heads of zeros add nothing.  A frame has everything
- * but the matrices: whoever wants the heads reads the bundles that they are made from. */
-typedef enum { PLAIN_OWN_SIZES, PLAIN_UNIFORM, PLAIN_FRAME } PlainHeads;
+ * but the matrices: whoever wants the heads reads the bundles that they are made from.  Of the last
+ * two numbers are there for one sublayer at a time, that of plain_show: a rolling model is a
+ * uniform one with the matrices of that sublayer alone. */
+typedef enum { PLAIN_OWN_SIZES, PLAIN_UNIFORM, PLAIN_FRAME, PLAIN_ROLLING } PlainHeads;
 
 /* A sublayer's heads.
  * norm: of its columns, on rows norm_first, ..., norm_end - 1.  Its beta is [rows, columns.count]:
- * row i is added to row i, zeros to the bias row. */
+ * row i is added to row i, zeros to the bias row.  Of a frame beta is [columns.count], and stays
+ * when the sublayer is no longer shown, as gamma does. */
 typedef struct {
     size_t heads;
     size_t rank; /* the largest that a score or a value needs, at least 1; the rest is zero.  Of a
@@ -31,10 +34,12 @@ typedef struct {
     const Bundle *bundles; /* [bundle_count] of the converted model, which keeps them */
     size_t bundle_count;
     bool causal;
-    const double *w_q, *w_k, *w_v; /* [heads, width, rank], row-major */
-    const double *w_o;             /* [heads, rank, width] */
+    double *w_q, *w_k, *w_v; /* [heads, width, rank], row-major */
+    double *w_o;             /* [heads, rank, width] */
     LayerNorm norm;
-    bool norm_behind; /* the stream becomes norm(X) behind the heads; else they read it */
+    double *gamma, *beta; /* its numbers, */
+    const LayerNorm *of;  /* which are this one's */
+    bool norm_behind;     /* the stream becomes norm(X) behind the heads; else they read it */
     size_t norm_first, norm_end;
 } PlainSublayer;
 
@@ -53,6 +58,9 @@ typedef struct {
      * sublayer, which every arithmetic evaluates from x.  Without sublayers where a norm tells the
      * bias row from tokens, and of a frame: that Model has none. */
     Model model;
+    const Model *from;    /* the converted model */
+    size_t layer;         /* of it, which is entered; depth: none */
+    bool filled;          /* all numbers are there all the time */
     struct Arena *memory; /* owns every array */
     size_t bytes;         /* of memory */
 } PlainModel;
@@ -62,15 +70,19 @@ typedef struct {
  * zeros.  On failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a
  * model that is none of these, for heads under masks that are neither the causal one nor alike
  * within a sublayer, for a norm behind no heads or behind heads that read through another, and for
- * products beyond the doubles.  Free with plain_clear; the model's bundles are referred to, and
- * nothing of x is kept. */
+ * products beyond the doubles; CASE_NO_MEMORY where a layer cannot be entered, too.  Free with
+ * plain_clear; the model is referred to, and nothing of x is kept. */
 CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
                        PlainHeads heads, const double *x, const double *bias_row_content)
     __attribute__((warn_unused_result));
 
-/* Bytes that plain_build would take, as a double; the model's weights are read, since a product
- * that is not a double costs rank. */
+/* Bytes that plain_build would take, as a double; of any but a frame the model's weights are read,
+ * since a product that is not a double costs rank.  NaN: a layer of it cannot be entered. */
 double plain_bytes(const Model *model, double omega, PlainHeads heads);
+
+/* Makes sure that sublayer s's numbers are there, and of a model whose layers come and go those of
+ * no other layer, nor, at s = sublayer_count, of any.  false: they cannot be had. */
+bool plain_show(PlainModel *plain, size_t s) __attribute__((warn_unused_result));
 
 void plain_clear(PlainModel *plain);
 

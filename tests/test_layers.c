@@ -230,6 +230,24 @@ static void a_drawn_model_has_the_same_rows(void **state)
 #undef SIZES
 }
 
+/* A converted file, of either layout, is the same bytes. */
+static void a_conversion_has_the_same_bytes(void **state)
+{
+    (void)state;
+#define CONVERSION "convert $p/cases/models/chargpt --omega 20 --quiet "
+    expect_the_same(CONVERSION "--n 3 --layout shared --gelu 2");
+    expect_the_same(CONVERSION "--n 3 --gelu 1 --weights-rounded yes --score-scale 0.5");
+    expect_the_same("convert $p/cases/models/modadd53-silu.safetensors --omega 20 --quiet");
+    expect_the_same("convert $p/cases/models/modadd53-silu.safetensors --omega 20 --quiet "
+                    "--form three --layout shared --mask pseudo-band --band 2 --weight-noise 1e-6");
+#undef CONVERSION
+    shell("$h export --construction transformer --n 3 --d 16 --d-ff 40 --heads 2 --d-head 8 "
+          "--depth 4 --bias random --normalization layernorm --normalization-place post --omega 9 "
+          "--activation gelu -q -o normed.safetensors");
+    expect_the_same("convert ./normed.safetensors --omega 20 --quiet --gelu 2");
+    expect_the_same("convert ./normed.safetensors --omega 20 --quiet --layout shared --gelu 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +257,7 @@ int main(void)
         SHELL_TEST(a_number_that_is_none_is_refused),
         SHELL_TEST(a_trained_model_has_the_same_rows),
         SHELL_TEST(a_drawn_model_has_the_same_rows),
+        SHELL_TEST(a_conversion_has_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

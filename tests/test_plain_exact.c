@@ -406,6 +406,8 @@ static void what_has_no_plain_form_is_refused(void **state)
     tiny.stack.bundle[1].value.scale = 1;
     tiny.stack.bundle[0].score.position = (PositionScores){.token_bias = -2, .bias_self = 2};
     expect_refused(&tiny.model, 1e308, "beyond the doubles");
+    tiny.stack.bundle[0].score.position = (PositionScores){.token_bias = -3, .bias_self = 7};
+    expect_refused(&tiny.model, 0.3e308, "beyond the doubles");
     tiny_make(&tiny, 1, 1, 1, 1);
     const double gamma = 1;
     Sublayer *second = &tiny.stack.sublayer[1];

@@ -185,6 +185,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                          .own = {{AXIS_TOLERANCE, {.form = FORM_REAL, .real = 1e-9}},
                                  {AXIS_PENALTY, {.form = FORM_WORD, .integer = PENALTY_NEGATIVE}}},
                          .own_count = 2,
+                         .layers = true,
                          .flags = OF_MODELS | BIT(FLAG_LAYOUT) | BIT(FLAG_INPUT_NORM),
                          .proves_omega = true,
                          .needs_rows = true,

@@ -8,6 +8,7 @@
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/shown.h"
+#include "../evaluate/layers.h"
 #include "../evaluate/predict.h"
 #include "../models/converted_said.h"
 #include "../models/plain_file.h"
@@ -41,11 +42,11 @@ static double disk_room(const char *directory)
 typedef struct {
     bool shared;
     PlainHeads heads;
-    int (*write)(const char *path, const PlainModel *plain, const LayerNorm *final,
-                 const ModelFile *file, const ConvertedSaid *said);
+    int (*write)(const char *path, PlainModel *plain, const LayerNorm *final, const ModelFile *file,
+                 const ConvertedSaid *said);
 } LayoutOfFile;
 
-static const LayoutOfFile layouts[] = {{false, PLAIN_UNIFORM, plain_file_write},
+static const LayoutOfFile layouts[] = {{false, PLAIN_ROLLING, plain_file_write},
                                        {true, PLAIN_FRAME, shared_file_write}};
 
 static const LayoutOfFile *layout_of(const RunOptions *run)
@@ -53,50 +54,72 @@ static const LayoutOfFile *layout_of(const RunOptions *run)
     return &layouts[run->layout != NULL && strcmp(run->layout, "shared") == 0];
 }
 
-/* Refuses, before it starts, what memory or the disk would not hold. */
-static int check_room(double in_memory, double on_disk, const RunOptions *run)
+/* What its file's fault was, where it was one, that a layer could not be had. */
+static int layer_fault(const Point *point)
 {
-    const double gib = 1024.0 * 1024 * 1024;
-    const char *path = run->output;
-    char *directory = strdup(path);
+    int fault = model_source_fault(point->source);
+    return fault != 0 ? fault : memory_fault();
+}
+
+static const double gib = 1024.0 * 1024 * 1024;
+
+/* Refuses, before it starts, what memory would not hold: the layers and ends of the model that are
+ * there at a time, and `made` besides. */
+static int check_memory(const Point *point, double made, const RunOptions *run)
+{
+    double bytes = point_model_bytes(point) + made, memory = memory_room(run->memory);
+    if (bytes > memory) {
+        fprintf(stderr,
+                "headproof: %s: a conversion takes %.3g GiB of memory; %.3g GiB may be used%s\n",
+                run->output, bytes / gib, memory / gib,
+                layout_of(run)->shared ? "" : " (--layout shared takes less)");
+    }
+    return bytes > memory ? 2 : 0;
+}
+
+static int check_disk(double bytes, const RunOptions *run)
+{
+    char *directory = strdup(run->output);
     if (directory == NULL) {
         return memory_fault();
     }
     char *slash = strrchr(directory, '/');
     *(slash != NULL ? slash : directory) = '\0';
-    double memory = memory_room(run->memory);
     double disk = disk_room(slash == NULL ? "." : *directory == '\0' ? "/" : directory);
     free(directory);
-    if (in_memory > memory || on_disk > disk) {
+    if (bytes > disk) {
         fprintf(stderr,
-                "headproof: %s: the converted model takes %.3g GiB; %.3g GiB of memory and %.3g "
-                "GiB of disk may be used%s\n",
-                path, fmax(in_memory, on_disk) / gib, memory / gib, disk / gib,
+                "headproof: %s: the converted model takes %.3g GiB; %.3g GiB of disk may be "
+                "used%s\n",
+                run->output, bytes / gib, disk / gib,
                 layout_of(run)->shared ? "" : " (--layout shared takes less)");
-        return 2;
     }
-    return 0;
+    return bytes > disk ? 2 : 0;
 }
 
-/* The room for what is made in memory, and for a plain file, before anything is. */
+/* The room for what is made in memory, before anything is. */
 static int check_made(const Pair *pair, const Point *point, const RunOptions *run)
 {
     const LayoutOfFile *layout = layout_of(run);
     const Model *model = case_converted(pair, point->penalty);
     double bytes = plain_bytes(model, point_omega(point), layout->heads);
-    if (layout->shared) {
-        return check_room(bytes + shared_file_memory(model), 0, run);
-    }
-    bytes += converted_ends_bytes(&model->layout, point->source->file, true);
-    return check_room(bytes, bytes, run);
+    bytes += layout->shared ? shared_file_memory(model)
+                            : converted_ends_bytes(&model->layout, point->source->file, true);
+    return isnan(bytes) ? layer_fault(point) : check_memory(point, bytes, run);
 }
 
-static int check_shared_file(const PlainModel *plain, const Pair *pair, const Point *point,
-                             const RunOptions *run)
+static int check_file(PlainModel *plain, const Pair *pair, const Point *point,
+                      const RunOptions *run)
 {
-    double bytes;
-    int status = shared_file_bytes(&bytes, plain, &pair->final_norm, point->source->file);
-    return status == 0 ? check_room(0, bytes, run) : status;
+    const ModelFile *file = point->source->file;
+    double bytes = 0;
+    int status = 0;
+    if (layout_of(run)->shared) {
+        status = shared_file_bytes(&bytes, plain, &pair->final_norm, file);
+    } else {
+        bytes = plain_file_bytes(plain, file);
+    }
+    return status == 0 ? check_disk(bytes, run) : status;
 }
 
 static void say_made(const PlainModel *plain, const RunOptions *run)
@@ -131,6 +154,12 @@ static void say_omega(const Point *point, const ConvertedSaid *said)
             sentence);
 }
 
+static int refuse_model(const Point *point, const char *reason)
+{
+    fprintf(stderr, "headproof: %s: %s\n", shown(point->source->path).text, reason);
+    return 2;
+}
+
 static int write_converted(const Pair *pair, const Point *point, const ConvertedSaid *said,
                            const RunOptions *run)
 {
@@ -141,10 +170,9 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
         plain_build(&plain, &reason, case_converted(pair, point->penalty), point_omega(point),
                     layout->heads, pair->converted_x, pair->bias_row_content);
     if (built != CASE_OK) {
-        fprintf(stderr, "headproof: %s: %s\n", shown(point->source->path).text, reason);
-        return built == CASE_NO_MEMORY ? 99 : 2;
+        return built == CASE_NO_MEMORY ? layer_fault(point) : refuse_model(point, reason);
     }
-    int status = layout->shared ? check_shared_file(&plain, pair, point, run) : 0;
+    int status = check_file(&plain, pair, point, run);
     status = status != 0
                  ? status
                  : layout->write(run->output, &plain, &pair->final_norm, point->source->file, said);
@@ -245,11 +273,23 @@ static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run
     return status;
 }
 
-int command_convert(const Grid *grid, const RunOptions *run)
+/* Whether there is such a model, and room for it. */
+static int check_outline(const Point *point, const RunOptions *run)
 {
     Pair pair;
     const char *reason;
-    int threads = 1;
+    CaseStatus status = case_outline(&pair, &reason, &point->spec);
+    if (status != CASE_OK) {
+        return status == CASE_NO_MEMORY ? memory_fault() : refuse_model(point, reason);
+    }
+    case_clear(&pair);
+    return check_memory(point, 0, run);
+}
+
+int command_convert(const Grid *grid, const RunOptions *run)
+{
+    Pair pair;
+    Layers *layers;
     if (run->output == NULL || grid->count != 1) {
         return complain((Origin){0}, "convert",
                         run->output == NULL ? "expected --output FILE"
@@ -264,17 +304,16 @@ int command_convert(const Grid *grid, const RunOptions *run)
     ConvertedSaid said = {.form = construction_names[point.spec.construction]};
     int status = check_context(&point);
     status = status == 0 ? choose_omega(&point, &said, run) : status;
-    status = status == 0 ? grid_predict(grid, run->memory, &threads) : status;
+    status = status == 0 ? check_outline(&point, run) : status;
     if (status != 0) {
         return status;
     }
-    CaseStatus built = case_build(&pair, &reason, &point.spec);
-    if (built != CASE_OK) {
-        fprintf(stderr, "headproof: %s: %s\n", shown(point.source->path).text, reason);
-        return built == CASE_NO_MEMORY ? 99 : 2;
+    if (layers_build(&pair, &layers, &point.spec, point.source) != CASE_OK) {
+        return memory_fault();
     }
     status = check_made(&pair, &point, run);
     status = status != 0 ? status : write_converted(&pair, &point, &said, run);
+    layers_clear(layers);
     case_clear(&pair);
     return status;
 }

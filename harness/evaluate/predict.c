@@ -45,10 +45,15 @@ static double file_bytes(const Point *point)
     return rows * (double)file->d * sizeof(double);
 }
 
+double point_model_bytes(const Point *point)
+{
+    return case_bytes(&point->spec) + file_bytes(point);
+}
+
 CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
 {
     Pair pair;
-    *bytes = (PointBytes){.base = case_bytes(&point->spec) + file_bytes(point)};
+    *bytes = (PointBytes){.base = point_model_bytes(point)};
     CaseStatus status = case_outline(&pair, reason, &point->spec);
     if (status != CASE_OK) {
         return status;

@@ -14,6 +14,9 @@ typedef struct {
     double run;    /* itself: r(T') and the difference */
 } PointBytes;
 
+/* Bytes of both models' weights that are there at a time, and of its file's ends. */
+double point_model_bytes(const Point *point);
+
 /* Nothing is evaluated; a rejected case gives its reason. */
 CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
     __attribute__((warn_unused_result));

@@ -4,6 +4,8 @@
 #include "converted_said.h"
 
 #include "../base/decimal.h"
+#include "../base/message.h"
+#include "model_stream.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -197,6 +199,16 @@ void converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
     put_list(writer, "headproof.layer_end", plain, plain->depth, layer_end);
     put_norms(writer, plain);
     put_augment(writer, plain);
+}
+
+int converted_show(void *converted, size_t sublayer)
+{
+    const Converted *of = converted;
+    if (plain_show(of->plain, sublayer)) {
+        return 0;
+    }
+    int fault = of->file != NULL ? model_stream_fault(of->file) : 0;
+    return fault != 0 ? fault : memory_fault();
 }
 
 const char *converted_said_unlike(const PlainModel *plain)

@@ -35,6 +35,15 @@ void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid 
  * expected. */
 const char *converted_said_unlike(const PlainModel *plain);
 
+/* What is converted, and the file that it is from, or NULL; the context of converted_show, which is
+ * what a writer asks for a sublayer's numbers (SafetensorsShow). */
+typedef struct {
+    PlainModel *plain;
+    const ModelFile *file;
+} Converted;
+
+int converted_show(void *converted, size_t sublayer);
+
 /* What stands before and behind the heads of a converted model:
  *
  *   embed.W_E [vocabulary, D]   pos_embed.W_pos [N, D]   ln_final.w, ln_final.b [D]

@@ -48,34 +48,55 @@ static void put_norm(SafetensorsWriter *writer, const PlainModel *plain, size_t 
     put_tensor(writer, norm->beta, 2, shape, beta);
 }
 
-static void put_all(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedEnds *ends,
-                    const ConvertedSaid *said)
+/* *ends is cleared whatever this returns.  NULL: status says why. */
+static SafetensorsWriter *announce(int *status, ConvertedEnds *ends, Converted *of,
+                                   const LayerNorm *final, const ConvertedSaid *said)
 {
+    const PlainModel *plain = of->plain;
     const size_t shape[] = {plain->rows, plain->width};
+    SafetensorsWriter *writer = safetensors_writer_make();
+    *status = writer == NULL ? 99 : converted_ends_make(ends, plain, of->file, final, true);
+    if (*status != 0) {
+        return writer;
+    }
+    safetensors_writer_show(writer, converted_show, of);
     converted_said_put(writer, plain, said);
     for (size_t s = 0; s < plain->sublayer_count; s++) {
+        safetensors_writer_part(writer, s);
         put_sublayer(writer, plain, s);
         put_norm(writer, plain, s);
     }
+    safetensors_writer_part(writer, SIZE_MAX);
     converted_ends_put(writer, ends);
     safetensors_writer_floats(writer, "X", 2, shape, plain->x);
+    *status = safetensors_writer_status(writer);
+    return writer;
 }
 
-int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
+int plain_file_write(const char *path, PlainModel *plain, const LayerNorm *final,
                      const ModelFile *file, const ConvertedSaid *said)
 {
     ConvertedEnds ends = {0};
+    Converted of = {plain, file};
+    int status;
     const char *fault = converted_said_unlike(plain);
     if (fault != NULL) {
         return complain_of(path, NULL, NULL, "%s", fault);
     }
-    SafetensorsWriter *writer = safetensors_writer_make();
-    int status = writer == NULL ? 99 : converted_ends_make(&ends, plain, file, final, true);
-    if (status == 0) {
-        put_all(writer, plain, &ends, said);
-        status = safetensors_writer_finish(writer, path);
-    }
+    SafetensorsWriter *writer = announce(&status, &ends, &of, final, said);
+    status = status == 0 ? safetensors_writer_finish(writer, path) : status;
     safetensors_writer_clear(writer);
     converted_ends_clear(&ends);
     return status;
+}
+
+double plain_file_bytes(const PlainModel *plain, const ModelFile *file)
+{
+    double width = (double)plain->width, entries = (double)plain->rows * width;
+    for (size_t s = 0; s < plain->sublayer_count; s++) {
+        const PlainSublayer *p = &plain->sublayers[s];
+        entries += 4 * (double)p->heads * (double)p->rank * width;
+        entries += p->norm.beta != NULL ? (double)plain->rows * (double)p->norm.columns.count : 0;
+    }
+    return entries * sizeof(double) + converted_ends_bytes(&plain->layout, file, true);
 }

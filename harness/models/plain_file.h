@@ -45,9 +45,13 @@
 /* Writes path, complete or not at all.  final: the norm before an unembedding, or none.  file:
  * what was converted, or NULL: without embeddings, as converted_ends_make.  0; 2 after a message
  * when path cannot be written, or the sublayers have different masks or norms of different kinds;
- * 99 after one when memory is short or the disk is full. */
-int plain_file_write(const char *path, const PlainModel *plain, const LayerNorm *final,
+ * 99 after one when memory is short or the disk is full; of sublayers shown one by one also what
+ * is wrong with the file that they are from. */
+int plain_file_write(const char *path, PlainModel *plain, const LayerNorm *final,
                      const ModelFile *file, const ConvertedSaid *said)
     __attribute__((warn_unused_result));
+
+/* Bytes of its large tensors. */
+double plain_file_bytes(const PlainModel *plain, const ModelFile *file);
 
 #endif

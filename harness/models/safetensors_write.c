@@ -15,6 +15,7 @@ typedef struct {
     size_t count;
     size_t extent[3], stride[3];
     const void *data; /* doubles or int64_t, 8 bytes each */
+    size_t part;
 } Announced;
 
 struct SafetensorsWriter {
@@ -23,6 +24,9 @@ struct SafetensorsWriter {
     size_t count;
     uint64_t data_bytes; /* below 2^62 */
     int status;          /* 0, or the first failure */
+    SafetensorsShow *show;
+    void *context;
+    size_t part; /* of the next tensor */
 };
 
 static void demand(bool promise, const char *text, const char *name)
@@ -38,6 +42,7 @@ SafetensorsWriter *safetensors_writer_make(void)
     SafetensorsWriter *writer = calloc(1, sizeof *writer);
     if (writer != NULL) {
         writer->header = json_object();
+        writer->part = SIZE_MAX;
     }
     if (writer == NULL || json_object_set_new(writer->header, "__metadata__", json_object()) != 0) {
         safetensors_writer_clear(writer);
@@ -131,8 +136,11 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
     if (json_object_set_new(writer->header, name, entry) != 0) {
         return safetensors_writer_lacks(writer);
     }
-    tensors[writer->count++] = (Announced){
-        .count = (size_t)count, .extent = {1, 1, (size_t)count}, .stride = {0, 0, 1}, .data = data};
+    tensors[writer->count++] = (Announced){.count = (size_t)count,
+                                           .extent = {1, 1, (size_t)count},
+                                           .stride = {0, 0, 1},
+                                           .data = data,
+                                           .part = writer->part};
     writer->data_bytes += 8 * count;
     return 0;
 }
@@ -163,6 +171,17 @@ int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size
         tensor->stride[i] = own ? stride[i + rank - 3] : 0;
     }
     return 0;
+}
+
+void safetensors_writer_show(SafetensorsWriter *writer, SafetensorsShow *show, void *context)
+{
+    writer->show = show;
+    writer->context = context;
+}
+
+void safetensors_writer_part(SafetensorsWriter *writer, size_t part)
+{
+    writer->part = part;
 }
 
 uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer)
@@ -218,7 +237,8 @@ static int write_tensor(FILE *file, const Announced *tensor)
     return 0;
 }
 
-static int write_all(FILE *file, const SafetensorsWriter *writer, const char *header)
+/* *shown: what show returned where it failed. */
+static int write_all(FILE *file, const SafetensorsWriter *writer, const char *header, int *shown)
 {
     unsigned char bytes[8];
     size_t length = strlen(header), padded = length + padding(length);
@@ -227,10 +247,14 @@ static int write_all(FILE *file, const SafetensorsWriter *writer, const char *he
         fprintf(file, "%*s", (int)(padded - length), "") < 0) {
         return -1;
     }
-    for (size_t i = 0; i < writer->count; i++) {
-        if (write_tensor(file, &writer->tensors[i]) != 0) {
+    for (size_t i = 0, part = SIZE_MAX; i < writer->count; i++) {
+        const Announced *tensor = &writer->tensors[i];
+        bool other = writer->show != NULL && tensor->part != part;
+        *shown = other ? writer->show(writer->context, tensor->part) : 0;
+        if (*shown != 0 || write_tensor(file, tensor) != 0) {
             return -1;
         }
+        part = tensor->part;
     }
     return 0;
 }
@@ -253,7 +277,13 @@ static int write_file(const SafetensorsWriter *writer, const char *header, const
     if (status != 0) {
         return status;
     }
-    return atomic_file_finish(&file, write_all(file.file, writer, header) == 0, path);
+    int shown = 0;
+    bool written = write_all(file.file, writer, header, &shown) == 0;
+    if (shown != 0) {
+        atomic_file_clear(&file);
+        return shown;
+    }
+    return atomic_file_finish(&file, written, path);
 }
 
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)

@@ -34,6 +34,14 @@ int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, siz
 int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size_t rank,
                                const size_t *shape, const size_t *stride, const double *data);
 
+/* Data that are not there all the time: tensors announced from now on are of that part, which show
+ * (NULL: all stay) is asked for before they are written, and SIZE_MAX, at first, is none: of those
+ * whose data stay.
+ * show returns 0, or an exit code after a message. */
+typedef int SafetensorsShow(void *context, size_t part);
+void safetensors_writer_show(SafetensorsWriter *writer, SafetensorsShow *show, void *context);
+void safetensors_writer_part(SafetensorsWriter *writer, size_t part);
+
 /* Memory is short for what was to be added: said, and kept, unless something failed before. */
 int safetensors_writer_lacks(SafetensorsWriter *writer);
 
@@ -44,7 +52,7 @@ uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer);
 
 /* Writes path, which appears complete or not at all (atomic_file.h).  0; what failed before; 2
  * after a message when path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST
- * bytes; 99 after one when memory is short or the disk is full. */
+ * bytes; 99 after one when memory is short or the disk is full; what show returns. */
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
     __attribute__((warn_unused_result));
 

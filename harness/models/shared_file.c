@@ -11,12 +11,13 @@
 
 /* A file that is announced. */
 typedef struct {
+    Converted of;
     SafetensorsWriter *writer;
     SharedExtras extras;
     ConvertedEnds ends;
 } Announcement;
 
-static void put_norm(SafetensorsWriter *writer, const PlainSublayer *sublayer, size_t s, size_t row)
+static void put_norm(SafetensorsWriter *writer, const PlainSublayer *sublayer, size_t s)
 {
     const LayerNorm *norm = &sublayer->norm;
     char gamma[64], beta[64];
@@ -26,8 +27,7 @@ static void put_norm(SafetensorsWriter *writer, const PlainSublayer *sublayer, s
         safetensors_writer_floats(writer, gamma, 1, &norm->columns.count, norm->gamma);
     }
     if (norm->beta != NULL) {
-        safetensors_writer_floats(writer, beta, 1, &norm->columns.count,
-                                  norm->beta + row * norm->columns.count);
+        safetensors_writer_floats(writer, beta, 1, &norm->columns.count, norm->beta);
     }
 }
 
@@ -40,11 +40,10 @@ static void put_stream(SafetensorsWriter *writer, const PlainModel *frame)
 }
 
 /* *made is cleared by announcement_clear, whatever this returns. */
-static int announce(Announcement *made, const PlainModel *frame, const LayerNorm *final,
+static int announce(Announcement *made, PlainModel *frame, const LayerNorm *final,
                     const ModelFile *file, const ConvertedSaid *said)
 {
-    size_t token = layout_token_row(&frame->layout, 0);
-    *made = (Announcement){.writer = safetensors_writer_make()};
+    *made = (Announcement){.of = {frame, file}, .writer = safetensors_writer_make()};
     if (made->writer == NULL) {
         return 99;
     }
@@ -52,10 +51,11 @@ static int announce(Announcement *made, const PlainModel *frame, const LayerNorm
     if (status != 0) {
         return status;
     }
+    safetensors_writer_show(made->writer, converted_show, &made->of);
     converted_said_put(made->writer, frame, said);
     shared_heads_put(made->writer, &made->extras, frame);
     for (size_t s = 0; s < frame->sublayer_count; s++) {
-        put_norm(made->writer, &frame->sublayers[s], s, token);
+        put_norm(made->writer, &frame->sublayers[s], s);
     }
     converted_ends_put(made->writer, &made->ends);
     put_stream(made->writer, frame);
@@ -69,7 +69,7 @@ static void announcement_clear(Announcement *made)
     shared_extras_clear(&made->extras);
 }
 
-int shared_file_write(const char *path, const PlainModel *frame, const LayerNorm *final,
+int shared_file_write(const char *path, PlainModel *frame, const LayerNorm *final,
                       const ModelFile *file, const ConvertedSaid *said)
 {
     Announcement made;
@@ -83,7 +83,7 @@ int shared_file_write(const char *path, const PlainModel *frame, const LayerNorm
     return status;
 }
 
-int shared_file_bytes(double *bytes, const PlainModel *frame, const LayerNorm *final,
+int shared_file_bytes(double *bytes, PlainModel *frame, const LayerNorm *final,
                       const ModelFile *file)
 {
     Announcement made;

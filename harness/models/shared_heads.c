@@ -240,10 +240,12 @@ void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const Pla
     json_t *blocks = json_array();
     for (size_t s = 0; s < frame->sublayer_count; s++) {
         writing.sublayer = s;
+        safetensors_writer_part(writer, s);
         if (json_array_append_new(blocks, sublayer_json(&writing, &frame->sublayers[s])) != 0) {
             safetensors_writer_lacks(writer);
         }
     }
+    safetensors_writer_part(writer, SIZE_MAX);
     char *text = json_dumps(blocks, JSON_COMPACT);
     if (text != NULL) {
         safetensors_writer_metadata(writer, "headproof.heads", text);
