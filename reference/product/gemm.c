@@ -60,31 +60,10 @@ void gemm_square(double *c, size_t ldc, const double *a, size_t lda, bool a_tran
     }
 }
 
-/* Two entries' roundings to floats and the sum of doubles are the 4 of the bound for the 1 of
- * gemm_float; numbers below 2^-126, which may become 0, are in the 1.01. */
-bool gemm_square_coarse(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed,
-                        size_t n, size_t k)
+void gemm_square_float(float *c, GemmFloats a, size_t n, size_t k)
 {
-    float *part = malloc(n * GEMM_COARSE * sizeof *part), *sum = malloc(n * n * sizeof *sum);
-    bool ok = part != NULL && sum != NULL;
-    for (size_t first = 0; ok && first < k; first += GEMM_COARSE) {
-        size_t terms = k - first < GEMM_COARSE ? k - first : GEMM_COARSE;
-        size_t rows = a_transposed ? terms : n, columns = a_transposed ? n : terms;
-        const double *from = a + (a_transposed ? first * lda : first);
-        for (size_t i = 0; i < rows; i++) {
-            for (size_t j = 0; j < columns; j++) {
-                part[i * columns + j] = (float)from[i * lda + j];
-            }
-        }
-        cblas_ssyrk(CblasRowMajor, CblasUpper, turned(a_transposed), extent(n), extent(terms), 1,
-                    part, extent(columns), 0, sum, extent(n));
-        for (size_t i = 0; i < n; i++) {
-            for (size_t j = i; j < n; j++) {
-                c[i * ldc + j] = (first == 0 ? 0 : c[i * ldc + j]) + (double)sum[i * n + j];
-            }
-        }
+    if (n > 0) {
+        cblas_ssyrk(CblasRowMajor, CblasUpper, turned(a.transposed), extent(n), extent(k), 1,
+                    a.entry, extent(a.ld), 0, c, extent(n));
     }
-    free(part);
-    free(sum);
-    return ok;
 }

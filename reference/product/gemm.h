@@ -47,11 +47,7 @@ void gemm_float(float *c, size_t ldc, GemmFloats a, GemmFloats b, GemmExtents si
 void gemm_square(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed, size_t n,
                  size_t k);
 
-/* The same in half the time, of entries of magnitude 1 at most, |A|_F >= 1/2, rounded to floats:
- * GEMM_COARSE terms at a time, which are added as doubles.  It is off, in the Frobenius norm, by at
- * most 1.01 (GEMM_COARSE + 4) 2^-24 |A|_F^2.  false: memory is short. */
-enum { GEMM_COARSE = 512 };
-bool gemm_square_coarse(double *c, size_t ldc, const double *a, size_t lda, bool a_transposed,
-                        size_t n, size_t k) __attribute__((warn_unused_result));
+/* The same of floats, 2^-24 for 2^-53, C with a leading dimension of n: in half the time again. */
+void gemm_square_float(float *c, GemmFloats a, size_t n, size_t k);
 
 #endif

@@ -6,7 +6,7 @@
  * Frobenius norm, so
  *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F    (C2)
  * and the last step overestimates |W| by n^(1/(4 2^last)) at most.  Large squares are made of
- * floats: 1.01 (k' + 4) 2^-24 there, k' terms at a time.
+ * floats: 1.01 (TERMS + 4) 2^-24 there, TERMS terms at a time, which are added as doubles.
  */
 #include "norm.h"
 #include "point.h"
@@ -84,19 +84,78 @@ static void symmetrise(double *g, size_t n)
     }
 }
 
-/* Squares of so many rows are made of floats. */
-enum { LARGE = 512 };
+/* Squares of so many rows are made of floats, so many terms at a time. */
+enum { LARGE = 512, TERMS = 512 };
 
-/* The upper half of c = A A^T or A^T A, as gemm_square, A's entries at most 1; returned: how far it
- * may be off, in the Frobenius norm, over |A|_F^2.  Infinite: memory is short. */
-static double square(double *c, const double *a, size_t lda, bool turned, size_t n, size_t k)
+/* A matrix on its way into A A^T or A^T A, [n, n], whose sums have k terms: A is its entries times
+ * a power of two, of magnitude 1 at most, |A|_F >= 1/2. */
+typedef struct {
+    const double *entry;
+    size_t ld, n, k;
+    bool transposed;
+    PowerOfTwo power;
+} Factor;
+
+/* rows x columns of it from (row, column) on, as A's. */
+static void scale_floats(float *out, const Factor *a, size_t row, size_t column, size_t rows,
+                         size_t columns)
 {
-    if (n < LARGE) {
-        gemm_square(c, n, a, lda, turned, n, k);
-        return 1.01 * (double)(k + 1) * 0x1p-53;
+    for (size_t r = 0; r < rows; r++) {
+        const double *from = &a->entry[(row + r) * a->ld + column];
+        for (size_t c = 0; c < columns; c++) {
+            out[r * columns + c] = (float)scaled_by(from[c], a->power);
+        }
     }
-    bool made = gemm_square_coarse(c, n, a, lda, turned, n, k);
-    return made ? 1.01 * (GEMM_COARSE + 4) * 0x1p-24 : INFINITY;
+}
+
+/* The upper half of c.  false: memory is short.  Two entries' roundings to floats and the sum of
+ * doubles are the 4 of the bound for the 1 of gemm_square_float; numbers below 2^-126, which may
+ * become 0, are in the 1.01. */
+static bool square_of_floats(double *c, const Factor *a)
+{
+    const size_t n = a->n;
+    float *part = malloc(n * TERMS * sizeof *part), *sum = malloc(n * n * sizeof *sum);
+    bool ok = part != NULL && sum != NULL;
+    for (size_t first = 0; ok && first < a->k; first += TERMS) {
+        size_t terms = a->k - first < TERMS ? a->k - first : TERMS;
+        size_t rows = a->transposed ? terms : n, columns = a->transposed ? n : terms;
+        scale_floats(part, a, a->transposed ? first : 0, a->transposed ? 0 : first, rows, columns);
+        gemm_square_float(sum, (GemmFloats){part, columns, a->transposed}, n, terms);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = i; j < n; j++) {
+                c[i * n + j] = (first == 0 ? 0 : c[i * n + j]) + (double)sum[i * n + j];
+            }
+        }
+    }
+    free(part);
+    free(sum);
+    return ok;
+}
+
+static bool square_of_doubles(double *c, const Factor *a)
+{
+    size_t rows = a->transposed ? a->k : a->n, columns = a->transposed ? a->n : a->k;
+    double *scaled = malloc(rows * columns * sizeof *scaled);
+    for (size_t r = 0; scaled != NULL && r < rows; r++) {
+        for (size_t i = 0; i < columns; i++) {
+            scaled[r * columns + i] = scaled_by(a->entry[r * a->ld + i], a->power);
+        }
+    }
+    if (scaled != NULL) {
+        gemm_square(c, a->n, scaled, columns, a->transposed, a->n, a->k);
+    }
+    free(scaled);
+    return scaled != NULL;
+}
+
+/* The upper half of c; returned: how far it may be off, in the Frobenius norm, over |A|_F^2.
+ * Infinite: memory is short. */
+static double square(double *c, const Factor *a)
+{
+    bool large = a->n >= LARGE;
+    bool made = large ? square_of_floats(c, a) : square_of_doubles(c, a);
+    double off = large ? (TERMS + 4) * 0x1p-24 : (double)(a->k + 1) * 0x1p-53;
+    return made ? 1.01 * off : INFINITY;
 }
 
 /* At least |g|, g symmetric and scratch of its size, both overwritten. */
@@ -107,11 +166,7 @@ static double symmetric_norm(double *g, double *scratch, size_t n, int squarings
     if (squarings == 0 || f == 0 || !(f < INFINITY)) {
         return f;
     }
-    PowerOfTwo power = inverse_power(exponent);
-    for (size_t i = 0; i < n * n; i++) {
-        g[i] = scaled_by(g[i], power);
-    }
-    double off = square(scratch, g, n, false, n, n);
+    double off = square(scratch, &(Factor){g, n, n, n, false, inverse_power(exponent)});
     if (!(off < INFINITY)) {
         return off;
     }
@@ -134,24 +189,17 @@ static double spectral(const NormKey *w, double f, int exponent)
     if (n <= 1 || f == 0 || !(f < INFINITY)) {
         return f;
     }
-    double *scaled = malloc(w->rows * w->columns * sizeof *scaled), *g = malloc(n * n * sizeof *g),
-           *scratch = malloc(n * n * sizeof *scratch);
+    double *g = malloc(n * n * sizeof *g), *scratch = malloc(n * n * sizeof *scratch);
     double norm = INFINITY;
-    if (scaled != NULL && g != NULL && scratch != NULL) {
-        PowerOfTwo power = inverse_power(exponent);
-        for (size_t r = 0; r < w->rows; r++) {
-            for (size_t c = 0; c < w->columns; c++) {
-                scaled[r * w->columns + c] = scaled_by(w->data[r * w->ld + c], power);
-            }
-        }
-        double own = ldexp(f, -exponent), off = square(g, scaled, w->columns, !wide, n, k);
+    if (g != NULL && scratch != NULL) {
+        double own = ldexp(f, -exponent);
+        double off = square(g, &(Factor){w->data, w->ld, n, k, !wide, inverse_power(exponent)});
         if (off < INFINITY) {
             norm = norm_symmetric(g, scratch, n, SQUARINGS) + off * own * own;
             norm = bound_up(ldexp(sqrt(bound_up(norm)), exponent));
             norm = norm < INFINITY ? fmin(f, norm) : norm;
         }
     }
-    free(scaled);
     free(g);
     free(scratch);
     return norm;
