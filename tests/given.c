@@ -217,7 +217,8 @@ char *given_rows(const Point *point, bool with_key)
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
     assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
-    assert_int_equal(point_evaluate(&passed, shared, point, take_row, &sink), EVALUATE_OK);
+    assert_int_equal(point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &sink}),
+                     EVALUATE_OK);
     shared_clear(shared);
     assert_int_equal(fclose(sink.file), 0);
     return text;

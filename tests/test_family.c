@@ -152,8 +152,9 @@ static char *rows_of(const Members *members, size_t i, Family *family)
                                 ? shared_make_member(&shared, family, members->list[i], 0)
                                 : shared_make(&shared, &members->list[i], 1, 0, NULL);
     assert_int_equal(status, EVALUATE_OK);
-    assert_int_equal(point_evaluate(&passed, shared, members->list[i], take_row, file),
-                     EVALUATE_OK);
+    assert_int_equal(
+        point_evaluate(&passed, shared, members->list[i], &(PointSink){take_row, NULL, file}),
+        EVALUATE_OK);
     shared_clear(shared);
     assert_int_equal(fclose(file), 0);
     return text;

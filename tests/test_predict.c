@@ -81,7 +81,8 @@ static double measure(const Point *point)
         bool passed;
         double start = clock_seconds();
         assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
-        assert_int_equal(point_evaluate(&passed, shared, point, drop, NULL), EVALUATE_OK);
+        assert_int_equal(point_evaluate(&passed, shared, point, &(PointSink){drop, NULL, NULL}),
+                         EVALUATE_OK);
         shared_clear(shared);
         least = fmin(least, clock_seconds() - start);
     }

@@ -18,8 +18,7 @@ typedef struct {
     Row *rows; /* [depth] */
     size_t depth, done;
     RowsFound found;
-    FinalSink *final; /* or NULL */
-    void *context;    /* for that */
+    const PointSink *sink;
 } Making;
 
 /* Whoever looks at the streams after the last layer.  false: memory is short. */
@@ -32,7 +31,7 @@ static bool show_final(const Making *making)
                                   .run = evaluation->run,
                                   .converted = evaluation->converted,
                                   .original = evaluation->original};
-    return making->final == NULL || making->final(making->context, &streams);
+    return making->sink->final == NULL || making->sink->final(making->sink->context, &streams);
 }
 
 static void making_visit(RefArchive *archive, void *state)
@@ -134,53 +133,41 @@ static EvaluateStatus evaluate_rows(Making *making)
 }
 
 /* m(T') alone. */
-static EvaluateStatus evaluate_machine(bool *passed, const Shared *shared, const Point *point,
-                                       Row *rows, size_t depth)
+static EvaluateStatus evaluate_machine(bool *passed, Making *making)
 {
-    Evaluation evaluation = {.shared = shared, .point = point};
-    EvaluateStatus status = evaluation_open(&evaluation, false) ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+    Evaluation *evaluation = &making->evaluation;
+    EvaluateStatus status = evaluation_open(evaluation, false) ? EVALUATE_OK : EVALUATE_NO_MEMORY;
     *passed = status == EVALUATE_OK;
-    for (size_t l = 0; l < depth && status == EVALUATE_OK; l++) {
-        if (!evaluation_layer(&evaluation, l + 1, &rows[l])) {
+    for (size_t l = 0; l < making->depth && status == EVALUATE_OK; l++) {
+        Row *row = &making->rows[l];
+        if (!evaluation_layer(evaluation, l + 1, row)) {
             status = EVALUATE_NO_MEMORY;
         }
-        row_finish(point, &rows[l]);
-        *passed = row_passes(point, &rows[l]) && *passed;
+        row_finish(evaluation->point, row);
+        *passed = row_passes(evaluation->point, row) && *passed;
     }
-    evaluation_close(&evaluation);
+    evaluation_close(evaluation);
     return status;
 }
 
 /* The precision, then the rows. */
-static EvaluateStatus evaluate_point(bool *passed, const Shared *shared, const Point *point,
-                                     Row *rows, size_t depth, FinalSink *final, void *context)
+static EvaluateStatus evaluate_point(bool *passed, Making *making)
 {
+    Evaluation *evaluation = &making->evaluation;
     Checkpoint checkpoint;
     EvaluateStatus status = EVALUATE_NO_MEMORY;
-    if (checkpoint_init(&checkpoint, shared->checkpoints, point, false)) {
-        Making making = {.evaluation = {.shared = shared,
-                                        .point = point,
-                                        .keeper = checkpoint_keeper(&checkpoint)},
-                         .rows = rows,
-                         .depth = depth,
-                         .final = final,
-                         .context = context};
-        evaluation_begin(&making.evaluation);
-        status = evaluate_rows(&making);
-        *passed = status == EVALUATE_OK && making.found.passed;
+    if (checkpoint_init(&checkpoint, evaluation->shared->checkpoints, evaluation->point, false)) {
+        evaluation->keeper = checkpoint_keeper(&checkpoint);
+        evaluation_begin(evaluation);
+        status = evaluate_rows(making);
+        *passed = status == EVALUATE_OK && making->found.passed;
     }
     checkpoint_clear(&checkpoint);
     return status;
 }
 
-EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
-                              void *context)
-{
-    return point_evaluate_final(passed, shared, point, sink, NULL, context);
-}
-
-EvaluateStatus point_evaluate_final(bool *passed, const Shared *shared, const Point *point,
-                                    RowSink *sink, FinalSink *final, void *context)
+EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point,
+                              const PointSink *sink)
 {
     size_t depth = shared->pair.converted.depth;
     Row *rows = calloc(depth, sizeof *rows);
@@ -190,11 +177,14 @@ EvaluateStatus point_evaluate_final(bool *passed, const Shared *shared, const Po
     for (size_t l = 0; l < depth; l++) {
         row_init(&rows[l], point);
     }
-    EvaluateStatus status = point_has_reference(point)
-                                ? evaluate_point(passed, shared, point, rows, depth, final, context)
-                                : evaluate_machine(passed, shared, point, rows, depth);
+    Making making = {.evaluation = {.shared = shared, .point = point},
+                     .rows = rows,
+                     .depth = depth,
+                     .sink = sink};
+    EvaluateStatus status =
+        (point_has_reference(point) ? evaluate_point : evaluate_machine)(passed, &making);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
-        if (!sink(context, point, &rows[l])) {
+        if (!sink->row(sink->context, point, &rows[l])) {
             status = EVALUATE_NO_MEMORY;
         }
     }

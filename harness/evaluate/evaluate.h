@@ -21,18 +21,20 @@ typedef struct {
 /* Looks at them.  false: memory is short. */
 typedef bool FinalSink(void *context, const FinalStreams *final);
 
+/* Who takes what a point comes to.  final, or NULL: sees the streams before the rows, once, or more
+ * often where the precision is raised, and the last time counts; the point has a reference and a
+ * machine. */
+typedef struct {
+    RowSink *row;
+    FinalSink *final;
+    void *context; /* for both */
+} PointSink;
+
 /* Evaluates one point: precision as the point says or as r(T) asks for, raised where digits are not
  * proven, and where the judged error is a bound above the tolerance, until it is a value or
  * within.  *passed: no row fails (see row_passes). */
-EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point, RowSink *sink,
-                              void *context) __attribute__((warn_unused_result));
-
-/* The same; shows `final` the streams after the last layer, before the rows: once, or more often
- * where the precision is raised, and the last time counts.  The point has a reference and a
- * machine. */
-EvaluateStatus point_evaluate_final(bool *passed, const Shared *shared, const Point *point,
-                                    RowSink *sink, FinalSink *final, void *context)
-    __attribute__((warn_unused_result));
+EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point,
+                              const PointSink *sink) __attribute__((warn_unused_result));
 
 /* m(T'): tokens' rows of the stream after the last layer, x [rows.count, d]. */
 EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, const Point *point)

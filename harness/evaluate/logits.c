@@ -186,30 +186,6 @@ static bool next_block(Block *block, const Logits *logits, size_t most)
     return left > 0;
 }
 
-/* r(T)'s logits of a block: in *values, from *first on.  false: memory is short. */
-static bool original_logits(const RefLogits **values, size_t *first, Logits *logits,
-                            const Block *block, const RefBase *base,
-                            const RefUnembedding *unembedding, Work *work)
-{
-    *values = work->original;
-    *first = 0;
-    if (block->i >= logits->kept) {
-        return ref_logits_original(work->original, base, block->rows, unembedding);
-    }
-    RefLogits **kept = &logits->value[place_of(logits, block->i, block->run.first)];
-    *first = block->rows.first - block->run.first;
-    if (*kept == NULL) {
-        *kept = ref_logits_make(block->run.count, logits->unembedding.classes);
-        if (*kept == NULL || !ref_logits_original(*kept, base, block->run, unembedding)) {
-            ref_logits_clear(*kept);
-            *kept = NULL;
-            return false;
-        }
-    }
-    *values = *kept;
-    return true;
-}
-
 /* The token behind a position, or -1: what a loss would be of. */
 static int64_t next_token(const Logits *logits, size_t i, size_t p)
 {
@@ -223,56 +199,89 @@ static int64_t next_token(const Logits *logits, size_t i, size_t p)
     return inputs->next != NULL ? inputs->next[i] : -1;
 }
 
-/* With the final norm, which is a case's. */
-static RefUnembedding through_norm(const Logits *logits, const Shared *shared)
+/* A block being worked on: the unembedding with the case's final norm, and r(T)'s logits, the
+ * block's in their rows from `first` on. */
+typedef struct {
+    Logits *logits;
+    Block block;
+    RefUnembedding unembedding;
+    Work work;
+    const RefLogits *original;
+    size_t first;
+} Taking;
+
+/* false: memory is short; clear its work in every case. */
+static bool taking_init(Taking *taking, Logits *logits, size_t i, const Shared *shared)
 {
-    RefUnembedding unembedding = logits->unembedding;
-    unembedding.norm = shared->pair.final_norm;
-    return unembedding;
+    *taking = (Taking){.logits = logits, .block.i = i, .unembedding = logits->unembedding};
+    taking->unembedding.norm = shared->pair.final_norm;
+    return work_init(&taking->work, logits);
 }
 
-/* Row r of a block, whose r(T) has these logits. */
-static PositionLogits row_logits(const Logits *logits, const RefUnembedding *unembedding,
-                                 const Work *work, size_t r, mpfr_srcptr original, int digits)
+/* r(T)'s logits of the block.  false: memory is short. */
+static bool original_logits(Taking *taking, const RefBase *base)
 {
-    size_t classes = logits->unembedding.classes;
-    return (PositionLogits){.original = original,
+    Logits *logits = taking->logits;
+    const Block *block = &taking->block;
+    taking->original = taking->work.original;
+    taking->first = 0;
+    if (block->i >= logits->kept) {
+        return ref_logits_original(taking->work.original, base, block->rows, &taking->unembedding);
+    }
+    RefLogits **kept = &logits->value[place_of(logits, block->i, block->run.first)];
+    taking->first = block->rows.first - block->run.first;
+    if (*kept == NULL) {
+        *kept = ref_logits_make(block->run.count, logits->unembedding.classes);
+        if (*kept == NULL || !ref_logits_original(*kept, base, block->run, &taking->unembedding)) {
+            ref_logits_clear(*kept);
+            *kept = NULL;
+            return false;
+        }
+    }
+    taking->original = *kept;
+    return true;
+}
+
+/* Row r of the block. */
+static PositionLogits row_logits(const Taking *taking, size_t r, const Point *point)
+{
+    const Work *work = &taking->work;
+    size_t classes = taking->unembedding.classes;
+    return (PositionLogits){.original = ref_logits_row(taking->original, taking->first + r),
                             .converted = work->converted + r * classes,
                             .native = work->native + r * classes,
                             .change = work->change,
                             .row = r,
                             .classes = classes,
-                            .unembedding = unembedding,
-                            .gain = logits->gain,
+                            .unembedding = &taking->unembedding,
+                            .gain = taking->logits->gain,
                             .next = -1,
                             .softmax = work->softmax[work->threads > 1 ? omp_get_thread_num() : 0],
-                            .digits = digits};
+                            .digits = point_digits(point)};
 }
 
-static bool take_block(Logits *logits, const Block *block, const FinalStreams *final, Work *work)
+static bool take_block(Taking *taking, const FinalStreams *final)
 {
-    const RefRows rows = block->rows;
-    const RefUnembedding unembedding = through_norm(logits, final->shared);
+    Logits *logits = taking->logits;
+    const Work *work = &taking->work;
+    const RefRows rows = taking->block.rows;
+    const RefUnembedding *unembedding = &taking->unembedding;
     const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
-    const RefLogits *values;
-    size_t first;
-    if (!original_logits(&values, &first, logits, block, final->base, &unembedding, work) ||
+    if (!original_logits(taking, final->base) ||
         !ref_logits_change(work->change, &final->shared->pair, final->base, final->run, rows,
-                           &unembedding) ||
-        !unembed_machine(work->converted, &final->converted, rows, &unembedding, arithmetic) ||
-        !unembed_machine(work->native, &final->original, rows, &unembedding, arithmetic)) {
+                           unembedding) ||
+        !unembed_machine(work->converted, &final->converted, rows, unembedding, arithmetic) ||
+        !unembed_machine(work->native, &final->original, rows, unembedding, arithmetic)) {
         return false;
     }
     bool ok = true;
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
     for (size_t r = 0; r < rows.count; r++) {
         ref_thread_setup();
-        size_t p = rows.first + r;
-        PositionLogits row =
-            row_logits(logits, &unembedding, work, r, ref_logits_row(values, first + r),
-                       point_digits(final->point));
-        row.next = next_token(logits, block->i, p);
-        if (!position_take(position_at(logits, block->i, p), &row, final, p)) {
+        size_t i = taking->block.i, p = rows.first + r;
+        PositionLogits row = row_logits(taking, r, final->point);
+        row.next = next_token(logits, i, p);
+        if (!position_take(position_at(logits, i, p), &row, final, p)) {
 #pragma omp atomic write
             ok = false;
         }
@@ -282,13 +291,12 @@ static bool take_block(Logits *logits, const Block *block, const FinalStreams *f
 
 bool logits_take(Logits *logits, size_t i, const FinalStreams *final)
 {
-    Work work;
-    Block block = {.i = i};
-    bool ok = work_init(&work, logits);
-    while (ok && next_block(&block, logits, work.rows)) {
-        ok = take_block(logits, &block, final, &work);
+    Taking taking;
+    bool ok = taking_init(&taking, logits, i, final->shared);
+    while (ok && next_block(&taking.block, logits, taking.work.rows)) {
+        ok = take_block(&taking, final);
     }
-    work_clear(&work);
+    work_clear(&taking.work);
     return ok;
 }
 
@@ -338,24 +346,21 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
     pthread_mutex_unlock(&logits->lock);
 }
 
-static bool compare_rows(Logits *logits, size_t i, const Shared *shared, const Point *point,
-                         Work *work, const MachineView *x)
+static bool compare_rows(Taking *taking, const Shared *shared, const Point *point,
+                         const MachineView *x)
 {
-    const RefUnembedding unembedding = through_norm(logits, shared);
-    Block block = {.i = i};
+    const Work *work = &taking->work;
+    const ArithmeticInfo *arithmetic = arithmetic_info(point->arithmetic);
     bool ok = true;
-    while (ok && next_block(&block, logits, work->rows)) {
-        const RefLogits *values;
-        size_t first;
-        ok = original_logits(&values, &first, logits, &block, shared->base, &unembedding, work) &&
-             unembed_machine(work->converted, x, block.rows, &unembedding,
-                             arithmetic_info(point->arithmetic));
+    while (ok && next_block(&taking->block, taking->logits, work->rows)) {
+        const RefRows rows = taking->block.rows;
+        ok = original_logits(taking, shared->base) &&
+             unembed_machine(work->converted, x, rows, &taking->unembedding, arithmetic);
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
-        for (size_t r = 0; r < (ok ? block.rows.count : 0); r++) {
+        for (size_t r = 0; r < (ok ? rows.count : 0); r++) {
             ref_thread_setup();
-            PositionLogits row = row_logits(logits, &unembedding, work, r,
-                                            ref_logits_row(values, first + r), point_digits(point));
-            compare_one(logits, i, block.rows.first + r, &row);
+            PositionLogits row = row_logits(taking, r, point);
+            compare_one(taking->logits, taking->block.i, rows.first + r, &row);
         }
     }
     return ok;
@@ -369,8 +374,8 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     const Layout *layout = &shared->pair.original.layout;
     size_t content = layout_content(layout);
     double *x = calloc(n, d * sizeof *x);
-    Work work;
-    bool ok = work_init(&work, logits) && x != NULL;
+    Taking taking;
+    bool ok = taking_init(&taking, logits, i, shared) && x != NULL;
     MachineView view = {x, d};
     if (ok && comparing->native) {
         size_t last = shared->pair.original.depth - 1;
@@ -378,8 +383,8 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     } else if (ok) {
         ok = point_final_rows(x, (RefRows){0, n}, shared, point) == EVALUATE_OK;
     }
-    ok = ok && compare_rows(logits, i, shared, point, &work, &view);
-    work_clear(&work);
+    ok = ok && compare_rows(&taking, shared, point, &view);
+    work_clear(&taking.work);
     free(x);
     return ok;
 }

@@ -126,18 +126,25 @@ static double to_double(Scale scale)
     return (double)scale.num / ((double)scale.den * sqrt((double)scale.sqrt_den));
 }
 
-/* out [n, width] = x w of head h, and a bias of that head's. */
-static void project(double *out, const Tokens *tokens, Columns read, HeadWeight weight, size_t h,
-                    const double *bias, size_t width)
+/* What heads make of some columns: x w, and a bias of each head's or NULL, to `width` numbers. */
+typedef struct {
+    Columns read;
+    HeadWeight weight;
+    const double *bias;
+    size_t width;
+} Projection;
+
+/* out [n, width] = that of head h. */
+static void project(double *out, const Tokens *tokens, const Projection *by, size_t h)
 {
-    const double *w = weight.data + h * weight.head_stride;
+    const double *w = by->weight.data + h * by->weight.head_stride;
     for (size_t i = 0; i < tokens->n; i++) {
-        for (size_t k = 0; k < width; k++) {
-            double sum = bias != NULL ? bias[h * width + k] : 0;
-            for (size_t c = 0; c < read.count; c++) {
-                sum += entry(tokens, i, read.first + c) * w[c * weight.ld + k];
+        for (size_t k = 0; k < by->width; k++) {
+            double sum = by->bias != NULL ? by->bias[h * by->width + k] : 0;
+            for (size_t c = 0; c < by->read.count; c++) {
+                sum += entry(tokens, i, by->read.first + c) * w[c * by->weight.ld + k];
             }
-            out[i * width + k] = sum;
+            out[i * by->width + k] = sum;
         }
     }
 }
@@ -148,18 +155,28 @@ static double log_add(double a, double b)
     return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
-/* The least ln sum_j e^(s_ij) of a row; query and key [n, width]. */
-static double least_log_sum(const Tokens *tokens, const Layout *layout, const Score *score,
-                            const double *query, const double *key, size_t key_ld, size_t width)
+/* A bundle of patched heads that reads tokens; widest: of its numbers; work [3, n, widest]; leak
+ * [columns written] is the sum over heads. */
+typedef struct {
+    const Tokens *tokens;
+    const Layout *layout;
+    const Bundle *bundle;
+    size_t widest;
+    double *work, *leak;
+} Heads;
+
+/* The least ln sum_j e^(s_ij) of a row; query [n, width], key.n of them. */
+static double least_log_sum(const Heads *heads, const double *query, Tokens key, size_t width)
 {
+    const Score *score = &heads->bundle->score;
     double least = INFINITY, scale = to_double(score->scale);
-    for (size_t i = 0; i < tokens->n; i++) {
+    for (size_t i = 0; i < key.n; i++) {
         double log_sum = -INFINITY;
-        for (size_t j = 0; j < tokens->n; j++) {
-            if (score_sees(layout, score, i, j)) {
+        for (size_t j = 0; j < key.n; j++) {
+            if (score_sees(heads->layout, score, i, j)) {
                 double s = 0;
                 for (size_t k = 0; k < width; k++) {
-                    s += query[i * width + k] * key[j * key_ld + k];
+                    s += query[i * width + k] * key.x[j * key.ld + k];
                 }
                 log_sum = log_add(log_sum, scale * s);
             }
@@ -169,30 +186,29 @@ static double least_log_sum(const Tokens *tokens, const Layout *layout, const Sc
     return least;
 }
 
-/* leak[d] += e^(-L) max_j |value_jd| of head h; work: [3, n, widest]. */
-static void add_head(double *leak, const Tokens *tokens, const Layout *layout, const Bundle *bundle,
-                     size_t h, double *work, size_t widest)
+/* leak[d] += e^(-L) max_j |value_jd| of head h. */
+static void add_head(const Heads *heads, size_t h)
 {
-    const Score *score = &bundle->score;
-    const Value *value = &bundle->value;
-    size_t size = tokens->n * widest, d_head = score->d_head, columns = value->write.count;
-    double *query = work, *key = work + size, *inner = work, *outer = work + 2 * size;
-    double log_sum;
-    project(query, tokens, score->read, score->q, h, score->q_bias,
-            d_head > 0 ? d_head : score->read.count);
+    const Tokens *tokens = heads->tokens;
+    const Score *score = &heads->bundle->score;
+    const Value *value = &heads->bundle->value;
+    size_t size = tokens->n * heads->widest, d_head = score->d_head, columns = value->write.count;
+    double *query = heads->work, *key = query + size, *inner = query, *outer = query + 2 * size;
+    size_t width = d_head > 0 ? d_head : score->read.count;
+    Tokens keys = {tokens->x + score->read.first, tokens->n, tokens->ld};
+    project(query, tokens, &(Projection){score->read, score->q, score->q_bias, width}, h);
     if (d_head > 0) {
-        project(key, tokens, score->read, score->k, h, score->k_bias, d_head);
-        log_sum = least_log_sum(tokens, layout, score, query, key, d_head, d_head);
-    } else {
-        log_sum = least_log_sum(tokens, layout, score, query, tokens->x + score->read.first,
-                                tokens->ld, score->read.count);
+        project(key, tokens, &(Projection){score->read, score->k, score->k_bias, d_head}, h);
+        keys = (Tokens){key, tokens->n, d_head};
     }
+    double log_sum = least_log_sum(heads, query, keys, width);
     if (value->kind == VALUE_FACTORED) {
-        project(inner, tokens, value->read, value->v, h, value->inner_bias, value->d_head);
-        Tokens mid = {inner, tokens->n, value->d_head};
-        project(outer, &mid, (Columns){0, value->d_head}, value->o, h, NULL, columns);
+        const Projection v = {value->read, value->v, value->inner_bias, value->d_head};
+        const Projection o = {{0, value->d_head}, value->o, NULL, columns};
+        project(inner, tokens, &v, h);
+        project(outer, &(Tokens){inner, tokens->n, value->d_head}, &o, h);
     } else {
-        project(outer, tokens, value->read, value->v, h, NULL, columns);
+        project(outer, tokens, &(Projection){value->read, value->v, NULL, columns}, h);
     }
     for (size_t d = 0; d < columns; d++) {
         double most = 0;
@@ -200,7 +216,7 @@ static void add_head(double *leak, const Tokens *tokens, const Layout *layout, c
             double bias = value->bias != NULL && h == 0 ? value->bias[d] : 0;
             most = fmax(most, fabs(outer[j * columns + d] + bias));
         }
-        leak[d] += exp(-log_sum) * most;
+        heads->leak[d] += exp(-log_sum) * most;
     }
 }
 
@@ -212,15 +228,19 @@ static bool attention_bounds(OmegaBounds *bounds, const Tokens *tokens, const La
     size_t columns = bundle->value.write.count, widest = columns;
     widest = bundle->score.d_head > widest ? bundle->score.d_head : widest;
     widest = bundle->value.d_head > widest ? bundle->value.d_head : widest;
-    double *leak = calloc(columns, sizeof *leak);
-    double *work = calloc(3 * widest, tokens->n * sizeof *work);
-    bool ok = leak != NULL && work != NULL;
+    const Heads heads = {.tokens = tokens,
+                         .layout = layout,
+                         .bundle = bundle,
+                         .widest = widest,
+                         .work = calloc(3 * widest, tokens->n * sizeof(double)),
+                         .leak = calloc(columns, sizeof(double))};
+    bool ok = heads.leak != NULL && heads.work != NULL;
     for (size_t h = 0; ok && h < bundle->heads; h++) {
-        add_head(leak, tokens, layout, bundle, h, work, widest);
+        add_head(&heads, h);
     }
-    *bounds = (OmegaBounds){.construction = ok ? largest(leak, columns) : 0};
-    free(leak);
-    free(work);
+    *bounds = (OmegaBounds){.construction = ok ? largest(heads.leak, columns) : 0};
+    free(heads.leak);
+    free(heads.work);
     return ok;
 }
 

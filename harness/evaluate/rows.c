@@ -52,8 +52,9 @@ EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point 
     *rows = (PointRows){0};
     outcome_init(&rows->outcome);
     RowFile taken = {.file = text_stream(&rows->text, &rows->length), .outcome = &rows->outcome};
-    bool ok = taken.file != NULL &&
-              point_evaluate(&passed, shared, point, take_row, &taken) == EVALUATE_OK;
+    bool ok =
+        taken.file != NULL &&
+        point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &taken}) == EVALUATE_OK;
     ok = (taken.file == NULL || fclose(taken.file) == 0) && ok;
     rows->seconds = clock_seconds() - start;
     if (!ok) {

@@ -50,25 +50,25 @@ static double find_allowed(const ModelFileWitness *witness, const WitnessWorst *
 
 /* What mends the model, whose layers are all needed for that.  0; 2 or 99 after a message. */
 static int find_causes(char *text, size_t size, const WitnessModel *model,
-                       const WitnessWorst *worst, double allowed)
+                       const WitnessWorst *worst)
 {
     ModelFile *file = model->source->file;
     if (!model_stream_enter_all(file)) {
         snprintf(text, size, "its weights take more memory than a search for what mends it may");
         return model_stream_fault(file);
     }
-    bool ok = witness_causes(text, size, model, worst, allowed);
+    bool ok = witness_causes(text, size, model, worst);
     model_stream_leave_all(file);
     return ok ? 0 : memory_fault();
 }
 
-static int refuse(const WitnessModel *model, const WitnessWorst *worst, double allowed)
+static int refuse(const WitnessModel *model, const WitnessWorst *worst)
 {
     const ModelFile *file = model->source->file;
     char causes[600];
     size_t position = worst->index / model->width, column = worst->index % model->width;
     bool logits = file->witness.logits != NULL;
-    int status = find_causes(causes, sizeof causes, model, worst, allowed);
+    int status = find_causes(causes, sizeof causes, model, worst);
     return status != 0
                ? status
                : complain_of(
@@ -78,7 +78,8 @@ static int refuse(const WitnessModel *model, const WitnessWorst *worst, double a
                      "expected them within %.2g (--witness-tolerance): this is another model; %s",
                      worst->window, position + file->witness.span - file->witness.answers,
                      logits ? "class" : "column", column,
-                     witness_said(file, worst->window)[worst->index], worst->here, allowed, causes);
+                     witness_said(file, worst->window)[worst->index], worst->here, worst->allowed,
+                     causes);
 }
 
 /* Work of more than a few seconds is announced. */
@@ -103,19 +104,19 @@ static int compare(const Point *point, const RunOptions *run)
     ModelFileWitness *witness = &file->witness;
     WitnessModel model;
     WitnessWorst worst;
-    double allowed = run->witness_tolerance;
+    double tolerance = run->witness_tolerance;
     witness_model_init(&model, point);
     announce(point, run);
-    if (!witness_compare(&worst, &model, 0, witness->windows, allowed == 0)) {
+    if (!witness_compare(&worst, &model, (Stretch){0, witness->windows}, tolerance == 0)) {
         int fault = model_source_fault(point->source);
         return fault != 0 ? fault : memory_fault();
     }
-    allowed = allowed > 0 ? allowed : find_allowed(witness, &worst);
-    if (!(worst.difference <= allowed)) {
-        return refuse(&model, &worst, allowed);
+    worst.allowed = tolerance > 0 ? tolerance : find_allowed(witness, &worst);
+    if (!(worst.difference <= worst.allowed)) {
+        return refuse(&model, &worst);
     }
     witness->difference = fmax(witness->difference, worst.difference);
-    witness->allowed = allowed;
+    witness->allowed = worst.allowed;
     if (file->doubts != NULL) {
         complain_of(point->source->path, NULL, NULL,
                     "warning: unknown keys of metadata or config.json: %s (its witness agrees)",

@@ -93,10 +93,12 @@ static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
     return ok;
 }
 
-static void take_worst(WitnessWorst *worst, const double *answers, const double *said,
-                       size_t window, size_t count)
+static void take_worst(WitnessWorst *worst, const WitnessModel *model, const double *answers,
+                       size_t window)
 {
-    for (size_t i = 0; i < count; i++) {
+    const ModelFile *file = model->source->file;
+    const double *said = witness_said(file, window);
+    for (size_t i = 0; i < file->witness.answers * model->width; i++) {
         double difference = fabs(answers[i] - said[i]);
         difference = isnan(difference) ? INFINITY : difference;
         worst->most = fmax(worst->most, fabs(said[i]));
@@ -118,8 +120,7 @@ static void take_lost(WitnessWorst *worst, const double *wide, const double *nar
     }
 }
 
-bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last,
-                     bool losses)
+bool witness_compare(WitnessWorst *worst, const WitnessModel *model, Stretch windows, bool losses)
 {
     const ModelFile *file = model->source->file;
     size_t count = file->witness.answers * model->width;
@@ -135,7 +136,7 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
     /* The point was built before: a case can only fail for want of memory. */
     bool ok = wide != NULL && narrow != NULL && x != NULL &&
               layers_build(&base, &layers, &spec, model->source) == CASE_OK;
-    for (size_t window = first; ok && window < last; window++) {
+    for (size_t window = windows.first; ok && window < windows.end; window++) {
         Pair pair = {0};
         embed(x, model, window);
         ok = case_at_input(&pair, &base, &spec) == CASE_OK &&
@@ -143,7 +144,7 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
              (!losses || evaluate(narrow, model, &pair, ARITHMETIC_F32));
         case_clear(&pair);
         if (ok) {
-            take_worst(worst, wide, witness_said(file, window), window, count);
+            take_worst(worst, model, wide, window);
             if (losses) {
                 take_lost(worst, wide, narrow, count);
             }

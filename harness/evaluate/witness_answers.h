@@ -28,16 +28,21 @@ typedef struct {
     double difference, here;
     size_t window, index; /* of [answers, width] */
     double most, lost;    /* the largest answer; what float loses of one at most, where asked */
+    double allowed;       /* how far answers may be from the witness's, for witness_causes */
 } WitnessWorst;
 
-/* *worst: over windows from `first` to before `last`, of m(T) in double.  false: memory is
- * short. */
-bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, size_t last,
-                     bool losses) __attribute__((warn_unused_result));
+/* Windows, or layers, from `first` to before `end`. */
+typedef struct {
+    size_t first, end;
+} Stretch;
+
+/* *worst: over these windows, of m(T) in double.  false: memory is short. */
+bool witness_compare(WitnessWorst *worst, const WitnessModel *model, Stretch windows, bool losses)
+    __attribute__((warn_unused_result));
 
 /* text [size]: what mends a difference at worst->window, or comes closest, or what cannot be tried.
  * The file's weights are changed and changed back.  false: memory is short. */
-bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst,
-                    double allowed) __attribute__((warn_unused_result));
+bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -23,7 +23,7 @@
 typedef struct {
     const WitnessModel *base;
     WitnessModel model; /* what is tried */
-    size_t window;
+    Stretch window;     /* where answers differ most */
     double allowed;
     double least;
     char closest[160], found[160];
@@ -45,10 +45,10 @@ static void try_it(Causes *self, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    size_t windows = self->model.source->file->witness.windows;
-    bool ok = witness_compare(&worst, &self->model, self->window, self->window + 1, false);
+    const Stretch all = {0, self->model.source->file->witness.windows};
+    bool ok = witness_compare(&worst, &self->model, self->window, false);
     if (ok && worst.difference <= self->allowed) {
-        ok = witness_compare(&worst, &self->model, 0, windows, false);
+        ok = witness_compare(&worst, &self->model, all, false);
         if (ok && worst.difference <= self->allowed) {
             memcpy(self->found, text, sizeof text);
             self->over = true;
@@ -145,11 +145,10 @@ static void transpose_matrix(const Matrix *m, bool each)
     }
 }
 
-/* Those of one place in every layer, or in one. */
-static void transpose_layers(const ModelFile *file, size_t place, bool each, size_t first,
-                             size_t last)
+/* Those of one place in these layers. */
+static void transpose_layers(const ModelFile *file, size_t place, bool each, Stretch layers)
 {
-    for (size_t layer = first; layer < last; layer++) {
+    for (size_t layer = layers.first; layer < layers.end; layer++) {
         Matrix list[MATRICES];
         if (place < list_matrices(list, file, layer)) {
             transpose_matrix(&list[place], each);
@@ -157,18 +156,18 @@ static void transpose_layers(const ModelFile *file, size_t place, bool each, siz
     }
 }
 
-static void try_transposed(Causes *self, const Matrix *m, size_t place, size_t first, size_t last)
+static void try_transposed(Causes *self, const Matrix *m, size_t place, Stretch layers)
 {
     const ModelFile *file = self->base->source->file;
     char where[48] = "in every layer";
-    if (last - first < file->depth) {
-        snprintf(where, sizeof where, "in layer %zu alone", first);
+    if (layers.end - layers.first < file->depth) {
+        snprintf(where, sizeof where, "in layer %zu alone", layers.first);
     }
     for (int each = 0; each < 2; each++) {
         if (can_transpose(m, each != 0) && !self->over) {
-            transpose_layers(file, place, each != 0, first, last);
+            transpose_layers(file, place, each != 0, layers);
             try_it(self, "%s transposed%s, %s", m->name, each != 0 ? " head by head" : "", where);
-            transpose_layers(file, place, each != 0, first, last);
+            transpose_layers(file, place, each != 0, layers);
         }
     }
 }
@@ -182,7 +181,7 @@ static void try_all_transposed(Causes *self)
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < count; i++) {
             if (can_transpose(&list[i], false)) {
-                transpose_layers(file, i, false, 0, file->depth);
+                transpose_layers(file, i, false, (Stretch){0, file->depth});
                 square += turn == 0;
             }
         }
@@ -199,10 +198,10 @@ static void try_transpositions(Causes *self, bool every_layer)
     size_t count = list_matrices(list, file, 0);
     for (size_t i = 0; i < count; i++) {
         if (every_layer) {
-            try_transposed(self, &list[i], i, 0, file->depth);
+            try_transposed(self, &list[i], i, (Stretch){0, file->depth});
         }
         for (size_t layer = 0; !every_layer && file->depth > 1 && layer < file->depth; layer++) {
-            try_transposed(self, &list[i], i, layer, layer + 1);
+            try_transposed(self, &list[i], i, (Stretch){layer, layer + 1});
         }
     }
     if (every_layer && file->W_U != NULL && file->d == file->classes) {
@@ -353,13 +352,12 @@ static void list_absent(char *text, size_t size, const ModelFile *file)
     }
 }
 
-bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst,
-                    double allowed)
+bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst)
 {
     Causes self = {.base = model,
                    .model = *model,
-                   .window = worst->window,
-                   .allowed = allowed,
+                   .window = {worst->window, worst->window + 1},
+                   .allowed = worst->allowed,
                    .least = worst->difference * CLOSER,
                    .began = clock_seconds()};
     const ModelFile *file = model->source->file;

@@ -171,8 +171,8 @@ static bool take_final(void *context, const FinalStreams *final)
 bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, const Point *point)
 {
     InputRows rows = {verify, i};
-    return point_evaluate_final(passed, shared, point, take_row,
-                                verify->has_logits ? take_final : NULL, &rows) == EVALUATE_OK;
+    const PointSink sink = {take_row, verify->has_logits ? take_final : NULL, &rows};
+    return point_evaluate(passed, shared, point, &sink) == EVALUATE_OK;
 }
 
 static bool evaluate_input(void *context, size_t i, const Shared *shared, const Point *point)
