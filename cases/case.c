@@ -87,16 +87,25 @@ double case_bytes(const CaseSpec *spec)
     return layers + (double)spec->depth * structure + stream * sizeof(double) + entries;
 }
 
+/* Rows of a stream [count, d + hidden], as they are drawn: with what names, and how large; given:
+ * or whose x they are, or NULL. */
+typedef struct {
+    const char *name, *hidden_name;
+    size_t count, hidden;
+    double scale;
+    const GivenWeights *given;
+} Rows;
+
 /* The given rows times scale, and what is given of the hidden columns. */
-static double *given_rows(Arena *arena, const GivenWeights *given, size_t rows, size_t d,
-                          size_t hidden, double scale)
+static double *given_rows(Arena *arena, const Rows *rows, size_t d)
 {
-    size_t ld = d + hidden;
-    double *copy = arena_take_numbers(arena, rows, ld);
-    for (size_t i = 0; copy != NULL && i < rows; i++) {
+    const GivenWeights *given = rows->given;
+    size_t hidden = rows->hidden, ld = d + hidden;
+    double *copy = arena_take_numbers(arena, rows->count, ld);
+    for (size_t i = 0; copy != NULL && i < rows->count; i++) {
         for (size_t c = 0; c < ld; c++) {
             if (c < d) {
-                copy[i * ld + c] = scale * given->x[i * d + c];
+                copy[i * ld + c] = rows->scale * given->x[i * d + c];
             } else if (given->x_hidden != NULL) {
                 copy[i * ld + c] = given->x_hidden[i * hidden + c - d];
             }
@@ -105,22 +114,21 @@ static double *given_rows(Arena *arena, const GivenWeights *given, size_t rows, 
     return copy;
 }
 
-/* The given rows, or N(0, scale) on the content columns of a [rows, d + hidden] stream; on the
- * hidden columns too where both banks are filled at first. */
-static double *draw_rows(Arena *arena, const CaseSpec *spec, const char *name,
-                         const char *hidden_name, size_t rows, size_t hidden, double scale,
-                         const GivenWeights *given)
+/* The given rows, or N(0, scale) on the content columns; on the hidden columns too where both banks
+ * are filled at first. */
+static double *draw_rows(Arena *arena, const CaseSpec *spec, const Rows *rows)
 {
-    size_t ld = spec->d + hidden;
-    if (given != NULL && given->x != NULL) {
-        return given_rows(arena, given, rows, spec->d, hidden, scale);
+    size_t hidden = rows->hidden, ld = spec->d + hidden;
+    if (rows->given != NULL && rows->given->x != NULL) {
+        return given_rows(arena, rows, spec->d);
     }
-    double *x = draw_tensor(arena, spec, name, (TensorShape){1, rows, spec->d, ld}, scale);
+    double *x = draw_tensor(arena, spec, rows->name, (TensorShape){1, rows->count, spec->d, ld},
+                            rows->scale);
     if (x != NULL && construction_info(spec->construction)->given_both_banks) {
-        uint64_t hash = draw_hash(hidden_name);
-        for (size_t i = 0; i < rows; i++) {
+        uint64_t hash = draw_hash(rows->hidden_name);
+        for (size_t i = 0; i < rows->count; i++) {
             for (size_t c = 0; c < hidden; c++) {
-                x[i * ld + spec->d + c] = draw_normal(spec->seed, hash, 0, i, c) * scale;
+                x[i * ld + spec->d + c] = draw_normal(spec->seed, hash, 0, i, c) * rows->scale;
             }
         }
     }
@@ -131,17 +139,20 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
 {
     Arena *arena = pair->memory;
     size_t original = case_original_layout(spec).hidden, converted = case_hidden_columns(spec);
-    double scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25;
     bool scores = construction_info(spec->construction)->scores_are_x && spec->score_scale > 0;
-    double of_x = scores ? spec->score_scale : 1;
-    const GivenWeights *given = spec->given;
-    pair->original_x = draw_rows(arena, spec, "X", "X_hidden", spec->n, original, of_x, given);
-    pair->converted_x = original == converted ? pair->original_x
-                                              : draw_rows(arena, spec, "X", "X_hidden", spec->n,
-                                                          converted, of_x, given);
+    Rows x = {"X", "X_hidden", spec->n, original, scores ? spec->score_scale : 1, spec->given};
+    pair->original_x = pair->converted_x = draw_rows(arena, spec, &x);
+    if (original != converted) {
+        x.hidden = converted;
+        pair->converted_x = draw_rows(arena, spec, &x);
+    }
     if (spec->bias_row_content == CONTENT_RANDOM) {
-        pair->bias_row_content =
-            draw_rows(arena, spec, "bias_row", "bias_row_hidden", 1, converted, scale, NULL);
+        const Rows row = {.name = "bias_row",
+                          .hidden_name = "bias_row_hidden",
+                          .count = 1,
+                          .hidden = converted,
+                          .scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25};
+        pair->bias_row_content = draw_rows(arena, spec, &row);
     }
     return pair->original_x != NULL && pair->converted_x != NULL &&
            (spec->bias_row_content == CONTENT_NONE || pair->bias_row_content != NULL);

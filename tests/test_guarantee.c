@@ -117,7 +117,7 @@ static void magnitudes_are_printed_rounded_up(void **state)
 static Matrix taken(const double *entries, size_t rows, size_t columns)
 {
     Matrix m;
-    assert_true(matrix_take(&m, entries, rows, columns, (Strides){columns, 1}));
+    assert_true(matrix_take(&m, (Doubles){entries, rows, columns, columns, 1}));
     return m;
 }
 

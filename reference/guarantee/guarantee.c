@@ -124,8 +124,8 @@ static bool unembedding_make(Guarantee *g, const GuaranteeOf *of, const LayerNor
     if (!g->has_logits) {
         return true;
     }
-    bool ok = matrix_take(&w, of->w_u, d, of->classes,
-                          of->by_class ? (Strides){1, d} : (Strides){of->classes, 1});
+    bool ok = matrix_take(&w, of->by_class ? (Doubles){of->w_u, d, of->classes, 1, d}
+                                           : (Doubles){of->w_u, d, of->classes, of->classes, 1});
     if (ok && norm->kind != NORMALIZATION_NONE) {
         matrix_fold(&w, norm);
     }

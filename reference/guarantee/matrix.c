@@ -96,14 +96,14 @@ void matrix_settle(Matrix *m)
     m->exponent += exponent;
 }
 
-bool matrix_take(Matrix *m, const double *data, size_t rows, size_t columns, Strides at)
+bool matrix_take(Matrix *m, Doubles from)
 {
-    if (!matrix_zeros(m, rows, columns)) {
+    if (!matrix_zeros(m, from.rows, from.columns)) {
         return false;
     }
-    for (size_t r = 0; data != NULL && r < rows; r++) {
-        for (size_t c = 0; c < columns; c++) {
-            m->entry[r * columns + c] = data[r * at.row + c * at.column];
+    for (size_t r = 0; from.data != NULL && r < from.rows; r++) {
+        for (size_t c = 0; c < from.columns; c++) {
+            m->entry[r * from.columns + c] = from.data[r * from.row + c * from.column];
         }
     }
     matrix_settle(m);

@@ -25,19 +25,20 @@ typedef struct {
     double off;
 } Matrix;
 
-/* Where entry (r, c) of an array is: data[r * row + c * column]. */
+/* Doubles [rows, columns] in an array or, with data NULL, zeros: entry (r, c) is
+ * data[r * row + c * column]. */
 typedef struct {
-    size_t row, column;
-} Strides;
+    const double *data;
+    size_t rows, columns, row, column;
+} Doubles;
 
 /* A matrix is made of zeros, and cleared by whoever made it; clearing an empty one is fine.  All
  * that make one return false where memory is short; the matrix is then empty. */
 bool matrix_zeros(Matrix *m, size_t rows, size_t columns) __attribute__((warn_unused_result));
 void matrix_clear(Matrix *m);
 
-/* The doubles, exactly; zeros where data is NULL. */
-bool matrix_take(Matrix *m, const double *data, size_t rows, size_t columns, Strides at)
-    __attribute__((warn_unused_result));
+/* The doubles, exactly. */
+bool matrix_take(Matrix *m, Doubles from) __attribute__((warn_unused_result));
 
 /* After the entries of a matrix of zeros were written: they are the exact ones. */
 void matrix_settle(Matrix *m);

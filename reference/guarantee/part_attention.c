@@ -18,7 +18,7 @@
 static bool add_row(Matrix *bias, const double *row, const Matrix *w)
 {
     Matrix taken = {0}, product = {0};
-    bool ok = matrix_take(&taken, row, 1, w->rows, (Strides){w->rows, 1}) &&
+    bool ok = matrix_take(&taken, (Doubles){row, 1, w->rows, w->rows, 1}) &&
               matrix_product(&product, &taken, w, false);
     if (ok) {
         matrix_add(bias, &product, 1);
@@ -36,7 +36,7 @@ static bool reader_make(Reader *reader, Matrix *w, const double *bias, const Lay
     *w = (Matrix){0};
     Matrix *token = &reader->token;
     bool ok = matrix_copy(&reader->bias_row, token) &&
-              matrix_take(&reader->bias, bias, 1, token->columns, (Strides){token->columns, 1});
+              matrix_take(&reader->bias, (Doubles){bias, 1, token->columns, token->columns, 1});
     if (ok && folded && norm->beta != NULL) {
         ok = add_row(&reader->bias, norm->beta, token);
     }
@@ -52,8 +52,8 @@ static bool reader_make(Reader *reader, Matrix *w, const double *bias, const Lay
 static bool take_weight(Matrix *m, const HeadWeight *weight, size_t head, size_t rows,
                         size_t columns)
 {
-    return matrix_take(m, weight->data + head * weight->head_stride, rows, columns,
-                       (Strides){weight->ld, 1});
+    return matrix_take(
+        m, (Doubles){weight->data + head * weight->head_stride, rows, columns, weight->ld, 1});
 }
 
 /* *norm = |a b|, or |a b^T|. */

@@ -136,16 +136,16 @@ static bool fused_norms(GateBound *gates, const Bundle *bundle, const double *b2
     bool folded = norm->kind != NORMALIZATION_NONE;
     Matrix w1 = {0}, w2 = {0}, b1 = {0}, out = {0}, beta = {0}, more = {0};
     bool ok =
-        matrix_take(&w1, score->gate.data, d, hidden,
-                    (Strides){score->gate.ld, score->gate.head_stride}) &&
-        matrix_take(&w2, value->o.data, hidden, columns, (Strides){value->o.head_stride, 1}) &&
-        matrix_take(&b1, score->gate_bias, 1, hidden, (Strides){hidden, 1}) &&
-        matrix_take(&out, b2, 1, columns, (Strides){columns, 1});
+        matrix_take(
+            &w1, (Doubles){score->gate.data, d, hidden, score->gate.ld, score->gate.head_stride}) &&
+        matrix_take(&w2, (Doubles){value->o.data, hidden, columns, value->o.head_stride, 1}) &&
+        matrix_take(&b1, (Doubles){score->gate_bias, 1, hidden, hidden, 1}) &&
+        matrix_take(&out, (Doubles){b2, 1, columns, columns, 1});
     if (ok && (!folded || norm->tokens_only)) {
         ok = bias_row_norms(gates, &w1, &w2);
     }
     if (ok && folded && norm->beta != NULL) {
-        ok = matrix_take(&beta, norm->beta, 1, d, (Strides){d, 1}) &&
+        ok = matrix_take(&beta, (Doubles){norm->beta, 1, d, d, 1}) &&
              matrix_product(&more, &beta, &w1, false);
         if (ok) {
             matrix_add(&b1, &more, 1);

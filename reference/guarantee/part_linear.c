@@ -45,15 +45,15 @@ static void sum_clear(Sum *sum)
     free(sum->diagonal);
 }
 
-/* Writes a block of a matrix.  *known: nothing is there yet, so that nothing is rounded. */
-static void place(Matrix *to, const double *data, Strides at, size_t first_row, size_t first_column,
-                  size_t rows, size_t columns, bool *known)
+/* Writes a block of a matrix, from that row and column on.  *known: nothing is there yet, so that
+ * nothing is rounded. */
+static void place(Matrix *to, size_t row, size_t column, Doubles block, bool *known)
 {
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < columns; c++) {
-            double *entry = &to->entry[(first_row + r) * to->columns + first_column + c];
+    for (size_t r = 0; r < block.rows; r++) {
+        for (size_t c = 0; c < block.columns; c++) {
+            double *entry = &to->entry[(row + r) * to->columns + column + c];
             *known = *known && *entry == 0;
-            *entry = data[r * at.row + c * at.column];
+            *entry = block.data[r * block.row + c * block.column];
         }
     }
 }
@@ -71,13 +71,13 @@ static void add_head(Sum *sum, const Bundle *bundle, bool *known)
     }
     size_t row = value->read.first - bank_first(layout, from),
            column = value->write.first - bank_first(layout, to);
+    const size_t read = value->read.count, written = value->write.count;
     if (value->kind == VALUE_DENSE) {
-        place(&sum->weight[from][to], value->v.data, (Strides){value->v.ld, 1}, row, column,
-              value->read.count, value->write.count, known);
+        const Doubles v = {value->v.data, read, written, value->v.ld, 1};
+        place(&sum->weight[from][to], row, column, v, known);
     }
     if (value->bias != NULL) {
-        place(&sum->bias[to], value->bias, (Strides){0, 1}, 0, column, 1, value->write.count,
-              known);
+        place(&sum->bias[to], 0, column, (Doubles){value->bias, 1, written, 0, 1}, known);
     }
     for (size_t c = 0; c < value->read.count; c++) {
         sum->diagonal[value->read.first + c] += value->diagonal;
@@ -137,7 +137,7 @@ static bool read_through(LinearBound *linear, Sum *sum, const LayerNorm *norm, B
         Matrix *w = &sum->weight[a][b], beta = {0}, more = {0};
         linear->bias_row[a][b] = matrix_norm(w);
         if (norm->beta != NULL) {
-            ok = matrix_take(&beta, norm->beta, 1, w->rows, (Strides){w->rows, 1}) &&
+            ok = matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1}) &&
                  matrix_product(&more, &beta, w, false);
             if (ok) {
                 matrix_add(&sum->bias[b], &more, 1);

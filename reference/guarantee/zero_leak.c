@@ -48,7 +48,7 @@ static Magnitude stored(Walk *walk, const double *data, size_t rows, size_t colu
     if (data == NULL || !walk->memory) {
         return none;
     }
-    walk->memory = matrix_take(&m, data, rows, columns, (Strides){ld, 1});
+    walk->memory = matrix_take(&m, (Doubles){data, rows, columns, ld, 1});
     Magnitude norm = walk->memory ? matrix_frobenius(&m) : none;
     matrix_clear(&m);
     return kept(walk, norm, rows * columns);

@@ -216,12 +216,21 @@ static inline __attribute__((always_inline)) void add_near(mp_limb_t *sum, const
     add_words(sum, from, down, a->negative != b->negative, limbs);
 }
 
+/* The terms a[l] b[l] of an entry of C, none of whose exponents is above top. */
+typedef struct {
+    const Entry *a, *b;
+    size_t k;
+    mpfr_exp_t top;
+} Terms;
+
 /* The window's sum; na, nb, limbs: constants, or 0 for any. */
-static inline __attribute__((always_inline)) void sum_terms(Window *w, const Entry *a,
-                                                            const Entry *b, size_t k,
-                                                            mpfr_exp_t top, const size_t na,
-                                                            const size_t nb, const size_t limbs)
+static inline __attribute__((always_inline)) void sum_terms(Window *w, const Terms *terms,
+                                                            const size_t na, const size_t nb,
+                                                            const size_t limbs)
 {
+    const Entry *a = terms->a, *b = terms->b;
+    const size_t k = terms->k;
+    const mpfr_exp_t top = terms->top;
     const size_t size = limbs != 0 ? limbs : w->limbs;
     mp_limb_t few[FEW + 1] = {0}, *sum = limbs != 0 ? few : w->sum;
     for (size_t l = 0; l < k; l++) {
@@ -253,12 +262,11 @@ typedef struct {
 } Dot;
 
 /* sum_terms for the counts of limbs that common precisions have. */
-static void sum_any(Window *w, const Dot *dot, const Entry *a, const Entry *b, size_t k,
-                    mpfr_exp_t top)
+static void sum_any(Window *w, const Dot *dot, const Terms *terms)
 {
 #define COUNTS(na, nb, limbs) ((na)*100 + (nb)*10 + (limbs))
 #define CASE(na, nb, limbs)                                                                        \
-    case COUNTS(na, nb, limbs): sum_terms(w, a, b, k, top, na, nb, limbs); break
+    case COUNTS(na, nb, limbs): sum_terms(w, terms, na, nb, limbs); break
     bool few = dot->a.count < 10 && dot->b.count < 10 && w->limbs < 10;
     switch (few ? COUNTS(dot->a.count, dot->b.count, w->limbs) : 0) {
         CASE(1, 1, 2);
@@ -269,7 +277,7 @@ static void sum_any(Window *w, const Dot *dot, const Entry *a, const Entry *b, s
         CASE(4, 1, 5);
         CASE(1, 4, 5);
         CASE(4, 4, 5);
-    default: memset(w->sum, 0, w->limbs * sizeof *w->sum); sum_terms(w, a, b, k, top, 0, 0, 0);
+    default: memset(w->sum, 0, w->limbs * sizeof *w->sum); sum_terms(w, terms, 0, 0, 0);
     }
 #undef CASE
 #undef COUNTS
@@ -278,17 +286,17 @@ static void sum_any(Window *w, const Dot *dot, const Entry *a, const Entry *b, s
 static void sum_entry(Window *w, const Plan *plan, const Dot *dot, size_t i, size_t j)
 {
     const Entry *a = dot->a.entry + i * plan->k, *b = dot->b.entry + j * plan->k;
-    mpfr_exp_t top = top_exponent(a, b, plan->k);
-    if (top < ZERO_EXPONENT / 2) { /* zeros */
+    const Terms terms = {a, b, plan->k, top_exponent(a, b, plan->k)};
+    if (terms.top < ZERO_EXPONENT / 2) { /* zeros */
         store_scaled(w->range, plan, i, j, (ScaledInteger){0});
         return;
     }
-    sum_any(w, dot, a, b, plan->k, top);
+    sum_any(w, dot, &terms);
     bool negative = w->sum[w->limbs - 1] >> 63 != 0;
     if (negative) {
         mpn_neg(w->sum, w->sum, (mp_size_t)w->limbs);
     }
-    mpfr_exp_t unit = top + w->head - 64 * (mpfr_exp_t)w->limbs;
+    mpfr_exp_t unit = terms.top + w->head - 64 * (mpfr_exp_t)w->limbs;
     store_scaled(w->range, plan, i, j, (ScaledInteger){w->sum, w->limbs, negative, unit});
 }
 

@@ -3,11 +3,19 @@
  */
 #include "tile.h"
 
+/* What is multiplied: digits of a and of b, in products of so many terms. */
+typedef struct {
+    Digits a, b;
+    size_t depth;
+} Factors;
+
 /* `rows` rows, na x nb digits, the first `kept` columns.  Called with constants alone, so that the
  * loops over rows and digits unroll and the sums stay in registers. */
-INLINE void multiply(Tile *tile, size_t row, const int rows, const Digits *a, const Digits *b,
-                     size_t depth, const int na, const int nb, const int kept)
+INLINE void multiply(Tile *tile, const Factors *of, size_t row, const int rows, const int na,
+                     const int nb, const int kept)
 {
+    const Digits *a = &of->a, *b = &of->b;
+    const size_t depth = of->depth;
     Words sum[TILE_ROWS][2 * BLOCK];
     const size_t base = a->first + b->first + 1;
     const uint64_t *pa = a->digit + row * a->digits + a->first;
@@ -54,44 +62,41 @@ INLINE void multiply(Tile *tile, size_t row, const int rows, const Digits *a, co
 }
 
 /* All rows at once while their sums fit the registers, else two, or each. */
-INLINE void multiply_rows(Tile *tile, const Digits *a, const Digits *b, size_t depth, const int na,
-                          const int nb, const int kept)
+INLINE void multiply_rows(Tile *tile, const Factors *of, const int na, const int nb, const int kept)
 {
     const int left = REGISTERS - 2 - nb;
     const int rows = TILE_ROWS * kept <= left              ? TILE_ROWS
                      : REGISTERS >= 32 || 2 * kept <= left ? 2
                                                            : 1;
     for (size_t row = 0; row < TILE_ROWS; row += (size_t)rows) {
-        multiply(tile, row, rows, a, b, depth, na, nb, kept);
+        multiply(tile, of, row, rows, na, nb, kept);
     }
 }
 
 /* The block's columns, as digits_block_columns counts them. */
-INLINE void multiply_cut(Tile *tile, const Digits *a, const Digits *b, size_t depth, const int na,
-                         const int nb, size_t kept)
+INLINE void multiply_cut(Tile *tile, const Factors *of, const int na, const int nb, size_t kept)
 {
     const int most = na > nb ? na : nb;
     size_t columns = digits_block_columns((size_t)na, (size_t)nb, kept);
     if (columns == (size_t)most) {
-        multiply_rows(tile, a, b, depth, na, nb, most);
+        multiply_rows(tile, of, na, nb, most);
     } else if (columns == (size_t)most + 1) {
-        multiply_rows(tile, a, b, depth, na, nb, most + 1);
+        multiply_rows(tile, of, na, nb, most + 1);
     } else {
-        multiply_rows(tile, a, b, depth, na, nb, na + nb);
+        multiply_rows(tile, of, na, nb, na + nb);
     }
 }
 
 /* One function for each count of a's digits. */
 #define BLOCK_OF(na)                                                                               \
-    static void block_##na(Tile *tile, const Digits *a, const Digits *b, size_t depth,             \
-                           size_t kept)                                                            \
+    static void block_##na(Tile *tile, const Factors *of, size_t kept)                             \
     {                                                                                              \
-        switch (b->count) {                                                                        \
-        case 1: multiply_cut(tile, a, b, depth, na, 1, kept); break;                               \
-        case 2: multiply_cut(tile, a, b, depth, na, 2, kept); break;                               \
-        case 3: multiply_cut(tile, a, b, depth, na, 3, kept); break;                               \
-        case 4: multiply_cut(tile, a, b, depth, na, 4, kept); break;                               \
-        default: multiply_cut(tile, a, b, depth, na, 5, kept); break;                              \
+        switch (of->b.count) {                                                                     \
+        case 1: multiply_cut(tile, of, na, 1, kept); break;                                        \
+        case 2: multiply_cut(tile, of, na, 2, kept); break;                                        \
+        case 3: multiply_cut(tile, of, na, 3, kept); break;                                        \
+        case 4: multiply_cut(tile, of, na, 4, kept); break;                                        \
+        default: multiply_cut(tile, of, na, 5, kept); break;                                       \
         }                                                                                          \
     }
 BLOCK_OF(1)
@@ -101,23 +106,24 @@ BLOCK_OF(4)
 BLOCK_OF(5)
 
 /* The corner of a product cut off: two columns are left of it, at most. */
-static void block_corner(Tile *tile, const Digits *a, const Digits *b, size_t depth)
+static void block_corner(Tile *tile, const Factors *of)
 {
-    multiply_rows(tile, a, b, depth, 2, 2, 2);
+    multiply_rows(tile, of, 2, 2, 2);
 }
 
 void tile_multiply(Tile *tile, Digits a, Digits b, size_t depth, size_t kept)
 {
+    const Factors of = {a, b, depth};
     if (kept <= 2 && a.count >= 2 && b.count >= 2) {
-        block_corner(tile, &a, &b, depth);
+        block_corner(tile, &of);
         return;
     }
     switch (a.count) {
-    case 1: block_1(tile, &a, &b, depth, kept); break;
-    case 2: block_2(tile, &a, &b, depth, kept); break;
-    case 3: block_3(tile, &a, &b, depth, kept); break;
-    case 4: block_4(tile, &a, &b, depth, kept); break;
-    default: block_5(tile, &a, &b, depth, kept); break;
+    case 1: block_1(tile, &of, kept); break;
+    case 2: block_2(tile, &of, kept); break;
+    case 3: block_3(tile, &of, kept); break;
+    case 4: block_4(tile, &of, kept); break;
+    default: block_5(tile, &of, kept); break;
     }
 }
 
