@@ -16,7 +16,7 @@ enum { BLOCK_ROWS = 128 };
 static PatternBlock block_take(Scratch *scratch, const Layout *layout)
 {
     size_t rows = layout->n < BLOCK_ROWS ? layout->n : BLOCK_ROWS;
-    PatternBlock block = {0};
+    PatternBlock block = {.n = layout->n};
     block.tokens = scratch_take(scratch, (double)rows, (double)layout->n);
     if (layout->bias_row != BIAS_ROW_NONE) {
         block.bias = scratch_take(scratch, 1, (double)rows);
@@ -40,26 +40,29 @@ Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bun
     return bilinear;
 }
 
-void bilinear_project(const Bilinear *bilinear, ConstRows x, const Pass *pass, const Score *score,
-                      size_t heads)
+void bilinear_project(const Bilinear *bilinear, size_t heads)
 {
-    size_t n = pass->layout->n;
-    Extents size = {n, score->read.count, heads, score->d_head};
+    const Pass *pass = bilinear->pass;
+    const Score *score = bilinear->score;
+    Extents size = {pass->layout->n, score->read.count, heads, score->d_head};
     if (score->d_head > 0) {
         Ending left = {1, 0, weights_stored(pass->weights, score->q_bias), pass->formats->operand};
         Ending right = {1, 0, weights_stored(pass->weights, score->k_bias), pass->formats->operand};
-        rows_multiply(bilinear->left, x, weight_operand(pass, score->q), size, left, pass->threads);
-        rows_multiply(bilinear->right, x, weight_operand(pass, score->k), size, right,
+        rows_multiply(bilinear->left, bilinear->x, weight_operand(pass, score->q), size, left,
+                      pass->threads);
+        rows_multiply(bilinear->right, bilinear->x, weight_operand(pass, score->k), size, right,
                       pass->threads);
     }
 }
 
-void bilinear_project_head(const Bilinear *bilinear, ConstRows x, const Pass *pass,
-                           const Score *score, size_t head)
+void bilinear_project_head(const Bilinear *bilinear, size_t head)
 {
+    const Pass *pass = bilinear->pass;
+    const Score *score = bilinear->score;
     size_t width = score->read.count;
     if (score->d_head == 0) {
-        rows_multiply(bilinear->left, x, head_weight(weight_operand(pass, score->q), head),
+        rows_multiply(bilinear->left, bilinear->x,
+                      head_weight(weight_operand(pass, score->q), head),
                       (Extents){pass->layout->n, width, 1, width},
                       (Ending){1, 0, NULL, pass->formats->operand}, pass->threads);
     }
@@ -75,9 +78,9 @@ size_t bilinear_blocks(const Layout *layout)
     return token_blocks(layout->n) + (layout->bias_row != BIAS_ROW_NONE);
 }
 
-static PatternBlock block_make(const Bilinear *bilinear, const Layout *layout, Visible visible,
-                               size_t block, size_t thread)
+static PatternBlock block_make(const Bilinear *bilinear, size_t block, size_t thread)
 {
+    const Layout *layout = bilinear->pass->layout;
     Scratch scratch = {bilinear->blocks.next + thread * (size_t)bilinear->block_scalars, 0};
     PatternBlock made = block_take(&scratch, layout);
     size_t n = layout->n;
@@ -85,7 +88,7 @@ static PatternBlock block_make(const Bilinear *bilinear, const Layout *layout, V
     made.first = made.bias_row ? n : block * BLOCK_ROWS;
     made.count = made.bias_row ? 1 : n - made.first < BLOCK_ROWS ? n - made.first : BLOCK_ROWS;
     made.visible = n;
-    if (visible == VISIBLE_EARLIER) {
+    if (bilinear->score->visible == VISIBLE_EARLIER) {
         made.visible = made.bias_row ? 0 : made.first + made.count;
     }
     return made;
@@ -103,21 +106,29 @@ static void scale_scores(Scalar *scores, size_t count, Scalar scale, NumberForma
     }
 }
 
-/* scale * left right^T, of the block's rows toward the tokens and toward the bias row. */
-static void content_scores(const PatternBlock *block, ConstRows left, ConstRows right, size_t n,
-                           size_t width, Scalar scale, NumberFormat format)
+/* scale * left right^T of a head, of the block's rows toward the tokens and toward the bias row. */
+static void content_scores(const PatternBlock *block, const Bilinear *bilinear, size_t head)
 {
+    const Score *score = bilinear->score;
+    const NumberFormat format = bilinear->pass->formats->score;
+    const Scalar scale = scale_value(score->scale), alpha = scalar_is_finer(format) ? 1 : scale;
+    ConstRows left = rows_const(bilinear->left), right = bilinear->x;
+    size_t width = score->read.count;
+    if (score->d_head > 0) {
+        width = score->d_head;
+        left = rows_const_from(left, head * width);
+        right = rows_const_from(rows_const(bilinear->right), head * width);
+    }
     const Scalar *rows = block->bias_row ? left.bias : left.tokens + block->first * left.ld;
-    Scalar alpha = scalar_is_finer(format) ? 1 : scale;
     const GemmFactor queries = {rows, left.ld};
-    blas_gemm_nt(block->tokens, n, queries, (GemmFactor){right.tokens, right.ld},
+    blas_gemm_nt(block->tokens, block->n, queries, (GemmFactor){right.tokens, right.ld},
                  (GemmTask){block->count, block->visible, width, alpha, 0});
     if (right.bias != NULL) {
         blas_gemm_nt(block->bias, 1, queries, (GemmFactor){right.bias, right.ld},
                      (GemmTask){block->count, 1, width, alpha, 0});
     }
     for (size_t r = 0; scalar_is_finer(format) && r < block->count; r++) {
-        scale_scores(block->tokens + r * n, block->visible, scale, format);
+        scale_scores(block->tokens + r * block->n, block->visible, scale, format);
     }
     if (scalar_is_finer(format) && right.bias != NULL) {
         scale_scores(block->bias, block->count, scale, format);
@@ -140,31 +151,42 @@ static bool key_by_key(const Score *score)
            (score->visible != VISIBLE_ALL && score->visible != VISIBLE_EARLIER);
 }
 
-/* Position scores and mask of row i of the stream, onto the scores tokens [visible] and *bias (or
- * NULL): a key that is not seen scores -infinity. */
-static void add_keys(Scalar *tokens, size_t visible, Scalar *bias, const GroupScores *position,
-                     size_t head, size_t i)
+/* A row of scores: toward its first tokens, and toward the bias row or NULL. */
+typedef struct {
+    Scalar *tokens, *bias;
+    size_t visible;
+} KeyRow;
+
+static KeyRow key_row(const PatternBlock *block, const GroupScores *position, size_t r)
+{
+    return (KeyRow){block->tokens + r * position->n, position->bias_row ? block->bias + r : NULL,
+                    block->visible};
+}
+
+/* Position scores and mask of row i of the stream: a key that is not seen scores -infinity. */
+static void add_keys(KeyRow row, const GroupScores *position, size_t head, size_t i)
 {
     const Layout *layout = position->layout;
     const Score *score = position->score;
-    for (size_t k = 0; k < visible + (bias != NULL); k++) {
-        size_t j = k < visible ? layout_token_row(layout, k) : layout_bias_row(layout);
-        Scalar *entry = k < visible ? tokens + k : bias;
+    for (size_t k = 0; k < row.visible + (row.bias != NULL); k++) {
+        bool token = k < row.visible;
+        size_t j = token ? layout_token_row(layout, k) : layout_bias_row(layout);
+        Scalar *entry = token ? row.tokens + k : row.bias;
         *entry += position_value(position->pass, score_position(layout, score, head, i, j));
         *entry = score_sees(layout, score, i, j) ? *entry : -INFINITY;
     }
 }
 
-/* Scores of a row that is complete, rounded, to weights, rounded; returns that on all tokens. */
-static Scalar row_softmax(Scalar *row, size_t visible, size_t length, Scalar *bias,
-                          const GroupScores *position)
+/* Scores of a row that is complete, rounded, to weights, rounded, 0 as far as `length`; returns
+ * that on all tokens. */
+static Scalar row_softmax(KeyRow row, size_t length, const GroupScores *position)
 {
     const Formats *formats = position->pass->formats;
-    scalar_round(formats->score, row, visible);
-    if (bias != NULL) {
-        scalar_round(formats->score, bias, 1);
+    scalar_round(formats->score, row.tokens, row.visible);
+    if (row.bias != NULL) {
+        scalar_round(formats->score, row.bias, 1);
     }
-    return softmax_row(row, visible, length, bias, formats->operand);
+    return softmax_row(row.tokens, row.visible, length, row.bias, formats->operand);
 }
 
 /* The block's row r from content scores to weights, key by key; returns its weight on all
@@ -173,34 +195,34 @@ static Scalar row_of_keys(const PatternBlock *block, const GroupScores *position
                           size_t r)
 {
     const Layout *layout = position->layout;
-    size_t i =
-        block->bias_row ? layout_bias_row(layout) : layout_token_row(layout, block->first + r);
-    Scalar *row = block->tokens + r * position->n;
-    Scalar *bias = position->bias_row ? block->bias + r : NULL;
-    add_keys(row, block->visible, bias, position, head, i);
-    return row_softmax(row, block->visible, block->visible, bias, position);
+    const KeyRow row = key_row(block, position, r);
+    add_keys(row, position, head,
+             block->bias_row ? layout_bias_row(layout)
+                             : layout_token_row(layout, block->first + r));
+    return row_softmax(row, block->visible, position);
 }
 
 static Scalar row_of_token(const PatternBlock *block, const GroupScores *position, size_t r)
 {
     bool earlier = position->score->visible == VISIBLE_EARLIER;
     size_t i = block->first + r, visible = earlier ? i + 1 : position->n;
-    Scalar *row = block->tokens + r * position->n;
-    Scalar *bias = position->bias_row ? block->bias + r : NULL;
-    add_position(row, i, position->token_token);
-    add_position(row + i, 1, position->token_self);
-    add_position(row + i + 1, visible - i - 1, position->token_token);
-    if (bias != NULL) {
-        *bias += position->token_bias;
+    KeyRow row = key_row(block, position, r);
+    row.visible = visible;
+    add_position(row.tokens, i, position->token_token);
+    add_position(row.tokens + i, 1, position->token_self);
+    add_position(row.tokens + i + 1, visible - i - 1, position->token_token);
+    if (row.bias != NULL) {
+        *row.bias += position->token_bias;
     }
-    return row_softmax(row, visible, block->visible, bias, position);
+    return row_softmax(row, block->visible, position);
 }
 
 static Scalar row_of_bias(const PatternBlock *block, const GroupScores *position)
 {
     add_position(block->tokens, block->visible, position->bias_token);
     *block->bias += position->bias_self;
-    return row_softmax(block->tokens, block->visible, block->visible, block->bias, position);
+    return row_softmax((KeyRow){block->tokens, block->bias, block->visible}, block->visible,
+                       position);
 }
 
 static Scalar row_weights(const PatternBlock *block, const GroupScores *position, size_t head,
@@ -212,20 +234,11 @@ static Scalar row_weights(const PatternBlock *block, const GroupScores *position
     return block->bias_row ? row_of_bias(block, position) : row_of_token(block, position, r);
 }
 
-PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass,
-                              const Score *score, size_t head, size_t block, size_t thread)
+PatternBlock bilinear_pattern(const Bilinear *bilinear, size_t head, size_t block, size_t thread)
 {
-    PatternBlock made = block_make(bilinear, pass->layout, score->visible, block, thread);
-    GroupScores position = group_scores(pass, score);
-    ConstRows left = rows_const(bilinear->left), right = x;
-    size_t width = score->read.count;
-    if (score->d_head > 0) {
-        width = score->d_head;
-        left = rows_const_from(left, head * width);
-        right = rows_const_from(rows_const(bilinear->right), head * width);
-    }
-    content_scores(&made, left, right, position.n, width, scale_value(score->scale),
-                   pass->formats->score);
+    PatternBlock made = block_make(bilinear, block, thread);
+    GroupScores position = group_scores(bilinear->pass, bilinear->score);
+    content_scores(&made, bilinear, head);
     for (size_t r = 0; r < made.count; r++) {
         Scalar mass = row_weights(&made, &position, head, r);
         if (head == 0) {
@@ -235,19 +248,19 @@ PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass 
     return made;
 }
 
-void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n, size_t width,
-                     Scalar factor, bool add, NumberFormat format)
+void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t width, Ending ending)
 {
+    const Scalar factor = ending.alpha;
     Scalar *rows = block->bias_row ? out.bias : out.tokens + block->first * out.ld;
-    blas_gemm(rows, out.ld, (GemmFactor){block->tokens, n}, (GemmFactor){in.tokens, in.ld},
-              (GemmTask){block->count, width, block->visible, factor, add ? 1 : 0});
+    blas_gemm(rows, out.ld, (GemmFactor){block->tokens, block->n}, (GemmFactor){in.tokens, in.ld},
+              (GemmTask){block->count, width, block->visible, factor, ending.beta});
     for (size_t r = 0; in.bias != NULL && r < block->count; r++) {
         Scalar weight = factor * block->bias[r];
         for (size_t c = 0; weight != 0 && c < width; c++) {
             rows[r * out.ld + c] += weight * in.bias[c];
         }
     }
-    for (size_t r = 0; !add && r < block->count; r++) {
-        scalar_round(format, rows + r * out.ld, width);
+    for (size_t r = 0; ending.beta == 0 && r < block->count; r++) {
+        scalar_round(ending.format, rows + r * out.ld, width);
     }
 }

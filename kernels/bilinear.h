@@ -6,8 +6,11 @@
 
 #include "rows.h"
 
-/* Heads with bilinear scores. */
+/* Heads with bilinear scores, and what these are of: in a pass the columns x that they read. */
 typedef struct {
+    const Pass *pass;
+    const Score *score;
+    ConstRows x;
     Rows left, right; /* d_head > 0: X W_Q + b_Q, X W_K + b_K, all heads; else left: X Q, one */
     Scalar *mass;     /* [n + 1] head 0: a row's weight on all tokens; the bias row's last */
     Scratch blocks;   /* a block for each thread, each block_scalars long */
@@ -17,29 +20,28 @@ typedef struct {
 /* Some rows of one head's pattern: tokens first, ..., first + count - 1, or the bias row. */
 typedef struct {
     size_t first, count, visible; /* visible: keys that any of the rows sees are below it */
+    size_t n;
     bool bias_row;
     Scalar *tokens; /* [count, n] toward tokens; columns from visible on are not there */
     Scalar *bias;   /* [count] toward the bias row, if any */
 } PatternBlock;
 
+/* Scratch; pass, score and x are the caller's to set. */
 Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle,
                        size_t threads);
 
 /* Once for the bundle; and for d_head == 0 then for each head. */
-void bilinear_project(const Bilinear *bilinear, ConstRows x, const Pass *pass, const Score *score,
-                      size_t heads);
-void bilinear_project_head(const Bilinear *bilinear, ConstRows x, const Pass *pass,
-                           const Score *score, size_t head);
+void bilinear_project(const Bilinear *bilinear, size_t heads);
+void bilinear_project_head(const Bilinear *bilinear, size_t head);
 
 /* Blocks of rows, the bias row's last. */
 size_t bilinear_blocks(const Layout *layout);
-PatternBlock bilinear_pattern(const Bilinear *bilinear, ConstRows x, const Pass *pass,
-                              const Score *score, size_t head, size_t block, size_t thread);
+PatternBlock bilinear_pattern(const Bilinear *bilinear, size_t head, size_t block, size_t thread);
 
-/* The block's rows of out = factor * (pattern in) on width columns, added to what is there if add,
- * else rounded to the format; tokens toward tokens in a gemm of the original's shape, the bias
- * row's part after it. */
-void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t n, size_t width,
-                     Scalar factor, bool add, NumberFormat format);
+/* The block's rows of pattern times in, width columns, into out: alpha times that, added to what is
+ * there where beta is 1, else rounded to the format; there is no bias.  Tokens toward tokens in a
+ * gemm of the original's shape, the bias row's part after it. */
+void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t width,
+                     Ending ending);
 
 #endif

@@ -89,6 +89,9 @@ static Task task_make(const Pass *pass, const Bundle *bundle)
         task.sum.bias = pass->sum + layout_bias_row(layout) * pass->ld;
     }
     take_scratch(&task, &scratch, layout, pass->threads);
+    task.bilinear.pass = pass;
+    task.bilinear.score = &bundle->score;
+    task.bilinear.x = rows_const_from(task.x, bundle->score.read.first);
     return task;
 }
 
@@ -152,11 +155,10 @@ static void prepare(const Task *task)
 {
     const Bundle *bundle = task->bundle;
     const Score *score = &bundle->score;
-    ConstRows x = rows_const_from(task->x, score->read.first);
     if (score->kind == SCORE_BILINEAR) {
-        bilinear_project(&task->bilinear, x, task->pass, score, bundle->heads);
+        bilinear_project(&task->bilinear, bundle->heads);
     } else if (task->gates.tokens != NULL) {
-        fill_gates(task, x);
+        fill_gates(task, rows_const_from(task->x, score->read.first));
     }
     if (bundle->value.kind == VALUE_FACTORED && !value_is_gate(bundle)) {
         fill_inner(task);
@@ -168,29 +170,25 @@ static void attend_block(const void *context, size_t item, size_t thread)
 {
     const Task *task = context;
     const Value *value = &task->bundle->value;
-    const Score *score = &task->bundle->score;
-    size_t n = task->n, blocks = bilinear_blocks(task->pass->layout);
-    size_t head = task->head + item / blocks;
-    PatternBlock block =
-        bilinear_pattern(&task->bilinear, rows_const_from(task->x, score->read.first), task->pass,
-                         score, head, item % blocks, thread);
-    NumberFormat format = task->pass->formats->operand;
+    size_t blocks = bilinear_blocks(task->pass->layout), head = task->head + item / blocks;
+    PatternBlock block = bilinear_pattern(&task->bilinear, head, item % blocks, thread);
     Rows sum = rows_from(task->sum, value->write.first);
-    ConstRows x = rows_const_from(task->x, value->read.first);
+    ConstRows x = rows_const_from(task->x, value->read.first), inner = rows_const(task->inner);
+    Ending added = {1, 1, NULL, task->pass->formats->operand};
     if (value->kind == VALUE_UNIT) {
-        bilinear_attend(&block, rows_from(sum, head), rows_const_from(x, head), n, 1,
-                        (Scalar)(value->scale * value->unit), true, format);
+        added.alpha = (Scalar)(value->scale * value->unit);
+        bilinear_attend(&block, rows_from(sum, head), rows_const_from(x, head), 1, added);
     } else if (value->kind == VALUE_DENSE) {
-        bilinear_attend(&block, sum, rows_const(task->inner), n, task->width, 1.0, true, format);
+        bilinear_attend(&block, sum, inner, task->width, added);
     } else if (value->kind == VALUE_FACTORED) {
         size_t first = head * task->width;
-        bilinear_attend(&block, rows_from(task->mixed, first),
-                        rows_const_from(rows_const(task->inner), first), n, task->width, 1.0, false,
-                        format);
+        bilinear_attend(&block, rows_from(task->mixed, first), rows_const_from(inner, first),
+                        task->width, (Ending){1, 0, NULL, added.format});
     }
     if (value->diagonal != 0) {
-        bilinear_attend(&block, rows_from(task->sum, value->read.first), x, n, value->read.count,
-                        (Scalar)value->diagonal, true, format);
+        added.alpha = (Scalar)value->diagonal;
+        bilinear_attend(&block, rows_from(task->sum, value->read.first), x, value->read.count,
+                        added);
     }
 }
 
@@ -281,8 +279,7 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
         if (groups) {
             attend_groups(&task, step);
         } else {
-            bilinear_project_head(&task.bilinear, rows_const_from(task.x, score->read.first), pass,
-                                  score, task.head);
+            bilinear_project_head(&task.bilinear, task.head);
             each(step * bilinear_blocks(pass->layout), pass->threads, attend_block, &task);
         }
         if (value->bias != NULL && task.head == 0 && !gates_are_lost) {
@@ -332,13 +329,11 @@ void structured_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle,
 {
     Task task = task_make(pass, bundle);
     const Layout *layout = pass->layout;
-    const Score *score = &bundle->score;
-    ConstRows x = rows_const_from(task.x, score->read.first);
     prepare(&task);
-    if (score->kind == SCORE_BILINEAR) {
-        bilinear_project_head(&task.bilinear, x, pass, score, head);
+    if (bundle->score.kind == SCORE_BILINEAR) {
+        bilinear_project_head(&task.bilinear, head);
         for (size_t b = 0; b < bilinear_blocks(layout); b++) {
-            PatternBlock block = bilinear_pattern(&task.bilinear, x, pass, score, head, b, 0);
+            PatternBlock block = bilinear_pattern(&task.bilinear, head, b, 0);
             expand_block(pattern, &block, layout);
         }
         return;
