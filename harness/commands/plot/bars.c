@@ -86,10 +86,9 @@ static void print_curves(Bars *bars, size_t panel, size_t x)
     memset(bars->strip, series ? '.' : ' ', (size_t)bars->width);
     if (!series) {
         const PlotCell *cell = &picture_cell(picture, panel, 0, x)[picture->main];
-        double median = picture_span(picture, panel, 0, x)[picture->main].median;
         char figures[PLOT_SIZE_TEXT];
         memset(bars->strip, '=', (size_t)place_of(bars, cell->log10) + 1);
-        memset(bars->strip, '#', (size_t)place_of(bars, median) + 1);
+        memset(bars->strip, '#', (size_t)place_of(bars, cell->median) + 1);
         plot_cell_print(figures, *cell);
         fprintf(bars->file, "  %*s", bars->figures, figures);
     }

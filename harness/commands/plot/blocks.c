@@ -24,10 +24,9 @@ static bool is_infinite(PlotCell cell)
 }
 
 /* A line's numbers; what is not finite is none. */
-static void write_numbers(FILE *file, double x, double a, double b, double c)
+static void write_numbers(FILE *file, const double numbers[4])
 {
-    const double numbers[] = {x, a, b, c};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < 4; i++) {
         if (isfinite(numbers[i])) {
             fprintf(file, "%.9g ", numbers[i]);
         } else {
@@ -60,7 +59,6 @@ static void write_error(FILE *file, const Spot *spot)
     const Curve *curve = spot->curve;
     const PlotCell *cells = picture_cell(picture, spot->panel, curve->y, spot->x),
                    *cell = &cells[curve->kind];
-    PlotSpan span = picture_span(picture, spot->panel, curve->y, spot->x)[curve->kind];
     double floor = picture->low - (picture->high - picture->low); /* below all that is seen */
     bool wide = curve->style.width > 5; /* its own colour would not be seen on it */
     bool none = true, several = picture->several && !isnan(cell->log10);
@@ -70,9 +68,9 @@ static void write_error(FILE *file, const Spot *spot)
     if (none) { /* no row is there, and no gap in the curve */
         return;
     }
-    write_numbers(file, marks_x_place(picture, spot->x), span.median,
-                  several ? fmax(span.least, floor) : NAN,
-                  several ? fmin(cell->log10, picture->top) : NAN);
+    write_numbers(file, (double[]){marks_x_place(picture, spot->x), cell->median,
+                                   several ? fmax(cell->least, floor) : NAN,
+                                   several ? fmin(cell->log10, picture->top) : NAN});
     if (is_infinite(*cell)) {
         write_mark(file, picture->top, POINT_CROSS, RED);
     } else {
@@ -87,7 +85,7 @@ static void write_heat(FILE *file, const Spot *spot)
     const Curve *curve = spot->curve;
     PlotCell cell = picture_cell(picture, spot->panel, curve->y, spot->x)[curve->kind];
     if (!isnan(cell.log10)) {
-        write_numbers(file, (double)spot->x, (double)curve->y, cell.log10, NAN);
+        write_numbers(file, (double[]){(double)spot->x, (double)curve->y, cell.log10, NAN});
         write_mark(file, is_infinite(cell) ? (double)curve->y : NAN, POINT_CROSS, RED);
     }
 }
@@ -103,7 +101,7 @@ static void write_interval(FILE *file, const Spot *spot)
     double place = (double)spot->x + INTERVALS * (((double)curve->y + 0.5) / count - 0.5);
     double sign = (picture->high - picture->low) * BLOCKS_MARGIN;
     if (searched_none(cells)) {
-        write_numbers(file, place, NAN, NAN, NAN);
+        write_numbers(file, (double[]){place, NAN, NAN, NAN});
         write_mark(file, picture->low + sign, POINT_CROSS, RED);
     } else if (searched_found(cells)) {
         double ends[2], best = cells[SEARCH_BEST].log10;
@@ -117,9 +115,9 @@ static void write_interval(FILE *file, const Spot *spot)
             styles[i] = 2 * (int)curve->y + 1 + on;
         }
         double middle = best >= ends[0] && best <= ends[1] ? best : (ends[0] + ends[1]) / 2;
-        write_numbers(file, place, middle, ends[0] - middle, styles[0]);
+        write_numbers(file, (double[]){place, middle, ends[0] - middle, styles[0]});
         write_mark(file, best, POINT_DISC, curve->style.colour);
-        write_numbers(file, place, middle, ends[1] - middle, styles[1]);
+        write_numbers(file, (double[]){place, middle, ends[1] - middle, styles[1]});
         write_mark(file, NAN, 0, 0);
     }
 }

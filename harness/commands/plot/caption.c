@@ -322,7 +322,7 @@ void caption_point(FILE *file, const Picture *picture)
             plot_cell_print(size, *cell);
             fprintf(file, "%s%s %s", separator, caption_error(kind), size);
             separator = ", ";
-            double median = picture->spans[0][kind].median, exponent = floor(median);
+            double median = cell->median, exponent = floor(median);
             if (picture->several && isfinite(median)) {
                 fprintf(file, " (%.1fe%+03.0f)", pow(10, median - exponent), exponent);
             }

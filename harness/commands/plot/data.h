@@ -19,11 +19,13 @@ enum { PLOT_LAYER = AXIS_COUNT, PLOT_FILE, PLOT_AXES };
 
 /* A size: its logarithm to the base of ten, which is -INFINITY of a proven 0, INFINITY of what is
  * not finite, NAN of a blank; and mantissa times 10^exponent, where it is finite, since a logarithm
- * of -8e16 has no digits left for what is behind its point.  bound: the size is at most that. */
+ * of -8e16 has no digits left for what is behind its point.  bound: the size is at most that.  In a
+ * picture it is the largest of a place, and beside it are the smallest and the median. */
 typedef struct {
     double log10, mantissa;
     long exponent;
     bool bound;
+    double least, median;
 } PlotCell;
 
 /* The size that a number says. */

@@ -72,7 +72,6 @@ static void fill_place(Picture *picture, const Drawn *drawn, size_t count, PlotC
 {
     const PlotData *data = picture->data;
     PlotCell *cells = picture->cells[drawn->place];
-    PlotSpan *spans = picture->spans[drawn->place];
     picture->several = picture->several || count > 1;
     for (size_t i = 0; i < count && data->searched; i++) {
         searched_join(cells, data->cells[drawn[i].row]);
@@ -88,9 +87,8 @@ static void fill_place(Picture *picture, const Drawn *drawn, size_t count, PlotC
             double low = room[(known - 1) / 2].log10, high = room[known / 2].log10;
             bool between = isfinite(low) && isfinite(high);
             cells[kind] = room[known - 1];
-            spans[kind] = (PlotSpan){room[0].log10, between      ? (low + high) / 2
-                                                    : isinf(low) ? low
-                                                                 : high};
+            cells[kind].least = room[0].log10;
+            cells[kind].median = between ? (low + high) / 2 : isinf(low) ? low : high;
         }
     }
 }
@@ -140,13 +138,10 @@ static int make_cells(Picture *picture)
                  : make_order(&picture->y_order, &y_at, &picture->y_count, picture, picture->y);
     size_t count = place_of(picture, picture->panel_count, 0, 0);
     picture->cells = calloc(count + 1, sizeof *picture->cells);
-    picture->spans = calloc(count + 1, sizeof *picture->spans);
-    if (status == 0 && (picture->cells == NULL || picture->spans == NULL)) {
-        status = memory_fault();
-    }
+    status = status == 0 && picture->cells == NULL ? memory_fault() : status;
     for (size_t i = 0; i < count * ERROR_KINDS && status == 0; i++) {
-        picture->cells[i / ERROR_KINDS][i % ERROR_KINDS].log10 = NAN;
-        picture->spans[i / ERROR_KINDS][i % ERROR_KINDS] = (PlotSpan){NAN, NAN};
+        PlotCell *cell = &picture->cells[i / ERROR_KINDS][i % ERROR_KINDS];
+        cell->log10 = cell->least = cell->median = NAN;
     }
     status = status != 0 ? status : fill_places(picture, x_at, y_at);
     free(x_at);
@@ -162,11 +157,6 @@ bool picture_is_point(const Picture *picture)
 const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x)
 {
     return picture->cells[place_of(picture, panel, y, x)];
-}
-
-const PlotSpan *picture_span(const Picture *picture, size_t panel, size_t y, size_t x)
-{
-    return picture->spans[place_of(picture, panel, y, x)];
 }
 
 const char *picture_x_text(const Picture *picture, size_t x)
@@ -205,14 +195,13 @@ static void take_curve(Picture *picture, const Curve *curve, double *low)
 {
     for (size_t i = 0; i < picture->panel_count * picture->x_count; i++) {
         size_t panel = i / picture->x_count, x = i % picture->x_count;
-        PlotSpan span = picture_span(picture, panel, curve->y, x)[curve->kind];
-        double largest = picture_cell(picture, panel, curve->y, x)[curve->kind].log10;
-        const double values[] = {largest, span.median, span.least};
+        const PlotCell *cell = &picture_cell(picture, panel, curve->y, x)[curve->kind];
+        const double values[] = {cell->log10, cell->median, cell->least};
         for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
             *low = isfinite(values[k]) ? fmin(*low, values[k]) : *low;
             picture->high = isfinite(values[k]) ? fmax(picture->high, values[k]) : picture->high;
         }
-        picture->top = largest == INFINITY ? INFINITY : picture->top;
+        picture->top = cell->log10 == INFINITY ? INFINITY : picture->top;
     }
 }
 
@@ -331,7 +320,6 @@ void picture_clear(Picture *picture)
     free(picture->x_order);
     free(picture->y_order);
     free(picture->cells);
-    free(picture->spans);
     free(picture->curves);
     *picture = (Picture){0};
 }

@@ -45,11 +45,6 @@ typedef struct {
     size_t omega_count;
 } PictureWish;
 
-/* Of an error in one place, beside the largest: logarithms, NAN where there is none. */
-typedef struct {
-    double least, median;
-} PlotSpan;
-
 /* Colours of Okabe and Ito, which the colour-blind can tell apart; gnuplot's numbers of dashes and
  * of points, 0: the curve has none. */
 typedef struct {
@@ -81,8 +76,7 @@ typedef struct {
     size_t panel_count;             /* rows of each panel agree in the axes of PLACE_PANEL */
     size_t panel_row[PANELS_MOST];  /* one of them */
     size_t columns;                 /* of panels by two axes or more, row by row; else 0 */
-    PlotCell (*cells)[ERROR_KINDS]; /* [panel_count][y_count][x_count]: the largest */
-    PlotSpan (*spans)[ERROR_KINDS]; /* the same */
+    PlotCell (*cells)[ERROR_KINDS]; /* [panel_count][y_count][x_count] */
     bool several;                   /* some place has more rows than one */
     size_t *scratch;                /* [4 rows + 4], of places_find */
     size_t undrawn;                 /* rows that have no value of x */
@@ -103,10 +97,8 @@ void picture_clear(Picture *picture);
 /* Is there one place alone, and so nothing to draw? */
 bool picture_is_point(const Picture *picture);
 
-/* The errors in a place: indices below panel_count, y_count, x_count.  picture_span: what is below
- * the largest. */
+/* The errors in a place: indices below panel_count, y_count, x_count. */
 const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x);
-const PlotSpan *picture_span(const Picture *picture, size_t panel, size_t y, size_t x);
 
 /* The value of x, or of y, by its place in their order, as it is written. */
 const char *picture_x_text(const Picture *picture, size_t x);

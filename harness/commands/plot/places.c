@@ -237,6 +237,7 @@ static void place_panels(Picture *picture)
 
 /* ---- Rows and columns ------------------------------------------------------------------------ */
 
+/* The values of an axis that panels have. */
 static size_t count_values(const Picture *picture, size_t axis)
 {
     size_t count = 0;
@@ -250,14 +251,21 @@ static size_t count_values(const Picture *picture, size_t axis)
     return count;
 }
 
-/* The order of two rows by the axes of panels but one: below, at, above 0. */
-static int compare_panels(const Picture *picture, size_t a, size_t b, size_t but)
+/* Are two panels, by a row of each, in the same row of panels; and is the first behind the
+ * other? */
+typedef struct {
+    bool level, behind;
+} Order;
+
+/* of: the axis of columns, or PLOT_AXES. */
+static Order compare_panels(const Picture *picture, size_t a, size_t b, size_t of)
 {
     const size_t *x = picture->data->values[a], *y = picture->data->values[b];
-    int order = 0;
-    for (size_t axis = 0; axis < PLOT_AXES && order == 0; axis++) {
-        bool tells = picture->places[axis] == PLACE_PANEL && axis != but;
-        order = tells ? (x[axis] > y[axis]) - (x[axis] < y[axis]) : 0;
+    Order order = {true, of != PLOT_AXES && x[of] > y[of]};
+    for (size_t axis = 0; axis < PLOT_AXES && order.level; axis++) {
+        if (picture->places[axis] == PLACE_PANEL && axis != of && x[axis] != y[axis]) {
+            order = (Order){false, x[axis] > y[axis]};
+        }
     }
     return order;
 }
@@ -274,24 +282,20 @@ static void place_grid(Picture *picture)
         of = values > columns && values <= PANEL_COLUMNS ? axis : of;
         columns = of == axis ? values : columns;
     }
-    for (size_t panel = 1; panel < picture->panel_count && axes > 1; panel++) {
-        for (size_t at = panel; at > 0; at--) { /* among those before it */
-            int order = compare_panels(picture, row[at - 1], row[at], of);
-            bool behind =
-                order == 0 && of != PLOT_AXES &&
-                picture->data->values[row[at - 1]][of] > picture->data->values[row[at]][of];
-            if (order < 0 || (order == 0 && !behind)) {
-                break;
-            }
-            size_t swapped = row[at];
-            row[at] = row[at - 1];
-            row[at - 1] = swapped;
-        }
+    if (axes < 2) {
+        return;
     }
     for (size_t panel = 1; panel < picture->panel_count; panel++) {
-        rows += compare_panels(picture, row[panel - 1], row[panel], of) != 0;
+        size_t at = panel, moved = row[panel];
+        for (; at > 0 && compare_panels(picture, row[at - 1], moved, of).behind; at--) {
+            row[at] = row[at - 1];
+        }
+        row[at] = moved;
     }
-    picture->columns = axes > 1 && rows * columns == picture->panel_count ? columns : 0;
+    for (size_t panel = 1; panel < picture->panel_count; panel++) {
+        rows += !compare_panels(picture, row[panel - 1], row[panel], of).level;
+    }
+    picture->columns = rows * columns == picture->panel_count ? columns : 0;
 }
 
 int places_find(Picture *picture, const char *x)
