@@ -37,6 +37,15 @@ CaseSpec difference_variant(Construction construction, size_t depth, int variant
     return spec;
 }
 
+CaseSpec difference_damaged(Construction construction, int variant)
+{
+    static const double dropouts[] = {0.1, 0.3, 0};
+    CaseSpec spec = difference_variant(construction, 2, variant);
+    spec.dropout = dropouts[variant % 3];
+    spec.drop_entry = spec.dropout > 0 ? 0 : 1;
+    return spec;
+}
+
 void difference_describe(char what[PLACE], const CaseSpec *s, double omega)
 {
     snprintf(what, PLACE,

@@ -7,7 +7,7 @@
 #include "../cases/case.h"
 #include "../reference/reference.h"
 
-enum { SEED = 1, MAX_BITS = 1 << 20, PLACE = 240, VARIANTS = 32 };
+enum { SEED = 1, PLACE = 240, VARIANTS = 32 };
 
 /* Constructions with an Omega. */
 enum { WITH_OMEGA = CONSTRUCTION_MASKED };
@@ -17,6 +17,9 @@ CaseSpec difference_case(Construction construction, size_t depth);
 /* One of VARIANTS: masks, biases, content of the bias row, factored heads, places, activations,
  * N = 1. */
 CaseSpec difference_variant(Construction construction, size_t depth, int variant);
+
+/* One of two layers that has lost entries of Omega, by chance or one. */
+CaseSpec difference_damaged(Construction construction, int variant);
 
 void difference_describe(char what[PLACE], const CaseSpec *s, double omega);
 

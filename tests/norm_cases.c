@@ -56,6 +56,19 @@ LayerNorm norm_random(RandomModel *random, const Layout *layout)
                        random_below(random, 2) == 0};
 }
 
+void random_norms(RandomModel *random, BundleStack *stack, const Layout *layout, bool alone)
+{
+    for (size_t l = 0; l < 3; l++) {
+        stack->sublayer[l].norm = norm_random(random, layout);
+    }
+    if (alone) {
+        Columns columns = stack->sublayer[1].norm.columns;
+        stack->sublayer[1].bundle_count = 0;
+        stack->sublayer[1].direct =
+            (Direct){.kind = DIRECT_NORM, .read = columns, .write = columns};
+    }
+}
+
 /* Is it refused: a pre-norm of what writes differences with x itself? */
 static bool is_refused(const CaseSpec *spec)
 {

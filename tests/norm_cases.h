@@ -19,6 +19,9 @@ CaseSpec norm_variant(const CaseSpec *spec, int i);
 /* A norm of some columns of the layout, hidden ones too. */
 LayerNorm norm_random(RandomModel *random, const Layout *layout);
 
+/* One before every layer of the stack; the second is nothing else where that is asked. */
+void random_norms(RandomModel *random, BundleStack *stack, const Layout *layout, bool alone);
+
 /* Calls visit for every construction, norm, place, mask (none, causal), linear map and form of
  * weights that is not refused, biases or norms of tokens only with some; and for pseudo-masks. */
 typedef void NormVisit(const CaseSpec *spec, void *context);

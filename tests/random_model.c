@@ -225,3 +225,17 @@ Model stack_model(BundleStack *stack, Layout layout, size_t depth)
     }
     return (Model){layout, stack->sublayer, depth, stack->end, depth, NULL};
 }
+
+Model random_stack(RandomModel *random, BundleStack *stack, int trial)
+{
+    Layout layout = {1 + random_below(random, 5), 3, random_below(random, 3),
+                     random_below(random, 2) ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
+    for (int l = 0; l < 3; l++) {
+        stack->bundle[l] =
+            random_bundle(random, &layout, (ScoreShape)((trial + l) % SCORES_COUNT),
+                          (ValueShape)(trial / SCORES_COUNT % VALUES_COUNT),
+                          1 + random_below(random, 3), layout.bias_row == BIAS_ROW_FIRST);
+        random_sight(random, &layout, &stack->bundle[l]);
+    }
+    return stack_model(stack, layout, 3);
+}

@@ -75,4 +75,8 @@ typedef struct {
 /* The first depth bundles of the stack, a layer each. */
 Model stack_model(BundleStack *stack, Layout layout, size_t depth);
 
+/* Three layers of a bundle each, whose kinds go through all of them with `trial`, under any mask
+ * that fits.  model_fault may refuse it. */
+Model random_stack(RandomModel *random, BundleStack *stack, int trial);
+
 #endif

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEED = 1, MAX_BITS = 65536, MAX_ENTRIES = 21 * 80, PLACE = 160 };
+enum { SEED = 1, MAX_ENTRIES = 21 * 80, PLACE = 160 };
 /* LOST: bits that are lost, at most. */
 enum { MATCH_BITS = 50, SMALL_BITS = 30, LOST = 512 };
 

@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-enum { SEED = 1, LAYERS = 96, MAX_BITS = 65536, MOST_OMEGAS = 7 };
+enum { SEED = 1, LAYERS = 96, MOST_OMEGAS = 7 };
 
 /* The sizes of the figures in docs/mathematics.md, section 5. */
 static CaseSpec deep(Construction construction)

@@ -9,6 +9,7 @@
 #include "radii.h"
 #include "random_model.h"
 #include "real.h"
+#include "subtracted.h"
 #include "unit.h"
 
 #include <math.h>
@@ -36,63 +37,12 @@ static void report(const char *what, const Worst *worst)
     assert_true(worst->ratio < 1);
 }
 
-/* The three evaluations of one model. */
-typedef struct {
-    const Layout *layout;
-    RefRun *converted, *limit, *difference;
-} Runs;
-
-static Runs runs_open(const Model *model, const double *x, const double *content, double omega,
-                      mpfr_prec_t subtract_bits, mpfr_prec_t bits)
-{
-    Runs runs = {&model->layout,
-                 ref_run_open(model, x, content, omega, subtract_bits, REF_STRUCTURED),
-                 ref_run_open(model, x, content, INFINITY, subtract_bits, REF_STRUCTURED),
-                 ref_difference_open(model, x, content, omega, bits, NULL)};
-    assert_true(runs.converted != NULL && runs.limit != NULL && runs.difference != NULL);
-    return runs;
-}
-
-static void runs_layer(const Runs *runs)
-{
-    ref_run_layer(runs->converted);
-    ref_run_layer(runs->limit);
-    ref_run_layer(runs->difference);
-}
-
-static void runs_clear(Runs *runs)
-{
-    ref_run_clear(runs->converted);
-    ref_run_clear(runs->limit);
-    ref_run_clear(runs->difference);
-}
-
-/* The largest |e| of some rows, and how far the two ways are from one another. */
-typedef struct {
-    Real largest, error;
-} Agreement;
-
-static Agreement compare_rows(const Runs *runs, size_t first, size_t count)
-{
-    Agreement block = {real_of(0), real_of(0)};
-    for (size_t row = first; row < first + count; row++) {
-        for (size_t c = 0; c < layout_content(runs->layout); c++) {
-            Real subtracted = real_difference(ref_run_entry(runs->converted, row, c),
-                                              ref_run_entry(runs->limit, row, c));
-            Real direct = real_of_mpfr(ref_run_difference(runs->difference, row, c));
-            block.largest = real_max(block.largest, real_abs(subtracted));
-            block.error = real_max(block.error, real_abs(real_sub(direct, subtracted)));
-        }
-    }
-    return block;
-}
-
 /* Takes in tokens or bias row: 2^-AGREE_BITS of the largest entry, or what the subtraction may have
  * lost. */
-static void check_rows(Worst *worst, const Runs *runs, size_t first, size_t count,
+static void check_rows(Worst *worst, const Subtracted *runs, size_t first, size_t count,
                        mpfr_exp_t subtracted, const char *what, size_t layer)
 {
-    Agreement block = compare_rows(runs, first, count);
+    Agreement block = subtracted_rows(runs, first, count);
     Real unit = real_mul(block.largest, real_power(-AGREE_BITS));
     double ratio = real_double(real_div(block.error, real_max(unit, real_power(subtracted))));
     worst->checked++;
@@ -102,12 +52,12 @@ static void check_rows(Worst *worst, const Runs *runs, size_t first, size_t coun
     }
 }
 
-static void check_layers(Worst *worst, Runs *runs, size_t depth, mpfr_exp_t subtracted,
+static void check_layers(Worst *worst, Subtracted *runs, size_t depth, mpfr_exp_t subtracted,
                          const char *what)
 {
     size_t bias = layout_bias_row(runs->layout);
     for (size_t l = 1; l <= depth; l++) {
-        runs_layer(runs);
+        subtracted_layer(runs);
         check_rows(worst, runs, layout_token_row(runs->layout, 0), runs->layout->n, subtracted,
                    what, l);
         check_rows(worst, runs, bias, 1, subtracted, what, l);
@@ -124,11 +74,11 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
         return;
     }
     Pair pair = pair_make(s);
-    Runs runs = runs_open(&pair.converted, pair.converted_x, pair.bias_row_content, omega, bits,
-                          steep ? STEEP_BITS : EASY_BITS);
+    Subtracted runs = subtracted_open(&pair.converted, pair.converted_x, pair.bias_row_content,
+                                      omega, bits, steep ? STEEP_BITS : EASY_BITS);
     difference_describe(what, s, omega);
     check_layers(worst, &runs, s->depth, LOST - bits, what);
-    runs_clear(&runs);
+    subtracted_clear(&runs);
     case_clear(&pair);
 }
 
@@ -205,10 +155,10 @@ static void check_random(Worst *worst, RandomModel *random, int trial)
     }
     for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
         char what[PLACE];
-        Runs runs = runs_open(&model, x, b, omegas[k], SUBTRACT_BITS, DIFFERENCE_BITS);
+        Subtracted runs = subtracted_open(&model, x, b, omegas[k], SUBTRACT_BITS, DIFFERENCE_BITS);
         snprintf(what, sizeof what, "trial %d omega %g", trial, omegas[k]);
         check_layers(worst, &runs, model.depth, 1024 - SUBTRACT_BITS, what);
-        runs_clear(&runs);
+        subtracted_clear(&runs);
     }
 }
 

@@ -8,11 +8,10 @@
 #include "norm_cases.h"
 #include "radii.h"
 #include "real.h"
+#include "subtracted.h"
 #include "unit.h"
 
 #include <math.h>
-
-enum { MAX_BITS = 1 << 16 };
 
 /* ---- T_infinity is T ------------------------------------------------------------------------- */
 
@@ -101,27 +100,6 @@ static void limit_is_the_original(void **state)
 
 /* ---- The difference -------------------------------------------------------------------------- */
 
-/* The largest |entry| of some rows of r(T') - r(T_infinity), and how far the difference is from
- * what two evaluations subtract to. */
-typedef struct {
-    Real largest, error;
-} Agreement;
-
-static Agreement compare(const RefRun *e, const RefRun *converted, const RefRun *limit,
-                         const Layout *layout, size_t first, size_t count)
-{
-    Agreement block = {real_of(0), real_of(0)};
-    for (size_t i = 0; i < count * layout_content(layout); i++) {
-        size_t row = first + i / layout_content(layout), c = i % layout_content(layout);
-        Real subtracted =
-            real_difference(ref_run_entry(converted, row, c), ref_run_entry(limit, row, c));
-        Real direct = real_of_mpfr(ref_run_difference(e, row, c));
-        block.largest = real_max(block.largest, real_abs(subtracted));
-        block.error = real_max(block.error, real_abs(real_sub(direct, subtracted)));
-    }
-    return block;
-}
-
 /* Do radii leave so many digits of the largest |e| of some rows?  All of the bias row may be 0. */
 static bool has_digits(const RefRun *e, const Layout *layout, RefRows rows, int digits)
 {
@@ -172,27 +150,20 @@ static double subtraction_gap(const CaseSpec *spec, double omega, int digits, mp
     const Layout *layout = &pair.converted.layout;
     *e_bits = bits_for_digits(&pair, omega, digits);
     mpfr_prec_t bits = 3 * *e_bits + 256;
-    RefRun *converted =
-        run_layers(&pair.converted, pair.converted_x, NULL, omega, bits, REF_STRUCTURED, 0);
-    RefRun *limit =
-        run_layers(&pair.converted, pair.converted_x, NULL, INFINITY, bits, REF_STRUCTURED, 0);
-    RefRun *e = ref_difference_open(&pair.converted, pair.converted_x, NULL, omega, *e_bits, NULL);
+    Subtracted runs =
+        subtracted_open(&pair.converted, pair.converted_x, NULL, omega, bits, *e_bits);
     double worst = 0;
     for (size_t l = 1; l <= spec->depth; l++) {
-        ref_run_layer(converted);
-        ref_run_layer(limit);
-        ref_run_layer(e);
-        Agreement tokens =
-            compare(e, converted, limit, layout, layout_token_row(layout, 0), layout->n);
-        Agreement bias = compare(e, converted, limit, layout, layout_bias_row(layout), 1);
-        Real one = real_max(tokens.largest, real_of(1e-300));
-        worst = fmax(worst, real_double(real_div(tokens.error, one)));
-        one = real_max(bias.largest, real_of(1e-300));
-        worst = fmax(worst, real_double(real_div(bias.error, one)));
+        const size_t first[] = {layout_token_row(layout, 0), layout_bias_row(layout)};
+        const size_t count[] = {layout->n, 1};
+        subtracted_layer(&runs);
+        for (int k = 0; k < 2; k++) {
+            Agreement rows = subtracted_rows(&runs, first[k], count[k]);
+            Real one = real_max(rows.largest, real_of(1e-300));
+            worst = fmax(worst, real_double(real_div(rows.error, one)));
+        }
     }
-    ref_run_clear(converted);
-    ref_run_clear(limit);
-    ref_run_clear(e);
+    subtracted_clear(&runs);
     case_clear(&pair);
     return worst;
 }
@@ -317,29 +288,6 @@ static void a_difference_of_what_rounds_away(void **state)
 
 /* ---- Models that no construction makes ---- */
 
-/* Three layers of heads that read through norms, or the second one a norm. */
-static Model random_layers(RandomModel *random, BundleStack *stack, Layout layout, int trial)
-{
-    for (size_t l = 0; l < 3; l++) {
-        stack->bundle[l] =
-            random_bundle(random, &layout, (ScoreShape)((trial + (int)l) % SCORES_COUNT),
-                          (ValueShape)(trial / SCORES_COUNT % VALUES_COUNT),
-                          1 + random_below(random, 3), layout.bias_row == BIAS_ROW_FIRST);
-        random_sight(random, &layout, &stack->bundle[l]);
-    }
-    Model model = stack_model(stack, layout, 3);
-    for (size_t l = 0; l < 3; l++) {
-        stack->sublayer[l].norm = norm_random(random, &layout);
-    }
-    if (trial % 3 == 0) {
-        Columns columns = stack->sublayer[1].norm.columns;
-        stack->sublayer[1].bundle_count = 0;
-        stack->sublayer[1].direct =
-            (Direct){.kind = DIRECT_NORM, .read = columns, .write = columns};
-    }
-    return model;
-}
-
 enum { RANDOM_BITS = 256 };
 
 /* Both forms, and the difference against that of two runs. */
@@ -377,12 +325,12 @@ static void random_models_agree(void **state)
     size_t models = 0;
     for (int trial = 0; trial < 6 * SCORES_COUNT * VALUES_COUNT; trial += SMALL_GRIDS ? 7 : 1) {
         random_start(&random, (uint64_t)trial + 1);
-        Layout layout = {1 + random_below(&random, 4), 3, random_below(&random, 3),
-                         random_below(&random, 2) ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
         BundleStack stack = {0};
-        Model model = random_layers(&random, &stack, layout, trial);
+        Model model = random_stack(&random, &stack, trial);
+        random_norms(&random, &stack, &model.layout, trial % 3 == 0);
         if (model_fault(&model) == NULL) {
-            const double *x = random_numbers(&random, layout.n * layout_content(&layout));
+            const Layout *layout = &model.layout;
+            const double *x = random_numbers(&random, layout->n * layout_content(layout));
             worst = fmax(worst, random_gap(&model, x));
             models++;
         }

@@ -11,8 +11,6 @@
 
 #include <math.h>
 
-enum { MAX_BITS = 65536 };
-
 /* Three layers of two heads. */
 static CaseSpec small(Construction construction, size_t n, size_t d, size_t d_ff)
 {
