@@ -101,15 +101,31 @@ void exact_entry(mpfr_ptr sum, mpfr_ptr size, ProductView a, ProductView b, size
     mpfr_clears(x, y, (mpfr_ptr)0);
 }
 
-void operand_init(Operand *g, Form form, Kind kind, const char *name, size_t rows, size_t columns,
-                  mpfr_prec_t bits)
+static Operand *kept; /* the last */
+
+static Operand *keep(size_t rows, size_t columns, mpfr_prec_t bits)
 {
-    *g = (Operand){.number = NULL};
-    assert_true(ap_init(&g->mat, rows, columns, form == LONGER ? bits + 77 : bits));
+    Operand *g = calloc(1, sizeof *g);
+    assert_non_null(g);
+    g->before = kept;
+    kept = g;
+    assert_true(ap_init(&g->mat, rows, columns, bits));
+    return g;
+}
+
+ApMat *operand_zeros(size_t rows, size_t columns, mpfr_prec_t bits)
+{
+    return &keep(rows, columns, bits)->mat;
+}
+
+Operand *operand_make(Form form, Kind kind, const char *name, size_t rows, size_t columns,
+                      mpfr_prec_t bits)
+{
+    Operand *g = keep(rows, columns, form == LONGER ? bits + 77 : bits);
     if (form < DOUBLES) {
         operand_fill(&g->mat, kind, name);
         g->view = product_view(&g->mat);
-        return;
+        return g;
     }
     size_t ld = (form == DOUBLES ? columns : rows) + 3;
     g->number = calloc(ld * (rows + columns + 1), sizeof *g->number);
@@ -121,10 +137,22 @@ void operand_init(Operand *g, Form form, Kind kind, const char *name, size_t row
     }
     g->view = form == DOUBLES ? product_doubles(g->number, rows, columns, ld)
                               : product_transposed(product_doubles(g->number, columns, rows, ld));
+    return g;
 }
 
-void operand_clear(Operand *g)
+void operands_clear(void)
 {
-    ap_clear(&g->mat);
-    free(g->number);
+    for (Operand *g = kept; g != NULL; g = kept) {
+        kept = g->before;
+        ap_clear(&g->mat);
+        free(g->number);
+        free(g);
+    }
+}
+
+ProductReport operand_product(ProductView c, ProductView a, ProductView b, ProductOptions options)
+{
+    ProductReport report;
+    assert_true(product_mul(c, a, b, &options, &report));
+    return report;
 }

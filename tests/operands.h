@@ -48,14 +48,20 @@ void exact_entry(mpfr_ptr sum, mpfr_ptr size, ProductView a, ProductView b, size
 /* How an operand is given. */
 typedef enum { LONG, LONGER, DOUBLES, DOUBLES_TURNED, FORMS } Form;
 
-typedef struct {
+typedef struct Operand {
     ApMat mat;
     double *number;
     ProductView view;
+    struct Operand *before;
 } Operand;
 
-void operand_init(Operand *g, Form form, Kind kind, const char *name, size_t rows, size_t columns,
-                  mpfr_prec_t bits);
-void operand_clear(Operand *g);
+/* Made and kept until operands_clear: an operand, and a matrix of zeros. */
+Operand *operand_make(Form form, Kind kind, const char *name, size_t rows, size_t columns,
+                      mpfr_prec_t bits);
+ApMat *operand_zeros(size_t rows, size_t columns, mpfr_prec_t bits);
+void operands_clear(void);
+
+/* product_mul, which must not fail. */
+ProductReport operand_product(ProductView c, ProductView a, ProductView b, ProductOptions options);
 
 #endif

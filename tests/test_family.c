@@ -28,11 +28,7 @@ static long most_memory(void)
 
 static long memory_of(const char *tokens)
 {
-    char line[256];
-    snprintf(line, sizeof line, "verify " GIVEN_TRAINED " --omega 20 --quiet --threads 2 %s",
-             tokens);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    expect_run(0, "verify " GIVEN_TRAINED " --omega 20 --quiet --threads 2 %s", tokens);
     return most_memory();
 }
 
@@ -68,30 +64,25 @@ static void kept_weights_make_the_same_products(void **state)
     static const double rooms[] = {1e9, 3000, 0};
     for (size_t i = 0; i < 3 * KINDS * 2; i++) {
         Kind kind = (Kind)(i / 6);
-        Operand b;
         ProductWeights *weights = product_weights_make(rooms[i / 2 % 3]);
         assert_non_null(weights);
-        operand_init(&b, i % 2 == 0 ? DOUBLES : DOUBLES_TURNED, kind, "b", 13, 11, 53);
+        ProductView b =
+            operand_make(i % 2 == 0 ? DOUBLES : DOUBLES_TURNED, kind, "b", 13, 11, 53)->view;
         for (size_t j = 0; j < 4 * (PRODUCT_BACKENDS - 1); j++) {
             ProductOptions options = {.backend = (ProductBackend)(1 + j % (PRODUCT_BACKENDS - 1)),
                                       .add = j % 3 == 0,
                                       .guard = j % 2 == 0 ? 6 : 64};
             mpfr_prec_t bits = j < 2 * (PRODUCT_BACKENDS - 1) ? 128 : 256;
-            Operand a;
-            ApMat c, d;
             if (!product_has(options.backend)) {
                 continue;
             }
-            operand_init(&a, LONG, j % 7 == 0 ? ZEROS : NORMAL, "a", 5, 13, bits);
-            assert_true(ap_init(&c, 5, 11, bits) && ap_init(&d, 5, 11, bits));
-            multiply(&c, a.view, b.view, options, NULL);
-            multiply(&d, a.view, b.view, options, weights);
-            expect_same(&c, &d);
-            ap_clear(&c);
-            ap_clear(&d);
-            operand_clear(&a);
+            ProductView a = operand_make(LONG, j % 7 == 0 ? ZEROS : NORMAL, "a", 5, 13, bits)->view;
+            ApMat *c = operand_zeros(5, 11, bits), *d = operand_zeros(5, 11, bits);
+            multiply(c, a, b, options, NULL);
+            multiply(d, a, b, options, weights);
+            expect_same(c, d);
         }
-        operand_clear(&b);
+        operands_clear();
         product_weights_clear(weights);
     }
 }

@@ -71,17 +71,13 @@ typedef struct {
 static void check_product(Worst *worst, ProductBackend backend, Size s, Kind ka, Kind kb, Form fa,
                           Form fb, bool add)
 {
-    Operand a, b;
-    ApMat c = {0}, before = {0};
-    ProductReport report;
-    operand_init(&a, fa, ka, "a", s.m, s.k, s.bits);
-    operand_init(&b, fb, kb, "b", s.k, s.n, s.bits);
-    assert_true(ap_init(&c, s.m, s.n, s.bits) && ap_init(&before, s.m, s.n, s.bits));
-    operand_fill(&c, NORMAL, "c");
-    operand_fill(&before, NORMAL, "c");
-    assert_true(product_mul(product_view(&c), a.view, b.view,
-                            &(ProductOptions){.backend = backend, .add = add}, &report));
-    double ratio = worst_ratio(&c, add ? &before : NULL, a.view, b.view);
+    ProductView a = operand_make(fa, ka, "a", s.m, s.k, s.bits)->view;
+    ProductView b = operand_make(fb, kb, "b", s.k, s.n, s.bits)->view;
+    const ApMat *c = &operand_make(LONG, NORMAL, "c", s.m, s.n, s.bits)->mat;
+    const ApMat *before = &operand_make(LONG, NORMAL, "c", s.m, s.n, s.bits)->mat;
+    ProductReport report =
+        operand_product(product_view(c), a, b, (ProductOptions){.backend = backend, .add = add});
+    double ratio = worst_ratio(c, add ? before : NULL, a, b);
     worst->by_loop += report.by_loop;
     worst->entries += s.m * s.n;
     if (!(ratio <= worst->ratio)) {
@@ -94,10 +90,7 @@ static void check_product(Worst *worst, ProductBackend backend, Size s, Kind ka,
         print_error("error / bound = %.3g: %s\n", ratio, worst->where);
     }
     assert_true(ratio <= 1);
-    ap_clear(&c);
-    ap_clear(&before);
-    operand_clear(&a);
-    operand_clear(&b);
+    operands_clear();
 }
 
 static void print_worst(ProductBackend backend, const char *what, const Worst *worst)
@@ -214,16 +207,13 @@ static void lone_weights_are_within_the_bound(void **state)
         b[i] = i % N != LONE ? operand_entry(FULL, "b", i / N, i % N) : i / N == 7 ? 0.5 : -0x1p-60;
     }
     for (mpfr_prec_t bits = 150; bits < 330 && product_has(PRODUCT_DIGITS); bits += 3) {
-        ApMat a = {0}, c = {0};
         ProductView weights = product_doubles(b, K, N, N);
-        assert_true(ap_init(&a, 1, K, bits + 100) && ap_init(&c, 1, N, bits));
-        operand_fill(&a, FULL, "a");
-        assert_true(product_mul(product_view(&c), product_view(&a), weights,
-                                &(ProductOptions){.backend = PRODUCT_DIGITS}, NULL));
-        worst = fmax(worst, worst_ratio(&c, NULL, product_view(&a), weights));
+        ProductView a = operand_make(LONG, FULL, "a", 1, K, bits + 100)->view;
+        const ApMat *c = operand_zeros(1, N, bits);
+        operand_product(product_view(c), a, weights, (ProductOptions){.backend = PRODUCT_DIGITS});
+        worst = fmax(worst, worst_ratio(c, NULL, a, weights));
         assert_true(worst <= 1);
-        ap_clear(&a);
-        ap_clear(&c);
+        operands_clear();
     }
     print_message("lone weights: worst error / bound %.3g\n", worst);
 }
@@ -271,28 +261,24 @@ static void short_operands_lose_nothing(void **state)
         if (!product_has(backend)) {
             continue;
         }
-        Operand a, b;
-        ApMat c = {0};
         mpfr_t sum, size;
-        ProductReport report;
-        operand_init(&a, DOUBLES, which % 2 ? INTEGERS : POWERS, "a", 11, 50, 256);
-        operand_init(&b, DOUBLES_TURNED, NORMAL, "b", 50, 13, 256);
-        assert_true(ap_init(&c, 11, 13, 256));
-        assert_true(product_mul(product_view(&c), a.view, b.view,
-                                &(ProductOptions){.backend = backend}, &report));
+        ProductView a =
+            operand_make(DOUBLES, which % 2 ? INTEGERS : POWERS, "a", 11, 50, 256)->view;
+        ProductView b = operand_make(DOUBLES_TURNED, NORMAL, "b", 50, 13, 256)->view;
+        const ApMat *c = operand_zeros(11, 13, 256);
+        ProductReport report =
+            operand_product(product_view(c), a, b, (ProductOptions){.backend = backend});
         assert_int_equal(report.backend, backend);
         mpfr_init2(sum, EXACT_BITS);
         mpfr_init2(size, 64);
         for (size_t i = 0; i < 11 * 13; i++) {
-            exact_entry(sum, size, a.view, b.view, i / 13, i % 13);
+            exact_entry(sum, size, a, b, i / 13, i % 13);
             mpfr_prec_round(sum, 256, MPFR_RNDN);
-            assert_true(mpfr_equal_p(sum, c.entry + i));
+            assert_true(mpfr_equal_p(sum, c->entry + i));
             mpfr_set_prec(sum, EXACT_BITS);
         }
         mpfr_clears(sum, size, (mpfr_ptr)0);
-        ap_clear(&c);
-        operand_clear(&a);
-        operand_clear(&b);
+        operands_clear();
     }
 }
 
@@ -310,19 +296,17 @@ static bool same_bits(const ApMat *x, const ApMat *y)
 
 static void check_shared(ProductBackend backend, size_t m, size_t n, size_t k)
 {
-    Operand a, b;
-    ApMat one = {0}, more = {0};
-    operand_init(&a, LONG, ONE_HOT, "a", m, k, 256);
-    operand_init(&b, LONG, WIDE_LINES, "b", k, n, 256);
-    assert_true(ap_init(&one, m, n, 256) && ap_init(&more, m, n, 256));
+    Operand *a = operand_make(LONG, ONE_HOT, "a", m, k, 256);
+    ProductView b = operand_make(LONG, WIDE_LINES, "b", k, n, 256)->view;
+    const ApMat *one = operand_zeros(m, n, 256), *more = operand_zeros(m, n, 256);
     for (size_t l = 0; l < k; l++) { /* beyond what MPFR lets a new thread have */
-        mpfr_ptr x = ap_at(&a.mat, m / 2, l);
+        mpfr_ptr x = ap_at(&a->mat, m / 2, l);
         mpfr_mul_2si(x, x, 1L << 35, MPFR_RNDN);
     }
     for (int threads = 1; threads < 5; threads++) {
-        assert_true(product_mul(product_view(threads == 1 ? &one : &more), a.view, b.view,
-                                &(ProductOptions){.backend = backend, .threads = threads}, NULL));
-        assert_true(threads == 1 || same_bits(&one, &more));
+        operand_product(product_view(threads == 1 ? one : more), a->view, b,
+                        (ProductOptions){.backend = backend, .threads = threads});
+        assert_true(threads == 1 || same_bits(one, more));
     }
     /* The caller's own threads, all at once. */
     bool same = true;
@@ -331,19 +315,16 @@ static void check_shared(ProductBackend backend, size_t m, size_t n, size_t k)
         ApMat mine = {0};
         ref_thread_setup();
         same = same && ap_init(&mine, m, n, 256) &&
-               product_mul(product_view(&mine), a.view, b.view,
-                           &(ProductOptions){.backend = backend}, NULL) &&
-               same_bits(&one, &mine);
+               product_mul(product_view(&mine), a->view, b, &(ProductOptions){.backend = backend},
+                           NULL) &&
+               same_bits(one, &mine);
         ap_clear(&mine);
         if (omp_get_thread_num() != 0) {
             ref_thread_clear();
         }
     }
     assert_true(same);
-    ap_clear(&one);
-    ap_clear(&more);
-    operand_clear(&a);
-    operand_clear(&b);
+    operands_clear();
 }
 
 /* Blocks of rows, and of columns where rows are few. */
@@ -395,31 +376,27 @@ static void check_ties(ProductBackend backend)
     gmp_randinit_default(random);
     gmp_randseed_ui(random, seed);
     for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
-        ApMat a = {0}, c = {0}, wider = {0}, expected = {0};
-        assert_true(ap_init(&a, TIES, 1, bits[p] + TAIL) && ap_init(&c, TIES, 1, bits[p]) &&
-                    ap_init(&wider, TIES, 1, bits[p] + TAIL + 188) &&
-                    ap_init(&expected, TIES, 1, bits[p]));
+        const ApMat *a = operand_zeros(TIES, 1, bits[p] + TAIL),
+                    *c = operand_zeros(TIES, 1, bits[p]);
+        const ApMat *wider = operand_zeros(TIES, 1, bits[p] + TAIL + 188);
+        const ApMat *expected = operand_zeros(TIES, 1, bits[p]);
+        ProductView x = product_view(a), y = product_view(c);
         for (size_t i = 0; i < TIES; i++) {
-            set_tie(ap_at(&a, i, 0), random, bits[p], i, p);
-            mpfr_set(ap_at(&expected, i, 0), ap_at(&a, i, 0), MPFR_RNDN);
+            set_tie(ap_at(a, i, 0), random, bits[p], i, p);
+            mpfr_set(ap_at(expected, i, 0), ap_at(a, i, 0), MPFR_RNDN);
         }
-        assert_true(product_mul(product_view(&c), product_view(&a), one, &guarded, NULL));
-        assert_true(same_bits(&expected, &c));
+        operand_product(y, x, one, guarded);
+        assert_true(same_bits(expected, c));
         for (size_t i = 0; i < TIES; i++) {
-            mpfr_set_nan(ap_at(&c, i, 0));
+            mpfr_set_nan(ap_at(c, i, 0));
         }
-        assert_true(product_mul(product_transposed(product_view(&c)), one,
-                                product_transposed(product_view(&a)), &guarded, NULL));
-        assert_true(same_bits(&expected, &c)); /* the same as a row */
-        assert_true(product_mul(product_view(&wider), product_view(&a), one,
-                                &(ProductOptions){.backend = backend}, NULL));
+        operand_product(product_transposed(y), one, product_transposed(x), guarded);
+        assert_true(same_bits(expected, c)); /* the same as a row */
+        operand_product(product_view(wider), x, one, (ProductOptions){.backend = backend});
         for (size_t i = 0; i < TIES; i++) {
-            assert_true(mpfr_equal_p(ap_at(&wider, i, 0), ap_at(&a, i, 0)));
+            assert_true(mpfr_equal_p(ap_at(wider, i, 0), ap_at(a, i, 0)));
         }
-        ap_clear(&a);
-        ap_clear(&c);
-        ap_clear(&wider);
-        ap_clear(&expected);
+        operands_clear();
     }
     gmp_randclear(random);
 }
@@ -429,6 +406,8 @@ static void ties_go_to_even(void **state)
     each_backend(check_ties);
 }
 
+static const ProductOptions looped = {.backend = PRODUCT_LOOP, .guard = 4000};
+
 /* With 64 guard bits, a product has the bits of the exact one rounded to nearest, whichever backend
  * computes it: those of a loop with 4000. */
 static void check_guard(ProductBackend backend)
@@ -436,20 +415,13 @@ static void check_guard(ProductBackend backend)
     enum { M = 33, K = 40, N = 29, BITS = 128 };
     static const Kind kinds[] = {NORMAL, WIDE_LINES, ONE_HOT};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        Operand a, b;
-        ApMat exact = {0}, c = {0};
-        operand_init(&a, LONG, kinds[i], "a", M, K, BITS);
-        operand_init(&b, DOUBLES, NORMAL, "b", K, N, BITS);
-        assert_true(ap_init(&exact, M, N, BITS) && ap_init(&c, M, N, BITS));
-        assert_true(product_mul(product_view(&exact), a.view, b.view,
-                                &(ProductOptions){.backend = PRODUCT_LOOP, .guard = 4000}, NULL));
-        assert_true(product_mul(product_view(&c), a.view, b.view,
-                                &(ProductOptions){.backend = backend, .guard = 64}, NULL));
-        assert_true(same_bits(&exact, &c));
-        ap_clear(&exact);
-        ap_clear(&c);
-        operand_clear(&a);
-        operand_clear(&b);
+        ProductView a = operand_make(LONG, kinds[i], "a", M, K, BITS)->view;
+        ProductView b = operand_make(DOUBLES, NORMAL, "b", K, N, BITS)->view;
+        const ApMat *exact = operand_zeros(M, N, BITS), *c = operand_zeros(M, N, BITS);
+        operand_product(product_view(exact), a, b, looped);
+        operand_product(product_view(c), a, b, (ProductOptions){.backend = backend, .guard = 64});
+        assert_true(same_bits(exact, c));
+        operands_clear();
     }
 }
 
@@ -481,29 +453,20 @@ static void fill_before(ApMat *c, const ApMat *exact)
 static void check_sum(ProductBackend backend, mpfr_prec_t bits, Kind ka, Form form)
 {
     enum { M = 32, K = 40, N = 29, GUARD = 64 };
-    Operand a, b;
-    ApMat exact = {0}, sum = {0}, c = {0};
-    operand_init(&a, form, ka, "a", M, K, bits);
-    operand_init(&b, DOUBLES, NORMAL, "b", K, N, bits);
-    assert_true(ap_init(&exact, M, N, bits) && ap_init(&sum, M, N, bits) &&
-                ap_init(&c, M, N, bits));
-    ProductOptions loop = {.backend = PRODUCT_LOOP, .guard = 4000};
-    assert_true(product_mul(product_view(&exact), a.view, b.view, &loop, NULL));
-    operand_fill(&sum, NORMAL, "c");
-    operand_fill(&c, NORMAL, "c");
-    fill_before(&sum, &exact);
-    fill_before(&c, &exact);
-    loop.add = true;
-    assert_true(product_mul(product_view(&sum), a.view, b.view, &loop, NULL));
-    assert_true(product_mul(product_view(&c), a.view, b.view,
-                            &(ProductOptions){.backend = backend, .guard = GUARD, .add = true},
-                            NULL));
-    assert_true(same_bits(&sum, &c));
-    ap_clear(&exact);
-    ap_clear(&sum);
-    ap_clear(&c);
-    operand_clear(&a);
-    operand_clear(&b);
+    ProductView a = operand_make(form, ka, "a", M, K, bits)->view;
+    ProductView b = operand_make(DOUBLES, NORMAL, "b", K, N, bits)->view;
+    ApMat *exact = operand_zeros(M, N, bits), *results[2];
+    operand_product(product_view(exact), a, b, looped);
+    for (int i = 0; i < 2; i++) {
+        results[i] = &operand_make(LONG, NORMAL, "c", M, N, bits)->mat;
+        fill_before(results[i], exact);
+        ProductOptions options = {.backend = backend, .guard = GUARD};
+        options = i == 0 ? looped : options;
+        options.add = true;
+        operand_product(product_view(results[i]), a, b, options);
+    }
+    assert_true(same_bits(results[0], results[1]));
+    operands_clear();
 }
 
 /* Operands are short, so that products are exact: nothing is lost where they cancel. */
@@ -541,66 +504,56 @@ enum { HEADS = 3, D = 10, WIDTH = 4, LD = 6, STRIDE = 71, M = 7 };
 
 /* Below each other: (x w) v has x w's columns by (head, row), here twice the fifth; and (w' x')'
  * is x w. */
-static void check_below(const ProductOptions *options, ProductView x, const double *w,
+static void check_below(ProductOptions options, ProductView x, const double *w,
                         const ApMat *expected)
 {
-    ApMat turned = {0}, sum = {0};
+    const ApMat *turned = operand_zeros(HEADS * WIDTH, M, 200), *sum = operand_zeros(M, 1, 200);
     double below[HEADS * STRIDE];
-    assert_true(ap_init(&turned, HEADS * WIDTH, M, 200) && ap_init(&sum, M, 1, 200));
-    assert_true(
-        product_mul(product_view(&turned),
+    operand_product(product_view(turned),
                     product_transposed(product_doubles_beside(w, HEADS, D, WIDTH, LD, STRIDE)),
-                    product_transposed(x), options, NULL));
+                    product_transposed(x), options);
     for (size_t i = 0; i < HEADS * STRIDE; i++) {
         below[i] = NAN;
     }
     for (size_t i = 0; i < HEADS * WIDTH; i++) {
         below[i / WIDTH * STRIDE + i % WIDTH * LD] = i == 5 ? 2 : 0;
     }
-    assert_true(product_mul(product_view(&sum), product_view(expected),
-                            product_doubles_below(below, HEADS, WIDTH, 1, LD, STRIDE), options,
-                            NULL));
+    operand_product(product_view(sum), product_view(expected),
+                    product_doubles_below(below, HEADS, WIDTH, 1, LD, STRIDE), options);
     for (size_t i = 0; i < M; i++) {
-        mpfr_div_2ui(ap_at(&sum, i, 0), ap_at(&sum, i, 0), 1, MPFR_RNDN);
-        assert_true(is_near(ap_at(&sum, i, 0), ap_at(expected, i, 5)));
-        assert_true(is_near(ap_at(&turned, 5, i), ap_at(expected, i, 5)));
+        mpfr_div_2ui(ap_at(sum, i, 0), ap_at(sum, i, 0), 1, MPFR_RNDN);
+        assert_true(is_near(ap_at(sum, i, 0), ap_at(expected, i, 5)));
+        assert_true(is_near(ap_at(turned, 5, i), ap_at(expected, i, 5)));
     }
-    ap_clear(&turned);
-    ap_clear(&sum);
 }
 
 /* Heads beside each other, below each other, and in a block of C. */
 static void check_views(ProductBackend backend)
 {
     double w[HEADS * STRIDE];
-    ApMat wide = {0}, gathered = {0}, c = {0}, expected = {0};
-    assert_true(ap_init(&wide, M + 2, 30, 200) && ap_init(&gathered, D, HEADS * WIDTH, 53) &&
-                ap_init(&c, M + 1, HEADS * WIDTH + 2, 200) &&
-                ap_init(&expected, M, HEADS * WIDTH, 200));
-    operand_fill(&wide, NORMAL, "x");
+    const ProductOptions options = {.backend = backend};
+    const ApMat *gathered = operand_zeros(D, HEADS * WIDTH, 53);
+    const ApMat *c = operand_zeros(M + 1, HEADS * WIDTH + 2, 200);
+    const ApMat *expected = operand_zeros(M, HEADS * WIDTH, 200);
     for (size_t i = 0; i < HEADS * STRIDE; i++) {
         w[i] = operand_entry(NORMAL, "w", 0, i);
     }
     for (size_t i = 0; i < D * HEADS * WIDTH; i++) {
         size_t r = i / (HEADS * WIDTH), h = i % (HEADS * WIDTH) / WIDTH, q = i % WIDTH;
-        mpfr_set_d(ap_at(&gathered, r, h * WIDTH + q), w[h * STRIDE + r * LD + q], MPFR_RNDN);
+        mpfr_set_d(ap_at(gathered, r, h * WIDTH + q), w[h * STRIDE + r * LD + q], MPFR_RNDN);
     }
-    ProductView x = product_block(&wide, 1, 4, M, D);
-    ProductOptions options = {.backend = backend};
-    assert_true(product_mul(product_view(&expected), x, product_view(&gathered), &options, NULL));
-    assert_true(product_mul(product_block(&c, 1, 2, M, HEADS * WIDTH), x,
-                            product_doubles_beside(w, HEADS, D, WIDTH, LD, STRIDE), &options,
-                            NULL));
-    for (size_t i = 0; i < c.rows * c.columns; i++) {
-        size_t r = i / c.columns, q = i % c.columns;
-        assert_true(r < 1 || q < 2 ? mpfr_zero_p(c.entry + i)
-                                   : mpfr_equal_p(c.entry + i, ap_at(&expected, r - 1, q - 2)));
+    Operand *wide = operand_make(LONG, NORMAL, "x", M + 2, 30, 200);
+    ProductView x = product_block(&wide->mat, 1, 4, M, D);
+    operand_product(product_view(expected), x, product_view(gathered), options);
+    operand_product(product_block(c, 1, 2, M, HEADS * WIDTH), x,
+                    product_doubles_beside(w, HEADS, D, WIDTH, LD, STRIDE), options);
+    for (size_t i = 0; i < c->rows * c->columns; i++) {
+        size_t r = i / c->columns, q = i % c->columns;
+        assert_true(r < 1 || q < 2 ? mpfr_zero_p(c->entry + i)
+                                   : mpfr_equal_p(c->entry + i, ap_at(expected, r - 1, q - 2)));
     }
-    check_below(&options, x, w, &expected);
-    ApMat *const mats[] = {&wide, &gathered, &c, &expected};
-    for (size_t i = 0; i < 4; i++) {
-        ap_clear(mats[i]);
-    }
+    check_below(options, x, w, expected);
+    operands_clear();
 }
 
 static void views_find_their_entries(void **state)
@@ -608,42 +561,44 @@ static void views_find_their_entries(void **state)
     each_backend(check_views);
 }
 
+/* C by the loop and by the backend. */
+static void both_ways(const ApMat *results[2], ProductView a, ProductView b, ProductBackend backend)
+{
+    for (int i = 0; i < 2; i++) {
+        results[i] = operand_zeros(a.rows, b.columns, 128);
+        operand_product(product_view(results[i]), a, b,
+                        (ProductOptions){.backend = i == 0 ? PRODUCT_LOOP : backend});
+    }
+}
+
 /* What is not a number, and exponents at the ends of MPFR's range. */
 static void check_limits(ProductBackend backend)
 {
-    ApMat a = {0}, b = {0}, c = {0}, expected = {0};
-    assert_true(ap_init(&a, 4, 6, 128) && ap_init(&b, 6, 5, 128) && ap_init(&c, 4, 5, 128) &&
-                ap_init(&expected, 4, 5, 128));
     for (int what = 0; what < 4; what++) {
-        operand_fill(&a, NORMAL, "a");
-        operand_fill(&b, NORMAL, "b");
+        Operand *a = operand_make(LONG, NORMAL, "a", 4, 6, 128);
+        Operand *b = operand_make(LONG, NORMAL, "b", 6, 5, 128);
+        const ApMat *results[2];
         if (what == 0) {
-            mpfr_set_nan(ap_at(&a, 1, 2));
-            mpfr_set_inf(ap_at(&b, 3, 3), 1);
+            mpfr_set_nan(ap_at(&a->mat, 1, 2));
+            mpfr_set_inf(ap_at(&b->mat, 3, 3), 1);
         } else if (what == 1) {
-            mpfr_set_zero(ap_at(&a, 0, 0), 1);
-            mpfr_set_inf(ap_at(&b, 0, 0), 1);
+            mpfr_set_zero(ap_at(&a->mat, 0, 0), 1);
+            mpfr_set_inf(ap_at(&b->mat, 0, 0), 1);
         } else {
             mpfr_exp_t far = what == 2 ? EXPONENT_FAR : mpfr_get_emax() - 9;
             for (size_t i = 0; i < 6; i++) {
-                mpfr_set_exp(ap_at(&a, 2, i), -far);
-                mpfr_set_exp(ap_at(&b, i, 4), what == 2 ? far : -far);
+                mpfr_set_exp(ap_at(&a->mat, 2, i), -far);
+                mpfr_set_exp(ap_at(&b->mat, i, 4), what == 2 ? far : -far);
             }
         }
-        assert_true(product_mul(product_view(&expected), product_view(&a), product_view(&b),
-                                &(ProductOptions){.backend = PRODUCT_LOOP}, NULL));
-        assert_true(product_mul(product_view(&c), product_view(&a), product_view(&b),
-                                &(ProductOptions){.backend = backend}, NULL));
+        both_ways(results, a->view, b->view, backend);
         for (size_t i = 0; i < 20; i++) {
-            mpfr_srcptr x = c.entry + i, y = expected.entry + i;
+            mpfr_srcptr y = results[0]->entry + i, x = results[1]->entry + i;
             assert_true(mpfr_nan_p(x) == mpfr_nan_p(y) && mpfr_inf_p(x) == mpfr_inf_p(y) &&
                         mpfr_zero_p(x) == mpfr_zero_p(y));
             assert_true(!mpfr_regular_p(x) || labs(mpfr_get_exp(x) - mpfr_get_exp(y)) <= 1);
         }
-    }
-    ApMat *const mats[] = {&a, &b, &c, &expected};
-    for (size_t i = 0; i < 4; i++) {
-        ap_clear(mats[i]);
+        operands_clear();
     }
 }
 
@@ -652,32 +607,20 @@ static void check_limits(ProductBackend backend)
 static void check_odd_doubles(ProductBackend backend)
 {
     const double odd[] = {NAN, INFINITY, -INFINITY};
-    ApMat a = {0}, c = {0}, expected = {0};
-    assert_true(ap_init(&a, 4, 6, 128) && ap_init(&c, 4, 5, 128) && ap_init(&expected, 4, 5, 128));
-    operand_fill(&a, NORMAL, "a");
     for (size_t which = 0; which < 6; which++) {
-        double b[6 * 5];
-        if (which == 3) {
-            ap_zero(&a);
-        }
-        for (size_t e = 0; e < 30; e++) {
-            b[e] = operand_entry(NORMAL, "b", e / 5, e % 5);
-        }
-        b[2 * 5 + 3] = odd[which % 3];
-        ProductView view = product_doubles(b, 6, 5, 5);
-        assert_true(product_mul(product_view(&expected), product_view(&a), view,
-                                &(ProductOptions){.backend = PRODUCT_LOOP}, NULL));
-        assert_true(product_mul(product_view(&c), product_view(&a), view,
-                                &(ProductOptions){.backend = backend}, NULL));
+        ProductView a = operand_make(LONG, which < 3 ? NORMAL : ZEROS, "a", 4, 6, 128)->view;
+        Operand *b = operand_make(DOUBLES, NORMAL, "b", 6, 5, 128);
+        const ApMat *results[2];
+        b->number[2 * (5 + 3) + 3] = odd[which % 3]; /* its rows have 3 columns of room */
+        both_ways(results, a, b->view, backend);
         for (size_t i = 0; i < 20; i++) {
+            mpfr_srcptr y = results[0]->entry + i, x = results[1]->entry + i;
             bool usual = i % 5 != 3;
-            assert_int_equal(mpfr_number_p(c.entry + i) != 0, usual);
-            assert_true(usual || mpfr_nan_p(c.entry + i) == mpfr_nan_p(expected.entry + i));
+            assert_int_equal(mpfr_number_p(x) != 0, usual);
+            assert_true(usual || mpfr_nan_p(x) == mpfr_nan_p(y));
         }
+        operands_clear();
     }
-    ap_clear(&a);
-    ap_clear(&c);
-    ap_clear(&expected);
 }
 
 static void limits_are_the_loops(void **state)
@@ -695,31 +638,28 @@ static void distant_terms_are_within_the_bound(void **state)
     Worst worst = {.ratio = 0};
     for (size_t p = 0; p < sizeof bits / sizeof *bits; p++) {
         for (long apart = 0; apart < 400; apart += 7) {
-            ApMat a = {0}, b = {0}, c = {0};
-            assert_true(ap_init(&a, 2, K, bits[p]) && ap_init(&b, K, 2, bits[p]) &&
-                        ap_init(&c, 2, 2, bits[p]));
-            operand_fill(&a, apart % 2 ? NEAR_ONE : NORMAL, "a");
-            operand_fill(&b, NORMAL, "b");
+            Operand *a = operand_make(LONG, apart % 2 ? NEAR_ONE : NORMAL, "a", 2, K, bits[p]);
+            Operand *b = operand_make(LONG, NORMAL, "b", K, 2, bits[p]);
+            const ApMat *c = operand_zeros(2, 2, bits[p]);
             for (size_t l = 1; l < K; l++) {
-                mpfr_mul_2si(ap_at(&a, 1, l), ap_at(&a, 1, l), -apart * (long)l, MPFR_RNDN);
-                mpfr_mul_2si(ap_at(&b, l, 1), ap_at(&b, l, 1), apart, MPFR_RNDN);
+                mpfr_ptr x = ap_at(&a->mat, 1, l), y = ap_at(&b->mat, l, 1);
+                mpfr_mul_2si(x, x, -apart * (long)l, MPFR_RNDN);
+                mpfr_mul_2si(y, y, apart, MPFR_RNDN);
             }
             mpfr_t longer;
             mpfr_init2(longer, 700);
             mpfr_sqrt_ui(longer, 3, MPFR_RNDN);
-            __mpfr_struct own = *ap_at(&b, 2, 0);
-            *ap_at(&b, 2, 0) = *longer;
-            mpfr_set_zero(ap_at(&a, 0, 3), -1);
-            assert_true(product_mul(product_view(&c), product_view(&a), product_view(&b),
-                                    &(ProductOptions){.backend = PRODUCT_DOT}, NULL));
-            double ratio = worst_ratio(&c, NULL, product_view(&a), product_view(&b));
+            __mpfr_struct own = *ap_at(&b->mat, 2, 0);
+            *ap_at(&b->mat, 2, 0) = *longer;
+            mpfr_set_zero(ap_at(&a->mat, 0, 3), -1);
+            operand_product(product_view(c), a->view, b->view,
+                            (ProductOptions){.backend = PRODUCT_DOT});
+            double ratio = worst_ratio(c, NULL, a->view, b->view);
             worst.ratio = fmax(worst.ratio, ratio);
             assert_true(ratio <= 1);
-            *ap_at(&b, 2, 0) = own;
+            *ap_at(&b->mat, 2, 0) = own;
             mpfr_clear(longer);
-            ap_clear(&a);
-            ap_clear(&b);
-            ap_clear(&c);
+            operands_clear();
         }
     }
     print_worst(PRODUCT_DOT, "apart", &worst);
@@ -747,19 +687,14 @@ static void small_products_are_dot_products(void **state)
     static const Size sizes[] = {{1, 1, 1, 256}, {2, 2, 2, 128}, {4, 4, 4, 64}, {4, 4, 4, 256}};
     for (size_t s = 0; s <= sizeof sizes / sizeof *sizes; s++) {
         Size size = s < 4 ? sizes[s] : (Size){64, 64, 64, 256};
-        Operand a, b;
-        ApMat c = {0};
-        ProductReport report;
-        operand_init(&a, LONG, NORMAL, "a", size.m, size.k, size.bits);
-        operand_init(&b, LONG, NORMAL, "b", size.k, size.n, size.bits);
-        assert_true(ap_init(&c, size.m, size.n, size.bits));
-        assert_true(product_mul(product_view(&c), a.view, b.view,
-                                &(ProductOptions){.backend = PRODUCT_AUTO}, &report));
+        ProductView a = operand_make(LONG, NORMAL, "a", size.m, size.k, size.bits)->view;
+        ProductView b = operand_make(LONG, NORMAL, "b", size.k, size.n, size.bits)->view;
+        const ApMat *c = operand_zeros(size.m, size.n, size.bits);
+        ProductReport report =
+            operand_product(product_view(c), a, b, (ProductOptions){.backend = PRODUCT_AUTO});
         assert_int_equal(report.backend == PRODUCT_DOT, s < 4);
         assert_int_equal(report.backend == PRODUCT_LOOP, false);
-        ap_clear(&c);
-        operand_clear(&a);
-        operand_clear(&b);
+        operands_clear();
     }
 }
 

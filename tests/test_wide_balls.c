@@ -51,31 +51,26 @@ static void exponentials_are_asked_for_again(void **state)
 static void wide_entries_go_to_the_loop(void **state)
 {
     enum { M = 3, N = 2, K = 5, BITS = 192 };
-    Operand a, b;
-    ApMat c;
     mpfr_t sum, size;
     if (!product_has(PRODUCT_ARB)) {
         skip();
     }
-    operand_init(&a, LONG, NORMAL, "a", M, K, BITS);
-    operand_init(&b, LONG, NORMAL, "b", K, N, BITS);
-    assert_true(ap_init(&c, M, N, BITS));
+    ProductView a = operand_make(LONG, NORMAL, "a", M, K, BITS)->view;
+    ProductView b = operand_make(LONG, NORMAL, "b", K, N, BITS)->view;
+    const ApMat *c = operand_zeros(M, N, BITS);
     mpfr_inits2(EXACT_BITS, sum, size, (mpfr_ptr)NULL);
     wide_balls_next(1);
-    assert_true(product_mul(product_view(&c), a.view, b.view,
-                            &(ProductOptions){.backend = PRODUCT_ARB}, NULL));
+    operand_product(product_view(c), a, b, (ProductOptions){.backend = PRODUCT_ARB});
     assert_int_equal(wide_balls_calls(), 1);
     for (size_t i = 0; i < M * N; i++) {
-        exact_entry(sum, size, a.view, b.view, i / N, i % N);
-        mpfr_sub(sum, sum, c.entry + i, MPFR_RNDN);
+        exact_entry(sum, size, a, b, i / N, i % N);
+        mpfr_sub(sum, sum, c->entry + i, MPFR_RNDN);
         mpfr_mul_d(size, size, product_error_factor(K), MPFR_RNDN);
         mpfr_mul_2si(size, size, -BITS, MPFR_RNDN);
         assert_true(mpfr_cmpabs(sum, size) <= 0);
     }
     mpfr_clears(sum, size, (mpfr_ptr)NULL);
-    ap_clear(&c);
-    operand_clear(&a);
-    operand_clear(&b);
+    operands_clear();
 }
 
 int main(int argc, char **argv)
