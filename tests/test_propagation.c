@@ -90,6 +90,14 @@ static void change_through(const Split *split, size_t layer, const Real *x, Real
     }
 }
 
+/* The next layer, compared with a machine's stream where there is one. */
+static void propagate(Split *split, RefRows rows, const MachineView *machine)
+{
+    assert_true(ref_propagation_begin(split->propagation, rows));
+    ref_run_layer(split->run);
+    ref_propagation_compare(&split->errors, split->propagation, rows, machine);
+}
+
 /* The largest |entry| of some rows in the columns compared. */
 static Real largest(const Split *split, const Real *x, RefRows rows, Columns columns)
 {
@@ -145,43 +153,47 @@ static void drop_cleared(const Split *split, size_t layer, Real *x)
     }
 }
 
+/* What the run inherits is e, entry by entry; the largest of some rows that it injects. */
+static Real check_inherited(const Split *split, const Real *e, size_t layer, RefRows rows,
+                            const char *what)
+{
+    Columns columns = split->pair.compared[layer];
+    Real injected = real_of(0), all = largest(split, e, (RefRows){0, split->n}, columns);
+    for (size_t i = 0; i < split->n; i++) {
+        bool shown = i >= rows.first && i < rows.first + rows.count;
+        size_t row = row_of(split, i);
+        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
+            mpfr_srcptr inherited = ref_run_inherited(split->run, row, c);
+            expect_near(real_of_mpfr(inherited), e[i * split->width + c],
+                        real_mul(all, real_power(-150)), what, layer + 1);
+            Real d = real_difference(ref_run_difference(split->run, row, c), inherited);
+            injected = shown ? real_max(injected, real_abs(d)) : injected;
+        }
+    }
+    return injected;
+}
+
 /* The construction error of one layer, `layer` layers behind it, entry by entry and in its
  * cells. */
 static void check_construction_layer(Split *split, size_t layer, RefRows rows, const char *what)
 {
     Real moved[MOST] = {{0}}, e[MOST] = {{0}}, x[MOST] = {{0}};
-    Real in, all, injected = real_of(0);
-    Columns columns = split->pair.compared[layer];
     read_streams(split, moved, e);
     drop_cleared(split, layer, e);
     for (size_t i = 0; i < split->n * split->width; i++) {
         x[i] = real_sub(moved[i], e[i]);
     }
     drop_cleared(split, layer, x);
-    in = largest(split, e, rows, (Columns){0, split->width});
-    assert_true(ref_propagation_begin(split->propagation, rows));
-    ref_run_layer(split->run);
-    ref_propagation_compare(&split->errors, split->propagation, rows, NULL);
+    Real in = largest(split, e, rows, (Columns){0, split->width});
+    propagate(split, rows, NULL);
     change_through(split, layer, x, e);
-    all = largest(split, e, (RefRows){0, split->n}, columns);
-    for (size_t i = 0; i < split->n; i++) {
-        bool shown = i >= rows.first && i < rows.first + rows.count;
-        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
-            size_t row = row_of(split, i);
-            Real inherited = real_of_mpfr(ref_run_inherited(split->run, row, c));
-            expect_near(inherited, e[i * split->width + c], real_mul(all, real_power(-150)), what,
-                        layer + 1);
-            Real d = real_difference(ref_run_difference(split->run, row, c),
-                                     ref_run_inherited(split->run, row, c));
-            injected = shown ? real_max(injected, real_abs(d)) : injected;
-        }
-    }
+    Real injected = check_inherited(split, e, layer, rows, what);
     assert_false(split->errors.contradiction);
     if (layer == 0) {
         expect_state(split, PROPAGATION_CONSTRUCTION_INHERITED, CELL_ZERO);
         expect_state(split, PROPAGATION_CONSTRUCTION_GAIN, CELL_ABSENT);
     } else if (rows.count == split->n && real_compare(in, real_of(0)) > 0) {
-        Real inherited = largest(split, e, rows, columns);
+        Real inherited = largest(split, e, rows, split->pair.compared[layer]);
         expect_cell(split, PROPAGATION_CONSTRUCTION_INJECTED, injected, what, layer + 1);
         expect_cell(split, PROPAGATION_CONSTRUCTION_INHERITED, inherited, what, layer + 1);
         expect_cell(split, PROPAGATION_CONSTRUCTION_GAIN, real_div(inherited, in), what, layer + 1);
@@ -227,20 +239,25 @@ static void make_machine(const Split *split, double *machine, size_t layer)
     }
 }
 
+/* away = m - r(T') of tokens, 0 without a machine, and x = r(T'). */
+static void machine_away(const Split *split, const double *machine, Real *x, Real *away)
+{
+    size_t ld = layout_content(&split->pair.converted.layout);
+    read_streams(split, x, away);
+    for (size_t at = 0; at < split->n * split->width; at++) {
+        size_t i = at / split->width, c = at % split->width;
+        away[at] = machine != NULL ? real_sub(real_of(machine[i * ld + c]), x[at]) : real_of(0);
+    }
+}
+
 /* At Omega = 300, where leaks are below 1e-250, F at m(T') is T's layer. */
 static void check_rounding_layer(Split *split, double *machine, size_t layer, RefRows rows,
                                  const char *what)
 {
-    Real x[MOST] = {{0}}, d[MOST] = {{0}}, e[MOST] = {{0}};
+    Real x[MOST] = {{0}}, d[MOST] = {{0}}, injected[MOST] = {{0}};
     size_t ld = layout_content(&split->pair.converted.layout);
     Columns columns = split->pair.compared[layer];
-    read_streams(split, x, e);
-    for (size_t i = 0; i < split->n; i++) {
-        for (size_t c = 0; c < split->width; c++) {
-            size_t at = i * split->width + c;
-            d[at] = layer > 0 ? real_sub(real_of(machine[i * ld + c]), x[at]) : real_of(0);
-        }
-    }
+    machine_away(split, layer > 0 ? machine : NULL, x, d);
     drop_cleared(split, layer, d);
     drop_cleared(split, layer, x);
     Real in = largest(split, d, rows, (Columns){0, split->width});
@@ -251,16 +268,12 @@ static void check_rounding_layer(Split *split, double *machine, size_t layer, Re
     ref_propagation_compare(&split->errors, split->propagation, rows, &view);
     change_through(split, layer, x, d);
     Real inherited = largest(split, d, rows, columns);
-    read_streams(split, x, e);
-    for (size_t i = 0; i < split->n; i++) { /* m - r(T') - inherited */
-        for (size_t c = 0; c < split->width; c++) {
-            size_t at = i * split->width + c;
-            Real m = real_of(machine[i * ld + c]);
-            d[at] = real_sub(real_sub(m, x[at]), d[at]);
-        }
+    machine_away(split, machine, x, injected);
+    for (size_t at = 0; at < split->n * split->width; at++) {
+        injected[at] = real_sub(injected[at], d[at]);
     }
     assert_false(split->errors.contradiction);
-    expect_cell(split, PROPAGATION_ROUNDING_INJECTED, largest(split, d, rows, columns), what,
+    expect_cell(split, PROPAGATION_ROUNDING_INJECTED, largest(split, injected, rows, columns), what,
                 layer + 1);
     if (layer == 0) {
         expect_state(split, PROPAGATION_ROUNDING_INHERITED, CELL_ZERO);
@@ -310,9 +323,7 @@ static void gain_of_a_scaled_permutation(void **state)
         }
         split_begin(&split, 6);
         for (size_t l = 0; l < DEPTH; l++) {
-            assert_true(ref_propagation_begin(split.propagation, rows));
-            ref_run_layer(split.run);
-            ref_propagation_compare(&split.errors, split.propagation, rows, NULL);
+            propagate(&split, rows, NULL);
             if (l > 0) {
                 expect_cell(&split, PROPAGATION_CONSTRUCTION_GAIN, real_of(fabs(scales[k])),
                             "permutation", l + 1);
@@ -330,9 +341,7 @@ static void a_broken_identity_is_a_contradiction(void **state)
         RefRows rows = {0, spec.n};
         Split split;
         split_open(&split, &spec, 3);
-        assert_true(ref_propagation_begin(split.propagation, rows));
-        ref_run_layer(split.run);
-        ref_propagation_compare(&split.errors, split.propagation, rows, NULL);
+        propagate(&split, rows, NULL);
         assert_false(split.errors.contradiction);
         assert_true(ref_propagation_begin(split.propagation, rows));
         ref_run_layer(split.run);
@@ -355,9 +364,7 @@ static void a_machine_s_infinity_spoils_its_own_cells(void **state)
     MachineView view = {machine, layout_content(&split.pair.converted.layout)};
     machine[3] = INFINITY;
     for (size_t l = 0; l < 2; l++) {
-        assert_true(ref_propagation_begin(split.propagation, rows));
-        ref_run_layer(split.run);
-        ref_propagation_compare(&split.errors, split.propagation, rows, &view);
+        propagate(&split, rows, &view);
         expect_state(&split, PROPAGATION_ROUNDING_INJECTED, CELL_NONFINITE);
         expect_state(&split, PROPAGATION_CONSTRUCTION_INJECTED, CELL_VALUE);
         assert_false(split.errors.contradiction);

@@ -316,6 +316,21 @@ static void defined_sums(const GivenHead *given, size_t first, size_t i, double 
     *moment = sqrt(*moment);
 }
 
+static HeadAt head_of(GivenHead *given, const Point *at)
+{
+    return (HeadAt){.width_k = HEAD_WIDTH,
+                    .width_v = HEAD_WIDTH,
+                    .at = at,
+                    .query = given->query[0],
+                    .key = given->key[0],
+                    .value = given->value[0],
+                    .queries = {given->norm[0], given->zero, given->zero, given->square[0]},
+                    .keys = {given->norm[1], given->zero, given->zero, given->square[1]},
+                    .values = {given->norm[2], given->zero, given->zero, given->square[2]},
+                    .score = given->score[0],
+                    .gap = given->gap[0]};
+}
+
 /* Rows of a head in blocks are what the definitions make of each.  M is formed of up to 256 keys;
  * where it is not and one key has more than 7/8 of the weight, c is that key. */
 static void check_head(double scale, size_t window)
@@ -328,17 +343,7 @@ static void check_head(double scale, size_t window)
     HeadBlock block;
     double most = 0;
     set_given(&given, scale, window);
-    const HeadAt head = {.width_k = HEAD_WIDTH,
-                         .width_v = HEAD_WIDTH,
-                         .at = &at,
-                         .query = given.query[0],
-                         .key = given.key[0],
-                         .value = given.value[0],
-                         .queries = {given.norm[0], given.zero, given.zero, given.square[0]},
-                         .keys = {given.norm[1], given.zero, given.zero, given.square[1]},
-                         .values = {given.norm[2], given.zero, given.zero, given.square[2]},
-                         .score = given.score[0],
-                         .gap = given.gap[0]};
+    const HeadAt head = head_of(&given, &at);
     assert_true(head_block_open(&block, &head, &r));
     for (size_t b = 0; b < row_blocks(&r, HEAD_ROWS); b++) {
         RowRange rows = row_range(&r, HEAD_ROWS, b);
