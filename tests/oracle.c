@@ -30,14 +30,11 @@ const char *oracle_python(const char *module)
 void oracle_export(char path[SCRATCH_PATH], const Scratch *scratch, size_t number,
                    const char *configuration, Arithmetic arithmetic, KernelForm form)
 {
-    char arguments[2048], name[32];
+    char name[32];
     snprintf(name, sizeof name, "%zu.safetensors", number);
     scratch_path(path, scratch, name);
-    snprintf(arguments, sizeof arguments,
-             "export %s --arithmetic %s --kernel %s --precision 128 --quiet -o %s", configuration,
-             arithmetic_names[arithmetic], oracle_forms[form], path);
-    Output output = run(arguments);
-    assert_int_equal(output.code, 0);
+    expect_run(0, "export %s --arithmetic %s --kernel %s --precision 128 --quiet -o %s",
+               configuration, arithmetic_names[arithmetic], oracle_forms[form], path);
 }
 
 void oracle_agree(const char *interpreter, const char *asked, const char *about)

@@ -73,6 +73,51 @@ Output run(const char *arguments)
     return run_program(program(), arguments);
 }
 
+enum { LINE = 4096 };
+
+static void print_line(char line[LINE], const char *format, va_list values)
+{
+    assert_true(vsnprintf(line, LINE, format, values) < LINE);
+}
+
+Output run_formatted(const char *format, ...)
+{
+    char line[LINE];
+    va_list values;
+    va_start(values, format);
+    print_line(line, format, values);
+    va_end(values);
+    return run(line);
+}
+
+Output expect_run(int code, const char *format, ...)
+{
+    char line[LINE];
+    va_list values;
+    va_start(values, format);
+    print_line(line, format, values);
+    va_end(values);
+    Output output = run(line);
+    if (output.code != code) {
+        fail_msg("'%s': exit code %d, expected %d; \"%s\"", line, output.code, code, output.text);
+    }
+    return output;
+}
+
+void expect_line(int code, const char *says, const char *format, ...)
+{
+    char line[LINE];
+    va_list values;
+    va_start(values, format);
+    print_line(line, format, values);
+    va_end(values);
+    Output output = run_formatted("%s 2>&1", line);
+    if (output.code != code || lines(&output) != 1 || strstr(output.text, says) == NULL) {
+        fail_msg("'%s': exit code %d, expected %d; \"%s\", expected a line with \"%s\"", line,
+                 output.code, code, output.text, says);
+    }
+}
+
 void run_on_terminal(char *text, size_t size, const char *arguments, int code)
 {
     char line[1024];

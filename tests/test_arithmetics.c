@@ -174,12 +174,11 @@ static void overflow_is_where_two_omega_is_infinite(void **state)
                 {"1.69808e38,1.69810e38", "bf16,bf16-flash,bf16-autocast", 1.69809e38},
                 {"8.98e307,8.99e307", "f64", 8.988465674e307}};
     for (size_t k = 0; k < 3 * (size_t)KERNEL_COUNT; k++) {
-        char arguments[256];
-        snprintf(arguments, sizeof arguments,
-                 "sweep --construction silu,attention --n 3 --d 2 --omega %s --quiet "
-                 "--arithmetic %s --kernel %s",
-                 ends[k / 2].omegas, ends[k / 2].arithmetics, oracle_forms[k % 2]);
-        Output output = run(arguments);
+        Output output =
+            expect_run(1,
+                       "sweep --construction silu,attention --n 3 --d 2 --omega %s --quiet "
+                       "--arithmetic %s --kernel %s",
+                       ends[k / 2].omegas, ends[k / 2].arithmetics, oracle_forms[k % 2]);
         for (size_t line = 1; line < lines(&output); line++) {
             char status[32];
             cell(status, sizeof status, &output, line, "status");
@@ -187,7 +186,6 @@ static void overflow_is_where_two_omega_is_infinite(void **state)
             assert_true((strcmp(status, "overflow") == 0) == !finite);
         }
         assert_true(lines(&output) >= 5);
-        assert_int_equal(output.code, 1);
     }
 }
 
@@ -195,13 +193,13 @@ static void overflow_is_where_two_omega_is_infinite(void **state)
  * multiply by it, and 0 times infinity is NaN. */
 static void an_infinite_penalty_is_a_mask(void **state)
 {
-    char arguments[256], near[64], far[64], status[32];
+    char near[64], far[64], status[32];
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        snprintf(arguments, sizeof arguments,
-                 "sweep --construction silu,attention,transformer,linear --n 4 --d 4 --omega "
-                 "1000,40000 --arithmetic fp16,fp16-flash --penalty negative --kernel %s --quiet",
-                 oracle_forms[form]);
-        Output output = run(arguments);
+        Output output = expect_run(
+            form == KERNEL_DENSE,
+            "sweep --construction silu,attention,transformer,linear --n 4 --d 4 --omega "
+            "1000,40000 --arithmetic fp16,fp16-flash --penalty negative --kernel %s --quiet",
+            oracle_forms[form]);
         assert_int_equal(lines(&output), 17);
         for (size_t line = 1; line <= 16; line++) {
             bool infinite = number(&output, line, "omega") > 32760;
@@ -213,7 +211,6 @@ static void an_infinite_penalty_is_a_mask(void **state)
                 assert_string_equal(near, far);
             }
         }
-        assert_int_equal(output.code, form == KERNEL_DENSE);
     }
 }
 
@@ -231,14 +228,13 @@ static void intervals_are_the_predicted_ones(void **state)
                      {"f32", "1e-5", 8.2, 505},
                      {"fp16", "1e-2", 4.8, 62}};
     for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
-        char arguments[512];
         double least = intervals[i].least, most = intervals[i].most;
-        snprintf(arguments, sizeof arguments,
-                 "sweep --construction silu --weights cases/models/silu-x.safetensors "
-                 "--precision 256 --quiet --arithmetic %s --tolerance %s --omega %g,%g,%g,%.9g",
-                 intervals[i].arithmetic, intervals[i].tolerance, least - 0.3, least + 0.3, most,
-                 2.05 * most);
-        Output output = run(arguments);
+        Output output = expect_run(
+            1,
+            "sweep --construction silu --weights cases/models/silu-x.safetensors "
+            "--precision 256 --quiet --arithmetic %s --tolerance %s --omega %g,%g,%g,%.9g",
+            intervals[i].arithmetic, intervals[i].tolerance, least - 0.3, least + 0.3, most,
+            2.05 * most);
         double tolerance = strtod(intervals[i].tolerance, NULL);
         assert_int_equal(lines(&output), 5);
         for (size_t line = 1; line <= 4; line++) {

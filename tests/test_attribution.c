@@ -390,12 +390,9 @@ static const int summands[INPUTS][2] = {{0, 7},  {0, 31},  {17, 7}, {17, 31},
 
 static Output table(const char *arguments)
 {
-    char line[512];
-    snprintf(line, sizeof line,
-             "attribute " MODADD " --tokens 0:52:17/7,31/53 --omega 20 -q -o /dev/stdout %s",
-             arguments);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(
+        0, "attribute " MODADD " --tokens 0:52:17/7,31/53 --omega 20 -q -o /dev/stdout %s",
+        arguments);
     return output;
 }
 
@@ -512,11 +509,8 @@ static void every_logit_is_a_sum(void **state)
 /* From the shares on, what is printed of four inputs; free it. */
 static char *printed_shares(const char *arguments)
 {
-    char line[512];
-    snprintf(line, sizeof line,
-             "attribute " MODADD " --tokens 0:51:17/7/53 --omega 20 -o /dev/null %s", arguments);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(
+        0, "attribute " MODADD " --tokens 0:51:17/7/53 --omega 20 -o /dev/null %s", arguments);
     const char *from = strstr(output.text, "share of the predicted logit");
     assert_non_null(from);
     char *shares = strdup(from);
@@ -596,19 +590,14 @@ static void faults_are_said(void **state)
 {
     const Scratch *scratch = *state;
     const double numbers[] = {1, 2, 3, 4, 5, 6};
-    char line[2 * SCRATCH_PATH];
     written_model(
         scratch, "headless.safetensors",
         TENSOR("X", "[1,2]", "0", "16") "," TENSOR("blocks.0.linear.W", "[2,2]", "16", "48"),
         numbers, 6);
-    snprintf(line, sizeof line, "attribute %s/headless.safetensors --omega 20 2>&1",
-             scratch->directory);
-    Output output = run(line);
-    expect_says(&output, 2, "headless.safetensors: expected unembed.W_U: attribution is of logits");
-    assert_int_equal(lines(&output), 1);
-    output = run("attribute " MODADD " --tokens 1/2/53 --omega 20 -q -o /dev/full 2>&1");
-    expect_says(&output, 99, "/dev/full: cannot be written");
-    assert_int_equal(lines(&output), 1);
+    expect_line(2, "headless.safetensors: expected unembed.W_U: attribution is of logits",
+                "attribute %s/headless.safetensors --omega 20", scratch->directory);
+    expect_line(99, "/dev/full: cannot be written",
+                "attribute " MODADD " --tokens 1/2/53 --omega 20 -q -o /dev/full");
 }
 
 /* What is not a number is the largest, wherever it stands among the inputs. */

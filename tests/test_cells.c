@@ -126,12 +126,10 @@ static const char linear[] = TENSOR("blocks.0.linear.W", "[2,2]", "0", "32");
 static Output run_doubling(const Scratch *scratch, const char *rest)
 {
     const double data[4] = {2, 0, 0, 2};
-    char line[1024];
     written_model(scratch, "double.safetensors", linear, data, 4);
-    snprintf(line, sizeof line,
-             "sweep --construction linear --weights %s/double.safetensors --n 3 --quiet %s",
-             scratch->directory, rest);
-    return run(line);
+    return run_formatted(
+        "sweep --construction linear --weights %s/double.safetensors --n 3 --quiet %s",
+        scratch->directory, rest);
 }
 
 /* One order for all that takes the worst: zero, numbers by size, of equals a value before a bound,
@@ -182,14 +180,12 @@ static void bounds_are_named(void **state)
 static void searches_name_theirs(void **state)
 {
     const Scratch *scratch = *state;
-    char line[1024];
     (void)run_doubling(scratch, "--omega 20");
-    snprintf(line, sizeof line,
-             "min-omega --construction linear --weights %s/double.safetensors --n 3 --quiet "
-             "--tolerance 1e-70",
-             scratch->directory);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output =
+        expect_run(0,
+                   "min-omega --construction linear --weights %s/double.safetensors --n 3 --quiet "
+                   "--tolerance 1e-70",
+                   scratch->directory);
     assert_true(number(&output, 1, "floor") <= 1e-70);
     assert_non_null(strstr(output.text, ",error_min;best_error;floor,ok"));
     output = run("min-omega --construction silu --n 3 --d 2 --tolerance 1e-9 --quiet");
@@ -199,14 +195,14 @@ static void searches_name_theirs(void **state)
 static void verify_names_its(void **state)
 {
     const Scratch *scratch = *state;
-    char line[1024], text[65536], path[SCRATCH_PATH];
+    char text[65536], path[SCRATCH_PATH];
     scratch_path(path, scratch, "v.csv");
     for (int judged = 0; judged < 2; judged++) {
-        snprintf(line, sizeof line,
-                 "verify " GIVEN_TRAINED " --tokens 1/3/53 --omega 1e6 --reference subtract "
-                 "--max-bits 256 %s -o %s",
-                 judged ? "--judge construction --tolerance 1e-40" : "", path);
-        Output output = run(line);
+        Output output =
+            expect_run(0,
+                       "verify " GIVEN_TRAINED " --tokens 1/3/53 --omega 1e6 --reference subtract "
+                       "--max-bits 256 %s -o %s",
+                       judged ? "--judge construction --tolerance 1e-40" : "", path);
         expect_says(&output, 0, "construction  rounding    native     total  observed  status\n");
         assert_non_null(strstr(output.text, "    1              0     <"));
         assert_true(file_read(text, path) > 0);

@@ -150,15 +150,14 @@ static void heads_change_the_predictions_that_they_should(void **state)
     const unsigned most = fixture_nightly() ? 8 : 3;
     write_windows(&given->scratch, expected, 0, WINDOWS);
     for (unsigned k = 1; k <= most; k++) {
-        char line[8 * SCRATCH_PATH], count[8];
-        snprintf(line, sizeof line,
-                 "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu %u "
-                 "--omega 30 --quiet -o %s/out.csv >/dev/null && tail -n 1 %s/out.csv > %s/last && "
-                 "head -n 1 %s/out.csv && cat %s/last",
-                 given->scratch.directory, k, given->scratch.directory, given->scratch.directory,
-                 given->scratch.directory, given->scratch.directory, given->scratch.directory);
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        char count[8];
+        Output output = expect_run(
+            0,
+            "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu %u "
+            "--omega 30 --quiet -o %s/out.csv >/dev/null && tail -n 1 %s/out.csv > %s/last && "
+            "head -n 1 %s/out.csv && cat %s/last",
+            given->scratch.directory, k, given->scratch.directory, given->scratch.directory,
+            given->scratch.directory, given->scratch.directory, given->scratch.directory);
         snprintf(count, sizeof count, "%u", changed[k - 1]);
         expect_cell(&output, 1, "predictions_changed", count);
         assert_true(fabs(number(&output, 1, "logit_margin") - 0.0072) < 5e-5);
@@ -174,12 +173,10 @@ static void a_search_keeps_what_the_imitation_keeps(void **state)
 {
     Given *given = *state;
     Expected *expected = read_expected();
-    char line[2 * SCRATCH_PATH];
     write_windows(&given->scratch, expected, 1, 1);
-    snprintf(line, sizeof line,
-             "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu 1 --omega 30",
-             given->scratch.directory);
-    Output output = run(line);
+    Output output = expect_run(
+        0, "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu 1 --omega 30",
+        given->scratch.directory);
     expect_says(&output, 0, "predictions: 2 of 64 changed");
     expect_says(&output, 0, "keeps every prediction but the 2 that the imitation changes at all");
     free(expected);
@@ -190,13 +187,12 @@ static void the_original_changes_predictions_too(void **state)
 {
     Given *given = *state;
     Expected *expected = read_expected();
-    char line[2 * SCRATCH_PATH];
     write_windows(&given->scratch, expected, 4, 1);
-    snprintf(line, sizeof line,
-             "verify " MODEL " --tokens-file %s/windows.txt --positions all --gelu 3 --omega 20 "
-             "--arithmetic bf16",
-             given->scratch.directory);
-    Output output = run(line);
+    Output output = expect_run(0,
+                               "verify " MODEL
+                               " --tokens-file %s/windows.txt --positions all --gelu 3 --omega 20 "
+                               "--arithmetic bf16",
+                               given->scratch.directory);
     expect_says(&output, 0, "predictions: 0 of 64 changed");
     expect_says(&output, 0, "the original by itself changes 1 of 64 in this machine");
     free(expected);

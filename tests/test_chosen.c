@@ -27,9 +27,7 @@ static double after(const Output *output, const char *before)
 /* The table of a run, in place of what it says. */
 static Output table(const char *arguments)
 {
-    char line[512];
-    snprintf(line, sizeof line, "%s -q -o \"$TMPDIR/c.csv\" >&2; cat \"$TMPDIR/c.csv\"", arguments);
-    return run(line);
+    return run_formatted("%s -q -o \"$TMPDIR/c.csv\" >&2; cat \"$TMPDIR/c.csv\"", arguments);
 }
 
 /* It is what convert takes, and guarantee finds: for the tolerance, or for convert's own. */
@@ -82,9 +80,9 @@ static void else_the_plateau_says_it(void **state)
 /* One that is proven and that the machine has no number for is not taken. */
 static void what_overflows_is_not_taken(void **state)
 {
-    Output said = run("export --construction transformer --depth 8 --n 3 --d 4 --heads 1 --omega 9 "
+    Output said =
+        expect_run(0, "export --construction transformer --depth 8 --n 3 --d 4 --heads 1 --omega 9 "
                       "-q -o \"$TMPDIR/deep.safetensors\"");
-    assert_int_equal(said.code, 0);
     said = run("verify \"$TMPDIR/deep.safetensors\" --input-norm 10 --tolerance 1e-2 -q");
     assert_true(after(&said, "PASS: at omega ") > 65504);
     said = run("verify \"$TMPDIR/deep.safetensors\" --input-norm 10 --tolerance 1e-2 -q "
@@ -99,10 +97,7 @@ static void inputs_are_drawn(void **state)
     static const char *const seeds[] = {"", "--seed 1 ", "--seed 2 "};
     Output said, rows[3];
     for (size_t i = 0; i < 3; i++) {
-        char line[256];
-        snprintf(line, sizeof line, "verify " MODADD " %s--omega 20 -q -o \"$TMPDIR/c.csv\"",
-                 seeds[i]);
-        said = run(line);
+        said = expect_run(0, "verify " MODADD " %s--omega 20 -q -o \"$TMPDIR/c.csv\"", seeds[i]);
         assert_non_null(strstr(said.text, "20 over a sample of 256 of 157464 inputs: "));
         rows[i] = run_program("/bin/sh", "-c 'cat \"$TMPDIR/c.csv\"'");
         expect_cell(&rows[i], 1, "inputs", "256");

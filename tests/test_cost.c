@@ -23,10 +23,7 @@ typedef struct {
 
 static void expect(const char *arguments, const Cell *cells, size_t count)
 {
-    char line[512];
-    snprintf(line, sizeof line, "cost %s", arguments);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, "cost %s", arguments);
     assert_int_equal(lines(&output), 2);
     for (size_t i = 0; i < count; i++) {
         print_message("%s: %s\n", arguments, cells[i].column);
@@ -42,10 +39,7 @@ static void expect(const char *arguments, const Cell *cells, size_t count)
 
 static double figure(const char *arguments, const char *column)
 {
-    char line[512];
-    snprintf(line, sizeof line, "cost %s", arguments);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, "cost %s", arguments);
     double value = number(&output, 1, column);
     return value;
 }
@@ -314,19 +308,14 @@ static void bad_requests_are_refused(void **state)
                                         "cost --preset gpt3 cases/models/modadd53-silu.safetensors",
                                         "cost --n 4 --d 5 cases/models/modadd53-silu.safetensors"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        char line[256];
-        snprintf(line, sizeof line, "%s 2>/dev/null", lines[i]);
-        Output output = run(line);
-        print_message("%s\n", lines[i]);
-        assert_int_equal(output.code, 2);
+        Output output = expect_run(2, "%s 2>/dev/null", lines[i]);
         assert_int_equal(output.length, 0);
     }
 }
 
 static void times_are_times(void **state)
 {
-    Output output = run("cost --construction fused --n 4 --d 5 --measure");
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, "cost --construction fused --n 4 --d 5 --measure");
     assert_true(number(&output, 1, "dense_original_seconds") > 0);
     assert_true(number(&output, 1, "structured_converted_seconds") > 0);
     double slowdown = number(&output, 1, "dense_converted_seconds") /

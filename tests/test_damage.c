@@ -153,16 +153,14 @@ static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
     } cases[] = {{"silu", 3, 2, false},  {"linear", 1, 1, false}, {"attention", 2, 1, false},
                  {"fused", 3, 2, false}, {"silu", 3, 2, true},    {"attention", 2, 1, true},
                  {"fused", 3, 2, true}};
-    char arguments[256], status[16];
+    char status[16];
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         size_t entries = cases[c].heads * (cases[c].each * TOKENS + 1), line = 0;
-        snprintf(
-            arguments, sizeof arguments,
+        Output output = expect_run(
+            1,
             "sweep --construction %s --n 4 --d 3 --d-ff 3 --omega 20 --kernel structured --mask %s "
             "--drop-entry 1:%zu --row 1:4 --tolerance 1e-13 --precision 256 --quiet 2>/dev/null",
             cases[c].construction, cases[c].causal ? "causal" : "none", entries);
-        Output output = run(arguments);
-        assert_int_equal(output.code, 1);
         assert_int_equal(lines(&output), 1 + entries * TOKENS);
         for (size_t k = 1; k <= entries; k++) {
             size_t hit = token_of(k, TOKENS, cases[c].each, cases[c].causal);
@@ -187,7 +185,7 @@ static void rows_make_up_the_whole(void **state)
 {
     enum { TOKENS = 5 };
     static const char *const kinds[] = {"construction", "rounding", "native", "total", "observed"};
-    char arguments[160], column[64];
+    char column[64];
     Output output = run("sweep --construction transformer --n 5 --d 3 --depth 2 --omega 6 --quiet "
                         "--row all,1:5 --digits 17");
     assert_int_equal(lines(&output), 1 + 2 * (TOKENS + 1));
@@ -211,10 +209,9 @@ static void rows_make_up_the_whole(void **state)
         }
         assert_true(fabs(number(&output, layer, "identical") - identical) < 1e-15);
     }
-    snprintf(arguments, sizeof arguments,
-             "min-omega --construction fused --n 4 --d 3 --tolerance 1e-9 --drop-entry 5 --quiet "
-             "--row 2,3 2>/dev/null");
-    output = run(arguments);
+    output = expect_run(
+        1, "min-omega --construction fused --n 4 --d 3 --tolerance 1e-9 --drop-entry 5 --quiet "
+           "--row 2,3 2>/dev/null");
     expect_cell(&output, 1, "status", "ok");
     expect_cell(&output, 2, "status", "none");
 }
@@ -564,15 +561,12 @@ static void points_of_one_grid_are_their_own(void **state)
                                           {"mask", "pseudo-causal", "pseudo-random"},
                                           {"mask pseudo-band --band", "1", "2"}};
     static const char fixed[] = "sweep --construction transformer --n 4 --d 3 --omega 20 --quiet";
-    char arguments[256], text[64];
+    char text[64];
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
-        snprintf(arguments, sizeof arguments, "%s --%s %s,%s", fixed, axes[k][0], axes[k][1],
-                 axes[k][2]);
-        Output both = run(arguments);
+        Output both = expect_run(0, "%s --%s %s,%s", fixed, axes[k][0], axes[k][1], axes[k][2]);
         assert_int_equal(lines(&both), 3);
         for (size_t v = 1; v < 3; v++) {
-            snprintf(arguments, sizeof arguments, "%s --%s %s", fixed, axes[k][0], axes[k][v]);
-            Output one = run(arguments);
+            Output one = expect_run(0, "%s --%s %s", fixed, axes[k][0], axes[k][v]);
             cell(text, sizeof text, &one, 1, "approximation_max");
             expect_cell(&both, v, "approximation_max", text);
             cell(text, sizeof text, &one, 1, "construction_max");
@@ -587,17 +581,15 @@ static void points_of_one_grid_are_their_own(void **state)
 static void min_omega_says_the_seeds_conditions(void **state)
 {
     static const char fixed[] = "--n 1 --score-scale 100 --seed 1:3 --quiet";
-    char arguments[160], text[64];
+    char text[64];
     double largest = 0;
-    snprintf(arguments, sizeof arguments,
-             "sweep --construction attention --omega 20 --digits 17 %s", fixed);
-    Output scores = run(arguments);
+    Output scores =
+        expect_run(0, "sweep --construction attention --omega 20 --digits 17 %s", fixed);
     for (size_t line = 1; line < lines(&scores); line++) {
         largest = fmax(largest, number(&scores, line, "score_max"));
     }
-    snprintf(arguments, sizeof arguments,
-             "min-omega --construction attention,silu --tolerance 1e-9 %s", fixed);
-    Output found = run(arguments);
+    Output found =
+        expect_run(0, "min-omega --construction attention,silu --tolerance 1e-9 %s", fixed);
     assert_true(largest > 50 && number(&found, 1, "seed_scores") == largest);
     assert_true(fabs(number(&found, 1, "seed_rule") - log(1e9)) < 1e-12);
     double least = number(&found, 1, "omega_min");
@@ -626,13 +618,7 @@ static void what_makes_no_sense_is_refused(void **state)
         "export --construction fused --n 3 --d 2 --row 1 -o /dev/null",
         "sweep --row 0",
         "sweep --n 4 --row 2:5"};
-    for (size_t k = 0; k < sizeof refused / sizeof *refused; k++) {
-        char arguments[128];
-        snprintf(arguments, sizeof arguments, "%s 2>/dev/null", refused[k]);
-        Output output = run(arguments);
-        print_message("%s: %d\n", refused[k], output.code);
-        assert_int_equal(output.code, 2);
-    }
+    expect_refused(refused, sizeof refused / sizeof *refused, 2);
 }
 
 int main(int argc, char **argv)

@@ -180,13 +180,9 @@ static size_t compare(const Output *all, const Output *few, int digits)
 static void fewer_digits_are_the_same_numbers(void **state)
 {
     static const int digits[] = {1, 2, 4, 7, 12};
-    char line[512];
-    Output all = run(GRID "17");
-    assert_int_equal(all.code, 0);
+    Output all = expect_run(0, GRID "17");
     for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
-        snprintf(line, sizeof line, GRID "%d", digits[i]);
-        Output few = run(line);
-        assert_int_equal(few.code, 0);
+        Output few = expect_run(0, GRID "%d", digits[i]);
         assert_true(compare(&all, &few, digits[i]) > 500);
     }
 }
@@ -198,12 +194,9 @@ static void digits_say_the_precision(void **state)
     static const struct {
         const char *digits, *x, *e;
     } cases[] = {{"1", "128", "128"}, {"12", "128", "128"}, {"17", "192", "192"}};
-    char line[256];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        snprintf(line, sizeof line, "sweep --n 4 --d 3 --omega 300 --quiet --digits %s",
-                 cases[i].digits);
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        Output output =
+            expect_run(0, "sweep --n 4 --d 3 --omega 300 --quiet --digits %s", cases[i].digits);
         expect_cell(&output, 1, "precision_bits", cases[i].x);
         expect_cell(&output, 1, "difference_bits", cases[i].e);
     }
@@ -223,13 +216,10 @@ static void a_tiny_machine_error_has_its_digits(void **state)
 {
     const Scratch *scratch = *state;
     const double data[2] = {1 + 0x1p-45, 1 + 0x1p-45};
-    char line[SCRATCH_PATH + 256];
     written_model(scratch, "square.safetensors", linear, data, 2);
-    snprintf(line, sizeof line,
-             "sweep --construction linear --weights %s/square.safetensors --omega 100 --quiet",
-             scratch->directory);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(
+        0, "sweep --construction linear --weights %s/square.safetensors --omega 100 --quiet",
+        scratch->directory);
     expect_cell(&output, 1, "native_max", "8.07793566946e-28");
     expect_cell(&output, 1, "precision_bits", "192");
     expect_cell(&output, 1, "difference_bits", "192");

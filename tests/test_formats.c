@@ -329,14 +329,9 @@ static void models_leave_stdout_to_the_table(void **state)
 {
     static const char *const commands[] = {"verify", "attribute"};
     for (size_t i = 0; i < 2; i++) {
-        char line[256];
-        snprintf(line, sizeof line, "%s " MODEL " -q -o /dev/stdout", commands[i]);
-        Output table = run(line);
-        snprintf(line, sizeof line, "%s " MODEL " -o - 2>/dev/null", commands[i]);
-        Output alone = run(line);
-        snprintf(line, sizeof line, "%s " MODEL " -o - 2>&1 >/dev/null", commands[i]);
-        Output said = run(line);
-        assert_int_equal(alone.code, 0);
+        Output table = expect_run(0, "%s " MODEL " -q -o /dev/stdout", commands[i]);
+        Output alone = expect_run(0, "%s " MODEL " -o - 2>/dev/null", commands[i]);
+        Output said = expect_run(0, "%s " MODEL " -o - 2>&1 >/dev/null", commands[i]);
         assert_true(lines(&alone) > 1);
         assert_string_equal(alone.text, table.text);
         assert_non_null(strstr(said.text, "1 layer"));

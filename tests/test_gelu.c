@@ -163,11 +163,9 @@ static void models_are_the_oracle_s(void **state)
         const char *form = i % 2 ? "dense" : "structured";
         snprintf(line, sizeof line, "%zu.safetensors", i);
         scratch_path(path, scratch, line);
-        snprintf(line, sizeof line,
-                 "export --construction %s --reference-form %s --arithmetic none --quiet -o %s",
-                 of_oracle[i / 2], form, path);
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        expect_run(0,
+                   "export --construction %s --reference-form %s --arithmetic none --quiet -o %s",
+                   of_oracle[i / 2], form, path);
         size_t used = strlen(asked);
         snprintf(asked + used, sizeof asked - used, " %s", path);
     }
@@ -187,27 +185,25 @@ static void models_are_the_oracle_s(void **state)
 static void losses_and_penalties_keep_shifts(void **state)
 {
     static const char *const constructions[] = {"silu", "fused", "transformer3"};
-    char line[512], text[2][64];
+    char text[2][64];
     for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
-        snprintf(line, sizeof line,
-                 "sweep --construction %s --activation gelu_new --gelu 3 --n 4 --d 3 --d-ff 4 "
-                 "--omega 5 --dropout 0.2 --bias random --reference subtract --precision 256 "
-                 "--reference-form structured,dense --kernel structured,dense --quiet -o -",
-                 constructions[c]);
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        Output output = expect_run(
+            0,
+            "sweep --construction %s --activation gelu_new --gelu 3 --n 4 --d 3 --d-ff 4 "
+            "--omega 5 --dropout 0.2 --bias random --reference subtract --precision 256 "
+            "--reference-form structured,dense --kernel structured,dense --quiet -o -",
+            constructions[c]);
         assert_int_equal(lines(&output), 5);
         cell(text[0], sizeof text[0], &output, 1, "construction_max");
         for (size_t l = 1; l < lines(&output); l++) {
             expect_cell(&output, l, "construction_max", text[0]);
             assert_true(number(&output, l, "rounding_max") < 1e-13);
         }
-        snprintf(line, sizeof line,
-                 "sweep --construction %s --activation gelu --gelu 8 --n 4 --d 3 --d-ff 4 --omega "
-                 "1e9 --penalty negative,positive --kernel structured,dense --quiet -o -",
-                 constructions[c]);
-        output = run(line);
-        assert_int_equal(output.code, 0);
+        output = expect_run(
+            0,
+            "sweep --construction %s --activation gelu --gelu 8 --n 4 --d 3 --d-ff 4 --omega "
+            "1e9 --penalty negative,positive --kernel structured,dense --quiet -o -",
+            constructions[c]);
         for (size_t l = 1; l < lines(&output); l++) {
             cell(text[1], sizeof text[1], &output, l, "options");
             bool negative = strstr(text[1], "penalty=negative") != NULL;
@@ -353,9 +349,9 @@ static void gelu_new_is_its_definition(void **state)
 /* One head has one spelling; sizes of Omega where half has no number for 2 Omega and a shift. */
 static void requests_are_understood(void **state)
 {
-    Output output = run("sweep --construction silu --activation gelu,gelu_new --gelu 1,minimax,8 "
-                        "--n 3 --d 2 --omega 20 --quiet -o -");
-    assert_int_equal(output.code, 0);
+    Output output =
+        expect_run(0, "sweep --construction silu --activation gelu,gelu_new --gelu 1,minimax,8 "
+                      "--n 3 --d 2 --omega 20 --quiet -o -");
     assert_int_equal(lines(&output), 5);
     expect_cell(&output, 1, "options", "gelu=minimax");
     expect_cell(&output, 2, "options", "gelu=8");
@@ -369,10 +365,10 @@ static void requests_are_understood(void **state)
         assert_true(isfinite(number(&output, line, "total_max")));
     }
     /* The same where 2 Omega, a gate and its shift are infinite together: never a pass. */
-    output = run("sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16 --kernel "
-                 "dense,structured --n 3 --d 2 --omega 32752 --score-scale 8 --tolerance 1e9 "
-                 "--quiet -o - 2>/dev/null");
-    assert_int_equal(output.code, 1);
+    output = expect_run(
+        1, "sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16 --kernel "
+           "dense,structured --n 3 --d 2 --omega 32752 --score-scale 8 --tolerance 1e9 "
+           "--quiet -o - 2>/dev/null");
     expect_cell(&output, 1, "status", "overflow");
     expect_cell(&output, 2, "status", "overflow");
     static const char *const refused[] = {

@@ -67,11 +67,9 @@ static long memory_of_layers(const Scratch *scratch, const char *interpreter, in
     struct rusage usage;
     snprintf(line, sizeof line, "tests/gpt2_sizes.py %s xl %d 3", scratch->directory, layers);
     oracle_agree(interpreter, line, "the model");
-    snprintf(line, sizeof line,
-             "verify %s --tokens 11/77 --omega 20 --memory 3GiB --threads 1 --quiet -o %s/out.csv",
-             scratch->directory, scratch->directory);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    expect_run(
+        0, "verify %s --tokens 11/77 --omega 20 --memory 3GiB --threads 1 --quiet -o %s/out.csv",
+        scratch->directory, scratch->directory);
     assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
     print_message("%d layers: %ld KiB\n", layers, usage.ru_maxrss);
     return usage.ru_maxrss;

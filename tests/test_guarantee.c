@@ -619,14 +619,12 @@ static void an_oracle_agrees(void **state)
  * (G21) to (G25). */
 static void trained_models_have_small_omegas(void **state)
 {
-    Output output = run(MODADD "--tolerance 1e-9");
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, MODADD "--tolerance 1e-9");
     double omega = number(&output, 1, "omega");
     print_message("modadd53: %.17g\n", omega);
     assert_true(omega > 16 && omega < 16.5);
     assert_true(number(&output, 1, "logit_error") <= 1e-9);
-    output = run(CHARGPT "--tolerance 1e-9");
-    assert_int_equal(output.code, 0);
+    output = expect_run(0, CHARGPT "--tolerance 1e-9");
     omega = number(&output, 2, "omega");
     print_message("chargpt: %.17g\n", omega);
     assert_true(omega > 34 && omega < 35);
@@ -634,17 +632,14 @@ static void trained_models_have_small_omegas(void **state)
 
 static void verdicts_have_exit_codes(void **state)
 {
-    Output output = run(MODADD "--tolerance 1e-9 --omega 15,30");
-    assert_int_equal(output.code, 1);
+    Output output = expect_run(1, MODADD "--tolerance 1e-9 --omega 15,30");
     assert_int_equal(lines(&output), 3);
     expect_cell(&output, 1, "status", "fail");
     expect_cell(&output, 2, "status", "ok");
-    output = run(MODADD "--omega 15");
-    assert_int_equal(output.code, 0);
+    output = expect_run(0, MODADD "--omega 15");
     /* X of silu is what --score-scale is on: rows of 1 are rows of 30. */
-    output = run("guarantee --construction silu --n 2 --d 1 --score-scale 30 --omega 5 "
-                 "--input-norm 1 --format csv");
-    assert_int_equal(output.code, 0);
+    output = expect_run(0, "guarantee --construction silu --n 2 --d 1 --score-scale 30 --omega 5 "
+                           "--input-norm 1 --format csv");
     expect_cell(&output, 1, "input_norm", "30.0000001");
     /* Scores beyond what any Omega is. */
     output = run("guarantee --construction attention --n 4 --d 3 --d-head 2 --score-scale 1e300 "
@@ -662,15 +657,12 @@ static void what_fails_is_said_with_its_command(void **state)
         "guarantee --construction attention --n 2 --d 2 --tolerance 1e-9 --input-norm 1e300",
         "min-omega --construction silu --n 2 --d 2 --seed 1 --tolerance 1e-30"};
     for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
-        char line[512];
-        snprintf(line, sizeof line, "%s 2>&1 >/dev/null", failing[i]);
-        Output said = run(line);
+        Output said = expect_run(1, "%s 2>&1 >/dev/null", failing[i]);
         const char *again = strstr(said.text, "; reproduce: headproof ");
-        assert_true(said.code == 1 && again != NULL);
-        snprintf(line, sizeof line, "%.*s 2>/dev/null", (int)strcspn(again + 23, "\n"), again + 23);
-        Output second = run(line), first = run(failing[i]);
-        assert_int_equal(second.code, 1);
-        assert_string_equal(second.text, first.text);
+        assert_non_null(again);
+        again += strlen("; reproduce: headproof ");
+        Output second = expect_run(1, "%.*s 2>/dev/null", (int)strcspn(again, "\n"), again);
+        assert_string_equal(second.text, run(failing[i]).text);
     }
 }
 

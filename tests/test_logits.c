@@ -24,15 +24,12 @@ enum { NUMBERS = 19 };
 /* `verify` of every pair of tokens: nine inputs. */
 static Output verify(const Scratch *scratch, const double numbers[NUMBERS], int code)
 {
-    char line[4 * SCRATCH_PATH];
     written_model(scratch, "model.safetensors", TENSORS, numbers, NUMBERS);
-    snprintf(
-        line, sizeof line,
+    Output output = expect_run(
+        code,
         "verify %s/model.safetensors --tokens 0:2/0:2 --construction fused --omega 40 "
         "--kernel structured --quiet -o %s/out.csv >/dev/null; code=$?; cat %s/out.csv; exit $code",
         scratch->directory, scratch->directory, scratch->directory);
-    Output output = run(line);
-    assert_int_equal(output.code, code);
     assert_int_equal(lines(&output), 2);
     assert_true(number(&output, 1, "inputs") == 9);
     return output;
@@ -66,11 +63,10 @@ static void equals_are_not_lost(void **state)
     written_model(scratch, "model.safetensors", TENSORS, numbers, NUMBERS);
     snprintf(line, sizeof line, "-i s/silu/relu/ %s/model.safetensors", scratch->directory);
     (void)run_program("sed", line);
-    snprintf(line, sizeof line,
-             "verify %s/model.safetensors --tokens 0:2/0:2 --construction fused "
-             "--omega 40 --kernel structured",
-             scratch->directory);
-    Output output = run(line);
+    Output output = expect_run(0,
+                               "verify %s/model.safetensors --tokens 0:2/0:2 --construction fused "
+                               "--omega 40 --kernel structured",
+                               scratch->directory);
     expect_says(&output, 0, "0 of 9 changed");
     assert_non_null(strstr(output.text, "keeps every prediction at all"));
 }

@@ -246,13 +246,12 @@ static void the_interval_found_holds_the_predicted(void **state)
         "attention",
         "attention --mask causal",
         "attention --d-head 3 --scale \"1/sqrt(d_head)\" --heads 3"};
-    char line[256];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        snprintf(line, sizeof line,
-                 "min-omega --construction %s --n 7 --d 6 --seed 2 --kernel structured "
-                 "--tolerance 1e-9 --quiet",
-                 cases[k]);
-        Output output = run(line);
+        Output output =
+            expect_run(0,
+                       "min-omega --construction %s --n 7 --d 6 --seed 2 --kernel structured "
+                       "--tolerance 1e-9 --quiet",
+                       cases[k]);
         double min = number(&output, 1, "omega_min"), max = number(&output, 1, "omega_max");
         double from = number(&output, 1, "predicted_min"), to = number(&output, 1, "predicted_max");
         print_message("%s: %.8g to %.8g, predicted %.8g to %.8g\n", cases[k], min, max, from, to);
@@ -269,7 +268,7 @@ static void the_worst_input_attains_the_prediction(void **state)
     const Given *given = *state;
     const size_t shape[] = {N, D};
     double x[N * D];
-    char path[SCRATCH_PATH], line[2 * SCRATCH_PATH];
+    char path[SCRATCH_PATH];
     SafetensorsWriter *writer = safetensors_writer_make();
     scratch_path(path, &given->scratch, "x.safetensors");
     worst_input(x, B);
@@ -277,11 +276,11 @@ static void the_worst_input_attains_the_prediction(void **state)
     assert_int_equal(safetensors_writer_floats(writer, "X", 2, shape, x), 0);
     assert_int_equal(safetensors_writer_finish(writer, path), 0);
     safetensors_writer_clear(writer);
-    snprintf(line, sizeof line,
-             "min-omega --construction silu --weights %s --activation silu --normalization none "
-             "--kernel structured --penalty positive,negative --tolerance 1e-10,1e-13 --quiet",
-             path);
-    Output output = run(line);
+    Output output = expect_run(
+        0,
+        "min-omega --construction silu --weights %s --activation silu --normalization none "
+        "--kernel structured --penalty positive,negative --tolerance 1e-10,1e-13 --quiet",
+        path);
     assert_int_equal(lines(&output), 5);
     for (size_t k = 0; k < 4; k++) {
         double to = number(&output, k + 1, "omega_max");
@@ -303,11 +302,9 @@ static void what_has_no_formula_is_blank(void **state)
                                         "silu --norm rel",
                                         "linear --weight-noise 1e-6",
                                         "silu --judge rounding"};
-    char line[256];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        snprintf(line, sizeof line,
-                 "min-omega --construction %s --n 3 --d 3 --tolerance 1e-6 --quiet", cases[k]);
-        Output output = run(line);
+        Output output = run_formatted(
+            "min-omega --construction %s --n 3 --d 3 --tolerance 1e-6 --quiet", cases[k]);
         expect_cell(&output, 1, "predicted_min", "");
         expect_cell(&output, 1, "predicted_max", "");
     }
@@ -324,9 +321,7 @@ static void several_searches_have_the_same_bytes(void **state)
     Output one = run(SEVERAL " --threads 1");
     assert_int_equal(lines(&one), 1 + 3 * 2 * 2);
     for (int threads = 2; threads <= 7; threads += 5) {
-        char line[256];
-        snprintf(line, sizeof line, "%s --threads %d", SEVERAL, threads);
-        Output many = run(line);
+        Output many = expect_run(0, "%s --threads %d", SEVERAL, threads);
         assert_string_equal(one.text, many.text);
     }
 }
@@ -340,11 +335,10 @@ static void a_list_is_its_searches(void **state)
                       "--tolerance 1e-6,1e-9 --quiet");
     assert_int_equal(lines(&list), 5);
     for (int k = 0; k < 4; k++) {
-        char line[256], column[2][64];
-        snprintf(line, sizeof line,
-                 "min-omega --construction fused --n 5 --d 4 --penalty %s --tolerance %s --quiet",
-                 penalties[k / 2], tolerances[k % 2]);
-        Output alone = run(line);
+        char column[2][64];
+        Output alone = expect_run(
+            0, "min-omega --construction fused --n 5 --d 4 --penalty %s --tolerance %s --quiet",
+            penalties[k / 2], tolerances[k % 2]);
         static const char *const names[] = {"options",   "tolerance", "omega_below", "omega_min",
                                             "omega_max", "floor",     "evaluations", "status"};
         for (size_t c = 0; c < sizeof names / sizeof *names; c++) {
@@ -358,8 +352,8 @@ static void a_list_is_its_searches(void **state)
 /* One of several finds nothing: its row says so, and the exit code. */
 static void a_search_without_result_fails_the_run(void **state)
 {
-    Output output = run("min-omega --construction silu --n 3 --d 3 --tolerance 1e-30,1e-6 --quiet");
-    assert_int_equal(output.code, 1);
+    Output output =
+        expect_run(1, "min-omega --construction silu --n 3 --d 3 --tolerance 1e-30,1e-6 --quiet");
     expect_cell(&output, 1, "status", "none");
     expect_cell(&output, 2, "status", "ok");
 }

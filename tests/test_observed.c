@@ -55,13 +55,10 @@ static void the_machine_says_the_same(void **state)
         "transformer --mask pseudo-causal --penalty negative --digits 17",
         "masked --bias random --activation relu",
     };
-    char line[256];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        snprintf(line, sizeof line,
-                 "sweep --reference none,auto --n 4 --d 3 --d-ff 5 --quiet --construction %s",
-                 cases[k]);
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        Output output = expect_run(
+            0, "sweep --reference none,auto --n 4 --d 3 --d-ff 5 --quiet --construction %s",
+            cases[k]);
         expect_alike(&output, (lines(&output) - 1) / 2);
     }
 }
@@ -76,13 +73,10 @@ static void statuses_are_the_machines(void **state)
                  {"--construction silu --score-scale 2.3e-308 --depth 6", "vacuous", 0},
                  {"--construction silu --omega 3 --tolerance 1e-9 --judge observed", "fail", 1},
                  {"--construction silu --omega 20 --tolerance 1e-9 --judge observed", "ok", 0}};
-    char line[256];
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        snprintf(line, sizeof line,
-                 "sweep --reference none,auto --n 4 --d 3 --quiet %s 2>/dev/null",
-                 cases[k].arguments);
-        Output output = run(line);
-        assert_int_equal(output.code, cases[k].code);
+        Output output = expect_run(cases[k].code,
+                                   "sweep --reference none,auto --n 4 --d 3 --quiet %s 2>/dev/null",
+                                   cases[k].arguments);
         size_t rows = (lines(&output) - 1) / 2;
         expect_alike(&output, rows);
         expect_cell(&output, rows, "status", cases[k].status);
@@ -92,9 +86,9 @@ static void statuses_are_the_machines(void **state)
 /* A tolerance is for what is observed: there is nothing else. */
 static void what_is_observed_is_judged(void **state)
 {
-    Output output = run("sweep --construction silu --n 4 --d 3 --omega 3 --reference none "
-                        "--tolerance 1e-9 --quiet 2>/dev/null");
-    assert_int_equal(output.code, 1);
+    Output output =
+        expect_run(1, "sweep --construction silu --n 4 --d 3 --omega 3 --reference none "
+                      "--tolerance 1e-9 --quiet 2>/dev/null");
     expect_cell(&output, 1, "status", "fail");
 }
 

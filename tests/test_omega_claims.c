@@ -55,9 +55,7 @@ static void draw_case(char text[CASE_TEXT], Attack *attack)
 
 static Output search(const char *which, const char *tolerance)
 {
-    char line[2 * CASE_TEXT];
-    snprintf(line, sizeof line, "min-omega %s --tolerance %s --quiet", which, tolerance);
-    return run(line);
+    return run_formatted("min-omega %s --tolerance %s --quiet", which, tolerance);
 }
 
 /* The largest total error, in one of its columns, over the layers of every Omega of a list, no
@@ -66,10 +64,7 @@ static Output search(const char *which, const char *tolerance)
 static void sweep_column(double *worst, size_t count, const char *which, const char *list,
                          const char *column)
 {
-    char line[2000];
-    assert_true(snprintf(line, sizeof line, "sweep %s --omega %s --quiet 2>/dev/null", which,
-                         list) < (int)sizeof line);
-    Output rows = run(line);
+    Output rows = run_formatted("sweep %s --omega %s --quiet 2>/dev/null", which, list);
     double last = NAN;
     size_t points = 0;
     for (size_t row = 1; row < lines(&rows); row++) {

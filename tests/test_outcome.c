@@ -30,7 +30,7 @@ static Output headproof(const Scratch *scratch, const char *arguments)
     return run(command);
 }
 
-static void expect_run(const Scratch *scratch, const char *arguments, int code, const char *said)
+static void expect_said(const Scratch *scratch, const char *arguments, int code, const char *said)
 {
     Output output = headproof(scratch, arguments);
     expect_says(&output, code, said);
@@ -77,8 +77,7 @@ static void expect_junit(const Scratch *scratch, const char *counts)
 static void expect_reproduced(const char *command)
 {
     assert_int_equal(strncmp(command, "headproof ", strlen("headproof ")), 0);
-    Output output = run(command + strlen("headproof "));
-    assert_int_equal(output.code, 1);
+    expect_run(1, "%s", command + strlen("headproof "));
 }
 
 /* At Omega 5 the trained model's error is near 8e-4 = e^(-2 Omega) times its scores' scale, at 20
@@ -87,7 +86,7 @@ static void a_model_has_a_case_a_layer_at_an_omega(void **state)
 {
     static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_run(scratch, INPUTS "--omega 5,20 --tolerance 1e-9 -q " REPORTS, 1, "verdict: FAIL: ");
+    expect_said(scratch, INPUTS "--omega 5,20 --tolerance 1e-9 -q " REPORTS, 1, "verdict: FAIL: ");
     json_t *report = load(scratch);
     const json_t *cases = json_object_get(report, "cases");
     const json_t *findings = json_object_get(report, "findings");
@@ -113,17 +112,17 @@ static void a_model_has_a_case_a_layer_at_an_omega(void **state)
     read_report(text, scratch, "m");
     assert_non_null(strstr(text, "### headproof verify: FAIL: 1 of 2 cases\n"));
     assert_non_null(strstr(text, "| total | max | 8."));
-    expect_run(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q " REPORTS, 0, "verdict: PASS: ");
+    expect_said(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q " REPORTS, 0, "verdict: PASS: ");
     expect_junit(scratch, "tests=\"1\" failures=\"0\"");
-    expect_run(scratch, "report %/j -o /dev/stdout", 0, "PASS: 1 case");
+    expect_said(scratch, "report %/j -o /dev/stdout", 0, "PASS: 1 case");
 }
 
 /* Where logits are judged, their error is the last layer's: here it is 3e-3 at Omega 5. */
 static void judged_logits_have_their_error(void **state)
 {
     const Scratch *scratch = *state;
-    expect_run(scratch, INPUTS "--omega 5 --judge logits --tolerance 1e-9 -q " REPORTS, 1,
-               "verdict: FAIL: at omega 5 the largest logit error is not within 1e-09");
+    expect_said(scratch, INPUTS "--omega 5 --judge logits --tolerance 1e-9 -q " REPORTS, 1,
+                "verdict: FAIL: at omega 5 the largest logit error is not within 1e-09");
     json_t *report = load(scratch);
     const json_t *only = json_array_get(json_object_get(report, "cases"), 0);
     double error = strtod(text_of(only, "error"), NULL);
@@ -137,9 +136,9 @@ static void a_search_is_a_case(void **state)
 {
     static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_run(scratch,
-               "min-omega --n 2 --d 2 --seed 1,5:7 --tolerance 1e-3,1e-40 -q -o %/t " REPORTS, 1,
-               "");
+    expect_said(scratch,
+                "min-omega --n 2 --d 2 --seed 1,5:7 --tolerance 1e-3,1e-40 -q -o %/t " REPORTS, 1,
+                "");
     json_t *report = load(scratch);
     const json_t *cases = json_object_get(report, "cases"), *found = json_array_get(cases, 0);
     const json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
@@ -162,20 +161,19 @@ static void a_search_is_a_case(void **state)
 static void reports_are_files_as_any(void **state)
 {
     const Scratch *scratch = *state;
-    expect_run(scratch, INPUTS "--omega 20 -q --json /dev/full 2>&1", 99, "/dev/full");
-    expect_run(scratch, "min-omega --n 2 --d 2 --tolerance 1e-3 --markdown /dev/full 2>&1", 99,
-               "/dev/full");
-    expect_run(scratch, INPUTS "--omega 20 --junit-xml %/no/such 2>&1", 2, "--junit-xml: token '");
-    expect_run(scratch, INPUTS "--omega 20 --json " MODEL " 2>&1", 2, "expected another file");
-    expect_run(scratch, INPUTS "--omega 20 --json %/j -o %/j 2>&1", 2, "expected another file");
+    expect_said(scratch, INPUTS "--omega 20 -q --json /dev/full 2>&1", 99, "/dev/full");
+    expect_said(scratch, "min-omega --n 2 --d 2 --tolerance 1e-3 --markdown /dev/full 2>&1", 99,
+                "/dev/full");
+    expect_said(scratch, INPUTS "--omega 20 --junit-xml %/no/such 2>&1", 2, "--junit-xml: token '");
+    expect_said(scratch, INPUTS "--omega 20 --json " MODEL " 2>&1", 2, "expected another file");
+    expect_said(scratch, INPUTS "--omega 20 --json %/j -o %/j 2>&1", 2, "expected another file");
 }
 
 /* The verdict is said whatever is not: on stdout, or where that is the table on stderr. */
 static void quiet_says_the_verdict(void **state)
 {
     const Scratch *scratch = *state;
-    Output output = run(INPUTS "--omega 20 -q 2>/dev/null");
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, INPUTS "--omega 20 -q 2>/dev/null");
     assert_int_equal(
         strncmp(output.text, "verdict: evaluated, nothing judged: no tolerance; at omega 20: ", 62),
         0);
@@ -183,7 +181,7 @@ static void quiet_says_the_verdict(void **state)
     output = run(INPUTS "--omega 20 -q -o - 2>/dev/null");
     assert_null(strstr(output.text, "verdict"));
     assert_non_null(strstr(output.text, "judged_log2"));
-    expect_run(scratch, INPUTS "--omega 20 -q -o - 2>&1 >/dev/null", 0, "verdict: evaluated");
+    expect_said(scratch, INPUTS "--omega 20 -q -o - 2>&1 >/dev/null", 0, "verdict: evaluated");
     output = run(INPUTS "--omega 20 -q -o /dev/stdout 2>/dev/null");
     assert_null(strstr(output.text, "verdict"));
 }
@@ -194,8 +192,8 @@ static void what_is_not_judged_does_not_pass(void **state)
     static const char says[] = "evaluated, nothing judged: no tolerance";
     static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_run(scratch, INPUTS "--omega 20 -q --color always " REPORTS, 0,
-               "verdict: evaluated, nothing judged: no tolerance; at omega 20: ");
+    expect_said(scratch, INPUTS "--omega 20 -q --color always " REPORTS, 0,
+                "verdict: evaluated, nothing judged: no tolerance; at omega 20: ");
     read_report(text, scratch, "j");
     assert_non_null(strstr(text, "\"verdict\": \"evaluated\""));
     read_report(text, scratch, "m");
@@ -205,8 +203,8 @@ static void what_is_not_judged_does_not_pass(void **state)
     read_report(text, scratch, "x");
     assert_non_null(strstr(text, " skipped=\"1\" "));
     assert_non_null(strstr(text, "<skipped message=\"evaluated, nothing judged: no tolerance\"/>"));
-    expect_run(scratch, "report %/j -o /dev/stdout", 0, says);
-    expect_run(scratch, "report %/j -o /dev/stdout", 0, "<title>nothing judged: ");
+    expect_said(scratch, "report %/j -o /dev/stdout", 0, says);
+    expect_said(scratch, "report %/j -o /dev/stdout", 0, "<title>nothing judged: ");
     Output output = run(INPUTS "--omega 20 --color always");
     assert_null(strchr(output.text, '\033')); /* neither rows that are ok nor the verdict */
 }
@@ -215,12 +213,12 @@ static void verdicts_have_colours(void **state)
 {
     static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_run(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q --color always", 0,
-               "\033[32mverdict: PASS: ");
-    expect_run(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
-               "\033[31mverdict: FAIL: ");
-    expect_run(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
-               "  \033[31mfail\033[0m\n");
+    expect_said(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q --color always", 0,
+                "\033[32mverdict: PASS: ");
+    expect_said(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
+                "\033[31mverdict: FAIL: ");
+    expect_said(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
+                "  \033[31mfail\033[0m\n");
     run_on_terminal(text, sizeof text,
                     "min-omega --n 2 --d 2 --tolerance 1e-3,1e-40 -q --color always", 1);
     assert_non_null(strstr(text, "\033[31mverdict: FAIL: 1 of 2 searches found no omega\033[0m"));

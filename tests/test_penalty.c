@@ -239,14 +239,13 @@ static void errors_do_not_grow_with_omega(void **state)
     static const char *const variants[] = {"--kernel dense", "--kernel structured",
                                            "--kernel dense --mask causal --bias random",
                                            "--kernel structured --mask causal --bias random"};
-    char arguments[256];
     for (size_t k = 0; k < 7 * 4; k++) {
         const char *construction = constructions[k / 4];
-        snprintf(arguments, sizeof arguments,
-                 "sweep --construction %s --n 12 --d 8 --omega 20,1e6 --penalty positive,negative "
-                 "--quiet %s",
-                 construction, variants[k % 4]);
-        Output output = run(arguments);
+        Output output = expect_run(
+            0,
+            "sweep --construction %s --n 12 --d 8 --omega 20,1e6 --penalty positive,negative "
+            "--quiet %s",
+            construction, variants[k % 4]);
         expect_flat(&output);
         if (strcmp(construction, "attention") != 0 && strcmp(construction, "linear") != 0) {
             expect_grown(&output);
@@ -259,13 +258,13 @@ static void nor_do_they_in_narrow_formats(void **state)
 {
     static const char *const narrow[] = {"f32",        "bf16",       "fp16",
                                          "bf16-flash", "fp16-flash", "bf16-autocast"};
-    char arguments[256], near[64], far[64];
+    char near[64], far[64];
     for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++) {
-        snprintf(arguments, sizeof arguments,
-                 "sweep --construction silu,linear,attention,ffn3,fused,transformer3,transformer "
-                 "--n 12 --d 8 --omega 20,1e4 --arithmetic %s --penalty negative --quiet",
-                 narrow[k]);
-        Output output = run(arguments);
+        Output output = expect_run(
+            0,
+            "sweep --construction silu,linear,attention,ffn3,fused,transformer3,transformer "
+            "--n 12 --d 8 --omega 20,1e4 --arithmetic %s --penalty negative --quiet",
+            narrow[k]);
         assert_int_equal(lines(&output), 1 + 7 * 2);
         for (size_t line = 1; line <= 14; line += 2) {
             cell(near, sizeof near, &output, line, "total_max");
@@ -280,13 +279,12 @@ static void nor_do_they_in_narrow_formats(void **state)
 static void pseudo_masks_gain_most(void **state)
 {
     static const char *const masks[] = {"pseudo-causal", "pseudo-band", "pseudo-random"};
-    char arguments[256];
     for (size_t k = 0; k < 3 * 2; k++) {
-        snprintf(arguments, sizeof arguments,
-                 "sweep --construction attention --mask %s --n 6 --d 4 --omega 20,1e6 --penalty "
-                 "positive,negative --quiet --kernel %s",
-                 masks[k / 2], k % 2 == 0 ? "dense" : "structured");
-        Output output = run(arguments);
+        Output output = expect_run(
+            0,
+            "sweep --construction attention --mask %s --n 6 --d 4 --omega 20,1e6 --penalty "
+            "positive,negative --quiet --kernel %s",
+            masks[k / 2], k % 2 == 0 ? "dense" : "structured");
         expect_grown(&output);
         size_t far = find_line(&output, 1e6, PENALTY_NEGATIVE);
         assert_true(number(&output, far, "total_max") < 2e-15);
@@ -297,15 +295,13 @@ static void pseudo_masks_gain_most(void **state)
 /* verify takes it: a trained model, far beyond where the usual form gives up. */
 static void a_trained_model_is_verified(void **state)
 {
-    char line[512];
     double worst[2];
     for (int negative = 0; negative < 2; negative++) {
-        snprintf(line, sizeof line,
-                 "verify cases/models/modadd53-silu.safetensors --tokens 1/2/53 --omega 1e6 "
-                 "--penalty %s --quiet -o /dev/stdout",
-                 negative ? "negative" : "positive");
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        Output output =
+            expect_run(0,
+                       "verify cases/models/modadd53-silu.safetensors --tokens 1/2/53 --omega 1e6 "
+                       "--penalty %s --quiet -o /dev/stdout",
+                       negative ? "negative" : "positive");
         worst[negative] = number(&output, lines(&output) - 1, "total_max");
     }
     print_message("verify at 1e6: %.3g, with penalties %.3g\n", worst[0], worst[1]);
@@ -330,11 +326,9 @@ static void it_is_no_axis_where_nothing_differs(void **state)
 {
     static const char *const one[] = {"--construction masked --d-ff 8",
                                       "--construction silu --arithmetic none --omega 20"};
-    char arguments[256];
     for (size_t k = 0; k < 2; k++) {
-        snprintf(arguments, sizeof arguments,
-                 "sweep %s --n 3 --d 4 --penalty positive,negative --quiet", one[k]);
-        Output output = run(arguments);
+        Output output =
+            expect_run(0, "sweep %s --n 3 --d 4 --penalty positive,negative --quiet", one[k]);
         assert_int_equal(lines(&output), 2);
         expect_cell(&output, 1, "options", "");
     }

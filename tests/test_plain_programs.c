@@ -74,15 +74,13 @@ static void agree(const Scratch *scratch, int variant)
     Made made;
     made_open(&made, scratch, "converted.safetensors", variant_of(variant));
     scratch_path(model, scratch, "model.safetensors");
-    snprintf(line, sizeof line,
-             "export --construction %s --n %d --d %d --d-ff 5 --heads 2 --d-head 2 --depth 2 "
-             "--seed %d --bias random --mask %s --normalization %s --normalization-place %s "
-             "--eps 0.125 --omega 40 --quiet -o %s",
-             construction_names[made.spec.construction], N, D, SEED,
-             made.spec.mask == MASK_CAUSAL ? "causal" : "none", kinds[made.spec.norm],
-             made.spec.norm_place == NORM_PRE ? "pre" : "post", model);
-    Output exported = run(line);
-    assert_int_equal(exported.code, 0);
+    expect_run(0,
+               "export --construction %s --n %d --d %d --d-ff 5 --heads 2 --d-head 2 --depth 2 "
+               "--seed %d --bias random --mask %s --normalization %s --normalization-place %s "
+               "--eps 0.125 --omega 40 --quiet -o %s",
+               construction_names[made.spec.construction], N, D, SEED,
+               made.spec.mask == MASK_CAUSAL ? "causal" : "none", kinds[made.spec.norm],
+               made.spec.norm_place == NORM_PRE ? "pre" : "post", model);
     snprintf(line, sizeof line, "tests/evaluate_converted.py %s %s", model, made.path);
     Output compared = run_program("python3", line);
     print_message("%s", compared.text);

@@ -20,12 +20,9 @@
 /* The table of `verify ARGUMENTS --positions WHICH`. */
 static Output table(const char *arguments, const char *which)
 {
-    char line[512];
-    snprintf(line, sizeof line,
-             "verify %s -q --positions %s -o \"$TMPDIR/p.csv\" >&2 && cat \"$TMPDIR/p.csv\"",
-             arguments, which);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(
+        0, "verify %s -q --positions %s -o \"$TMPDIR/p.csv\" >&2 && cat \"$TMPDIR/p.csv\"",
+        arguments, which);
     return output;
 }
 
@@ -87,10 +84,8 @@ static void a_search_is_of_the_same(void **state)
     static const char *const which[] = {"0", "0,2:3", "all"};
     for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
         char line[512];
-        snprintf(line, sizeof line,
-                 "verify " INPUTS "--omega 20 --tolerance 1e-7 --judge kl --positions %s",
-                 which[i]);
-        Output output = run(line);
+        Output output = expect_run(
+            0, "verify " INPUTS "--omega 20 --tolerance 1e-7 --judge kl --positions %s", which[i]);
         const char *from = strstr(output.text, "omega from ");
         assert_non_null(from);
         double omega = strtod(from + strlen("omega from "), NULL);
@@ -127,17 +122,14 @@ static void others_are_refused(void **state)
     Output output = run_program("sh", "-c 'printf ab >\"$TMPDIR/two\"'");
     assert_int_equal(output.code, 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[512];
-        snprintf(line, sizeof line, "verify %s 2>&1", bad[i].arguments);
-        output = run(line);
-        expect_says(&output, 2, bad[i].says);
-        assert_int_equal(lines(&output), 1);
+        expect_line(2, bad[i].says, "verify %s", bad[i].arguments);
     }
-    output = run("min-omega --n 4 --tolerance 1e-9 --positions 0 2>&1");
-    expect_says(&output, 2, "expected it with --judge logits or kl");
-    output = run("min-omega --weights tests/data/texts.safetensors --n 4 --tolerance 1e-9 --judge "
-                 "kl --positions 4 2>&1");
-    expect_says(&output, 2, "expected 0 to 3, or -4 to -1: an input of tests/data/texts.safe");
+    expect_line(2, "expected it with --judge logits or kl",
+                "min-omega --n 4 --tolerance 1e-9 --positions 0");
+    expect_line(
+        2, "expected 0 to 3, or -4 to -1: an input of tests/data/texts.safe",
+        "min-omega --weights tests/data/texts.safetensors --n 4 --tolerance 1e-9 --judge kl "
+        "--positions 4");
 }
 
 /* Places, without a model. */

@@ -225,11 +225,7 @@ static const char *const errors[] = {"construction_max", "construction_rms", "co
 static void expect_zero(const char *arguments, bool zero)
 {
     char text[64];
-    Output output = run(arguments);
-    if (output.code != 0) {
-        print_error("%s: exit %d\n", arguments, output.code);
-    }
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, "%s", arguments);
     for (size_t line = 1; line < lines(&output); line++) {
         for (size_t e = 0; e < sizeof errors / sizeof *errors; e++) {
             cell(text, sizeof text, &output, line, errors[e]);
@@ -315,15 +311,13 @@ static void what_is_given_has_no_error(void **state)
                                           "native_max",        "total_max",        "observed_max",
                                           "bias_row_max"};
     const Scratch *scratch = *state;
-    char line[1024];
     write_model(scratch, heads, 18, 0);
     for (int method = 0; method < 2; method++) {
-        snprintf(line, sizeof line,
-                 "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 "
-                 "--quiet --reference %s",
-                 scratch->directory, method ? "subtract" : "difference");
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        Output output =
+            expect_run(0,
+                       "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 "
+                       "--quiet --reference %s",
+                       scratch->directory, method ? "subtract" : "difference");
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
             expect_cell(&output, 1, columns[c], "0");
         }
@@ -339,13 +333,11 @@ static void every_layer_has_its_own_proof(void **state)
         "144") "," TENSOR("blocks.1.attn.QK", "[1,3,3]", "144",
                           "216") "," TENSOR("blocks.1.attn.OV", "[1,3,3]", "216", "288");
     const Scratch *scratch = *state;
-    char line[1024], text[64];
+    char text[64];
     write_model(scratch, tensors, 36, 0x1p-40);
-    snprintf(line, sizeof line,
-             "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 --quiet",
-             scratch->directory);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(
+        0, "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 --quiet",
+        scratch->directory);
     expect_cell(&output, 1, "bias_row_max", "0");
     cell(text, sizeof text, &output, 2, "bias_row_max");
     /* e^-20 of a token's entry, times 2^-40 */

@@ -19,13 +19,8 @@ static void figures_are_those_of_the_baseline(void **state)
              scratch.directory);
     Output copied = run_program("/bin/sh", command);
     assert_int_equal(copied.code, 0);
-    snprintf(command, sizeof command,
-             "check cases/regression.case --baseline %s/baseline.csv --exact 2>&1",
-             scratch.directory);
-    Output output = run(command);
-    if (output.code != 0) {
-        fail_msg("headproof %s: exit %d\n%s", command, output.code, output.text);
-    }
+    expect_run(0, "check cases/regression.case --baseline %s/baseline.csv --exact 2>&1",
+               scratch.directory);
     scratch_remove(&scratch);
 }
 

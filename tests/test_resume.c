@@ -42,10 +42,16 @@ static int kills_wanted(void)
 /* "sweep GRID -o FILE REST". */
 static Output sweep(const FileFixture *fixture, const char *grid, const char *rest)
 {
-    char line[1536];
-    assert_true(snprintf(line, sizeof line, "sweep %s -o %s %s", grid, fixture->path, rest) <
-                (int)sizeof line);
-    return run(line);
+    return run_formatted("sweep %s -o %s %s", grid, fixture->path, rest);
+}
+
+/* It ends with the code, and has said that. */
+static Output expect_sweep(const FileFixture *fixture, const char *grid, const char *rest, int code,
+                           const char *says)
+{
+    Output output = sweep(fixture, grid, rest);
+    expect_says(&output, code, says);
+    return output;
 }
 
 static void expect_clean(const FileFixture *fixture)
@@ -67,6 +73,22 @@ static void expect_file(const FileFixture *fixture, const Output *expected, cons
 static void leave_partial(const FileFixture *fixture, const Output *whole, size_t length)
 {
     leave_interrupted(fixture->path, whole, length, 3, 0.001);
+}
+
+/* A sweep that left half of its rows; the whole of them. */
+static Output leave_half(const FileFixture *fixture, const char *grid, const char *rest)
+{
+    (void)sweep(fixture, grid, rest);
+    Output whole = read_file(fixture->path);
+    leave_partial(fixture, &whole, whole.length / 2);
+    return whole;
+}
+
+/* Resumed, it is whole. */
+static void resume_to(const FileFixture *fixture, const char *grid, const Output *whole)
+{
+    expect_sweep(fixture, grid, "--resume --quiet 2>&1", 0, "");
+    expect_file(fixture, whole, "resumed");
 }
 
 static pid_t start(const char *grid, const char *path, const char *rest)
@@ -157,10 +179,8 @@ static void complete_is_said(void **state)
     Output again = sweep(fixture, FAILING, "--resume 2>/dev/null");
     expect_same(&again, &first, "what is printed");
     assert_int_equal(again.code, 1);
-    again = sweep(fixture, FAILING, "--resume 2>&1 >/dev/null");
-    expect_says(&again, 1, "is complete\n");
-    again = sweep(fixture, SMALL, "--resume 2>&1");
-    expect_says(&again, 2, "it is complete, of other points");
+    expect_sweep(fixture, FAILING, "--resume 2>&1 >/dev/null", 1, "is complete\n");
+    expect_sweep(fixture, SMALL, "--resume 2>&1", 2, "it is complete, of other points");
     expect_clean(fixture);
     /* Stopped between the two renames: FILE is there, its sidecar has the other name. */
     assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
@@ -185,9 +205,10 @@ static void edit_sidecar(const FileFixture *fixture, const char *key, const char
     assert_int_equal(fclose(file), 0);
 }
 
-static void expect_line(Output refused, const char *says)
+static void expect_refused_line(const FileFixture *fixture, const char *grid, const char *rest,
+                                const char *says)
 {
-    expect_says(&refused, 2, says);
+    Output refused = expect_sweep(fixture, grid, rest, 2, says);
     assert_int_equal(lines(&refused), 1);
 }
 
@@ -202,7 +223,7 @@ static void other_points_are_refused(void **state)
     Output whole = read_file(fixture->path);
     for (size_t i = 0; i < 2; i++) {
         leave_partial(fixture, &whole, whole.length / 2);
-        expect_line(sweep(fixture, others[i][0], "--resume 2>&1"), others[i][1]);
+        expect_refused_line(fixture, others[i][0], "--resume 2>&1", others[i][1]);
         assert_int_equal(size_of(fixture->partial), whole.length / 2);
         assert_true(file_exists(fixture->sidecar_partial));
     }
@@ -210,7 +231,7 @@ static void other_points_are_refused(void **state)
     char *row = strchr(whole.text, '\n') + 1;
     row[strcspn(row, ",") + 6] ^= 1;
     leave_partial(fixture, &whole, whole.length);
-    expect_line(sweep(fixture, SMALL, "--resume 2>&1"), ".partial:2: cannot be resumed");
+    expect_refused_line(fixture, SMALL, "--resume 2>&1", ".partial:2: cannot be resumed");
 }
 
 static void other_machines_are_refused(void **state)
@@ -226,7 +247,7 @@ static void other_machines_are_refused(void **state)
         leave_partial(fixture, &whole, whole.length / 2);
         edit_sidecar(fixture, keys[i], "of yore");
         snprintf(says, sizeof says, "%s of yore, this is ", keys[i]);
-        expect_line(sweep(fixture, SMALL, "--resume 2>&1"), says);
+        expect_refused_line(fixture, SMALL, "--resume 2>&1", says);
         /* Back, by a run that does not resume. */
         (void)sweep(fixture, SMALL, "--quiet 2>/dev/null");
     }
@@ -239,28 +260,22 @@ static void nothing_to_resume_is_refused(void **state)
     Output whole = read_file(fixture->path);
     leave_partial(fixture, &whole, whole.length);
     assert_int_equal(unlink(fixture->sidecar_partial), 0);
-    expect_line(sweep(fixture, SMALL, "--resume 2>&1"), "no .json.partial");
-    expect_line(run("sweep " SMALL " --resume 2>&1"), "--resume: token 'stdout'");
-    expect_line(run("min-omega --construction silu --tolerance 1e-9 --resume 2>&1"), "--resume: ");
+    expect_refused_line(fixture, SMALL, "--resume 2>&1", "no .json.partial");
+    expect_line(2, "--resume: token 'stdout'", "sweep " SMALL " --resume");
+    expect_line(2, "--resume: ", "min-omega --construction silu --tolerance 1e-9 --resume");
 }
 
 static void leftovers_without_resume(void **state)
 {
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
-    leave_partial(fixture, &whole, whole.length / 2);
-    Output again = sweep(fixture, SMALL, "--quiet 2>&1");
-    expect_says(&again, 0, "--resume would have kept them");
+    Output whole = leave_half(fixture, SMALL, "--quiet");
+    expect_sweep(fixture, SMALL, "--quiet 2>&1", 0, "--resume would have kept them");
     expect_file(fixture, &whole, "anew");
     /* A minute's work, going by the seals of 5 points. */
     leave_interrupted(fixture->path, &whole, whole.length / 2, 3, 61.0 / 5);
-    again = sweep(fixture, SMALL, "--quiet 2>&1");
-    expect_says(&again, 2, "--resume goes on with them, rm ");
+    expect_sweep(fixture, SMALL, "--quiet 2>&1", 2, "--resume goes on with them, rm ");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
-    again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
-    assert_int_equal(again.code, 0);
-    expect_file(fixture, &whole, "resumed");
+    resume_to(fixture, SMALL, &whole);
 }
 
 /* "sweep HALTED -o FILE --threads 2 REST" in a process of its own. */
@@ -319,9 +334,7 @@ static void full_disk(void **state)
     Output kept = read_file(fixture->partial);
     assert_int_equal((lines(&kept) - 1) % 6, 0);
     assert_true(kept.length > whole.length / 4);
-    Output resumed = sweep(fixture, HALTED, "--resume --quiet");
-    assert_int_equal(resumed.code, 0);
-    expect_file(fixture, &whole, "resumed");
+    resume_to(fixture, HALTED, &whole);
 }
 
 static void one_run_writes_a_file(void **state)
@@ -334,16 +347,13 @@ static void one_run_writes_a_file(void **state)
              fixture->path);
     pid_t child = start_until(line, (Stop){STOP_CHECKPOINT, 10, 0}, messages);
     assert_true(child > 0);
-    Output second = sweep(fixture, HALTED, "--resume --quiet 2>&1");
-    expect_says(&second, 2, "expected no other run to write it");
-    second = sweep(fixture, HALTED, "--quiet 2>&1");
-    expect_says(&second, 2, "expected no other run to write it");
+    expect_sweep(fixture, HALTED, "--resume --quiet 2>&1", 2, "expected no other run to write it");
+    expect_sweep(fixture, HALTED, "--quiet 2>&1", 2, "expected no other run to write it");
     assert_true(file_exists(fixture->partial));
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     /* Its checkpoints go with the next run. */
-    second = sweep(fixture, HALTED, "--quiet 2>&1");
-    assert_int_equal(second.code, 0);
+    expect_sweep(fixture, HALTED, "--quiet 2>&1", 0, "");
     expect_clean(fixture);
 }
 
@@ -363,20 +373,15 @@ static void keep_seals(const FileFixture *fixture, size_t count)
 static void rows_of_unknown_age(void **state)
 {
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
-    leave_partial(fixture, &whole, whole.length / 2);
+    Output whole = leave_half(fixture, SMALL, "--quiet");
     keep_seals(fixture, 0);
-    Output refused = sweep(fixture, SMALL, "--quiet 2>&1");
-    expect_says(&refused, 2, "nobody knows how much work: --resume goes on with them, rm /");
+    expect_sweep(fixture, SMALL, "--quiet 2>&1", 2,
+                 "nobody knows how much work: --resume goes on with them, rm /");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
-    Output again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
-    assert_int_equal(again.code, 0);
-    expect_file(fixture, &whole, "resumed");
+    resume_to(fixture, SMALL, &whole);
     leave_partial(fixture, &whole, whole.length / 2);
     assert_int_equal(unlink(fixture->sidecar_partial), 0);
-    refused = sweep(fixture, SMALL, "--quiet 2>&1");
-    expect_says(&refused, 2, "nobody knows how much work: rm /");
+    expect_sweep(fixture, SMALL, "--quiet 2>&1", 2, "nobody knows how much work: rm /");
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
 }
 
@@ -384,13 +389,9 @@ static void rows_of_unknown_age(void **state)
 static void rows_stay_for_a_sweep(void **state)
 {
     FileFixture *fixture = *state;
-    char line[2048];
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
-    leave_partial(fixture, &whole, whole.length / 2);
-    snprintf(line, sizeof line, "cost -o %s 2>&1", fixture->path);
-    Output refused = run(line);
-    expect_says(&refused, 2, "out.csv.partial': expected no rows of an interrupted sweep");
+    Output whole = leave_half(fixture, SMALL, "--quiet");
+    expect_line(2, "out.csv.partial': expected no rows of an interrupted sweep", "cost -o %s",
+                fixture->path);
     assert_int_equal(size_of(fixture->partial), whole.length / 2);
 }
 
@@ -399,9 +400,7 @@ static void rows_outlive_a_refusal(void **state)
 {
     enum { FOREIGN_SIDECAR, FOREIGN_STARTED, DIRECTORY, CASES };
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
-    leave_partial(fixture, &whole, whole.length / 2);
+    Output whole = leave_half(fixture, SMALL, "--quiet");
     Output started = read_file(fixture->sidecar_partial);
     for (int i = 0; i < 2 * CASES; i++) {
         const char *name = i / 2 == FOREIGN_STARTED ? fixture->sidecar_partial : fixture->sidecar;
@@ -410,17 +409,15 @@ static void rows_outlive_a_refusal(void **state)
         } else {
             file_write(name, "notes\n", 6);
         }
-        Output refused = sweep(fixture, SMALL, i % 2 == 0 ? "--resume 2>&1" : "2>&1");
-        expect_says(&refused, 2, "expected nothing there but what headproof left itself");
+        expect_sweep(fixture, SMALL, i % 2 == 0 ? "--resume 2>&1" : "2>&1", 2,
+                     "expected nothing there but what headproof left itself");
         Output left = read_file(fixture->partial);
         assert_int_equal(left.length, whole.length / 2);
         assert_memory_equal(left.text, whole.text, left.length);
         assert_int_equal(remove(name), 0);
         file_write(fixture->sidecar_partial, started.text, started.length);
     }
-    Output again = sweep(fixture, SMALL, "--resume --quiet 2>&1");
-    assert_int_equal(again.code, 0);
-    expect_file(fixture, &whole, "resumed");
+    resume_to(fixture, SMALL, &whole);
 }
 
 /* Where a row begins; the header is row 0. */
@@ -446,7 +443,6 @@ static void alter(Output *text, char *at, size_t was, const char *is)
 static void expect_altered(const FileFixture *fixture, const char *grid, Output altered,
                            bool complete, const char *says)
 {
-    char rest[] = "--resume --quiet 2>&1";
     Output whole = read_file(fixture->path);
     if (complete) {
         assert_int_equal(rename(fixture->sidecar, fixture->sidecar_partial), 0);
@@ -455,9 +451,8 @@ static void expect_altered(const FileFixture *fixture, const char *grid, Output 
         leave_partial(fixture, &whole, whole.length);
     }
     file_write(fixture->partial, altered.text, altered.length);
-    Output before = read_file(fixture->sidecar_partial), refused = sweep(fixture, grid, rest);
-    expect_says(&refused, 2, says);
-    assert_int_equal(lines(&refused), 1);
+    Output before = read_file(fixture->sidecar_partial);
+    expect_refused_line(fixture, grid, "--resume --quiet 2>&1", says);
     Output left = read_file(fixture->partial), after = read_file(fixture->sidecar_partial);
     expect_same(&left, &altered, "the rows");
     expect_same(&after, &before, "the sidecar");
@@ -507,14 +502,13 @@ static void seals_say_whose_rows_they_are(void **state)
     keep_seals(fixture, 4);
     alter(&whole, strstr(row_at(&whole, 20), "e-") - 1, 1, "x"); /* it is never read */
     file_write(fixture->partial, whole.text, whole.length);
-    Output resumed = sweep(fixture, SMALL, "--resume 2>&1 >/dev/null");
-    expect_says(&resumed, 0, "4 of 12 points are there already");
+    expect_sweep(fixture, SMALL, "--resume 2>&1 >/dev/null", 0, "4 of 12 points are there already");
     whole = read_file(fixture->path);
     assert_null(strstr(whole.text, "xe-"));
     leave_partial(fixture, &whole, whole.length / 2);
     edit_sidecar(fixture, "date", "2001-01-01T00:00:00Z");
-    resumed = sweep(fixture, SMALL, "--resume --quiet 2>&1");
-    expect_says(&resumed, 2, ".partial:2: cannot be resumed: the point's rows");
+    expect_sweep(fixture, SMALL, "--resume --quiet 2>&1", 2,
+                 ".partial:2: cannot be resumed: the point's rows");
 }
 
 /* Rows are read by the columns of this version: under another header none is taken. */
@@ -527,14 +521,13 @@ static void another_header_is_refused(void **state)
     assert_non_null(name);
     memcpy(name, "score_min", strlen("score_min"));
     leave_partial(fixture, &whole, whole.length / 2);
-    Output refused = sweep(fixture, SMALL, "--quiet --resume 2>&1");
-    expect_says(&refused, 2, ".partial:1: cannot be resumed: the row is not the one expected");
+    expect_sweep(fixture, SMALL, "--quiet --resume 2>&1", 2,
+                 ".partial:1: cannot be resumed: the row is not the one expected");
     Output left = read_file(fixture->partial);
     assert_int_equal(left.length, whole.length / 2);
     assert_memory_equal(left.text, whole.text, left.length);
 }
 
-/* However little memory there is, the bytes are the same; what does not fit alone is refused. */
 /* Rows with and without the columns of --propagation do not stand in one file. */
 static void other_columns_are_refused(void **state)
 {
@@ -546,8 +539,7 @@ static void other_columns_are_refused(void **state)
         Output whole = read_file(fixture->path);
         leave_partial(fixture, &whole, whole.length / 2);
         snprintf(rest, sizeof rest, "%s --resume 2>&1", flags[!with]);
-        Output refused = sweep(fixture, SMALL, rest);
-        expect_says(&refused, 2, "other points");
+        expect_sweep(fixture, SMALL, rest, 2, "other points");
         snprintf(rest, sizeof rest, "%s --resume 2>&1", flags[with]);
         Output resumed = sweep(fixture, SMALL, rest), again = read_file(fixture->path);
         assert_int_equal(resumed.code, 0);
@@ -555,15 +547,15 @@ static void other_columns_are_refused(void **state)
     }
 }
 
+/* However little memory there is, the bytes are the same; what does not fit alone is refused. */
 static void memory_is_a_budget(void **state)
 {
     FileFixture *fixture = *state;
     (void)sweep(fixture, SMALL, "--quiet");
     Output whole = read_file(fixture->path);
-    Output refused = run("sweep " SMALL " --memory 10KiB 2>&1");
-    expect_says(&refused, 2, " GiB, 9.54e-06 GiB may be used"); /* 10 2^-20 */
-    refused = run("sweep " SMALL " --memory 10KB 2>&1");
-    expect_says(&refused, 2, "--memory: token '10KB'");
+    expect_line(2, " GiB, 9.54e-06 GiB may be used",
+                "sweep " SMALL " --memory 10KiB"); /* 10 2^-20 */
+    expect_line(2, "--memory: token '10KB'", "sweep " SMALL " --memory 10KB");
     /* Doubled until a point fits: there it fits barely, and bases come and go. */
     int fitting = 0;
     for (int kib = 16; kib <= 4096 && fitting < 3; kib += kib / 2) {

@@ -15,19 +15,18 @@ static void weights_are_rounded_once(void **state)
 {
     static const char *const columns[] = {"construction_max", "native_max", "total_max"};
     const Scratch *scratch = *state;
-    char path[SCRATCH_PATH], arguments[2048];
+    char path[SCRATCH_PATH];
     scratch_path(path, scratch, "rounded.safetensors");
-    snprintf(arguments, sizeof arguments,
-             "export --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 --precision 128 "
-             "--quiet -o %s",
-             path);
-    Output exported = run(arguments);
-    assert_int_equal(exported.code, 0);
-    snprintf(arguments, sizeof arguments,
-             "sweep --weights %s --construction fused --omega 5 --arithmetic bf16,none "
-             "--weights-rounded yes,no --precision 128 --quiet",
-             path);
-    Output given = run(arguments);
+    expect_run(
+        0,
+        "export --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 --precision 128 "
+        "--quiet -o %s",
+        path);
+    Output given =
+        expect_run(0,
+                   "sweep --weights %s --construction fused --omega 5 --arithmetic bf16,none "
+                   "--weights-rounded yes,no --precision 128 --quiet",
+                   path);
     assert_int_equal(lines(&given), 4);
     for (size_t i = 0; i < 3; i++) {
         char yes[64], no[64], none[64];
@@ -70,21 +69,18 @@ static void what_is_given_is_rounded_as_what_is_drawn(void **state)
     static const char *const columns[] = {"construction_max", "native_max", "total_max"};
     const Scratch *scratch = *state;
     for (size_t k = 0; k < sizeof drawn / sizeof *drawn; k++) {
-        char path[SCRATCH_PATH], arguments[2048], name[64], from[64], to[64];
+        char path[SCRATCH_PATH], name[64], from[64], to[64];
         snprintf(name, sizeof name, "doubles%zu.safetensors", k);
         scratch_path(path, scratch, name);
-        snprintf(arguments, sizeof arguments, "export %s --omega 5 --quiet -o %s", drawn[k], path);
-        Output exported = run(arguments);
-        assert_int_equal(exported.code, 0);
-        snprintf(arguments, sizeof arguments,
-                 "sweep %s --omega 5 --arithmetic bf16,fp16 --kernel structured --quiet", drawn[k]);
-        Output of_draw = run(arguments);
+        expect_run(0, "export %s --omega 5 --quiet -o %s", drawn[k], path);
+        Output of_draw = expect_run(
+            0, "sweep %s --omega 5 --arithmetic bf16,fp16 --kernel structured --quiet", drawn[k]);
         const char *construction = strchr(drawn[k], ' ') + 1;
-        snprintf(arguments, sizeof arguments,
-                 "sweep --construction %.*s --weights %s --omega 5 --arithmetic bf16,fp16 "
-                 "--kernel structured --quiet",
-                 (int)strcspn(construction, " "), construction, path);
-        Output of_file = run(arguments);
+        Output of_file =
+            expect_run(0,
+                       "sweep --construction %.*s --weights %s --omega 5 --arithmetic bf16,fp16 "
+                       "--kernel structured --quiet",
+                       (int)strcspn(construction, " "), construction, path);
         assert_int_equal(lines(&of_file), 3);
         for (size_t i = 0; i < 6; i++) {
             cell(from, sizeof from, &of_draw, 1 + i / 3, columns[i % 3]);

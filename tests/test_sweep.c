@@ -62,8 +62,7 @@ static void expect_same_reference(const Output *a, const Output *b)
 static void textbook_reference_gives_the_same_bytes(void **state)
 {
     Output structured = run(MIXED " --reference subtract");
-    Output dense = run(MIXED " --reference-form dense");
-    assert_int_equal(dense.code, 0);
+    Output dense = expect_run(0, MIXED " --reference-form dense");
     expect_same_reference(&structured, &dense);
     for (size_t line = 1; line < lines(&dense); line += 7) {
         expect_cell(&dense, line, "reference", "subtract");
@@ -100,8 +99,7 @@ static void values_do_not_depend_on_precision(void **state)
         "construction_max", "construction_rms", "construction_rel", "rounding_max",
         "total_rms",        "hidden_max",       "score_max"};
     char x[64], y[64];
-    Output few = run(MIXED), more = run(MIXED " --precision 1600");
-    assert_int_equal(more.code, 0);
+    Output few = run(MIXED), more = expect_run(0, MIXED " --precision 1600");
     assert_int_equal(lines(&few), lines(&more));
     for (size_t line = 1; line < lines(&few); line += 5) {
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
@@ -165,8 +163,8 @@ static void omega_1e17_needs_no_3e17_bits(void **state)
 /* Where e^(-2 omega) leaves MPFR's exponents altogether there is a bound again, and no 0. */
 static void omega_1e19_is_unresolved(void **state)
 {
-    Output output = run("sweep --construction silu --omega 1e19 --n 3 --d 2 --arithmetic none");
-    assert_int_equal(output.code, 0);
+    Output output =
+        expect_run(0, "sweep --construction silu --omega 1e19 --n 3 --d 2 --arithmetic none");
     expect_cell(&output, 1, "status", "unresolved");
     assert_true(number(&output, 1, "construction_log10") < -50);
 }
@@ -191,14 +189,9 @@ static void unresolved_passes_by_its_bound(void **state)
 {
     const char *few = "sweep --construction silu --omega 1000 --n 3 --d 2 --max-bits 256 "
                       "--reference subtract --judge construction 2>/dev/null --tolerance ";
-    char line[256];
-    snprintf(line, sizeof line, "%s1e-50", few);
-    Output passes = run(line);
-    snprintf(line, sizeof line, "%s1e-200", few);
-    Output fails = run(line);
-    assert_int_equal(passes.code, 0);
+    Output passes = expect_run(0, "%s1e-50", few);
+    Output fails = expect_run(1, "%s1e-200", few);
     expect_cell(&passes, 1, "status", "unresolved");
-    assert_int_equal(fails.code, 1);
     expect_cell(&fails, 1, "status", "unresolved");
 }
 
@@ -207,13 +200,11 @@ static void a_failure_reproduces(void **state)
 {
     const char *failing = "sweep --construction fused --omega 5 --n 4 --d 3 --seed 1:3 "
                           "--tolerance 1e-12 --quiet 2>&1 >/dev/null";
-    Output output = run(failing);
-    assert_int_equal(output.code, 1);
+    Output output = expect_run(1, "%s", failing);
     char *command = strstr(output.text, "headproof sweep");
     assert_non_null(command);
     command[strcspn(command, "\n")] = '\0';
-    Output again = run(command + strlen("headproof "));
-    assert_int_equal(again.code, 1);
+    Output again = expect_run(1, "%s", command + strlen("headproof "));
     assert_int_equal(lines(&again), 2);
     expect_cell(&again, 1, "status", "fail");
 }
@@ -221,17 +212,17 @@ static void a_failure_reproduces(void **state)
 static void statuses_are_named(void **state)
 {
     /* SiLU halves its input again and again: below the format's normal range it says nothing. */
-    Output tiny = run("sweep --construction silu --n 1 --d 1 --depth 1100 --omega 20 --quiet");
-    assert_int_equal(tiny.code, 0);
+    Output tiny =
+        expect_run(0, "sweep --construction silu --n 1 --d 1 --depth 1100 --omega 20 --quiet");
     expect_cell(&tiny, 1, "status", "ok");
     expect_cell(&tiny, 1100, "status", "vacuous");
-    tiny = run("sweep --construction silu --n 1 --d 1 --depth 1100 --omega 20 --tolerance 1 "
-               "--quiet 2>/dev/null");
-    assert_int_equal(tiny.code, 1);
+    tiny =
+        expect_run(1, "sweep --construction silu --n 1 --d 1 --depth 1100 --omega 20 --tolerance 1 "
+                      "--quiet 2>/dev/null");
     /* N(0, 1) weights multiply the stream by about sqrt(D) a layer. */
-    Output huge = run("sweep --construction linear --weights normal --n 1 --d 30 --depth 450 "
+    Output huge =
+        expect_run(1, "sweep --construction linear --weights normal --n 1 --d 30 --depth 450 "
                       "--omega 1000 --quiet 2>/dev/null");
-    assert_int_equal(huge.code, 1);
     expect_cell(&huge, 450, "status", "overflow");
     expect_cell(&huge, 450, "total_max", "nan");
 }
@@ -253,14 +244,13 @@ static void min_omega_brackets(void **state)
 {
     static const char *const names[] = {"silu", "linear",      "attention",   "fused",
                                         "ffn3", "transformer", "transformer3"};
-    char line[512], text[64];
+    char text[64];
     for (size_t i = 0; i < 7; i++) {
-        snprintf(line, sizeof line,
-                 "min-omega --construction %s --n 5 --d 4 --depth 3 --tolerance 1e-20 "
-                 "--judge construction --arithmetic none --seed 1:3",
-                 names[i]);
-        Output found = run(line);
-        assert_int_equal(found.code, 0);
+        Output found =
+            expect_run(0,
+                       "min-omega --construction %s --n 5 --d 4 --depth 3 --tolerance 1e-20 "
+                       "--judge construction --arithmetic none --seed 1:3",
+                       names[i]);
         expect_cell(&found, 1, "status", "ok");
         double below = number(&found, 1, "omega_below"), min = number(&found, 1, "omega_min");
         assert_true(below < min && min - below <= 1e-6 * min);
@@ -268,12 +258,10 @@ static void min_omega_brackets(void **state)
         assert_true(number(&found, 1, "error_min") <= 1e-20);
         for (int end = 0; end < 2; end++) {
             cell(text, sizeof text, &found, 1, end == 0 ? "omega_below" : "omega_min");
-            snprintf(line, sizeof line,
-                     "sweep --construction %s --n 5 --d 4 --depth 3 --arithmetic none --seed 1:3 "
-                     "--judge construction --tolerance 1e-20 --omega %s --quiet 2>/dev/null",
-                     names[i], text);
-            Output sweep = run(line);
-            assert_int_equal(sweep.code, end == 0 ? 1 : 0);
+            expect_run(end == 0,
+                       "sweep --construction %s --n 5 --d 4 --depth 3 --arithmetic none --seed 1:3 "
+                       "--judge construction --tolerance 1e-20 --omega %s --quiet 2>/dev/null",
+                       names[i], text);
         }
     }
 }
@@ -283,8 +271,8 @@ static void min_omega_brackets(void **state)
  * meets 1e-18. */
 static void feasible_interval_in_double(void **state)
 {
-    Output found = run("min-omega --construction silu --tolerance 1e-10 --kernel structured");
-    assert_int_equal(found.code, 0);
+    Output found =
+        expect_run(0, "min-omega --construction silu --tolerance 1e-10 --kernel structured");
     double max = number(&found, 1, "omega_max"), min = number(&found, 1, "omega_min");
     assert_true(max > 2097150 && max < 2097152);
     assert_true(min > 13 && min < 14);
@@ -294,8 +282,7 @@ static void feasible_interval_in_double(void **state)
     assert_true(best > min && best < max);
     found = run("min-omega --construction silu --tolerance 1e-13 --seed 1:30 --kernel structured");
     assert_true(fabs(number(&found, 1, "omega_max") - 2047) < 2);
-    found = run("min-omega --construction silu --tolerance 1e-18");
-    assert_int_equal(found.code, 1);
+    found = expect_run(1, "min-omega --construction silu --tolerance 1e-18");
     expect_cell(&found, 1, "status", "none");
     expect_cell(&found, 1, "omega_min", "");
     assert_true(number(&found, 1, "best_error") > 1e-18);

@@ -238,12 +238,11 @@ static void min_omega_finds_the_same(void **state)
         const char *from = strstr(output.text, "omega from ");
         assert_non_null(from);
         found[all] = strtod(from + strlen("omega from "), NULL);
-        snprintf(line, sizeof line,
-                 "min-omega --weights %s/m.safetensors --construction fused --kernel structured "
-                 "--tolerance 1e-7 --judge kl --positions %s --quiet",
-                 scratch->directory, all ? "all" : "last");
-        output = run(line);
-        assert_int_equal(output.code, 0);
+        output = expect_run(
+            0,
+            "min-omega --weights %s/m.safetensors --construction fused --kernel structured "
+            "--tolerance 1e-7 --judge kl --positions %s --quiet",
+            scratch->directory, all ? "all" : "last");
         assert_true(number(&output, 1, "omega_min") == found[all]);
         assert_true(number(&output, 1, "error_min") <= 1e-7);
         assert_true(number(&output, 1, "error_below") > 1e-7);
@@ -333,10 +332,8 @@ static void parts_of_other_texts_are_refused(void **state)
         Output output = verify(scratch, line);
         assert_int_equal(output.code, 0);
     }
-    snprintf(line, sizeof line, "merge %s/1.csv %s/2.csv -o %s/m.csv 2>/dev/null",
-             scratch->directory, scratch->directory, scratch->directory);
-    Output output = run(line);
-    assert_int_equal(output.code, 2);
+    expect_run(2, "merge %s/1.csv %s/2.csv -o %s/m.csv 2>/dev/null", scratch->directory,
+               scratch->directory, scratch->directory);
 }
 
 /* One character has no token behind it, and no loss; what is printed says how windows lie. */

@@ -35,8 +35,7 @@ static void expect_info(const char *word, Tier tier)
 {
     char line[64], all[128] = "\ntiers";
     ask_for(word);
-    Output output = run("info | sed 's/  */ /g'");
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, "info | sed 's/  */ /g'");
     snprintf(line, sizeof line, "\ntier %s\n", tier_name(tier));
     assert_non_null(strstr(output.text, line));
     for (int t = 0; t < TIERS; t++) {
@@ -88,11 +87,9 @@ static void others_are_refused(void **state)
 /* As an interrupted run leaves it, in one tier; the rest of it in another. */
 static void expect_resumed(const FileFixture *fixture, const Output *whole, Tier tier)
 {
-    char line[1024];
     leave_interrupted(fixture->path, whole, whole->length * 2 / 3, 2, 0.001);
     ask_for(tier_name(tier));
-    snprintf(line, sizeof line, GRID " -o %s --resume --quiet 2>&1", fixture->path);
-    Output output = run(line);
+    Output output = expect_run(0, GRID " -o %s --resume --quiet 2>&1", fixture->path);
     expect_says(&output, 0, "");
     Output again = read_file(fixture->path);
     expect_same(&again, whole, tier_name(tier));
@@ -101,10 +98,8 @@ static void expect_resumed(const FileFixture *fixture, const Output *whole, Tier
 static void sweeps_go_on_in_another(void **state)
 {
     const FileFixture *fixture = *state;
-    char line[1024];
     ask_for(NULL);
-    snprintf(line, sizeof line, GRID " -o %s --quiet 2>&1", fixture->path);
-    Output output = run(line);
+    Output output = expect_run(0, GRID " -o %s --quiet 2>&1", fixture->path);
     expect_says(&output, 0, "");
     Output whole = read_file(fixture->path);
     for (int tier = 0; tier < TIERS; tier++) {

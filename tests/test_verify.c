@@ -32,14 +32,12 @@ static void every_bias_agrees_with_the_oracle(void **state)
         {"transformer3", "60", "6.754545385282709708314909e-52"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        char line[512];
         for (int dense = 0; dense < 2; dense++) {
-            snprintf(line, sizeof line,
-                     "sweep --weights " BIASES " --construction %s --omega %s --arithmetic none "
-                     "--reference-form %s",
-                     expected[i].construction, expected[i].omega, dense ? "dense" : "structured");
-            Output output = run(line);
-            assert_int_equal(output.code, 0);
+            Output output = expect_run(
+                0,
+                "sweep --weights " BIASES " --construction %s --omega %s --arithmetic none "
+                "--reference-form %s",
+                expected[i].construction, expected[i].omega, dense ? "dense" : "structured");
             double right = strtod(expected[i].error, NULL);
             /* Both are rounded once from far more digits, the one to twelve. */
             assert_true(fabs(number(&output, 1, "construction_max") - right) <= 5.1e-12 * right);
@@ -89,8 +87,7 @@ static void the_trained_model_keeps_its_predictions(void **state)
 /* The verdict is the exit code: at the Omega that the search names it passes, at half of it not. */
 static void a_tolerance_finds_its_omega(void **state)
 {
-    Output output = run(SOME "--tolerance 1e-9 --omega 20");
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, SOME "--tolerance 1e-9 --omega 20");
     const char *found = strstr(output.text, "omega from ");
     assert_non_null(found);
     double omega = strtod(found + strlen("omega from "), NULL);
@@ -163,10 +160,8 @@ static void the_verdict_names_its_omega(void **state)
          0},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        char line[512];
-        snprintf(line, sizeof line, "verify " MODADD " --tokens 0:52:26/1/53 %s",
-                 expected[i].arguments);
-        Output output = run(line);
+        Output output =
+            run_formatted("verify " MODADD " --tokens 0:52:26/1/53 %s", expected[i].arguments);
         expect_says(&output, expected[i].code, expected[i].verdict);
     }
 }
@@ -191,9 +186,8 @@ static void long_work_is_announced(void **state)
     assert_non_null(strstr(output.text, "headproof: 157464 inputs will take about "));
     assert_true(strstr(output.text, " min with ") != NULL ||
                 strstr(output.text, " h with ") != NULL);
-    output = run(SOME "--omega 20 --quiet 2>&1");
-    expect_says(&output, 0, "verdict: evaluated, nothing judged: no tolerance; at omega 20");
-    assert_int_equal(lines(&output), 1);
+    expect_line(0, "verdict: evaluated, nothing judged: no tolerance; at omega 20",
+                SOME "--omega 20 --quiet");
 }
 
 static double announced_hours(int threads)
@@ -332,11 +326,8 @@ static void every_axis_is_a_template(void **state)
     static const char *const lists[] = {"--reference subtract,difference", "--shrink 1,0.5",
                                         "--precision 256,320", "--kernel dense,structured"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        char line[256];
-        snprintf(line, sizeof line,
-                 "verify " MODADD " --omega 30 --tokens 0/1/53 %s | grep -c \": 1 layer\"",
-                 lists[i]);
-        Output output = run(line);
+        Output output = expect_run(
+            0, "verify " MODADD " --omega 30 --tokens 0/1/53 %s | grep -c \": 1 layer\"", lists[i]);
         if (strcmp(output.text, "2\n") != 0) {
             fail_msg("verify %s: %s", lists[i], output.text);
         }

@@ -33,10 +33,8 @@ static void word_after(char word[32], const char **text, const char *before)
 /* verify's rows of one layer at these Omegas. */
 static Output rows_at(const char *words)
 {
-    char line[512];
-    snprintf(line, sizeof line,
-             SOME "%s --quiet -o \"$TMPDIR/search.csv\" >&2; cat \"$TMPDIR/search.csv\"", words);
-    return run(line);
+    return run_formatted(
+        SOME "%s --quiet -o \"$TMPDIR/search.csv\" >&2; cat \"$TMPDIR/search.csv\"", words);
 }
 
 /* The line of the text with this in it. */
@@ -75,9 +73,8 @@ static void the_lower_end_has_two_sides(void **state)
 {
     static const char inputs[] =
         "verify " MODADD " --tokens 45/0/53 --omega %s %s \"$TMPDIR/low.csv\" %s";
-    char low[32], below[32], line[512];
-    snprintf(line, sizeof line, inputs, "20", "-o", "");
-    Output output = run(line);
+    char low[32], below[32];
+    Output output = expect_run(0, inputs, "20", "-o", "");
     const char *text = line_with(&output, "keeps every prediction");
     word_after(low, &text, "omega from ");
     word_after(below, &text, " evaluated there (");
@@ -85,8 +82,7 @@ static void the_lower_end_has_two_sides(void **state)
     assert_true(strtod(below, NULL) > 0.9989 * strtod(low, NULL));
     char both[80];
     snprintf(both, sizeof both, "%s,%s", below, low);
-    snprintf(line, sizeof line, inputs, both, "--quiet -o", " >&2; cat \"$TMPDIR/low.csv\"");
-    output = run(line);
+    output = expect_run(0, inputs, both, "--quiet -o", " >&2; cat \"$TMPDIR/low.csv\"");
     assert_true(number(&output, 1, "predictions_changed") > 0);
     expect_cell(&output, 2, "predictions_changed", "0");
 }
@@ -116,12 +112,11 @@ static void the_margin_is_the_smallest(void **state)
     static const char *const tokens[] = {"0/0/53", "0/26/53", "0/0,26/53"};
     double margin[3];
     for (size_t i = 0; i < 3; i++) {
-        char line[512];
-        snprintf(line, sizeof line,
-                 "verify " MODADD " --tokens %s --omega 20 --quiet -o \"$TMPDIR/margin.csv\" >&2; "
-                 "cat \"$TMPDIR/margin.csv\"",
-                 tokens[i]);
-        Output output = run(line);
+        Output output = expect_run(0,
+                                   "verify " MODADD
+                                   " --tokens %s --omega 20 --quiet -o \"$TMPDIR/margin.csv\" >&2; "
+                                   "cat \"$TMPDIR/margin.csv\"",
+                                   tokens[i]);
         margin[i] = number(&output, 1, "logit_margin");
     }
     assert_true(margin[0] != margin[1] && isfinite(margin[2]));
@@ -146,9 +141,8 @@ static void verdicts_end_with_their_reason(void **state)
          "; try a --tolerance; its own logits agree to "},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        char line[512];
-        snprintf(line, sizeof line, "verify " MODADD " --tokens 0/26/53 %s", expected[i].arguments);
-        Output output = run(line);
+        Output output =
+            run_formatted("verify " MODADD " --tokens 0/26/53 %s", expected[i].arguments);
         const char *verdict = strstr(output.text, "verdict: ");
         assert_non_null(verdict);
         if (strstr(verdict, expected[i].reason) == NULL ||
@@ -187,12 +181,9 @@ static void a_search_ends(void **state)
 {
     static const char *const cases[] = {"--n 2 --d 1 --tolerance 10", "--n 8 --d 6 --tolerance 3"};
     for (size_t i = 0; i < 2; i++) {
-        char line[512];
-        snprintf(line, sizeof line,
-                 "min-omega --construction silu,linear,fused,attention --arithmetic none %s",
-                 cases[i]);
-        Output output = run(line);
-        assert_int_equal(output.code, 0);
+        Output output = expect_run(
+            0, "min-omega --construction silu,linear,fused,attention --arithmetic none %s",
+            cases[i]);
         for (size_t row = 1; row <= 4; row++) {
             if (i == 0) {
                 expect_cell(&output, row, "omega_below", "");
@@ -213,13 +204,10 @@ static void a_known_failure_is_not_in_the_interval(void **state)
 {
     static const char point[] = "--construction transformer --n 4 --d 3 --seed 338 --kernel "
                                 "structured --tolerance 3.13616e-15";
-    char line[512];
-    snprintf(line, sizeof line, "min-omega %s", point);
-    Output found = run(line);
+    Output found = expect_run(0, "min-omega %s", point);
     double min = number(&found, 1, "omega_min"), max = number(&found, 1, "omega_max");
     assert_true(number(&found, 1, "evaluations_inside") >= 96);
-    snprintf(line, sizeof line, "sweep %s --omega 128.5:129:0.01 --quiet 2>/dev/null", point);
-    Output rows = run(line);
+    Output rows = expect_run(1, "sweep %s --omega 128.5:129:0.01 --quiet 2>/dev/null", point);
     for (size_t row = 1; row <= 51; row++) {
         double omega = number(&rows, row, "omega");
         bool within = omega >= min && omega <= max;

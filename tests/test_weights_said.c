@@ -266,14 +266,9 @@ static void test_tokens_asked_for(void **state)
 
 static Output run_on(const Given *given, const char *before, const char *after, int code)
 {
-    char line[1024], path[SCRATCH_PATH];
+    char path[SCRATCH_PATH];
     scratch_path(path, &given->scratch, "three.safetensors");
-    snprintf(line, sizeof line, "%s %s %s", before, path, after);
-    Output output = run(line);
-    if (output.code != code) {
-        fail_msg("%s: exit code %d", line, output.code);
-    }
-    return output;
+    return expect_run(code, "%s %s %s", before, path, after);
 }
 
 /* min-omega is about all inputs, unless some are chosen: verify agrees on either side of it. */

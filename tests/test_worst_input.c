@@ -229,7 +229,7 @@ static void search_clear(Search *search)
 
 static double omega_proven(const Subject *subject)
 {
-    char line[1024], flags[512];
+    char flags[512];
     size_t used = 0;
     for (const char *c = subject->flags; *c != '\0' && used + 2 < sizeof flags; c++) {
         if (*c == '(' || *c == ')') {
@@ -238,9 +238,7 @@ static double omega_proven(const Subject *subject)
         flags[used++] = *c;
     }
     flags[used] = '\0';
-    snprintf(line, sizeof line, "guarantee %s --tolerance 1e-9 --format csv", flags);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, "guarantee %s --tolerance 1e-9 --format csv", flags);
     double omega = number(&output, 1, "omega");
     return omega;
 }

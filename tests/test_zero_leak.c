@@ -126,8 +126,7 @@ static void leaks_are_zero_from_there(void **state)
 /* docs/omega.md, (Z7): half of 746 or 104, and of what a score may be. */
 static void bits_that_do_not_change_are_said(void **state)
 {
-    Output output = run(MODADD "--tolerance 1e-9 --arithmetic f64,f32,bf16,fp16");
-    assert_int_equal(output.code, 0);
+    Output output = expect_run(0, MODADD "--tolerance 1e-9 --arithmetic f64,f32,bf16,fp16");
     assert_int_equal(lines(&output), 5);
     assert_true(fabs(number(&output, 1, "zero_leak_omega") - 381.4) < 0.1);
     assert_true(fabs(number(&output, 2, "zero_leak_omega") - 61.8) < 0.1);
