@@ -102,12 +102,6 @@ static int shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
     return fclose(stream) != 0 ? -1 : status;
 }
 
-/* Cells have "<" already: what is left to say is that digits are not proven. */
-static const char *planned_alone(const char *bounds)
-{
-    return bounds_has(bounds, BOUNDS_PLANNED) ? BOUNDS_PLANNED : "";
-}
-
 static size_t find(const FormatTable *table, const char *name)
 {
     size_t i = 0;
@@ -140,11 +134,7 @@ static int shelf_row(FormatTable *table, const FormatCell *cells)
     take_sizes(&shelf->sizes, table, cells);
     for (size_t i = 0; i < table->count && status == 0; i++) {
         bool number = !table->columns[i].text && format_is_number(cells[i].text);
-        FormatCell cell = cells[i];
-        if (!table->whole && strcmp(table->columns[i].name, BOUNDS_COLUMN) == 0) {
-            cell.text = planned_alone(cell.text);
-        }
-        status = shelf_add(shelf, &cell, number);
+        status = shelf_add(shelf, &cells[i], number);
     }
     return status;
 }
@@ -234,7 +224,7 @@ static bool is_one_stack(const FormatTable *table)
 }
 
 /* Keys that vary, of a row that is alone those that every command says, of a stack that is alone
- * its Omega, and figures. */
+ * its Omega, and figures; bounds have "<" before them. */
 static bool is_chosen(const FormatTable *table, size_t column, Norm norm)
 {
     const char *name = table->columns[column].name;
@@ -251,7 +241,7 @@ static bool is_chosen(const FormatTable *table, size_t column, Norm norm)
         bool own = axis == AXIS_OMEGA && is_one_stack(table);
         return table->rows == 1 ? said : own || varies(table, column);
     }
-    return column_is_seen(name, norm);
+    return strcmp(name, BOUNDS_COLUMN) != 0 && column_is_seen(name, norm);
 }
 
 static size_t line_width(FILE *file)

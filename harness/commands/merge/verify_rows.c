@@ -316,7 +316,6 @@ static int write_row(Join *join)
         bool most = judged_of(&rows[i]) == judged_of(worst);
         bool bound = most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2));
         row.cells[VERIFY_JUDGED_LOG2].bound = row.cells[VERIFY_JUDGED_LOG2].bound || bound;
-        row.planned = row.planned || cell_is_bound(&rows[i], BOUNDS_PLANNED);
         inputs += count_of(&rows[i], VERIFY_INPUTS);
         status = status_of(&rows[i]) < status ? status_of(&rows[i]) : status;
     }

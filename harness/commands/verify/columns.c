@@ -98,7 +98,6 @@ static void write_bounds(FILE *file, const VerifyRow *row)
         bounds_take(&list, verify_column(column),
                     row->cells[column].bound ? CELL_BOUND : CELL_VALUE);
     }
-    bounds_take(&list, BOUNDS_PLANNED, row->planned ? CELL_BOUND : CELL_VALUE);
 }
 
 int verify_row_write(FILE *file, const VerifyRow *row)

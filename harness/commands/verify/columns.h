@@ -56,14 +56,13 @@ int verify_write_header(FILE *file, const RunOptions *run);
 int verify_write_key(FILE *file, const Verify *verify);
 
 /* The cells of a row behind them, each as text; what is not set is blank.  bound: it is only that;
- * planned: of merged rows one is that was not proven, of an earlier version; failed: memory was
- * short for a cell. */
+ * failed: memory was short for a cell. */
 typedef struct {
     struct {
         char text[CELL_TEXT];
         bool bound;
     } cells[VERIFY_COLUMNS];
-    bool planned, failed;
+    bool failed;
 } VerifyRow;
 
 void verify_row_count(VerifyRow *row, size_t column, size_t value);

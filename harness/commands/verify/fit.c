@@ -27,6 +27,8 @@ enum { TRIAL_SHARE = 64, TRIAL_WORTH = 32 };
 /* Less than this is not announced. */
 #define SAID_SECONDS 5.0
 
+#define GIB 0x1p30
+
 /* Bytes that are kept of every input, whatever does not fit. */
 static double fixed_bytes(const Verify *verify)
 {
@@ -77,20 +79,22 @@ static double lap(double *start)
     return *start - before;
 }
 
-static bool time_search(InputCost *cost, Verify *verify, size_t i, Shared *shared, Point *point,
-                        double *start)
+/* What a search asks of an input, from now on. */
+static bool time_search(InputCost *cost, Verify *verify, size_t i, const Shared *shared,
+                        const Point *point)
 {
+    double start = clock_seconds();
     bool ok = true;
     if (point_judges_rows(point)) {
         mpfr_t worst;
         mpfr_init2(worst, REF_CELL_BITS);
         ok = point_worst_error(worst, shared, point) == EVALUATE_OK;
         mpfr_clear(worst);
-        cost->judged = lap(start);
+        cost->judged = lap(&start);
     }
     if (ok && verify->has_logits) {
         ok = logits_compare(&verify->logits, i, shared, point);
-        cost->last = lap(start);
+        cost->last = lap(&start);
         cost->judged = point_judges_rows(point) ? cost->judged : cost->last;
     }
     return ok;
@@ -112,7 +116,7 @@ static bool time_input(InputCost *cost, Verify *verify, size_t i)
         ok = verify_input(&passed, verify, i, shared, &point);
     }
     cost->rows = lap(&start);
-    ok = ok && time_search(cost, verify, i, shared, &point, &start);
+    ok = ok && time_search(cost, verify, i, shared, &point);
     shared_clear(shared);
     return ok;
 }
@@ -200,13 +204,12 @@ static const char *fewer(const Verify *verify)
 
 static void say_logits(const Verify *verify)
 {
-    const double gib = 1024.0 * 1024 * 1024;
     const Logits *logits = &verify->logits;
     if (verify->has_logits && logits->rows > 1) {
         double bytes = verify->ensemble.threads * logits_work_bytes(logits) +
                        (double)verify->ensemble.kept * logits_kept_bytes(logits);
         fprintf(stderr, "headproof: up to %zu positions an input, of %zu logits each: %.2g GiB\n",
-                logits->rows, logits->unembedding.classes, bytes / gib);
+                logits->rows, logits->unembedding.classes, bytes / GIB);
     }
 }
 
@@ -225,7 +228,6 @@ static double bytes_at_once(const Verify *verify)
 
 static void say_ahead(const Verify *verify, double total)
 {
-    const double gib = 1024.0 * 1024 * 1024;
     const Ensemble *ensemble = &verify->ensemble;
     const Inputs *inputs = &verify->inputs;
     double seconds = total / ensemble->threads;
@@ -237,7 +239,7 @@ static void say_ahead(const Verify *verify, double total)
             "headproof: %zu input%s will take about %s with %d thread%s, and %.2g GiB "
             "beside the weights%s\n",
             inputs->count, inputs->count == 1 ? "" : "s", duration_print(text, seconds),
-            ensemble->threads, ensemble->threads == 1 ? "" : "s", bytes_at_once(verify) / gib,
+            ensemble->threads, ensemble->threads == 1 ? "" : "s", bytes_at_once(verify) / GIB,
             *inputs->of != '\0' ? ": a sample; --tokens LIST/LIST/... chooses others" : "");
     say_logits(verify);
 }
@@ -308,12 +310,11 @@ void verify_foretell(Verify *verify)
 
 int verify_predict(Verify *verify)
 {
-    const double gib = 1024.0 * 1024 * 1024;
     double room = memory_room(verify->options->memory), fixed = fixed_bytes(verify);
     if (fixed > room) {
         fprintf(stderr, "headproof: %s: %zu input%s %.3g GiB, %.3g GiB may be used: %s\n",
                 verify->template->source->path, verify->inputs.count,
-                verify->inputs.count == 1 ? " needs" : "s need", fixed / gib, room / gib,
+                verify->inputs.count == 1 ? " needs" : "s need", fixed / GIB, room / GIB,
                 fewer(verify));
         return 2;
     }

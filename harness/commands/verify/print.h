@@ -1,5 +1,7 @@
 /*
  * What `headproof verify` says, and the rows of its CSV.
+ *
+ * Umbrella header: for template.c, too, which makes the verdict of one template.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_PRINT_H
@@ -33,6 +35,12 @@ typedef struct {
     size_t sampled; /* inputs of a sample, of `of` (see Inputs); 0: they are none */
     char of[sizeof((Inputs *)0)->of];
 } Verdict;
+
+/* Of template.c.  Everything but Omega is the same; every Omega that the grid has for the template,
+ * then the searches: 0, or an exit code after a message. */
+bool verify_same_template(const Point *a, const Point *b);
+int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
+    __attribute__((warn_unused_result));
 
 /* A line without its end. */
 Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *verdict);

@@ -2,6 +2,7 @@
  * The insides of `headproof verify` (private to it): a trained model over all its inputs.
  *
  *   verify.c   the command: options, templates, the verdict
+ *   template.c  one template
  *   inputs.c   on what
  *   run.c      what is evaluated
  *   fit.c      what fits, and how long it will take
