@@ -112,7 +112,7 @@ static unsigned make_call(Call *call, const SaidModel *model, size_t turn, Decis
     }
     put_model(call, model, takes, decisions);
     if ((takes & FORM) != 0 && decide(decisions, 4) == 0) {
-        put(call, "--form");
+        put(call, "--network");
         put(call, "three");
     }
     if ((takes & ONE) != 0 && model->tuples) {

@@ -691,7 +691,7 @@ def decorate(model, source, normed, d, n):
         if model["mask"] == "none":
             model["flags"] += ["--normalize-bias-row", "no"]
     if model["three"]:
-        model["flags"] += ["--form", "three"]
+        model["flags"] += ["--network", "three"]
     if (model["three"] or kind == "linear") and source.random() < 0.5:
         model["flags"] += ["--head-rank", str(source.randint(1, 3))]
     if model["activation"] == "gelu" and kind in ("ffn", "transformer", "silu"):

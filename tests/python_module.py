@@ -363,7 +363,7 @@ def a_converted_model_gives_the_model_s_answers():
 
 # Of export and of convert: every kind of score, value, norm and mask that a file may have.
 REWRITTEN = [
-    ("transformer --d-head 4 --mask causal --normalization layernorm", "--form three"),
+    ("transformer --d-head 4 --mask causal --normalization layernorm", "--network three"),
     ("transformer --d-head 0 --normalization rmsnorm --normalization-place post", ""),
     ("transformer --d-head 4 --normalization layernorm", "--normalize-bias-row no"),
     ("transformer --d-head 3 --scale 1/sqrt(d_head) --activation gelu", "--gelu 4"),

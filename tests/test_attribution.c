@@ -500,7 +500,8 @@ static void every_logit_is_a_sum(void **state)
 {
     static Total totals[INPUTS * 53];
     for (int form = 0; form < 2; form++) {
-        Output output = table(form == 0 ? "--logits all --threads 2" : "--logits all --form three");
+        Output output =
+            table(form == 0 ? "--logits all --threads 2" : "--logits all --network three");
         /* three sublayers: the clear is in the second linear head, b1 and b2 are of linear heads */
         read_table(totals, &output, 53, form == 0 ? 1 + 3 * ROWS : 1 + 6 * ROWS);
     }

@@ -50,8 +50,8 @@ static void make_files(char model[512], char converted[512], const How *how)
         "--bias random --mask %s --omega 20 --quiet -o %s",
         how->mask, model);
     run_quietly(line);
-    snprintf(line, sizeof line, "convert %s --form %s --omega %s --penalty %s --quiet -o %s", model,
-             how->form, how->omega, how->penalty, converted);
+    snprintf(line, sizeof line, "convert %s --network %s --omega %s --penalty %s --quiet -o %s",
+             model, how->form, how->omega, how->penalty, converted);
     run_quietly(line);
 }
 
@@ -306,7 +306,7 @@ static void python_assumes_nothing(void **state)
 }
 
 #define TWO_FORMS                                                                                  \
-    "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form three "                       \
+    "convert cases/models/modadd53-silu.safetensors -o /tmp/x --network three "                    \
     "--construction transformer"
 
 static void bad_conversions_are_refused(void **state)
@@ -323,7 +323,7 @@ static void bad_conversions_are_refused(void **state)
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x.pt --omega 20",
         "convert cases/models/modadd53-silu.safetensors -o /no/such/x.safetensors",
         "convert cases/models/modadd53-silu.safetensors -o /tmp/x --omega 5,6",
-        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --form four",
+        "convert cases/models/modadd53-silu.safetensors -o /tmp/x --network four",
         TWO_FORMS};
     expect_refused(bad, sizeof bad / sizeof *bad, 1);
 }

@@ -238,8 +238,9 @@ static void a_conversion_has_the_same_bytes(void **state)
     expect_the_same(CONVERSION "--n 3 --layout shared --gelu 2");
     expect_the_same(CONVERSION "--n 3 --gelu 1 --weights-rounded yes --score-scale 0.5");
     expect_the_same("convert $p/cases/models/modadd53-silu.safetensors --omega 20 --quiet");
-    expect_the_same("convert $p/cases/models/modadd53-silu.safetensors --omega 20 --quiet "
-                    "--form three --layout shared --mask pseudo-band --band 2 --weight-noise 1e-6");
+    expect_the_same(
+        "convert $p/cases/models/modadd53-silu.safetensors --omega 20 --quiet "
+        "--network three --layout shared --mask pseudo-band --band 2 --weight-noise 1e-6");
 #undef CONVERSION
     shell("$h export --construction transformer --n 3 --d 16 --d-ff 40 --heads 2 --d-head 8 "
           "--depth 4 --bias random --normalization layernorm --normalization-place post --omega 9 "

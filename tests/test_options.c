@@ -197,6 +197,20 @@ static void values_are_found_by_their_whole_name(void **state)
     assert_string_equal(text, "max");
 }
 
+#define VERIFIED                                                                                   \
+    "$h verify $p/cases/models/modadd53-silu.safetensors --tokens 1/3/53 --omega 20 -q -o "
+
+/* An old name is the flag's, with a word. */
+static void old_names_are_taken(void **state)
+{
+    expect_shell(VERIFIED "a.csv --network three 2>a; " VERIFIED
+                          "b.csv --form three 2>b; cmp a.csv b.csv && diff a b",
+                 1, "headproof: --form is --network now\n");
+    expect_shell(VERIFIED "c.csv --form=three --network three", 2, "expected the flag once");
+    expect_shell(VERIFIED "c.csv --form four", 2, "--network: token \'four\'");
+    expect_shell("$h sweep --form three", 2, "expected a flag of sweep, which has no --network");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +222,7 @@ int main(void)
         SHELL_TEST(shards_need_not_be_told_the_same),
         SHELL_TEST(shards_without_reference_keep_their_verdict),
         SHELL_TEST(pictures_see_one_value),
+        SHELL_TEST(old_names_are_taken),
         cmocka_unit_test(defaults_hang_on_the_row),
         cmocka_unit_test(values_are_found_by_their_whole_name),
     };

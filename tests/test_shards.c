@@ -181,7 +181,7 @@ static void merged_verdicts_are_one_runs(void **state)
     } runs[] = {{"--tolerance 1e-2", 0},
                 {"--tolerance 1e-6", 1},
                 {"--tolerance 1e-13 --judge rounding --norm rel", 0},
-                {"--form three --shrink 0.9,1", 0},
+                {"--network three --shrink 0.9,1", 0},
                 {"--reference subtract --max-bits 64", 0}}; /* bounds */
     make_model();
     for (size_t i = 0; i < (SMALL_GRIDS ? 2 : sizeof runs / sizeof *runs); i++) {
@@ -205,7 +205,7 @@ static void changed_predictions_add_up(void **state)
     make_model();
     expect_shell(
         "for i in 1/2 2/2 1/1; do $h verify model.safetensors --tokens "
-        "0:52:26/0:52:52/53 --form three --omega 0.01 -q --shard $i -o s${i%/*}${i#*/}.csv; "
+        "0:52:26/0:52:52/53 --network three --omega 0.01 -q --shard $i -o s${i%/*}${i#*/}.csv; "
         "done; cut -d, -f19 s12.csv s22.csv | grep -c ^[1-9]",
         0, "2\n");
     expect_shell("$h merge s12.csv s22.csv -o all.csv; cmp s11.csv all.csv && "

@@ -47,7 +47,7 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define TEXTS                                                                                      \
     (BIT(FLAG_TOKENS_FILE) | BIT(FLAG_TEXT) | BIT(FLAG_CHARACTERS) | BIT(FLAG_WINDOW) |            \
      BIT(FLAG_STRIDE) | BIT(FLAG_POSITIONS))
-#define OF_MODELS (EVALUATES | OUTPUT | THREADS | BIT(FLAG_FORM))
+#define OF_MODELS (EVALUATES | OUTPUT | THREADS | BIT(FLAG_NETWORK))
 
 /* Sets of axes. */
 #define EVALUATED (ROLE_MACHINE | ROLE_REFERENCE | ROLE_JUDGED)
@@ -203,7 +203,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
          .own_count = 2,
          .why_not = "does not depend on",
          .flags = EVERY | TABLE | REPORTED | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS) |
-                  BIT(FLAG_FORM) | BIT(FLAG_INPUT_NORM),
+                  BIT(FLAG_NETWORK) | BIT(FLAG_INPUT_NORM),
          .proves_omega = true},
     [COMMAND_COST] = {.name = "cost",
                       .summary = "heads, widths, parameters and arithmetic, before and after",

@@ -41,7 +41,7 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
 {
     CandidateList list = {.sources = &grid->sources, .flags = run->model};
     list.flags.room = command->layers ? memory_room(run->memory) : 0;
-    list.three = run->form != NULL && strcmp(run->form, "three") == 0;
+    list.three = run->network != NULL && strcmp(run->network, "three") == 0;
     int status = 0;
     for (size_t i = 0; i < sections->count && status == 0; i++) {
         status = expand_section(&list, &sections->sections[i], flags, command);
@@ -193,12 +193,12 @@ static int check_certify(const Grid *grid)
     return 0;
 }
 
-static int check_form(const Section *flags, const RunOptions *run)
+static int check_network(const Section *flags, const RunOptions *run)
 {
-    bool twice = run->form != NULL && flags->settings[AXIS_CONSTRUCTION].given;
-    return twice
-               ? complain((Origin){.flag = "form"}, run->form, "expected --form or --construction")
-               : 0;
+    bool twice = run->network != NULL && flags->settings[AXIS_CONSTRUCTION].given;
+    return twice ? complain((Origin){.flag = "network"}, run->network,
+                            "expected --network or --construction")
+                 : 0;
 }
 
 /* Flags about weights files need one, and a tolerance for a witness needs a witness. */
@@ -262,7 +262,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     status = status != 0
                  ? status
                  : read_operands(&sections, &flags, command, run, arguments + operand, count);
-    status = status != 0 ? status : check_form(&flags, run);
+    status = status != 0 ? status : check_network(&flags, run);
     status = status != 0 ? status : expand(grid, &sections, &flags, command, run);
     note_listed(grid, &sections, &flags);
     status = status != 0 ? status : check_model_flags(grid, run);

@@ -51,7 +51,7 @@ typedef struct RunOptions {
     const char *text, *characters;
     size_t window, stride; /* --window, --stride, of those; 0: as standard */
     const char *positions; /* --positions: see models/positions.h; or NULL */
-    const char *form;      /* --form, of models: fused or three; or NULL */
+    const char *network;   /* --network, of models: fused or three; or NULL */
     const char *layout;    /* --layout, of convert: plain or shared; or NULL */
     const char *by;        /* --by, of attribute: head, sublayer or kind; or NULL */
     const char *logits;    /* --logits, of attribute: all or predicted; or NULL */

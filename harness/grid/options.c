@@ -18,7 +18,7 @@
 /* What getopt_long calls a long flag: not a letter. */
 enum { LONG_FLAG = 1000 };
 
-static const char *const forms[] = {"fused", "three", NULL};
+static const char *const networks[] = {"fused", "three", NULL};
 static const char *const layouts[] = {"plain", "shared", NULL};
 static const char *const units[] = {"head", "sublayer", "kind", NULL};
 static const char *const colors[] = {"auto", "always", "never", NULL};
@@ -57,7 +57,8 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                       .help = "tokens and what the model itself answered: docs/models.md"},
     [FLAG_WITNESS_TOLERANCE] = {"witness-tolerance", "T",
                                 .help = "how far answers may be from a witness"},
-    [FLAG_FORM] = {"form", "FORM", "fused or three sublayers a network", .words = forms},
+    [FLAG_NETWORK] = {"network", "FORM", "a network as one fused sublayer or as three",
+                      .words = networks},
     [FLAG_LAYOUT] = {"layout", "LAYOUT",
                      "plain, the default: matrices of every head; shared: what heads share once",
                      .words = layouts},
@@ -134,8 +135,15 @@ bool command_takes_flag(const CommandInfo *command, Flag flag)
     return (command->flags & ((uint64_t)1 << flag)) != 0;
 }
 
-/* The axes, in order, then the other flags. */
-static void fill_options(struct option options[AXIS_COUNT + FLAG_COUNT + 1])
+/* What flags were called before, which is taken with a word on stderr. */
+static const struct {
+    const char *name;
+    Flag flag;
+} flags_before[] = {{"form", FLAG_NETWORK}};
+enum { FLAGS_BEFORE = sizeof flags_before / sizeof *flags_before };
+
+/* The axes, in order, then the other flags, then their names before. */
+static void fill_options(struct option options[AXIS_COUNT + FLAG_COUNT + FLAGS_BEFORE + 1])
 {
     struct option *next = options;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
@@ -146,7 +154,22 @@ static void fill_options(struct option options[AXIS_COUNT + FLAG_COUNT + 1])
         int argument = info->argument != NULL ? required_argument : no_argument;
         *next++ = (struct option){info->name, argument, NULL, LONG_FLAG};
     }
+    for (size_t i = 0; i < FLAGS_BEFORE; i++) {
+        *next++ = (struct option){flags_before[i].name, required_argument, NULL, LONG_FLAG};
+    }
     *next = (struct option){0};
+}
+
+/* The flag of an option behind the axes. */
+static Flag flag_of_option(size_t index)
+{
+    if (index < AXIS_COUNT + FLAG_COUNT) {
+        return (Flag)(index - AXIS_COUNT);
+    }
+    Flag flag = flags_before[index - AXIS_COUNT - FLAG_COUNT].flag;
+    fprintf(stderr, "headproof: --%s is --%s now\n",
+            flags_before[index - AXIS_COUNT - FLAG_COUNT].name, flag_info(flag)->name);
+    return flag;
 }
 
 static int unknown_flag(const Reader *reader, const char *token)
@@ -397,7 +420,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_COLOR: return read_word(&run->color, flag, text);
-    case FLAG_FORM: return read_word(&run->form, flag, text);
+    case FLAG_NETWORK: return read_word(&run->network, flag, text);
     case FLAG_LAYOUT: return read_word(&run->layout, flag, text);
     case FLAG_BY: return read_word(&run->by, flag, text);
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);
@@ -444,7 +467,7 @@ static int read_long(Reader *reader, char **arguments, const char *name, size_t 
         Origin origin = {.flag = name};
         return setting_read(reader->flags, (Axis)index, reader->command, origin, optarg);
     }
-    return read_flag(reader, (Flag)(index - AXIS_COUNT), optarg);
+    return read_flag(reader, flag_of_option(index), optarg);
 }
 
 /* What getopt_long could not read: an unknown flag, a value missing, or one too many. */
@@ -469,7 +492,7 @@ static int reject(const Reader *reader, char **arguments, const struct option *o
 int options_read(Section *flags, RunOptions *run, int *operand, const CommandInfo *command,
                  int argc, char **arguments)
 {
-    struct option options[AXIS_COUNT + FLAG_COUNT + 1];
+    struct option options[AXIS_COUNT + FLAG_COUNT + FLAGS_BEFORE + 1];
     Reader reader = {.flags = flags, .run = run, .command = command};
     int status = 0;
     fill_options(options);

@@ -28,7 +28,7 @@ typedef enum {
     FLAG_WINDOW,
     FLAG_STRIDE,
     FLAG_POSITIONS, /* the last */
-    FLAG_FORM,
+    FLAG_NETWORK,
     FLAG_LAYOUT,
     FLAG_RESUME,
     FLAG_CHECKPOINT,

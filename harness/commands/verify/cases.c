@@ -139,7 +139,7 @@ void verify_print_command(FILE *file, const void *row, const RunOptions *run)
     print_count(file, "window", run->window);
     print_count(file, "stride", run->stride);
     print_flag(file, "positions", run->positions);
-    print_flag(file, "form", run->form);
+    print_flag(file, "network", run->network);
     fputs(run->every_input ? " --every-input" : "", file);
     bound_print_input_norm(file, run);
     if (run->shards > 0) {
