@@ -95,6 +95,23 @@ void expect_finding(CheckFixture *f, size_t row, const char *column, const char 
     }
 }
 
+void expect_cells(CheckFixture *f, size_t row, const char *column, const char *obtained,
+                  const char *baseline, const char *reason)
+{
+    if (obtained != NULL) {
+        set_text(&f->check.obtained, row, column, obtained);
+    }
+    if (baseline != NULL) {
+        set_text(&f->check.baseline, row, column, baseline);
+    }
+    if (reason != NULL) {
+        expect_finding(f, row, column, reason);
+    } else {
+        assert_true(judge(f));
+    }
+    again(f);
+}
+
 void seal_table(const char *path)
 {
     char name[SCRATCH_PATH + 8], text[32];

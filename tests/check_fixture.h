@@ -37,6 +37,11 @@ bool judge(CheckFixture *f);
 /* It has one finding, in that row and column (or NULL), for that reason. */
 void expect_finding(CheckFixture *f, size_t row, const char *column, const char *reason);
 
+/* With these cells (NULL: as they are) it passes where reason is NULL, and has that finding else;
+ * then tables are equal again. */
+void expect_cells(CheckFixture *f, size_t row, const char *column, const char *obtained,
+                  const char *baseline, const char *reason);
+
 /* Makes the sidecar of the table at path, or a new one, say that its bytes are as they were
  * saved. */
 void seal_table(const char *path);

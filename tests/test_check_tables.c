@@ -17,14 +17,25 @@
 
 /* ---- Rows and columns ------------------------------------------------------------------------ */
 
+/* It has so many findings, the first for that reason. */
+static void expect_findings(CheckFixture *f, size_t count, const char *first)
+{
+    assert_false(judge(f));
+    assert_int_equal(f->check.finding_count, count);
+    assert_string_equal(f->check.findings[0].reason, first);
+}
+
+static void expect_two(CheckFixture *f, const char *first, const char *second)
+{
+    expect_findings(f, 2, first);
+    assert_string_equal(f->check.findings[1].reason, second);
+}
+
 static void a_stale_row_is_missing_and_a_new_one_unknown(void **state)
 {
     CheckFixture *f = *state;
     set_text(&f->check.baseline, ATTENTION, "seed", "2");
-    assert_false(judge(f));
-    assert_int_equal(f->check.finding_count, 2);
-    assert_string_equal(f->check.findings[0].reason, "a row that the baseline does not have");
-    assert_string_equal(f->check.findings[1].reason, "a row that is missing");
+    expect_two(f, "a row that the baseline does not have", "a row that is missing");
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(f->check.findings[i].row, ATTENTION);
         assert_true(isinf(f->check.findings[i].excess));
@@ -57,10 +68,7 @@ static void fewer_rows_are_named(void **state)
     expect_finding(f, ROWS - 1, NULL, "a row that the baseline does not have");
     again(f);
     f->check.obtained.rows--;
-    assert_false(judge(f));
-    assert_int_equal(f->check.finding_count, 2);
-    assert_string_equal(f->check.findings[0].reason, "rows of the grid that were not obtained");
-    assert_string_equal(f->check.findings[1].reason, "a row that is missing");
+    expect_two(f, "rows of the grid that were not obtained", "a row that is missing");
     again(f);
     f->check.baseline.rows = 0;
     assert_false(judge(f));
@@ -83,24 +91,20 @@ static void a_grid_without_points_does_not_pass(void **state)
 static void keys_occur_once(void **state)
 {
     CheckFixture *f = *state;
-    for (size_t c = 0; c < f->check.baseline.columns; c++) {
-        const char *name = csv_name(&f->check.baseline, c);
-        set_text(&f->check.baseline, SILU + 1, name, text_at(&f->check.baseline, SILU, name));
+    for (int i = 0; i < 2; i++) {
+        Csv *csv = i == 0 ? &f->check.baseline : &f->check.obtained;
+        for (size_t c = 0; c < csv->columns; c++) {
+            const char *name = csv_name(csv, c);
+            set_text(csv, SILU + 1, name, text_at(csv, SILU, name));
+        }
+        if (i == 0) {
+            expect_two(f, "a row that the baseline does not have",
+                       "a key that an earlier row of the baseline has");
+        } else {
+            expect_two(f, "a row that is missing", "a key that an earlier row has");
+        }
+        again(f);
     }
-    assert_false(judge(f));
-    assert_int_equal(f->check.finding_count, 2);
-    assert_string_equal(f->check.findings[0].reason, "a row that the baseline does not have");
-    assert_string_equal(f->check.findings[1].reason,
-                        "a key that an earlier row of the baseline has");
-    again(f);
-    for (size_t c = 0; c < f->check.obtained.columns; c++) {
-        const char *name = csv_name(&f->check.obtained, c);
-        set_text(&f->check.obtained, SILU + 1, name, text_at(&f->check.obtained, SILU, name));
-    }
-    assert_false(judge(f));
-    assert_int_equal(f->check.finding_count, 2);
-    assert_string_equal(f->check.findings[0].reason, "a row that is missing");
-    assert_string_equal(f->check.findings[1].reason, "a key that an earlier row has");
 }
 
 static void columns_are_matched_by_name(void **state)
@@ -108,18 +112,14 @@ static void columns_are_matched_by_name(void **state)
     CheckFixture *f = *state;
     Csv *baseline = &f->check.baseline;
     baseline->cells[csv_find(baseline, "total_rms")] = "total_median";
-    assert_false(judge(f));
-    assert_int_equal(f->check.finding_count, 1);
-    assert_string_equal(f->check.findings[0].reason, "a column that is missing");
+    expect_findings(f, 1, "a column that is missing");
     assert_string_equal(f->check.findings[0].column, "total_median");
     assert_int_equal(f->check.mention_count, 1);
     assert_non_null(strstr(f->check.mentions[0], "total_rms"));
     again(f);
     f->check.obtained.cells[csv_find(&f->check.obtained, "total_rms")] = "median";
     f->check.baseline.cells[csv_find(&f->check.baseline, "total_rms")] = "median";
-    assert_false(judge(f));
-    assert_int_equal(f->check.finding_count, ROWS);
-    assert_string_equal(f->check.findings[0].reason, "a column without a rule");
+    expect_findings(f, ROWS, "a column without a rule");
 }
 
 static void a_row_that_compares_nothing_does_not_pass(void **state)
@@ -208,9 +208,7 @@ static void a_tolerance_counts_beside_a_baseline(void **state)
     f->grid.points[0].tolerance = 1e-9;
     f->grid.points[0].judge = ERROR_TOTAL;
     f->grid.points[0].norm = NORM_MAX;
-    assert_false(judge(f));
-    assert_int_equal(f->check.finding_count, 2);
-    assert_string_equal(f->check.findings[0].reason, "above the tolerance");
+    expect_findings(f, 2, "above the tolerance");
     assert_string_equal(f->check.findings[0].column, "total_max");
 }
 
