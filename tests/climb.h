@@ -4,17 +4,9 @@
 #ifndef HEADPROOF_TESTS_CLIMB_H
 #define HEADPROOF_TESTS_CLIMB_H
 
+#include "drawn_numbers.h"
+
 #include <stddef.h>
-#include <stdint.h>
-
-/* What the two next draw from; a search that is to be repeated sets it. */
-extern uint64_t drawn_numbers;
-
-/* Uniform in (-1, 1). */
-double drawn_uniform(void);
-
-/* Uniform below limit. */
-size_t drawn_below(size_t limit);
 
 typedef struct {
     void *input; /* [size] bytes */

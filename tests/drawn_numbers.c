@@ -1,7 +1,20 @@
 /*
- * Numbers drawn for operations that are to agree with MPFR's at all precisions.
+ * Numbers that are drawn: doubles, and numbers of all precisions.
  */
 #include "drawn_numbers.h"
+
+uint64_t drawn_numbers = 27;
+
+double drawn_uniform(void)
+{
+    drawn_numbers = drawn_numbers * 6364136223846793005 + 1442695040888963407;
+    return (double)(int64_t)(drawn_numbers & ~(uint64_t)2047) * 0x1p-63;
+}
+
+size_t drawn_below(size_t limit)
+{
+    return (size_t)((drawn_uniform() + 1) / 2 * (double)limit) % limit;
+}
 
 void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs)
 {

@@ -1,5 +1,5 @@
 /*
- * Numbers drawn for operations that are to agree with MPFR's at all precisions.
+ * Numbers that are drawn: doubles, and numbers of all precisions.
  */
 #ifndef HEADPROOF_TESTS_DRAWN_NUMBERS_H
 #define HEADPROOF_TESTS_DRAWN_NUMBERS_H
@@ -8,6 +8,16 @@
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* What the two next draw from; a test that is to be the same alone sets it. */
+extern uint64_t drawn_numbers;
+
+/* Uniform in (-1, 1). */
+double drawn_uniform(void);
+
+/* Uniform below limit. */
+size_t drawn_below(size_t limit);
 
 /* x in (-1, 1) of any bits, or of runs of ones and zeros; not 0. */
 void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs);

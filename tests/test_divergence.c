@@ -4,6 +4,7 @@
  * moved by as much; and what is no number, or too small to see.
  */
 #include "../reference/logits/divergence.h"
+#include "drawn_numbers.h"
 #include "unit.h"
 
 #include <math.h>
@@ -18,15 +19,7 @@ typedef struct {
     mpfr_t zero;
     RefSoftmax *softmax;
     RefCell kl, loss;
-    uint64_t state;
 } Fixture;
-
-/* In [-1, 1), by a generator of the test's own. */
-static double draw(Fixture *f)
-{
-    f->state = f->state * 6364136223846793005U + 1442695040888963407U;
-    return (double)(int64_t)f->state * 0x1p-63;
-}
 
 static int set_up(void **state)
 {
@@ -41,7 +34,7 @@ static int set_up(void **state)
     ref_cell_init(&f->loss, DIGITS);
     f->softmax = ref_softmax_make(CLASSES);
     assert_non_null(f->softmax);
-    f->state = 7;
+    drawn_numbers = 7;
     *state = f;
     return 0;
 }
@@ -64,8 +57,8 @@ static int tear_down(void **state)
 static void draw_logits(Fixture *f, double spread, long exponent)
 {
     for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_set_d(f->z[k], spread * draw(f), MPFR_RNDN);
-        mpfr_set_d(f->d[k], draw(f), MPFR_RNDN);
+        mpfr_set_d(f->z[k], spread * drawn_uniform(), MPFR_RNDN);
+        mpfr_set_d(f->d[k], drawn_uniform(), MPFR_RNDN);
         mpfr_mul_2si(f->d[k], f->d[k], exponent, MPFR_RNDN);
     }
 }
@@ -163,7 +156,7 @@ static void a_sure_prediction_has_its_loss(void **state)
     mpfr_inits2(DEFINED_BITS, kl, loss, (mpfr_ptr)0);
     for (size_t k = 0; k < CLASSES; k++) {
         mpfr_set_d(f->z[k], k == 3 ? 100 : -100 - 0.5 * (double)k, MPFR_RNDN);
-        mpfr_set_d(f->d[k], 0x1p-40 * draw(f), MPFR_RNDN);
+        mpfr_set_d(f->d[k], 0x1p-40 * drawn_uniform(), MPFR_RNDN);
     }
     ref_softmax_set(f->softmax, f->z[0], f->zero);
     define(kl, loss, f->z, f->d, 3);
@@ -197,8 +190,8 @@ static void define_loss(mpfr_ptr loss, mpfr_t *z)
 static void move(Fixture *f, mpfr_t *y, mpfr_t *x, mpfr_srcptr off)
 {
     for (size_t k = 0; k < CLASSES; k++) {
-        (void)(draw(f) < 0 ? mpfr_sub(y[k], x[k], off, MPFR_RNDN)
-                           : mpfr_add(y[k], x[k], off, MPFR_RNDN));
+        (void)(drawn_uniform() < 0 ? mpfr_sub(y[k], x[k], off, MPFR_RNDN)
+                                   : mpfr_add(y[k], x[k], off, MPFR_RNDN));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "../kernels/blas.h"
 #include "../reference/radius/internal.h"
 #include "../reference/run/run.h"
+#include "drawn_numbers.h"
 #include "enclosures.h"
 #include "fixture.h"
 #include "norm_cases.h"
@@ -19,15 +20,13 @@ enum { OMEGAS = sizeof omegas / sizeof *omegas };
 
 /* by [columns]: what row i of x is moved by, 2^-moved of its size, so that the sum is a double.
  * The norms of that, no less, in units of 2^-MOVED_BITS. */
-static Banks move_row(double *by, const Layout *layout, const double *x, size_t i, int moved,
-                      uint64_t *seed)
+static Banks move_row(double *by, const Layout *layout, const double *x, size_t i, int moved)
 {
     Banks off = {{0}};
     size_t columns = layout_content(layout);
     for (size_t c = 0; c < columns; c++) {
         double entry = x[i * columns + c];
-        *seed = *seed * 6364136223846793005U + 1442695040888963407U;
-        double there = entry + ldexp((double)(int64_t)*seed, -63 - moved) * (entry != 0);
+        double there = entry + ldexp(drawn_uniform(), -moved) * (entry != 0);
         by[c] = there - entry;
         off.bank[c < layout->d ? BANK_CONTENT : BANK_HIDDEN] += by[c] * by[c];
     }
@@ -38,8 +37,7 @@ static Banks move_row(double *by, const Layout *layout, const double *x, size_t 
 }
 
 /* One run at x, which is told how far off it is, and one at what x was moved to. */
-static void compare_moved(Tally *tally, const Evaluated *e, int moved, uint64_t *seed,
-                          const char *what)
+static void compare_moved(Tally *tally, const Evaluated *e, int moved, const char *what)
 {
     double y[MOVED_MOST] = {0}, by[MOVED_MOST];
     const Layout *layout = &e->model->layout;
@@ -47,7 +45,7 @@ static void compare_moved(Tally *tally, const Evaluated *e, int moved, uint64_t 
     assert_true(layout->n * columns <= MOVED_MOST);
     RefRun *a = evaluated_open(e, e->x, MOVED_BITS);
     for (size_t i = 0; i < layout->n; i++) {
-        a->radius->rho[layout_token_row(layout, i)] = move_row(by, layout, e->x, i, moved, seed);
+        a->radius->rho[layout_token_row(layout, i)] = move_row(by, layout, e->x, i, moved);
         for (size_t c = 0; c < columns; c++) {
             y[i * columns + c] = e->x[i * columns + c] + by[c];
         }
@@ -63,7 +61,7 @@ typedef struct {
 static const Moved none = {{0, 0, -INFINITY, ""}, {0, 0, -INFINITY, ""}};
 
 /* Of T, of T_infinity with e beside it, of T'. */
-static void compare_all_moved(Moved *of, const CaseSpec *spec, double omega, uint64_t *seed)
+static void compare_all_moved(Moved *of, const CaseSpec *spec, double omega)
 {
     char what[PLACE];
     Evaluated all[PAIR_EVALUATIONS];
@@ -72,8 +70,7 @@ static void compare_all_moved(Moved *of, const CaseSpec *spec, double omega, uin
     difference_describe(what, spec, omega);
     for (int moved = 4; moved <= 44; moved += 20) {
         for (int i = 0; i < PAIR_EVALUATIONS; i++) {
-            compare_moved(all[i].difference ? &of->difference : &of->stream, &all[i], moved, seed,
-                          what);
+            compare_moved(all[i].difference ? &of->difference : &of->stream, &all[i], moved, what);
         }
     }
     case_clear(&pair);
@@ -83,13 +80,13 @@ static void compare_all_moved(Moved *of, const CaseSpec *spec, double omega, uin
 static void enclosures_hold_of_moved_streams(void **state)
 {
     Moved plain = none, normed = none;
-    uint64_t seed = SEED;
+    drawn_numbers = SEED;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
         for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
             CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
             CaseSpec with = norm_variant(&spec, v + c);
-            compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS], &seed);
-            compare_all_moved(&normed, &with, omegas[v % (int)OMEGAS], &seed);
+            compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS]);
+            compare_all_moved(&normed, &with, omegas[v % (int)OMEGAS]);
         }
     }
     tally_report("moved streams", &plain.stream);
@@ -102,11 +99,11 @@ static void enclosures_hold_of_moved_streams(void **state)
 static void enclosures_hold_of_damage(void **state)
 {
     Moved damaged = none;
-    uint64_t seed = SEED;
+    drawn_numbers = SEED;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int v = c % 2; v < VARIANTS; v += fixture_nightly() ? 1 : 2) {
             CaseSpec spec = difference_damaged((Construction)c, v);
-            compare_all_moved(&damaged, &spec, omegas[(v + 1) % (int)OMEGAS], &seed);
+            compare_all_moved(&damaged, &spec, omegas[(v + 1) % (int)OMEGAS]);
         }
     }
     tally_report("damage, moved", &damaged.stream);
@@ -114,13 +111,13 @@ static void enclosures_hold_of_damage(void **state)
 }
 
 /* e of b's tokens is off before the first layer, and eta of a is what that makes. */
-static void move_difference(RefRun *a, RefRun *b, const double *x, int moved, uint64_t *seed)
+static void move_difference(RefRun *a, RefRun *b, const double *x, int moved)
 {
     const Layout *layout = &a->model->layout;
     double by[MOVED_MOST];
     for (size_t i = 0; i < layout->n; i++) {
         size_t row = layout_token_row(layout, i);
-        a->radius->eta[row] = move_row(by, layout, x, i, moved, seed);
+        a->radius->eta[row] = move_row(by, layout, x, i, moved);
         for (size_t c = 0; c < layout_content(layout); c++) {
             mpfr_set_d(ap_at(&b->e->stream, row, c), by[c], MPFR_RNDN);
         }
@@ -131,7 +128,7 @@ static void move_difference(RefRun *a, RefRun *b, const double *x, int moved, ui
 static void enclosures_hold_of_moved_differences(void **state)
 {
     Tally tally = tally_none;
-    uint64_t seed = SEED;
+    drawn_numbers = SEED;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
         for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
             CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
@@ -142,7 +139,7 @@ static void enclosures_hold_of_moved_differences(void **state)
             for (int moved = 4; moved <= 44; moved += 20) {
                 RefRun *a = evaluated_open(e, e->x, MOVED_BITS);
                 RefRun *b = evaluated_open(e, e->x, MOVED_BITS);
-                move_difference(a, b, e->x, moved, &seed);
+                move_difference(a, b, e->x, moved);
                 tally_layers(&tally, a, b, construction_names[c]);
             }
             case_clear(&pair);
@@ -158,12 +155,12 @@ static void enclosures_hold_of_moved_differences(void **state)
 static void propagation_is_sharp(void **state)
 {
     Tally tally = tally_none;
-    uint64_t seed = SEED;
+    drawn_numbers = SEED;
     CaseSpec spec = difference_case(CONSTRUCTION_LINEAR, 3);
     spec.n = spec.d = 1;
     Pair pair = pair_make(&spec);
     Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
-    compare_moved(&tally, &limit, 20, &seed, "one entry");
+    compare_moved(&tally, &limit, 20, "one entry");
     tally_report("one entry", &tally);
     assert_true(tally.log2_ratio > -0.01);
     case_clear(&pair);
@@ -173,7 +170,7 @@ static void propagation_is_sharp(void **state)
 static void slopes_change_on_the_way(void **state)
 {
     Tally tally = tally_none;
-    uint64_t seed = SEED;
+    drawn_numbers = SEED;
     for (int trial = 0; trial < 60; trial++) {
         CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
                          .n = 1,
@@ -186,8 +183,8 @@ static void slopes_change_on_the_way(void **state)
         Pair pair = pair_make(&spec);
         Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
         Evaluated original = {&pair.original, pair.original_x, NULL, INFINITY, false};
-        compare_moved(&tally, &limit, trial % 4, &seed, "limit");
-        compare_moved(&tally, &original, trial % 4, &seed, "original");
+        compare_moved(&tally, &limit, trial % 4, "limit");
+        compare_moved(&tally, &original, trial % 4, "original");
         case_clear(&pair);
     }
     tally_report("one unit", &tally);
@@ -195,13 +192,13 @@ static void slopes_change_on_the_way(void **state)
 }
 
 /* A sublayer alone on one token x [d]: the largest ratio, as a logarithm to base 2. */
-static double moved_alone(const Sublayer *sublayer, size_t d, const double *x, int moved,
-                          uint64_t *seed)
+static double moved_alone(const Sublayer *sublayer, size_t d, const double *x, int moved)
 {
     const size_t end = 1;
     const Model model = {{1, d, 0, BIAS_ROW_NONE}, sublayer, 1, &end, 1, NULL};
     Tally tally = tally_none;
-    compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, moved, seed, "alone");
+    drawn_numbers = SEED;
+    compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, moved, "alone");
     tally_report("one sublayer", &tally);
     return tally.log2_ratio;
 }
@@ -224,13 +221,12 @@ static void slopes_are_the_steepest(void **state)
                  {ACTIVATION_GELU_NEW, 1.418},
                  {ACTIVATION_RELU, 1},
                  {ACTIVATION_SILU, -2.39936}};
-    uint64_t seed = SEED;
     for (size_t i = 0; i < sizeof steep / sizeof *steep; i++) {
         const Sublayer sublayer = {.direct = {.kind = DIRECT_ACTIVATION,
                                               .activation = steep[i].activation,
                                               .read = {0, 1},
                                               .write = {0, 1}}};
-        assert_true(moved_alone(&sublayer, 1, &steep[i].x, 20, &seed) > -0.01);
+        assert_true(moved_alone(&sublayer, 1, &steep[i].x, 20) > -0.01);
     }
 }
 
@@ -246,11 +242,10 @@ static void norms_are_the_steepest(void **state)
         {NORMALIZATION_RMSNORM, {0, 2}, (const double[]){2, 2}, NULL, 1e-3, false},
         {NORMALIZATION_LAYERNORM, {0, 1}, gamma, beta, 1, false},
     };
-    uint64_t seed = SEED;
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
         const Sublayer sublayer = norm_alone(norms[i]);
         size_t d = norms[i].columns.count;
-        double ratio = moved_alone(&sublayer, d, d == 1 ? small : across, 90, &seed);
+        double ratio = moved_alone(&sublayer, d, d == 1 ? small : across, 90);
         assert_true(ratio > -0.01 || norms[i].kind == NORMALIZATION_LAYERNORM);
     }
 }
@@ -261,8 +256,7 @@ static void norms_of_part_of_a_bank(void **state)
     static const double gamma[] = {0x1p-30, 0x1p-30}, x[] = {1, 2, 5};
     const Sublayer sublayer =
         norm_alone((LayerNorm){NORMALIZATION_RMSNORM, {0, 2}, gamma, NULL, 1, false});
-    uint64_t seed = SEED;
-    assert_true(moved_alone(&sublayer, 3, x, 20, &seed) > -2);
+    assert_true(moved_alone(&sublayer, 3, x, 20) > -2);
 }
 
 int main(int argc, char **argv)

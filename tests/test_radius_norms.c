@@ -6,13 +6,12 @@
 #include "../reference/radius/internal.h"
 #include "../reference/radius/jacobian.h"
 #include "../reference/radius/norm.h"
+#include "drawn_numbers.h"
 #include "fixture.h"
 #include "unit.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static const uint64_t start = 1;
 
 static double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
 {
@@ -112,16 +111,15 @@ static double steepest(const double *a, const double *b, const double *d, const 
 static void rows_matrices_are_bounds(void **state)
 {
     double a[WIDE * INNER], b[INNER * WIDE], w[INNER], d[WIDE], slack[WIDE] = {0};
-    uint64_t seed = start;
     Radius r = {.rows = 1, .columns = WIDE, .bank = WIDE};
+    drawn_numbers = 1;
     for (int trial = 0; trial < 40; trial++) {
         double size = ldexp(1, trial % 20 - 16);
         double *const all[] = {a, b, w, d};
         const size_t counts[] = {WIDE * INNER, INNER * WIDE, INNER, WIDE};
         for (size_t m = 0; m < 4; m++) {
             for (size_t i = 0; i < counts[m]; i++) {
-                seed = seed * 6364136223846793005U + 1442695040888963407U;
-                all[m][i] = ldexp((double)(int64_t)seed, -63) * (m == 0 ? size : 1);
+                all[m][i] = drawn_uniform() * (m == 0 ? size : 1);
             }
         }
         for (size_t c = 0; c < WIDE; c++) {
