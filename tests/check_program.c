@@ -14,17 +14,9 @@
 
 Output check_run(const Scratch *scratch, const char *arguments)
 {
-    char command[2048] = "", *end = command;
-    for (const char *c = arguments; *c != '\0'; c++) {
-        int size = (int)(command + sizeof command - end);
-        int used = *c == '%' ? snprintf(end, (size_t)size, "%s", scratch->directory)
-                             : snprintf(end, (size_t)size, "%c", *c);
-        assert_true(used < size);
-        end += used;
-    }
-    assert_true(command + sizeof command - end > 6);
-    strcpy(end, " 2>&1");
-    return run(command);
+    char line[2048];
+    scratch_fill(line, sizeof line, scratch->directory, arguments);
+    return run_formatted("%s 2>&1", line);
 }
 
 void check_expect(const Scratch *scratch, const char *arguments, int code, const char *said)

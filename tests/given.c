@@ -37,15 +37,9 @@ int given_tear_down(void **state)
 /* Every % becomes the scratch directory and a slash. */
 static void expand(char *out, size_t size, const Given *given, const char *text)
 {
-    size_t used = 0;
-    out[0] = '\0';
-    for (; *text != '\0'; text++) {
-        int added = *text == '%'
-                        ? snprintf(out + used, size - used, "%s/", given->scratch.directory)
-                        : snprintf(out + used, size - used, "%c", *text);
-        used += (size_t)added;
-        assert_true(used < size);
-    }
+    char place[SCRATCH_PATH];
+    scratch_path(place, &given->scratch, "");
+    scratch_fill(out, size, place, text);
 }
 
 int given_read(Given *given, Command command, const char *line)

@@ -51,6 +51,17 @@ void scratch_remove(Scratch *scratch)
     need(rmdir(scratch->directory) == 0, "rmdir");
 }
 
+void scratch_fill(char *text, size_t size, const char *place, const char *pattern)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (const char *c = pattern; *c != '\0'; c++) {
+        used += (size_t)snprintf(text + used, size - used, *c == '%' ? "%s" : "%.1s",
+                                 *c == '%' ? place : c);
+        need(used < size, pattern);
+    }
+}
+
 void file_write(const char *path, const char *bytes, size_t count)
 {
     FILE *file = fopen(path, "w");

@@ -23,6 +23,9 @@ void scratch_remove(Scratch *scratch);
 /* path [SCRATCH_PATH] = directory/name. */
 void scratch_path(char *path, const Scratch *scratch, const char *name);
 
+/* text [size] = pattern with the place in place of every %; ends the test where it does not fit. */
+void scratch_fill(char *text, size_t size, const char *place, const char *pattern);
+
 void file_write(const char *path, const char *bytes, size_t count);
 
 /* text [SCRATCH_TEXT], with a NUL appended; returns the count of bytes, or -1 without a file. */

@@ -62,13 +62,9 @@ static int tear_down(void **state)
 /* Every word that begins with a % begins with the scratch directory and a / instead. */
 static void fill_in(char line[2048], const Fixture *fixture, const char *pattern)
 {
-    size_t used = 0;
-    for (const char *c = pattern; *c != '\0'; c++) {
-        used += (size_t)(*c == '%'
-                             ? snprintf(line + used, 2048 - used, "%s/", fixture->scratch.directory)
-                             : snprintf(line + used, 2048 - used, "%c", *c));
-        assert_true(used < 2048);
-    }
+    char place[SCRATCH_PATH];
+    scratch_path(place, &fixture->scratch, "");
+    scratch_fill(line, 2048, place, pattern);
 }
 
 static Ended run_line(const Fixture *fixture, const char *pattern, Stop stop)

@@ -367,6 +367,13 @@ static void write_tensors(const FileFixture *fixture, const char *metadata,
     write_sample(fixture, &sample);
 }
 
+static void expect_refused(FileFixture *fixture, const char *metadata, const SampleTensor *tensors,
+                           size_t count, const char *culprit)
+{
+    write_tensors(fixture, metadata, tensors, count);
+    expect_no_model(fixture, culprit);
+}
+
 /* A tensor of the text in it, which ends its words. */
 static SampleTensor tensor_of(char *text)
 {
@@ -399,8 +406,7 @@ static void test_refused(void **state)
         if (!says && *rest != '\0') {
             tensors[count++] = tensor_of(rest);
         }
-        write_tensors(*state, says ? rest : NULL, tensors, count);
-        expect_no_model(*state, changes[i][1]);
+        expect_refused(*state, says ? rest : NULL, tensors, count, changes[i][1]);
     }
 }
 
@@ -465,8 +471,7 @@ static void test_structure(void **state)
     for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++) {
         ModelFile *model;
         tensors[BASE] = (SampleTensor){skipped[i], "F16", "[2]", 4, 0};
-        write_tensors(fixture, NULL, tensors, BASE + 1);
-        expect_no_model(fixture, "unknown tensors");
+        expect_refused(fixture, NULL, tensors, BASE + 1, "unknown tensors");
         assert_int_equal(model_file_read(&model, fixture->path, true), 0);
         model_file_clear(model);
     }
@@ -499,8 +504,8 @@ static void test_said(void **state)
     }
     static const SampleTensor ffn[] = {{"blocks.0.mlp.W_in", "F32", "[1,1]", 4, 0x3c},
                                        {"blocks.0.mlp.W_out", "F32", "[1,1]", 4, 0x3c}};
-    write_tensors(fixture, "\"activation\":\"none\"", ffn, 2);
-    expect_no_model(fixture, "'none': expected one of silu, relu, gelu, gelu_new, as there");
+    expect_refused(fixture, "\"activation\":\"none\"", ffn, 2,
+                   "'none': expected one of silu, relu, gelu, gelu_new, as there");
 }
 
 /* Where linear maps write is said beside an export's hidden columns, and fits their shapes. */
@@ -521,18 +526,17 @@ static void test_banks(void **state)
     assert_int_equal(model_file_read(&model, fixture->path, false), 0);
     assert_true(model->said.linear && model->banked && model->X_hidden != NULL);
     model_file_clear(model);
-    write_tensors(fixture, NULL, oblong, 3);
-    expect_no_model(fixture, "metadata 'linear': expected block beside result.X_hidden");
-    write_tensors(fixture, "\"linear\":\"clear\"", oblong, 3);
-    expect_no_model(fixture, "metadata 'linear': 'clear': expected one of in-place, block");
-    write_tensors(fixture, "\"linear\":\"in-place\"", oblong, 2);
-    expect_no_model(fixture, "'in-place': expected block, as linear.W is not square");
-    write_tensors(fixture, "\"linear\":\"block\"", narrow, 3);
-    expect_no_model(fixture, "shape [4, 2]: expected [rows, other] with other = 3");
-    write_tensors(fixture, "\"linear\":\"block\"", other, 4);
-    expect_no_model(fixture, "'result.X_hidden': expected it beside linear maps alone");
-    write_tensors(fixture, "\"linear\":\"block\"", other, 2);
-    expect_no_model(fixture, "layer 'blocks.0': missing");
+    expect_refused(fixture, NULL, oblong, 3,
+                   "metadata 'linear': expected block beside result.X_hidden");
+    expect_refused(fixture, "\"linear\":\"clear\"", oblong, 3,
+                   "metadata 'linear': 'clear': expected one of in-place, block");
+    expect_refused(fixture, "\"linear\":\"in-place\"", oblong, 2,
+                   "'in-place': expected block, as linear.W is not square");
+    expect_refused(fixture, "\"linear\":\"block\"", narrow, 3,
+                   "shape [4, 2]: expected [rows, other] with other = 3");
+    expect_refused(fixture, "\"linear\":\"block\"", other, 4,
+                   "'result.X_hidden': expected it beside linear maps alone");
+    expect_refused(fixture, "\"linear\":\"block\"", other, 2, "layer 'blocks.0': missing");
 }
 
 /* An X is a file by itself, with its buffers and results, and with nothing else. */
@@ -554,8 +558,7 @@ static void test_x_alone(void **state)
     int status = model_file_read(&model, fixture->path, true);
     expect_message(fixture, status, fixture->path, "layer 'blocks.0': missing");
     const SampleTensor embedded[] = {tensors[0], tensors[3]};
-    write_tensors(fixture, NULL, embedded, 2);
-    expect_no_model(fixture, "layer 'blocks.0': missing");
+    expect_refused(fixture, NULL, embedded, 2, "layer 'blocks.0': missing");
 }
 
 static void test_refused_wholes(void **state)
@@ -570,20 +573,16 @@ static void test_refused_wholes(void **state)
                                           {"embed.W_E", "F16", "[3,2]", 12, 0},
                                           {"X", "F16", "[3,2]", 12, 0},
                                           {"tokens", "U8", "[3,2]", 6, 0}};
-    write_tensors(*state, NULL, base + BASE - 3, 3);
-    expect_no_model(*state, "layer 'blocks.0': missing");
-    write_tensors(*state, NULL, NULL, 0);
-    expect_no_model(*state, "layer 'blocks.0': missing");
-    write_tensors(*state, NULL, merged, 3);
-    expect_no_model(*state, "both attn.QK and attn.b_V");
-    write_tensors(*state, "\"scale\":\"1/sqrt(d_head)\"", merged, 2);
-    expect_no_model(*state, "metadata 'scale': '1/sqrt(d_head)': expected 1, as attn.QK has no");
-    write_tensors(*state, NULL, merged, 1);
-    expect_no_model(*state, "layer 'blocks.0': missing: expected also attn.OV");
-    write_tensors(*state, NULL, mixed, sizeof mixed / sizeof *mixed);
-    expect_no_model(*state, "'blocks.1': has attn: expected attn (merged), as blocks.0 has");
-    write_tensors(*state, NULL, inputs, sizeof inputs / sizeof *inputs);
-    expect_no_model(*state, "tensor 'tokens': expected either tokens or X, not both");
+    expect_refused(*state, NULL, base + BASE - 3, 3, "layer 'blocks.0': missing");
+    expect_refused(*state, NULL, NULL, 0, "layer 'blocks.0': missing");
+    expect_refused(*state, NULL, merged, 3, "both attn.QK and attn.b_V");
+    expect_refused(*state, "\"scale\":\"1/sqrt(d_head)\"", merged, 2,
+                   "metadata 'scale': '1/sqrt(d_head)': expected 1, as attn.QK has no");
+    expect_refused(*state, NULL, merged, 1, "layer 'blocks.0': missing: expected also attn.OV");
+    expect_refused(*state, NULL, mixed, sizeof mixed / sizeof *mixed,
+                   "'blocks.1': has attn: expected attn (merged), as blocks.0 has");
+    expect_refused(*state, NULL, inputs, sizeof inputs / sizeof *inputs,
+                   "tensor 'tokens': expected either tokens or X, not both");
 }
 
 /* A list of names ends where the message does; what is left over is counted. */
@@ -599,8 +598,8 @@ static void test_many_unknown(void **state)
     }
     /* It would fit where the one before it does not. */
     strcpy(names[MANY - 1], "z");
-    write_tensors(fixture, NULL, tensors, MANY);
-    expect_no_model(fixture, "unknown tensors: 'somebody.else.000', 'somebody.else.001', ");
+    expect_refused(fixture, NULL, tensors, MANY,
+                   "unknown tensors: 'somebody.else.000', 'somebody.else.001', ");
     size_t shown = 0;
     for (const char *at = fixture->text; (at = strstr(at, "somebody")) != NULL; at++) {
         shown++;

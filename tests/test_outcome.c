@@ -19,15 +19,9 @@
 /* headproof ARGUMENTS, where % stands for the scratch directory. */
 static Output headproof(const Scratch *scratch, const char *arguments)
 {
-    char command[2048], *end = command;
-    for (const char *c = arguments; *c != '\0'; c++) {
-        size_t room = (size_t)(command + sizeof command - end);
-        int used = *c == '%' ? snprintf(end, room, "%s", scratch->directory)
-                             : snprintf(end, room, "%c", *c);
-        assert_true((size_t)used < room);
-        end += used;
-    }
-    return run(command);
+    char line[2048];
+    scratch_fill(line, sizeof line, scratch->directory, arguments);
+    return run(line);
 }
 
 static void expect_said(const Scratch *scratch, const char *arguments, int code, const char *said)

@@ -249,15 +249,9 @@ static void messages_are_one_harmless_line(void **state)
 /* headproof ARGUMENTS, % standing for the scratch directory; both streams. */
 static Output say(const Scratch *scratch, const char *arguments)
 {
-    char command[2048] = "", *end = command;
-    for (const char *c = arguments; *c != '\0'; c++) {
-        size_t left = (size_t)(command + sizeof command - end);
-        end += *c == '%' ? snprintf(end, left, "%s", scratch->directory)
-                         : snprintf(end, left, "%c", *c);
-        assert_true(end < command + sizeof command - 6);
-    }
-    strcpy(end, " 2>&1");
-    return run(command);
+    char line[2048];
+    scratch_fill(line, sizeof line, scratch->directory, arguments);
+    return run_formatted("%s 2>&1", line);
 }
 
 static void expect_said(const Scratch *scratch, const char *arguments, int code)

@@ -34,14 +34,9 @@ static void write_text(const Scratch *scratch, const char *name, const char *tex
 /* `verify ARGUMENTS`, a % in which is the scratch directory; stdout and stderr. */
 static Output verify(const Scratch *scratch, const char *arguments)
 {
-    char line[16 * SCRATCH_PATH] = "verify ";
-    size_t used = strlen(line);
-    for (const char *c = arguments; *c != '\0'; c++) {
-        used += (size_t)snprintf(line + used, sizeof line - used, *c == '%' ? "%s" : "%.1s",
-                                 *c == '%' ? scratch->directory : c);
-    }
-    snprintf(line + used, sizeof line - used, " 2>&1");
-    return run(line);
+    char line[3072];
+    scratch_fill(line, sizeof line, scratch->directory, arguments);
+    return run_formatted("verify %s 2>&1", line);
 }
 
 /* The table that it writes into %/out.csv. */
@@ -379,10 +374,21 @@ static void expect_complaint(const Scratch *scratch, const char *file, size_t si
 {
     write_text(scratch, "f", file, size);
     Output output = verify(scratch, arguments);
-    assert_int_equal(output.code, 2);
+    expect_says(&output, 2, says);
     assert_int_equal(lines(&output), 1);
-    if (strstr(output.text, says) == NULL) {
-        fail_msg("expected \"%s\" in \"%s\"", says, output.text);
+}
+
+typedef struct {
+    const char *text;
+    size_t size;
+    const char *says;
+} Bad;
+
+static void expect_complaints(const Scratch *scratch, const Bad *bad, size_t count,
+                              const char *arguments)
+{
+    for (size_t i = 0; i < count; i++) {
+        expect_complaint(scratch, bad[i].text, bad[i].size, arguments, bad[i].says);
     }
 }
 
@@ -393,11 +399,7 @@ static void expect_complaint(const Scratch *scratch, const char *file, size_t si
 
 static void bad_texts_are_named(void **state)
 {
-    static const struct {
-        const char *text;
-        size_t size;
-        const char *says;
-    } texts[] = {
+    static const Bad texts[] = {
         BAD("", "f: is empty: expected at least one character"),
         BAD("ab\ncaZ", "f:2: token 'Z': U+005A, column 3: expected a character of "),
         BAD("ab\r\nc", "f:1: token '\\x0d': U+000D, column 3"),
@@ -408,19 +410,13 @@ static void bad_texts_are_named(void **state)
         BAD("\xed\xa0\x80", "column 1: expected UTF-8"),
         BAD("\xf4\x90\x80\x80", "column 1: expected UTF-8"),
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        expect_complaint(*state, texts[i].text, texts[i].size,
-                         MODEL " --text %/f --characters " CHARACTERS " --omega 9", texts[i].says);
-    }
+    expect_complaints(*state, texts, sizeof texts / sizeof *texts,
+                      MODEL " --text %/f --characters " CHARACTERS " --omega 9");
 }
 
 static void bad_lists_are_named(void **state)
 {
-    static const struct {
-        const char *text;
-        size_t size;
-        const char *says;
-    } lists[] = {
+    static const Bad lists[] = {
         BAD("[\"a\",\"b\",\"a\",\"d\",\"e\",\"f\",\"g\"]",
             "f: character 'a': tokens 0 and 2: expected every character once"),
         BAD("[\"a\",\"b\"]", "f: 2 characters: expected as many as the model has tokens, 7"),
@@ -432,19 +428,13 @@ static void bad_lists_are_named(void **state)
         BAD("[\"a\"", "f: no JSON, "),
     };
     write_text(*state, "t.txt", "a", 1);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        expect_complaint(*state, lists[i].text, lists[i].size,
-                         MODEL " --text %/t.txt --characters %/f --omega 9", lists[i].says);
-    }
+    expect_complaints(*state, lists, sizeof lists / sizeof *lists,
+                      MODEL " --text %/t.txt --characters %/f --omega 9");
 }
 
 static void bad_ids_are_named(void **state)
 {
-    static const struct {
-        const char *text;
-        size_t size;
-        const char *says;
-    } ids[] = {
+    static const Bad ids[] = {
         BAD("0 1\n2 7\n", "f:2: token '7': expected a token id from 0 to 6"),
         BAD("0 -1\n", "f:1: token '-1': expected a token id"),
         BAD("0,1,,2\n", "f:1: token '': expected a token id"),
@@ -455,10 +445,7 @@ static void bad_ids_are_named(void **state)
         BAD("0 1 2\n\n3 4\n", "f:3: 2 tokens: expected 3 or more, the window (--window)"),
         BAD(" \n\t\r\n", "f: is empty: expected a line of token ids"),
     };
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        expect_complaint(*state, ids[i].text, ids[i].size, MODEL " --tokens-file %/f --omega 9",
-                         ids[i].says);
-    }
+    expect_complaints(*state, ids, sizeof ids / sizeof *ids, MODEL " --tokens-file %/f --omega 9");
 }
 
 static void bad_requests_are_refused(void **state)
@@ -524,9 +511,8 @@ static void long_texts_are_refused_first(void **state)
     snprintf(line, sizeof line, "-c 'yes abcabcabc | head -c 10000000 >%s/f'", scratch->directory);
     Output output = run_program("sh", line);
     output = verify(scratch, MODEL " --text %/f --characters " CHARACTERS " --stride 1 --omega 9");
-    assert_int_equal(output.code, 2);
+    expect_says(&output, 2, "9999997 windows need ");
     assert_int_equal(lines(&output), 1);
-    assert_non_null(strstr(output.text, "9999997 windows need "));
 }
 
 int main(void)
