@@ -124,6 +124,10 @@ class Law:
         self.below_line, self.above_line = Line(kind, u, below), Line(kind, u, above)
         self.noise = noise_of(points)
         self.scatter = max(self.noise, self.line.residual)
+        left = [p.median - self.line.at(u_of(kind, p.x)) for p in points]
+        rooms = [max(0.1, 3 * noise_of([p])) for p in points]
+        self.misfit = math.sqrt(sum((r / room) ** 2 for r, room in zip(left, rooms))
+                                / self.line.freedom)
 
     def band(self, x):
         u = u_of(self.kind, x)
@@ -148,7 +152,7 @@ def one_law(points):
     law, other = (exponential, power) if told else (power, exponential)
     law.other = other.line.residual
     law.why = "either" if law.other <= 2 * law.scatter else ""
-    if law.line.residual > max(0.1, 3 * law.noise):
+    if law.misfit > 1:
         return Law("none", points, "residual", line=False)
     return law
 
@@ -194,12 +198,14 @@ def arms(points):
             for kind, i, j in best[1]]
 
 
-def laws_of(axis, points):
+def laws_of(axis, points, error):
     values = [p for p in points if p.state == "value"]
     if not values:
         zero = all(p.state == "at most" and p.median == -math.inf for p in points)
         if zero and len(points) >= 3:
-            return [Law("zero", points, line=False)]
+            law = Law("zero", points, line=False)
+            law.everywhere = error == "approximation"
+            return [law]
         return [Law("none", points, "few-points", line=False)]
     if len(values) < 3:
         return [Law("none", values, "few-points", line=False)]
@@ -218,7 +224,8 @@ def laws_of(axis, points):
 def predict(laws, x):
     bands = [(law, law.band(x)) for law in laws if law.has_line]
     if not bands:
-        zero = [law for law in laws if law.kind == "zero"]
+        zero = [law for law in laws if law.kind == "zero" and (
+            law.everywhere or law.points[0].x <= x <= law.points[-1].x)]
         return (zero[0], (-math.inf,) * 3) if zero else (None, None)
     return max(bands, key=lambda pair: pair[1][1])
 
@@ -358,7 +365,7 @@ def main(program, path, check=None):
     count = 0
     for norm in ("max", "rel"):
         ours = series_of(rows, norm)
-        laws = {name: laws_of(name[0], points) for name, points in ours.items()}
+        laws = {name: laws_of(name[0], points, name[2]) for name, points in ours.items()}
         written = {}
         for row in theirs:
             if row["norm"] == norm:

@@ -108,3 +108,9 @@ void number_value(mpfr_ptr value, const Number *number)
         mpfr_strtofr(value, number->text, NULL, 10, MPFR_RNDN);
     }
 }
+
+int number_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}

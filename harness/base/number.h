@@ -36,4 +36,7 @@ bool number_agrees(const Number *a, const Number *b, int digits);
 /* The value, rounded to the nearest of value's precision; blank: NaN. */
 void number_value(mpfr_ptr value, const Number *number);
 
+/* Orders doubles, for qsort. */
+int number_compare(const void *a, const void *b);
+
 #endif

@@ -9,7 +9,6 @@
 #include "../grid/options.h"
 #include "attribute/attribute.h"
 #include "cost/cost.h"
-#include "growth/row.h"
 #include "guarantee/row.h"
 #include "manual/manual.h"
 #include "min_omega/search.h"

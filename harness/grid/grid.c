@@ -134,17 +134,24 @@ static bool is_table(const char *path)
 }
 
 /* Tables in place of case files: all of the operands [*count], which then are none, or none; and
- * the norm that is asked of them. */
-static int take_tables(Grid *grid, RunOptions *run, const Setting *norm, char **files, int *count)
+ * the norm that is asked of them.  They are as they are: no other axis can be. */
+static int take_tables(Grid *grid, RunOptions *run, const Setting *flags, char **files, int *count)
 {
+    const Setting *norm = &flags[AXIS_NORM];
+    bool evaluates = run->dry_run || run->growth.evaluations > 0;
     size_t tables = 0, all = (size_t)*count;
     run->growth.norm = norm->given ? (Norm)norm->list.values[0].integer : NORM_COUNT;
     for (size_t i = 0; i < all; i++) {
         tables += is_table(files[i]);
     }
-    if (tables > 0 && (tables < all || run->dry_run)) {
+    if (tables > 0 && (tables < all || evaluates)) {
         return complain((Origin){0}, files[0], "expected tables, or case files%s",
-                        run->dry_run ? ": nothing of a table is evaluated" : ", not both");
+                        evaluates ? ": nothing of a table is evaluated" : ", not both");
+    }
+    for (Axis axis = 0; axis < AXIS_COUNT && tables > 0; axis++) {
+        if (axis != AXIS_NORM && flags[axis].given) {
+            return complain(flags[axis].origin, files[0], "expected a table, or axes, not both");
+        }
     }
     grid->tables = calloc(all + 1, sizeof *grid->tables);
     if (grid->tables == NULL) {
@@ -258,7 +265,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     int count = argc - operand;
     status = status != 0 || !command->reads_tables
                  ? status
-                 : take_tables(grid, run, &flags.settings[AXIS_NORM], arguments + operand, &count);
+                 : take_tables(grid, run, flags.settings, arguments + operand, &count);
     status = status != 0
                  ? status
                  : read_operands(&sections, &flags, command, run, arguments + operand, count);

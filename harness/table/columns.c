@@ -175,7 +175,8 @@ bool column_is_seen(const char *name, Norm norm)
         "error_below_log10", "error_min",          "error_min_log10",  "seed_rule",
         "seed_scores",       "evaluations",        "best_error_log10", "floor_log10",
         "censored",          "evaluations_inside", "residual_max",     "other_residual",
-        "seeds_below",       "seeds_above",        "end_slope"};
+        "seeds_below",       "seeds_above",        "end_slope",        "points",
+        "theory_least",      "theory_most"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(name, others[i]) == 0) {
             return false;

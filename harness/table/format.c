@@ -22,7 +22,7 @@ enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
 /* Digits enough for a number that is printed with three, and the longest mantissa that is left as
  * it is: "-1.23". */
-enum { CELL_BITS = 64, MANTISSA_MOST = 5 };
+enum { CELL_BITS = 64, MANTISSA_MOST = 5, FRACTION_MOST = 10 };
 
 const Format *format_find(const char *name)
 {
@@ -101,14 +101,20 @@ bool format_is_number(const char *text)
 int format_short(char text[SHORT_TEXT], const FormatCell *cell)
 {
     const char *exponent = strchr(cell->text, 'e');
-    if (exponent == NULL || exponent - cell->text <= MANTISSA_MOST) {
+    const char *digits = cell->text + strcspn(cell->text, "123456789");
+    bool fraction = exponent == NULL && strchr(cell->text, '.') != NULL;
+    bool few = fraction ? strlen(digits) <= FRACTION_MOST
+                        : exponent == NULL || exponent - cell->text <= MANTISSA_MOST;
+    if (few) {
         snprintf(text, SHORT_TEXT, "%s%s", cell->bound ? "<" : "", cell->text);
         return 0;
     }
     mpfr_t value;
     mpfr_init2(value, CELL_BITS);
     mpfr_strtofr(value, cell->text, NULL, 10, MPFR_RNDN);
-    int length = mpfr_snprintf(text, SHORT_TEXT, cell->bound ? "<%.2RUe" : "%.2RNe", value);
+    mpfr_rnd_t up = cell->bound ? MPFR_RNDU : MPFR_RNDN;
+    const char *form = fraction ? "%s%.5R*g" : "%s%.2R*e";
+    int length = mpfr_snprintf(text, SHORT_TEXT, form, cell->bound ? "<" : "", up, value);
     mpfr_clear(value);
     return length < 0 ? -1 : 0;
 }

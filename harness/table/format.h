@@ -68,7 +68,8 @@ int format_check(const RunOptions *run) __attribute__((warn_unused_result));
 bool format_is_number(const char *text);
 
 /* text = a cell that is a number as tables for eyes have it: to three digits where it has an
- * exponent, with "<" before it where it is a bound, which is rounded up.  0, or -1 (errno). */
+ * exponent, to five where it is a fraction of ten or more, with "<" before it where it is a bound,
+ * which is rounded up.  0, or -1 (errno). */
 enum { SHORT_TEXT = 64 };
 int format_short(char text[SHORT_TEXT], const FormatCell *cell) __attribute__((warn_unused_result));
 

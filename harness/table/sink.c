@@ -186,17 +186,21 @@ static bool is_regular(const char *path)
            (stat(path, &found) != 0 || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode));
 }
 
-static bool is_text(const SinkKind *kind, const RunOptions *run)
+/* Does nothing but a terminal wait for rows, which asked for none of a format? */
+static bool is_for_eyes(const RunOptions *run)
 {
-    return kind->bare == BARE_TEXT && run->output == NULL && run->stream == NULL &&
-           !run->on_stdout && !run->expand && isatty(STDOUT_FILENO);
+    return run->output == NULL && run->stream == NULL && !run->on_stdout && !run->expand &&
+           isatty(STDOUT_FILENO);
 }
 
 int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const RunRecord *record)
 {
-    const Format *format = format_find(run->format);
+    const bool eyes = is_for_eyes(run);
+    const Format *format =
+        eyes && kind->bare == BARE_EYES ? &format_table : format_find(run->format);
     bool asked = run->output != NULL || run->on_stdout || kind->bare != BARE_SENTENCES;
-    *sink = (Sink){.kind = kind, .run = run, .record = record, .text = is_text(kind, run)};
+    *sink = (Sink){.kind = kind, .run = run, .record = record};
+    sink->text = eyes && kind->bare == BARE_TEXT;
     if (!asked) {
         return 0;
     }

@@ -51,6 +51,7 @@ void output_clear(Output *output);
 typedef enum {
     BARE_TABLE,    /* it, all the same */
     BARE_TEXT,     /* a text for its reader, if it is a terminal; else it */
+    BARE_EYES,     /* it as a table for eyes, if it is a terminal; else it */
     BARE_SENTENCES /* what the command says, and no table */
 } Bare;
 

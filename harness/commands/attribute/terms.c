@@ -6,6 +6,7 @@
 #include "attribute.h"
 
 #include "../../base/decimal.h"
+#include "../../base/number.h"
 #include "../../base/shown.h"
 #include "../../evaluate/verdict.h"
 #include "../../table/sink.h"
@@ -124,16 +125,10 @@ void attribute_print_model(const Attribution *a)
         *a->inputs.of != '\0' ? " (--tokens all)" : "");
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Smallest, middle (the lower of two) and largest of values [count]. */
 static void print_spread(FILE *file, double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare_doubles);
+    qsort(values, count, sizeof *values, number_compare);
     fprintf(file, "  %9.4f %9.4f %9.4f", values[0], values[(count - 1) / 2], values[count - 1]);
 }
 

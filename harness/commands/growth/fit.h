@@ -14,68 +14,68 @@
 #include <stddef.h>
 
 typedef enum {
-    LAW_POWER,
+    LAW_NONE,
+    LAW_ZERO,  /* no line: a proven 0 at every point */
+    LAW_POWER, /* this and what follows: a line */
     LAW_EXPONENTIAL,
     LAW_ARM_LEFT,
     LAW_FLOOR,
     LAW_ARM_RIGHT,
-    LAW_LOGARITHM,
+    LAW_LOGARITHM, /* this and the last: formulas, of Omega */
     LAW_LINEAR,
-    LAW_ZERO, /* no line: a proven 0 at every point */
-    LAW_NONE,
     LAW_COUNT
 } LawKind;
 
-/* What is known of the median over the seeds at a point. */
-typedef enum {
-    MEDIAN_VALUE,   /* it is a value, whatever cells are bounds */
-    MEDIAN_AT_MOST, /* cells in the middle are bounds, or 0: it is at most that */
-    MEDIAN_UNKNOWN  /* no row says anything, or it is not finite */
-} MedianState;
-
-/* y: the median, -INFINITY of a proven 0, and how far the smallest and the largest value are below
- * and above it; variance: of the values alone, so many of them; seeds: rows that say something,
- * each a seed or an input; row: the first, of the table. */
+/* y: the median over the seeds, and how far the smallest and the largest value are below and above
+ * it; known: it is a value, whatever cells are bounds; else it is at most that, -INFINITY of a
+ * proven 0, INFINITY where nothing is known; variance: of the values alone, so many of them; seeds:
+ * rows that say something, each a seed or an input; row: the first, of the table. */
 enum { FIT_MOST = 3, MEDIAN = 0, BELOW, ABOVE, POINT_Y };
 typedef struct {
     double x[FIT_MOST], y[POINT_Y], variance;
     size_t seeds, values, row;
-    MedianState state;
+    bool known;
 } GrowthPoint;
 
 /* values [count > 0] are put in order. The mean of the two in the middle of an even number; of an
  * infinite one and another, the infinite one. */
 double fit_median(double *values, size_t count);
 
-/* The values' variance by their number less one; of fewer than two, 0. */
-double fit_variance(const double *values, size_t count);
+/* A point may be off its line by this, in powers of ten, or by three times what its seeds explain. */
+#define FIT_RESIDUAL 0.1
 
-/* y = mean_y + sum of slope[k] (u[k] - mean_u[k]) over the terms, u what the kind makes of x.
- * inverse: of the matrix of the sums of (u[k] - mean_u[k]) (u[m] - mean_u[m]); freedom: count less
- * the numbers that were fitted; residual: sqrt(sum of squares / freedom), 0 where nothing is left
- * over; worst: the largest; seed_noise: the standard error of a median by its seeds, in the root
- * mean square; noise: the larger of both, what a point may be off by. */
+/* A line of its kind through y, one of a point's: constant + sum of slope[k] u[k] over the terms, u
+ * what the kind makes of x.  count: of points; mean: of the u, then of y; sums: of the products of
+ * what is over these means, and once it is solved in place of those of two u the inverse of their
+ * matrix.  freedom: count less the numbers that were fitted; residual: sqrt(sum of squares /
+ * freedom), 0 where nothing is left over; misfit: the same of
+ * residuals over what their points may be off by; worst: the largest; seed_noise: the standard error of a
+ * median by its seeds, in the root mean square; noise: the larger of both, what a point may be off
+ * by. */
 typedef struct {
     LawKind kind;
-    size_t count, terms, freedom;
-    double mean_u[FIT_MOST], mean_y, slope[FIT_MOST], inverse[FIT_MOST][FIT_MOST];
-    double residual, worst, seed_noise, noise;
+    size_t terms, y, count, freedom;
+    double mean[FIT_MOST + 1], sums[FIT_MOST + 1][FIT_MOST + 1], constant, slope[FIT_MOST];
+    double residual, misfit, worst, seed_noise, noise;
 } Fit;
 
-/* The line of its kind, with so many terms, through y of points [count]; all but these three are
- * set.  false: there are no more points than terms, or terms that hang together. */
-bool fit_find(Fit *fit, const GrowthPoint *points, size_t y);
+/* One point more, of a fit whose kind, terms and y are set, and all else 0 before the first. */
+void fit_add(Fit *fit, const GrowthPoint *point);
 
-/* What x is in a line of that kind; last: of the last term. */
-double fit_u(LawKind kind, bool last, double x);
+/* u of a term at x [terms], less its mean. */
+double fit_lever(const Fit *fit, const double *x, size_t term);
+
+/* The slopes and the constant.  false: there are no more points than terms, or terms that hang
+ * together. */
+bool fit_solve(Fit *fit);
+
+/* Everything else, of the points that were added, one behind another. */
+void fit_judge(Fit *fit, const GrowthPoint *points);
 
 /* y at x [terms]. */
 double fit_at(const Fit *fit, const double *x);
 
-/* Its value where all u are 0. */
-double fit_constant(const Fit *fit);
-
-/* The standard errors of a slope, and of a new point's y at x. */
+/* The standard errors of a slope, 0 of a floor, and of a new point's y at x. */
 double fit_slope_error(const Fit *fit, size_t term);
 double fit_error_at(const Fit *fit, const double *x);
 

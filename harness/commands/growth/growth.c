@@ -1,70 +1,184 @@
 /*
  * The command `growth`: the laws by which errors grow along Omega, N, D and depth (docs/growth.md).
  */
-#include "row.h"
+#include "gather.h"
+#include "law.h"
 
-#include "../../base/csv_read.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
-#include "../../base/text_stream.h"
 #include "../../base/values.h"
-#include "../../grid/point.h"
-#include "../../table/check_columns.h"
+#include "../../table/bounds.h"
+#include "../../table/columns.h"
 #include "../commands.h"
 #include "../outcome.h"
 #include "../plot/searched.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Along what errors grow. */
-enum { AXES = 5 };
-static const size_t axes[AXES] = {AXIS_OMEGA, AXIS_N, AXIS_D, AXIS_DEPTH, PLOT_LAYER};
-
-/* Tables of one kind [count]: fitted, so many rows, and with --check at their end one that is held
- * against the laws. */
+/* asked: with --predict, values of an axis.  Counted are series, and those without a law; of rows
+ * that are checked those that are held against a law, that have none, and that say nothing. */
 typedef struct {
-    Csv *tables;
-    size_t count, fitted;
-} Tables;
-
-/* swept, searched: tables.  asked: with --predict, values of an axis. */
-typedef struct {
-    const Grid *grid;
-    const RunOptions *run;
+    Gathered gathered;
     Outcome outcome;
-    Tables swept, searched;
     size_t asked_axis;
     ValueList asked;
-    size_t series, without, held, lawless, silent, evaluated;
-    bool trying;                     /* laws are found, and not written */
-    bool unsure[CONSTRUCTION_COUNT]; /* which have a law that is not sure */
+    size_t series, without, held, lawless, silent;
 } Growth;
 
-/* Seeds of the first round. */
-enum { SEEDS_FIRST = 3 };
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* A law is not sure whose slope may be off by more than this, and than a tenth. */
-#define UNSURE 0.05
+/* A row of the table: the law, what its series share, theory, and with --check or --predict what it
+ * says of one size.  term: whose axis the row is about.  x: sizes that the law is held against, in
+ * `band`, NULL: the law alone; row: of the table, which is of these sizes but that on the term's
+ * axis; measured: what it has, or NULL. */
+typedef struct {
+    const Series *series;
+    const Law *law;
+    size_t term, row;
+    const double *x;
+    const PlotCell *measured;
+    Band band;
+} LawRow;
+
+static const char tail[] =
+    ",norm,kind,axis,law,why,from,to,points,seeds,censored,constant,slope,slope_error,end_slope,"
+    "residual,residual_max,other_residual,seeds_below,seeds_above,theory_least,theory_most,theory,"
+    "at,seed,low_log10,predicted_log10,high_log10,measured_log10," BOUNDS_COLUMN ",status\n";
+
+static const char *const names[LAW_COUNT] = {"none",        "zero",      "power",
+                                             "exponential", "arm-left",  "floor",
+                                             "arm-right",   "logarithm", "linear"};
+
+/* What the law is along the row's axis: of a formula all terms but the last are logarithms, and of
+ * two sizes none can be told. */
+static LawKind kind_of(const LawRow *row)
+{
+    const Law *law = row->law;
+    bool line = law->kind > LAW_ZERO, first = row->term + 1 < law->terms;
+    return line && !law->told[row->term] ? LAW_NONE : line && first ? LAW_LOGARITHM : law->kind;
+}
+
+/* Is what was measured within the band, or a bound that may be?  Nothing always is. */
+static bool is_within(const LawRow *row)
+{
+    const PlotCell *cell = row->measured;
+    return cell == NULL ||
+           (cell->log10 >= row->band.low && (cell->log10 <= row->band.high || cell->bound));
+}
+
+/* What its rows have of an axis: "" where they differ in it, or may, unless it is about a size that
+ * one search has. */
+static const char *shared(const LawRow *row, size_t axis)
+{
+    const Series *series = row->series;
+    bool own = row->x != NULL && series->data->searched && axis != series->axes[row->term];
+    size_t from = own ? row->row : series->rows[0].row;
+    return own || !series_differs(series, axis) ? plot_text(series->data, from, axis) : "";
+}
+
+/* NULL: the names of the columns. */
+static void write_key(FILE *file, const LawRow *row)
+{
+    const char *between = "";
+    for (size_t axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *column = axis_info((Axis)axis)->column;
+        if (column != NULL && axis != AXIS_SEED) {
+            fprintf(file, "%s,", row == NULL ? column : shared(row, axis));
+        }
+    }
+    for (size_t axis = 0; axis < AXIS_COUNT && row != NULL; axis++) {
+        char standard[VALUE_TEXT];
+        const AxisInfo *info = axis_info((Axis)axis);
+        const char *text = shared(row, axis);
+        value_print(standard, &info->domain, info->standard);
+        if (info->column == NULL && *text != '\0' && strcmp(text, standard) != 0) {
+            fprintf(file, "%s%s=%s", between, info->name, text);
+            between = ";";
+        }
+    }
+}
+
+int growth_write_header(FILE *file, const RunOptions *run)
+{
+    (void)run; /* whatever is asked */
+    write_key(file, NULL);
+    return fputs(OPTIONS_COLUMN, file) == EOF || fputs(tail, file) == EOF ? -1 : 0;
+}
+
+/* What grows, an error or the Omega that searches found; in which norm. */
+static const char *what_grows(const Series *series)
+{
+    const char *omega = series->kind == SEARCH_MIN ? "omega_min" : "omega_proven";
+    return series->data->searched ? omega : axis_info(AXIS_JUDGE)->domain.words[series->kind];
+}
+
+static const char *norm_of(const Series *series)
+{
+    return series->data->searched ? "" : axis_info(AXIS_NORM)->domain.words[series->data->norm];
+}
+
+/* Blank: NAN, or all of them where there are none. */
+static void write_numbers(FILE *file, bool there, size_t count, const double *numbers)
+{
+    for (size_t i = 0; i < count; i++) {
+        fputc(',', file);
+        if (there && !isnan(numbers[i])) {
+            fprintf(file, "%.12g", numbers[i]);
+        }
+    }
+}
+
+static void write_law(FILE *file, const LawRow *row)
+{
+    const Law *law = row->law;
+    const Fit *fit = &law->fit;
+    const size_t term = row->term;
+    const bool searched = row->series->data->searched; /* of searches as blank as those without */
+    const double seeds = searched ? NAN : (double)law->seeds;
+    const double end = searched ? NAN : law->ends[term].slope[term];
+    const double points[] = {law->from[term], law->to[term], (double)law->points, seeds,
+                             (double)row->series->censored};
+    const double line[] = {fit->constant, fit->slope[term], fit_slope_error(fit, term),
+                           end,           fit->residual,    fit->worst,
+                           law->other,    law->below,       law->above};
+    const LawKind kind = kind_of(row);
+    const bool few = kind == LAW_NONE && law->kind > LAW_ZERO;
+    fprintf(file, ",%s,%s", names[kind], few ? "few-points" : law->why);
+    write_numbers(file, true, 5, points);
+    write_numbers(file, kind > LAW_ZERO, 9, line);
+}
+
+static int write_row(FILE *file, const void *row)
+{
+    const LawRow *own = row;
+    const Series *series = own->series;
+    const PlotCell *cell = own->measured;
+    const double at = own->x != NULL ? own->x[own->term] : NAN;
+    const double held[] = {own->band.low, own->band.middle, own->band.high,
+                           cell != NULL ? cell->log10 : NAN};
+    const char *status = kind_of(own) == LAW_NONE ? "none" : "ok";
+    const Theory theory = law_theory(series, own->law, own->term);
+    write_key(file, own);
+    fprintf(file, ",%s,%s,%s", norm_of(series), what_grows(series),
+            plot_axis_name(series->axes[own->term]));
+    write_law(file, own);
+    write_numbers(file, true, 2, (const double[]){theory.least, theory.most});
+    fprintf(file, ",%s", theory.word);
+    write_numbers(file, true, 1, &at);
+    fprintf(file, ",%s", cell != NULL ? plot_text(series->data, own->row, AXIS_SEED) : "");
+    write_numbers(file, own->x != NULL, 4, held);
+    fprintf(file, ",%s,%s\n", cell != NULL && cell->bound ? "measured_log10" : "",
+            is_within(own) ? status : "fail");
+    return ferror(file) ? -1 : 0;
+}
 
 /* ---- What is held against a law -------------------------------------------------------------- */
-
-/* One line of the table that is checked lies outside the band. */
-static void say_outside(const Growth *all, const LawRow *row)
-{
-    char measured[PLOT_SIZE_TEXT];
-    plot_cell_print(measured, *row->measured);
-    fprintf(stderr, "%s:%zu: ", shown(all->run->growth.check).text,
-            csv_line(row->row - row->series->fitted_rows));
-    growth_print_series(stderr, row);
-    fprintf(stderr, ": expected 10^%.3f to 10^%.3f by its law, and it is %s\n", row->band.low,
-            row->band.high, measured);
-}
 
 /* What the laws say there, and whether what is measured is within it. */
 static int hold(Growth *all, const Laws *laws, LawRow row)
 {
+    char measured[PLOT_SIZE_TEXT];
     row.law = laws_predict(&row.band, laws, row.x);
     if (row.measured != NULL) {
         bool silent = row.series->data->silent[row.row] || isnan(row.measured->log10);
@@ -73,9 +187,16 @@ static int hold(Growth *all, const Laws *laws, LawRow row)
             return 0;
         }
     }
-    if (row.law != NULL && !row_fits(&row)) {
+    if (row.law != NULL && !is_within(&row)) {
         all->outcome.failed++;
-        say_outside(all, &row);
+        plot_cell_print(measured, *row.measured);
+        fprintf(
+            stderr,
+            "%s:%zu: %s: %s%s%s along %s: expected 10^%.3f to 10^%.3f by its law, and it is %s\n",
+            shown(all->gathered.run->growth.check).text,
+            csv_line(row.row - row.series->fitted_rows), series_text(row.series, AXIS_CONSTRUCTION),
+            what_grows(row.series), row.series->data->searched ? "" : " ", norm_of(row.series),
+            plot_axis_name(row.series->axes[row.term]), row.band.low, row.band.high, measured);
     }
     return row.law != NULL ? sink_put(&all->outcome.sink, &row) : 0;
 }
@@ -84,22 +205,18 @@ static int hold(Growth *all, const Laws *laws, LawRow row)
 static int check(Growth *all, const Laws *laws, const Series *series)
 {
     bool needed = series->data->searched && series->kind == SEARCH_MIN; /* blank: none was found */
+    double x[FIT_MOST];
+    LawRow row = {.series = series, .x = x};
     int status = 0;
-    size_t term = 0;
-    while (term + 1 < series->terms && !laws->laws[0].told[term]) {
-        term++;
+    while (row.term + 1 < series->terms && !laws->laws[0].told[row.term]) {
+        row.term++;
     }
     for (size_t i = 0; i < series->held && status == 0; i++) {
-        size_t row = series->rows[series->fitted + i].row;
-        const PlotCell *cell = &series->data->cells[row][series->kind];
-        double x[FIT_MOST];
-        for (size_t k = 0; k < series->terms; k++) {
-            x[k] = series_number(series->data, row, series->axes[k]);
-        }
-        if ((needed || !isnan(cell->log10)) && series_has(series, row)) {
-            LawRow held = {.series = series, .term = term, .row = row, .x = x, .measured = cell};
-            status = hold(all, laws, held);
-        }
+        row.row = series->rows[series->fitted + i].row;
+        row.measured = &series->data->cells[row.row][series->kind];
+        series_place(x, series, row.row);
+        bool there = (needed || !isnan(row.measured->log10)) && series_has(series, row.row);
+        status = there ? hold(all, laws, row) : 0;
     }
     return status;
 }
@@ -125,314 +242,105 @@ static int predict(Growth *all, const Laws *laws, const Series *series)
     return status;
 }
 
-/* ---- Laws ------------------------------------------------------------------------------------ */
-
-static void note_unsure(Growth *all, const Series *series, const Law *law)
-{
-    const char *name = plot_text(series->data, series->rows[0].row, AXIS_CONSTRUCTION);
-    double most = fmax(UNSURE, fabs(law->fit.slope[0]) / 10);
-    bool sure = !law_has_line(law) || fit_slope_error(&law->fit, 0) <= most;
-    for (size_t i = 0; i < CONSTRUCTION_COUNT && !sure; i++) {
-        all->unsure[i] = all->unsure[i] || strcmp(construction_names[i], name) == 0;
-    }
-}
-
 static int take_series(void *context, const Series *series)
 {
     Growth *all = context;
-    const GrowthOptions *asked = &all->run->growth;
+    const GrowthOptions *asked = &all->gathered.run->growth;
+    const bool alone = asked->check == NULL && asked->predict == NULL;
     Laws laws;
-    Band band;
     int status = laws_find(&laws, series);
-    for (size_t i = 0; i < laws.count && all->trying; i++) {
-        note_unsure(all, series, &laws.laws[i]);
-    }
-    if (status != 0 || all->trying) {
-        return status;
-    }
-    bool says = laws_predict(&band, &laws, series->points[0].x) != NULL;
-    bool alone = asked->check == NULL && asked->predict == NULL;
-    all->series += series->terms;
-    for (size_t k = 0; k < series->terms; k++) {
-        all->without += !says || (series->data->searched && !laws.laws[0].told[k]);
-    }
+    all->series++;
+    all->without += laws.count == 1 && laws.laws[0].kind == LAW_NONE;
+    status = status == 0 && asked->predict != NULL ? predict(all, &laws, series) : status;
+    status = status == 0 && asked->check != NULL ? check(all, &laws, series) : status;
     for (size_t i = 0; i < laws.count * series->terms && alone && status == 0; i++) {
         const Law *law = &laws.laws[i / series->terms];
         LawRow row = {.series = series, .law = law, .term = i % series->terms};
         status = sink_put(&all->outcome.sink, &row);
     }
-    status = status == 0 && asked->predict != NULL ? predict(all, &laws, series) : status;
-    return status == 0 && asked->check != NULL ? check(all, &laws, series) : status;
-}
-
-/* Of all tables of a kind, the errors in one norm. */
-static int find_laws(Growth *all, const Tables *of, Norm norm)
-{
-    PlotData data = {0};
-    int status = of->count > 0 ? plot_data_take(&data, of->tables, of->count, norm) : 0;
-    for (size_t i = 0; i < AXES && status == 0; i++) {
-        bool taken = !data.searched || axes[i] == AXIS_N; /* searches are, once */
-        status = taken ? series_each(&data, of->fitted, axes[i], take_series, all) : 0;
-    }
-    plot_data_clear(&data);
     return status;
-}
-
-/* ---- Tables ---------------------------------------------------------------------------------- */
-
-/* Adds a table, which was read with that status; laws are fitted to it, or held against it. */
-static int add_table(Growth *all, Csv table, int status, bool fitted)
-{
-    Tables *to = status == 0 && searched_is(&table) ? &all->searched : &all->swept;
-    status = status == 0 && to == &all->swept ? check_cells(&table) : status;
-    Csv *longer = status == 0 ? realloc(to->tables, (to->count + 1) * sizeof *longer) : NULL;
-    if (longer == NULL) {
-        csv_clear(&table);
-        return status == 0 ? memory_fault() : status;
-    }
-    to->tables = longer;
-    to->tables[to->count++] = table;
-    to->fitted += fitted ? table.rows : 0;
-    return 0;
-}
-
-static int read_table(Growth *all, const char *path, bool fitted)
-{
-    Csv table = {0};
-    int status = csv_read(&table, path);
-    return add_table(all, table, status, fitted);
-}
-
-/* Rows of a grid, as a command writes them, in memory. */
-static int run_command(Growth *all, RunCommand *command, const Grid *grid)
-{
-    Csv table = {0};
-    char *text = NULL;
-    size_t length = 0;
-    RunOptions run = *all->run;
-    run.output = NULL;
-    run.file_only = true;
-    run.stream = text_stream(&text, &length);
-    if (run.stream == NULL) {
-        return memory_fault();
-    }
-    int status = command(grid, &run);
-    bool closed = fclose(run.stream) == 0;
-    if (status > 1 || !closed) {
-        free(text);
-        return status > 1 ? status : memory_fault();
-    }
-    status = csv_take(&table, "swept", text, length);
-    return add_table(all, table, status == 2 ? 99 : status, true); /* the program wrote it */
-}
-
-/* Points of the grid whose seed is, in the order of its section, the first-th or up to the end-th,
- * of constructions that are not sure; at most as many as are left. */
-static int sweep_round(Growth *all, size_t first, size_t end)
-{
-    const Grid *grid = all->grid;
-    Grid round = *grid;
-    size_t rank = 0, section = 0;
-    round.count = 0;
-    round.points = calloc(grid->count + 1, sizeof *round.points);
-    round.section = calloc(grid->count + 1, sizeof *round.section);
-    int status = round.points == NULL || round.section == NULL ? memory_fault() : 0;
-    for (size_t i = 0; i < grid->count && status == 0; i++) {
-        const Point *point = &grid->points[i];
-        section = strcmp(grid->section[section], grid->section[i]) == 0 ? section : i;
-        bool begins = point->spec.seed == grid->points[section].spec.seed;
-        rank = begins ? 0 : rank + (point->spec.seed != point[-1].spec.seed);
-        bool asked = rank >= first && rank < end && all->unsure[point->spec.construction];
-        if (asked && all->evaluated < all->run->growth.evaluations) {
-            all->evaluated++;
-            round.section[round.count] = grid->section[i];
-            round.points[round.count++] = *point;
-        }
-    }
-    status = status == 0 && round.count > 0 ? run_command(all, command_sweep, &round) : status;
-    free(round.points);
-    free(round.section);
-    return status;
-}
-
-/* The first seeds of all points, then twice as many of what is not sure, and so on. */
-static int sweep_rounds(Growth *all)
-{
-    size_t before = 0, first = 0, end = SEEDS_FIRST;
-    int status = 0;
-    memset(all->unsure, true, sizeof all->unsure);
-    all->trying = true;
-    for (; status == 0 && (first == 0 || all->evaluated > before); first = end, end *= 2) {
-        before = all->evaluated;
-        status = sweep_round(all, first, end);
-        memset(all->unsure, false, sizeof all->unsure);
-        status = status == 0 ? find_laws(all, &all->swept, NORM_REL) : status;
-    }
-    all->trying = false;
-    return status;
-}
-
-/* With a tolerance the Omega that a grid needs: its points without their own, each once. */
-static int search_needed(Growth *all)
-{
-    const Grid *grid = all->grid;
-    Grid asked = *grid;
-    asked.count = 0;
-    asked.points = calloc(grid->count + 1, sizeof *asked.points);
-    int status = asked.points == NULL ? memory_fault() : 0;
-    for (size_t i = 0; i < grid->count && status == 0; i++) {
-        Point *point = &asked.points[asked.count];
-        size_t before = 0;
-        *point = grid->points[i];
-        point->omega = 0;
-        point->asked &= ~((uint64_t)1 << AXIS_OMEGA);
-        while (before < asked.count && point_compare(&asked.points[before], point) != 0) {
-            before++;
-        }
-        bool masked = construction_info(point->spec.construction)->masked; /* it has no Omega */
-        asked.count += before == asked.count && point->judged && !masked;
-    }
-    status = status == 0 && asked.count > 0 ? run_command(all, command_min_omega, &asked) : status;
-    free(asked.points);
-    return status;
-}
-
-/* Rows of every table, or of the grid. */
-static int take_tables(Growth *all)
-{
-    const Grid *grid = all->grid;
-    const GrowthOptions *asked = &all->run->growth;
-    int status = 0;
-    for (size_t i = 0; i < grid->table_count && status == 0; i++) {
-        status = read_table(all, grid->tables[i], true);
-    }
-    if (grid->table_count == 0) {
-        status = asked->evaluations > 0 ? sweep_rounds(all) : run_command(all, command_sweep, grid);
-        status = status == 0 ? search_needed(all) : status;
-    }
-    return status == 0 && asked->check != NULL ? read_table(all, asked->check, false) : status;
 }
 
 /* ---- The run --------------------------------------------------------------------------------- */
-
-/* Tables are as they are: no axis can be asked of them, and nothing evaluated. */
-static int check_asked(const Grid *grid, const RunOptions *run)
-{
-    uint64_t others = ~((uint64_t)1 << AXIS_NORM);
-    if (grid->table_count > 0 && run->growth.evaluations > 0) {
-        return complain((Origin){.flag = "evaluations"}, grid->tables[0],
-                        "expected it without tables, which are evaluated");
-    }
-    for (Axis axis = 0; axis < AXIS_COUNT && grid->table_count > 0; axis++) {
-        if ((grid->points[0].asked & others) >> axis & 1) {
-            return complain((Origin){.flag = axis_info(axis)->name}, grid->tables[0],
-                            "expected a table, or axes, not both");
-        }
-    }
-    return 0;
-}
 
 /* What --predict asks: an axis, and its values.  0; 2 or 99 after a message. */
 static int read_asked(Growth *all, const char *text)
 {
     const Origin origin = {.flag = "predict"};
-    size_t length = strcspn(text, "=");
+    const size_t length = strcspn(text, "=");
     Message message;
-    all->asked_axis = PLOT_AXES;
-    for (size_t i = 0; i < AXES && text[length] == '='; i++) {
-        const char *name = plot_axis_name(axes[i]);
-        if (strlen(name) == length && strncmp(name, text, length) == 0) {
-            all->asked_axis = axes[i];
-        }
+    size_t i = 0;
+    while (i < SERIES_AXES && (strncmp(plot_axis_name(series_axes[i]), text, length) != 0 ||
+                               plot_axis_name(series_axes[i])[length] != '\0')) {
+        i++;
     }
-    if (all->asked_axis == PLOT_AXES) {
+    if (i == SERIES_AXES || text[length] == '\0') {
         return complain(origin, text, "expected omega, n, d, depth or layer, = and a list");
     }
+    all->asked_axis = series_axes[i];
     Axis like = all->asked_axis == PLOT_LAYER ? AXIS_DEPTH : (Axis)all->asked_axis;
     int status = values_read(&all->asked, &message, &axis_info(like)->domain, text + length + 1);
-    if (status == 2) {
-        complain_message(origin, &message);
+    return status == 2 ? complain_message(origin, &message) : status == 99 ? memory_fault() : 0;
+}
+
+/* Is there anything to say?  0; 2 after a message. */
+static int check_found(const Growth *all)
+{
+    const Gathered *from = &all->gathered;
+    const char *check = from->run->growth.check;
+    if (all->series == 0) {
+        return complain((Origin){0}, from->grid->tables[0],
+                        "growth: expected errors at two sizes or more, for a law three, of omega, "
+                        "n, d, depth or layer, all else being equal");
     }
-    return status == 99 ? memory_fault() : status;
+    return check == NULL || all->held + all->silent > 0
+               ? 0
+               : complain((Origin){.flag = "check"}, check, "expected rows that some law is about");
 }
 
 /* The last words. */
-static int conclude(const Growth *all)
+static void conclude(const Growth *all)
 {
-    FILE *file = all->outcome.sink.text ? stdout : stderr;
-    const char *check = all->run->growth.check;
-    size_t failed = all->outcome.failed;
-    if (all->series == 0 && all->grid->table_count == 0) {
-        return complain((Origin){0}, NULL,
-                        "growth: expected two values or more, for a law three, of --omega, --n, "
-                        "--d or --depth, of points that have errors");
+    const RunOptions *run = all->gathered.run;
+    if (run->growth.check != NULL) {
+        fprintf(stderr,
+                "verdict: %s: %zu of %zu errors outside their bands, %zu without a law, "
+                "%zu of rows that say nothing (vacuous or error)\n",
+                all->outcome.failed > 0 ? "FAIL" : "PASS", all->outcome.failed - all->silent,
+                all->held, all->lawless, all->silent);
+    } else if (!run->quiet) {
+        fprintf(stderr, "%zu series, %zu of them without a law; %zu points evaluated\n",
+                all->series, all->without, all->gathered.evaluated);
     }
-    if (all->series == 0) {
-        const Csv *first = all->swept.count > 0 ? all->swept.tables : all->searched.tables;
-        return complain((Origin){.file = first->path, .line = 1}, csv_name(first, 0),
-                        "expected rows that differ in omega, n, d, depth or layer alone");
+    if (all->outcome.failed > 0) {
+        (void)failure_say("errors are outside the bands of their laws", run->argc, run->argv);
     }
-    if (check != NULL && all->held + all->silent == 0) {
-        return complain((Origin){.flag = "check"}, check, "expected rows that some law is about");
-    }
-    if (check != NULL) {
-        fprintf(file, "verdict: %s: %zu of %zu errors outside their bands, %zu without a law",
-                failed + all->silent > 0 ? "FAIL" : "PASS", failed, all->held, all->lawless);
-        if (all->silent > 0) {
-            fprintf(file, ", %zu of rows that say nothing (vacuous or error)", all->silent);
-        }
-        fputc('\n', file);
-    } else if (!all->run->quiet) {
-        fprintf(file, "%zu series, %zu of them without a law\n", all->series, all->without);
-    }
-    if (all->evaluated > 0 && !all->run->quiet) {
-        fprintf(file, "%zu of %zu points evaluated\n", all->evaluated, all->grid->count);
-    }
-    return 0;
 }
 
-static void clear(Growth *all)
-{
-    Tables *const kinds[] = {&all->swept, &all->searched};
-    for (size_t kind = 0; kind < 2; kind++) {
-        for (size_t i = 0; i < kinds[kind]->count; i++) {
-            csv_clear(&kinds[kind]->tables[i]);
-        }
-        free(kinds[kind]->tables);
-    }
-    values_clear(&all->asked);
-}
-
-static const OutcomeKind growth_outcome = {.table = {.bare = BARE_TEXT,
-                                                     .write_header = growth_write_header,
-                                                     .write_row = growth_write_row,
-                                                     .print = growth_print,
-                                                     .between = ""}};
+static const OutcomeKind growth_outcome = {
+    .table = {BARE_EYES, .write_header = growth_write_header, .write_row = write_row}};
 
 int command_growth(const Grid *grid, const RunOptions *run)
 {
-    Growth all = {.grid = grid, .run = run};
+    Growth all = {.gathered = {.grid = grid, .run = run}};
     const GrowthOptions *asked = &run->growth;
-    int status = check_asked(grid, run);
-    status = status == 0 && asked->predict != NULL ? read_asked(&all, asked->predict) : status;
-    if (status != 0) {
-        clear(&all);
-        return status;
-    }
-    status = outcome_open(&all.outcome, &growth_outcome, grid, run);
-    status = status != 0 ? status : take_tables(&all);
+    int status = outcome_open(&all.outcome, &growth_outcome, grid, run);
+    all.outcome.record.grid = NULL; /* rows are of laws, and no point's */
+    status = status != 0 || asked->predict == NULL ? status : read_asked(&all, asked->predict);
+    status = status != 0 ? status : gather(&all.gathered);
     for (Norm norm = 0; norm < NORM_COUNT && status == 0; norm++) {
         if (asked->norm == NORM_COUNT ? norm != NORM_RMS : norm == asked->norm) {
-            status = find_laws(&all, &all.swept, norm);
+            status = gathered_each(&all.gathered, false, norm, take_series, &all);
         }
     }
-    status = status != 0 ? status : find_laws(&all, &all.searched, NORM_MAX);
-    status = status != 0 ? status : conclude(&all);
+    status = status != 0 ? status : gathered_each(&all.gathered, true, NORM_MAX, take_series, &all);
+    status = status != 0 ? status : check_found(&all);
     all.outcome.failed += all.silent;
-    if (status == 0 && all.outcome.failed > 0) {
-        (void)failure_say("errors are outside the bands of their laws", run->argc, run->argv);
-    }
     status = outcome_end(&all.outcome, status);
-    clear(&all);
+    if (status <= 1) {
+        conclude(&all);
+    }
+    gathered_clear(&all.gathered);
+    values_clear(&all.asked);
     return status;
 }

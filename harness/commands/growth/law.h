@@ -14,7 +14,8 @@ enum { LAW_POINTS = 3 };
 
 /* why: of none, `few-points`, `residual`, `bound` or `zero`, which contradict it; `either` where a
  * power and an exponential both would do; else "".
- * told: there are three sizes on the axis, or more, so that a law can be told.
+ * told: there are three sizes on the axis, or more, so that a law can be told; of a 0 also theory
+ * expects it at every size.
  * ends: the same law through the larger half of the points; of a formula through those with more
  * than the smallest size of each term, and its other form (kind LAW_NONE: there is none).
  * below_line, above_line: how far the smallest and largest seed are from the median, as lines along
@@ -22,7 +23,7 @@ enum { LAW_POINTS = 3 };
 typedef struct {
     LawKind kind;
     const char *why;
-    size_t points, seeds;
+    size_t points, seeds, terms;
     double from[FIT_MOST], to[FIT_MOST];
     bool told[FIT_MOST];
     Fit fit, ends[FIT_MOST + 1], below_line, above_line;
@@ -39,20 +40,16 @@ typedef struct {
 /* Finds them (docs/growth.md, "What a law is").  0; 99 after a message. */
 int laws_find(Laws *laws, const Series *series) __attribute__((warn_unused_result));
 
-/* The law of that kind through points [count > 0]: of a line they are values, more than terms.  Of
- * several terms they change their order. */
-Law law_make(LawKind kind, const char *why, GrowthPoint *points, size_t count, size_t terms);
+/* The law of that kind through points [count > 0], x ascending: of a line they are values. */
+Law law_make(LawKind kind, const char *why, const GrowthPoint *points, size_t count, size_t terms);
 
-/* Does it say how large an error is? */
-bool law_has_line(const Law *law);
-
-/* What theory expects of the slope (THEORY.md): from least to most, and whether it is below, within
- * or above: -1, 0, 1.  false: nothing is expected. */
+/* What theory expects of the slope (THEORY.md): from least to most, and in a word whether it is
+ * `below`, `agrees` or is `above`.  NAN and "": nothing is expected. */
 typedef struct {
     double least, most;
-    int parts;
+    const char *word;
 } Theory;
-bool law_theory(Theory *theory, const Series *series, const Law *law, size_t term);
+Theory law_theory(const Series *series, const Law *law, size_t term);
 
 /* A band that a measured row is expected in, logarithms to the base of ten. */
 typedef struct {

@@ -14,9 +14,18 @@
 #define BIT(axis) ((uint64_t)1 << (axis))
 static_assert(PLOT_AXES <= 64, "a set of axes is a uint64_t");
 
-double series_number(const PlotData *data, size_t row, size_t axis)
+const size_t series_axes[SERIES_AXES] = {AXIS_OMEGA, AXIS_N, AXIS_D, AXIS_DEPTH, PLOT_LAYER};
+
+const char *series_text(const Series *series, size_t axis)
 {
-    return strtod(plot_text(data, row, axis), NULL);
+    return plot_text(series->data, series->rows[0].row, axis);
+}
+
+void series_place(double *x, const Series *series, size_t row)
+{
+    for (size_t k = 0; k < series->terms; k++) {
+        x[k] = strtod(plot_text(series->data, row, series->axes[k]), NULL);
+    }
 }
 
 bool series_differs(const Series *series, size_t axis)
@@ -49,10 +58,11 @@ static bool takes(const PlotData *data, size_t row, size_t axis)
 static double find_key(const SeriesRow *row, size_t axis)
 {
     const PlotData *data = row->of->data;
-    bool follows = series_differs(row->of, axis) && !plot_is_blank(data, row->row, axis);
+    const char *text = plot_text(data, row->row, axis), *d = plot_text(data, row->row, AXIS_D);
+    bool follows = series_differs(row->of, axis) && *text != '\0';
     return (row->of->free_axes & BIT(axis)) != 0 ? 0
-           : follows ? series_number(data, row->row, axis) / series_number(data, row->row, AXIS_D)
-                     : (double)data->values[row->row][axis];
+           : follows                             ? strtod(text, NULL) / strtod(d, NULL)
+                                                 : (double)data->values[row->row][axis];
 }
 
 static int compare_keys(const SeriesRow *a, const SeriesRow *b)
@@ -90,94 +100,82 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* A cell as it is fitted. */
-static double find_value(const Series *series, PlotCell cell)
-{
-    return series->data->searched && !isnan(cell.log10)
-               ? cell.mantissa * pow(10, (double)cell.exponent)
-               : cell.log10;
-}
-
 /* What the cells of the rows [count], which share a point, say of their median; room: for numbers.
  * A 0 and a bound are below any value: where no bound is above the median, they cannot move it. */
 static GrowthPoint make_point(const Series *series, const SeriesRow *rows, size_t count,
                               double *room)
 {
-    const PlotData *data = series->data;
-    double bound = -INFINITY, *limits = room, *lowest = room + count, *values = lowest + count;
-    GrowthPoint point = {.row = rows[0].row, .state = MEDIAN_UNKNOWN};
+    double *limits = room, *lowest = room + count, mean = 0, squares = 0;
+    double bound = -INFINITY, least = INFINITY, most = -INFINITY;
+    GrowthPoint point = {.row = rows[0].row, .y = {[MEDIAN] = INFINITY}};
+    series_place(point.x, series, point.row);
     for (size_t i = 0; i < count; i++) {
-        PlotCell cell = data->cells[rows[i].row][series->kind];
-        double value = find_value(series, cell);
-        if (!isnan(value) && !data->silent[rows[i].row]) {
+        PlotCell cell = series->data->cells[rows[i].row][series->kind];
+        double value = series->data->searched ? pow(10, cell.log10) : cell.log10;
+        double from = value - mean;
+        bool says = !isnan(value) && !series->data->silent[rows[i].row];
+        if (says) {
             limits[point.seeds] = value;
             lowest[point.seeds++] = cell.bound ? -INFINITY : value;
             bound = cell.bound ? fmax(bound, value) : bound;
-            values[point.values] = value;
-            point.values += isfinite(value) && !cell.bound;
         }
-    }
-    for (size_t k = 0; k < series->terms; k++) {
-        point.x[k] = series_number(data, point.row, series->axes[k]);
+        if (says && isfinite(value) && !cell.bound) {
+            mean += from / (double)++point.values;
+            squares += from * (value - mean);
+            least = fmin(least, value);
+            most = fmax(most, value);
+        }
     }
     if (point.seeds > 0) {
         double median = fit_median(lowest, point.seeds);
-        bool known = isfinite(median) && bound <= median;
-        point.variance = fit_variance(values, point.values);
-        point.y[MEDIAN] = known ? median : fit_median(limits, point.seeds);
-        point.state = known                         ? MEDIAN_VALUE
-                      : point.y[MEDIAN] == INFINITY ? MEDIAN_UNKNOWN
-                                                    : MEDIAN_AT_MOST;
+        point.known = isfinite(median) && bound <= median;
+        point.y[MEDIAN] = point.known ? median : fit_median(limits, point.seeds);
     }
-    for (size_t i = 0; i < point.values; i++) {
-        point.y[BELOW] = fmax(point.y[BELOW], point.y[MEDIAN] - values[i]);
-        point.y[ABOVE] = fmax(point.y[ABOVE], values[i] - point.y[MEDIAN]);
-    }
+    point.y[BELOW] = point.known ? point.y[MEDIAN] - least : 0;
+    point.y[ABOVE] = point.known ? most - point.y[MEDIAN] : 0;
+    point.variance = point.values > 1 ? squares / (double)(point.values - 1) : 0;
     return point;
 }
 
 /* Its points of one kind, each of the rows of one size.  false: nothing is known of two or more. */
 static bool make_points(Series *series, size_t kind, double *room)
 {
-    size_t known = 0;
+    size_t said = 0;
     series->kind = kind;
     series->count = 0;
     series->censored = series->fitted;
-    for (size_t first = 0, next; first < series->fitted; first = next) {
+    for (size_t first = 0, next = 0; first < series->fitted; first = next) {
         const SeriesRow *rows = &series->rows[first];
-        for (next = first + 1; next < series->fitted; next++) {
-            if (compare_sizes(rows, &series->rows[next]) != 0) {
-                break;
-            }
+        while (next < series->fitted && compare_sizes(rows, &series->rows[next]) == 0) {
+            next++;
         }
         GrowthPoint *point = &series->points[series->count++];
         *point = make_point(series, rows, next - first, room);
         series->censored -= point->values;
-        known += point->seeds;
+        said += point->seeds;
     }
-    return series->count > 1 && (known > 0 || (series->data->searched && kind == SEARCH_MIN));
+    return series->count > 1 && (said > 0 || (series->data->searched && kind == SEARCH_MIN));
 }
 
 /* Everything of the rows of one key; of searches along the sizes that they differ in. */
-static int take_kinds(const Series *series, double *room, TakeSeries *take, void *context)
+static int take_kinds(Series own, double *room, TakeSeries *take, void *context)
 {
-    static const bool found[ERROR_KINDS] = {[SEARCH_MIN] = true, [SEARCH_PROVEN] = true};
-    size_t(*values)[PLOT_AXES] = series->data->values;
-    Series own = *series;
+    const bool searched = own.data->searched;
+    size_t(*values)[PLOT_AXES] = own.data->values, terms = 0;
     int status = 0;
-    own.terms = 0;
-    for (size_t k = 0; k < series->terms; k++) {
-        const size_t axis = series->axes[k];
-        bool varies = !series->data->searched;
+    for (size_t k = 0; k < own.terms; k++) {
+        const size_t axis = own.axes[k];
+        bool varies = !searched;
         for (size_t i = 1; i < own.fitted && !varies; i++) {
             varies = values[own.rows[i].row][axis] != values[own.rows[0].row][axis];
         }
-        own.axes[own.terms] = axis;
-        own.terms += varies;
+        own.axes[terms] = axis;
+        terms += varies;
         own.free_axes &= varies ? own.free_axes : ~BIT(axis);
     }
+    own.terms = terms;
     for (size_t kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
-        bool wanted = found[kind] || !series->data->searched;
+        bool wanted = !searched || kind == SEARCH_MIN || kind == SEARCH_PROVEN;
         status = wanted && make_points(&own, kind, room) ? take(context, &own) : 0;
     }
     return status;
@@ -185,17 +183,15 @@ static int take_kinds(const Series *series, double *room, TakeSeries *take, void
 
 int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *take, void *context)
 {
-    Series series = {.data = data, .axes = {axis}, .terms = 1, .fitted_rows = fitted};
+    axis = data->searched ? AXIS_N : axis;
+    Series series = {data, {axis, AXIS_D, AXIS_DEPTH}, .fitted_rows = fitted};
+    series.terms = data->searched ? FIT_MOST : 1;
+    series.free_axes = find_free_axes(data, axis);
     SeriesRow *rows = calloc(data->rows + 1, sizeof *rows);
-    double *room = calloc(3 * data->rows + 1, sizeof *room);
+    double *room = calloc(data->rows + 1, 2 * sizeof *room);
     series.points = calloc(data->rows + 1, sizeof *series.points);
     int status = rows == NULL || room == NULL || series.points == NULL ? memory_fault() : 0;
     size_t count = 0;
-    series.free_axes = find_free_axes(data, axis);
-    if (data->searched) {
-        memcpy(series.axes, (const size_t[]){AXIS_N, AXIS_D, AXIS_DEPTH}, sizeof series.axes);
-        series.terms = FIT_MOST;
-    }
     for (size_t row = 0; row < data->rows && status == 0; row++) {
         rows[count] = (SeriesRow){&series, row};
         count += takes(data, row, axis);
@@ -203,13 +199,13 @@ int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *ta
     if (status == 0) {
         qsort(rows, count, sizeof *rows, compare_rows);
     }
-    for (size_t first = 0, next; first < count && status == 0; first = next) {
+    for (size_t first = 0, next = 0; first < count && status == 0; first = next) {
         series.rows = &rows[first];
         series.fitted = series.held = 0;
-        for (next = first; next < count && compare_keys(&rows[next], &rows[first]) == 0; next++) {
+        for (; next < count && compare_keys(&rows[next], &rows[first]) == 0; next++) {
             *(rows[next].row < fitted ? &series.fitted : &series.held) += 1;
         }
-        status = series.fitted > 0 ? take_kinds(&series, room, take, context) : 0;
+        status = series.fitted > 0 ? take_kinds(series, room, take, context) : 0;
     }
     free(rows);
     free(room);

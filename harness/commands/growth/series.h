@@ -10,6 +10,10 @@
 
 #include <stdint.h>
 
+/* Along what errors grow. */
+enum { SERIES_AXES = 5 };
+extern const size_t series_axes[SERIES_AXES];
+
 typedef struct Series Series;
 typedef struct {
     const Series *of;
@@ -35,8 +39,11 @@ bool series_differs(const Series *series, size_t axis);
 /* Does a row that is held have the key, and a search the sizes that all that are fitted have? */
 bool series_has(const Series *series, size_t row);
 
-/* The number that a row has on an axis. */
-double series_number(const PlotData *data, size_t row, size_t axis);
+/* x [terms] = the numbers that a row has on its axes. */
+void series_place(double *x, const Series *series, size_t row);
+
+/* What its rows have of an axis, if they share it. */
+const char *series_text(const Series *series, size_t axis);
 
 /* Calls take for every series along the axis in the first `fitted` rows that has two points or
  * more, with the other rows that belong to it; of searches for every one along N, D and depth,

@@ -5,9 +5,7 @@
 
 #include "../growth/law.h"
 #include "marks.h"
-#include "picture.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -47,7 +45,7 @@ static int take_series(void *context, const Series *series)
         bool is_its = curve->kind == series->kind &&
                       (picture->y == PLOT_AXES || values[picture->y] == picture->y_order[curve->y]);
         for (size_t k = 0; k < laws.count && is_its; k++) {
-            if (law_has_line(&laws.laws[k])) {
+            if (laws.laws[k].kind > LAW_ZERO) {
                 draw_law(drawing, &laws.laws[k]);
             }
         }
