@@ -94,6 +94,19 @@ static void tables_are_for_eyes(void **state)
                      "| a\\|b         |  20 |        1e-7 |        nan |\n");
 }
 
+/* To five digits, the bound upwards; eight, or a whole number, stay. */
+static void long_fractions_are_cut(void **state)
+{
+    static const char lines[] =
+        "n,low_log10,at,slope,total_max,bounds\n"
+        "3,-17.3231958064,10.927387,0.012345678912,1.20000000001,total_max\n"
+        "12345678901234,-868,1e-7,1.21,0.5,\n";
+    expect_formatted("table", lines,
+                     "             n  low_log10         at     slope  total_max\n"
+                     "             3    -17.323  10.927387  0.012346    <1.2001\n"
+                     "12345678901234       -868       1e-7      1.21        0.5\n");
+}
+
 /* Keys that do not vary, other norms and units, leaks, bits and what every row's options have are
  * for programs. */
 static void what_says_nothing_is_left_out(void **state)
@@ -453,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_honest),
         cmocka_unit_test(tables_are_for_eyes),
+        cmocka_unit_test(long_fractions_are_cut),
         cmocka_unit_test(what_says_nothing_is_left_out),
         cmocka_unit_test(a_row_alone_says_what_it_is),
         cmocka_unit_test(errors_of_streams_that_shrink_are_relative),

@@ -73,8 +73,8 @@ static void seeds_are_a_noise(void **state)
     assert_true(fabs(fit.noise - sqrt(acos(-1) / 16)) < NEAR && fit.noise == fit.seed_noise);
 }
 
-/* Residuals -1/2, 1, -1/2: the middle one may be as large by its seeds, sqrt(pi/2 4/9/2) three times,
- * the others may be 1/10. */
+/* Residuals -1/2, 1, -1/2: the middle one may be three times sqrt(pi/2 4/9/2) by its seeds, the
+ * others 1/10. */
 static void a_point_is_judged_by_its_own_seeds(void **state)
 {
     const GrowthPoint points[] = {{.x = {0}, .y = {1}},
@@ -352,6 +352,18 @@ static void noise_excuses_its_own_point_alone(void **state)
                  0, "depth,none,residual\n");
 }
 
+static void a_terminal_gets_a_table_for_eyes(void **state)
+{
+    static char text[4096];
+    (void)state;
+    run_on_terminal(text, sizeof text, "growth --construction silu --n 3,5,9 --d 3 --norm rel -q",
+                    0);
+    assert_memory_equal(text, "kind           axis  law    why", 31);
+    assert_non_null(strstr(text, "\r\nconstruction   n     power  "));
+    expect_shell("$h growth --construction silu --n 3,5,9 --d 3 -q | head -n 1 | cut -d, -f 1-3", 0,
+                 "construction,activation,mask\n");
+}
+
 static void one_norm_is_fitted(void **state)
 {
     (void)state;
@@ -508,6 +520,7 @@ int main(void)
         SHELL_TEST(what_is_outside_the_band_fails),
         SHELL_TEST(a_zero_says_nothing_of_larger_sizes),
         SHELL_TEST(noise_excuses_its_own_point_alone),
+        SHELL_TEST(a_terminal_gets_a_table_for_eyes),
         SHELL_TEST(one_norm_is_fitted),
         SHELL_TEST(seeds_come_where_laws_ask),
         SHELL_TEST(seeds_are_counted_in_their_section),

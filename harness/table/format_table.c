@@ -2,9 +2,8 @@
  * Tables for eyes: aligned columns for a terminal, and a table of Markdown.
  *
  * They have what a reader looks for: keys that differ from row to row, and each figure once.
- * Numbers with an exponent have three digits, fractions at most ten, and what is only an upper bound
- * has "<" before it.
- * All rows are kept until the last is there.
+ * Numbers with an exponent have three digits, fractions of more than ten have five, and what is
+ * only an upper bound has "<" before it.  All rows are kept until the last is there.
  */
 #include "format.h"
 

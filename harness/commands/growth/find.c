@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* An exponential is told from a power whose residuals are above so many times its own, or what seeds
- * explain of them. */
+/* An exponential is told from a power whose residuals are above so many times its own, or what
+ * seeds explain of them. */
 #define LAW_TOLD 2.0
 
 /* A formula whose Omegas are off by more is none: by 1 the error is another by e^2. */

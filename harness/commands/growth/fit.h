@@ -41,17 +41,16 @@ typedef struct {
  * infinite one and another, the infinite one. */
 double fit_median(double *values, size_t count);
 
-/* A point may be off its line by this, in powers of ten, or by three times what its seeds explain. */
+/* A point may be off its line by this, in powers of ten, or three times what its seeds explain. */
 #define FIT_RESIDUAL 0.1
 
 /* A line of its kind through y, one of a point's: constant + sum of slope[k] u[k] over the terms, u
  * what the kind makes of x.  count: of points; mean: of the u, then of y; sums: of the products of
  * what is over these means, and once it is solved in place of those of two u the inverse of their
  * matrix.  freedom: count less the numbers that were fitted; residual: sqrt(sum of squares /
- * freedom), 0 where nothing is left over; misfit: the same of
- * residuals over what their points may be off by; worst: the largest; seed_noise: the standard error of a
- * median by its seeds, in the root mean square; noise: the larger of both, what a point may be off
- * by. */
+ * freedom), 0 where nothing is left over; misfit: the same of the residuals over what their points
+ * may be off by; worst: the largest residual; seed_noise: the standard error of a median by its
+ * seeds, in the root mean square; noise: that or the residual, the larger, for new points. */
 typedef struct {
     LawKind kind;
     size_t terms, y, count, freedom;
