@@ -318,6 +318,13 @@ static void a_guarantee_is_compared(void **state)
                  "expected --every-input with it");
     check_expect(scratch, PROVEN "--omega 9 --resume --baseline %/own.csv", 2,
                  "expected it without --every-input");
+    /* Of a model's file it is one row, for as many tokens as the model takes. */
+#define TRAINED "cases/models/modadd53-silu.safetensors --tolerance 1e-9 "
+    check_expect(scratch, "guarantee " TRAINED "-q -o %/model.csv", 0, NULL);
+    check_expect(scratch,
+                 "check --construction transformer --every-input --weights " TRAINED
+                 "--baseline %/model.csv",
+                 0, "PASS: 1 rows, 15 cells compared\n");
 }
 
 static void bad_usage_exits_two(void **state)

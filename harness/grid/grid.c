@@ -42,9 +42,14 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
     CandidateList list = {.sources = &grid->sources, .flags = run->model};
     list.flags.room = command->layers ? memory_room(run->memory) : 0;
     list.three = run->network != NULL && strcmp(run->network, "three") == 0;
+    /* What is proven of every input is asked of models, not of their inputs. */
+    CommandInfo asked = *command;
+    if (run->every_input && !command->searches_omega && command_evaluates_points(command)) {
+        asked.operands = OPERANDS_EITHER;
+    }
     int status = 0;
     for (size_t i = 0; i < sections->count && status == 0; i++) {
-        status = expand_section(&list, &sections->sections[i], flags, command);
+        status = expand_section(&list, &sections->sections[i], flags, &asked);
     }
     candidates_deduplicate(&list);
     status = status != 0 ? status : take_points(grid, &list);
