@@ -271,7 +271,7 @@ static int run_manual(int argc, char **argv)
     } else if (strcmp(page, "columns") == 0) {
         return columns_page_write(stdout, commands, COMMAND_COUNT);
     } else if (strcmp(page, "keys") == 0) {
-        keys_page_write(stdout);
+        return keys_page_write(stdout);
     } else {
         return complain_unknown((Origin){0}, page, "a page", pages, PAGES, PAGES);
     }

@@ -15,16 +15,21 @@ typedef struct {
 } Said;
 
 #define ABSOLUTE "as the stream"
-#define MEAN ", or of positions listed the mean of the cells"
 #define SCALAR(name, column, unit, meaning)                                                        \
     {                                                                                              \
         NULL, column, unit, meaning                                                                \
     }
-#define FORM ", in that form of the kernels"
+/* Of several columns in a row, in their order. */
+#define MEANS "; in a layer's row the mean over positions"
+#define LOSSES "the next token's loss by r(T), r(T′), m(T′), m(T)" MEANS
+#define DIVERGENCES "KL divergence of r(T′), m(T′), m(T) from r(T)" MEANS
+#define LARGEST "the largest of these over positions; last layer alone"
+#define FORM ", in that form"
 
 static const Said said[] = {
     {NULL, OPTIONS_COLUMN, "words", "`axis=value` of other axes: given, or not at their default"},
     {"attribute", LAYER_COLUMN, "integer", "the layer of the head, from 1; blank: in no layer"},
+    {"guarantee", LAYER_COLUMN, "integer", "the layer, from 1, behind which the bounds hold"},
     {NULL, LAYER_COLUMN, "integer", "the layer, from 1, after which the row was compared"},
     {NULL, BOUNDS_COLUMN, "words", "the row's columns whose cells are only upper bounds, with `;`"},
     {NULL, "identical", "share", "numbers in which m(T′) and m(T) agree bit by bit, of all"},
@@ -36,15 +41,15 @@ static const Said said[] = {
      "largest entry of what a finite Ω costs in this layer alone; `--propagation`"},
     {NULL, "construction_inherited_max", ABSOLUTE,
      "largest entry of what a right layer makes of the construction error that comes in"},
-    {NULL, "construction_injected_log10", "log10", "of `construction_injected_max`"},
-    {NULL, "construction_inherited_log10", "log10", "of `construction_inherited_max`"},
+    {NULL, "construction_injected_log10", "log10", "of the column that ends in `_max`"},
+    {NULL, "construction_inherited_log10", "log10", "of the column that ends in `_max`"},
     {NULL, "construction_gain", "quotient", "inherited over the error that comes in"},
     {NULL, "rounding_injected_max", ABSOLUTE,
      "largest entry of what the machine adds in this layer alone; `--propagation`"},
     {NULL, "rounding_inherited_max", ABSOLUTE,
      "largest entry of what a right layer makes of the rounding error that comes in"},
-    {NULL, "rounding_injected_log10", "log10", "of `rounding_injected_max`"},
-    {NULL, "rounding_inherited_log10", "log10", "of `rounding_inherited_max`"},
+    {NULL, "rounding_injected_log10", "log10", "of the column that ends in `_max`"},
+    {NULL, "rounding_inherited_log10", "log10", "of the column that ends in `_max`"},
     {NULL, "rounding_gain", "quotient", "inherited over the error that comes in"},
 
     {"growth", "seed", "integer",
@@ -89,7 +94,6 @@ static const Said said[] = {
     {"growth", "measured_log10", "log10", "what the row has"},
     {"growth", "status", "word", "`ok`; `none`: no law; `fail`: the row is outside the band"},
     {"min-omega", "seed", "integers", "the seeds that were searched together, as `1:5`"},
-    {"guarantee", LAYER_COLUMN, "integer", "the layer, from 1, behind which the bounds hold"},
     {"guarantee", "omega", "number", "the Ω, given by `--omega`, or the smallest that is proven"},
     {"guarantee", "status", "word",
      "`ok`; `fail`: above the tolerance; `none`: no Ω meets it, and the row is at the largest"},
@@ -148,16 +152,16 @@ static const Said said[] = {
     {NULL, "predictions_changed", "integer", "positions whose prediction m(T′) changes"},
     {NULL, "prediction", "integer", "the class that r(T) predicts there, from 0"},
     {NULL, "machine_prediction", "integer", "the class that m(T′) predicts there"},
-    {NULL, "loss_original", "nats", "r(T)'s loss of the next token" MEAN},
-    {NULL, "loss_converted", "nats", "r(T′)'s loss of the next token" MEAN},
-    {NULL, "loss_machine", "nats", "m(T′)'s loss of the next token" MEAN},
-    {NULL, "loss_native", "nats", "m(T)'s loss of the next token" MEAN},
-    {NULL, "kl_converted", "nats", "KL divergence of r(T′) from r(T)" MEAN},
-    {NULL, "kl_machine", "nats", "KL divergence of m(T′) from r(T)" MEAN},
-    {NULL, "kl_native", "nats", "KL divergence of m(T) from r(T)" MEAN},
-    {NULL, "kl_converted_max", "nats", "the largest of r(T′) over positions; last layer alone"},
-    {NULL, "kl_machine_max", "nats", "the largest of m(T′) over positions; last layer alone"},
-    {NULL, "kl_native_max", "nats", "the largest of m(T) over positions; last layer alone"},
+    {NULL, "loss_original", "nats", LOSSES},
+    {NULL, "loss_converted", "nats", LOSSES},
+    {NULL, "loss_machine", "nats", LOSSES},
+    {NULL, "loss_native", "nats", LOSSES},
+    {NULL, "kl_converted", "nats", DIVERGENCES},
+    {NULL, "kl_machine", "nats", DIVERGENCES},
+    {NULL, "kl_native", "nats", DIVERGENCES},
+    {NULL, "kl_converted_max", "nats", LARGEST},
+    {NULL, "kl_machine_max", "nats", LARGEST},
+    {NULL, "kl_native_max", "nats", LARGEST},
 
     {"attribute", "input", "integer", "the input, from 1"},
     {"attribute", "tokens", "integers", "the input's tokens"},

@@ -3,7 +3,12 @@
  */
 #include "manual.h"
 
+#include "../../base/message.h"
+#include "../../base/text_stream.h"
 #include "../../models/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static void write_meaning(FILE *file, const KnownKey *key)
 {
@@ -25,36 +30,75 @@ static void write_meaning(FILE *file, const KnownKey *key)
         break;
     case KEY_FITS:
         fprintf(file, "%s%s%s: else %s", key->fits != NULL ? "`" : "",
-                key->fits != NULL ? key->fits : "must be absent or null",
-                key->fits != NULL ? "` alone" : "", key->why);
+                key->fits != NULL ? key->fits : "absent or null", key->fits != NULL ? "`" : "",
+                key->why);
         break;
     }
 }
 
-void keys_page_write(FILE *file)
+/* What is said of a key, to be freed; NULL: memory is short. */
+static char *meaning_of(const KnownKey *key)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = text_stream(&text, &size);
+    if (file != NULL) {
+        write_meaning(file, key);
+    }
+    return text_close(file, &text, file == NULL ? -1 : 0);
+}
+
+/* A row of all keys of which the same is said, where the key is the first of them. */
+static int write_row(FILE *file, const KnownKey *key)
+{
+    bool first = true, whole = true;
+    char *meaning = meaning_of(key);
+    for (const KnownKey *other = known_keys; other->key != NULL && whole; other++) {
+        char *its = meaning_of(other);
+        whole = meaning != NULL && its != NULL;
+        if (whole && strcmp(its, meaning) == 0) {
+            if (first && other != key) {
+                free(its);
+                break; /* the row is there */
+            }
+            fprintf(file, "%s`%s`", first ? "| " : ", ", other->key);
+            first = false;
+        }
+        free(its);
+    }
+    if (!first) {
+        fprintf(file, " | %s |\n", meaning);
+    }
+    free(meaning);
+    return whole ? 0 : memory_fault();
+}
+
+int keys_page_write(FILE *file)
 {
     fputs(
         "# Keys of config.json and of metadata\n"
         "\n"
-        "What may be said of a [trained model](models.md) beside its tensors, by a `config.json`\n"
-        "beside the file or by the file's metadata, whichever family its names are of. This page\n"
-        "is made by `headproof manual keys` (`make manual`) from the table that the program goes\n"
-        "by. A key that is on neither list is refused by name, unless `--ignore-config` takes the\n"
-        "responsibility or a witness agrees. Two keys that say the same thing must agree.\n"
+        "What a `config.json` or the file's metadata may say of a [trained model](models.md), in\n"
+        "whichever family its names are; made by `headproof manual keys` (`make manual`) from the\n"
+        "table that the program goes by. A key that is not here is refused by name, unless\n"
+        "`--ignore-config` takes the responsibility or a witness agrees. Two keys that say the "
+        "same\n"
+        "thing must agree.\n"
         "\n"
         "## Read\n"
         "\n"
-        "| key | says |\n"
+        "| keys | what they say, or must be |\n"
         "|---|---|\n",
         file);
     for (const KnownKey *key = known_keys; key->key != NULL; key++) {
-        fprintf(file, "| `%s` | ", key->key);
-        write_meaning(file, key);
-        fputs(" |\n", file);
+        if (write_row(file, key) != 0) {
+            return 99;
+        }
     }
     fputs("\n## Known to change nothing that a model computes\n", file);
     for (const char *const *key = idle_keys; *key != NULL; key++) {
         fprintf(file, "%s`%s`", key == idle_keys ? "\n" : ",\n", *key);
     }
     fputs(", and `result.*` of `headproof export`.\n", file);
+    return 0;
 }

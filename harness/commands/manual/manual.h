@@ -22,7 +22,7 @@ void completion_write_zsh(FILE *file, const CommandInfo *commands, size_t count)
 
 /* The page docs/keys.md: a table of the keys that are read of a model, and a list of those that
  * change nothing. */
-void keys_page_write(FILE *file);
+int keys_page_write(FILE *file) __attribute__((warn_unused_result));
 
 /* The page docs/columns.md: a table of columns for every table that commands [count] write.  0; 2
  * after a message where a column has no text (table/meanings.c), 99 after one where memory is
