@@ -71,34 +71,34 @@ void operand_fill(ApMat *m, Kind kind, const char *name)
     mpfr_clear(t);
 }
 
+/* An entry, by way of number where it is a double. */
+static mpfr_srcptr entry_at(mpfr_ptr number, const ProductView *view, size_t at)
+{
+    if (view->entry == NULL) {
+        mpfr_set_d(number, view->number[at], MPFR_RNDN);
+    }
+    return view->entry != NULL ? view->entry + at : number;
+}
+
 void exact_entry(mpfr_ptr sum, mpfr_ptr size, ProductView a, ProductView b, size_t i, size_t j)
 {
-    mpfr_t x, y;
-    mpfr_inits2(EXACT_BITS, x, y, (mpfr_ptr)0);
+    mpfr_t product, left, right;
+    mpfr_inits2(53, product, left, right, (mpfr_ptr)0);
     mpfr_set_zero(sum, 1);
     mpfr_set_zero(size, 1);
     mpfr_clear_inexflag();
     for (size_t l = 0; l < a.columns; l++) {
-        size_t at = i * a.row.stride + l * a.column.stride;
-        size_t bt = l * b.row.stride + j * b.column.stride;
-        if (a.entry != NULL) {
-            mpfr_set(x, a.entry + at, MPFR_RNDN);
-        } else {
-            mpfr_set_d(x, a.number[at], MPFR_RNDN);
-        }
-        if (b.entry != NULL) {
-            mpfr_set(y, b.entry + bt, MPFR_RNDN);
-        } else {
-            mpfr_set_d(y, b.number[bt], MPFR_RNDN);
-        }
-        mpfr_mul(x, x, y, MPFR_RNDN);
-        mpfr_add(sum, sum, x, MPFR_RNDN);
+        mpfr_srcptr x = entry_at(left, &a, i * a.row.stride + l * a.column.stride);
+        mpfr_srcptr y = entry_at(right, &b, l * b.row.stride + j * b.column.stride);
+        mpfr_set_prec(product, mpfr_get_prec(x) + mpfr_get_prec(y));
+        mpfr_mul(product, x, y, MPFR_RNDN);
+        mpfr_add(sum, sum, product, MPFR_RNDN);
         assert_false(mpfr_inexflag_p());
-        mpfr_abs(x, x, MPFR_RNDN);
-        mpfr_add(size, size, x, MPFR_RNDD);
+        mpfr_abs(product, product, MPFR_RNDN);
+        mpfr_add(size, size, product, MPFR_RNDD);
         mpfr_clear_inexflag();
     }
-    mpfr_clears(x, y, (mpfr_ptr)0);
+    mpfr_clears(product, left, right, (mpfr_ptr)0);
 }
 
 static Operand *kept; /* the last */

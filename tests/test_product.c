@@ -27,10 +27,10 @@ typedef struct {
 /* |C - (before + A B)| over its bound, the largest; before may be NULL. */
 static double worst_ratio(const ApMat *c, const ApMat *before, ProductView a, ProductView b)
 {
-    mpfr_t sum, size, error;
+    mpfr_t sum, size, error, ratio;
     double worst = 0;
     mpfr_init2(sum, EXACT_BITS);
-    mpfr_init2(size, 64);
+    mpfr_inits2(64, size, ratio, (mpfr_ptr)0);
     mpfr_init2(error, EXACT_BITS);
     for (size_t i = 0; i < c->rows; i++) {
         for (size_t j = 0; j < c->columns; j++) {
@@ -54,12 +54,12 @@ static double worst_ratio(const ApMat *c, const ApMat *before, ProductView a, Pr
             if (mpfr_zero_p(size)) {
                 assert_true(mpfr_zero_p(error));
             } else {
-                mpfr_div(error, error, size, MPFR_RNDU);
-                worst = fmax(worst, mpfr_get_d(error, MPFR_RNDU));
+                mpfr_div(ratio, error, size, MPFR_RNDU);
+                worst = fmax(worst, mpfr_get_d(ratio, MPFR_RNDU));
             }
         }
     }
-    mpfr_clears(sum, size, error, (mpfr_ptr)0);
+    mpfr_clears(sum, size, error, ratio, (mpfr_ptr)0);
     return worst;
 }
 
