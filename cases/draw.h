@@ -25,6 +25,14 @@ double draw_uniform(uint64_t seed, uint64_t name_hash, size_t head, size_t row, 
 /* Standard normal: draw_quantile of the uniform draw. */
 double draw_normal(uint64_t seed, uint64_t name_hash, size_t head, size_t row, size_t column);
 
+/* draw_normal of columns 0, ..., count - 1 of a row, several at a time. */
+typedef struct {
+    uint64_t seed, name_hash;
+    size_t head, row;
+} DrawRow;
+
+void draw_normals(double *normal, const DrawRow *of, size_t count);
+
 /* The normal quantile of p in (0, 1); relative error about 1e-15 of the exact one. */
 double draw_quantile(double p);
 

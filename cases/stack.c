@@ -74,8 +74,9 @@ static void draw_row(const void *context, size_t i)
 {
     const Drawing *d = context;
     double *row = d->tensor + i * d->ld;
+    draw_normals(row, &(DrawRow){d->seed, d->hash, i / d->rows, i % d->rows}, d->columns);
     for (size_t c = 0; c < d->columns; c++) {
-        row[c] = draw_normal(d->seed, d->hash, i / d->rows, i % d->rows, c) * d->scale;
+        row[c] *= d->scale;
     }
 }
 

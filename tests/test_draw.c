@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <mpfr.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Known answers of philox4x64-10 from the authors' Random123 distribution. */
@@ -135,6 +136,32 @@ static void draws_are_pinned(void **state)
         draws[i] = draw_normal(1, draw_hash("X"), i % 3, i / 64, i % 64);
     }
     assert_int_equal(hash_doubles(draws, 4096), 0x63c11a804a396e01U);
+}
+
+/* A row that is drawn at once has every draw's bits: of rows shorter and longer than what is drawn
+ * at a time, of counters and keys with every bit in use. */
+static void rows_are_their_draws(void **state)
+{
+    static const size_t counts[] = {0, 1, 2, 255, 256, 257, 700, 20000};
+    static const DrawRow rows[] = {{1, 0, 0, 0},
+                                   {7, 0x63c11a804a396e01U, 3, 12287},
+                                   {UINT64_MAX, UINT64_MAX, SIZE_MAX, SIZE_MAX},
+                                   {0x0123456789abcdefU, 0xfedcba9876543210U, SIZE_MAX / 3, 5}};
+    double *drawn = calloc(20001, sizeof *drawn);
+    assert_non_null(drawn);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            const DrawRow *row = &rows[r];
+            drawn[counts[i]] = 77;
+            draw_normals(drawn, row, counts[i]);
+            assert_true(drawn[counts[i]] == 77);
+            for (size_t c = 0; c < counts[i]; c++) {
+                double one = draw_normal(row->seed, row->name_hash, row->head, row->row, c);
+                assert_memory_equal(&drawn[c], &one, sizeof one);
+            }
+        }
+    }
+    free(drawn);
 }
 
 static CaseSpec base_spec(void)
@@ -276,6 +303,7 @@ int main(void)
         cmocka_unit_test(uniform_is_an_odd_multiple),
         cmocka_unit_test(normal_is_standard),
         cmocka_unit_test(draws_are_pinned),
+        cmocka_unit_test(rows_are_their_draws),
         cmocka_unit_test(larger_tensors_keep_the_smaller),
         cmocka_unit_test(stable_has_its_variances),
         cmocka_unit_test(rows_are_drawn_in_any_order),

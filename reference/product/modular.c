@@ -13,25 +13,29 @@
 #include "store.h"
 #include "wide.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Entries whose residues are made, or recombined, at once, at most. */
 enum { CHUNK = 512 };
 
-/* Columns of C at once. */
-enum { COLUMNS = 256, FEW_COLUMNS = 64 };
+/* Columns of C at once; terms of theirs whose residues are there at once, so that they stay in
+ * caches until they are multiplied. */
+enum { COLUMNS = 256, FEW_COLUMNS = 64, TERMS = 256 };
 
 #define RESIDUE_BYTES 0x1p28 /* of A's residues, over all threads; of B's and C's half of that */
 
-/* Lines [first, first + count) of an operand modulo every prime: `primes` matrices one after the
- * other, each [count, depth], or [depth, count] if depth_major. */
+/* Lines [first, first + count) of an operand, in them numbers [term, term + depth), modulo every
+ * prime: `primes` matrices one after the other, each [count, depth], or [depth, count] if
+ * depth_major. */
 typedef struct {
     const Operand *operand;
     const Split *split;
     const Basis *basis;
-    size_t first, count;
+    size_t first, count, term, depth;
     double *residue;
+    bool exact; /* no bit of the operand is cut off */
 } Residues;
 
 /* A thread's memory. */
@@ -41,6 +45,7 @@ typedef struct {
                          /* power of two: going from one to the next would stay in one set of */
                          /* the cache */
     double *digits;      /* [digits, pitch] of operands */
+    double *scale;       /* [lines] of an operand's that are doubles */
     double *rest, *joined; /* [primes + 1, pitch], [digits, pitch] of C */
     mp_limb_t *limb;
     size_t limbs;
@@ -51,12 +56,13 @@ typedef struct {
 static void load_digits(const Scratch *s, const Residues *r, size_t start, size_t length)
 {
     const Operand *o = r->operand;
-    size_t inner = o->depth_major ? r->count : o->depth;
+    size_t inner = o->depth_major ? r->count : r->depth;
     uint64_t digit[LARGEST_BITS / 8];
     Entry x;
     for (size_t e = 0; e < length; e++) {
         size_t u = (start + e) / inner, v = (start + e) % inner;
-        size_t line = r->first + (o->depth_major ? v : u), position = o->depth_major ? u : v;
+        size_t line = r->first + (o->depth_major ? v : u);
+        size_t position = r->term + (o->depth_major ? u : v);
         entry_load(&x, o, line, position);
         entry_digits(digit, 1, r->split->digits, r->split->width, &x,
                      x.count == 0 ? 0 : o->exponent[line] - x.exponent);
@@ -67,39 +73,72 @@ static void load_digits(const Scratch *s, const Residues *r, size_t start, size_
     }
 }
 
+/* Bits and exponents of doubles that are split by doubles: below, no number on the way is beyond
+ * what they are exact for. */
+enum { SPLIT_BITS = 900 };
+
+/* The same of doubles whose bits are all in the digits, by vectors: digits of either sign that come
+ * to the same integer. */
+static void split_digits(const Scratch *s, const Residues *r, size_t start, size_t length)
+{
+    const Operand *o = r->operand;
+    size_t inner = o->depth_major ? r->count : r->depth, e = 0;
+    for (size_t u = start / inner, v = start % inner; e < length; u++, v = 0) {
+        size_t end = inner - v < length - e ? inner : v + length - e;
+        size_t at = o->depth_major ? o->depth_at[r->term + u] : o->line_at[r->first + u];
+        const size_t *beside = o->depth_major ? o->line_at + r->first : o->depth_at + r->term;
+        for (; v < end; v++, e++) {
+            s->digits[e] = o->number[at + beside[v]] * s->scale[o->depth_major ? v : u];
+        }
+    }
+    wide()->split(&(WidePlanes){s->digits, s->pitch, length}, r->split->digits, r->split->width);
+}
+
+/* Sets s->scale for them, 2^(width - exponent) of each line; false: they are to be taken apart one
+ * by one. */
+static bool find_scales(const Scratch *s, const Residues *r)
+{
+    const Operand *o = r->operand;
+    bool fine = r->exact && o->number != NULL && r->split->digits * r->split->width < SPLIT_BITS;
+    for (size_t i = 0; fine && i < r->count; i++) {
+        mpfr_exp_t exponent = o->exponent[r->first + i];
+        bool zero = exponent == LINE_ZERO;
+        fine = zero || labs(exponent) < SPLIT_BITS;
+        s->scale[i] = zero || !fine ? 0 : ldexp(1, (int)((long)r->split->width - exponent));
+    }
+    return fine;
+}
+
 static void residues_make(const Residues *r, const Scratch *s)
 {
-    const Basis *basis = r->basis;
-    size_t total = r->count * r->operand->depth;
+    size_t total = r->count * r->depth;
+    bool doubles = find_scales(s, r);
     for (size_t start = 0; start < total; start += s->chunk) {
         size_t length = total - start < s->chunk ? total - start : s->chunk;
-        load_digits(s, r, start, length);
-        gemm(r->residue + start, total, gemm_plain(r->split->power, r->split->digits),
-             gemm_plain(s->digits, s->pitch),
-             (GemmExtents){basis->primes, length, r->split->digits}, 0);
-        for (size_t t = 0; t < basis->primes; t++) {
-            wide()->reduce(r->residue + t * total + start, length, basis->q[t],
-                           basis->reciprocal[t]);
+        if (doubles) {
+            split_digits(s, r, start, length);
+        } else {
+            load_digits(s, r, start, length);
         }
+        wide()->residues(&(WidePlanes){r->residue + start, total, length},
+                         &(WidePlanes){s->digits, s->pitch, length}, r->split, r->basis);
     }
 }
 
-/* x [primes, m, n] = residues of A times residues of B. */
+/* x [primes, m, n] += residues of A, all of their terms, times those of B that are there; sums of
+ * at most basis->depth terms each. */
 static void multiply_residues(double *x, const Residues *a, const Residues *b)
 {
     const Basis *basis = a->basis;
-    size_t m = a->count, n = b->count, k = a->operand->depth;
+    size_t m = a->count, n = b->count, k = a->depth, terms = b->depth, l = b->term;
     bool a_turned = a->operand->depth_major, b_turned = b->operand->depth_major;
     for (size_t t = 0; t < basis->primes; t++) {
-        const double *at = a->residue + t * m * k, *bt = b->residue + t * n * k;
+        const double *at = a->residue + t * m * k, *bt = b->residue + t * n * terms;
         double *xt = x + t * m * n;
-        for (size_t l = 0; l < k; l += basis->depth) {
-            size_t terms = k - l < basis->depth ? k - l : basis->depth;
-            const GemmFactor left = {at + (a_turned ? l * m : l), a_turned ? m : k, a_turned};
-            const GemmFactor right = {bt + (b_turned ? l * n : l), b_turned ? n : k, !b_turned};
-            gemm(xt, n, left, right, (GemmExtents){m, n, terms}, l == 0 ? 0 : 1);
-            wide()->reduce(xt, m * n, basis->q[t], basis->reciprocal[t]);
-        }
+        const GemmFactor left = {at + (a_turned ? l * m : l), a_turned ? m : k, a_turned};
+        const GemmFactor right = {bt, b_turned ? n : terms, !b_turned};
+        gemm(xt, n, left, right, (GemmExtents){m, n, terms}, l == 0 ? 0 : 1);
+        wide()->reduce(xt, m * n, basis->q[t], basis->reciprocal[t]);
     }
 }
 
@@ -158,28 +197,36 @@ static size_t max_size(size_t a, size_t b)
 static size_t columns_at_once(const Plan *plan, const Basis *basis, size_t rows)
 {
     double threads = plan->threads > 1 ? plan->threads : 1;
-    double column = 8 * (double)basis->primes * ((double)rows + (double)plan->k) * threads;
+    double column = 8 * (double)basis->primes * ((double)rows + TERMS) * threads;
     double fit = RESIDUE_BYTES / 2 / column;
     size_t columns = fit > COLUMNS ? COLUMNS : fit < FEW_COLUMNS ? FEW_COLUMNS : (size_t)fit;
     return columns < plan->n ? columns : plan->n;
 }
 
+/* Terms whose residues are there at once. */
+static size_t terms_at_once(const Basis *basis, size_t k)
+{
+    size_t most = basis->depth < TERMS ? basis->depth : TERMS;
+    return k < most ? k : most;
+}
+
 static bool scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t columns, size_t k)
 {
-    size_t digits = max_size(basis->a.digits, basis->b.digits);
-    size_t entries = max_size(max_size(rows, columns) * k, rows * columns);
+    size_t digits = max_size(basis->a.digits, basis->b.digits), terms = terms_at_once(basis, k);
+    size_t entries = max_size(max_size(rows * k, columns * terms), rows * columns);
     s->chunk = entries < CHUNK ? entries + 1 : CHUNK;
     s->pitch = s->chunk + 8;
     s->limbs = basis->digits * basis->width / 64 + 2;
     s->a = array_alloc(basis->primes * rows * k, sizeof *s->a);
-    s->b = array_alloc(basis->primes * columns * k, sizeof *s->b);
+    s->b = array_alloc(basis->primes * columns * terms, sizeof *s->b);
+    s->scale = array_alloc(max_size(rows, columns), sizeof *s->scale);
     s->x = array_alloc(basis->primes * rows * columns, sizeof *s->x);
     s->digits = array_alloc(digits * s->pitch, sizeof *s->digits);
     s->rest = array_alloc((basis->primes + 1) * s->pitch, sizeof *s->rest);
     s->joined = array_alloc(basis->digits * s->pitch, sizeof *s->joined);
     s->limb = array_alloc(s->limbs, sizeof *s->limb);
-    return s->a != NULL && s->b != NULL && s->x != NULL && s->digits != NULL && s->rest != NULL &&
-           s->joined != NULL && s->limb != NULL;
+    return s->a != NULL && s->b != NULL && s->x != NULL && s->digits != NULL && s->scale != NULL &&
+           s->rest != NULL && s->joined != NULL && s->limb != NULL;
 }
 
 static void scratch_clear(Scratch *s)
@@ -188,6 +235,7 @@ static void scratch_clear(Scratch *s)
     free(s->b);
     free(s->x);
     free(s->digits);
+    free(s->scale);
     free(s->rest);
     free(s->joined);
     free(s->limb);
@@ -228,13 +276,17 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
         return false;
     }
     store_open(&store, plan);
-    Residues a = {&plan->a, &basis->a, basis, first, count, s.a};
+    Residues a = {&plan->a, &basis->a, basis, first, count, 0, plan->k, s.a, plan->short_a};
     residues_make(&a, &s);
     for (size_t j = 0; j < plan->n; j += at_once) {
-        size_t columns = plan->n - j < at_once ? plan->n - j : at_once;
-        Residues b = {&plan->b, &basis->b, basis, j, columns, s.b};
-        residues_make(&b, &s);
-        multiply_residues(s.x, &a, &b);
+        Residues b = {&plan->b, &basis->b,    basis, j, at_once, 0, terms_at_once(basis, plan->k),
+                      s.b,      plan->short_b};
+        b.count = plan->n - j < at_once ? plan->n - j : at_once;
+        for (; b.term < plan->k; b.term += b.depth) {
+            b.depth = plan->k - b.term < b.depth ? plan->k - b.term : b.depth;
+            residues_make(&b, &s);
+            multiply_residues(s.x, &a, &b);
+        }
         recombine(&store, plan, basis, &s, &a, &b);
     }
     store_close(&store);

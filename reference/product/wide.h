@@ -6,7 +6,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_H
 
-#include "guard.h"
+#include "basis.h"
 #include "lanes.h"
 #include "vexp_lanes.h"
 
@@ -59,6 +59,20 @@ typedef size_t WideExpRow(const ExpTables *tables, mpfr_ptr y, mpfr_srcptr x, si
 /* x[i] -= q round(x[i] / q): |x[i]| <= q / 2 + 1 after, for |x[i]| < 2^53. */
 typedef void WideReduce(double *x, size_t count, double q, double reciprocal);
 
+/* A plane of `count` numbers for each digit, or prime, the next one `pitch` behind. */
+typedef struct {
+    double *number;
+    size_t pitch, count;
+} WidePlanes;
+
+/* Takes numbers up to 2^width, those of the first of as many planes as there are digits, apart:
+ * every plane but the last gets the nearest integers, and the next one 2^width times the rest. */
+typedef void WideSplit(const WidePlanes *digits, size_t count, unsigned width);
+
+/* Residues of sums over d of digit d times power[t, d] modulo every prime, reduced as above. */
+typedef void WideResidues(const WidePlanes *residues, const WidePlanes *digits, const Split *split,
+                          const Basis *basis);
+
 typedef struct {
     size_t lanes, tile_rows; /* of a tile of C */
     bool rows_pay;           /* are they faster than one by one? */
@@ -70,6 +84,8 @@ typedef struct {
     WideExp *exp;
     WideExpRow *exp_row;
     WideReduce *reduce;
+    WideSplit *split;
+    WideResidues *residues;
 } WideOperations;
 
 /* Those of the tier in use. */

@@ -17,4 +17,6 @@ const WideOperations TIER(wide_operations) = {
     .exp = wide_exp,
     .exp_row = wide_exp_row,
     .reduce = wide_reduce,
+    .split = wide_split,
+    .residues = wide_residues,
 };

@@ -22,5 +22,9 @@ WideExp wide_exp;
 WideExpRow wide_exp_row;
 #define wide_reduce TIER(wide_reduce)
 WideReduce wide_reduce;
+#define wide_split TIER(wide_split)
+WideSplit wide_split;
+#define wide_residues TIER(wide_residues)
+WideResidues wide_residues;
 
 #endif
