@@ -249,7 +249,7 @@ static void searches_are_held_against_a_formula(void **state)
     expect_output(hold_a_search("64,4,16", "", check), 1,
                   "0 without a law, 1 of rows that say nothing");
     expect_output(hold_a_search("64,5,16", "11.0794415", check), 2,
-                  "expected rows that some law is about");
+                  "expected sizes that some law is about");
     expect_output(hold_a_search("64,4,16", "12", "-o - | cut -d, -f 4,5,9,17-19,27"), 0,
                   ",4,,omega_min,n,logarithm,0.5\n,4,,omega_min,depth,linear,0.25\n");
     expect_output(hold_a_search("64,4,16", "12",
@@ -269,7 +269,7 @@ static void two_sizes_tell_no_formula(void **state)
         "$h growth m.csv --check m.csv -o c.csv && $h growth m.csv --check l.csv -o c.csv",
         2,
         "verdict: PASS: 0 of 6 errors outside their bands, 0 without a law, 0 of rows that say "
-        "nothing (vacuous or error)\nheadproof: --check: token \'l.csv\': expected rows that some "
+        "nothing (vacuous or error)\nheadproof: --check: token \'l.csv\': expected sizes that some "
         "law is about");
 }
 
@@ -425,6 +425,8 @@ static void sizes_are_predicted(void **state)
     expect_shell(SMALL "$h growth s.csv --predict width=3", 2,
                  "expected omega, n, d, depth or layer, = and a list");
     expect_shell(SMALL "$h growth s.csv --predict depth", 2, "expected omega, n");
+    expect_shell(SMALL "$h growth s.csv --norm max --predict n=5 -o p.csv", 2,
+                 "--predict: token 'n=5': expected sizes that some law is about");
 }
 
 static void what_was_swept_is_the_same_as_its_table(void **state)
@@ -491,7 +493,7 @@ static void bad_requests_are_refused(void **state)
     expect_shell("$h growth --construction silu --n 2 --d 2 --tolerance 1e-6 -q", 2,
                  "headproof: growth: expected errors at two sizes or more");
     expect_shell(SMALL "sed s/silu/fused/ s.csv >o.csv; $h growth s.csv --norm max --check o.csv",
-                 2, "expected rows that some law is about");
+                 2, "expected sizes that some law is about");
     expect_shell(MADE "printf \"1 1 nan\\n2 1 nan\\n4 1 nan\\n\" | made >s.csv; "
                       "$h growth s.csv --norm max -o - -q | cut -d, -f 17-20",
                  0, "construction,depth,none,few-points");

@@ -286,16 +286,17 @@ static int read_asked(Growth *all, const char *text)
 /* Is there anything to say?  0; 2 after a message. */
 static int check_found(const Growth *all)
 {
-    const Gathered *from = &all->gathered;
-    const char *check = from->run->growth.check;
+    const GrowthOptions *asked = &all->gathered.run->growth;
+    const char *text = asked->check != NULL ? asked->check : asked->predict;
     if (all->series == 0) {
-        return complain((Origin){0}, from->grid->tables[0],
+        return complain((Origin){0}, all->gathered.grid->tables[0],
                         "growth: expected errors at two sizes or more, for a law three, of omega, "
                         "n, d, depth or layer, all else being equal");
     }
-    return check == NULL || all->held + all->silent > 0
+    return text == NULL || all->outcome.sink.put + all->silent > 0
                ? 0
-               : complain((Origin){.flag = "check"}, check, "expected rows that some law is about");
+               : complain((Origin){.flag = asked->check != NULL ? "check" : "predict"}, text,
+                          "expected sizes that some law is about");
 }
 
 /* The last words. */
