@@ -505,6 +505,11 @@ static bool is_near(mpfr_srcptr x, mpfr_srcptr y)
 /* Heads of a tensor w, and a block x of a wider matrix. */
 enum { HEADS = 3, D = 10, WIDTH = 4, LD = 6, STRIDE = 71, M = 7 };
 
+static ProductView heads_beside(const double *w)
+{
+    return product_doubles_beside(product_doubles(w, D, WIDTH, LD), HEADS, STRIDE);
+}
+
 /* Below each other: (x w) v has x w's columns by (head, row), here twice the fifth; and (w' x')'
  * is x w. */
 static void check_below(ProductOptions options, ProductView x, const double *w,
@@ -512,8 +517,7 @@ static void check_below(ProductOptions options, ProductView x, const double *w,
 {
     const ApMat *turned = operand_zeros(HEADS * WIDTH, M, 200), *sum = operand_zeros(M, 1, 200);
     double below[HEADS * STRIDE];
-    operand_product(product_view(turned),
-                    product_transposed(product_doubles_beside(w, HEADS, D, WIDTH, LD, STRIDE)),
+    operand_product(product_view(turned), product_transposed(heads_beside(w)),
                     product_transposed(x), options);
     for (size_t i = 0; i < HEADS * STRIDE; i++) {
         below[i] = NAN;
@@ -522,7 +526,8 @@ static void check_below(ProductOptions options, ProductView x, const double *w,
         below[i / WIDTH * STRIDE + i % WIDTH * LD] = i == 5 ? 2 : 0;
     }
     operand_product(product_view(sum), product_view(expected),
-                    product_doubles_below(below, HEADS, WIDTH, 1, LD, STRIDE), options);
+                    product_doubles_below(product_doubles(below, WIDTH, 1, LD), HEADS, STRIDE),
+                    options);
     for (size_t i = 0; i < M; i++) {
         mpfr_div_2ui(ap_at(sum, i, 0), ap_at(sum, i, 0), 1, MPFR_RNDN);
         assert_true(is_near(ap_at(sum, i, 0), ap_at(expected, i, 5)));
@@ -548,8 +553,7 @@ static void check_views(ProductBackend backend)
     Operand *wide = operand_make(LONG, NORMAL, "x", M + 2, 30, 200);
     ProductView x = product_block(&wide->mat, 1, 4, M, D);
     operand_product(product_view(expected), x, product_view(gathered), options);
-    operand_product(product_block(c, 1, 2, M, HEADS * WIDTH), x,
-                    product_doubles_beside(w, HEADS, D, WIDTH, LD, STRIDE), options);
+    operand_product(product_block(c, 1, 2, M, HEADS * WIDTH), x, heads_beside(w), options);
     for (size_t i = 0; i < c->rows * c->columns; i++) {
         size_t r = i / c->columns, q = i % c->columns;
         assert_true(r < 1 || q < 2 ? mpfr_zero_p(c->entry + i)

@@ -76,26 +76,25 @@ void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)
     evaluator_add(ev, &e->sum, x, &e->stream);
 }
 
-void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e)
+void difference_scores(const Heads *heads, const Record *record, Difference *e)
 {
     if (heads_by_key(heads->bundle)) {
-        difference_queries(ev, heads, e);
+        difference_queries(heads, e);
     } else {
-        difference_group_weights(ev, heads, record, e);
+        difference_group_weights(heads, record, e);
     }
 }
 
-void difference_pattern(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
-                        Difference *e)
+void difference_pattern(const Heads *heads, const Record *record, size_t b, Difference *e)
 {
     if (heads_by_key(heads->bundle)) {
-        difference_keys(ev, heads, record, b, e);
+        difference_keys(heads, record, b, e);
     }
 }
 
-void difference_values(Evaluator *ev, const Heads *heads, PartKind part, Difference *e)
+void difference_values(const Heads *heads, PartKind part, Difference *e)
 {
-    heads_products(ev, heads, e->input, &e->product, part, &e->value);
+    heads_products(heads, e->input, &e->product, part, &e->value);
 }
 
 /* Context of move_row: some columns. */
@@ -116,22 +115,23 @@ static void move_row(Worker *worker, const void *context, size_t row)
               numbers_row(ap_at(&e->value, row, first)), move->columns.count);
 }
 
-void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
-                    size_t b, Difference *e)
+void difference_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
+                    Difference *e)
 {
+    Evaluator *ev = heads->ev;
     size_t width = heads_part_width(&heads->bundle->value, part), rows = e->stream.rows;
     Columns all = {0, heads_of_part(heads, part).count * width}, one = {b * width, width};
     Move move = {&record->part[record_part(record, part)].value, e,
                  heads_by_key(heads->bundle) ? one : all};
     evaluator_each(ev, rows, rows * move.columns.count, move_row, &move);
     if (heads_by_key(heads->bundle)) {
-        difference_key_mix(ev, heads, record, part, b, e);
+        difference_key_mix(heads, record, part, b, e);
     } else {
-        difference_group_mix(ev, heads, record, part, e);
+        difference_group_mix(heads, record, part, e);
     }
 }
 
-void difference_write(Evaluator *ev, const Heads *heads, PartKind part, Difference *e)
+void difference_write(const Heads *heads, PartKind part, Difference *e)
 {
-    heads_write(ev, heads, part, &e->mixed, &e->mixed, &e->delta);
+    heads_write(heads, part, &e->mixed, &e->mixed, &e->delta);
 }

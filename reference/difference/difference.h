@@ -69,10 +69,8 @@ void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x);
 
 /* After norm_stream of x, with its record: the heads read norm(x); and for x =
  * norm(x) itself, in place of both. */
-void difference_read_normed(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
-                            const NormRecord *record, Difference *e);
-void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
-                          const NormRecord *record, Difference *e);
+void difference_read_normed(const StreamNorm *norm, Difference *e);
+void difference_normalise(const StreamNorm *norm, Difference *e);
 
 /* y [columns], which may be e, = norm(x + e) - norm(x) of one row, from x's c and s (layer_norm.h),
  * with NORM_GUARD bits more than y has. */
@@ -81,31 +79,26 @@ void difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_
 
 /* Each after the step of heads.h of that name, whose outcome is in the record: the changes of
  * scores (and without bilinear scores of patterns), of a pattern, of values and mixtures. */
-void difference_scores(Evaluator *ev, const Heads *heads, const Record *record, Difference *e);
-void difference_pattern(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
-                        Difference *e);
-void difference_values(Evaluator *ev, const Heads *heads, PartKind part, Difference *e);
-void difference_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
-                    size_t b, Difference *e);
+void difference_scores(const Heads *heads, const Record *record, Difference *e);
+void difference_pattern(const Heads *heads, const Record *record, size_t b, Difference *e);
+void difference_values(const Heads *heads, PartKind part, Difference *e);
+void difference_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
+                    Difference *e);
 
 /* e.delta += what a part's change writes; mixed is lost. */
-void difference_write(Evaluator *ev, const Heads *heads, PartKind part, Difference *e);
+void difference_write(const Heads *heads, PartKind part, Difference *e);
 
 /* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_scores.c,
  * key_changes.c). ---- */
 
-void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *record,
-                              Difference *e);
-void difference_group_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
-                          Difference *e);
-void difference_queries(Evaluator *ev, const Heads *heads, Difference *e);
+void difference_group_weights(const Heads *heads, const Record *record, Difference *e);
+void difference_group_mix(const Heads *heads, const Record *record, PartKind part, Difference *e);
+void difference_queries(const Heads *heads, Difference *e);
 
 /* pattern = ds of head heads->first + b (key_scores.c). */
-void difference_key_scores(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
-                           Difference *e);
-void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
-                     Difference *e);
-void difference_key_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
-                        size_t b, Difference *e);
+void difference_key_scores(const Heads *heads, const Record *record, size_t b, Difference *e);
+void difference_keys(const Heads *heads, const Record *record, size_t b, Difference *e);
+void difference_key_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
+                        Difference *e);
 
 #endif

@@ -272,13 +272,13 @@ static void weights_row(Worker *worker, const void *context, size_t row)
     }
 }
 
-void difference_group_weights(Evaluator *ev, const Heads *heads, const Record *record,
-                              Difference *e)
+void difference_group_weights(const Heads *heads, const Record *record, Difference *e)
 {
+    Evaluator *ev = heads->ev;
     Heads patterns = heads_patterns(heads);
     Weights weights = {&patterns, record, e};
     size_t rows = e->stream.rows, heads_rows = rows * patterns.count;
-    heads_gate_product(ev, heads, e->input, &e->product);
+    heads_gate_product(heads, e->input, &e->product);
     evaluator_each(ev, rows, heads_rows, gate_row, &weights);
     evaluator_each(ev, rows, heads_rows * GROUPS, weights_row, &weights);
 }

@@ -148,9 +148,9 @@ static void mix_columns(Worker *worker, const void *context, size_t i)
     }
 }
 
-void difference_group_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
-                          Difference *e)
+void difference_group_mix(const Heads *heads, const Record *record, PartKind part, Difference *e)
 {
+    Evaluator *ev = heads->ev;
     Heads some = heads_of_part(heads, part);
     Mix mix = {.heads = &some, .record = record, .e = e};
     mix.mixed = &record->part[record_part(record, part)].mixed;

@@ -276,12 +276,12 @@ static Head head_of(const Heads *heads, const Record *record, size_t b, Differen
                   .b = b};
 }
 
-void difference_keys(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
-                     Difference *e)
+void difference_keys(const Heads *heads, const Record *record, size_t b, Difference *e)
 {
+    Evaluator *ev = heads->ev;
     Head head = head_of(heads, record, b, e);
     size_t rows = e->stream.rows;
-    difference_key_scores(ev, heads, record, b, e);
+    difference_key_scores(heads, record, b, e);
     evaluator_each(ev, rows, rows * rows, softmax_row, &head);
 }
 
@@ -304,9 +304,10 @@ static void leak_row(Worker *worker, const void *context, size_t row)
     }
 }
 
-void difference_key_mix(Evaluator *ev, const Heads *heads, const Record *record, PartKind part,
-                        size_t b, Difference *e)
+void difference_key_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
+                        Difference *e)
 {
+    Evaluator *ev = heads->ev;
     Head head = head_of(heads, record, b, e);
     size_t rows = e->stream.rows, width = heads_part_width(&heads->bundle->value, part);
     size_t at = b * width;

@@ -6,9 +6,9 @@
  */
 #include "difference.h"
 
-void difference_queries(Evaluator *ev, const Heads *heads, Difference *e)
+void difference_queries(const Heads *heads, Difference *e)
 {
-    heads_queries(ev, heads, e->input, false, &e->query, &e->key);
+    heads_queries(heads, e->input, false, &e->query, &e->key);
 }
 
 /* The exponent of the largest of a head's columns; the least of all where they are zeros. */
@@ -79,9 +79,9 @@ static void stay(const Heads *heads, Difference *e)
     }
 }
 
-void difference_key_scores(Evaluator *ev, const Heads *heads, const Record *record, size_t b,
-                           Difference *e)
+void difference_key_scores(const Heads *heads, const Record *record, size_t b, Difference *e)
 {
+    Evaluator *ev = heads->ev;
     const Both both = both_of(heads, record, b, e);
     size_t rows = e->stream.rows, width = 2 * both.width;
     if (are_zeros(&e->query, both.first, both.width) &&

@@ -53,9 +53,7 @@ void difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_
 
 /* Context of change_row. */
 typedef struct {
-    const Layout *layout;
-    const LayerNorm *norm;
-    const NormRecord *record;
+    const StreamNorm *of;
     Difference *e;
     bool stream; /* x = norm(x): the stream's own change becomes the norm's */
 } Change;
@@ -63,7 +61,8 @@ typedef struct {
 static void change_row(Worker *worker, const void *context, size_t row)
 {
     const Change *change = context;
-    const LayerNorm *norm = change->norm;
+    const LayerNorm *norm = change->of->norm;
+    const NormRecord *record = change->of->record;
     Difference *e = change->e;
     ApMat *out = change->stream ? &e->stream : &e->normed;
     size_t first = norm->columns.first;
@@ -71,30 +70,27 @@ static void change_row(Worker *worker, const void *context, size_t row)
     for (size_t c = 0; !change->stream && c < out->columns; c++) {
         mpfr_set(ap_at(out, row, c), ap_at(&e->stream, row, c), MPFR_RNDN);
     }
-    if (!norm_acts(change->layout, norm, row)) {
+    if (!norm_acts(change->of->layout, norm, row)) {
         return;
     }
-    difference_norm_row(ap_at(out, row, first), norm, ap_at(&change->record->centred, row, 0),
-                        ap_at(&change->record->square, row, 0), ap_at(&e->stream, row, first));
+    difference_norm_row(ap_at(out, row, first), norm, ap_at(&record->centred, row, 0),
+                        ap_at(&record->square, row, 0), ap_at(&e->stream, row, first));
 }
 
-static void each_row(Evaluator *ev, const Change *change)
+static void each_row(const Change *change)
 {
     const ApMat *stream = &change->e->stream;
-    evaluator_each(ev, stream->rows, 16 * stream->rows * stream->columns, change_row, change);
+    evaluator_each(change->of->ev, stream->rows, 16 * stream->rows * stream->columns, change_row,
+                   change);
 }
 
-void difference_read_normed(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
-                            const NormRecord *record, Difference *e)
+void difference_read_normed(const StreamNorm *norm, Difference *e)
 {
-    const Change change = {layout, norm, record, e, false};
-    each_row(ev, &change);
+    each_row(&(Change){norm, e, false});
     e->input = &e->normed;
 }
 
-void difference_normalise(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
-                          const NormRecord *record, Difference *e)
+void difference_normalise(const StreamNorm *norm, Difference *e)
 {
-    const Change change = {layout, norm, record, e, true};
-    each_row(ev, &change);
+    each_row(&(Change){norm, e, true});
 }

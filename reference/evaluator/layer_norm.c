@@ -99,9 +99,7 @@ void norm_apply(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s,
 
 /* Context of record_row and write_row. */
 typedef struct {
-    const Layout *layout;
-    const LayerNorm *norm;
-    const NormRecord *record;
+    const StreamNorm *of;
     const ApMat *x;
     ApMat *y;
 } Stream;
@@ -109,40 +107,41 @@ typedef struct {
 static void record_row(Worker *worker, const void *context, size_t row)
 {
     const Stream *at = context;
+    const NormRecord *record = at->of->record;
+    const LayerNorm *norm = at->of->norm;
     (void)worker;
-    if (norm_acts(at->layout, at->norm, row)) {
-        norm_centre(ap_at(&at->record->centred, row, 0), ap_at(&at->record->square, row, 0),
-                    at->norm, ap_at(at->x, row, at->norm->columns.first));
+    if (norm_acts(at->of->layout, norm, row)) {
+        norm_centre(ap_at(&record->centred, row, 0), ap_at(&record->square, row, 0), norm,
+                    ap_at(at->x, row, norm->columns.first));
     }
 }
 
 static void write_row(Worker *worker, const void *context, size_t row)
 {
     const Stream *at = context;
+    const NormRecord *record = at->of->record;
+    const LayerNorm *norm = at->of->norm;
     (void)worker;
     for (size_t c = 0; at->y != at->x && c < at->x->columns; c++) {
         mpfr_set(ap_at(at->y, row, c), ap_at(at->x, row, c), MPFR_RNDN);
     }
-    if (norm_acts(at->layout, at->norm, row)) {
-        norm_apply(ap_at(at->y, row, at->norm->columns.first), at->norm,
-                   ap_at(&at->record->centred, row, 0), ap_at(&at->record->square, row, 0),
-                   row != layout_bias_row(at->layout));
+    if (norm_acts(at->of->layout, norm, row)) {
+        norm_apply(ap_at(at->y, row, norm->columns.first), norm, ap_at(&record->centred, row, 0),
+                   ap_at(&record->square, row, 0), row != layout_bias_row(at->of->layout));
     }
 }
 
 /* Operations on an entry, about. */
 enum { NORM_OPERATIONS = 8 };
 
-void norm_record_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm, const ApMat *x,
-                        NormRecord *record)
+void norm_record_stream(const StreamNorm *at, const ApMat *x)
 {
-    const Stream at = {layout, norm, record, x, NULL};
-    evaluator_each(ev, x->rows, NORM_OPERATIONS * x->rows * x->columns, record_row, &at);
+    const Stream stream = {at, x, NULL};
+    evaluator_each(at->ev, x->rows, NORM_OPERATIONS * x->rows * x->columns, record_row, &stream);
 }
 
-void norm_write_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
-                       const NormRecord *record, const ApMat *x, ApMat *y)
+void norm_write_stream(const StreamNorm *at, const ApMat *x, ApMat *y)
 {
-    const Stream at = {layout, norm, record, x, y};
-    evaluator_each(ev, x->rows, NORM_OPERATIONS * x->rows * x->columns, write_row, &at);
+    const Stream stream = {at, x, y};
+    evaluator_each(at->ev, x->rows, NORM_OPERATIONS * x->rows * x->columns, write_row, &stream);
 }

@@ -52,11 +52,17 @@ void norm_centre(mpfr_ptr c, mpfr_ptr s, const LayerNorm *norm, mpfr_srcptr x);
 /* y [columns] from c and s, y may be c; beta on token rows. */
 void norm_apply(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_srcptr s, bool token);
 
-/* The record of norm(x), of every row that it acts on; then y = norm(x), of every row and column, y
- * may be x. */
-void norm_record_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm, const ApMat *x,
-                        NormRecord *record);
-void norm_write_stream(Evaluator *ev, const Layout *layout, const LayerNorm *norm,
-                       const NormRecord *record, const ApMat *x, ApMat *y);
+/* A norm of a stream, what computes with it, and its record. */
+typedef struct {
+    Evaluator *ev;
+    const Layout *layout;
+    const LayerNorm *norm;
+    const NormRecord *record;
+} StreamNorm;
+
+/* Makes the record of norm(x), of every row that it acts on; then y = norm(x), of every row and
+ * column, y may be x. */
+void norm_record_stream(const StreamNorm *at, const ApMat *x);
+void norm_write_stream(const StreamNorm *at, const ApMat *x, ApMat *y);
 
 #endif

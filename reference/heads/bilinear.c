@@ -179,8 +179,9 @@ static void softmax_row(Worker *worker, const void *context, size_t index)
     divide_by_sum(worker, row.p, row.seen, total);
 }
 
-void bilinear_softmax(Evaluator *ev, const Heads *heads, size_t b, Record *record)
+void bilinear_softmax(const Heads *heads, size_t b, Record *record)
 {
+    Evaluator *ev = heads->ev;
     Pattern pattern = {heads, b, &record->pattern[record_pattern(record, b)], &record->score,
                        &record->gate};
     size_t rows = record->query.rows, width = score_query_width(&heads->bundle->score);
@@ -195,8 +196,9 @@ void bilinear_softmax(Evaluator *ev, const Heads *heads, size_t b, Record *recor
     evaluator_each(ev, rows, rows * rows, softmax_row, &pattern);
 }
 
-void bilinear_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Record *record)
+void bilinear_mix(const Heads *heads, PartKind part, size_t b, Record *record)
 {
+    Evaluator *ev = heads->ev;
     const ApMat *pattern = &record->pattern[record_pattern(record, b)];
     RecordPart *values = &record->part[record_part(record, part)];
     size_t width = heads_part_width(&heads->bundle->value, part);

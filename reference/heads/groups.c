@@ -256,12 +256,12 @@ static void softmax_row(Worker *worker, const void *context, size_t row)
     }
 }
 
-void groups_softmax(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product,
-                    Record *record)
+void groups_softmax(const Heads *heads, const ApMat *x, ApMat *product, Record *record)
 {
+    Evaluator *ev = heads->ev;
     Heads patterns = heads_patterns(heads);
     Softmax softmax = {&patterns, product, record};
-    heads_gate_product(ev, heads, x, product);
+    heads_gate_product(heads, x, product);
     evaluator_each(ev, x->rows, x->rows * patterns.count, gate_row, &softmax);
     evaluator_each(ev, x->rows, x->rows * patterns.count * GROUPS, softmax_row, &softmax);
 }

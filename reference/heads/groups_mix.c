@@ -124,8 +124,9 @@ static void mix_columns(Worker *worker, const void *context, size_t i)
     }
 }
 
-void groups_mix(Evaluator *ev, const Heads *heads, PartKind part, Record *record)
+void groups_mix(const Heads *heads, PartKind part, Record *record)
 {
+    Evaluator *ev = heads->ev;
     RecordPart *values = &record->part[record_part(record, part)];
     Heads some = heads_of_part(heads, part);
     Mix mix = {.heads = &some, .group = &record->group, .u = &values->value};

@@ -18,9 +18,10 @@
 #include "../../cases/model.h"
 #include "../evaluator/evaluator.h"
 
-/* Heads first, ..., first + count - 1 of a bundle.  limit: Omega -> infinity, each row attends the
- * keys with its largest coefficient of Omega alone. */
+/* Heads first, ..., first + count - 1 of a bundle, and what computes with them.  limit: Omega ->
+ * infinity, each row attends the keys with its largest coefficient of Omega alone. */
 typedef struct {
+    Evaluator *ev;
     const Layout *layout;
     const Bundle *bundle;
     size_t first, count;
@@ -84,42 +85,39 @@ typedef struct {
 /* ---- The evaluation of a block, in this order: what it writes into the record. ---- */
 
 /* score, gate and group, or with bilinear scores query and key. */
-void heads_scores(Evaluator *ev, const Heads *heads, const ApMat *x, HeadsWork *work,
-                  Record *record);
+void heads_scores(const Heads *heads, const ApMat *x, HeadsWork *work, Record *record);
 
 /* With bilinear scores, head heads->first + b: pattern, and columns b of score and gate. */
-void heads_pattern(Evaluator *ev, const Heads *heads, size_t b, Record *record);
+void heads_pattern(const Heads *heads, size_t b, Record *record);
 
 /* value, of a part. */
-void heads_values(Evaluator *ev, const Heads *heads, const ApMat *x, const HeadsWork *work,
-                  PartKind part, Record *record);
+void heads_values(const Heads *heads, const ApMat *x, const HeadsWork *work, PartKind part,
+                  Record *record);
 
 /* mixed, of a part: of all heads, or with bilinear scores of head heads->first + b alone. */
-void heads_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Record *record);
+void heads_mix(const Heads *heads, PartKind part, size_t b, Record *record);
 
 /* ---- What is linear (linear.c). ---- */
 
 /* out[., b] = x g of head heads->first + b, 0 without content scores; a of the gate
  * a (x g + c) + t, gate_scale left out. */
-void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product);
+void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product);
 long heads_gate_factor(const Score *score);
 
 /* x Q and x, or x W_Q and x W_K, the scale of the score in the query; biased: with their biases. */
-void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
-                   ApMat *key);
+void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query, ApMat *key);
 
 /* u = x V of a part, up to the second factor, without biases; product: its x g. */
-void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApMat *product,
-                    PartKind part, ApMat *u);
+void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, PartKind part,
+                    ApMat *u);
 
 /* delta += what a part writes, from its mixture; scaled: scratch of its shape, or mixed itself,
  * which is then lost. */
-void heads_write(Evaluator *ev, const Heads *heads, PartKind part, const ApMat *mixed,
-                 ApMat *scaled, ApMat *delta);
+void heads_write(const Heads *heads, PartKind part, const ApMat *mixed, ApMat *scaled,
+                 ApMat *delta);
 
 /* u[., c] += bias[c] on the token rows. */
-void heads_token_bias(Evaluator *ev, const Layout *layout, ApMat *u, const double *bias,
-                      size_t count);
+void heads_token_bias(const Heads *heads, ApMat *u, const double *bias, size_t count);
 
 /* ---- Without bilinear scores a row sees groups of keys with one score each (groups.c). ---- */
 
@@ -180,9 +178,8 @@ Columns groups_columns(size_t columns, size_t i);
 size_t groups_column_blocks(size_t columns);
 
 /* scores and mixtures, as above. */
-void groups_softmax(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product,
-                    Record *record);
-void groups_mix(Evaluator *ev, const Heads *heads, PartKind part, Record *record);
+void groups_softmax(const Heads *heads, const ApMat *x, ApMat *product, Record *record);
+void groups_mix(const Heads *heads, PartKind part, Record *record);
 
 /* ---- Bilinear scores, key by key (bilinear.c). ---- */
 
@@ -196,7 +193,7 @@ typedef struct {
 
 RowBlock bilinear_block(const Heads *heads, size_t first);
 
-void bilinear_softmax(Evaluator *ev, const Heads *heads, size_t b, Record *record);
-void bilinear_mix(Evaluator *ev, const Heads *heads, PartKind part, size_t b, Record *record);
+void bilinear_softmax(const Heads *heads, size_t b, Record *record);
+void bilinear_mix(const Heads *heads, PartKind part, size_t b, Record *record);
 
 #endif

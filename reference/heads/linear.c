@@ -3,18 +3,25 @@
  */
 #include "heads.h"
 
-/* out[., b width + c] = x[., columns] w[:, c] of head heads->first + b, c < width. */
-static void product_beside(Evaluator *ev, ApMat *out, const ApMat *x, Columns columns,
-                           const HeadWeight *w, const Heads *heads, size_t width)
+/* What heads make of some columns: with which weights, and how many numbers each. */
+typedef struct {
+    Columns read;
+    const HeadWeight *w;
+    size_t width;
+} HeadMap;
+
+/* out[., b width + c] = x[., read] w[:, c] of head heads->first + b, c < width. */
+static void product_beside(const Heads *heads, HeadMap map, const ApMat *x, ApMat *out)
 {
-    evaluator_product(ev, product_block(out, 0, 0, x->rows, heads->count * width),
-                      product_block(x, 0, columns.first, x->rows, columns.count),
-                      product_doubles_beside(w->data + heads->first * w->head_stride, heads->count,
-                                             columns.count, width, w->ld, w->head_stride),
-                      false);
+    const HeadWeight *w = map.w;
+    const double *first = w->data + heads->first * w->head_stride;
+    ProductView one = product_doubles(first, map.read.count, map.width, w->ld);
+    evaluator_product(heads->ev, product_block(out, 0, 0, x->rows, heads->count * map.width),
+                      product_block(x, 0, map.read.first, x->rows, map.read.count),
+                      product_doubles_beside(one, heads->count, w->head_stride), false);
 }
 
-/* Context of copy_row and add_row: columns of x, and where their first goes. */
+/* Columns of x, and where their first goes; times what they are added. */
 typedef struct {
     ApMat *out;
     size_t first;
@@ -33,10 +40,10 @@ static void copy_row(Worker *worker, const void *context, size_t row)
 }
 
 /* out[., first + c] = x[., columns.first + c] */
-static void copy_columns(Evaluator *ev, ApMat *out, size_t first, const ApMat *x, Columns columns)
+static void copy_columns(Evaluator *ev, Moved moved)
 {
-    Moved moved = {out, first, x, columns, 1, 1};
-    evaluator_each(ev, out->rows, out->rows * columns.count, copy_row, &moved);
+    size_t rows = moved.out->rows;
+    evaluator_each(ev, rows, rows * moved.columns.count, copy_row, &moved);
 }
 
 /* Context of bias_row. */
@@ -54,11 +61,11 @@ static void bias_row(Worker *worker, const void *context, size_t token)
     lanes_add_doubles(ap_at(at->u, layout_token_row(at->layout, token), 0), at->bias, at->count);
 }
 
-void heads_token_bias(Evaluator *ev, const Layout *layout, ApMat *u, const double *bias,
-                      size_t count)
+void heads_token_bias(const Heads *heads, ApMat *u, const double *bias, size_t count)
 {
+    const Layout *layout = heads->layout;
     TokenBias at = {layout, u, bias, count};
-    evaluator_each(ev, layout->n, layout->n * count, bias_row, &at);
+    evaluator_each(heads->ev, layout->n, layout->n * count, bias_row, &at);
 }
 
 void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
@@ -77,15 +84,16 @@ void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
     }
 }
 
-void heads_gate_product(Evaluator *ev, const Heads *heads, const ApMat *x, ApMat *product)
+void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product)
 {
     const Score *score = &heads->bundle->score;
     if (score->kind == SCORE_NONE) {
         ap_zero(product);
     } else if (score->gate.data == NULL) {
-        copy_columns(ev, product, 0, x, (Columns){score->read.first + heads->first, heads->count});
+        const Columns own = {score->read.first + heads->first, heads->count};
+        copy_columns(heads->ev, (Moved){.out = product, .x = x, .columns = own});
     } else {
-        product_beside(ev, product, x, score->read, &score->gate, heads, 1);
+        product_beside(heads, (HeadMap){score->read, &score->gate, 1}, x, product);
     }
 }
 
@@ -107,23 +115,23 @@ static void scale_row(Worker *worker, const void *context, size_t row)
                       ap_at(&worker->temp, 0, 0));
 }
 
-void heads_queries(Evaluator *ev, const Heads *heads, const ApMat *x, bool biased, ApMat *query,
-                   ApMat *key)
+void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query, ApMat *key)
 {
+    Evaluator *ev = heads->ev;
     const Score *score = &heads->bundle->score;
     size_t width = score_query_width(score), columns = heads->count * width;
-    product_beside(ev, query, x, score->read, &score->q, heads, width);
+    product_beside(heads, (HeadMap){score->read, &score->q, width}, x, query);
     if (score->d_head > 0) {
-        product_beside(ev, key, x, score->read, &score->k, heads, width);
+        product_beside(heads, (HeadMap){score->read, &score->k, width}, x, key);
     }
     for (size_t b = 0; score->d_head == 0 && b < heads->count; b++) {
-        copy_columns(ev, key, b * width, x, score->read);
+        copy_columns(ev, (Moved){key, b * width, x, score->read, 1, 1});
     }
     if (biased && score->q_bias != NULL) {
-        heads_token_bias(ev, heads->layout, query, score->q_bias + heads->first * width, columns);
+        heads_token_bias(heads, query, score->q_bias + heads->first * width, columns);
     }
     if (biased && score->k_bias != NULL) {
-        heads_token_bias(ev, heads->layout, key, score->k_bias + heads->first * width, columns);
+        heads_token_bias(heads, key, score->k_bias + heads->first * width, columns);
     }
     ScaledQuery scaled = {&score->scale, query, columns};
     evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);
@@ -140,20 +148,23 @@ static bool gate_is_value(const Bundle *bundle)
            score->read.first == value->read.first && score->read.count == value->read.count;
 }
 
-void heads_products(Evaluator *ev, const Heads *heads, const ApMat *x, const ApMat *product,
-                    PartKind part, ApMat *u)
+void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, PartKind part,
+                    ApMat *u)
 {
+    Evaluator *ev = heads->ev;
     const Value *value = &heads->bundle->value;
+    Moved moved = {.out = u, .x = x, .columns = value->read};
     if (part == BIAS_PART) {
         ap_zero(u); /* a bias does not depend on x */
     } else if (part == DIAGONAL_PART) {
-        copy_columns(ev, u, 0, x, value->read);
+        copy_columns(ev, moved);
     } else if (gate_is_value(heads->bundle)) {
-        copy_columns(ev, u, 0, product, (Columns){0, heads->count});
+        copy_columns(ev, (Moved){.out = u, .x = product, .columns = {0, heads->count}});
     } else if (value->kind == VALUE_UNIT) {
-        copy_columns(ev, u, 0, x, (Columns){value->read.first + heads->first, heads->count});
+        moved.columns = (Columns){value->read.first + heads->first, heads->count};
+        copy_columns(ev, moved);
     } else {
-        product_beside(ev, u, x, value->read, &value->v, heads, value_width(value));
+        product_beside(heads, (HeadMap){value->read, &value->v, value_width(value)}, x, u);
     }
 }
 
@@ -178,18 +189,17 @@ static void add_row(Worker *worker, const void *context, size_t row)
     }
 }
 
-/* delta[., first + c] += factor * scale * mixed[., from + c] */
-static void add_columns(Evaluator *ev, ApMat *delta, Columns columns, const ApMat *mixed,
-                        size_t from, double scale, long factor)
+/* out[., first + c] += factor * scale * x[., columns.first + c] */
+static void add_columns(Evaluator *ev, Moved moved)
 {
-    Moved moved = {delta, columns.first, mixed, {from, columns.count}, scale, factor};
-    evaluator_each(ev, delta->rows, delta->rows * columns.count, add_row, &moved);
+    size_t rows = moved.out->rows;
+    evaluator_each(ev, rows, rows * moved.columns.count, add_row, &moved);
 }
 
 /* delta[., write] += scale * mixed times the heads' second factors, one below the other */
-static void add_factored(Evaluator *ev, const Heads *heads, ApMat *delta, const ApMat *mixed,
-                         ApMat *scaled)
+static void add_factored(const Heads *heads, ApMat *delta, const ApMat *mixed, ApMat *scaled)
 {
+    Evaluator *ev = heads->ev;
     const Value *value = &heads->bundle->value;
     const HeadWeight *o = &value->o;
     size_t rows = delta->rows, columns = heads->count * value->d_head;
@@ -199,30 +209,31 @@ static void add_factored(Evaluator *ev, const Heads *heads, ApMat *delta, const 
         lanes_mul(ap_at(scaled, i, 0), numbers_row(ap_at(mixed, i, 0)), numbers_same(scale),
                   columns);
     }
+    const double *first = o->data + heads->first * o->head_stride;
+    ProductView one = product_doubles(first, value->d_head, value->write.count, o->ld);
     evaluator_product(ev, product_block(delta, 0, value->write.first, rows, value->write.count),
                       product_block(value->scale != 1 ? scaled : mixed, 0, 0, rows, columns),
-                      product_doubles_below(o->data + heads->first * o->head_stride, heads->count,
-                                            value->d_head, value->write.count, o->ld,
-                                            o->head_stride),
-                      true);
+                      product_doubles_below(one, heads->count, o->head_stride), true);
 }
 
-void heads_write(Evaluator *ev, const Heads *heads, PartKind part, const ApMat *mixed,
-                 ApMat *scaled, ApMat *delta)
+void heads_write(const Heads *heads, PartKind part, const ApMat *mixed, ApMat *scaled, ApMat *delta)
 {
+    Evaluator *ev = heads->ev;
     const Value *value = &heads->bundle->value;
-    Columns write = value->write, own = {write.first + heads->first, heads->count};
+    const Columns write = value->write, read = value->read;
     if (part == BIAS_PART) {
-        add_columns(ev, delta, write, mixed, 0, 1, 1);
+        add_columns(ev, (Moved){delta, write.first, mixed, {0, write.count}, 1, 1});
     } else if (part == DIAGONAL_PART) {
-        add_columns(ev, delta, value->read, mixed, 0, 1, value->diagonal);
+        add_columns(ev, (Moved){delta, read.first, mixed, {0, read.count}, 1, value->diagonal});
     } else if (value->kind == VALUE_FACTORED) {
-        add_factored(ev, heads, delta, mixed, scaled);
+        add_factored(heads, delta, mixed, scaled);
     } else if (value->kind == VALUE_UNIT) {
-        add_columns(ev, delta, own, mixed, 0, value->scale, value->unit);
+        size_t first = write.first + heads->first;
+        add_columns(ev, (Moved){delta, first, mixed, {0, heads->count}, value->scale, value->unit});
     } else {
         for (size_t b = 0; b < heads->count; b++) {
-            add_columns(ev, delta, write, mixed, b * write.count, 1, 1);
+            const Columns from = {b * write.count, write.count};
+            add_columns(ev, (Moved){delta, write.first, mixed, from, 1, 1});
         }
     }
 }

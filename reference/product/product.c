@@ -43,24 +43,25 @@ ProductView product_doubles(const double *w, size_t rows, size_t columns, size_t
         .number = w, .rows = rows, .columns = columns, .row = axis(ld), .column = axis(1)};
 }
 
-ProductView product_doubles_beside(const double *w, size_t groups, size_t rows, size_t columns,
-                                   size_t ld, size_t group_stride)
+/* Along that axis of so many entries. */
+static void repeat(ProductAxis *along, size_t *count, size_t groups, size_t group_stride)
 {
-    ProductView v = product_doubles(w, rows, groups * columns, ld);
-    if (columns != 0) {
-        v.column = (ProductAxis){.stride = 1, .group = columns, .group_stride = group_stride};
+    if (*count != 0) {
+        *along = (ProductAxis){along->stride, *count, group_stride};
     }
-    return v;
+    *count *= groups;
 }
 
-ProductView product_doubles_below(const double *w, size_t groups, size_t rows, size_t columns,
-                                  size_t ld, size_t group_stride)
+ProductView product_doubles_beside(ProductView first, size_t groups, size_t group_stride)
 {
-    ProductView v = product_doubles(w, groups * rows, columns, ld);
-    if (rows != 0) {
-        v.row = (ProductAxis){.stride = ld, .group = rows, .group_stride = group_stride};
-    }
-    return v;
+    repeat(&first.column, &first.columns, groups, group_stride);
+    return first;
+}
+
+ProductView product_doubles_below(ProductView first, size_t groups, size_t group_stride)
+{
+    repeat(&first.row, &first.rows, groups, group_stride);
+    return first;
 }
 
 ProductView product_transposed(ProductView v)

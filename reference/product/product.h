@@ -48,14 +48,10 @@ ProductView product_block(const ApMat *m, size_t row, size_t column, size_t rows
 /* Doubles, row-major with leading dimension ld. */
 ProductView product_doubles(const double *w, size_t rows, size_t columns, size_t ld);
 
-/* `groups` matrices of doubles [rows, columns], group_stride apart, side by side:
- * [rows, groups * columns]. */
-ProductView product_doubles_beside(const double *w, size_t groups, size_t rows, size_t columns,
-                                   size_t ld, size_t group_stride);
-
-/* The same matrices one below the other: [groups * rows, columns]. */
-ProductView product_doubles_below(const double *w, size_t groups, size_t rows, size_t columns,
-                                  size_t ld, size_t group_stride);
+/* `groups` matrices of doubles like the first, group_stride apart, side by side; and one below the
+ * other. */
+ProductView product_doubles_beside(ProductView first, size_t groups, size_t group_stride);
+ProductView product_doubles_below(ProductView first, size_t groups, size_t group_stride);
 
 ProductView product_transposed(ProductView v);
 

@@ -126,7 +126,7 @@ static inline RowRange row_range(const Radius *r, size_t most, size_t block)
 
 static inline Heads radius_heads(const Radius *r, const Bundle *bundle)
 {
-    return (Heads){r->layout, bundle, 0, bundle->heads, r->at.limit};
+    return (Heads){r->ev, r->layout, bundle, 0, bundle->heads, r->at.limit};
 }
 
 static inline double banks_in(const Radius *r, const Banks *banks, Columns columns, size_t row)

@@ -18,7 +18,7 @@ typedef struct {
 
 static Block block_open(RefRun *run, const Bundle *bundle, size_t first, size_t count)
 {
-    Heads heads = {&run->model->layout, bundle, first, count, run->limit};
+    Heads heads = {&run->ev, &run->model->layout, bundle, first, count, run->limit};
     Block block = {.run = run, .heads = heads};
     if (run->known != NULL) {
         block.read = &run->known->record[run->next.block];
@@ -34,11 +34,11 @@ static void scores(const Block *block)
 {
     RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_scores(&run->ev, &block->heads, run->input, &run->scratch.work, block->write);
+        heads_scores(&block->heads, run->input, &run->scratch.work, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
-            difference_scores(&run->ev, &block->heads, block->read, run_change(run, i));
+            difference_scores(&block->heads, block->read, run_change(run, i));
         }
     }
 }
@@ -48,11 +48,11 @@ static void pattern(const Block *block, size_t b)
 {
     RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_pattern(&run->ev, &block->heads, b, block->write);
+        heads_pattern(&block->heads, b, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
-            difference_pattern(&run->ev, &block->heads, block->read, b, run_change(run, i));
+            difference_pattern(&block->heads, block->read, b, run_change(run, i));
         }
     }
 }
@@ -61,11 +61,11 @@ static void values(const Block *block, PartKind part)
 {
     RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_values(&run->ev, &block->heads, run->input, &run->scratch.work, part, block->write);
+        heads_values(&block->heads, run->input, &run->scratch.work, part, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
-            difference_values(&run->ev, &block->heads, part, run_change(run, i));
+            difference_values(&block->heads, part, run_change(run, i));
         }
     }
 }
@@ -74,11 +74,11 @@ static void mix(const Block *block, PartKind part, size_t b)
 {
     RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_mix(&run->ev, &block->heads, part, b, block->write);
+        heads_mix(&block->heads, part, b, block->write);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
-            difference_mix(&run->ev, &block->heads, block->read, part, b, run_change(run, i));
+            difference_mix(&block->heads, block->read, part, b, run_change(run, i));
         }
     }
 }
@@ -87,13 +87,12 @@ static void write(const Block *block, PartKind part)
 {
     RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_write(&run->ev, &block->heads, part,
-                    &block->read->part[record_part(block->read, part)].mixed,
+        heads_write(&block->heads, part, &block->read->part[record_part(block->read, part)].mixed,
                     &run->scratch.work.scaled, &run->scratch.delta);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
-            difference_write(&run->ev, &block->heads, part, run_change(run, i));
+            difference_write(&block->heads, part, run_change(run, i));
         }
     }
 }

@@ -307,8 +307,9 @@ static void add_head(const Bundled *at, size_t h, ApMat *delta)
     }
 }
 
-void dense_add(Evaluator *ev, const Heads *heads, const ApMat *x, Dense *dense, ApMat *delta)
+void dense_add(const Heads *heads, const ApMat *x, Dense *dense, ApMat *delta)
 {
+    Evaluator *ev = heads->ev;
     const Bundled at = {ev, dense, heads, x};
     ev->failed = ev->failed || !prepare_high(&at);
     for (size_t h = 0; !ev->failed && h < heads->count; h++) {

@@ -31,6 +31,6 @@ double dense_bytes(const Layout *layout, mpfr_prec_t bits);
 
 /* delta += sum of softmax_rows(X Q X^T) X V over the heads, at the evaluator's Omega, or in the
  * limit. */
-void dense_add(Evaluator *ev, const Heads *heads, const ApMat *x, Dense *dense, ApMat *delta);
+void dense_add(const Heads *heads, const ApMat *x, Dense *dense, ApMat *delta);
 
 #endif

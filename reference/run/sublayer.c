@@ -84,42 +84,45 @@ static void dense_norm(const Layout *layout, const LayerNorm *norm, const ApMat 
 
 /* ---- The sublayer ---------------------------------------------------------------------------- */
 
-/* to = norm(x), which may be x. */
-static void normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
-{
-    const Layout *layout = &run->model->layout;
-    NormRecord *record =
-        run->kept != NULL ? &run->kept->norm[run->next.sublayer] : &run->scratch.norm;
-    if (run->form == REF_DENSE) {
-        dense_norm(layout, norm, &run->stream, to);
-        return;
-    }
-    norm_record_stream(&run->ev, layout, norm, &run->stream, record);
-    norm_write_stream(&run->ev, layout, norm, record, &run->stream, to);
-}
-
 const NormRecord *run_norm_record(const RefRun *run)
 {
     const Tape *tape = run->known != NULL ? run->known : run->kept;
     return tape != NULL ? &tape->norm[run->next.sublayer] : &run->scratch.norm;
 }
 
+static StreamNorm norm_at(RefRun *run, const LayerNorm *norm)
+{
+    return (StreamNorm){&run->ev, &run->model->layout, norm, run_norm_record(run)};
+}
+
+/* to = norm(x), which may be x. */
+static void normalise_x(RefRun *run, const LayerNorm *norm, ApMat *to)
+{
+    const StreamNorm at = norm_at(run, norm);
+    if (run->form == REF_DENSE) {
+        dense_norm(at.layout, norm, &run->stream, to);
+        return;
+    }
+    norm_record_stream(&at, &run->stream);
+    norm_write_stream(&at, &run->stream, to);
+}
+
 /* Sets the inputs that the sublayer reads, of x and of e: the streams, or their norm. */
 static void read_input(RefRun *run, const LayerNorm *norm)
 {
+    const StreamNorm at = norm_at(run, norm);
     bool normed = norm->kind != NORMALIZATION_NONE;
     run->input = &run->stream;
     if (normed && run->known == NULL) {
         normalise_x(run, norm, &run->scratch.normed);
         run->input = &run->scratch.normed;
     } else if (normed && run->radius != NULL) {
-        norm_write_stream(&run->ev, &run->model->layout, norm, run_norm_record(run), &run->stream,
-                          &run->scratch.normed);
+        norm_write_stream(&at, &run->stream, &run->scratch.normed);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         Difference *e = run_change(run, i);
         if (e != NULL && normed) {
-            difference_read_normed(&run->ev, &run->model->layout, norm, run_norm_record(run), e);
+            difference_read_normed(&at, e);
         } else if (e != NULL) {
             e->input = &e->stream;
         }
@@ -137,9 +140,9 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
-        Heads all = {&run->model->layout, bundle, 0, bundle->heads, run->limit};
+        Heads all = {&run->ev, &run->model->layout, bundle, 0, bundle->heads, run->limit};
         if (run->form == REF_DENSE) {
-            dense_add(&run->ev, &all, run->input, &run->scratch.dense, &run->scratch.delta);
+            dense_add(&all, run->input, &run->scratch.dense, &run->scratch.delta);
         } else {
             run_bundle(run, bundle);
         }
@@ -157,13 +160,13 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
 /* x = norm(x), and e. */
 static void normalise_stream(RefRun *run, const LayerNorm *norm)
 {
+    const StreamNorm at = norm_at(run, norm);
     if (run->known == NULL) {
         normalise_x(run, norm, &run->stream);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
-        Difference *e = run_change(run, i);
-        if (e != NULL) {
-            difference_normalise(&run->ev, &run->model->layout, norm, run_norm_record(run), e);
+        if (run_change(run, i) != NULL) {
+            difference_normalise(&at, run_change(run, i));
         }
     }
 }
