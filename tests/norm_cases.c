@@ -43,7 +43,7 @@ CaseSpec norm_variant(const CaseSpec *spec, int i)
     return normed;
 }
 
-LayerNorm norm_random(RandomModel *random, const Layout *layout)
+static LayerNorm norm_random(RandomModel *random, const Layout *layout)
 {
     size_t content = layout_content(layout), first = random_below(random, content);
     size_t count = 1 + random_below(random, content - first);

@@ -16,10 +16,8 @@ CaseSpec norm_case(Construction construction, Normalization norm, NormPlace plac
  * rows or of tokens; i: any number. */
 CaseSpec norm_variant(const CaseSpec *spec, int i);
 
-/* A norm of some columns of the layout, hidden ones too. */
-LayerNorm norm_random(RandomModel *random, const Layout *layout);
-
-/* One before every layer of the stack; the second is nothing else where that is asked. */
+/* A norm of some columns, hidden ones too, before every layer of the stack; the second layer is
+ * nothing else where that is asked. */
 void random_norms(RandomModel *random, BundleStack *stack, const Layout *layout, bool alone);
 
 /* Calls visit for every construction, norm, place, mask (none, causal), linear map and form of
