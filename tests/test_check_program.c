@@ -305,6 +305,15 @@ static void a_guarantee_is_compared(void **state)
         snprintf(said, sizeof said, "baseline %s", changed[i][1]);
         check_expect(scratch, PROVEN "--omega 9,20 --input-norm 2 --baseline %/g.csv", 1, said);
     }
+    check_expect(scratch, "check --n 2 --d 2 --omega 9 --baseline %/own.csv", 2,
+                 "with --every-input of guarantee");
+    check_expect(scratch, PROVEN "--omega 9 --resume --baseline %/own.csv", 2,
+                 "expected it without --every-input");
+}
+
+static void a_guarantee_is_judged(void **state)
+{
+    const Scratch *scratch = *state;
     check_expect(scratch, PROVEN "--tolerance 1e-9 --input-norm 2 --junit-xml %/x", 0,
                  "PASS: 4 rows, 8 cells compared");
     check_expect(scratch, PROVEN "--tolerance 1e-9 --omega 5 --input-norm 2", 1,
@@ -312,13 +321,14 @@ static void a_guarantee_is_compared(void **state)
     check_expect(scratch, PROVEN "--tolerance 1e-9 --input-norm 1e300", 1,
                  "failed by itself: none");
     check_expect(scratch, PROVEN "--omega 9 --tolerance 1", 2, "--input-norm R");
-    check_expect(scratch, "check --n 2 --d 2 --omega 9 --baseline %/own.csv", 2,
-                 "with --every-input of guarantee");
     check_expect(scratch, "check --n 2 --d 2 --omega 9 --input-norm 2 --tolerance 1", 2,
                  "expected --every-input with it");
-    check_expect(scratch, PROVEN "--omega 9 --resume --baseline %/own.csv", 2,
-                 "expected it without --every-input");
-    /* Of a model's file it is one row, for as many tokens as the model takes. */
+}
+
+/* Of a model's file it is one row, for as many tokens as the model takes. */
+static void a_model_s_guarantee_is_a_row(void **state)
+{
+    const Scratch *scratch = *state;
 #define TRAINED "cases/models/modadd53-silu.safetensors --tolerance 1e-9 "
     check_expect(scratch, "guarantee " TRAINED "-q -o %/model.csv", 0, NULL);
     check_expect(scratch,
@@ -423,6 +433,8 @@ int main(void)
         SCRATCH_TEST(many_failing_rows_exit_one),
         SCRATCH_TEST(tolerances_need_no_baseline),
         SCRATCH_TEST(a_guarantee_is_compared),
+        SCRATCH_TEST(a_guarantee_is_judged),
+        SCRATCH_TEST(a_model_s_guarantee_is_a_row),
         SCRATCH_TEST(bad_usage_exits_two),
         SCRATCH_TEST(a_damaged_baseline_exits_two),
     };
