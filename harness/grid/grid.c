@@ -36,9 +36,20 @@ static int take_points(Grid *grid, const CandidateList *list)
     return 0;
 }
 
-static int expand(Grid *grid, const SectionList *sections, const Section *flags,
-                  const CommandInfo *command, const RunOptions *run)
+/* A command line being read: what its flags said, and what stands behind them, files [count]. */
+typedef struct {
+    const CommandInfo *command;
+    RunOptions *run;
+    Section flags;
+    SectionList sections;
+    char **files;
+    size_t count;
+} Line;
+
+static int expand(Grid *grid, const Line *line)
 {
+    const CommandInfo *command = line->command;
+    const RunOptions *run = line->run;
     CandidateList list = {.sources = &grid->sources, .flags = run->model};
     list.flags.room = command->layers ? memory_room(run->memory) : 0;
     list.three = run->network != NULL && strcmp(run->network, "three") == 0;
@@ -48,8 +59,8 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
         asked.operands = OPERANDS_EITHER;
     }
     int status = 0;
-    for (size_t i = 0; i < sections->count && status == 0; i++) {
-        status = expand_section(&list, &sections->sections[i], flags, &asked);
+    for (size_t i = 0; i < line->sections.count && status == 0; i++) {
+        status = expand_section(&list, &line->sections.sections[i], &line->flags, &asked);
     }
     candidates_deduplicate(&list);
     status = status != 0 ? status : take_points(grid, &list);
@@ -57,26 +68,28 @@ static int expand(Grid *grid, const SectionList *sections, const Section *flags,
     return status;
 }
 
-/* Reads the case files; where there are none, adds one section that sets nothing. */
-static int read_sections(SectionList *sections, const CommandInfo *command, char **files,
-                         size_t count)
+/* One that sets nothing, where no case file is. */
+static int add_section(Line *line)
 {
-    if (count == 0) {
-        return sections_add(sections, "", (Origin){0}) == NULL ? 99 : 0;
-    }
-    int status = 0;
-    for (size_t i = 0; i < count && status == 0; i++) {
-        status = casefile_read(sections, command, files[i]);
+    return sections_add(&line->sections, "", (Origin){0}) == NULL ? 99 : 0;
+}
+
+static int read_cases(Line *line)
+{
+    int status = line->count == 0 ? add_section(line) : 0;
+    for (size_t i = 0; i < line->count && status == 0; i++) {
+        status = casefile_read(&line->sections, line->command, line->files[i]);
     }
     return status;
 }
 
 /* Reads a command's one model, as other commands read --weights. */
-static int read_model(SectionList *sections, Section *flags, const CommandInfo *command,
-                      char **files, int count)
+static int read_model(Line *line)
 {
-    if (count != 1 || flags->settings[AXIS_WEIGHTS].given) {
-        return complain((Origin){0}, count > 1 ? files[1] : command->name,
+    char **files = line->files;
+    const Setting *weights = &line->flags.settings[AXIS_WEIGHTS];
+    if (line->count != 1 || weights->given) {
+        return complain((Origin){0}, line->count > 1 ? files[1] : line->command->name,
                         "expected one MODEL.safetensors, and no --weights");
     }
     if (strchr(files[0], '/') == NULL && strstr(files[0], ".safetensors") == NULL &&
@@ -86,8 +99,7 @@ static int read_model(SectionList *sections, Section *flags, const CommandInfo *
                         "of that name (python3 -m headproof save makes one of a model of "
                         "PyTorch's)");
     }
-    int status = setting_read(flags, AXIS_WEIGHTS, command, (Origin){0}, files[0]);
-    const Setting *weights = &flags->settings[AXIS_WEIGHTS];
+    int status = setting_read(&line->flags, AXIS_WEIGHTS, line->command, (Origin){0}, files[0]);
     if (status != 0) {
         return status;
     }
@@ -95,39 +107,38 @@ static int read_model(SectionList *sections, Section *flags, const CommandInfo *
         return complain((Origin){0}, files[0],
                         "expected the path of one safetensors file, without a comma");
     }
-    return read_sections(sections, command, NULL, 0);
+    return add_section(line);
 }
 
 /* Reads sizes from a model or a preset; without either the flags have them all. */
-static int read_sizes(SectionList *sections, Section *flags, const CommandInfo *command,
-                      const RunOptions *run, char **files, int count)
+static int read_sizes(Line *line)
 {
-    if (count > 1 || (count > 0 && run->preset != NULL)) {
-        return complain((Origin){0}, files[count - 1],
+    const char *name = line->run->preset;
+    if (line->count > 1 || (line->count > 0 && name != NULL)) {
+        return complain((Origin){0}, line->files[line->count - 1],
                         "expected at most one MODEL.safetensors or --preset");
     }
-    if (count > 0) {
-        return read_model(sections, flags, command, files, count);
+    if (line->count > 0) {
+        return read_model(line);
     }
-    const Preset *preset = run->preset == NULL ? NULL : preset_find(run->preset);
-    if (run->preset != NULL && preset == NULL) {
+    const Preset *preset = name == NULL ? NULL : preset_find(name);
+    if (name != NULL && preset == NULL) {
         return 2;
     }
-    int status = read_sections(sections, command, NULL, 0);
+    int status = add_section(line);
     return status == 0 && preset != NULL
-               ? preset_apply(&sections->sections[0], flags, preset, command)
+               ? preset_apply(&line->sections.sections[0], &line->flags, preset, line->command)
                : status;
 }
 
 /* Reads what stands behind the flags, whatever the command takes there. */
-static int read_operands(SectionList *sections, Section *flags, const CommandInfo *command,
-                         const RunOptions *run, char **files, int count)
+static int read_operands(Line *line)
 {
-    switch (command->operands) {
-    case OPERANDS_CASES: return read_sections(sections, command, files, (size_t)count);
-    case OPERANDS_MODEL: return read_model(sections, flags, command, files, count);
+    switch (line->command->operands) {
+    case OPERANDS_CASES: return read_cases(line);
+    case OPERANDS_MODEL: return read_model(line);
     case OPERANDS_SIZES:
-    case OPERANDS_EITHER: return read_sizes(sections, flags, command, run, files, count);
+    case OPERANDS_EITHER: return read_sizes(line);
     }
     abort();
 }
@@ -138,34 +149,36 @@ static bool is_table(const char *path)
     return length > 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
-/* Tables in place of case files: all of the operands [*count], which then are none, or none; and
- * the norm that is asked of them.  They are as they are: no other axis can be. */
-static int take_tables(Grid *grid, RunOptions *run, const Setting *flags, char **files, int *count)
+/* Tables in place of case files: all of the files, which then are none, or none; and the norm that
+ * is asked of them.  They are as they are: no other axis can be. */
+static int take_tables(Grid *grid, Line *line)
 {
-    const Setting *norm = &flags[AXIS_NORM];
+    RunOptions *run = line->run;
+    const Setting *flags = line->flags.settings, *norm = &flags[AXIS_NORM];
     bool evaluates = run->dry_run || run->growth.evaluations > 0;
-    size_t tables = 0, all = (size_t)*count;
+    size_t tables = 0;
     run->growth.norm = norm->given ? (Norm)norm->list.values[0].integer : NORM_COUNT;
-    for (size_t i = 0; i < all; i++) {
-        tables += is_table(files[i]);
+    for (size_t i = 0; i < line->count; i++) {
+        tables += is_table(line->files[i]);
     }
-    if (tables > 0 && (tables < all || evaluates)) {
-        return complain((Origin){0}, files[0], "expected tables, or case files%s",
+    if (tables > 0 && (tables < line->count || evaluates)) {
+        return complain((Origin){0}, line->files[0], "expected tables, or case files%s",
                         evaluates ? ": nothing of a table is evaluated" : ", not both");
     }
     for (Axis axis = 0; axis < AXIS_COUNT && tables > 0; axis++) {
         if (axis != AXIS_NORM && flags[axis].given) {
-            return complain(flags[axis].origin, files[0], "expected a table, or axes, not both");
+            return complain(flags[axis].origin, line->files[0],
+                            "expected a table, or axes, not both");
         }
     }
-    grid->tables = calloc(all + 1, sizeof *grid->tables);
+    grid->tables = calloc(line->count + 1, sizeof *grid->tables);
     if (grid->tables == NULL) {
         return memory_fault();
     }
     for (; grid->table_count < tables; grid->table_count++) {
-        grid->tables[grid->table_count] = files[grid->table_count];
+        grid->tables[grid->table_count] = line->files[grid->table_count];
     }
-    *count -= (int)tables;
+    line->count -= tables;
     return 0;
 }
 
@@ -239,12 +252,12 @@ static int check_model_flags(const Grid *grid, const RunOptions *run)
     return 0;
 }
 
-static void note_listed(Grid *grid, const SectionList *sections, const Section *flags)
+static void note_listed(Grid *grid, const Line *line)
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        bool listed = flags->settings[axis].given;
-        for (size_t i = 0; i < sections->count && !listed; i++) {
-            listed = sections->sections[i].settings[axis].given;
+        bool listed = line->flags.settings[axis].given;
+        for (size_t i = 0; i < line->sections.count && !listed; i++) {
+            listed = line->sections.sections[i].settings[axis].given;
         }
         grid->listed[axis] = listed;
     }
@@ -257,8 +270,7 @@ static void note_listed(Grid *grid, const SectionList *sections, const Section *
 
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
-    Section flags = {0};
-    SectionList sections = {0};
+    Line line = {.command = command, .run = run};
     int operand = argc;
     *grid = (Grid){0};
     *run = (RunOptions){.checkpoint = CHECKPOINT_SECONDS};
@@ -266,28 +278,23 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     if (arguments == NULL) {
         return memory_fault();
     }
-    int status = options_read(&flags, run, &operand, command, argc, arguments);
-    int count = argc - operand;
-    status = status != 0 || !command->reads_tables
-                 ? status
-                 : take_tables(grid, run, flags.settings, arguments + operand, &count);
-    status = status != 0
-                 ? status
-                 : read_operands(&sections, &flags, command, run, arguments + operand, count);
-    status = status != 0 ? status : check_network(&flags, run);
-    status = status != 0 ? status : expand(grid, &sections, &flags, command, run);
-    note_listed(grid, &sections, &flags);
+    int status = options_read(&line.flags, run, &operand, command, argc, arguments);
+    size_t operands = line.count = (size_t)(argc - operand);
+    line.files = arguments + operand;
+    status = status != 0 || !command->reads_tables ? status : take_tables(grid, &line);
+    status = status != 0 ? status : read_operands(&line);
+    status = status != 0 ? status : check_network(&line.flags, run);
+    status = status != 0 ? status : expand(grid, &line);
+    note_listed(grid, &line);
     status = status != 0 ? status : check_model_flags(grid, run);
     status = status != 0 || !run->propagation ? status : ask_propagation(grid);
     status = status != 0 || !run->certify ? status : check_certify(grid);
-    status = status != 0 ? status
-                         : distinct_check_run(grid, run, command, arguments + operand,
-                                              (size_t)(argc - operand));
+    status = status != 0 ? status : distinct_check_run(grid, run, command, line.files, operands);
     for (size_t i = 0; i < grid->count; i++) {
         grid->points[i].digits = run->digits;
     }
-    sections_clear(&sections);
-    section_clear(&flags);
+    sections_clear(&line.sections);
+    section_clear(&line.flags);
     free(arguments);
     if (status != 0) {
         grid_clear(grid);
