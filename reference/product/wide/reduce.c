@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* Where the processor has no such instruction, fma is a call; what it is for is exact either way. */
+/* Without such an instruction fma is a call; what it is for is exact either way. */
 #ifdef __FMA__
 #define ADD_PRODUCT(c, a, b) fma(a, b, c)
 #else
