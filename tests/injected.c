@@ -554,6 +554,51 @@ size_t injected_fault(Injected *injected, const Scenario *scenario, const char *
     return why != NULL;
 }
 
+/* The same with a byte that cannot be read. */
+static bool fails_at(Injected *injected, const Scenario *scenario, size_t place)
+{
+    char fault[40];
+    size_t length;
+    snprintf(fault, sizeof fault, "at:%zu", place);
+    lay_out(injected, scenario);
+    int code = run_injected(injected, scenario->arguments, fault);
+    const char *why = judge(injected, scenario, code);
+    char *said = read_whole(injected->said, &length);
+    if (why == NULL && (code != 99 || !has_struck(injected))) {
+        why = "did without";
+    } else if (why == NULL && strstr(said, "model.safetensors") == NULL) {
+        why = "does not say which file";
+    }
+    free(said);
+    if (why != NULL) {
+        show(injected, scenario, fault, why);
+    }
+    return why == NULL;
+}
+
+size_t injected_reads(Injected *injected, const Scenario *scenario)
+{
+    enum { BLOCK = 1 << 14 };
+    Output model = read_in(injected, "model.safetensors");
+    size_t header = 8 + (unsigned char)model.text[0] + 256 * (size_t)(unsigned char)model.text[1];
+    size_t runs = 2, begin, end;
+    measure(injected, scenario);
+    size_t wrong = (size_t)!fails_at(injected, scenario, 0) + !fails_at(injected, scenario, 9);
+    for (const char *at = model.text + 8; at < model.text + header; at++) {
+        if (sscanf(at, "\"data_offsets\" : [%zu ,%zu", &begin, &end) != 2) {
+            continue;
+        }
+        for (size_t place = begin; place < end; place += BLOCK, runs++) {
+            wrong += !fails_at(injected, scenario, header + place);
+        }
+    }
+    print_message("%-16s %zu blocks, %zu wrong\n", scenario->name, runs, wrong);
+    assert_true(runs > 10);
+    free(model.text);
+    forget(injected);
+    return wrong;
+}
+
 int injected_limited(Injected *injected, const Scenario *scenario, size_t kibibytes)
 {
     lay_out(injected, scenario);

@@ -34,6 +34,11 @@ size_t injected_scenario(Injected *injected, const Scenario *scenario);
  * with 99; and where it strikes nothing, if it must, or if the run is not as an undisturbed one. */
 size_t injected_fault(Injected *injected, const Scenario *scenario, const char *fault, bool must);
 
+/* For every block of 16 KiB of each tensor of in/model.safetensors, and its header, a run in which
+ * no read of it succeeds: the number of those that do not end with 99 after a message with the
+ * file's name, and publish nothing. */
+size_t injected_reads(Injected *injected, const Scenario *scenario);
+
 /* A run, without faults, in so many KiB of addresses: its exit code; its last words are shown where
  * that is neither 0 nor 99. */
 int injected_limited(Injected *injected, const Scenario *scenario, size_t kibibytes);

@@ -113,11 +113,30 @@ static void layers_are_read_again(void **state)
         {"verify: layers",
          "verify " MODEL "--tokens 0/1/53 --omega 22 --threads 2 --quiet -o r.csv", false},
         {"sweep: layers", "sweep --n 2 --d 2 --depth 2 --omega 10 --quiet -o r.csv", false},
+        {"convert: layers", "convert " MODEL "--omega 22 --layout shared -o r.safetensors", false},
     };
     size_t wrong = 0;
     assert_int_equal(setenv("HEADPROOF_HELD", "1", 1), 0);
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         wrong += injected_scenario(*state, &layers[i]);
+    }
+    assert_int_equal(unsetenv("HEADPROOF_HELD"), 0);
+    assert_int_equal(wrong, 0);
+}
+
+/* A block that cannot be read is no verdict and no file, of layers that come and go, and of a model
+ * that is read as a whole. */
+static void every_block_is_needed(void **state)
+{
+    static const Scenario layers[] = {
+        {"verify: blocks", "verify " MODEL "--tokens 0/1/53 --omega 22 --quiet -o r.csv", false},
+        {"convert: blocks", "convert " MODEL "--omega 22 --layout shared -o r.safetensors", false},
+        {"sweep: blocks", "sweep --weights " MODEL "--n 3 --omega 20 -o r.csv", false},
+    };
+    size_t wrong = injected_reads(*state, &layers[1]);
+    assert_int_equal(setenv("HEADPROOF_HELD", "1", 1), 0);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        wrong += injected_reads(*state, &layers[i]);
     }
     assert_int_equal(unsetenv("HEADPROOF_HELD"), 0);
     assert_int_equal(wrong, 0);
@@ -207,7 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_is_the_machines),   cmocka_unit_test(layers_are_read_again),
         cmocka_unit_test(known_faults_are_the_machines), cmocka_unit_test(few_threads_are_made),
-        cmocka_unit_test(limited_addresses_end_a_run),
+        cmocka_unit_test(limited_addresses_end_a_run),   cmocka_unit_test(every_block_is_needed),
     };
     const struct CMUnitTest instead[] = {cmocka_unit_test(only_without_sanitizers)};
     return SANITIZED ? cmocka_run_group_tests(instead, NULL, NULL)

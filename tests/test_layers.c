@@ -249,6 +249,24 @@ static void a_conversion_has_the_same_bytes(void **state)
     expect_the_same("convert ./normed.safetensors --omega 20 --quiet --layout shared --gelu 2");
 }
 
+/* A file that is read as a whole is looked at again behind that, while somebody else writes its
+ * first byte, as it is, over and over. */
+static void a_file_that_changes_while_it_is_read_is_refused(void **state)
+{
+    (void)state;
+    expect_output(shell("cp $p/cases/models/modadd53-silu.safetensors busy.safetensors\n"
+                        "first=$(od -An -to1 -N1 busy.safetensors | tr -d \" \")\n"
+                        "while :; do printf \"\\\\$first\" 1<>busy.safetensors; done &\n"
+                        "writer=$!; code=0\n"
+                        "for i in 1 2 3 4 5 6 7 8; do\n"
+                        "    [ $code -eq 2 ] && break\n"
+                        "    rm -f none; $h convert ./busy.safetensors --omega 9 -o none 2>said\n"
+                        "    code=$?\ndone\nkill $writer; cat said\n"
+                        "cmp busy.safetensors $p/cases/models/modadd53-silu.safetensors || exit 3\n"
+                        "[ $code -eq 2 ] && [ ! -e none ]"),
+                  0, "written to while it was read");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +277,7 @@ int main(void)
         SHELL_TEST(a_trained_model_has_the_same_rows),
         SHELL_TEST(a_drawn_model_has_the_same_rows),
         SHELL_TEST(a_conversion_has_the_same_bytes),
+        SHELL_TEST(a_file_that_changes_while_it_is_read_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,7 @@ static int read_set(ModelFile **model, const TensorSet *set, const ModelFileFlag
     status = status != 0 ? status : check_model(&reading, flags);
     status = status != 0 ? status : list_paths(&reading);
     status = status != 0 ? status : model_arrays_read(&reading);
+    status = status != 0 ? status : tensor_set_recheck(set, true);
     status = status != 0 ? status : check_tied_values(&reading);
     free(reading.found);
     free(reading.config_path);

@@ -41,10 +41,7 @@ static int read_layer(ModelStream *stream, size_t layer)
         }
     }
     bool last = layer + 1 == stream->model->depth;
-    for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
-        status = safetensors_recheck(tensor_set_file(set, i), last);
-    }
-    return status;
+    return status == 0 ? tensor_set_recheck(set, last) : status;
 }
 
 static bool fill(void *context, size_t layer)

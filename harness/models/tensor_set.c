@@ -231,3 +231,12 @@ const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i)
 {
     return set->borrowed != NULL ? set->borrowed : set->files[i];
 }
+
+int tensor_set_recheck(const TensorSet *set, bool header)
+{
+    int status = 0;
+    for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
+        status = safetensors_recheck(tensor_set_file(set, i), header);
+    }
+    return status;
+}

@@ -48,6 +48,9 @@ int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
 
 void tensor_set_clear(TensorSet *set);
 
+/* safetensors_recheck of all its files. */
+int tensor_set_recheck(const TensorSet *set, bool header) __attribute__((warn_unused_result));
+
 size_t tensor_set_files(const TensorSet *set);
 const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i);
 

@@ -123,6 +123,13 @@ static uint64_t count_call(size_t which, const long arguments[6])
     return k;
 }
 
+static bool is_place(size_t which, const long arguments[6])
+{
+    uint64_t first = (uint64_t)arguments[3], count = (uint64_t)arguments[2];
+    return request.places && watched[which].number == SYS_pread64 && request.place >= first &&
+           request.place - first < count;
+}
+
 static void make_call(int signal, siginfo_t *information, void *interrupted)
 {
     long arguments[6], *result = registers(interrupted, arguments);
@@ -132,7 +139,7 @@ static void make_call(int signal, siginfo_t *information, void *interrupted)
         which++;
     }
     uint64_t k = count_call(which, arguments);
-    bool strikes = k != 0 && k == request.call;
+    bool strikes = k != 0 && (k == request.call || is_place(which, arguments));
     /* A file is closed even where closing reports an error. */
     if (!strikes || watched[which].number == SYS_close) {
         *result = inject_raw(information->si_syscall, arguments[0], arguments[1], arguments[2],

@@ -58,6 +58,9 @@ static void read_request(void)
     request.depth = depth != NULL ? strtoul(depth, NULL, 10) : 1;
     if (strncmp(asked, "call:", 5) == 0) {
         request.call = strtoull(asked + 5, NULL, 10);
+    } else if (strncmp(asked, "at:", 3) == 0) {
+        request.places = true;
+        request.place = strtoull(asked + 3, NULL, 10);
     } else if (strcmp(asked, "count") != 0) {
         const char *colon = strchr(asked, ':');
         request.site = strtoull(asked, &end, 16);
@@ -79,7 +82,7 @@ static int injected_main(int argc, char **argv, char **environment)
     int status = program_main(argc, argv, environment);
     if (request.on) {
         request.on = false;
-        if (request.nth == 0 && request.call == 0) {
+        if (request.nth == 0 && request.call == 0 && !request.places) {
             sites_print();
             calls_print();
         }

@@ -3,7 +3,8 @@
  * one at a time, from main on.  The environment says which:
  *
  *   HEADPROOF_INJECT       "count": none; "SITE:K": the K-th allocation at a site, "SITE:K+": that
- *                          and every later one anywhere; "call:K": the K-th system call;
+ *                          and every later one anywhere; "call:K": the K-th system call; "at:K":
+ *                          every pread of the byte number K of any file;
  *                          "NAME:K": the K-th call of that function, as "pthread_create:1"
  *   HEADPROOF_INJECT_LOG   a file that gets a line when the fault has struck, "struck WHAT", and
  *                          where from, and "by OpenBLAS" where that asked for memory; "count":
@@ -24,6 +25,8 @@ typedef struct {
     bool on, from;
     uint64_t site, nth; /* site 0: none */
     uint64_t call;      /* 0: none */
+    bool places;        /* bytes that are read fail: */
+    uint64_t place;
     const char *name;   /* NULL: none */
     size_t depth;
 } Request;
