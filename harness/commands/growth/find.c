@@ -114,7 +114,7 @@ static void cut(Cut (*cuts)[STAGES], const GrowthPoint *points, size_t count)
     }
     for (size_t first = 0; first <= count; first++) {
         for (size_t s = 1; s < STAGES; s++) {
-            Line line = {{.kind = stages[s], .terms = stages[s] != LAW_FLOOR}, 0};
+            Line line = {{.kind = stages[s], .terms = stages[s] > LAW_FLOOR}, 0};
             double before = cuts[first][s - 1].cost;
             if (before <= cuts[first][s].cost) {
                 cuts[first][s] = (Cut){before, first};

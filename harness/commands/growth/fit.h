@@ -16,10 +16,10 @@
 typedef enum {
     LAW_NONE,
     LAW_ZERO,  /* no line: a proven 0 at every point */
-    LAW_POWER, /* this and what follows: a line */
+    LAW_FLOOR, /* this and what follows: a line */
+    LAW_POWER,
     LAW_EXPONENTIAL,
     LAW_ARM_LEFT,
-    LAW_FLOOR,
     LAW_ARM_RIGHT,
     LAW_LOGARITHM, /* this and the last: formulas, of Omega */
     LAW_LINEAR,

@@ -46,9 +46,9 @@ static const char tail[] =
     "residual,residual_max,other_residual,seeds_below,seeds_above,theory_least,theory_most,theory,"
     "at,seed,low_log10,predicted_log10,high_log10,measured_log10," BOUNDS_COLUMN ",status\n";
 
-static const char *const names[LAW_COUNT] = {"none",        "zero",      "power",
-                                             "exponential", "arm-left",  "floor",
-                                             "arm-right",   "logarithm", "linear"};
+static const char *const names[LAW_COUNT] = {"none",      "zero",        "floor",
+                                             "power",     "exponential", "arm-left",
+                                             "arm-right", "logarithm",   "linear"};
 
 /* What the law is along the row's axis: of a formula all terms but the last are logarithms, and of
  * two sizes none can be told. */
