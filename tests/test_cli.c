@@ -216,6 +216,8 @@ static void test_bad_commands(void **state)
     for (Command c = 0; c < COMMAND_COUNT; c++) {
         expect_complaint(fixture, "", run(fixture, ""), 2, commands_get(c)->name);
     }
+    expect_complaint(fixture, "", run(fixture, ""), 2,
+                     "headproof: expected a command, one of sweep");
     expect_complaint(fixture, "swep", run(fixture, "swep"), 2, "token 'swep'");
     expect_complaint(fixture, "help swep", run(fixture, "help swep"), 2, "did you mean sweep?");
     expect_complaint(fixture, "verison", run(fixture, "verison"), 2, "did you mean --version?");

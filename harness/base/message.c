@@ -274,7 +274,7 @@ int complain_unknown(Origin origin, const char *token, const char *what, const c
         used +=
             (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", names[i]);
     }
-    return complain(origin, token, "expected %s%sone of %s%s", what != NULL ? what : "",
-                    what != NULL ? ", " : "", list,
-                    suggest(token, strlen(token), names, count).text);
+    return complain(origin, *token == '\0' && what != NULL ? NULL : token,
+                    "expected %s%sone of %s%s", what != NULL ? what : "", what != NULL ? ", " : "",
+                    list, suggest(token, strlen(token), names, count).text);
 }
