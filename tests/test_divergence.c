@@ -319,7 +319,8 @@ static void a_common_change_is_none(void **state)
     Fixture *f = *state;
     mpfr_t kl, loss;
     mpfr_inits2(DEFINED_BITS, kl, loss, (mpfr_ptr)0);
-    for (int much = 0; much < 2; much++) {
+    for (int i = 0; i < 32; i++) { /* the mean of some is exact by chance */
+        bool much = i % 2 != 0;
         draw_logits(f, 3, much ? -300 : -40);
         for (size_t k = 0; k < CLASSES; k++) {
             mpfr_add_ui(f->d[k], f->d[k], 3, MPFR_RNDN);
