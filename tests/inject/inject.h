@@ -27,7 +27,7 @@ typedef struct {
     uint64_t call;      /* 0: none */
     bool places;        /* bytes that are read fail: */
     uint64_t place;
-    const char *name;   /* NULL: none */
+    const char *name; /* NULL: none */
     size_t depth;
 } Request;
 
