@@ -63,6 +63,11 @@ typedef struct RefWeights RefWeights;
 RefWeights *ref_weights_make(double bytes) __attribute__((warn_unused_result));
 void ref_weights_clear(RefWeights *weights);
 
+/* Drops what is measured and packed of matrices that begin at a number that goes, which nothing is
+ * evaluated with meanwhile. */
+typedef bool RefWeightsGo(void *context, const double *number);
+void ref_weights_drop(RefWeights *weights, RefWeightsGo *goes, void *context);
+
 /* How a base is made; NULL: in none of these ways. */
 typedef struct {
     const RefKeeper *keeper; /* keeps its state on the way, but with a tape; or NULL */

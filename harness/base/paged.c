@@ -122,14 +122,15 @@ double *paged_take(Paged *paged, size_t p, size_t count)
     return at;
 }
 
-bool paged_has(const Paged *paged, size_t p, const double *numbers)
+bool paged_has(const Paged *paged, size_t p, const double *number)
 {
     const Part *part = &paged->parts[p];
-    size_t i = 0;
-    while (i < part->count && part->pieces[i].at != numbers) {
-        i++;
+    bool has = false;
+    for (size_t i = 0; i < part->count && !has; i++) {
+        const char *at = part->pieces[i].at, *byte = (const char *)number;
+        has = byte >= at && byte < at + part->pieces[i].bytes;
     }
-    return i < part->count;
+    return has;
 }
 
 /* Called and left with the lock held, which others have meanwhile. */

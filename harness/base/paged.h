@@ -27,8 +27,8 @@ void paged_clear(Paged *paged);
  * filled: the same room once more.  NULL: memory is short. */
 double *paged_take(Paged *paged, size_t part, size_t count) __attribute__((warn_unused_result));
 
-/* Are these numbers the part's? */
-bool paged_has(const Paged *paged, size_t part, const double *numbers);
+/* Is this number one of the part's? */
+bool paged_has(const Paged *paged, size_t part, const double *number);
 
 /* From several threads at once, and more than once.  false: the part cannot be filled. */
 bool paged_enter(Paged *paged, size_t part) __attribute__((warn_unused_result));

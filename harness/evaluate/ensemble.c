@@ -125,6 +125,7 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
 /* Threads over members, and within the evaluation of each where there are few. */
 typedef struct {
     int outer, inner;
+    Layers *layers; /* where members share seats, which there are fewer of */
 } Threads;
 
 /* A thread before its members, and behind them: those of a team within a team end with it, and what
@@ -135,8 +136,11 @@ static void member_begin(const Threads *threads)
     omp_set_num_threads(threads->inner);
 }
 
-static void member_end(void)
+static void member_end(const Threads *threads)
 {
+    if (threads->layers != NULL) {
+        layers_rise(threads->layers);
+    }
     if (omp_get_level() > 1 && omp_get_thread_num() > 0) {
         ref_thread_clear();
     }
@@ -144,10 +148,14 @@ static void member_end(void)
 
 static Threads threads_over(const Ensemble *ensemble, size_t members)
 {
-    int outer = members < (size_t)ensemble->threads ? (int)members : ensemble->threads;
+    Layers *layers = ensemble->family != NULL ? family_layers(ensemble->family) : NULL;
+    int most = layers != NULL && ensemble->together > ensemble->threads ? ensemble->together
+                                                                        : ensemble->threads;
+    int outer = members < (size_t)most ? (int)members : most;
     outer = outer > 1 ? outer : 1;
     omp_set_max_active_levels(omp_get_active_level() + 2);
-    return (Threads){outer, ensemble->threads / outer};
+    return outer > ensemble->threads ? (Threads){outer, 1, layers}
+                                     : (Threads){outer, ensemble->threads / outer, NULL};
 }
 
 /* What is done with member i; false: memory is short. */
@@ -183,14 +191,20 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
     if (threads.outer == 1) {
         return each_alone(ensemble, &threads, members, work, context);
     }
+    if (threads.layers != NULL) {
+        layers_seats(threads.layers, (size_t)ensemble->threads);
+    }
 #pragma omp parallel num_threads(threads.outer) reduction(&& : ok)
     {
         member_begin(&threads);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic) nowait
         for (size_t i = 0; i < members; i++) {
             ok = do_member(ensemble, i, ok, work, context);
         }
-        member_end();
+        member_end(&threads);
+    }
+    if (threads.layers != NULL) {
+        layers_seats(threads.layers, 0);
     }
     return ok;
 }

@@ -28,6 +28,9 @@ Family *family_make(const Point *member, double bytes)
         family_clear(family);
         return NULL;
     }
+    if (family->layers != NULL) {
+        layers_share(family->layers, family->weights);
+    }
     return family;
 }
 
@@ -36,10 +39,15 @@ void family_clear(Family *family)
     if (family == NULL) {
         return;
     }
-    ref_weights_clear(family->weights);
     layers_clear(family->layers);
+    ref_weights_clear(family->weights);
     case_clear(&family->pair);
     free(family);
+}
+
+Layers *family_layers(const Family *family)
+{
+    return family->layers;
 }
 
 const Pair *family_pair(const Family *family)

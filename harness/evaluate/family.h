@@ -5,7 +5,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_FAMILY_H
 #define HEADPROOF_HARNESS_EVALUATE_FAMILY_H
 
-#include "../grid/point.h"
+#include "layers.h"
 
 typedef struct Family Family;
 
@@ -13,6 +13,9 @@ typedef struct Family Family;
  * besides the pair's own.  NULL when memory is short. */
 Family *family_make(const Point *member, double bytes) __attribute__((warn_unused_result));
 void family_clear(Family *family);
+
+/* What its pair's layers come from; NULL: all are there. */
+Layers *family_layers(const Family *family);
 
 /* At the first member. */
 const Pair *family_pair(const Family *family);

@@ -1,11 +1,16 @@
 /*
  * Layers of a pair that come and go, and with them those of the file that their weights are from.
+ *
+ * A layer that nobody is in stays until another is fetched, so that workers who need it one after
+ * the other find it there.
  */
 #include "layers.h"
 
 #include "../base/paged.h"
+#include "../base/seats.h"
 #include "../models/model_stream.h"
 
+#include <omp.h>
 #include <stdlib.h>
 
 struct Layers {
@@ -14,11 +19,16 @@ struct Layers {
     CaseSpec spec;
     ModelFile *file; /* NULL: weights are drawn */
     Paged *paged;    /* what the pair has of its own: all that is drawn, or no copy of the file's */
+    RefWeights *weights;  /* the family's, which are packed while their layer is there; or NULL */
+    pthread_mutex_t lock; /* of what follows */
+    bool *there;          /* [depth]: fetched, and not let go since */
+    size_t *users;        /* [depth] */
+    Seats seats;
 };
 
-static bool enter(ModelLayers *functions, size_t layer)
+/* What a layer consists of, once for everybody who is in it and once while it is there. */
+static bool hold(Layers *layers, size_t layer)
 {
-    Layers *layers = (Layers *)functions;
     if (layers->file != NULL && !model_stream_enter(layers->file, layer)) {
         return false;
     }
@@ -29,13 +39,96 @@ static bool enter(ModelLayers *functions, size_t layer)
     return ok;
 }
 
-static void leave(ModelLayers *functions, size_t layer)
+static void let_go(Layers *layers, size_t layer)
 {
-    Layers *layers = (Layers *)functions;
     paged_leave(layers->paged, layer);
     if (layers->file != NULL) {
         model_stream_leave(layers->file, layer);
     }
+}
+
+typedef struct {
+    const Layers *layers;
+    size_t layer;
+} Going;
+
+static bool goes(void *context, const double *number)
+{
+    const Going *going = context;
+    const Layers *layers = going->layers;
+    return paged_has(layers->paged, going->layer, number) ||
+           (layers->file != NULL && model_stream_has(layers->file, going->layer, number));
+}
+
+/* Lets go of the layers that nobody is in. */
+static void let_idle_go(Layers *layers)
+{
+    for (size_t layer = 0; layer < layers->spec.depth; layer++) {
+        if (layers->there[layer] && layers->users[layer] == 0) {
+            layers->there[layer] = false;
+            if (layers->weights != NULL) {
+                ref_weights_drop(layers->weights, goes, &(Going){layers, layer});
+            }
+            let_go(layers, layer);
+        }
+    }
+}
+
+/* On as many threads as there are seats: who has one is likely to wait for it. */
+static bool fetch_layer(Layers *layers, size_t layer)
+{
+    int before = omp_get_max_threads(), seats = (int)layers->seats.count;
+    omp_set_num_threads(seats > before ? seats : before);
+    bool ok = hold(layers, layer);
+    omp_set_num_threads(before);
+    return ok;
+}
+
+static bool enter(ModelLayers *functions, size_t layer)
+{
+    Layers *layers = (Layers *)functions;
+    pthread_mutex_lock(&layers->lock);
+    seats_use(&layers->seats, layer);
+    bool fetch = !layers->there[layer];
+    if (fetch) {
+        let_idle_go(layers);
+    }
+    layers->there[layer] = true;
+    pthread_mutex_unlock(&layers->lock);
+    bool fetched = !fetch || fetch_layer(layers, layer), ok = fetched && hold(layers, layer);
+    if (!ok) {
+        pthread_mutex_lock(&layers->lock);
+        layers->there[layer] = fetched && layers->there[layer];
+        layers->users[layer]--;
+        pthread_mutex_unlock(&layers->lock);
+    }
+    return ok;
+}
+
+static void leave(ModelLayers *functions, size_t layer)
+{
+    Layers *layers = (Layers *)functions;
+    let_go(layers, layer);
+    pthread_mutex_lock(&layers->lock);
+    layers->users[layer]--;
+    pthread_mutex_unlock(&layers->lock);
+}
+
+void layers_share(Layers *layers, RefWeights *weights)
+{
+    layers->weights = weights;
+}
+
+void layers_seats(Layers *layers, size_t seats)
+{
+    seats_set(&layers->seats, seats);
+}
+
+void layers_rise(Layers *layers)
+{
+    pthread_mutex_lock(&layers->lock);
+    seats_give(&layers->seats);
+    pthread_mutex_unlock(&layers->lock);
 }
 
 static double *take(ModelLayers *functions, size_t layer, size_t count)
@@ -67,10 +160,14 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
                      .pair = pair,
                      .spec = *spec,
                      .file = streamed ? file : NULL,
-                     .paged = paged_make(spec->depth, spec->held, fill, made)};
+                     .paged = paged_make(spec->depth, spec->held, fill, made),
+                     .there = calloc(spec->depth, sizeof *made->there),
+                     .users = calloc(spec->depth, sizeof *made->users)};
     made->spec.layers = &made->functions;
-    CaseStatus status =
-        made->paged != NULL ? case_build(pair, &reason, &made->spec) : CASE_NO_MEMORY;
+    pthread_mutex_init(&made->lock, NULL);
+    seats_init(&made->seats, &made->lock, made->there, made->users);
+    bool room = made->paged != NULL && made->there != NULL && made->users != NULL;
+    CaseStatus status = room ? case_build(pair, &reason, &made->spec) : CASE_NO_MEMORY;
     if (status != CASE_OK) {
         layers_clear(made);
         return status;
@@ -82,7 +179,14 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
 void layers_clear(Layers *layers)
 {
     if (layers != NULL) {
+        if (layers->there != NULL && layers->users != NULL) {
+            let_idle_go(layers);
+        }
+        seats_destroy(&layers->seats);
+        pthread_mutex_destroy(&layers->lock);
         paged_clear(layers->paged);
+        free(layers->there);
+        free(layers->users);
         free(layers);
     }
 }

@@ -5,6 +5,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_LAYERS_H
 #define HEADPROOF_HARNESS_EVALUATE_LAYERS_H
 
+#include "../../reference/reference.h"
 #include "../grid/model_source.h"
 
 typedef struct Layers Layers;
@@ -17,5 +18,14 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
 
 /* NULL is fine. */
 void layers_clear(Layers *layers);
+
+/* Whoever packs weights of the pair: those of a layer are dropped when it goes. */
+void layers_share(Layers *layers, RefWeights *weights);
+
+/* From here on so many workers may be in layers at once (0: all): each has a seat from the first
+ * that it enters until it rises.  One that needs a layer which is not there gives its seat to those
+ * who need one that is, so that a layer is fetched once for all. */
+void layers_seats(Layers *layers, size_t seats);
+void layers_rise(Layers *layers);
 
 #endif

@@ -84,6 +84,11 @@ void product_weights_clear(ProductWeights *weights)
     kept_close(weights);
 }
 
+void product_weights_drop(ProductWeights *weights, ProductGoes *goes, void *context)
+{
+    kept_drop(weights, goes, context);
+}
+
 bool product_has(ProductBackend backend)
 {
     return backend != PRODUCT_ARB || ball_has();

@@ -72,6 +72,10 @@ typedef struct ProductWeights ProductWeights;
 ProductWeights *product_weights_make(double bytes) __attribute__((warn_unused_result));
 void product_weights_clear(ProductWeights *weights);
 
+/* Drops the matrices that begin at a number that goes, which no product has for B meanwhile. */
+typedef bool ProductGoes(void *context, const double *number);
+void product_weights_drop(ProductWeights *weights, ProductGoes *goes, void *context);
+
 typedef struct {
     ProductBackend backend; /* one that is absent is a bug: ask product_has */
     bool add;               /* C += A B */

@@ -19,6 +19,7 @@ struct KeptOperand {
     Operand operand;
     PackList *packs;
     ProductWeights *weights;
+    double bytes; /* of the room, without those of its packs */
     struct KeptOperand *next;
 };
 
@@ -38,10 +39,13 @@ ProductWeights *kept_open(double bytes)
     return weights;
 }
 
+/* Its room is there again. */
 static void kept_free(struct KeptOperand *kept)
 {
+    kept->weights->room += kept->bytes;
     while (kept->packs != NULL) {
         PackList *next = kept->packs->next;
+        kept->weights->room += kept->packs->pack.bytes;
         kept->packs->pack.kept = false;
         pack_clear(&kept->packs->pack);
         free(kept->packs);
@@ -66,6 +70,25 @@ void kept_close(ProductWeights *weights)
     }
     pthread_mutex_destroy(&weights->lock);
     free(weights);
+}
+
+void kept_drop(ProductWeights *weights, ProductGoes *goes, void *context)
+{
+    pthread_mutex_lock(&weights->lock);
+    for (size_t i = 0; i < BUCKETS; i++) {
+        struct KeptOperand *kept = weights->bucket[i], *next;
+        weights->bucket[i] = NULL;
+        for (; kept != NULL; kept = next) {
+            next = kept->next;
+            if (goes(context, kept->view.number)) {
+                kept_free(kept);
+            } else {
+                kept->next = weights->bucket[i];
+                weights->bucket[i] = kept;
+            }
+        }
+    }
+    pthread_mutex_unlock(&weights->lock);
 }
 
 static bool same_axis(ProductAxis a, ProductAxis b)
@@ -118,6 +141,7 @@ static struct KeptOperand *add(ProductWeights *weights, ProductView v, int threa
     }
     kept->view = v;
     kept->weights = weights;
+    kept->bytes = operand_bytes(&v);
     if (!operand_open(&kept->operand, v) || !operand_measure(&kept->operand, threads)) {
         kept_free(kept);
         return NULL;

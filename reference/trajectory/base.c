@@ -248,6 +248,13 @@ void ref_weights_clear(RefWeights *weights)
     }
 }
 
+void ref_weights_drop(RefWeights *weights, RefWeightsGo *goes, void *context)
+{
+    if (weights->packed != NULL) {
+        product_weights_drop(weights->packed, goes, context);
+    }
+}
+
 /* The exponent of a stream's largest entry; of zeros the least. */
 static mpfr_exp_t largest_exponent(const ApMat *stream)
 {

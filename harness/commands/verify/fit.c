@@ -21,6 +21,9 @@
 enum { TRIAL_SHARE = 64, TRIAL_WORTH = 32 };
 #define TRIAL_SECONDS 0.5
 
+/* So many inputs at most go through a layer together. */
+enum { TOGETHER_MOST = 16 };
+
 /* Of the memory that may be used, what the model's weights may take besides themselves. */
 #define WEIGHTS_SHARE 16
 
@@ -213,17 +216,22 @@ static void say_logits(const Verify *verify)
     }
 }
 
-/* At most, of what is evaluated at once: inputs, each with its streams, and what is kept. */
-static double bytes_at_once(const Verify *verify)
+/* At most, of an input that is evaluated: its streams, and what is kept of them. */
+static double input_bytes(const Verify *verify)
 {
     PointBytes bytes;
     const char *reason;
-    size_t count = verify->inputs.count, threads = (size_t)verify->ensemble.threads;
     if (point_predict(&bytes, &reason, &verify->points[0]) != CASE_OK) {
         return 0;
     }
-    return fixed_bytes(verify) +
-           (double)(count < threads ? count : threads) * (bytes.base + bytes.kernel + bytes.run);
+    return bytes.base + bytes.kernel + bytes.run;
+}
+
+/* At most, of those that are evaluated at once. */
+static double bytes_at_once(const Verify *verify)
+{
+    size_t count = verify->inputs.count, threads = (size_t)verify->ensemble.threads;
+    return fixed_bytes(verify) + (double)(count < threads ? count : threads) * input_bytes(verify);
 }
 
 static void say_ahead(const Verify *verify, double total)
@@ -257,6 +265,17 @@ static void say_kept(const Verify *verify, double total)
     }
 }
 
+/* How many inputs go through a layer together, where layers are fetched, in half of so many bytes;
+ * returned: those that are left. */
+static double choose_together(Verify *verify, double room)
+{
+    Ensemble *ensemble = &verify->ensemble;
+    double each = input_bytes(verify) - point_model_bytes(ensemble->points[0]);
+    double most = fmin(TOGETHER_MOST, fmin((double)ensemble->count, room / 2 / each));
+    ensemble->together = most > ensemble->threads ? (int)most : ensemble->threads;
+    return room - (ensemble->together - ensemble->threads) * each;
+}
+
 /* Makes the family that the inputs share, and finds how many bases are kept in so many bytes. */
 static bool open_family(Verify *verify, double room)
 {
@@ -267,8 +286,9 @@ static bool open_family(Verify *verify, double room)
     }
     ensemble->family = verify->family;
     ensemble->tapeless = !takes_tape(verify);
-    room = keeps(verify) ? fmax(0, room - family_bytes(verify->family)) : 0;
-    return ensemble_size(ensemble, verify->most, room);
+    room -= family_bytes(verify->family);
+    room = family_layers(verify->family) != NULL ? choose_together(verify, room) : room;
+    return ensemble_size(ensemble, verify->most, keeps(verify) ? fmax(0, room) : 0);
 }
 
 /* Makes the family, and times an input unless there are few; progress is told, as this takes an
