@@ -221,7 +221,7 @@ static void few_inputs_are_announced(void **state)
     Output output = announcement("cases/models/chargpt", arguments);
     assert_non_null(strstr(output.text, "headproof: 500 inputs will take about "));
     assert_non_null(strstr(output.text, " with 1 thread, and 0."));
-    assert_non_null(strstr(output.text, " GiB beside the weights\n"));
+    assert_non_null(strstr(output.text, " GiB in all\n"));
 }
 
 /* Threads beyond the processors there are do not shorten the work, and are not said to. */

@@ -216,22 +216,23 @@ static void say_logits(const Verify *verify)
     }
 }
 
-/* At most, of an input that is evaluated: its streams, and what is kept of them. */
-static double input_bytes(const Verify *verify)
+double verify_input_bytes(const Point *point)
 {
     PointBytes bytes;
     const char *reason;
-    if (point_predict(&bytes, &reason, &verify->points[0]) != CASE_OK) {
-        return 0;
+    if (point_predict(&bytes, &reason, point) != CASE_OK) {
+        return INFINITY;
     }
-    return bytes.base + bytes.kernel + bytes.run;
+    return bytes.base + bytes.kernel + bytes.run - point_model_bytes(point);
 }
 
-/* At most, of those that are evaluated at once. */
+/* At most, of the model and of the inputs that are evaluated at once. */
 static double bytes_at_once(const Verify *verify)
 {
+    const Point *point = &verify->points[0];
     size_t count = verify->inputs.count, threads = (size_t)verify->ensemble.threads;
-    return fixed_bytes(verify) + (double)(count < threads ? count : threads) * input_bytes(verify);
+    return point_model_bytes(point) + fixed_bytes(verify) +
+           (double)(count < threads ? count : threads) * verify_input_bytes(point);
 }
 
 static void say_ahead(const Verify *verify, double total)
@@ -245,7 +246,7 @@ static void say_ahead(const Verify *verify, double total)
     }
     fprintf(stderr,
             "headproof: %zu input%s will take about %s with %d thread%s, and %.2g GiB "
-            "beside the weights%s\n",
+            "in all%s\n",
             inputs->count, inputs->count == 1 ? "" : "s", duration_print(text, seconds),
             ensemble->threads, ensemble->threads == 1 ? "" : "s", bytes_at_once(verify) / GIB,
             *inputs->of != '\0' ? ": a sample; --tokens LIST/LIST/... chooses others" : "");
@@ -270,7 +271,7 @@ static void say_kept(const Verify *verify, double total)
 static double choose_together(Verify *verify, double room)
 {
     Ensemble *ensemble = &verify->ensemble;
-    double each = input_bytes(verify) - point_model_bytes(ensemble->points[0]);
+    double each = verify_input_bytes(ensemble->points[0]);
     double most = fmin(TOGETHER_MOST, fmin((double)ensemble->count, room / 2 / each));
     ensemble->together = most > ensemble->threads ? (int)most : ensemble->threads;
     return room - (ensemble->together - ensemble->threads) * each;
@@ -320,7 +321,7 @@ void verify_foretell(Verify *verify)
     double total = total_seconds(verify);
     if (!verify->options->quiet) {
         fprintf(stderr,
-                "headproof: %zu input%s: %s with %d thread%s, up to %s beside the weights; an "
+                "headproof: %zu input%s: %s with %d thread%s, up to %s in all; an "
                 "input: %s of one thread\n",
                 count, count == 1 ? "" : "s", duration_about(all, total / threads), threads,
                 threads == 1 ? "" : "s", memory_print(bytes, bytes_at_once(verify)),

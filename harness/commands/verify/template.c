@@ -156,12 +156,20 @@ static int search(Verify *verify)
     return status;
 }
 
-/* An input fits, and as many as there are threads. */
+/* An input fits, and as many as are evaluated at once.  One alone has all threads. */
 static int check_fits(const Verify *verify, int *threads)
 {
+    double room = memory_room(verify->options->memory);
     Point point = *verify->template;
     point.spec.n = verify->inputs.n;
-    return point_fits(&point, memory_room(verify->options->memory), threads);
+    int status = point_fits(&point, room, NULL);
+    if (status == 0 && verify->inputs.count > 1) {
+        double model = point_model_bytes(&point), each = verify_input_bytes(&point);
+        while (*threads > 1 && model + *threads * each > room) {
+            --*threads;
+        }
+    }
+    return status;
 }
 
 /* The inputs, what is proven, and which Omegas there are, as far as that is known before anything
