@@ -66,7 +66,7 @@ static size_t run_workers(size_t count)
     }
     while (waiting < WORKERS) {
         pthread_mutex_lock(&lock);
-        waiting = seats.waiting;
+        waiting = seats.waiting[0];
         pthread_mutex_unlock(&lock);
         sched_yield();
     }
@@ -90,7 +90,7 @@ static size_t run_workers(size_t count)
 static void a_part_is_fetched_once_for_all(void **state)
 {
     (void)state;
-    seats_init(&seats, &lock, there, users);
+    assert_true(seats_init(&seats, &lock, there, users, PARTS));
     for (size_t count = 1; count <= WORKERS; count++) {
         most = 0;
         size_t often = run_workers(count);

@@ -3,25 +3,26 @@
  */
 #include "seats.h"
 
-struct SeatsWaiter {
-    SeatsWaiter *next;
-    size_t what;
-    bool seated;
-};
+#include <stdlib.h>
 
-/* Has the thread a seat? */
-static _Thread_local bool seated;
-
-void seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users)
+bool seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users, size_t parts)
 {
-    *seats = (Seats){.lock = lock, .there = there, .users = users};
-    seats->last = &seats->first;
+    *seats = (Seats){.lock = lock, .there = there, .users = users, .parts = parts};
+    seats->waiting = calloc(parts, sizeof *seats->waiting);
+    seats->granted = calloc(parts, sizeof *seats->granted);
     pthread_cond_init(&seats->changed, NULL);
+    seats->has_key = pthread_key_create(&seats->seated, NULL) == 0;
+    return seats->has_key && seats->waiting != NULL && seats->granted != NULL;
 }
 
 void seats_destroy(Seats *seats)
 {
+    if (seats->has_key) {
+        pthread_key_delete(seats->seated);
+    }
     pthread_cond_destroy(&seats->changed);
+    free(seats->waiting);
+    free(seats->granted);
 }
 
 void seats_set(Seats *seats, size_t count)
@@ -31,54 +32,62 @@ void seats_set(Seats *seats, size_t count)
     pthread_mutex_unlock(seats->lock);
 }
 
-/* Where the next to be seated stands: the first who can work with what is there, else the first. */
-static SeatsWaiter **next_of(Seats *seats)
+/* Has the thread a seat? */
+static bool is_seated(const Seats *seats)
 {
-    for (SeatsWaiter **at = &seats->first; *at != NULL; at = &(*at)->next) {
-        if (seats->there[(*at)->what]) {
-            return at;
-        }
-    }
-    return &seats->first;
+    return pthread_getspecific(seats->seated) != NULL;
 }
 
-/* Gives the seats that are free to those who wait. */
+/* The part whose waiters are seated next: one that is there, else one that most wait for; parts:
+ * nobody waits. */
+static size_t next_of(const Seats *seats)
+{
+    size_t most = seats->parts;
+    for (size_t part = 0; part < seats->parts; part++) {
+        if (seats->waiting[part] > 0 && seats->there[part]) {
+            return part;
+        }
+        bool more = most == seats->parts || seats->waiting[part] > seats->waiting[most];
+        most = seats->waiting[part] > 0 && more ? part : most;
+    }
+    return most;
+}
+
+/* Gives the seats that are free to those who wait, who are users from then on: before anybody finds
+ * that their part has none. */
 static void seat(Seats *seats)
 {
-    while (seats->free > 0 && seats->first != NULL) {
-        SeatsWaiter **at = next_of(seats), *waiter = *at;
-        *at = waiter->next;
-        seats->last = *at == NULL ? at : seats->last;
-        waiter->seated = true;
-        seats->users[waiter->what]++; /* before anybody finds that it has none */
-        seats->waiting--;
+    size_t part;
+    while (seats->free > 0 && (part = next_of(seats)) < seats->parts) {
+        seats->waiting[part]--;
+        seats->granted[part]++;
+        seats->users[part]++;
         seats->free--;
     }
     pthread_cond_broadcast(&seats->changed);
 }
 
-void seats_use(Seats *seats, size_t what)
+void seats_use(Seats *seats, size_t part)
 {
-    bool behind = seated && !seats->there[what] && seats->first != NULL;
+    bool seated = is_seated(seats), others = next_of(seats) < seats->parts;
+    bool behind = seated && !seats->there[part] && others;
     if (seats->count == 0 || (seated && !behind)) {
-        seats->users[what]++;
+        seats->users[part]++;
         return;
     }
-    SeatsWaiter own = {.what = what};
-    *seats->last = &own;
-    seats->last = &own.next;
-    seats->waiting++;
+    seats->waiting[part]++;
     seats->free += seated;
     seat(seats);
-    while (!own.seated) {
+    while (seats->granted[part] == 0) {
         pthread_cond_wait(&seats->changed, seats->lock);
     }
-    seated = true;
+    seats->granted[part]--;
+    (void)pthread_setspecific(seats->seated, seats);
 }
 
 void seats_give(Seats *seats)
 {
-    seats->free += seated;
-    seated = false;
+    seats->free += is_seated(seats);
+    (void)pthread_setspecific(seats->seated, NULL);
     seat(seats);
 }

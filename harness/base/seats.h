@@ -11,30 +11,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct SeatsWaiter SeatsWaiter;
-
+/* What may be needed is numbered, a part each. */
 typedef struct {
-    size_t count, free;         /* all, and those that nobody has; none: seats do not count */
-    SeatsWaiter *first, **last; /* who waits, longest first */
-    size_t waiting;             /* so many */
-    pthread_mutex_t *lock;      /* the caller's, of this and of what is there */
-    /* The caller's, of all that may be needed: is it there, or on its way, and how many use it? */
-    const bool *there;
-    size_t *users;
+    size_t count, free;    /* all, and those that nobody has; none: seats do not count */
+    size_t parts;          /* length of what follows */
+    const bool *there;     /* the caller's: is it there, or on its way? */
+    size_t *users;         /* the caller's: so many use it */
+    size_t *waiting;       /* so many wait for it, or for a seat to use it */
+    size_t *granted;       /* so many have a seat, and have not yet gone on */
+    pthread_mutex_t *lock; /* the caller's, of all this */
     pthread_cond_t changed;
+    pthread_key_t seated; /* of a thread: not NULL where it has a seat */
+    bool has_key;
 } Seats;
 
-void seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users);
+/* false: memory is short; to be destroyed all the same. */
+bool seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users, size_t parts)
+    __attribute__((warn_unused_result));
 void seats_destroy(Seats *seats);
 
-/* From here on there are so many, all free; 0: they do not count.  Nobody works, or holds the
- * lock. */
+/* From here on there are so many, all free; 0: they do not count.  Nobody works, or has the lock. */
 void seats_set(Seats *seats, size_t count);
 
 /* With the lock held, which others have while this waits: who calls it has a seat, and is a user of
- * that.  Who has no seat waits for one; who has one, and needs what is not there, gives it up and
- * waits behind those who can work without. */
-void seats_use(Seats *seats, size_t what);
+ * the part.  Who has no seat waits for one; who has one, and needs what is not there, gives it up
+ * and waits behind those who can work without. */
+void seats_use(Seats *seats, size_t part);
 
 /* Who has a seat has none, with the lock held. */
 void seats_give(Seats *seats);

@@ -165,8 +165,8 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
                      .users = calloc(spec->depth, sizeof *made->users)};
     made->spec.layers = &made->functions;
     pthread_mutex_init(&made->lock, NULL);
-    seats_init(&made->seats, &made->lock, made->there, made->users);
-    bool room = made->paged != NULL && made->there != NULL && made->users != NULL;
+    bool seats = seats_init(&made->seats, &made->lock, made->there, made->users, spec->depth);
+    bool room = seats && made->paged != NULL && made->there != NULL && made->users != NULL;
     CaseStatus status = room ? case_build(pair, &reason, &made->spec) : CASE_NO_MEMORY;
     if (status != CASE_OK) {
         layers_clear(made);
