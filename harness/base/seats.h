@@ -30,7 +30,7 @@ bool seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *
     __attribute__((warn_unused_result));
 void seats_destroy(Seats *seats);
 
-/* From here on there are so many, all free; 0: they do not count.  Nobody works, or has the lock. */
+/* From here on there are so many, all free; 0: they do not count.  Nobody has one, or the lock. */
 void seats_set(Seats *seats, size_t count);
 
 /* With the lock held, which others have while this waits: who calls it has a seat, and is a user of
