@@ -82,7 +82,11 @@ void seats_use(Seats *seats, size_t part)
         pthread_cond_wait(&seats->changed, seats->lock);
     }
     seats->granted[part]--;
-    (void)pthread_setspecific(seats->seated, seats);
+    if (pthread_setspecific(seats->seated, seats) !=
+        0) { /* goes on without, as it could not tell */
+        seats->free++;
+        seat(seats);
+    }
 }
 
 void seats_give(Seats *seats)

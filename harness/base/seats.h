@@ -13,7 +13,7 @@
 
 /* What may be needed is numbered, a part each. */
 typedef struct {
-    size_t count, free;    /* all, and those that nobody has; none: seats do not count */
+    size_t count, free;    /* all, and those that nobody has; count 0: nobody needs one */
     size_t parts;          /* length of what follows */
     const bool *there;     /* the caller's: is it there, or on its way? */
     size_t *users;         /* the caller's: so many use it */
@@ -30,7 +30,8 @@ bool seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *
     __attribute__((warn_unused_result));
 void seats_destroy(Seats *seats);
 
-/* From here on there are so many, all free; 0: they do not count.  Nobody has one, or the lock. */
+/* There are so many seats, all free; 0: nobody needs one.  Called while nobody has a seat, without
+ * the lock. */
 void seats_set(Seats *seats, size_t count);
 
 /* With the lock held, which others have while this waits: who calls it has a seat, and is a user of
@@ -38,7 +39,7 @@ void seats_set(Seats *seats, size_t count);
  * and waits behind those who can work without. */
 void seats_use(Seats *seats, size_t part);
 
-/* Who has a seat has none, with the lock held. */
+/* The calling thread has no seat from here on.  With the lock held. */
 void seats_give(Seats *seats);
 
 #endif

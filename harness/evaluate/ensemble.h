@@ -39,7 +39,7 @@ typedef struct {
     /* Set before ensemble_size: bytes that a kept member takes besides what is shared. */
     double member_bytes;
     int threads;
-    int together; /* so many members at once, where a layer is fetched for all of them; or 0 */
+    int together; /* so many members at once, where layers are fetched, if more than threads */
     /* What is judged in place of the points' errors: of m(T'), and of m(T); NULL: those. */
     OmegaError *judged, *judged_floor;
     void *judged_context;

@@ -142,14 +142,22 @@ static bool fill(void *context, size_t layer)
     return case_fill(layers->pair, &layers->spec, layer);
 }
 
+static bool is_streamed(const ModelSource *source)
+{
+    return source != NULL && source->file != NULL && source->file->stream != NULL;
+}
+
+bool layers_come_and_go(const CaseSpec *spec, const ModelSource *source)
+{
+    return is_streamed(source) || spec->held > 0;
+}
+
 CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
                         const ModelSource *source)
 {
     const char *reason;
-    ModelFile *file = source != NULL ? source->file : NULL;
-    bool streamed = file != NULL && file->stream != NULL;
     *layers = NULL;
-    if (!streamed && spec->held == 0) {
+    if (!layers_come_and_go(spec, source)) {
         return case_build(pair, &reason, spec);
     }
     Layers *made = calloc(1, sizeof *made);
@@ -159,7 +167,7 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
     *made = (Layers){.functions = {enter, leave, take},
                      .pair = pair,
                      .spec = *spec,
-                     .file = streamed ? file : NULL,
+                     .file = is_streamed(source) ? source->file : NULL,
                      .paged = paged_make(spec->depth, spec->held, fill, made),
                      .there = calloc(spec->depth, sizeof *made->there),
                      .users = calloc(spec->depth, sizeof *made->users)};

@@ -10,6 +10,9 @@
 
 typedef struct Layers Layers;
 
+/* Do they, for a case whose weights are from source, or, NULL, drawn? */
+bool layers_come_and_go(const CaseSpec *spec, const ModelSource *source);
+
 /* case_build of a case whose weights are from source, or, NULL, drawn.  *layers: what its layers
  * come from, NULL where all are there.  *pair stays where it is until layers_clear, which is called
  * before case_clear. */

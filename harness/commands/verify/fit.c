@@ -226,13 +226,26 @@ double verify_input_bytes(const Point *point)
     return bytes.base + bytes.kernel + bytes.run - point_model_bytes(point);
 }
 
+/* How many inputs are evaluated at once: as many as there are threads; more, in half of the memory
+ * that is left beside the model, where layers are fetched, each for all of them. */
+static size_t inputs_at_once(const Verify *verify)
+{
+    const Point *point = &verify->points[0];
+    double count = (double)verify->inputs.count, most = verify->ensemble.threads;
+    if (layers_come_and_go(&point->spec, point->source)) {
+        double room = memory_room(verify->options->memory) - fixed_bytes(verify);
+        double fit = (room - point_model_bytes(point)) / 2 / verify_input_bytes(point);
+        most = fmax(most, floor(fmin(fit, TOGETHER_MOST)));
+    }
+    return (size_t)fmin(count, most);
+}
+
 /* At most, of the model and of the inputs that are evaluated at once. */
 static double bytes_at_once(const Verify *verify)
 {
     const Point *point = &verify->points[0];
-    size_t count = verify->inputs.count, threads = (size_t)verify->ensemble.threads;
     return point_model_bytes(point) + fixed_bytes(verify) +
-           (double)(count < threads ? count : threads) * verify_input_bytes(point);
+           (double)inputs_at_once(verify) * verify_input_bytes(point);
 }
 
 static void say_ahead(const Verify *verify, double total)
@@ -266,17 +279,6 @@ static void say_kept(const Verify *verify, double total)
     }
 }
 
-/* How many inputs go through a layer together, where layers are fetched, in half of so many bytes;
- * returned: those that are left. */
-static double choose_together(Verify *verify, double room)
-{
-    Ensemble *ensemble = &verify->ensemble;
-    double each = verify_input_bytes(ensemble->points[0]);
-    double most = fmin(TOGETHER_MOST, fmin((double)ensemble->count, room / 2 / each));
-    ensemble->together = most > ensemble->threads ? (int)most : ensemble->threads;
-    return room - (ensemble->together - ensemble->threads) * each;
-}
-
 /* Makes the family that the inputs share, and finds how many bases are kept in so many bytes. */
 static bool open_family(Verify *verify, double room)
 {
@@ -287,8 +289,11 @@ static bool open_family(Verify *verify, double room)
     }
     ensemble->family = verify->family;
     ensemble->tapeless = !takes_tape(verify);
+    ensemble->together = (int)inputs_at_once(verify);
     room -= family_bytes(verify->family);
-    room = family_layers(verify->family) != NULL ? choose_together(verify, room) : room;
+    if (ensemble->together > ensemble->threads) { /* ensemble_size leaves room for the threads' */
+        room -= (ensemble->together - ensemble->threads) * verify_input_bytes(ensemble->points[0]);
+    }
     return ensemble_size(ensemble, verify->most, keeps(verify) ? fmax(0, room) : 0);
 }
 
