@@ -50,13 +50,13 @@ INLINE void columns(Words *x, const Words *a, const Words *b, const int n)
 }
 
 /* out = a b + c, cut off after n digits: 0 <= exact - out < 2^(-52 n) (1 + 2^-44).  The sum is
- * below 1.  out may be a, b or c; c may be NULL. */
+ * below 1.  out may be a, b or c. */
 INLINE void multiply_add(Words *out, const Words *a, const Words *b, const Words *c, const int n)
 {
     Words x[MOST];
     columns(x, a, b, n);
 #pragma GCC unroll 22
-    for (int w = 0; c != NULL && w < n; w++) {
+    for (int w = 0; w < n; w++) {
         x[w] = x[w] + c[w];
     }
     carry(x, n + 1);
@@ -150,6 +150,7 @@ INLINE void reduce_argument(Words *r, ExpLanes *lanes, size_t first, const ExpTa
 /* g = exp(s) - 1 = s + s (s B), B = 1 / 2! + s / 3! + ...; the term s^k needs 24 k bits less. */
 INLINE void series(Words *g, const Words *s, const ExpTables *tables, const int digits)
 {
+    static const uint64_t none[VEXP_DIGITS] = {0};
     Words b[MOST];
 #pragma GCC unroll 22
     for (int w = 0; w < digits; w++) {
@@ -160,7 +161,7 @@ INLINE void series(Words *g, const Words *s, const ExpTables *tables, const int 
         size_t n = (bits > less ? (bits - less + DIGIT - 1) / DIGIT : 0) + 1;
         horner_step(b, s, tables->inverse_factorial[k], n < (size_t)digits ? n : (size_t)digits);
     }
-    multiply_add(b, s, b, NULL, digits);
+    horner_step(b, s, none, (size_t)digits);
     multiply_add(g, s, b, s, digits);
 }
 
@@ -193,39 +194,28 @@ INLINE void to_limbs(ExpLanes *lanes, size_t first, const Words *x, const int co
 
 INLINE void exp_of_digits(ExpLanes *lanes, size_t first, const ExpTables *tables, const int digits)
 {
-    Words s[MOST], g[MOST], f[MOST], h[MOST], x[MOST];
+    Words s[MOST], g[MOST], h[MOST], x[MOST], index[3], out = zero();
     reduce_argument(s, lanes, first, tables, digits);
-    Words highest = s[0] >> (DIGIT - 8);
-    Words second = (s[0] >> (DIGIT - 16)) & all(255);
-    Words third = (s[0] >> (DIGIT - 24)) & all(255);
+    for (unsigned t = 0; t < 3; t++) {
+        index[t] = (s[0] >> (DIGIT - 8 - 8 * t)) & all(255);
+    }
     s[0] = s[0] & all(DIGIT_MASK >> 24);
     series(g, s, tables, digits);
-    /* (1 + f) (1 + h) = 1 + f + h + f h, three times. */
-    look_up_digits(h, tables->table[2], third, digits);
-#pragma GCC unroll 22
-    for (int t = 0; t < 2; t++) {
-        const Words *by = t == 0 ? g : f;
-        if (t == 1) {
-            look_up_digits(f, tables->table[1], second, digits);
-        }
-        columns(x, h, by, digits);
+    /* (1 + g) (1 + h) = 1 + g + h + g h, three times; one loop, for the compiler's sake. */
+#pragma GCC unroll 1
+    for (int t = 2; t >= 0; t--) {
+        look_up_digits(h, tables->table[t], index[t], digits);
+        columns(x, h, g, digits);
 #pragma GCC unroll 22
         for (int w = 0; w < digits; w++) {
-            x[w] = x[w] + (h[w] + by[w]);
+            x[w] = x[w] + (h[w] + g[w]);
         }
-        carry(x, digits + 1);
+        out = carry(x, digits + 1);
 #pragma GCC unroll 22
         for (int w = 0; w < digits; w++) {
-            h[w] = x[w];
+            g[w] = x[w];
         }
     }
-    look_up_digits(f, tables->table[0], highest, digits);
-    columns(x, h, f, digits);
-#pragma GCC unroll 22
-    for (int w = 0; w < digits; w++) {
-        x[w] = x[w] + (f[w] + h[w]);
-    }
-    Words out = carry(x, digits + 1);
 #pragma GCC unroll 22
     for (int w = digits; w > 0; w--) {
         x[w] = x[w - 1];

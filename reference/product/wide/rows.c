@@ -28,12 +28,12 @@ INLINE Lanes with_zeros(const Lanes *x, Words other, const int N)
 
 INLINE void add_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
 {
-    if (!any(are_zero(a) | are_zero(b))) {
-        add_numbers(y, addend(a), addend(b), N, n);
-    } else {
-        Lanes u = with_zeros(a, b->exponent, N), v = with_zeros(b, a->exponent, N);
-        add_numbers(y, addend(&u), addend(&v), N, n);
+    Lanes u = *a, v = *b;
+    if (any(are_zero(a) | are_zero(b))) {
+        u = with_zeros(a, b->exponent, N);
+        v = with_zeros(b, a->exponent, N);
     }
+    add_numbers(y, addend(&u), addend(&v), N, n);
 }
 
 /* Digits of 52 bits of N limbs, the least significant first, as factors. */
@@ -129,8 +129,11 @@ INLINE bool operate(Lanes *out, const LanesRow *row, size_t i, const LanesOperat
         return false;
     }
     switch (operation) {
-    case LANES_SUB: b.negative = not(b.negative); /* fall through */
-    case LANES_ADD: add_lanes(out, &a, &b, N, n); return true;
+    case LANES_SUB:
+    case LANES_ADD:
+        b.negative = b.negative ^ all_lanes(row->operation == LANES_SUB);
+        add_lanes(out, &a, &b, N, n);
+        return true;
     case LANES_MUL: multiply_lanes(out, &a, &b, N, n); return true;
     case LANES_DIV: return every(quotient_lanes(out, &a, &b, N, n));
     case LANES_ADD_MUL: break;
@@ -160,7 +163,7 @@ INLINE size_t run(const LanesRow *row, size_t i, size_t end, Lanes *out,
     return i;
 }
 
-/* An operation, for limbs of operands and of results. */
+/* An operation, for limbs of operands and of results; a difference is a sum's. */
 #define RUN(operation, N, n)                                                                       \
     static size_t run_##operation##_##N##_##n(const LanesRow *row, size_t i, size_t end,           \
                                               Lanes *out)                                          \
@@ -175,7 +178,6 @@ INLINE size_t run(const LanesRow *row, size_t i, size_t end, Lanes *out,
     RUN(operation, 4, 2)                                                                           \
     RUN(operation, 4, 4)
 RUNS(LANES_ADD)
-RUNS(LANES_SUB)
 RUNS(LANES_MUL)
 RUNS(LANES_DIV)
 RUNS(LANES_ADD_MUL)
@@ -185,17 +187,15 @@ static Run *run_of(LanesOperation operation, int N, int n)
 {
 #define OF(operation, N, n) [N][n] = run_##operation##_##N##_##n
 #define ALL_OF(operation)                                                                          \
-    [operation] = {                                                                                \
-        OF(operation, 1, 1),                                                                       \
-        OF(operation, 2, 2),                                                                       \
-        OF(operation, 3, 2),                                                                       \
-        OF(operation, 3, 3),                                                                       \
-        OF(operation, 4, 2),                                                                       \
-        OF(operation, 4, 4)                                                                        \
+    {                                                                                              \
+        OF(operation, 1, 1), OF(operation, 2, 2), OF(operation, 3, 2), OF(operation, 3, 3),        \
+            OF(operation, 4, 2), OF(operation, 4, 4)                                               \
     }
     static Run *const runs[][LIMBS_MOST + 1][LIMBS_MOST + 1] = {
-        ALL_OF(LANES_ADD), ALL_OF(LANES_SUB), ALL_OF(LANES_MUL), ALL_OF(LANES_DIV),
-        ALL_OF(LANES_ADD_MUL)};
+        [LANES_ADD] = ALL_OF(LANES_ADD),         [LANES_SUB] = ALL_OF(LANES_ADD),
+        [LANES_MUL] = ALL_OF(LANES_MUL),         [LANES_DIV] = ALL_OF(LANES_DIV),
+        [LANES_ADD_MUL] = ALL_OF(LANES_ADD_MUL),
+    };
     return runs[operation][N][n];
 #undef ALL_OF
 #undef OF
