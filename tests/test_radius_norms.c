@@ -72,6 +72,28 @@ static void norms_of_large_matrices(void **state)
     free(flat);
 }
 
+/* D (I - 2 v v^T / v^T v) has the norm of the diagonal D: 1 once, and else so much less, and so
+ * often, that the power method does not see the 1 in as few steps as norms take. */
+static void norm_beside_many_others(void **state)
+{
+    enum { N = 515 };
+    double *w = malloc((size_t)N * N * sizeof *w), v[N], square = 0;
+    assert_true(w != NULL);
+    drawn_numbers = 7;
+    for (size_t i = 0; i < N; i++) {
+        v[i] = drawn_uniform();
+        square += v[i] * v[i];
+    }
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++) {
+            double d = i == 301 ? 1 : sqrt(0.93);
+            w[i * N + j] = d * ((i == j ? 1 : 0) - 2 * v[i] * v[j] / square);
+        }
+    }
+    assert_norm(w, N, N, N, 1 - 0x1p-40, 0.06);
+    free(w);
+}
+
 enum { WIDE = 7, INNER = 19 };
 
 /* The largest |v (diag(d) + A diag(w) B)|, |v| = 1, by the power method. */
@@ -146,6 +168,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(norms_are_bounds),
         cmocka_unit_test(norms_of_large_matrices),
+        cmocka_unit_test(norm_beside_many_others),
         cmocka_unit_test(rows_matrices_are_bounds),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

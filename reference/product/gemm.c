@@ -7,6 +7,7 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 static blasint extent(size_t count)
@@ -66,4 +67,47 @@ void gemm_square_float(float *c, GemmFloats a, size_t n, size_t k)
         cblas_ssyrk(CblasRowMajor, CblasUpper, turned(a.transposed), extent(n), extent(k), 1,
                     a.entry, extent(a.ld), 0, c, extent(n));
     }
+}
+
+void gemm_symmetric(double *y, const double *a, const double *x, size_t n)
+{
+    cblas_dsymv(CblasRowMajor, CblasUpper, extent(n), 1, a, extent(n), x, 1, 0, y, 1);
+}
+
+/* Columns of L that are found one by one. */
+enum { PANEL = 64 };
+
+/* The same of a block of so many columns, which lies with a leading dimension. */
+static bool definite_block(double *a, size_t lda, size_t columns)
+{
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t i = j; i < columns; i++) {
+            for (size_t k = 0; k < j; k++) {
+                a[i * lda + j] -= a[i * lda + k] * a[j * lda + k];
+            }
+            if (i == j && !(a[i * lda + j] > 0)) {
+                return false;
+            }
+            a[i * lda + j] = i == j ? sqrt(a[i * lda + j]) : a[i * lda + j] / a[j * lda + j];
+        }
+    }
+    return true;
+}
+
+bool gemm_definite(double *a, size_t n)
+{
+    for (size_t first = 0; first < n; first += PANEL) {
+        size_t columns = n - first < PANEL ? n - first : PANEL, below = n - first - columns;
+        double *block = a + first * n + first, *under = block + columns * n;
+        if (!definite_block(block, n, columns)) {
+            return false;
+        }
+        if (below > 0) {
+            cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
+                        extent(below), extent(columns), 1, block, extent(n), under, extent(n));
+            cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, extent(below), extent(columns), -1,
+                        under, extent(n), 1, under + columns, extent(n));
+        }
+    }
+    return true;
 }

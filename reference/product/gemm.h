@@ -50,4 +50,13 @@ void gemm_square(double *c, size_t ldc, const double *a, size_t lda, bool a_tran
 /* The same of floats, 2^-24 for 2^-53, C with a leading dimension of n: in half the time again. */
 void gemm_square_float(float *c, GemmFloats a, size_t n, size_t k);
 
+/* y = A x, A [n, n] symmetric, its upper triangle there. */
+void gemm_symmetric(double *y, const double *a, const double *x, size_t n);
+
+/* Is A, [n, n] symmetric, its lower triangle there, positive definite?  That becomes L of A = L L^T
+ * (Cholesky).  true: no eigenvalue of A is below -1.01 (n + 2) 2^-53 times the sum of A's diagonal
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3; a division may be
+ * by way of a reciprocal). */
+bool gemm_definite(double *a, size_t n);
+
 #endif

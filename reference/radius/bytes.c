@@ -4,16 +4,9 @@
 #include "bilinear.h"
 #include "internal.h"
 #include "jacobian.h"
+#include "norm.h"
 
 #include <omp.h>
-
-/* Doubles of a matrix whose spectral norm is asked for: itself, scaled, and two of its smaller
- * side. */
-static double norm_doubles(double rows, double columns)
-{
-    double n = fmin(rows, columns);
-    return 2 * rows * columns + 2 * n * n;
-}
 
 /* Those of rows' derivatives, a thread each. */
 static double matrix_doubles(double columns, double inner)
@@ -22,25 +15,49 @@ static double matrix_doubles(double columns, double inner)
     return columns > JACOBIAN_COLUMNS ? 0 : threads * columns * (3 * columns + inner);
 }
 
+/* Those of the norm of a matrix, and of heads' parts of one. */
+static double matrix_norm_doubles(double rows, double columns)
+{
+    return norm_doubles(
+        (NormKey){NULL, (size_t)rows, (size_t)columns, (size_t)columns, .parts = 1});
+}
+
+static double parts_doubles(const HeadWeight *w, size_t heads, size_t rows, size_t columns,
+                            PartsAre are)
+{
+    return norm_doubles((NormKey){w->data, rows, columns, w->ld, heads, w->head_stride, are, 0});
+}
+
+/* A gate's weights: their norm, and a copy of those that do not lie as they are read. */
+static double gate_doubles(const HeadWeight *w, size_t heads, size_t read)
+{
+    bool lie = w->head_stride == 1 && w->ld == heads;
+    return (lie ? 0 : (double)read * (double)heads) +
+           parts_doubles(w, heads, read, 1, PARTS_BESIDE);
+}
+
 static double gates_doubles(const Bundle *bundle, double rows)
 {
-    double heads = (double)bundle->heads, read = (double)bundle->score.read.count;
-    double write = (double)bundle->value.write.count;
-    return 3 * rows * heads + matrix_doubles(read, heads) + 2 * norm_doubles(read, heads) +
-           norm_doubles(heads, write) +
-           heads * (sizeof(double) * 4 + (double)omp_get_max_threads());
+    const HeadWeight *gate = &bundle->score.gate, *v = &bundle->value.v;
+    size_t heads = bundle->heads, read = bundle->score.read.count;
+    bool two = gate->data != NULL && gate->data != v->data;
+    return 3 * rows * (double)heads + matrix_doubles((double)read, (double)heads) +
+           gate_doubles(v, heads, read) + (two ? gate_doubles(gate, heads, read) : 0) +
+           parts_doubles(&bundle->value.o, heads, 1, bundle->value.write.count, PARTS_BELOW) +
+           (double)heads * (sizeof(double) * 4 + (double)omp_get_max_threads());
 }
 
 static double bilinear_doubles(const Bundle *bundle, double rows)
 {
     double k = (double)score_query_width(&bundle->score);
     double v = (double)value_width(&bundle->value), threads = omp_get_max_threads();
-    double read = (double)bundle->score.read.count, write = (double)bundle->value.write.count;
+    double read = (double)bundle->score.read.count;
     double block = HEAD_ROWS * (3 * rows + k + v + sizeof(RowSum) + sizeof(Keys));
     return 1.5 * rows * rows + rows * (2 * k + v + 12) +
-           threads * (block + rows * (k + v + 13) + k * v + norm_doubles(read, fmax(k, v))) +
+           threads * (block + rows * (k + v + 13) + k * v + matrix_norm_doubles(read, fmax(k, v))) +
            9 * (double)bundle->heads +
-           norm_doubles((double)bundle->heads * (double)bundle->value.d_head, write);
+           parts_doubles(&bundle->value.o, bundle->heads, bundle->value.d_head,
+                         bundle->value.write.count, PARTS_BELOW);
 }
 
 static double bundle_doubles(const Bundle *bundle, double rows)
@@ -49,7 +66,9 @@ static double bundle_doubles(const Bundle *bundle, double rows)
     switch (bundle->score.kind) {
     case SCORE_GATE: return gates_doubles(bundle, rows);
     case SCORE_BILINEAR: return bilinear_doubles(bundle, rows);
-    default: return norm_doubles((double)value->read.count, (double)value->write.count);
+    default:
+        return (double)value->read.count * (double)value->write.count +
+               matrix_norm_doubles((double)value->read.count, (double)value->write.count);
     }
 }
 
@@ -58,7 +77,7 @@ static double direct_doubles(const Direct *direct, double rows)
     double read = (double)direct->read.count, write = (double)direct->write.count;
     double hidden = (double)direct->hidden;
     return rows * (hidden + 3) + matrix_doubles(read, hidden) +
-           norm_doubles(read, fmax(hidden, write)) + norm_doubles(hidden, write);
+           matrix_norm_doubles(read, fmax(hidden, write)) + matrix_norm_doubles(hidden, write);
 }
 
 double radius_bytes(const Model *model)

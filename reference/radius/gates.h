@@ -37,7 +37,8 @@ typedef struct {
 typedef struct {
     const Bundle *bundle;
     size_t heads, read;
-    double *g, *v;                 /* [read, heads]; g may be v */
+    const double *g, *v;           /* [read, heads]; g may be v */
+    double *own_g, *own_v;         /* those that are no weights as they lie, or NULL */
     double *g_column, *v_column;   /* [heads] their columns' norms */
     double g_norm, v_norm, o_norm; /* 2-norms */
     double v_size, o_size;         /* Frobenius norms */

@@ -115,6 +115,14 @@ static void all_norms(Gates *gates, Radius *r)
     }
 }
 
+/* The heads' columns side by side: as they lie, or a copy, which is *own. */
+static const double *beside(double **own, const HeadWeight *w, size_t heads, size_t read)
+{
+    bool lie = w->head_stride == 1 && w->ld == heads;
+    *own = lie ? NULL : point_beside(w, heads, read, 1);
+    return lie ? w->data : *own;
+}
+
 bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
@@ -125,8 +133,9 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->same = same_weight(bundle);
     gates->scale = score->gate_scale * (score->gate.data == NULL ? score->gate_unit : 1);
     gates->value_scale = fabs(value->scale);
-    gates->v = unit ? identity(read) : point_beside(&value->v, heads, read, 1);
-    gates->g = gates->same ? gates->v : point_beside(&score->gate, heads, read, 1);
+    gates->own_v = unit ? identity(read) : NULL;
+    gates->v = unit ? gates->own_v : beside(&gates->own_v, &value->v, heads, read);
+    gates->g = gates->same ? gates->v : beside(&gates->own_g, &score->gate, heads, read);
     double **const rows[] = {&gates->z, &gates->u, &gates->size};
     for (size_t m = 0; m < sizeof rows / sizeof *rows; m++) {
         *rows[m] = malloc(all * sizeof(double));
@@ -155,12 +164,12 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
 
 void gates_clear(Gates *gates)
 {
-    double *const all[] = {gates->v, gates->v_column, gates->z, gates->u, gates->size, gates->sums};
+    double *const all[] = {gates->own_v, gates->own_g, gates->v_column, gates->z,
+                           gates->u,     gates->size,  gates->sums};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
     if (!gates->same) {
-        free(gates->g);
         free(gates->g_column);
     }
     free(gates->gates);

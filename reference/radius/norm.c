@@ -5,10 +5,13 @@
  * 2-norms. What gemm_square makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the
  * Frobenius norm, so
  *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F    (C2)
- * and the last step overestimates |W| by n^(1/(4 2^last)) at most.  Large squares are made of
- * floats: 1.01 (TERMS + 4) 2^-24 there, TERMS terms at a time, which are added as doubles.
+ * and the last step overestimates |W| by n^(1/(4 2^last)) at most.  A large G is made of floats:
+ * 1.01 (TERMS + 4) 2^-24 there, TERMS terms at a time, which are added as doubles; and it is not
+ * squared: |G^_0| <= t (1 + n (2 n + 16) 2^-53) where t I - G^_0 has a Cholesky factor, t being a
+ * little more than what some steps of the power method find.
  */
 #include "norm.h"
+#include "bounds.h"
 #include "point.h"
 
 #include "../product/gemm.h"
@@ -48,12 +51,26 @@ static double scaled_by(double x, PowerOfTwo power)
     return x * power.first * power.second;
 }
 
-/* *exponent: of the largest entry. */
+/* Where the squares of entries are added as they are, what underflows is nothing beside their sum;
+ * *exponent: of the largest entry. */
 static double frobenius(const double *w, size_t rows, size_t columns, size_t ld, int *exponent)
 {
-    double most, sum = 0;
+    double most = 0, sum = 0;
+    for (size_t r = 0; r < rows; r++) {
+        const double *row = w + r * ld;
+#pragma omp simd reduction(+ : sum) reduction(max : most)
+        for (size_t c = 0; c < columns; c++) {
+            most = fabs(row[c]) > most ? fabs(row[c]) : most; /* NaN is seen in the sum */
+            sum += row[c] * row[c];
+        }
+    }
+    if (sum > SQUARES_LEAST && sum < INFINITY) {
+        (void)frexp(most, exponent);
+        return bound_up(sqrt(sum));
+    }
     *exponent = largest_exponent(w, rows, columns, ld, &most);
     PowerOfTwo power = inverse_power(*exponent);
+    sum = 0;
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
             double scaled = scaled_by(w[r * ld + c], power);
@@ -181,6 +198,58 @@ double norm_symmetric(double *g, double *scratch, size_t n, int squarings)
     return symmetric_norm(g, scratch, n, squarings);
 }
 
+/* Steps of the power method; what its eigenvalue is multiplied by first, squared with each try; and
+ * bits that it is rounded up to, so that no rounding of BLAS is seen. */
+enum { POWERS = 24, TRIES = 6, POWER_BITS = 12 };
+#define POWER_RAISE 1.04
+
+/* About |g|, g positive semidefinite, its upper half there; less than that.  vectors: [2, n]. */
+static double by_powers(const double *g, double *vectors, size_t n)
+{
+    double *x = vectors, *y = vectors + n, found = 0;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = 1 + 0.5 * (double)(i * 2654435761U % 1024) / 1024;
+    }
+    for (int power = 0; power < POWERS; power++) {
+        double size = norm_vector(x, n, 1);
+        for (size_t i = 0; i < n; i++) {
+            x[i] /= size;
+        }
+        gemm_symmetric(y, g, x, n);
+        found = norm_vector(y, n, 1);
+        double *swap = x;
+        x = y;
+        y = swap;
+    }
+    return found;
+}
+
+/* At least the largest eigenvalue of g, whose upper half is there, the lower one is overwritten;
+ * `most` where none less is found.  scratch: [3, n]. */
+static double largest_eigenvalue(double *g, double *scratch, size_t n, double most)
+{
+    double *diagonal = scratch + 2 * n, off = (double)n * (double)(2 * n + 16) * 0x1p-53;
+    double found = by_powers(g, scratch, n), raise = POWER_RAISE;
+    for (size_t i = 0; i < n; i++) {
+        diagonal[i] = g[i * n + i];
+    }
+    for (int i = 0; i < TRIES && raise * found < most; i++, raise *= raise) {
+        int exponent;
+        double digits = frexp(raise * found, &exponent);
+        double t = ldexp(ceil(ldexp(digits, POWER_BITS)), exponent - POWER_BITS);
+        for (size_t r = 0; r < n; r++) {
+            for (size_t c = 0; c < r; c++) {
+                g[r * n + c] = -g[c * n + r];
+            }
+            g[r * n + r] = t - diagonal[r];
+        }
+        if (gemm_definite(g, n)) {
+            return t * (1 + off);
+        }
+    }
+    return most;
+}
+
 /* f and exponent: the Frobenius norm, and the exponent of the largest entry. */
 static double spectral(const NormKey *w, double f, int exponent)
 {
@@ -189,14 +258,16 @@ static double spectral(const NormKey *w, double f, int exponent)
     if (n <= 1 || f == 0 || !(f < INFINITY)) {
         return f;
     }
-    double *g = malloc(n * n * sizeof *g), *scratch = malloc(n * n * sizeof *scratch);
+    size_t more = n >= LARGE ? 3 * n : n * n;
+    double *g = malloc(n * n * sizeof *g), *scratch = malloc(more * sizeof *scratch);
     double norm = INFINITY;
     if (g != NULL && scratch != NULL) {
         double own = ldexp(f, -exponent);
         double off = square(g, &(Factor){w->data, w->ld, n, k, !wide, inverse_power(exponent)});
         if (off < INFINITY) {
-            norm = norm_symmetric(g, scratch, n, SQUARINGS) + off * own * own;
-            norm = bound_up(ldexp(sqrt(bound_up(norm)), exponent));
+            norm = n >= LARGE ? largest_eigenvalue(g, scratch, n, own * own)
+                              : norm_symmetric(g, scratch, n, SQUARINGS);
+            norm = bound_up(ldexp(sqrt(bound_up(norm + off * own * own)), exponent));
             norm = norm < INFINITY ? fmin(f, norm) : norm;
         }
     }
@@ -258,4 +329,15 @@ MatrixNorms norm_of(const Radius *r, NormKey matrix)
     }
     free(whole);
     return norms;
+}
+
+double norm_doubles(NormKey matrix)
+{
+    join(&matrix);
+    double rows = (double)matrix.rows, columns = (double)matrix.columns;
+    double parts = (double)matrix.parts, below = matrix.are == PARTS_BELOW;
+    double n = fmin(below ? rows * parts : rows, below ? columns : columns * parts);
+    double whole = parts > 1 ? rows * columns * parts : 0;
+    return whole +
+           (n >= LARGE ? 1.5 * n * n + (TERMS / 2.0 + 3) * n : 2 * n * n + rows * columns * parts);
 }

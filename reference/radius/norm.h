@@ -25,6 +25,9 @@ MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t colu
  * Not of a sum. */
 MatrixNorms norm_of(const Radius *r, NormKey matrix);
 
+/* Doubles that norm_of takes besides the matrix. */
+double norm_doubles(NormKey matrix);
+
 /* At least the 2-norm of a vector, and of its column c. */
 double norm_vector(const double *v, size_t count, size_t stride);
 
