@@ -22,11 +22,14 @@ static const struct {
     double call;    /* a product of any size: allocations */
     double measure; /* an entry: its exponent and size */
     double guard;   /* an entry of C: what it needs */
-    double flop;    /* one of a large product of doubles */
     double small;   /* one of a product with a matrix of weights */
     double store;   /* an entry of C, to MPFR */
     double bit;     /* a bit of it */
-} common = {1500, 8, 4, 0.0105, 0.016, 28, 0.03};
+} common = {1500, 8, 4, 0.016, 28, 0.03};
+
+/* One operation of a large product of doubles. */
+static const double flop[TIERS] = {
+    [TIER_PORTABLE] = 0.025, [TIER_AVX2] = 0.025, [TIER_AVX512] = 0.0105};
 
 typedef struct {
     double entry, digit; /* packing */
@@ -108,7 +111,7 @@ static double measuring_ns(const Plan *plan)
 {
     double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
     return common.call + (plan->weights ? m : m + n) * k * common.measure +
-           m * n * (common.guard + 2 * k * common.flop);
+           m * n * (common.guard + 2 * k * flop[tier_in_use()]);
 }
 
 static double digits_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
@@ -147,7 +150,8 @@ static double modular_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_
     double entry = common.store + common.bit * (double)(bits + plan->precision) +
                    digits_c * modular.joined + 2 * primes * modular.residue +
                    2 * common.small * primes * digits_c;
-    return basis + entries_a + entries_b + m * n * entry + 2 * common.flop * primes * m * n * k;
+    return basis + entries_a + entries_b + m * n * entry +
+           2 * flop[tier_in_use()] * primes * m * n * k;
 }
 
 /* Limbs of an operand's entries, the first one standing for all. */

@@ -43,10 +43,12 @@ ProductView product_doubles(const double *w, size_t rows, size_t columns, size_t
         .number = w, .rows = rows, .columns = columns, .row = axis(ld), .column = axis(1)};
 }
 
-/* Along that axis of so many entries. */
+/* Along that axis of so many entries; groups that lie one behind the other are one. */
 static void repeat(ProductAxis *along, size_t *count, size_t groups, size_t group_stride)
 {
-    if (*count != 0) {
+    if (*count == 1) {
+        *along = axis(group_stride);
+    } else if (group_stride != *count * along->stride) {
         *along = (ProductAxis){along->stride, *count, group_stride};
     }
     *count *= groups;

@@ -5,6 +5,7 @@
 #include "pack.h"
 
 #include "pack_beside.h"
+#include "read.h"
 
 #include <string.h>
 
@@ -62,42 +63,12 @@ INLINE void pack_reals(Block *x, Block *sums, const Packing *p, const size_t *li
     }
 }
 
-/* Doubles: 0.[lead zeros]mantissa in the scale of x / 2; a denormal's mantissa begins with
- * zeros. */
-typedef struct {
-    Words mantissa, lead;
-    Mask negative;
-} Doubles;
-
-INLINE Doubles doubles_load(const double *number, Words at, Words line_exponent)
-{
-    Words word = look_up(number, at);
-    Words fraction = word & all(((uint64_t)1 << 52) - 1);
-    Words biased = (word >> 52) & all(0x7ff);
-    Mask normal = not(equal(biased, zero()));
-    Mask nonzero = not(equal(word << 1, zero()));
-    fraction = select(normal, fraction | all((uint64_t)1 << 52), fraction);
-    Words exponent = larger(biased, all(1)) - all(1022 + 1);
-    return (Doubles){(fraction << 11), line_exponent - exponent, (nonzero & less(word, zero()))};
-}
-
-/* A digit of each of their alphas, to x[digit]. */
+/* A digit of each of some doubles' alphas, to x[digit]. */
 INLINE void pack_doubles(Block *x, Block *sums, const Packing *p, const Doubles *from)
 {
-    Words flip = keep(from->negative, all(DIGIT_MASK));
-    Words carry = keep(p->fits ? from->negative : all_lanes(false), all(1));
-    for (size_t d = p->digits; d-- > 0;) {
-        /* A shift by what is below 0, or above 63, gives 0. */
-        Words down = from->lead + all(64 - DIGIT * (uint64_t)(d + 1));
-        Words up = zero() - down;
-        Words bits = shift_right(from->mantissa, down) | shift_left(from->mantissa, up);
-        Words digit = bits & all(DIGIT_MASK);
-        digit = (digit ^ flip) + carry;
-        carry = digit >> DIGIT;
-        digit = digit & all(DIGIT_MASK);
-        digit = d == 0 ? (digit ^ all((uint64_t)1 << (DIGIT - 1))) : digit;
-        x->of[d] = digit;
-        sums->of[d] = sums->of[d] + digit;
+    double_digits(x->of, from, p->fits, p->digits);
+    for (size_t d = 0; d < p->digits; d++) {
+        sums->of[d] = sums->of[d] + x->of[d];
     }
 }
 
@@ -159,7 +130,7 @@ void pack_lines(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p)
     for (size_t l = 0; l < o->depth; l++, out += p->lanes * p->digits) {
         if (o->number != NULL) {
             Words from = load(at) + all(o->depth_at[l]);
-            Doubles doubles = doubles_load(o->number, from, load(exponent));
+            Doubles doubles = doubles_of(look_up(o->number, from), load(exponent));
             pack_doubles(&x, &sums, p, &doubles);
         } else if (p->digits <= LANES && !p->fits) {
             pack_reals(&x, &sums, p, line, l, 1, false);

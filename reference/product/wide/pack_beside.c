@@ -39,6 +39,24 @@ INLINE void alphas(Words *digit, const Lanes *x, Words line_exponent, const bool
     digit[0] = digit[0] ^ all((uint64_t)1 << (DIGIT - 1));
 }
 
+/* The same of up to LANES neighbours from `at` on.  False: not done. */
+INLINE bool digits_at(Words *digit, const Operand *o, size_t at, size_t lanes, Words line_exponent,
+                      const bool fits, const int D)
+{
+    if (o->number != NULL) {
+        Words word = lanes < LANES ? load_some(o->number + at, lanes) : load(o->number + at);
+        Doubles doubles = doubles_of(word, line_exponent);
+        double_digits(digit, &doubles, fits, (size_t)D);
+        return true;
+    }
+    Lanes x;
+    if (!read_lanes(&x, o, at, lanes)) {
+        return false;
+    }
+    alphas(digit, &x, line_exponent, fits, D);
+    return true;
+}
+
 /* The line of a lane; lines beyond the last are copies of it. */
 static size_t line_of(const Packing *p, size_t lane)
 {
@@ -60,11 +78,10 @@ INLINE bool line_digits(Words *digit, Words *sum, const Packing *p, size_t line,
 {
     const Operand *o = p->operand;
     size_t left = o->depth - from, lanes = left < LANES ? left : LANES;
-    Lanes x;
-    if (!read_lanes(&x, o, o->line_at[line] + o->depth_at[from], lanes)) {
+    if (!digits_at(digit, o, o->line_at[line] + o->depth_at[from], lanes,
+                   all((uint64_t)o->exponent[line]), fits, D)) {
         return false;
     }
-    alphas(digit, &x, all((uint64_t)o->exponent[line]), fits, D);
     UNROLL
     for (int d = 0; d < D; d++) {
         sum[d] = sum[d] + keep(first_lanes(lanes), digit[d]);
@@ -163,12 +180,10 @@ INLINE bool pack_across(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packi
     const Words exponent = load_some(o->exponent + p->first, lanes);
     Words digit[MOST], sums[MOST] = {zero()};
     for (size_t l = 0; l < o->depth; l++) {
-        Lanes x;
         fetch_ahead(o, p->first, l);
-        if (!read_lanes(&x, o, at + o->depth_at[l], lanes)) {
+        if (!digits_at(digit, o, at + o->depth_at[l], lanes, exponent, fits, D)) {
             return false;
         }
-        alphas(digit, &x, exponent, fits, D);
         UNROLL
         for (int d = 0; d < D; d++) {
             store(out + (l * (size_t)D + (size_t)d) * LANES, factor_of(digit[d]));

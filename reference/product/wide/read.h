@@ -32,28 +32,6 @@ INLINE void read_limbs(Lanes *x, mpfr_srcptr from, size_t lanes, const int count
     }
 }
 
-/* The same of doubles: their 53 bits in the highest limb; all are alike. */
-INLINE void read_doubles(Lanes *x, const double *from, size_t lanes)
-{
-    Words word = lanes < LANES ? load_some(from, lanes) : load(from);
-    Words fraction = word & all(((uint64_t)1 << 52) - 1);
-    Words biased = (word >> 52) & all(0x7ff);
-    Mask normal = is_not_zero(biased);
-    fraction = select(normal, fraction | all((uint64_t)1 << 52), fraction);
-    Words zeros = leading_zeros(fraction); /* 11, or a denormal's */
-    UNROLL
-    for (int l = 0; l < LIMBS_MOST; l++) {
-        x->limb[l] = l < LIMBS_MOST - 1 ? zero() : shift_left(fraction, zeros);
-    }
-    Mask finite = not(equal(biased, all(0x7ff)));
-    Mask none = is_zero(fraction);
-    Words exponent = larger(biased, all(1)) - zeros;
-    exponent = exponent - all(1022 - 11);
-    exponent = select(finite, exponent, all((uint64_t)__MPFR_EXP_NAN));
-    x->exponent = select(none, all((uint64_t)__MPFR_EXP_ZERO), exponent);
-    x->negative = less(word, zero());
-}
-
 /* Up to four limbs.  False: not alike. */
 INLINE bool read_numbers(Lanes *x, mpfr_srcptr from, size_t lanes)
 {
@@ -80,12 +58,7 @@ INLINE bool read_numbers(Lanes *x, mpfr_srcptr from, size_t lanes)
 /* As read_lanes; called with the constant LANES where there are so many. */
 INLINE bool read_some(Lanes *x, const Operand *o, size_t at, size_t lanes)
 {
-    bool alike = true;
-    if (o->number != NULL) {
-        read_doubles(x, o->number + at, lanes);
-    } else {
-        alike = read_numbers(x, o->entry + at, lanes);
-    }
+    bool alike = read_numbers(x, o->entry + at, lanes);
     Words above = x->exponent + all(EXPONENT_LIMIT - 1);
     Mask plain = below(above, all(2 * (uint64_t)EXPONENT_LIMIT - 1));
     Mask none = equal(x->exponent, all((uint64_t)__MPFR_EXP_ZERO)) | not(first_lanes(lanes));
@@ -99,12 +72,48 @@ INLINE bool read_some(Lanes *x, const Operand *o, size_t at, size_t lanes)
     return alike && every(plain | none);
 }
 
-/* x = up to LANES neighbours of an operand's entries, from `at` on, those that are 0 or beyond
+/* x = up to LANES neighbours of an operand's MPFR numbers, from `at` on, those that are 0 or beyond
  * `lanes` with limbs of 0 and an exponent below all others.  False: not done, they are no few limbs
  * one behind the other, or one is no plain number. */
 static inline bool read_lanes(Lanes *x, const Operand *o, size_t at, size_t lanes)
 {
     return lanes >= LANES ? read_some(x, o, at, LANES) : read_some(x, o, at, lanes);
+}
+
+/* Doubles: 0.[lead zeros]mantissa in the scale of x / 2; a denormal's mantissa begins with
+ * zeros. */
+typedef struct {
+    Words mantissa, lead;
+    Mask negative;
+} Doubles;
+
+INLINE Doubles doubles_of(Words word, Words line_exponent)
+{
+    Words fraction = word & all(((uint64_t)1 << 52) - 1);
+    Words biased = (word >> 52) & all(0x7ff);
+    Mask normal = not(equal(biased, zero()));
+    Mask nonzero = not(equal(word << 1, zero()));
+    fraction = select(normal, fraction | all((uint64_t)1 << 52), fraction);
+    Words exponent = larger(biased, all(1)) - all(1022 + 1);
+    return (Doubles){(fraction << 11), line_exponent - exponent, (nonzero & less(word, zero()))};
+}
+
+/* Digit d of each one's alpha, to digit[d]. */
+INLINE void double_digits(Words *digit, const Doubles *from, const bool fits, const size_t digits)
+{
+    Words flip = keep(from->negative, all(DIGIT_MASK));
+    Words carry = keep(fits ? from->negative : all_lanes(false), all(1));
+    UNROLL
+    for (size_t d = digits; d-- > 0;) {
+        /* A shift by what is below 0, or above 63, gives 0. */
+        Words down = from->lead + all(64 - DIGIT * (uint64_t)(d + 1));
+        Words up = zero() - down;
+        Words bits = shift_right(from->mantissa, down) | shift_left(from->mantissa, up);
+        bits = ((bits & all(DIGIT_MASK)) ^ flip) + carry;
+        carry = bits >> DIGIT;
+        digit[d] = bits & all(DIGIT_MASK);
+    }
+    digit[0] = digit[0] ^ all((uint64_t)1 << (DIGIT - 1));
 }
 
 /* Asks for doubles at a depth well behind `position`: lines side by side are far apart in

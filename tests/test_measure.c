@@ -1,0 +1,93 @@
+/*
+ * Matrices of doubles as they are measured before a product: exponents, sizes and sums of their
+ * lines, and the bits that hold them, against what frexp says of each entry.
+ */
+#include "../reference/product/operand.h"
+#include "drawn_numbers.h"
+#include "unit.h"
+
+#include <math.h>
+
+/* Exponents of the highest and of the lowest bit of x = m 2^(e - 53). */
+static void ends_of(int *high, int *low, double x)
+{
+    int exponent;
+    int64_t m = (int64_t)ldexp(frexp(fabs(x), &exponent), 53);
+    *high = exponent;
+    *low = exponent - 53 + __builtin_ctzll((uint64_t)m);
+}
+
+/* A line of doubles as it was measured: its exponent, whether all of its sizes are there, and their
+ * sum; its fraction bits, or 0. */
+static mpfr_exp_t line_is_measured(const Operand *o, size_t line)
+{
+    mpfr_exp_t exponent = LINE_ZERO, lowest = LONG_MAX;
+    double sum = 0;
+    bool small = false;
+    for (size_t l = 0; l < o->depth; l++) {
+        int high, low;
+        double x = o->number[o->line_at[line] + o->depth_at[l]];
+        ends_of(&high, &low, x);
+        exponent = x != 0 && high > exponent ? high : exponent;
+        lowest = x != 0 && low < lowest ? low : lowest;
+    }
+    assert_int_equal(o->exponent[line], exponent);
+    for (size_t l = 0; l < o->depth && exponent != LINE_ZERO; l++) {
+        double x = o->number[o->line_at[line] + o->depth_at[l]];
+        double size = ldexp(fabs(x), -(int)exponent);
+        float kept = o->size[o->depth_major ? l * o->lines + line : line * o->depth + l];
+        bool near = size >= 0x1p-61;
+        assert_true(near ? kept <= size && kept > size * (1 - 0x1p-22) : kept == 0);
+        small = small || (x != 0 && !near);
+        sum += size;
+    }
+    assert_int_equal(o->spread[line], small);
+    assert_true(o->sum[line] >= sum * (1 - 0x1p-50) && o->sum[line] <= sum * (1 + 0x1p-19));
+    return exponent == LINE_ZERO ? 0 : exponent - lowest;
+}
+
+/* Matrices of doubles, whose lines lie along and across, are measured as bits and sizes say: powers
+ * of two, zeros, denormals, wide ranges; a line beyond a double's scale as well. */
+static void doubles_are_measured(void **state)
+{
+    enum { ROWS = 13, COLUMNS = 70 };
+    double w[ROWS * COLUMNS];
+    drawn_numbers = 5;
+    for (int kind = 0; kind < 6; kind++) {
+        const int range[] = {0, 10, 70, 600, 1000, 2040};
+        for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+            double x = kind == 0 ? 1 : drawn_uniform(), up = drawn_uniform();
+            x = i % 7 == 3 ? 0.5 : i % 11 == 4 ? 0 : x;
+            w[i] = ldexp(i % 3 == 0 ? -x : x, (int)(range[kind] * up / 2) - 40);
+        }
+        for (size_t c = 0; kind == 2 && c < ROWS; c++) {
+            w[c * COLUMNS + 5] = 0;
+        }
+        for (int turned = 0; turned < 2; turned++) {
+            ProductView view = product_doubles(w, ROWS, COLUMNS, COLUMNS);
+            Operand o;
+            mpfr_exp_t bits = 0;
+            assert_true(operand_open(&o, turned ? product_transposed(view) : view));
+            assert_true(operand_measure(&o, 1) && o.plain && o.depth_major == (turned != 0));
+            for (size_t line = 0; line < o.lines; line++) {
+                mpfr_exp_t own = line_is_measured(&o, line);
+                bits = own > bits ? own : bits;
+            }
+            assert_int_equal(o.bits, bits);
+            operand_close(&o);
+            w[17] = turned ? (kind % 2 == 0 ? INFINITY : NAN) : w[17];
+        }
+        Operand o;
+        assert_true(operand_open(&o, product_doubles(w, ROWS, COLUMNS, COLUMNS)));
+        assert_true(operand_measure(&o, 1) && !o.plain);
+        operand_close(&o);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubles_are_measured),
+    };
+    return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
+}
