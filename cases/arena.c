@@ -1,10 +1,13 @@
 /*
  * Memory that a pair of models owns: taken piece by piece, released at once.
  */
+#define _DEFAULT_SOURCE /* madvise */
+
 #include "arena.h"
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 typedef struct Chunk {
     struct Chunk *next;
@@ -24,6 +27,21 @@ Arena *arena_create(void)
     return calloc(1, sizeof(Arena));
 }
 
+/* Large pages for much memory, where they are to be had: else each column of a large matrix is on a
+ * page of its own. */
+static void wish_pages(void *from, size_t bytes)
+{
+    enum { PAGE = 4096, MUCH = 1 << 22 };
+#ifdef MADV_HUGEPAGE
+    uintptr_t skipped = -(uintptr_t)from % PAGE;
+    if (bytes >= MUCH) {
+        (void)madvise((char *)from + skipped, bytes - skipped, MADV_HUGEPAGE);
+    }
+#else
+    (void)from, (void)bytes;
+#endif
+}
+
 void *arena_take(Arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - sizeof(Chunk)) / size) {
@@ -33,6 +51,7 @@ void *arena_take(Arena *arena, size_t count, size_t size)
     if (chunk == NULL) {
         return NULL;
     }
+    wish_pages(chunk, sizeof(Chunk) + count * size);
     chunk->next = arena->chunks;
     arena->chunks = chunk;
     arena->bytes += count * size;

@@ -1,7 +1,7 @@
 /*
  * Numbers in parts that come and go, at addresses that stay.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 
 #include "paged.h"
 
@@ -81,7 +81,13 @@ static bool map_at(const Piece *piece, int protection)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
     flags |= protection == PROT_NONE ? MAP_NORESERVE : 0;
-    return mmap(piece->at, piece->bytes, protection, flags, -1, 0) != MAP_FAILED;
+    if (mmap(piece->at, piece->bytes, protection, flags, -1, 0) == MAP_FAILED) {
+        return false;
+    }
+#ifdef MADV_HUGEPAGE
+    (void)madvise(piece->at, piece->bytes, MADV_HUGEPAGE); /* a wish */
+#endif
+    return true;
 }
 
 static bool map_part(const Part *part, int protection)

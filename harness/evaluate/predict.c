@@ -236,7 +236,7 @@ static double reference_seconds(Operations work, double bits, bool dense)
 static double weights_seconds(const CaseSpec *spec)
 {
     double weights = (double)spec->depth * case_layer_bytes(spec) / sizeof(double);
-    return 1e-9 * weights * (100 + 0.1 * (double)spec->d);
+    return 1e-9 * weights * (110 + 0.01 * (double)spec->d);
 }
 
 static double machine_seconds(const ArithmeticInfo *machine, Operations work)
