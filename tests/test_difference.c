@@ -82,19 +82,31 @@ static void check_pair(Worst *worst, const CaseSpec *s, double omega)
     case_clear(&pair);
 }
 
+/* Of what takes thousands of bits every fifth variant, in which each kind comes; all at night. */
+static bool is_taken(const CaseSpec *spec, double omega, int variant)
+{
+    bool is_long = omega == 1000 || (spec->activation == ACTIVATION_RELU && omega != 20);
+    return !is_long || variant % 5 == 0 || fixture_nightly();
+}
+
 static void every_construction_agrees(void **state)
 {
     static const double omegas[] = {0.25, 3, 20, 1000};
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
+        size_t taken = 0;
         for (int variant = 0; variant < VARIANTS; variant++) {
             CaseSpec spec = difference_variant((Construction)c, 2, variant);
             for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
-                check_pair(&worst, &spec, omegas[k]);
+                if (is_taken(&spec, omegas[k], variant)) {
+                    check_pair(&worst, &spec, omegas[k]);
+                    taken++;
+                }
             }
         }
         report(construction_names[c], &worst);
-        assert_int_equal(worst.checked, VARIANTS * 4 * 2 * 2);
+        assert_true(taken >= VARIANTS * 2);
+        assert_int_equal(worst.checked, taken * 2 * 2);
     }
 }
 
@@ -120,7 +132,9 @@ static void deep_stacks_agree(void **state)
     for (int c = 0; c < WITH_OMEGA; c++) {
         Worst worst = {0};
         for (int k = 0; k < 3 * MASKS; k++) {
-            CaseSpec spec = difference_case((Construction)c, SMALL_GRIDS ? 24 : 96);
+            CaseSpec spec = difference_case((Construction)c, fixture_nightly() ? 96
+                                                             : SMALL_GRIDS     ? 24
+                                                                               : 48);
             spec.n = 3;
             spec.d = 3;
             spec.d_ff = 4;

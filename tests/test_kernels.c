@@ -206,11 +206,11 @@ static void check_sizes(Tally *tally, Case c)
 {
     static const size_t lengths[] = {1, 2, 5, 7}, widths[] = {1, 3, 5};
     static const double omegas[] = {3, 20};
-    for (size_t i = 0; i < 4 * 3 * 2 * 3; i++) {
+    for (size_t i = 0; i < 4 * 3 * 2 * 2; i++) {
         c.n = lengths[i % 4];
         c.d = widths[i / 4 % 3];
         c.omega = omegas[i / 12 % 2];
-        c.heads = 1 + i / 24;
+        c.heads = i < 24 ? 1 : 3;
         c.hidden = i % 2 ? 3 : 0;
         check_case(tally, c);
     }
@@ -232,7 +232,7 @@ static void test_heads_match_definition(void **state)
     report("streams", &tally.streams);
     report("patterns", &tally.patterns);
     print_message("%zu models in each form\n", tally.count);
-    assert_true(tally.count > 5000);
+    assert_true(tally.count > 3400);
 }
 
 /* Masks of every kind, extra coefficients of Omega, the constant column. */
@@ -249,7 +249,7 @@ static void test_irregular_heads_match_definition(void **state)
     report("streams", &tally.streams);
     report("patterns", &tally.patterns);
     print_message("%zu models in each form\n", tally.count);
-    assert_true(tally.count > 4000);
+    assert_true(tally.count > 2700);
 }
 
 /* More heads than the dense form takes at a time, and no multiple of it. */
