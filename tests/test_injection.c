@@ -49,7 +49,7 @@ static const Scenario scenarios[] = {
      false},
     {"check: baseline", "check " TINY "--save-baseline r.csv", false},
     {"verify",
-     "verify " MODEL "--tokens 0:52:26/1/53 --omega 22 --threads 2 --quiet -o r.csv --json r.json",
+     "verify " MODEL "--tokens 0:26:26/1/53 --omega 22 --threads 2 --quiet -o r.csv --json r.json",
      false},
     {"convert", "convert " MODEL "--omega 22 -o r.safetensors", false},
     {"convert: proven", "convert " MODEL "-o r.safetensors", NIGHTLY_ONLY},
