@@ -40,12 +40,19 @@ static int reserve_blas(const CommandInfo *command, const RunOptions *run)
     return 0;
 }
 
-/* Reads a command line, and what of it the grid does not know: which formats there are. */
-static int read_line(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
+/* A command line. */
+typedef struct {
+    const CommandInfo *command;
+    int argc;
+    char **argv;
+} Typed;
+
+/* Reads it, and what of it the grid does not know: which formats there are. */
+static int read_line(Grid *grid, RunOptions *run, const Typed *typed)
 {
-    int status = grid_read(grid, run, command, argc - 1, argv + 1);
-    run->argc = argc;
-    run->argv = argv;
+    int status = grid_read(grid, run, typed->command, typed->argc - 1, typed->argv + 1);
+    run->argc = typed->argc;
+    run->argv = typed->argv;
     status = status != 0 ? status : format_check(run);
     if (status != 0) {
         grid_clear(grid);
@@ -55,15 +62,14 @@ static int read_line(Grid *grid, RunOptions *run, const CommandInfo *command, in
 
 /* Rank 0 of an MPI job reads first: what is wrong with a command line is said once.  Then the
  * others read, and what only they find is said by them. */
-static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
-                       char **argv)
+static int read_shared(Grid *grid, RunOptions *run, const Typed *typed)
 {
     bool first = team_rank() == 0;
-    int status = team_first(first ? read_line(grid, run, command, argc, argv) : 0);
+    int status = team_first(first ? read_line(grid, run, typed) : 0);
     if (status != 0) {
         return status;
     }
-    status = first ? 0 : read_line(grid, run, command, argc, argv);
+    status = first ? 0 : read_line(grid, run, typed);
     bool read = status == 0;
     status = team_largest(status);
     if (read && status != 0) {
@@ -110,8 +116,9 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
 {
     Grid grid;
     RunOptions run;
+    const Typed typed = {command, argc, argv};
     bool shared = team_size() > 1 && command->shared;
-    int status = (shared ? read_shared : read_line)(&grid, &run, command, argc, argv);
+    int status = (shared ? read_shared : read_line)(&grid, &run, &typed);
     if (status != 0) {
         return status;
     }

@@ -161,24 +161,30 @@ static Threads threads_over(const Ensemble *ensemble, size_t members)
 /* What is done with member i; false: memory is short. */
 typedef bool EachMember(Ensemble *ensemble, size_t i, void *context);
 
+/* What is done with each of the first members. */
+typedef struct {
+    size_t members;
+    EachMember *work;
+    void *context;
+} Doing;
+
 /* ok: nothing has failed before, else it is only counted. */
-static bool do_member(Ensemble *ensemble, size_t i, bool ok, EachMember *work, void *context)
+static bool do_member(Ensemble *ensemble, size_t i, bool ok, const Doing *doing)
 {
-    ok = ok && work(ensemble, i, context);
+    ok = ok && doing->work(ensemble, i, doing->context);
     note_done(ensemble);
     return ok;
 }
 
 /* One after the other, without a team around them: threads within an evaluation are then kept from
  * one to the next. */
-static bool each_alone(Ensemble *ensemble, const Threads *threads, size_t members, EachMember *work,
-                       void *context)
+static bool each_alone(Ensemble *ensemble, const Threads *threads, const Doing *doing)
 {
     int before = omp_get_max_threads();
     bool ok = true;
     member_begin(threads);
-    for (size_t i = 0; i < members; i++) {
-        ok = do_member(ensemble, i, ok, work, context);
+    for (size_t i = 0; i < doing->members; i++) {
+        ok = do_member(ensemble, i, ok, doing);
     }
     omp_set_num_threads(before);
     return ok;
@@ -187,9 +193,10 @@ static bool each_alone(Ensemble *ensemble, const Threads *threads, size_t member
 static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, void *context)
 {
     Threads threads = threads_over(ensemble, members);
+    const Doing doing = {members, work, context};
     bool ok = true;
     if (threads.outer == 1) {
-        return each_alone(ensemble, &threads, members, work, context);
+        return each_alone(ensemble, &threads, &doing);
     }
     if (threads.layers != NULL) {
         layers_seats(threads.layers, (size_t)ensemble->threads);
@@ -199,7 +206,7 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
         member_begin(&threads);
 #pragma omp for schedule(dynamic) nowait
         for (size_t i = 0; i < members; i++) {
-            ok = do_member(ensemble, i, ok, work, context);
+            ok = do_member(ensemble, i, ok, &doing);
         }
         member_end(&threads);
     }

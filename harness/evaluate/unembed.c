@@ -23,18 +23,23 @@ static bool read_machine(double *y, const MachineView *x, RefRows rows,
            arithmetic->functions->norm(&arithmetic->formats, y, rows.count, d, norm);
 }
 
-/* The columns of the unembedding from first on; *ld is from one of its rows to the next.  One that
- * lies class by class is copied to tile [d, TILE]. */
-static const double *read_tile(double *tile, size_t *ld, const RefUnembedding *unembedding,
-                               size_t first, size_t last)
+/* Columns of the unembedding from first to last, so many from one of its rows to the next. */
+typedef struct {
+    double *room; /* [d, TILE], for an unembedding that lies class by class */
+    const double *columns;
+    size_t ld, first, last;
+} Tile;
+
+static void read_tile(Tile *tile, const RefUnembedding *unembedding)
 {
-    *ld = unembedding->by_class ? TILE : unembedding->classes;
-    for (size_t k = first; unembedding->by_class && k < last; k++) {
+    const bool by_class = unembedding->by_class;
+    for (size_t k = tile->first; by_class && k < tile->last; k++) {
         for (size_t c = 0; c < unembedding->d; c++) {
-            tile[c * TILE + k - first] = *ref_unembedding_at(unembedding, c, k);
+            tile->room[c * TILE + k - tile->first] = *ref_unembedding_at(unembedding, c, k);
         }
     }
-    return unembedding->by_class ? tile : ref_unembedding_at(unembedding, 0, first);
+    tile->ld = by_class ? TILE : unembedding->classes;
+    tile->columns = by_class ? tile->room : ref_unembedding_at(unembedding, 0, tile->first);
 }
 
 bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
@@ -42,17 +47,18 @@ bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
 {
     const size_t d = unembedding->d, classes = unembedding->classes;
     double *y = calloc(rows.count, d * sizeof *y);
-    double *tile = calloc(unembedding->by_class ? d : 1, TILE * sizeof *tile);
-    bool ok = y != NULL && tile != NULL && read_machine(y, x, rows, unembedding, arithmetic);
+    Tile tile = {.room = calloc(unembedding->by_class ? d : 1, TILE * sizeof *tile.room)};
+    bool ok = y != NULL && tile.room != NULL && read_machine(y, x, rows, unembedding, arithmetic);
     memset(logits, 0, rows.count * classes * sizeof *logits);
     for (size_t first = 0; ok && first < classes; first += TILE) {
-        size_t ld, last = first + TILE < classes ? first + TILE : classes;
-        const double *columns = read_tile(tile, &ld, unembedding, first, last);
+        tile.first = first;
+        tile.last = first + TILE < classes ? first + TILE : classes;
+        read_tile(&tile, unembedding);
         for (size_t i = 0; i < rows.count; i++) {
             double *row = logits + i * classes + first;
             for (size_t c = 0; c < d; c++) {
-                const double *w = columns + c * ld, factor = y[i * d + c];
-                for (size_t k = 0; k < last - first; k++) {
+                const double *w = tile.columns + c * tile.ld, factor = y[i * d + c];
+                for (size_t k = 0; k < tile.last - first; k++) {
                     row[k] += factor * w[k];
                 }
             }
@@ -63,7 +69,7 @@ bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
             logits[i * classes + k] += unembedding->b_u[k];
         }
     }
-    free(tile);
+    free(tile.room);
     free(y);
     return ok;
 }

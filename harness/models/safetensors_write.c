@@ -98,8 +98,8 @@ static bool count_values(uint64_t *count, size_t rank, const size_t *shape)
     return *count <= SIZE_MAX;
 }
 
-static json_t *describe(const char *dtype, size_t rank, const size_t *shape, uint64_t begin,
-                        uint64_t end)
+static json_t *describe(const char *dtype, size_t rank, const size_t *shape,
+                        const uint64_t offsets[2])
 {
     json_t *extents = json_array();
     for (size_t i = 0; i < rank; i++) {
@@ -109,7 +109,7 @@ static json_t *describe(const char *dtype, size_t rank, const size_t *shape, uin
         }
     }
     return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", extents, "data_offsets",
-                     (json_int_t)begin, (json_int_t)end);
+                     (json_int_t)offsets[0], (json_int_t)offsets[1]);
 }
 
 static int announce(SafetensorsWriter *writer, const char *name, const char *dtype, size_t rank,
@@ -131,8 +131,8 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
         return safetensors_writer_lacks(writer);
     }
     writer->tensors = tensors;
-    json_t *entry =
-        describe(dtype, rank, shape, writer->data_bytes, writer->data_bytes + 8 * count);
+    const uint64_t offsets[] = {writer->data_bytes, writer->data_bytes + 8 * count};
+    json_t *entry = describe(dtype, rank, shape, offsets);
     if (json_object_set_new(writer->header, name, entry) != 0) {
         return safetensors_writer_lacks(writer);
     }

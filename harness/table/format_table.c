@@ -305,16 +305,9 @@ static void choose(Page *page)
 
 /* ---- Lines --------------------------------------------------------------------------------- */
 
-static void write_aligned(FILE *file, const char *text, size_t width, bool left, bool last)
+static void write_blanks(FILE *file, size_t count)
 {
-    int blanks = (int)(width - width_of(text));
-    if (!left) {
-        fprintf(file, "%*s", blanks, "");
-    }
-    fputs(text, file);
-    if (left && !last) {
-        fprintf(file, "%*s", blanks, "");
-    }
+    fprintf(file, "%*s", (int)count, "");
 }
 
 static size_t columns_of(const Page *page)
@@ -357,8 +350,12 @@ static void write_line(const Page *page, const size_t *widths, size_t line)
     }
     for (size_t i = 0; i <= last; i++) {
         fputs(i == 0 ? look->left : look->between, file);
-        write_aligned(file, text_of(page, line, i), widths[i], is_left(page, i),
-                      i == last && !look->ruled);
+        const char *text = text_of(page, line, i);
+        size_t blanks = widths[i] - width_of(text);
+        bool left = is_left(page, i), ends = i == last && !look->ruled;
+        write_blanks(file, left ? 0 : blanks);
+        fputs(text, file);
+        write_blanks(file, left && !ends ? blanks : 0);
     }
     fprintf(file, "%s\n", look->right);
 }

@@ -233,23 +233,18 @@ static void print_line(FILE *file, const Shape *shape, const Line *line)
 }
 
 /* The lines of one depth. */
-static void print_depth(FILE *file, const char *title, const Line *lines, size_t count,
-                        size_t depth)
+static void print_depth(FILE *file, Shape shape)
 {
-    AxisColumns own = *lines[0].axes;
-    Shape shape = {.title = title,
-                   .axes = &own,
-                   .lines = lines,
-                   .count = count,
-                   .depth = depth,
-                   .line_width = terminal_width(file)};
+    AxisColumns own = *shape.lines[0].axes;
+    shape.axes = &own;
+    shape.line_width = terminal_width(file);
     /* The least of the figures, where there is no more room: two errors after the last layer. */
     axis_columns_fit(&own, 2 * (2 + strlen("construction")), shape.line_width);
     choose_figures(&shape);
     print_header(file, &shape);
-    for (size_t l = 0; l < count; l++) {
-        if (lines[l].point->spec.depth == depth) {
-            print_line(file, &shape, &lines[l]);
+    for (size_t l = 0; l < shape.count; l++) {
+        if (shape.lines[l].point->spec.depth == shape.depth) {
+            print_line(file, &shape, &shape.lines[l]);
         }
     }
 }
@@ -276,7 +271,8 @@ static void print_depths(FILE *file, Norm norm, const Line *lines, size_t count)
             before++;
         }
         if (before == l) {
-            print_depth(file, title, lines, count, depth);
+            print_depth(file,
+                        (Shape){.title = title, .lines = lines, .count = count, .depth = depth});
         }
     }
 }

@@ -22,8 +22,10 @@
 enum { STEPS_EACH = 100, STEPS = 2000 };
 #define ENOUGH 0.7
 
-/* Points as P has them: X with the biases, then each head's values. */
+/* Points as P has them: X with the biases, then each head's values; centred: P takes their means
+ * away. */
 typedef struct {
+    bool centred;
     size_t rows, d, heads;
     double *point;  /* [1 + heads, rows, d] */
     double *mean;   /* [d] the heads' means together */
@@ -49,9 +51,8 @@ static double dot(const double *x, const double *y, size_t d)
     return sum;
 }
 
-/* Set s of the points: rows of m, and a bias on each, or NULL; with their means taken away where P
- * does. */
-static void take_points(Hull *hull, size_t s, const Matrix *m, const Matrix *bias, bool centred)
+/* Set s of the points: rows of m, and a bias on each, or NULL. */
+static void take_points(Hull *hull, size_t s, const Matrix *m, const Matrix *bias)
 {
     size_t d = hull->d;
     double longest = 0;
@@ -64,7 +65,7 @@ static void take_points(Hull *hull, size_t s, const Matrix *m, const Matrix *bia
             sum += x[c];
         }
         longest = fmax(longest, sqrt(dot(x, x, d)));
-        for (size_t c = 0; centred && c < d; c++) {
+        for (size_t c = 0; hull->centred && c < d; c++) {
             x[c] -= sum / (double)d;
         }
         for (size_t c = 0; s > 0 && c < d; c++) {
@@ -77,10 +78,9 @@ static void take_points(Hull *hull, size_t s, const Matrix *m, const Matrix *bia
 }
 
 static bool take_hull(Hull *hull, const GuaranteeInputs *inputs, const Matrix *rows,
-                      const Sublayer *attention, const LayerNorm *norm)
+                      const Sublayer *attention)
 {
     const LayerNorm none = {.kind = NORMALIZATION_NONE};
-    bool centred = norm->kind == NORMALIZATION_LAYERNORM;
     Matrix x = {0}, biases = {0};
     bool ok = inputs_read(&x, inputs, &none) && matrix_zeros(&biases, 1, hull->d);
     for (size_t h = 0; ok && h < hull->heads; h++) {
@@ -88,13 +88,13 @@ static bool take_hull(Hull *hull, const GuaranteeInputs *inputs, const Matrix *r
         ok = attention_values(&values, &bias, attention, h, rows);
         if (ok) {
             matrix_add(&biases, &bias, 1);
-            take_points(hull, 1 + h, &values, NULL, centred);
+            take_points(hull, 1 + h, &values, NULL);
         }
         matrix_clear(&values);
         matrix_clear(&bias);
     }
     if (ok) {
-        take_points(hull, 0, &x, &biases, centred);
+        take_points(hull, 0, &x, &biases);
     }
     matrix_clear(&x);
     matrix_clear(&biases);
@@ -197,7 +197,10 @@ static double search(Hull *hull, double *z, double *corner)
 bool spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *rows,
                   const Sublayer *attention, const LayerNorm *norm)
 {
-    Hull hull = {.rows = rows->rows, .d = inputs->d, .heads = attention->bundles[0].heads};
+    Hull hull = {.centred = norm->kind == NORMALIZATION_LAYERNORM,
+                 .rows = rows->rows,
+                 .d = inputs->d,
+                 .heads = attention->bundles[0].heads};
     *least = 0;
     hull.point = calloc((1 + hull.heads) * hull.rows * hull.d, sizeof *hull.point);
     hull.mean = calloc(3 * hull.d, sizeof *hull.mean);
@@ -205,7 +208,7 @@ bool spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *ro
     bool ok = hull.point != NULL && hull.mean != NULL && hull.along != NULL;
     if (ok) {
         hull.bound = hull.along + hull.rows;
-        ok = take_hull(&hull, inputs, rows, attention, norm);
+        ok = take_hull(&hull, inputs, rows, attention);
     }
     if (ok && hull.longest < 0x1p300) {
         *least = search(&hull, hull.mean + hull.d, hull.mean + 2 * hull.d);

@@ -49,26 +49,34 @@ static double minus_own_score(const AttentionBound *attention, const HeadBound *
     return fmin(fmin(magnitude_double(unlike), other), seen);
 }
 
+/* What heads read, at most, and Omega: a token's row, and the bias row. */
+typedef struct {
+    Magnitude token, bias_row;
+    double omega;
+} Reads;
+
 /* (G5): the bias row's weight in a token's softmax. */
 static Magnitude weight_of_bias_row(const AttentionBound *attention, const HeadBound *head,
-                                    Magnitude r, Magnitude b, double omega)
+                                    const Reads *of)
 {
+    Magnitude r = of->token, b = of->bias_row;
     Magnitude scale = magnitude_of(attention->scale_above, 0);
     Magnitude toward =
         product(scale, product(sum(product(head->toward_bias_row, r), head->query_bias_toward), b));
     double raised = up_sum(minus_own_score(attention, head, r), magnitude_double(toward));
-    return least(one, magnitude_exp(raised, omega));
+    return least(one, magnitude_exp(raised, of->omega));
 }
 
 /* (G9): the tokens' weight in the bias row's softmax. */
 static Magnitude weight_in_bias_row(const Tokens *tokens, const AttentionBound *attention,
-                                    const HeadBound *head, Magnitude r, Magnitude b, double omega)
+                                    const HeadBound *head, const Reads *of)
 {
+    Magnitude r = of->token, b = of->bias_row;
     Magnitude scale = magnitude_of(attention->scale_above, 0);
     Magnitude scores = sum(sum(product(head->of_bias_row, r), head->key_bias_of),
                            product(head->within_bias_row, b));
     double raised = magnitude_double(product(product(scale, b), scores));
-    return least(one, product(tokens->n, magnitude_exp(raised, omega)));
+    return least(one, product(tokens->n, magnitude_exp(raised, of->omega)));
 }
 
 /* (G8): how many times a change of all rows is there in a head's output. */
@@ -112,6 +120,7 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
     Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
               b = bias_row_read(part, state, bank), biases = none, leaked = none, grown = none,
               content = sum(state->bias_row[bank], product(attention->values_together, b));
+    const Reads reads = {r, b, omega};
     Change change = change_none();
     Magnitude *term = change.term[bank];
     Together gain = {none, none}, leaks = gain, values = gain;
@@ -121,8 +130,8 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
                   limit = least(sum(product(head->values, limit_r), head->value_bias),
                                 head->own_values),
                   of_bias_row = product(head->values_bias_row, b),
-                  w = weight_of_bias_row(attention, head, r, b, omega),
-                  rho = weight_in_bias_row(tokens, attention, head, r, b, omega);
+                  w = weight_of_bias_row(attention, head, &reads),
+                  rho = weight_in_bias_row(tokens, attention, head, &reads);
         add_head(&leaks, product(w, product(head->values, r)));
         add_head(&values, product(head->values, limit_r));
         add_head(&gain, head_gain(attention, head, r));

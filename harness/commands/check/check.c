@@ -53,11 +53,10 @@ int check_mention(Check *check, const char *format, ...)
     return 0;
 }
 
-static int find_row(Check *check, const char *reason, const Csv *table, size_t row,
-                    const Point *point)
+/* Of a row as a whole. */
+static int find_row(Check *check, Finding finding)
 {
-    Finding finding = {
-        .reason = reason, .table = table, .row = row, .point = point, .excess = INFINITY};
+    finding.excess = INFINITY;
     return check_find(check, &finding);
 }
 
@@ -67,7 +66,8 @@ static int find_duplicates(Check *check, const char *reason, const Csv *csv, con
     int status = 0;
     for (size_t i = 1; i < index->count && status == 0; i++) {
         if (strcmp(index->rows[i - 1].key, index->rows[i].key) == 0) {
-            status = find_row(check, reason, csv, index->rows[i].row, NULL);
+            status = find_row(check,
+                              (Finding){.reason = reason, .table = csv, .row = index->rows[i].row});
         }
     }
     return status;
@@ -126,11 +126,9 @@ static int match_columns(Check *check, size_t *columns)
     }
     for (size_t i = 0; i < baseline->columns && status == 0; i++) {
         if (csv_find(obtained, csv_name(baseline, i)) == obtained->columns) {
-            Finding finding = {.reason = "a column that is missing",
-                               .row = NO_ROW,
-                               .column = csv_name(baseline, i),
-                               .excess = INFINITY};
-            status = check_find(check, &finding);
+            status = find_row(check, (Finding){.reason = "a column that is missing",
+                                               .row = NO_ROW,
+                                               .column = csv_name(baseline, i)});
         }
     }
     return status;
@@ -145,8 +143,10 @@ static int judge_row(Check *check, size_t row, const Point *point, const char *k
         other = key_index_find(baseline, key);
         check->added += other == NO_ROW;
         if (other == NO_ROW) {
-            status = find_row(check, "a row that the baseline does not have", &check->obtained, row,
-                              point);
+            status = find_row(check, (Finding){.reason = "a row that the baseline does not have",
+                                               .table = &check->obtained,
+                                               .row = row,
+                                               .point = point});
         }
     }
     status = status != 0 ? status : check_row(check, row, point, other, columns);
@@ -167,8 +167,9 @@ static int judge_rows(Check *check, const size_t *columns, const KeyIndex *obtai
         for (size_t l = 0; l < point->spec.depth && status == 0; l++, row++) {
             if (row == check->obtained.rows) {
                 free(keys);
-                return find_row(check, "rows of the grid that were not obtained", NULL, NO_ROW,
-                                NULL);
+                return find_row(
+                    check,
+                    (Finding){.reason = "rows of the grid that were not obtained", .row = NO_ROW});
             }
             status = judge_row(check, row, point, keys[row], baseline, columns);
         }
@@ -183,8 +184,9 @@ static int find_missing(Check *check, const KeyIndex *obtained, const KeyIndex *
     int status = 0;
     for (size_t i = 0; i < baseline->count && status == 0; i++) {
         if (key_index_find(obtained, baseline->rows[i].key) == NO_ROW) {
-            status = find_row(check, "a row that is missing", &check->baseline,
-                              baseline->rows[i].row, NULL);
+            status = find_row(check, (Finding){.reason = "a row that is missing",
+                                               .table = &check->baseline,
+                                               .row = baseline->rows[i].row});
             check->rows++;
             check->gone++;
             check->failed++;
@@ -221,10 +223,11 @@ static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *
                          : find_duplicates(check, "a key that an earlier row of the baseline has",
                                            &check->baseline, baseline);
     bool none = check->rows == 0, nothing = check->has_baseline && baseline->count == 0;
-    status = status != 0 || !none ? status : find_row(check, "no rows", NULL, NO_ROW, NULL);
+    status = status != 0 || !none ? status
+                                  : find_row(check, (Finding){.reason = "no rows", .row = NO_ROW});
     status = status != 0 || !nothing
                  ? status
-                 : find_row(check, "a baseline without rows", NULL, NO_ROW, NULL);
+                 : find_row(check, (Finding){.reason = "a baseline without rows", .row = NO_ROW});
     free(columns);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "../../grid/point.h"
 #include "../commands.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The header and a row are one walk over the columns: it writes their names, or their cells. */
@@ -184,10 +185,10 @@ static void work_columns(Walk *walk, const Cost *cost)
     }
 }
 
-static void seconds_column(Walk *walk, const char *before, const char *name, bool timed,
-                           double seconds)
+/* NaN: they were not measured. */
+static void seconds_column(Walk *walk, const char *before, const char *name, double seconds)
 {
-    if (column(walk, before, name) && timed) {
+    if (column(walk, before, name) && !isnan(seconds)) {
         fprintf(walk->file, "%.3g", seconds);
     }
 }
@@ -195,11 +196,11 @@ static void seconds_column(Walk *walk, const char *before, const char *name, boo
 static void time_columns(Walk *walk, const Cost *cost)
 {
     for (int form = 0; form < KERNEL_COUNT && cost->measured; form++) {
-        const CostTimes *times = &cost->times[form];
-        seconds_column(walk, forms[form], "original_seconds", times->timed, times->original);
-        seconds_column(walk, forms[form], "converted_seconds", times->timed, times->converted);
-        seconds_column(walk, forms[form], "slowdown", times->timed,
-                       times->converted / times->original);
+        const CostTimes none = {false, NAN, NAN};
+        const CostTimes *times = cost->times[form].timed ? &cost->times[form] : &none;
+        seconds_column(walk, forms[form], "original_seconds", times->original);
+        seconds_column(walk, forms[form], "converted_seconds", times->converted);
+        seconds_column(walk, forms[form], "slowdown", times->converted / times->original);
     }
 }
 

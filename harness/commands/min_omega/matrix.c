@@ -74,9 +74,11 @@ static void put_omega(FILE *file, double omega, mpfr_rnd_t direction)
     mpfr_clear(value);
 }
 
-/* "13.6 to 2.09e+06", "13.6 up", "up to 2.09e+06" or "all tried". */
-static void put_interval(FILE *file, bool from, double min, bool to, double max)
+/* "13.6 to 2.09e+06", "13.6 up", "up to 2.09e+06" or "all tried": an end that is not known is
+ * infinite. */
+static void put_interval(FILE *file, double min, double max)
 {
+    bool from = min > -INFINITY, to = max < INFINITY;
     if (from) {
         put_omega(file, min, MPFR_RNDU);
         fputs(to ? " to " : " up", file);
@@ -92,7 +94,8 @@ static void put_found(FILE *file, const Search *search)
 {
     const OmegaSearch *s = &search->found.search;
     if (s->found) {
-        put_interval(file, s->has_below, s->min.omega, s->has_above, s->max.omega);
+        put_interval(file, s->has_below ? s->min.omega : -INFINITY,
+                     s->has_above ? s->max.omega : INFINITY);
     } else {
         fputs("none", file);
     }
@@ -104,7 +107,8 @@ static void put_predicted(FILE *file, const Search *search)
     if (p->known && p->max < p->min) {
         fputs("none", file);
     } else if (p->known) {
-        put_interval(file, p->min > OMEGA_LEAST, p->min, p->max < OMEGA_MOST, p->max);
+        put_interval(file, p->min > OMEGA_LEAST ? p->min : -INFINITY,
+                     p->max < OMEGA_MOST ? p->max : INFINITY);
     }
 }
 

@@ -100,13 +100,17 @@ static double mark_width(const Picture *picture, bool up, size_t value)
     return CHARACTER * (up || picture->categories ? 2 : (double)strlen(text));
 }
 
-/* Values as they are written, on an axis from low to high that is so many pixels long.  Side by
- * side, every so many-th; else the last one, and from the first on those that touch no other. */
-static void write_values(FILE *file, const Picture *picture, bool up, double low, double high,
-                         double length)
+/* An axis from low to high that is so many pixels long. */
+typedef struct {
+    double low, high, length;
+} Span;
+
+/* Values as they are written.  Side by side, every so many-th; else the last one, and from the first
+ * on those that touch no other. */
+static void write_values(FILE *file, const Picture *picture, bool up, Span span)
 {
     size_t count = up ? picture->y_count : picture->x_count, step = 1;
-    double from = -BEYOND, to = length + BEYOND, scale = length / (high - low);
+    double from = -BEYOND, to = span.length + BEYOND, scale = span.length / (span.high - span.low);
     bool apart = up || side_by_side(picture);
     const char *separator = "";
     for (size_t i = 0; i < count && apart; i++) {
@@ -116,7 +120,7 @@ static void write_values(FILE *file, const Picture *picture, bool up, double low
         size_t value = apart ? i : i == 0 ? count - 1 : i - 1;
         char text[CAPTION_LINE];
         double at = up ? (double)value : marks_x_place(picture, value);
-        double middle = (at - low) * scale, half = mark_width(picture, up, value) / 2;
+        double middle = (at - span.low) * scale, half = mark_width(picture, up, value) / 2;
         if (apart || (middle - half >= from && middle + half <= to)) {
             print_mark(text, picture, up, value);
             fputs(separator, file);
@@ -138,7 +142,7 @@ void marks_write_x(FILE *file, const Picture *picture, double width)
     fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
     if (few) {
         fputs("set xtics (", file);
-        write_values(file, picture, false, low - margin, high + margin, width);
+        write_values(file, picture, false, (Span){low - margin, high + margin, width});
         fputs(picture->categories ? ") rotate by 35 right noenhanced\n" : ")\n", file);
     } else {
         fprintf(file, "set xtics %s\nset format x '%s'\n",
@@ -149,6 +153,6 @@ void marks_write_x(FILE *file, const Picture *picture, double width)
 void marks_write_y(FILE *file, const Picture *picture, double height)
 {
     fputs("set ytics (", file);
-    write_values(file, picture, true, -0.5, (double)picture->y_count - 0.5, height);
+    write_values(file, picture, true, (Span){-0.5, (double)picture->y_count - 0.5, height});
     fputs(")\n", file);
 }

@@ -23,26 +23,29 @@ enum { HEAT_LEAST = 4 };
 
 /* ---- Orders and cells ------------------------------------------------------------------------ */
 
-/* order [*count] = the values of an axis that are drawn, and at[value] = their places in it;
- * without an axis there is one place. */
-static int make_order(size_t **order, size_t **at, size_t *count, const Picture *picture,
-                      size_t axis)
+/* The values of an axis that are drawn, order [count], and at[value], their places in it; without
+ * an axis there is one place. */
+typedef struct {
+    size_t *order, *at, count;
+} Order;
+
+static int make_order(Order *made, const Picture *picture, size_t axis)
 {
     const PlotData *data = picture->data;
     size_t most = axis == PLOT_AXES ? 1 : data->axes[axis].count;
-    *order = calloc(most + 1, sizeof **order);
-    *at = calloc(most + 1, sizeof **at);
-    *count = axis == PLOT_AXES;
-    if (*order == NULL || *at == NULL) {
+    made->order = calloc(most + 1, sizeof *made->order);
+    made->at = calloc(most + 1, sizeof *made->at);
+    made->count = axis == PLOT_AXES;
+    if (made->order == NULL || made->at == NULL) {
         return memory_fault();
     }
     for (size_t row = 0; axis != PLOT_AXES && row < data->rows; row++) {
-        (*at)[data->values[row][axis]] |= places_draw(picture, row);
+        made->at[data->values[row][axis]] |= places_draw(picture, row);
     }
     for (size_t i = 0; axis != PLOT_AXES && i < most; i++) {
-        if ((*at)[i] != 0) {
-            (*at)[i] = *count;
-            (*order)[(*count)++] = i;
+        if (made->at[i] != 0) {
+            made->at[i] = made->count;
+            made->order[made->count++] = i;
         }
     }
     return 0;
@@ -131,11 +134,13 @@ static int fill_places(Picture *picture, const size_t *x_at, const size_t *y_at)
 
 static int make_cells(Picture *picture)
 {
-    size_t *x_at = NULL, *y_at = NULL;
-    int status = make_order(&picture->x_order, &x_at, &picture->x_count, picture, picture->x);
-    status = status != 0
-                 ? status
-                 : make_order(&picture->y_order, &y_at, &picture->y_count, picture, picture->y);
+    Order x = {0}, y = {0};
+    int status = make_order(&x, picture, picture->x);
+    status = status != 0 ? status : make_order(&y, picture, picture->y);
+    picture->x_order = x.order;
+    picture->x_count = x.count;
+    picture->y_order = y.order;
+    picture->y_count = y.count;
     size_t count = place_of(picture, picture->panel_count, 0, 0);
     picture->cells = calloc(count + 1, sizeof *picture->cells);
     status = status == 0 && picture->cells == NULL ? memory_fault() : status;
@@ -143,9 +148,9 @@ static int make_cells(Picture *picture)
         PlotCell *cell = &picture->cells[i / ERROR_KINDS][i % ERROR_KINDS];
         cell->log10 = cell->least = cell->median = NAN;
     }
-    status = status != 0 ? status : fill_places(picture, x_at, y_at);
-    free(x_at);
-    free(y_at);
+    status = status != 0 ? status : fill_places(picture, x.at, y.at);
+    free(x.at);
+    free(y.at);
     return status;
 }
 

@@ -47,12 +47,14 @@ static Origin origin_of(const Plot *plot, size_t flag)
     return (Origin){.flag = plot->command->own_flags[flag].name};
 }
 
-/* *index = the place of the flag's word among the first words [count] of an axis; without the flag
+/* *index = the place of the flag's word among the first words [count] of its axis; without the flag
  * it stays. */
-static int read_choice(int *index, const Plot *plot, size_t flag, Axis axis, size_t count)
+static int read_choice(int *index, const Plot *plot, size_t flag)
 {
-    const char *const *words = axis_info(axis)->domain.words;
+    const bool norm = flag == FLAG_NORM;
+    const char *const *words = axis_info(norm ? AXIS_NORM : AXIS_JUDGE)->domain.words;
     const char *word = plot->words.values[flag];
+    const size_t count = norm ? NORM_COUNT : ERROR_KINDS;
     for (size_t i = 0; i < count && word != NULL; i++) {
         if (strcmp(words[i], word) == 0) {
             *index = (int)i;
@@ -147,8 +149,8 @@ static int read_words(Plot *plot, int argc, char **argv)
     plot->wish.laws = plot->words.values[FLAG_LAWS] != NULL;
     plot->wish.title = own_text(plot, FLAG_TITLE);
     plot->wish.caption = own_text(plot, FLAG_CAPTION);
-    status = read_choice(&plot->wish.error, plot, FLAG_ERROR, AXIS_JUDGE, ERROR_KINDS);
-    status = status != 0 ? status : read_choice(&norm, plot, FLAG_NORM, AXIS_NORM, NORM_COUNT);
+    status = read_choice(&plot->wish.error, plot, FLAG_ERROR);
+    status = status != 0 ? status : read_choice(&norm, plot, FLAG_NORM);
     plot->norm = (Norm)norm;
     status = status != 0 ? status : read_tolerance(plot);
     status = status != 0 ? status : read_size(plot);

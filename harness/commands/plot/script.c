@@ -29,13 +29,18 @@ static const char laws[] = ", $laws index p using 1:2 with lines lw 1 dt 2 lc rg
 static const char marks[] = ", for [i=1:curves] $data index first+i-1 using 1:5:6:7 \\\n"
                             "  with points ps 0.8 pt variable lc rgb variable\n";
 
-static void write_label(FILE *file, const Page *page, double x, double y, const char *text,
-                        const char *how)
+/* A text on the page, in pixels from its upper left corner. */
+typedef struct {
+    double x, y;
+    const char *text, *how;
+} Label;
+
+static void write_label(FILE *file, const Page *page, Label label)
 {
     fputs("set label ", file);
-    marks_quote(file, text);
-    fprintf(file, " at screen %.5f,%.5f noenhanced %s\n", x / page->width, 1 - y / page->height,
-            how);
+    marks_quote(file, label.text);
+    fprintf(file, " at screen %.5f,%.5f noenhanced %s\n", label.x / page->width,
+            1 - label.y / page->height, label.how);
 }
 
 static void write_terminal(FILE *file, const Page *page, Target target)
@@ -115,17 +120,20 @@ static void write_words(FILE *file, const Page *page)
     double up = (page->top + page->titles + page->bottom - page->marks) / 2;
     bool heat = picture->kind == PICTURE_HEAT;
     char text[CAPTION_LINE];
-    write_label(file, page, PAGE_EDGE, 20, page->title, "left font ',10.5'");
+    write_label(file, page, (Label){PAGE_EDGE, 20, page->title, "left font ',10.5'"});
     caption_axis(text, sizeof text, picture->x);
     caption_cut(text, (size_t)((page->width - 2 * PAGE_EDGE) / PAGE_CHARACTER));
-    write_label(file, page, across, page->bottom + 8, text, "center");
+    write_label(file, page, (Label){across, page->bottom + 8, text, "center"});
     caption_axis(text, sizeof text, heat ? picture->y : picture->x);
-    write_label(file, page, 18, up, heat ? text : caption_unit(picture), "center rotate by 90");
+    write_label(file, page,
+                (Label){18, up, heat ? text : caption_unit(picture), "center rotate by 90"});
     if (heat) {
-        write_label(file, page, page->width - 14, up, caption_unit(picture), "center rotate by 90");
+        write_label(file, page,
+                    (Label){page->width - 14, up, caption_unit(picture), "center rotate by 90"});
     }
-    write_label(file, page, PAGE_EDGE, page->bottom + PAGE_X_TITLE + 10, page->caption,
-                "left font ',8.3' tc rgb '#444444'");
+    write_label(file, page,
+                (Label){PAGE_EDGE, page->bottom + PAGE_X_TITLE + 10, page->caption,
+                        "left font ',8.3' tc rgb '#444444'"});
 }
 
 /* The range upwards, or of colours, and the tolerance. */
