@@ -10,21 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a sequence is cut. */
+/* What is cut, and how. */
 typedef struct {
+    const ModelFile *model;
+    const char *path; /* of the model */
+    const WindowsAsked *asked;
+    Sequences sequences;
     size_t n, stride;
 } Cut;
 
-static size_t windows_of(size_t length, Cut cut)
+static size_t windows_of(size_t length, const Cut *cut)
 {
-    return length <= cut.n ? 1 : 1 + (length - cut.n + cut.stride - 1) / cut.stride;
+    return length <= cut->n ? 1 : 1 + (length - cut->n + cut->stride - 1) / cut->stride;
 }
 
 /* The window and the stride, or a message. */
-static int decide_cut(Cut *cut, const ModelFile *model, const char *path,
-                      const Sequences *sequences, const WindowsAsked *asked)
+static int decide_cut(Cut *cut)
 {
-    size_t first = sequences->start[1], most = model->context > 0 ? model->context : first;
+    const ModelFile *model = cut->model;
+    const WindowsAsked *asked = cut->asked;
+    size_t first = cut->sequences.start[1], most = model->context > 0 ? model->context : first;
     char text[32];
     if (asked->window > most) {
         snprintf(text, sizeof text, "%zu", asked->window);
@@ -37,7 +42,7 @@ static int decide_cut(Cut *cut, const ModelFile *model, const char *path,
         fprintf(stderr,
                 "headproof: %s: no context length: expected a tensor pos_embed.W_pos, or "
                 "--window\n",
-                shown(path).text);
+                shown(cut->path).text);
         return 2;
     }
     cut->n = asked->window > 0 ? asked->window : most;
@@ -52,21 +57,23 @@ static int decide_cut(Cut *cut, const ModelFile *model, const char *path,
 }
 
 /* *count windows of all sequences, if none is too short and their streams fit. */
-static int count_windows(size_t *count, const ModelFile *model, const Sequences *sequences, Cut cut,
-                         const char *file, double room)
+static int count_windows(size_t *count, const Cut *cut)
 {
+    const Sequences *sequences = &cut->sequences;
+    const char *file = cut->asked->text != NULL ? cut->asked->text : cut->asked->ids;
+    const double room = cut->asked->room;
     const double gib = 1024.0 * 1024 * 1024;
     *count = 0;
     for (size_t s = 0; s < sequences->count; s++) {
         size_t length = sequences->start[s + 1] - sequences->start[s];
-        if (length < cut.n) {
+        if (length < cut->n) {
             fprintf(stderr, "%s:%zu: %zu token%s: expected %zu or more, the window (--window)\n",
-                    shown(file).text, sequences->line[s], length, length == 1 ? "" : "s", cut.n);
+                    shown(file).text, sequences->line[s], length, length == 1 ? "" : "s", cut->n);
             return 2;
         }
         *count += windows_of(length, cut);
     }
-    double bytes = (double)*count * (double)cut.n * (double)(model->d + 1) * sizeof(double);
+    double bytes = (double)*count * (double)cut->n * (double)(cut->model->d + 1) * sizeof(double);
     if (*count > INPUTS_MOST || bytes > room) {
         fprintf(stderr,
                 "headproof: %s: %zu windows need %.3g GiB, %.3g GiB may be used, and at most %d: "
@@ -77,53 +84,51 @@ static int count_windows(size_t *count, const ModelFile *model, const Sequences 
     return 0;
 }
 
-/* The windows of one sequence [length], from input `at` on. */
-static void cut_sequence(Inputs *inputs, size_t *at, const int64_t *tokens, size_t length, Cut cut)
+/* The windows of sequence s, from input `at` on. */
+static void cut_sequence(Inputs *inputs, size_t *at, const Cut *cut, size_t s)
 {
+    const size_t *start = cut->sequences.start + s, length = start[1] - start[0], n = cut->n;
+    const int64_t *tokens = cut->sequences.tokens + start[0];
     size_t done = 0; /* positions that a window has had */
     for (size_t w = 0; w < windows_of(length, cut); w++, ++*at) {
-        size_t last = length - cut.n, begin = w * cut.stride;
+        size_t last = length - n, begin = w * cut->stride;
         if (begin > last) {
             inputs->moved = begin - last > inputs->moved ? begin - last : inputs->moved;
             begin = last;
         }
-        memcpy(inputs->tokens + *at * cut.n, tokens + begin, cut.n * sizeof *tokens);
+        memcpy(inputs->tokens + *at * n, tokens + begin, n * sizeof *tokens);
         inputs->from[*at] = done - begin;
-        done = begin + cut.n;
+        done = begin + n;
         inputs->next[*at] = done < length ? tokens[done] : -1;
     }
 }
 
-static int cut_sequences(Inputs *inputs, const ModelFile *model, const char *path,
-                         const Sequences *sequences, const WindowsAsked *asked)
+static int cut_sequences(Inputs *inputs, Cut *cut)
 {
-    Cut cut = {0};
     size_t count, at = 0;
-    const char *file = asked->text != NULL ? asked->text : asked->ids;
-    int status = decide_cut(&cut, model, path, sequences, asked);
-    status = status != 0 ? status : count_windows(&count, model, sequences, cut, file, asked->room);
+    int status = decide_cut(cut);
+    status = status != 0 ? status : count_windows(&count, cut);
     if (status != 0) {
         return status;
     }
-    bool room = inputs_allocate(inputs, count, cut.n, model->d, true);
-    inputs->stride = cut.stride;
+    bool room = inputs_allocate(inputs, count, cut->n, cut->model->d, true);
+    inputs->stride = cut->stride;
     inputs->from = calloc(count, sizeof *inputs->from);
     inputs->next = calloc(count, sizeof *inputs->next);
     if (!room || inputs->from == NULL || inputs->next == NULL) {
         return memory_fault();
     }
-    for (size_t s = 0; s < sequences->count; s++) {
-        size_t start = sequences->start[s];
-        cut_sequence(inputs, &at, sequences->tokens + start, sequences->start[s + 1] - start, cut);
+    for (size_t s = 0; s < cut->sequences.count; s++) {
+        cut_sequence(inputs, &at, cut, s);
     }
-    inputs_embed_all(inputs, model);
+    inputs_embed_all(inputs, cut->model);
     return 0;
 }
 
 int windows_read(Inputs *inputs, Vocabulary *vocabulary, const ModelFile *model, const char *path,
                  const WindowsAsked *asked)
 {
-    Sequences sequences = {0};
+    Cut cut = {.model = model, .path = path, .asked = asked};
     *inputs = (Inputs){0};
     *vocabulary = (Vocabulary){0};
     int status = 0;
@@ -134,11 +139,11 @@ int windows_read(Inputs *inputs, Vocabulary *vocabulary, const ModelFile *model,
     }
     if (asked->text != NULL) {
         status = vocabulary_read(vocabulary, asked->characters, path, model->vocabulary);
-        status = status != 0 ? status : sequences_of_text(&sequences, asked->text, vocabulary);
+        status = status != 0 ? status : sequences_of_text(&cut.sequences, asked->text, vocabulary);
     } else {
-        status = sequences_of_ids(&sequences, asked->ids, model->vocabulary);
+        status = sequences_of_ids(&cut.sequences, asked->ids, model->vocabulary);
     }
-    status = status != 0 ? status : cut_sequences(inputs, model, path, &sequences, asked);
-    sequences_clear(&sequences);
+    status = status != 0 ? status : cut_sequences(inputs, &cut);
+    sequences_clear(&cut.sequences);
     return status;
 }
