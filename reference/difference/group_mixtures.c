@@ -23,11 +23,22 @@ typedef struct {
     mpfr_srcptr moved, changed;
 } GroupValue;
 
-static GroupValue group_value(const Mix *mix, const Worker *worker, int g, size_t row,
-                              const GroupColumns *at, mpfr_ptr moved, mpfr_ptr changed)
+/* A row in some columns, which share its groups of keys. */
+typedef struct {
+    const Mix *mix;
+    Worker *worker;
+    RowGroups groups;
+    size_t row;
+    GroupColumns at;
+} MixRow;
+
+static GroupValue group_value(const MixRow *of, int g, mpfr_ptr moved, mpfr_ptr changed)
 {
+    const Mix *mix = of->mix;
+    const Worker *worker = of->worker;
     const Difference *e = mix->e;
-    size_t bias = layout_bias_row(mix->heads->layout), key = g == BIAS ? bias : row;
+    const GroupColumns *at = &of->at;
+    size_t row = of->row, bias = layout_bias_row(mix->heads->layout), key = g == BIAS ? bias : row;
     GroupValue one = {ap_at(&e->moved, key, at->at), ap_at(&e->value, key, at->at)};
     GroupValue all = {ap_at(&worker->sum, 1, at->c), ap_at(&worker->sum, 2, at->c)};
     if (g != OTHER) {
@@ -62,16 +73,17 @@ static void add_product(Worker *worker, mpfr_ptr sum, Numbers a, mpfr_srcptr b, 
 }
 
 /* dy = sum over A of dp (sum of u') + p (sum of du) */
-static void mix_limit(const Mix *mix, Worker *worker, const RowGroups *groups, size_t row,
-                      const GroupColumns *at, mpfr_ptr dy)
+static void mix_limit(const MixRow *of, mpfr_ptr dy)
 {
+    Worker *worker = of->worker;
+    const GroupColumns *at = &of->at;
     mpfr_ptr moved = ap_at(&worker->lane, 1, 0), changed = ap_at(&worker->lane, 2, 0);
     bool first = true;
     for (int g = 0; g < GROUPS; g++) {
-        if (groups_in_limit(groups, g)) {
-            GroupValue u = group_value(mix, worker, g, row, at, moved, changed);
-            Numbers moving = groups_weights(&mix->e->group, row, g, at);
-            Numbers p = groups_weights(&mix->record->group, row, g, at);
+        if (groups_in_limit(&of->groups, g)) {
+            GroupValue u = group_value(of, g, moved, changed);
+            Numbers moving = groups_weights(&of->mix->e->group, of->row, g, at);
+            Numbers p = groups_weights(&of->mix->record->group, of->row, g, at);
             add_product(worker, dy, moving, u.moved, at->count, &first);
             add_product(worker, dy, p, u.changed, at->count, &first);
         }
@@ -82,17 +94,19 @@ static void mix_limit(const Mix *mix, Worker *worker, const RowGroups *groups, s
 }
 
 /* dy += sum over the other groups of r (sum of u' - count y') */
-static void mix_leaks(const Mix *mix, Worker *worker, const RowGroups *groups, size_t row,
-                      const GroupColumns *at, mpfr_ptr dy)
+static void mix_leaks(const MixRow *of, mpfr_ptr dy)
 {
+    const Mix *mix = of->mix;
+    Worker *worker = of->worker;
+    const GroupColumns *at = &of->at;
     mpfr_ptr t = ap_at(&worker->lane, 0, 0), moved = ap_at(&worker->lane, 1, 0),
              y = ap_at(&worker->lane, 3, 0), count = ap_at(&worker->temp, 0, 0);
-    lanes_add(y, numbers_row(ap_at(mix->mixed, row, at->at)), numbers_row(dy), at->count);
+    lanes_add(y, numbers_row(ap_at(mix->mixed, of->row, at->at)), numbers_row(dy), at->count);
     for (int g = 0; g < GROUPS; g++) {
-        if (groups_left_out(groups, g)) {
-            GroupValue u = group_value(mix, worker, g, row, at, moved, NULL);
-            Numbers r = groups_weights(&mix->e->group, row, g, at);
-            mpfr_set_ui(count, groups->count[g], MPFR_RNDN);
+        if (groups_left_out(&of->groups, g)) {
+            GroupValue u = group_value(of, g, moved, NULL);
+            Numbers r = groups_weights(&mix->e->group, of->row, g, at);
+            mpfr_set_ui(count, of->groups.count[g], MPFR_RNDN);
             lanes_mul(t, numbers_row(y), numbers_same(count), at->count);
             lanes_sub(t, numbers_row(u.moved), numbers_row(t), at->count);
             lanes_mul(t, numbers_row(t), r, at->count);
@@ -117,15 +131,15 @@ static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 {
     const Heads *heads = mix->heads;
-    for (size_t c = 0; c < columns.count;) {
-        GroupColumns at = groups_run(heads, mix->patterns, mix->width, columns, c);
-        mpfr_ptr dy = ap_at(&mix->e->mixed, row, at.at);
-        RowGroups groups = groups_of_row(heads, heads->first + at.pattern, row);
-        mix_limit(mix, worker, &groups, row, &at, dy);
+    MixRow of = {.mix = mix, .worker = worker, .row = row};
+    for (size_t c = 0; c < columns.count; c += of.at.count) {
+        of.at = groups_run(heads, mix->patterns, mix->width, columns, c);
+        of.groups = groups_of_row(heads, heads->first + of.at.pattern, row);
+        mpfr_ptr dy = ap_at(&mix->e->mixed, row, of.at.at);
+        mix_limit(&of, dy);
         if (!mix->e->limit) {
-            mix_leaks(mix, worker, &groups, row, &at, dy);
+            mix_leaks(&of, dy);
         }
-        c += at.count;
     }
 }
 

@@ -37,6 +37,7 @@ typedef struct {
 
 /* A row, how many leading keys hold all that it sees, how many it may have, and their gaps. */
 typedef struct {
+    const Head *head;
     size_t row, seen, keys;
     const int *gap;
 } HeadRow;
@@ -45,7 +46,7 @@ static HeadRow head_row(Worker *worker, const Head *head, size_t row)
 {
     size_t keys = bilinear_block(head->heads, row - row % PATTERN_ROWS).keys;
     size_t seen = heads_gaps(head->heads, head->h, row, worker->gap);
-    return (HeadRow){row, seen, keys, worker->gap};
+    return (HeadRow){head, row, seen, keys, worker->gap};
 }
 
 /* Is key j one of A, or one of the others that count? */
@@ -54,19 +55,19 @@ static bool in_limit(const HeadRow *at, size_t j)
     return at->gap[j] == 0;
 }
 
-static bool left_out(const Head *head, const HeadRow *at, size_t j)
+static bool left_out(const HeadRow *at, size_t j)
 {
-    return at->gap[j] > 0 && !head->e->limit;
+    return at->gap[j] > 0 && !at->head->e->limit;
 }
 
 /* x = s + ds of key j. */
-static void moved_score(Worker *worker, const Head *head, const HeadRow *at, size_t j, mpfr_ptr x)
+static void moved_score(Worker *worker, const HeadRow *at, size_t j, mpfr_ptr x)
 {
-    const Record *record = head->record;
-    size_t width = score_query_width(&head->heads->bundle->score), first = head->b * width;
+    const Record *record = at->head->record;
+    size_t width = score_query_width(&at->head->heads->bundle->score), first = at->head->b * width;
     ap_dot(x, ap_at(&record->query, at->row, first), ap_at(&record->key, j, first), width,
            temp(worker, TEMP_PRODUCT));
-    limbs_add(x, x, ap_at(&head->e->pattern, at->row, j));
+    limbs_add(x, x, ap_at(&at->head->e->pattern, at->row, j));
 }
 
 /* Are A's ds near?  And the distances, put into leak[row], of the other keys' s' from the limit's
@@ -75,17 +76,17 @@ typedef struct {
     bool limit, leaks;
 } Near;
 
-static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
+static Near row_near(Worker *worker, const HeadRow *at)
 {
     Near near = {true, true};
     for (size_t j = 0; j < at->seen; j++) {
-        mpfr_srcptr ds = ap_at(&head->e->pattern, at->row, j);
-        mpfr_ptr d = ap_at(&head->e->leak, at->row, j);
+        mpfr_srcptr ds = ap_at(&at->head->e->pattern, at->row, j);
+        mpfr_ptr d = ap_at(&at->head->e->leak, at->row, j);
         if (in_limit(at, j)) {
             near.limit = near.limit && shift_is_near(ds);
-        } else if (left_out(head, at, j)) {
-            moved_score(worker, head, at, j, d);
-            limbs_sub(d, d, ap_at(&head->record->score, at->row, head->b));
+        } else if (left_out(at, j)) {
+            moved_score(worker, at, j, d);
+            limbs_sub(d, d, ap_at(&at->head->record->score, at->row, at->head->b));
             near.leaks = near.leaks && shift_is_near(d);
         }
     }
@@ -95,11 +96,11 @@ static Near row_near(Worker *worker, const Head *head, const HeadRow *at)
 
 /* e.pattern[row, j], which is ds, becomes expm1(ds) on A and 0 elsewhere; worker.row[j] =
  * e^(ds) on A.  sum = E. */
-static void limit_exponentials(Worker *worker, const Head *head, const HeadRow *at, mpfr_ptr sum)
+static void limit_exponentials(Worker *worker, const HeadRow *at, mpfr_ptr sum)
 {
-    mpfr_ptr m = ap_at(&head->e->pattern, at->row, 0), grown = ap_at(&worker->row, 0, 0),
+    mpfr_ptr m = ap_at(&at->head->e->pattern, at->row, 0), grown = ap_at(&worker->row, 0, 0),
              t = ap_at(&worker->row, 1, 0);
-    mpfr_srcptr p = ap_at(head->pattern, at->row, 0);
+    mpfr_srcptr p = ap_at(at->head->pattern, at->row, 0);
     for (size_t j = 0; j < at->seen; j++) {
         if (!in_limit(at, j)) {
             mpfr_set_zero(m + j, 1);
@@ -113,31 +114,30 @@ static void limit_exponentials(Worker *worker, const Head *head, const HeadRow *
 }
 
 /* one = sum over A of p_j e^(ds_j), and e.pattern = dp, where E < -1/2. */
-static void large_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_ptr one)
+static void large_row(Worker *worker, const HeadRow *at, mpfr_ptr one)
 {
     mpfr_set_zero(one, 1);
     for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr grown = ap_at(&worker->row, 0, j);
         if (in_limit(at, j)) {
-            limbs_mul(grown, grown, ap_at(head->pattern, at->row, j));
+            limbs_mul(grown, grown, ap_at(at->head->pattern, at->row, j));
             limbs_add(one, one, grown);
         }
     }
     for (size_t j = 0; j < at->seen; j++) {
-        mpfr_ptr d = ap_at(&head->e->pattern, at->row, j);
+        mpfr_ptr d = ap_at(&at->head->e->pattern, at->row, j);
         if (in_limit(at, j)) {
             limbs_div(d, ap_at(&worker->row, 0, j), one);
-            limbs_sub(d, d, ap_at(head->pattern, at->row, j));
+            limbs_sub(d, d, ap_at(at->head->pattern, at->row, j));
         }
     }
 }
 
 /* The same, of expm1(ds) there and its mean, E. */
-static void small_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr sum,
-                      mpfr_ptr one)
+static void small_row(Worker *worker, const HeadRow *at, mpfr_srcptr sum, mpfr_ptr one)
 {
-    mpfr_ptr inverse = temp(worker, TEMP_INVERSE), d = ap_at(&head->e->pattern, at->row, 0);
-    mpfr_srcptr p = ap_at(head->pattern, at->row, 0);
+    mpfr_ptr inverse = temp(worker, TEMP_INVERSE), d = ap_at(&at->head->e->pattern, at->row, 0);
+    mpfr_srcptr p = ap_at(at->head->pattern, at->row, 0);
     mpfr_add_ui(one, sum, 1, MPFR_RNDN);
     mpfr_ui_div(inverse, 1, one, MPFR_RNDN);
     lanes_sub(d, numbers_row(d), numbers_same(sum), at->seen); /* p is 0 outside A */
@@ -146,43 +146,42 @@ static void small_row(Worker *worker, const Head *head, const HeadRow *at, mpfr_
 }
 
 /* e.leak[row] /= total */
-static void divide_leaks(const Head *head, const HeadRow *at, mpfr_srcptr total)
+static void divide_leaks(const HeadRow *at, mpfr_srcptr total)
 {
     for (size_t j = 0; j < at->seen; j++) {
-        if (left_out(head, at, j)) {
-            mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
+        if (left_out(at, j)) {
+            mpfr_ptr r = ap_at(&at->head->e->leak, at->row, j);
             limbs_div(r, r, total);
         }
     }
 }
 
 /* leak = r from the distances in it; one = sum over A of p_j e^(ds_j). */
-static void near_leaks(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr one)
+static void near_leaks(Worker *worker, const HeadRow *at, mpfr_srcptr one)
 {
     mpfr_ptr total = temp(worker, TEMP_TOTAL), t = temp(worker, TEMP_DISTANCE);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < at->seen; j++) {
-        mpfr_ptr r = ap_at(&head->e->leak, at->row, j);
-        if (left_out(head, at, j)) {
+        mpfr_ptr r = ap_at(&at->head->e->leak, at->row, j);
+        if (left_out(at, j)) {
             limbs_set(t, r);
             shift_exp(worker, r, t, at->gap[j]);
             limbs_add(total, total, r);
         }
     }
-    limbs_mul(t, one, ap_at(&head->record->gate, at->row, head->b));
+    limbs_mul(t, one, ap_at(&at->head->record->gate, at->row, at->head->b));
     limbs_add(total, total, t);
-    divide_leaks(head, at, total);
+    divide_leaks(at, total);
 }
 
 /* worker.row = s' of all keys; all = the largest less what Omega takes, limit = that of A. */
-static void far_shifts(Worker *worker, const Head *head, const HeadRow *at, mpfr_ptr limit,
-                       mpfr_ptr all)
+static void far_shifts(Worker *worker, const HeadRow *at, mpfr_ptr limit, mpfr_ptr all)
 {
     bool first = true;
     for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr x = ap_at(&worker->row, 0, j);
-        if (in_limit(at, j) || left_out(head, at, j)) {
-            moved_score(worker, head, at, j, x);
+        if (in_limit(at, j) || left_out(at, j)) {
+            moved_score(worker, at, j, x);
         }
         if (in_limit(at, j) && (first || mpfr_cmp(x, limit) > 0)) {
             limbs_set(limit, x);
@@ -191,37 +190,37 @@ static void far_shifts(Worker *worker, const Head *head, const HeadRow *at, mpfr
     }
     limbs_set(all, limit);
     for (size_t j = 0; j < at->seen; j++) {
-        if (left_out(head, at, j)) {
+        if (left_out(at, j)) {
             shift_raise(worker->ev, all, ap_at(&worker->row, 0, j), at->gap[j]);
         }
     }
 }
 
 /* leak = r: the softmax of all keys anew. */
-static void far_leaks(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr shift)
+static void far_leaks(Worker *worker, const HeadRow *at, mpfr_srcptr shift)
 {
     mpfr_ptr d = temp(worker, TEMP_DISTANCE), y = temp(worker, TEMP_WEIGHT),
              total = temp(worker, TEMP_TOTAL);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < at->seen; j++) {
-        mpfr_ptr e = in_limit(at, j) ? y : ap_at(&head->e->leak, at->row, j);
-        if (in_limit(at, j) || left_out(head, at, j)) {
+        mpfr_ptr e = in_limit(at, j) ? y : ap_at(&at->head->e->leak, at->row, j);
+        if (in_limit(at, j) || left_out(at, j)) {
             limbs_sub(d, ap_at(&worker->row, 0, j), shift);
             shift_exp(worker, e, d, at->gap[j]);
             limbs_add(total, total, e);
         }
     }
-    divide_leaks(head, at, total);
+    divide_leaks(at, total);
 }
 
 /* e.pattern = dp, the softmax of A anew less that before, for changes that are far, beside which
  * nothing cancels. */
-static void far_limit(Worker *worker, const Head *head, const HeadRow *at, mpfr_srcptr shift)
+static void far_limit(Worker *worker, const HeadRow *at, mpfr_srcptr shift)
 {
     mpfr_ptr d = temp(worker, TEMP_DISTANCE), total = temp(worker, TEMP_TOTAL);
     mpfr_set_zero(total, 1);
     for (size_t j = 0; j < at->keys; j++) {
-        mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
+        mpfr_ptr p = ap_at(&at->head->e->pattern, at->row, j);
         mpfr_set_zero(p, 1);
         if (j < at->seen && in_limit(at, j)) {
             limbs_sub(d, ap_at(&worker->row, 0, j), shift);
@@ -230,10 +229,10 @@ static void far_limit(Worker *worker, const Head *head, const HeadRow *at, mpfr_
         }
     }
     for (size_t j = 0; j < at->seen; j++) {
-        mpfr_ptr p = ap_at(&head->e->pattern, at->row, j);
+        mpfr_ptr p = ap_at(&at->head->e->pattern, at->row, j);
         if (in_limit(at, j)) {
             limbs_div(p, p, total);
-            limbs_sub(p, p, ap_at(head->pattern, at->row, j));
+            limbs_sub(p, p, ap_at(at->head->pattern, at->row, j));
         }
     }
 }
@@ -245,23 +244,23 @@ static void softmax_row(Worker *worker, const void *context, size_t row)
     HeadRow at = head_row(worker, head, row);
     mpfr_ptr sum = temp(worker, TEMP_E), one = temp(worker, TEMP_ONE),
              limit = temp(worker, TEMP_LIMIT), all = temp(worker, TEMP_ALL);
-    Near near = row_near(worker, head, &at);
+    Near near = row_near(worker, &at);
     if (!near.leaks) {
-        far_shifts(worker, head, &at, limit, all);
-        far_leaks(worker, head, &at, all);
+        far_shifts(worker, &at, limit, all);
+        far_leaks(worker, &at, all);
     }
     if (!near.limit) {
-        far_limit(worker, head, &at, limit);
+        far_limit(worker, &at, limit);
         return;
     }
-    limit_exponentials(worker, head, &at, sum);
+    limit_exponentials(worker, &at, sum);
     if (mpfr_cmp_d(sum, -0.5) < 0) {
-        large_row(worker, head, &at, one);
+        large_row(worker, &at, one);
     } else {
-        small_row(worker, head, &at, sum, one);
+        small_row(worker, &at, sum, one);
     }
     if (near.leaks) {
-        near_leaks(worker, head, &at, one);
+        near_leaks(worker, &at, one);
     }
 }
 
@@ -296,7 +295,7 @@ static void leak_row(Worker *worker, const void *context, size_t row)
              t = ap_at(&worker->sum, 1, 0);
     lanes_add(y, numbers_row(ap_at(head->mixed, row, first)), numbers_row(dy), head->width);
     for (size_t j = 0; j < at.seen; j++) {
-        if (left_out(head, &at, j)) {
+        if (left_out(&at, j)) {
             lanes_sub(t, numbers_row(ap_at(&e->moved, j, first)), numbers_row(y), head->width);
             lanes_mul(t, numbers_row(t), numbers_same(ap_at(&e->leak, row, j)), head->width);
             lanes_add(dy, numbers_row(dy), numbers_row(t), head->width);
