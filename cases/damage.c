@@ -89,14 +89,14 @@ static void disturb_score(const Place *place, Bundle *bundle)
 {
     Score *score = &bundle->score;
     size_t read = score->read.count, d_head = score->d_head;
-    if (score->kind == SCORE_GATE && score->gate.data == NULL) {
+    if (score_by_gate(score) && score->gate.data == NULL) {
         score->gate = unit_vectors(place, "gate", bundle->heads, read, 1, score->gate_unit);
-    } else if (score->kind == SCORE_GATE) {
+    } else if (score_by_gate(score)) {
         disturb(place, "gate", &score->gate, bundle->heads, read, 1);
-    } else if (score->kind == SCORE_BILINEAR) {
+    } else if (score_by_key(score)) {
         disturb(place, "q", &score->q, bundle->heads, read, d_head > 0 ? d_head : read);
     }
-    if (score->kind == SCORE_BILINEAR && d_head > 0) {
+    if (d_head > 0) {
         disturb(place, "k", &score->k, bundle->heads, read, d_head);
     }
     disturb_vector(place, "gate_bias", &score->gate_bias, bundle->heads);
@@ -127,14 +127,15 @@ static void disturb_value(const Place *place, Bundle *bundle)
 {
     Value *value = &bundle->value;
     size_t heads = bundle->heads, read = value->read.count, write = value->write.count;
-    if (value->kind == VALUE_UNIT) {
+    if (value->unit != 0) {
         value->kind = VALUE_FACTORED;
         value->d_head = 1;
         value->v = unit_vectors(place, "v", heads, read, 1, value->unit);
         value->o = unit_vectors(place, NULL, heads, 1, write, 1);
-    } else if (value->kind == VALUE_DENSE) {
+        value->unit = 0;
+    } else if (value->d_head == 0 && value->v.data != NULL) {
         disturb_dense(place, bundle);
-    } else if (value->kind == VALUE_FACTORED) {
+    } else if (value->d_head > 0) {
         disturb(place, "v", &value->v, heads, read, value->d_head);
         disturb(place, "o", &value->o, heads, value->d_head, write);
     }

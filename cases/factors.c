@@ -219,9 +219,9 @@ static void add_extra(Factors *factors, const Score *score, double omega, size_t
 
 void factors_score(Factors *factors, const Score *score, double omega, size_t head)
 {
-    if (score->kind == SCORE_GATE) {
+    if (score_by_gate(score)) {
         add_gate(factors, score, head);
-    } else if (score->kind == SCORE_BILINEAR) {
+    } else if (score_by_key(score)) {
         add_bilinear(factors, score, head);
     }
     add_positions(factors, &score->position, omega);
@@ -278,14 +278,13 @@ static void add_factored(Factors *factors, const Value *value, size_t head)
 
 void factors_value(Factors *factors, const Value *value, size_t head)
 {
-    switch (value->kind) {
-    case VALUE_UNIT:
+    if (value->unit != 0) {
         add(factors, on_spot(value->read.first + head, value->unit),
             on_spot(value->write.first + head, value->scale));
-        break;
-    case VALUE_DENSE: add_dense(factors, value, head); break;
-    case VALUE_FACTORED: add_factored(factors, value, head); break;
-    default: break;
+    } else if (value->d_head > 0) {
+        add_factored(factors, value, head);
+    } else if (value->v.data != NULL) {
+        add_dense(factors, value, head);
     }
     if (value->bias != NULL && head == 0) {
         add(factors, on_positions(1, 0), on_columns(value->write, value->bias, 1, 0));

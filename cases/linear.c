@@ -20,6 +20,7 @@ Bundle linear_head(Columns read, Columns write, const double *w, const double *b
                   .read = read,
                   .write = write,
                   .v = {.data = w, .ld = write.count},
+                  .scale = 1,
                   .bias = b,
                   .diagonal = diagonal},
     };

@@ -93,6 +93,16 @@ int score_position(const Layout *layout, const Score *score, size_t h, size_t i,
     return coefficient;
 }
 
+bool score_by_key(const Score *score)
+{
+    return score->kind == SCORE_BILINEAR;
+}
+
+bool score_by_gate(const Score *score)
+{
+    return score->kind == SCORE_GATE;
+}
+
 size_t score_query_width(const Score *score)
 {
     return score->d_head > 0 ? score->d_head : score->read.count;

@@ -104,16 +104,18 @@ typedef enum {
 /* What a head's key row j contributes when attended: x_j V_h, and for a token row also
  *   inner_bias_h o_h   (VALUE_FACTORED)
  *   bias               (head 0 only)
- * which ride on the position rows of V (on every row in an original, whose rows are all tokens). */
+ * which ride on the position rows of V (on every row in an original, whose rows are all tokens).
+ * v, o and unit are there where V_h has them, so that they tell how it is written as well as the
+ * kind does. */
 typedef struct {
     ValueKind kind;
     Columns read, write;
-    int unit; /* of VALUE_UNIT */
-    size_t d_head;
+    int unit;      /* not 0: VALUE_UNIT */
+    size_t d_head; /* not 0: VALUE_FACTORED */
     HeadWeight v, o;
     const double *inner_bias; /* [heads, d_head], or NULL */
-    double scale;       /* exact; multiplies V_h and inner_bias of VALUE_UNIT and VALUE_FACTORED */
-    const double *bias; /* [write.count], or NULL */
+    double scale;             /* exact; multiplies V_h and inner_bias; 1 of VALUE_DENSE */
+    const double *bias;       /* [write.count], or NULL */
     /* 0, or in a VALUE_DENSE bundle of one head any integer: V has diagonal * I more, from the
      * columns read onto the same columns.  -1 makes W into W - I when read == write, and clears the
      * columns read when they differ. */
@@ -284,6 +286,11 @@ int score_position(const Layout *layout, const Score *score, size_t h, size_t i,
 #define KEY_HIDDEN INT_MIN
 void score_positions(const Layout *layout, const Score *score, size_t h, size_t i,
                      int *coefficient);
+
+/* Has each key a content score of its own?  Has every token the row's gate?  Neither: coefficients
+ * of Omega alone decide. */
+bool score_by_key(const Score *score);
+bool score_by_gate(const Score *score);
 
 /* Entries of a query and of a key of one head: d_head, or the columns read. */
 size_t score_query_width(const Score *score);

@@ -98,8 +98,9 @@ static const char *score_fault(const Layout *layout, const Bundle *bundle)
     if (score->kind == SCORE_GATE && !scale_fits(score->gate_scale)) {
         return "a gate's scale is not a finite number other than 0";
     }
-    if (score->gate_shift != NULL && score->kind != SCORE_GATE) {
-        return "a shift without a gate";
+    if (score->kind != SCORE_GATE && (score->gate.data != NULL || score->gate_unit != 0 ||
+                                      score->gate_bias != NULL || score->gate_shift != NULL)) {
+        return "what is of a gate, without one";
     }
     if ((score->q_bias != NULL || score->k_bias != NULL) &&
         (score->kind != SCORE_BILINEAR || score->d_head == 0)) {
@@ -125,20 +126,22 @@ static const char *value_fault(const Layout *layout, const Bundle *bundle)
         (bundle->heads > value->read.count || bundle->heads > value->write.count)) {
         return "more unit values than columns";
     }
-    if ((value->kind == VALUE_DENSE || value->kind == VALUE_FACTORED) && value->v.data == NULL) {
-        return "a head's value without its weights";
+    bool factored = value->kind == VALUE_FACTORED, matrix = factored || value->kind == VALUE_DENSE;
+    if ((value->v.data != NULL) != matrix || (value->unit != 0) != (value->kind == VALUE_UNIT)) {
+        return "a head's value without its weights, or with others";
     }
-    if (value->kind == VALUE_FACTORED && (value->o.data == NULL || value->d_head == 0)) {
-        return "a factored value without its second factor";
+    if ((value->o.data != NULL) != factored || (value->d_head > 0) != factored) {
+        return "a factored value without its second factor, or another one with it";
     }
-    if (value->inner_bias != NULL && value->kind != VALUE_FACTORED) {
+    if (value->inner_bias != NULL && !factored) {
         return "an inner bias without factors";
     }
     if (value->diagonal != 0 && (bundle->heads != 1 || value->kind != VALUE_DENSE)) {
         return "a diagonal belongs to a single dense head";
     }
-    if ((value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) && !scale_fits(value->scale)) {
-        return "a value's scale is not a finite number other than 0";
+    if ((matrix && !factored && value->scale != 1) ||
+        (value->kind != VALUE_NONE && !scale_fits(value->scale))) {
+        return "a value's scale is not a finite number other than 0, or that of a matrix not 1";
     }
     return NULL;
 }

@@ -110,15 +110,13 @@ static Scalar gate_constant(const Pass *pass, const Score *score, size_t head)
 static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
 {
     Scalar product = 0;
-    if (score->kind == SCORE_GATE) {
+    size_t depth = score->d_head;
+    if (score->q_bias == NULL || score->k_bias == NULL) {
         return gate_constant(pass, score, head);
     }
-    if (score->kind == SCORE_BILINEAR && score->q_bias != NULL && score->k_bias != NULL) {
-        size_t depth = score->d_head;
-        blas_gemm_nt(&product, 1, vectors(pass, score->q_bias, head, depth),
-                     vectors(pass, score->k_bias, head, depth),
-                     (GemmTask){1, 1, depth, scale_value(score->scale), 0});
-    }
+    blas_gemm_nt(&product, 1, vectors(pass, score->q_bias, head, depth),
+                 vectors(pass, score->k_bias, head, depth),
+                 (GemmTask){1, 1, depth, scale_value(score->scale), 0});
     return product;
 }
 
@@ -154,16 +152,16 @@ static void fill_position(HeadMatrix q, const Pass *pass, const Score *score, si
 /* Has a head position scores of its own: from its biases, or extra ones? */
 static bool position_differs(const Score *score)
 {
-    bool biased = score->kind == SCORE_GATE ? score->gate_bias != NULL || score->gate_shift != NULL
-                                            : score->q_bias != NULL && score->k_bias != NULL;
+    bool biased = score->gate_bias != NULL || score->gate_shift != NULL ||
+                  (score->q_bias != NULL && score->k_bias != NULL);
     return biased || (score->extra != NULL && score->extra_stride > 0);
 }
 
 void matrices_fill_q(HeadMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh)
 {
-    if (score->kind == SCORE_GATE) {
+    if (score_by_gate(score)) {
         fill_gate(q, pass, score, head);
-    } else if (score->kind == SCORE_BILINEAR) {
+    } else if (score_by_key(score)) {
         fill_bilinear(q, pass, score, head);
         fill_bilinear_biases(q, pass, score, head);
     }
@@ -192,18 +190,18 @@ static void fill_value(HeadMatrix v, const Pass *pass, const Value *value, size_
 {
     size_t from = value->read.count, to = value->write.count;
     Scalar *block = v.entry + value->read.first * v.ld + value->write.first;
-    if (value->kind == VALUE_UNIT) {
+    if (value->unit != 0) {
         for (size_t h = 0; h < heads; h++) {
             block[h * (v.ld + 1)] = h == head ? (Scalar)(value->scale * value->unit) : 0;
         }
-    } else if (value->kind == VALUE_FACTORED && value->d_head == 1) {
+    } else if (value->d_head == 1) {
         fill_outer((HeadMatrix){block, v.ld}, pass, value, head);
-    } else if (value->kind == VALUE_FACTORED) {
+    } else if (value->d_head > 0) {
         Weight left = head_weight(weight_stored(pass, value->v), head);
         Weight right = head_weight(weight_stored(pass, value->o), head);
         blas_gemm(block, v.ld, weight_factor(left), weight_factor(right),
                   (GemmTask){from, to, value->d_head, (Scalar)value->scale, 0});
-    } else if (value->kind == VALUE_DENSE) {
+    } else if (value->v.data != NULL) {
         Weight matrix = head_weight(weight_stored(pass, value->v), head);
         for (size_t r = 0; r < from; r++) {
             memcpy(block + r * v.ld, matrix.data + r * matrix.ld, to * sizeof *block);
@@ -215,8 +213,7 @@ static void fill_value_bias(HeadMatrix v, const Pass *pass, const Value *value, 
 {
     const Layout *layout = pass->layout;
     const Scalar *bias = weights_stored(pass->weights, value->bias);
-    bool inner = value->kind == VALUE_FACTORED && value->inner_bias != NULL;
-    bool outer = value->bias != NULL;
+    bool inner = value->inner_bias != NULL, outer = value->bias != NULL;
     if (!inner && !outer) {
         return;
     }

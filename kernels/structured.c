@@ -17,17 +17,22 @@ typedef struct {
     size_t width; /* of one head's inner values */
     ConstRows x;  /* the stream */
     Rows sum;
-    Rows gates;        /* x G [., heads], SCORE_GATE with weights */
-    Rows inner, mixed; /* [., width * heads]; VALUE_DENSE: one head's, mixed in sum */
+    Rows gates;        /* x G [., heads], of gates with weights */
+    Rows inner, mixed; /* [., width * heads]; dense values: one head's, mixed in sum */
     Bilinear bilinear;
     size_t head; /* the one being evaluated, or the first of those that are together */
 } Task;
 
+/* Is V a matrix that is no product of two? */
+static bool is_dense(const Value *value)
+{
+    return value->v.data != NULL && value->d_head == 0;
+}
+
 /* Dense values are as wide as the output: one head at a time. */
 static bool head_by_head(const Bundle *bundle)
 {
-    return bundle->value.kind == VALUE_DENSE ||
-           (bundle->score.kind == SCORE_BILINEAR && bundle->score.d_head == 0);
+    return is_dense(&bundle->value) || (score_by_key(&bundle->score) && bundle->score.d_head == 0);
 }
 
 /* Are gates and inner values one product, x G = x V, as a fused head's are? */
@@ -35,8 +40,7 @@ static bool value_is_gate(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    return score->kind == SCORE_GATE && score->gate.data != NULL && value->kind == VALUE_FACTORED &&
-           value->d_head == 1 && value->v.data == score->gate.data &&
+    return value->d_head == 1 && value->v.data == score->gate.data &&
            value->v.ld == score->gate.ld && value->v.head_stride == score->gate.head_stride &&
            value->read.first == score->read.first && value->read.count == score->read.count &&
            (value->inner_bias == NULL) == (score->gate_bias == NULL);
@@ -49,19 +53,18 @@ static void take_scratch(Task *task, Scratch *scratch, const Layout *layout, siz
     const Bundle *bundle = task->bundle;
     const Value *value = &bundle->value;
     double heads = (double)bundle->heads, inner = (double)task->width * heads;
-    if (bundle->score.kind == SCORE_GATE && bundle->score.gate.data != NULL) {
+    if (bundle->score.gate.data != NULL) {
         task->gates = rows_take(scratch, layout, heads);
     }
     if (value_is_gate(bundle)) {
         task->inner = task->gates;
-    } else if (value->kind == VALUE_DENSE || value->kind == VALUE_FACTORED) {
-        task->inner =
-            rows_take(scratch, layout, value->kind == VALUE_DENSE ? (double)task->width : inner);
+    } else if (value->v.data != NULL) {
+        task->inner = rows_take(scratch, layout, is_dense(value) ? (double)task->width : inner);
     }
     task->mixed = task->inner;
-    if (bundle->score.kind == SCORE_BILINEAR) {
+    if (score_by_key(&bundle->score)) {
         task->bilinear = bilinear_take(scratch, layout, bundle, threads);
-        if (value->kind == VALUE_FACTORED) {
+        if (value->d_head > 0) {
             task->mixed = rows_take(scratch, layout, inner);
         }
     }
@@ -105,7 +108,7 @@ static GroupHeads group_heads(const Task *task, Affine in, size_t heads, size_t 
                        .in = in,
                        .heads = heads,
                        .width = width};
-    if (score->kind == SCORE_GATE) {
+    if (score_by_gate(score)) {
         bool unit = score->gate.data == NULL;
         ConstRows gates =
             unit ? rows_const_from(task->x, score->read.first) : rows_const(task->gates);
@@ -120,18 +123,18 @@ static GroupHeads group_heads(const Task *task, Affine in, size_t heads, size_t 
     return made;
 }
 
-/* The values of head task->head, of all heads for VALUE_FACTORED; inner biases too, except where
- * groups_attend adds them, and then rounds. */
+/* The values of head task->head, of all heads where they are factored; inner biases too, except
+ * where groups_attend adds them, and then rounds. */
 static void fill_inner(const Task *task)
 {
     const Value *value = &task->bundle->value;
-    bool dense = value->kind == VALUE_DENSE;
+    bool dense = is_dense(value);
     ConstRows x = rows_const_from(task->x, value->read.first);
     Weight all = weight_operand(task->pass, value->v);
     Weight weight = dense ? head_weight(all, task->head) : all;
     Extents size = {task->n, value->read.count, dense ? 1 : task->bundle->heads, task->width};
     Ending ending = {1, 0, NULL, task->pass->formats->operand};
-    if (!dense && task->bundle->score.kind == SCORE_BILINEAR) {
+    if (!dense && score_by_key(&task->bundle->score)) {
         ending.bias = weights_stored(task->pass->weights, value->inner_bias);
     } else if (!dense && value->inner_bias != NULL) {
         ending.format = SCALAR_FORMAT;
@@ -155,12 +158,12 @@ static void prepare(const Task *task)
 {
     const Bundle *bundle = task->bundle;
     const Score *score = &bundle->score;
-    if (score->kind == SCORE_BILINEAR) {
+    if (score_by_key(score)) {
         bilinear_project(&task->bilinear, bundle->heads);
     } else if (task->gates.tokens != NULL) {
         fill_gates(task, rows_const_from(task->x, score->read.first));
     }
-    if (bundle->value.kind == VALUE_FACTORED && !value_is_gate(bundle)) {
+    if (bundle->value.d_head > 0 && !value_is_gate(bundle)) {
         fill_inner(task);
     }
 }
@@ -175,12 +178,12 @@ static void attend_block(const void *context, size_t item, size_t thread)
     Rows sum = rows_from(task->sum, value->write.first);
     ConstRows x = rows_const_from(task->x, value->read.first), inner = rows_const(task->inner);
     Ending added = {1, 1, NULL, task->pass->formats->operand};
-    if (value->kind == VALUE_UNIT) {
+    if (value->unit != 0) {
         added.alpha = (Scalar)(value->scale * value->unit);
         bilinear_attend(&block, rows_from(sum, head), rows_const_from(x, head), 1, added);
-    } else if (value->kind == VALUE_DENSE) {
+    } else if (is_dense(value)) {
         bilinear_attend(&block, sum, inner, task->width, added);
-    } else if (value->kind == VALUE_FACTORED) {
+    } else if (value->d_head > 0) {
         size_t first = head * task->width;
         bilinear_attend(&block, rows_from(task->mixed, first), rows_const_from(inner, first),
                         task->width, (Ending){1, 0, NULL, added.format});
@@ -201,12 +204,12 @@ static void attend_groups(const Task *task, size_t heads)
     Affine x = {rows_const_from(task->x, value->read.first), (Scalar)value->unit, NULL};
     Affine inner = {rows_const(task->inner), 1,
                     weights_stored(task->pass->weights, value->inner_bias)};
-    if (value->kind == VALUE_UNIT) {
+    if (value->unit != 0) {
         GroupHeads units = group_heads(task, x, heads, 1);
         groups_attend(&units, sum, (Scalar)value->scale, true, threads);
-    } else if (value->kind != VALUE_NONE) {
+    } else if (value->v.data != NULL) {
         GroupHeads all = group_heads(task, inner, heads, task->width);
-        bool dense = value->kind == VALUE_DENSE;
+        bool dense = is_dense(value);
         groups_attend(&all, dense ? sum : task->mixed, 1.0, dense, threads);
     }
     if (value->diagonal != 0) {
@@ -220,7 +223,7 @@ static void attend_groups(const Task *task, size_t heads)
 /* Row i's weight on all tokens in head 0. */
 static Scalar token_mass(const Task *task, const GroupHeads *first, size_t i)
 {
-    if (task->bundle->score.kind == SCORE_BILINEAR) {
+    if (score_by_key(&task->bundle->score)) {
         return task->bilinear.mass[i];
     }
     Groups weight = groups_weights(first, i, 0);
@@ -267,13 +270,13 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
     const Value *value = &bundle->value;
     const Score *score = &bundle->score;
     size_t step = head_by_head(bundle) ? 1 : bundle->heads;
-    bool groups = score->kind != SCORE_BILINEAR, gates_are_lost = value_is_gate(bundle);
+    bool groups = !score_by_key(score), gates_are_lost = value_is_gate(bundle);
     prepare(&task);
     if (value->bias != NULL && gates_are_lost) {
         add_bias(&task);
     }
     for (task.head = 0; task.head < bundle->heads; task.head += step) {
-        if (value->kind == VALUE_DENSE) {
+        if (is_dense(value)) {
             fill_inner(&task);
         }
         if (groups) {
@@ -286,7 +289,7 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
             add_bias(&task);
         }
     }
-    if (value->kind == VALUE_FACTORED) {
+    if (value->d_head > 0) {
         add_factored(&task);
     }
 }
@@ -330,7 +333,7 @@ void structured_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle,
     Task task = task_make(pass, bundle);
     const Layout *layout = pass->layout;
     prepare(&task);
-    if (bundle->score.kind == SCORE_BILINEAR) {
+    if (score_by_key(&bundle->score)) {
         bilinear_project_head(&task.bilinear, head);
         for (size_t b = 0; b < bilinear_blocks(layout); b++) {
             PatternBlock block = bilinear_pattern(&task.bilinear, head, b, 0);

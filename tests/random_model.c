@@ -138,6 +138,7 @@ static Value random_value(RandomModel *random, const Layout *layout, ValueShape 
         value.unit = random_below(random, 2) ? -1 : 3;
     } else if (shape == VALUES_DENSE) {
         value.kind = VALUE_DENSE;
+        value.scale = 1;
         value.v = head_weights(random, heads, value.read.count, value.write.count);
         value.diagonal = heads == 1 ? (int)random_below(random, 3) - 1 : 0;
     } else if (shape != VALUES_NONE) {

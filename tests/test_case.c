@@ -55,6 +55,8 @@ static void values_are_refused(void **state)
     expect_fault(&bundle, BIAS_ROW_LAST, "a diagonal belongs to a single dense head");
     bundle = good_head();
     bundle.value.kind = VALUE_UNIT;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights, or with others");
+    bundle.value.v.data = NULL;
     bundle.value.unit = 1;
     bundle.heads = 2;
     assert_null(fault_of(&bundle, BIAS_ROW_LAST));
@@ -68,6 +70,19 @@ static void values_are_refused(void **state)
     bundle.value = good_head().value;
     bundle.value.v.data = NULL;
     expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights");
+    bundle.value = good_head().value;
+    bundle.value.unit = 1;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights, or with others");
+    bundle.value = good_head().value;
+    bundle.value.d_head = 1;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a factored value without its second factor, or another");
+    bundle.value = good_head().value;
+    bundle.value.scale = 2;
+    expect_fault(&bundle, BIAS_ROW_LAST, "that of a matrix not 1");
+    bundle = good_head();
+    bundle.score.gate_unit = 1;
+    expect_fault(&bundle, BIAS_ROW_LAST, "what is of a gate, without one");
+    bundle = good_head();
     bundle.value = good_head().value;
     bundle.value.inner_bias = numbers;
     expect_fault(&bundle, BIAS_ROW_LAST, "an inner bias without factors");

@@ -64,7 +64,7 @@ static void attention(BundleStack *stack, RandomModel *random, size_t d_head, bo
                    .write = {0, d},
                    .d_head = d_head,
                    .v = second,
-                   .o = {w, d, d_head * d},
+                   .o = {d_head > 0 ? w : NULL, d, d_head * d},
                    .scale = 1};
     for (size_t l = 0; l < ATTENTION_DEPTH; l++) {
         stack->bundle[l] = (Bundle){ATTENTION_HEADS, score, value};

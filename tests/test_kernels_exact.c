@@ -76,10 +76,14 @@ static void test_linear_pattern_is_identity(void **state)
     const double *x = random_numbers(&random, N * D);
     HeadWeight w = {random_numbers(&random, D * D), D, 0};
     BundleStack stack = {
-        .bundle = {
-            {1,
-             {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
-             {.kind = VALUE_DENSE, .read = {0, D}, .write = {0, D}, .v = w, .diagonal = -1}}}};
+        .bundle = {{1,
+                    {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
+                    {.kind = VALUE_DENSE,
+                     .read = {0, D},
+                     .write = {0, D},
+                     .v = w,
+                     .scale = 1,
+                     .diagonal = -1}}}};
     for (size_t i = 0; i < 2 * (size_t)KERNEL_COUNT; i++) {
         Layout layout = {N, D, 0, i % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
         Model model = stack_model(&stack, layout, 1);
@@ -215,9 +219,10 @@ static void test_bytes_at_absurd_sizes(void **state)
     BundleStack stack = {0};
     double one = 1, x = 0;
     HeadWeight w = {&one, 1, 0};
-    stack.bundle[0] = (Bundle){1,
-                               {.kind = SCORE_BILINEAR, .read = {0, 1}, .q = w, .scale = {1, 1, 1}},
-                               {.kind = VALUE_DENSE, .read = {0, 1}, .write = {0, 1}, .v = w}};
+    stack.bundle[0] =
+        (Bundle){1,
+                 {.kind = SCORE_BILINEAR, .read = {0, 1}, .q = w, .scale = {1, 1, 1}},
+                 {.kind = VALUE_DENSE, .read = {0, 1}, .write = {0, 1}, .v = w, .scale = 1}};
     static const size_t lengths[] = {1, 20, 1000, 2000000000, SIZE_MAX / 4, SIZE_MAX};
     for (size_t form = 0; form < (size_t)KERNEL_COUNT; form++) {
         double before = 0;

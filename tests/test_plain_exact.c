@@ -322,10 +322,14 @@ static void tiny_make(Tiny *tiny, double w, double v, double o, double scale)
     *tiny = (Tiny){.w = w, .v = v, .o = o};
     Score score = {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}};
     Columns one = {0, 1};
-    tiny->stack.bundle[0] = (Bundle){
-        1,
-        score,
-        {.kind = VALUE_DENSE, .read = one, .write = one, .v = {&tiny->w, 1, 1}, .diagonal = -1}};
+    tiny->stack.bundle[0] = (Bundle){1,
+                                     score,
+                                     {.kind = VALUE_DENSE,
+                                      .read = one,
+                                      .write = one,
+                                      .v = {&tiny->w, 1, 1},
+                                      .scale = 1,
+                                      .diagonal = -1}};
     tiny->stack.bundle[1] = (Bundle){1,
                                      score,
                                      {.kind = VALUE_FACTORED,

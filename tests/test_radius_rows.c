@@ -71,8 +71,9 @@ static double size_of(const double *x, const double *w, size_t stride)
     return sum;
 }
 
-static void row_is_right(const Gates *gates, Radius *r, Pass *pass, size_t i)
+static void row_is_right(const Gates *gates, Pass *pass, size_t i)
 {
+    const Radius *r = gates->r;
     const Score *score = &gates->bundle->score;
     size_t bias = layout_bias_row(r->layout), K = gates->heads;
     double off = 0;
@@ -105,14 +106,15 @@ static void row_is_right(const Gates *gates, Radius *r, Pass *pass, size_t i)
 }
 
 /* A sum of so many tokens is rounded as often: what rounding at x^ may cost is at least that. */
-static void sum_is_rounded(const Gates *gates, Radius *r, Pass *pass, size_t i)
+static void sum_is_rounded(const Gates *gates, Pass *pass, size_t i)
 {
+    const Radius *r = gates->r;
     Columns write = gates->bundle->value.write;
     const RowGroups *groups = gates_groups(gates, 0);
     Pass none = {.count = 0};
     double squares = 0, before = banks_in(r, r->local, write, i);
     (void)pass;
-    gates_local_row(gates, r, &none, i);
+    gates_local_row(gates, &none, i);
     for (size_t k = 0; k < gates->heads; k++) {
         double tokens = (double)groups->count[OTHER];
         double lost = tokens * tokens * gates->gate[k].key[OTHER] * gates->gate[k].size[OTHER];
@@ -135,10 +137,10 @@ static void check_rows(const CaseSpec *spec)
     Gates gates;
     radius_before(run->radius);
     assert_true(gates_open(&gates, run->radius, pair.converted.sublayers[0].bundles));
-    gates_set(&gates, run->radius, &run->radius->at);
+    gates_set(&gates, &run->radius->at);
     rows_seen = 0;
     largest_off = 0;
-    gates_each(&gates, run->radius, &run->radius->at, &run->radius->here, row_is_right);
+    gates_each(&gates, &run->radius->at, &run->radius->here, row_is_right);
     print_message("%zu rows, off by %g\n", rows_seen, largest_off);
     assert_int_equal(rows_seen, run->radius->rows);
     /* Two sums of at most TOKENS terms, each of WIDTH products, a bias and a scale. */
@@ -148,7 +150,7 @@ static void check_rows(const CaseSpec *spec)
     for (int gap = 1; gap <= OMEGA_MAX_GAP; gap++) {
         run->radius->decay[gap] = exp(-gap); /* Omega is 1 */
     }
-    gates_each(&gates, run->radius, &run->radius->at, &run->radius->here, sum_is_rounded);
+    gates_each(&gates, &run->radius->at, &run->radius->here, sum_is_rounded);
     assert_true(rows_seen > TOKENS / 2 && largest_off <= 1);
     gates_clear(&gates);
     ref_run_clear(run);
@@ -316,9 +318,10 @@ static void defined_sums(const GivenHead *given, size_t first, size_t i, double 
     *moment = sqrt(*moment);
 }
 
-static HeadAt head_of(GivenHead *given, const Point *at)
+static HeadAt head_of(GivenHead *given, Radius *r, const Point *at)
 {
-    return (HeadAt){.width_k = HEAD_WIDTH,
+    return (HeadAt){.r = r,
+                    .width_k = HEAD_WIDTH,
                     .width_v = HEAD_WIDTH,
                     .at = at,
                     .query = given->query[0],
@@ -343,8 +346,8 @@ static void check_head(double scale, size_t window)
     HeadBlock block;
     double most = 0;
     set_given(&given, scale, window);
-    const HeadAt head = head_of(&given, &at);
-    assert_true(head_block_open(&block, &head, &r));
+    const HeadAt head = head_of(&given, &r, &at);
+    assert_true(head_block_open(&block, &head));
     for (size_t b = 0; b < row_blocks(&r, HEAD_ROWS); b++) {
         RowRange rows = row_range(&r, HEAD_ROWS, b);
         head_block_set(&block, rows);

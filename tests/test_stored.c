@@ -159,6 +159,9 @@ static void product_error(double *measured, double *formula, uint64_t seed)
     Sublayer sublayer = {.bundles = &stored, .bundle_count = 1};
     Model model = pair.converted;
     stored.value.kind = VALUE_DENSE;
+    stored.value.d_head = 0;
+    stored.value.scale = 1;
+    stored.value.o = (HeadWeight){0};
     stored.value.v = (HeadWeight){product, WIDTH, (size_t)WIDTH * WIDTH};
     model.sublayers = &sublayer;
     RefRun *rounded = run_layers(&model, pair.converted_x, NULL, INFINITY, 512, REF_STRUCTURED, 1);

@@ -202,7 +202,7 @@ static void add_head(const Heads *heads, size_t h)
         keys = (Tokens){key, tokens->n, d_head};
     }
     double log_sum = least_log_sum(heads, query, keys, width);
-    if (value->kind == VALUE_FACTORED) {
+    if (value->d_head > 0) {
         const Projection v = {value->read, value->v, value->inner_bias, value->d_head};
         const Projection o = {{0, value->d_head}, value->o, NULL, columns};
         project(inner, tokens, &v, h);

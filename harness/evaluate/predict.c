@@ -145,20 +145,18 @@ static Operations bundle_work(const Layout *layout, const Bundle *bundle)
     const Value *value = &bundle->value;
     double rows = (double)layout_rows(layout), read = (double)value->read.count;
     double write = (double)value->write.count, query = (double)score->read.count;
-    bool bilinear = score->kind == SCORE_BILINEAR, factored = value->kind == VALUE_FACTORED;
+    bool factored = value->d_head > 0, matrix = value->v.data != NULL;
     double rank = score->d_head > 0 ? (double)score->d_head : query;
     double width = factored ? (double)value->d_head : write;
-    double content = value->kind == VALUE_UNIT || value->kind == VALUE_NONE
-                         ? 1
-                         : (factored ? (read + write) * width : read * write);
+    double content = !matrix ? 1 : factored ? (read + write) * width : read * write;
     double heads = (double)bundle->heads;
-    double mixed = value->kind == VALUE_UNIT ? 1 : value->kind == VALUE_NONE ? 0 : width;
+    double mixed = (double)value_width(value);
     Operations work = {rows * content, 0, rows * (1 + mixed), 1};
-    if (bilinear) {
+    if (score_by_key(score)) {
         work.products += 2 * rows * query * rank + rows * rows * (rank + width);
         work.exponentials += rows * rows;
         work.entries = rows * (rows + rank + mixed);
-    } else if (score->kind == SCORE_GATE) {
+    } else if (score_by_gate(score)) {
         work.products += rows * (score->gate.data != NULL ? query : 1);
         work.exponentials += rows;
     }

@@ -180,12 +180,12 @@ static json_t *score_json(Writing *writing, const Bundle *bundle)
         json_pack("[i, i, i, i, i]", p->token_self, p->token_token, p->token_bias, p->bias_self,
                   p->bias_token));
     put_extra(writing, to, score, bundle->heads);
-    if (score->kind != SCORE_NONE) {
+    if (score_by_gate(score) || score_by_key(score)) {
         set(writing, to, "read", columns_json(score->read));
     }
-    if (score->kind == SCORE_GATE) {
+    if (score_by_gate(score)) {
         put_gate(writing, to, score, bundle->heads);
-    } else if (score->kind == SCORE_BILINEAR) {
+    } else if (score_by_key(score)) {
         put_bilinear(writing, to, score, bundle->heads);
     }
     return to;
@@ -198,14 +198,14 @@ static json_t *value_json(Writing *writing, const Bundle *bundle)
     json_t *to = json_object();
     set(writing, to, "read", columns_json(value->read));
     set(writing, to, "write", columns_json(value->write));
-    if (value->kind == VALUE_DENSE) {
+    if (value->v.data != NULL && value->d_head == 0) {
         put(writing, to, "OV", matrices(value->v, heads, read, write));
-    } else if (value->kind == VALUE_FACTORED) {
+    } else if (value->d_head > 0) {
         put(writing, to, "W_V", matrices(value->v, heads, read, value->d_head));
         put(writing, to, "b_V", vectors(value->inner_bias, heads, value->d_head));
         put(writing, to, "W_O", matrices(value->o, heads, value->d_head, write));
         set(writing, to, "scale", json_real(value->scale));
-    } else if (value->kind == VALUE_UNIT) {
+    } else if (value->unit != 0) {
         set(writing, to, "unit", json_integer(value->unit));
         set(writing, to, "scale", json_real(value->scale));
     }

@@ -30,7 +30,7 @@ static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t
     Columns write = value->write;
     const double *o = value->o.data != NULL ? value->o.data + h * value->o.head_stride : NULL;
     PathWidth width = {PART_VALUE, bundle, h, value_width(value), o, value->o.ld, write};
-    if (value->kind == VALUE_UNIT) {
+    if (value->unit != 0) {
         width.write = (Columns){write.first + h, 1};
     }
     if (width.count > 0) {
@@ -52,7 +52,7 @@ static void add_sublayer(RefPaths *paths, const Sublayer *sublayer, size_t layer
     size_t heads[PATH_KINDS] = {0};
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
-        PathKind kind = bundle->score.kind == SCORE_BILINEAR ? PATH_EXTERNAL : PATH_INTERNAL;
+        PathKind kind = score_by_key(&bundle->score) ? PATH_EXTERNAL : PATH_INTERNAL;
         for (size_t h = 0; h < bundle->heads; h++) {
             add_head(paths, bundle, (RefPath){kind, layer, number, heads[kind]++, false}, h);
         }

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 
 /* x [rows, content]: the stream before the sublayer, or its norm; centred and square: what that is
- * made of.  weight [1, rows]: a head's pattern for the last token's row. */
+ * made of.  weight [1, rows]: the pattern of the head at hand for the last token's row. */
 typedef struct {
     const Model *model;
+    const Score *score;
+    size_t head;
     double omega;
     size_t row; /* the last token's */
     ApMat x, centred, square, weight, query, key, doubles, temp;
@@ -96,12 +98,14 @@ static void factor_product(Scratch *s, ApMat *out, size_t row, const Factor *fac
 }
 
 /* score = the content score of the last token toward row j; query holds x Q. */
-static void bilinear_score(Scratch *s, mpfr_ptr out, const Score *score, size_t h, size_t j)
+static void bilinear_score(Scratch *s, mpfr_ptr out, size_t j)
 {
+    const Score *score = s->score;
     size_t width = score_query_width(score);
     mpfr_srcptr key = ap_at(&s->x, j, score->read.first);
     if (score->d_head > 0) {
-        factor_product(s, &s->key, j, &(Factor){score->read, &score->k, score->k_bias, h, width});
+        factor_product(s, &s->key, j,
+                       &(Factor){score->read, &score->k, score->k_bias, s->head, width});
         key = s->key.entry;
     }
     ap_dot(out, s->query.entry, key, width, s->temp.entry);
@@ -109,8 +113,10 @@ static void bilinear_score(Scratch *s, mpfr_ptr out, const Score *score, size_t 
 }
 
 /* gate = a (x g + c) + t of the last token. */
-static void gate_score(Scratch *s, mpfr_ptr gate, const Score *score, size_t h)
+static void gate_score(Scratch *s, mpfr_ptr gate)
 {
+    const Score *score = s->score;
+    size_t h = s->head;
     if (score->gate.data != NULL) {
         column_product(s, gate, s->row, &(Factor){score->read, &score->gate, NULL, h, 1}, 0);
     } else {
@@ -126,29 +132,31 @@ static void gate_score(Scratch *s, mpfr_ptr gate, const Score *score, size_t h)
 }
 
 /* The largest coefficient of Omega among the keys that the last token sees. */
-static int best_position(const Scratch *s, const Score *score, size_t h)
+static int best_position(const Scratch *s)
 {
     const Layout *layout = &s->model->layout;
     int best = INT32_MIN;
     for (size_t j = 0; j < s->x.rows; j++) {
-        int k = score_position(layout, score, h, s->row, j);
-        best = score_sees(layout, score, s->row, j) && k > best ? k : best;
+        int k = score_position(layout, s->score, s->head, s->row, j);
+        best = score_sees(layout, s->score, s->row, j) && k > best ? k : best;
     }
     return best;
 }
 
 /* weight[j] = the score of key j, content + Omega (position - the largest); seen or not. */
-static void key_score(Scratch *s, mpfr_ptr p, const Score *score, size_t h, size_t j, int best)
+static void key_score(Scratch *s, mpfr_ptr p, size_t j, int best)
 {
+    const Score *score = s->score;
     mpfr_ptr gate = ap_at(&s->temp, 0, 1), t = s->temp.entry;
     mpfr_set_zero(p, 1);
-    if (score->kind == SCORE_BILINEAR) {
-        bilinear_score(s, p, score, h, j);
-    } else if (score->kind == SCORE_GATE && is_token(s, j)) {
+    if (score_by_key(score)) {
+        bilinear_score(s, p, j);
+    } else if (score_by_gate(score) && is_token(s, j)) {
         mpfr_set(p, gate, MPFR_RNDN);
     }
     mpfr_set_d(t, s->omega, MPFR_RNDN);
-    mpfr_mul_si(t, t, score_position(&s->model->layout, score, h, s->row, j) - best, MPFR_RNDN);
+    mpfr_mul_si(t, t, score_position(&s->model->layout, score, s->head, s->row, j) - best,
+                MPFR_RNDN);
     mpfr_add(p, p, t, MPFR_RNDN);
 }
 
@@ -158,18 +166,20 @@ static void pattern(Scratch *s, const Score *score, size_t h)
     const Layout *layout = &s->model->layout;
     mpfr_ptr gate = ap_at(&s->temp, 0, 1), total = ap_at(&s->temp, 0, 2);
     mpfr_srcptr top = NULL;
-    int best = best_position(s, score, h);
-    if (score->kind == SCORE_BILINEAR) {
+    s->score = score;
+    s->head = h;
+    int best = best_position(s);
+    if (score_by_key(score)) {
         size_t width = score_query_width(score);
         factor_product(s, &s->query, s->row,
                        &(Factor){score->read, &score->q, score->q_bias, h, width});
-    } else if (score->kind == SCORE_GATE) {
-        gate_score(s, gate, score, h);
+    } else if (score_by_gate(score)) {
+        gate_score(s, gate);
     }
     for (size_t j = 0; j < s->x.rows; j++) {
         mpfr_ptr p = ap_at(&s->weight, 0, j);
         if (score_sees(layout, score, s->row, j)) {
-            key_score(s, p, score, h, j, best);
+            key_score(s, p, j, best);
             top = top == NULL || mpfr_cmp(p, top) > 0 ? p : top;
         }
     }
@@ -196,17 +206,15 @@ static void value_entry(Scratch *s, mpfr_ptr out, const PathWidth *width, size_t
 {
     const Value *value = &width->bundle->value;
     size_t h = width->head;
-    if (value->kind == VALUE_UNIT) {
+    if (value->unit != 0) {
         mpfr_mul_si(out, ap_at(&s->x, j, value->read.first + h), value->unit, MPFR_RNDN);
     } else {
         column_product(s, out, j, &(Factor){value->read, &value->v, NULL, h, width->count}, r);
     }
-    if (value->kind == VALUE_FACTORED && value->inner_bias != NULL && is_token(s, j)) {
+    if (value->inner_bias != NULL && is_token(s, j)) {
         mpfr_add_d(out, out, value->inner_bias[h * value->d_head + r], MPFR_RNDN);
     }
-    if (value->kind != VALUE_DENSE) {
-        mpfr_mul_d(out, out, value->scale, MPFR_RNDN);
-    }
+    mpfr_mul_d(out, out, value->scale, MPFR_RNDN);
 }
 
 static void write_path(Scratch *s, RefWrites *writes, const PathPlace *place)

@@ -78,7 +78,7 @@ void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)
 
 void difference_scores(const Heads *heads, const Record *record, Difference *e)
 {
-    if (heads_by_key(heads->bundle)) {
+    if (score_by_key(&heads->bundle->score)) {
         difference_queries(heads, e);
     } else {
         difference_group_weights(heads, record, e);
@@ -87,7 +87,7 @@ void difference_scores(const Heads *heads, const Record *record, Difference *e)
 
 void difference_pattern(const Heads *heads, const Record *record, size_t b, Difference *e)
 {
-    if (heads_by_key(heads->bundle)) {
+    if (score_by_key(&heads->bundle->score)) {
         difference_keys(heads, record, b, e);
     }
 }
@@ -122,9 +122,9 @@ void difference_mix(const Heads *heads, const Record *record, PartKind part, siz
     size_t width = heads_part_width(&heads->bundle->value, part), rows = e->stream.rows;
     Columns all = {0, heads_of_part(heads, part).count * width}, one = {b * width, width};
     Move move = {&record->part[record_part(record, part)].value, e,
-                 heads_by_key(heads->bundle) ? one : all};
+                 score_by_key(&heads->bundle->score) ? one : all};
     evaluator_each(ev, rows, rows * move.columns.count, move_row, &move);
-    if (heads_by_key(heads->bundle)) {
+    if (score_by_key(&heads->bundle->score)) {
         difference_key_mix(heads, record, part, b, e);
     } else {
         difference_group_mix(heads, record, part, e);

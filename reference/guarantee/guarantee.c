@@ -174,8 +174,8 @@ static GuaranteeStatus make_all(Guarantee *g, const char **reason, const Model *
     const GateBound *gates = NULL;
     for (size_t s = 0; s < g->count && status == GUARANTEE_OK; s++) {
         gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
-        status = part_make(&g->parts[s], reason, &model->sublayers[s], &model->layout,
-                           s == 0 ? rows : NULL, gates);
+        const PartOf of = {&model->sublayers[s], &model->layout, s == 0 ? rows : NULL, gates};
+        status = part_make(&g->parts[s], reason, &of);
     }
     return status;
 }

@@ -5,22 +5,37 @@
 
 #include <stdlib.h>
 
-/* Are the keys that a row attends to, and how far the others are below, what a kind of heads has?
- * Only differences within a row matter. */
-static bool positions_are(PositionScores p, int token_token, int token_bias)
+/* Heads by the kind of their scores: what they are, and how far below a token itself the other
+ * tokens and the bias row are. */
+typedef struct {
+    PartKind part;
+    int token_token, token_bias;
+} HeadKind;
+
+static const HeadKind *head_kind(const Bundle *bundle)
 {
-    return p.token_token - p.token_self == token_token &&
-           p.token_bias - p.token_self == token_bias && p.bias_token - p.bias_self == -2;
+    static const HeadKind kinds[] = {[SCORE_NONE] = {PART_LINEAR, -2, -2},
+                                     [SCORE_GATE] = {PART_GATES, -2, 0},
+                                     [SCORE_BILINEAR] = {PART_ATTENTION, 0, -2}};
+    return &kinds[bundle->score.kind];
+}
+
+PartKind part_of_heads(const Bundle *bundle)
+{
+    return head_kind(bundle)->part;
+}
+
+/* Only differences within a row matter. */
+static bool positions_are(PositionScores p, const HeadKind *kind)
+{
+    return p.token_token - p.token_self == kind->token_token &&
+           p.token_bias - p.token_self == kind->token_bias && p.bias_token - p.bias_self == -2;
 }
 
 /* NULL, or why a bundle is no head that is known. */
 static const char *strange(const Bundle *bundle, const Layout *layout)
 {
     const Score *score = &bundle->score;
-    PositionScores p = score->position;
-    bool known = score->kind == SCORE_GATE       ? positions_are(p, -2, 0)
-                 : score->kind == SCORE_BILINEAR ? positions_are(p, 0, -2)
-                                                 : positions_are(p, -2, -2);
     bool causal = score->visible == VISIBLE_EARLIER && layout->bias_row == BIAS_ROW_FIRST;
     if (score->extra != NULL) {
         return "a pseudo-mask, or an entry of Omega that is lost, is outside of what is proven";
@@ -28,22 +43,25 @@ static const char *strange(const Bundle *bundle, const Layout *layout)
     if (layout->bias_row == BIAS_ROW_MASKED || !(score->visible == VISIBLE_ALL || causal)) {
         return "a mask other than none and causal is outside of what is proven";
     }
-    return known ? NULL : "these entries of Omega are outside of what is proven";
+    return positions_are(score->position, head_kind(bundle))
+               ? NULL
+               : "these entries of Omega are outside of what is proven";
 }
 
 static PartKind kind_of(const Sublayer *sublayer)
 {
     PartKind kind = PART_LINEAR;
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        ScoreKind own = sublayer->bundles[b].score.kind;
-        kind = own == SCORE_BILINEAR ? PART_ATTENTION : own == SCORE_GATE ? PART_GATES : kind;
+        PartKind own = part_of_heads(&sublayer->bundles[b]);
+        kind = own != PART_LINEAR ? own : kind;
     }
     return sublayer->bundle_count == 0 ? PART_NORM : kind;
 }
 
-GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *sublayer,
-                          const Layout *layout, const Matrix *rows, const GateBound *before)
+GuaranteeStatus part_make(Part *part, const char **reason, const PartOf *of)
 {
+    const Sublayer *sublayer = of->sublayer;
+    const Layout *layout = of->layout;
     *part = (Part){.kind = kind_of(sublayer), .norm = norm_bound(&sublayer->norm, layout)};
     *reason = NULL;
     for (size_t b = 0; b < sublayer->bundle_count && *reason == NULL; b++) {
@@ -59,9 +77,9 @@ GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *subla
         return GUARANTEE_OUTSIDE;
     }
     switch (part->kind) {
-    case PART_ATTENTION: return attention_make(&part->attention, reason, sublayer, layout, rows);
-    case PART_GATES: return gates_make(&part->gates, reason, sublayer, layout, before);
-    case PART_LINEAR: return linear_make(&part->linear, reason, sublayer, layout);
+    case PART_ATTENTION: return attention_make(&part->attention, reason, of);
+    case PART_GATES: return gates_make(&part->gates, reason, of);
+    case PART_LINEAR: return linear_make(&part->linear, reason, of);
     default: return GUARANTEE_OK;
     }
 }

@@ -87,6 +87,9 @@ typedef struct {
 
 typedef enum { PART_ATTENTION, PART_GATES, PART_LINEAR, PART_NORM } PartKind;
 
+/* What a bundle's heads are by their scores. */
+PartKind part_of_heads(const Bundle *bundle);
+
 typedef struct {
     PartKind kind;
     NormBound norm;
@@ -95,11 +98,17 @@ typedef struct {
     LinearBound linear;
 } Part;
 
-/* rows: all that the sublayer can read, where it is the first and they are few; or NULL.  before:
- * gated heads whose slope need not be found again, or NULL.  *reason: set where the sublayer is
- * outside of what is proven. */
-GuaranteeStatus part_make(Part *part, const char **reason, const Sublayer *sublayer,
-                          const Layout *layout, const Matrix *rows, const GateBound *before)
+/* What a part is of.  rows: all that the sublayer can read, where it is the first and they are few;
+ * or NULL.  before: gated heads whose slope need not be found again, or NULL. */
+typedef struct {
+    const Sublayer *sublayer;
+    const Layout *layout;
+    const Matrix *rows;
+    const GateBound *before;
+} PartOf;
+
+/* *reason: set where the sublayer is outside of what is proven. */
+GuaranteeStatus part_make(Part *part, const char **reason, const PartOf *of)
     __attribute__((warn_unused_result));
 void part_clear(Part *part);
 
@@ -113,24 +122,18 @@ Bank bank_of(const Layout *layout, Columns columns);
  * way. */
 Magnitude norm_steepest(const NormBound *norm, Magnitude error);
 
-/* As part_make does. */
-GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
-                               const Sublayer *sublayer, const Layout *layout, const Matrix *rows)
+/* As part_make does, each of its own kind. */
+GuaranteeStatus attention_make(AttentionBound *attention, const char **reason, const PartOf *of)
+    __attribute__((warn_unused_result));
+GuaranteeStatus gates_make(GateBound *gates, const char **reason, const PartOf *of)
+    __attribute__((warn_unused_result));
+GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const PartOf *of)
     __attribute__((warn_unused_result));
 
 /* What head h makes of rows: x V [rows, d], and the bias beside it [1, d].  false: memory is
  * short. */
 bool attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,
                       const Matrix *rows) __attribute__((warn_unused_result));
-
-/* As part_make does. */
-GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer *sublayer,
-                           const Layout *layout, const GateBound *before)
-    __attribute__((warn_unused_result));
-
-/* As part_make does. */
-GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const Sublayer *sublayer,
-                            const Layout *layout) __attribute__((warn_unused_result));
 
 /* A matrix that reads the stream, as tokens and as the bias row read it, and tokens' bias. */
 typedef struct {

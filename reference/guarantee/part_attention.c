@@ -117,9 +117,10 @@ static bool score_norms(HeadBound *head, const Reader *q, const Reader *k)
 }
 
 /* Q dense is W_Q, with W_K the identity. */
-static bool make_scores(HeadBound *head, const Score *score, size_t h, const LayerNorm *norm,
-                        const Matrix *inputs)
+static bool make_scores(HeadBound *head, const PartOf *of, size_t h)
 {
+    const Score *score = &of->sublayer->bundles[0].score;
+    const LayerNorm *norm = &of->sublayer->norm;
     size_t rows = score->read.count, rank = score->d_head;
     bool dense = rank == 0;
     Matrix w_q = {0}, w_k = {0};
@@ -131,7 +132,7 @@ static bool make_scores(HeadBound *head, const Score *score, size_t h, const Lay
         reader_make(&k, &w_k, score->k_bias != NULL ? score->k_bias + h * rank : NULL, norm) &&
         score_norms(head, &q, &k);
     head->minus_own = INFINITY;
-    ok = ok && (inputs == NULL || rows_scores(&head->minus_own, &q, &k, inputs));
+    ok = ok && (of->rows == NULL || rows_scores(&head->minus_own, &q, &k, of->rows));
     matrix_clear(&w_q);
     matrix_clear(&w_k);
     reader_clear(&q);
@@ -144,7 +145,7 @@ static bool take_values(Matrix *v, const Value *value, size_t h)
 {
     size_t rows = value->read.count, columns = value->write.count;
     Matrix w_v = {0}, w_o = {0};
-    if (value->kind == VALUE_DENSE) {
+    if (value->d_head == 0) {
         return take_weight(v, &value->v, h, rows, columns);
     }
     bool ok = take_weight(&w_v, &value->v, h, rows, value->d_head) &&
@@ -201,11 +202,10 @@ typedef struct {
 } Sums;
 
 /* Of head h. */
-static bool make_values(HeadBound *head, Sums *sums, const Value *value, size_t h,
-                        const LayerNorm *norm, const Matrix *inputs)
+static bool make_values(HeadBound *head, Sums *sums, const PartOf *of, size_t h)
 {
     Reader reader = {0};
-    bool ok = read_values(&reader, value, h, norm);
+    bool ok = read_values(&reader, &of->sublayer->bundles[0].value, h, &of->sublayer->norm);
     if (ok) {
         head->values = matrix_norm(&reader.token);
         head->values_bias_row = matrix_norm(&reader.bias_row);
@@ -217,7 +217,7 @@ static bool make_values(HeadBound *head, Sums *sums, const Value *value, size_t 
         matrix_place(&sums->stack, h * reader.token.rows, &reader.token, inverse(head->values));
     }
     head->own_values = (Magnitude){INFINITY, 0};
-    ok = ok && (inputs == NULL || rows_values(&head->own_values, &reader, inputs));
+    ok = ok && (of->rows == NULL || rows_values(&head->own_values, &reader, of->rows));
     reader_clear(&reader);
     return ok;
 }
@@ -244,7 +244,7 @@ static const char *strange(const Sublayer *sublayer, const Layout *layout)
     bool content = bank_of(layout, bundle->score.read) == BANK_CONTENT &&
                    bank_of(layout, value->read) == BANK_CONTENT &&
                    bank_of(layout, value->write) == BANK_CONTENT;
-    bool plain = value->kind == VALUE_DENSE || (value->kind == VALUE_FACTORED && value->scale == 1);
+    bool plain = value->v.data != NULL && value->scale == 1;
     return sublayer->bundle_count == 1 && content && plain && value->diagonal == 0 &&
                    bundle->score.scale.num > 0 && bundle->score.scale.den > 0 &&
                    bundle->score.scale.sqrt_den > 0
@@ -252,11 +252,11 @@ static const char *strange(const Sublayer *sublayer, const Layout *layout)
                : "attention of this form is outside of what is proven";
 }
 
-GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
-                               const Sublayer *sublayer, const Layout *layout, const Matrix *rows)
+GuaranteeStatus attention_make(AttentionBound *attention, const char **reason, const PartOf *of)
 {
-    const Bundle *bundle = sublayer->bundles;
-    *reason = strange(sublayer, layout);
+    const Layout *layout = of->layout;
+    const Bundle *bundle = of->sublayer->bundles;
+    *reason = strange(of->sublayer, layout);
     if (*reason != NULL) {
         return GUARANTEE_OUTSIDE;
     }
@@ -270,8 +270,7 @@ GuaranteeStatus attention_make(AttentionBound *attention, const char **reason,
               matrix_zeros(&sums.stack, bundle->heads * layout->d, layout->d);
     for (size_t h = 0; h < bundle->heads && ok; h++) {
         HeadBound *head = &attention->head[h];
-        ok = make_scores(head, &bundle->score, h, &sublayer->norm, rows) &&
-             make_values(head, &sums, &bundle->value, h, &sublayer->norm, rows);
+        ok = make_scores(head, of, h) && make_values(head, &sums, of, h);
     }
     if (ok) {
         attention->values_together = matrix_norm(&sums.values);

@@ -33,10 +33,10 @@ static bool is_fused(const Bundle *bundle, const Bundle *first)
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     return score->gate.data != NULL && same_weight(&score->gate, &first->score.gate) &&
-           value->kind == VALUE_FACTORED && value->d_head == 1 && value->diagonal == 0 &&
-           same_weight(&value->v, &score->gate) && score->gate_bias == first->score.gate_bias &&
-           value->inner_bias == score->gate_bias && same_weight(&value->o, &first->value.o) &&
-           value->bias == NULL && bundle->heads == first->heads;
+           value->d_head == 1 && value->diagonal == 0 && same_weight(&value->v, &score->gate) &&
+           score->gate_bias == first->score.gate_bias && value->inner_bias == score->gate_bias &&
+           same_weight(&value->o, &first->value.o) && value->bias == NULL &&
+           bundle->heads == first->heads;
 }
 
 static bool is_in_place(const Bundle *bundle, const Bundle *first)
@@ -44,10 +44,9 @@ static bool is_in_place(const Bundle *bundle, const Bundle *first)
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     return score->gate.data == NULL && score->gate_unit == -1 && score->gate_bias == NULL &&
-           value->kind == VALUE_UNIT && value->unit == -1 && value->diagonal == 0 &&
-           value->bias == NULL && bundle->heads == first->heads &&
-           score->read.first == value->write.first && score->read.count == value->write.count &&
-           score->read.count == bundle->heads;
+           value->unit == -1 && value->diagonal == 0 && value->bias == NULL &&
+           bundle->heads == first->heads && score->read.first == value->write.first &&
+           score->read.count == value->write.count && score->read.count == bundle->heads;
 }
 
 static bool reads_alike(const Bundle *bundle, const Bundle *first)
@@ -62,7 +61,7 @@ static bool reads_alike(const Bundle *bundle, const Bundle *first)
 /* A head beside them that carries the bias b2 alone. */
 static bool is_bias(const Bundle *bundle, const Layout *layout)
 {
-    return bundle->score.kind == SCORE_NONE && bundle->value.kind == VALUE_NONE &&
+    return part_of_heads(bundle) == PART_LINEAR && value_width(&bundle->value) == 0 &&
            bundle->value.bias != NULL && bundle->value.diagonal == 0 &&
            bank_of(layout, bundle->value.write) == BANK_CONTENT;
 }
@@ -72,7 +71,7 @@ static const char *read_terms(Imitation *imitation, const double **b2, const Sub
                               const Layout *layout)
 {
     const Bundle *first = sublayer->bundles;
-    bool in_place = first->score.gate.data == NULL, known = first->score.kind == SCORE_GATE;
+    bool in_place = first->score.gate.data == NULL, known = part_of_heads(first) == PART_GATES;
     for (size_t b = 0; b < sublayer->bundle_count && known; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
         if (is_bias(bundle, layout) && !in_place && *b2 == NULL) {
@@ -80,7 +79,7 @@ static const char *read_terms(Imitation *imitation, const double **b2, const Sub
             continue;
         }
         double shift = shift_of(bundle, &known), gate = bundle->score.gate_scale;
-        known = known && bundle->score.kind == SCORE_GATE && gate > 0 &&
+        known = known && part_of_heads(bundle) == PART_GATES && gate > 0 &&
                 imitation->count < GATE_TERMS_MOST && reads_alike(bundle, first) &&
                 (in_place ? is_in_place(bundle, first) : is_fused(bundle, first));
         if (known) {
@@ -171,9 +170,11 @@ static bool fused_norms(GateBound *gates, const Bundle *bundle, const double *b2
     return ok;
 }
 
-GuaranteeStatus gates_make(GateBound *gates, const char **reason, const Sublayer *sublayer,
-                           const Layout *layout, const GateBound *before)
+GuaranteeStatus gates_make(GateBound *gates, const char **reason, const PartOf *of)
 {
+    const Sublayer *sublayer = of->sublayer;
+    const Layout *layout = of->layout;
+    const GateBound *before = of->before;
     const Bundle *first = sublayer->bundles;
     const Magnitude one = {0.5, 1};
     Imitation imitation = {0};

@@ -64,15 +64,15 @@ static void add_head(Sum *sum, const Bundle *bundle, bool *known)
     const Layout *layout = sum->layout;
     const Value *value = &bundle->value;
     Bank from = bank_with(layout, value->read), to = bank_with(layout, value->write);
-    *known = bundle->heads == 1 && (value->kind == VALUE_NONE || value->kind == VALUE_DENSE) &&
-             from != BANKS && to != BANKS && bundle->score.kind == SCORE_NONE;
+    *known = bundle->heads == 1 && value->unit == 0 && value->d_head == 0 && from != BANKS &&
+             to != BANKS && part_of_heads(bundle) == PART_LINEAR;
     if (!*known) {
         return;
     }
     size_t row = value->read.first - bank_first(layout, from),
            column = value->write.first - bank_first(layout, to);
     const size_t read = value->read.count, written = value->write.count;
-    if (value->kind == VALUE_DENSE) {
+    if (value->v.data != NULL) {
         const Doubles v = {value->v.data, read, written, value->v.ld, 1};
         place(&sum->weight[from][to], row, column, v, known);
     }
@@ -169,12 +169,12 @@ static bool read_plain(LinearBound *linear, const Sum *sum, Bank a)
     return ok;
 }
 
-GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const Sublayer *sublayer,
-                            const Layout *layout)
+GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const PartOf *of)
 {
+    const Layout *layout = of->layout;
     Sum sum;
-    bool known = true, ok = sum_make(&sum, layout, sublayer, &known);
-    const LayerNorm *norm = &sublayer->norm;
+    bool known = true, ok = sum_make(&sum, layout, of->sublayer, &known);
+    const LayerNorm *norm = &of->sublayer->norm;
     Bank normed = norm->kind == NORMALIZATION_NONE ? BANKS : bank_of(layout, norm->columns);
     if (ok && normed != BANKS && sum.diagonal[bank_first(layout, normed)] != 0) {
         known = false;

@@ -95,7 +95,7 @@ static Magnitude normed(Walk *walk, const LayerNorm *norm)
 static bool is_covered(Walk *walk, const Score *score)
 {
     const PositionScores *p = &score->position;
-    bool bilinear = score->kind == SCORE_BILINEAR;
+    bool bilinear = score_by_key(score);
     int leaking = bilinear ? p->token_bias : p->token_token;
     int toward = p->token_bias < 0 ? p->token_bias : leaking;
     walk->coefficient = fmin(walk->coefficient, -fmax(fmax(leaking, toward), p->bias_token));
@@ -128,7 +128,7 @@ static void gate_scores(Walk *walk, const Bundle *bundle, Magnitude row)
 {
     const Score *score = &bundle->score;
     Magnitude largest = none;
-    for (size_t h = 0; h < bundle->heads && score->kind == SCORE_GATE; h++) {
+    for (size_t h = 0; h < bundle->heads && score_by_gate(score); h++) {
         Magnitude gate = score->gate.data != NULL
                              ? of_head(walk, score->gate, h, score->read.count, 1)
                              : number(score->gate_unit);
@@ -146,32 +146,31 @@ static Magnitude head_output(Walk *walk, const Value *value, size_t h, Magnitude
 {
     size_t from = value->read.count, to = value->write.count, rank = value->d_head;
     Magnitude unit = number(value->scale * value->unit), out;
-    switch (value->kind) {
-    case VALUE_UNIT: return kept(walk, product(unit, row), to);
-    case VALUE_DENSE:
+    if (value->v.data == NULL) {
+        return value->unit != 0 ? kept(walk, product(unit, row), to) : none;
+    }
+    if (rank == 0) {
         out = kept(walk, product(row, of_head(walk, value->v, h, from, to)), to);
         return kept(walk, out, to);
-    case VALUE_FACTORED:
-        out = kept(walk,
-                   sum(product(row, of_head(walk, value->v, h, from, rank)),
-                       of_bias(walk, value->inner_bias, h, rank)),
-                   rank);
-        out = product(kept(walk, out, rank), of_head(walk, value->o, h, rank, to));
-        return kept(walk, product(out, number(fmax(1, fabs(value->scale)))), to);
-    default: return none;
     }
+    out = kept(walk,
+               sum(product(row, of_head(walk, value->v, h, from, rank)),
+                   of_bias(walk, value->inner_bias, h, rank)),
+               rank);
+    out = product(kept(walk, out, rank), of_head(walk, value->o, h, rank, to));
+    return kept(walk, product(out, number(fmax(1, fabs(value->scale)))), to);
 }
 
 static Magnitude bundle_output(Walk *walk, const Bundle *bundle, Magnitude row)
 {
     const Value *value = &bundle->value;
-    size_t heads = value->kind == VALUE_UNIT ? 1 : bundle->heads; /* a column each */
+    size_t heads = value->unit != 0 ? 1 : bundle->heads; /* a column each */
     Magnitude out = of_bias(walk, value->bias, 0, value->write.count);
     walk->fits = walk->fits && is_covered(walk, &bundle->score);
-    for (size_t h = 0; h < bundle->heads && bundle->score.kind == SCORE_BILINEAR; h++) {
+    for (size_t h = 0; h < bundle->heads && score_by_key(&bundle->score); h++) {
         attention_scores(walk, &bundle->score, h, row);
     }
-    if (bundle->score.kind != SCORE_BILINEAR) {
+    if (!score_by_key(&bundle->score)) {
         gate_scores(walk, bundle, row);
     }
     for (size_t h = 0; h < heads; h++) {

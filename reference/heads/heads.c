@@ -8,7 +8,7 @@
 
 void heads_scores(const Heads *heads, const ApMat *x, HeadsWork *work, Record *record)
 {
-    if (heads_by_key(heads->bundle)) {
+    if (score_by_key(&heads->bundle->score)) {
         heads_queries(heads, x, true, &record->query, &record->key);
     } else {
         groups_softmax(heads, x, &work->product, record);
@@ -17,7 +17,7 @@ void heads_scores(const Heads *heads, const ApMat *x, HeadsWork *work, Record *r
 
 void heads_pattern(const Heads *heads, size_t b, Record *record)
 {
-    if (heads_by_key(heads->bundle)) {
+    if (score_by_key(&heads->bundle->score)) {
         bilinear_softmax(heads, b, record);
     }
 }
@@ -38,7 +38,7 @@ void heads_values(const Heads *heads, const ApMat *x, const HeadsWork *work, Par
 
 void heads_mix(const Heads *heads, PartKind part, size_t b, Record *record)
 {
-    if (heads_by_key(heads->bundle)) {
+    if (score_by_key(&heads->bundle->score)) {
         bilinear_mix(heads, part, b, record);
     } else {
         groups_mix(heads, part, record);

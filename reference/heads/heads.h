@@ -36,13 +36,6 @@ static inline Heads heads_patterns(const Heads *heads)
     return patterns;
 }
 
-/* Does a row see its keys one by one, by bilinear scores, so that patterns follow one another?
- * Else it sees groups of keys with one score each. */
-static inline bool heads_by_key(const Bundle *bundle)
-{
-    return bundle->score.kind == SCORE_BILINEAR;
-}
-
 /* Those that a part is of: but for that of all heads, head 0 alone. */
 static inline Heads heads_of_part(const Heads *heads, PartKind part)
 {

@@ -87,13 +87,13 @@ void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
 void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product)
 {
     const Score *score = &heads->bundle->score;
-    if (score->kind == SCORE_NONE) {
-        ap_zero(product);
-    } else if (score->gate.data == NULL) {
+    if (score->gate.data != NULL) {
+        product_beside(heads, (HeadMap){score->read, &score->gate, 1}, x, product);
+    } else if (score->gate_unit != 0) {
         const Columns own = {score->read.first + heads->first, heads->count};
         copy_columns(heads->ev, (Moved){.out = product, .x = x, .columns = own});
     } else {
-        product_beside(heads, (HeadMap){score->read, &score->gate, 1}, x, product);
+        ap_zero(product);
     }
 }
 
@@ -142,8 +142,7 @@ static bool gate_is_value(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    return score->kind == SCORE_GATE && value->kind == VALUE_FACTORED && value->d_head == 1 &&
-           score->gate.data != NULL && score->gate.data == value->v.data &&
+    return value->d_head == 1 && score->gate.data == value->v.data &&
            score->gate.ld == value->v.ld && score->gate.head_stride == value->v.head_stride &&
            score->read.first == value->read.first && score->read.count == value->read.count;
 }
@@ -160,7 +159,7 @@ void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, Pa
         copy_columns(ev, moved);
     } else if (gate_is_value(heads->bundle)) {
         copy_columns(ev, (Moved){.out = u, .x = product, .columns = {0, heads->count}});
-    } else if (value->kind == VALUE_UNIT) {
+    } else if (value->unit != 0) {
         moved.columns = (Columns){value->read.first + heads->first, heads->count};
         copy_columns(ev, moved);
     } else {
@@ -225,9 +224,9 @@ void heads_write(const Heads *heads, PartKind part, const ApMat *mixed, ApMat *s
         add_columns(ev, (Moved){delta, write.first, mixed, {0, write.count}, 1, 1});
     } else if (part == DIAGONAL_PART) {
         add_columns(ev, (Moved){delta, read.first, mixed, {0, read.count}, 1, value->diagonal});
-    } else if (value->kind == VALUE_FACTORED) {
+    } else if (value->d_head > 0) {
         add_factored(heads, delta, mixed, scaled);
-    } else if (value->kind == VALUE_UNIT) {
+    } else if (value->unit != 0) {
         size_t first = write.first + heads->first;
         add_columns(ev, (Moved){delta, first, mixed, {0, heads->count}, value->scale, value->unit});
     } else {

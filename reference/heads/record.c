@@ -16,13 +16,13 @@ size_t heads_part_width(const Value *value, PartKind part)
 
 bool heads_share_pattern(const Score *score)
 {
-    return score->kind == SCORE_NONE && score->extra == NULL;
+    return !score_by_key(score) && !score_by_gate(score) && score->extra == NULL;
 }
 
 size_t heads_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits)
 {
     size_t width = value_width(&bundle->value), query = score_query_width(&bundle->score);
-    if (heads_by_key(bundle) && query > width) {
+    if (score_by_key(&bundle->score) && query > width) {
         width = query;
     }
     size_t columns = evaluator_block_columns(rows, bits);
@@ -66,7 +66,7 @@ RecordShape record_shape(const Bundle *bundle, size_t first, size_t heads, size_
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    bool by_key = heads_by_key(bundle);
+    bool by_key = score_by_key(score);
     RecordShape shape = {.rows = rows};
     shape.gate = heads_share_pattern(score) ? 1 : heads;
     shape.group = by_key ? 0 : shape.gate * GROUPS;
@@ -81,7 +81,7 @@ RecordShape record_shape(const Bundle *bundle, size_t first, size_t heads, size_
             shape.head = width > shape.head ? width : shape.head;
         }
     }
-    bool scaled = value->kind == VALUE_FACTORED && value->scale != 1;
+    bool scaled = value->d_head > 0 && value->scale != 1;
     shape.scaled = scaled ? shape.part[HEADS_PART] : 0;
     return shape;
 }

@@ -78,7 +78,7 @@ static mpfr_exp_t largest_bias(const double *bias, const Heads *heads, size_t wi
     return most;
 }
 
-/* x: the exponent of the stream's entries that are read. */
+/* x: the exponent of the stream's entries that are read.  NOTHING without a gate. */
 static mpfr_exp_t gate_exponent(const Heads *heads, mpfr_exp_t x)
 {
     const Score *score = &heads->bundle->score;
@@ -111,9 +111,6 @@ static mpfr_exp_t bilinear_exponent(const Heads *heads, mpfr_exp_t x)
 mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x)
 {
     const Score *score = &heads->bundle->score;
-    if (score->kind == SCORE_NONE) {
-        return NOTHING;
-    }
     mpfr_exp_t most = largest_entry(x, score->read);
-    return score->kind == SCORE_GATE ? gate_exponent(heads, most) : bilinear_exponent(heads, most);
+    return score_by_key(score) ? bilinear_exponent(heads, most) : gate_exponent(heads, most);
 }

@@ -205,12 +205,18 @@ static void sums_make(Sums *sums, const RefSoftmax *softmax, mpfr_srcptr d)
     }
 }
 
+/* A change d of logits, whose KL is known; every d - mean may be off by off. */
+typedef struct {
+    const RefSoftmax *softmax;
+    mpfr_srcptr d, off, kl;
+} Changed;
+
 /* error = what KL may be off by where every d is by off and every z by softmax->off: at most
  * off (sum |q - p| + 4 off rest e^(4 off)) and KL (e^(2 off of z) - 1), and never more than 2 off
  * and that.  sum |q - p| <= moved + KL. */
-static void divergence_error(mpfr_ptr error, const Sums *sums, const RefSoftmax *softmax,
-                             mpfr_srcptr kl, mpfr_srcptr off)
+static void divergence_error(mpfr_ptr error, const Sums *sums, const Changed *of)
 {
+    mpfr_srcptr kl = of->kl, off = of->off;
     mpfr_t t;
     mpfr_init2(t, 64);
     mpfr_mul_2si(t, off, 2, MPFR_RNDU);
@@ -223,7 +229,7 @@ static void divergence_error(mpfr_ptr error, const Sums *sums, const RefSoftmax 
         mpfr_set_ui(error, 2, MPFR_RNDU);
     }
     mpfr_mul(error, error, off, MPFR_RNDU);
-    mpfr_mul_2si(t, softmax->off, 1, MPFR_RNDU);
+    mpfr_mul_2si(t, of->softmax->off, 1, MPFR_RNDU);
     mpfr_expm1(t, t, MPFR_RNDU);
     mpfr_mul(t, t, kl, MPFR_RNDU);
     mpfr_add(error, error, t, MPFR_RNDU);
@@ -233,36 +239,38 @@ static void divergence_error(mpfr_ptr error, const Sums *sums, const RefSoftmax 
 
 /* t = t_c, as the sum of p_k (d_c - d_k) over the others, so that a p_c close to 1 cancels nothing;
  * size = the sum of their absolute values. */
-static void class_change(mpfr_ptr t, mpfr_ptr size, mpfr_ptr term, const RefSoftmax *softmax,
-                         mpfr_srcptr d, size_t c)
+static void class_change(mpfr_ptr t, mpfr_ptr size, const Changed *of, size_t c)
 {
+    mpfr_t term;
+    mpfr_init2(term, BITS);
     mpfr_set_zero(t, 1);
     mpfr_set_zero(size, 1);
-    for (size_t k = 0; k < softmax->classes; k++) {
+    for (size_t k = 0; k < of->softmax->classes; k++) {
         if (k != c) {
-            mpfr_sub(term, d + c, d + k, MPFR_RNDN);
-            mpfr_mul(term, term, ap_at(&softmax->p, 0, k), MPFR_RNDN);
+            mpfr_sub(term, of->d + c, of->d + k, MPFR_RNDN);
+            mpfr_mul(term, term, ap_at(&of->softmax->p, 0, k), MPFR_RNDN);
             mpfr_add(t, t, term, MPFR_RNDN);
             mpfr_abs(term, term, MPFR_RNDU);
             mpfr_add(size, size, term, MPFR_RNDU);
         }
     }
+    mpfr_clear(term);
 }
 
 /* loss = -log q_c = -log p_c + KL - t_c, and what it may be off by. */
-static void changed_loss(RefCell *loss, const RefSoftmax *softmax, mpfr_srcptr kl, mpfr_srcptr d,
-                         mpfr_srcptr off, size_t c)
+static void changed_loss(RefCell *loss, const Changed *of, size_t c)
 {
+    const RefSoftmax *softmax = of->softmax;
     mpfr_t value, error, part, size, term;
     mpfr_inits2(BITS, value, error, part, size, term, (mpfr_ptr)0);
     original_loss(value, term, softmax, c);
-    class_change(part, size, term, softmax, d, c);
-    mpfr_sub(part, kl, part, MPFR_RNDN);
+    class_change(part, size, of, c);
+    mpfr_sub(part, of->kl, part, MPFR_RNDN);
     mpfr_add(size, size, value, MPFR_RNDU);
     mpfr_add(value, value, part, MPFR_RNDN);
-    mpfr_add(error, off, softmax->off, MPFR_RNDU);
+    mpfr_add(error, of->off, softmax->off, MPFR_RNDU);
     loss_error(error, value, error);
-    add_rounding(error, kl);
+    add_rounding(error, of->kl);
     add_rounding(error, size);
     cell_settle(loss, value, error);
     mpfr_clears(value, error, part, size, term, (mpfr_ptr)0);
@@ -319,10 +327,11 @@ void ref_softmax_divergence(RefCell *kl, RefCell *loss, const RefSoftmax *softma
     change_off(both, off, d, softmax->classes);
     sums_make(&sums, softmax, d);
     mpfr_log1p(value, sums.g, MPFR_RNDN);
-    divergence_error(error, &sums, softmax, value, both);
+    const Changed changed = {softmax, d, both, value};
+    divergence_error(error, &sums, &changed);
     cell_settle(kl, value, error);
     if (loss != NULL) {
-        changed_loss(loss, softmax, value, d, both, c);
+        changed_loss(loss, &changed, c);
     }
     mpfr_clears(value, error, both, (mpfr_ptr)0);
     sums_clear(&sums);

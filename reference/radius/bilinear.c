@@ -33,12 +33,16 @@ static bool sides_open(Sides *sides, size_t rows)
     return true;
 }
 
-static bool head_open(HeadAt *head, const Radius *r, const Bundle *bundle)
+static bool head_open(HeadAt *head, Radius *r, HeadSums *sums, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     size_t n = r->rows;
-    *head = (HeadAt){.bundle = bundle, .heads = radius_heads(r, bundle), .read = score->read.count};
+    *head = (HeadAt){.r = r,
+                     .sums = sums,
+                     .bundle = bundle,
+                     .heads = radius_heads(r, bundle),
+                     .read = score->read.count};
     head->width_k = score_query_width(score);
     head->width_v = value_width(value);
     size_t k = n * head->width_k + 1, v = n * head->width_v + 1;
@@ -62,11 +66,13 @@ static void head_clear(HeadAt *head)
     free(head->gap);
 }
 
-/* Which head: its factors. */
+/* Which head: its factors, and the values' bias, which is the first's alone. */
 static void head_choose(HeadAt *head, const BundleNorms *norms, size_t h)
 {
     const Factor *factors = norms->head[h];
     head->head = h;
+    head->outer = norms->outer;
+    head->outer.bias = h == 0 ? norms->outer.bias : 0;
     head->q = factors[FACTOR_Q];
     head->k = factors[FACTOR_K];
     head->v = factors[FACTOR_V];
@@ -84,8 +90,9 @@ typedef struct {
     double scale;
 } SideOf;
 
-static void side_row(const HeadAt *head, const Radius *r, const SideOf *of, size_t i)
+static void side_row(const HeadAt *head, const SideOf *of, size_t i)
 {
+    const Radius *r = head->r;
     const Point *at = head->at;
     const Factor *f = of->f;
     const Sides *side = of->side;
@@ -107,8 +114,9 @@ static void side_row(const HeadAt *head, const Radius *r, const SideOf *of, size
     side->square[i] = vector_dot(u, u, of->width);
 }
 
-static void side_rows(const HeadAt *head, const Radius *r, const SideOf *of, RowRange rows)
+static void side_rows(const HeadAt *head, const SideOf *of, RowRange rows)
 {
+    const Radius *r = head->r;
     const HeadWeight *w = of->w;
     if (w != NULL) {
         gemm(of->u + rows.first * of->width, of->width,
@@ -117,21 +125,14 @@ static void side_rows(const HeadAt *head, const Radius *r, const SideOf *of, Row
              (GemmExtents){rows.end - rows.first, of->width, of->read.count}, 0);
     }
     for (size_t i = rows.first; i < rows.end; i++) {
-        side_row(head, r, of, i);
+        side_row(head, of, i);
     }
 }
-
-/* A head, and whose rows they are. */
-typedef struct {
-    const HeadAt *head;
-    const Radius *r;
-} HeadRows;
 
 static void sides_block(Worker *worker, const void *context, size_t block)
 {
     (void)worker;
-    const HeadRows *rows = context;
-    const HeadAt *head = rows->head;
+    const HeadAt *head = context;
     const Score *score = &head->bundle->score;
     const Value *value = &head->bundle->value;
     double scale =
@@ -145,17 +146,16 @@ static void sides_block(Worker *worker, const void *context, size_t block)
          head->width_v, 1},
     };
     for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
-        side_rows(head, rows->r, &sides[s], row_range(rows->r, PRODUCT_ROWS, block));
+        side_rows(head, &sides[s], row_range(head->r, PRODUCT_ROWS, block));
     }
 }
 
 static void scores_block(Worker *worker, const void *context, size_t block)
 {
     (void)worker;
-    const HeadRows *rows = context;
-    const HeadAt *head = rows->head;
-    RowRange of = row_range(rows->r, PRODUCT_ROWS, block);
-    size_t n = rows->r->rows, K = head->width_k;
+    const HeadAt *head = context;
+    RowRange of = row_range(head->r, PRODUCT_ROWS, block);
+    size_t n = head->r->rows, K = head->width_k;
     gemm(head->score + of.first * n, n, gemm_plain(head->query + of.first * K, K),
          gemm_transposed(head->key, K), (GemmExtents){of.end - of.first, n, K}, 0);
 }
@@ -163,41 +163,39 @@ static void scores_block(Worker *worker, const void *context, size_t block)
 static void gaps_row(Worker *worker, const void *context, size_t i)
 {
     (void)worker;
-    const HeadRows *rows = context;
-    const HeadAt *head = rows->head;
-    (void)heads_gaps(&head->heads, head->head, i, head->gap + i * rows->r->rows);
+    const HeadAt *head = context;
+    (void)heads_gaps(&head->heads, head->head, i, head->gap + i * head->r->rows);
 }
 
 /* The rows' gaps, which heads have in common unless each has its own coefficients. */
-static void head_gaps(const HeadAt *head, const Radius *r)
+static void head_gaps(const HeadAt *head)
 {
-    const HeadRows rows = {head, r};
+    const Radius *r = head->r;
     if (head->head == 0 || head->bundle->score.extra != NULL) {
-        evaluator_each(r->ev, r->rows, GAP_OPERATIONS * r->rows * r->rows, gaps_row, &rows);
+        evaluator_each(r->ev, r->rows, GAP_OPERATIONS * r->rows * r->rows, gaps_row, head);
     }
 }
 
-static void head_set(HeadAt *head, const Radius *r, const Point *at)
+static void head_set(HeadAt *head, const Point *at)
 {
-    const HeadRows rows = {head, r};
+    const Radius *r = head->r;
     size_t n = r->rows, blocks = row_blocks(r, PRODUCT_ROWS);
     head->at = at;
     evaluator_each(r->ev, blocks, n * head->bundle->score.read.count * head->width_k, sides_block,
-                   &rows);
-    evaluator_each(r->ev, blocks, n * n * head->width_k, scores_block, &rows);
+                   head);
+    evaluator_each(r->ev, blocks, n * n * head->width_k, scores_block, head);
 }
 
 /* A head at x^, and at x^ + e^. */
-static void head_rows(HeadAt *head, Radius *r, HeadSums *sums, const Outer *all)
+static void head_rows(HeadAt *head)
 {
-    Outer outer = *all;
-    outer.bias = head->head == 0 ? all->bias : 0;
-    head_gaps(head, r);
-    head_set(head, r, &r->at);
-    bilinear_rows(head, r, sums, &outer, true);
+    const Radius *r = head->r;
+    head_gaps(head);
+    head_set(head, &r->at);
+    bilinear_rows(head, true);
     if (r->change && !r->near) {
-        head_set(head, r, &r->moved);
-        bilinear_rows(head, r, sums, &outer, false);
+        head_set(head, &r->moved);
+        bilinear_rows(head, false);
     }
 }
 
@@ -233,8 +231,7 @@ static void emit(Radius *r, const Bundle *bundle, const HeadSums *sums, const Ou
 /* Heads that are matrices, and what follows them. */
 static bool supported(const Bundle *bundle)
 {
-    ValueKind kind = bundle->value.kind;
-    return (kind == VALUE_FACTORED || kind == VALUE_DENSE) && bundle->value.diagonal == 0;
+    return bundle->value.v.data != NULL && bundle->value.diagonal == 0;
 }
 
 void radius_bilinear(Radius *r, const Bundle *bundle)
@@ -250,14 +247,14 @@ void radius_bilinear(Radius *r, const Bundle *bundle)
         return;
     }
     bool ok = bundle_norms_open(&norms, r, bundle);
-    ok = head_open(&head, r, bundle) && ok;
+    ok = head_open(&head, r, &sums, bundle) && ok;
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         *all[m] = calloc(r->rows + 1, sizeof(double));
         ok = ok && *all[m] != NULL;
     }
     for (size_t h = 0; ok && h < bundle->heads; h++) {
         head_choose(&head, &norms, h);
-        head_rows(&head, r, &sums, &norms.outer);
+        head_rows(&head);
     }
     if (ok) {
         r->adds += (double)bundle->heads + 2;

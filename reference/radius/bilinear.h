@@ -27,8 +27,23 @@ typedef struct {
     double *norm, *off, *rounding, *square;
 } Sides;
 
-/* One head at a point. */
+/* Sums over a bundle's heads, [rows] each: roots of squares where second factors follow. */
 typedef struct {
+    double *here[PASS_RADII], *there[PASS_RADII], *local, *size, *local_e, *size_e, *cross;
+} HeadSums;
+
+/* The second factors that the heads' sums are multiplied by: their 2-norm and Frobenius norm; the
+ * scale; the values' bias. */
+typedef struct {
+    bool factored;
+    double o_norm, o_size, value_scale, bias;
+} Outer;
+
+/* One head at a point, and what all heads add up to; outer.bias: that of this head. */
+typedef struct {
+    Radius *r;
+    HeadSums *sums;
+    Outer outer;
     const Bundle *bundle;
     Heads heads;
     size_t head, read, width_k, width_v;
@@ -48,18 +63,6 @@ typedef struct {
     double w;                                        /* sum of p |v - y| */
     double bias_key;                                 /* the bias row's weight */
 } RowSum;
-
-/* Sums over a bundle's heads, [rows] each: roots of squares where second factors follow. */
-typedef struct {
-    double *here[PASS_RADII], *there[PASS_RADII], *local, *size, *local_e, *size_e, *cross;
-} HeadSums;
-
-/* The second factors that the heads' sums are multiplied by: their 2-norm and Frobenius norm; the
- * scale; the values' bias. */
-typedef struct {
-    bool factored;
-    double o_norm, o_size, value_scale, bias;
-} Outer;
 
 /* sum + more, or the root of the sum of squares. */
 static inline double head_add(bool factored, double sum, double more)
@@ -84,7 +87,6 @@ typedef struct {
 /* A block of rows.  What is of one row (high, off, w) is that of the last that was asked for. */
 typedef struct {
     const HeadAt *head;
-    const Radius *r;
     RowRange rows;
     size_t first, end;       /* keys that some row sees, and those between */
     bool products;           /* of matrices are in y, c, value, key */
@@ -97,8 +99,7 @@ typedef struct {
 } HeadBlock;
 
 /* A thread's scratch for a block.  False: memory is short. */
-bool head_block_open(HeadBlock *block, const HeadAt *head, const Radius *r)
-    __attribute__((warn_unused_result));
+bool head_block_open(HeadBlock *block, const HeadAt *head) __attribute__((warn_unused_result));
 void head_block_clear(HeadBlock *block);
 
 /* Some rows, at most HEAD_ROWS: what the scores' part of their sums is, weights, and products. */
@@ -142,13 +143,12 @@ typedef struct {
 } HeadChange;
 
 /* False: memory is short. */
-bool head_change_open(HeadChange *change, const HeadAt *head, const Radius *r)
-    __attribute__((warn_unused_result));
+bool head_change_open(HeadChange *change, const HeadAt *head) __attribute__((warn_unused_result));
 void head_change_clear(HeadChange *change);
 
 /* Rounding of e's part of row i, and what rho adds to it, at x^.  False: the row's scores change by
  * too much for the latter. */
-bool head_change_row(const HeadChange *of, const RowKeys *row, Radius *r, HeadSums *sums, size_t i)
+bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
     __attribute__((warn_unused_result));
 
 /* ---- Norms of weights ------------------------------------------------------------------------ */
@@ -169,7 +169,7 @@ void bundle_norms_clear(BundleNorms *norms);
 /* ---- All rows of a head ---------------------------------------------------------------------- */
 
 /* All rows of a head at x^ (here), or at x^ + e^, on the evaluator's threads. */
-void bilinear_rows(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer, bool here);
+void bilinear_rows(const HeadAt *head, bool here);
 
 /* A bundle of them. */
 void radius_bilinear(Radius *r, const Bundle *bundle);

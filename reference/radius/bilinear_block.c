@@ -13,10 +13,10 @@
 /* Squares that products of matrices are formed of, at most. */
 #define SQUARE_MOST 0x1p900
 
-bool head_block_open(HeadBlock *block, const HeadAt *head, const Radius *r)
+bool head_block_open(HeadBlock *block, const HeadAt *head)
 {
-    size_t n = r->rows, k = head->width_k, v = head->width_v, rows = HEAD_ROWS * n;
-    *block = (HeadBlock){.head = head, .r = r};
+    size_t n = head->r->rows, k = head->width_k, v = head->width_v, rows = HEAD_ROWS * n;
+    *block = (HeadBlock){.head = head};
     struct {
         double **numbers;
         size_t count;
@@ -57,9 +57,9 @@ void head_block_clear(HeadBlock *block)
 static Keys set_seen(const HeadBlock *block, double *p, size_t i)
 {
     const HeadAt *head = block->head;
-    size_t n = block->r->rows;
+    size_t n = block->head->r->rows;
     const int *gap = head->gap + i * n;
-    double *score = head->score + i * n, omega = block->r->ev->omega;
+    double *score = head->score + i * n, omega = block->head->r->ev->omega;
     Keys keys = {.count = n};
     for (size_t j = 0; j < n; j++) {
         p[j] = head_sees(head, gap[j]) ? 1 : 0;
@@ -86,7 +86,7 @@ static void set_sides(const HeadBlock *block, RowSum *row, const Keys *keys, con
     row->lambda = (8 + radius_product(head->width_k)) * q->norm[i] * row->k_most +
                   q->rounding[i] * row->k_most + q->norm[i] * row->k_rounding;
     row->theta = gemm_off(head->width_k) * q->norm[i] * row->k_most + q->off[i] * row->k_most +
-                 q->norm[i] * row->k_off + point_rho(block->r, row->lambda);
+                 q->norm[i] * row->k_off + point_rho(block->head->r, row->lambda);
     row->lambda = bound_up(row->lambda);
     row->theta = bound_up(row->theta);
 }
@@ -117,7 +117,7 @@ static void set_weights(RowSum *row, Keys *keys, double *p, const double *score)
 static void set_products(HeadBlock *block)
 {
     const HeadAt *head = block->head;
-    size_t n = block->r->rows, V = head->width_v, K = head->width_k;
+    size_t n = block->head->r->rows, V = head->width_v, K = head->width_k;
     size_t rows = block->rows.end - block->rows.first, first = block->first;
     size_t count = block->end - first;
     const double *v = head->value + first * V, *k = head->key + first * K;
@@ -143,7 +143,7 @@ static bool squares_finite(const double *square, size_t first, size_t end)
 void head_block_set(HeadBlock *block, RowRange rows)
 {
     const HeadAt *head = block->head;
-    size_t n = block->r->rows;
+    size_t n = block->head->r->rows;
     block->rows = rows;
     block->first = n;
     block->end = 0;

@@ -28,8 +28,9 @@ typedef struct {
     double k_all, lambda; /* the largest key of those outside A too; rounding of their scores */
 } Change;
 
-bool head_change_open(HeadChange *change, const HeadAt *head, const Radius *r)
+bool head_change_open(HeadChange *change, const HeadAt *head)
 {
+    const Radius *r = head->r;
     const Columns score = head->bundle->score.read, value = head->bundle->value.read;
     size_t n = r->rows;
     double *all = malloc((6 * n + 1) * sizeof *all);
@@ -56,8 +57,9 @@ void head_change_clear(HeadChange *change)
     free(change->score);
 }
 
-static Change change_of(const HeadChange *of, const HeadAt *head, const Radius *r, size_t i)
+static Change change_of(const HeadChange *of, const HeadAt *head, size_t i)
 {
+    const Radius *r = head->r;
     const Sides *keys = &head->keys;
     const int *gap = head->gap + i * r->rows;
     Change d = {0};
@@ -86,26 +88,28 @@ static Change change_of(const HeadChange *of, const HeadAt *head, const Radius *
 }
 
 /* r_j of a key outside A, in units of e (C25). */
-static double leak_of(const RowKeys *of, const Radius *r, const Change *d, size_t i, size_t j,
-                      int gap)
+static double leak_of(const RowKeys *of, const Change *d, size_t i, size_t j)
 {
     const HeadAt *head = of->head;
+    const Radius *r = head->r;
     double s = head->score[i * r->rows + j], k = head->keys.norm[j], top = of->sum->top;
     double off = of->sum->theta + d->plain + head->queries.norm[i] * k * gemm_off(head->width_k) +
                  point_rho(r, d->lambda) + head->queries.off[i] * k +
                  head->queries.norm[i] * head->keys.off[j];
     double above = s - top + 2 * off + BOUND_DOUBLE * (fabs(s) + fabs(top));
-    return bound_leak(r, gap, above);
+    return bound_leak(r, head->gap[i * r->rows + j], above);
 }
 
-/* Sums over a row's keys. */
+/* Sums over a row's keys; leak: of what is outside A, whose values are leak_value at most. */
 typedef struct {
     double weight, value, value_rounding, pull, pull_key, e_value, e_key, e_rounding, k_change;
+    double leak, leak_value;
 } Sums;
 
-static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d)
+static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d, size_t i)
 {
     const HeadAt *head = row->head;
+    const int *gap = head->gap + i * head->r->rows;
     size_t first = row->keys->first, count = row->keys->count;
     double *p = of->p, *part = of->part, V = head->v.norm;
     double product = radius_product(head->bundle->value.read.count);
@@ -116,7 +120,11 @@ static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d)
     Sums s = {.weight = vector_sum(p, count),
               .value = vector_dot(p, of->moved + first, count),
               .value_rounding = vector_dot(p, row->v.rounding, count),
-              .k_change = vector_dot(p, row->key, count)};
+              .k_change = vector_dot(p, row->key, count),
+              .leak_value = of->most};
+    for (size_t j = 0; j < head->r->rows; j++) {
+        s.leak += gap[j] > 0 ? leak_of(row, d, i, j) : 0;
+    }
     vector_multiply(part, p, row->value, count);
     s.pull = vector_sum(part, count);
     s.pull_key = vector_dot(part, row->key, count);
@@ -129,23 +137,22 @@ static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d)
 }
 
 /* (C26): dp and its roundings, du, the leaks. */
-static double local_change(const Radius *r, const Change *d, const Sums *s, double leak,
-                           double leak_value, double *size)
+static double local_change(const Radius *r, const Change *d, const Sums *s, double *size)
 {
     double rows = (double)r->rows, known = 3 * rows + 60 + 4 * d->lambda + 2 * d->plain;
     double product = radius_product(r->rows);
     double change = d->mu * s->value + s->e_value;
     double off = d->mu * ((known + product) * s->value + s->value_rounding) +
                  4 * d->off * s->value + (2 * known + product) * s->e_value + s->e_rounding +
-                 leak * 4 * known * leak_value;
-    *size = change + 2 * leak * leak_value;
+                 s->leak * 4 * known * s->leak_value;
+    *size = change + 2 * s->leak * s->leak_value;
     return off * bound_linear(r, known + point_e(r, d->off));
 }
 
 /* (C27) */
-static double cross_change(const HeadAt *head, const Radius *r, const Change *d, const Sums *s,
-                           double leak, double leak_value, size_t i)
+static double cross_change(const HeadAt *head, const Change *d, const Sums *s, size_t i)
 {
+    const Radius *r = head->r;
     Columns read = head->bundle->score.read;
     double rho = banks_in(r, r->apart, read, i), most = banks_largest(r, r->apart, read);
     double q = head->queries.norm[i] + point_e(r, d->q), k = d->k_all;
@@ -156,25 +163,22 @@ static double cross_change(const HeadAt *head, const Radius *r, const Change *d,
     double values = kappa * s->weight * head->v.norm;
     double cross = moment * head->q.norm * rho + keys * head->k.norm * most + values * most;
     double score = head->q.norm * k * rho + q * head->k.norm * most;
-    cross += leak * (4 * leak_value * score + head->v.norm * 2 * most +
-                     2 * leak_value * score * s->weight + head->v.norm * s->weight * most);
-    return cross;
+    return cross +
+           s->leak * (4 * s->leak_value * score + head->v.norm * 2 * most +
+                      2 * s->leak_value * score * s->weight + head->v.norm * s->weight * most);
 }
 
-bool head_change_row(const HeadChange *of, const RowKeys *row, Radius *r, HeadSums *sums, size_t i)
+bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
 {
     const HeadAt *head = row->head;
     const Value *value = &head->bundle->value;
-    const int *gap = head->gap + i * r->rows;
-    bool factored = value->kind == VALUE_FACTORED;
-    Change d = change_of(of, head, r, i);
-    Sums s = sums_of(of, row, &d);
-    double leak = 0, leak_value = of->most, size;
-    for (size_t j = 0; j < r->rows; j++) {
-        leak += gap[j] > 0 ? leak_of(row, r, &d, i, j, gap[j]) : 0;
-    }
-    double local = local_change(r, &d, &s, leak, leak_value, &size);
-    double cross = cross_change(head, r, &d, &s, leak, leak_value, i);
+    Radius *r = head->r;
+    HeadSums *sums = head->sums;
+    bool factored = head->outer.factored;
+    Change d = change_of(of, head, i);
+    Sums s = sums_of(of, row, &d, i);
+    double leak = s.leak, size;
+    double local = local_change(r, &d, &s, &size), cross = cross_change(head, &d, &s, i);
     sums->local_e[i] = head_add(factored, sums->local_e[i], bound_up(local));
     sums->size_e[i] = head_add(factored, sums->size_e[i], bound_up(size));
     sums->cross[i] = head_add(factored, sums->cross[i], bound_up(cross));

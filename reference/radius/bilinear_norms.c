@@ -44,7 +44,7 @@ static Factor head_factor(const Radius *r, const Bundle *bundle, size_t h, size_
 static Outer outer_of(const Radius *r, const Bundle *bundle)
 {
     const Value *value = &bundle->value;
-    Outer outer = {.factored = value->kind == VALUE_FACTORED, .value_scale = fabs(value->scale)};
+    Outer outer = {.factored = value->d_head > 0, .value_scale = fabs(value->scale)};
     size_t columns = value->write.count;
     if (outer.factored) {
         const HeadWeight *o = &value->o;

@@ -27,7 +27,7 @@ static Sides sides_from(const Sides *sides, size_t first)
 static RowKeys row_keys(const HeadBlock *block, size_t i)
 {
     const HeadAt *head = block->head;
-    size_t n = block->r->rows, b = i - block->rows.first, first = block->keys[b].first;
+    size_t n = block->head->r->rows, b = i - block->rows.first, first = block->keys[b].first;
     return (RowKeys){head,
                      &block->keys[b],
                      &block->sum[b],
@@ -204,7 +204,7 @@ static double moment(const HeadBlock *block, const RowKeys *of)
 RowKeys head_block_row(const HeadBlock *block, size_t i)
 {
     const RowKeys of = row_keys(block, i);
-    size_t bias = layout_bias_row(block->r->layout), last = of.keys->first + of.keys->count;
+    size_t bias = layout_bias_row(block->head->r->layout), last = of.keys->first + of.keys->count;
     set_highs(&of);
     set_distances(block, &of);
     add_path(&of);

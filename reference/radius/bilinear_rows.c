@@ -24,8 +24,9 @@ static void changes_clear(Changes *changes)
 }
 
 /* False: memory is short. */
-static bool changes_open(Changes *changes, const HeadAt *head, const Radius *r, const Pass *pass)
+static bool changes_open(Changes *changes, const HeadAt *head, const Pass *pass)
 {
+    const Radius *r = head->r;
     Columns score = head->bundle->score.read, value = head->bundle->value.read;
     *changes = (Changes){0};
     for (size_t k = 0; k < pass->count; k++) {
@@ -42,18 +43,29 @@ static bool changes_open(Changes *changes, const HeadAt *head, const Radius *r, 
     return true;
 }
 
-static int threads_for(const HeadAt *head, const Radius *r)
+static int threads_for(const HeadAt *head)
 {
+    const Radius *r = head->r;
     size_t numbers = r->rows * r->rows * (head->width_k + head->width_v);
     return numbers >= PARALLEL_NUMBERS ? r->ev->workers : 1;
 }
 
+/* The blocks of rows of a head at a point; here: at x^. */
+typedef struct {
+    const HeadAt *head;
+    const Pass *pass;
+    bool here;
+    double keys; /* what a key changes by at most */
+} HeadRows;
+
 /* (C21), and what the values' bias adds: no more than the bias row's weight, twice, times the
  * largest change of a score (C23). */
-static void pass_row(const RowKeys *of, const Radius *r, const Pass *pass, const Changes *changes,
-                     double *const out[], const Outer *outer, size_t i)
+static void pass_row(const RowKeys *of, const HeadRows *rows, const Changes *changes, size_t i)
 {
     const HeadAt *head = of->head;
+    const Outer *outer = &head->outer;
+    const Pass *pass = rows->pass;
+    double *const *out = rows->here ? head->sums->here : head->sums->there;
     const RowSum *row = of->sum;
     size_t first = of->keys->first, count = of->keys->count;
     double q = head->queries.norm[i];
@@ -66,14 +78,17 @@ static void pass_row(const RowKeys *of, const Radius *r, const Pass *pass, const
         if (outer->bias > 0) {
             double most = vector_largest(of->high, score, count);
             double change = own * row->k_most + q * head->k.norm * most;
-            banks_add(r, pass->out[k], head->bundle->value.write, i,
+            banks_add(head->r, pass->out[k], head->bundle->value.write, i,
                       2 * row->bias_key * outer->bias * change);
         }
     }
 }
 
-static void local_row(const RowKeys *of, Radius *r, HeadSums *sums, const Outer *outer, size_t i)
+static void local_row(const RowKeys *of, size_t i)
 {
+    Radius *r = of->head->r;
+    HeadSums *sums = of->head->sums;
+    const Outer *outer = &of->head->outer;
     const RowSum *row = of->sum;
     size_t count = of->keys->count;
     double roundings = 2 * (double)r->rows + 10 + radius_product(r->rows);
@@ -92,24 +107,12 @@ static void local_row(const RowKeys *of, Radius *r, HeadSums *sums, const Outer 
 }
 
 /* How far a row's scores may be off: |q| |dk| + |dq| |k| and their rounding (C34). */
-static double score_row(const HeadAt *head, const Radius *r, const RowSum *row, double keys,
-                        size_t i)
+static double score_row(const HeadAt *head, const RowSum *row, double keys, size_t i)
 {
-    double query = head->q.norm * banks_in(r, r->rho, head->bundle->score.read, i);
+    double query = head->q.norm * banks_in(head->r, head->r->rho, head->bundle->score.read, i);
     double off = head->queries.norm[i] * keys + query * row->k_most + row->lambda;
     return bound_up(off);
 }
-
-/* The blocks of rows of a head at a point; here: at x^. */
-typedef struct {
-    const HeadAt *head;
-    Radius *r;
-    HeadSums *sums;
-    const Outer *outer;
-    const Pass *pass;
-    bool here;
-    double keys; /* what a key changes by at most */
-} HeadRows;
 
 /* A thread's maxima. */
 typedef struct {
@@ -123,10 +126,10 @@ typedef struct {
 static void thread_open(HeadThread *thread, const HeadRows *of)
 {
     *thread = (HeadThread){0};
-    thread->ok = head_block_open(&thread->block, of->head, of->r);
-    thread->ok = changes_open(&thread->changes, of->head, of->r, of->pass) && thread->ok;
-    if (of->here && of->r->change) {
-        thread->ok = head_change_open(&thread->change, of->head, of->r) && thread->ok;
+    thread->ok = head_block_open(&thread->block, of->head);
+    thread->ok = changes_open(&thread->changes, of->head, of->pass) && thread->ok;
+    if (of->here && of->head->r->change) {
+        thread->ok = head_change_open(&thread->change, of->head) && thread->ok;
     }
 }
 
@@ -139,34 +142,27 @@ static void thread_clear(HeadThread *thread)
 
 static void do_row(HeadThread *thread, const HeadRows *of, size_t i)
 {
-    Radius *r = of->r;
-    double *const *out = of->here ? of->sums->here : of->sums->there;
     RowKeys row = head_block_row(&thread->block, i);
-    pass_row(&row, r, of->pass, &thread->changes, out, of->outer, i);
+    pass_row(&row, of, &thread->changes, i);
     if (of->here) {
-        local_row(&row, r, of->sums, of->outer, i);
-        thread->score = fmax(thread->score, score_row(of->head, r, row.sum, of->keys, i));
-        if (r->change && !head_change_row(&thread->change, &row, r, of->sums, i)) {
+        local_row(&row, i);
+        thread->score = fmax(thread->score, score_row(of->head, row.sum, of->keys, i));
+        if (of->head->r->change && !head_change_row(&thread->change, &row, i)) {
             thread->far = true;
         }
     }
 }
 
-void bilinear_rows(const HeadAt *head, Radius *r, HeadSums *sums, const Outer *outer, bool here)
+void bilinear_rows(const HeadAt *head, bool here)
 {
-    const Columns read = head->bundle->score.read;
-    const HeadRows of = {head,
-                         r,
-                         sums,
-                         outer,
-                         here ? &r->here : &r->there,
-                         here,
-                         head->k.norm * banks_largest(r, r->rho, read)};
+    Radius *r = head->r;
+    const HeadRows of = {head, here ? &r->here : &r->there, here,
+                         head->k.norm * banks_largest(r, r->rho, head->bundle->score.read)};
     bool failed = false, far = false;
     double score = 0;
-#pragma omp parallel num_threads(threads_for(head, r)) reduction(||                                \
-                                                                 : failed, far) reduction(max      \
-                                                                                          : score)
+#pragma omp parallel num_threads(threads_for(head)) reduction(||                                   \
+                                                              : failed, far) reduction(max         \
+                                                                                       : score)
     {
         HeadThread thread;
         thread_open(&thread, &of);

@@ -1,7 +1,8 @@
 /*
- * What radii take, before anything is evaluated.
+ * What radii take, before anything is evaluated; heads by the kind of their scores.
  */
 #include "bilinear.h"
+#include "gates.h"
 #include "internal.h"
 #include "jacobian.h"
 #include "norm.h"
@@ -60,16 +61,20 @@ static double bilinear_doubles(const Bundle *bundle, double rows)
                          bundle->value.write.count, PARTS_BELOW);
 }
 
-static double bundle_doubles(const Bundle *bundle, double rows)
+static double linear_doubles(const Bundle *bundle, double rows)
 {
-    const Value *value = &bundle->value;
-    switch (bundle->score.kind) {
-    case SCORE_GATE: return gates_doubles(bundle, rows);
-    case SCORE_BILINEAR: return bilinear_doubles(bundle, rows);
-    default:
-        return (double)value->read.count * (double)value->write.count +
-               matrix_norm_doubles((double)value->read.count, (double)value->write.count);
-    }
+    double read = (double)bundle->value.read.count, write = (double)bundle->value.write.count;
+    (void)rows;
+    return read * write + matrix_norm_doubles(read, write);
+}
+
+const RadiusHeads *radius_heads_of(const Score *score)
+{
+    static const RadiusHeads kinds[] = {
+        [SCORE_NONE] = {linear_doubles, false, NULL},
+        [SCORE_GATE] = {gates_doubles, true, radius_gates},
+        [SCORE_BILINEAR] = {bilinear_doubles, false, radius_bilinear}};
+    return &kinds[score->kind];
 }
 
 static double direct_doubles(const Direct *direct, double rows)
@@ -88,9 +93,9 @@ double radius_bytes(const Model *model)
         const Sublayer *sublayer = &model->sublayers[s];
         double sum = sublayer->bundle_count == 0 ? direct_doubles(&sublayer->direct, rows) : 0;
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            double own = bundle_doubles(&sublayer->bundles[b], rows);
-            bool alone = sublayer->bundles[b].score.kind == SCORE_GATE; /* gone before the next */
-            sum = alone ? fmax(sum, own) : sum + own;
+            const RadiusHeads *heads = radius_heads_of(&sublayer->bundles[b].score);
+            double own = heads->doubles(&sublayer->bundles[b], rows);
+            sum = heads->alone ? fmax(sum, own) : sum + own;
         }
         most = fmax(most, sum);
     }

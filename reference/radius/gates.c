@@ -18,7 +18,6 @@ enum { GATE_OPERATIONS = 100 };
 
 typedef struct {
     Gates *gates;
-    const Radius *r;
     const Point *at;
 } Setting;
 
@@ -28,8 +27,8 @@ static void set_scores(const Setting *set, size_t i)
     const Gates *gates = set->gates;
     const Score *score = &gates->bundle->score;
     const Value *value = &gates->bundle->value;
-    size_t K = gates->heads, bias = layout_bias_row(set->r->layout);
-    double norm = banks_in(set->r, set->at->norm, score->read, i);
+    size_t K = gates->heads, bias = layout_bias_row(set->gates->r->layout);
+    double norm = banks_in(gates->r, set->at->norm, score->read, i);
     for (size_t k = 0; k < K; k++) {
         double *z = &gates->z[i * K + k], *u = &gates->u[i * K + k];
         double factor = score->gate.data == NULL ? score->gate_unit : 1;
@@ -49,8 +48,8 @@ static void set_block(Worker *worker, const void *context, size_t block)
     (void)worker;
     const Setting *set = context;
     const Gates *gates = set->gates;
-    size_t K = gates->heads, D = gates->read, columns = set->r->columns;
-    RowRange rows = row_range(set->r, PRODUCT_ROWS, block);
+    size_t K = gates->heads, D = gates->read, columns = set->gates->r->columns;
+    RowRange rows = row_range(gates->r, PRODUCT_ROWS, block);
     size_t count = rows.end - rows.first;
     const double *x = set->at->x + rows.first * columns + gates->bundle->score.read.first;
     double *z = gates->z + rows.first * K, *u = gates->u + rows.first * K;
@@ -65,14 +64,15 @@ static void set_block(Worker *worker, const void *context, size_t block)
     }
 }
 
-void gates_set(Gates *gates, const Radius *r, const Point *at)
+void gates_set(Gates *gates, const Point *at)
 {
+    const Radius *r = gates->r;
     Columns read = gates->bundle->score.read;
     double gemm_off = BOUND_DOUBLE * (double)(gates->read + 4) / 16;
     gates->u_off = gates->v_most * (banks_largest(r, at->path, read) +
                                     gemm_off * banks_largest(r, at->norm, read)) +
                    gemm_off * gates->bias_most;
-    Setting set = {gates, r, at};
+    Setting set = {gates, at};
     evaluator_each(r->ev, row_blocks(r, PRODUCT_ROWS), r->rows * gates->heads * gates->read,
                    set_block, &set);
 }
@@ -130,13 +130,13 @@ static void add_row(Gates *gates, size_t row, size_t first, size_t end)
 }
 
 /* A row as its heads of the same groups share it. */
-static GateRow row_of(const Gates *gates, const Radius *r, const Point *at, const RowGroups *groups)
+static GateRow row_of(const Gates *gates, const Point *at, const RowGroups *groups)
 {
     GateRow row = {.groups = groups, .u_off = gates->u_off};
-    row.sum_off = BOUND_DOUBLE * (1 + (double)r->rows / 16);
+    row.sum_off = BOUND_DOUBLE * (1 + (double)gates->r->rows / 16);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
-        row.decay[g] = gap == 0 ? 1 : at->limit ? 0 : r->decay[gap];
+        row.decay[g] = gap == 0 ? 1 : at->limit ? 0 : gates->r->decay[gap];
         row.total[groups->gated[g]] +=
             groups->count[g] > 0 ? (double)groups->count[g] * row.decay[g] : 0;
     }
@@ -145,17 +145,18 @@ static GateRow row_of(const Gates *gates, const Radius *r, const Point *at, cons
     return row;
 }
 
-void gates_set_groups(Gates *gates, const Radius *r, size_t i)
+void gates_set_groups(Gates *gates, size_t i)
 {
-    const Heads heads = radius_heads(r, gates->bundle);
+    const Heads heads = radius_heads(gates->r, gates->bundle);
     for (size_t p = 0; p < gates->patterns; p++) {
         gates->groups[p] = groups_of_row(&heads, p, i);
     }
 }
 
 /* gates->gate of row i. */
-static void set_row(Gates *gates, const Radius *r, const Point *at, size_t i)
+static void set_row(Gates *gates, const Point *at, size_t i)
 {
+    const Radius *r = gates->r;
     const Score *score = &gates->bundle->score;
     size_t K = gates->heads, bias = layout_bias_row(r->layout);
     double path = banks_in(r, at->path, score->read, i), x = banks_in(r, at->norm, score->read, i);
@@ -164,7 +165,7 @@ static void set_row(Gates *gates, const Radius *r, const Point *at, size_t i)
     GateRow row = {0};
     for (size_t k = 0; k < K; k++) {
         const RowGroups *groups = gates_groups(gates, k);
-        row = k == 0 || gates->patterns > 1 ? row_of(gates, r, at, groups) : row;
+        row = k == 0 || gates->patterns > 1 ? row_of(gates, at, groups) : row;
         double others = bound_max(1, (double)groups->count[OTHER]);
         Gate *gate = &gates->gate[k];
         double u = gates->u[i * K + k], size = gates->size[i * K + k];
@@ -188,8 +189,10 @@ static void set_row(Gates *gates, const Radius *r, const Point *at, size_t i)
 }
 
 /* Of each radius that the pass carries: the tokens' sum, the bias row's. */
-static void set_radii(Gates *gates, const Radius *r, const Layout *layout, const Pass *pass)
+static void set_radii(Gates *gates, const Pass *pass)
 {
+    const Radius *r = gates->r;
+    const Layout *layout = r->layout;
     Columns read = gates->bundle->value.read;
     size_t bias = layout_bias_row(layout);
     for (size_t q = 0; q < pass->count; q++) {
@@ -210,7 +213,7 @@ static void sum_heads(Worker *worker, const void *context, size_t part)
 {
     (void)worker;
     const Setting *set = context;
-    const Radius *r = set->r;
+    const Radius *r = set->gates->r;
     const Layout *layout = r->layout;
     Gates gates = *set->gates;
     size_t K = gates.heads, bias = layout_bias_row(layout), first = part * SUM_HEADS;
@@ -239,7 +242,6 @@ static void sum_heads(Worker *worker, const void *context, size_t part)
 
 typedef struct {
     const Gates *gates;
-    Radius *r;
     const Point *at;
     Pass *pass;
     GatesRow *row;
@@ -249,31 +251,32 @@ static void each_block(Worker *worker, const void *context, size_t block)
 {
     const Rows *rows = context;
     Gates gates = *rows->gates;
-    size_t K = gates.heads, bias = layout_bias_row(rows->r->layout);
+    size_t K = gates.heads, bias = layout_bias_row(gates.r->layout);
     gates.sum = gates.sums + 2 * block * K;
     gates.size_sum = gates.sum + K;
     size_t thread = (size_t)(worker - worker->ev->worker);
     gates.gate = gates.gates + thread * K;
     gates.weights = gates.all_weights + thread * K;
     gates.groups = gates.all_groups + thread * gates.patterns;
-    RowRange of = row_range(rows->r, GATE_ROWS, block);
+    RowRange of = row_range(gates.r, GATE_ROWS, block);
     for (size_t i = of.first; i < of.end; i++) {
-        gates_set_groups(&gates, rows->r, i);
+        gates_set_groups(&gates, i);
         if (gates.bundle->score.visible == VISIBLE_EARLIER && i != bias) {
             add_row(&gates, i, 0, K);
         }
-        set_row(&gates, rows->r, rows->at, i);
-        rows->row(&gates, rows->r, rows->pass, i);
+        set_row(&gates, rows->at, i);
+        rows->row(&gates, rows->pass, i);
     }
 }
 
-void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *row)
+void gates_each(Gates *gates, const Point *at, Pass *pass, GatesRow *row)
 {
-    set_radii(gates, r, r->layout, pass);
-    const Setting set = {gates, r, at};
+    const Radius *r = gates->r;
+    set_radii(gates, pass);
+    const Setting set = {gates, at};
     evaluator_each(r->ev, (gates->heads + SUM_HEADS - 1) / SUM_HEADS, 2 * r->rows * gates->heads,
                    sum_heads, &set);
-    Rows rows = {gates, r, at, pass, row};
+    Rows rows = {gates, at, pass, row};
     evaluator_each(r->ev, row_blocks(r, GATE_ROWS), GATE_OPERATIONS * r->rows * gates->heads,
                    each_block, &rows);
 }
@@ -292,14 +295,14 @@ void radius_gates(Radius *r, const Bundle *bundle)
     }
     size_t blocks = bundle->heads / heads_block(bundle, r->rows, r->ev->bits);
     r->adds += (double)blocks + 2;
-    gates_set(&gates, r, &r->at);
-    gates_each(&gates, r, &r->at, &r->here, gates_local_row);
+    gates_set(&gates, &r->at);
+    gates_each(&gates, &r->at, &r->here, gates_local_row);
     if (r->change) {
-        gates_change(&gates, r);
+        gates_change(&gates);
     }
     if (r->change && !r->near) {
-        gates_set(&gates, r, &r->moved);
-        gates_each(&gates, r, &r->moved, &r->there, gates_pass_row);
+        gates_set(&gates, &r->moved);
+        gates_each(&gates, &r->moved, &r->there, gates_pass_row);
     }
     gates_clear(&gates);
 }

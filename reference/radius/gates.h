@@ -35,6 +35,7 @@ typedef struct {
 
 /* A bundle's heads; matrices of the columns read. */
 typedef struct {
+    Radius *r;
     const Bundle *bundle;
     size_t heads, read;
     const double *g, *v;           /* [read, heads]; g may be v */
@@ -72,17 +73,17 @@ static inline const RowGroups *gates_groups(const Gates *gates, size_t k)
 }
 
 /* gates->groups, of row i. */
-void gates_set_groups(Gates *gates, const Radius *r, size_t i);
+void gates_set_groups(Gates *gates, size_t i);
 
 /* Rows of a block in which what a row sees is summed anew. */
 enum { GATE_ROWS = 8 };
 
 /* z, u and size of all rows at a point. */
-void gates_set(Gates *gates, const Radius *r, const Point *at);
+void gates_set(Gates *gates, const Point *at);
 
 /* Calls row for each i, in any order, with gates->gate and gates->groups set. */
-typedef void GatesRow(const Gates *gates, Radius *r, Pass *pass, size_t i);
-void gates_each(Gates *gates, Radius *r, const Point *at, Pass *pass, GatesRow *row);
+typedef void GatesRow(const Gates *gates, Pass *pass, size_t i);
+void gates_each(Gates *gates, const Point *at, Pass *pass, GatesRow *row);
 
 /* Rows: what a pass makes of one; the same and rounding at x^, kept. */
 GatesRow gates_pass_row, gates_local_row;
@@ -100,6 +101,6 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle) __attribute__((wa
 void gates_clear(Gates *gates);
 
 /* What the heads make of e's radii: all rows, after those of the stream. */
-void gates_change(Gates *gates, Radius *r);
+void gates_change(Gates *gates);
 
 #endif

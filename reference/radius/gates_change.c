@@ -50,8 +50,9 @@ typedef struct {
 } ChangeRow;
 
 /* Of all heads at once, the most of each: what one has in A another may leave out. */
-static ChangeRow change_row(const Gates *gates, const Radius *r, const Others *others, size_t i)
+static ChangeRow change_row(const Gates *gates, const Others *others, size_t i)
 {
+    const Radius *r = gates->r;
     Columns read = gates->bundle->value.read;
     ChangeRow row = {.e = banks_in(r, r->e, read, i), .rho = banks_in(r, r->apart, read, i)};
     bool bias = false;
@@ -68,8 +69,9 @@ static ChangeRow change_row(const Gates *gates, const Radius *r, const Others *o
     return row;
 }
 
-static void local_change(Gates *gates, Radius *r, const ChangeRow *row, size_t i)
+static void local_change(Gates *gates, const ChangeRow *row, size_t i)
 {
+    Radius *r = gates->r;
     const Value *value = &gates->bundle->value;
     const GatesKept *kept = &gates->kept[i];
     double du = gates->v_norm * row->moved, size = kept->size + du, theta = point_e(r, row->theta);
@@ -92,8 +94,7 @@ static void local_change(Gates *gates, Radius *r, const ChangeRow *row, size_t i
               factor * bound_max(gates->o_norm, gates->o_size) * change);
 }
 
-static void cross_change(Gates *gates, Radius *r, const Others *others, const ChangeRow *row,
-                         size_t i)
+static void cross_change(Gates *gates, const Others *others, const ChangeRow *row, size_t i)
 {
     const GatesKept *kept = &gates->kept[i];
     double s = fabs(gates->scale), p = row->theta / 4;
@@ -105,12 +106,13 @@ static void cross_change(Gates *gates, Radius *r, const Others *others, const Ch
     double all = row->rho + others->rho_tokens + others->rho_bias;
     cross += row->leak * ((2 * s * most * gates->g_norm) * row->rho +
                           gates->v_norm * (1 + s * most) * all + s * most * gates->g_norm * all);
-    banks_add(r, r->cross, gates->bundle->value.write, i,
+    banks_add(gates->r, gates->r->cross, gates->bundle->value.write, i,
               gates->value_scale * gates->o_norm * cross);
 }
 
-void gates_change(Gates *gates, Radius *r)
+void gates_change(Gates *gates)
 {
+    const Radius *r = gates->r;
     const Layout *layout = r->layout;
     Columns read = gates->bundle->value.read;
     size_t bias = layout_bias_row(layout);
@@ -124,9 +126,9 @@ void gates_change(Gates *gates, Radius *r)
         others.rho_bias = banks_in(r, r->apart, read, bias);
     }
     for (size_t i = 0; i < r->rows; i++) {
-        gates_set_groups(gates, r, i);
-        ChangeRow row = change_row(gates, r, &others, i);
-        local_change(gates, r, &row, i);
-        cross_change(gates, r, &others, &row, i);
+        gates_set_groups(gates, i);
+        ChangeRow row = change_row(gates, &others, i);
+        local_change(gates, &row, i);
+        cross_change(gates, &others, &row, i);
     }
 }

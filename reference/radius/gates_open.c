@@ -33,10 +33,9 @@ static bool same_weight(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    bool units = score->gate.data == NULL && value->kind == VALUE_UNIT;
     return score->read.first == value->read.first && score->read.count == value->read.count &&
-           (units || (score->gate.data == value->v.data && score->gate.ld == value->v.ld &&
-                      score->gate.head_stride == value->v.head_stride));
+           score->gate.data == value->v.data && score->gate.ld == value->v.ld &&
+           score->gate.head_stride == value->v.head_stride;
 }
 
 static double absent_most(const double *bias, size_t count)
@@ -52,10 +51,10 @@ bool gates_supported(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    bool unit = value->kind == VALUE_UNIT && score->gate.data == NULL &&
+    bool unit = value->unit != 0 && score->gate.data == NULL &&
                 value->write.first == value->read.first &&
                 value->write.count == value->read.count && value->read.count == bundle->heads;
-    bool factored = value->kind == VALUE_FACTORED && value->d_head == 1 && score->gate.data != NULL;
+    bool factored = value->d_head == 1 && score->gate.data != NULL;
     return (unit || factored) && score->read.first == value->read.first &&
            score->read.count == value->read.count && value->bias == NULL && value->diagonal == 0;
 }
@@ -63,17 +62,17 @@ bool gates_supported(const Bundle *bundle)
 /* The norms of one matrix: of the second factors, of values, of scores where those are others. */
 enum { MATRIX_O, MATRIX_V, MATRIX_G, MATRICES };
 
+/* What norms are found for, on threads. */
 typedef struct {
     Gates *gates;
-    const Radius *r;
 } Matrices;
 
-/* Of all heads' parts of a matrix [rows, columns]. */
-static MatrixNorms weight_norms(const Matrices *all, const HeadWeight *w, size_t rows,
-                                size_t columns, PartsAre are)
+/* Of all heads' parts of a matrix: columns side by side, or rows. */
+static MatrixNorms weight_norms(const Gates *gates, const HeadWeight *w, size_t count, PartsAre are)
 {
-    return norm_of(all->r, (NormKey){w->data, rows, columns, w->ld, all->gates->heads,
-                                     w->head_stride, are, 0});
+    bool beside = are == PARTS_BESIDE;
+    return norm_of(gates->r, (NormKey){w->data, beside ? count : 1, beside ? 1 : count, w->ld,
+                                       gates->heads, w->head_stride, are, 0});
 }
 
 static void matrix_norms(Worker *worker, const void *context, size_t matrix)
@@ -86,28 +85,28 @@ static void matrix_norms(Worker *worker, const void *context, size_t matrix)
     bool unit = gates->unit;
     MatrixNorms norms = {unit ? fabs((double)value->unit) : 0, 0};
     if (matrix == MATRIX_O) {
-        norms = unit ? norms : weight_norms(all, &value->o, 1, value->write.count, PARTS_BELOW);
+        norms = unit ? norms : weight_norms(gates, &value->o, value->write.count, PARTS_BELOW);
         gates->o_norm = norms.spectral;
         gates->o_size = norms.frobenius;
     } else if (matrix == MATRIX_V) {
         norms = unit ? (MatrixNorms){1, bound_up(sqrt((double)heads))}
-                     : weight_norms(all, &value->v, read, 1, PARTS_BESIDE);
+                     : weight_norms(gates, &value->v, read, PARTS_BESIDE);
         gates->v_column = columns_norms(gates->v, read, heads, &gates->v_most);
         gates->v_norm = norms.spectral;
         gates->v_size = norms.frobenius;
     } else {
-        norms = weight_norms(all, &gates->bundle->score.gate, read, 1, PARTS_BESIDE);
+        norms = weight_norms(gates, &gates->bundle->score.gate, read, PARTS_BESIDE);
         gates->g_column = columns_norms(gates->g, read, heads, &gates->g_most);
         gates->g_norm = norms.spectral;
     }
 }
 
-static void all_norms(Gates *gates, Radius *r)
+static void all_norms(Gates *gates)
 {
-    const Matrices all = {gates, r};
+    const Matrices all = {gates};
     size_t operations = gates->read * gates->heads;
     operations *= gates->read < gates->heads ? gates->read : gates->heads;
-    evaluator_each(r->ev, gates->same ? MATRIX_G : MATRICES, operations, matrix_norms, &all);
+    evaluator_each(gates->r->ev, gates->same ? MATRIX_G : MATRICES, operations, matrix_norms, &all);
     if (gates->same) {
         gates->g_column = gates->v_column;
         gates->g_most = gates->v_most;
@@ -128,8 +127,8 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     size_t heads = bundle->heads, read = score->read.count, all = r->rows * heads + 1;
-    bool unit = value->kind == VALUE_UNIT;
-    *gates = (Gates){.bundle = bundle, .heads = heads, .read = read, .unit = unit};
+    bool unit = value->unit != 0;
+    *gates = (Gates){.r = r, .bundle = bundle, .heads = heads, .read = read, .unit = unit};
     gates->same = same_weight(bundle);
     gates->scale = score->gate_scale * (score->gate.data == NULL ? score->gate_unit : 1);
     gates->value_scale = fabs(value->scale);
@@ -158,7 +157,7 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->bias_most =
         bound_max(absent_most(score->gate_bias, heads), absent_most(value->inner_bias, heads));
     gates->shift_most = absent_most(score->gate_shift, heads);
-    all_norms(gates, r);
+    all_norms(gates);
     return gates->g_column != NULL && gates->v_column != NULL;
 }
 

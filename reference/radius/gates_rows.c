@@ -24,8 +24,9 @@ static double group_weight(const Gate *gate, const RowGroups *groups, int g)
 
 /* The row's own radii go through the heads' derivative as a matrix, with what the stream is to them
  * beside, whose weights are within `off`.  False: they do not. */
-static bool take_matrix(const Gates *gates, Radius *r, Pass *pass, double off, size_t i)
+static bool take_matrix(const Gates *gates, Pass *pass, double off, size_t i)
 {
+    Radius *r = gates->r;
     const Value *value = &gates->bundle->value;
     const RowMap map = {gates->v,     value->o.data, gates->heads, value->o.head_stride,
                         gates->heads, gates->v_size, gates->o_size};
@@ -48,8 +49,9 @@ static bool take_matrix(const Gates *gates, Radius *r, Pass *pass, double off, s
     return norm < INFINITY;
 }
 
-void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
+void gates_pass_row(const Gates *gates, Pass *pass, size_t i)
 {
+    const Radius *r = gates->r;
     const Value *value = &gates->bundle->value;
     double s = fabs(gates->scale), own = 0, key = 0, b = 0, other = 0, bias = 0, most_off = 0;
     double factor = gates->value_scale * gates->o_norm;
@@ -72,7 +74,7 @@ void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
         }
     }
     double joint = gates->same ? own * gates->v_norm : key * gates->v_norm + s * b * gates->g_norm;
-    bool taken = take_matrix(gates, r, pass, most_off, i);
+    bool taken = take_matrix(gates, pass, most_off, i);
     for (size_t q = 0; q < pass->count; q++) {
         double mine = banks_in(r, pass->radius[q], value->read, i);
         double change =
@@ -85,13 +87,14 @@ void gates_pass_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
 /* Rounding at x^: of z, through B; 28 roundings a term of the mixture and its weight, as many
  * more as there are rows for the sum of other tokens; and the second factors (C11).  What e
  * needs of the row is kept. */
-void gates_local_row(const Gates *gates, Radius *r, Pass *pass, size_t i)
+void gates_local_row(const Gates *gates, Pass *pass, size_t i)
 {
+    Radius *r = gates->r;
     const Value *value = &gates->bundle->value;
     double a2 = 0, y2 = 0, sharp2 = 0, size2 = 0;
     GatesKept *kept = &gates->kept[i];
     *kept = (GatesKept){.z_high = -INFINITY, .z_low = -INFINITY};
-    gates_pass_row(gates, r, pass, i);
+    gates_pass_row(gates, pass, i);
     for (size_t k = 0; k < gates->heads; k++) {
         const Gate *gate = &gates->gate[k];
         const RowGroups *groups = gates_groups(gates, k);

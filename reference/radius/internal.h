@@ -156,6 +156,15 @@ void radius_read_normed(Radius *r);
 /* x = norm(x). */
 void radius_normalise(Radius *r, const LayerNorm *norm);
 
+/* Heads by the kind of their scores: the doubles that their radii take, given back before the next
+ * bundle or not; what works out their effects, NULL where all of a sublayer go together. */
+typedef struct {
+    double (*doubles)(const Bundle *bundle, double rows);
+    bool alone;
+    void (*effects)(Radius *r, const Bundle *bundle);
+} RadiusHeads;
+const RadiusHeads *radius_heads_of(const Score *score);
+
 /* A sublayer's linear heads (without content scores) together, with what the stream itself
  * becomes. */
 void radius_linear(Radius *r, const Sublayer *sublayer);

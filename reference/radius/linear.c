@@ -31,7 +31,12 @@ static size_t bank_count(const Radius *r, int bank)
 
 static bool is_linear(const Bundle *bundle)
 {
-    return bundle->score.kind == SCORE_NONE;
+    return radius_heads_of(&bundle->score)->effects == NULL;
+}
+
+static bool is_matrix(const Value *value)
+{
+    return value->v.data != NULL && value->d_head == 0;
 }
 
 static void map_clear(Map *map)
@@ -89,8 +94,8 @@ static bool map_make(const Radius *r, Map *map, const Sublayer *sublayer)
         for (size_t c = 0; is_linear(bundle) && c < value->read.count; c++) {
             map->diagonal[value->read.first + c] += value->diagonal;
         }
-        for (size_t h = 0;
-             ok && is_linear(bundle) && value->kind == VALUE_DENSE && h < bundle->heads; h++) {
+        bool matrix = is_linear(bundle) && is_matrix(value);
+        for (size_t h = 0; ok && matrix && h < bundle->heads; h++) {
             ok = map_add(r, map, value, h);
         }
     }
@@ -113,7 +118,7 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
                 value->write.first < end && value->write.first + value->write.count > first;
             all = all && is_linear(&sublayer->bundles[b]) && value->diagonal >= -1 &&
                   value->diagonal <= 0 &&
-                  !(written && (value->bias != NULL || value->kind != VALUE_NONE));
+                  !(written && (value->bias != NULL || value_width(value) > 0));
         }
         r->erased[to] = all;
     }
@@ -134,7 +139,7 @@ static bool block_key(NormKey *key, const Radius *r, const Map *map, const Subla
     size_t bundles = 0, first = bank_first(r, from);
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
-        bool dense = is_linear(bundle) && bundle->value.kind == VALUE_DENSE;
+        bool dense = is_linear(bundle) && is_matrix(&bundle->value);
         only = dense ? bundle : only;
         bundles += dense;
     }
@@ -312,15 +317,15 @@ static void linear_bundle(Radius *r, const Bundle *bundle)
 {
     const Value *value = &bundle->value;
     Sizes s = {bundle, radius_heads(r, bundle), 0, 0, fabs((double)value->diagonal)};
-    for (size_t h = 0; value->kind == VALUE_DENSE && h < bundle->heads; h++) {
+    for (size_t h = 0; is_matrix(value) && h < bundle->heads; h++) {
         s.v += norm_frobenius(value->v.data + h * value->v.head_stride, value->read.count,
                               value->write.count, value->v.ld);
     }
     if (value->bias != NULL) {
         s.bias = norm_vector(value->bias, value->write.count, 1);
     }
-    bool matrix = value->kind == VALUE_DENSE || value->kind == VALUE_NONE;
-    if (!matrix || (bundle->heads > 1 && bundle->score.extra != NULL)) {
+    if (value->unit != 0 || value->d_head > 0 ||
+        (bundle->heads > 1 && bundle->score.extra != NULL)) {
         radius_lose(r); /* no construction has such heads */
         return;
     }

@@ -242,7 +242,7 @@ static size_t gated_bundles(const Sublayer *sublayer)
 {
     size_t gated = 0;
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        gated += sublayer->bundles[b].score.kind == SCORE_GATE;
+        gated += score_by_gate(&sublayer->bundles[b].score);
     }
     return gated;
 }
@@ -260,10 +260,9 @@ static void analyse(Radius *r, const Sublayer *sublayer, bool near)
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
-        if (bundle->score.kind == SCORE_GATE) {
-            radius_gates(r, bundle);
-        } else if (bundle->score.kind == SCORE_BILINEAR) {
-            radius_bilinear(r, bundle);
+        const RadiusHeads *heads = radius_heads_of(&bundle->score);
+        if (heads->effects != NULL) {
+            heads->effects(r, bundle);
         }
     }
 }

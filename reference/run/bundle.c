@@ -113,7 +113,8 @@ static void extra_parts(const Block *block)
 static void block_add(const Block *block)
 {
     const Bundle *bundle = block->heads.bundle;
-    bool by_key = heads_by_key(bundle), has = heads_part_width(&bundle->value, HEADS_PART) > 0;
+    bool by_key = score_by_key(&bundle->score),
+         has = heads_part_width(&bundle->value, HEADS_PART) > 0;
     size_t patterns = by_key ? block->heads.count : 1;
     scores(block);
     for (size_t b = 0; b < patterns; b++) {

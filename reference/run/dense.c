@@ -57,8 +57,9 @@ static double factor_entry(const Score *score, const HeadWeight *w, const double
 }
 
 /* Sets entry (a, b) of Q, indices among the columns read and then the token columns. */
-static void spread(const Bundled *at, const Score *score, size_t a, size_t b, mpfr_srcptr entry)
+static void spread(const Bundled *at, size_t a, size_t b, mpfr_srcptr entry)
 {
+    const Score *score = &at->heads->bundle->score;
     const Layout *layout = at->heads->layout;
     size_t tokens = token_columns(layout), count = score->read.count;
     for (size_t i = 0; i < (a < count ? 1 : tokens); i++) {
@@ -89,7 +90,7 @@ static void fill_bilinear(const Bundled *at, const Score *score, size_t h)
                 mpfr_add(entry, entry, t, MPFR_RNDN);
             }
             heads_apply_scale(entry, 1, &score->scale, t);
-            spread(at, score, a, b, entry);
+            spread(at, a, b, entry);
         }
     }
 }
@@ -124,9 +125,9 @@ static void fill_gate(const Bundled *at, const Score *score, size_t h)
 static void fill_q(const Bundled *at, const Score *score, size_t h)
 {
     ap_zero(&at->dense->q);
-    if (score->kind == SCORE_BILINEAR) {
+    if (score_by_key(score)) {
         fill_bilinear(at, score, h);
-    } else if (score->kind == SCORE_GATE) {
+    } else if (score_by_gate(score)) {
         fill_gate(at, score, h);
     }
 }
@@ -153,26 +154,22 @@ static void content_value(const Bundled *at, mpfr_ptr entry, const Value *value,
                           size_t b)
 {
     mpfr_ptr t = ap_at(&at->dense->temp, 0, 0);
-    mpfr_set_zero(entry, 1);
-    if (value->kind == VALUE_UNIT && a == h && b == h) {
-        mpfr_set_si(entry, value->unit, MPFR_RNDN);
-    } else if (value->kind == VALUE_DENSE) {
+    mpfr_set_si(entry, a == h && b == h ? value->unit : 0, MPFR_RNDN);
+    if (value->v.data != NULL && value->d_head == 0) {
         mpfr_set_d(entry, value->v.data[h * value->v.head_stride + a * value->v.ld + b], MPFR_RNDN);
     }
-    for (size_t r = 0; value->kind == VALUE_FACTORED && r < value->d_head; r++) {
+    for (size_t r = 0; r < value->d_head; r++) {
         mpfr_set_d(t, value->v.data[h * value->v.head_stride + a * value->v.ld + r], MPFR_RNDN);
         mpfr_mul_d(t, t, value->o.data[h * value->o.head_stride + r * value->o.ld + b], MPFR_RNDN);
         mpfr_add(entry, entry, t, MPFR_RNDN);
     }
-    if (value->kind == VALUE_UNIT || value->kind == VALUE_FACTORED) {
-        mpfr_mul_d(entry, entry, value->scale, MPFR_RNDN);
-    }
+    mpfr_mul_d(entry, entry, value->scale, MPFR_RNDN);
 }
 
 /* The entry of V in a token column's row and column b of those written. */
-static void position_value(const Bundled *at, mpfr_ptr entry, const Value *value, size_t h,
-                           size_t b)
+static void position_value(const Bundled *at, mpfr_ptr entry, size_t h, size_t b)
 {
+    const Value *value = &at->heads->bundle->value;
     mpfr_ptr t = ap_at(&at->dense->temp, 0, 0);
     mpfr_set_zero(entry, 1);
     for (size_t r = 0; value->inner_bias != NULL && r < value->d_head; r++) {
@@ -196,11 +193,11 @@ static void fill_v(const Bundled *at, const Value *value, size_t h)
     ap_zero(v);
     for (size_t b = 0; b < value->write.count; b++) {
         size_t column = value->write.first + b;
-        for (size_t a = 0; value->kind != VALUE_NONE && a < value->read.count; a++) {
+        for (size_t a = 0; value_width(value) > 0 && a < value->read.count; a++) {
             content_value(at, ap_at(v, value->read.first + a, column), value, h, a, b);
         }
         for (size_t i = 0; i < token_columns(layout); i++) {
-            position_value(at, ap_at(v, token_column(layout, i), column), value, h, b);
+            position_value(at, ap_at(v, token_column(layout, i), column), h, b);
         }
     }
     for (size_t a = 0; value->diagonal != 0 && a < value->read.count; a++) {

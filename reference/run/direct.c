@@ -21,11 +21,10 @@ static void activate_row(Worker *worker, const void *context, size_t row)
 }
 
 /* x = act(x) in some columns. */
-static void activate(Evaluator *ev, Activation activation, ApMat *x, ApMat *scratch,
-                     Columns columns)
+static void activate(RefRun *run, const Direct *direct, ApMat *x, Columns columns)
 {
-    Activate a = {activation, x, scratch, columns};
-    evaluator_each(ev, x->rows, x->rows * columns.count, activate_row, &a);
+    Activate a = {direct->activation, x, &run->scratch.record.part[HEADS_PART].mixed, columns};
+    evaluator_each(&run->ev, x->rows, x->rows * columns.count, activate_row, &a);
 }
 
 /* x[., first + c] += b[c] on all rows. */
@@ -52,10 +51,12 @@ size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits)
 }
 
 /* x[write] += act(x[read] W1 + b1) W2 + b2, hidden units by blocks. */
-static void ffn(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream, ApMat *delta,
-                RecordPart *work)
+static void ffn(RefRun *run, const Direct *direct)
 {
-    ApMat *hidden = &work->value;
+    Evaluator *ev = &run->ev;
+    const ApMat *x = run->input;
+    ApMat *stream = &run->stream, *delta = &run->scratch.delta;
+    ApMat *hidden = &run->scratch.record.part[HEADS_PART].value;
     size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
     size_t block = hidden_block(direct, rows, ev->bits);
     ap_zero(delta);
@@ -66,7 +67,7 @@ static void ffn(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stre
                           product_block(x, 0, direct->read.first, rows, direct->read.count),
                           product_doubles(direct->w1 + first, direct->read.count, count, H), false);
         add_bias(hidden, 0, direct->b1 != NULL ? direct->b1 + first : NULL, count);
-        activate(ev, direct->activation, hidden, &work->mixed, (Columns){0, count});
+        activate(run, direct, hidden, (Columns){0, count});
         evaluator_product(ev, product_block(delta, 0, 0, rows, d), units,
                           product_doubles(direct->w2 + first * d, count, d, d), true);
     }
@@ -80,8 +81,11 @@ static void ffn(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stre
 }
 
 /* x[write] = x[read] W + b, or +=; then the columns read are cleared if asked. */
-static void linear(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream, ApMat *out)
+static void linear(RefRun *run, const Direct *direct)
 {
+    Evaluator *ev = &run->ev;
+    const ApMat *x = run->input;
+    ApMat *stream = &run->stream, *out = &run->scratch.record.part[HEADS_PART].value;
     size_t rows = stream->rows;
     evaluator_product(
         ev, product_block(out, 0, 0, rows, direct->write.count),
@@ -104,15 +108,12 @@ static void linear(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *s
     }
 }
 
-void direct_operate(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream,
-                    ApMat *delta, RecordPart *work)
+void direct_operate(RefRun *run, const Direct *direct)
 {
     switch (direct->kind) {
     case DIRECT_NORM: break; /* T' has it too: run.c */
-    case DIRECT_FFN: ffn(ev, direct, x, stream, delta, work); break;
-    case DIRECT_LINEAR: linear(ev, direct, x, stream, &work->value); break;
-    case DIRECT_ACTIVATION:
-        activate(ev, direct->activation, stream, &work->mixed, direct->read);
-        break;
+    case DIRECT_FFN: ffn(run, direct); break;
+    case DIRECT_LINEAR: linear(run, direct); break;
+    case DIRECT_ACTIVATION: activate(run, direct, &run->stream, direct->read); break;
     }
 }

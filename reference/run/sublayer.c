@@ -179,8 +179,7 @@ void run_sublayer(RefRun *run, const Sublayer *sublayer)
     }
     read_input(run, &sublayer->norm);
     if (sublayer->bundle_count == 0) {
-        direct_operate(&run->ev, &sublayer->direct, run->input, &run->stream, &run->scratch.delta,
-                       &run->scratch.record.part[HEADS_PART]);
+        direct_operate(run, &sublayer->direct);
     } else {
         add_heads(run, sublayer);
     }

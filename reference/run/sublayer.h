@@ -16,10 +16,9 @@ void run_sublayer(RefRun *run, const Sublayer *sublayer);
 /* The record of its norm. */
 const NormRecord *run_norm_record(const RefRun *run);
 
-/* Reads x, which may be the stream, and writes the stream; delta, of its shape, and work, [rows,
- * direct_columns] each, are scratch.  An activation reads the stream. */
-void direct_operate(Evaluator *ev, const Direct *direct, const ApMat *x, ApMat *stream,
-                    ApMat *delta, RecordPart *work);
+/* Reads run->input, which may be the stream, and writes the stream; an activation reads it too.
+ * Scratch: run's delta, and a part of its record of direct_columns. */
+void direct_operate(RefRun *run, const Direct *direct);
 size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits);
 
 /* run->scratch.delta, and e's, += the sum of the bundle's heads. */

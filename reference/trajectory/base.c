@@ -75,10 +75,13 @@ static void clear_layers(RefBase *base)
     }
 }
 
-/* Some layers' streams and radii. */
-static void visit_layers(RefArchive *archive, Making *making, size_t layers, ApMat *stream,
-                         ApMat *radius)
+/* The layers' streams and radii, of r(T), or of r(T_infinity). */
+static void visit_layers(RefArchive *archive, Making *making, bool limit)
 {
+    const RefBase *base = making->base;
+    ApMat *stream = limit ? base->limit : base->original;
+    ApMat *radius = limit ? base->limit_radius : base->radius;
+    size_t layers = limit ? making->limited : making->done;
     size_t n = making->pair->original.layout.n;
     bool loading = archive->file == NULL;
     for (size_t l = 0; making->ok && !archive->failed && l < layers; l++) {
@@ -110,31 +113,34 @@ static void making_visit(RefArchive *archive, void *state)
     }
     archive_mat(archive, &base->score_max);
     archive_mat(archive, &base->score_off);
-    visit_layers(archive, making, making->done, base->original, base->radius);
+    visit_layers(archive, making, false);
     if (base->limit != NULL) {
-        visit_layers(archive, making, making->limited, base->limit, base->limit_radius);
+        visit_layers(archive, making, true);
     }
 }
 
 /* The next layer of r(T), or of r(T_infinity), l + 1, into its streams and radii. */
-static bool make_layer(Making *making, RefRun *run, ApMat *stream, ApMat *radius, size_t l)
+static bool make_layer(Making *making, bool limit, size_t l)
 {
+    RefBase *base = making->base;
+    RefRun *run = limit ? making->limit : making->original;
     Columns columns = making->pair->compared[l];
     if (!model_enter(run->model, l)) {
         return false;
     }
     ref_run_layer(run);
     model_leave(run->model, l);
-    making->base->astray = making->base->astray || run->astray;
-    return store(&stream[l], run, columns, making->base->bits) && !ref_run_failed(run) &&
-           store_radii(&radius[l], run, columns);
+    base->astray = base->astray || run->astray;
+    return store(limit ? &base->limit[l] : &base->original[l], run, columns, base->bits) &&
+           !ref_run_failed(run) &&
+           store_radii(limit ? &base->limit_radius[l] : &base->radius[l], run, columns);
 }
 
 static bool make_original(Making *making)
 {
     RefBase *base = making->base;
     size_t l = making->done++;
-    bool ok = make_layer(making, making->original, base->original, base->radius, l);
+    bool ok = make_layer(making, false, l);
     mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(making->original), MPFR_RNDN);
     ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
     return ok;
@@ -154,8 +160,7 @@ static bool make_next(Making *making, const RefBaseOptions *with)
     if (making->limit == NULL || making->limited == base->depth || lost) {
         return false;
     }
-    size_t l = making->limited++;
-    making->ok = make_layer(making, making->limit, base->limit, base->limit_radius, l);
+    making->ok = make_layer(making, true, making->limited++);
     return true;
 }
 

@@ -162,17 +162,14 @@ static void find_live(Trace *trace, Head *head)
 {
     const Value *value = head->value;
     const double *v = value->v.data, *o = value->o.data;
-    bool factored = value->kind == VALUE_FACTORED && value->scale != 0;
     v = v != NULL ? v + head->h * value->v.head_stride : NULL;
     head->biased =
         head->h == 0 && value->bias != NULL && trace_any(value->bias, value->write.count, 1);
     for (size_t r = 0; r < head->read.count; r++) {
         const double *row = v != NULL ? v + r * value->v.ld : NULL;
-        trace->live[r] = value->kind == VALUE_UNIT       ? value->unit != 0 && value->scale != 0
-                         : value->kind != VALUE_FACTORED ? dense_row_lives(value, row, r)
-                                                         : value->diagonal != 0;
+        trace->live[r] = value->unit != 0 || (value->d_head == 0 && dense_row_lives(value, row, r));
     }
-    for (size_t k = 0; factored && k < value->d_head; k++) {
+    for (size_t k = 0; k < value->d_head; k++) {
         if (!trace_any(o + head->h * value->o.head_stride + k * value->o.ld, value->write.count,
                        1)) {
             continue;
@@ -225,7 +222,7 @@ static int flags_kept(const Trace *trace, const Head *head, size_t row)
 {
     const Layout *layout = &trace->model->layout;
     const Score *score = head->score;
-    bool zeros = true, same = true, keys_same = true;
+    bool zeros = true, same = true, keys_same = true, by_key = score_by_key(score);
     size_t seen = 0;
     int common = 0;
     for (size_t j = 0; j < trace->rows && (zeros || same); j++) {
@@ -236,10 +233,10 @@ static int flags_kept(const Trace *trace, const Head *head, size_t row)
         common = seen++ == 0 ? coefficient : common;
         zeros = zeros && trace->zero[j];
         same = same && (coefficient == common) && row_has(trace, head, j, PROVEN_SAME);
-        keys_same = keys_same && (score->kind != SCORE_BILINEAR || scores_same(trace, score, j));
+        keys_same = keys_same && (!by_key || scores_same(trace, score, j));
     }
-    bool scores =
-        seen < 2 || score->kind == SCORE_NONE || (keys_same && scores_same(trace, score, row));
+    bool scores = seen < 2 || !(by_key || score_by_gate(score)) ||
+                  (keys_same && scores_same(trace, score, row));
     return zeros ? PROVEN_ALL : same && scores ? PROVEN_SAME : 0;
 }
 
@@ -247,9 +244,9 @@ static void trace_head(Trace *trace, const Bundle *bundle, size_t h)
 {
     const Value *value = &bundle->value;
     bool more = value->diagonal != 0 || (h == 0 && value->bias != NULL);
-    bool unit = value->kind == VALUE_UNIT && !more; /* one column of its own */
+    bool unit = value->unit != 0 && !more; /* one column of its own */
     Head head = {&bundle->score, value, h, value->read, value->write, false};
-    if (value->kind == VALUE_NONE && value->diagonal == 0) {
+    if (value_width(value) == 0 && value->diagonal == 0) {
         head.read.count = 0;
     } else if (unit) {
         head.read = (Columns){value->read.first + h, 1};

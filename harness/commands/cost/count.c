@@ -70,11 +70,10 @@ static size_t position_rank(const Layout *layout, const PositionScores *p)
 static size_t score_rank(const Layout *layout, const Score *score)
 {
     size_t position = position_rank(layout, &score->position);
-    switch (score->kind) {
-    case SCORE_GATE: return least(position + 1, layout_rows(layout));
-    case SCORE_BILINEAR: return least(score_query_width(score), score->read.count) + position;
-    default: return position;
+    if (score_by_key(score)) {
+        return least(score_query_width(score), score->read.count) + position;
     }
+    return score_by_gate(score) ? least(position + 1, layout_rows(layout)) : position;
 }
 
 /* A bias is one more row of V.  A diagonal makes V regular on the columns read. */
@@ -101,7 +100,7 @@ static void count_ranks(SublayerCost *sublayer, const Layout *layout, const Bund
     sublayer->heads += (bundle->heads - 1) * split(plain, limit) + split(first, limit);
     sublayer->score_rank = score > sublayer->score_rank ? score : sublayer->score_rank;
     sublayer->value_rank = first > sublayer->value_rank ? first : sublayer->value_rank;
-    sublayer->external = sublayer->external || bundle->score.kind == SCORE_BILINEAR;
+    sublayer->external = sublayer->external || score_by_key(&bundle->score);
 }
 
 /* X Q, that times X^T, the pattern times X, that times V. */
@@ -118,8 +117,7 @@ static void count_dense(const Counter *counter, const Bundle *bundle)
 /* True when what a head passes on is its gate: one product serves both. */
 static bool gate_is_value(const Bundle *bundle)
 {
-    return bundle->score.kind == SCORE_GATE && bundle->score.gate.data != NULL &&
-           bundle->value.kind == VALUE_FACTORED && bundle->value.d_head == 1;
+    return bundle->score.gate.data != NULL && bundle->value.d_head == 1;
 }
 
 /* The scores' products; *pairs: what a pattern costs a column of values (all keys, or three: the
@@ -131,11 +129,11 @@ static void count_scores(const Counter *counter, const Bundle *bundle, size_t fo
     size_t read = score->read.count, query = score_query_width(score);
     mpz_t *sum = &counter->cost->multiply_adds[form];
     *keys = 3;
-    if (score->kind == SCORE_BILINEAR) {
+    if (score_by_key(score)) {
         *keys = rows;
         add(*sum, times, heads, rows, read, score->d_head > 0 ? 2 * query : query);
         add(*sum, times, heads, rows, rows, query);
-    } else if (score->kind == SCORE_GATE && score->gate.data != NULL) {
+    } else if (score->gate.data != NULL) {
         add(*sum, times, heads, rows, read, 1);
     }
     add(counter->cost->exponentials[form], times, heads, rows, *keys, 1);
@@ -176,7 +174,7 @@ static void count_attention_parameters(const Counter *counter, const Bundle *bun
     mpz_t *sum = &counter->cost->attention;
     add(*sum, times, heads, read, q > 0 ? 2 * q : read, 1);
     add(*sum, times, heads, given(score->q_bias) + given(score->k_bias), q, 1);
-    if (value->kind == VALUE_FACTORED) {
+    if (v > 0) {
         add(*sum, times, heads, v, value->read.count + value->write.count, 1);
         add(*sum, times, heads, given(value->inner_bias), v, 1);
     } else {
