@@ -322,6 +322,13 @@ const Model *case_converted(const Pair *pair, Penalty penalty)
     return penalty == PENALTY_NEGATIVE ? &pair->negative : &pair->converted;
 }
 
+Start case_start(const Pair *pair, Penalty penalty, double omega)
+{
+    Start start = pair_start(pair, omega);
+    start.model = case_converted(pair, penalty);
+    return start;
+}
+
 CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)
 {
     return build_checked(pair, reason, spec, false);

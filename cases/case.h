@@ -142,6 +142,7 @@ CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
 /* T' with these coefficients; of a case that loses entries of Omega there are positive ones
  * alone. */
 const Model *case_converted(const Pair *pair, Penalty penalty);
+Start case_start(const Pair *pair, Penalty penalty, double omega);
 
 /* The models of *from, which has to live longer, at another input: spec is that of *from but for
  * given->x and given->x_hidden.  CASE_OK or CASE_NO_MEMORY; free with case_clear. */

@@ -63,6 +63,11 @@ size_t layout_token_columns(const Layout *layout)
     return layout->bias_row == BIAS_ROW_MASKED ? 1 : layout->n;
 }
 
+Start pair_start(const Pair *pair, double omega)
+{
+    return (Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega};
+}
+
 size_t layout_token_column(const Layout *layout, size_t i)
 {
     return layout_content(layout) +

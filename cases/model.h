@@ -246,6 +246,18 @@ typedef struct {
     size_t bytes;         /* of memory */
 } Pair;
 
+/* A model, and what an evaluation of it starts from: x [n, d + hidden], bias_row_content [d +
+ * hidden] or NULL for zeros, and the double that every arithmetic uses; a model without a bias row
+ * ignores omega. */
+typedef struct {
+    const Model *model;
+    const double *x, *bias_row_content;
+    double omega;
+} Start;
+
+/* Of a pair's T'. */
+Start pair_start(const Pair *pair, double omega);
+
 /* The first sublayer of layer l, from 0; the last is before layer_end[l]. */
 size_t model_first(const Model *model, size_t l);
 

@@ -322,9 +322,10 @@ static CaseStatus take_sublayers(PlainModel *plain, Faults *faults, PlainHeads h
     return CASE_OK;
 }
 /* The rest of *plain, whose sizes and memory are there. */
-static bool build_streams(PlainModel *plain, const Model *model, const double *x,
-                          const double *bias_row_content)
+static bool build_streams(PlainModel *plain, const Start *start)
 {
+    const Model *model = start->model;
+    const double *x = start->x, *bias_row_content = start->bias_row_content;
     size_t *layer_end = arena_take(plain->memory, model->depth, sizeof *layer_end);
     double *stream = arena_take(plain->memory, plain->rows, plain->width * sizeof *stream);
     if (layer_end == NULL || stream == NULL) {
@@ -416,9 +417,10 @@ static CaseStatus build_sublayers(PlainModel *plain, const char **reason, PlainH
     return status != CASE_OK || later ? status : fill_all(plain);
 }
 
-CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *model, double omega,
-                       PlainHeads heads, const double *x, const double *bias_row_content)
+CaseStatus plain_build(PlainModel *plain, const char **reason, const Start *start, PlainHeads heads)
 {
+    const Model *model = start->model;
+    double omega = start->omega;
     memset(plain, 0, sizeof *plain);
     *reason = plain_fault(model, omega);
     if (*reason != NULL) {
@@ -438,7 +440,7 @@ CaseStatus plain_build(PlainModel *plain, const char **reason, const Model *mode
     plain->depth = plain->layer = model->depth;
     plain->from = model;
     CaseStatus status = CASE_NO_MEMORY;
-    if (build_streams(plain, model, x, bias_row_content)) {
+    if (build_streams(plain, start)) {
         status = build_sublayers(plain, reason, heads);
     }
     if (status == CASE_OK) {

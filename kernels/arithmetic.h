@@ -40,11 +40,10 @@ static inline const FormatInfo *arithmetic_format(const ArithmeticInfo *info)
 }
 
 /* Evaluates the model with kernel_open_in's arguments. */
-static inline Kernel *arithmetic_open(const ArithmeticInfo *info, const Model *model,
-                                      const double *x, const double *bias_row_content, double omega,
+static inline Kernel *arithmetic_open(const ArithmeticInfo *info, const Start *start,
                                       KernelForm form, size_t threads)
 {
-    return info->functions->open(&info->formats, model, x, bias_row_content, omega, form, threads);
+    return info->functions->open(&info->formats, start, form, threads);
 }
 
 /* ARITHMETIC_NONE < arithmetic < ARITHMETIC_COUNT. */

@@ -206,10 +206,9 @@ static bool kernel_fill(Kernel *kernel, size_t threads)
     return kernel->view != NULL && kernel->weights != NULL;
 }
 
-Kernel *kernel_open_in(const Formats *formats, const Model *model, const double *x,
-                       const double *bias_row_content, double omega, KernelForm form,
-                       size_t threads)
+Kernel *kernel_open_in(const Formats *formats, const Start *start, KernelForm form, size_t threads)
 {
+    const Model *model = start->model;
     KERNEL_CHECK(model_fault(model) == NULL);
     KERNEL_CHECK(form == KERNEL_DENSE || form == KERNEL_STRUCTURED);
     KERNEL_CHECK(threads >= 1 && threads <= INT_MAX);
@@ -221,7 +220,7 @@ Kernel *kernel_open_in(const Formats *formats, const Model *model, const double 
     *kernel = (Kernel){.model = model,
                        .formats = formats,
                        .form = form,
-                       .omega = omega,
+                       .omega = start->omega,
                        .rows = layout_rows(layout),
                        .ld = form == KERNEL_DENSE ? layout_width(layout) : layout_content(layout),
                        .threads = threads};
@@ -229,14 +228,13 @@ Kernel *kernel_open_in(const Formats *formats, const Model *model, const double 
         kernel_clear(kernel);
         return NULL;
     }
-    stream_start(kernel, x, bias_row_content);
+    stream_start(kernel, start->x, start->bias_row_content);
     return kernel;
 }
 
-Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, KernelForm form, size_t threads)
+Kernel *kernel_open(const Start *start, KernelForm form, size_t threads)
 {
-    return kernel_open_in(&formats_of_scalar, model, x, bias_row_content, omega, form, threads);
+    return kernel_open_in(&formats_of_scalar, start, form, threads);
 }
 
 void kernel_clear(Kernel *kernel)

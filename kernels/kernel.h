@@ -40,19 +40,16 @@ typedef struct {
     size_t ld;
 } KernelStream;
 
-/* Starts an evaluation.  x [n, d + hidden]; bias_row_content [d + hidden] or NULL for zeros; omega
- * is the double every arithmetic uses (ignored by a model without a bias row).
+/* Starts an evaluation.
  * On up to `threads` threads (at least 1), with the same result: work is cut into blocks of a size
  * that depends on shapes alone.  Inside a parallel region OpenMP has one thread for it unless
  * max-active-levels says otherwise.
  * model and x must outlive the kernel.  NULL when memory is short. */
-Kernel *kernel_open_in(const Formats *formats, const Model *model, const double *x,
-                       const double *bias_row_content, double omega, KernelForm form,
-                       size_t threads) __attribute__((warn_unused_result));
+Kernel *kernel_open_in(const Formats *formats, const Start *start, KernelForm form, size_t threads)
+    __attribute__((warn_unused_result));
 
 /* The same without a rounding beside those of double itself. */
-Kernel *kernel_open(const Model *model, const double *x, const double *bias_row_content,
-                    double omega, KernelForm form, size_t threads)
+Kernel *kernel_open(const Start *start, KernelForm form, size_t threads)
     __attribute__((warn_unused_result));
 
 /* Evaluates the next layer; the view is valid until the next call.  Calling it more than
@@ -79,8 +76,7 @@ void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head)
 
 /* The functions above, by the type they compute with. */
 typedef struct {
-    Kernel *(*open)(const Formats *formats, const Model *model, const double *x,
-                    const double *bias_row_content, double omega, KernelForm form, size_t threads);
+    Kernel *(*open)(const Formats *formats, const Start *start, KernelForm form, size_t threads);
     KernelStream (*layer)(Kernel *kernel);
     double *(*state)(Kernel *kernel, size_t *count);
     void (*go_on)(Kernel *kernel, size_t layers);

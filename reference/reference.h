@@ -144,17 +144,14 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
 /* What a run of ref_difference_open takes beyond that. */
 double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits);
 
-/* One evaluation of one model, layer by layer.  omega: the double; INFINITY gives the limit
- * model.  A model without a bias row ignores it. */
-RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row_content,
-                     double omega, mpfr_prec_t bits, RefForm form)
+/* One evaluation of one model, layer by layer.  omega INFINITY gives the limit model. */
+RefRun *ref_run_open(const Start *start, mpfr_prec_t bits, RefForm form)
     __attribute__((warn_unused_result));
 
 /* The same of a model of heads alone, in the structured form, as r(T_infinity) and the difference
  * e = r(T') - r(T_infinity) itself, which no Omega cancels: bits are relative to e's size.
  * r(T_infinity) is the base's where that holds a tape of just so many bits; base may be NULL. */
-RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
-                            double omega, mpfr_prec_t bits, const RefBase *base)
+RefRun *ref_difference_open(const Start *start, mpfr_prec_t bits, const RefBase *base)
     __attribute__((warn_unused_result));
 
 /* Entry (row, column) of e. */

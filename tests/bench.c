@@ -60,8 +60,9 @@ static double time_kernel(const Layer *layer, int which)
 {
     const Model *model = &layer->pair->converted;
     double start = bench_cpu_seconds();
-    Kernel *kernel = kernel_open(model, layer->pair->converted_x, NULL, evaluations[which].omega,
-                                 (KernelForm)evaluations[which].form, 1);
+    Kernel *kernel =
+        kernel_open(&(Start){model, layer->pair->converted_x, NULL, evaluations[which].omega},
+                    (KernelForm)evaluations[which].form, 1);
     if (kernel == NULL) {
         bench_fail("memory is short");
     }
@@ -82,10 +83,10 @@ static double time_layer(const void *context, int which)
     switch (evaluations[which].kind) {
     case KERNEL: return time_kernel(layer, which);
     case REFERENCE:
-        run = ref_run_open(model, x, NULL, omega, BITS, (RefForm)evaluations[which].form);
+        run = ref_run_open(&(Start){model, x, NULL, omega}, BITS, (RefForm)evaluations[which].form);
         break;
-    case DIFFERENCE: run = ref_difference_open(model, x, NULL, omega, BITS, NULL); break;
-    default: run = ref_difference_open(model, x, NULL, omega, BITS, layer->base); break;
+    case DIFFERENCE: run = ref_difference_open(&(Start){model, x, NULL, omega}, BITS, NULL); break;
+    default: run = ref_difference_open(&(Start){model, x, NULL, omega}, BITS, layer->base); break;
     }
     if (run == NULL) {
         bench_fail("memory is short");

@@ -28,8 +28,8 @@ static double time_arithmetic(const void *context, int which)
     const Pair *pair = context;
     const ArithmeticInfo *machine = arithmetic_info(measured[which].arithmetic);
     double start = bench_cpu_seconds();
-    Kernel *kernel = arithmetic_open(machine, &pair->converted, pair->converted_x, NULL, OMEGA,
-                                     KERNEL_STRUCTURED, 1);
+    Kernel *kernel = arithmetic_open(
+        machine, &(Start){&pair->converted, pair->converted_x, NULL, OMEGA}, KERNEL_STRUCTURED, 1);
     if (kernel == NULL) {
         bench_fail("memory is short");
     }

@@ -93,8 +93,9 @@ static double time_evaluation(const void *context, int kind)
     const Model *model = &e->pair->converted;
     const double *x = e->pair->converted_x;
     double start = bench_cpu_seconds(), omega = e->size->omega;
-    RefRun *run = kind == PLAIN ? ref_run_open(model, x, NULL, omega, e->size->bits, REF_STRUCTURED)
-                                : ref_difference_open(model, x, NULL, omega, e->size->bits, NULL);
+    RefRun *run = kind == PLAIN
+                      ? ref_run_open(&(Start){model, x, NULL, omega}, e->size->bits, REF_STRUCTURED)
+                      : ref_difference_open(&(Start){model, x, NULL, omega}, e->size->bits, NULL);
     if (run == NULL) {
         bench_fail("memory is short");
     }

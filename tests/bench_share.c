@@ -26,7 +26,7 @@ static int compare_shares(const void *a, const void *b)
 
 static Kernel *open_kernel(const Model *model, const double *x, KernelForm form, size_t threads)
 {
-    Kernel *kernel = kernel_open(model, x, NULL, OMEGA, form, threads);
+    Kernel *kernel = kernel_open(&(Start){model, x, NULL, OMEGA}, form, threads);
     if (kernel == NULL) {
         bench_fail("memory is short");
     }

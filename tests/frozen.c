@@ -91,7 +91,7 @@ Frozen frozen_make(const Model *model, const double *x, double omega)
     }
     steps.layer_end = ends;
     steps.depth = steps.sublayer_count;
-    Kernel *kernel = kernel_open(&steps, x, NULL, omega, KERNEL_STRUCTURED, 1);
+    Kernel *kernel = kernel_open(&(Start){&steps, x, NULL, omega}, KERNEL_STRUCTURED, 1);
     assert_non_null(kernel);
     frozen.start = rat_zero(rows, content);
     rat_put(frozen.start, layout_token_row(layout, 0), 0, rat_of(x, layout->n, content, content));

@@ -47,10 +47,10 @@ static double sup_error(const CaseSpec *spec, double range)
     grid(x, range);
     with_x.given = &given;
     Pair pair = pair_make(&with_x);
-    RefRun *original =
-        ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, BITS, REF_STRUCTURED);
-    RefRun *limit =
-        ref_run_open(&pair.converted, pair.converted_x, NULL, INFINITY, BITS, REF_STRUCTURED);
+    RefRun *original = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, BITS,
+                                    REF_STRUCTURED);
+    RefRun *limit = ref_run_open(&(Start){&pair.converted, pair.converted_x, NULL, INFINITY}, BITS,
+                                 REF_STRUCTURED);
     assert_true(original != NULL && limit != NULL);
     ref_run_layer(original);
     ref_run_layer(limit);
@@ -104,8 +104,8 @@ static void gelu_is_x_phi(void **state)
     spec.n = 2;
     spec.given = &given;
     Pair pair = pair_make(&spec);
-    RefRun *run =
-        ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, BITS, REF_STRUCTURED);
+    RefRun *run = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, BITS,
+                               REF_STRUCTURED);
     assert_non_null(run);
     ref_run_layer(run);
     mpfr_t expected;
@@ -132,10 +132,10 @@ static void machines_agree(void **state)
         CaseSpec spec = spec_of((Activation)activation, 1, GELU_TWO);
         spec.given = &given;
         Pair pair = pair_make(&spec);
-        RefRun *run =
-            ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, BITS, REF_STRUCTURED);
+        RefRun *run = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, BITS,
+                                   REF_STRUCTURED);
         Kernel *kernel =
-            kernel_open(&pair.original, pair.original_x, NULL, 0, KERNEL_STRUCTURED, 1);
+            kernel_open(&(Start){&pair.original, pair.original_x, NULL, 0}, KERNEL_STRUCTURED, 1);
         assert_true(run != NULL && kernel != NULL);
         ref_run_layer(run);
         KernelStream stream = kernel_layer(kernel);

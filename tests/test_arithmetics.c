@@ -86,7 +86,8 @@ static bool gives_half(Arithmetic arithmetic, KernelForm form, double omega)
     const ArithmeticInfo *machine = arithmetic_info(arithmetic);
     CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = SWAMPED, .d = 1, .depth = 1};
     Pair pair = pair_make(&spec);
-    Kernel *kernel = arithmetic_open(machine, &pair.converted, swamped, NULL, omega, form, 1);
+    Kernel *kernel =
+        arithmetic_open(machine, &(Start){&pair.converted, swamped, NULL, omega}, form, 1);
     bool half = true;
     assert_non_null(kernel);
     KernelStream stream = machine->functions->layer(kernel);
@@ -122,7 +123,8 @@ static double one_entry(const Model *model, const double *x, const double *conte
                         size_t i)
 {
     const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_BF16);
-    Kernel *kernel = arithmetic_open(machine, model, x, content, omega, KERNEL_STRUCTURED, 1);
+    Kernel *kernel =
+        arithmetic_open(machine, &(Start){model, x, content, omega}, KERNEL_STRUCTURED, 1);
     assert_non_null(kernel);
     KernelStream stream = machine->functions->layer(kernel);
     double entry = stream.data[i * stream.ld];
@@ -258,8 +260,8 @@ static void intervals_are_the_predicted_ones(void **state)
 static double *stream_of(const Pair *pair, Arithmetic arithmetic, KernelForm form, size_t threads)
 {
     const ArithmeticInfo *machine = arithmetic_info(arithmetic);
-    Kernel *kernel =
-        arithmetic_open(machine, &pair->converted, pair->converted_x, NULL, 12, form, threads);
+    Kernel *kernel = arithmetic_open(
+        machine, &(Start){&pair->converted, pair->converted_x, NULL, 12}, form, threads);
     assert_non_null(kernel);
     size_t count;
     (void)machine->functions->layer(kernel);
@@ -313,8 +315,9 @@ static void a_state_goes_on(void **state)
             Kernel *kernels[2];
             size_t count;
             for (int k = 0; k < 2; k++) {
-                kernels[k] = arithmetic_open(machine, &pair.converted, pair.converted_x, NULL, 9,
-                                             (KernelForm)form, 1);
+                kernels[k] =
+                    arithmetic_open(machine, &(Start){&pair.converted, pair.converted_x, NULL, 9},
+                                    (KernelForm)form, 1);
                 assert_non_null(kernels[k]);
             }
             (void)machine->functions->layer(kernels[0]);

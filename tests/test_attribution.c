@@ -99,13 +99,11 @@ static void make(Made *m, const CaseSpec *spec, double omega, mpfr_prec_t bits)
     const RefUnembedding u = {w_u, b_u, D, CLASSES, {.kind = NORMALIZATION_NONE}, false};
     const char *reason;
     assert_int_equal(case_build(&m->pair, &reason, spec), CASE_OK);
-    assert_int_equal(plain_build(&m->plain, &reason, &m->pair.converted, omega, false,
-                                 m->pair.converted_x, m->pair.bias_row_content),
-                     CASE_OK);
+    const Start start = pair_start(&m->pair, omega);
+    assert_int_equal(plain_build(&m->plain, &reason, &start, false), CASE_OK);
     m->paths = ref_paths_make(&m->pair.converted, &u);
     assert_non_null(m->paths);
-    m->writes =
-        ref_writes_make(m->paths, m->pair.converted_x, m->pair.bias_row_content, omega, bits);
+    m->writes = ref_writes_make(m->paths, &start, bits);
     m->readout = ref_readout_make(m->paths, every, CLASSES, bits);
     assert_true(m->writes != NULL && m->readout != NULL);
 }

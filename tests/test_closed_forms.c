@@ -185,8 +185,8 @@ static void check_difference(Tally *tally, const CaseSpec *spec, const Pair *pai
     static Real closed[MAX_ENTRIES], measured[MAX_ENTRIES];
     const Layout *layout = &pair->converted.layout;
     size_t width = layout_content(layout);
-    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                      omega, 256, NULL);
+    RefRun *run = ref_difference_open(
+        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega}, 256, NULL);
     assert_non_null(run);
     ref_run_layer(run);
     closed_construction(closed, spec, pair, omega);

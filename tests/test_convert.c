@@ -77,9 +77,10 @@ static Pair pair_of(const ModelSource *source, Construction construction)
  * plan's margin and growth: 32). */
 static void expect_same_reference(const Pair *model, const Pair *back, RefForm form)
 {
-    RefRun *a =
-        ref_run_open(&model->converted, model->converted_x, NULL, OMEGA, BITS, REF_STRUCTURED);
-    RefRun *b = ref_run_open(&back->original, back->original_x, NULL, INFINITY, BITS, form);
+    RefRun *a = ref_run_open(&(Start){&model->converted, model->converted_x, NULL, OMEGA}, BITS,
+                             REF_STRUCTURED);
+    RefRun *b =
+        ref_run_open(&(Start){&back->original, back->original_x, NULL, INFINITY}, BITS, form);
     mpfr_t d;
     double worst = 0;
     assert_true(a != NULL && b != NULL);
@@ -119,8 +120,10 @@ static KernelStream last_layer(Kernel *kernel, size_t depth)
 /* The same in double, dense against dense: a user's loader and a user's program. */
 static void expect_same_machine(const Pair *model, const Pair *back)
 {
-    Kernel *a = kernel_open(&model->converted, model->converted_x, NULL, OMEGA, KERNEL_DENSE, 1);
-    Kernel *b = kernel_open(&back->original, back->original_x, NULL, OMEGA, KERNEL_DENSE, 1);
+    Kernel *a =
+        kernel_open(&(Start){&model->converted, model->converted_x, NULL, OMEGA}, KERNEL_DENSE, 1);
+    Kernel *b =
+        kernel_open(&(Start){&back->original, back->original_x, NULL, OMEGA}, KERNEL_DENSE, 1);
     KernelStream x = last_layer(a, model->converted.depth), y = last_layer(b, back->original.depth);
     for (size_t i = 0; i < N; i++) {
         size_t row = layout_token_row(&model->converted.layout, i);
@@ -180,8 +183,9 @@ static void a_converted_file_is_the_model(void **state)
 /* Largest difference of a file's content, dense in double, from the model that it was made of. */
 static double distance_of_file(const Pair *model, const Pair *back)
 {
-    Kernel *a = kernel_open(&model->original, model->original_x, NULL, 0, KERNEL_STRUCTURED, 1);
-    Kernel *b = kernel_open(&back->original, back->original_x, NULL, 0, KERNEL_DENSE, 1);
+    Kernel *a =
+        kernel_open(&(Start){&model->original, model->original_x, NULL, 0}, KERNEL_STRUCTURED, 1);
+    Kernel *b = kernel_open(&(Start){&back->original, back->original_x, NULL, 0}, KERNEL_DENSE, 1);
     KernelStream x = last_layer(a, model->original.depth), y = last_layer(b, back->original.depth);
     double largest = 0;
     for (size_t e = 0; e < (size_t)N * D; e++) {

@@ -218,7 +218,8 @@ static void check_ranks(const CaseSpec *spec)
     const char *reason;
     assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
     assert_int_equal(
-        plain_build(&plain, &reason, &pair.converted, 3, false, pair.converted_x, NULL), CASE_OK);
+        plain_build(&plain, &reason, &(Start){&pair.converted, pair.converted_x, NULL, 3}, false),
+        CASE_OK);
     assert_null(plain.inexact);
     model_cost_init(&cost);
     model_cost_count(&cost, &pair.converted, 1, 0);

@@ -72,8 +72,8 @@ static void dropped_open(Dropped *dropped, Construction construction, size_t hea
 static unsigned machine_rows(const Dropped *dropped, KernelForm form, double omega)
 {
     const double *x = dropped->pair.converted_x;
-    Kernel *a = kernel_open(&dropped->pair.converted, x, NULL, omega, form, 1);
-    Kernel *b = kernel_open(&dropped->model, x, NULL, omega, form, 1);
+    Kernel *a = kernel_open(&(Start){&dropped->pair.converted, x, NULL, omega}, form, 1);
+    Kernel *b = kernel_open(&(Start){&dropped->model, x, NULL, omega}, form, 1);
     unsigned rows = 0;
     assert_true(a != NULL && b != NULL);
     KernelStream whole = kernel_layer(a), lost = kernel_layer(b);

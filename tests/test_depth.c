@@ -41,8 +41,8 @@ static CaseSpec small(Construction construction)
 
 static RefRun *open_converted(const Pair *pair, double omega, mpfr_prec_t bits, RefForm form)
 {
-    RefRun *run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content, omega,
-                               bits, form);
+    RefRun *run = ref_run_open(
+        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega}, bits, form);
     assert_non_null(run);
     return run;
 }
@@ -421,8 +421,8 @@ static void rms_range(Construction construction, double range[2], double *last)
     CaseSpec spec = deep(construction);
     Pair pair = pair_make(&spec);
     const Layout *layout = &pair.original.layout;
-    RefRun *run =
-        ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, 256, REF_STRUCTURED);
+    RefRun *run = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, 256,
+                               REF_STRUCTURED);
     assert_non_null(run);
     double start = rms(run, layout);
     range[0] = INFINITY;
@@ -478,10 +478,12 @@ static void double_is_as_wrong_as_stated(void **state)
 {
     CaseSpec spec = deep(CONSTRUCTION_TRANSFORMER);
     Pair pair = pair_make(&spec);
-    RefRun *original =
-        ref_run_open(&pair.original, pair.original_x, NULL, INFINITY, 160, REF_STRUCTURED);
-    Kernel *at_1000 = kernel_open(&pair.converted, pair.converted_x, NULL, 1000, KERNEL_DENSE, 1);
-    Kernel *at_30 = kernel_open(&pair.converted, pair.converted_x, NULL, 30, KERNEL_DENSE, 1);
+    RefRun *original = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, 160,
+                                    REF_STRUCTURED);
+    Kernel *at_1000 =
+        kernel_open(&(Start){&pair.converted, pair.converted_x, NULL, 1000}, KERNEL_DENSE, 1);
+    Kernel *at_30 =
+        kernel_open(&(Start){&pair.converted, pair.converted_x, NULL, 30}, KERNEL_DENSE, 1);
     double first = 0, last = 0, last_30 = 0;
     assert_true(original != NULL && at_1000 != NULL && at_30 != NULL);
     for (size_t l = 0; l < spec.depth; l++) {

@@ -201,10 +201,10 @@ static void one_constant_up_to_a_million(void **state)
             spec.mask = (Mask)mask;
             spec.bias = BIAS_RANDOM;
             Pair pair = pair_make(&spec);
-            RefRun *near =
-                ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e3, 256, NULL);
-            RefRun *far =
-                ref_difference_open(&pair.converted, pair.converted_x, NULL, 1e6, 256, NULL);
+            RefRun *near = ref_difference_open(
+                &(Start){&pair.converted, pair.converted_x, NULL, 1e3}, 256, NULL);
+            RefRun *far = ref_difference_open(
+                &(Start){&pair.converted, pair.converted_x, NULL, 1e6}, 256, NULL);
             assert_true(near != NULL && far != NULL);
             for (size_t l = 0; l < spec.depth; l++) {
                 Real largest = real_of(0), error = real_of(0);
@@ -238,7 +238,7 @@ static void silu_at_a_million(void **state)
     spec.n = 2;
     spec.d = 1;
     Pair pair = pair_make(&spec);
-    RefRun *run = ref_difference_open(&pair.converted, x, NULL, 1e6, 256, NULL);
+    RefRun *run = ref_difference_open(&(Start){&pair.converted, x, NULL, 1e6}, 256, NULL);
     assert_non_null(run);
     ref_run_layer(run);
     Real sigma = real_sigma(real_of(1));

@@ -292,7 +292,7 @@ static void machines_have_no_ends(void **state)
     for (size_t f = 0; f < FORMS; f++) {
         CaseSpec spec = ends_spec(&given, forms[f]);
         Pair pair = pair_make(&spec);
-        Kernel *kernel = kernel_open(&pair.original, ends, NULL, 0, KERNEL_STRUCTURED, 1);
+        Kernel *kernel = kernel_open(&(Start){&pair.original, ends, NULL, 0}, KERNEL_STRUCTURED, 1);
         assert_non_null(kernel);
         KernelStream stream = kernel_layer(kernel);
         for (size_t i = 0; i < ENDS; i++) {
@@ -306,7 +306,8 @@ static void machines_have_no_ends(void **state)
             spec.n = 1;
             pair = pair_make(&spec);
             for (int form = 0; form < KERNEL_COUNT; form++) {
-                kernel = kernel_open(&pair.converted, &ends[i], NULL, 20, (KernelForm)form, 1);
+                kernel =
+                    kernel_open(&(Start){&pair.converted, &ends[i], NULL, 20}, (KernelForm)form, 1);
                 assert_non_null(kernel);
                 expect_end(ends[i], kernel_layer(kernel).data[0]);
                 kernel_clear(kernel);

@@ -487,8 +487,8 @@ static double above_bounds(void *search)
     const Attack *attack = search;
     const Pair *pair = attack->allowed.pair;
     const Layout *layout = &pair->converted.layout;
-    RefRun *run =
-        ref_difference_open(&pair->converted, attack->allowed.x, NULL, attack->omega, BITS, NULL);
+    RefRun *run = ref_difference_open(
+        &(Start){&pair->converted, attack->allowed.x, NULL, attack->omega}, BITS, NULL);
     assert_non_null(run);
     double worst = -INFINITY;
     for (size_t l = 0; l < pair->converted.depth; l++) {

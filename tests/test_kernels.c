@@ -163,7 +163,7 @@ static void check_layers(Worst *streams, Worst *patterns, const Case *c, RandomM
     const double *tokens = random_numbers(random, layout->n * content);
     const double *bias = random_below(random, 2) ? random_numbers(random, content) : NULL;
     assert_null(model_fault(model));
-    Kernel *kernel = kernel_open(model, tokens, bias, c->omega, c->form, 1);
+    Kernel *kernel = kernel_open(&(Start){model, tokens, bias, c->omega}, c->form, 1);
     assert_non_null(kernel);
     start_stream(&x, layout, tokens, bias);
     for (size_t l = 0; l < model->depth; l++) {
@@ -323,7 +323,7 @@ static void test_saturated_activations(void **state)
         Model model = {{1, COUNT, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
         NaiveMatrix start, expected;
         Case c = {.n = 1, .d = COUNT};
-        Kernel *kernel = kernel_open(&model, x, NULL, 0, KERNEL_DENSE, 1);
+        Kernel *kernel = kernel_open(&(Start){&model, x, NULL, 0}, KERNEL_DENSE, 1);
         assert_non_null(kernel);
         KernelStream stream = kernel_layer(kernel);
         const double *y = stream.data;

@@ -14,8 +14,8 @@
 static void expect_same_tokens(const Model *a, KernelForm a_form, const Model *b, KernelForm b_form,
                                const double *x, double omega)
 {
-    Kernel *one = kernel_open(a, x, NULL, omega, a_form, 1);
-    Kernel *other = kernel_open(b, x, NULL, omega, b_form, 1);
+    Kernel *one = kernel_open(&(Start){a, x, NULL, omega}, a_form, 1);
+    Kernel *other = kernel_open(&(Start){b, x, NULL, omega}, b_form, 1);
     assert_non_null(one);
     assert_non_null(other);
     for (size_t l = 0; l < a->depth; l++) {
@@ -125,7 +125,7 @@ static void test_biased_original_is_the_same_in_both_forms(void **state)
 
 static void run_attention(double *result, const Model *model, const double *x, KernelForm form)
 {
-    Kernel *kernel = kernel_open(model, x, NULL, 7, form, 1);
+    Kernel *kernel = kernel_open(&(Start){model, x, NULL, 7}, form, 1);
     KernelStream stream = {NULL, 0};
     for (size_t l = 0; kernel != NULL && l < model->depth; l++) {
         stream = kernel_layer(kernel);

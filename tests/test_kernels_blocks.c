@@ -276,7 +276,8 @@ static void check_shape(Worst *worst, const Shape *shape)
         add_head(expected, expected + rows * content, &head);
     }
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        Kernel *kernel = kernel_open(&model, tokens, bias_row, head.omega, (KernelForm)form, 1);
+        Kernel *kernel =
+            kernel_open(&(Start){&model, tokens, bias_row, head.omega}, (KernelForm)form, 1);
         assert_non_null(kernel);
         check_entries(worst, shape, (KernelForm)form, &layout, kernel_layer(kernel), x, expected,
                       expected + rows * content);
@@ -366,7 +367,7 @@ static double *trajectory(const Model *model, const double *x, KernelForm form, 
                           size_t *count)
 {
     size_t content = layout_content(&model->layout), rows = layout_rows(&model->layout);
-    Kernel *kernel = kernel_open(model, x, NULL, 30, form, threads);
+    Kernel *kernel = kernel_open(&(Start){model, x, NULL, 30}, form, threads);
     double *all = calloc(model->depth * rows * content, sizeof *all);
     assert_true(kernel != NULL && all != NULL);
     for (size_t l = 0; l < model->depth; l++) {

@@ -17,7 +17,7 @@
 static Kernel *open_kernel(const Model *model, const double *x, const double *bias, double omega,
                            KernelForm form)
 {
-    Kernel *kernel = kernel_open(model, x, bias, omega, form, 1);
+    Kernel *kernel = kernel_open(&(Start){model, x, bias, omega}, form, 1);
     assert_non_null(kernel);
     return kernel;
 }
@@ -239,11 +239,11 @@ static void test_bytes_at_absurd_sizes(void **state)
         Model model = stack_model(&stack, (Layout){3, 1, 0, BIAS_ROW_NONE}, 1);
         stack.bundle[0].heads = SIZE_MAX;
         assert_true(kernel_bytes(&model, (KernelForm)form, 1) == INFINITY);
-        assert_null(kernel_open(&model, &x, NULL, 1, (KernelForm)form, 1));
+        assert_null(kernel_open(&(Start){&model, &x, NULL, 1}, (KernelForm)form, 1));
         stack.bundle[0].heads = 1;
     }
     Model model = stack_model(&stack, (Layout){2000000000, 1, 0, BIAS_ROW_NONE}, 1);
-    assert_null(kernel_open(&model, &x, NULL, 1, KERNEL_DENSE, 1));
+    assert_null(kernel_open(&(Start){&model, &x, NULL, 1}, KERNEL_DENSE, 1));
 }
 
 int main(int argc, char **argv)

@@ -74,8 +74,8 @@ static void the_bias_row_has_no_beta(void **state)
         assert_null(model_fault(&model));
         for (int of = 0; of < KERNEL_COUNT * (ARITHMETIC_COUNT - 1); of++) {
             const ArithmeticInfo *machine = arithmetic_info((Arithmetic)(1 + of / KERNEL_COUNT));
-            Kernel *kernel =
-                arithmetic_open(machine, &model, x, content, 5, (KernelForm)(of % KERNEL_COUNT), 1);
+            Kernel *kernel = arithmetic_open(machine, &(Start){&model, x, content, 5},
+                                             (KernelForm)(of % KERNEL_COUNT), 1);
             assert_non_null(kernel);
             KernelStream stream = machine->functions->layer(kernel);
             for (size_t i = 0; i < 2; i++) {
@@ -106,7 +106,7 @@ static void a_sublayer_reads_the_norm_and_adds_to_x(void **state)
     assert_null(model_fault(&model));
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         const ArithmeticInfo *machine = arithmetic_info(a);
-        Kernel *kernel = arithmetic_open(machine, &model, x, NULL, 5, KERNEL_DENSE, 1);
+        Kernel *kernel = arithmetic_open(machine, &(Start){&model, x, NULL, 5}, KERNEL_DENSE, 1);
         assert_non_null(kernel);
         KernelStream stream = machine->functions->layer(kernel);
         assert_true(stream.data[0] == 1 - 0.625 && stream.data[1] == 3 + 2.75);
@@ -226,8 +226,9 @@ static void norms_are_pytorch_s(void **state)
 
 static Kernel *opened(const Pair *pair, Arithmetic a, int form, size_t threads)
 {
-    Kernel *kernel = arithmetic_open(arithmetic_info(a), &pair->converted, pair->converted_x, NULL,
-                                     12, (KernelForm)form, threads);
+    Kernel *kernel =
+        arithmetic_open(arithmetic_info(a), &(Start){&pair->converted, pair->converted_x, NULL, 12},
+                        (KernelForm)form, threads);
     assert_non_null(kernel);
     return kernel;
 }

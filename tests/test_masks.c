@@ -113,7 +113,7 @@ static double machine_rms(const Pair *pair, bool converted, KernelForm form, dou
     const Model *model = converted ? &pair->converted : &pair->original;
     const double *x = converted ? pair->converted_x : pair->original_x;
     RefRun *exact = run_all(&pair->original, pair->original_x, INFINITY, 256);
-    Kernel *kernel = kernel_open(model, x, NULL, omega, form, 1);
+    Kernel *kernel = kernel_open(&(Start){model, x, NULL, omega}, form, 1);
     double squares = 0;
     assert_non_null(kernel);
     KernelStream stream = kernel_layer(kernel);
@@ -243,8 +243,9 @@ static void patched_heads_need_omega_above_the_scores(void **state)
         Real shun = real_sub(real_mul(real_of(-2), real_of(cases[k].omega)), real_of(cases[k].q));
         double expected = real_double(real_mul(real_of(-v), real_sigma(shun)));
         double error = error_at(&pair, cases[k].omega, 0, 0);
-        Kernel *kernel = kernel_open(&pair.converted, pair.converted_x, NULL, cases[k].omega,
-                                     KERNEL_STRUCTURED, 1);
+        Kernel *kernel =
+            kernel_open(&(Start){&pair.converted, pair.converted_x, NULL, cases[k].omega},
+                        KERNEL_STRUCTURED, 1);
         assert_non_null(kernel);
         double machine = kernel_layer(kernel).data[0] - 3; /* 3: x + x v */
         print_message("score %g, Omega %g: error %.3g, in double %.3g\n", cases[k].q,

@@ -91,7 +91,8 @@ static void write_rows(FILE *file, const char *name, const RefRun *run, Entry *e
 
 static RefRun *difference_layers(const Pair *pair, double omega)
 {
-    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, NULL, omega, BITS, NULL);
+    RefRun *run =
+        ref_difference_open(&(Start){&pair->converted, pair->converted_x, NULL, omega}, BITS, NULL);
     assert_non_null(run);
     for (size_t l = 0; l < pair->converted.depth; l++) {
         ref_run_layer(run);

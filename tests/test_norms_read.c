@@ -211,7 +211,8 @@ static void parts_make(Parts *p, const CaseSpec *spec, double omega)
         run_layers(model, p->pair.converted_x, NULL, omega, 2 * BITS, REF_STRUCTURED, spec->depth);
     p->paths = ref_paths_make(model, &u);
     assert_non_null(p->paths);
-    p->writes = ref_writes_make(p->paths, p->pair.converted_x, NULL, omega, BITS);
+    const Start start = pair_start(&p->pair, omega);
+    p->writes = ref_writes_make(p->paths, &start, BITS);
     p->readout = ref_readout_make(p->paths, every, CLASSES, BITS);
     assert_true(p->writes != NULL && p->readout != NULL);
     for (size_t c = 0; c < D; c++) {

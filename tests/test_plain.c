@@ -49,9 +49,11 @@ static PlainModel make_plain(const Pair *pair, double omega, bool uniform)
 {
     PlainModel plain;
     const char *reason;
-    assert_int_equal(plain_build(&plain, &reason, &pair->converted, omega, uniform,
-                                 pair->converted_x, pair->bias_row_content),
-                     CASE_OK);
+    assert_int_equal(
+        plain_build(&plain, &reason,
+                    &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega},
+                    uniform),
+        CASE_OK);
     assert_null(model_fault(&plain.model));
     assert_true(plain_bytes(&pair->converted, omega, uniform) == (double)plain.bytes);
     return plain;
@@ -85,10 +87,10 @@ static void largest_difference(mpfr_ptr worst, const RefRun *converted, const Re
 static void follow(const Pair *pair, const PlainModel *p, RefForm form,
                    void (*check)(mpfr_srcptr, mpfr_exp_t, double *), double *figure)
 {
-    RefRun *converted =
-        with_radii(ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                p->omega, BITS, REF_STRUCTURED));
-    RefRun *plain = ref_run_open(&p->model, p->x, NULL, p->omega, BITS + 64, form);
+    RefRun *converted = with_radii(ref_run_open(
+        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, p->omega}, BITS,
+        REF_STRUCTURED));
+    RefRun *plain = ref_run_open(&(Start){&p->model, p->x, NULL, p->omega}, BITS + 64, form);
     mpfr_t worst;
     assert_non_null(plain);
     assert_int_equal(p->depth, pair->converted.depth);
@@ -241,9 +243,10 @@ static void irrational_scales_are_said_to_be_rounded(void **state)
  * l layers of scores of which the largest is 2 Omega + S, a stream of entries up to B. */
 static double machine_ratio(const Pair *pair, const PlainModel *p, double score)
 {
-    Kernel *converted = kernel_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                    p->omega, KERNEL_DENSE, 1);
-    Kernel *plain = kernel_open(&p->model, p->x, NULL, p->omega, KERNEL_DENSE, 1);
+    Kernel *converted =
+        kernel_open(&(Start){&pair->converted, pair->converted_x, pair->bias_row_content, p->omega},
+                    KERNEL_DENSE, 1);
+    Kernel *plain = kernel_open(&(Start){&p->model, p->x, NULL, p->omega}, KERNEL_DENSE, 1);
     double ratio = 0;
     assert_true(converted != NULL && plain != NULL);
     for (size_t l = 1; l <= p->depth; l++) {
@@ -266,8 +269,9 @@ static double machine_ratio(const Pair *pair, const PlainModel *p, double score)
 
 static double largest_score(const Pair *pair)
 {
-    RefRun *run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content, 20, 128,
-                               REF_STRUCTURED);
+    RefRun *run =
+        ref_run_open(&(Start){&pair->converted, pair->converted_x, pair->bias_row_content, 20}, 128,
+                     REF_STRUCTURED);
     assert_non_null(run);
     double score = 0;
     for (size_t l = 0; l < pair->converted.depth; l++) {

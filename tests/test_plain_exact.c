@@ -209,7 +209,7 @@ static PlainModel build(const Model *model, double omega, const double *x)
 {
     PlainModel plain;
     const char *reason;
-    assert_int_equal(plain_build(&plain, &reason, model, omega, false, x, NULL), CASE_OK);
+    assert_int_equal(plain_build(&plain, &reason, &(Start){model, x, NULL, omega}, false), CASE_OK);
     assert_true(plain_bytes(model, omega, false) == (double)plain.bytes);
     return plain;
 }
@@ -384,7 +384,8 @@ static void expect_refused(const Model *model, double omega, const char *why)
     PlainModel plain;
     const char *reason;
     const double x = 1;
-    assert_int_equal(plain_build(&plain, &reason, model, omega, false, &x, NULL), CASE_REJECTED);
+    assert_int_equal(plain_build(&plain, &reason, &(Start){model, &x, NULL, omega}, false),
+                     CASE_REJECTED);
     assert_non_null(strstr(reason, why));
     assert_null(plain.memory);
     plain_clear(&plain);

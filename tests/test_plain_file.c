@@ -57,13 +57,15 @@ static void written_open(Written *w, Construction construction, Mask mask, Norms
                      .norm_tokens_only = norms.tokens_only};
     const char *reason;
     assert_int_equal(case_build(&w->pair, &reason, &spec), CASE_OK);
-    assert_int_equal(plain_build(&w->plain, &reason, &w->pair.converted, OMEGA, false,
-                                 w->pair.converted_x, w->pair.bias_row_content),
+    assert_int_equal(plain_build(&w->plain, &reason,
+                                 &(Start){&w->pair.converted, w->pair.converted_x,
+                                          w->pair.bias_row_content, OMEGA},
+                                 false),
                      CASE_OK);
     scratch_make(&w->scratch);
     scratch_path(w->path, &w->scratch, "plain.safetensors");
-    assert_int_equal(plain_file_write(w->path, &w->plain, &w->pair.final_norm, NULL,
-                                      &(ConvertedSaid){.form = "fused"}),
+    assert_int_equal(plain_file_write(w->path, &(Converted){&w->plain, NULL, &w->pair.final_norm,
+                                                            &(ConvertedSaid){.form = "fused"}}),
                      0);
     assert_int_equal(safetensors_open(&w->file, w->path), 0);
 }
@@ -147,12 +149,12 @@ static void metadata_say_how_to_use_it(void **state)
                     "bias row, stay as in X. Column 8 + i of row i is 1, all others from column 8 "
                     "on are 0.");
     assert_null(safetensors_metadata(w.file, "headproof.inexact"));
-    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, NULL,
-                                      &(ConvertedSaid){.form = "three"}),
+    assert_int_equal(plain_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
+                                                           &(ConvertedSaid){.form = "three"}}),
                      0);
     w.plain.inexact = "a reason";
-    assert_int_equal(plain_file_write(w.path, &w.plain, &w.pair.final_norm, NULL,
-                                      &(ConvertedSaid){.form = "three"}),
+    assert_int_equal(plain_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
+                                                           &(ConvertedSaid){.form = "three"}}),
                      0);
     safetensors_close(w.file);
     assert_int_equal(safetensors_open(&w.file, w.path), 0);
@@ -324,8 +326,9 @@ static double difference(const Written *w, bool causal)
     size_t content = layout_content(&w->pair.converted.layout);
     double *x = take(w, "X", 2, tensor->shape);
     KernelStream stream = {0};
-    Kernel *kernel = kernel_open(&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content,
-                                 OMEGA, KERNEL_STRUCTURED, 1);
+    Kernel *kernel = kernel_open(
+        &(Start){&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content, OMEGA},
+        KERNEL_STRUCTURED, 1);
     assert_non_null(kernel);
     for (size_t l = 0; l < w->pair.converted.depth; l++) {
         stream = kernel_layer(kernel);
@@ -365,9 +368,10 @@ static double model_difference(const Written *w, const Norms *norms)
         return 0;
     }
     assert_null(model_fault(model));
-    Kernel *a = kernel_open(model, w->plain.x, NULL, OMEGA, KERNEL_STRUCTURED, 1);
-    Kernel *b = kernel_open(&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content,
-                            OMEGA, KERNEL_STRUCTURED, 1);
+    Kernel *a = kernel_open(&(Start){model, w->plain.x, NULL, OMEGA}, KERNEL_STRUCTURED, 1);
+    Kernel *b = kernel_open(
+        &(Start){&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content, OMEGA},
+        KERNEL_STRUCTURED, 1);
     assert_true(a != NULL && b != NULL);
     for (size_t l = 0; l < model->depth; l++) {
         KernelStream x = kernel_layer(a), y = kernel_layer(b);
@@ -487,12 +491,13 @@ static void faults_are_said(void **state)
     normed.sublayers = norms;
     normed.sublayer_count = 2;
     stderr_hold(&w.scratch);
-    int unlike = plain_file_write(w.path, &normed, &w.pair.final_norm, NULL,
-                                  &(ConvertedSaid){.form = "fused"});
-    int status = plain_file_write(w.path, &plain, &w.pair.final_norm, NULL,
-                                  &(ConvertedSaid){.form = "fused"});
-    int nowhere = plain_file_write("/nonexistent/a.safetensors", &w.plain, &w.pair.final_norm, NULL,
-                                   &(ConvertedSaid){.form = "fused"});
+    int unlike = plain_file_write(
+        w.path, &(Converted){&normed, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
+    int status = plain_file_write(
+        w.path, &(Converted){&plain, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
+    int nowhere = plain_file_write(
+        "/nonexistent/a.safetensors",
+        &(Converted){&w.plain, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
     stderr_take(text, &w.scratch);
     assert_int_equal(status, 2);
     assert_int_equal(nowhere, 2);

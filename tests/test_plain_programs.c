@@ -38,12 +38,13 @@ static void made_open(Made *made, const Scratch *scratch, const char *name, Case
     spec.norm_eps = 0.125;
     made->spec = spec;
     made->pair = pair_make(&spec);
-    assert_int_equal(plain_build(&plain, &reason, &made->pair.converted, OMEGA, true,
-                                 made->pair.converted_x, NULL),
-                     CASE_OK);
+    assert_int_equal(
+        plain_build(&plain, &reason,
+                    &(Start){&made->pair.converted, made->pair.converted_x, NULL, OMEGA}, true),
+        CASE_OK);
     scratch_path(made->path, scratch, name);
-    assert_int_equal(plain_file_write(made->path, &plain, &made->pair.final_norm, NULL,
-                                      &(ConvertedSaid){.form = "fused"}),
+    assert_int_equal(plain_file_write(made->path, &(Converted){&plain, NULL, &made->pair.final_norm,
+                                                               &(ConvertedSaid){.form = "fused"}}),
                      0);
     plain_clear(&plain);
 }
@@ -107,8 +108,8 @@ static double difference(const Pair *pair, char **printed)
 {
     double worst = 0;
     KernelStream stream = {0};
-    Kernel *kernel =
-        kernel_open(&pair->converted, pair->converted_x, NULL, OMEGA, KERNEL_STRUCTURED, 1);
+    Kernel *kernel = kernel_open(&(Start){&pair->converted, pair->converted_x, NULL, OMEGA},
+                                 KERNEL_STRUCTURED, 1);
     assert_non_null(kernel);
     for (size_t l = 0; l < pair->converted.depth; l++) {
         stream = kernel_layer(kernel);

@@ -68,8 +68,8 @@ static double spare_bits(const Pair *pair, const Model *model, const double *x, 
                          mpfr_prec_t bits[2], const RefForm form[2])
 {
     const double *content = model->layout.bias_row == BIAS_ROW_NONE ? NULL : pair->bias_row_content;
-    RefRun *a = with_radii(ref_run_open(model, x, content, omega, bits[0], form[0]));
-    RefRun *b = with_radii(ref_run_open(model, x, content, omega, bits[1], form[1]));
+    RefRun *a = with_radii(ref_run_open(&(Start){model, x, content, omega}, bits[0], form[0]));
+    RefRun *b = with_radii(ref_run_open(&(Start){model, x, content, omega}, bits[1], form[1]));
     double spare = INFINITY;
     for (size_t l = 1; l <= model->depth; l++) {
         ref_run_layer(a);
@@ -142,8 +142,8 @@ static void irregular_heads_agree(void **state)
             layout.bias_row == BIAS_ROW_NONE ? NULL : random_numbers(&random, layout.d);
         double omega = k % 3 == 0 ? INFINITY : k % 3 == 1 ? 3 : 40;
         assert_null(model_fault(&model));
-        RefRun *a = ref_run_open(&model, x, content, omega, 192, REF_STRUCTURED);
-        RefRun *b = ref_run_open(&model, x, content, omega, 192, REF_DENSE);
+        RefRun *a = ref_run_open(&(Start){&model, x, content, omega}, 192, REF_STRUCTURED);
+        RefRun *b = ref_run_open(&(Start){&model, x, content, omega}, 192, REF_DENSE);
         assert_true(a != NULL && b != NULL);
         ref_run_layer(a);
         ref_run_layer(b);
@@ -193,8 +193,9 @@ static void compared_open(Compared *c, const CaseSpec *spec, double omega, mpfr_
 {
     c->pair = pair_make(spec);
     c->base = ref_base_make(&c->pair, bits, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
-    c->run = with_radii(ref_run_open(&c->pair.converted, c->pair.converted_x,
-                                     c->pair.bias_row_content, omega, bits, REF_STRUCTURED));
+    c->run = with_radii(ref_run_open(
+        &(Start){&c->pair.converted, c->pair.converted_x, c->pair.bias_row_content, omega}, bits,
+        REF_STRUCTURED));
     assert_non_null(c->base);
     ref_errors_init(&c->errors);
     ref_run_layer(c->run);

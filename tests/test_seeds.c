@@ -31,8 +31,10 @@ static Pair make(Construction construction, uint64_t seed)
 /* The largest |m(T') - m(T)| after one layer. */
 static double observed(const Pair *pair, double omega, KernelForm form)
 {
-    Kernel *original = kernel_open(&pair->original, pair->original_x, NULL, omega, form, 1);
-    Kernel *converted = kernel_open(&pair->converted, pair->converted_x, NULL, omega, form, 1);
+    Kernel *original =
+        kernel_open(&(Start){&pair->original, pair->original_x, NULL, omega}, form, 1);
+    Kernel *converted =
+        kernel_open(&(Start){&pair->converted, pair->converted_x, NULL, omega}, form, 1);
     double worst = 0;
     assert_true(original != NULL && converted != NULL);
     KernelStream a = kernel_layer(original), b = kernel_layer(converted);
@@ -117,8 +119,8 @@ static void silu_is_absorbed_at_1e17(void **state)
 {
     Pair pair = make(CONSTRUCTION_SILU, 1);
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        Kernel *kernel =
-            kernel_open(&pair.converted, pair.converted_x, NULL, 1e17, (KernelForm)form, 1);
+        Kernel *kernel = kernel_open(&(Start){&pair.converted, pair.converted_x, NULL, 1e17},
+                                     (KernelForm)form, 1);
         assert_non_null(kernel);
         KernelStream stream = kernel_layer(kernel);
         for (size_t i = 0; i < N; i++) {
@@ -141,8 +143,8 @@ static void linear_pattern_is_the_identity(void **state)
     assert_non_null(pattern);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         for (size_t k = 0; k < 4; k++) {
-            Kernel *kernel = kernel_open(&pair.converted, pair.converted_x, NULL, omegas[k],
-                                         (KernelForm)form, 1);
+            Kernel *kernel = kernel_open(
+                &(Start){&pair.converted, pair.converted_x, NULL, omegas[k]}, (KernelForm)form, 1);
             bool identity = true;
             assert_non_null(kernel);
             kernel_pattern(kernel, pattern, 0, 0);
@@ -166,8 +168,8 @@ static void silu_pattern_is_sigma(void **state)
     assert_non_null(pattern);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         for (size_t k = 0; k < D; k++) {
-            Kernel *kernel =
-                kernel_open(&pair.converted, pair.converted_x, NULL, 20, (KernelForm)form, 1);
+            Kernel *kernel = kernel_open(&(Start){&pair.converted, pair.converted_x, NULL, 20},
+                                         (KernelForm)form, 1);
             assert_non_null(kernel);
             kernel_pattern(kernel, pattern, 0, k);
             for (size_t i = 0; i < N; i++) {
@@ -201,7 +203,7 @@ static double patched_token(double q, double omega)
     Pair pair;
     const char *reason;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    Kernel *kernel = kernel_open(&pair.converted, &one, NULL, omega, KERNEL_DENSE, 1);
+    Kernel *kernel = kernel_open(&(Start){&pair.converted, &one, NULL, omega}, KERNEL_DENSE, 1);
     assert_non_null(kernel);
     double token = kernel_layer(kernel).data[0];
     kernel_clear(kernel);
@@ -228,7 +230,7 @@ static void silu_heads_do_not(void **state)
     Pair pair;
     const char *reason;
     assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
-    Kernel *kernel = kernel_open(&pair.converted, x, NULL, 20, KERNEL_DENSE, 1);
+    Kernel *kernel = kernel_open(&(Start){&pair.converted, x, NULL, 20}, KERNEL_DENSE, 1);
     assert_non_null(kernel);
     KernelStream stream = kernel_layer(kernel);
     for (size_t i = 0; i < 4; i++) {

@@ -73,8 +73,8 @@ static bool assert_same_run(const RefRun *a, const RefRun *b)
 
 static RefRun *difference(const Pair *pair, double omega, mpfr_prec_t bits, const RefBase *base)
 {
-    RefRun *run = ref_difference_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                      omega, bits, base);
+    RefRun *run = ref_difference_open(
+        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega}, bits, base);
     assert_true(run != NULL && ref_run_certify(run));
     return run;
 }

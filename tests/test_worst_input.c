@@ -110,7 +110,7 @@ static double error_of(void *input)
     if (search->file != NULL) {
         inputs_embed(search->x, search->file, search->token, search->n);
     }
-    RefRun *run = ref_difference_open(model, search->x, NULL, search->omega, BITS, NULL);
+    RefRun *run = ref_difference_open(&(Start){model, search->x, NULL, search->omega}, BITS, NULL);
     double worst = -INFINITY;
     assert_non_null(run);
     for (size_t l = 0; l < model->depth; l++) {

@@ -42,7 +42,7 @@ static double *streams_at(const Machine *machine, double omega)
     size_t rows = layout_rows(&model->layout), width = layout_content(&model->layout);
     double *all = calloc(model->depth * rows * width, sizeof *all);
     Kernel *kernel =
-        arithmetic_open(info, model, machine->allowed.x, NULL, omega, machine->form, 1);
+        arithmetic_open(info, &(Start){model, machine->allowed.x, NULL, omega}, machine->form, 1);
     assert_true(all != NULL && kernel != NULL);
     for (size_t l = 0; l < model->depth; l++) {
         KernelStream stream = info->functions->layer(kernel);

@@ -42,8 +42,7 @@ static double disk_room(const char *directory)
 typedef struct {
     bool shared;
     PlainHeads heads;
-    int (*write)(const char *path, PlainModel *plain, const LayerNorm *final, const ModelFile *file,
-                 const ConvertedSaid *said);
+    int (*write)(const char *path, Converted *of);
 } LayoutOfFile;
 
 static const LayoutOfFile layouts[] = {{false, PLAIN_ROLLING, plain_file_write},
@@ -108,16 +107,14 @@ static int check_made(const Pair *pair, const Point *point, const RunOptions *ru
     return isnan(bytes) ? layer_fault(point) : check_memory(point, bytes, run);
 }
 
-static int check_file(PlainModel *plain, const Pair *pair, const Point *point,
-                      const RunOptions *run)
+static int check_file(Converted *of, const RunOptions *run)
 {
-    const ModelFile *file = point->source->file;
     double bytes = 0;
     int status = 0;
     if (layout_of(run)->shared) {
-        status = shared_file_bytes(&bytes, plain, &pair->final_norm, file);
+        status = shared_file_bytes(&bytes, of);
     } else {
-        bytes = plain_file_bytes(plain, file);
+        bytes = plain_file_bytes(of->plain, of->file);
     }
     return status == 0 ? check_disk(bytes, run) : status;
 }
@@ -166,16 +163,14 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     const LayoutOfFile *layout = layout_of(run);
     PlainModel plain;
     const char *reason;
-    CaseStatus built =
-        plain_build(&plain, &reason, case_converted(pair, point->penalty), point_omega(point),
-                    layout->heads, pair->converted_x, pair->bias_row_content);
+    const Start start = case_start(pair, point->penalty, point_omega(point));
+    CaseStatus built = plain_build(&plain, &reason, &start, layout->heads);
     if (built != CASE_OK) {
         return built == CASE_NO_MEMORY ? layer_fault(point) : refuse_model(point, reason);
     }
-    int status = check_file(&plain, pair, point, run);
-    status = status != 0
-                 ? status
-                 : layout->write(run->output, &plain, &pair->final_norm, point->source->file, said);
+    Converted of = {&plain, point->source->file, &pair->final_norm, said};
+    int status = check_file(&of, run);
+    status = status != 0 ? status : layout->write(run->output, &of);
     bool says = status == 0 && !run->quiet;
     if (says) {
         say_made(&plain, run);

@@ -25,12 +25,12 @@ typedef struct {
 static bool show_final(const Making *making)
 {
     const Evaluation *evaluation = &making->evaluation;
+    const Pair *pair = &evaluation->shared->pair;
     const FinalStreams streams = {.shared = evaluation->shared,
                                   .point = evaluation->point,
-                                  .base = evaluation->base,
-                                  .run = evaluation->run,
-                                  .converted = evaluation->converted,
-                                  .original = evaluation->original};
+                                  .layer = {pair, evaluation->base, pair->original.depth,
+                                            evaluation->run, &evaluation->converted,
+                                            &evaluation->original}};
     return making->sink->final == NULL || making->sink->final(making->sink->context, &streams);
 }
 

@@ -13,9 +13,7 @@ typedef bool RowSink(void *context, const Point *point, const Row *row);
 typedef struct {
     const Shared *shared;
     const Point *point;
-    const RefBase *base;
-    const RefRun *run;
-    MachineView converted, original; /* m(T') and m(T), tokens by content columns */
+    RefLayer layer; /* the last, with a run and both machines' views */
 } FinalStreams;
 
 /* Looks at them.  false: memory is short. */

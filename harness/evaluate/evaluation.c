@@ -15,14 +15,12 @@ void evaluation_begin(Evaluation *evaluation)
 
 static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
 {
-    const double *x = pair->converted_x, *content = pair->bias_row_content;
-    double omega = point_omega(point);
+    const Start start = pair_start(pair, point_omega(point));
     if (point->propagation) {
-        return ref_propagation_run_open(pair, omega, bits, base);
+        return ref_propagation_run_open(pair, start.omega, bits, base);
     }
-    return point->reference == REFERENCE_DIFFERENCE
-               ? ref_difference_open(&pair->converted, x, content, omega, bits, base)
-               : ref_run_open(&pair->converted, x, content, omega, bits, point->form);
+    return point->reference == REFERENCE_DIFFERENCE ? ref_difference_open(&start, bits, base)
+                                                    : ref_run_open(&start, bits, point->form);
 }
 
 /* What the base of one point alone keeps of r(T_infinity). */
@@ -63,10 +61,10 @@ bool evaluation_open(Evaluation *evaluation, bool reference)
                                                        point_omega(point), machine);
     }
     if (machine) {
+        const Start start = case_start(pair, point->penalty, point_omega(point));
         evaluation->machine = arithmetic_info(point->arithmetic);
-        evaluation->kernel = arithmetic_open(
-            evaluation->machine, case_converted(pair, point->penalty), pair->converted_x,
-            pair->bias_row_content, point_omega(point), point->kernel, point_threads(point));
+        evaluation->kernel =
+            arithmetic_open(evaluation->machine, &start, point->kernel, point_threads(point));
     }
     return (!reference || evaluation->run != NULL) &&
            (!propagation || evaluation->propagation != NULL) &&

@@ -267,11 +267,10 @@ static bool take_block(Taking *taking, const FinalStreams *final)
     const RefRows rows = taking->block.rows;
     const RefUnembedding *unembedding = &taking->unembedding;
     const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
-    if (!original_logits(taking, final->base) ||
-        !ref_logits_change(work->change, &final->shared->pair, final->base, final->run, rows,
-                           unembedding) ||
-        !unembed_machine(work->converted, &final->converted, rows, unembedding, arithmetic) ||
-        !unembed_machine(work->native, &final->original, rows, unembedding, arithmetic)) {
+    if (!original_logits(taking, final->layer.base) ||
+        !ref_logits_change(work->change, &final->layer, rows, unembedding) ||
+        !unembed_machine(work->converted, final->layer.converted, rows, unembedding, arithmetic) ||
+        !unembed_machine(work->native, final->layer.original, rows, unembedding, arithmetic)) {
         return false;
     }
     bool ok = true;

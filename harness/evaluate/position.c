@@ -86,18 +86,16 @@ static bool offs_init(Offs *offs, const PositionLogits *logits, const FinalStrea
     mpfr_inits2(64, offs->original, offs->change, x_off, e_off, more, (mpfr_ptr)0);
     ref_errors_init(&offs->errors);
     ref_errors_set_digits(&offs->errors, point_digits(final->point));
-    const RefLayer last = {pair,       final->base,       pair->original.depth,
-                           final->run, &final->converted, &final->original};
-    ref_compare_rows(&offs->errors, &last, (RefRows){p, 1});
+    ref_compare_rows(&offs->errors, &final->layer, (RefRows){p, 1});
     entry_off(x_off, &error[ERROR_NATIVE][NORM_MAX]);
     entry_off(e_off, &error[ERROR_CONSTRUCTION][NORM_MAX]);
     if (!pair->limit_is_original) {
         entry_off(more, &error[ERROR_APPROXIMATION][NORM_MAX]);
         mpfr_add(e_off, e_off, more, MPFR_RNDU);
     }
-    const RefLogitsToken token = {logits->unembedding, logits->gain, final->base, p, x_off};
+    const RefLogitsToken token = {logits->unembedding, logits->gain, final->layer.base, p, x_off};
     ref_logits_off(offs->original, &token);
-    bool ok = ref_logits_change_off(offs->change, &token, pair, final->run, e_off);
+    bool ok = ref_logits_change_off(offs->change, &token, &final->layer, e_off);
     mpfr_clears(x_off, e_off, more, (mpfr_ptr)0);
     return ok;
 }

@@ -50,8 +50,8 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = calloc(model->depth, size * sizeof *trajectory);
-    Kernel *kernel = arithmetic_open(machine, model, pair->original_x, NULL, 0, point->kernel,
-                                     point_threads(point));
+    Kernel *kernel = arithmetic_open(machine, &(Start){model, pair->original_x, NULL, 0},
+                                     point->kernel, point_threads(point));
     snprintf(what, sizeof what, "original-%s-%s", arithmetic_names[point->arithmetic],
              point->kernel == KERNEL_DENSE ? "dense" : "structured");
     if (trajectory == NULL || kernel == NULL) {

@@ -80,7 +80,7 @@ static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
     const ArithmeticInfo *machine = arithmetic_info(arithmetic);
     const Model *original = &pair->original;
     const Point point = {.spec = model->spec};
-    Kernel *kernel = arithmetic_open(machine, original, pair->original_x, NULL, 0,
+    Kernel *kernel = arithmetic_open(machine, &(Start){original, pair->original_x, NULL, 0},
                                      KERNEL_STRUCTURED, point_threads(&point));
     KernelStream stream = {0};
     bool ok = kernel != NULL;

@@ -82,10 +82,11 @@ static int widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *
     return 0;
 }
 
-int converted_ends_make(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file,
-                        const LayerNorm *final, bool wide)
+int converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide)
 {
-    *ends = (ConvertedEnds){.final = final};
+    const PlainModel *plain = of->plain;
+    const ModelFile *file = of->file;
+    *ends = (ConvertedEnds){.final = of->final};
     if (file == NULL) {
         return 0;
     }

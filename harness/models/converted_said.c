@@ -172,8 +172,7 @@ static void put_guarantee(SafetensorsWriter *writer, const PlainModel *plain,
     }
 }
 
-void converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
-                        const ConvertedSaid *said)
+static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
     char omega[DECIMAL_TEXT];
     decimal_print(omega, plain->omega);
@@ -201,7 +200,7 @@ void converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
     put_augment(writer, plain);
 }
 
-int converted_show(void *converted, size_t sublayer)
+static int show(void *converted, size_t sublayer)
 {
     const Converted *of = converted;
     if (plain_show(of->plain, sublayer)) {
@@ -227,4 +226,14 @@ const char *converted_said_unlike(const PlainModel *plain)
         }
     }
     return NULL;
+}
+
+SafetensorsWriter *converted_writer(Converted *of)
+{
+    SafetensorsWriter *writer = safetensors_writer_make();
+    if (writer != NULL) {
+        safetensors_writer_show(writer, show, of);
+        put_said(writer, of->plain, of->said);
+    }
+    return writer;
 }

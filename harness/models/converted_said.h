@@ -22,10 +22,6 @@ typedef struct {
     bool logits; /* it is of every logit; else of every entry of the stream */
 } ConvertedSaid;
 
-/* The metadata of *plain; of a frame (PLAIN_FRAME) those of the shared layout. */
-void converted_said_put(SafetensorsWriter *writer, const PlainModel *plain,
-                        const ConvertedSaid *said);
-
 /* What is proven, as a sentence: "for every input of up to 3 tokens ...". */
 enum { CONVERTED_SENTENCE = 320 };
 void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid *said,
@@ -35,14 +31,18 @@ void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid 
  * expected. */
 const char *converted_said_unlike(const PlainModel *plain);
 
-/* What is converted, and the file that it is from, or NULL; the context of converted_show, which is
- * what a writer asks for a sublayer's numbers (SafetensorsShow). */
+/* What is converted, and the file that it is from, or NULL: without embeddings; the norm before the
+ * unembedding, or none; what is said of it. */
 typedef struct {
     PlainModel *plain;
     const ModelFile *file;
+    const LayerNorm *final;
+    const ConvertedSaid *said;
 } Converted;
 
-int converted_show(void *converted, size_t sublayer);
+/* A writer that has its metadata, those of the shared layout for a frame (PLAIN_FRAME), and asks it
+ * for sublayers' numbers.  NULL: memory is short, after a message. */
+SafetensorsWriter *converted_writer(Converted *of);
 
 /* What stands before and behind the heads of a converted model:
  *
@@ -64,10 +64,9 @@ typedef struct {
 /* Bytes of the tensors of W_E, W_pos and W_U; of the wide ones as many are allocated. */
 double converted_ends_bytes(const Layout *layout, const ModelFile *file, bool wide);
 
-/* file: what was converted, whose W_pos has a row for every token of *plain; NULL: it has no
- * embeddings.  0; 99 after a message. */
-int converted_ends_make(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file,
-                        const LayerNorm *final, bool wide) __attribute__((warn_unused_result));
+/* Of a file whose W_pos has a row for every token.  0; 99 after a message. */
+int converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide)
+    __attribute__((warn_unused_result));
 
 /* Announces the tensors, and for wide ones headproof.bias_token. */
 void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends);

@@ -28,15 +28,6 @@ static void put_sublayer(SafetensorsWriter *writer, const PlainModel *plain, siz
     }
 }
 
-/* Nothing where there is no such tensor. */
-static void put_tensor(SafetensorsWriter *writer, const double *data, size_t rank,
-                       const size_t *shape, const char *name)
-{
-    if (data != NULL) {
-        safetensors_writer_floats(writer, name, rank, shape, data);
-    }
-}
-
 static void put_norm(SafetensorsWriter *writer, const PlainModel *plain, size_t s)
 {
     const LayerNorm *norm = &plain->sublayers[s].norm;
@@ -44,23 +35,23 @@ static void put_norm(SafetensorsWriter *writer, const PlainModel *plain, size_t 
     char gamma[NAME_MOST], beta[NAME_MOST];
     snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
     snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
-    put_tensor(writer, norm->gamma, 1, shape + 1, gamma);
-    put_tensor(writer, norm->beta, 2, shape, beta);
+    if (norm->gamma != NULL) {
+        safetensors_writer_floats(writer, gamma, 1, shape + 1, norm->gamma);
+    }
+    if (norm->beta != NULL) {
+        safetensors_writer_floats(writer, beta, 2, shape, norm->beta);
+    }
 }
 
-/* *ends is cleared whatever this returns.  NULL: status says why. */
-static SafetensorsWriter *announce(int *status, ConvertedEnds *ends, Converted *of,
-                                   const LayerNorm *final, const ConvertedSaid *said)
+/* *ends is cleared whatever this returns. */
+static int announce(SafetensorsWriter *writer, ConvertedEnds *ends, const Converted *of)
 {
     const PlainModel *plain = of->plain;
     const size_t shape[] = {plain->rows, plain->width};
-    SafetensorsWriter *writer = safetensors_writer_make();
-    *status = writer == NULL ? 99 : converted_ends_make(ends, plain, of->file, final, true);
-    if (*status != 0) {
-        return writer;
+    int status = writer == NULL ? 99 : converted_ends_make(ends, of, true);
+    if (status != 0) {
+        return status;
     }
-    safetensors_writer_show(writer, converted_show, of);
-    converted_said_put(writer, plain, said);
     for (size_t s = 0; s < plain->sublayer_count; s++) {
         safetensors_writer_part(writer, s);
         put_sublayer(writer, plain, s);
@@ -69,21 +60,18 @@ static SafetensorsWriter *announce(int *status, ConvertedEnds *ends, Converted *
     safetensors_writer_part(writer, SIZE_MAX);
     converted_ends_put(writer, ends);
     safetensors_writer_floats(writer, "X", 2, shape, plain->x);
-    *status = safetensors_writer_status(writer);
-    return writer;
+    return safetensors_writer_status(writer);
 }
 
-int plain_file_write(const char *path, PlainModel *plain, const LayerNorm *final,
-                     const ModelFile *file, const ConvertedSaid *said)
+int plain_file_write(const char *path, Converted *of)
 {
     ConvertedEnds ends = {0};
-    Converted of = {plain, file};
-    int status;
-    const char *fault = converted_said_unlike(plain);
+    const char *fault = converted_said_unlike(of->plain);
     if (fault != NULL) {
         return complain_of(path, NULL, NULL, "%s", fault);
     }
-    SafetensorsWriter *writer = announce(&status, &ends, &of, final, said);
+    SafetensorsWriter *writer = converted_writer(of);
+    int status = announce(writer, &ends, of);
     status = status == 0 ? safetensors_writer_finish(writer, path) : status;
     safetensors_writer_clear(writer);
     converted_ends_clear(&ends);

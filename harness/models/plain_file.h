@@ -42,14 +42,11 @@
 #include "converted_said.h"
 #include "model_file.h"
 
-/* Writes path, complete or not at all.  final: the norm before an unembedding, or none.  file:
- * what was converted, or NULL: without embeddings, as converted_ends_make.  0; 2 after a message
- * when path cannot be written, or the sublayers have different masks or norms of different kinds;
- * 99 after one when memory is short or the disk is full; of sublayers shown one by one also what
- * is wrong with the file that they are from. */
-int plain_file_write(const char *path, PlainModel *plain, const LayerNorm *final,
-                     const ModelFile *file, const ConvertedSaid *said)
-    __attribute__((warn_unused_result));
+/* Writes path, complete or not at all.  0; 2 after a message when path cannot be written, or the
+ * sublayers have different masks or norms of different kinds; 99 after one when memory is short or
+ * the disk is full; of sublayers shown one by one also what is wrong with the file that they are
+ * from. */
+int plain_file_write(const char *path, Converted *of) __attribute__((warn_unused_result));
 
 /* Bytes of its large tensors. */
 double plain_file_bytes(const PlainModel *plain, const ModelFile *file);

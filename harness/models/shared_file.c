@@ -11,7 +11,6 @@
 
 /* A file that is announced. */
 typedef struct {
-    Converted of;
     SafetensorsWriter *writer;
     SharedExtras extras;
     ConvertedEnds ends;
@@ -40,19 +39,14 @@ static void put_stream(SafetensorsWriter *writer, const PlainModel *frame)
 }
 
 /* *made is cleared by announcement_clear, whatever this returns. */
-static int announce(Announcement *made, PlainModel *frame, const LayerNorm *final,
-                    const ModelFile *file, const ConvertedSaid *said)
+static int announce(Announcement *made, Converted *of)
 {
-    *made = (Announcement){.of = {frame, file}, .writer = safetensors_writer_make()};
-    if (made->writer == NULL) {
-        return 99;
-    }
-    int status = converted_ends_make(&made->ends, frame, file, final, false);
+    PlainModel *frame = of->plain;
+    *made = (Announcement){.writer = converted_writer(of)};
+    int status = made->writer == NULL ? 99 : converted_ends_make(&made->ends, of, false);
     if (status != 0) {
         return status;
     }
-    safetensors_writer_show(made->writer, converted_show, &made->of);
-    converted_said_put(made->writer, frame, said);
     shared_heads_put(made->writer, &made->extras, frame);
     for (size_t s = 0; s < frame->sublayer_count; s++) {
         put_norm(made->writer, &frame->sublayers[s], s);
@@ -69,25 +63,23 @@ static void announcement_clear(Announcement *made)
     shared_extras_clear(&made->extras);
 }
 
-int shared_file_write(const char *path, PlainModel *frame, const LayerNorm *final,
-                      const ModelFile *file, const ConvertedSaid *said)
+int shared_file_write(const char *path, Converted *of)
 {
     Announcement made;
-    const char *fault = converted_said_unlike(frame);
+    const char *fault = converted_said_unlike(of->plain);
     if (fault != NULL) {
         return complain_of(path, NULL, NULL, "%s", fault);
     }
-    int status = announce(&made, frame, final, file, said);
+    int status = announce(&made, of);
     status = status != 0 ? status : safetensors_writer_finish(made.writer, path);
     announcement_clear(&made);
     return status;
 }
 
-int shared_file_bytes(double *bytes, PlainModel *frame, const LayerNorm *final,
-                      const ModelFile *file)
+int shared_file_bytes(double *bytes, Converted *of)
 {
     Announcement made;
-    int status = announce(&made, frame, final, file, &(ConvertedSaid){.form = ""});
+    int status = announce(&made, of);
     *bytes = status == 0 ? (double)safetensors_writer_bytes(made.writer) : 0;
     announcement_clear(&made);
     return status;

@@ -46,13 +46,10 @@
 
 /* Writes path, complete or not at all, from a frame (PLAIN_FRAME), whose model still lives; the
  * rest, and what is returned, as plain_file_write. */
-int shared_file_write(const char *path, PlainModel *frame, const LayerNorm *final,
-                      const ModelFile *file, const ConvertedSaid *said)
-    __attribute__((warn_unused_result));
+int shared_file_write(const char *path, Converted *of) __attribute__((warn_unused_result));
 
 /* Bytes of all its tensors: *bytes.  0; 2 or 99 after a message. */
-int shared_file_bytes(double *bytes, PlainModel *frame, const LayerNorm *final,
-                      const ModelFile *file) __attribute__((warn_unused_result));
+int shared_file_bytes(double *bytes, Converted *of) __attribute__((warn_unused_result));
 
 /* Bytes that writing it takes besides the frame's. */
 double shared_file_memory(const Model *model);

@@ -50,10 +50,10 @@ void ref_paths_clear(RefPaths *paths);
 size_t ref_paths_count(const RefPaths *paths);
 const RefPath *ref_path(const RefPaths *paths, size_t path);
 
-/* The vector that every path writes for the input x [n, d + hidden], at a finite omega: the streams
- * to bits, patterns and values from them with 64 bits more. */
-RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double *bias_row_content,
-                           double omega, mpfr_prec_t bits) __attribute__((warn_unused_result));
+/* The vector that every path writes for an input of the model, at a finite omega: the streams to
+ * bits, patterns and values from them with 64 bits more. */
+RefWrites *ref_writes_make(const RefPaths *paths, const Start *start, mpfr_prec_t bits)
+    __attribute__((warn_unused_result));
 void ref_writes_clear(RefWrites *writes);
 
 /* logit = x w_v + b_v, x the last token's row of the stream after the last layer, or its norm. */

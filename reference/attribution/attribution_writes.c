@@ -348,14 +348,14 @@ static void write_all(Scratch *s, RefWrites *writes, RefRun *run)
     freeze_norm(s, writes);
 }
 
-RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double *bias_row_content,
-                           double omega, mpfr_prec_t bits)
+RefWrites *ref_writes_make(const RefPaths *paths, const Start *start, mpfr_prec_t bits)
 {
+    const Start steps = {&paths->steps, start->x, start->bias_row_content, start->omega};
     RefWrites *writes = calloc(1, sizeof *writes);
-    RefRun *run = ref_run_open(&paths->steps, x, bias_row_content, omega, bits, REF_STRUCTURED);
+    RefRun *run = ref_run_open(&steps, bits, REF_STRUCTURED);
     Scratch scratch = {0};
     int exponent; /* scores hold Omega: its bits are beyond the others */
-    frexp(omega, &exponent);
+    frexp(start->omega, &exponent);
     mpfr_prec_t working = bits + ATTRIBUTION_BITS + (exponent > 0 ? exponent : 0);
     size_t rows = layout_rows(&paths->model->layout);
     if (writes != NULL) {
@@ -363,7 +363,7 @@ RefWrites *ref_writes_make(const RefPaths *paths, const double *x, const double 
         mpfr_set_zero(writes->off, 1);
     }
     bool ok = writes != NULL && run != NULL && ref_run_certify(run) &&
-              scratch_init(&scratch, paths->model, omega, working) &&
+              scratch_init(&scratch, paths->model, start->omega, working) &&
               ap_init(&writes->value, rows, paths->width, working) &&
               ap_init(&writes->last, 1, paths->unembedding.d, working) &&
               ap_init(&writes->square, 1, 1, working);

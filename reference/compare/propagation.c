@@ -58,8 +58,8 @@ RefRun *ref_propagation_run_open(const Pair *pair, double omega, mpfr_prec_t bit
                                 .inherited = pair->cleared,
                                 .known = base->bits == bits ? base->tape : NULL,
                                 .weights = base->weights};
-    return run_open(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
-                    REF_STRUCTURED, &options);
+    const Start start = pair_start(pair, omega);
+    return run_open(&start, bits, REF_STRUCTURED, &options);
 }
 
 mpfr_srcptr ref_run_inherited(const RefRun *run, size_t row, size_t column)
@@ -70,8 +70,8 @@ mpfr_srcptr ref_run_inherited(const RefRun *run, size_t row, size_t column)
 /* An evaluation, with radii, of one layer at a time. */
 static RefRun *layer_open(const Pair *pair, double omega, const RefBase *base, mpfr_prec_t bits)
 {
-    RefRun *run = run_open(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
-                           REF_STRUCTURED, &(RunOptions){.weights = base->weights});
+    const Start start = pair_start(pair, omega);
+    RefRun *run = run_open(&start, bits, REF_STRUCTURED, &(RunOptions){.weights = base->weights});
     if (run != NULL && !ref_run_certify(run)) {
         ref_run_clear(run);
         return NULL;

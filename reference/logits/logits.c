@@ -67,14 +67,14 @@ static bool read_original(ApMat *y, const RefBase *base, RefRows rows, const Lay
 
 /* e [d] = how a token's row differs from r(T) to r(T'): the difference that the run carries, where
  * T_infinity is T; else the two are subtracted. */
-static void row_difference(mpfr_ptr e, size_t d, const Pair *pair, const RefBase *base,
-                           const RefRun *run, size_t p)
+static void row_difference(mpfr_ptr e, size_t d, const RefLayer *at, size_t p)
 {
-    const ApMat *last = &base->original[base->depth - 1];
-    size_t first = pair->compared[base->depth - 1].first;
+    const RefRun *run = at->run;
+    const ApMat *last = &at->base->original[at->base->depth - 1];
+    size_t first = at->pair->compared[at->base->depth - 1].first;
     size_t row = layout_token_row(&run->model->layout, p);
     for (size_t c = 0; c < d; c++) {
-        if (run->e != NULL && pair->limit_is_original) {
+        if (run->e != NULL && at->pair->limit_is_original) {
             mpfr_set(e + c, ref_run_difference(run, row, first + c), MPFR_RNDN);
         } else {
             mpfr_sub(e + c, ref_run_entry(run, row, first + c), ap_at(last, p, c), MPFR_RNDN);
@@ -82,23 +82,23 @@ static void row_difference(mpfr_ptr e, size_t d, const Pair *pair, const RefBase
     }
 }
 
-/* y [rows.count, d] = the change of that from r(T) to r(T').  scratch [2, d].  false: memory is
- * short. */
-static bool read_change(ApMat *y, ApMat *scratch, const Pair *pair, const RefBase *base,
-                        const RefRun *run, RefRows rows, const LayerNorm *norm)
+/* y [rows.count, d] = the change of that from r(T) to r(T').  false: memory is short. */
+static bool read_change(ApMat *y, const RefLayer *at, RefRows rows, const LayerNorm *norm)
 {
-    const ApMat *last = &base->original[base->depth - 1];
-    bool ok = true;
+    const ApMat *last = &at->base->original[at->base->depth - 1];
+    ApMat scratch = {0};
+    bool ok = ap_init(&scratch, 2, y->columns, y->bits);
     for (size_t i = 0; ok && i < rows.count; i++) {
         size_t p = rows.first + i;
         if (norm->kind == NORMALIZATION_NONE) {
-            row_difference(ap_at(y, i, 0), y->columns, pair, base, run, p);
+            row_difference(ap_at(y, i, 0), y->columns, at, p);
         } else {
-            row_difference(ap_at(scratch, 1, 0), y->columns, pair, base, run, p);
-            ok = ref_norm_row(ap_at(scratch, 0, 0), ap_at(y, i, 0), norm, ap_at(last, p, 0),
-                              ap_at(scratch, 1, 0));
+            row_difference(ap_at(&scratch, 1, 0), y->columns, at, p);
+            ok = ref_norm_row(ap_at(&scratch, 0, 0), ap_at(y, i, 0), norm, ap_at(last, p, 0),
+                              ap_at(&scratch, 1, 0));
         }
     }
+    ap_clear(&scratch);
     return ok;
 }
 
@@ -144,17 +144,21 @@ bool ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
     return ok;
 }
 
-bool ref_logits_change(RefLogits *change, const Pair *pair, const RefBase *base, const RefRun *run,
-                       RefRows rows, const RefUnembedding *unembedding)
+/* Bits that the change is read in. */
+static mpfr_prec_t change_bits(const RefLayer *at)
 {
-    mpfr_prec_t bits = run->ev.bits > base->bits ? run->ev.bits : base->bits;
-    ApMat y = {0}, scratch = {0};
-    bool ok = ap_init(&y, rows.count, unembedding->d, bits + SUBTRACTED_MORE) &&
-              ap_init(&scratch, 2, unembedding->d, bits + SUBTRACTED_MORE) &&
-              read_change(&y, &scratch, pair, base, run, rows, &unembedding->norm) &&
-              unembed_rows(change, &y, base, unembedding);
+    mpfr_prec_t run = at->run->ev.bits, base = at->base->bits;
+    return (run > base ? run : base) + SUBTRACTED_MORE;
+}
+
+bool ref_logits_change(RefLogits *change, const RefLayer *at, RefRows rows,
+                       const RefUnembedding *unembedding)
+{
+    ApMat y = {0};
+    bool ok = ap_init(&y, rows.count, unembedding->d, change_bits(at)) &&
+              read_change(&y, at, rows, &unembedding->norm) &&
+              unembed_rows(change, &y, at->base, unembedding);
     ap_clear(&y);
-    ap_clear(&scratch);
     return ok;
 }
 
@@ -210,25 +214,23 @@ void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token)
     mpfr_clear(size);
 }
 
-bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const Pair *pair,
-                           const RefRun *run, mpfr_srcptr e_off)
+bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefLayer *at,
+                           mpfr_srcptr e_off)
 {
     const RefUnembedding *unembedding = token->unembedding;
-    const RefBase *base = token->base;
     mpfr_set(off, e_off, MPFR_RNDU);
     if (unembedding->norm.kind != NORMALIZATION_NONE) {
-        mpfr_prec_t bits = run->ev.bits > base->bits ? run->ev.bits : base->bits;
         ApMat e = {0};
         mpfr_t x_size, e_size;
-        if (!ap_init(&e, 1, unembedding->d, bits + SUBTRACTED_MORE)) {
+        if (!ap_init(&e, 1, unembedding->d, change_bits(at))) {
             return false;
         }
         mpfr_inits2(REF_CELL_BITS, x_size, e_size, (mpfr_ptr)0);
-        row_difference(ap_at(&e, 0, 0), unembedding->d, pair, base, run, token->p);
+        row_difference(ap_at(&e, 0, 0), unembedding->d, at, token->p);
         off_of_row(x_size, token->x_off, unembedding->d);
         off_of_row(e_size, e_off, unembedding->d);
         const RefNormInput input = {token_row(token), x_size, ap_at(&e, 0, 0), e_size};
-        ref_norm_change_radius(off, &unembedding->norm, &input, base->bits);
+        ref_norm_change_radius(off, &unembedding->norm, &input, at->base->bits);
         mpfr_clears(x_size, e_size, (mpfr_ptr)0);
         ap_clear(&e);
     }

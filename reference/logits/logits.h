@@ -31,10 +31,9 @@ mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row);
 bool ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
                          const RefUnembedding *unembed) __attribute__((warn_unused_result));
 
-/* The same of r(T')'s logits less r(T)'s, after the run's last layer. */
-bool ref_logits_change(RefLogits *change, const Pair *pair, const RefBase *base, const RefRun *run,
-                       RefRows rows, const RefUnembedding *unembed)
-    __attribute__((warn_unused_result));
+/* The same of r(T')'s logits less r(T)'s, after the last layer. */
+bool ref_logits_change(RefLogits *change, const RefLayer *at, RefRows rows,
+                       const RefUnembedding *unembed) __attribute__((warn_unused_result));
 
 /* Row `row` of change = machine [classes] less r(T)'s logits [classes]. */
 void ref_logits_subtract(RefLogits *change, size_t row, const double *machine,
@@ -60,9 +59,8 @@ void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token);
 
 /* The same of r(T')'s logits less r(T)'s, where the streams' difference may be off by e_off an
  * entry (C37).  false: memory is short. */
-bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const Pair *pair,
-                           const RefRun *run, mpfr_srcptr e_off)
-    __attribute__((warn_unused_result));
+bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefLayer *at,
+                           mpfr_srcptr e_off) __attribute__((warn_unused_result));
 
 /* The largest sum over a column of |W|, rounded up. */
 double ref_logits_gain(const RefUnembedding *unembedding);

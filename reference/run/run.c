@@ -166,9 +166,10 @@ static bool has_direct(const Model *model)
     return false;
 }
 
-RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
-                 mpfr_prec_t bits, RefForm form, const RunOptions *options)
+RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOptions *options)
 {
+    const Model *model = start->model;
+    double omega = start->omega;
     if ((options->difference || options->kept != NULL) && has_direct(model)) {
         fprintf(stderr, "headproof: bug: %s:%d: the change of a direct operation\n", __FILE__,
                 __LINE__);
@@ -185,23 +186,22 @@ RefRun *run_open(const Model *model, const double *x, const double *bias_row_con
     run->kept = options->kept;
     run->known = options->known;
     run->cleared = options->inherited;
-    run->x = x;
-    run->bias_row_content = bias_row_content;
+    run->x = start->x;
+    run->bias_row_content = start->bias_row_content;
     if (!run_init(run, omega, form_bits(omega, bits, form), options)) {
         ref_run_clear(run);
         return NULL;
     }
-    stream_load(run, x, bias_row_content);
+    stream_load(run, start->x, start->bias_row_content);
     if (run->e != NULL) {
         difference_end_layer(&run->ev, run->e, &run->stream);
     }
     return run;
 }
 
-RefRun *ref_run_open(const Model *model, const double *x, const double *bias_row_content,
-                     double omega, mpfr_prec_t bits, RefForm form)
+RefRun *ref_run_open(const Start *start, mpfr_prec_t bits, RefForm form)
 {
-    return run_open(model, x, bias_row_content, omega, bits, form, &(RunOptions){0});
+    return run_open(start, bits, form, &(RunOptions){0});
 }
 
 void ref_run_clear(RefRun *run)
@@ -249,8 +249,8 @@ static Radius *open_radius(const RefRun *run, const Difference *change, bool inh
 static bool open_witness(RefRun *run)
 {
     double omega = run->limit ? INFINITY : run->ev.omega;
-    run->witness =
-        ref_run_open(run->model, run->x, run->bias_row_content, omega, run->bits, REF_STRUCTURED);
+    run->witness = ref_run_open(&(Start){run->model, run->x, run->bias_row_content, omega},
+                                run->bits, REF_STRUCTURED);
     if (run->witness == NULL) {
         return false;
     }

@@ -76,8 +76,7 @@ typedef struct {
 } RunOptions;
 
 /* ref_run_open, and ref_difference_open. */
-RefRun *run_open(const Model *model, const double *x, const double *bias_row_content, double omega,
-                 mpfr_prec_t bits, RefForm form, const RunOptions *options)
+RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOptions *options)
     __attribute__((warn_unused_result));
 
 /* Does a column's entry of a token row after `layer` layers belong to T's stream, so that an error

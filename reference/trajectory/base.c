@@ -198,13 +198,13 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     base->bits = bits;
     base->weights = with->weights;
     Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit)};
-    making.original = run_open(&pair->original, pair->original_x, NULL, INFINITY, bits, form,
-                               &(RunOptions){.weights = with->weights});
+    const Start original = {&pair->original, pair->original_x, NULL, INFINITY},
+                limited = pair_start(pair, INFINITY);
+    making.original = run_open(&original, bits, form, &(RunOptions){.weights = with->weights});
     making.ok = making.ok && making.original != NULL;
     if (limit != REF_LIMIT_NONE) {
-        RunOptions options = {.kept = base->tape, .weights = with->weights};
-        making.limit = run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                                INFINITY, bits, form, &options);
+        making.limit = run_open(&limited, bits, form,
+                                &(RunOptions){.kept = base->tape, .weights = with->weights});
         making.ok = making.ok && making.limit != NULL;
     }
     making.ok = making.ok && certify_run(making.original) && certify_run(making.limit);
@@ -361,12 +361,11 @@ double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit)
     return bytes;
 }
 
-RefRun *ref_difference_open(const Model *model, const double *x, const double *bias_row_content,
-                            double omega, mpfr_prec_t bits, const RefBase *base)
+RefRun *ref_difference_open(const Start *start, mpfr_prec_t bits, const RefBase *base)
 {
     bool known = base != NULL && base->tape != NULL && base->bits == bits;
     const RunOptions options = {.difference = true,
                                 .known = known ? base->tape : NULL,
                                 .weights = base != NULL ? base->weights : NULL};
-    return run_open(model, x, bias_row_content, omega, bits, REF_STRUCTURED, &options);
+    return run_open(start, bits, REF_STRUCTURED, &options);
 }

@@ -64,11 +64,12 @@ static RefWrites *make_writes(const Attribution *attribution, const double *x)
     const Point *point = attribution->point;
     double most = (double)point->max_bits, bits = (double)attribute_bits(attribution), next = bits;
     RefWrites *writes = NULL;
+    Start start = pair_start(&attribution->pair, point_omega(point));
+    start.x = x;
     for (int made = 0; made < WRITES_MOST && (writes == NULL || next > bits); made++) {
         ref_writes_clear(writes);
         bits = next;
-        writes = ref_writes_make(attribution->paths, x, attribution->pair.bias_row_content,
-                                 point_omega(point), (mpfr_prec_t)bits);
+        writes = ref_writes_make(attribution->paths, &start, (mpfr_prec_t)bits);
         if (writes == NULL) {
             return NULL;
         }

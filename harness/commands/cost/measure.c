@@ -27,7 +27,7 @@ static const char *const form_names[] = {
 static double time_pass(const ArithmeticInfo *machine, const Model *model, const double *x,
                         KernelForm form)
 {
-    Kernel *kernel = arithmetic_open(machine, model, x, NULL, OMEGA, form, 1);
+    Kernel *kernel = arithmetic_open(machine, &(Start){model, x, NULL, OMEGA}, form, 1);
     if (kernel == NULL) {
         return -1;
     }

@@ -182,12 +182,12 @@ void export_results(Export *e)
     const Point *point = e->point;
     bool machine = point->arithmetic != ARITHMETIC_NONE;
     Results results = {.e = e, .n = pair->original.layout.n};
-    results.run = ref_run_open(&pair->converted, pair->converted_x, pair->bias_row_content,
-                               point_omega(point), e->bits, point->form);
+    Start start = pair_start(pair, point_omega(point));
+    results.run = ref_run_open(&start, e->bits, point->form);
     if (machine) {
-        results.kernel = arithmetic_open(
-            arithmetic_info(point->arithmetic), case_converted(pair, point->penalty),
-            pair->converted_x, pair->bias_row_content, point_omega(point), point->kernel, 1);
+        start = case_start(pair, point->penalty, start.omega);
+        results.kernel =
+            arithmetic_open(arithmetic_info(point->arithmetic), &start, point->kernel, 1);
     }
     bool certified = results.run != NULL && ref_run_certify(results.run);
     if (!certified || (machine && results.kernel == NULL)) {
