@@ -105,8 +105,8 @@ typedef struct {
     double low, high, length;
 } Span;
 
-/* Values as they are written.  Side by side, every so many-th; else the last one, and from the first
- * on those that touch no other. */
+/* Values as they are written.  Side by side, every so many-th; else the last one, and from the
+ * first on those that touch no other. */
 static void write_values(FILE *file, const Picture *picture, bool up, Span span)
 {
     size_t count = up ? picture->y_count : picture->x_count, step = 1;
