@@ -71,6 +71,16 @@ static void values_are_refused(void **state)
     bundle.value.v.data = NULL;
     expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights");
     bundle.value = good_head().value;
+    bundle.value.inner_bias = numbers;
+    expect_fault(&bundle, BIAS_ROW_LAST, "an inner bias without factors");
+    bundle.heads = 0;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a bundle without heads");
+}
+
+/* What is there of a score or value says how it is written, as its kind does. */
+static void what_is_of_another_kind_is_refused(void **state)
+{
+    Bundle bundle = good_head();
     bundle.value.unit = 1;
     expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights, or with others");
     bundle.value = good_head().value;
@@ -82,12 +92,6 @@ static void values_are_refused(void **state)
     bundle = good_head();
     bundle.score.gate_unit = 1;
     expect_fault(&bundle, BIAS_ROW_LAST, "what is of a gate, without one");
-    bundle = good_head();
-    bundle.value = good_head().value;
-    bundle.value.inner_bias = numbers;
-    expect_fault(&bundle, BIAS_ROW_LAST, "an inner bias without factors");
-    bundle.heads = 0;
-    expect_fault(&bundle, BIAS_ROW_LAST, "a bundle without heads");
 }
 
 static void scores_are_refused(void **state)
@@ -247,6 +251,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(positions_of_a_row_are_those_of_its_keys),
         cmocka_unit_test(values_are_refused),
+        cmocka_unit_test(what_is_of_another_kind_is_refused),
         cmocka_unit_test(scores_are_refused),
         cmocka_unit_test(no_arena_is_larger_than_memory),
         cmocka_unit_test(pairs_take_what_is_predicted),

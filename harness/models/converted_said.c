@@ -237,3 +237,17 @@ SafetensorsWriter *converted_writer(Converted *of)
     }
     return writer;
 }
+
+void converted_norm_put(SafetensorsWriter *writer, const LayerNorm *norm, size_t s, size_t rows)
+{
+    const size_t shape[] = {rows, norm->columns.count}, *own = rows > 0 ? shape : shape + 1;
+    char gamma[ITEM_MOST], beta[ITEM_MOST];
+    snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
+    snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
+    if (norm->gamma != NULL) {
+        safetensors_writer_floats(writer, gamma, 1, shape + 1, norm->gamma);
+    }
+    if (norm->beta != NULL) {
+        safetensors_writer_floats(writer, beta, rows > 0 ? 2 : 1, own, norm->beta);
+    }
+}

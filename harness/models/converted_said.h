@@ -44,6 +44,10 @@ typedef struct {
  * for sublayers' numbers.  NULL: memory is short, after a message. */
 SafetensorsWriter *converted_writer(Converted *of);
 
+/* Announces blocks.{s}.ln.w, and ln.b [D], or [rows, D] where rows are given, of a sublayer that
+ * has a norm. */
+void converted_norm_put(SafetensorsWriter *writer, const LayerNorm *norm, size_t s, size_t rows);
+
 /* What stands before and behind the heads of a converted model:
  *
  *   embed.W_E [vocabulary, D]   pos_embed.W_pos [N, D]   ln_final.w, ln_final.b [D]

@@ -28,21 +28,6 @@ static void put_sublayer(SafetensorsWriter *writer, const PlainModel *plain, siz
     }
 }
 
-static void put_norm(SafetensorsWriter *writer, const PlainModel *plain, size_t s)
-{
-    const LayerNorm *norm = &plain->sublayers[s].norm;
-    const size_t shape[] = {plain->rows, norm->columns.count};
-    char gamma[NAME_MOST], beta[NAME_MOST];
-    snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
-    snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
-    if (norm->gamma != NULL) {
-        safetensors_writer_floats(writer, gamma, 1, shape + 1, norm->gamma);
-    }
-    if (norm->beta != NULL) {
-        safetensors_writer_floats(writer, beta, 2, shape, norm->beta);
-    }
-}
-
 /* *ends is cleared whatever this returns. */
 static int announce(SafetensorsWriter *writer, ConvertedEnds *ends, const Converted *of)
 {
@@ -55,7 +40,7 @@ static int announce(SafetensorsWriter *writer, ConvertedEnds *ends, const Conver
     for (size_t s = 0; s < plain->sublayer_count; s++) {
         safetensors_writer_part(writer, s);
         put_sublayer(writer, plain, s);
-        put_norm(writer, plain, s);
+        converted_norm_put(writer, &plain->sublayers[s].norm, s, plain->rows);
     }
     safetensors_writer_part(writer, SIZE_MAX);
     converted_ends_put(writer, ends);

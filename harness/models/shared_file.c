@@ -16,20 +16,6 @@ typedef struct {
     ConvertedEnds ends;
 } Announcement;
 
-static void put_norm(SafetensorsWriter *writer, const PlainSublayer *sublayer, size_t s)
-{
-    const LayerNorm *norm = &sublayer->norm;
-    char gamma[64], beta[64];
-    snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
-    snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
-    if (norm->gamma != NULL) {
-        safetensors_writer_floats(writer, gamma, 1, &norm->columns.count, norm->gamma);
-    }
-    if (norm->beta != NULL) {
-        safetensors_writer_floats(writer, beta, 1, &norm->columns.count, norm->beta);
-    }
-}
-
 /* The stream's columns but for the position columns. */
 static void put_stream(SafetensorsWriter *writer, const PlainModel *frame)
 {
@@ -49,7 +35,7 @@ static int announce(Announcement *made, Converted *of)
     }
     shared_heads_put(made->writer, &made->extras, frame);
     for (size_t s = 0; s < frame->sublayer_count; s++) {
-        put_norm(made->writer, &frame->sublayers[s], s);
+        converted_norm_put(made->writer, &frame->sublayers[s].norm, s, 0);
     }
     converted_ends_put(made->writer, &made->ends);
     put_stream(made->writer, frame);

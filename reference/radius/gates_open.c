@@ -62,11 +62,6 @@ bool gates_supported(const Bundle *bundle)
 /* The norms of one matrix: of the second factors, of values, of scores where those are others. */
 enum { MATRIX_O, MATRIX_V, MATRIX_G, MATRICES };
 
-/* What norms are found for, on threads. */
-typedef struct {
-    Gates *gates;
-} Matrices;
-
 /* Of all heads' parts of a matrix: columns side by side, or rows. */
 static MatrixNorms weight_norms(const Gates *gates, const HeadWeight *w, size_t count, PartsAre are)
 {
@@ -78,8 +73,7 @@ static MatrixNorms weight_norms(const Gates *gates, const HeadWeight *w, size_t 
 static void matrix_norms(Worker *worker, const void *context, size_t matrix)
 {
     (void)worker;
-    const Matrices *all = context;
-    Gates *gates = all->gates;
+    Gates *gates = *(Gates *const *)context;
     const Value *value = &gates->bundle->value;
     size_t heads = gates->heads, read = gates->read;
     bool unit = gates->unit;
@@ -103,10 +97,10 @@ static void matrix_norms(Worker *worker, const void *context, size_t matrix)
 
 static void all_norms(Gates *gates)
 {
-    const Matrices all = {gates};
     size_t operations = gates->read * gates->heads;
     operations *= gates->read < gates->heads ? gates->read : gates->heads;
-    evaluator_each(gates->r->ev, gates->same ? MATRIX_G : MATRICES, operations, matrix_norms, &all);
+    evaluator_each(gates->r->ev, gates->same ? MATRIX_G : MATRICES, operations, matrix_norms,
+                   &gates);
     if (gates->same) {
         gates->g_column = gates->v_column;
         gates->g_most = gates->v_most;
