@@ -180,10 +180,26 @@ static void a_dry_run_says_what_it_takes(void **state)
     assert_string_equal(output.text, "");
 }
 
+/* Most of what 10000 small points take is theirs and their rows' alone: a millisecond each. */
+static void small_points_take_time_too(void **state)
+{
+    double seconds = 0, deep = 0;
+    Output output = run("sweep --construction linear --n 2 --d 2 --omega 8 --seed 1:10000 "
+                        "--threads 1 --dry-run 2>&1 >/dev/null");
+    (void)state;
+    assert_int_equal(sscanf(output.text, "headproof: 10000 points: about %lf s with", &seconds), 1);
+    output = run("sweep --construction linear --n 2 --d 2 --omega 8 --depth 8 --seed 1:10000 "
+                 "--threads 1 --dry-run 2>&1 >/dev/null");
+    assert_int_equal(sscanf(output.text, "headproof: 10000 points: about %lf s with", &deep), 1);
+    assert_true(seconds >= 8 && seconds <= 12);
+    assert_true(deep >= 35 && deep <= 50);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest predict[] = {
         cmocka_unit_test(a_dry_run_says_what_it_takes),
+        cmocka_unit_test(small_points_take_time_too),
         cmocka_unit_test(the_order_is_as_predicted),
         cmocka_unit_test(absurd_sizes_cost_a_finite_amount),
     };

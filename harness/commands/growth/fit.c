@@ -30,20 +30,14 @@ double fit_student(size_t freedom)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-static double find_u(const Fit *fit, size_t term, double x)
-{
-    switch (fit->kind) {
-    case LAW_EXPONENTIAL:
-    case LAW_ARM_LEFT: return x * log10(exp(1));
-    case LAW_LOGARITHM: return log(x);
-    case LAW_LINEAR: return term + 1 == fit->terms ? x : log(x);
-    default: return log10(x);
-    }
-}
-
 double fit_lever(const Fit *fit, const double *x, size_t term)
 {
-    return find_u(fit, term, x[term]) - fit->mean[term];
+    const bool last = fit->kind == LAW_LINEAR && term + 1 == fit->terms;
+    double u = last ? x[term] : fit->kind >= LAW_LOGARITHM ? log(x[term]) : log10(x[term]);
+    if (fit->kind == LAW_EXPONENTIAL || fit->kind == LAW_ARM_LEFT) {
+        u = x[term] * log10(exp(1));
+    }
+    return u - fit->mean[term];
 }
 
 void fit_add(Fit *fit, const GrowthPoint *point)

@@ -104,9 +104,8 @@ static bool asks_round(Gathered *all, Grid *some, size_t i)
 {
     const Grid *grid = all->grid;
     const Point *point = &grid->points[i];
-    if (i == 0 || strcmp(grid->section[i], grid->section[i - 1]) != 0) {
-        all->section = i;
-    }
+    bool begun = i > 0 && strcmp(grid->section[i], grid->section[i - 1]) == 0;
+    all->section = begun ? all->section : i;
     bool begins = point->spec.seed == grid->points[all->section].spec.seed;
     all->rank = begins ? 0 : all->rank + (point->spec.seed != point[-1].spec.seed);
     bool asked = all->rank >= all->first && all->rank < all->end &&
@@ -149,8 +148,8 @@ static int note_unsure(void *context, const Series *series)
 }
 
 /* With --evaluations the first seeds of all points, then twice as many of what is not sure, and so
- * on; else all of them. */
-static int sweep_rounds(Gathered *all)
+ * on; else all of them.  Then the searches. */
+static int evaluate(Gathered *all)
 {
     const size_t most = all->run->growth.evaluations;
     size_t before;
@@ -168,19 +167,16 @@ static int sweep_rounds(Gathered *all)
         all->first = all->end;
         all->end *= 2;
     } while (status == 0 && most > 0 && all->evaluated > before);
-    return status;
+    return status == 0 ? run_command(all, command_min_omega, asks_search) : status;
 }
 
 int gather(Gathered *all)
 {
     const Grid *grid = all->grid;
     const char *check = all->run->growth.check;
-    int status = grid->table_count == 0 ? sweep_rounds(all) : 0;
+    int status = grid->table_count == 0 ? evaluate(all) : 0;
     for (size_t i = 0; i < grid->table_count && status == 0; i++) {
         status = add_table(all, grid->tables[i], NULL, 0, true);
-    }
-    if (status == 0 && grid->table_count == 0) {
-        status = run_command(all, command_min_omega, asks_search);
     }
     return status != 0 || check == NULL ? status : add_table(all, check, NULL, 0, false);
 }

@@ -16,13 +16,15 @@
 #include <math.h>
 #include <string.h>
 
-/* asked: with --predict, values of an axis.  Counted are series, and those without a law; of rows
- * that are checked those that are held against a law, that have none, and that say nothing. */
+/* asked: with --predict, values of an axis.  parts: laws of the errors that were met of the rows of
+ * a series.  Counted are series, and those without a law; of rows that are checked those that are
+ * held against a law, that have none, and that say nothing. */
 typedef struct {
     Gathered gathered;
     Outcome outcome;
     size_t asked_axis;
     ValueList asked;
+    Laws parts[ERROR_KINDS];
     size_t series, without, held, lawless, silent;
 } Growth;
 
@@ -135,10 +137,9 @@ static void write_law(FILE *file, const LawRow *row)
     const Fit *fit = &law->fit;
     const size_t term = row->term;
     const bool searched = row->series->data->searched; /* of searches as blank as those without */
-    const double seeds = searched ? NAN : (double)law->seeds;
+    const double points[] = {law->from[term], law->to[term], (double)law->points,
+                             searched ? NAN : (double)law->seeds, (double)row->series->censored};
     const double end = searched ? NAN : law->ends[term].slope[term];
-    const double points[] = {law->from[term], law->to[term], (double)law->points, seeds,
-                             (double)row->series->censored};
     const double line[] = {fit->constant, fit->slope[term], fit_slope_error(fit, term),
                            end,           fit->residual,    fit->worst,
                            law->other,    law->below,       law->above};
@@ -175,11 +176,27 @@ static int write_row(FILE *file, const void *row)
 
 /* ---- What is held against a law -------------------------------------------------------------- */
 
+/* What an error's own law says there.  total = construction + rounding, and observed has the former
+ * in it: where a part's law says more, the sum cannot stay below, and the band has both. */
+static void find_band(LawRow *row, const Growth *all, const Laws *laws)
+{
+    static const size_t parts[ERROR_KINDS] = {[ERROR_TOTAL] = 2, [ERROR_OBSERVED] = 1};
+    row->law = laws_predict(&row->band, laws, row->x);
+    for (size_t k = 0; k < parts[row->series->kind] && row->law != NULL; k++) {
+        Band part, own = row->band;
+        const Law *law = laws_predict(&part, &all->parts[ERROR_CONSTRUCTION + k], row->x);
+        if (law != NULL && part.middle > own.middle) {
+            row->law = law;
+            row->band = (Band){fmin(own.low, part.low), part.middle, fmax(own.high, part.high)};
+        }
+    }
+}
+
 /* What the laws say there, and whether what is measured is within it. */
 static int hold(Growth *all, const Laws *laws, LawRow row)
 {
     char measured[PLOT_SIZE_TEXT];
-    row.law = laws_predict(&row.band, laws, row.x);
+    find_band(&row, all, laws);
     if (row.measured != NULL) {
         bool silent = row.series->data->silent[row.row] || isnan(row.measured->log10);
         *(row.law == NULL ? &all->lawless : silent ? &all->silent : &all->held) += 1;
@@ -191,8 +208,7 @@ static int hold(Growth *all, const Laws *laws, LawRow row)
         all->outcome.failed++;
         plot_cell_print(measured, *row.measured);
         fprintf(
-            stderr,
-            "%s:%zu: %s: %s%s%s along %s: expected 10^%.3f to 10^%.3f by its law, and it is %s\n",
+            stderr, "%s:%zu: %s: %s%s%s along %s: expected 10^%.3f to 10^%.3f by its law, not %s\n",
             shown(all->gathered.run->growth.check).text,
             csv_line(row.row - row.series->fitted_rows), series_text(row.series, AXIS_CONSTRUCTION),
             what_grows(row.series), row.series->data->searched ? "" : " ", norm_of(row.series),
@@ -249,6 +265,8 @@ static int take_series(void *context, const Series *series)
     const bool alone = asked->check == NULL && asked->predict == NULL;
     Laws laws;
     int status = laws_find(&laws, series);
+    memset(all->parts, 0, series->first ? sizeof all->parts : 0);
+    all->parts[series->kind] = laws;
     all->series++;
     all->without += laws.count == 1 && laws.laws[0].kind == LAW_NONE;
     status = status == 0 && asked->predict != NULL ? predict(all, &laws, series) : status;
@@ -330,9 +348,8 @@ int command_growth(const Grid *grid, const RunOptions *run)
     status = status != 0 || asked->predict == NULL ? status : read_asked(&all, asked->predict);
     status = status != 0 ? status : gather(&all.gathered);
     for (Norm norm = 0; norm < NORM_COUNT && status == 0; norm++) {
-        if (asked->norm == NORM_COUNT ? norm != NORM_RMS : norm == asked->norm) {
-            status = gathered_each(&all.gathered, false, norm, take_series, &all);
-        }
+        bool wanted = asked->norm == NORM_COUNT ? norm != NORM_RMS : norm == asked->norm;
+        status = wanted ? gathered_each(&all.gathered, false, norm, take_series, &all) : 0;
     }
     status = status != 0 ? status : gathered_each(&all.gathered, true, NORM_MAX, take_series, &all);
     status = status != 0 ? status : check_found(&all);

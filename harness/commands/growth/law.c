@@ -131,8 +131,7 @@ const Law *laws_predict(Band *band, const Laws *laws, const double *x)
     const Law *most = NULL;
     for (size_t i = 0; i < laws->count; i++) {
         const Law *law = &laws->laws[i];
-        Band zero = {-INFINITY, -INFINITY, -INFINITY};
-        Band own = law->kind > LAW_ZERO ? predict(law, x) : zero;
+        Band own = law->kind > LAW_ZERO ? predict(law, x) : (Band){-INFINITY, -INFINITY, -INFINITY};
         if (is_told(law, x) && (most == NULL || own.middle > band->middle)) {
             *band = own;
             most = law;

@@ -9,8 +9,8 @@
 
 #include "series.h"
 
-/* Points that a law takes at least. */
-enum { LAW_POINTS = 3 };
+/* Points that a law takes at least; laws of one series at most. */
+enum { LAW_POINTS = 3, LAWS_MOST = 7 };
 
 /* why: of none, `few-points`, `residual`, `bound` or `zero`, which contradict it; `either` where a
  * power and an exponential both would do; else "".
@@ -31,7 +31,6 @@ typedef struct {
 } Law;
 
 /* Laws of one series, x ascending; of searches one. */
-enum { LAWS_MOST = 7 };
 typedef struct {
     Law laws[LAWS_MOST];
     size_t count;

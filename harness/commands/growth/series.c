@@ -34,16 +34,6 @@ bool series_differs(const Series *series, size_t axis)
     return (series->free_axes & BIT(follows ? AXIS_D : axis)) != 0;
 }
 
-/* The axes that rows of one series along the axis differ in: itself, seeds, inputs, files, ...; of
- * searches N, D and depth. */
-static uint64_t find_free_axes(const PlotData *data, size_t axis)
-{
-    uint64_t judged = BIT(AXIS_TOLERANCE) | BIT(AXIS_JUDGE) | BIT(AXIS_NORM);
-    uint64_t sizes = BIT(AXIS_N) | BIT(AXIS_D) | BIT(AXIS_DEPTH);
-    return BIT(axis) | BIT(AXIS_SEED) | BIT(AXIS_INPUT) | BIT(PLOT_FILE) | BIT(PLOT_LAYER) |
-           (data->searched ? sizes : judged);
-}
-
 /* Is the row part of a series along the axis?  Of a stack of layers only the last row is, but
  * along the layers. */
 static bool takes(const PlotData *data, size_t row, size_t axis)
@@ -174,9 +164,12 @@ static int take_kinds(Series own, double *room, TakeSeries *take, void *context)
         own.free_axes &= varies ? own.free_axes : ~BIT(axis);
     }
     own.terms = terms;
+    own.first = true;
     for (size_t kind = 0; kind < ERROR_KINDS && status == 0; kind++) {
         bool wanted = !searched || kind == SEARCH_MIN || kind == SEARCH_PROVEN;
-        status = wanted && make_points(&own, kind, room) ? take(context, &own) : 0;
+        wanted = wanted && make_points(&own, kind, room);
+        status = wanted ? take(context, &own) : 0;
+        own.first &= !wanted;
     }
     return status;
 }
@@ -186,7 +179,10 @@ int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *ta
     axis = data->searched ? AXIS_N : axis;
     Series series = {data, {axis, AXIS_D, AXIS_DEPTH}, .fitted_rows = fitted};
     series.terms = data->searched ? FIT_MOST : 1;
-    series.free_axes = find_free_axes(data, axis);
+    series.free_axes = data->searched ? BIT(AXIS_N) | BIT(AXIS_D) | BIT(AXIS_DEPTH)
+                                      : BIT(AXIS_TOLERANCE) | BIT(AXIS_JUDGE) | BIT(AXIS_NORM);
+    series.free_axes |=
+        BIT(axis) | BIT(AXIS_SEED) | BIT(AXIS_INPUT) | BIT(PLOT_FILE) | BIT(PLOT_LAYER);
     SeriesRow *rows = calloc(data->rows + 1, sizeof *rows);
     double *room = calloc(data->rows + 1, 2 * sizeof *room);
     series.points = calloc(data->rows + 1, sizeof *series.points);

@@ -22,13 +22,15 @@ typedef struct {
 
 /* axes [terms]: along which it is.  free_axes: bit a, rows may differ in axis a.  rows: those that
  * are fitted, by their numbers on the axes, then `held` that are not.  kind: an ErrorKind, or the
- * place of what a search found (searched.h).  points [count], in the rows' order: of logarithms to
- * the base of ten, of searches of Omega itself.  censored: rows that are no value. */
+ * place of what a search found (searched.h); first: of the kinds that its rows have.  points
+ * [count], in the rows' order: of logarithms to the base of ten, of searches of Omega itself.
+ * censored: rows that are no value. */
 struct Series {
     const PlotData *data;
     size_t axes[FIT_MOST], terms, fitted_rows;
     uint64_t free_axes;
     const SeriesRow *rows;
+    bool first;
     size_t fitted, held, kind, count, censored;
     GrowthPoint *points;
 };

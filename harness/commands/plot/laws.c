@@ -17,7 +17,7 @@ typedef struct {
 static void draw_law(const Drawing *drawing, const Law *law)
 {
     const Picture *picture = drawing->picture;
-    for (size_t x = 0; x < picture->x_count; x++) {
+    for (size_t x = 0; x < picture->x_count && law->kind > LAW_ZERO; x++) {
         double number = strtod(picture_x_text(picture, x), NULL);
         bool fitted = number >= law->from[0] && number <= law->to[0];
         if (fitted || picture->x != AXIS_OMEGA) {
@@ -25,7 +25,7 @@ static void draw_law(const Drawing *drawing, const Law *law)
                     fit_at(&law->fit, &number));
         }
     }
-    fputc('\n', drawing->file);
+    fputs(law->kind > LAW_ZERO ? "\n" : "", drawing->file);
 }
 
 /* Of a series that is drawn in the panel. */
@@ -45,9 +45,7 @@ static int take_series(void *context, const Series *series)
         bool is_its = curve->kind == series->kind &&
                       (picture->y == PLOT_AXES || values[picture->y] == picture->y_order[curve->y]);
         for (size_t k = 0; k < laws.count && is_its; k++) {
-            if (laws.laws[k].kind > LAW_ZERO) {
-                draw_law(drawing, &laws.laws[k]);
-            }
+            draw_law(drawing, &laws.laws[k]);
         }
     }
     return status;
