@@ -123,6 +123,42 @@ size_t value_width(const Value *value)
     }
 }
 
+static bool same_weight(const HeadWeight *a, const HeadWeight *b)
+{
+    return a->data == b->data && a->ld == b->ld && a->head_stride == b->head_stride;
+}
+
+static bool same_columns(Columns a, Columns b)
+{
+    return a.first == b.first && a.count == b.count;
+}
+
+bool bundle_gate_is_value(const Bundle *bundle)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    return value->d_head == 1 && same_weight(&score->gate, &value->v) &&
+           same_columns(score->read, value->read);
+}
+
+static bool alike(const Bundle *a, const Bundle *b)
+{
+    return bundle_gate_is_value(a) && bundle_gate_is_value(b) && a->heads == b->heads &&
+           a->value.scale != 1 && b->value.scale != 1 &&
+           same_weight(&a->score.gate, &b->score.gate) && same_weight(&a->value.o, &b->value.o) &&
+           same_columns(a->value.read, b->value.read) &&
+           same_columns(a->value.write, b->value.write);
+}
+
+size_t bundles_alike(const Bundle *bundles, size_t count)
+{
+    size_t same = 1;
+    while (same < count && alike(bundles, bundles + same)) {
+        same++;
+    }
+    return same;
+}
+
 bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j)
 {
     switch (score->visible) {

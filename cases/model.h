@@ -311,6 +311,13 @@ size_t score_query_width(const Score *score);
  * matrix, d_head of two; 0 without content. */
 size_t value_width(const Value *value);
 
+/* Is a gated head's first value factor its gate? */
+bool bundle_gate_is_value(const Bundle *bundle);
+
+/* How many bundles, of `count` from the first on, have the same gates, which are their values, and
+ * second factors, with scales that are not 1: as the heads of a GELU have.  1, where none has. */
+size_t bundles_alike(const Bundle *bundles, size_t count);
+
 /* Does row i see row j? */
 bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j);
 

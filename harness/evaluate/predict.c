@@ -210,10 +210,13 @@ static Operations model_work(const Model *model, bool dense)
         if (sublayer->bundle_count == 0) {
             work = sum(work, direct_work(layout, &sublayer->direct));
         }
-        for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        for (size_t b = 0, end = 0; b < sublayer->bundle_count; b++) {
             const Bundle *bundle = &sublayer->bundles[b];
-            work =
-                sum(work, dense ? bundle_dense_work(layout, bundle) : bundle_work(layout, bundle));
+            Operations own =
+                dense ? bundle_dense_work(layout, bundle) : bundle_work(layout, bundle);
+            own.products *= dense || b == end;
+            end += b == end ? bundles_alike(bundle, sublayer->bundle_count - b) : 0;
+            work = sum(work, own);
         }
     }
     return work;

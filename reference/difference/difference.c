@@ -5,7 +5,7 @@
  */
 #include "difference.h"
 
-enum { DIFFERENCE_MATS = 18 };
+enum { DIFFERENCE_MATS = 19 };
 
 static void difference_list(Difference *e, const RecordShape *shape, const DifferenceSize *size,
                             ApExtent list[DIFFERENCE_MATS])
@@ -30,6 +30,7 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
         {&e->normed, rows, size->normed},
         {&e->both_keys, rows, 2 * shape->head_query},
         {&e->moved, rows, value},
+        {&e->scaled, rows, shape->scaled},
         {&e->sum, rows, content},
     };
     for (size_t i = 0; i < DIFFERENCE_MATS; i++) {
@@ -133,5 +134,5 @@ void difference_mix(const Heads *heads, const Record *record, PartKind part, siz
 
 void difference_write(const Heads *heads, PartKind part, Difference *e)
 {
-    heads_write(heads, part, &e->mixed, &e->mixed, &e->delta);
+    heads_write(heads, part, &e->mixed, &e->scaled, &e->delta);
 }

@@ -42,6 +42,7 @@ typedef struct {
     ApMat gate, grown;    /* [rows, heads] expm1 and exp of that */
     ApMat value, mixed;   /* changes of a part's */
     ApMat moved;          /* value + its change */
+    ApMat scaled;         /* mixed, times a scale that is not 1 */
     ApMat query, key;     /* changes of the record's */
     ApMat both_queries;   /* of one head: query + its change, and the change */
     ApMat both_keys;      /* of one head: the key's change, and the key */
@@ -85,7 +86,7 @@ void difference_values(const Heads *heads, PartKind part, Difference *e);
 void difference_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
                     Difference *e);
 
-/* e.delta += what a part's change writes; mixed is lost. */
+/* e.delta += what a part's change writes. */
 void difference_write(const Heads *heads, PartKind part, Difference *e);
 
 /* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_scores.c,

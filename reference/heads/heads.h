@@ -26,6 +26,8 @@ typedef struct {
     const Bundle *bundle;
     size_t first, count;
     bool limit;
+    bool again; /* the block before was of a bundle like this one (bundles_alike): x g is there */
+    bool more;  /* and so is the next one: what they write goes through the second factors once */
 } Heads;
 
 /* Those whose patterns are to be evaluated: the first alone where all have one. */
@@ -104,8 +106,8 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
 void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, PartKind part,
                     ApMat *u);
 
-/* delta += what a part writes, from its mixture; scaled: scratch of its shape, or mixed itself,
- * which is then lost. */
+/* delta += what a part writes, from its mixture; scaled: where mixtures times a scale that is not 1
+ * are, and stay until the last of bundles that are alike has written. */
 void heads_write(const Heads *heads, PartKind part, const ApMat *mixed, ApMat *scaled,
                  ApMat *delta);
 

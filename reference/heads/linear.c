@@ -87,6 +87,9 @@ void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
 void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product)
 {
     const Score *score = &heads->bundle->score;
+    if (heads->again) {
+        return;
+    }
     if (score->gate.data != NULL) {
         product_beside(heads, (HeadMap){score->read, &score->gate, 1}, x, product);
     } else if (score->gate_unit != 0) {
@@ -137,16 +140,6 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
     evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);
 }
 
-/* The gate of a head and its first value factor are the same vector: one product serves both. */
-static bool gate_is_value(const Bundle *bundle)
-{
-    const Score *score = &bundle->score;
-    const Value *value = &bundle->value;
-    return value->d_head == 1 && score->gate.data == value->v.data &&
-           score->gate.ld == value->v.ld && score->gate.head_stride == value->v.head_stride &&
-           score->read.first == value->read.first && score->read.count == value->read.count;
-}
-
 void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, PartKind part,
                     ApMat *u)
 {
@@ -157,7 +150,7 @@ void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, Pa
         ap_zero(u); /* a bias does not depend on x */
     } else if (part == DIAGONAL_PART) {
         copy_columns(ev, moved);
-    } else if (gate_is_value(heads->bundle)) {
+    } else if (bundle_gate_is_value(heads->bundle)) {
         copy_columns(ev, (Moved){.out = u, .x = product, .columns = {0, heads->count}});
     } else if (value->unit != 0) {
         moved.columns = (Columns){value->read.first + heads->first, heads->count};
@@ -204,9 +197,15 @@ static void add_factored(const Heads *heads, ApMat *delta, const ApMat *mixed, A
     size_t rows = delta->rows, columns = heads->count * value->d_head;
     mpfr_ptr scale = ap_at(&ev->worker[0].temp, 0, 0);
     mpfr_set_d(scale, value->scale, MPFR_RNDN);
-    for (size_t i = 0; value->scale != 1 && i < rows; i++) {
+    for (size_t i = 0; value->scale != 1 && !heads->again && i < rows; i++) {
         lanes_mul(ap_at(scaled, i, 0), numbers_row(ap_at(mixed, i, 0)), numbers_same(scale),
                   columns);
+    }
+    if (heads->again) {
+        add_columns(ev, (Moved){scaled, 0, mixed, {0, columns}, value->scale, 1});
+    }
+    if (heads->more) {
+        return;
     }
     const double *first = o->data + heads->first * o->head_stride;
     ProductView one = product_doubles(first, value->d_head, value->write.count, o->ld);

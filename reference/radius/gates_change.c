@@ -88,7 +88,7 @@ static void local_change(Gates *gates, const ChangeRow *row, size_t i)
     double change = moved + carried + leaked, factor = gates->value_scale;
     off *= bound_linear(r, known + (product + 4) * theta);
     banks_add(r, r->local_e, value->write, i,
-              factor * (gates->o_norm * (off + 2 * change) +
+              factor * (gates->o_norm * (off + (1 + r->alike) * change) +
                         radius_product(gates->heads) * change * gates->o_size));
     banks_add(r, r->size_e, value->write, i,
               factor * bound_max(gates->o_norm, gates->o_size) * change);

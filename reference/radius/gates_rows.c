@@ -85,8 +85,8 @@ void gates_pass_row(const Gates *gates, Pass *pass, size_t i)
 }
 
 /* Rounding at x^: of z, through B; 28 roundings a term of the mixture and its weight, as many
- * more as there are rows for the sum of other tokens; and the second factors (C11).  What e
- * needs of the row is kept. */
+ * more as there are rows for the sum of other tokens; a scale, sums of bundles that are alike, and
+ * the second factors (C11).  What e needs of the row is kept. */
 void gates_local_row(const Gates *gates, Pass *pass, size_t i)
 {
     Radius *r = gates->r;
@@ -121,6 +121,7 @@ void gates_local_row(const Gates *gates, Pass *pass, size_t i)
     double y = sqrt(y2), factor = gates->value_scale;
     double product = radius_product(gates->heads);
     banks_add(r, r->local, value->write, i,
-              factor * (gates->o_norm * (sqrt(a2) + 2 * y) + product * y * gates->o_size));
+              factor *
+                  (gates->o_norm * (sqrt(a2) + (1 + r->alike) * y) + product * y * gates->o_size));
     banks_add(r, r->size, value->write, i, factor * bound_max(gates->o_norm, gates->o_size) * y);
 }

@@ -101,6 +101,7 @@ struct Radius {
     bool near;          /* e is so small that eta goes as rho does, and the rest is in `cross` */
     double score;       /* what the scores of the layer may be off by, in 2^-bits */
     double adds;        /* how often something is added to delta */
+    double alike;       /* bundles whose outputs are added up before their second factors */
     double decay[OMEGA_MAX_GAP + 1]; /* e^(-Omega gap), at least 2^-600 */
 };
 
@@ -126,7 +127,7 @@ static inline RowRange row_range(const Radius *r, size_t most, size_t block)
 
 static inline Heads radius_heads(const Radius *r, const Bundle *bundle)
 {
-    return (Heads){r->ev, r->layout, bundle, 0, bundle->heads, r->at.limit};
+    return (Heads){r->ev, r->layout, bundle, 0, bundle->heads, r->at.limit, false, false};
 }
 
 static inline double banks_in(const Radius *r, const Banks *banks, Columns columns, size_t row)

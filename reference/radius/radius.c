@@ -258,8 +258,12 @@ static void analyse(Radius *r, const Sublayer *sublayer, bool near)
     } else {
         radius_linear(r, sublayer);
     }
-    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+    for (size_t b = 0, end = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
+        if (b == end) {
+            end += bundles_alike(bundle, sublayer->bundle_count - b);
+            r->alike = (double)(end - b);
+        }
         const RadiusHeads *heads = radius_heads_of(&bundle->score);
         if (heads->effects != NULL) {
             heads->effects(r, bundle);

@@ -4,7 +4,9 @@
  * block of heads after block, and in a block step after step.  Each step evaluates x into the
  * block's record, unless a tape has that record already; and then, where e is carried beside x,
  * lets the difference read it.  With bilinear scores patterns follow one another, so that one
- * pattern at a time is in memory where no tape keeps them.
+ * pattern at a time is in memory where no tape keeps them.  Bundles that are alike,
+ * as those of a GELU, go through a block one behind the other: x g is formed once, and what they
+ * write is added up before the second factors.
  */
 #include "sublayer.h"
 
@@ -16,15 +18,14 @@ typedef struct {
     const Record *read;
 } Block;
 
-static Block block_open(RefRun *run, const Bundle *bundle, size_t first, size_t count)
+/* number: in the order of heads_each_block. */
+static Block block_open(RefRun *run, Heads heads, size_t number)
 {
-    Heads heads = {&run->ev, &run->model->layout, bundle, first, count, run->limit};
     Block block = {.run = run, .heads = heads};
     if (run->known != NULL) {
-        block.read = &run->known->record[run->next.block];
+        block.read = &run->known->record[number];
     } else {
-        block.write =
-            run->kept != NULL ? &run->kept->record[run->next.block] : &run->scratch.record;
+        block.write = run->kept != NULL ? &run->kept->record[number] : &run->scratch.record;
         block.read = block.write;
     }
     return block;
@@ -136,13 +137,25 @@ static void block_add(const Block *block)
     }
 }
 
-void run_bundle(RefRun *run, const Bundle *bundle)
+size_t run_bundles(RefRun *run, const Bundle *bundles, size_t count)
 {
-    size_t most = heads_block(bundle, run->stream.rows, run->ev.bits);
-    for (size_t first = 0; first < bundle->heads; first += most) {
-        size_t left = bundle->heads - first;
-        Block block = block_open(run, bundle, first, left < most ? left : most);
-        block_add(&block);
-        run->next.block++;
+    size_t most = heads_block(bundles, run->stream.rows, run->ev.bits), heads = bundles->heads;
+    size_t blocks = (heads + most - 1) / most, alike = bundles_alike(bundles, count);
+    for (size_t i = 0; i < blocks; i++) {
+        size_t first = i * most, left = heads - first;
+        for (size_t b = 0; b < alike; b++) {
+            const Heads some = {.ev = &run->ev,
+                                .layout = &run->model->layout,
+                                .bundle = bundles + b,
+                                .first = first,
+                                .count = left < most ? left : most,
+                                .limit = run->limit,
+                                .again = b > 0,
+                                .more = b + 1 < alike};
+            Block block = block_open(run, some, run->next.block + b * blocks + i);
+            block_add(&block);
+        }
     }
+    run->next.block += alike * blocks;
+    return alike;
 }

@@ -138,13 +138,18 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
             difference_begin(run_change(run, i));
         }
     }
-    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+    for (size_t b = 0; b < sublayer->bundle_count;) {
         const Bundle *bundle = &sublayer->bundles[b];
-        Heads all = {&run->ev, &run->model->layout, bundle, 0, bundle->heads, run->limit};
+        Heads all = {.ev = &run->ev,
+                     .layout = &run->model->layout,
+                     .bundle = bundle,
+                     .count = bundle->heads,
+                     .limit = run->limit};
         if (run->form == REF_DENSE) {
             dense_add(&all, run->input, &run->scratch.dense, &run->scratch.delta);
+            b++;
         } else {
-            run_bundle(run, bundle);
+            b += run_bundles(run, bundle, sublayer->bundle_count - b);
         }
     }
     if (run->known == NULL) {

@@ -21,7 +21,8 @@ const NormRecord *run_norm_record(const RefRun *run);
 void direct_operate(RefRun *run, const Direct *direct);
 size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits);
 
-/* run->scratch.delta, and e's, += the sum of the bundle's heads. */
-void run_bundle(RefRun *run, const Bundle *bundle);
+/* run->scratch.delta, and e's, += the sum of the heads of the first bundle, and of those behind it
+ * that are alike; returns how many bundles these are. */
+size_t run_bundles(RefRun *run, const Bundle *bundles, size_t count);
 
 #endif
