@@ -75,8 +75,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         double beside = point->form == REF_DENSE ? ref_run_bytes(&pair, bits, REF_STRUCTURED) : 0;
         bytes->run += ref_certify_bytes(&pair) + 2 * beside;
     }
-    if (point->spec.held >
-        0) { /* another layer than the base has now, where several are evaluated */
+    if (point->spec.held > 0 && point->spec.depth > 1) { /* another layer than the base has now */
         bytes->run += case_layer_bytes(&point->spec);
     }
     if (point->propagation) {
@@ -245,6 +244,21 @@ static double machine_seconds(const ArithmeticInfo *machine, Operations work)
     return work.products * machine->multiply_add + work.exponentials * machine->exponential;
 }
 
+/* Bits that radii lose in a layer with layer norms, as in stacks of GPT-2's shapes. */
+#define LOST_A_LAYER 5.5
+
+/* What more bits than are guessed take beside their products, by powers of how many more: r(T) is
+ * evaluated again, and numbers of more than four limbs go one by one. */
+#define MORE_THAN_GUESSED 0.6
+
+/* Bits that a stack ends with, where its radii lose more than is guessed. */
+static double bits_in_the_end(const Point *point)
+{
+    double lost = LOST_A_LAYER * (double)point->spec.depth, machine = point_bits(point).machine;
+    bool norms = point->spec.norm != NORMALIZATION_NONE && point->precision == 0;
+    return norms ? fmin(64 * ceil((machine + lost) / 64), (double)point->max_bits) : 0;
+}
+
 PointCost point_cost_parts(const Point *point)
 {
     Pair pair;
@@ -254,14 +268,15 @@ PointCost point_cost_parts(const Point *point)
         return cost;
     }
     bool dense = point->form == REF_DENSE, full = point->kernel == KERNEL_DENSE;
-    double bits = point_bits(point).likely;
+    double least = bits_in_the_end(point), bits = fmax(point_bits(point).likely, least);
     bool difference = point->reference == REFERENCE_DIFFERENCE;
     Operations work = model_work(&pair.converted, dense);
     double converted = reference_seconds(work, bits, dense);
     /* A difference takes the limit model along, and about twice as much for itself. */
     cost.reference = converted;
     if (difference) {
-        cost.reference += 2 * reference_seconds(work, point_bits(point).difference, dense);
+        double own = fmax(point_bits(point).difference, least);
+        cost.reference += 2 * reference_seconds(work, own, dense);
     }
     if (point->propagation) { /* another change, and T_infinity's layer and T''s once more */
         cost.reference += (point->arithmetic != ARITHMETIC_NONE ? 4 : 3) * converted;
@@ -270,9 +285,9 @@ PointCost point_cost_parts(const Point *point)
                 (difference ? 0 : converted) +
                 4 * reference_seconds(model_work(&pair.converted, false), 128, false) +
                 weights_seconds(&point->spec);
-    if (!point_has_reference(point)) {
-        cost.reference = cost.base = 0;
-    }
+    double more = pow(fmax(1, least / point_bits(point).likely), MORE_THAN_GUESSED);
+    cost.reference *= point_has_reference(point) ? more : 0;
+    cost.base *= point_has_reference(point) ? more : 0;
     if (point->arithmetic != ARITHMETIC_NONE) {
         const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
         cost.base += machine_seconds(machine, model_work(&pair.original, full));
