@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Exponents of the highest and of the lowest bit of x = m 2^(e - 53). */
+/* Exponents of the highest and of the lowest bit of x = m 2^(e - 53), not 0. */
 static void ends_of(int *high, int *low, double x)
 {
     int exponent;
@@ -27,9 +27,11 @@ static mpfr_exp_t line_is_measured(const Operand *o, size_t line)
     for (size_t l = 0; l < o->depth; l++) {
         int high, low;
         double x = o->number[o->line_at[line] + o->depth_at[l]];
-        ends_of(&high, &low, x);
-        exponent = x != 0 && high > exponent ? high : exponent;
-        lowest = x != 0 && low < lowest ? low : lowest;
+        if (x != 0) {
+            ends_of(&high, &low, x);
+            exponent = high > exponent ? high : exponent;
+            lowest = low < lowest ? low : lowest;
+        }
     }
     assert_int_equal(o->exponent[line], exponent);
     for (size_t l = 0; l < o->depth && exponent != LINE_ZERO; l++) {

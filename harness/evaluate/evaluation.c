@@ -47,6 +47,7 @@ bool evaluation_open(Evaluation *evaluation, bool reference)
     const Point *point = evaluation->point;
     bool machine = point->arithmetic != ARITHMETIC_NONE;
     bool propagation = reference && point->propagation;
+    const Start start = case_start(pair, point->penalty, point_omega(point));
     evaluation->run = NULL;
     evaluation->propagation = NULL;
     evaluation->kernel = NULL;
@@ -61,7 +62,6 @@ bool evaluation_open(Evaluation *evaluation, bool reference)
                                                        point_omega(point), machine);
     }
     if (machine) {
-        const Start start = case_start(pair, point->penalty, point_omega(point));
         evaluation->machine = arithmetic_info(point->arithmetic);
         evaluation->kernel =
             arithmetic_open(evaluation->machine, &start, point->kernel, point_threads(point));

@@ -335,7 +335,8 @@ double norm_doubles(NormKey matrix)
 {
     join(&matrix);
     double rows = (double)matrix.rows, columns = (double)matrix.columns;
-    double parts = (double)matrix.parts, below = matrix.are == PARTS_BELOW;
+    double parts = (double)matrix.parts;
+    bool below = matrix.are == PARTS_BELOW;
     double n = fmin(below ? rows * parts : rows, below ? columns : columns * parts);
     double whole = parts > 1 ? rows * columns * parts : 0;
     return whole +
