@@ -247,8 +247,8 @@ static double machine_seconds(const ArithmeticInfo *machine, Operations work)
 /* Bits that radii lose in a layer with layer norms, as in stacks of GPT-2's shapes. */
 #define LOST_A_LAYER 5.5
 
-/* What more bits than are guessed take beside their products, by powers of how many more: r(T) is
- * evaluated again, and numbers of more than four limbs go one by one. */
+/* Where more bits are needed than were guessed, time grows by this power of their ratio, besides
+ * what products take: r(T) is evaluated again, and numbers of more than four limbs one by one. */
 #define MORE_THAN_GUESSED 0.6
 
 /* Bits that a stack ends with, where its radii lose more than is guessed. */

@@ -18,9 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows whose digits are there at once; bytes of B's that meet a tile of them one behind the other,
- * so that caches keep both. */
-enum { ROWS_AT_ONCE = 16, PANELS = 1 << 20 };
+enum { ROWS_AT_ONCE = 16 };
 
 /* pack.digit: groups of lanes, each [k][digits_b][LANES]; pack.correction: groups, each
  * [columns][LANES], eta_a sum beta - k eta_a eta_b. */
@@ -147,25 +145,20 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
                     plan->short_b);
         }
     }
-    size_t groups = lane_groups(plan), panel = plan->k * shape->digits_b * LANES;
-    size_t some = PANELS / (panel * sizeof *a + 1) + 1;
-    for (size_t group = 0; group < groups; group += some) {
-        size_t end = groups - group < some ? groups : group + some;
+    for (size_t group = 0; group * LANES < plan->n; group++) {
+        const uint64_t *b = shape->pack.digit + group * plan->k * shape->digits_b * LANES;
         for (size_t t = 0; t < tiles; t++) {
-            for (size_t g = group; g < end; g++) {
-                const TilePlace at = {plan,
-                                      first + t * TILE_ROWS,
-                                      g * LANES,
-                                      shape->columns,
-                                      (const int64_t(*)[TILE_COLUMNS])correction + t * TILE_ROWS,
-                                      shape->pack.correction + g * shape->columns * LANES};
-                tile_fetch(&at);
-                unsigned mode = products_begin();
-                multiply_tile(&work.tile, shape, a + t * step, shape->pack.digit + g * panel,
-                              plan->k);
-                products_end(mode);
-                tile_store(&store, &work, &at);
-            }
+            const TilePlace at = {plan,
+                                  first + t * TILE_ROWS,
+                                  group * LANES,
+                                  shape->columns,
+                                  (const int64_t(*)[TILE_COLUMNS])correction + t * TILE_ROWS,
+                                  shape->pack.correction + group * shape->columns * LANES};
+            tile_fetch(&at);
+            unsigned mode = products_begin();
+            multiply_tile(&work.tile, shape, a + t * step, b, plan->k);
+            products_end(mode);
+            tile_store(&store, &work, &at);
         }
     }
     store_close(&store);
