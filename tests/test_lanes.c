@@ -19,7 +19,7 @@
 enum { COUNT = 37, ROUNDS = 60 };
 
 /* Those of whole limbs, and two others. */
-static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 100};
+static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 384, 448, 100};
 
 enum { PRECISIONS = sizeof precisions / sizeof *precisions };
 
@@ -354,7 +354,7 @@ static void count_rest(const LanesRow *row, size_t first, size_t count)
 static void vectors_are_done_at_once(void **state)
 {
     ApMat a, y;
-    for (mpfr_prec_t bits = 64; bits <= 256; bits += 64) {
+    for (mpfr_prec_t bits = 64; bits <= 384; bits += 64) {
         const mpfr_exp_t far = -((mpfr_exp_t)1 << 42); /* such as e is of in a plan */
         assert_true(ap_init(&a, 1, COUNT + 10, bits) && ap_init(&y, 1, COUNT, bits));
         for (size_t i = 0; i < COUNT + 10; i++) {

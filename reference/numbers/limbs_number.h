@@ -44,11 +44,17 @@ INLINE bool has_room(mpfr_srcptr x)
     return bits % 64 == 0 && bits <= 64 * LIMBS_MOST;
 }
 
-/* A number of whole limbs, of no extreme exponent; what is no number has one, and so has zero. */
-INLINE bool is_plain(mpfr_srcptr x)
+/* A number of no extreme exponent; what is no number has one, and so has zero. */
+INLINE bool is_near(mpfr_srcptr x)
 {
     mpfr_exp_t exponent = mpfr_custom_get_exp(x);
-    return has_room(x) && exponent > -LIMBS_EXPONENT && exponent < LIMBS_EXPONENT;
+    return exponent > -LIMBS_EXPONENT && exponent < LIMBS_EXPONENT;
+}
+
+/* The same, of few whole limbs. */
+INLINE bool is_plain(mpfr_srcptr x)
+{
+    return has_room(x) && is_near(x);
 }
 
 INLINE void put(mpfr_ptr y, bool negative, mpfr_exp_t exponent)

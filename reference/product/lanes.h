@@ -5,7 +5,7 @@
  *     y[i] = a[i] + b[i],   a[i] - b[i],   a[i] b[i],   a[i] / b[i],   y[i] + a[i] b[i],
  *
  * each rounded to nearest, the last one twice: as limbs.h, and so MPFR, does it to every number
- * alone, bit by bit, on any machine.  Numbers of 1 to 4 whole limbs are done several at a time.
+ * alone, bit by bit, on any machine.  Numbers of 1 to 6 whole limbs are done several at a time.
  *
  * A row is one of a matrix's: its numbers are of one precision, and lie in memory one behind the
  * other, headers and limbs.  y may be a or b, if that is a row.

@@ -20,9 +20,9 @@
 #include "memory.h"
 
 enum {
-    QUOTIENT_DIGITS = (64 * LIMBS_MOST + DIGIT - 1) / DIGIT,
+    QUOTIENT_DIGITS = (64 * LANE_LIMBS + DIGIT - 1) / DIGIT,
     STEP_BITS = 47,
-    STEPS_MOST = (64 * LIMBS_MOST + 16 + STEP_BITS) / STEP_BITS
+    STEPS_MOST = (64 * LANE_LIMBS + 16 + STEP_BITS) / STEP_BITS
 };
 
 /* Digits of 0.limbs, which fill the highest. */

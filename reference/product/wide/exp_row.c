@@ -117,7 +117,7 @@ size_t wide_exp_row(const ExpTables *tables, mpfr_ptr y, mpfr_srcptr x, size_t c
 {
     Row *row = count >= LANES ? row_of(tables, y) : NULL;
     size_t done = 0;
-    if (row == NULL || !is_row(y, count) || !is_row(x, count)) {
+    if (row == NULL || !is_row(y, count) || !has_room(x) || !is_row(x, count)) {
         return 0;
     }
     unsigned mode = products_begin();

@@ -10,9 +10,12 @@
 #include "../lanes.h"
 #include "words.h"
 
+/* Numbers in rows have more limbs than those that are read one by one. */
+enum { LANE_LIMBS = 6 };
+
 /* Limbs, the least significant first. */
 typedef struct {
-    Words limb[LIMBS_MOST], exponent;
+    Words limb[LANE_LIMBS], exponent;
     Mask negative;
 } Lanes;
 
@@ -32,7 +35,9 @@ static inline bool is_row(mpfr_srcptr first, size_t count)
 {
     const mp_limb_t *limb = mpfr_custom_get_significand(first);
     const mp_limb_t *last = mpfr_custom_get_significand(first + count - 1);
-    return has_room(first) && last == limb + (count - 1) * (size_t)(mpfr_get_prec(first) / 64);
+    mpfr_prec_t bits = mpfr_get_prec(first);
+    bool few = bits % 64 == 0 && bits <= 64 * LANE_LIMBS;
+    return few && last == limb + (count - 1) * (size_t)(bits / 64);
 }
 
 /* The lanes in which a header has its limbs behind those of the first, `count` each. */
@@ -88,7 +93,7 @@ INLINE Mask load_same(Lanes *x, mpfr_srcptr from, const int count, const int n)
     for (int l = 0; l < n; l++) {
         x->limb[l] = l < n - count ? zero() : all(limb[l - (n - count)]);
     }
-    return all_lanes(is_plain(from) || mpfr_zero_p(from));
+    return all_lanes(is_near(from) || mpfr_zero_p(from));
 }
 
 /* Numbers of fewer than n limbs have zeros below. */

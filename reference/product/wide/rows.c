@@ -10,7 +10,7 @@
 #include "divide.h"
 #include "wide.h"
 
-enum { DIGITS_MOST = (64 * LIMBS_MOST + DIGIT - 1) / DIGIT };
+enum { DIGITS_MOST = (64 * LANE_LIMBS + DIGIT - 1) / DIGIT };
 
 /* x with limbs that are all 0 where x is 0, and there with the exponent of what it is added to: it
  * leaves that as it is. */
@@ -73,7 +73,7 @@ INLINE void multiply_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N
 {
     const int D = (64 * N + DIGIT - 1) / DIGIT;
     Words u[DIGITS_MOST], v[DIGITS_MOST], low[2 * DIGITS_MOST], high[2 * DIGITS_MOST];
-    Words limb[2 * LIMBS_MOST], carry = zero();
+    Words limb[2 * LANE_LIMBS], carry = zero();
     to_factors(u, a->limb, N);
     to_factors(v, b->limb, N);
     UNROLL
@@ -112,7 +112,7 @@ INLINE void multiply_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N
  * decide. */
 INLINE Mask quotient_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
 {
-    Words limb[LIMBS_MOST + 1];
+    Words limb[LANE_LIMBS + 1];
     Mask done = divide_lanes(limb, &y->exponent, a, b, N, n);
     y->negative = a->negative ^ b->negative;
     round_to(y, limb, n + 1, zero(), n);
@@ -176,7 +176,9 @@ INLINE size_t run(const LanesRow *row, size_t i, size_t end, Lanes *out,
     RUN(operation, 3, 2)                                                                           \
     RUN(operation, 3, 3)                                                                           \
     RUN(operation, 4, 2)                                                                           \
-    RUN(operation, 4, 4)
+    RUN(operation, 4, 4)                                                                           \
+    RUN(operation, 5, 5)                                                                           \
+    RUN(operation, 6, 6)
 RUNS(LANES_ADD)
 RUNS(LANES_MUL)
 RUNS(LANES_DIV)
@@ -189,9 +191,9 @@ static Run *run_of(LanesOperation operation, int N, int n)
 #define ALL_OF(operation)                                                                          \
     {                                                                                              \
         OF(operation, 1, 1), OF(operation, 2, 2), OF(operation, 3, 2), OF(operation, 3, 3),        \
-            OF(operation, 4, 2), OF(operation, 4, 4)                                               \
+            OF(operation, 4, 2), OF(operation, 4, 4), OF(operation, 5, 5), OF(operation, 6, 6)     \
     }
-    static Run *const runs[][LIMBS_MOST + 1][LIMBS_MOST + 1] = {
+    static Run *const runs[][LANE_LIMBS + 1][LANE_LIMBS + 1] = {
         [LANES_ADD] = ALL_OF(LANES_ADD),         [LANES_SUB] = ALL_OF(LANES_ADD),
         [LANES_MUL] = ALL_OF(LANES_MUL),         [LANES_DIV] = ALL_OF(LANES_DIV),
         [LANES_ADD_MUL] = ALL_OF(LANES_ADD_MUL),
