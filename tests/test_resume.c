@@ -555,6 +555,7 @@ static void memory_is_a_budget(void **state)
     Output whole = read_file(fixture->path);
     expect_line(2, " GiB, 9.54e-06 GiB may be used",
                 "sweep " SMALL " --memory 10KiB"); /* 10 2^-20 */
+    expect_line(2, " GiB, 9.54e-06 GiB may be used", "sweep " SMALL " --memory 10KiB --dry-run");
     expect_line(2, "--memory: token '10KB'", "sweep " SMALL " --memory 10KB");
     /* Doubled until a point fits: there it fits barely, and bases come and go. */
     int fitting = 0;

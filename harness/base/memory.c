@@ -33,7 +33,7 @@ double memory_held(double bytes, double room)
     if (room > 0 && said != NULL) {
         return fmax(1, strtod(said, NULL));
     }
-    return room > 0 && bytes > room / 4 ? room / 8 : 0;
+    return room > 0 && bytes > room / 4 ? room / 32 : 0;
 }
 
 const char *memory_print(char text[MEMORY_TEXT], double bytes)

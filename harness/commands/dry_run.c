@@ -49,7 +49,8 @@ static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid 
         foretold->seconds += own + (shared[group] ? 0 : cost.base);
         foretold->largest = own + cost.base > foretold->most_seconds ? point : foretold->largest;
         foretold->most_seconds = fmax(foretold->most_seconds, own + cost.base);
-        foretold->most_bytes = fmax(foretold->most_bytes, bytes.base + bytes.kernel + bytes.run);
+        double all = bytes.base + bytes.kernel + bytes.run + bytes.layer;
+        foretold->most_bytes = fmax(foretold->most_bytes, all);
         shared[group] = true;
     }
     free(shared);
@@ -77,6 +78,10 @@ static void say(const Foretold *foretold, size_t count, const RunOptions *run)
 
 int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
+    int status = grid_predict(grid, run->memory, NULL);
+    if (status != 0) {
+        return status;
+    }
     Foretold foretold = {0};
     size_t count, *points = calloc(grid->count + 1, sizeof *points);
     bool sharded = run->shards > 0;

@@ -64,7 +64,9 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->base += shared_original_bytes(&pair.original);
     }
     if (point_has_reference(point)) {
-        bytes->base += ref_base_bytes(&pair, bits, REF_LIMIT_STREAMS);
+        bool difference = point->reference == REFERENCE_DIFFERENCE;
+        bool limit = !difference || point->judge == ERROR_APPROXIMATION;
+        bytes->base += ref_base_bytes(&pair, bits, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE);
         bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
     }
     if (point->reference == REFERENCE_DIFFERENCE) {
@@ -75,8 +77,8 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         double beside = point->form == REF_DENSE ? ref_run_bytes(&pair, bits, REF_STRUCTURED) : 0;
         bytes->run += ref_certify_bytes(&pair) + 2 * beside;
     }
-    if (point->spec.held > 0 && point->spec.depth > 1) { /* another layer than the base has now */
-        bytes->run += case_layer_bytes(&point->spec);
+    if (point->spec.held > 0 && point->spec.depth > 1) {
+        bytes->layer = case_layer_bytes(&point->spec);
     }
     if (point->propagation) {
         bytes->run += ref_propagation_bytes(&pair, bits);
@@ -99,7 +101,7 @@ int point_fits(const Point *point, double memory, int *threads)
     const char *reason;
     PointBytes bytes;
     CaseStatus status = point_predict(&bytes, &reason, point);
-    double all = bytes.base + bytes.kernel + bytes.run;
+    double all = bytes.base + bytes.kernel + bytes.run + bytes.layer;
     if (status == CASE_REJECTED) {
         return refuse(point, reason);
     }

@@ -12,6 +12,7 @@ typedef struct {
     double tape;   /* its group, if there is room: the record of r(T_infinity) */
     double kernel; /* itself: m(T') */
     double run;    /* itself: r(T') and the difference */
+    double layer;  /* of weights that come and go: another one than its group has */
 } PointBytes;
 
 /* Bytes of both models' weights that are there at a time, and of its file's ends. */

@@ -82,7 +82,7 @@ static bool predict(Schedule *schedule)
         double room = shared_tape_room(schedule->work->memory, base->count);
         double all = bytes.tape <= room ? bytes.base + bytes.tape : bytes.base;
         base->bytes = all > base->bytes ? all : base->bytes;
-        schedule->point_bytes[p] = bytes.kernel + bytes.run;
+        schedule->point_bytes[p] = bytes.kernel + bytes.run + bytes.layer;
     }
     return true;
 }

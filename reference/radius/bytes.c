@@ -7,6 +7,7 @@
 #include "jacobian.h"
 #include "norm.h"
 
+#include <math.h>
 #include <omp.h>
 
 /* Those of rows' derivatives, a thread each. */
@@ -29,43 +30,45 @@ static double parts_doubles(const HeadWeight *w, size_t heads, size_t rows, size
     return norm_doubles((NormKey){w->data, rows, columns, w->ld, heads, w->head_stride, are, 0});
 }
 
-/* A gate's weights: their norm, and a copy of those that do not lie as they are read. */
+/* A copy of a gate's weights that do not lie as they are read. */
 static double gate_doubles(const HeadWeight *w, size_t heads, size_t read)
 {
-    bool lie = w->head_stride == 1 && w->ld == heads;
-    return (lie ? 0 : (double)read * (double)heads) +
-           parts_doubles(w, heads, read, 1, PARTS_BESIDE);
+    return w->head_stride == 1 && w->ld == heads ? 0 : (double)read * (double)heads;
 }
 
-static double gates_doubles(const Bundle *bundle, double rows)
+static RadiusDoubles gates_doubles(const Bundle *bundle, double rows)
 {
     const HeadWeight *gate = &bundle->score.gate, *v = &bundle->value.v;
     size_t heads = bundle->heads, read = bundle->score.read.count;
     bool two = gate->data != NULL && gate->data != v->data;
-    return 3 * rows * (double)heads + matrix_doubles((double)read, (double)heads) +
-           gate_doubles(v, heads, read) + (two ? gate_doubles(gate, heads, read) : 0) +
-           parts_doubles(&bundle->value.o, heads, 1, bundle->value.write.count, PARTS_BELOW) +
-           (double)heads * (sizeof(double) * 4 + (double)omp_get_max_threads());
+    double norms =
+        fmax(parts_doubles(v, heads, read, 1, PARTS_BESIDE),
+             parts_doubles(&bundle->value.o, heads, 1, bundle->value.write.count, PARTS_BELOW));
+    return (RadiusDoubles){
+        3 * rows * (double)heads + matrix_doubles((double)read, (double)heads) +
+            gate_doubles(v, heads, read) + (two ? gate_doubles(gate, heads, read) : 0) +
+            (double)heads * (sizeof(double) * 4 + (double)omp_get_max_threads()),
+        two ? fmax(norms, parts_doubles(gate, heads, read, 1, PARTS_BESIDE)) : norms};
 }
 
-static double bilinear_doubles(const Bundle *bundle, double rows)
+static RadiusDoubles bilinear_doubles(const Bundle *bundle, double rows)
 {
     double k = (double)score_query_width(&bundle->score);
     double v = (double)value_width(&bundle->value), threads = omp_get_max_threads();
     double read = (double)bundle->score.read.count;
     double block = HEAD_ROWS * (3 * rows + k + v + sizeof(RowSum) + sizeof(Keys));
-    return 1.5 * rows * rows + rows * (2 * k + v + 12) +
-           threads * (block + rows * (k + v + 13) + k * v + matrix_norm_doubles(read, fmax(k, v))) +
-           9 * (double)bundle->heads +
-           parts_doubles(&bundle->value.o, bundle->heads, bundle->value.d_head,
-                         bundle->value.write.count, PARTS_BELOW);
+    return (RadiusDoubles){
+        1.5 * rows * rows + rows * (2 * k + v + 12) + 9 * (double)bundle->heads +
+            threads * (block + rows * (k + v + 13) + k * v + matrix_norm_doubles(read, fmax(k, v))),
+        parts_doubles(&bundle->value.o, bundle->heads, bundle->value.d_head,
+                      bundle->value.write.count, PARTS_BELOW)};
 }
 
-static double linear_doubles(const Bundle *bundle, double rows)
+static RadiusDoubles linear_doubles(const Bundle *bundle, double rows)
 {
     double read = (double)bundle->value.read.count, write = (double)bundle->value.write.count;
     (void)rows;
-    return read * write + matrix_norm_doubles(read, write);
+    return (RadiusDoubles){read * write, matrix_norm_doubles(read, write)};
 }
 
 const RadiusHeads *radius_heads_of(const Score *score)
@@ -77,27 +80,39 @@ const RadiusHeads *radius_heads_of(const Score *score)
     return &kinds[score->kind];
 }
 
-static double direct_doubles(const Direct *direct, double rows)
+static RadiusDoubles direct_doubles(const Direct *direct, double rows)
 {
     double read = (double)direct->read.count, write = (double)direct->write.count;
     double hidden = (double)direct->hidden;
-    return rows * (hidden + 3) + matrix_doubles(read, hidden) +
-           matrix_norm_doubles(read, fmax(hidden, write)) + matrix_norm_doubles(hidden, write);
+    return (RadiusDoubles){
+        rows * (hidden + 3) + matrix_doubles(read, hidden),
+        fmax(matrix_norm_doubles(read, fmax(hidden, write)), matrix_norm_doubles(hidden, write))};
 }
 
-double radius_bytes(const Model *model)
+/* Of a sublayer's heads, which give theirs back before the next ones begin, or do not. */
+static RadiusDoubles heads_doubles(const Sublayer *sublayer, double rows)
+{
+    RadiusDoubles all = {0, 0};
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        const RadiusHeads *heads = radius_heads_of(&sublayer->bundles[b].score);
+        RadiusDoubles own = heads->doubles(&sublayer->bundles[b], rows);
+        all.held = heads->alone ? fmax(all.held, own.held) : all.held + own.held;
+        all.norm = fmax(all.norm, own.norm);
+    }
+    return all;
+}
+
+double radius_bytes(double *norm, const Model *model)
 {
     const Layout *layout = &model->layout;
     double rows = (double)layout_rows(layout), content = (double)layout_content(layout), most = 0;
+    *norm = 0;
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        double sum = sublayer->bundle_count == 0 ? direct_doubles(&sublayer->direct, rows) : 0;
-        for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            const RadiusHeads *heads = radius_heads_of(&sublayer->bundles[b].score);
-            double own = heads->doubles(&sublayer->bundles[b], rows);
-            sum = heads->alone ? fmax(sum, own) : sum + own;
-        }
-        most = fmax(most, sum);
+        RadiusDoubles own = sublayer->bundle_count == 0 ? direct_doubles(&sublayer->direct, rows)
+                                                        : heads_doubles(sublayer, rows);
+        most = fmax(most, own.held);
+        *norm = fmax(*norm, sizeof(double) * own.norm);
     }
     return sizeof(double) * (6 * rows * content + 70 * rows + most);
 }

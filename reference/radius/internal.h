@@ -157,10 +157,15 @@ void radius_read_normed(Radius *r);
 /* x = norm(x). */
 void radius_normalise(Radius *r, const LayerNorm *norm);
 
+/* The doubles that radii hold, and those that the norm of one matrix takes meanwhile, at most. */
+typedef struct {
+    double held, norm;
+} RadiusDoubles;
+
 /* Heads by the kind of their scores: the doubles that their radii take, given back before the next
  * bundle or not; what works out their effects, NULL where all of a sublayer go together. */
 typedef struct {
-    double (*doubles)(const Bundle *bundle, double rows);
+    RadiusDoubles (*doubles)(const Bundle *bundle, double rows);
     bool alone;
     void (*effects)(Radius *r, const Bundle *bundle);
 } RadiusHeads;

@@ -42,8 +42,9 @@ typedef struct {
 Radius *radius_open(const RadiusOfRun *run) __attribute__((warn_unused_result));
 void radius_clear(Radius *radius);
 
-/* Bytes that radii of a run of this model take beside the run, at most. */
-double radius_bytes(const Model *model);
+/* Bytes that radii of a run of this model hold beside the run, at most; *norm: what the norm of one
+ * matrix takes besides, as long as it is looked for. */
+double radius_bytes(double *norm, const Model *model);
 
 /* What the streams of a layer are, beside those of a run `from` behind the layer before: the run's,
  * and e of that what is handed on; x + e where that is handed on; or exact numbers there, and x + e

@@ -281,7 +281,10 @@ bool ref_run_certify(RefRun *run)
 
 double ref_certify_bytes(const Pair *pair)
 {
-    return radius_bytes(&pair->original) + radius_bytes(&pair->converted);
+    double original, converted; /* a norm is found once, for both */
+    double held = radius_bytes(&original, &pair->original);
+    held += radius_bytes(&converted, &pair->converted);
+    return held + fmax(original, converted);
 }
 
 /* As ref_run_radius, of how far the witness's rows are away. */

@@ -226,6 +226,12 @@ double verify_input_bytes(const Point *point)
     return bytes.base + bytes.kernel + bytes.run - point_model_bytes(point);
 }
 
+double verify_shared_bytes(const Point *point, int threads)
+{
+    bool fetched = layers_come_and_go(&point->spec, point->source) && point->spec.depth > 1;
+    return point_model_bytes(point) + (fetched ? threads * case_layer_bytes(&point->spec) : 0);
+}
+
 /* How many inputs are evaluated at once: as many as there are threads; more, in half of the memory
  * that is left beside the model, where layers are fetched, each for all of them. */
 static size_t inputs_at_once(const Verify *verify)
@@ -234,7 +240,8 @@ static size_t inputs_at_once(const Verify *verify)
     double count = (double)verify->inputs.count, most = verify->ensemble.threads;
     if (layers_come_and_go(&point->spec, point->source)) {
         double room = memory_room(verify->options->memory) - fixed_bytes(verify);
-        double fit = (room - point_model_bytes(point)) / 2 / verify_input_bytes(point);
+        double shared = verify_shared_bytes(point, verify->ensemble.threads);
+        double fit = (room - shared) / 2 / verify_input_bytes(point);
         most = fmax(most, floor(fmin(fit, TOGETHER_MOST)));
     }
     return (size_t)fmin(count, most);
@@ -244,7 +251,7 @@ static size_t inputs_at_once(const Verify *verify)
 static double bytes_at_once(const Verify *verify)
 {
     const Point *point = &verify->points[0];
-    return point_model_bytes(point) + fixed_bytes(verify) +
+    return verify_shared_bytes(point, verify->ensemble.threads) + fixed_bytes(verify) +
            (double)inputs_at_once(verify) * verify_input_bytes(point);
 }
 

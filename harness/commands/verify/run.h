@@ -101,7 +101,9 @@ int verify_inputs_read(Verify *verify) __attribute__((warn_unused_result));
  * 0; 2 after a message with the figures; 99 after one when memory is short. */
 int verify_predict(Verify *verify) __attribute__((warn_unused_result));
 
-/* At most, of an input that is evaluated, beside the model: its streams, and what is kept. */
+/* At most, of the model, with the layers in which so many threads are; and of an input that is
+ * evaluated, beside it: its streams, and what is kept. */
+double verify_shared_bytes(const Point *point, int threads);
 double verify_input_bytes(const Point *point);
 
 /* For --dry-run, in place of it: the command of each Omega, and on stderr, unless it is to be

@@ -164,8 +164,8 @@ static int check_fits(const Verify *verify, int *threads)
     point.spec.n = verify->inputs.n;
     int status = point_fits(&point, room, NULL);
     if (status == 0 && verify->inputs.count > 1) {
-        double model = point_model_bytes(&point), each = verify_input_bytes(&point);
-        while (*threads > 1 && model + *threads * each > room) {
+        double each = verify_input_bytes(&point);
+        while (*threads > 1 && verify_shared_bytes(&point, *threads) + *threads * each > room) {
             --*threads;
         }
     }
