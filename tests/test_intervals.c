@@ -25,60 +25,54 @@ static void leave(const char *name, const char *text)
     file_write(path, text, strlen(text));
 }
 
-/* The scale is that of the ends that are closed, 10 and 1e5, and 0.3 more to either side; a strip
- * has 43 places, so that 100 has place (2 - 0.7) / 4.6 of 42, which is 12. */
+/* The scale is that of the ends that are closed, 10 and 1e5, to whole powers of ten with room
+ * beyond: 1 to 1e6.  A strip has 44 places, so that 100 has place 2 / 6 of 43, which is 14. */
 static void a_terminal_shows_ends(void **state)
 {
     leave("t.csv", TABLE);
     expect_shell("$h plot t.csv | sed -n 1,7p", 0,
                  "The omegas that meet the tolerance, by n; omega\n"
-                 "Strips from 5.01 to 2e+05: [=] meets it, * the smallest error, < > it goes on\n"
+                 "Strips from 1e0 to 1e6: [=] meets it, * the smallest error, < > it goes on\n"
                  "\n"
                  "            n\n"
-                 "            2         10 to 1e+05     [=================*=================]\n"
-                 "            4              100 up              [========*====================>\n"
-                 "            8            to 1e+03  <====================]\n");
+                 "            2         10 to 1e+05         [==============*=============]\n"
+                 "            4              100 up                [=======*====================>\n"
+                 "            8            to 1e+03  <=====================]\n");
     expect_shell("$h plot t.csv | sed -n 8,20p", 0,
                  "           16                none\n"
                  "\n"
                  "construction silu, seed 1, tolerance 1e-09.\n");
 }
 
-/* Logarithms: x, where an arrow begins and its length, and its style, which is odd of an edge and
- * even of a head; then a disc at the best, or a cross.  Open ends lie 2 % within the scale. */
+/* Logarithms: x, the best, and the ends, of which open ones lie 2 % within the scale; then marks:
+ * an end (1), an arrow up (9) or down (11), a disc (7) at the best, or a cross (2). */
 static void scripts_have_the_ends(void **state)
 {
     leave("t.csv", TABLE);
     expect_shell(
         "$h plot t.csv -o t.gp >/dev/null; sed -n \"/<< END/,/^END/p\" t.gp | grep -v 1e300", 0,
-        "$data << END\n\n"
-        "0 3 -2 1 3 7 0x0072B2\n"
-        "0 3 2 1 NaN 0 0\n"
-        "1 3 -1 1 3 7 0x0072B2\n"
-        "1 3 2.208 2 NaN 0 0\n"
-        "2 1.896 -1.104 2 NaN 0 0\n"
-        "2 1.896 1.104 1 NaN 0 0\n"
-        "3 NaN NaN NaN 0.884 2 0xAA0000\n"
-        "END\n");
-    expect_shell("grep -o \"as far as was tried or beyond\" t.gp", 0,
-                 "as far as was tried or beyond\n");
+        "$data << END\n\n0 3 1 5\n1 3 2 5.88\n2 NaN 0.12 3\n3 NaN NaN NaN\n\n\nEND\n"
+        "$marks << END\n\n0 1 1 0x0072B2\n0 5 1 0x0072B2\n0 3 7 0x0072B2\n"
+        "1 2 1 0x0072B2\n1 5.88 9 0x0072B2\n1 3 7 0x0072B2\n"
+        "2 0.12 11 0x0072B2\n2 3 1 0x0072B2\n3 0.24 2 0xAA0000\n");
+    expect_shell("grep -o \"as far as was tried or numbers reach\" t.gp", 0,
+                 "as far as was tried or numbers reach\n");
 }
 
-/* Where an arithmetic overflows a search ends, which is no place for a scale to reach to: it ends
- * at 3.3, and 20 has place (1.3 - 0.7) / 2.6 of 42, which is 10. */
+/* Where an arithmetic overflows a search ends, which is no place for a scale to reach to. */
 static void overflow_is_an_arrow(void **state)
 {
     leave("t.csv", HEADER "silu,2,1,,9,10,1000,1001,20,ok\n"
                           "silu,3,1,,9,10,8.99e307,8.991e307,20,ok\n");
     expect_shell(
         "$h plot t.csv | sed -n 2,6p", 0,
-        "Strips from 5.01 to 2e+03: [=] meets it, * the smallest error, < > it goes on\n\n"
+        "Strips from 1e0 to 1e4: [=] meets it, * the smallest error, < > it goes on\n\n"
         "            n\n"
-        "            2         10 to 1e+03       [====*==========================]\n"
-        "            3     10 to 8.99e+307       [====*===============================>\n");
+        "            2         10 to 1e+03             [==*=================]\n"
+        "            3     10 to 8.99e+307             [==*============================>\n");
 }
 
-/* A second number's bars stand side by side; several seeds leave what all of them meet. */
+/* A second number's intervals stand side by side; several seeds leave what all of them meet. */
 static void bars_stand_side_by_side(void **state)
 {
     leave("t.csv", HEADER "silu,2,1,tolerance=0.1,9,10,1000,1001,20,ok\n"
@@ -92,13 +86,8 @@ static void bars_stand_side_by_side(void **state)
     expect_shell("$h plot t.csv -o t.gp >/dev/null; "
                  "sed -n \"/^.data/,/^END/p\" t.gp | grep -v 1e300",
                  0,
-                 "$data << END\n\n"
-                 "-0.175 2.5 -0.5 1 NaN 0 0\n"
-                 "-0.175 2.5 0.5 1 NaN 0 0\n"
-                 "0.825 NaN NaN NaN 0.804 2 0xAA0000\n"
-                 "1.825 1.30103 -0.301029996 1 1.30103 7 0xD55E00\n"
-                 "1.825 1.30103 1.69897 1 NaN 0 0\n"
-                 "\n\n\n0.175 1.30103 -0.301029996 3 1.30103 7 0x0072B2\n");
+                 "$data << END\n\n-0.175 NaN 2 3\n0.825 NaN NaN NaN\n1.825 1.30103 1 3\n"
+                 "\n\n\n0.175 1.30103 1 3\n1.175 1.30103 1 3\n2.175 1.30103 1 3\n");
     expect_shell("$h plot t.csv | grep \" [ab] \" | tail -n +2", 0,
                  "            2 a      100 to 1e+03");
 }
@@ -132,7 +121,7 @@ static void everything_may_be_open(void **state)
 {
     leave("t.csv", HEADER "silu,2,1,,,1e-300,1e300,,,ok\nsilu,3,1,,,1e-300,1e300,,,ok\n");
     expect_shell("$h plot t.csv | sed -n 5,6p", 0, "all tried  <=====");
-    expect_shell("$h plot t.csv | sed -n 2p", 0, "Strips from 1 to 100: ");
+    expect_shell("$h plot t.csv | sed -n 2p", 0, "Strips from 1e-1 to 1e2: ");
     leave("t.csv",
           HEADER "silu,2,1,,9.999,10,10,10.001,10,ok\nfused,2,1,,9.999,10,10,10.001,10,ok\n");
     expect_shell("$h plot t.csv | sed -n 5p", 0, "         silu            10 to 10");
@@ -152,7 +141,7 @@ static void tables_of_earlier_versions_are_read(void **state)
                      "error_min_log10,ok\n"
                      "silu,4,1,tolerance=0.1,9,10,0.2,0.1,100,101,20,-0.69,-1,,ok\n");
     expect_shell("$h plot old.csv | sed -n 5p", 0,
-                 "            2           10 to 100             [=====*==============]\n");
+                 "            2           10 to 100                [====*=========]\n");
     expect_shell("$h report old.csv -o r.html && grep -c below_log10 r.html", 1,
                  "report: r.html\n0\n");
 }

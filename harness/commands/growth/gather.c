@@ -9,7 +9,6 @@
 #include "../../base/text_stream.h"
 #include "../../table/check_columns.h"
 #include "../commands.h"
-#include "../plot/searched.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "../../table/columns.h"
 #include "../commands.h"
 #include "../outcome.h"
-#include "../plot/searched.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "series.h"
 
 #include "../../base/message.h"
-#include "../plot/searched.h"
 
 #include <assert.h>
 #include <math.h>

@@ -22,7 +22,7 @@ typedef struct {
 
 /* axes [terms]: along which it is.  free_axes: bit a, rows may differ in axis a.  rows: those that
  * are fitted, by their numbers on the axes, then `held` that are not.  kind: an ErrorKind, or the
- * place of what a search found (searched.h); first: of the kinds that its rows have.  points
+ * place of what a search found (plot/data.h); first: of the kinds that its rows have.  points
  * [count], in the rows' order: of logarithms to the base of ten, of searches of Omega itself.
  * censored: rows that are no value. */
 struct Series {

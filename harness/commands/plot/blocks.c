@@ -1,145 +1,206 @@
 /*
- * The data of a picture in a script for gnuplot.
+ * What a script for gnuplot says of numbers: the axes, and the data.
  *
  * All that is drawn upwards is a logarithm already: gnuplot's own logarithmic axes take doubles,
  * and 1e-868 is none.
  */
-#include "script.h"
-
-#include "marks.h"
-#include "searched.h"
+#include "picture.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* The share of a place that its intervals take. */
+/* x is a logarithmic axis when it spans so many powers of ten; with fewer than the second they are
+ * too few for marks; a shorter scale than the third has a mark at every power. */
+#define LOG_LEAST 1.18
+#define POWERS_LEAST 2.5
+#define POWERS_EACH 5
+/* The room above and below curves as a part of the scale; the share of a place that its intervals
+ * take. */
+#define MARGIN 0.04
 #define INTERVALS 0.7
-/* gnuplot's numbers of points, and the colour of crosses. */
-enum { POINT_CROSS = 2, POINT_DISC = 7, POINT_OPEN = 10 };
-#define RED 0xAA0000
-#define GREY 0x444444
+/* More values of x have marks at round numbers. */
+enum { VALUES_MOST = 8 };
+/* gnuplot's numbers of points. */
+enum {
+    POINT_END = 1,
+    POINT_CROSS = 2,
+    POINT_DISC = 7,
+    POINT_UP = 9,
+    POINT_OPEN = 10,
+    POINT_DOWN = 11
+};
+#define RED 0xAA0000u
+#define GREY 0x444444u
+/* The width of a character of a mark, pixels; words have so many at most. */
+#define CHARACTER 7.0
+enum { WORD_MOST = 16 };
 
-static bool is_infinite(PlotCell cell)
+/* ---- Axes ------------------------------------------------------------------------------------ */
+
+/* Are the values of x side by side, whatever numbers they are? */
+static bool side_by_side(const Picture *picture)
 {
-    return isinf(cell.log10) && cell.log10 > 0;
+    return picture->categories || picture->kind == PICTURE_INTERVALS;
 }
 
-/* A line's numbers; what is not finite is none. */
-static void write_numbers(FILE *file, const double numbers[4])
+static double number_of(const Picture *picture, size_t x)
 {
-    for (size_t i = 0; i < 4; i++) {
-        if (isfinite(numbers[i])) {
-            fprintf(file, "%.9g ", numbers[i]);
-        } else {
-            fputs("NaN ", file);
+    return strtod(picture_text(picture, &picture->x, x), NULL);
+}
+
+static bool is_log(const Picture *picture)
+{
+    double low = number_of(picture, 0), high = number_of(picture, picture->x.count - 1);
+    return !side_by_side(picture) && picture->x.axis != PLOT_LAYER && low > 0 &&
+           log10(high) - log10(low) >= LOG_LEAST;
+}
+
+double script_place(const Picture *picture, size_t x)
+{
+    return side_by_side(picture) ? (double)x
+           : is_log(picture)     ? log10(number_of(picture, x))
+                                 : number_of(picture, x);
+}
+
+/* Marks at values as they are written, those that have room on an axis that begins with `low`. */
+static void write_values(FILE *file, const Picture *picture, double low, double scale)
+{
+    const char *separator = "";
+    double free = -INFINITY;
+    fputs("set xtics (", file);
+    for (size_t x = 0; x < picture->x.count; x++) {
+        Words word = words_mark(picture, x, WORD_MOST);
+        double length = picture->categories ? 2 : (double)strlen(word.text);
+        double middle = (script_place(picture, x) - low) * scale, half = CHARACTER * length / 2;
+        if (middle - half >= free) {
+            fputs(separator, file);
+            script_quote(file, word.text);
+            fprintf(file, " %.9g", script_place(picture, x));
+            separator = ", ";
+            free = middle + half + CHARACTER;
         }
     }
+    fprintf(file, ")%s\n", picture->categories ? " rotate by 35 right noenhanced" : "");
 }
 
-/* The mark that ends a line; y: NAN where there is none. */
-static void write_mark(FILE *file, double y, int point, unsigned colour)
+void script_write_x(FILE *file, const Picture *picture, double width)
 {
-    if (isfinite(y)) {
-        fprintf(file, "%.9g %d 0x%06X\n", y, point, colour);
+    double low = script_place(picture, 0), high = script_place(picture, picture->x.count - 1);
+    double span = high - low;
+    bool apart = side_by_side(picture), log = is_log(picture);
+    double margin = apart ? 0.5 : low < high ? span * 0.03 : fmax(1, fabs(low) / 2);
+    fprintf(file, "set xrange [%.17g:%.17g]\n", low - margin, high + margin);
+    if (apart || picture->x.count <= VALUES_MOST || (log && span < POWERS_LEAST)) {
+        write_values(file, picture, low - margin, width / (span + 2 * margin));
     } else {
-        fputs("NaN 0 0\n", file);
+        fprintf(file, "set xtics %s\nset format x '%s'\n",
+                log && span < POWERS_EACH ? "1" : "autofreq", log ? "10^{%.0f}" : "%g");
     }
 }
 
-/* A place on a curve. */
+void script_write_y(FILE *file, const Picture *picture)
+{
+    double low = picture->low, span = picture->high - low, at = picture->tolerance;
+    double margin = picture->kind == PICTURE_INTERVALS ? 0 : MARGIN * span;
+    fprintf(file, "set ytics %s\nset yrange [%.17g:%.17g]\n", span < POWERS_EACH ? "1" : "autofreq",
+            low - margin, picture->top + margin);
+    if (picture_has_tolerance(picture)) {
+        fprintf(file,
+                "set arrow from graph 0, first %.9g to graph 1, first %.9g nohead lc rgb 'black' "
+                "lw 1 dt 4\n",
+                at, at);
+    }
+}
+
+/* ---- Data ------------------------------------------------------------------------------------ */
+
+/* What is drawn of a curve where x has that index. */
 typedef struct {
-    const Picture *picture;
-    const Curve *curve;
-    size_t panel, x;
-} Spot;
+    const Spot *spot;
+    double place, least, most; /* along x; the ends, or where they leave the picture */
+} Drawn;
 
-/* An open triangle at what is only a bound, a cross at the top. */
-static void write_error(FILE *file, const Spot *spot)
+static Drawn find_drawn(const Picture *picture, size_t panel, const Curve *curve, size_t x)
 {
-    const Picture *picture = spot->picture;
-    const Curve *curve = spot->curve;
-    const PlotCell *cells = picture_cell(picture, spot->panel, curve->y, spot->x),
-                   *cell = &cells[curve->kind];
-    double floor = picture->low - (picture->high - picture->low); /* below all that is seen */
-    bool wide = curve->style.width > 5; /* its own colour would not be seen on it */
-    bool none = true, several = picture->several && !isnan(cell->log10);
-    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        none = none && isnan(cells[kind].log10);
-    }
-    if (none) { /* no row is there, and no gap in the curve */
-        return;
-    }
-    write_numbers(file, (double[]){marks_x_place(picture, spot->x), cell->median,
-                                   several ? fmax(cell->least, floor) : NAN,
-                                   several ? fmin(cell->log10, picture->top) : NAN});
-    if (is_infinite(*cell)) {
-        write_mark(file, picture->top, POINT_CROSS, RED);
-    } else {
-        write_mark(file, cell->bound ? cell->log10 : NAN, POINT_OPEN,
-                   wide ? GREY : curve->style.colour);
-    }
+    const Spot *spot = picture_spot(picture, panel, curve, x);
+    double span = picture->high - picture->low, edge = span * MARGIN / 2;
+    double shift = ((double)curve->y + 0.5) / (double)picture->y.count - 0.5;
+    double far = fmin(picture->low - span, spot->most.log10); /* in place of a proven 0 */
+    double least = spot->below ? picture->low + edge : spot->least == -INFINITY ? far : spot->least;
+    double most = spot->above ? picture->high - edge : fmin(spot->most.log10, picture->top);
+    bool known = !isnan(spot->least), shifted = picture->kind == PICTURE_INTERVALS;
+    return (Drawn){spot, script_place(picture, x) + (shifted ? INTERVALS * shift : 0),
+                   known ? least : NAN, known ? most : NAN};
 }
 
-static void write_heat(FILE *file, const Spot *spot)
+/* The lines of a curve: x, the median, the smallest and the largest.  Where no row is there is no
+ * gap in it; what is not finite is no number. */
+static void write_curve(FILE *file, const Picture *picture, size_t panel, const Curve *curve)
 {
-    const Picture *picture = spot->picture;
-    const Curve *curve = spot->curve;
-    PlotCell cell = picture_cell(picture, spot->panel, curve->y, spot->x)[curve->kind];
-    if (!isnan(cell.log10)) {
-        write_numbers(file, (double[]){(double)spot->x, (double)curve->y, cell.log10, NAN});
-        write_mark(file, is_infinite(cell) ? (double)curve->y : NAN, POINT_CROSS, RED);
-    }
-}
-
-/* From its best, or its middle, up and down, with an arrow where it goes on; a disc at the best, a
- * cross where no Omega was found. */
-static void write_interval(FILE *file, const Spot *spot)
-{
-    const Picture *picture = spot->picture;
-    const Curve *curve = spot->curve;
-    const PlotCell *cells = picture_cell(picture, spot->panel, curve->y, spot->x);
-    double count = (double)picture->y_count;
-    double place = (double)spot->x + INTERVALS * (((double)curve->y + 0.5) / count - 0.5);
-    double sign = (picture->high - picture->low) * BLOCKS_MARGIN;
-    if (searched_none(cells)) {
-        write_numbers(file, (double[]){place, NAN, NAN, NAN});
-        write_mark(file, picture->low + sign, POINT_CROSS, RED);
-    } else if (searched_found(cells)) {
-        double ends[2], best = cells[SEARCH_BEST].log10;
-        int styles[2];
-        for (int i = 0; i < 2; i++) {
-            int end = i == 0 ? SEARCH_MIN : SEARCH_MAX;
-            bool on = searched_goes_on(picture, cells, end);
-            ends[i] = !on      ? cells[end].log10
-                      : i == 0 ? picture->low + sign / 2
-                               : picture->high - sign / 2;
-            styles[i] = 2 * (int)curve->y + 1 + on;
+    for (size_t x = 0; x < picture->x.count; x++) {
+        Drawn drawn = find_drawn(picture, panel, curve, x);
+        const double numbers[] = {drawn.place, drawn.spot->median, drawn.least, drawn.most};
+        for (size_t i = 0; i < 4 && drawn.spot->there; i++) {
+            if (isfinite(numbers[i])) {
+                fprintf(file, "%.9g%c", numbers[i], i < 3 ? ' ' : '\n');
+            } else {
+                fprintf(file, "NaN%c", i < 3 ? ' ' : '\n');
+            }
         }
-        double middle = best >= ends[0] && best <= ends[1] ? best : (ends[0] + ends[1]) / 2;
-        write_numbers(file, (double[]){place, middle, ends[0] - middle, styles[0]});
-        write_mark(file, best, POINT_DISC, curve->style.colour);
-        write_numbers(file, (double[]){place, middle, ends[1] - middle, styles[1]});
-        write_mark(file, NAN, 0, 0);
     }
 }
 
-void blocks_write(FILE *file, const Picture *picture)
+/* The marks of a curve: x, y, gnuplot's number of the point, and its colour.  A cross is what is
+ * not finite, or a search in vain, an open triangle what is only a bound; intervals have crosses or
+ * arrows at their ends, and a disc at the best. */
+static void write_marks(FILE *file, const Picture *picture, size_t panel, const Curve *curve)
 {
-    fputs("$data << END\n", file);
+    bool intervals = picture->kind == PICTURE_INTERVALS;
+    double above = picture->low + MARGIN * (picture->high - picture->low);
+    unsigned colour = curve->width > 5 ? GREY : curve->colour; /* seen on a wide curve */
+    for (size_t x = 0; x < picture->x.count; x++) {
+        Drawn drawn = find_drawn(picture, panel, curve, x);
+        const Spot *spot = drawn.spot;
+        bool found = intervals && isfinite(drawn.least);
+        bool infinite = spot->most.log10 == INFINITY, bound = spot->most.bound && !intervals;
+        const struct {
+            bool there;
+            double y;
+            int point;
+            unsigned colour;
+        } marks[] = {{spot->none, above, POINT_CROSS, RED},
+                     {infinite, picture->top, POINT_CROSS, RED},
+                     {bound && isfinite(drawn.most), drawn.most, POINT_OPEN, colour},
+                     {found, drawn.least, spot->below ? POINT_DOWN : POINT_END, colour},
+                     {found, drawn.most, spot->above ? POINT_UP : POINT_END, colour},
+                     {intervals && isfinite(spot->median), spot->median, POINT_DISC, colour}};
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+            if (marks[i].there) {
+                fprintf(file, "%.9g %.9g %d 0x%06X\n", drawn.place, marks[i].y, marks[i].point,
+                        marks[i].colour);
+            }
+        }
+    }
+}
+
+/* A block a panel and curve.  gnuplot does not count a block without lines, and warns of one
+ * without numbers: each begins with a point that no picture has room for, and an empty line, across
+ * which no curve is drawn. */
+static void write_blocks(FILE *file, const Picture *picture, const char *name,
+                         void write(FILE *, const Picture *, size_t, const Curve *))
+{
+    fprintf(file, "$%s << END\n", name);
     for (size_t i = 0; i < picture->panel_count * picture->curve_count; i++) {
-        size_t panel = i / picture->curve_count, number = i % picture->curve_count;
-        const Curve *curve = &picture->curves[number];
-        /* gnuplot does not count a block without lines, and warns of one without numbers: each
-         * begins with a point that no picture has room for, and an empty line, across which no
-         * curve is drawn. */
-        if (picture->kind != PICTURE_HEAT || number == 0) {
-            fprintf(file, "%s1e300 1e300 1e300 1 NaN 0 0\n\n", i > 0 ? "\n\n" : "");
-        }
-        for (size_t x = 0; x < picture->x_count; x++) {
-            Spot spot = {picture, curve, panel, x};
-            (picture->kind == PICTURE_HEAT   ? write_heat
-             : picture->kind == PICTURE_BARS ? write_interval
-                                             : write_error)(file, &spot);
-        }
+        fputs("1e300 1e300 1e300 1e300\n\n", file);
+        write(file, picture, i / picture->curve_count, &picture->curves[i % picture->curve_count]);
+        fputs("\n\n", file);
     }
     fputs("END\n", file);
+}
+
+void script_write_data(FILE *file, const Picture *picture)
+{
+    write_blocks(file, picture, "data", write_curve);
+    write_blocks(file, picture, "marks", write_marks);
 }

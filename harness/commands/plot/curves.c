@@ -3,124 +3,114 @@
  */
 #include "picture.h"
 
-#include "caption.h"
-
 #include "../../base/message.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const Style errors[ERROR_KINDS] = {
-    [ERROR_APPROXIMATION] = {0xCC79A7, 1.6, 1, 13},
-    [ERROR_CONSTRUCTION] = {0x0072B2, 1.8, 1, 5},
-    [ERROR_ROUNDING] = {0xD55E00, 1.8, 1, 9},
-    [ERROR_NATIVE] = {0x009E73, 1.8, 2, 0},
-    [ERROR_TOTAL] = {0xBBBBBB, 7, 1, 0},
-    [ERROR_OBSERVED] = {0x56B4E9, 1.6, 4, 0},
+/* Colours of Okabe and Ito, which the colour-blind can tell apart; gnuplot's numbers of dashes and
+ * of points.  The errors, in the order in which they are drawn; below series the native error,
+ * which is the original's, as a band, and the construction error dotted in a series' colour. */
+static const struct {
+    PictureKind picture;
+    Curve style;
+} errors[] = {
+    {PICTURE_ERRORS, {.kind = ERROR_TOTAL, .colour = 0xBBBBBB, .width = 7, .dash = 1}},
+    {PICTURE_ERRORS,
+     {.kind = ERROR_APPROXIMATION, .colour = 0xCC79A7, .width = 1.6, .dash = 1, .point = 13}},
+    {PICTURE_ERRORS,
+     {.kind = ERROR_CONSTRUCTION, .colour = 0x0072B2, .width = 1.8, .dash = 1, .point = 5}},
+    {PICTURE_ERRORS,
+     {.kind = ERROR_ROUNDING, .colour = 0xD55E00, .width = 1.8, .dash = 1, .point = 9}},
+    {PICTURE_ERRORS, {.kind = ERROR_NATIVE, .colour = 0x009E73, .width = 1.8, .dash = 2}},
+    {PICTURE_ERRORS, {.kind = ERROR_OBSERVED, .colour = 0x56B4E9, .width = 1.6, .dash = 4}},
+    {PICTURE_SERIES,
+     {.kind = ERROR_NATIVE, .colour = 0xDDDDDD, .width = 6, .dash = 1, .title = "native"}},
+    {PICTURE_SERIES,
+     {.kind = ERROR_CONSTRUCTION, .width = 1.8, .dash = 3, .title = "construction (dotted)"}},
 };
-static const Style series[] = {
-    {0xD55E00, 1.8, 1, 7},  {0x0072B2, 1.8, 1, 5}, {0x009E73, 1.8, 1, 9}, {0xCC79A7, 1.8, 1, 13},
-    {0xE69F00, 1.8, 1, 11}, {0x56B4E9, 1.8, 1, 6}, {0x000000, 1.8, 1, 4}, {0x7F7F7F, 1.8, 1, 8},
-};
-enum { STYLES = sizeof series / sizeof *series };
+static const Curve alone = {.colour = 0x0072B2, .width = 1.8, .dash = 1, .point = 5};
+static const unsigned colours[] = {0xD55E00, 0x0072B2, 0x009E73, 0xCC79A7,
+                                   0xE69F00, 0x56B4E9, 0x000000, 0x7F7F7F};
+static const int points[] = {7, 5, 9, 13, 11, 6, 4, 8};
+/* Of a family, from dark to light. */
+static const unsigned shades[] = {0x440154, 0x46327E, 0x365C8D, 0x277F8E,
+                                  0x1FA187, 0x4AC16D, 0xA0DA39, 0xFDE725};
+enum { COLOURS = sizeof colours / sizeof *colours, LETTERS = 26, FAMILY_LEAST = 4 };
 
-/* Of a value of y.  Omegas have the same in all pictures that know of each other: beyond as many as
- * there are, a colour comes again with another point. */
-static Style series_style(const Picture *picture, size_t y)
+/* Has y so many values that their curves are a family in shades, of the main error alone? */
+static bool is_family(const Picture *picture)
+{
+    size_t x = picture->x.axis, y = picture->y.axis, count = picture->y.count;
+    bool usual = x == AXIS_OMEGA || x == PLOT_LAYER || y == AXIS_OMEGA || y == PLOT_LAYER;
+    return count > SERIES_MOST || (!usual && count >= FAMILY_LEAST);
+}
+
+/* The curve of the main error, or the interval, of a value of y.  Omegas have the same style in all
+ * pictures that know of each other: beyond as many as there are, a colour comes again with another
+ * point. */
+static Curve find_value(const Picture *picture, size_t y)
 {
     const PictureWish *wish = &picture->wish;
-    const char *text = picture_y_text(picture, y);
+    const bool one = picture->y.axis == PLOT_AXES, family = picture->family;
+    const size_t count = picture->y.count, apart = (count - 1) / SERIES_MOST + 1;
     size_t place = y;
-    if (picture->y == AXIS_OMEGA && wish->omega_count > 0) {
+    if (picture->y.axis == AXIS_OMEGA && wish->omega_count > 0) {
+        const char *text = picture_text(picture, &picture->y, y);
         double omega = *text != '\0' ? strtod(text, NULL) : INFINITY; /* a mask has none */
         for (place = 0; place < wish->omega_count && wish->omegas[place] < omega; place++) {
         }
     }
-    Style style = series[place % STYLES];
-    style.point = series[(place + place / STYLES) % STYLES].point;
-    return style;
-}
-
-static Curve *add(Picture *picture, ErrorKind kind, size_t y, Style style)
-{
-    Curve *curve = &picture->curves[picture->curve_count++];
-    *curve = (Curve){.kind = kind, .y = y, .style = style};
+    Curve curve = {.colour = family ? shades[y * COLOURS / count] : colours[place % COLOURS],
+                   .width = family ? 1.2 : 1.8,
+                   .dash = 1,
+                   .point = family ? 7 : points[(place + place / COLOURS) % COLOURS]};
+    curve = one ? alone : curve;
+    curve.kind = picture->data->searched ? 0 : picture->main;
+    curve.width = picture->data->searched ? 2.5 : curve.width;
+    curve.y = y;
+    curve.letter = (char)(one ? ' ' : y < LETTERS ? 'a' + (int)y : '+');
+    if (y % apart == 0 || y + 1 == count) {
+        snprintf(curve.title, sizeof curve.title, "%.200s",
+                 one ? "meets the tolerance" : words_series(picture, y).text);
+    }
     return curve;
 }
 
 /* On a terminal the main error is a bar, and the others are their first letters. */
-static void find_errors(Picture *picture)
-{
-    static const ErrorKind order[] = {ERROR_TOTAL,    ERROR_APPROXIMATION, ERROR_CONSTRUCTION,
-                                      ERROR_ROUNDING, ERROR_NATIVE,        ERROR_OBSERVED};
-    bool alone = picture->wish.error >= 0;
-    for (size_t i = 0; i < ERROR_KINDS; i++) {
-        bool main = order[i] == picture->main;
-        bool among = main || (!alone && order[i] != ERROR_OBSERVED);
-        if (among && picture_has(picture, order[i])) {
-            const char *name = caption_error(order[i]);
-            Curve *curve = add(picture, order[i], 0, errors[alone ? ERROR_CONSTRUCTION : order[i]]);
-            curve->letter = main ? '#' : *name;
-            snprintf(curve->title, CURVE_TITLE, "%s", name);
-        }
-    }
-}
-
-/* The native error is the original's, the same for every curve's value: a band below them.  The
- * construction error is dotted in the colour of its series. */
-static void find_series(Picture *picture)
-{
-    bool alone = picture->wish.error >= 0;
-    bool native = !alone && picture->main != ERROR_NATIVE && picture_has(picture, ERROR_NATIVE);
-    bool dotted =
-        !alone && picture->main == ERROR_TOTAL && picture_has(picture, ERROR_CONSTRUCTION);
-    for (size_t y = 0; y < picture->y_count && native; y++) {
-        Curve *curve = add(picture, ERROR_NATIVE, y, (Style){0xDDDDDD, 6, 1, 0});
-        snprintf(curve->title, CURVE_TITLE, "%s", y == 0 ? "native" : "");
-    }
-    for (size_t y = 0; y < picture->y_count; y++) {
-        Style style = series_style(picture, y);
-        Curve *curve = add(picture, picture->main, y, style);
-        curve->letter = (char)('a' + y);
-        caption_series(curve->title, CURVE_TITLE, picture, y);
-        if (dotted) {
-            curve = add(picture, ERROR_CONSTRUCTION, y, (Style){style.colour, 1.8, 3, 0});
-            bool last = y + 1 == picture->y_count;
-            snprintf(curve->title, CURVE_TITLE, "%s", last ? "construction (dotted)" : "");
-        }
-    }
-}
-
-static void find_intervals(Picture *picture)
-{
-    bool several = picture->y_count > 1;
-    for (size_t y = 0; y < picture->y_count; y++) {
-        Style style = several ? series_style(picture, y) : errors[ERROR_CONSTRUCTION];
-        Curve *curve = add(picture, 0, y, (Style){style.colour, 3, 1, 0});
-        curve->letter = (char)(several ? 'a' + y : ' ');
-        snprintf(curve->title, CURVE_TITLE, "meets the tolerance");
-        if (several) {
-            caption_series(curve->title, CURVE_TITLE, picture, y);
-        }
-    }
-}
-
 int curves_find(Picture *picture)
 {
-    size_t most = 3 * picture->y_count + ERROR_KINDS;
-    picture->curves = calloc(most, sizeof *picture->curves);
+    const bool one = picture->kind == PICTURE_ERRORS;
+    picture->family = !one && is_family(picture);
+    const bool all = picture->wish.error < 0 && !picture->family;
+    picture->curves = calloc(3 * picture->y.count + ERROR_KINDS, sizeof *picture->curves);
     if (picture->curves == NULL) {
         return memory_fault();
     }
-    switch (picture->kind) {
-    case PICTURE_ERRORS: find_errors(picture); break;
-    case PICTURE_SERIES: find_series(picture); break;
-    case PICTURE_BARS: find_intervals(picture); break;
-    case PICTURE_HEAT:
-        for (size_t y = 0; y < picture->y_count; y++) {
-            (void)add(picture, picture->main, y, (Style){0});
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        Curve style = errors[i].style;
+        bool main = style.kind == picture->main;
+        bool beside = style.kind == ERROR_NATIVE || picture->main == ERROR_TOTAL;
+        bool there = one ? main || (all && style.kind != ERROR_OBSERVED) : all && !main && beside;
+        there = there && errors[i].picture == picture->kind && picture_has(picture, style.kind);
+        for (size_t y = 0; y < picture->y.count && there; y++) {
+            Curve *curve = &picture->curves[picture->curve_count++];
+            *curve = one && !all ? alone : style;
+            curve->kind = style.kind;
+            curve->y = y;
+            if (!one && style.colour == 0) {
+                curve->colour = find_value(picture, y).colour;
+            }
+            curve->letter = (char)(!one ? 0 : main ? '#' : *words_error(style.kind));
+            snprintf(curve->title, sizeof curve->title, "%s",
+                     one      ? words_error(style.kind)
+                     : y == 0 ? style.title
+                              : "");
         }
+    }
+    for (size_t y = 0; y < picture->y.count && !one; y++) {
+        picture->curves[picture->curve_count++] = find_value(picture, y);
     }
     return 0;
 }

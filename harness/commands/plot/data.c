@@ -3,8 +3,6 @@
  */
 #include "data.h"
 
-#include "searched.h"
-
 #include "../../base/message.h"
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
@@ -21,16 +19,6 @@
 /* Logarithms are below this, which a long holds. */
 #define EXPONENT_MOST 1e18
 
-/* Where the columns of one table are; csv->columns: it has no such column. */
-typedef struct {
-    const Csv *csv;
-    size_t axes[PLOT_AXES];
-    size_t options, bounds, status;
-    size_t errors[ERROR_KINDS];
-    size_t logs[ERROR_KINDS]; /* of their logarithms, where it is they */
-    bool searched;
-} Places;
-
 const char *plot_axis_name(size_t axis)
 {
     return axis == PLOT_FILE    ? "file"
@@ -40,16 +28,16 @@ const char *plot_axis_name(size_t axis)
 
 void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell)
 {
-    if (!isfinite(cell.log10)) {
+    bool carries = cell.mantissa >= 9.95;
+    if (isfinite(cell.log10)) {
+        snprintf(text, PLOT_SIZE_TEXT, "%s%.1fe%+03ld", cell.bound ? "<" : "",
+                 carries ? 1 : cell.mantissa, cell.exponent + carries);
+    } else {
         snprintf(text, PLOT_SIZE_TEXT, "%s",
                  isnan(cell.log10) ? "-"
                  : cell.log10 < 0  ? "0"
                                    : "not finite");
-        return;
     }
-    bool carries = cell.mantissa >= 9.95;
-    snprintf(text, PLOT_SIZE_TEXT, "%s%.1fe%+03ld", cell.bound ? "<" : "",
-             carries ? 1 : cell.mantissa, cell.exponent + carries);
 }
 
 const char *plot_text(const PlotData *data, size_t row, size_t axis)
@@ -61,6 +49,8 @@ bool plot_is_blank(const PlotData *data, size_t row, size_t axis)
 {
     return *plot_text(data, row, axis) == '\0';
 }
+
+/* ---- Values of axes -------------------------------------------------------------------------- */
 
 /* A text of an axis, and how many others came before it. */
 typedef struct {
@@ -103,12 +93,9 @@ static int take_value(PlotData *data, size_t at, const char *text, size_t length
     return found != NULL ? 0 : memory_fault();
 }
 
-/* ---- Orders ---------------------------------------------------------------------------------- */
-
 typedef struct {
     double number;
     size_t index; /* in which it came */
-    size_t place; /* of the text that came as this one stands */
     const char *text;
 } Ordered;
 
@@ -124,67 +111,54 @@ static int order_axis(PlotData *data, size_t axis)
 {
     PlotAxis *values = &data->axes[axis];
     Ordered *ordered = calloc(values->count + 1, sizeof *ordered);
-    if (ordered == NULL) {
-        return memory_fault();
-    }
+    size_t *places = calloc(values->count + 1, sizeof *places);
     values->numeric = axis != PLOT_FILE;
     for (size_t i = 0; i < values->count; i++) {
         bool blank = *values->texts[i] == '\0';
         values->filled += !blank;
         values->numeric = values->numeric && (blank || format_is_number(values->texts[i]));
     }
-    for (size_t i = 0; i < values->count; i++) {
+    bool room = ordered != NULL && places != NULL;
+    for (size_t i = 0; i < values->count && room; i++) {
         const char *text = values->texts[i];
         double number = *text == '\0' ? -INFINITY : values->numeric ? strtod(text, NULL) : 0;
-        ordered[i] = (Ordered){.number = number, .index = i, .text = text};
+        ordered[i] = (Ordered){number, i, text};
     }
-    qsort(ordered, values->count, sizeof *ordered, compare_ordered);
-    for (size_t i = 0; i < values->count; i++) {
+    if (room) {
+        qsort(ordered, values->count, sizeof *ordered, compare_ordered);
+    }
+    for (size_t i = 0; i < values->count && room; i++) {
         values->texts[i] = ordered[i].text;
-        ordered[ordered[i].index].place = i;
+        places[ordered[i].index] = i;
     }
-    for (size_t row = 0; row < data->rows; row++) {
-        data->values[row][axis] = ordered[data->values[row][axis]].place;
+    for (size_t row = 0; row < data->rows && room; row++) {
+        data->values[row][axis] = places[data->values[row][axis]];
     }
     free(ordered);
-    return 0;
+    free(places);
+    return room ? 0 : memory_fault();
 }
 
-/* ---- Columns --------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void find_columns(Places *places, const Csv *csv, Norm norm)
+const char *plot_column(const Csv *csv, size_t row, const char *name)
 {
-    places->csv = csv;
-    places->searched = searched_is(csv);
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const char *column = axis_info(axis)->column;
-        places->axes[axis] = column != NULL ? csv_find(csv, column) : csv->columns;
-    }
-    places->axes[PLOT_LAYER] = csv_find(csv, LAYER_COLUMN);
-    places->axes[PLOT_FILE] = csv->columns;
-    places->options = csv_find(csv, OPTIONS_COLUMN);
-    places->bounds = csv_find(csv, BOUNDS_COLUMN);
-    places->status = csv_find(csv, column_name(COLUMN_STATUS));
-    for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        places->errors[kind] = csv_find(csv, column_of_error(kind, norm)->name);
-        bool logs = norm == NORM_MAX;
-        places->logs[kind] = logs ? csv_find(csv, column_of_log(kind)->name) : csv->columns;
-    }
+    size_t column = csv_find(csv, name);
+    return column < csv->columns ? csv_cell(csv, row, column) : "";
 }
 
 /* Tables of one picture hold the same: searches, or sweeps with their keys and the errors in
  * question. */
-static int check_columns(PlotData *data, const Places *places)
+static int check_columns(PlotData *data, const Csv *csv)
 {
-    const Csv *csv = places->csv;
     const char *const needed[] = {"construction", LAYER_COLUMN,
                                   column_of_error(ERROR_CONSTRUCTION, data->norm)->name};
     const Origin header = {.file = csv->path, .line = 1};
-    if (data->rows > 0 && data->searched != places->searched) {
+    if (data->rows > 0 && data->searched != searched_is(csv)) {
         return complain(header, csv_name(csv, 0),
                         "expected tables of searches alone, or of sweeps alone");
     }
-    data->searched = places->searched;
+    data->searched = searched_is(csv);
     for (size_t i = 0; i < sizeof needed / sizeof *needed && !data->searched; i++) {
         if (csv_find(csv, needed[i]) == csv->columns) {
             return complain(header, csv_name(csv, 0),
@@ -193,12 +167,6 @@ static int check_columns(PlotData *data, const Places *places)
         }
     }
     return 0;
-}
-
-/* The cell; "" where the table has no such column. */
-static const char *cell_at(const Csv *csv, size_t row, size_t column)
-{
-    return column < csv->columns ? csv_cell(csv, row, column) : "";
 }
 
 /* Every name in `options` is an axis, and has a value. */
@@ -218,43 +186,38 @@ static int check_options(const Csv *csv, size_t row, const char *options)
                             "expected axes of %s, each with its value", OPTIONS_COLUMN);
 }
 
-/* A row's values on the axes; of those without a column what the row's options say, but for what is
- * a default all the same. */
-static int take_keys(PlotData *data, const Places *places, size_t row)
+/* A row's values on the axes, whose columns are known; of those without one what the row's options
+ * say, but for what is a default all the same. */
+static int take_keys(PlotData *data, const Csv *csv, size_t row, const size_t at[AXIS_COUNT])
 {
-    const Csv *csv = places->csv;
-    const char *options = cell_at(csv, row, places->options);
-    char canonical[OPTIONS_MOST + 1];
+    const char *options = plot_column(csv, row, OPTIONS_COLUMN);
+    char canonical[OPTIONS_MOST + 1], standard[VALUE_TEXT];
     AxisCell columns[AXIS_COUNT] = {{0}};
     int status = check_options(csv, row, options);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const char *cell = cell_at(csv, row, places->axes[axis]);
-        columns[axis] =
-            places->axes[axis] < csv->columns ? (AxisCell){cell, strlen(cell)} : (AxisCell){0};
+        if (at[axis] < csv->columns) {
+            const char *cell = csv_cell(csv, row, at[axis]);
+            columns[axis] = (AxisCell){cell, strlen(cell)};
+        }
     }
     size_t size = status == 0 ? options_canonical(canonical, options, strlen(options), columns) : 0;
-    for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
-        char standard[VALUE_TEXT];
-        const char *found = cell_at(csv, row, places->axes[axis]);
-        size_t length = strlen(found);
-        if (axis == PLOT_FILE) {
-            found = csv->path;
-            length = strlen(found);
-        } else if (axis < AXIS_COUNT && axis_info((Axis)axis)->column == NULL) {
-            const AxisInfo *info = axis_info((Axis)axis);
-            found = options_find(&length, canonical, size, info->name);
-            if (found == NULL) {
-                value_print(standard, &info->domain, info->standard);
-                found = standard;
-                length = strlen(found);
-            }
+    for (Axis axis = 0; axis < AXIS_COUNT && status == 0; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        AxisCell cell = {columns[axis].text != NULL ? columns[axis].text : "",
+                         columns[axis].length};
+        if (info->column == NULL) {
+            cell.text = options_find(&cell.length, canonical, size, info->name);
         }
-        status = take_value(data, axis, found, length);
+        if (cell.text == NULL) {
+            value_print(standard, &info->domain, info->standard);
+            cell = (AxisCell){standard, strlen(standard)};
+        }
+        status = take_value(data, axis, cell.text, cell.length);
     }
-    return status;
+    const char *layer = plot_column(csv, row, LAYER_COLUMN);
+    status = status != 0 ? status : take_value(data, PLOT_LAYER, layer, strlen(layer));
+    return status != 0 ? status : take_value(data, PLOT_FILE, csv->path, strlen(csv->path));
 }
-
-/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 PlotCell plot_cell_of(const Number *number)
 {
@@ -269,45 +232,45 @@ PlotCell plot_cell_of(const Number *number)
     return cell;
 }
 
+PlotCell plot_cell_at(double log10)
+{
+    bool finite = isfinite(log10);
+    return (PlotCell){.log10 = log10,
+                      .exponent = finite ? (long)floor(log10) : 0,
+                      .mantissa = finite ? pow(10, log10 - floor(log10)) : 0};
+}
+
 /* From the logarithm, where a program that has doubles alone wrote the table anew and a size of
  * 1e-868 became 0.0: of a proven 0 it is blank. */
-static int take_log(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
+static int take_log(PlotCell *cell, const Csv *csv, size_t row, const char *column)
 {
-    const Csv *csv = places->csv;
+    const char *text = plot_column(csv, row, column);
     Number number;
-    if (places->logs[kind] == csv->columns) {
-        return 0;
-    }
-    const char *text = csv_cell(csv, row, places->logs[kind]);
     bool is_number = number_read(&number, text);
     double value = is_number && number.kind != NUMBER_BLANK ? strtod(text, NULL) : -INFINITY;
     if (!is_number || isnan(value) || (isfinite(value) && fabs(value) > EXPONENT_MOST)) {
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
-                        "expected a logarithm in the column %s", csv_name(csv, places->logs[kind]));
+                        "expected a logarithm in the column %s", column);
     }
-    cell->log10 = value;
-    if (isfinite(value)) {
-        cell->exponent = (long)floor(value);
-        cell->mantissa = pow(10, value - floor(value));
-    }
+    *cell = plot_cell_at(value);
     return 0;
 }
 
-static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind kind)
+static int take_cell(PlotCell *cell, const Csv *csv, size_t row, ErrorKind kind, Norm norm)
 {
-    const Csv *csv = places->csv;
-    size_t column = places->errors[kind];
-    const char *text = cell_at(csv, row, column);
+    const char *column = column_of_error(kind, norm)->name, *text = plot_column(csv, row, column);
+    const char *log = column_of_log(kind)->name;
     Number number;
     if (!number_read(&number, text) || number.negative) {
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
-                        "expected a size in the column %s", csv_name(csv, column));
+                        "expected a size in the column %s", column);
     }
     *cell = plot_cell_of(&number);
-    cell->bound = column < csv->columns &&
-                  bounds_has(cell_at(csv, row, places->bounds), csv_name(csv, column));
     bool lost = number.kind == NUMBER_FINITE && number.digits == 0; /* 0.0, which is none of ours */
-    return lost ? take_log(cell, places, row, kind) : 0;
+    lost = lost && norm == NORM_MAX && csv_find(csv, log) < csv->columns;
+    int status = lost ? take_log(cell, csv, row, log) : 0;
+    cell->bound = *text != '\0' && bounds_has(plot_column(csv, row, BOUNDS_COLUMN), column);
+    return status;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -315,20 +278,23 @@ static int take_cell(PlotCell *cell, const Places *places, size_t row, ErrorKind
 /* The rows of one table, for which there is room. */
 static int take_table(PlotData *data, const Csv *csv)
 {
-    Places places;
-    find_columns(&places, csv, data->norm);
-    int status = check_columns(data, &places);
+    size_t columns[AXIS_COUNT];
+    int status = check_columns(data, csv);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *name = axis_info(axis)->column;
+        columns[axis] = name != NULL ? csv_find(csv, name) : csv->columns;
+    }
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
         PlotCell *cells = data->cells[data->rows];
-        const char *word = cell_at(csv, row, places.status);
+        const char *word = plot_column(csv, row, column_name(COLUMN_STATUS));
         data->silent[data->rows] = strcmp(word, status_name(STATUS_VACUOUS)) == 0 ||
                                    strcmp(word, status_name(STATUS_ERROR)) == 0;
-        status = take_keys(data, &places, row);
-        if (places.searched) {
+        status = take_keys(data, csv, row, columns);
+        if (data->searched) {
             status = status != 0 ? status : searched_take(cells, csv, row);
         }
-        for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0 && !places.searched; kind++) {
-            status = take_cell(&cells[kind], &places, row, kind);
+        for (ErrorKind kind = 0; kind < ERROR_KINDS && status == 0 && !data->searched; kind++) {
+            status = take_cell(&cells[kind], csv, row, kind, data->norm);
         }
         data->rows += status == 0;
     }
@@ -361,32 +327,25 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
 }
 
 /* The largest entry, unless streams of many layers shrink or grow: then relative errors. */
-static int take_fitting(PlotData *data, const Csv *tables, size_t count)
+static Norm fitting_norm(const Csv *tables, size_t count)
 {
-    const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
-    PlotData relative = {0};
-    int status = plot_data_take(data, tables, count, NORM_MAX);
-    bool layers = status == 0 && !data->searched && data->axes[PLOT_LAYER].filled > 1;
-    for (size_t i = 0; i < count && layers; i++) {
-        layers = csv_find(&tables[i], name) < tables[i].columns;
-    }
-    if (layers) {
-        StreamSizes sizes = stream_sizes_none();
-        status = plot_data_take(&relative, tables, count, NORM_REL);
-        for (size_t row = 0; row < data->rows && status == 0; row++) {
-            for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
-                stream_sizes_add(&sizes, data->cells[row][kind].log10,
-                                 relative.cells[row][kind].log10);
+    StreamSizes sizes = stream_sizes_none();
+    const char *first = tables[0].rows > 0 ? plot_column(&tables[0], 0, LAYER_COLUMN) : "";
+    bool layers = false, relative = true;
+    for (size_t i = 0; i < count; i++) {
+        const Csv *csv = &tables[i];
+        const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
+        relative = relative && csv_find(csv, name) < csv->columns;
+        for (size_t row = 0; row < csv->rows; row++) {
+            layers = layers || strcmp(plot_column(csv, row, LAYER_COLUMN), first) != 0;
+            for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE && relative; kind++) {
+                stream_sizes_add_texts(
+                    &sizes, plot_column(csv, row, column_of_error(kind, NORM_MAX)->name),
+                    plot_column(csv, row, column_of_error(kind, NORM_REL)->name));
             }
         }
-        if (status == 0 && stream_sizes_norm(sizes, layers) == NORM_REL) {
-            PlotData absolute = *data;
-            *data = relative;
-            relative = absolute;
-        }
     }
-    plot_data_clear(&relative);
-    return status;
+    return relative ? stream_sizes_norm(sizes, layers) : NORM_MAX;
 }
 
 int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
@@ -397,8 +356,8 @@ int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
         status = csv_read(&tables[i], paths[i]);
     }
     if (status == 0) {
-        status = norm == NORM_COUNT ? take_fitting(data, tables, count)
-                                    : plot_data_take(data, tables, count, norm);
+        norm = norm == NORM_COUNT ? fitting_norm(tables, count) : norm;
+        status = plot_data_take(data, tables, count, norm);
     }
     for (size_t i = 0; tables != NULL && i < count; i++) {
         csv_clear(&tables[i]);

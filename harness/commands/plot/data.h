@@ -1,8 +1,11 @@
 /*
- * Tables of sweeps read for a picture: what each row is of, and its errors as logarithms.
+ * Tables of sweeps and of searches read for a picture: what each row is of, and its errors, or the
+ * Omegas that a search found, as logarithms.
  *
  * A size of 1e-868 is below every double, so that none is ever made of a cell's text: its digits
  * and its exponent give the logarithm.
+ *
+ * Umbrella header: for searched.c, the tables of min-omega, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_DATA_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_DATA_H
@@ -19,17 +22,16 @@ enum { PLOT_LAYER = AXIS_COUNT, PLOT_FILE, PLOT_AXES };
 
 /* A size: its logarithm to the base of ten, which is -INFINITY of a proven 0, INFINITY of what is
  * not finite, NAN of a blank; and mantissa times 10^exponent, where it is finite, since a logarithm
- * of -8e16 has no digits left for what is behind its point.  bound: the size is at most that.  In a
- * picture it is the largest of a place, and beside it are the smallest and the median. */
+ * of -8e16 has no digits left for what is behind its point.  bound: the size is at most that. */
 typedef struct {
     double log10, mantissa;
     long exponent;
     bool bound;
-    double least, median;
 } PlotCell;
 
-/* The size that a number says. */
+/* The size that a number says, or its logarithm. */
 PlotCell plot_cell_of(const Number *number);
+PlotCell plot_cell_at(double log10);
 
 /* text = "2.5e-14", "<2.5e-14" of a bound, "0", "-" of a blank; an exponent of any length. */
 enum { PLOT_SIZE_TEXT = 48 };
@@ -52,8 +54,12 @@ typedef struct {
     bool *silent; /* [rows]: its status is vacuous or error, its cells say nothing */
     size_t rows;
     Norm norm;     /* of the cells */
-    bool searched; /* tables of min-omega: what the cells hold is told in searched.h */
+    bool searched; /* tables of min-omega: in place of errors the cells are those below */
 } PlotData;
+
+/* The cells of a search: the ends and the best, bound where an end is open, which is as far as was
+ * tried; is there none?  1, or 0; and what is proven of every input. */
+enum { SEARCH_MIN, SEARCH_MAX, SEARCH_BEST, SEARCH_NONE, SEARCH_PROVEN, SEARCH_CELLS };
 
 /* How the axis is called: by its flag, "layer" or "file". */
 const char *plot_axis_name(size_t axis);
@@ -65,8 +71,7 @@ const char *plot_axis_name(size_t axis);
 int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
     __attribute__((warn_unused_result));
 
-/* The same of tables that are read, in that norm, *data being empty; rows stand in the tables'
- * order. */
+/* The same of tables that are read, in that norm; rows stand in the tables' order. */
 int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
     __attribute__((warn_unused_result));
 void plot_data_clear(PlotData *data);
@@ -76,5 +81,16 @@ const char *plot_text(const PlotData *data, size_t row, size_t axis);
 
 /* Has the row none? */
 bool plot_is_blank(const PlotData *data, size_t row, size_t axis);
+
+/* The cell of the column of that name; "" where the table has none. */
+const char *plot_column(const Csv *csv, size_t row, const char *name);
+
+/* Is it a table of min-omega?  Did any search in it find an interval? */
+bool searched_is(const Csv *csv);
+bool searched_any(const Csv *csv);
+
+/* The cells of its row.  0; 2 after a message with file, line and token. */
+int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -1,66 +1,52 @@
 /*
- * Laws as lines of a picture.
+ * The laws of `growth` as lines over a picture's curves.
  */
-#include "laws.h"
+#include "picture.h"
 
 #include "../growth/law.h"
-#include "marks.h"
 
 #include <stdlib.h>
 
 typedef struct {
     FILE *file;
     const Picture *picture;
-    size_t panel;
 } Drawing;
 
-static void draw_law(const Drawing *drawing, const Law *law)
-{
-    const Picture *picture = drawing->picture;
-    for (size_t x = 0; x < picture->x_count && law->kind > LAW_ZERO; x++) {
-        double number = strtod(picture_x_text(picture, x), NULL);
-        bool fitted = number >= law->from[0] && number <= law->to[0];
-        if (fitted || picture->x != AXIS_OMEGA) {
-            fprintf(drawing->file, "%.9g %.9g\n", marks_x_place(picture, x),
-                    fit_at(&law->fit, &number));
-        }
-    }
-    fputs(law->kind > LAW_ZERO ? "\n" : "", drawing->file);
-}
-
-/* Of a series that is drawn in the panel. */
+/* Of a series over whose curves it is drawn. */
 static int take_series(void *context, const Series *series)
 {
     const Drawing *drawing = context;
     const Picture *picture = drawing->picture;
-    const size_t *values = picture->data->values[series->rows[0].row];
-    Laws laws;
-    if (!places_draw(picture, series->rows[0].row) ||
-        places_panel(picture, series->rows[0].row) != drawing->panel) {
-        return 0;
+    const Side *x = &picture->x, *y = &picture->y;
+    const size_t row = series->rows[0].row, *values = picture->data->values[row];
+    Laws laws = {.count = 0};
+    bool curve = false;
+    for (size_t i = 0; i < picture->curve_count; i++) {
+        bool same = y->axis == PLOT_AXES || values[y->axis] == picture->curves[i].y;
+        curve = curve || (same && picture->curves[i].kind == series->kind);
     }
-    int status = laws_find(&laws, series);
-    for (size_t i = 0; i < picture->curve_count && status == 0; i++) {
-        const Curve *curve = &picture->curves[i];
-        bool is_its = curve->kind == series->kind &&
-                      (picture->y == PLOT_AXES || values[picture->y] == picture->y_order[curve->y]);
-        for (size_t k = 0; k < laws.count && is_its; k++) {
-            draw_law(drawing, &laws.laws[k]);
+    int status = curve && places_draw(picture, row) ? laws_find(&laws, series) : 0;
+    for (size_t i = 0; i < laws.count && status == 0; i++) {
+        const Law *law = &laws.laws[i];
+        for (size_t k = 0; k < x->count && law->kind > LAW_ZERO; k++) {
+            double number = strtod(picture_text(picture, x, k), NULL);
+            bool fitted = number >= law->from[0] && number <= law->to[0];
+            if (fitted || x->axis != AXIS_OMEGA) {
+                fprintf(drawing->file, "%.9g %.9g %zu\n", script_place(picture, k),
+                        fit_at(&law->fit, &number), places_panel(picture, row));
+            }
         }
+        fputs(law->kind > LAW_ZERO ? "\n" : "", drawing->file);
     }
     return status;
 }
 
 int laws_write(FILE *file, const Picture *picture)
 {
-    Drawing drawing = {file, picture, 0};
-    int status = 0;
-    fputs("$laws << EOD\n", file);
-    for (; drawing.panel < picture->panel_count && status == 0; drawing.panel++) {
-        fputs("NaN NaN\n\n", file); /* no block is empty */
-        status = series_each(picture->data, picture->data->rows, picture->x, take_series, &drawing);
-        fputc('\n', file);
-    }
+    Drawing drawing = {file, picture};
+    fputs("$laws << EOD\n1e300 1e300 0\n\n", file); /* it is not empty */
+    int status =
+        series_each(picture->data, picture->data->rows, picture->x.axis, take_series, &drawing);
     fputs("EOD\n", file);
     return status;
 }

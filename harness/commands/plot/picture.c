@@ -1,9 +1,7 @@
 /*
- * What is drawn of tables: the errors in each place of each panel, and their scale.
+ * What is drawn of tables: what the rows in each place of each panel come to, and their scale.
  */
 #include "picture.h"
-
-#include "searched.h"
 
 #include "../../base/message.h"
 
@@ -11,56 +9,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From so many values on, two axes are drawn as a heat map. */
-enum { HEAT_LEAST = 4 };
-/* The scale's room below the smallest error of the machine, in powers of ten. */
+/* The scale's room below the smallest error of the machine, in powers of ten; its length; how near
+ * a tolerance is that it reaches to. */
 #define BELOW_MACHINE 2.0
 #define SCALE_LEAST 3.0
-/* It reaches to a tolerance that is so near, in powers of ten. */
 #define TOLERANCE_NEAR 4.0
-/* How far crosses are above it, as a part of it. */
+/* The room beyond the ends of intervals; how far crosses are above the scale, as a part of it. */
+#define BEYOND 0.3
 #define CROSSES_ABOVE 0.08
+/* Omegas so many powers of ten from 1 are where a machine's numbers end. */
+#define FAR 30
 
-/* ---- Orders and cells ------------------------------------------------------------------------ */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
-/* The values of an axis that are drawn, order [count], and at[value], their places in it; without
- * an axis there is one place. */
-typedef struct {
-    size_t *order, *at, count;
-} Order;
-
-static int make_order(Order *made, const Picture *picture, size_t axis)
+size_t picture_places(const Picture *picture)
 {
-    const PlotData *data = picture->data;
-    size_t most = axis == PLOT_AXES ? 1 : data->axes[axis].count;
-    made->order = calloc(most + 1, sizeof *made->order);
-    made->at = calloc(most + 1, sizeof *made->at);
-    made->count = axis == PLOT_AXES;
-    if (made->order == NULL || made->at == NULL) {
-        return memory_fault();
-    }
-    for (size_t row = 0; axis != PLOT_AXES && row < data->rows; row++) {
-        made->at[data->values[row][axis]] |= places_draw(picture, row);
-    }
-    for (size_t i = 0; axis != PLOT_AXES && i < most; i++) {
-        if (made->at[i] != 0) {
-            made->at[i] = made->count;
-            made->order[made->count++] = i;
-        }
-    }
-    return 0;
+    return picture->panel_count * picture->y.count * picture->x.count;
 }
 
-/* A row in its place. */
-typedef struct {
-    size_t place, row;
-} Drawn;
-
-static int compare_drawn(const void *a, const void *b)
+bool picture_is_point(const Picture *picture)
 {
-    const Drawn *x = a, *y = b;
-    return x->place != y->place ? (x->place > y->place) - (x->place < y->place)
-                                : (x->row > y->row) - (x->row < y->row);
+    return picture_places(picture) == 1;
+}
+
+const Spot *picture_spot(const Picture *picture, size_t panel, const Curve *curve, size_t x)
+{
+    return &picture
+                ->spots[(panel * picture->y.count + curve->y) * picture->x.count + x][curve->kind];
+}
+
+const char *picture_text(const Picture *picture, const Side *side, size_t place)
+{
+    bool none = side->axis == PLOT_AXES;
+    return none ? "" : picture->data->axes[side->axis].texts[side->first + place];
 }
 
 static int compare_cells(const void *a, const void *b)
@@ -70,176 +51,166 @@ static int compare_cells(const void *a, const void *b)
                                 : x->bound - y->bound;
 }
 
-/* What the rows [count] of one place come to; room: for as many cells. */
-static void fill_place(Picture *picture, const Drawn *drawn, size_t count, PlotCell *room)
+/* The spot of errors [count], which are sorted. */
+static void take_errors(Spot *spot, PlotCell *cells, size_t count)
+{
+    qsort(cells, count, sizeof *cells, compare_cells);
+    double low = cells[(count - 1) / 2].log10, high = cells[count / 2].log10;
+    bool between = isfinite(low) && isfinite(high);
+    spot->most = cells[count - 1];
+    spot->least = cells[0].log10;
+    spot->median = between ? (low + high) / 2 : isinf(low) ? low : high;
+}
+
+/* Of a spot what meets the tolerance in this search, too; first: it is the first one. */
+static void take_search(Spot *spot, const PlotCell *cells, bool first)
+{
+    const PlotCell min = cells[SEARCH_MIN], max = cells[SEARCH_MAX];
+    bool found = cells[SEARCH_NONE].log10 < 0.5 && !spot->none;
+    if (found && (first || min.log10 > spot->least)) {
+        spot->least = min.log10;
+        spot->below = min.bound || fabs(min.log10) > FAR;
+    }
+    if (found && (first || max.log10 < spot->most.log10)) {
+        spot->most = max;
+        spot->above = max.bound || fabs(max.log10) > FAR;
+    }
+    spot->median = first ? cells[SEARCH_BEST].log10 : NAN; /* each has its own */
+    spot->none = !found || spot->least > spot->most.log10;
+    spot->there = true;
+    if (spot->none) {
+        spot->most.log10 = spot->least = spot->median = NAN;
+        spot->below = spot->above = false;
+    }
+}
+
+/* What the rows [count] of one place come to; drawn: that place times all rows, and the row; room:
+ * for as many cells. */
+static void fill_place(Picture *picture, const size_t *drawn, size_t count, PlotCell *room)
 {
     const PlotData *data = picture->data;
-    PlotCell *cells = picture->cells[drawn->place];
+    Spot *spots = picture->spots[*drawn / data->rows];
     picture->several = picture->several || count > 1;
     for (size_t i = 0; i < count && data->searched; i++) {
-        searched_join(cells, data->cells[drawn[i].row]);
+        take_search(spots, data->cells[drawn[i] % data->rows], i == 0);
     }
     for (ErrorKind kind = 0; kind < ERROR_KINDS && !data->searched; kind++) {
         size_t known = 0;
         for (size_t i = 0; i < count; i++) {
-            room[known] = data->cells[drawn[i].row][kind];
+            room[known] = data->cells[drawn[i] % data->rows][kind];
             known += isnan(room[known].log10) ? 0 : 1;
         }
         if (known > 0) {
-            qsort(room, known, sizeof *room, compare_cells);
-            double low = room[(known - 1) / 2].log10, high = room[known / 2].log10;
-            bool between = isfinite(low) && isfinite(high);
-            cells[kind] = room[known - 1];
-            cells[kind].least = room[0].log10;
-            cells[kind].median = between ? (low + high) / 2 : isinf(low) ? low : high;
+            take_errors(&spots[kind], room, known);
         }
+        spots[kind].there = true;
     }
 }
 
-static size_t place_of(const Picture *picture, size_t panel, size_t y, size_t x)
-{
-    return (panel * picture->y_count + y) * picture->x_count + x;
-}
-
-static int fill_places(Picture *picture, const size_t *x_at, const size_t *y_at)
+static int fill_places(Picture *picture)
 {
     const PlotData *data = picture->data;
-    Drawn *drawn = calloc(data->rows + 1, sizeof *drawn);
-    PlotCell *room = calloc(data->rows + 1, sizeof *room);
-    size_t count = 0;
-    bool fits = drawn != NULL && room != NULL;
-    for (size_t row = 0; row < data->rows && fits; row++) {
-        picture->undrawn += plot_is_blank(data, row, picture->x);
+    const Side *x = &picture->x, *y = &picture->y;
+    size_t *drawn = picture->scratch, rows = data->rows;
+    PlotCell *room = calloc(rows + 1, sizeof *room);
+    size_t count = 0, places = picture_places(picture);
+    picture->spots = calloc(places + 1, sizeof *picture->spots);
+    bool fits = room != NULL && picture->spots != NULL;
+    for (size_t i = 0; i < places * ERROR_KINDS && fits; i++) {
+        picture->spots[i / ERROR_KINDS][i % ERROR_KINDS] =
+            (Spot){.most.log10 = NAN, .least = NAN, .median = NAN};
+    }
+    for (size_t row = 0; row < rows && fits; row++) {
+        picture->undrawn += plot_is_blank(data, row, x->axis);
         if (places_draw(picture, row)) {
             const size_t *values = data->values[row];
-            size_t y = picture->y == PLOT_AXES ? 0 : y_at[values[picture->y]];
-            size_t panel = places_panel(picture, row), x = x_at[values[picture->x]];
-            drawn[count++] = (Drawn){place_of(picture, panel, y, x), row};
+            size_t up = y->axis == PLOT_AXES ? 0 : values[y->axis];
+            size_t line = places_panel(picture, row) * y->count + up;
+            drawn[count++] = (line * x->count + values[x->axis] - x->first) * rows + row;
         }
     }
-    if (count > 0) {
-        qsort(drawn, count, sizeof *drawn, compare_drawn);
-    }
-    for (size_t first = 0, next; first < count; first = next) {
-        next = first;
-        while (next < count && drawn[next].place == drawn[first].place) {
+    qsort(drawn, count, sizeof *drawn, places_compare);
+    for (size_t first = 0, next = 0; first < count; first = next) {
+        while (next < count && drawn[next] / rows == drawn[first] / rows) {
             next++;
         }
         fill_place(picture, &drawn[first], next - first, room);
     }
-    free(drawn);
     free(room);
     return fits ? 0 : memory_fault();
-}
-
-static int make_cells(Picture *picture)
-{
-    Order x = {0}, y = {0};
-    int status = make_order(&x, picture, picture->x);
-    status = status != 0 ? status : make_order(&y, picture, picture->y);
-    picture->x_order = x.order;
-    picture->x_count = x.count;
-    picture->y_order = y.order;
-    picture->y_count = y.count;
-    size_t count = place_of(picture, picture->panel_count, 0, 0);
-    picture->cells = calloc(count + 1, sizeof *picture->cells);
-    status = status == 0 && picture->cells == NULL ? memory_fault() : status;
-    for (size_t i = 0; i < count * ERROR_KINDS && status == 0; i++) {
-        PlotCell *cell = &picture->cells[i / ERROR_KINDS][i % ERROR_KINDS];
-        cell->log10 = cell->least = cell->median = NAN;
-    }
-    status = status != 0 ? status : fill_places(picture, x.at, y.at);
-    free(x.at);
-    free(y.at);
-    return status;
-}
-
-bool picture_is_point(const Picture *picture)
-{
-    return place_of(picture, picture->panel_count, 0, 0) == 1;
-}
-
-const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x)
-{
-    return picture->cells[place_of(picture, panel, y, x)];
-}
-
-const char *picture_x_text(const Picture *picture, size_t x)
-{
-    return picture->data->axes[picture->x].texts[picture->x_order[x]];
-}
-
-const char *picture_y_text(const Picture *picture, size_t y)
-{
-    return picture->y == PLOT_AXES ? ""
-                                   : picture->data->axes[picture->y].texts[picture->y_order[y]];
 }
 
 /* ---- Scales ---------------------------------------------------------------------------------- */
 
 bool picture_has(const Picture *picture, ErrorKind kind)
 {
-    size_t count = place_of(picture, picture->panel_count, 0, 0), i = 0;
-    while (i < count && !isfinite(picture->cells[i][kind].log10)) {
+    size_t count = picture_places(picture), i = 0;
+    while (i < count && !isfinite(picture->spots[i][kind].most.log10)) {
         i++;
     }
     return i < count;
 }
 
-bool picture_shows(const Picture *picture, ErrorKind kind)
+bool picture_has_tolerance(const Picture *picture)
 {
-    size_t i = 0;
-    while (i < picture->curve_count && picture->curves[i].kind != kind) {
-        i++;
-    }
-    return i < picture->curve_count;
+    return picture->tolerance > picture->low && picture->tolerance < picture->high;
 }
 
 /* What a curve takes of the scale; *low: of that alone. */
 static void take_curve(Picture *picture, const Curve *curve, double *low)
 {
-    for (size_t i = 0; i < picture->panel_count * picture->x_count; i++) {
-        size_t panel = i / picture->x_count, x = i % picture->x_count;
-        const PlotCell *cell = &picture_cell(picture, panel, curve->y, x)[curve->kind];
-        const double values[] = {cell->log10, cell->median, cell->least};
+    for (size_t i = 0; i < picture->panel_count * picture->x.count; i++) {
+        const Spot *spot = picture_spot(picture, i / picture->x.count, curve, i % picture->x.count);
+        const double values[] = {spot->above ? NAN : spot->most.log10, spot->median,
+                                 spot->below ? NAN : spot->least};
         for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
             *low = isfinite(values[k]) ? fmin(*low, values[k]) : *low;
             picture->high = isfinite(values[k]) ? fmax(picture->high, values[k]) : picture->high;
         }
-        picture->top = cell->log10 == INFINITY ? INFINITY : picture->top;
+        picture->top = spot->most.log10 == INFINITY ? INFINITY : picture->top;
     }
 }
 
 /* The logarithms that the scale has room for: all of the machine's errors, and what the others have
- * above them; without the machine, all.  It reaches to a tolerance that is near. */
+ * above them; without the machine, all; the ends of intervals that do not go on.  It reaches to a
+ * tolerance that is near. */
 static int find_scale(Picture *picture)
 {
-    double machine = INFINITY, all = INFINITY;
+    const bool searched = picture->data->searched;
+    double machine = INFINITY, all = INFINITY, beyond = searched ? BEYOND : 0;
     picture->high = -INFINITY;
     for (size_t i = 0; i < picture->curve_count; i++) {
-        bool is_machine = picture->curves[i].kind >= ERROR_ROUNDING;
+        bool is_machine = !searched && picture->curves[i].kind >= ERROR_ROUNDING;
         take_curve(picture, &picture->curves[i], is_machine ? &machine : &all);
     }
-    all = fmin(all, machine);
-    if (!isfinite(picture->high)) {
+    if (!isfinite(picture->high) && picture_has(picture, 0) && searched) {
+        picture->high = all = 0; /* all are open */
+    } else if (!isfinite(picture->high)) {
         return complain((Origin){0}, plot_text(picture->data, 0, PLOT_FILE),
-                        "expected a finite error above 0 in a row that is drawn");
+                        searched ? "expected a search that found an omega, in a row that is drawn"
+                                 : "expected a finite error above 0 in a row that is drawn");
     }
-    picture->low = isfinite(machine) ? fmax(all, machine - BELOW_MACHINE) : all;
+    all = fmin(all, machine);
+    picture->low = (isfinite(machine) ? fmax(all, machine - BELOW_MACHINE) : all) - beyond;
+    picture->high += beyond;
     if (fabs(picture->tolerance - picture->low) < TOLERANCE_NEAR) {
         picture->low = fmin(picture->low, picture->tolerance - 0.5);
     }
     if (fabs(picture->tolerance - picture->high) < TOLERANCE_NEAR) {
         picture->high = fmax(picture->high, picture->tolerance + 0.5);
     }
+    picture->high = ceil(picture->high);
+    picture->low = floor(picture->low);
     if (picture->high - picture->low < SCALE_LEAST) {
-        picture->high = ceil(picture->high + 0.2);
-        picture->low = fmin(picture->high - SCALE_LEAST, floor(picture->low));
+        picture->high += 1;
+        picture->low = fmin(picture->high - SCALE_LEAST, picture->low);
     }
     double room = picture->top == INFINITY ? CROSSES_ABOVE * (picture->high - picture->low) : 0;
     picture->top = picture->high + room;
     return 0;
 }
+
+/* ---- What is judged -------------------------------------------------------------------------- */
 
 /* The one word that all rows have of an axis, or "". */
 static const char *one_word(const PlotData *data, size_t axis)
@@ -256,8 +227,7 @@ static void find_judged(Picture *picture)
     bool judged = *tolerance != '\0' && strcmp(tolerance, "none") != 0;
     picture->main = ERROR_TOTAL;
     for (ErrorKind kind = 0; judged && kind < ERROR_KINDS; kind++) {
-        bool named = strcmp(judge, axis_info(AXIS_JUDGE)->domain.words[kind]) == 0;
-        picture->main = named ? kind : picture->main;
+        picture->main = strcmp(judge, words_error(kind)) == 0 ? kind : picture->main;
     }
     if (wish->error >= 0) {
         picture->main = (ErrorKind)wish->error;
@@ -271,9 +241,10 @@ static void find_judged(Picture *picture)
 
 bool picture_meets(const Picture *picture, size_t panel, size_t *first, size_t *last)
 {
+    const Curve main = {.kind = picture->main};
     size_t best = 0, run = 0;
-    for (size_t x = 0; x < picture->x_count && !isnan(picture->tolerance); x++) {
-        double error = picture_cell(picture, panel, 0, x)[picture->main].log10;
+    for (size_t x = 0; x < picture->x.count && picture->kind == PICTURE_ERRORS; x++) {
+        double error = picture_spot(picture, panel, &main, x)->most.log10;
         run = error <= picture->tolerance ? run + 1 : 0;
         if (run > best) {
             best = run;
@@ -284,47 +255,38 @@ bool picture_meets(const Picture *picture, size_t panel, size_t *first, size_t *
     return best > 0;
 }
 
-/* Curves as long as there are few. */
-static PictureKind choose_kind(const Picture *picture)
-{
-    bool usual = picture->x == AXIS_OMEGA || picture->x == PLOT_LAYER || picture->y == AXIS_OMEGA ||
-                 picture->y == PLOT_LAYER;
-    if (picture->data->searched) {
-        return PICTURE_BARS;
-    }
-    if (picture->y == PLOT_AXES) {
-        return PICTURE_ERRORS;
-    }
-    return picture->y_count > SERIES_MOST || (!usual && picture->y_count >= HEAT_LEAST)
-               ? PICTURE_HEAT
-               : PICTURE_SERIES;
-}
-
 int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish)
 {
     picture->data = data;
     picture->wish = *wish;
     picture->tolerance = NAN;
-    int status = places_find(picture, wish->x);
-    status = status != 0 ? status : make_cells(picture);
+    int status = places_find(picture);
+    if (status == 0) {
+        const PlotAxis *x = &data->axes[picture->x.axis];
+        bool one = picture->y.axis == PLOT_AXES;
+        picture->x.count = x->filled;
+        picture->x.first = x->count - x->filled;
+        picture->y.count = one ? 1 : data->axes[picture->y.axis].count;
+        status = fill_places(picture);
+    }
     if (status != 0) {
         return status;
     }
-    picture->kind = choose_kind(picture);
-    picture->wish.laws = wish->laws && !picture->categories && picture->kind != PICTURE_HEAT;
+    picture->kind = data->searched                 ? PICTURE_INTERVALS
+                    : picture->y.axis == PLOT_AXES ? PICTURE_ERRORS
+                                                   : PICTURE_SERIES;
+    picture->wish.laws = wish->laws && !picture->categories;
     if (!data->searched) {
         find_judged(picture);
     }
     status = curves_find(picture);
-    return status != 0 ? status : data->searched ? searched_scale(picture) : find_scale(picture);
+    return status != 0 ? status : find_scale(picture);
 }
 
 void picture_clear(Picture *picture)
 {
     free(picture->scratch);
-    free(picture->x_order);
-    free(picture->y_order);
-    free(picture->cells);
+    free(picture->spots);
     free(picture->curves);
     *picture = (Picture){0};
 }

@@ -1,24 +1,25 @@
 /*
- * What is drawn: which axis runs along the picture, what makes its curves and its panels, and the
- * errors that are in each place.
+ * A picture of tables: what is drawn in which place, its words, and how it becomes text, a script
+ * for gnuplot, or a file.
  *
- * The axis with the most values runs along x.  A second one makes curves of its own, or, with many
- * values, the other side of a heat map.  Words (constructions, arithmetics, masks) make panels that
- * share their scales.  Over what is left, seeds above all, a place has the smallest error, the
- * median and the largest.
+ * The axis with the most values runs along x.  A second one makes curves of its own.  Words
+ * (constructions, arithmetics, masks) make panels that share their scales.  Over what is left,
+ * seeds above all, a place has the smallest error, the median and the largest.
  *
- * Umbrella header: for curves.c, and for places.c, where each axis of the rows goes.
+ * Umbrella header: for places.c, where each axis of the rows goes; curves.c; laws.c; words.c;
+ * text.c; script.c, the page, and blocks.c, its numbers; render.c, which runs gnuplot.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_PICTURE_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_PICTURE_H
 
 #include "data.h"
 
+#include <stdio.h>
+
 typedef enum {
-    PICTURE_ERRORS, /* a curve an error */
-    PICTURE_SERIES, /* a curve a value of the second axis */
-    PICTURE_HEAT,   /* a cell a value of both axes */
-    PICTURE_BARS    /* a bar an interval of Omega, those of the second axis side by side */
+    PICTURE_ERRORS,   /* a curve an error */
+    PICTURE_SERIES,   /* a curve a value of the second axis */
+    PICTURE_INTERVALS /* lines from Omega to Omega, those of the second axis side by side */
 } PictureKind;
 
 enum { PANELS_MOST = 16, PANEL_COLUMNS = 4, SERIES_MOST = 8 };
@@ -27,7 +28,7 @@ enum { PANELS_MOST = 16, PANEL_COLUMNS = 4, SERIES_MOST = 8 };
 typedef enum {
     PLACE_FIXED, /* it has one value, or hangs on another axis */
     PLACE_X,     /* along the picture */
-    PLACE_Y,     /* curves, or up the picture */
+    PLACE_Y,     /* a curve a value */
     PLACE_PANEL, /* a panel a value */
     PLACE_SPAN,  /* what its values span is in one place; of searches what all of them meet */
     PLACE_ONE    /* drawn where it has its most frequent value */
@@ -45,44 +46,52 @@ typedef struct {
     size_t omega_count;
 } PictureWish;
 
-/* Colours of Okabe and Ito, which the colour-blind can tell apart; gnuplot's numbers of dashes and
- * of points, 0: the curve has none. */
+/* What the rows of one place come to, logarithms: the largest error, the smallest and the median;
+ * of a search the ends of the interval and the best.  NAN: nothing is known. */
 typedef struct {
-    unsigned colour;
-    double width;
-    int dash, point;
-} Style;
+    PlotCell most;
+    double least, median;
+    bool below, above; /* of an interval: it goes on beyond that end */
+    bool none;         /* of searches: no Omega meets the tolerance */
+    bool there;        /* there is a row, whatever is known */
+} Spot;
 
-/* A curve in every panel; of searches the intervals, of a heat map the row of a value of y. */
-enum { CURVE_TITLE = 256 };
+/* A curve in every panel. */
 typedef struct {
     ErrorKind kind; /* not of intervals */
     size_t y;
-    Style style;
-    char letter;             /* for it on a terminal; 0: it is not there */
-    char title[CURVE_TITLE]; /* "": it is not in the legend */
+    unsigned colour;
+    double width;
+    int dash, point; /* gnuplot's numbers; point 0: the curve has none */
+    char letter;     /* for it on a terminal; 0: it is not there */
+    char title[256]; /* "": it is not in the legend */
 } Curve;
+
+/* The values of an axis that have a place, from its first on: of x without a blank. */
+typedef struct {
+    size_t axis, first, count; /* axis PLOT_AXES: there is none, and one place */
+} Side;
 
 typedef struct {
     const PlotData *data;
     PictureWish wish;
     PictureKind kind;
     Place places[PLOT_AXES];
-    size_t one[PLOT_AXES];          /* of PLACE_ONE: the value */
-    size_t x, y;                    /* axes; PLOT_AXES: none */
-    size_t *x_order, x_count;       /* values of x in their order */
-    size_t *y_order, y_count;       /* of y; without a y there is one */
-    bool categories;                /* x's values are words */
-    size_t panel_count;             /* rows of each panel agree in the axes of PLACE_PANEL */
-    size_t panel_row[PANELS_MOST];  /* one of them */
-    size_t columns;                 /* of panels by two axes or more, row by row; else 0 */
-    PlotCell (*cells)[ERROR_KINDS]; /* [panel_count][y_count][x_count] */
-    bool several;                   /* some place has more rows than one */
-    size_t *scratch;                /* [4 rows + 4], of places_find */
-    size_t undrawn;                 /* rows that have no value of x */
-    ErrorKind main;   /* the error that is judged, and drawn where there is one alone */
-    double tolerance; /* its logarithm, or NAN */
-    Curve *curves;    /* [curve_count], in the order in which they are drawn */
+    size_t one[PLOT_AXES]; /* of PLACE_ONE: the value */
+    Side x, y;
+    bool categories;               /* x's values are words */
+    size_t panel_count;            /* rows of each panel agree in the axes of PLACE_PANEL */
+    size_t panel_row[PANELS_MOST]; /* one of them */
+    size_t column;              /* an axis: panels that differ in it alone are beside each other */
+    size_t columns;             /* of panels by two axes or more, row by row; else 0 */
+    Spot (*spots)[ERROR_KINDS]; /* [panel_count][y.count][x.count]; of intervals the first */
+    bool family;                /* curves are of the main error alone, in shades */
+    bool several;               /* some place has more rows than one */
+    size_t *scratch;            /* [rows + 1], while places are found and filled */
+    size_t undrawn;             /* rows that have no value of x */
+    ErrorKind main;             /* the error that is judged, and drawn where there is one alone */
+    double tolerance;           /* its logarithm, or NAN */
+    Curve *curves;              /* [curve_count], in the order in which they are drawn */
     size_t curve_count;
     double low, high; /* of the scale, logarithms */
     double top;       /* of what is drawn: crosses, for what is not finite, are above all that is */
@@ -97,34 +106,124 @@ void picture_clear(Picture *picture);
 /* Is there one place alone, and so nothing to draw? */
 bool picture_is_point(const Picture *picture);
 
-/* The errors in a place: indices below panel_count, y_count, x_count. */
-const PlotCell *picture_cell(const Picture *picture, size_t panel, size_t y, size_t x);
+/* What is in a place: of a curve, x below x.count. */
+const Spot *picture_spot(const Picture *picture, size_t panel, const Curve *curve, size_t x);
 
-/* The value of x, or of y, by its place in their order, as it is written. */
-const char *picture_x_text(const Picture *picture, size_t x);
-const char *picture_y_text(const Picture *picture, size_t y);
+/* How many places there are. */
+size_t picture_places(const Picture *picture);
 
-/* Has the error a curve, or a place? */
-bool picture_shows(const Picture *picture, ErrorKind kind);
+/* The value of an axis that is drawn there, as it is written; "" without an axis. */
+const char *picture_text(const Picture *picture, const Side *side, size_t place);
 
-/* Is there any of it that has a logarithm? */
+/* Is there any of the error that has a logarithm? */
 bool picture_has(const Picture *picture, ErrorKind kind);
+
+/* Is the tolerance on the scale? */
+bool picture_has_tolerance(const Picture *picture);
 
 /* The widest run of x whose main error, the largest in its place, is within the tolerance: from
  * *first to *last.  false: there is no tolerance, or nothing meets it. */
 bool picture_meets(const Picture *picture, size_t panel, size_t *first, size_t *last);
 
-/* Finds the curves, once cells, kind and main error are there.  0, or 99 after a message. */
+/* Finds the curves, once spots, kind and main error are there.  0, or 99 after a message. */
 int curves_find(Picture *picture) __attribute__((warn_unused_result));
 
-/* Finds the places of all axes, and the panels.  x: the axis that is to be along the picture, or
- * NULL.  0; 2 after a message: there is no such axis, or it has one value; 99. */
-int places_find(Picture *picture, const char *x) __attribute__((warn_unused_result));
+/* Finds the places of all axes, and the panels.  0; 2 after a message: the axis that is wished
+ * along the picture is none, or has one value; 99. */
+int places_find(Picture *picture) __attribute__((warn_unused_result));
 
 /* Is a row drawn: has it a value of x, and those of PLACE_ONE? */
 bool places_draw(const Picture *picture, size_t row);
 
+/* Orders sizes, for qsort. */
+int places_compare(const void *a, const void *b);
+
 /* The panel of a row; panel_count: none that is there. */
 size_t places_panel(const Picture *picture, size_t row);
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* A line of words: of a panel "silu, causal", "" where it is all; of a curve "omega 20"; of an axis
+ * "omega: the large constant"; "tolerance 1e-12"; of an interval "13.6 to 2.1e+06". */
+typedef struct {
+    char text[512];
+} Words;
+Words words_title(const Picture *picture);
+Words words_panel(const Picture *picture, size_t panel);
+Words words_series(const Picture *picture, size_t y);
+Words words_axis(size_t axis);
+Words words_tolerance(const Picture *picture);
+Words words_interval(const Spot *spot);
+
+/* A value of x of at most so many characters of UTF-8: of a path the file's name alone. */
+Words words_mark(const Picture *picture, size_t x, size_t width);
+
+/* Dots in place of the middle of more characters: paths differ at their ends. */
+Words words_cut(Words words, size_t width);
+
+/* In what is measured; the name of an error. */
+const char *words_unit(const Picture *picture);
+const char *words_error(ErrorKind kind);
+
+/* What stands below the picture as paragraphs, a line each, to be freed; NULL: memory is short.
+ * drawn: of curves and colours, not of letters. */
+char *words_caption(const Picture *picture, bool drawn) __attribute__((warn_unused_result));
+
+/* What there is to be said of a picture of one place. */
+void words_point(FILE *file, const Picture *picture);
+
+/* Writes text in lines of at most so many characters; returns their number. */
+size_t words_wrap(FILE *file, const char *text, size_t width);
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/* Prints every panel within 80 columns, a line a value of x; of many values some, evenly spread;
+ * of one place what there is to be said.  0, or -1 when memory is short or the stream failed. */
+int text_print(FILE *file, const Picture *picture) __attribute__((warn_unused_result));
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* The formats of a picture; the script is that of an SVG. */
+typedef enum { TARGET_SVG, TARGET_PNG, TARGET_PDF, TARGET_SCRIPT, TARGET_COUNT } Target;
+
+/* Writes a script that makes gnuplot (5.2 or later) print the picture on its stdout; what the
+ * stream came to is its own to say.  0; 2 after a message: the picture is to be too low for what is
+ * on it; 99 after one. */
+int script_write(FILE *file, const Picture *picture, Target target)
+    __attribute__((warn_unused_result));
+
+/* Where the value of x with that index is drawn: at its number, or that one's logarithm; words and
+ * intervals side by side. */
+double script_place(const Picture *picture, size_t x);
+
+/* Writes a string as gnuplot reads it, in '...', within which nothing but ' means anything; a
+ * newline is joined to it, and nothing ends what XML begins. */
+void script_quote(FILE *file, const char *text);
+
+/* Writes the range of x and its marks, on so many pixels; the range upwards, and the tolerance. */
+void script_write_x(FILE *file, const Picture *picture, double width);
+void script_write_y(FILE *file, const Picture *picture);
+
+/* Writes $data and $marks, each a block a panel and curve. */
+void script_write_data(FILE *file, const Picture *picture);
+
+/* Writes $laws: lines through x, y, with the panel behind them.  Of every series that the curves
+ * are of, of medians over seeds; along Omega as far as each law was fitted, else across the
+ * picture.  0, or 99 after a message. */
+int laws_write(FILE *file, const Picture *picture) __attribute__((warn_unused_result));
+
+/* The exit code where a program that is not part of this one is not installed. */
+enum { EXIT_ABSENT = 77 };
+
+/* *text [*size], to be freed and with a NUL behind it, is the picture; TARGET_SCRIPT asks for no
+ * gnuplot.  0; EXIT_ABSENT, 2 or 99 after a message. */
+int render(char **text, size_t *size, const Picture *picture, Target target)
+    __attribute__((warn_unused_result));
+
+/* *drawn [*size], the same way, is what gnuplot printed for the script, a file with a descriptor.
+ * 0; EXIT_ABSENT after a message that names the package; 99 after one where it failed, or the
+ * machine did, or where it had not ended after so many seconds. */
+int render_script(char **drawn, size_t *size, FILE *script, unsigned seconds)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -6,7 +6,6 @@
 #include "../../base/message.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,48 +17,51 @@ static size_t filled(const Picture *picture, size_t axis)
     return picture->data->axes[axis].filled;
 }
 
+int places_compare(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The pairs of values of two axes that rows have, blanks apart; *first: the values of a in them. */
+static size_t count_pairs(const Picture *picture, size_t a, size_t b, size_t *first)
+{
+    const PlotData *data = picture->data;
+    size_t *pairs = picture->scratch, width = data->axes[b].count, rows = 0, count = 0;
+    for (size_t row = 0; row < data->rows; row++) {
+        pairs[rows] = data->values[row][a] * width + data->values[row][b];
+        rows += !plot_is_blank(data, row, a) && !plot_is_blank(data, row, b);
+    }
+    qsort(pairs, rows, sizeof *pairs, places_compare);
+    *first = 0;
+    for (size_t i = 0; i < rows; i++) {
+        count += i == 0 || pairs[i] != pairs[i - 1];
+        *first += i == 0 || pairs[i] / width != pairs[i - 1] / width;
+    }
+    return count;
+}
+
+/* Have rows most of the pairs of values of x and another axis? */
+static bool is_grid(const Picture *picture, size_t axis)
+{
+    size_t x = picture->x.axis, first;
+    double all = (double)filled(picture, x) * (double)filled(picture, axis);
+    return (double)count_pairs(picture, x, axis, &first) >= GRID_SHARE * all;
+}
+
 /* Is there one value of axis b, blanks apart, for every value of axis a? */
 static bool hangs_on(const Picture *picture, size_t b, size_t a)
 {
-    const PlotData *data = picture->data;
-    size_t *first = picture->scratch; /* 1 + the value of b, of every value of a */
-    memset(first, 0, data->axes[a].count * sizeof *first);
-    for (size_t row = 0; row < data->rows; row++) {
-        size_t *seen = &first[data->values[row][a]], value = 1 + data->values[row][b];
-        if (!plot_is_blank(data, row, b) && *seen != 0 && *seen != value) {
-            return false;
-        }
-        *seen = plot_is_blank(data, row, b) ? *seen : value;
-    }
-    return true;
+    size_t first, count = count_pairs(picture, a, b, &first);
+    return count == first;
 }
 
-/* Has some row most of the pairs of values of x and another axis? */
-static bool is_grid(const Picture *picture, size_t axis)
+/* Does the axis vary by itself, and are its values not one place at once? */
+static bool is_free(const Picture *picture, size_t axis)
 {
-    const PlotData *data = picture->data;
-    size_t width = data->axes[axis].count, count = 0;
-    double pairs = (double)filled(picture, picture->x) * (double)filled(picture, axis);
-    if (GRID_SHARE * pairs > (double)data->rows) {
-        return false; /* too few rows, whichever pairs they have; else scratch is long enough */
-    }
-    memset(picture->scratch, 0, data->axes[picture->x].count * width * sizeof *picture->scratch);
-    for (size_t row = 0; row < data->rows; row++) {
-        const size_t *values = data->values[row];
-        if (!plot_is_blank(data, row, picture->x) && !plot_is_blank(data, row, axis)) {
-            size_t *there = &picture->scratch[values[picture->x] * width + values[axis]];
-            count += *there == 0;
-            *there = 1;
-        }
-    }
-    return (double)count >= GRID_SHARE * pairs;
-}
-
-/* Axes whose values are one place at once. */
-static bool is_sample(const PlotData *data, size_t axis)
-{
-    return axis == AXIS_SEED || axis == AXIS_INPUT || axis == AXIS_MAX_BITS ||
-           (axis == AXIS_DEPTH && data->axes[PLOT_LAYER].filled > 1);
+    bool sample = axis == AXIS_SEED || axis == AXIS_INPUT || axis == AXIS_MAX_BITS ||
+                  (axis == AXIS_DEPTH && filled(picture, PLOT_LAYER) > 1);
+    return picture->places[axis] == PLACE_SPAN && !sample;
 }
 
 /* The axes that vary by themselves become PLACE_SPAN, for the time being; the rest is fixed. */
@@ -68,49 +70,48 @@ static void find_varying(Picture *picture)
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
         bool hangs = filled(picture, axis) < 2;
         for (size_t other = 0; other < axis && !hangs; other++) {
-            hangs = picture->places[other] != PLACE_FIXED && !is_sample(picture->data, other) &&
-                    hangs_on(picture, axis, other);
+            hangs = is_free(picture, other) && hangs_on(picture, axis, other);
         }
         picture->places[axis] = hangs ? PLACE_FIXED : PLACE_SPAN;
     }
 }
 
-static bool is_free_number(const Picture *picture, size_t axis)
-{
-    return picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis) &&
-           picture->data->axes[axis].numeric;
-}
-
-/* The free numeric axis with the most values; PLOT_AXES: none. */
-static size_t longest(const Picture *picture)
+/* The free axis with the most values, Omega before others; of numbers, or of anything.  PLOT_AXES:
+ * there is none. */
+static size_t longest(const Picture *picture, bool numeric)
 {
     size_t best = PLOT_AXES;
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        if (is_free_number(picture, axis) &&
-            (best == PLOT_AXES || filled(picture, axis) > filled(picture, best) ||
-             (filled(picture, axis) == filled(picture, best) && axis == AXIS_OMEGA))) {
+        size_t most = best < PLOT_AXES ? filled(picture, best) : 0, count = filled(picture, axis);
+        bool more = count > most || (count == most && axis == AXIS_OMEGA);
+        if (is_free(picture, axis) && more && (!numeric || picture->data->axes[axis].numeric)) {
             best = axis;
         }
     }
     return best;
 }
 
-/* The axis that --x names. */
-static int find_wished(Picture *picture, const char *name)
+/* Along x: the axis that is wished, else a number, else words, if only of the construction. */
+static int place_x(Picture *picture)
 {
-    const char *names[PLOT_AXES];
-    size_t count = 0;
-    for (size_t axis = 0; axis < PLOT_FILE; axis++) {
+    const char *names[PLOT_AXES], *wish = picture->wish.x;
+    size_t count = 0, x = longest(picture, true);
+    x = x < PLOT_AXES ? x : longest(picture, false);
+    x = x < PLOT_AXES ? x : AXIS_CONSTRUCTION;
+    bool known = wish == NULL;
+    for (size_t axis = 0; axis < PLOT_FILE && !known; axis++) {
         if (filled(picture, axis) > 1) {
             names[count++] = plot_axis_name(axis);
-            if (strcmp(plot_axis_name(axis), name) == 0) {
-                picture->x = axis;
-                return 0;
-            }
+            known = strcmp(plot_axis_name(axis), wish) == 0;
+            x = axis;
         }
     }
-    return complain_unknown((Origin){.flag = "x"}, name, "an axis that varies in the table", names,
-                            count, count);
+    picture->x.axis = x;
+    picture->places[x] = PLACE_X;
+    picture->categories = !picture->data->axes[x].numeric;
+    return known ? 0
+                 : complain_unknown((Origin){.flag = "x"}, wish, "an axis that varies in the table",
+                                    names, count, count);
 }
 
 /* The picture is of the axis's most frequent value, blanks apart. */
@@ -129,188 +130,125 @@ static void place_one(Picture *picture, size_t axis)
     picture->one[axis] = best;
 }
 
-/* Along x; without a number that varies, the words of the construction. */
-static int place_x(Picture *picture, const char *wish)
-{
-    picture->x = longest(picture);
-    if (wish != NULL) {
-        int status = find_wished(picture, wish);
-        if (status != 0) {
-            return status;
-        }
-    } else if (picture->x == PLOT_AXES) {
-        picture->x = AXIS_CONSTRUCTION;
-        for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-            bool more = filled(picture, axis) > filled(picture, picture->x);
-            if (picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis) && more) {
-                picture->x = axis;
-            }
-        }
-    }
-    picture->categories = !picture->data->axes[picture->x].numeric;
-    picture->places[picture->x] = PLACE_X;
-    return 0;
-}
-
-/* Up the picture, or its curves: the longest number that makes a grid with x.  Those that do not
- * were swept by themselves: the picture is of the value that they mostly have. */
+/* Up the picture, or its curves: the longest number that makes a grid with x.  What does not was
+ * swept by itself: the picture is of the value that it mostly has. */
 static void place_y(Picture *picture)
 {
-    size_t most = picture->data->searched ? SERIES_MOST : SIZE_MAX; /* bars side by side */
-    picture->y = PLOT_AXES;
-    for (size_t axis = longest(picture); axis != PLOT_AXES && picture->y == PLOT_AXES;
-         axis = longest(picture)) {
+    size_t most = picture->data->searched ? SERIES_MOST : SIZE_MAX; /* intervals side by side */
+    picture->y.axis = picture->column = PLOT_AXES;
+    for (size_t axis;
+         picture->y.axis == PLOT_AXES && (axis = longest(picture, true)) != PLOT_AXES;) {
         if (is_grid(picture, axis) && filled(picture, axis) <= most) {
-            picture->y = axis;
+            picture->y.axis = axis;
             picture->places[axis] = PLACE_Y;
         } else {
             place_one(picture, axis);
         }
     }
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        bool grid = axis == AXIS_CONSTRUCTION || axis == PLOT_FILE || !is_free(picture, axis) ||
+                    is_grid(picture, axis);
+        if (!grid) {
+            place_one(picture, axis);
+        }
+    }
 }
+
+/* ---- Panels ---------------------------------------------------------------------------------- */
 
 bool places_draw(const Picture *picture, size_t row)
 {
-    bool drawn = !plot_is_blank(picture->data, row, picture->x);
+    const PlotData *data = picture->data;
+    bool drawn = !plot_is_blank(data, row, picture->x.axis);
     for (size_t axis = 0; axis < PLOT_AXES && drawn; axis++) {
         drawn = picture->places[axis] != PLACE_ONE ||
-                picture->data->values[row][axis] == picture->one[axis] ||
-                plot_is_blank(picture->data, row, axis);
+                data->values[row][axis] == picture->one[axis] || plot_is_blank(data, row, axis);
     }
     return drawn;
 }
 
-size_t places_panel(const Picture *picture, size_t row)
+/* The order of the panels of two rows: those that differ in the axis of columns alone are beside
+ * each other. */
+static int compare_panels(const Picture *picture, size_t a, size_t b)
 {
-    const size_t *values = picture->data->values[row];
-    for (size_t panel = 0; panel < picture->panel_count; panel++) {
-        const size_t *others = picture->data->values[picture->panel_row[panel]];
-        bool same = true;
-        for (size_t axis = 0; axis < PLOT_AXES && same; axis++) {
-            same = picture->places[axis] != PLACE_PANEL || values[axis] == others[axis];
-        }
-        if (same) {
-            return panel;
+    const size_t *x = picture->data->values[a], *y = picture->data->values[b];
+    size_t column = picture->column;
+    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+        if (picture->places[axis] == PLACE_PANEL && axis != column && x[axis] != y[axis]) {
+            return x[axis] > y[axis] ? 1 : -1;
         }
     }
-    return picture->panel_count;
+    return column == PLOT_AXES ? 0 : (x[column] > y[column]) - (x[column] < y[column]);
 }
 
-/* Makes the panels; false: there are too many. */
-static bool count_panels(Picture *picture)
+size_t places_panel(const Picture *picture, size_t row)
 {
+    size_t panel = 0;
+    while (panel < picture->panel_count &&
+           compare_panels(picture, row, picture->panel_row[panel]) != 0) {
+        panel++;
+    }
+    return panel;
+}
+
+/* Makes the panels, in order; false: there are too many. */
+static bool make_panels(Picture *picture)
+{
+    size_t *panels = picture->panel_row;
     picture->panel_count = 0;
     for (size_t row = 0; row < picture->data->rows; row++) {
-        if (places_draw(picture, row) && places_panel(picture, row) == picture->panel_count) {
-            if (picture->panel_count == PANELS_MOST) {
-                return false;
-            }
-            picture->panel_row[picture->panel_count++] = row;
+        size_t at = picture->panel_count;
+        if (!places_draw(picture, row) || places_panel(picture, row) < at) {
+            continue;
         }
+        if (at == PANELS_MOST) {
+            return false;
+        }
+        for (; at > 0 && compare_panels(picture, panels[at - 1], row) > 0; at--) {
+            panels[at] = panels[at - 1];
+        }
+        panels[at] = row;
+        picture->panel_count++;
     }
     return true;
 }
 
-/* A panel a value of what is left, as long as there are few.  What was swept by itself, and makes
- * no grid with x, is drawn at its most frequent value. */
+/* A panel a value of what is left, as long as there are few.  By two axes or more they lie in rows
+ * and columns, where all of their pairs are there: columns are of the axis with the most values
+ * that fit beside each other. */
 static void place_panels(Picture *picture)
 {
-    size_t count = 1;
+    size_t count = 1, columns = 0, all = 1;
     for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        if (picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis) &&
-            axis != AXIS_CONSTRUCTION && axis != PLOT_FILE && !is_grid(picture, axis)) {
-            place_one(picture, axis);
-        }
-    }
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        if (picture->places[axis] == PLACE_SPAN && !is_sample(picture->data, axis)) {
+        if (is_free(picture, axis)) {
             picture->places[axis] = PLACE_PANEL;
-            bool few = count_panels(picture);
-            picture->places[axis] = !few                           ? PLACE_SPAN
-                                    : picture->panel_count > count ? PLACE_PANEL
-                                                                   : PLACE_FIXED;
+            bool few = make_panels(picture), more = few && picture->panel_count > count;
+            picture->places[axis] = more ? PLACE_PANEL : few ? PLACE_FIXED : PLACE_SPAN;
             count = few ? picture->panel_count : count;
         }
-    }
-    (void)count_panels(picture); /* as many as the last time that they were few */
-}
-
-/* ---- Rows and columns ------------------------------------------------------------------------ */
-
-/* The values of an axis that panels have. */
-static size_t count_values(const Picture *picture, size_t axis)
-{
-    size_t count = 0;
-    for (size_t panel = 0; panel < picture->panel_count; panel++) {
-        size_t before = 0, value = picture->data->values[picture->panel_row[panel]][axis];
-        while (picture->data->values[picture->panel_row[before]][axis] != value) {
-            before++;
-        }
-        count += before == panel;
-    }
-    return count;
-}
-
-/* Are two panels, by a row of each, in the same row of panels; and is the first behind the
- * other? */
-typedef struct {
-    bool level, behind;
-} Order;
-
-/* of: the axis of columns, or PLOT_AXES. */
-static Order compare_panels(const Picture *picture, size_t a, size_t b, size_t of)
-{
-    const size_t *x = picture->data->values[a], *y = picture->data->values[b];
-    Order order = {true, of != PLOT_AXES && x[of] > y[of]};
-    for (size_t axis = 0; axis < PLOT_AXES && order.level; axis++) {
-        if (picture->places[axis] == PLACE_PANEL && axis != of && x[axis] != y[axis]) {
-            order = (Order){false, x[axis] > y[axis]};
+        size_t values = picture->places[axis] == PLACE_PANEL ? filled(picture, axis) : 1;
+        all *= values;
+        if (values > 1 && values > columns && values <= PANEL_COLUMNS) {
+            picture->column = axis;
+            columns = values;
         }
     }
-    return order;
+    (void)make_panels(picture); /* as many as the last time that they were few */
+    picture->columns = all == picture->panel_count && columns < all ? columns : 0;
 }
 
-/* Panels by two axes or more lie in rows and columns, where all of their pairs are there: columns
- * are of the axis with the most values that fit beside each other, rows of the others. */
-static void place_grid(Picture *picture)
+int places_find(Picture *picture)
 {
-    size_t axes = 0, of = PLOT_AXES, columns = 0, rows = 1, *row = picture->panel_row;
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        bool panels = picture->places[axis] == PLACE_PANEL;
-        size_t values = panels ? count_values(picture, axis) : 0;
-        axes += panels;
-        of = values > columns && values <= PANEL_COLUMNS ? axis : of;
-        columns = of == axis ? values : columns;
-    }
-    if (axes < 2) {
-        return;
-    }
-    for (size_t panel = 1; panel < picture->panel_count; panel++) {
-        size_t at = panel, moved = row[panel];
-        for (; at > 0 && compare_panels(picture, row[at - 1], moved, of).behind; at--) {
-            row[at] = row[at - 1];
-        }
-        row[at] = moved;
-    }
-    for (size_t panel = 1; panel < picture->panel_count; panel++) {
-        rows += !compare_panels(picture, row[panel - 1], row[panel], of).level;
-    }
-    picture->columns = rows * columns == picture->panel_count ? columns : 0;
-}
-
-int places_find(Picture *picture, const char *x)
-{
-    picture->scratch = calloc(4 * picture->data->rows + 4, sizeof *picture->scratch);
+    picture->scratch = calloc(picture->data->rows + 1, sizeof *picture->scratch);
     if (picture->scratch == NULL) {
         return memory_fault();
     }
     find_varying(picture);
-    int status = place_x(picture, x);
+    int status = place_x(picture);
     if (status != 0) {
         return status;
     }
     place_y(picture);
     place_panels(picture);
-    place_grid(picture);
     return 0;
 }

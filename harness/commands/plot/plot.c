@@ -1,9 +1,7 @@
 /*
  * The command `plot`: its words, and the picture on its way to a file or a terminal.
  */
-#include "bars.h"
-#include "caption.h"
-#include "script.h"
+#include "picture.h"
 
 #include "../../base/atomic_file.h"
 #include "../../base/message.h"
@@ -29,6 +27,7 @@ enum {
     FLAG_CAPTION,
     FLAG_LAWS
 };
+#define BIT(flag) (1u << (flag))
 /* Pixels of a picture's sides. */
 enum { SIZE_LEAST = 240, SIZE_MOST = 20000 };
 
@@ -45,6 +44,17 @@ typedef struct {
 static Origin origin_of(const Plot *plot, size_t flag)
 {
     return (Origin){.flag = plot->command->own_flags[flag].name};
+}
+
+/* Complains of the first of these flags that is there. */
+static int refuse(const Plot *plot, unsigned flags, const char *token, const char *why)
+{
+    for (size_t flag = 0; flag < plot->command->own_flag_count; flag++) {
+        if ((flags & BIT(flag)) != 0 && plot->words.values[flag] != NULL) {
+            return complain(origin_of(plot, flag), token, "%s", why);
+        }
+    }
+    return 0;
 }
 
 /* *index = the place of the flag's word among the first words [count] of its axis; without the flag
@@ -83,53 +93,46 @@ static int read_tolerance(Plot *plot)
 /* "800x600", or "800": the height follows. */
 static int read_size(Plot *plot)
 {
-    const char *word = plot->words.values[FLAG_SIZE], *rest = word;
-    double sides[2] = {0, 0};
+    const char *word = plot->words.values[FLAG_SIZE];
+    unsigned sides[2] = {0, 0};
+    int end = 0;
     if (word == NULL) {
         return 0;
     }
-    bool known = true;
-    for (int i = 0; i < 2 && known && (i == 0 || *rest != '\0'); i++) {
-        size_t digits = strspn(rest, "0123456789");
-        sides[i] = strtod(rest, NULL);
-        known = digits > 0 && digits < 6 && sides[i] >= SIZE_LEAST && sides[i] <= SIZE_MOST;
-        rest += known ? digits : 0;
-        bool more = known && i == 0 && *rest == 'x' && rest[1] != '\0';
-        rest += more;
-    }
-    if (!known || *rest != '\0') {
-        return complain(origin_of(plot, FLAG_SIZE), word,
-                        "expected WIDTHxHEIGHT or WIDTH in pixels, from %d to %d", SIZE_LEAST,
-                        SIZE_MOST);
+    bool known = word[strspn(word, "0123456789x")] == '\0' &&
+                 (sscanf(word, "%5ux%5u%n", &sides[0], &sides[1], &end) == 2 ||
+                  sscanf(word, "%5u%n", &sides[0], &end) == 1) &&
+                 word[end] == '\0';
+    for (int i = 0; i < 2 && known; i++) {
+        bool fits = sides[i] >= SIZE_LEAST && sides[i] <= SIZE_MOST;
+        known = fits || (i == 1 && strchr(word, 'x') == NULL);
     }
     plot->wish.width = sides[0];
     plot->wish.height = sides[1];
-    return 0;
+    return known ? 0
+                 : complain(origin_of(plot, FLAG_SIZE), word,
+                            "expected WIDTHxHEIGHT or WIDTH in pixels, from %d to %d", SIZE_LEAST,
+                            SIZE_MOST);
 }
 
 /* What FILE ends in says which kind of picture it is; some flags are for those alone. */
 static int read_output(Plot *plot)
 {
     static const char *const endings[TARGET_COUNT] = {".svg", ".png", ".pdf", ".gp"};
-    static const size_t of_files[] = {FLAG_SIZE, FLAG_LAWS};
     const char *path = plot->words.values[FLAG_PICTURE];
     size_t length = path != NULL ? strlen(path) : 0;
-    for (size_t i = 0; i < sizeof of_files / sizeof *of_files && path == NULL; i++) {
-        if (plot->words.values[of_files[i]] != NULL) {
-            return complain(origin_of(plot, of_files[i]), NULL, "expected --output with it");
-        }
+    if (path == NULL) {
+        return refuse(plot, BIT(FLAG_SIZE) | BIT(FLAG_LAWS), NULL, "expected --output with it");
     }
-    for (Target target = 0; target < TARGET_COUNT && path != NULL; target++) {
+    for (Target target = 0; target < TARGET_COUNT; target++) {
         size_t ending = strlen(endings[target]);
         if (length > ending && strcmp(path + length - ending, endings[target]) == 0) {
             plot->target = target;
             return own_words_spare_files(&plot->words, path);
         }
     }
-    return path == NULL ? 0
-                        : complain(origin_of(plot, FLAG_PICTURE), path,
-                                   "expected a name that ends in .svg, .png, .pdf, or .gp for "
-                                   "gnuplot's script");
+    return complain(origin_of(plot, FLAG_PICTURE), path,
+                    "expected a name that ends in .svg, .png, .pdf, or .gp for gnuplot's script");
 }
 
 /* A text of the user's own; "none" is an empty one. */
@@ -157,49 +160,27 @@ static int read_words(Plot *plot, int argc, char **argv)
     return status != 0 ? status : read_output(plot);
 }
 
-/* Searches judge by themselves. */
-static int check_searched(const Plot *plot)
-{
-    static const size_t flags[] = {FLAG_ERROR, FLAG_NORM, FLAG_MET, FLAG_LAWS};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (plot->words.values[flags[i]] != NULL) {
-            return complain(origin_of(plot, flags[i]), plot->words.files[0],
-                            "expected it with tables of sweeps");
-        }
-    }
-    return 0;
-}
-
 /* ---- The picture ----------------------------------------------------------------------------- */
-
-static int write_content(const char *path, const char *text, size_t size)
-{
-    AtomicFile file = {0};
-    int status = atomic_file_open(&file, path);
-    if (status != 0) {
-        return status;
-    }
-    return atomic_file_finish(&file, fwrite(text, 1, size, file.file) == size, path);
-}
 
 static int show(const Plot *plot, const Picture *picture)
 {
     const char *output = plot->words.values[FLAG_PICTURE];
     char *text = NULL;
     size_t size = 0;
-    if (output == NULL && picture_is_point(picture)) {
-        caption_point(stdout, picture);
-        return 0;
-    }
     if (output == NULL) {
-        return bars_print(stdout, picture) != 0 ? streams_stdout_failed() : 0;
+        return text_print(stdout, picture) != 0 ? streams_stdout_failed() : 0;
     }
     if (picture_is_point(picture)) {
         return complain((Origin){0}, plot->words.files[0],
                         "expected rows of more than one point: of one there is no picture");
     }
     int status = render(&text, &size, picture, plot->target);
-    status = status != 0 ? status : write_content(output, text, size);
+    AtomicFile file = {0};
+    status = status != 0 ? status : atomic_file_open(&file, output);
+    if (status == 0) {
+        bool written = fwrite(text, 1, size, file.file) == size;
+        status = atomic_file_finish(&file, written, output);
+    }
     if (status == 0) {
         printf("picture: %s\n", shown(output).text);
     }
@@ -216,7 +197,10 @@ int command_plot(int argc, char **argv)
     status = status != 0
                  ? status
                  : plot_data_read(&data, plot.words.files, plot.words.file_count, plot.norm);
-    status = status != 0 || !data.searched ? status : check_searched(&plot);
+    if (status == 0 && data.searched) { /* searches judge by themselves */
+        status = refuse(&plot, BIT(FLAG_ERROR) | BIT(FLAG_NORM) | BIT(FLAG_MET) | BIT(FLAG_LAWS),
+                        plot.words.files[0], "expected it with tables of sweeps");
+    }
     status = status != 0 ? status : picture_make(&picture, &data, &plot.wish);
     status = status != 0 ? status : show(&plot, &picture);
     picture_clear(&picture);

@@ -5,9 +5,7 @@
  * through gnuplot.  It does not look whether what it writes arrives: into a file on a full disk it
  * may lose a part, and end well.  A pipe takes all of it, or ends it by a signal.
  */
-#include "script.h"
-
-#include "caption.h"
+#include "picture.h"
 
 #include "../../base/message.h"
 #include "../../base/shown.h"
@@ -73,10 +71,22 @@ static int take_all(FILE *drawn, int pipe)
     }
 }
 
-/* Quotes gnuplot's complaint: its last line that is not blank. */
-static int quote_complaint(FILE *said)
+/* What its end says; of a complaint the last line that is not blank. */
+static int judge(int end, FILE *said, unsigned seconds)
 {
     char line[512], last[512] = "nothing was said";
+    if (WIFEXITED(end) && WEXITSTATUS(end) == 0) {
+        return 0;
+    }
+    if (WIFEXITED(end) && WEXITSTATUS(end) == CODE_ABSENT) {
+        fprintf(stderr, "headproof: gnuplot is not installed; it is in the package gnuplot-nox of "
+                        "Debian and Ubuntu, gnuplot of others\n");
+        return EXIT_ABSENT;
+    }
+    if (WIFSIGNALED(end) && WTERMSIG(end) == SIGALRM) {
+        fprintf(stderr, "headproof: gnuplot: no picture after %u s: it was ended\n", seconds);
+        return 99;
+    }
     rewind(said);
     while (fgets(line, sizeof line, said) != NULL) {
         line[strcspn(line, "\n")] = '\0';
@@ -86,21 +96,6 @@ static int quote_complaint(FILE *said)
     }
     fprintf(stderr, "headproof: gnuplot failed: %s\n", shown(last).text);
     return 99;
-}
-
-/* What its end says. */
-static int judge(int end, FILE *said, unsigned seconds)
-{
-    if (WIFSIGNALED(end) && WTERMSIG(end) == SIGALRM) {
-        fprintf(stderr, "headproof: gnuplot: no picture after %u s: it was ended\n", seconds);
-        return 99;
-    }
-    if (WIFEXITED(end) && WEXITSTATUS(end) == CODE_ABSENT) {
-        fprintf(stderr, "headproof: gnuplot is not installed; it is in the package gnuplot-nox of "
-                        "Debian and Ubuntu, gnuplot of others\n");
-        return EXIT_ABSENT;
-    }
-    return WIFEXITED(end) && WEXITSTATUS(end) == 0 ? 0 : quote_complaint(said);
 }
 
 static int run_gnuplot(FILE *drawn, FILE *script, FILE *said, unsigned seconds)
@@ -162,36 +157,26 @@ static bool is_whole(const char *text, size_t size, Target target)
  * what the picture shows: readers of screens read that, and it tells whose file it is. */
 static int describe_svg(char **text, size_t *size, const Picture *picture)
 {
-    char *old = strstr(*text, "<title>"), *rest = strstr(*text, "</desc>");
-    char title[CAPTION_LINE], *described = NULL;
-    size_t length = 0;
+    char *old = strstr(*text, "<title>"), *rest = strstr(*text, "</desc>"), *described = NULL;
     if (old == NULL || rest == NULL || rest < old) {
         return 0;
     }
-    char *caption = caption_make(picture, true);
-    FILE *file = caption == NULL ? NULL : text_stream(&described, &length);
+    char *caption = words_caption(picture, true);
+    FILE *file = caption == NULL ? NULL : text_stream(&described, size);
+    for (char *c = caption; c != NULL && *c != '\0'; c++) {
+        *c = *c == '\n' ? ' ' : *c;
+    }
     if (file != NULL) {
-        *old = '\0';
-        caption_title(title, sizeof title, picture);
-        fprintf(file, "%s<title>headproof plot: ", *text);
-        shown_write(file, SHOWN_XML, title);
+        fprintf(file, "%.*s<title>headproof plot: ", (int)(old - *text), *text);
+        shown_write(file, SHOWN_XML, words_title(picture).text);
         fputs("</title>\n<desc>", file);
-        char *left;
-        for (char *line = strtok_r(caption, "\n", &left); line != NULL;
-             line = strtok_r(NULL, "\n", &left)) {
-            shown_write(file, SHOWN_XML, line);
-            putc(' ', file);
-        }
+        shown_write(file, SHOWN_XML, caption);
         fputs(rest, file);
     }
     free(caption);
-    if (file == NULL || fclose(file) != 0) {
-        return memory_fault();
-    }
     free(*text);
-    *text = described;
-    *size = length;
-    return 0;
+    *text = text_close(file, &described, 0);
+    return *text != NULL ? 0 : memory_fault();
 }
 
 int render(char **text, size_t *size, const Picture *picture, Target target)

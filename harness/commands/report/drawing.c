@@ -6,9 +6,6 @@
 
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
-#include "../plot/bars.h"
-#include "../plot/caption.h"
-#include "../plot/script.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +61,7 @@ static int write_text(FILE *file, const Picture *picture)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&text, &size);
-    int status = stream == NULL || point ? 0 : bars_print(stream, picture);
-    if (stream != NULL && point) {
-        caption_point(stream, picture);
-    }
+    int status = stream == NULL ? 0 : text_print(stream, picture);
     if (text_close(stream, &text, status) == NULL) {
         return memory_fault();
     }

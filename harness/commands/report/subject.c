@@ -7,7 +7,7 @@
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
 #include "../../table/sidecar.h"
-#include "../plot/searched.h"
+#include "../plot/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
