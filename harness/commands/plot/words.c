@@ -225,7 +225,7 @@ static void write_fixed(FILE *file, const Picture *picture)
             fprintf(file, " %s %s", values->numeric ? "to" : "or", shown(values->texts[last]).text);
         }
     }
-    fputs(".\n", file);
+    fputs(*separator != '\0' ? ".\n" : "", file);
 }
 
 /* Over what a place was taken. */
