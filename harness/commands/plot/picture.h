@@ -159,7 +159,7 @@ Words words_interval(const Spot *spot);
 Words words_mark(const Picture *picture, size_t x, size_t width);
 
 /* Dots in place of the middle of more characters: paths differ at their ends. */
-Words words_cut(Words words, size_t width);
+Words words_cut(Words whole, size_t width);
 
 /* In what is measured; the name of an error. */
 const char *words_unit(const Picture *picture);
