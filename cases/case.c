@@ -26,7 +26,7 @@ bool case_uses_d_ff(const CaseSpec *spec)
     return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
 }
 
-/* What an activation's gates consist of; one term where there is none. */
+/* The terms that imitate the activation; a single one where the construction has none. */
 static Terms terms_of(const CaseSpec *spec)
 {
     const ConstructionInfo *info = construction_info(spec->construction);

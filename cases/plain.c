@@ -269,7 +269,7 @@ static const char *plain_fault(const Model *model, double omega)
     return model_fault(model);
 }
 
-/* What is said of one sublayer of heads of the model, and of the norm that may stand behind it. */
+/* Fills in the record of sublayer s, one of heads, and of the norm that may stand behind it. */
 static void describe(PlainSublayer *plain, const Model *model, size_t s)
 {
     const Sublayer *sublayer = &model->sublayers[s];

@@ -27,7 +27,7 @@ double format_nearest(NumberFormat format, double x);
  * are. */
 void format_round(NumberFormat format, float *x, size_t count);
 
-/* What a machine keeps its numbers in: the four properties that make an arithmetic
+/* The formats that a machine keeps its numbers in: the four properties that make an arithmetic
  * (docs/arithmetics.md names every rounding).  Products, sums and exponentials are those of the
  * type a kernel computes with, double or float. */
 typedef struct {

@@ -31,7 +31,7 @@ typedef struct {
     size_t n, depth, heads, width;
 } Extents;
 
-/* What becomes of a product: alpha times it + beta out; then bias [heads * width] (or NULL) is
+/* How a product is stored: alpha times it + beta out; then bias [heads * width] (or NULL) is
  * added on the token rows, and the result is rounded to the format. */
 typedef struct {
     Scalar alpha, beta;

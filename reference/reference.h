@@ -48,7 +48,7 @@ void ref_thread_clear(void);
 typedef struct RefBase RefBase;
 typedef struct RefRun RefRun;
 
-/* What a base keeps of r(T_infinity). */
+/* How much of r(T_infinity)'s evaluation a base keeps. */
 typedef enum {
     REF_LIMIT_NONE,    /* nothing: differences evaluate it beside themselves */
     REF_LIMIT_STREAMS, /* its streams, for runs by themselves */
@@ -141,7 +141,7 @@ mpfr_srcptr ref_base_score_max(const RefBase *base);
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit);
 double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
 
-/* What a run of ref_difference_open takes beyond that. */
+/* The bytes that a run of ref_difference_open takes beyond those. */
 double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits);
 
 /* One evaluation of one model, layer by layer.  omega INFINITY gives the limit model. */
@@ -179,8 +179,8 @@ bool ref_run_certify(RefRun *run) __attribute__((warn_unused_result));
 /* Bytes that radii of r(T) and r(T') take, as a double. */
 double ref_certify_bytes(const Pair *pair);
 
-/* What a radius is of: r(T), r(T_infinity) or r(T') as the run's own stream; the difference; the
- * sum of both; what is inherited of the difference (propagation.h). */
+/* The stream that a radius belongs to: the run's own, which is r(T), r(T_infinity) or r(T'); the
+ * difference; the sum of both; the inherited part of the difference (propagation.h). */
 typedef enum { RADIUS_STREAM, RADIUS_DIFFERENCE, RADIUS_SUM, RADIUS_INHERITED } RadiusOf;
 
 /* Rows first, ..., first + count - 1 of a stream, in some columns. */
@@ -222,7 +222,7 @@ typedef enum {
 
 typedef enum { NORM_MAX, NORM_RMS, NORM_REL, NORM_COUNT } Norm;
 
-/* What a cell's value means. */
+/* How a cell's value is to be read. */
 typedef enum {
     CELL_ABSENT,   /* nothing to print */
     CELL_VALUE,    /* the value, right to the cell's digits */

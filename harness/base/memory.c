@@ -26,7 +26,7 @@ double memory_room(double asked)
     return asked > 0 ? asked : 0.8 * memory_there();
 }
 
-/* What is evaluated takes several times as much as a layer, so most of the memory is for that. */
+/* An evaluation takes several times as much as a layer's weights, so most of the room is for it. */
 double memory_held(double bytes, double room)
 {
     const char *said = getenv("HEADPROOF_HELD");

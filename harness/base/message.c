@@ -200,7 +200,7 @@ static bool begins(Word a, Word b)
     return a.length > 1 && i == a.length;
 }
 
-/* What others call it, and what it is called here. */
+/* The words of other programs, and the same here. */
 static const char *const synonyms[][2] = {{"bfloat16", "bf16"},    {"float32", "f32"},
                                           {"float64", "f64"},      {"double", "f64"},
                                           {"float", "f32"},        {"single", "f32"},

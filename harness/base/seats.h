@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What may be needed is numbered, a part each. */
+/* Seats for parts that are numbered, any of which somebody may need. */
 typedef struct {
     size_t count, free;    /* all, and those that nobody has; count 0: nobody needs one */
     size_t parts;          /* length of what follows */

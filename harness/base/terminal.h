@@ -30,7 +30,7 @@ bool terminal_has_colors(FILE *file, const char *when);
 /* Writes text in the colour: green, yellow, red; COLOR_NONE: as it is. */
 void terminal_write(FILE *file, Color color, const char *text);
 
-/* What is written between opening and closing, on its way to a stream. */
+/* A text that is written between opening and closing, on its way to a stream. */
 typedef struct {
     FILE *to, *file;
     char *text;

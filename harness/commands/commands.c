@@ -24,7 +24,7 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define EVERY                                                                                      \
     (BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) | BIT(FLAG_IGNORE_CONFIG) |      \
      BIT(FLAG_MEMORY))
-/* What is said of a weights file whose model is evaluated. */
+/* The flags about a weights file whose model is evaluated. */
 #define EVALUATES                                                                                  \
     (EVERY | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS) | BIT(FLAG_WITNESS) |                 \
      BIT(FLAG_WITNESS_TOLERANCE))
@@ -253,7 +253,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .run_words = run_help},
 };
 
-/* What is made from the tables above, for `make install` and docs/. */
+/* Prints the manual, completions and pages, from the tables above: for `make install` and docs/. */
 static int run_manual(int argc, char **argv)
 {
     static const char *const pages[] = {"man", "bash", "zsh", "columns", "keys"};

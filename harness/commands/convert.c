@@ -53,7 +53,7 @@ static const LayoutOfFile *layout_of(const RunOptions *run)
     return &layouts[run->layout != NULL && strcmp(run->layout, "shared") == 0];
 }
 
-/* What its file's fault was, where it was one, that a layer could not be had. */
+/* The status behind a layer that could not be had: its file's fault, or memory. */
 static int layer_fault(const Point *point)
 {
     int fault = model_source_fault(point->source);

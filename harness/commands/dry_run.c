@@ -20,12 +20,12 @@ typedef struct {
     const Point *largest;
 } Foretold;
 
-/* What a point takes beside its evaluation, and each of its rows: digits are proven and printed,
- * and what was written is synced. */
+/* Seconds of a point beside its evaluation, and of each of its rows: digits are proven and printed,
+ * and the file is synced. */
 #define POINT_SECONDS 5e-4
 #define ROW_SECONDS 1.5e-4
 
-/* What a group shares is made once, but of what a command does with each point by itself. */
+/* A base that a group shares is made once, except by a command that works on each point alone. */
 static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid *grid,
                      const size_t *points, size_t count)
 {

@@ -158,10 +158,10 @@ static Threads threads_over(const Ensemble *ensemble, size_t members)
                                      : (Threads){outer, ensemble->threads / outer, NULL};
 }
 
-/* What is done with member i; false: memory is short. */
+/* A task for member i; false: memory is short. */
 typedef bool EachMember(Ensemble *ensemble, size_t i, void *context);
 
-/* What is done with each of the first members. */
+/* A task for each of the first members. */
 typedef struct {
     size_t members;
     EachMember *work;
@@ -227,7 +227,7 @@ bool ensemble_open(Ensemble *ensemble)
     return each_member(ensemble, ensemble->kept, open_member, NULL);
 }
 
-/* What every member is asked at one Omega. */
+/* The question to every member at one Omega. */
 typedef struct {
     double omega;
     MemberWork *work;

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-/* What is known of an error besides its size. */
+/* How far the size of an error may be believed. */
 typedef struct {
     bool bound;     /* it is only an upper bound */
     mpfr_exp_t off; /* as RefCell's error */
@@ -40,7 +40,7 @@ typedef struct {
     double member_bytes;
     int threads;
     int together; /* so many members at once, where layers are fetched, if more than threads */
-    /* What is judged in place of the points' errors: of m(T'), and of m(T); NULL: those. */
+    /* Errors to judge in place of the points' own: of m(T'), and of m(T); NULL: the points'. */
     OmegaError *judged, *judged_floor;
     void *judged_context;
     Family *family;     /* of members that differ in their input alone, the caller's; or NULL */
@@ -86,7 +86,7 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
 void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorKind kind,
                    mpfr_srcptr error);
 
-/* What a search found. */
+/* The answer of a search. */
 typedef struct {
     OmegaSearch search;
     size_t evaluations; /* of all members: the search's, for a first guess and for the floor */

@@ -23,7 +23,7 @@ static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, 
                                                     : ref_run_open(&start, bits, point->form);
 }
 
-/* What the base of one point alone keeps of r(T_infinity). */
+/* How much the base of one point alone keeps of r(T_infinity). */
 static RefLimit own_limit(const Point *point)
 {
     return point->reference == REFERENCE_DIFFERENCE ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;

@@ -14,7 +14,7 @@ typedef struct Family Family;
 Family *family_make(const Point *member, double bytes) __attribute__((warn_unused_result));
 void family_clear(Family *family);
 
-/* What its pair's layers come from; NULL: all are there. */
+/* The layers of its pair, which come and go; NULL: all are there. */
 Layers *family_layers(const Family *family);
 
 /* At the first member. */

@@ -26,7 +26,7 @@ struct Layers {
     Seats seats;
 };
 
-/* What a layer consists of, once for everybody who is in it and once while it is there. */
+/* Fetches a layer's numbers, once for everybody who is in it and once while it is there. */
 static bool hold(Layers *layers, size_t layer)
 {
     if (layers->file != NULL && !model_stream_enter(layers->file, layer)) {

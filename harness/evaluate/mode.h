@@ -16,11 +16,10 @@ typedef struct {
     double hidden;     /* and what the construction error takes there, by subtracting */
 } PointBits;
 
-/* What a point begins with is as asked for with --precision.  Else for the digits and room for
- * rounding errors and, unless a difference is evaluated by itself, 2 Omega log2 e bits, so that
- * e^(-2 Omega) is seen behind
- * r(T'); at most the cap.  Where the cap leaves no room for the latter, they
- * are given up. */
+/* The bits that a point begins with: those of --precision, or else enough for the digits, for
+ * rounding errors and, unless a difference is evaluated by itself, 2 Omega log2 e more, so that
+ * e^(-2 Omega) is seen behind r(T'); at most the cap.  The 2 Omega log2 e are given up where the
+ * cap leaves no room for them. */
 PointBits point_bits(const Point *point);
 
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */

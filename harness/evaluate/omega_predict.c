@@ -126,7 +126,8 @@ static double to_double(Scale scale)
     return (double)scale.num / ((double)scale.den * sqrt((double)scale.sqrt_den));
 }
 
-/* What heads make of some columns: x w, and a bias of each head's or NULL, to `width` numbers. */
+/* One matrix a head, applied to some columns: x w, and a bias of each head's or NULL, `width`
+ * numbers. */
 typedef struct {
     Columns read;
     HeadWeight weight;

@@ -13,7 +13,7 @@
  * omegas evaluated, from 8 to 4096, WHAT"; what evaluations did not suffice for comes behind. */
 void omega_print(FILE *file, const OmegaSearch *search, const char *what);
 
-/* What stands behind them, once. */
+/* The warning behind the intervals, once. */
 #define OMEGA_BETWEEN                                                                              \
     "an omega between two that were evaluated may fail: evaluate the one that you use"
 
@@ -29,7 +29,7 @@ OmegaRange omega_range(const OmegaSearch *search);
  * of what was tried. */
 void omega_print_range(FILE *file, const OmegaRange *range);
 
-/* What goes behind "meets the tolerance": " of logits", " of the KL divergence", or nothing. */
+/* The end of "meets the tolerance": " of logits", " of the KL divergence", or nothing. */
 const char *omega_judged(JudgeOf of);
 
 /* The same in a cell of a table: "min;max;inside", those that are open; "" where all is known. */

@@ -78,8 +78,8 @@ typedef struct {
     size_t evaluations; /* at most, OMEGA_EVALUATIONS or less */
     bool rises;         /* the error may rise again: the whole range is scanned */
     bool curve;         /* below the interval it falls as the master curve, C e^(-2 Omega), does */
-    /* What a machine rounds 2 factor Omega to where that has few digits, so that the error is a
-     * step function of Omega; NULL: it has many. */
+    /* The format that 2 factor Omega is rounded to, where that has few digits, so that the error is
+     * a step function of Omega; NULL: it has many. */
     const FormatInfo *format;
     double factor;
 } OmegaAsk;

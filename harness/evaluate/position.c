@@ -60,7 +60,7 @@ static bool is_lost(size_t predicted, const PositionLogits *logits, mpfr_srcptr 
     return best != predicted;
 }
 
-/* What logits of r(T), and changes of them to r(T'), may be off by at a position. */
+/* The largest errors, at a position, of r(T)'s logits and of their changes to r(T'). */
 typedef struct {
     mpfr_t original, change;
     RefErrors errors;

@@ -33,7 +33,7 @@ typedef struct {
     Figure logs[ERROR_KINDS];   /* their logarithms to the base of ten */
 } Position;
 
-/* What a position's are made of.  next: the token behind it, or -1; digits: of a figure. */
+/* The logits of a position.  next: the token behind it, or -1; digits: of a figure. */
 typedef struct {
     mpfr_srcptr original;             /* [classes] r(T)'s logits */
     const double *converted, *native; /* [classes] m(T')'s and m(T)'s */
@@ -50,7 +50,8 @@ typedef struct {
 bool position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
                    size_t p) __attribute__((warn_unused_result));
 
-/* What is of m(T') alone: its prediction and its logits' error; with kl, its divergence too. */
+/* Fills in the figures of m(T') alone: its prediction and its logits' error; with kl, its
+ * divergence. */
 void position_compare(Position *position, const PositionLogits *logits, bool kl);
 
 #endif

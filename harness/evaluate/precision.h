@@ -6,8 +6,8 @@
 
 #include "evaluation.h"
 
-/* What rows at one precision came to.  passed: every row; lacking, wanted: bits more that what is
- * not proven, and a judged error ask for. */
+/* The outcome of rows at one precision.  passed: every row; lacking: the bits that cells without a
+ * proof want more; wanted: those that a judged error wants more. */
 typedef struct {
     bool passed;
     double lacking, wanted;

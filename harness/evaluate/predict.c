@@ -33,7 +33,7 @@ double point_pass_bytes(const Point *point)
     return bytes;
 }
 
-/* What its file holds besides layers: embeddings and unembedding. */
+/* The bytes of a file besides its layers: embeddings and unembedding. */
 static double file_bytes(const Point *point)
 {
     const ModelFile *file = point->source != NULL ? point->source->file : NULL;
@@ -131,7 +131,7 @@ int grid_predict(const Grid *grid, double memory, int *threads)
     return status;
 }
 
-/* What an evaluation consists of. */
+/* The operations of an evaluation. */
 typedef struct {
     double products; /* multiply-adds of matrix products */
     double exponentials;
@@ -233,8 +233,8 @@ static double reference_seconds(Operations work, double bits, bool dense)
                    work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
 }
 
-/* What is done once a weight, however few rows there are: reading or drawing, packing, and norms,
- * whose work grows with the width. */
+/* The work that is done once a weight, however few rows there are: reading or drawing, packing, and
+ * norms, whose work grows with the width. */
 static double weights_seconds(const CaseSpec *spec)
 {
     double weights = (double)spec->depth * case_layer_bytes(spec) / sizeof(double);

@@ -87,8 +87,8 @@ double shared_tape_room(double memory, size_t points)
     return points > 1 ? memory / 16 : 0;
 }
 
-/* What the base keeps of r(T_infinity): its streams for points that are no differences, and where
- * the approximation is judged; for differences a record of all they read, if there is room. */
+/* The base keeps r(T_infinity)'s streams for points that are no differences, and where the
+ * approximation is judged; for differences a record of all they read, if there is room. */
 static RefLimit choose_limit(const Pair *pair, const Sharing *of, mpfr_prec_t bits)
 {
     const Point *const *points = of->points;

@@ -48,7 +48,7 @@ static double find_allowed(const ModelFileWitness *witness, const WitnessWorst *
     return LOST_AT_MOST * worst->lost * (unit / 0x1p-24) + UNITS_AT_MOST * unit * worst->most;
 }
 
-/* What mends the model, whose layers are all needed for that.  0; 2 or 99 after a message. */
+/* Finds what mends the model; all layers are needed.  0; 2 or 99 after a message. */
 static int find_causes(char *text, size_t size, const WitnessModel *model,
                        const WitnessWorst *worst)
 {

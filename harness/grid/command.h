@@ -66,7 +66,7 @@ typedef struct {
         *own_flags; /* that no other takes, own_flag_count of them: run_words reads them */
     size_t own_flag_count;
 
-    /* What it does with a point, in seconds of a thread; NULL: it evaluates it. */
+    /* How long a point takes, in seconds of a thread; NULL: as long as its evaluation. */
     double (*seconds)(const Point *point);
 
     bool shared;         /* the ranks of an MPI job share its points */

@@ -53,7 +53,7 @@ static int expand(Grid *grid, const Line *line)
     CandidateList list = {.sources = &grid->sources, .flags = run->model};
     list.flags.room = command->layers ? memory_room(run->memory) : 0;
     list.three = run->network != NULL && strcmp(run->network, "three") == 0;
-    /* What is proven of every input is asked of models, not of their inputs. */
+    /* A proof for every input is about models, so that these commands need no inputs then. */
     CommandInfo asked = *command;
     if (run->every_input && !command->searches_omega && command_evaluates_points(command)) {
         asked.operands = OPERANDS_EITHER;

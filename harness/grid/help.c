@@ -136,7 +136,7 @@ static const struct {
 
 enum { HEADINGS = sizeof headings / sizeof *headings };
 
-/* What help names without being asked for all. */
+/* The flags that help names without being asked for all. */
 static const unsigned common[] = {
     AXIS_CONSTRUCTION, AXIS_ACTIVATION,  AXIS_MASK,  AXIS_N,         AXIS_D,
     AXIS_D_FF,         AXIS_HEADS,       AXIS_DEPTH, AXIS_OMEGA,     AXIS_PENALTY,

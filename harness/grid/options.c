@@ -15,7 +15,7 @@
 #define SHARDS_MOST 1000000
 #define COUNT_MOST 1000000000
 
-/* What getopt_long calls a long flag: not a letter. */
+/* The number of a long flag in getopt_long's answer: not a letter. */
 enum { LONG_FLAG = 1000 };
 
 static const char *const networks[] = {"fused", "three", NULL};
@@ -135,7 +135,7 @@ bool command_takes_flag(const CommandInfo *command, Flag flag)
     return (command->flags & ((uint64_t)1 << flag)) != 0;
 }
 
-/* What flags were called before, which is taken with a word on stderr. */
+/* Earlier names of flags, taken with a word on stderr. */
 static const struct {
     const char *name;
     Flag flag;
@@ -355,7 +355,7 @@ static int read_positive(double *number, Origin origin, const char *text)
     return status;
 }
 
-/* What is said of weights files. */
+/* The flags about weights files. */
 static int read_model_flag(RunOptions *run, Flag flag, Origin origin, const char *text)
 {
     ModelFileFlags *model = &run->model;
@@ -470,7 +470,7 @@ static int read_long(Reader *reader, char **arguments, const char *name, size_t 
     return read_flag(reader, flag_of_option(index), optarg);
 }
 
-/* What getopt_long could not read: an unknown flag, a value missing, or one too many. */
+/* Says why getopt_long refused: an unknown flag, a value missing, or one too many. */
 static int reject(const Reader *reader, char **arguments, const struct option *options, int found)
 {
     char letter[] = {'-', (char)optopt, '\0'};

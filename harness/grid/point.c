@@ -104,7 +104,7 @@ static bool axis_is_said(const Point *point, Axis axis)
     return said || (point->source != NULL && model_source_lacks(point->source, axis));
 }
 
-/* What was said of its weights file that no axis has. */
+/* The flags about its weights file that are no axes. */
 static void print_model_flags(FILE *file, const ModelFileFlags *flags)
 {
     const char *const said[][2] = {{"ignore-config", flags->ignored},

@@ -69,8 +69,8 @@ typedef enum {
     AXIS_COUNT
 } Axis;
 
-/* What a tolerance is for: an error of the streams (judge), or the largest error of a logit, or the
- * largest KL divergence from r(T) (nats), of m(T') at any position. */
+/* The error that a tolerance bounds: one of the streams (judge), or the largest error of a logit,
+ * or the largest KL divergence from r(T) (nats), of m(T') at any position. */
 typedef enum { JUDGE_STREAMS, JUDGE_LOGITS, JUDGE_KL } JudgeOf;
 
 /* One point: everything that decides its rows.  Axes that do not matter to the construction

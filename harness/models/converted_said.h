@@ -13,16 +13,16 @@
 
 #include "../../cases/plain.h"
 
-/* What the caller says of it.  form: "fused", "three", ...  tolerance: the error that its Omega is
- * proven to keep within, whatever the input of up to the model's number of tokens, or of rows no
- * longer than input_norm where it has no embedding; 0: nothing is proven of its Omega. */
+/* The caller's part of the metadata.  form: "fused", "three", ...  tolerance: the error that its
+ * Omega is proven to keep within, whatever the input of up to the model's number of tokens, or of
+ * rows no longer than input_norm where it has no embedding; 0: nothing is proven of its Omega. */
 typedef struct {
     const char *form;
     double tolerance, input_norm;
     bool logits; /* it is of every logit; else of every entry of the stream */
 } ConvertedSaid;
 
-/* What is proven, as a sentence: "for every input of up to 3 tokens ...". */
+/* The proven claim as a sentence: "for every input of up to 3 tokens ...". */
 enum { CONVERTED_SENTENCE = 320 };
 void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid *said,
                              size_t tokens);
@@ -31,8 +31,8 @@ void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid 
  * expected. */
 const char *converted_said_unlike(const PlainModel *plain);
 
-/* What is converted, and the file that it is from, or NULL: without embeddings; the norm before the
- * unembedding, or none; what is said of it. */
+/* The converted model; the file that it is from, or NULL: without embeddings; the norm before the
+ * unembedding, or none; the caller's words. */
 typedef struct {
     PlainModel *plain;
     const ModelFile *file;
@@ -48,7 +48,7 @@ SafetensorsWriter *converted_writer(Converted *of);
  * has a norm. */
 void converted_norm_put(SafetensorsWriter *writer, const LayerNorm *norm, size_t s, size_t rows);
 
-/* What stands before and behind the heads of a converted model:
+/* The tensors before and behind the heads of a converted model:
  *
  *   embed.W_E [vocabulary, D]   pos_embed.W_pos [N, D]   ln_final.w, ln_final.b [D]
  *   unembed.W_U [D, classes]    unembed.b_U [classes]

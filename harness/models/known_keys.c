@@ -46,7 +46,7 @@
     }
 
 const KnownKey known_keys[] = {
-    /* What is outside every construction, before what only has another size or word there. */
+    /* Keys of models that no construction covers, before those that need another size or word. */
     NONE("rope_theta", ROTARY),
     NONE("rope_scaling", ROTARY),
     NONE("rope_parameters", ROTARY),
@@ -146,7 +146,8 @@ const KnownKey known_keys[] = {
 };
 
 const char *const idle_keys[] = {
-    /* What rows and columns are, and the text of a rewrite, which the tensors show. */
+    /* The meaning of rows and columns, and the words of a rewrite, all of which the tensors show.
+     * */
     "headproof.layout", "headproof.form", "headproof.omega", "headproof.evaluate",
     "headproof.augment", "headproof.exact", "headproof.inexact", "headproof.rows",
     "headproof.bias_row", "headproof.bias_token", "headproof.content", "headproof.layer_end",
@@ -154,7 +155,7 @@ const char *const idle_keys[] = {
     "headproof.guarantee_input_norm",
     /* Of a file of `headproof export`, as result.*: what its results are. */
     "command", "construction", "omega", "precision_bits", "version",
-    /* What a file is and where it comes from. */
+    /* A file's name, kind and origin. */
     "format", "total_size", "total_parameters", "task", "all_accuracy", "accuracy", "title", "name",
     "description", "comment", "author", "license", "source", "url", "date", "language", "tags",
     "base_model", "library_name", "evaluated", "step", "epoch", "loss", "_name_or_path",
@@ -165,7 +166,7 @@ const char *const idle_keys[] = {
     /* Training, which is over. */
     "attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout", "dropout",
     "initializer_range", "init_mode", "init_weights", "seed", "gradient_checkpointing", "bias",
-    /* What holds the numbers, and which of them are shown. */
+    /* How another program holds its numbers, and which of them it returns. */
     "reorder_and_upcast_attn", "use_cache", "return_dict", "output_attentions",
     "output_hidden_states", "output_past", "output_scores", "return_dict_in_generate",
     "chunk_size_feed_forward", "rotary_base", "rotary_adjacent_pairs", "use_NTK_by_parts_rope",

@@ -89,7 +89,7 @@ static bool unpack_block(const Unpacking *of, size_t first)
     return true;
 }
 
-/* What is wrong with a tensor, said; 0 where nothing is, the second time. */
+/* Reads a tensor again, to say what is wrong with it; 0 where nothing is, the second time. */
 static int say_wrong(const SetTensor *found)
 {
     double *values = calloc(found->tensor->count, sizeof *values);

@@ -35,8 +35,8 @@ bool packing_is_plain(const char *axes)
 
 enum { LETTERS_MOST = 8 };
 
-/* What a tensor's axes run over, slowest first: how far, and what a step is in the model's own
- * tensor; 0: the next part. */
+/* A tensor's axes, slowest first: the extent of each, and its stride in the model's own tensor; 0:
+ * the next part. */
 typedef struct {
     size_t extent[LETTERS_MOST], stride[LETTERS_MOST], count;
 } Letters;

@@ -15,7 +15,7 @@ typedef struct SafetensorsWriter SafetensorsWriter;
 /* NULL after a message when memory is short. */
 SafetensorsWriter *safetensors_writer_make(void) __attribute__((warn_unused_result));
 
-/* What these return, 0 or the first failure, after its message, the writer keeps: behind it they
+/* Each returns 0, or the first failure, after its message.  The writer keeps that: behind it these
  * add nothing, and finish returns it.
  *
  * key, value: UTF-8, each key once.  99 when memory is short. */

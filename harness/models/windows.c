@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is cut, and how. */
+/* The text's model, and how the text is cut. */
 typedef struct {
     const ModelFile *model;
     const char *path; /* of the model */

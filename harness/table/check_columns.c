@@ -28,14 +28,14 @@ Status status_find(const char *name)
     return status;
 }
 
-/* What is beyond any error, even of a stack that has left the doubles' range, and beyond the bounds
- * of one where nothing could be measured, 2^(2^40): 10^(10^12). */
+/* 10^(10^12) is larger than any error, even of a stack that has left the doubles' range, and than
+ * the bounds of one where nothing could be measured, 2^(2^40). */
 #define EXPONENT_MOST 1000000000000
 
 /* The digits of 1. */
 #define ONE UINT64_C(10000000000000000)
 
-/* What a number of that column must be, or NULL: it is. */
+/* NULL, or the words for what a number of that column must be and this one is not. */
 static const char *domain_fault(const Column *column, const Number *number)
 {
     bool finite = number->kind == NUMBER_FINITE;

@@ -41,7 +41,7 @@ typedef struct {
     StreamSizes sizes;
 } Shelf;
 
-/* What is written of a table: its columns [count], in order; upright: a line each. */
+/* The part of a table that is written: its columns [count], in order; upright: a line each. */
 typedef struct {
     const FormatTable *table;
     const Look *look;

@@ -15,9 +15,9 @@
  * them goes or changes its meaning.  A column that comes is missed by its name in older tables. */
 #define SIDECAR_SCHEMA 6
 
-/* What a sweep adds: which points of its grid it evaluates, for shard `shard` of `shards`, and
- * what it found.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from
- * an interrupted run.  ranks: what took part besides this process, or NULL. */
+/* A sweep's own part: which points of its grid it evaluates, for shard `shard` of `shards`, and how
+ * each ended.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from an
+ * interrupted run.  ranks: the processes that took part besides this one, or NULL. */
 typedef struct {
     GridIdentity identity;
     size_t *points; /* [count], ascending indices into the grid */

@@ -47,7 +47,7 @@ void output_clear(Output *output);
 
 /* ---- Sinks ----------------------------------------------------------------------------------- */
 
-/* What stdout gets where neither -o nor --format asks for the table. */
+/* The form that goes to stdout where neither -o nor --format asks for the table. */
 typedef enum {
     BARE_TABLE,    /* it, all the same */
     BARE_TEXT,     /* a text for its reader, if it is a terminal; else it */
@@ -88,7 +88,7 @@ int sink_put(Sink *sink, const void *row) __attribute__((warn_unused_result));
 /* Completes the file, and its sidecar.  0; 99 after a message. */
 int sink_finish(Sink *sink) __attribute__((warn_unused_result));
 
-/* What is not finished is dropped, or kept in a journal.  All zero is fine. */
+/* Rows of a table that is not finished are dropped, or kept in a journal.  All zero is fine. */
 void sink_clear(Sink *sink);
 
 /* Rows that are lines of CSV already: the header, behind the first `kept` bytes of a journal's

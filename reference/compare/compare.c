@@ -155,7 +155,7 @@ static void ask_about(Comparison *comparison, ErrorKind kind, Side machine, cons
         (Question){.kind = kind, .a = machine, .b = other->side, .off = stream_off(other)});
 }
 
-/* What the machine's streams say, either of which may be NULL. */
+/* The four errors that a machine's streams are part of; either stream may be NULL. */
 static void ask_machine(Comparison *comparison, const Streams *streams)
 {
     const MachineView *converted = comparison->at->converted, *original = comparison->at->original;

@@ -163,7 +163,7 @@ static bool compare_sides(const Comparison *comparison, Question *question)
         }
         if (question->off.root != NULL) {
             double lacks = cell_lacks(&cells[norm], size.value, size.error);
-            /* What two evaluations are apart may as well be nothing; a carried difference not. */
+            /* Two evaluations so near each other may be equal; a carried difference is not 0. */
             bool noise = cells[norm].lacking == 0 && question->a.difference == NULL;
             if (!noise) {
                 question->lacking = fmax(question->lacking, lacks);

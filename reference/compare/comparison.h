@@ -17,8 +17,8 @@ typedef struct {
     bool nothing;
 } Side;
 
-/* What entries may be off by: any one; all of them together, as the root of the sum of squares;
- * NULL: none is. */
+/* The most that entries are off by: any one; all together, as the root of the sum of squares.
+ * NULL: they are exact. */
 typedef struct {
     mpfr_srcptr entry, root;
 } Off;
@@ -32,7 +32,7 @@ typedef struct {
     double lacking, hidden; /* see RefErrors */
 } Question;
 
-/* What every kind of error shares after one layer. */
+/* What the six errors of one layer have in common. */
 typedef struct {
     RefErrors *errors;
     const RefLayer *at;

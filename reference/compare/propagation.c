@@ -152,7 +152,7 @@ static void radius_of(mpfr_ptr error, const RefRun *run, RadiusOf of, RefRows ro
     comparison_limit(error);
 }
 
-/* What subtracting two numbers with 64 bits more than they have may round. */
+/* Adds the rounding of a subtraction done with 64 bits more than its two numbers have. */
 static void add_rounding(Size *size)
 {
     mpfr_t rounding;
@@ -297,7 +297,7 @@ static bool identity_fails(const Compared *compared, size_t row, size_t c, mpfr_
     return exceeds(t, lost[0], lost[1], propagation->construction.injected.error);
 }
 
-/* What the parts may be off by; lost: r(T') and F(x^). */
+/* The largest errors of the parts; lost: those of r(T') and of F(x^). */
 static void construction_errors(const Compared *compared, mpfr_t lost[2])
 {
     RefPropagation *propagation = compared->propagation;

@@ -23,7 +23,7 @@ typedef struct {
     int stored_digits, stored_least_exponent; /* X has it rounded so (cases/case.h); 0: as it is */
 } GuaranteeInputs;
 
-/* What is to be bounded.  Weights must live until guarantee_open returns. */
+/* The question: which pair, over which inputs.  Weights must live until guarantee_open returns. */
 typedef struct {
     const Pair *pair;     /* built; its input does not matter */
     Magnitude input_norm; /* no row of a bank of X is longer */
@@ -33,7 +33,7 @@ typedef struct {
     const GuaranteeInputs *inputs; /* where X is made of tokens; or NULL */
 } GuaranteeOf;
 
-/* What a part of the error is of. */
+/* The sources of the error. */
 typedef enum {
     GUARANTEE_ATTENTION, /* tokens' attention that the bias row takes */
     GUARANTEE_OTHERS,    /* other tokens, of heads that attend to themselves */
@@ -74,7 +74,7 @@ Magnitude guarantee_at(const Guarantee *guarantee, double omega, GuaranteeLayer 
  * tolerance; INFINITY where that of the largest double is not. */
 double guarantee_omega(const Guarantee *guarantee, double tolerance, double shrink);
 
-/* What is known of a machine's numbers, whatever the order of its sums. */
+/* A machine's numbers, as far as they do not depend on the order of its sums. */
 typedef struct {
     double rounding;          /* the largest unit roundoff of a format that numbers are kept in */
     double smallest, largest; /* its least normal number, and its largest, of all those formats */

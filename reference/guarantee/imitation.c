@@ -23,7 +23,7 @@
 
 #define FAR 64.0
 #define SLACK 0x1p-25
-/* What an evaluation in doubles is off by: 20 roundings a term, of numbers up to FAR. */
+/* The largest error of an evaluation in doubles: 20 roundings a term, of numbers up to FAR. */
 #define ROUNDED 0x1p-40
 
 enum { COARSE = 4096, CELLS_MOST = 4000000 };

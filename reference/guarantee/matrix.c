@@ -150,8 +150,8 @@ bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transpos
     return true;
 }
 
-/* What a matrix is multiplied by, as a power of two, where its exponent becomes another; entries
- * that are then too small to see beside 1 may be lost. */
+/* The power of two that takes a matrix to another exponent; entries that are then too small to see
+ * beside 1 may be lost. */
 static int step_to(const Matrix *m, long exponent)
 {
     enum { FAR = 2000 };

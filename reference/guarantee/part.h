@@ -87,7 +87,7 @@ typedef struct {
 
 typedef enum { PART_ATTENTION, PART_GATES, PART_LINEAR, PART_NORM } PartKind;
 
-/* What a bundle's heads are by their scores. */
+/* The kind of part that a bundle's heads are, which their scores tell. */
 PartKind part_of_heads(const Bundle *bundle);
 
 typedef struct {
@@ -98,8 +98,8 @@ typedef struct {
     LinearBound linear;
 } Part;
 
-/* What a part is of.  rows: all that the sublayer can read, where it is the first and they are few;
- * or NULL.  before: gated heads whose slope need not be found again, or NULL. */
+/* The sublayer that a part is made of.  rows: all rows that it can read, where it is the first and
+ * they are few; or NULL.  before: gated heads whose slope need not be found again, or NULL. */
 typedef struct {
     const Sublayer *sublayer;
     const Layout *layout;

@@ -66,7 +66,8 @@ static bool norm_of_product(Magnitude *norm, const Matrix *a, const Matrix *b, b
     return ok;
 }
 
-/* What says how negative a row's score with itself can be (G6): t^2 = |W_Q|/|W_K|. */
+/* The two lengths that bound how negative a row's score with itself can be (G6), where t^2 =
+ * |W_Q|/|W_K|. */
 static bool own_scores(HeadBound *head, const Reader *q, const Reader *k)
 {
     Magnitude of_q = matrix_norm(&q->token), of_k = matrix_norm(&k->token), one = {0.5, 1};
@@ -196,7 +197,7 @@ static Magnitude inverse(Magnitude x)
     return magnitude_of(1 / x.digits, -x.exponent);
 }
 
-/* What all heads' values are added up to, and stacked in. */
+/* All heads' values: their sum, the sum of their biases, and the values on top of each other. */
 typedef struct {
     Matrix values, biases, stack;
 } Sums;

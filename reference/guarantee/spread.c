@@ -123,7 +123,8 @@ static double smallest(size_t *row, const Hull *hull)
     return hull->bound[*row];
 }
 
-/* What z says of every row; corner [d]: of row i and the smallest of each head's values along z. */
+/* Projects every row on z; corner [d]: from row i and the smallest of each head's values along z.
+ * */
 static void look_along(Hull *hull, double *corner, const double *z, size_t i)
 {
     size_t d = hull->d;

@@ -9,7 +9,7 @@
 
 #include "part.h"
 
-/* What bounds know of the tokens. */
+/* The number of tokens, as bounds use it. */
 typedef struct {
     Magnitude n, others; /* N, and N - 1 */
     Magnitude pairs;     /* 2N - 1 */
@@ -34,7 +34,7 @@ typedef struct {
     size_t sublayer; /* the one at hand, from 1 in the whole stack, for the origin of errors */
 } State;
 
-/* What a sublayer does to errors: E' = sum of kept E + sum of terms, and no more than limit. */
+/* One sublayer's effect on errors: E' = sum of kept E + sum of terms, and no more than limit. */
 typedef struct {
     Magnitude kept[BANKS][BANKS]; /* from, to */
     Magnitude term[BANKS][GUARANTEE_TERMS];
@@ -65,7 +65,7 @@ Change change_none(void);
 /* Errors, and what is known of them, behind a change by the sublayer at hand. */
 void state_apply(State *state, const Change *change);
 
-/* What a sublayer reads of a bank (G2): a token's row of T', or of T_infinity. */
+/* The longest row that a sublayer reads of a bank (G2): a token's of T', or of T_infinity. */
 Magnitude tokens_read(const Part *part, const State *state, Bank bank);
 Magnitude limit_tokens_read(const Part *part, const State *state, Bank bank);
 

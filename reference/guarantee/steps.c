@@ -49,7 +49,7 @@ static double minus_own_score(const AttentionBound *attention, const HeadBound *
     return fmin(fmin(magnitude_double(unlike), other), seen);
 }
 
-/* What heads read, at most, and Omega: a token's row, and the bias row. */
+/* The longest rows that heads read, a token's and the bias row, and Omega. */
 typedef struct {
     Magnitude token, bias_row;
     double omega;

@@ -27,7 +27,7 @@ static Magnitude number(double x)
     return magnitude_of(x, 0);
 }
 
-/* What underflows in so many entries. */
+/* The length of so many entries, each too small for the machine's numbers. */
 static Magnitude underflow(const Walk *walk, size_t entries)
 {
     return product(number(walk->numbers->smallest), magnitude_root(magnitude_of_size(entries)));

@@ -3,7 +3,7 @@
  */
 #include "heads.h"
 
-/* What heads make of some columns: with which weights, and how many numbers each. */
+/* One matrix a head, applied to some columns: the weights, and how many numbers a head makes. */
 typedef struct {
     Columns read;
     const HeadWeight *w;

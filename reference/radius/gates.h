@@ -100,7 +100,7 @@ bool gates_supported(const Bundle *bundle);
 bool gates_open(Gates *gates, Radius *r, const Bundle *bundle) __attribute__((warn_unused_result));
 void gates_clear(Gates *gates);
 
-/* What the heads make of e's radii: all rows, after those of the stream. */
+/* Takes e's radii through the heads: all rows, after those of the stream. */
 void gates_change(Gates *gates);
 
 #endif

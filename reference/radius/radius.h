@@ -46,9 +46,10 @@ void radius_clear(Radius *radius);
  * matrix takes besides, as long as it is looked for. */
 double radius_bytes(double *norm, const Model *model);
 
-/* What the streams of a layer are, beside those of a run `from` behind the layer before: the run's,
- * and e of that what is handed on; x + e where that is handed on; or exact numbers there, and x + e
- * elsewhere.  Handed on is what tokens have but for the columns that were cleared. */
+/* How a layer's streams x and e begin, a run `from` being behind the layer before.  CHANGE: they
+ * are the run's, e where it is handed on; AT_SUM: x is the run's x + e where that is handed on, and
+ * e 0; AT_MACHINE: x is exact numbers there, and x + e elsewhere.  All is handed on that tokens
+ * have, but for the columns that were cleared. */
 typedef enum { BEGINS_CHANGE, BEGINS_AT_SUM, BEGINS_AT_MACHINE } RadiusBegins;
 void radius_restart(Radius *radius, const Radius *from, RadiusBegins begins, Columns cleared);
 

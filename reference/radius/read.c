@@ -9,8 +9,8 @@
 /* Operations of an entry of the stream. */
 enum { ENTRY_OPERATIONS = 8 };
 
-/* What is read, and where both parts of the sum x + e are, the norms of its rows, which rounding
- * it (C32) takes; NULL: memory is short. */
+/* Which radii are added up, from which row on; with both parts of the sum x + e also the norms of
+ * its rows, which rounding it (C32) takes; NULL: memory is short. */
 typedef struct {
     const Radius *r;
     bool stream, difference, both;

@@ -19,7 +19,7 @@ static HandedOn handed_on(const Radius *r, Columns cleared, int bank)
     return (HandedOn){kept < end - first, kept == 0};
 }
 
-/* What x + e is within, in 2^-bits (C32). */
+/* The radius of x + e, rounded, in 2^-bits (C32). */
 static double sum_radius(const Radius *r, size_t i, int b)
 {
     double rounding = radius_bank_norm(r, r->sum, i, b, 0);

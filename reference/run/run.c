@@ -326,7 +326,7 @@ static void compare_witness(RefRun *run)
     mpfr_clears(away, radius, squares, (mpfr_ptr)0);
 }
 
-/* What is off by at most the distance from another and what that may be off by. */
+/* A stream is off by at most its distance from another and the other's own radius. */
 static void witnessed_radius(const RefRun *run, RefBlock block, RefRadii radii)
 {
     mpfr_ptr squares = radii.squares;

@@ -146,8 +146,8 @@ static bool make_original(Making *making)
     return ok;
 }
 
-/* What is left of layers to be made: r(T) first, then, unless it has lost more than is asked for,
- * r(T_infinity). */
+/* Makes the layer that is next: of r(T) first, then, unless that has lost more than is asked for,
+ * of r(T_infinity). */
 static bool make_next(Making *making, const RefBaseOptions *with)
 {
     RefBase *base = making->base;

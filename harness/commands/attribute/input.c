@@ -57,8 +57,8 @@ mpfr_prec_t attribute_bits(const Attribution *attribution)
     return first < point->max_bits ? first : point->max_bits;
 }
 
-/* What every path writes, with more bits while digits lack, as often as others raise theirs.  NULL
- * when memory is short. */
+/* The part of the logits that every path writes, with more bits while digits lack, as often as
+ * others raise theirs.  NULL when memory is short. */
 static RefWrites *make_writes(const Attribution *attribution, const double *x)
 {
     const Point *point = attribution->point;

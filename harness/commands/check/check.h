@@ -65,7 +65,7 @@ void check_clear(Check *check);
 
 bool check_passes(const Check *check);
 
-/* What passes was perhaps not judged. */
+/* How the check ends, in one word; rows that pass were perhaps not judged. */
 Conclusion check_conclude(const Check *check);
 
 /* Adds a sentence.  0; 99 after a message. */

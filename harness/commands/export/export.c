@@ -85,7 +85,7 @@ static int check_entries(const Point *point)
     return 0;
 }
 
-/* What the header will hold must fit one: three results, each digit a byte. */
+/* Refuses results whose texts would not fit a header: three of each entry, a digit a byte. */
 static int check_texts(const Export *e)
 {
     const Pair *pair = &e->shared->pair;

@@ -13,8 +13,8 @@
 
 #define NAME_MOST 128
 
-/* What is evaluated, and the layer that it is at: n tokens, the columns compared.  kernel NULL: of
- * no machine. */
+/* The evaluations, and the layer that they are at: n tokens, the columns compared.  kernel NULL: no
+ * machine's. */
 typedef struct {
     Export *e;
     RefRun *run;

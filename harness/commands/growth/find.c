@@ -23,7 +23,7 @@
 #define COST_POINT 9.0
 #define COST_NUMBER 3.0
 
-/* What a double's last bits may be off by. */
+/* A relative error of a double's last bits. */
 #define RESOLUTION (DBL_EPSILON / 4)
 
 /* An arm falls, or rises, by a quarter of what theory expects, or more. */
@@ -58,7 +58,7 @@ static Law find_one(const Series *series, const GrowthPoint *points, size_t coun
 
 /* ---- Arms and floor -------------------------------------------------------------------------- */
 
-/* What comes one after another along Omega, each of it perhaps not at all, behind a beginning. */
+/* The stages along Omega, one after another behind a beginning; any of them may be absent. */
 enum { STAGES = 8 };
 static const LawKind stages[STAGES] = {LAW_COUNT, LAW_NONE, LAW_ARM_LEFT,  LAW_NONE,
                                        LAW_FLOOR, LAW_NONE, LAW_ARM_RIGHT, LAW_NONE};
@@ -85,7 +85,7 @@ static void take_point(Line *line, const GrowthPoint *point)
     fit_add(fit, point);
 }
 
-/* What it costs that these points are of one stage; INFINITY: they are not. */
+/* The cost of taking these points for one stage; INFINITY: they are none. */
 static double stage_cost(const Line *line, double unit)
 {
     const LawKind kind = line->fit.kind;
@@ -154,8 +154,8 @@ static int find_arms(Laws *laws, const GrowthPoint *points, size_t count)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* What of the series its laws exceed by more than they may be off: a bound, or among what they are
- * of a 0; or NULL. */
+/* The word for what contradicts the laws of a series: a bound below their band, or a 0 between the
+ * places that they were fitted to; or NULL. */
 static const char *contradiction(const Laws *laws, const Series *series)
 {
     double from = laws->laws[0].from[0], to = laws->laws[laws->count - 1].to[0];

@@ -51,7 +51,7 @@ static const char *const names[LAW_COUNT] = {"none",      "zero",        "floor"
                                              "power",     "exponential", "arm-left",
                                              "arm-right", "logarithm",   "linear"};
 
-/* What the law is along the row's axis: of a formula all terms but the last are logarithms, and of
+/* The kind of law along the row's axis: of a formula all terms but the last are logarithms, and of
  * two sizes none can be told. */
 static LawKind kind_of(const LawRow *row)
 {
@@ -68,8 +68,8 @@ static bool is_within(const LawRow *row)
            (cell->log10 >= row->band.low && (cell->log10 <= row->band.high || cell->bound));
 }
 
-/* What its rows have of an axis: "" where they differ in it, or may, unless it is about a size that
- * one search has. */
+/* The value of an axis that all its rows share: "" where they differ in it, or may, unless it is
+ * about a size that one search has. */
 static const char *shared(const LawRow *row, size_t axis)
 {
     const Series *series = row->series;
@@ -107,7 +107,7 @@ int growth_write_header(FILE *file, const RunOptions *run)
     return fputs(OPTIONS_COLUMN, file) == EOF || fputs(tail, file) == EOF ? -1 : 0;
 }
 
-/* What grows, an error or the Omega that searches found; in which norm. */
+/* The word for what grows: an error, or the Omega that searches found. */
 static const char *what_grows(const Series *series)
 {
     const char *omega = series->kind == SEARCH_MIN ? "omega_min" : "omega_proven";
@@ -175,8 +175,8 @@ static int write_row(FILE *file, const void *row)
 
 /* ---- What is held against a law -------------------------------------------------------------- */
 
-/* What an error's own law says there.  total = construction + rounding, and observed has the former
- * in it: where a part's law says more, the sum cannot stay below, and the band has both. */
+/* The band that an error's law predicts.  total = construction + rounding, and observed has the
+ * former in it: where a part's law says more, the sum cannot stay below, and the band has both. */
 static void find_band(LawRow *row, const Growth *all, const Laws *laws)
 {
     static const size_t parts[ERROR_KINDS] = {[ERROR_TOTAL] = 2, [ERROR_OBSERVED] = 1};
@@ -191,7 +191,7 @@ static void find_band(LawRow *row, const Growth *all, const Laws *laws)
     }
 }
 
-/* What the laws say there, and whether what is measured is within it. */
+/* Finds the band that the laws predict at a place, and whether a value measured there is within. */
 static int hold(Growth *all, const Laws *laws, LawRow row)
 {
     char measured[PLOT_SIZE_TEXT];
@@ -236,7 +236,7 @@ static int check(Growth *all, const Laws *laws, const Series *series)
     return status;
 }
 
-/* What is asked of one axis, beside all other sizes that there are. */
+/* Rows of --predict for one series: the values asked for, each beside all other sizes there are. */
 static int predict(Growth *all, const Laws *laws, const Series *series)
 {
     int status = 0;
@@ -280,7 +280,7 @@ static int take_series(void *context, const Series *series)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-/* What --predict asks: an axis, and its values.  0; 2 or 99 after a message. */
+/* Reads --predict: an axis, and its values.  0; 2 or 99 after a message. */
 static int read_asked(Growth *all, const char *text)
 {
     const Origin origin = {.flag = "predict"};

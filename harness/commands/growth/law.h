@@ -42,7 +42,7 @@ int laws_find(Laws *laws, const Series *series) __attribute__((warn_unused_resul
 /* The law of that kind through points [count > 0], x ascending: of a line they are values. */
 Law law_make(LawKind kind, const char *why, const GrowthPoint *points, size_t count, size_t terms);
 
-/* What theory expects of the slope (THEORY.md): from least to most, and in a word whether it is
+/* The slope that theory expects: from least to most, and in a word whether the one found is
  * `below`, `agrees` or is `above`.  NAN and "": nothing is expected. */
 typedef struct {
     double least, most;

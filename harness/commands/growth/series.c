@@ -42,8 +42,8 @@ static bool takes(const PlotData *data, size_t row, size_t axis)
     return last && data->axes[axis].numeric && !plot_is_blank(data, row, axis);
 }
 
-/* What rows of one series share of an axis, as a number: a network is as wide as the stream is, so
- * many times. */
+/* A row's value along an axis, by which rows are put into series; where a network's width grows
+ * with the stream's it counts in those. */
 static double find_key(const SeriesRow *row, size_t axis)
 {
     const PlotData *data = row->of->data;
@@ -89,7 +89,7 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* What the cells of the rows [count], which share a point, say of their median; room: for numbers.
+/* The median of the cells of the rows [count], which share a point; room: for numbers.
  * A 0 and a bound are below any value: where no bound is above the median, they cannot move it. */
 static GrowthPoint make_point(const Series *series, const SeriesRow *rows, size_t count,
                               double *room)

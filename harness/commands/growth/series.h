@@ -44,7 +44,7 @@ bool series_has(const Series *series, size_t row);
 /* x [terms] = the numbers that a row has on its axes. */
 void series_place(double *x, const Series *series, size_t row);
 
-/* What its rows have of an axis, if they share it. */
+/* The value of an axis that all its rows share, if they do. */
 const char *series_text(const Series *series, size_t axis);
 
 /* Calls take for every series along the axis in the first `fitted` rows that has two points or

@@ -198,8 +198,8 @@ static int open_model(Bound *bound)
     return status;
 }
 
-/* What the weights take, twice with those of the rewrite's form, six matrices of the largest size
- * that norms are taken of, all heads' values, and the rows of an embedding. */
+/* Refuses what memory does not hold: the weights, twice with those of the rewrite's form, six
+ * matrices of the largest size that norms are taken of, all heads' values, an embedding's rows. */
 static int check_room(Bound *bound, const RunOptions *run)
 {
     const Point *point = bound->point;

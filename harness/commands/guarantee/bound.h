@@ -31,8 +31,8 @@ typedef struct {
     bool refused;     /* that of the point does not */
 } Proven;
 
-/* What is not asked for is proven where it takes at most so many multiplications, about: half a
- * second, and some minutes. */
+/* The most multiplications that a proof may take, about: one that nobody asked for half a second's,
+ * another some minutes'. */
 #define BOUND_WORK_UNASKED 2e10
 #define BOUND_WORK_MOST 1e13
 
@@ -61,8 +61,8 @@ void proven_clear(Proven *proven);
  * evaluated and judged? */
 bool bound_serves(const Bound *bound, const Point *point);
 
-/* What is said of rows of X no longer than --input-norm is said beside x [rows, d], or NULL.  0; 2
- * after a message. */
+/* Refuses x [rows, d], or NULL, that has a row longer than --input-norm, which the proof is about.
+ * 0; 2 after a message. */
 int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *run)
     __attribute__((warn_unused_result));
 

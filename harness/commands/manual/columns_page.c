@@ -101,7 +101,7 @@ static Shared shared_by(const ColumnText *a, const ColumnText *b)
     return errors && strcmp(a->unit, b->unit) == 0 && strcmp(of_a, of_b) == 0 ? ONE_MEASURE : ALONE;
 }
 
-/* What is said of a row, its first column's text and what further ones add to it. */
+/* The texts of a line of the page: those of its first column, and what further columns add. */
 typedef struct {
     Shared shared;
     ColumnText last;

@@ -36,7 +36,7 @@ static void write_meaning(FILE *file, const KnownKey *key)
     }
 }
 
-/* What is said of a key, to be freed; NULL: memory is short. */
+/* A key's meaning in words, to be freed; NULL: memory is short. */
 static char *meaning_of(const KnownKey *key)
 {
     char *text = NULL;

@@ -140,7 +140,7 @@ static void put_header(FILE *file, const Matrix *matrix)
     fputc('\n', file);
 }
 
-/* What is found, or predicted, at every tolerance in the row of this search. */
+/* A line: the values found, or predicted, at every tolerance in the row of this search. */
 static void put_row(FILE *file, const Matrix *matrix, const Search *first, const char *what,
                     void (*put)(FILE *file, const Search *search))
 {

@@ -44,7 +44,7 @@ static void write_positions(FILE *file, const Search *search)
     }
 }
 
-/* What is proven of every input; blank: it was not asked for. */
+/* The Omega that is proven for every input; blank: it was not asked for. */
 static int write_proven(FILE *file, const Search *search)
 {
     if (search->proven == INFINITY) {

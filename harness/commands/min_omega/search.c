@@ -159,7 +159,7 @@ int search_prove_all(Search *const *searches, size_t count, const RunOptions *ru
     return status;
 }
 
-/* What one seed of a search costs, and one evaluation's share of it. */
+/* The seconds that one seed of a search takes, and one evaluation's share of them. */
 static double search_cost(const Point *point, double *evaluation)
 {
     Point ahead = *point;

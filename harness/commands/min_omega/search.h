@@ -62,7 +62,7 @@ int row_write(FILE *file, const void *row);
 int row_write_case_header(FILE *file, const RunOptions *run);
 int row_write_case(FILE *file, const void *row);
 
-/* What repeats the search. */
+/* The command that repeats the search. */
 void row_print_command(FILE *file, const void *row, const RunOptions *run);
 
 /* Tolerances side by side; a line for every combination of the other axes that vary, with the

@@ -115,7 +115,7 @@ void script_write_y(FILE *file, const Picture *picture)
 
 /* ---- Data ------------------------------------------------------------------------------------ */
 
-/* What is drawn of a curve where x has that index. */
+/* One point of a curve, as it is drawn. */
 typedef struct {
     const Spot *spot;
     double place, least, most; /* along x; the ends, or where they leave the picture */

@@ -84,8 +84,8 @@ static void take_search(Spot *spot, const PlotCell *cells, bool first)
     }
 }
 
-/* What the rows [count] of one place come to; drawn: that place times all rows, and the row; room:
- * for as many cells. */
+/* Fills the spots of one place from its rows [count]; drawn: that place times all rows, and the
+ * row; room: for as many cells. */
 static void fill_place(Picture *picture, const size_t *drawn, size_t count, PlotCell *room)
 {
     const PlotData *data = picture->data;
@@ -156,7 +156,7 @@ bool picture_has_tolerance(const Picture *picture)
     return picture->tolerance > picture->low && picture->tolerance < picture->high;
 }
 
-/* What a curve takes of the scale; *low: of that alone. */
+/* Widens the scale to hold a curve; *low: its lower end alone. */
 static void take_curve(Picture *picture, const Curve *curve, double *low)
 {
     for (size_t i = 0; i < picture->panel_count * picture->x.count; i++) {

@@ -46,7 +46,7 @@ typedef struct {
     size_t omega_count;
 } PictureWish;
 
-/* What the rows of one place come to, logarithms: the largest error, the smallest and the median;
+/* The summary of the rows of one place, logarithms: the largest error, the smallest and the median;
  * of a search the ends of the interval and the best.  NAN: nothing is known. */
 typedef struct {
     PlotCell most;
@@ -106,7 +106,7 @@ void picture_clear(Picture *picture);
 /* Is there one place alone, and so nothing to draw? */
 bool picture_is_point(const Picture *picture);
 
-/* What is in a place: of a curve, x below x.count. */
+/* The spot of a curve in a place, x below x.count. */
 const Spot *picture_spot(const Picture *picture, size_t panel, const Curve *curve, size_t x);
 
 /* How many places there are. */
@@ -165,11 +165,11 @@ Words words_cut(Words whole, size_t width);
 const char *words_unit(const Picture *picture);
 const char *words_error(ErrorKind kind);
 
-/* What stands below the picture as paragraphs, a line each, to be freed; NULL: memory is short.
+/* The text below the picture, a line for each paragraph, to be freed; NULL: memory is short.
  * drawn: of curves and colours, not of letters. */
 char *words_caption(const Picture *picture, bool drawn) __attribute__((warn_unused_result));
 
-/* What there is to be said of a picture of one place. */
+/* The numbers of a picture of one place, in words. */
 void words_point(FILE *file, const Picture *picture);
 
 /* Writes text in lines of at most so many characters; returns their number. */

@@ -115,7 +115,7 @@ static int read_size(Plot *plot)
                             SIZE_MOST);
 }
 
-/* What FILE ends in says which kind of picture it is; some flags are for those alone. */
+/* The ending of FILE names the kind of picture; some flags are for one kind alone. */
 static int read_output(Plot *plot)
 {
     static const char *const endings[TARGET_COUNT] = {".svg", ".png", ".pdf", ".gp"};

@@ -71,7 +71,7 @@ static int take_all(FILE *drawn, int pipe)
     }
 }
 
-/* What its end says; of a complaint the last line that is not blank. */
+/* Reports how gnuplot ended; of its complaint the last line that is not blank. */
 static int judge(int end, FILE *said, unsigned seconds)
 {
     char line[512], last[512] = "nothing was said";
@@ -153,8 +153,8 @@ static bool is_whole(const char *text, size_t size, Target target)
     return size >= length && memcmp(text + size - length, marks[target], length) == 0;
 }
 
-/* What gnuplot says of itself in an SVG, "<title>Gnuplot</title>\n<desc>...</desc>", makes room for
- * what the picture shows: readers of screens read that, and it tells whose file it is. */
+/* Puts words for the picture in the place of gnuplot's own in an SVG, "<title>Gnuplot</title>\n
+ * <desc>...</desc>": readers of screens read those, and they tell whose file it is. */
 static int describe_svg(char **text, size_t *size, const Picture *picture)
 {
     char *old = strstr(*text, "<title>"), *rest = strstr(*text, "</desc>"), *described = NULL;

@@ -132,7 +132,8 @@ static int lay_out(Page *page)
 
 /* ---- The script ------------------------------------------------------------------------------ */
 
-/* What all pictures have; the legend, and what it takes back, which is drawn in a panel. */
+/* The settings of all pictures; those of the legend, which is drawn in a panel; those that end it.
+ * */
 static const char settings[] =
     "set encoding utf8\nset minussign\nset clip one\nset key noautotitle\n"
     "set grid ytics lc rgb '#DDDDDD' lt 1 lw 0.6\n";

@@ -270,7 +270,7 @@ static void write_unusual(FILE *file, const Picture *picture, ErrorKind kind)
     }
 }
 
-/* What is not to be seen of errors, where they meet the tolerance, and the meaning of marks. */
+/* Errors that the picture cannot show, the places that meet the tolerance, the meaning of marks. */
 static void write_errors(FILE *file, const Picture *picture, bool drawn)
 {
     size_t first, last;

@@ -78,7 +78,7 @@ static void write_name(FILE *file, const Csv *csv, size_t column, const char *sc
     fputs("</th>", file);
 }
 
-/* What is shown: columns, and rows [count]. */
+/* The part of a table that is listed: columns, and rows [count]. */
 typedef struct {
     const Subject *subject;
     const bool *columns;

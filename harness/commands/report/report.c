@@ -54,7 +54,7 @@ static const char style[] =
     "table{font-size:7.5pt}th,td{padding:.1rem .25rem}"
     "tr,figure,svg,pre{break-inside:avoid}h2,h3,.verdict{break-after:avoid}}\n";
 
-/* What the columns and curves are of; the words are those of the tables. */
+/* The meaning of columns and curves; the words are those of the tables. */
 static const char errors[] =
     "<p>T is the model, T\u2032 its rewrite with attention heads alone and T\u221e that with an "
     "infinite \u03a9; r( ) is exact mathematics and m( ) the machine's. "

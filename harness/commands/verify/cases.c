@@ -101,7 +101,7 @@ static void print_flag(FILE *file, const char *name, const char *value)
     }
 }
 
-/* What point_print_flags leaves out as usual, and is not for this command. */
+/* The axes that point_print_flags leaves out as usual, where this command has another default. */
 static void print_usual(FILE *file, const Point *point)
 {
     const CommandInfo *command = commands_get(COMMAND_VERIFY);

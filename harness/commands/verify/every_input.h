@@ -22,8 +22,8 @@ typedef struct {
 /* Before any work: 2, after a message, where --every-input cannot be. */
 int every_input_check(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
-/* What is proven of the template's model, whose inputs are read: with --every-input, or where it
- * takes no time and somebody reads it.  0; 2 or 99 after a message.  Clear it in every case. */
+/* Proves bounds for the template's model, whose inputs are read: with --every-input, or where that
+ * takes no time and somebody reads them.  0; 2 or 99 after a message.  Clear it in every case. */
 int every_input_open(EveryInput *every, const Verify *verify) __attribute__((warn_unused_result));
 void every_input_clear(EveryInput *every);
 

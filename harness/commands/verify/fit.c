@@ -82,7 +82,7 @@ static double lap(double *start)
     return *start - before;
 }
 
-/* What a search asks of an input, from now on. */
+/* Times the two evaluations of an input that a search repeats. */
 static bool time_search(InputCost *cost, Verify *verify, size_t i, const Shared *shared,
                         const Point *point)
 {

@@ -152,7 +152,7 @@ static void print_layers(FILE *file, const Verify *verify)
     }
 }
 
-/* What a reader needs of one Omega. */
+/* The lines about one Omega. */
 void verify_print_omega(FILE *file, const Verify *verify)
 {
     const LogitErrors *logits = &verify->errors;
@@ -201,7 +201,7 @@ void verify_print_keeping(FILE *file, const Verify *verify, const OmegaSearch *f
     fputc('\n', file);
 }
 
-/* What the file or a flag says of the model. */
+/* The word that the file or a flag has for an axis of the model. */
 static const char *axis_word(const Verify *verify, Axis axis)
 {
     return axis_info(axis)->domain.words[point_get(verify->template, axis).integer];

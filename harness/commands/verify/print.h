@@ -21,9 +21,8 @@ void verify_print_omega(FILE *file, const Verify *verify);
 void verify_print_found(FILE *file, const Verify *verify, const Found *found);
 void verify_print_keeping(FILE *file, const Verify *verify, const OmegaSearch *found);
 
-/* What is known of all templates so far.  every: what is proven of every input; digest: of what
- * says which inputs there are, and of all of them; bounds: cells that are only bounds, of points
- * that are certified. */
+/* Counts and digests over all templates so far.  every: the proof for every input; digest: of the
+ * flags that name the inputs, and of the inputs; bounds: cells that are only bounds. */
 typedef struct {
     Outcome outcome;
     SweepRecord record;

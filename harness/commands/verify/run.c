@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What stands for a logit error that changes no prediction, at most. */
+/* A prediction that keeps counts as an error below this, one that changes as a larger one. */
 #define KEPT 0.5
 
 double verify_rows_seconds(const Verify *verify)

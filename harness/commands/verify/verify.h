@@ -44,7 +44,7 @@ typedef struct {
     double base, rows, judged, last;
 } InputCost;
 
-/* What the judged error is most of, where it is worst. */
+/* The largest part of the judged error, where that is worst. */
 typedef enum {
     LIMIT_ERROR, /* of the reference: the status `error` */
     LIMIT_OVERFLOW,

@@ -58,7 +58,7 @@ INLINE Mask put_floats(float *to, Words size, Mask there, size_t lanes)
     return there & not(near);
 }
 
-/* What is known of LANES lines that are neighbours, or of every LANES-th entry of one line.  Of
+/* The measures of LANES lines that are neighbours, or of every LANES-th entry of one line.  Of
  * doubles `largest` and `lowest` are magnitudes at first, a double's bits: the largest, and the
  * smallest value of a lowest bit that is set; then, as of other numbers, exponents. */
 typedef struct {
@@ -118,8 +118,7 @@ static int exponent_of(uint64_t word)
     return exponent;
 }
 
-/* What was known of doubles becomes exponents, with scales.  False: one is no number, or a scale
- * none. */
+/* Measures of doubles become exponents, with scales.  False: a double, or a scale, is no number. */
 static bool find_scales(Known *known)
 {
     for (int lane = 0; lane < LANES; lane++) {

@@ -3,7 +3,7 @@
  */
 #include "tile.h"
 
-/* What is multiplied: digits of a and of b, in products of so many terms. */
+/* The two factors: digits of a and of b, in products of so many terms. */
 typedef struct {
     Digits a, b;
     size_t depth;
