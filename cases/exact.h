@@ -1,5 +1,5 @@
 /*
- * What doubles hold exactly (private to cases/).
+ * Sums and powers that doubles hold exactly (private to cases/).
  */
 #ifndef HEADPROOF_CASES_EXACT_H
 #define HEADPROOF_CASES_EXACT_H

@@ -1,5 +1,5 @@
 /*
- * What a model must be: the faults that model_fault names.
+ * The promises that a model must keep, and the faults that model_fault names.
  */
 #include "model.h"
 

@@ -1,5 +1,5 @@
 /*
- * What all evaluations of a sublayer share: broken promises, scratch memory, the scale as a machine
+ * Parts of every evaluation of a sublayer: broken promises, scratch memory, the scale as a machine
  * has it.
  */
 #include "pass.h"

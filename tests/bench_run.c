@@ -1,5 +1,5 @@
 /*
- * What the benchmarks share.
+ * Tools of all benchmarks.
  */
 #include "bench_run.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the benchmarks share: the models they time, time itself, the table that they leave as CSV
+ * Tools of all benchmarks: the models they time, time itself, the table that they leave as CSV
  * with a sidecar beside what they print, and the aims that they check.
  *
  *     bench... [-o FILE.csv] [ARGUMENT...]

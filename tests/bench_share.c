@@ -1,5 +1,5 @@
 /*
- * What share of a kernel's time its products of doubles take.
+ * The share of a kernel's time that its products of doubles take.
  */
 #include "bench.h"
 

@@ -1,5 +1,5 @@
 /*
- * What docs/mathematics.md, section 2, says the errors of one layer are.
+ * The closed forms of docs/mathematics.md, section 2, for the errors of one layer.
  */
 #include "closed_forms.h"
 

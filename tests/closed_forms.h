@@ -1,5 +1,5 @@
 /*
- * What docs/mathematics.md, section 2, says the errors of one layer are: the closed forms, with
+ * The closed forms of docs/mathematics.md, section 2, for the errors of one layer, with
  * any content of the bias row, from the master lemma.  With keys A and C, of which the limit
  * model keeps A alone,
  *     r(T') - r(T_infinity) = rho (y_C - y_A),   rho = sigma(L_C - L_A),

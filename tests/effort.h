@@ -1,5 +1,5 @@
 /*
- * What the reference does: layers evaluated and the most bits of one, counted where the linker has
+ * The reference's work: layers evaluated and the most bits of one, counted where the linker has
  * calls of ref_run_layer come here.
  */
 #ifndef HEADPROOF_TESTS_EFFORT_H

@@ -1,5 +1,5 @@
 /*
- * What many tests begin and end with.
+ * Beginnings and ends of tests.
  */
 #include "fixture.h"
 

@@ -1,5 +1,5 @@
 /*
- * What many tests begin and end with: cmocka's set-up and tear-down functions for files in a
+ * Beginnings and ends of tests: cmocka's set-up and tear-down functions for files in a
  * directory of their own and for the reference; and pairs and runs.
  */
 #ifndef HEADPROOF_TESTS_FIXTURE_H

@@ -1,5 +1,5 @@
 /*
- * What is fuzzed: a subject is a reader of input that others made, with the promises that hold
+ * Subjects of fuzzing: a subject is a reader of input that others made, with the promises that hold
  * whatever the input is.
  *
  * `make fuzz` runs the subjects by libFuzzer (fuzz_driver.c), test_fuzz over the corpus in

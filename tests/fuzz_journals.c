@@ -1,5 +1,5 @@
 /*
- * What interrupted and complete runs leave, and the runs that go on with it.
+ * Files that interrupted and complete runs leave, and the runs that go on with them.
  *
  * Input of `journals`: parts rows.csv.partial, rows.csv.json.partial, rows.csv and rows.csv.json,
  * which are not there where there is none, and a part `anew`: without --resume.  The sidecar of a

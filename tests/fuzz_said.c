@@ -1,5 +1,5 @@
 /*
- * What was decided of a model, as files: safetensors written by hand, an index, a config.
+ * The model that was drawn, as files: safetensors written by hand, an index, a config.
  */
 #include "fuzz.h"
 #include "fuzz_grammar.h"

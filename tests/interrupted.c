@@ -1,5 +1,5 @@
 /*
- * What tests of interrupted runs share.
+ * Tools for tests of interrupted runs.
  */
 #include "interrupted.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /*
- * What tests of interrupted runs share: files as a whole, and programs that are killed.
+ * Tools for tests of interrupted runs: files as a whole, and programs that are killed.
  */
 #ifndef HEADPROOF_TESTS_INTERRUPTED_H
 #define HEADPROOF_TESTS_INTERRUPTED_H

@@ -1,5 +1,5 @@
 /*
- * What radii say of a run, and bits that leave a subtraction something.
+ * Radii of a run, and bits that leave a subtraction something.
  */
 #include "radii.h"
 

@@ -1,5 +1,5 @@
 /*
- * What radii say of a run, and bits that leave a subtraction something.
+ * Radii of a run, and bits that leave a subtraction something.
  */
 #ifndef HEADPROOF_TESTS_RADII_H
 #define HEADPROOF_TESTS_RADII_H

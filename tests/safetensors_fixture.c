@@ -1,5 +1,5 @@
 /*
- * What the tests of safetensors files share.
+ * Tools for tests of safetensors files.
  */
 #include "safetensors_fixture.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /*
- * What the tests of safetensors files share: samples as files, what is said of them, and numbers.
+ * Tools for tests of safetensors files: samples as files, the messages about them, and numbers.
  */
 #ifndef HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
 #define HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H

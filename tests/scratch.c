@@ -1,5 +1,5 @@
 /*
- * What tests of files and messages need.
+ * Tools for tests of files and messages.
  */
 #include "scratch.h"
 

@@ -1,5 +1,5 @@
 /*
- * What tests of files and messages need: a directory of their own, files in it, and what was
+ * Tools for tests of files and messages: a directory of their own, files in it, and what was
  * printed on stderr.  Faults of the test's own surroundings end the test.
  */
 #ifndef HEADPROOF_TESTS_SCRATCH_H

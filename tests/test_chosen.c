@@ -1,6 +1,6 @@
 /*
- * What `verify` does where nobody says it: which Omega it takes, and which inputs; and that its
- * lines are not too long.
+ * The choices of `verify` where nobody makes them: which Omega it takes, and which inputs; and that
+ * its lines are not too long.
  */
 #include "fixture.h"
 #include "program.h"

@@ -1,5 +1,5 @@
 /*
- * What a rewrite costs: the figures that the seed texts state, those that the models' authors
+ * The cost of a rewrite: the figures that the seed texts state, those that the models' authors
  * published, counts made elsewhere, and ranks by elimination on the matrices themselves.
  */
 #include "../cases/plain.h"

@@ -1,5 +1,5 @@
 /*
- * What a disk has before a file gets its name, and a lock that is of the file it was meant for.
+ * Syncs before a file gets its name, and a lock that is of the file it was meant for.
  *
  * fsync, rename and fcntl stand before the C library's here.  A file that is renamed, or that a
  * caller was told is on disk, must have been synced as it is; the directory must have been after

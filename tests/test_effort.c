@@ -1,6 +1,6 @@
 /*
- * What a point's rows take, in layers that are evaluated and in bits: no more than they need, and
- * all of that.
+ * The work for a point's rows, in layers that are evaluated and in bits: no more than they need,
+ * and all of that.
  */
 #include "effort.h"
 #include "given.h"

@@ -1,5 +1,5 @@
 /*
- * What is proven of every input, where other commands say it: verify, min-omega.
+ * The proof for every input in other commands: verify, min-omega.
  */
 #include "fixture.h"
 #include "program.h"

@@ -1,5 +1,5 @@
 /*
- * What a command line does to files that are not its own, and to streams that are not there:
+ * A command line's effect on files that are not its own, and on streams that are not there:
  * nothing that somebody has is changed, nothing hangs, and nothing is called a success that did
  * not arrive.
  */

@@ -1,5 +1,5 @@
 /*
- * What GPT-2's files leave open has to be said by flags, and what they say cannot be said
+ * Properties that GPT-2's files leave open have to be said by flags, and others cannot be said
  * otherwise; every file of a model counts, and no output takes the place of one.
  */
 #include "given.h"

@@ -1,5 +1,5 @@
 /*
- * What the kernels must do bit for bit, and what must not matter to their bits.
+ * The kernels bit for bit, and the things that must not matter to their bits.
  */
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"

@@ -1,5 +1,5 @@
 /*
- * What `verify` says of logits, of models small enough to know them: the bias of the unembedding,
+ * `verify` about logits, of models small enough to know them: the bias of the unembedding,
  * logits that are equal, and logits that no double holds.
  */
 #include "../harness/evaluate/position.h"

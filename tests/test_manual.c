@@ -1,5 +1,5 @@
 /*
- * What is made from the tables of commands, axes and flags: docs/columns.md, the manual page,
+ * Texts made from the tables of commands, axes and flags: docs/columns.md, the manual page,
  * completion; and what `make install` puts somewhere, and `make uninstall` takes away.
  */
 #include "shell.h"

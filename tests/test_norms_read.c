@@ -1,5 +1,5 @@
 /*
- * What an unembedding reads of a stream through the final norm, how far it may be off, and logits
+ * The row that an unembedding reads through the final norm, how far it may be off, and logits
  * as sums with the norm's scale frozen.
  */
 #include "../cases/case.h"

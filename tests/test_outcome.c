@@ -1,6 +1,6 @@
 /*
- * What verify and min-omega say for CI: the verdict, with -q too, its colour, and the reports that
- * check writes as well.
+ * The outcome of verify and min-omega for CI: the verdict, with -q too, its colour, and the reports
+ * that check writes as well.
  */
 #include "fixture.h"
 #include "program.h"

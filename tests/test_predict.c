@@ -1,5 +1,5 @@
 /*
- * What a point is predicted to cost, against what it takes here.
+ * The predicted cost of a point, against the time that it takes here.
  */
 #include "fixture.h"
 #include "program.h"

@@ -1,5 +1,5 @@
 /*
- * What is said of long work, to the letter: a stream and a clock are given, so that the expected
+ * Messages about long work, to the letter: a stream and a clock are given, so that the expected
  * texts follow from arithmetic on paper.
  */
 #include "../harness/base/ticker.h"

@@ -1,7 +1,7 @@
 /*
- * What a layer injects and inherits (docs/growth.md), against the original's own formulas:
- * where T_infinity is T, inherited is T's layer at x^ less that at x, in T's own columns and tokens
- * alone.
+ * The errors that a layer injects and inherits (docs/growth.md), against the original's own
+ * formulas: where T_infinity is T, inherited is T's layer at x^ less that at x, in T's own columns
+ * and tokens alone.
  */
 #include "../reference/compare/propagation.h"
 #include "difference_cases.h"

@@ -1,5 +1,5 @@
 /*
- * What a cell makes of a measured value and its error, worked out by hand: a value, a bound of both
+ * A cell from a measured value and its error, worked out by hand: a value, a bound of both
  * ends, or no number.
  */
 #include "../reference/compare/cell.h"

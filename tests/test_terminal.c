@@ -1,5 +1,5 @@
 /*
- * What a terminal gets where a file gets a table: lines for a reader, with the numbers that the
+ * The text for a terminal, where a file gets a table: lines for a reader, with the numbers that the
  * table has.
  */
 #include "program.h"

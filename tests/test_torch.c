@@ -1,6 +1,6 @@
 /*
- * What PyTorch gives, which knows nothing of this program: m(T) and m(T') in float and bfloat16,
- * where it is installed.
+ * The answers of PyTorch, which knows nothing of this program: m(T) and m(T') in float and
+ * bfloat16, where it is installed.
  */
 #include "../kernels/blas.h"
 #include "fixture.h"

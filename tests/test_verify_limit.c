@@ -1,5 +1,5 @@
 /*
- * What `verify` says limits a model, from rows made by hand.
+ * The limit of a model that `verify` names, from rows made by hand.
  */
 #include "../harness/commands/verify/run.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /*
- * What `verify` and `min-omega` say of Omegas, asked again: every Omega that they print is
+ * Omegas that `verify` and `min-omega` print, asked again: every one of them is
  * evaluated as it is printed, by the program's own rows at that Omega.  And verify's reasons.
  */
 #include "fixture.h"

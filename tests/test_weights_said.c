@@ -1,6 +1,6 @@
 /*
- * What a weights file must say of its model, or the user for it; the inputs that it brings; and
- * files of an X alone.
+ * Properties that a weights file must state of its model, or the user for it; the inputs that it
+ * brings; and files of an X alone.
  */
 #include "given.h"
 #include "program.h"

@@ -1,5 +1,5 @@
 /*
- * What every test program includes last of ours: cmocka, and what it wants to come before it.
+ * The last of our headers in every test program: cmocka, and what it wants to come before it.
  */
 #ifndef HEADPROOF_TESTS_UNIT_H
 #define HEADPROOF_TESTS_UNIT_H

@@ -1,5 +1,5 @@
 /*
- * What a command concludes, in one word: PASS only where something could have failed.
+ * A command's conclusion in one word: PASS only where something could have failed.
  */
 #ifndef HEADPROOF_HARNESS_BASE_CONCLUSION_H
 #define HEADPROOF_HARNESS_BASE_CONCLUSION_H

@@ -1,5 +1,5 @@
 /*
- * What values an axis takes, compared, described and printed.
+ * The values that an axis takes: compared, described and printed.
  */
 #include "domain.h"
 

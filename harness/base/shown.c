@@ -1,5 +1,5 @@
 /*
- * What of a text can be shown, and how the rest is written instead.
+ * The characters of a text that can be shown, and how others are written.
  */
 #include "shown.h"
 #include "text_stream.h"

@@ -1,5 +1,5 @@
 /*
- * What is known of a terminal, its width and whether it is to have colours; sentences in lines that
+ * A terminal's width, and whether it is to have colours; sentences in lines that
  * are not too long.
  */
 #ifndef HEADPROOF_HARNESS_BASE_TERMINAL_H

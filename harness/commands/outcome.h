@@ -1,5 +1,5 @@
 /*
- * What comes of a command whose rows judge themselves: its table, its reports, its exit code.
+ * The end of a command whose rows judge themselves: its table, its reports, its exit code.
  *
  * The reports are the three that check has, made by the same writers of a table of cases, one line
  * of CSV each.

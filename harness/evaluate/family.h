@@ -1,5 +1,5 @@
 /*
- * What the inputs of one model share: its pair of models, and what is known of its weights: norms,
+ * The part that inputs of one model share: its pair of models, and measures of its weights: norms,
  * and how products take them.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_FAMILY_H

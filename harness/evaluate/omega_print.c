@@ -1,5 +1,5 @@
 /*
- * What a search for Omega found, for a terminal and for a table's cell.  Omegas are printed with
+ * The answer of a search for Omega, for a terminal and for a table's cell.  Omegas are printed with
  * all digits that they have.
  */
 #include "omega_print.h"

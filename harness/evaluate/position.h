@@ -1,5 +1,5 @@
 /*
- * What there is at one position of an input: errors, logits, predictions, losses and divergences.
+ * The figures of one position of an input: errors, logits, predictions, losses and divergences.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_POSITION_H
 #define HEADPROOF_HARNESS_EVALUATE_POSITION_H

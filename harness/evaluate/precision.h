@@ -1,5 +1,5 @@
 /*
- * What rows at one precision leave to be wished, and the precision to try next.
+ * The bits that rows at one precision still lack, and the precision to try next.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_PRECISION_H
 #define HEADPROOF_HARNESS_EVALUATE_PRECISION_H

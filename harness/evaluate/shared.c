@@ -1,5 +1,5 @@
 /*
- * What points of one case share, made and measured: pair, base, the machine's original.
+ * The part that points of one case share, made and measured: pair, base, the machine's original.
  */
 #include "shared.h"
 

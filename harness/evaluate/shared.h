@@ -1,6 +1,6 @@
 /*
- * What the points of one case share: the pair of models, the base trajectory and the original's
- * machine trajectories.
+ * The part that points of one case share: the pair of models, the base trajectory and the
+ * original's machine trajectories.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_SHARED_H
 #define HEADPROOF_HARNESS_EVALUATE_SHARED_H

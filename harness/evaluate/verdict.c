@@ -1,5 +1,5 @@
 /*
- * What a row is worth: its status, pass or fail.
+ * A row's status, and whether it passes.
  */
 #include "verdict.h"
 

@@ -1,5 +1,5 @@
 /*
- * What a row is worth: its status, and whether it passes.
+ * A row's status, and whether it passes.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_VERDICT_H
 #define HEADPROOF_HARNESS_EVALUATE_VERDICT_H

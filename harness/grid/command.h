@@ -1,5 +1,5 @@
 /*
- * What a command is: its name and help, what it takes, and what runs it.
+ * A command: its name and help, its flags and operands, and the function that runs it.
  *
  * The rows are in commands/commands.c.  This room asks the row that it is handed, and never which
  * command it is.

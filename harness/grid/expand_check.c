@@ -1,5 +1,5 @@
 /*
- * What is refused while a section is expanded: contradictions, and sizes beyond the machine.
+ * Refusals while a section is expanded: contradictions, and sizes beyond the machine.
  */
 
 #include "expand.h"

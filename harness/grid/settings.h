@@ -1,5 +1,5 @@
 /*
- * What the command line or a section of a case file says of every axis.
+ * The values that the command line or a section of a case file gives to every axis.
  *
  * Umbrella header: for casefile.c, too.
  */

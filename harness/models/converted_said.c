@@ -1,5 +1,5 @@
 /*
- * What a file of a converted model says of itself, whatever its layout.
+ * The metadata of a converted model's file, whatever its layout.
  */
 #include "converted_said.h"
 

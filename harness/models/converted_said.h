@@ -1,5 +1,5 @@
 /*
- * What a file of a converted model says of itself, whatever its layout (private to the writing of
+ * The metadata of a converted model's file, whatever its layout (private to the writing of
  * such files; plain_file.h lists the metadata).
  *
  * Umbrella header: for converted_ends.c, too: embeddings, the norm before the unembedding and the

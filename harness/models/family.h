@@ -1,5 +1,5 @@
 /*
- * What the tensors of a file are called: a family of names is a table with a row for each tensor,
+ * Names of tensors: a family is a table with a row for each tensor of a file, how it is called,
  * what it becomes and how it lies in the file (private to the reading of model files).
  *
  * A new family is a file family_NAME.c with its table, and its name in both lines below.

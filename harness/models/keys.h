@@ -1,5 +1,5 @@
 /*
- * What a config.json beside a model, the metadata of its files and the command line say of it, key
+ * A model's keys: from a config.json beside it, the metadata of its files and the command line, key
  * by key (private to the reading of model files).
  *
  * One key means one thing wherever it stands.  A key that has no row is refused by name.

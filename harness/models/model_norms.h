@@ -1,5 +1,5 @@
 /*
- * What can be said of a model's layer norms from its numbers.
+ * Faults of a model's layer norms that its numbers show.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_NORMS_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_NORMS_H

@@ -1,5 +1,5 @@
 /*
- * What is said of a model beside its tensors, by metadata or by a config.json: keys and words
+ * A model's properties beside its tensors, from metadata or a config.json: keys and words
  * (private to the reading of model files).
  */
 #ifndef HEADPROOF_HARNESS_MODELS_PROPERTIES_H

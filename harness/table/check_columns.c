@@ -1,5 +1,5 @@
 /*
- * What the cells of a table may hold, by the names of their columns; rows found by their key
+ * Checks of a table's cells, by the names of their columns; rows found by their key
  * columns.
  */
 #include <stdio.h>

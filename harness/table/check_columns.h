@@ -1,5 +1,5 @@
 /*
- * What the cells of a table that is read back may hold, and the keys of its rows.
+ * Checks of the cells of a table that is read back, and the keys of its rows.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
 #define HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H

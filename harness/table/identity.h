@@ -1,5 +1,5 @@
 /*
- * What a grid is, in two short texts: files of rows that agree in them can be put together.
+ * A grid's identity, two short texts: files of rows that agree in them can be put together.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_IDENTITY_H
 #define HEADPROOF_HARNESS_TABLE_IDENTITY_H

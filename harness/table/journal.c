@@ -1,5 +1,5 @@
 /*
- * What a journal writes.
+ * A journal's writing.
  */
 #include "journal.h"
 

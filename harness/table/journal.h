@@ -5,7 +5,7 @@
  * first, FILE.json.partial says what run they are of, and with every point it gets the seal of its
  * rows (Seals, below).  When all are there, FILE.partial becomes FILE and then
  * FILE.json.partial FILE.json.  A run that resumes goes on with what is there.
- * What is kept of points in progress lies beside it (checkpoint.h).
+ * The state of points in progress lies beside it (checkpoint.h).
  */
 #ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_H
 #define HEADPROOF_HARNESS_TABLE_JOURNAL_H

@@ -1,5 +1,5 @@
 /*
- * What an interrupted or a complete run left, and whether it is gone on with.
+ * The files that an earlier run left, and whether this one goes on with them.
  */
 #include "journal_survivor.h"
 

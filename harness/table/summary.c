@@ -1,5 +1,5 @@
 /*
- * What the short table after a sweep is made of.
+ * The lines of the short table after a sweep, collected.
  */
 #include "summary.h"
 

@@ -1,5 +1,5 @@
 /*
- * What a point leaves for the short table after a sweep: its errors at a few layers.
+ * A point's part of the short table after a sweep: its errors at a few layers.
  *
  * Umbrella header: for summary_table.c, which prints it.
  */

@@ -1,6 +1,6 @@
 /*
- * What every path writes for one input: patterns and values by their definition, one row of
- * queries, from the streams that the reference evaluates.
+ * The vectors that every path writes for one input: patterns and values by their definition, one
+ * row of queries, from the streams that the reference evaluates.
  */
 #include "attribution_internal.h"
 

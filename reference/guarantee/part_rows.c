@@ -1,5 +1,5 @@
 /*
- * What the very rows of X say of a head that reads them: (G21), (G23).
+ * Bounds on a head that reads rows of X itself, from those very rows: (G21), (G23).
  */
 #include "part.h"
 

@@ -1,5 +1,5 @@
 /*
- * What is known of a stream between two sublayers, and what a sublayer does to errors (private to
+ * Bounds on a stream between two sublayers, and a sublayer's effect on errors (private to
  * reference/guarantee/).
  *
  * Umbrella header: for steps.c, too, the steps of each kind of sublayer.

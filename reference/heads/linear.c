@@ -1,5 +1,5 @@
 /*
- * What is linear in heads: x g, x W_Q and x W_K, x V, and what a mixture writes into the stream.
+ * The linear parts of heads: x g, x W_Q and x W_K, x V, and what a mixture writes into the stream.
  */
 #include "heads.h"
 

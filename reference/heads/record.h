@@ -1,5 +1,6 @@
 /*
- * What the evaluation of a block of heads leaves for a difference to read (private to reference/).
+ * The record that an evaluation of a block of heads leaves for a difference (private to
+ * reference/).
  *
  * A record that the next block overwrites is scratch; records that are all kept are a tape.
  */

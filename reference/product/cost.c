@@ -1,5 +1,5 @@
 /*
- * What a product costs, predicted.
+ * The predicted cost of a product.
  *
  * Fixed-point backends: counts of what they do times measured nanoseconds.  Arb and the loop: a
  * table by precision and size.  The figures are from `make bench` (tests/bench_product.c; the

@@ -1,5 +1,5 @@
 /*
- * What a product of fractions of 52-bit digits takes: digits, columns, blocks.
+ * Extents of a product of fractions in 52-bit digits: digits, columns, blocks.
  *
  * Of the product's columns those beyond K are not computed: halves of products of digits, at most
  * 2 min(D_a, D_b) a term in column K + 1 and each below 2^(-52 K), so that less than

@@ -1,5 +1,5 @@
 /*
- * What the backends share: broken promises and memory.
+ * Broken promises and memory, for all backends.
  */
 #define _DEFAULT_SOURCE /* madvise */
 

@@ -1,5 +1,5 @@
 /*
- * What every file of reference/product/ may use: broken promises, memory.
+ * Broken promises and memory, for every file of reference/product/.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_INTERNAL_H
 #define HEADPROOF_REFERENCE_PRODUCT_INTERNAL_H

@@ -1,5 +1,5 @@
 /*
- * What is done for several entries at a time, by vectors (private to reference/product/).
+ * Operations on several entries at a time, by vectors (private to reference/product/).
  *
  * The sources in wide/ are compiled for every tier (../tier.h); each has a table of its functions.
  */

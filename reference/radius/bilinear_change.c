@@ -1,6 +1,6 @@
 /*
- * What rounding, and the stream's radius, do to the difference e that a head with bilinear scores
- * carries.
+ * The radius of the difference e, from rounding and the stream's radius, that a head with bilinear
+ * scores carries.
  *
  * With theta >= |ds_j| for the row's keys, d_j = n_V |e_j| >= |du_j| and V_j >= |u'_j|:
  *     |dp_j| <= p_j mu,  mu = min(8, 4 theta e^(2 theta)),   p'_j <= p_j e^(2 theta) and <= 1 (C24)

@@ -1,5 +1,5 @@
 /*
- * What all radii are made with: units, the rounding of a product, the largest of a row's.
+ * Tools of all radii: units, the rounding of a product, the largest of a row's.
  */
 #include "bounds.h"
 #include "point.h"

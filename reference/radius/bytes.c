@@ -1,5 +1,5 @@
 /*
- * What radii take, before anything is evaluated; heads by the kind of their scores.
+ * The memory that radii take, before anything is evaluated; heads by the kind of their scores.
  */
 #include "bilinear.h"
 #include "gates.h"

@@ -1,5 +1,5 @@
 /*
- * What rounding, and the stream's radius, do to the difference e that gated heads carry.
+ * The radius of the difference e that gated heads carry, from rounding and the stream's radius.
  *
  * With theta >= |ds_k| for all heads of a row, since |d ln PQ / dz| <= 1,
  *     |dp u'|_2 <= theta min(e^theta (|PQ u| + |du|/4), |u'|/4)   and   <= 2 |u'|             (C12)

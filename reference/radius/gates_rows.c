@@ -1,5 +1,5 @@
 /*
- * What gated heads do to the radii, row by row.
+ * Radii through gated heads, row by row.
  *
  * Of heads side by side, k, with values u_k = x v_k + c_k and z_k = s (x g_k + c_k), and O their
  * second factors: y = (y_k) changes by

@@ -1,5 +1,5 @@
 /*
- * What radii say, for cells.
+ * Radii read, as a cell of a table wants them.
  */
 #include "bounds.h"
 #include "internal.h"

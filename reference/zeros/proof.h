@@ -1,5 +1,5 @@
 /*
- * What the data of a pair prove without any arithmetic (private to reference/;
+ * Facts that the data of a pair prove without any arithmetic (private to reference/;
  * docs/mathematics.md, section 4, "Proven zeros").
  */
 #ifndef HEADPROOF_REFERENCE_ZEROS_PROOF_H

@@ -1,5 +1,5 @@
 /*
- * What is known of every entry of one model's stream, sublayer by sublayer, from its data alone
+ * Proven facts about every entry of one model's stream, sublayer by sublayer, from its data alone
  * (private to reference/; docs/mathematics.md, section 4, "Proven zeros").
  *
  * Umbrella header: for trace_direct.c, too, the direct operations.

@@ -1,5 +1,5 @@
 /*
- * What is replaced: main's caller, and every function that allocates or starts a thread.
+ * The replaced functions: main's caller, and every one that allocates or starts a thread.
  */
 #define _GNU_SOURCE
 

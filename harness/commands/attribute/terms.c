@@ -1,5 +1,5 @@
 /*
- * What `attribute` writes: rows of terms and the summary for a reader.
+ * The output of `attribute`: rows of terms and the summary for a reader.
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 

@@ -1,5 +1,5 @@
 /*
- * What a check says: a few lines for a terminal, and three files for machines and for people.
+ * The reports of a check: a few lines for a terminal, and three files for machines and for people.
  *
  * Umbrella header: each of the three files has a .c of its own, with one function for others;
  * reports.c opens and finishes them.

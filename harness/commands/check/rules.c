@@ -1,5 +1,5 @@
 /*
- * What a cell may be, given the baseline's (docs/ci.md, "The rules").
+ * The rules by which a cell may differ from the baseline's (docs/ci.md, "The rules").
  */
 #include <stdio.h>
 

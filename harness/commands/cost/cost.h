@@ -1,5 +1,5 @@
 /*
- * What one point costs, before and after the rewrite, and how that is written (docs/convert.md).
+ * The cost of one point, before and after the rewrite, and how it is written (docs/convert.md).
  *
  * Umbrella header: for count.c, what a model costs; measure.c, how long a pass takes; row.c, the
  * table's row.

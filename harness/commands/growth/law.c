@@ -1,5 +1,5 @@
 /*
- * What a law says: of theory, and of sizes that were not fitted.
+ * Predictions of a law for sizes that were not fitted, and theory's of its slope.
  */
 #include "law.h"
 

@@ -1,5 +1,5 @@
 /*
- * What `guarantee` proves of a point, and what other commands take from it.
+ * The proof that `guarantee` makes for a point, and that other commands use.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H
 #define HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H

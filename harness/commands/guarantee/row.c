@@ -1,5 +1,5 @@
 /*
- * What is proven, written.
+ * Proven bounds, written.
  *
  * Every number is rounded up in its last digit, so that what is printed is proven, too.
  */

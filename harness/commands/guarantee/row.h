@@ -1,5 +1,5 @@
 /*
- * What is proven as rows of CSV, one a layer, and as a text for a terminal.
+ * Proven bounds as rows of CSV, one a layer, and as a text for a terminal.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_GUARANTEE_ROW_H
 #define HEADPROOF_HARNESS_COMMANDS_GUARANTEE_ROW_H

@@ -1,5 +1,5 @@
 /*
- * What the program says of itself in files: its manual page, completion, and two pages of docs/.
+ * The program's own pages: its manual page, completion, and two pages of docs/.
  *
  * Umbrella header: for man.c, completion.c, columns_page.c and keys_page.c, a function or two each.
  */

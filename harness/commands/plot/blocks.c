@@ -1,5 +1,5 @@
 /*
- * What a script for gnuplot says of numbers: the axes, and the data.
+ * The numbers in a script for gnuplot: the axes, and the data.
  *
  * All that is drawn upwards is a logarithm already: gnuplot's own logarithmic axes take doubles,
  * and 1e-868 is none.

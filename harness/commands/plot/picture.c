@@ -1,5 +1,5 @@
 /*
- * What is drawn of tables: what the rows in each place of each panel come to, and their scale.
+ * The contents of a picture: a summary of the rows in each place of each panel, and their scale.
  */
 #include "picture.h"
 

@@ -1,5 +1,5 @@
 /*
- * What a report says of one file.
+ * The section of a report about one file.
  */
 #include "section.h"
 

@@ -1,5 +1,6 @@
 /*
- * What a report says of one file, as HTML: verdict, picture, rows, failures, where it was run.
+ * The section of a report about one file, as HTML: verdict, picture, rows, failures, where it was
+ * run.
  *
  * Umbrella header: for drawing.c, its picture, and listing.c, its rows, too.
  */

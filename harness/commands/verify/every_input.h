@@ -1,5 +1,5 @@
 /*
- * What is proven of every input (docs/omega.md), beside what `verify` evaluates (private to
+ * The proof for every input (docs/omega.md), beside the inputs that `verify` evaluates (private to
  * it).
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_EVERY_INPUT_H

@@ -1,5 +1,5 @@
 /*
- * What fits in memory and how long it will take, before `verify` begins.
+ * The inputs that memory holds, and how long they will take, before `verify` begins.
  */
 
 #include "run.h"

@@ -1,5 +1,5 @@
 /*
- * What `headproof verify` says of positions: a row each, means over them, the first prediction that
+ * The positions of `headproof verify`: a row each, means over them, the first prediction that
  * changes (private to it; merge makes the same means of rows that it reads).
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_POSITIONS_H

@@ -1,5 +1,5 @@
 /*
- * What `verify` says and writes.
+ * The text and the rows of `verify`.
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 

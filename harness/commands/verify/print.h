@@ -1,5 +1,5 @@
 /*
- * What `headproof verify` says, and the rows of its CSV.
+ * The text of `headproof verify`, and the rows of its CSV.
  *
  * Umbrella header: for template.c, too, which makes the verdict of one template.
  */

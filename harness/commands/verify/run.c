@@ -1,5 +1,5 @@
 /*
- * What `verify` evaluates: all inputs at one Omega, and searches over Omega; how long it takes.
+ * The evaluations of `verify`: all inputs at one Omega, and searches over Omega; how long it takes.
  */
 #include "run.h"
 

@@ -1,5 +1,5 @@
 /*
- * What `headproof verify` does, step by step (private to it).
+ * The steps of `headproof verify` (private to it).
  *
  * Umbrella header: for inputs.c, which inputs there are; choose.c, which Omega where none is given;
  * fit.c, what fits and how long it takes; run.c, what is evaluated; limit.c, what limits a model

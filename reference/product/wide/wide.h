@@ -1,5 +1,5 @@
 /*
- * What the sources in this room do for those beside it, in one tier (private to
+ * The services of this room's sources for each other, in one tier (private to
  * reference/product/wide/): the functions of WideOperations (../wide.h).
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_WIDE_H
