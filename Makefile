@@ -117,7 +117,7 @@ SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$@';)
 
 # ---- Programs ------------------------------------------------------------------------------
 
-ROOMS   := cases kernels $(patsubst %/,%,$(wildcard reference/ reference/*/ reference/*/*/ \
+ROOMS   := memory cases kernels $(patsubst %/,%,$(wildcard reference/ reference/*/ reference/*/*/ \
                harness/*/ harness/*/*/))
 SOURCES := $(wildcard $(ROOMS:%=%/*.c))
 TESTING := $(wildcard tests/*.c)

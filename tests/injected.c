@@ -169,7 +169,7 @@ static int run_injected(const Injected *injected, const char *arguments, const c
     assert_true(child >= 0);
     if (child == 0) {
         const char *depth = getenv("INJECT_DEPTH");
-        become_program(injected, arguments, inject, depth != NULL ? depth : "2");
+        become_program(injected, arguments, inject, depth != NULL ? depth : "3");
     }
     return wait_for(child);
 }

@@ -3,7 +3,7 @@
  */
 #include "interrupt.h"
 
-#include "exhausted.h"
+#include "../../memory/need.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -18,8 +18,8 @@ struct Interrupt {
     pthread_mutex_t *lock;
     LastWords *say;
     void *context;
+    NeedLast last; /* the same words where memory is short */
     atomic_bool closed;
-    bool within; /* another: it has the signals, and the last words */
 };
 
 enum { LOCK_SECONDS = 2, WAKE = SIGUSR1 }; /* WAKE goes to the waiting thread alone */
@@ -85,7 +85,6 @@ static void watch(Interrupt *interrupt)
     sigemptyset(&interrupt->watched);
     for (int i = 0; i < SIGNALS; i++) {
         bool known = sigaction(signals[i], NULL, &old) == 0;
-        interrupt->within |= known && (old.sa_flags & SA_SIGINFO) && old.sa_sigaction == pass_on;
         if (known && old.sa_handler == SIG_DFL) {
             (void)sigaction(signals[i], &route, NULL);
             sigaddset(&interrupt->watched, signals[i]);
@@ -109,10 +108,7 @@ static void unwatch(const Interrupt *interrupt)
 
 Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
 {
-    Interrupt *interrupt = calloc(1, sizeof *interrupt);
-    if (interrupt == NULL) {
-        return NULL;
-    }
+    Interrupt *interrupt = need_zeros(1, sizeof *interrupt);
     interrupt->lock = lock;
     interrupt->say = say;
     interrupt->context = context;
@@ -122,9 +118,8 @@ Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
         free(interrupt);
         return NULL;
     }
-    if (!interrupt->within) {
-        exhausted_at_end(say_last, interrupt);
-    }
+    interrupt->last = (NeedLast){.act = say_last, .context = interrupt};
+    need_add_last(&interrupt->last);
     return interrupt;
 }
 
@@ -133,9 +128,7 @@ void interrupt_close(Interrupt *interrupt)
     if (interrupt == NULL) {
         return;
     }
-    if (!interrupt->within) {
-        exhausted_at_end(NULL, NULL);
-    }
+    need_take_last(&interrupt->last);
     atomic_store(&interrupt->closed, true);
     (void)pthread_kill(interrupt->thread, WAKE);
     pthread_join(interrupt->thread, NULL);
