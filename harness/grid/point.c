@@ -14,9 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+double point_factor(const Point *point)
+{
+    return point->shrink > 0 ? point->shrink : 1;
+}
+
 double point_omega(const Point *point)
 {
-    return point->shrink > 0 ? point->omega * point->shrink : point->omega;
+    return point->omega * point_factor(point);
 }
 
 bool point_has_difference(const Point *point)

@@ -100,8 +100,9 @@ typedef struct {
     uint64_t asked;   /* bit a: a flag or its section set axis a; the rows are the same without */
 } Point;
 
-/* The Omega of T': the double nearest to shrink times omega. */
+/* The Omega of T', the double nearest to omega times its factor, and that factor, shrink. */
 double point_omega(const Point *point);
+double point_factor(const Point *point);
 
 /* Is its r(T') evaluated by the difference from r(T_infinity)? */
 bool point_has_difference(const Point *point);

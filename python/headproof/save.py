@@ -31,7 +31,7 @@ _SHAPES = {"embed.W_E": "vD", "pos_embed.W_pos": "nD", "unembed.W_U": "DC", "une
 # What TransformerLens keeps beside weights, and rebuilds.
 _BUFFERS = re.compile(r"blocks\.\d+\.attn\.(mask|IGNORE)")
 # Activations that are tried where nobody says which, and a witness can tell.
-_ACTIVATIONS = ("gelu", "gelu_new", "relu", "silu")
+_ACTIVATIONS = sorted(set(CHOICES["activation"]) - {"none"})
 
 
 def _check_shapes(arrays: Mapping[str, np.ndarray]) -> None:

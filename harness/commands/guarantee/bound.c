@@ -336,12 +336,11 @@ const char *bound_misfit(const Point *point)
 int bound_at(Proven *proven, const Bound *bound, const Point *point)
 {
     const Guarantee *guarantee = bound->guarantee;
-    double shrink =
-        point->shrink > 0 ? point->shrink : 1; /* a bound is of its product with Omega */
+    double factor = point_factor(point); /* a bound is of its product with Omega */
     *proven = (Proven){.point = *point,
                        .depth = bound->depth,
                        .input_norm = bound->input_norm,
-                       .zero_leak = bound->zero_leak[point->arithmetic] / shrink * (1 + 0x1p-50),
+                       .zero_leak = bound->zero_leak[point->arithmetic] / factor * (1 + 0x1p-50),
                        .logits = point->source != NULL && point->source->file->W_U != NULL};
     double *omega = &proven->point.omega;
     proven->layers = calloc(bound->depth + 1, sizeof *proven->layers);
@@ -349,7 +348,7 @@ int bound_at(Proven *proven, const Bound *bound, const Point *point)
         return memory_fault();
     }
     if (*omega == 0) {
-        *omega = guarantee_omega(guarantee, point->tolerance, shrink);
+        *omega = guarantee_omega(guarantee, point->tolerance, factor);
         proven->none = *omega == INFINITY;
         *omega = fmin(*omega, DBL_MAX);
     }
