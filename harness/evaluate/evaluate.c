@@ -63,8 +63,8 @@ static void making_visit(RefArchive *archive, void *state)
     }
 }
 
-/* Takes a row that was just compared into what was found of those before it. */
-static void take_row(Making *making, Row *row)
+/* Adds the verdict on a row that was just compared to those on the rows before it. */
+static void judge_row(Making *making, Row *row)
 {
     const Evaluation *evaluation = &making->evaluation;
     const Point *point = evaluation->point;
@@ -92,7 +92,7 @@ static EvaluateStatus evaluate_at(Making *making)
         Row *row = &making->rows[making->done++];
         ok = evaluation_layer(evaluation, making->done, row);
         if (ok) {
-            take_row(making, row);
+            judge_row(making, row);
             ref_keeper_offer(evaluation->keeper, &state);
         }
     }

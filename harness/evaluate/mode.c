@@ -6,9 +6,9 @@
 #include <math.h>
 #include <omp.h>
 
-/* Bits beside an error's digits, with room for what rounding errors
- * grow by as a rule, in a stack and in one layer; for how deep a machine's errors lie; and for as
- * much as a stack is known to take. */
+/* Bits beside an error's digits, with room for what rounding errors grow by as a rule, in a stack
+ * and in one layer; for how deep a machine's errors lie; and for as much as a stack is known to
+ * take. */
 #define BITS_BESIDE 68
 #define BITS_BESIDE_SHALLOW 32
 #define BITS_MACHINE 53

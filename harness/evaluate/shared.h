@@ -26,10 +26,10 @@ typedef struct {
     Checkpoints *checkpoints; /* NULL: none are made */
 } Shared;
 
-/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that r(T)
- * needs for one of them.  tape_room: bytes that the record of
- * r(T_infinity) may take, which differences at many Omegas share; 0: there is no such record.
- * checkpoints: where this and the points' evaluations are kept on the way, or NULL. */
+/* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that r(T) needs
+ * for one of them.  tape_room: bytes that the record of r(T_infinity) may take, which differences
+ * at many Omegas share; 0: there is no such record.  checkpoints: where this and the points'
+ * evaluations are kept on the way, or NULL. */
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
                            double tape_room, Checkpoints *checkpoints)
     __attribute__((warn_unused_result));

@@ -42,8 +42,7 @@ typedef struct RefWrites RefWrites;
 typedef struct RefReadout RefReadout;
 
 /* Of a model of heads alone (norms inside of it are read through: no DIRECT_NORM), which must
- * outlive them; its d is the unembedding's.  NULL when memory
- * is short, here and below. */
+ * outlive them; its d is the unembedding's.  NULL when memory is short, here and below. */
 RefPaths *ref_paths_make(const Model *model, const RefUnembedding *unembedding)
     __attribute__((warn_unused_result));
 void ref_paths_clear(RefPaths *paths);
@@ -79,9 +78,8 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
 /* How far, at most, the sum of all terms of logits[k] is from the logit of the stream, and either
  * from r(T')'s: |u_k|_1 times the last token's radii, of every sublayer once for what it rounds,
  * and of the last once more; and what the terms' own sums round, (widths + 16) 2^-bits times the
- * sum of
- * their absolute products.  With a final norm the first is that times (1 + sqrt(d)) / sqrt(s),
- * sqrt(s) less the radii. */
+ * sum of their absolute products.  With a final norm the first is that times (1 + sqrt(d)) /
+ * sqrt(s), sqrt(s) less the radii. */
 void ref_attribution_bound(mpfr_ptr bound, const RefWrites *writes, const RefReadout *readout,
                            size_t k);
 

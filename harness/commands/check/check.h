@@ -78,9 +78,9 @@ int check_find(Check *check, const Finding *finding) __attribute__((warn_unused_
 /* Both about one row of one table, or both about none. */
 bool finding_same_row(const Finding *a, const Finding *b);
 
-/* Reads the baseline, if options name one: strictly, before any work.  It must
- * be complete, with the sidecar that it was saved with, and have every column of a table.  0; 2
- * after a message; 99. */
+/* Reads the baseline, if options name one: strictly, before any work.  It must be complete,
+ * with the sidecar that it was saved with, and have every column of a table.  0; 2 after a message;
+ * 99. */
 int check_open(Check *check) __attribute__((warn_unused_result));
 
 /* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.

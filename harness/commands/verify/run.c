@@ -268,8 +268,8 @@ bool verify_search(Verify *verify, Found *found)
 }
 
 /* The predictions changed at one Omega, but for those that the imitation of an activation changes,
- * whatever Omega is; where there are none, the largest logit error over the
- * smallest margin, but never so much as one changed. */
+ * whatever Omega is; where there are none, the largest logit error over the smallest margin, but
+ * never so much as one changed. */
 static bool prediction_error(void *context, mpfr_ptr error, double omega)
 {
     Verify *verify = context;
