@@ -68,6 +68,8 @@ void ref_weights_clear(RefWeights *weights);
 typedef bool RefWeightsGo(void *context, const double *number);
 void ref_weights_drop(RefWeights *weights, RefWeightsGo *goes, void *context);
 
+enum { REF_COARSE_LEAST = 512 };
+
 /* How a base is made; NULL: in none of these ways. */
 typedef struct {
     const RefKeeper *keeper; /* keeps its state on the way, but with a tape; or NULL */
@@ -77,6 +79,9 @@ typedef struct {
     /* Where r(T) loses more (ref_base_lost), there is no r(T_infinity), and the base serves for no
      * evaluation; 0: whatever it loses. */
     double most_lost;
+    /* Radii of it and of differences from it take Frobenius norms of weights of REF_COARSE_LEAST
+     * rows and columns or more: those cost next to nothing, and lose more bits. */
+    bool coarse;
 } RefBaseOptions;
 
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */

@@ -70,7 +70,8 @@ static size_t occurrences(const char *text, const char *word)
 
 /* Bits of scores as large as Omega; those that hide Omega, up to the cap; and none in vain: all
  * others are known to lack at once, but an error of 17 binary
- * places lies where its 17th digit changes, at any precision. */
+ * places lies where its 17th digit changes, at any precision.  Where coarse norms of large weights
+ * lose too much, finer ones are tried before more bits. */
 static void bits_are_had_where_they_count(void **state)
 {
     static const struct {
@@ -90,6 +91,9 @@ static void bits_are_had_where_they_count(void **state)
          "--seed 343657 --bias random --score-scale 100 --arithmetic bf16 --kernel structured "
          "--digits 17 --tolerance 1e-30",
          ",576,576,unresolved\n", 8, 576},
+        {"--construction transformer --n 32 --d 512 --heads 8 --d-head 64 --d-ff 512 "
+         "--weights normal --scale 1 --omega 40 --arithmetic none",
+         ",128,128,ok\n", 3, 128},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Effort effort;

@@ -72,6 +72,31 @@ static void norms_of_large_matrices(void **state)
     free(flat);
 }
 
+/* An evaluation with coarse norms takes the Frobenius norm of large weights for their 2-norm, of
+ * smaller ones the finer; and both are kept for those that share a table. */
+static void coarse_norms_of_large_weights(void **state)
+{
+    enum { N = REF_COARSE_LEAST };
+    double *w = calloc((size_t)N * N, sizeof *w);
+    NormTable *table = norm_table_make();
+    assert_true(w != NULL && table != NULL);
+    for (size_t i = 0; i < N; i++) {
+        w[i * N + i] = 1;
+    }
+    for (int i = 0; i < 4; i++) {
+        Evaluator ev = {.norms = table, .coarse = i % 2 == 0};
+        const Radius r = {.ev = &ev};
+        MatrixNorms large = norm_of(&r, (NormKey){w, N, N, N, .parts = 1});
+        MatrixNorms narrow = norm_of(&r, (NormKey){w, N, N - 1, N, .parts = 1});
+        assert_true(large.frobenius >= sqrt(N) && large.frobenius < sqrt(N) * 1.001);
+        assert_true(ev.coarse ? large.spectral == large.frobenius
+                              : large.spectral >= 1 && large.spectral < 1.1);
+        assert_true(narrow.spectral >= 1 && narrow.spectral < 1.1);
+    }
+    norm_table_clear(table);
+    free(w);
+}
+
 /* D (I - 2 v v^T / v^T v) has the norm of the diagonal D: 1 once, and else so much less, and so
  * often, that the power method does not see the 1 in as few steps as norms take. */
 static void norm_beside_many_others(void **state)
@@ -168,6 +193,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(norms_are_bounds),
         cmocka_unit_test(norms_of_large_matrices),
+        cmocka_unit_test(coarse_norms_of_large_weights),
         cmocka_unit_test(norm_beside_many_others),
         cmocka_unit_test(rows_matrices_are_bounds),
     };

@@ -37,7 +37,7 @@ bool evaluation_needs_base(const Evaluation *evaluation)
 RefBase *evaluation_own_base(const Evaluation *evaluation)
 {
     const Point *point = evaluation->point;
-    const SharedBase wanted = {evaluation->bits, own_limit(point), 0};
+    const SharedBase wanted = {.bits = evaluation->bits, .limit = own_limit(point)};
     return shared_base(evaluation->shared, point, &wanted, evaluation->keeper);
 }
 

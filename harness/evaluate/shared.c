@@ -115,6 +115,7 @@ RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase 
         .keeper = shared->family != NULL ? NULL : keeper,
         .weights = shared->weights,
         .most_lost = wanted->most_lost,
+        .coarse = wanted->coarse,
     };
     return ref_base_make(&shared->pair, wanted->bits, point->form, wanted->limit, &options);
 }
@@ -172,23 +173,37 @@ static double bits_next(const Point *point, double lost, double bits)
     return known ? bits_for(point, lost) : fmin(2 * bits, (double)point->max_bits);
 }
 
-/* A base for points like this one, once more with more bits while its radii show that r(T) loses
- * more than was guessed.  false: memory is short. */
+/* Bits that a layer of large weights loses to coarse norms, about. */
+#define LOST_COARSELY 25
+
+/* Are coarse norms likely to serve, where so many bits may be lost? */
+static bool try_coarse(const Point *point, double spare)
+{
+    return point->precision == 0 && point->spec.d >= REF_COARSE_LEAST &&
+           LOST_COARSELY * (double)point->spec.depth <= spare;
+}
+
+/* A base for points like this one, once more with finer norms, and then with more bits, while its
+ * radii show that r(T) loses more than was guessed.  false: memory is short. */
 static bool fill_proven(Shared *made, const Point *point, const Sharing *of)
 {
     PointBits guess = point_bits(point);
     bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double bits = 0, needed = difference && point_is_long(point) ? guess.likely : guess.first;
-    for (int bases = 1; bases <= BASES_MOST && needed > bits; bases++) {
-        bits = needed;
-        bool last = bases == BASES_MOST || bits_next(point, bits, bits) <= bits;
-        SharedBase wanted = {.bits = (mpfr_prec_t)bits,
-                             .most_lost = last ? 0 : bits - guess.machine};
+    double bits = difference && point_is_long(point) ? guess.likely : guess.first, needed;
+    bool coarse = try_coarse(point, bits - guess.machine), again = true;
+    for (int bases = 1; bases <= BASES_MOST && again; bases++) {
+        double spare = bits - guess.machine;
+        bool last = !coarse && (bases == BASES_MOST || bits_next(point, bits, bits) <= bits);
+        SharedBase wanted = {
+            .bits = (mpfr_prec_t)bits, .most_lost = last ? 0 : spare, .coarse = coarse};
         if (!fill_base(made, of, wanted)) {
             return false;
         }
         made->lost = ref_base_lost(made->base);
-        needed = bits_next(point, made->lost, bits);
+        needed = coarse ? bits : bits_next(point, made->lost, bits);
+        again = coarse ? made->lost > spare : needed > bits;
+        coarse = false;
+        bits = again ? needed : bits;
     }
     return true;
 }
@@ -218,7 +233,7 @@ static bool fill_others(Shared *made, const Sharing *of)
         if (ref_base_bits(shared_base_of(made, bits)) == bits || bytes > room) {
             continue;
         }
-        const SharedBase wanted = {bits, REF_LIMIT_STREAMS, 0};
+        const SharedBase wanted = {.bits = bits, .limit = REF_LIMIT_STREAMS};
         RefBase *base = shared_base(made, of->points[i], &wanted, NULL);
         if (base == NULL) {
             return false;

@@ -52,12 +52,13 @@ double shared_original_bytes(const Model *original);
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
 
-/* A base: r(T) at so many bits, and of r(T_infinity) what limit says; most_lost as ref_base_make
- * has it. */
+/* A base: r(T) at so many bits, and of r(T_infinity) what limit says; most_lost and coarse as
+ * ref_base_make has them. */
 typedef struct {
     mpfr_prec_t bits;
     RefLimit limit;
     double most_lost;
+    bool coarse;
 } SharedBase;
 RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted,
                      const RefKeeper *keeper) __attribute__((warn_unused_result));

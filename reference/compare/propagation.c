@@ -57,7 +57,8 @@ RefRun *ref_propagation_run_open(const Pair *pair, double omega, mpfr_prec_t bit
     const RunOptions options = {.difference = true,
                                 .inherited = pair->cleared,
                                 .known = base->bits == bits ? base->tape : NULL,
-                                .weights = base->weights};
+                                .weights = base->weights,
+                                .coarse = base->coarse};
     const Start start = pair_start(pair, omega);
     return run_open(&start, bits, REF_STRUCTURED, &options);
 }
@@ -71,7 +72,8 @@ mpfr_srcptr ref_run_inherited(const RefRun *run, size_t row, size_t column)
 static RefRun *layer_open(const Pair *pair, double omega, const RefBase *base, mpfr_prec_t bits)
 {
     const Start start = pair_start(pair, omega);
-    RefRun *run = run_open(&start, bits, REF_STRUCTURED, &(RunOptions){.weights = base->weights});
+    const RunOptions options = {.weights = base->weights, .coarse = base->coarse};
+    RefRun *run = run_open(&start, bits, REF_STRUCTURED, &options);
     if (run != NULL && !ref_run_certify(run)) {
         ref_run_clear(run);
         return NULL;

@@ -43,6 +43,7 @@ typedef struct Evaluator {
     bool failed;             /* memory was short: nothing that was evaluated is to be believed */
     ProductWeights *weights; /* where weights are kept that many evaluations share, or NULL */
     struct NormTable *norms; /* where norms of weights are kept for radii, or NULL */
+    bool coarse;             /* of large weights the Frobenius norm serves for the 2-norm */
     ApMat factor;            /* [1, OMEGA_MAX_GAP + 1]: e^(-Omega gap) */
     bool factor_known[OMEGA_MAX_GAP + 1];
     Worker *worker; /* [workers] */

@@ -48,8 +48,9 @@ static Outer outer_of(const Radius *r, const Bundle *bundle)
     size_t columns = value->write.count;
     if (outer.factored) {
         const HeadWeight *o = &value->o;
-        MatrixNorms norms = norm_of(r, (NormKey){o->data, value->d_head, columns, o->ld,
-                                                 bundle->heads, o->head_stride, PARTS_BELOW, 0});
+        MatrixNorms norms =
+            norm_of(r, (NormKey){o->data, value->d_head, columns, o->ld, bundle->heads,
+                                 o->head_stride, .are = PARTS_BELOW});
         outer.o_norm = norms.spectral;
         outer.o_size = norms.frobenius;
     }

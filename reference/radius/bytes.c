@@ -27,7 +27,8 @@ static double matrix_norm_doubles(double rows, double columns)
 static double parts_doubles(const HeadWeight *w, size_t heads, size_t rows, size_t columns,
                             PartsAre are)
 {
-    return norm_doubles((NormKey){w->data, rows, columns, w->ld, heads, w->head_stride, are, 0});
+    return norm_doubles(
+        (NormKey){w->data, rows, columns, w->ld, heads, w->head_stride, .are = are});
 }
 
 /* A copy of a gate's weights that do not lie as they are read. */

@@ -67,7 +67,7 @@ static MatrixNorms weight_norms(const Gates *gates, const HeadWeight *w, size_t 
 {
     bool beside = are == PARTS_BESIDE;
     return norm_of(gates->r, (NormKey){w->data, beside ? count : 1, beside ? 1 : count, w->ld,
-                                       gates->heads, w->head_stride, are, 0});
+                                       gates->heads, w->head_stride, .are = are});
 }
 
 static void matrix_norms(Worker *worker, const void *context, size_t matrix)

@@ -151,8 +151,9 @@ static bool block_key(NormKey *key, const Radius *r, const Map *map, const Subla
     }
     const Value *value = &only->value;
     double diagonal = from == to ? map->diagonal[first] : 0;
-    *key = (NormKey){value->v.data, value->read.count,    value->write.count, value->v.ld,
-                     only->heads,   value->v.head_stride, PARTS_SUM,          diagonal};
+    *key = (NormKey){value->v.data,    value->read.count,    value->write.count,
+                     value->v.ld,      .parts = only->heads, .stride = value->v.head_stride,
+                     .are = PARTS_SUM, .diagonal = diagonal, .coarse = r->ev->coarse};
     for (size_t c = 0; from == to && c < value->read.count; c++) {
         if (map->diagonal[first + c] != diagonal) {
             return false;

@@ -286,7 +286,9 @@ MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t colu
 {
     int exponent;
     double f = frobenius(w, rows, columns, ld, &exponent);
-    MatrixNorms norms = {spectral(&(NormKey){w, rows, columns, ld, .parts = 1}, f, exponent), f};
+    bool coarse = r->ev->coarse && rows >= REF_COARSE_LEAST && columns >= REF_COARSE_LEAST;
+    const NormKey whole = {w, rows, columns, ld, .parts = 1};
+    MatrixNorms norms = {coarse ? f : spectral(&whole, f, exponent), f};
     if (norms.spectral > norms.frobenius) {
         norm_memory_is_short(r);
     }
@@ -308,6 +310,7 @@ MatrixNorms norm_of(const Radius *r, NormKey matrix)
 {
     MatrixNorms norms = {INFINITY, INFINITY};
     join(&matrix);
+    matrix.coarse = r->ev->coarse;
     if (norm_table_find(&norms, r->ev->norms, &matrix)) {
         return norms;
     }

@@ -17,6 +17,7 @@ typedef struct {
     size_t rows, columns, ld, parts, stride;
     PartsAre are;
     double diagonal;
+    bool coarse; /* see Evaluator */
 } NormKey;
 
 /* The largest singular value and the Frobenius norm, at least. */

@@ -137,6 +137,7 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
         run->ev.weights = options->weights->packed;
         run->ev.norms = options->weights->norms;
     }
+    run->ev.coarse = options->coarse;
     run->input = &run->stream;
     ok = ok && ap_init_list(list, RUN_MATS, bits);
     if (ok && run->kept == NULL) {
@@ -256,6 +257,7 @@ static bool open_witness(RefRun *run)
     }
     run->witness->ev.weights = run->ev.weights;
     run->witness->ev.norms = run->ev.norms;
+    run->witness->ev.coarse = run->ev.coarse;
     return ref_run_certify(run->witness);
 }
 

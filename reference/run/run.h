@@ -70,6 +70,7 @@ typedef struct {
     Tape *kept;      /* for a limit without e: where its records are to stay */
     const Tape *known;   /* for one with e: a whole tape of the same model and bits */
     RefWeights *weights; /* where the model's are kept, or NULL */
+    bool coarse;         /* see Evaluator */
     const Columns
         *inherited; /* for one with e: [depth], the columns that a layer clears, where what
                                * is inherited is to be carried beside it; else NULL */

@@ -197,21 +197,23 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     }
     base->bits = bits;
     base->weights = with->weights;
+    base->coarse = with->coarse;
     Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit)};
     const Start original = {&pair->original, pair->original_x, NULL, INFINITY},
                 limited = pair_start(pair, INFINITY);
-    making.original = run_open(&original, bits, form, &(RunOptions){.weights = with->weights});
+    RunOptions run = {.weights = with->weights, .coarse = with->coarse};
+    making.original = run_open(&original, bits, form, &run);
     making.ok = making.ok && making.original != NULL;
     if (limit != REF_LIMIT_NONE) {
-        making.limit = run_open(&limited, bits, form,
-                                &(RunOptions){.kept = base->tape, .weights = with->weights});
+        run.kept = base->tape;
+        making.limit = run_open(&limited, bits, form, &run);
         making.ok = making.ok && making.limit != NULL;
     }
     making.ok = making.ok && certify_run(making.original) && certify_run(making.limit);
     if (making.ok && base->tape != NULL) {
         keeper = NULL; /* what a tape serves is made again sooner than it is read */
     }
-    const RefState state = {"base", bits, making_visit, &making};
+    const RefState state = {with->coarse ? "base-coarse" : "base", bits, making_visit, &making};
     if (making.ok) {
         (void)ref_keeper_restore(keeper, &state);
     }
@@ -366,6 +368,7 @@ RefRun *ref_difference_open(const Start *start, mpfr_prec_t bits, const RefBase 
     bool known = base != NULL && base->tape != NULL && base->bits == bits;
     const RunOptions options = {.difference = true,
                                 .known = known ? base->tape : NULL,
-                                .weights = base != NULL ? base->weights : NULL};
+                                .weights = base != NULL ? base->weights : NULL,
+                                .coarse = base != NULL && base->coarse};
     return run_open(start, bits, REF_STRUCTURED, &options);
 }

@@ -25,6 +25,7 @@ struct RefBase {
     ApMat score_max; /* [1, depth]: largest |content score| of r(T) in that layer */
     bool has_scores;
     bool astray; /* see RefRun */
+    bool coarse; /* see Evaluator; so are differences from it */
 };
 
 #endif
