@@ -4,7 +4,7 @@ printed there, and the package in python/.
 
     HEADPROOF=build/release/headproof PYTHONPATH=python python3 tests/converted_alone.py SCRATCH
 
-Exit 1 with what is wrong, 77 where there is no PyTorch.  Expected values: T's logits by other
+Exit 1 with what is wrong.  Expected values: T's logits by other
 programs (chargpt's expected.safetensors; tests/evaluate_converted.py from modadd53's own file), and
 how far T' is off, where heads imitate GELU, by `headproof verify`.
 """
@@ -14,12 +14,8 @@ import os
 import re
 import sys
 
-try:
-    import numpy
-    import torch
-except ImportError:
-    print("there is no PyTorch, or no numpy")
-    sys.exit(77)
+import numpy
+import torch
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import evaluate_converted as independent  # noqa: E402

@@ -6,7 +6,7 @@
 writes model.safetensors (F32; small: 124 million parameters, 498 MB), or as many files as SHARDS
 says with their index, and config.json. LAYERS: fewer than the model has. Weights are drawn as
 GPT-2's are before training: N(0, 0.02), those that write into the stream N(0, 0.02 / sqrt(2 layers)),
-gains 1 + N(0, 1/16), biases N(0, 1/16 of a weight). Exits with 77 without NumPy.
+gains 1 + N(0, 1/16), biases N(0, 1/16 of a weight).
 """
 
 import json
@@ -14,10 +14,7 @@ import os
 import struct
 import sys
 
-try:
-    import numpy as np
-except ImportError:
-    sys.exit(77)
+import numpy as np
 
 VOCABULARY, CONTEXT = 50257, 1024
 ROWS = 1024  # drawn at a time

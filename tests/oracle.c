@@ -12,19 +12,29 @@
 const char *const oracle_forms[KERNEL_COUNT] = {
     [KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 
-const char *oracle_python(const char *module)
+const char *oracle_python(const char *modules)
 {
     static const char *const names[] = {"python3", "/usr/bin/python3"};
     for (size_t i = 0; i < 2; i++) {
         char arguments[128];
         snprintf(arguments, sizeof arguments, "-c '%s -c \"import %s\" 2>/dev/null'", names[i],
-                 module);
+                 modules);
         Output output = run_program("sh", arguments);
         if (output.code == 0) {
             return names[i];
         }
     }
     return NULL;
+}
+
+const char *oracle_needed(const char *modules)
+{
+    const char *python = oracle_python(modules);
+    if (python == NULL) {
+        print_message("there is no Python with %s: skipped\n", modules);
+        skip();
+    }
+    return python;
 }
 
 void oracle_export(char path[SCRATCH_PATH], const Scratch *scratch, size_t number,

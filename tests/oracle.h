@@ -11,8 +11,10 @@
 /* As users write them. */
 extern const char *const oracle_forms[KERNEL_COUNT];
 
-/* A Python that has the module; NULL where none has. */
-const char *oracle_python(const char *module);
+/* A Python that has the modules, as import lists them; NULL where none has.  The second skips the
+ * test there. */
+const char *oracle_python(const char *modules);
+const char *oracle_needed(const char *modules);
 
 /* Exports a configuration, evaluated by the machine, as file `number`; path: its name. */
 void oracle_export(char path[SCRATCH_PATH], const Scratch *scratch, size_t number,

@@ -8,16 +8,13 @@ Evaluates the model of FILE in numpy's widest floats, each number as an interval
 double) program may get, in whatever order it sums and with whatever last digit of exp.  A rounding
 to storage takes both ends, so that where no tie is near nothing is left of the interval.  Every
 entry of the machine's that FILE holds must lie in its interval.  Exit 1 where one does not, or
-where intervals are so wide that they say nothing; 77 where there is no numpy.
+where intervals are so wide that they say nothing.
 """
 
 import math
 import sys
 
-try:
-    import numpy as np
-except ImportError:
-    sys.exit(77)
+import numpy as np
 
 sys.dont_write_bytecode = True
 import safetensors_file

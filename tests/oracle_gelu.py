@@ -8,16 +8,13 @@ Evaluates each model in mpmath: T with the very activation, T_infinity as T with
 its place, and T' from full matrices Q and V, as docs/mathematics.md, section 1, has them.  Nothing
 is shared with the C programs but the weights of FILE; slopes, shifts and weights of the imitations
 stand below once more.  Exit 1 where a number differs from FILE's by more than FILE says that it may
-be off; 77 where there is no mpmath.
+be off.
 """
 
 import json
 import sys
 
-try:
-    from mpmath import erfc, exp, matrix, mp, mpf, nstr, pi, sqrt, tanh
-except ImportError:
-    sys.exit(77)
+from mpmath import erfc, exp, matrix, mp, mpf, nstr, pi, sqrt, tanh
 
 sys.dont_write_bytecode = True
 import safetensors_file

@@ -5,15 +5,12 @@
 
 FILE is what tests/test_norms_oracle.c writes: the sublayers of T, every number a double, and what
 the program makes of r(T), of r(T') - r(T) and of the bias row.  T' is built here, from
-docs/mathematics.md, section 1.  Exits 1 where 25 digits do not agree, 77 without mpmath.
+docs/mathematics.md, section 1.  Exits 1 where 25 digits do not agree.
 """
 
 import sys
 
-try:
-    from mpmath import erfc, exp, matrix, mp, mpf, nstr, sqrt
-except ImportError:
-    sys.exit(77)
+from mpmath import erfc, exp, matrix, mp, mpf, nstr, sqrt
 
 from oracle_dense import Stream, fused_head, linear_head, patched_head, silu_head
 

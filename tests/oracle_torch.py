@@ -9,7 +9,7 @@ runs it: T as it is written, T' as heads.  What an order of accumulation may cha
 that of oracle_arithmetic.py; every entry of torch's has to lie in it, and every one of the
 machine's that FILE holds.  So the roundings of docs/arithmetics.md are those of a framework.  Twice:
 with oneDNN, and without it, as on a processor that it has no 16-bit products for.  Exit 1 where an
-entry does not lie there; 77 where there is no torch.
+entry does not lie there.
 
 Every product's second matrix is turned in memory, as a framework's `linear` has its weights.  Old
 versions (1.13) sum any other 16-bit product in 16 bits, rounding after each term, where oneDNN does
@@ -20,12 +20,9 @@ within, e^-x and 1 + e^-x, where later ones evaluate in float: here it does too.
 
 import sys
 
-try:
-    import numpy as np
-    import torch
-    from torch.nn import functional
-except ImportError:
-    sys.exit(77)
+import numpy as np
+import torch
+from torch.nn import functional
 
 from oracle_arithmetic import Model
 

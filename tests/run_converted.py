@@ -3,16 +3,11 @@
 
     headproof convert MODEL.safetensors -o CONVERTED.safetensors --omega 20
     python3 tests/run_converted.py CONVERTED.safetensors...
-
-Exit 77 where there is no torch.
 """
 
 import sys
 
-try:
-    import torch
-except ImportError:
-    sys.exit(77)
+import torch
 
 sys.dont_write_bytecode = True
 import safetensors_file

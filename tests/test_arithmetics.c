@@ -63,11 +63,7 @@ static void ask_oracle(const Scratch *scratch, const char *interpreter, Arithmet
 static void outputs_are_the_oracles(void **state)
 {
     const Scratch *scratch = *state;
-    const char *interpreter = oracle_python("numpy");
-    if (interpreter == NULL) {
-        print_message("there is no numpy: skipped\n");
-        skip();
-    }
+    const char *interpreter = oracle_needed("numpy");
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
         ask_oracle(scratch, interpreter, a);
     }

@@ -3,6 +3,7 @@
  * that it was made from.
  */
 #include "fixture.h"
+#include "oracle.h"
 #include "program.h"
 
 #include "../cases/case.h"
@@ -219,15 +220,9 @@ static void a_file_of_penalties_is_right_at_any_omega(void **state)
 static Output evaluate(const char *model, const char *converted, const char *flags)
 {
     char line[2048];
-    snprintf(line, sizeof line, "-c 'python3 tests/evaluate_converted.py %s %s %s 2>&1'", model,
-             converted, flags);
+    snprintf(line, sizeof line, "-c '%s tests/evaluate_converted.py %s %s %s 2>&1'",
+             oracle_needed("json"), model, converted, flags);
     return run_program("sh", line);
-}
-
-static bool has_python(void)
-{
-    Output output = run_program("sh", "-c 'python3 -c pass 2>/dev/null'");
-    return output.code == 0;
 }
 
 static void expect_evaluated(const char *model, const char *converted, const char *flags, int code,
@@ -259,10 +254,6 @@ static void python_evaluates_what_the_file_says(void **state)
                                            {"gelu_new", "none", "1"},
                                            {"gelu", "causal", "1/sqrt(d_head)"}};
     char model[512], converted[512], line[2048];
-    if (!has_python()) {
-        print_message("there is no python3: skipped\n");
-        skip();
-    }
     path_of(model, "said.safetensors");
     path_of(converted, "said-converted.safetensors");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -293,10 +284,6 @@ static void python_evaluates_what_the_file_says(void **state)
 static void python_assumes_nothing(void **state)
 {
     char model[512], converted[512], line[2048];
-    if (!has_python()) {
-        print_message("there is no python3: skipped\n");
-        skip();
-    }
     make_files(model, converted, &(How){"none", "fused", "20", "positive"});
     snprintf(line, sizeof line, "-c 'sed -i s/activation/activatiom/ %s'", model);
     Output output = run_program("sh", line);

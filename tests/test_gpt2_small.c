@@ -28,16 +28,21 @@ static void write_prompt(const Scratch *scratch)
     assert_int_equal(fclose(file), 0);
 }
 
+static const char *needed_by_night(void)
+{
+    if (!fixture_nightly()) {
+        print_message("not by day: skipped\n");
+        skip();
+    }
+    return oracle_needed("numpy");
+}
+
 static void a_prompt_takes_minutes(void **state)
 {
     const Scratch *scratch = *state;
-    const char *interpreter = oracle_python("numpy");
+    const char *interpreter = needed_by_night();
     char line[6 * SCRATCH_PATH];
     struct timespec began, ended;
-    if (!fixture_nightly() || interpreter == NULL) {
-        print_message("not by day, nor without numpy: skipped\n");
-        skip();
-    }
     write_prompt(scratch);
     snprintf(line, sizeof line, "tests/gpt2_sizes.py %s", scratch->directory);
     oracle_agree(interpreter, line, "the model");
@@ -79,11 +84,7 @@ static long memory_of_layers(const Scratch *scratch, const char *interpreter, in
 static void layers_take_no_memory(void **state)
 {
     const Scratch *scratch = *state;
-    const char *interpreter = oracle_python("numpy");
-    if (!fixture_nightly() || interpreter == NULL) {
-        print_message("not by day, nor without numpy: skipped\n");
-        skip();
-    }
+    const char *interpreter = needed_by_night();
     long few = memory_of_layers(scratch, interpreter, 4);
     assert_true(few < 3L << 20);
     assert_true(memory_of_layers(scratch, interpreter, 12) - few < 100L << 10);

@@ -123,16 +123,6 @@ static void a_plane_is_found(void **state)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static const char *python(void)
-{
-    const char *found = oracle_python("numpy");
-    if (found == NULL) {
-        print_message("no numpy here\n");
-        skip();
-    }
-    return found;
-}
-
 /* Ten tables, which differ in what varies. */
 static const char *const swept[] = {
     "--construction all --n 4 --d 4 --depth 1,2,3,4 --omega 20 --seed 1:3",
@@ -149,7 +139,7 @@ static const char *const swept[] = {
 
 static void an_oracle_finds_the_same_laws(void **state)
 {
-    const char *interpreter = python();
+    const char *interpreter = oracle_needed("numpy");
     for (size_t i = 0; i < sizeof swept / sizeof *swept; i++) {
         Output output = shell("$h sweep %s -q -o %zu.csv >/dev/null && %s "
                               "$p/tests/oracle_growth.py $h %zu.csv",
@@ -161,7 +151,7 @@ static void an_oracle_finds_the_same_laws(void **state)
 
 static void an_oracle_finds_the_same_bands(void **state)
 {
-    const char *interpreter = python();
+    const char *interpreter = oracle_needed("numpy");
     Output output = shell("all=\"--construction silu,transformer --n 3 --d 4 --seed 1:3 -q\"; "
                           "$h sweep $all --depth 1,2,3,4,6 -o small.csv >/dev/null && "
                           "$h sweep $all --depth 12,24 -o large.csv >/dev/null && "
@@ -172,7 +162,7 @@ static void an_oracle_finds_the_same_bands(void **state)
 
 static void an_oracle_finds_the_same_formulas(void **state)
 {
-    const char *interpreter = python();
+    const char *interpreter = oracle_needed("numpy");
     Output output = shell("$h min-omega --construction silu --n 3,4,6 --d 3,4,5 --depth 1,2,4 "
                           "--tolerance 1e-6 --arithmetic none --every-input --input-norm 9 "
                           "-o needed.csv -q && %s $p/tests/oracle_growth.py $h needed.csv",
@@ -275,7 +265,7 @@ static void two_sizes_tell_no_formula(void **state)
 
 static void laws_are_found_as_they_were_made(void **state)
 {
-    const char *interpreter = python();
+    const char *interpreter = oracle_needed("numpy");
     Output output = shell("%s $p/tests/growth_tables.py $h .", interpreter);
     expect_output(output, 0, "200 of 200 tables found as they were made");
 }

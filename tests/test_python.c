@@ -2,6 +2,7 @@
  * The package in python/: by tests/python_module.py with the first Python that has numpy, by
  * tests/walk_pytorch.py with one that has PyTorch, and as pip installs it.
  */
+#include "oracle.h"
 #include "shell.h"
 #include "unit.h"
 
@@ -10,27 +11,22 @@
 
 /* A directory $s that takes what is made along. */
 #define OWN "s=$PWD/own; mkdir $s; trap \"rm -rf $s\" EXIT; "
+/* Of the tree, beside the program that is tested. */
+#define PACKAGE "HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$p/python:$PYTHONPATH "
 
 static void the_module_does_what_it_says(void **state)
 {
-    expect_output_or_skip(shell("s=$PWD; cd $p; for python in python3 /usr/bin/python3; do\n"
-                                "    $python -c \"import numpy\" 2>/dev/null || continue\n"
-                                "    HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "
-                                "PYTHONPATH=$p/python:$PYTHONPATH $python tests/python_module.py "
-                                "$s\n    exit\ndone; exit 77"),
-                          "all is well", "python3 with numpy");
+    expect_output(
+        shell("s=$PWD; cd $p; " PACKAGE "%s tests/python_module.py $s", oracle_needed("numpy")), 0,
+        "all is well");
 }
 
 /* From models of PyTorch's, file or Module, to attention-only modules with their logits. */
 static void models_of_pytorch_get_in(void **state)
 {
-    expect_output_or_skip(shell(OWN
-                                "cd $p; for python in python3 /usr/bin/python3; do\n"
-                                "    $python -c \"import torch\" 2>/dev/null || continue\n"
-                                "    HEADPROOF=$h PYTHONDONTWRITEBYTECODE=1 "
-                                "PYTHONPATH=$p/python:$PYTHONPATH $python tests/walk_pytorch.py "
-                                "$s\n    exit\ndone; exit 77"),
-                          "all is well", "python3 with torch");
+    expect_output(
+        shell(OWN "cd $p; " PACKAGE "%s tests/walk_pytorch.py $s", oracle_needed("numpy, torch")),
+        0, "all is well");
 }
 
 /* What is there is a path, whatever it is called; PyTorch's own files are told how they get in. */

@@ -3,6 +3,7 @@
  * that leave MPFR's range, which must be said.
  */
 #include "fixture.h"
+#include "oracle.h"
 #include "program.h"
 
 #include "../reference/run/run.h"
@@ -18,14 +19,11 @@ static void every_point_is_what_the_oracle_says(void **state)
 {
     const char *nightly = getenv("HEADPROOF_NIGHTLY");
     bool all = nightly != NULL && strcmp(nightly, "1") == 0;
-    if (system("python3 -c 'import decimal' >/dev/null 2>&1") != 0) {
-        print_message("no python3: skipped\n");
-        skip();
-    }
+    const char *interpreter = oracle_needed("decimal");
     char arguments[256];
     assert_true(snprintf(arguments, sizeof arguments, "tests/oracle_random.py '%s' %s", program(),
                          all ? "210 7" : "40 1") < (int)sizeof arguments);
-    Output output = run_program("python3", arguments);
+    Output output = run_program(interpreter, arguments);
     print_message("%s", output.text);
     assert_int_equal(output.code, 0);
 }

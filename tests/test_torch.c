@@ -25,13 +25,9 @@ static void frameworks_say_the_same(void **state)
 {
     static const Arithmetic arithmetics[] = {ARITHMETIC_F32, ARITHMETIC_BF16};
     const Scratch *scratch = *state;
-    const char *interpreter = oracle_python("torch");
+    const char *interpreter = oracle_needed("numpy, torch");
     char path[SCRATCH_PATH], asked[8192];
     size_t used = (size_t)snprintf(asked, sizeof asked, "tests/oracle_torch.py");
-    if (interpreter == NULL) {
-        print_message("there is no torch: skipped\n");
-        skip();
-    }
     for (size_t i = 0; i < 2 * LARGER; i++) {
         Arithmetic arithmetic = arithmetics[i % 2];
         oracle_export(path, scratch, i, larger[i / 2], arithmetic, KERNEL_STRUCTURED);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """From a model of PyTorch's to the attention-only module with its logits: exit 1 with what is
-wrong, 77 where there is no torch.
+wrong.
 
     HEADPROOF=build/release/headproof PYTHONPATH=python python3 tests/walk_pytorch.py SCRATCH
 
@@ -16,13 +16,9 @@ import subprocess
 import sys
 import time
 
-try:
-    import numpy as np
-    import torch
-    from torch import nn
-except ImportError:
-    print("there is no torch")
-    sys.exit(77)
+import numpy as np
+import torch
+from torch import nn
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import headproof  # noqa: E402
