@@ -1,12 +1,15 @@
 /*
  * Matrices of doubles as they are measured before a product: exponents, sizes and sums of their
- * lines, and the bits that hold them, against what frexp says of each entry.
+ * lines, and the bits that hold them, against what frexp says of each entry.  And the memory that
+ * they go into.
  */
+#include "../reference/product/internal.h"
 #include "../reference/product/operand.h"
 #include "drawn_numbers.h"
 #include "unit.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Exponents of the highest and of the lowest bit of x = m 2^(e - 53), not 0. */
 static void ends_of(int *high, int *low, double x)
@@ -86,10 +89,51 @@ static void doubles_are_measured(void **state)
     }
 }
 
+/* A large array that was let go serves for one of at least half its size, and for one at a time;
+ * of more than are kept the oldest go. */
+static void large_arrays_are_had_again(void **state)
+{
+    enum { MEGABYTES = 8, SIZE = MEGABYTES << 20, MORE = 9 };
+    char *first = array_alloc(SIZE, 1), *other;
+    assert_non_null(first);
+    memset(first, 1, SIZE);
+    array_free(first);
+    other = array_alloc(SIZE / 3, 1);
+    assert_true(other != NULL && other != first);
+    array_free(other);
+    other = array_alloc(SIZE, 2);
+    assert_true(other != NULL && other != first);
+    array_free(other);
+    assert_ptr_equal(array_alloc(SIZE - SIZE / 3, 1), first);
+    other = array_alloc(SIZE, 1);
+    assert_true(other != NULL && other != first);
+    array_free(other);
+    array_free(first);
+    char *many[MORE];
+    for (int i = 0; i < MORE; i++) {
+        many[i] = array_alloc(SIZE, 1);
+        assert_non_null(many[i]);
+        for (int j = 0; j < i; j++) {
+            assert_ptr_not_equal(many[i], many[j]);
+        }
+        memset(many[i], i, SIZE);
+    }
+    for (int i = 0; i < MORE; i++) {
+        array_free(many[i]);
+    }
+    many[0] = array_alloc(SIZE, 1);
+    array_free(many[0]);
+    assert_null(array_alloc((size_t)1 << 46, 1));
+    assert_null(array_alloc(SIZE_MAX / 2, 1));
+    array_free(NULL);
+    array_free(array_alloc(3, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubles_are_measured),
+        cmocka_unit_test(large_arrays_are_had_again),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }

@@ -15,4 +15,7 @@ void product_bug(const char *file, int line, const char *condition) __attribute_
  * memory is short. */
 void *array_alloc(size_t count, size_t size) __attribute__((warn_unused_result));
 
+/* Lets it go, or keeps a large one for the next; free does for one that is seldom made. */
+void array_free(void *array);
+
 #endif

@@ -54,7 +54,7 @@ void operand_close(Operand *o)
     free(o->depth_at);
     free(o->exponent);
     free(o->sum);
-    free(o->size);
+    array_free(o->size);
     free(o->spread);
     *o = (Operand){0};
 }

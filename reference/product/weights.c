@@ -3,6 +3,8 @@
  */
 #include "weights.h"
 
+#include "internal.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -212,7 +214,7 @@ bool kept_pack(Pack *pack, const Operand *o, PackMaker *make, const void *contex
 void pack_clear(Pack *pack)
 {
     if (!pack->kept) {
-        free(pack->digit);
+        array_free(pack->digit);
         free(pack->correction);
     }
 }
