@@ -6,8 +6,8 @@
 #include "csv_read.h"
 
 #include "digest.h"
-#include "text_stream.h"
 #include "message.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

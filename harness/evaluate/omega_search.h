@@ -38,8 +38,8 @@ void trial_clear(Trial *trial);
 typedef struct {
     Trial trial[OMEGA_EVALUATIONS]; /* [count], rising in omega */
     size_t count;
-    size_t
-        best; /* of the smallest error, of equals the smallest Omega; count: no error is a number */
+    /* Of the smallest error, of equals at the smallest Omega; count: no error is a number. */
+    size_t best;
     double tolerance;
 } Trials;
 

@@ -3,8 +3,8 @@
  */
 #include "settings.h"
 
-#include "../base/shown.h"
 #include "../base/message.h"
+#include "../base/shown.h"
 
 #include <errno.h>
 #include <ini.h>

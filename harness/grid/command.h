@@ -62,8 +62,8 @@ typedef struct {
     OwnDefault own[OWN_DEFAULTS_MOST]; /* defaults; own_count of them */
     size_t own_count;
     uint64_t flags; /* bit f: it takes flag f (options.h) */
-    const FlagInfo
-        *own_flags; /* that no other takes, own_flag_count of them: run_words reads them */
+    /* Flags that no other takes, own_flag_count of them: run_words reads them. */
+    const FlagInfo *own_flags;
     size_t own_flag_count;
 
     /* How long a point takes, in seconds of a thread; NULL: as long as its evaluation. */

@@ -3,13 +3,13 @@
  */
 #include "grid.h"
 
-#include "settings.h"
+#include "../base/memory.h"
 #include "distinct.h"
 #include "expand.h"
-#include "../base/memory.h"
 #include "options.h"
 #include "point.h"
 #include "preset.h"
+#include "settings.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  */
 #include "windows.h"
 
-#include "../base/text_stream.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -6,9 +6,9 @@
 #include "journal_survivor.h"
 
 #include "../base/digest.h"
-#include "../base/text_stream.h"
 #include "../base/message.h"
 #include "../base/own_file.h"
+#include "../base/text_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

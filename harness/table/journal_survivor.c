@@ -3,12 +3,12 @@
  */
 #include "journal_survivor.h"
 
-#include "checkpoint.h"
-#include "../base/text_stream.h"
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../base/own_file.h"
 #include "../base/shown.h"
+#include "../base/text_stream.h"
+#include "checkpoint.h"
 
 #include <errno.h>
 #include <stdlib.h>

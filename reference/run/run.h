@@ -71,9 +71,9 @@ typedef struct {
     const Tape *known;   /* for one with e: a whole tape of the same model and bits */
     RefWeights *weights; /* where the model's are kept, or NULL */
     bool coarse;         /* see Evaluator */
-    const Columns
-        *inherited; /* for one with e: [depth], the columns that a layer clears, where what
-                               * is inherited is to be carried beside it; else NULL */
+    /* For one with e: [depth], the columns that a layer clears, where what is inherited is to be
+     * carried beside it; else NULL */
+    const Columns *inherited;
 } RunOptions;
 
 /* ref_run_open, and ref_difference_open. */

@@ -8,8 +8,8 @@
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
-#include "../../grid/own_words.h"
 #include "../../grid/distinct.h"
+#include "../../grid/own_words.h"
 #include "../../table/sink.h"
 #include "../commands.h"
 

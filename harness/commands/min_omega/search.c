@@ -7,8 +7,8 @@
 
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
-#include "../../evaluate/predict.h"
 #include "../../evaluate/logits.h"
+#include "../../evaluate/predict.h"
 #include "../../grid/point.h"
 
 #include <inttypes.h>

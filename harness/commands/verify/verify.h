@@ -16,12 +16,12 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 
-#include "../../evaluate/ensemble.h"
-#include "../../models/windows.h"
-#include "../../evaluate/logits.h"
-#include "../../evaluate/omega_print.h"
 #include "../../../reference/guarantee/guarantee.h"
 #include "../../base/decimal.h"
+#include "../../evaluate/ensemble.h"
+#include "../../evaluate/logits.h"
+#include "../../evaluate/omega_print.h"
+#include "../../models/windows.h"
 #include "../outcome.h"
 
 #include <pthread.h>
@@ -111,8 +111,8 @@ typedef struct {
     LogitErrors errors;
     Magnitude bound;      /* of every input, with --every-input */
     bool passed, refused; /* what was evaluated meets the tolerance; the bound does not */
-    double
-        keeping; /* an Omega that keeps every prediction which the imitation keeps; 0: none yet */
+    /* An Omega that keeps every prediction which the imitation keeps; 0: none yet */
+    double keeping;
     InputCost cost;
     Progress progress;
     pthread_mutex_t telling; /* of the progress, while there is a ticker */
