@@ -251,84 +251,64 @@ static void intervals_are_the_predicted_ones(void **state)
     }
 }
 
-/* ---- Threads --------------------------------------------------------------------------------- */
+/* ---- Threads and interruptions --------------------------------------------------------------- */
 
-static double *stream_of(const Pair *pair, Arithmetic arithmetic, KernelForm form, size_t threads)
+static Kernel *opened(const Pair *pair, Arithmetic a, KernelForm form, size_t threads)
 {
-    const ArithmeticInfo *machine = arithmetic_info(arithmetic);
     Kernel *kernel = arithmetic_open(
-        machine, &(Start){&pair->converted, pair->converted_x, NULL, 12}, form, threads);
+        arithmetic_info(a), &(Start){&pair->converted, pair->converted_x, NULL, 12}, form, threads);
     assert_non_null(kernel);
+    return kernel;
+}
+
+/* The streams of one thread are those of three, and of a kernel that begins with the second layer,
+ * from the state that another one left behind the first. */
+static void expect_same(const Pair *pair, Arithmetic a, KernelForm form)
+{
+    const KernelFunctions *functions = arithmetic_info(a)->functions;
+    Kernel *one = opened(pair, a, form, 1), *three = opened(pair, a, form, 3);
+    Kernel *later = opened(pair, a, form, 2);
     size_t count;
-    (void)machine->functions->layer(kernel);
-    const double *state = machine->functions->state(kernel, &count);
-    double *copy = malloc(count * sizeof *copy);
-    assert_non_null(copy);
-    memcpy(copy, state, count * sizeof *copy);
-    machine->functions->clear(kernel);
-    return copy;
+    (void)functions->layer(one);
+    (void)functions->layer(three);
+    double *from = functions->state(one, &count), *beside = functions->state(three, &count);
+    assert_memory_equal(beside, from, count * sizeof *from);
+    memcpy(functions->state(later, &count), from, count * sizeof *from);
+    functions->go_on(later, 1);
+    const double *expected = functions->layer(one).data;
+    assert_memory_equal(functions->layer(three).data, expected, count * sizeof *expected);
+    assert_memory_equal(functions->layer(later).data, expected, count * sizeof *expected);
+    functions->clear(one);
+    functions->clear(three);
+    functions->clear(later);
 }
 
-/* More rows than a block of them, more units than a block of columns. */
-static void threads_do_not_matter(void **state)
+/* With norms before and behind parts; and more rows than a block of them, more units than a block
+ * of columns, by the heads' structure. */
+static void threads_and_interruptions_do_not_matter(void **state)
 {
-    CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
-                     .n = 140,
-                     .d = 9,
-                     .d_ff = 300,
-                     .heads = 2,
-                     .depth = 1,
-                     .seed = 1,
-                     .bias = BIAS_RANDOM};
-    Pair pair = pair_make(&spec);
-    size_t entries = 141 * 9;
-    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
-        double *one = stream_of(&pair, a, KERNEL_STRUCTURED, 1);
-        double *three = stream_of(&pair, a, KERNEL_STRUCTURED, 3);
-        assert_memory_equal(one, three, entries * sizeof *one);
-        free(three);
-        free(one);
-    }
-    case_clear(&pair);
-}
-
-/* ---- Interruptions --------------------------------------------------------------------------- */
-
-/* A layer from the state that another kernel left behind the one before. */
-static void a_state_goes_on(void **state)
-{
-    CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
-                     .n = 4,
-                     .d = 5,
-                     .d_ff = 6,
-                     .heads = 2,
-                     .depth = 2,
-                     .seed = 2};
-    Pair pair = pair_make(&spec);
-    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
-        for (int form = 0; form < KERNEL_COUNT; form++) {
-            const ArithmeticInfo *machine = arithmetic_info(a);
-            Kernel *kernels[2];
-            size_t count;
-            for (int k = 0; k < 2; k++) {
-                kernels[k] =
-                    arithmetic_open(machine, &(Start){&pair.converted, pair.converted_x, NULL, 9},
-                                    (KernelForm)form, 1);
-                assert_non_null(kernels[k]);
+    for (int kind = 0; kind < 4; kind++) {
+        bool large = kind == 3;
+        CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
+                         .n = large ? 140 : 20,
+                         .d = large ? 9 : 19,
+                         .d_ff = large ? 300 : 6,
+                         .heads = 2,
+                         .depth = 2,
+                         .seed = 1,
+                         .bias = large ? BIAS_RANDOM : BIAS_NONE,
+                         .norm = kind % 3 == 0 ? NORMALIZATION_NONE : NORMALIZATION_LAYERNORM,
+                         .norm_place = kind == 1 ? NORM_PRE : NORM_POST,
+                         .norm_eps = 1e-5};
+        Pair pair = pair_make(&spec);
+        for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+            expect_same(&pair, a, KERNEL_STRUCTURED);
+            if (!large) {
+                expect_same(&pair, a, KERNEL_DENSE);
             }
-            (void)machine->functions->layer(kernels[0]);
-            double *from = machine->functions->state(kernels[0], &count);
-            double *to = machine->functions->state(kernels[1], &count);
-            memcpy(to, from, count * sizeof *to);
-            machine->functions->go_on(kernels[1], 1);
-            const double *first = machine->functions->layer(kernels[0]).data;
-            const double *second = machine->functions->layer(kernels[1]).data;
-            assert_memory_equal(first, second, count * sizeof *first);
-            machine->functions->clear(kernels[0]);
-            machine->functions->clear(kernels[1]);
         }
+        case_clear(&pair);
     }
-    case_clear(&pair);
 }
 
 int main(int argc, char **argv)
@@ -341,8 +321,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(overflow_is_where_two_omega_is_infinite),
         cmocka_unit_test(an_infinite_penalty_is_a_mask),
         cmocka_unit_test(intervals_are_the_predicted_ones),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(a_state_goes_on),
+        cmocka_unit_test(threads_and_interruptions_do_not_matter),
     };
     (void)argc;
     blas_setup(argv);

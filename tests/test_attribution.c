@@ -3,8 +3,8 @@
  * long double, times the plain matrices W_V W_O of `convert`; the sums against the logits; and the
  * command, on a trained model whose answers are known.
  */
-#include "../reference/attribution/attribution_internal.h"
 #include "../harness/commands/attribute/attribute.h"
+#include "../reference/attribution/attribution_internal.h"
 
 #include "../cases/activation.h"
 #include "../cases/case.h"
@@ -98,7 +98,7 @@ static void make(Made *m, const CaseSpec *spec, double omega, mpfr_prec_t bits)
 {
     const RefUnembedding u = {w_u, b_u, D, CLASSES, {.kind = NORMALIZATION_NONE}, false};
     const char *reason;
-    assert_int_equal(case_build(&m->pair, &reason, spec), CASE_OK);
+    m->pair = pair_make(spec);
     const Start start = pair_start(&m->pair, omega);
     assert_int_equal(plain_build(&m->plain, &reason, &start, false), CASE_OK);
     m->paths = ref_paths_make(&m->pair.converted, &u);

@@ -22,35 +22,6 @@ static void values_are_the_same(void **state)
                  0, "21\n");
 }
 
-/* Masks, biases, activations, factors, a row alone, subtraction. */
-static void values_are_the_same_of_variants(void **state)
-{
-    static const char *const variants[] = {
-        "--construction transformer --d-head 2 --bias random --mask causal",
-        "--construction attention --mask pseudo-band --band 2 --d-head 2",
-        "--construction fused --activation gelu --gelu two --row 2",
-        "--construction fused --activation gelu_new --gelu 3 --bias random",
-        "--construction ffn3 --activation relu --slope 1000 --head-rank 2",
-        "--construction masked --bias random",
-        "--construction transformer --normalization layernorm --bias random",
-        "--construction ffn3 --normalization rmsnorm --normalization-place post --mask causal",
-        "--construction linear --linear clear --d-ff 6",
-        "--construction silu --bias-row-content random",
-        "--construction transformer --reference subtract",
-        "--construction transformer --reference-form dense",
-        "--construction transformer --propagation"};
-    char script[512];
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-        snprintf(script, sizeof script,
-                 "\"$HEADPROOF\" sweep %s --n 5 --d 4 --heads 2 --depth 2 --precision 512%s >a && "
-                 "\"$HEADPROOF\" sweep %s --n 5 --d 4 --heads 2 --depth 2 --precision 512%s "
-                 "--certify >b && cmp a b && echo equal",
-                 variants[i], strstr(variants[i], "masked") != NULL ? "" : " --omega 8",
-                 variants[i], strstr(variants[i], "masked") != NULL ? "" : " --omega 8");
-        expect_shell(script, 0, "equal");
-    }
-}
-
 /* What 64 bits prove of 17 digits is little, and said. */
 static void bounds_are_counted(void **state)
 {
@@ -119,15 +90,16 @@ static void what_has_no_radii_is_refused(void **state)
     expect_refused(requests, sizeof requests / sizeof *requests, 1);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, shell_set_up, shell_tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(values_are_the_same),         TEST(values_are_the_same_of_variants),
-        TEST(bounds_are_counted),          TEST(large_scores_are_proven_or_bounds),
-        TEST(ends_of_omega_are_proven),    TEST(verify_says_so),
-        TEST(runs_with_and_without_merge), TEST(what_has_no_radii_is_refused),
+        SHELL_TEST(values_are_the_same),
+        SHELL_TEST(bounds_are_counted),
+        SHELL_TEST(large_scores_are_proven_or_bounds),
+        SHELL_TEST(ends_of_omega_are_proven),
+        SHELL_TEST(verify_says_so),
+        SHELL_TEST(runs_with_and_without_merge),
+        SHELL_TEST(what_has_no_radii_is_refused),
     };
     return cmocka_run_group_tests_name("certify", tests, NULL, NULL);
 }

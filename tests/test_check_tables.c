@@ -2,10 +2,10 @@
  * The rules of the regression verdict for whole tables, their rows and columns, for tolerances, and
  * for what is no table.
  */
+#include "../harness/base/number.h"
 #include "../harness/commands/check/check.h"
 #include "../harness/table/check_columns.h"
 #include "../harness/table/columns.h"
-#include "../harness/base/number.h"
 #include "check_fixture.h"
 #include "fixture.h"
 #include "unit.h"

@@ -212,11 +212,10 @@ static size_t product_rank(const double *left, const double *right, size_t width
 
 static void check_ranks(const CaseSpec *spec)
 {
-    Pair pair;
+    Pair pair = pair_make(spec);
     PlainModel plain;
     ModelCost cost;
     const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
     assert_int_equal(
         plain_build(&plain, &reason, &(Start){&pair.converted, pair.converted_x, NULL, 3}, false),
         CASE_OK);

@@ -3,6 +3,7 @@
  */
 #include "../cases/case.h"
 #include "../cases/draw.h"
+#include "fixture.h"
 #include "unit.h"
 
 #include <math.h>
@@ -179,17 +180,15 @@ static CaseSpec base_spec(void)
 /* A larger case holds the smaller one's X and W1 as blocks; seeds and names differ. */
 static void larger_tensors_keep_the_smaller(void **state)
 {
-    Pair small, large, other;
-    const char *reason;
     CaseSpec spec = base_spec();
-    assert_int_equal(case_build(&small, &reason, &spec), CASE_OK);
+    Pair small = pair_make(&spec);
     spec.n = 9;
     spec.d = 7;
     spec.d_ff = 11;
     spec.depth = 5;
-    assert_int_equal(case_build(&large, &reason, &spec), CASE_OK);
+    Pair large = pair_make(&spec);
     spec.seed = 4;
-    assert_int_equal(case_build(&other, &reason, &spec), CASE_OK);
+    Pair other = pair_make(&spec);
     for (size_t i = 0; i < 5; i++) {
         for (size_t c = 0; c < 4; c++) {
             assert_true(small.converted_x[i * 4 + c] == large.converted_x[i * 7 + c]);
@@ -228,8 +227,6 @@ static void check_variance(const double *data, size_t count, double expected)
 static void stable_has_its_variances(void **state)
 {
     CaseSpec spec = base_spec();
-    Pair pair;
-    const char *reason;
     spec.weights = WEIGHTS_STABLE;
     spec.bias = BIAS_RANDOM;
     spec.d = 40;
@@ -238,7 +235,7 @@ static void stable_has_its_variances(void **state)
     spec.depth = 4;
     for (size_t d_head = 0; d_head <= 20; d_head += 20) {
         spec.d_head = d_head;
-        assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+        Pair pair = pair_make(&spec);
         const Bundle *heads = pair.original.sublayers[0].bundles;
         const Direct *ffn = &pair.original.sublayers[1].direct;
         if (d_head == 0) {
@@ -273,14 +270,12 @@ static void each_from_the_last(size_t count, CaseWork *work, const void *context
 static void rows_are_drawn_in_any_order(void **state)
 {
     CaseSpec spec = base_spec();
-    const char *reason;
-    Pair pair, other;
     spec.d = 64;
     spec.d_ff = 2048;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Pair pair = pair_make(&spec);
     spec.each = each_from_the_last;
     rows_drawn = 0;
-    assert_int_equal(case_build(&other, &reason, &spec), CASE_OK);
+    Pair other = pair_make(&spec);
     assert_true(rows_drawn >= 64 + 2048); /* of W1 and W2, layer by layer */
     for (size_t s = 0; s < pair.original.sublayer_count; s++) {
         const Sublayer *a = &pair.original.sublayers[s], *b = &other.original.sublayers[s];

@@ -5,8 +5,8 @@
 #include "fixture.h"
 #include "gpt2_files.h"
 
-#include "../harness/models/model_norms.h"
 #include "../harness/models/model_check.h"
+#include "../harness/models/model_norms.h"
 #include "unit.h"
 
 #include <math.h>

@@ -2,10 +2,10 @@
  * Configs, indices and files of GPT-2 that are wrong, each in its own way: one message that names
  * the file, the key or tensor, and what was expected; and models of other architectures.
  */
+#include "../harness/models/model_file.h"
 #include "fixture.h"
 #include "gpt2_files.h"
 #include "safetensors_fixture.h"
-#include "../harness/models/model_file.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -173,7 +173,6 @@ static void an_oracle_finds_the_same_formulas(void **state)
 /* A row for each tolerance, and masked, which has no Omega, apart. */
 static void a_tolerance_asks_for_the_omega_needed(void **state)
 {
-    (void)state;
     expect_shell(
         "all=\"--construction silu,masked --n 4,8,16 --d 4 --depth 1,2,3 --tolerance 1e-6 "
         "--arithmetic none\"; $h growth $all --omega 10,20 -q -o a.csv && "
@@ -186,7 +185,6 @@ static void a_tolerance_asks_for_the_omega_needed(void **state)
 /* Every Omega meets it, so that none is needed. */
 static void an_open_end_is_no_omega_needed(void **state)
 {
-    (void)state;
     expect_shell("$h min-omega --construction silu --n 3,6,9,12 --d 3 --tolerance 1e3 "
                  "--arithmetic none -q -o m.csv; "
                  "$h growth m.csv -o - -q | tail -n 1 | cut -d, -f 17-20,25",
@@ -196,7 +194,6 @@ static void an_open_end_is_no_omega_needed(void **state)
 /* What is proven of attention grows with the depth faster than any formula of it. */
 static void a_formula_far_off_is_none(void **state)
 {
-    (void)state;
     expect_shell("$h min-omega --construction attention --n 3,5,6 --d 3 --depth 1,4,8 "
                  "--tolerance 1e-6 --arithmetic none --every-input --input-norm 9 -o a.csv -q; "
                  "$h growth a.csv -o - -q | cut -d, -f 17-20 | xargs",
@@ -229,7 +226,6 @@ static Output hold_a_search(const char *size, const char *found, const char *fla
 static void searches_are_held_against_a_formula(void **state)
 {
     const char *check = "--check h.csv -o c.csv";
-    (void)state;
     expect_output(hold_a_search("64,4,16", "13.37", check), 0,
                   "verdict: PASS: 0 of 1 errors outside their bands, 0 without a law");
     expect_output(hold_a_search("64,4,16", "13.38", check), 1,
@@ -251,7 +247,6 @@ static void searches_are_held_against_a_formula(void **state)
 /* Of two sizes no law can be told, though the formula has a term for them. */
 static void two_sizes_tell_no_formula(void **state)
 {
-    (void)state;
     expect_shell(
         "all=\"--construction silu --depth 1,2,4 --tolerance 1e-6 --arithmetic none -q\"; "
         "$h min-omega $all --n 3,6 --d 3 -o m.csv && $h min-omega $all --n 24 --d 3 -o l.csv;"
@@ -327,7 +322,6 @@ static void a_sum_follows_the_part_that_passes_it(void **state)
     "construction,n,omega,seed,options,layer,construction_max,rounding_max,total_max,"             \
     "observed_max,bounds,status; for n in $1; do s=$((n < 100 ? 100 : n))e-17; "                   \
     "echo silu,$n,20,1,,1,${n}e-17,1e-15,$s,$s,,ok; done; }; sums \"4 8 16 32\" >s.csv; "
-    (void)state;
     expect_shell(
         SUMS "sums 1000 >l.csv; $h growth s.csv --norm max --check l.csv -o c.csv && "
              "cut -d, -f 17,27,41 c.csv",
@@ -349,7 +343,6 @@ static void a_zero_says_nothing_of_larger_sizes(void **state)
                                      "printf \"2 2 %s\\n32 1 1e-20\\n\" | made >l.csv; "
                                      "sed -i \"s/n_max/&,%s_max/; s/,[^,]*,,ok/,&/\" ?.csv; "
                                      "$h growth s.csv --norm max --check l.csv -o c.csv";
-    (void)state;
     expect_output(shell(zeros, "0", "observed"), 0,
                   "verdict: PASS: 0 of 1 errors outside their bands, 1 without a law");
     expect_output(shell(zeros, "1e-30", "observed"), 1, "l.csv:2: silu: observed max along depth");
@@ -369,7 +362,6 @@ static void noise_excuses_its_own_point_alone(void **state)
 static void a_terminal_gets_a_table_for_eyes(void **state)
 {
     static char text[4096];
-    (void)state;
     run_on_terminal(text, sizeof text, "growth --construction silu --n 3,5,9 --d 3 --norm rel -q",
                     0);
     assert_memory_equal(text, "kind           axis  law    why", 31);
@@ -380,7 +372,6 @@ static void a_terminal_gets_a_table_for_eyes(void **state)
 
 static void one_norm_is_fitted(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         const char *const norms[] = {"max", "rms", "rel"};
         Output output = shell("$h growth --construction silu --n 3,5,9 --d 3 --norm %s -o - -q | "
@@ -397,7 +388,6 @@ static void one_norm_is_fitted(void **state)
 /* Three seeds of all, then more of what is not sure; never more than asked, nor than there are. */
 static void seeds_come_where_laws_ask(void **state)
 {
-    (void)state;
     expect_shell("all=\"--construction silu,attention --n 4,8,16 --d 4 --omega 20 --seed 1:40\"; "
                  "$h growth $all --evaluations 70 -o a.csv",
                  0, "; 70 points evaluated");
@@ -415,7 +405,6 @@ static void seeds_come_where_laws_ask(void **state)
 /* Each section has seeds of its own, and the first of them are in the first round. */
 static void seeds_are_counted_in_their_section(void **state)
 {
-    (void)state;
     expect_shell("for c in silu,1 linear,11; do echo \"[$c]\"; echo construction=${c%,*}; "
                  "echo n=4,8,16; echo d=4; echo seed=${c#*,}:$((${c#*,} + 8)); done >g.case; "
                  "$h growth g.case --evaluations 18 -o - -q | cut -d, -f 1,24 | sort | uniq -c",
@@ -425,7 +414,6 @@ static void seeds_are_counted_in_their_section(void **state)
 /* 2^7 1e-900, and 1e3 times that. */
 static void sizes_are_predicted(void **state)
 {
-    (void)state;
     expect_shell(SMALL "$h growth s.csv --predict depth=128,x", 2, "--predict: token 'x'");
     expect_shell(SMALL "$h growth s.csv --norm max --predict depth=128,1000 -o - -q | "
                        "cut -d, -f 38,41,45",
@@ -473,7 +461,6 @@ static const char *read_arm(const char *line, double arm[2])
 /* The arms say between which Omegas a tolerance is met, and so do searches. */
 static void arms_agree_with_min_omega(void **state)
 {
-    (void)state;
     const char *const names[] = {"silu", "fused", "ffn3"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         double left[2], right[2];

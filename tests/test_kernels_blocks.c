@@ -397,9 +397,7 @@ static void check_threads(const Model *model, const double *x, KernelForm form)
 
 static void check_threads_of_case(const CaseSpec *spec)
 {
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, spec), CASE_OK);
+    Pair pair = pair_make(spec);
     check_threads(&pair.original, pair.original_x, KERNEL_STRUCTURED);
     check_threads(&pair.converted, pair.converted_x, KERNEL_STRUCTURED);
     if (spec->n < 100) {
@@ -450,10 +448,8 @@ static void patched_is_plain_across_blocks(void **state)
                          .seed = 5,
                          .bias = BIAS_RANDOM,
                          .mask = (Mask)mask};
-        Pair pair;
-        const char *reason;
         size_t count;
-        assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+        Pair pair = pair_make(&spec);
         double *plain = trajectory(&pair.original, pair.original_x, KERNEL_STRUCTURED, 2, &count);
         double *patched =
             trajectory(&pair.converted, pair.converted_x, KERNEL_STRUCTURED, 1, &count);
@@ -476,9 +472,7 @@ static void threads_take_memory(void **state)
                      .d_ff = 120,
                      .heads = 2,
                      .depth = 1};
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Pair pair = pair_make(&spec);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         double one = kernel_bytes(&pair.converted, (KernelForm)form, 1);
         double two = kernel_bytes(&pair.converted, (KernelForm)form, 2);

@@ -219,56 +219,6 @@ static void norms_are_pytorch_s(void **state)
     assert_int_equal(output.code, 0);
 }
 
-/* ---- Threads and interruptions --------------------------------------------------------------- */
-
-static Kernel *opened(const Pair *pair, Arithmetic a, int form, size_t threads)
-{
-    Kernel *kernel =
-        arithmetic_open(arithmetic_info(a), &(Start){&pair->converted, pair->converted_x, NULL, 12},
-                        (KernelForm)form, threads);
-    assert_non_null(kernel);
-    return kernel;
-}
-
-static void threads_and_interruptions_do_not_matter(void **state)
-{
-    CaseSpec spec = {.construction = CONSTRUCTION_TRANSFORMER,
-                     .n = 20,
-                     .d = 19,
-                     .d_ff = 5,
-                     .heads = 2,
-                     .depth = 2,
-                     .seed = 1,
-                     .norm = NORMALIZATION_LAYERNORM,
-                     .norm_eps = 1e-5};
-    for (int place = 0; place < NORM_PLACE_COUNT; place++) {
-        spec.norm_place = (NormPlace)place;
-        Pair pair = pair_make(&spec);
-        static const Arithmetic some[] = {ARITHMETIC_F64, ARITHMETIC_FP16,
-                                          ARITHMETIC_BF16_AUTOCAST};
-        for (size_t of = 0; of < KERNEL_COUNT * (sizeof some / sizeof *some); of++) {
-            Arithmetic a = some[of / KERNEL_COUNT];
-            const KernelFunctions *functions = arithmetic_info(a)->functions;
-            Kernel *one = opened(&pair, a, of % KERNEL_COUNT, 1);
-            Kernel *three = opened(&pair, a, of % KERNEL_COUNT, 3);
-            Kernel *later = opened(&pair, a, of % KERNEL_COUNT, 2);
-            size_t count;
-            (void)functions->layer(one);
-            double *state_of_one = functions->state(one, &count);
-            memcpy(functions->state(later, &count), state_of_one, count * sizeof *state_of_one);
-            functions->go_on(later, 1);
-            (void)functions->layer(three);
-            const double *expected = functions->layer(one).data;
-            assert_memory_equal(functions->layer(three).data, expected, count * sizeof *expected);
-            assert_memory_equal(functions->layer(later).data, expected, count * sizeof *expected);
-            functions->clear(one);
-            functions->clear(three);
-            functions->clear(later);
-        }
-        case_clear(&pair);
-    }
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -278,7 +228,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_variance_that_overflows_is_nan),
         cmocka_unit_test(an_overflow_is_the_status),
         SCRATCH_TEST(norms_are_pytorch_s),
-        cmocka_unit_test(threads_and_interruptions_do_not_matter),
     };
     (void)argc;
     blas_setup(argv);

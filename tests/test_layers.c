@@ -54,7 +54,6 @@ static void expect_numbers(const double *numbers, const double *whole, size_t co
 
 static void a_layer_has_its_numbers(void **state)
 {
-    (void)state;
     write_gpt2();
     ModelFile *model = open_model(true), *whole = open_model(false);
     const size_t d = GPT2_D, square = d * d, network = d * GPT2_HIDDEN;
@@ -82,7 +81,6 @@ static void a_layer_has_its_numbers(void **state)
 /* Nobody evaluates with what a layer had before: reading it ends the program. */
 static void a_layer_that_was_left_is_not_there(void **state)
 {
-    (void)state;
     write_gpt2();
     ModelFile *model = open_model(true);
     assert_true(model_stream_enter(model, 0));
@@ -143,7 +141,6 @@ static ModelFile *open_and_read_one(void)
 
 static void a_file_that_is_written_to_is_refused(void **state)
 {
-    (void)state;
     ModelFile *model = open_and_read_one();
     struct stat found;
     assert_int_equal(stat(path, &found), 0);
@@ -178,7 +175,6 @@ static off_t find_numbers(void)
 
 static void a_number_that_is_none_is_refused(void **state)
 {
-    (void)state;
     write_gpt2();
     off_t at = find_numbers() + 7 * (off_t)sizeof(float);
     for (int byte = 0; byte < (int)sizeof(float); byte++) {
@@ -205,7 +201,6 @@ static void expect_the_same(const char *arguments)
 
 static void a_trained_model_has_the_same_rows(void **state)
 {
-    (void)state;
     expect_the_same("verify $p/cases/models/modadd53-silu.safetensors --tokens 0:2/0:1/53 --omega "
                     "20 --tolerance 1e-9 --quiet");
     expect_the_same("verify $p/cases/models/chargpt --tokens 1/2/3/4 --omega 20,25 --quiet "
@@ -216,7 +211,6 @@ static void a_trained_model_has_the_same_rows(void **state)
 
 static void a_drawn_model_has_the_same_rows(void **state)
 {
-    (void)state;
 #define SIZES " --n 3 --d 16 --d-ff 40 --heads 2 --d-head 8 --depth 4 --omega 20 --quiet "
     expect_the_same("sweep --construction transformer" SIZES "--mask causal --normalization "
                     "layernorm --activation gelu_new --gelu 4 --bias random");
@@ -234,7 +228,6 @@ static void a_drawn_model_has_the_same_rows(void **state)
 /* A converted file, of either layout, is the same bytes. */
 static void a_conversion_has_the_same_bytes(void **state)
 {
-    (void)state;
 #define CONVERSION "convert $p/cases/models/chargpt --omega 20 --quiet "
     expect_the_same(CONVERSION "--n 3 --layout shared --gelu 2");
     expect_the_same(CONVERSION "--n 3 --gelu 1 --weights-rounded yes --score-scale 0.5");
@@ -254,7 +247,6 @@ static void a_conversion_has_the_same_bytes(void **state)
  * first byte, as it is, over and over. */
 static void a_file_that_changes_while_it_is_read_is_refused(void **state)
 {
-    (void)state;
     expect_output(shell("cp $p/cases/models/modadd53-silu.safetensors busy.safetensors\n"
                         "first=$(od -An -to1 -N1 busy.safetensors | tr -d \" \")\n"
                         "while :; do printf \"\\\\$first\" 1<>busy.safetensors; done &\n"

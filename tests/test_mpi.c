@@ -3,9 +3,9 @@
  * build with MPI is the one that is tested or lies beside it (build/release-mpi); without it, or
  * without mpirun, only what needs neither is tested, and that is said.
  */
-#include "program.h"
 #include "fixture.h"
 #include "interrupted.h"
+#include "program.h"
 #include "unit.h"
 
 #include <stdio.h>

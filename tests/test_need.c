@@ -156,7 +156,6 @@ static void say_otherwise(void)
 
 static void an_end_is_said_and_done(void **state)
 {
-    (void)state;
     expect_end(ask_for_too_much, SHORT);
     expect_end(print_and_ask, SHORT "a row");
     expect_end(say_otherwise, "headproof: threads are short\n");
@@ -164,7 +163,6 @@ static void an_end_is_said_and_done(void **state)
 
 static void the_newest_is_done_first(void **state)
 {
-    (void)state;
     expect_end(leave_two_of_three, SHORT "third\nfirst\n");
     expect_end(take_at_end, SHORT "third\n");
     expect_end(end_at_the_end, SHORT "third\n");
@@ -172,13 +170,11 @@ static void the_newest_is_done_first(void **state)
 
 static void one_thread_ends_all(void **state)
 {
-    (void)state;
     expect_end(ask_in_threads, SHORT "first\n");
 }
 
 static void what_is_there_is_given(void **state)
 {
-    (void)state;
     unsigned char *zeros = need_zeros(3, 5), *none = need_zeros(0, 8);
     for (size_t i = 0; i < 15; i++) {
         assert_int_equal(zeros[i], 0);

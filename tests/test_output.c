@@ -61,17 +61,18 @@ static void expect_refusal(FileFixture *fixture, const char *path, int expected)
     }
 }
 
+static const CaseSpec written = {.construction = CONSTRUCTION_SILU,
+                                 .n = 2,
+                                 .d = 3,
+                                 .d_ff = 12,
+                                 .heads = 2,
+                                 .depth = 1,
+                                 .seed = 7};
+
 static int finish(FileFixture *fixture, Output *output)
 {
     char *arguments[] = {"headproof", "sweep", "--omega", "caf\xC3\xA9 \xFF"};
-    Point point = {.omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
-    point.spec = (CaseSpec){.construction = CONSTRUCTION_SILU,
-                            .n = 2,
-                            .d = 3,
-                            .d_ff = 12,
-                            .heads = 2,
-                            .depth = 1,
-                            .seed = 7};
+    Point point = {.spec = written, .omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
     char *section = "name";
     Grid grid = {.points = &point, .section = &section, .count = 1};
     double seconds = 0.125;
@@ -358,13 +359,7 @@ static char *row_text(const Row *row)
                    .reference = REFERENCE_SUBTRACT,
                    .max_bits = 65536,
                    .arithmetic = ARITHMETIC_F64};
-    point.spec = (CaseSpec){.construction = CONSTRUCTION_SILU,
-                            .n = 2,
-                            .d = 3,
-                            .d_ff = 12,
-                            .heads = 2,
-                            .depth = 1,
-                            .seed = 7};
+    point.spec = written;
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -459,8 +454,7 @@ static void test_key_with_seeds(void **state)
     char *text = NULL;
     size_t size = 0;
     Point point = {.reference = REFERENCE_SUBTRACT, .max_bits = 65536};
-    point.spec = (CaseSpec){
-        .construction = CONSTRUCTION_SILU, .n = 2, .d = 3, .d_ff = 12, .heads = 2, .depth = 1};
+    point.spec = written;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
     assert_int_equal(table_write_key_header(stream, false), 0);

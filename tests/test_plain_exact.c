@@ -4,6 +4,7 @@
  */
 #include "../cases/exact.h"
 #include "../cases/plain.h"
+#include "fixture.h"
 #include "random_model.h"
 #include "unit.h"
 
@@ -299,9 +300,7 @@ static void ranks_are_the_least(void **state)
                          .seed = 1,
                          .bias = BIAS_RANDOM,
                          .linear = LINEAR_BLOCK};
-        Pair pair;
-        const char *reason;
-        assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+        Pair pair = pair_make(&spec);
         PlainModel plain = build(&pair.converted, 20, pair.converted_x);
         case_clear(&pair);
         assert_int_equal(plain.sublayers[expected[i].sublayer].heads, expected[i].heads);

@@ -145,7 +145,6 @@ static void test_a_curve(void **state)
 /* T's own error is the same at every Omega: a floor. */
 static void test_laws_are_lines(void **state)
 {
-    (void)state;
     make_curve();
     expect_shell("$h plot v.csv --laws -o v.gp && sed -n \"/^.laws/,/^EOD/p\" v.gp", 0,
                  "\n0.903089987 -16 0\n1.20411998 -16 0\n3 -16 0\n6 -16 0\n\n");

@@ -5,8 +5,8 @@
 #include "program.h"
 
 #include "../harness/base/progress.h"
-#include "../harness/evaluate/evaluate.h"
 #include "../harness/commands/commands.h"
+#include "../harness/evaluate/evaluate.h"
 #include "../harness/evaluate/predict.h"
 #include "../kernels/blas.h"
 #include "unit.h"
@@ -186,7 +186,6 @@ static void small_points_take_time_too(void **state)
     double seconds = 0, deep = 0;
     Output output = run("sweep --construction linear --n 2 --d 2 --omega 8 --seed 1:10000 "
                         "--threads 1 --dry-run 2>&1 >/dev/null");
-    (void)state;
     assert_int_equal(sscanf(output.text, "headproof: 10000 points: about %lf s with", &seconds), 1);
     output = run("sweep --construction linear --n 2 --d 2 --omega 8 --depth 8 --seed 1:10000 "
                  "--threads 1 --dry-run 2>&1 >/dev/null");

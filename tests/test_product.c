@@ -3,8 +3,8 @@
  * them.
  */
 #include "../kernels/blas.h"
-#include "../reference/reference.h"
 #include "../reference/numbers/tier.h"
+#include "../reference/reference.h"
 #include "fixture.h"
 #include "operands.h"
 #include "unit.h"

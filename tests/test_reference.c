@@ -3,12 +3,12 @@
  * against 2p, and what its cells claim.
  */
 #include "../cases/case.h"
+#include "../reference/evaluator/evaluator.h"
 #include "../reference/reference.h"
+#include "../reference/run/run.h"
 #include "fixture.h"
 #include "radii.h"
 #include "random_model.h"
-#include "../reference/run/run.h"
-#include "../reference/evaluator/evaluator.h"
 #include "unit.h"
 
 #include <math.h>

@@ -200,9 +200,7 @@ static double patched_token(double q, double omega)
                      .heads = 1,
                      .depth = 1,
                      .given = &given};
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Pair pair = pair_make(&spec);
     Kernel *kernel = kernel_open(&(Start){&pair.converted, &one, NULL, omega}, KERNEL_DENSE, 1);
     assert_non_null(kernel);
     double token = kernel_layer(kernel).data[0];
@@ -227,9 +225,7 @@ static void silu_heads_do_not(void **state)
     const GivenWeights given = {.x = x};
     CaseSpec spec = {
         .construction = CONSTRUCTION_SILU, .n = 4, .d = 1, .depth = 1, .given = &given};
-    Pair pair;
-    const char *reason;
-    assert_int_equal(case_build(&pair, &reason, &spec), CASE_OK);
+    Pair pair = pair_make(&spec);
     Kernel *kernel = kernel_open(&(Start){&pair.converted, x, NULL, 20}, KERNEL_DENSE, 1);
     assert_non_null(kernel);
     KernelStream stream = kernel_layer(kernel);

@@ -3,8 +3,8 @@
  * bit, what a difference that evaluates the limit itself has.
  */
 #include "../cases/case.h"
-#include "../reference/trajectory/base.h"
 #include "../reference/run/run.h"
+#include "../reference/trajectory/base.h"
 #include "fixture.h"
 #include "norm_cases.h"
 #include "unit.h"

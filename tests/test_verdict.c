@@ -2,8 +2,8 @@
  * The verdict on one row, from cells set by hand: statuses, what passes a tolerance, ulps and the
  * logarithm.
  */
-#include "../harness/evaluate/verdict.h"
 #include "../harness/evaluate/rows.h"
+#include "../harness/evaluate/verdict.h"
 #include "../harness/table/columns.h"
 #include "program.h"
 #include "unit.h"

@@ -2,9 +2,9 @@
  * exp of a vector against MPFR's at more bits.
  */
 #include "../cases/draw.h"
+#include "../reference/product/digits.h"
 #include "../reference/product/product.h"
 #include "../reference/product/vexp.h"
-#include "../reference/product/digits.h"
 #include "../reference/product/wide.h"
 #include "../reference/reference.h"
 #include "unit.h"

@@ -5,9 +5,9 @@
 #include "given.h"
 #include "safetensors_samples.h"
 
-#include "../harness/models/safetensors_values.h"
-#include "../harness/grid/point.h"
 #include "../harness/evaluate/schedule.h"
+#include "../harness/grid/point.h"
+#include "../harness/models/safetensors_values.h"
 #include "../harness/table/identity.h"
 #include "../harness/table/table.h"
 #include "unit.h"

@@ -5,10 +5,10 @@
 #include "given.h"
 #include "program.h"
 
+#include "../harness/evaluate/schedule.h"
+#include "../harness/grid/point.h"
 #include "../harness/models/safetensors_values.h"
 #include "../harness/models/safetensors_write.h"
-#include "../harness/grid/point.h"
-#include "../harness/evaluate/schedule.h"
 #include "unit.h"
 
 #include <math.h>
@@ -201,7 +201,8 @@ static void make_embedded(const Given *given, const char *name, size_t tuples,
 
 static const int64_t tokens[3][LENGTH] = {{4, 0, 1, 1}, {2, 2, 2, 2}, {0, 1, 3, 4}};
 
-static void draw_embeddings(double w_e[VOCABULARY * 3], double w_pos[CONTEXT * 3])
+/* Files of one drawn pair of embeddings, of all the tokens and of the last. */
+static void make_texts(Given *given, double w_e[VOCABULARY * 3], double w_pos[CONTEXT * 3])
 {
     for (size_t i = 0; i < VOCABULARY * 3; i++) {
         w_e[i] = 0.1 * (double)(i + 1);
@@ -209,6 +210,9 @@ static void draw_embeddings(double w_e[VOCABULARY * 3], double w_pos[CONTEXT * 3
     for (size_t i = 0; i < CONTEXT * 3; i++) {
         w_pos[i] = 0.7 - 0.3 * (double)i;
     }
+    given_make_all(given);
+    make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
+    make_embedded(given, "one.safetensors", 1, &tokens[2][0], w_e, w_pos);
 }
 
 /* The file's tokens are what is evaluated: n and X come from them, a point each. */
@@ -216,10 +220,7 @@ static void test_tokens(void **state)
 {
     double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3];
     Given *given = *state;
-    draw_embeddings(w_e, w_pos);
-    given_make_all(given);
-    make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
-    make_embedded(given, "one.safetensors", 1, &tokens[2][0], w_e, w_pos);
+    make_texts(given, w_e, w_pos);
     make_embedded(given, "none.safetensors", 0, NULL, w_e, w_pos);
     const Point *points = given_points(given, "--weights %three.safetensors --omega 8,9", 6);
     for (size_t p = 0; p < 6; p++) {
@@ -251,10 +252,7 @@ static void test_tokens_asked_for(void **state)
 {
     double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3];
     Given *given = *state;
-    draw_embeddings(w_e, w_pos);
-    given_make_all(given);
-    make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
-    make_embedded(given, "one.safetensors", 1, &tokens[2][0], w_e, w_pos);
+    make_texts(given, w_e, w_pos);
     given_points(given, "--weights %three.safetensors --n 4 --input 1:2", 2);
     given_expect_fault(given, COMMAND_SWEEP, "--weights %three.safetensors --input 4",
                        "--input: token '4': expected all, or a tuple of tokens that");
@@ -277,9 +275,7 @@ static void test_search_over_inputs(void **state)
     double w_e[VOCABULARY * 3], w_pos[CONTEXT * 3], largest;
     char text[64], after[128];
     Given *given = *state;
-    draw_embeddings(w_e, w_pos);
-    given_make_all(given);
-    make_embedded(given, "three.safetensors", 3, &tokens[0][0], w_e, w_pos);
+    make_texts(given, w_e, w_pos);
     Output all = run_on(given, "min-omega --tolerance 1e-6 --weights", "", 0);
     Output each = run_on(given, "min-omega --tolerance 1e-6 --weights", "--input 1:2", 0);
     Output last = run_on(given, "min-omega --tolerance 1e-6 --weights", "--input 3", 0);
