@@ -32,6 +32,77 @@ void draw_number(mpfr_ptr x, gmp_randstate_t random, bool runs)
     mpz_clear(z);
 }
 
+void draw_special(mpfr_ptr x, size_t i)
+{
+    switch (i % 5) {
+    case 0: mpfr_set_zero(x, i % 2 == 0 ? 1 : -1); break;
+    case 1: mpfr_set_inf(x, i % 2 == 0 ? 1 : -1); break;
+    case 2: mpfr_set_nan(x); break;
+    case 3: mpfr_set_si_2exp(x, 3, (mpfr_exp_t)1 << 60, MPFR_RNDN); break;
+    default: mpfr_set_si_2exp(x, -3, -((mpfr_exp_t)1 << 60), MPFR_RNDN); break;
+    }
+}
+
+/* a = b times what lies in the middle of two numbers of a's precision, rounded: a / b is next to
+ * that. */
+static void draw_near_tie(mpfr_ptr a, mpfr_srcptr b, gmp_randstate_t random)
+{
+    mpfr_t middle;
+    mpfr_init2(middle, mpfr_get_prec(a) + 1);
+    draw_number(middle, random, false); /* an odd mantissa */
+    mpfr_mul(a, middle, b, MPFR_RNDN);
+    mpfr_clear(middle);
+}
+
+void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t round, size_t i)
+{
+    const unsigned long reach[] = {0, 2, 70, 300, 600};
+    draw_number(a, random, (i + round) % 3 != 0);
+    draw_number(b, random, (i + round) % 3 != 1);
+    if (round % 4 == 1) {
+        mpfr_set(b, a, MPFR_RNDN);
+        mpfr_setsign(b, b, i % 3 == 0, MPFR_RNDN);
+        for (size_t k = gmp_urandomm_ui(random, 4); k > 0; k--) {
+            mpfr_nextabove(b);
+        }
+    } else {
+        long apart = (long)reach[round % 5];
+        mpfr_mul_2si(b, b, (long)gmp_urandomm_ui(random, 2 * (unsigned long)apart + 1) - apart,
+                     MPFR_RNDN);
+    }
+    if (round % 7 == 2) {
+        mpfr_set_ui_2exp(b, 1, mpfr_get_exp(a) - (long)(i % 5) * 64, MPFR_RNDN);
+    }
+    if (round % 9 == 4) {
+        draw_near_tie(a, b, random);
+    }
+    if (round % 8 == 3) { /* as far as plain numbers go */
+        const long far = 1L << 59;
+        mpfr_mul_2si(a, a, i % 5 < 2 ? far : -far, MPFR_RNDN);
+        mpfr_mul_2si(b, b,
+                     round % 3 == 0 ? i % 5 < 2 ? far : -far
+                     : i % 2 == 0   ? far
+                                    : -far,
+                     MPFR_RNDN);
+    }
+    if (round % 11 == 10) { /* a product, or a quotient, that leaves MPFR's range */
+        mpfr_mul_2si(a, a, 1L << 61, MPFR_RNDN);
+        mpfr_mul_2si(b, b, i % 2 == 0 ? 1L << 61 : -(1L << 61), MPFR_RNDN);
+    }
+    if (round % 10 == 6 && i % 3 != 1) {
+        mpfr_set_zero(i % 2 == 0 ? a : b, i % 5 == 0 ? -1 : 1);
+    }
+    if (round % 6 == 5 && i % 11 == 3) {
+        draw_special(i % 2 == 0 ? a : b, i + round);
+    }
+}
+
+bool same_number(mpfr_srcptr a, mpfr_srcptr b)
+{
+    bool numbers = mpfr_equal_p(a, b) && mpfr_signbit(a) == mpfr_signbit(b);
+    return numbers || (mpfr_nan_p(a) && mpfr_nan_p(b));
+}
+
 void each_precisions(PrecisionsCheck *check, const mpfr_prec_t *precisions, size_t count)
 {
     gmp_randstate_t random;

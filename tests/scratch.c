@@ -118,3 +118,12 @@ size_t count_lines(const char *text)
     }
     return lines;
 }
+
+size_t count_words(const char *text, const char *word)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, word)) != NULL; text++) {
+        count++;
+    }
+    return count;
+}

@@ -37,7 +37,8 @@ bool file_exists(const char *path);
 void stderr_hold(Scratch *scratch);
 void stderr_take(char *text, Scratch *scratch);
 
-/* The number of newlines. */
+/* The number of newlines, and of places where a word begins. */
 size_t count_lines(const char *text);
+size_t count_words(const char *text, const char *word);
 
 #endif

@@ -170,53 +170,6 @@ static void pairs_take_what_is_predicted(void **state)
     }
 }
 
-/* w[c, k] and b[k] of all heads of a sublayer, the diagonal apart; -1: two heads have an entry. */
-static void add_up(double *w, double *b, const Sublayer *sublayer, Columns read, Columns write)
-{
-    for (size_t h = 0; h < sublayer->bundle_count; h++) {
-        const Value *value = &sublayer->bundles[h].value;
-        size_t row = value->read.first - read.first, column = value->write.first - write.first;
-        for (size_t r = 0; value->kind == VALUE_DENSE && r < value->read.count; r++) {
-            for (size_t c = 0; c < value->write.count; c++) {
-                double *to = &w[(row + r) * write.count + column + c];
-                assert_true(*to == 0);
-                *to = value->v.data[r * value->v.ld + c];
-            }
-        }
-        for (size_t c = 0; value->bias != NULL && c < value->write.count; c++) {
-            assert_true(b[column + c] == 0);
-            b[column + c] = value->bias[c];
-        }
-    }
-}
-
-/* Wide to narrow, narrow to wide, in place; ranks that divide the width and that do not. */
-static void limited_heads_add_up(void **state)
-{
-    enum { WIDE = 11, NARROW = 5 };
-    for (size_t rank = 1; rank <= WIDE + 1; rank++) {
-        for (int way = 0; way < 3; way++) {
-            CaseSpec spec = {.construction = CONSTRUCTION_LINEAR,
-                             .n = 2,
-                             .d = way == 1 ? NARROW : WIDE,
-                             .d_ff = way == 1 ? WIDE : NARROW,
-                             .depth = 2,
-                             .bias = BIAS_RANDOM,
-                             .linear = way == 2 ? LINEAR_IN_PLACE : LINEAR_BLOCK,
-                             .head_rank = rank};
-            Pair pair = pair_make(&spec);
-            for (size_t l = 0; l < spec.depth; l++) {
-                const Direct *map = &pair.original.sublayers[l].direct;
-                double w[WIDE * WIDE] = {0}, b[WIDE] = {0};
-                add_up(w, b, &pair.converted.sublayers[l], map->read, map->write);
-                assert_memory_equal(w, map->w1, map->read.count * map->write.count * sizeof *w);
-                assert_memory_equal(b, map->b1, map->write.count * sizeof *b);
-            }
-            case_clear(&pair);
-        }
-    }
-}
-
 /* A row's coefficients all at once are those of its keys, one by one. */
 static void positions_of_a_row_are_those_of_its_keys(void **state)
 {
@@ -255,7 +208,6 @@ int main(void)
         cmocka_unit_test(scores_are_refused),
         cmocka_unit_test(no_arena_is_larger_than_memory),
         cmocka_unit_test(pairs_take_what_is_predicted),
-        cmocka_unit_test(limited_heads_add_up),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -26,15 +26,6 @@ static void expect_xml(const Scratch *scratch, const char *name)
     assert_int_equal(output.code, 0);
 }
 
-static size_t occurrences(const char *text, const char *wanted)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, wanted)) != NULL; text++) {
-        count++;
-    }
-    return count;
-}
-
 /* Every tenth reference cell that is not 0, altered in one of its first twelve digits. */
 static size_t alter(Csv *csv, char (*altered)[32], size_t count)
 {
@@ -93,7 +84,7 @@ static void three_hundred_altered_digits_are_all_named(void **state)
     snprintf(command, sizeof command, "%s --baseline %%/b.csv --json %%/j --markdown %%/m", many);
     check_expect(scratch, command, 1, "300 findings");
     char *markdown = check_text(scratch, "m"); /* a header and ten */
-    assert_int_equal(occurrences(markdown, "\n| "), 11);
+    assert_int_equal(count_words(markdown, "\n| "), 11);
     assert_non_null(strstr(markdown, "|\n\nand 290 more.\n\nTo reproduce them:"));
     free(markdown);
     json_t *report = check_json(scratch, "j"), *findings = json_object_get(report, "findings");
@@ -181,8 +172,8 @@ static void reports_of_what_passes_are_well_formed(void **state)
     check_expect(scratch, all_reports, 0, NULL);
     char *xml = check_text(scratch, "x"), *markdown = check_text(scratch, "m");
     expect_xml(scratch, "x");
-    assert_int_equal(occurrences(xml, "<testcase "), 42);
-    assert_int_equal(occurrences(xml, "<failure "), 0);
+    assert_int_equal(count_words(xml, "<testcase "), 42);
+    assert_int_equal(count_words(xml, "<failure "), 0);
     assert_non_null(strstr(xml, "tests=\"42\" failures=\"0\""));
     assert_non_null(strstr(markdown, "PASS: 42 rows"));
     free(xml);
@@ -217,12 +208,12 @@ static void reports_of_what_fails_say_the_same(void **state)
     assert_true(findings > 3);
     /* A row counts once, however many of its cells differ. */
     assert_non_null(strstr(xml, "tests=\"43\" failures=\"3\""));
-    assert_int_equal(occurrences(xml, "<failure "), findings);
-    assert_int_equal(occurrences(xml, "<testcase "), 43); /* and the row that is missing */
+    assert_int_equal(count_words(xml, "<failure "), findings);
+    assert_int_equal(count_words(xml, "<testcase "), 43); /* and the row that is missing */
     assert_non_null(strstr(xml, "bias=&lt;&amp;&gt;'|`\\x01\\xff;x=]]&gt;"));
     assert_non_null(strstr(markdown, "headproof sweep --construction silu"));
     assert_non_null(strstr(markdown, "construction\\_max"));
-    assert_int_equal(occurrences(markdown, "\nheadproof sweep "), 3);
+    assert_int_equal(count_words(markdown, "\nheadproof sweep "), 3);
     free(xml);
     free(markdown);
     json_decref(report);
@@ -275,7 +266,7 @@ static void seconds_are_reported(void **state)
     char *xml = check_text(scratch, "x"), *next = xml;
     double suite = 0, sum = 0;
     expect_xml(scratch, "x");
-    assert_int_equal(occurrences(xml, " time=\""), 43);
+    assert_int_equal(count_words(xml, " time=\""), 43);
     for (size_t i = 0; i < 43; i++) {
         next = strstr(next, " time=\"") + strlen(" time=\"");
         double seconds = strtod(next, &next);

@@ -59,15 +59,6 @@ static void so_does_a_plan_that_does_not_serve(void **state)
     assert_in_range(effort.most, 128, 512);
 }
 
-static size_t occurrences(const char *text, const char *word)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, word)) != NULL; text++) {
-        count++;
-    }
-    return count;
-}
-
 /* Bits of scores as large as Omega; those that hide Omega, up to the cap; and none in vain: all
  * others are known to lack at once, but an error of 17 binary
  * places lies where its 17th digit changes, at any precision.  Where coarse norms of large weights
@@ -98,7 +89,7 @@ static void bits_are_had_where_they_count(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Effort effort;
         char *rows = counted_rows(&effort, *state, cases[i].line);
-        assert_int_equal(occurrences(rows, cases[i].ends), occurrences(rows, "\n"));
+        assert_int_equal(count_words(rows, cases[i].ends), count_words(rows, "\n"));
         assert_int_equal(effort.layers, cases[i].layers);
         assert_int_equal(effort.most, cases[i].most);
         free(rows);

@@ -172,10 +172,7 @@ static void others_files(void **state)
             Output output = shell("%s", script);
             char says[128];
             snprintf(says, sizeof says, "'%s': expected", beside[i].name);
-            size_t copies = 0;
-            for (const char *c = output.text; (c = strstr(c, precious)) != NULL; c++) {
-                copies++;
-            }
+            size_t copies = count_words(output.text, precious);
             if (output.code != 2 || strstr(output.text, says) == NULL || lines(&output) > 3 ||
                 copies != (j < 3 ? 2 : 1)) {
                 fail_msg("%s: exit code %d, \"%s\"", script, output.code, output.text);

@@ -23,76 +23,6 @@ static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 384, 448, 100};
 
 enum { PRECISIONS = sizeof precisions / sizeof *precisions };
 
-/* What is left to the form that does one at a time: zeros and what is not plain. */
-static void draw_special(mpfr_ptr x, size_t i)
-{
-    switch (i % 5) {
-    case 0: mpfr_set_zero(x, i % 2 == 0 ? 1 : -1); break;
-    case 1: mpfr_set_inf(x, i % 2 == 0 ? 1 : -1); break;
-    case 2: mpfr_set_nan(x); break;
-    case 3: mpfr_set_si_2exp(x, 3, (mpfr_exp_t)1 << 60, MPFR_RNDN); break;
-    default: mpfr_set_si_2exp(x, -3, -((mpfr_exp_t)1 << 60), MPFR_RNDN); break;
-    }
-}
-
-/* a = b times what lies in the middle of two numbers of a's precision, rounded: a / b is next to
- * that. */
-static void draw_near_tie(mpfr_ptr a, mpfr_srcptr b, gmp_randstate_t random)
-{
-    mpfr_t middle;
-    mpfr_init2(middle, mpfr_get_prec(a) + 1);
-    draw_number(middle, random, false); /* an odd mantissa */
-    mpfr_mul(a, middle, b, MPFR_RNDN);
-    mpfr_clear(middle);
-}
-
-/* Entry i of a round: b is up to 600 bits from a, next to it or its negative, or a power of two; or
- * a / b is next to a tie. */
-static void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t round, size_t i)
-{
-    const unsigned long reach[] = {0, 2, 70, 300, 600};
-    draw_number(a, random, (i + round) % 3 != 0);
-    draw_number(b, random, (i + round) % 3 != 1);
-    if (round % 4 == 1) {
-        mpfr_set(b, a, MPFR_RNDN);
-        mpfr_setsign(b, b, i % 3 == 0, MPFR_RNDN);
-        for (size_t k = gmp_urandomm_ui(random, 4); k > 0; k--) {
-            mpfr_nextabove(b);
-        }
-    } else {
-        long apart = (long)reach[round % 5];
-        mpfr_mul_2si(b, b, (long)gmp_urandomm_ui(random, 2 * (unsigned long)apart + 1) - apart,
-                     MPFR_RNDN);
-    }
-    if (round % 7 == 2) {
-        mpfr_set_ui_2exp(b, 1, mpfr_get_exp(a) - (long)(i % 5) * 64, MPFR_RNDN);
-    }
-    if (round % 9 == 4) {
-        draw_near_tie(a, b, random);
-    }
-    if (round % 8 == 3) { /* as far as plain numbers go */
-        const long far = 1L << 59;
-        mpfr_mul_2si(a, a, i % 5 < 2 ? far : -far, MPFR_RNDN);
-        mpfr_mul_2si(b, b,
-                     round % 3 == 0 ? i % 5 < 2 ? far : -far
-                     : i % 2 == 0   ? far
-                                    : -far,
-                     MPFR_RNDN);
-    }
-    if (round % 10 == 6 && i % 3 != 1) {
-        mpfr_set_zero(i % 2 == 0 ? a : b, i % 5 == 0 ? -1 : 1);
-    }
-    if (round % 6 == 5 && i % 11 == 3) {
-        draw_special(i % 2 == 0 ? a : b, i + round);
-    }
-}
-
-static bool same(mpfr_srcptr a, mpfr_srcptr b)
-{
-    bool numbers = mpfr_equal_p(a, b) && mpfr_signbit(a) == mpfr_signbit(b);
-    return numbers || (mpfr_nan_p(a) && mpfr_nan_p(b));
-}
-
 /* What entry i has to be; y: what it was. */
 static void define(mpfr_ptr expected, LanesOperation operation, mpfr_srcptr a, mpfr_srcptr b,
                    mpfr_srcptr y)
@@ -140,7 +70,7 @@ static void check_operation(const Rows *rows, LanesOperation operation, ApMat *y
         mpfr_srcptr u = is_a ? before : row_a.entry + i * a.step;
         mpfr_srcptr v = is_b ? before : row_b.entry + i * b.step;
         define(expected, operation, u, v, before);
-        if (!same(y->entry + i, expected)) {
+        if (!same_number(y->entry + i, expected)) {
             mpfr_printf("operation %d of %Ra and %Ra, entry %zu of precision %ld: %Ra, expected "
                         "%Ra\n",
                         (int)operation, u, v, i, (long)y->bits, y->entry + i, expected);
@@ -218,7 +148,7 @@ static void doubles_are_added_as_mpfr_adds_them(void **state)
                 if (i < count) {
                     mpfr_add_d(expected.entry + i, expected.entry + i, d[i], MPFR_RNDN);
                 }
-                assert_true(same(y.entry + i, expected.entry + i));
+                assert_true(same_number(y.entry + i, expected.entry + i));
             }
         }
         ap_clear(&y);
@@ -266,7 +196,7 @@ static void check_sums(gmp_randstate_t random, const mpfr_prec_t *bits)
         }
         define_sum(y.entry, &a, count);
         lanes_sum(y.entry + 1, a.entry, count, t.entry);
-        assert_true(same(y.entry + 1, y.entry));
+        assert_true(same_number(y.entry + 1, y.entry));
     }
     ap_clear(&a);
     ap_clear(&t);
@@ -290,7 +220,7 @@ static void check_copies(gmp_randstate_t random, const mpfr_prec_t *bits)
         lanes_set(y.entry, a.entry, count);
         for (size_t i = 0; i < count; i++) {
             mpfr_set(expected.entry, a.entry + i, MPFR_RNDN);
-            assert_true(same(y.entry + i, expected.entry));
+            assert_true(same_number(y.entry + i, expected.entry));
         }
         lanes_zero(y.entry, count);
         assert_true(numbers_are_zero(y.entry, count));
@@ -329,7 +259,7 @@ static void sums_are_within_their_roundings(void **state)
         }
         lanes_sum(sum, a.entry, count, t.entry);
         lanes_sum(a.entry + COUNT - 1, a.entry, count, a.entry);
-        assert_true(same(sum, a.entry + COUNT - 1));
+        assert_true(same_number(sum, a.entry + COUNT - 1));
         mpfr_sub(exact, exact, sum, MPFR_RNDN);
         mpfr_mul_ui(sizes, sizes, count - 1, MPFR_RNDN);
         mpfr_mul_2si(sizes, sizes, -128, MPFR_RNDN);

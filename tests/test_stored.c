@@ -43,7 +43,21 @@ static size_t rank_most(const Value *v)
     return rows < columns ? rows : columns;
 }
 
-/* Every entry in one head, so that they add up exactly; and Q the same in all. */
+/* W and b of the map. */
+static void expect_map(const double *w, size_t width, const Direct *map)
+{
+    for (size_t a = 0; a <= map->read.count; a++) {
+        bool bias = a == map->read.count;
+        const double *row = bias ? map->b1 : map->w1 + a * map->write.count;
+        const double *sum = w + (bias ? width : map->read.first + a) * width + map->write.first;
+        for (size_t b = 0; b < map->write.count; b++) {
+            assert_true(sum[b] == (row != NULL ? row[b] : 0));
+        }
+    }
+}
+
+/* Every entry in one head, so that they add up exactly; and Q the same in all.  Ranks divide the
+ * widths, and do not; maps are in place, from wide to narrow and back. */
 static void limited_heads_add_up(void **state)
 {
     enum { WIDTH = 4 + 7, ENTRIES = (WIDTH + 1) * WIDTH };
@@ -65,6 +79,7 @@ static void limited_heads_add_up(void **state)
             int diagonal[2][WIDTH] = {{0}}, owners[2][ENTRIES] = {{0}};
             add_up(&whole.converted.sublayers[s], width, w[0], diagonal[0], owners[0]);
             add_up(&split.converted.sublayers[s], width, w[1], diagonal[1], owners[1]);
+            expect_map(w[0], width, &whole.original.sublayers[s].direct);
             assert_memory_equal(w[0], w[1], sizeof w[0]);
             assert_memory_equal(diagonal[0], diagonal[1], sizeof diagonal[0]);
             assert_memory_equal(owners[0], owners[1], sizeof owners[0]);
