@@ -20,29 +20,6 @@ static double whole_limbs(double bits)
     return 64 * ceil(bits / 64);
 }
 
-PointBits point_bits(const Point *point)
-{
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double cap = (double)point->max_bits;
-    double digits = ceil(point_digits(point) * 3.3219) + BITS_BESIDE;
-    double hidden = difference ? 0 : 2.886 * point_omega(point); /* 2 Omega log2 e */
-    double machine = whole_limbs(BITS_MACHINE + digits);
-    double all = fmax(machine, whole_limbs(hidden + digits));
-    double likely = fmin(cap, all <= cap ? all : machine);
-    double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
-    PointBits bits = {likely,
-                      difference ? fmin(likely, whole_limbs(digits)) : likely,
-                      fmin(cap, BITS_MOST + hidden),
-                      fmin(likely, whole_limbs(BITS_MACHINE + few)),
-                      BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND,
-                      hidden + few};
-    if (point->precision > 0) {
-        bits.likely = bits.difference = bits.first = (double)point->precision;
-        bits.most = fmax(bits.most, bits.likely);
-    }
-    return bits;
-}
-
 /* Products in a layer from which threads within a kernel are worth starting; and from which an
  * evaluation is so long that it is not to be begun with too few bits. */
 #define THREADS_WORTH 0x1p22
@@ -54,12 +31,41 @@ static double layer_products(const CaseSpec *spec)
     return (double)spec->n * (double)spec->d * hidden;
 }
 
+PointBits point_bits(const Point *point)
+{
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    double cap = (double)point->max_bits;
+    double digits = ceil(point_digits(point) * 3.3219) + BITS_BESIDE;
+    double hidden = difference ? 0 : 2.886 * point_omega(point); /* 2 Omega log2 e */
+    double machine = whole_limbs(BITS_MACHINE + digits);
+    double all = fmax(machine, whole_limbs(hidden + digits));
+    double likely = fmin(cap, all <= cap ? all : machine);
+    double few = digits - BITS_BESIDE + BITS_BESIDE_SHALLOW;
+    bool is_long = difference && layer_products(&point->spec) >= LONG;
+    PointBits bits = {likely,
+                      difference ? fmin(likely, whole_limbs(digits)) : likely,
+                      fmin(cap, BITS_MOST + hidden),
+                      is_long ? likely : fmin(likely, whole_limbs(BITS_MACHINE + few)),
+                      BITS_MACHINE + digits - BITS_BESIDE + BITS_BEYOND,
+                      hidden + few};
+    if (point->precision > 0) {
+        bits.likely = bits.difference = bits.begin = (double)point->precision;
+        bits.most = fmax(bits.most, bits.likely);
+    }
+    return bits;
+}
+
 size_t point_threads(const Point *point)
 {
     return layer_products(&point->spec) >= THREADS_WORTH ? (size_t)omp_get_max_threads() : 1;
 }
 
-bool point_is_long(const Point *point)
+/* Bits that a layer of large weights loses to coarse norms, about. */
+#define LOST_COARSELY 25
+
+bool point_tries_coarse(const Point *point)
 {
-    return layer_products(&point->spec) >= LONG;
+    PointBits bits = point_bits(point);
+    return point->precision == 0 && point->spec.d >= REF_COARSE_LEAST &&
+           LOST_COARSELY * (double)point->spec.depth <= bits.begin - bits.machine;
 }

@@ -11,7 +11,7 @@ typedef struct {
     double likely;     /* as a rule: for predictions of time, and where long evaluations begin */
     double difference; /* the same of the difference itself; else as likely */
     double most;       /* what it may rise to: for memory */
-    double first;      /* of what loses few bits: where radii begin */
+    double begin;      /* where radii begin: of what loses few bits, unless evaluating is long */
     double machine;    /* what a machine's errors take where nothing is lost before */
     double hidden;     /* and what the construction error takes there, by subtracting */
 } PointBits;
@@ -25,7 +25,7 @@ PointBits point_bits(const Point *point);
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t point_threads(const Point *point);
 
-/* Is an evaluation so long that it is not to be begun with too few bits? */
-bool point_is_long(const Point *point);
+/* Are coarse norms (RefBaseOptions) likely to serve with the bits that radii begin with? */
+bool point_tries_coarse(const Point *point);
 
 #endif

@@ -7,6 +7,7 @@
 #include "shared.h"
 
 #include "../../reference/compare/propagation.h"
+#include "../../reference/numbers/tier.h"
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/progress.h"
@@ -225,20 +226,22 @@ static Operations model_work(const Model *model, bool dense)
 
 /* Prices in ns, as predict.h has them.  They were fitted to points of 0.4 ms to 0.5 s, those of
  * tests/test_predict.c, each of which comes within a factor of 1.6.  Small points do not show the
- * price of structured products: it is that of stacks of GPT-2's widths. */
+ * price of structured products: it is that of stacks of GPT-2's widths, by tier. */
 static double reference_seconds(Operations work, double bits, bool dense)
 {
-    double size = bits / 256, product = (dense ? 19 : 0.35) * pow(size, 1.3);
+    static const double structured[TIERS] = {0.5, 0.35, 0.14};
+    double size = bits / 256, product = (dense ? 19 : structured[tier_in_use()]) * pow(size, 1.3);
     return 1e-9 * (work.products * product + work.exponentials * 310 * pow(size, 1.5) +
                    work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
 }
 
 /* The work that is done once a weight, however few rows there are: reading or drawing, packing, and
- * norms, whose work grows with the width. */
-static double weights_seconds(const CaseSpec *spec)
+ * norms, whose work grows with the width, but for coarse ones. */
+static double weights_seconds(const Point *point)
 {
+    const CaseSpec *spec = &point->spec;
     double weights = (double)spec->depth * case_layer_bytes(spec) / sizeof(double);
-    return 1e-9 * weights * (110 + 0.01 * (double)spec->d);
+    return 1e-9 * weights * (100 + (point_tries_coarse(point) ? 0 : 0.01) * (double)spec->d);
 }
 
 static double machine_seconds(const ArithmeticInfo *machine, Operations work)
@@ -250,8 +253,8 @@ static double machine_seconds(const ArithmeticInfo *machine, Operations work)
 #define LOST_A_LAYER 5.5
 
 /* Where more bits are needed than were guessed, time grows by this power of their ratio, besides
- * what products take: r(T) is evaluated again, and numbers of more than four limbs one by one. */
-#define MORE_THAN_GUESSED 0.6
+ * what products take: r(T) is evaluated again. */
+#define MORE_THAN_GUESSED 0.3
 
 /* Bits that a stack ends with, where its radii lose more than is guessed. */
 static double bits_in_the_end(const Point *point)
@@ -286,7 +289,7 @@ PointCost point_cost_parts(const Point *point)
     cost.base = reference_seconds(model_work(&pair.original, dense), bits, dense) +
                 (difference ? 0 : converted) +
                 4 * reference_seconds(model_work(&pair.converted, false), 128, false) +
-                weights_seconds(&point->spec);
+                weights_seconds(point);
     double more = pow(fmax(1, least / point_bits(point).likely), MORE_THAN_GUESSED);
     cost.reference *= point_has_reference(point) ? more : 0;
     cost.base *= point_has_reference(point) ? more : 0;

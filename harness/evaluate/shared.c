@@ -173,24 +173,13 @@ static double bits_next(const Point *point, double lost, double bits)
     return known ? bits_for(point, lost) : fmin(2 * bits, (double)point->max_bits);
 }
 
-/* Bits that a layer of large weights loses to coarse norms, about. */
-#define LOST_COARSELY 25
-
-/* Are coarse norms likely to serve, where so many bits may be lost? */
-static bool try_coarse(const Point *point, double spare)
-{
-    return point->precision == 0 && point->spec.d >= REF_COARSE_LEAST &&
-           LOST_COARSELY * (double)point->spec.depth <= spare;
-}
-
 /* A base for points like this one, once more with finer norms, and then with more bits, while its
  * radii show that r(T) loses more than was guessed.  false: memory is short. */
 static bool fill_proven(Shared *made, const Point *point, const Sharing *of)
 {
     PointBits guess = point_bits(point);
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    double bits = difference && point_is_long(point) ? guess.likely : guess.first, needed;
-    bool coarse = try_coarse(point, bits - guess.machine), again = true;
+    double bits = guess.begin, needed;
+    bool coarse = point_tries_coarse(point), again = true;
     for (int bases = 1; bases <= BASES_MOST && again; bases++) {
         double spare = bits - guess.machine;
         bool last = !coarse && (bases == BASES_MOST || bits_next(point, bits, bits) <= bits);
