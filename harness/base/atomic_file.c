@@ -6,6 +6,7 @@
 
 #include "atomic_file.h"
 
+#include "../../memory/need.h"
 #include "message.h"
 #include "own_file.h"
 #include "shown.h"
@@ -22,10 +23,8 @@
 char *atomic_file_name(const char *path, const char *suffix)
 {
     size_t size = strlen(path) + strlen(suffix) + 1;
-    char *joined = malloc(size);
-    if (joined != NULL) {
-        snprintf(joined, size, "%s%s", path, suffix);
-    }
+    char *joined = need_room(size, 1);
+    snprintf(joined, size, "%s%s", path, suffix);
     return joined;
 }
 
@@ -77,7 +76,7 @@ static bool is_unfinished_sweep(const AtomicFile *file, int fd)
 {
     struct stat found = {0};
     char *sidecar = atomic_file_name(file->path, ".json.partial");
-    bool there = sidecar != NULL && lstat(sidecar, &found) == 0 && found.st_size > 0;
+    bool there = lstat(sidecar, &found) == 0 && found.st_size > 0;
     free(sidecar);
     return there && own_file_has_rows(fd);
 }
@@ -137,12 +136,11 @@ static int open_partial(AtomicFile *file, const char *given)
     return 0;
 }
 
-/* path is malloc'ed, and *file's from here on; NULL: memory was short. */
-static int open_regular(AtomicFile *file, char *path, const char *given)
+/* path is malloc'ed, and *file's from here on. */
+static void take_path(AtomicFile *file, char *path)
 {
     file->path = path;
-    file->partial = path == NULL ? NULL : atomic_file_name(path, ".partial");
-    return file->partial == NULL ? memory_fault() : open_partial(file, given);
+    file->partial = atomic_file_name(path, ".partial");
 }
 
 /* Removes the files of a run that a signal ends.  Without the lock a name may be about to change:
@@ -156,17 +154,6 @@ static void remove_partials(void *context, bool locked)
     if (locked && beside != NULL && beside->partial != NULL) {
         (void)unlink(beside->partial);
     }
-}
-
-static int watch_signals(AtomicFile *file)
-{
-    pthread_mutex_init(&file->lock, NULL);
-    file->interrupt = interrupt_open(&file->lock, remove_partials, file);
-    if (file->interrupt == NULL) {
-        pthread_mutex_destroy(&file->lock);
-        return memory_fault();
-    }
-    return 0;
 }
 
 static void hold(AtomicFile *file)
@@ -186,13 +173,13 @@ static void release(AtomicFile *file)
 /* The same, with a thread that removes PATH.partial when a signal ends the run. */
 static int open_watched(AtomicFile *file, char *path, const char *given)
 {
-    int status = file->kept ? 0 : watch_signals(file);
-    if (status != 0) {
-        free(path);
-        return status;
+    if (!file->kept) {
+        pthread_mutex_init(&file->lock, NULL);
+        file->interrupt = interrupt_open(&file->lock, remove_partials, file);
     }
+    take_path(file, path);
     hold(file);
-    status = open_regular(file, path, given);
+    int status = open_partial(file, given);
     release(file);
     return status;
 }
@@ -200,16 +187,12 @@ static int open_watched(AtomicFile *file, char *path, const char *given)
 int atomic_file_open_beside(AtomicFile *file, AtomicFile *other, const char *suffix,
                             const char *given)
 {
-    char *path = atomic_file_name(other->path, suffix);
     file->flag = other->flag;
-    int status = path == NULL ? 0 : own_file_claim(file->flag, path);
+    take_path(file, atomic_file_name(other->path, suffix));
+    int status = own_file_claim(file->flag, file->path);
     hold(other);
-    if (status != 0) {
-        free(path);
-    } else {
-        status = open_regular(file, path, given);
-        other->beside = status == 0 ? file : NULL;
-    }
+    status = status != 0 ? status : open_partial(file, given);
+    other->beside = status == 0 ? file : NULL;
     release(other);
     if (status != 0) {
         atomic_file_clear(file);
@@ -220,9 +203,6 @@ int atomic_file_open_beside(AtomicFile *file, AtomicFile *other, const char *suf
 static int open_direct(AtomicFile *file, const char *given)
 {
     file->path = atomic_file_name(given, "");
-    if (file->path == NULL) {
-        return memory_fault();
-    }
     file->file = fopen(given, "w");
     return file->file == NULL ? unwritable(file->flag, given, errno) : 0;
 }
@@ -287,10 +267,6 @@ int atomic_file_sync(AtomicFile *file)
 int atomic_file_sync_directory(const char *path)
 {
     char *directory = atomic_file_name(path, "");
-    if (directory == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
     char *slash = strrchr(directory, '/');
     if (slash != NULL) {
         slash[slash == directory ? 1 : 0] = '\0';

@@ -65,7 +65,7 @@ int atomic_file_close(AtomicFile *file) __attribute__((warn_unused_result));
 int atomic_file_finish(AtomicFile *file, bool written, const char *given)
     __attribute__((warn_unused_result));
 
-/* path and suffix in one string; free it.  NULL: memory is short. */
+/* path and suffix in one string; free it. */
 char *atomic_file_name(const char *path, const char *suffix) __attribute__((warn_unused_result));
 
 /* Prints that path cannot be written, for errno's reason; returns 99. */

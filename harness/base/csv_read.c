@@ -5,6 +5,7 @@
 
 #include "csv_read.h"
 
+#include "../../memory/need.h"
 #include "digest.h"
 #include "message.h"
 #include "text_stream.h"
@@ -117,22 +118,19 @@ static int cut(Csv *csv, size_t length)
     }
     size_t lines = count(csv->text, length, '\n');
     csv->columns = count(csv->text, strcspn(csv->text, "\n"), ',') + 1;
-    csv->cells = calloc(lines * csv->columns, sizeof *csv->cells);
+    csv->cells = need_zeros(lines * csv->columns, sizeof *csv->cells);
     csv->rows = lines - 1;
-    status = csv->cells == NULL ? memory_fault() : cut_lines(csv, lines);
+    status = cut_lines(csv, lines);
     return status != 0 ? status : check_names(csv);
 }
 
 int csv_read(Csv *csv, const char *path)
 {
     size_t length = 0;
-    csv->path = strdup(path);
-    if (csv->path == NULL) {
-        return memory_fault();
-    }
+    csv->path = need_copy(path);
     csv->text = file_text(&length, path);
     if (csv->text == NULL) {
-        return errno == ENOMEM ? memory_fault() : csv_unreadable(path, errno);
+        return csv_unreadable(path, errno);
     }
     return cut(csv, length);
 }
@@ -140,8 +138,8 @@ int csv_read(Csv *csv, const char *path)
 int csv_take(Csv *csv, const char *name, char *text, size_t length)
 {
     csv->text = text;
-    csv->path = strdup(name);
-    return csv->path == NULL ? memory_fault() : cut(csv, length);
+    csv->path = need_copy(name);
+    return cut(csv, length);
 }
 
 void csv_clear(Csv *csv)

@@ -17,8 +17,8 @@ typedef struct Interrupt Interrupt;
  * where two seconds were not enough to get it (a disk that hangs). */
 typedef void LastWords(void *context, bool locked);
 
-/* Call before the run's threads start; one that another is open around takes no signal.  NULL:
- * memory or threads are short. */
+/* Call before the run's threads start; one that another is open around takes no signal.  Where
+ * memory is short the last words of all of them are said, the newest first. */
 Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
     __attribute__((warn_unused_result));
 

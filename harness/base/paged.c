@@ -5,6 +5,8 @@
 
 #include "paged.h"
 
+#include "../../memory/need.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,16 +45,9 @@ struct Paged {
 
 Paged *paged_make(size_t parts, double kept, PagedFill *fill, void *context)
 {
-    Paged *paged = calloc(1, sizeof *paged);
-    if (paged == NULL) {
-        return NULL;
-    }
+    Paged *paged = need_zeros(1, sizeof *paged);
     *paged = (Paged){.count = parts, .room = kept, .fill = fill, .context = context};
-    paged->parts = calloc(parts + 1, sizeof *paged->parts);
-    if (paged->parts == NULL) {
-        free(paged);
-        return NULL;
-    }
+    paged->parts = need_zeros(parts + 1, sizeof *paged->parts);
     pthread_mutex_init(&paged->lock, NULL);
     pthread_cond_init(&paged->changed, NULL);
     return paged;
@@ -113,17 +108,13 @@ double *paged_take(Paged *paged, size_t p, size_t count)
         }
         return part->pieces[part->taken++].at;
     }
-    Piece *pieces = realloc(part->pieces, (part->count + 1) * sizeof *pieces);
-    if (pieces == NULL || bytes == 0) {
-        part->pieces = pieces != NULL ? pieces : part->pieces;
-        return NULL;
-    }
-    part->pieces = pieces;
-    void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    part->pieces = need_more(part->pieces, part->count + 1, sizeof *part->pieces);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *at = bytes == 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
     if (at == MAP_FAILED) {
-        return NULL;
+        need_is_short();
     }
-    pieces[part->count++] = (Piece){at, bytes};
+    part->pieces[part->count++] = (Piece){at, bytes};
     part->bytes += (double)bytes;
     return at;
 }

@@ -15,8 +15,7 @@ typedef struct Paged Paged;
  * every time.  false: they cannot be had. */
 typedef bool PagedFill(void *context, size_t part);
 
-/* So many parts, empty.  Of those that are filled first so many bytes stay for good.  NULL: memory
- * is short. */
+/* So many parts, empty.  Of those that are filled first so many bytes stay for good. */
 Paged *paged_make(size_t parts, double kept, PagedFill *fill, void *context)
     __attribute__((warn_unused_result));
 
@@ -24,7 +23,7 @@ Paged *paged_make(size_t parts, double kept, PagedFill *fill, void *context)
 void paged_clear(Paged *paged);
 
 /* While a part is made, before anybody enters it: room for so many numbers more.  While it is
- * filled: the same room once more.  NULL: memory is short. */
+ * filled: the same room once more. */
 double *paged_take(Paged *paged, size_t part, size_t count) __attribute__((warn_unused_result));
 
 /* Is this number one of the part's? */

@@ -3,23 +3,24 @@
  */
 #include "seats.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 
-bool seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users, size_t parts)
+void seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users, size_t parts)
 {
     *seats = (Seats){.lock = lock, .there = there, .users = users, .parts = parts};
-    seats->waiting = calloc(parts, sizeof *seats->waiting);
-    seats->granted = calloc(parts, sizeof *seats->granted);
+    seats->waiting = need_zeros(parts, sizeof *seats->waiting);
+    seats->granted = need_zeros(parts, sizeof *seats->granted);
     pthread_cond_init(&seats->changed, NULL);
-    seats->has_key = pthread_key_create(&seats->seated, NULL) == 0;
-    return seats->has_key && seats->waiting != NULL && seats->granted != NULL;
+    if (pthread_key_create(&seats->seated, NULL) != 0) {
+        need_is_short();
+    }
 }
 
 void seats_destroy(Seats *seats)
 {
-    if (seats->has_key) {
-        pthread_key_delete(seats->seated);
-    }
+    pthread_key_delete(seats->seated);
     pthread_cond_destroy(&seats->changed);
     free(seats->waiting);
     free(seats->granted);

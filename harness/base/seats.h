@@ -22,12 +22,10 @@ typedef struct {
     pthread_mutex_t *lock; /* the caller's, of all this */
     pthread_cond_t changed;
     pthread_key_t seated; /* of a thread: not NULL where it has a seat */
-    bool has_key;
 } Seats;
 
-/* false: memory is short; to be destroyed all the same. */
-bool seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users, size_t parts)
-    __attribute__((warn_unused_result));
+void seats_init(Seats *seats, pthread_mutex_t *lock, const bool *there, size_t *users,
+                size_t parts);
 void seats_destroy(Seats *seats);
 
 /* There are so many seats, all free; 0: nobody needs one.  Called while nobody has a seat, without

@@ -207,10 +207,8 @@ char *shown_copy(ShownPlace place, const char *text)
     char *copy = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&copy, &size);
-    if (stream != NULL) {
-        shown_write(stream, place, text);
-    }
-    return text_close(stream, &copy, 0);
+    shown_write(stream, place, text);
+    return text_close(stream, &copy);
 }
 
 Shown shown(const char *text)

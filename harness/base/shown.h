@@ -28,7 +28,7 @@ typedef enum {
 void shown_write(FILE *file, ShownPlace place, const char *text);
 void shown_write_part(FILE *file, ShownPlace place, const char *text, size_t length);
 
-/* The same as a string, or NULL when memory is short; the caller frees. */
+/* The same as a string; the caller frees. */
 char *shown_copy(ShownPlace place, const char *text);
 
 /* out [size] = text[0 .. length-1] as it is shown there (not for a shell), with a NUL.  What does

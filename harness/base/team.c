@@ -3,6 +3,8 @@
  */
 #include "team.h"
 
+#include "../../memory/need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,11 +126,9 @@ int team_receive(char **bytes, size_t *count)
     }
     MPI_Get_count(&status, MPI_BYTE, &length);
     *count = (size_t)length;
-    *bytes = malloc(*count + 1);
-    if (*bytes != NULL) {
-        MPI_Recv(*bytes, length, MPI_BYTE, status.MPI_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        (*bytes)[*count] = '\0';
-    }
+    *bytes = need_room(*count + 1, 1);
+    MPI_Recv(*bytes, length, MPI_BYTE, status.MPI_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    (*bytes)[*count] = '\0';
     return status.MPI_SOURCE;
 }
 

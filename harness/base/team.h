@@ -29,7 +29,7 @@ int team_largest(int value);
 void team_send(int to, const void *bytes, size_t count);
 
 /* Waits, without using the processor, for a message from any rank: *bytes, to be freed, with a NUL
- * behind; NULL when memory is short.  Returns the rank. */
+ * behind.  Returns the rank. */
 int team_receive(char **bytes, size_t *count);
 
 /* Ends every process of the job now. */

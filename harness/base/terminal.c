@@ -5,7 +5,6 @@
 
 #include "terminal.h"
 
-#include "message.h"
 #include "text_stream.h"
 
 #include <stdlib.h>
@@ -83,7 +82,7 @@ FILE *wrapped_open(Wrapped *wrapped, FILE *to)
 {
     *wrapped = (Wrapped){.to = to};
     wrapped->file = text_stream(&wrapped->text, &wrapped->size);
-    return wrapped->file != NULL ? wrapped->file : stderr;
+    return wrapped->file;
 }
 
 /* One line [length], without its end. */
@@ -102,13 +101,10 @@ static void write_line(FILE *file, const char *line, size_t length, size_t width
     fputc('\n', file);
 }
 
-int wrapped_close(Wrapped *wrapped)
+void wrapped_close(Wrapped *wrapped)
 {
     size_t width = terminal_width_or(wrapped->to, WRAPPED_WIDTH);
-    const char *text = text_close(wrapped->file, &wrapped->text, 0);
-    if (text == NULL) {
-        return memory_fault();
-    }
+    const char *text = text_close(wrapped->file, &wrapped->text);
     for (const char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
         if (length <= width) {
@@ -120,5 +116,4 @@ int wrapped_close(Wrapped *wrapped)
     }
     free(wrapped->text);
     fflush(wrapped->to);
-    return 0;
 }

@@ -37,13 +37,12 @@ typedef struct {
     size_t size;
 } Wrapped;
 
-/* Where to write; stderr where memory is short, which closing says. */
+/* Where to write. */
 FILE *wrapped_open(Wrapped *wrapped, FILE *to);
 
 /* Passes it on: lines that are wider than the terminal, or than WRAPPED_WIDTH columns wherever they
- * go, are broken between words; what is behind a break is indented.  0; 99 after a message: memory
- * was short. */
+ * go, are broken between words; what is behind a break is indented. */
 enum { WRAPPED_WIDTH = 100 };
-int wrapped_close(Wrapped *wrapped) __attribute__((warn_unused_result));
+void wrapped_close(Wrapped *wrapped);
 
 #endif

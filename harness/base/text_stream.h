@@ -1,8 +1,7 @@
 /*
- * A stream into memory that says when memory was short, and a file read whole.
+ * A stream into memory, and a file read whole.
  *
- * open_memstream does not always: what finds no memory is dropped, ferror says nothing of it, and
- * fclose may succeed.
+ * open_memstream drops what finds no memory, ferror says nothing of it, and fclose may succeed.
  */
 #ifndef HEADPROOF_HARNESS_BASE_TEXT_STREAM_H
 #define HEADPROOF_HARNESS_BASE_TEXT_STREAM_H
@@ -11,16 +10,13 @@
 #include <stdio.h>
 
 /* As open_memstream: after fflush or fclose, *text (to be freed) is what was written, with a NUL
- * behind its *size bytes.  Where memory is or was short: NULL, or fclose fails, and *text is then
- * NULL. */
-FILE *text_stream(char **text, size_t *size) __attribute__((warn_unused_result));
+ * behind its *size bytes.  Nothing fails, as memory is needed (memory/need.h). */
+FILE *text_stream(char **text, size_t *size) __attribute__((returns_nonnull, warn_unused_result));
 
-/* Closes it: the text, to be freed; NULL: memory was short, or `stream` is NULL for that, or
- * status, of writing to it, is not 0. */
-char *text_close(FILE *stream, char **text, int status) __attribute__((warn_unused_result));
+/* Closes it: the text, to be freed. */
+char *text_close(FILE *stream, char **text) __attribute__((returns_nonnull));
 
-/* The bytes of a file, a NUL behind them; free it.  NULL (errno): it cannot be read, or (ENOMEM)
- * memory is short. */
+/* The bytes of a file, a NUL behind them; free it.  NULL (errno): it cannot be read. */
 char *file_text(size_t *size, const char *path) __attribute__((warn_unused_result));
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "ticker.h"
 
+#include "../../memory/need.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -55,7 +57,7 @@ static bool start(Ticker *ticker)
 
 Ticker *ticker_open(pthread_mutex_t *lock, Progress *progress)
 {
-    Ticker *ticker = progress->sink.stream != NULL ? calloc(1, sizeof *ticker) : NULL;
+    Ticker *ticker = progress->sink.stream != NULL ? need_zeros(1, sizeof *ticker) : NULL;
     if (ticker == NULL) {
         return NULL;
     }

@@ -3,6 +3,7 @@
  */
 #include "values.h"
 
+#include "../../memory/need.h"
 #include "decimal.h"
 #include "message.h"
 
@@ -42,11 +43,7 @@ static int push(Reader *reader, AxisValue value)
     }
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 8 : 2 * list->capacity;
-        AxisValue *values = realloc(list->values, capacity * sizeof *values);
-        if (values == NULL) {
-            return 99;
-        }
-        list->values = values;
+        list->values = need_more(list->values, capacity, sizeof *list->values);
         list->capacity = capacity;
     }
     list->values[list->count++] = value;
@@ -288,8 +285,8 @@ static int read_path(Reader *reader)
         return range_fault(reader, "a path of at most 4095 bytes without quotes, semicolons "
                                    "and control characters");
     }
-    char *path = strndup(reader->token, reader->length);
-    int status = path == NULL ? 99 : push(reader, (AxisValue){.form = FORM_PATH, .path = path});
+    char *path = need_copy_of(reader->token, reader->length);
+    int status = push(reader, (AxisValue){.form = FORM_PATH, .path = path});
     if (status != 0) {
         free(path);
     }
@@ -331,10 +328,7 @@ static int placed_compare(const void *a, const void *b)
 static int check_repeats(Reader *reader, const char *text)
 {
     const ValueList *list = reader->list;
-    Placed *sorted = malloc(list->count * sizeof *sorted);
-    if (sorted == NULL) {
-        return 99;
-    }
+    Placed *sorted = need_room(list->count, sizeof *sorted);
     for (size_t i = 0; i < list->count; i++) {
         sorted[i] = (Placed){list->values[i], i};
     }

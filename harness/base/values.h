@@ -29,8 +29,8 @@ typedef struct {
 
 #define VALUES_MOST 1000000
 
-/* Reads text into *list (zeroed by the caller).  0; 2 with *message set; 99 when memory is
- * short.  Clear the list in every case. */
+/* Reads text into *list (zeroed by the caller).  0; 2 with *message set.  Clear the list
+ * in every case. */
 int values_read(ValueList *list, Message *message, const Domain *domain, const char *text)
     __attribute__((warn_unused_result));
 

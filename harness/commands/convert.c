@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "guarantee/bound.h"
 
+#include "../../memory/need.h"
 #include "../base/decimal.h"
 #include "../base/memory.h"
 #include "../base/message.h"
@@ -78,10 +79,7 @@ static int check_memory(const Point *point, double made, const RunOptions *run)
 
 static int check_disk(double bytes, const RunOptions *run)
 {
-    char *directory = strdup(run->output);
-    if (directory == NULL) {
-        return memory_fault();
-    }
+    char *directory = need_copy(run->output);
     char *slash = strrchr(directory, '/');
     *(slash != NULL ? slash : directory) = '\0';
     double disk = disk_room(slash == NULL ? "." : *directory == '\0' ? "/" : directory);
@@ -226,9 +224,10 @@ static int prove_omega(double *omega, bool *logits, const Point *point, const Ru
                          bound_work(point), BOUND_WORK_MOST);
     }
     int status = bound_open(&bound, point, run);
-    status = status == 2   ? ask_omega("needs %s", bound.why)
-             : status != 0 ? status
-                           : bound_at(&proven, &bound, &own);
+    if (status == 0) {
+        bound_at(&proven, &bound, &own);
+    }
+    status = status == 2 ? ask_omega("needs %s", bound.why) : status;
     if (proven.none) {
         decimal_print(tolerance, own.tolerance);
         status =

@@ -4,6 +4,7 @@
  */
 #include "dry_run.h"
 
+#include "../../memory/need.h"
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/progress.h"
@@ -30,8 +31,8 @@ static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid 
                      const size_t *points, size_t count)
 {
     PointGroups groups;
-    bool *shared = calloc(grid->count + 1, sizeof *shared);
-    bool ok = point_groups_make(&groups, grid) && shared != NULL;
+    bool *shared = need_zeros(grid->count + 1, sizeof *shared);
+    bool ok = point_groups_make(&groups, grid);
     for (size_t i = 0; ok && i < count; i++) {
         const Point *point = &grid->points[points[i]];
         size_t group = groups.of[points[i]];
@@ -83,10 +84,10 @@ int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
         return status;
     }
     Foretold foretold = {0};
-    size_t count, *points = calloc(grid->count + 1, sizeof *points);
+    size_t count, *points = need_zeros(grid->count + 1, sizeof *points);
     bool sharded = run->shards > 0;
-    bool ok = points != NULL && shard_points(points, &count, grid, sharded ? run->shard : 1,
-                                             sharded ? run->shards : 1);
+    bool ok =
+        shard_points(points, &count, grid, sharded ? run->shard : 1, sharded ? run->shards : 1);
     bool says = !run->quiet && ok && count > 0;
     ok = ok && (!says || foretell(&foretold, command, grid, points, count));
     for (size_t i = 0; ok && i < count; i++) {

@@ -4,6 +4,7 @@
  */
 #include "outcome.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/terminal.h"
 #include "../base/text_stream.h"
@@ -28,59 +29,46 @@ int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, co
         return status;
     }
     outcome->cases = text_stream(&outcome->text, &outcome->length);
-    if (outcome->cases == NULL || kind->write_header(outcome->cases, run) != 0) {
-        return memory_fault();
+    if (kind->write_header(outcome->cases, run) != 0) {
+        need_is_short(); /* a text has no other fault */
     }
     return reports_open(&outcome->reports, &run->check);
 }
 
-static bool make_room(Outcome *outcome)
+static void make_room(Outcome *outcome)
 {
     if (outcome->count < outcome->capacity) {
-        return true;
+        return;
     }
     size_t room = 2 * outcome->capacity + 16;
-    char **commands = realloc(outcome->commands, room * sizeof *commands);
-    if (commands == NULL) {
-        return false;
-    }
-    outcome->commands = commands;
-    double *seconds = realloc(outcome->seconds, room * sizeof *seconds);
-    if (seconds == NULL) {
-        return false;
-    }
-    outcome->seconds = seconds;
+    outcome->commands = need_more(outcome->commands, room, sizeof *outcome->commands);
+    outcome->seconds = need_more(outcome->seconds, room, sizeof *outcome->seconds);
     outcome->capacity = room;
-    return true;
 }
 
 /* The next case, which took so long.  0, or 99 after a message. */
-static int add_case(Outcome *outcome, const void *row, double seconds)
+static void add_case(Outcome *outcome, const void *row, double seconds)
 {
     char *command = NULL;
     size_t size;
-    FILE *file = make_room(outcome) ? text_stream(&command, &size) : NULL;
-    if (file != NULL) {
-        outcome->kind->print_command(file, row, outcome->run);
-    }
-    if (text_close(file, &command, 0) == NULL) {
-        return memory_fault();
-    }
-    outcome->commands[outcome->count] = command;
+    FILE *file = text_stream(&command, &size);
+    outcome->kind->print_command(file, row, outcome->run);
+    make_room(outcome);
+    outcome->commands[outcome->count] = text_close(file, &command);
     outcome->seconds[outcome->count++] = seconds;
-    return 0;
 }
 
-int outcome_add(Outcome *outcome, Cases cases)
+void outcome_add(Outcome *outcome, Cases cases)
 {
     if (outcome->cases == NULL) {
-        return 0;
+        return;
     }
-    int status = cases.write(outcome->cases, cases.row) != 0 ? memory_fault() : 0;
-    for (size_t line = 0; line < cases.lines && status == 0; line++) {
-        status = add_case(outcome, cases.row, cases.seconds / (double)cases.lines);
+    if (cases.write(outcome->cases, cases.row) != 0) {
+        need_is_short(); /* a text has no other fault */
     }
-    return status;
+    for (size_t line = 0; line < cases.lines; line++) {
+        add_case(outcome, cases.row, cases.seconds / (double)cases.lines);
+    }
 }
 
 void outcome_fail(Outcome *outcome, const void *row)
@@ -104,14 +92,14 @@ static const char *cell_of(const Csv *table, size_t row, const char *column)
 }
 
 /* A row whose status is neither ok nor unresolved. */
-static int judge_case(Outcome *outcome, size_t row)
+static void judge_case(Outcome *outcome, size_t row)
 {
     Check *check = &outcome->check;
     const Csv *table = &check->obtained;
     const char *status = cell_of(table, row, column_name(COLUMN_STATUS));
     if (status == NULL || strcmp(status, status_name(STATUS_OK)) == 0 ||
         strcmp(status, status_name(STATUS_UNRESOLVED)) == 0) {
-        return 0;
+        return;
     }
     bool usual = strcmp(status, status_name(STATUS_FAIL)) == 0 || strcmp(status, "none") == 0;
     Finding finding = {.reason = usual ? outcome->kind->reason : status,
@@ -126,7 +114,7 @@ static int judge_case(Outcome *outcome, size_t row)
     snprintf(finding.limit, sizeof finding.limit, "%.*s", (int)sizeof finding.limit - 1,
              limit != NULL ? limit : "");
     check->failed++;
-    return check_find(check, &finding);
+    check_find(check, &finding);
 }
 
 static int judge(Outcome *outcome)
@@ -139,13 +127,13 @@ static int judge(Outcome *outcome)
     check->seconds = outcome->seconds;
     outcome->seconds = NULL;
     for (size_t row = 0; row < check->rows && status == 0; row++) {
-        status = judge_case(outcome, row);
+        judge_case(outcome, row);
     }
     if (status == 0 && outcome->failed > 0 && check->finding_count == 0) {
         Finding finding = {.reason = "the verdict is FAIL, and no case says why",
                            .row = NO_ROW,
                            .excess = INFINITY};
-        status = check_find(check, &finding);
+        check_find(check, &finding);
     }
     return status == 2 ? 99 : status; /* the program wrote it */
 }
@@ -156,13 +144,12 @@ static int finish_reports(Outcome *outcome)
     if (outcome->cases == NULL) {
         return 0;
     }
-    bool failed = ferror(outcome->cases) != 0;
-    failed = fclose(outcome->cases) != 0 || failed;
+    (void)text_close(outcome->cases, &outcome->text);
     outcome->cases = NULL;
-    int status = failed ? memory_fault() : judge(outcome);
-    status = status != 0 || outcome->said == NULL
-                 ? status
-                 : check_mention(&outcome->check, "%s", outcome->said);
+    int status = judge(outcome);
+    if (status == 0 && outcome->said != NULL) {
+        check_mention(&outcome->check, "%s", outcome->said);
+    }
     return status != 0 ? status : reports_write(&outcome->reports, &outcome->check);
 }
 

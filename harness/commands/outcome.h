@@ -54,7 +54,7 @@ typedef struct {
 } Cases;
 
 /* Adds them to the reports, where any is asked for.  0; 99 after a message. */
-int outcome_add(Outcome *outcome, Cases cases) __attribute__((warn_unused_result));
+void outcome_add(Outcome *outcome, Cases cases);
 
 /* Counts a row that fails, and says so on stderr, of many rows for the first ten; not where the
  * same terminal has a text about it, or rows are for a file alone. */

@@ -3,6 +3,7 @@
  */
 #include "dispatch.h"
 
+#include "../../memory/need.h"
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../base/shown.h"
@@ -134,15 +135,12 @@ static bool commit_ready(Deal *deal, CommitRows *commit, void *context)
 
 EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
 {
-    Deal *deal = calloc(1, sizeof *deal);
+    Deal *deal = need_zeros(1, sizeof *deal);
     EvaluateStatus status = EVALUATE_NO_MEMORY;
-    if (deal == NULL) {
-        return status;
-    }
     deal->dispatch = dispatch;
     deal->work = work;
-    deal->started = calloc(work->count + 1, sizeof *deal->started);
-    if (point_groups_make(&deal->groups, work->grid) && deal->started != NULL) {
+    deal->started = need_zeros(work->count + 1, sizeof *deal->started);
+    if (point_groups_make(&deal->groups, work->grid)) {
         bool ok = true;
         status = EVALUATE_OK;
         hand_out(deal);
@@ -206,13 +204,13 @@ static int compare_rank(json_t *ranks, int number, const json_t *said, const Run
 int dispatch_meet(Dispatch **dispatch, json_t **ranks, const RunRecord *run)
 {
     int size = team_size(), status = 0;
-    *dispatch = calloc(1, sizeof **dispatch);
+    *dispatch = need_zeros(1, sizeof **dispatch);
     *ranks = json_array();
-    if (*dispatch == NULL || *ranks == NULL) {
+    if (*ranks == NULL) {
         return memory_fault();
     }
     (*dispatch)->size = size;
-    (*dispatch)->ranks = calloc((size_t)size, sizeof *(*dispatch)->ranks);
+    (*dispatch)->ranks = need_zeros((size_t)size, sizeof *(*dispatch)->ranks);
     if ((*dispatch)->ranks == NULL) {
         return memory_fault();
     }
@@ -276,10 +274,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
 static bool answer(EvaluateStatus status, const PointRows *rows)
 {
     const Answer head = {.status = status, .length = rows->length, .seconds = rows->seconds};
-    char *bytes = malloc(sizeof head + rows->length);
-    if (bytes == NULL) {
-        return false;
-    }
+    char *bytes = need_room(1, sizeof head + rows->length);
     memcpy(bytes, &head, sizeof head);
     if (rows->length > 0) {
         memcpy(bytes + sizeof head, rows->text, rows->length);

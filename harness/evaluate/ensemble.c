@@ -4,6 +4,7 @@
  */
 #include "ensemble.h"
 
+#include "../../memory/need.h"
 #include "shared.h"
 #include "worst.h"
 
@@ -28,12 +29,11 @@ enum { STEP_DIGITS = 16 };
 bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
 {
     *ensemble = (Ensemble){.threads = threads};
-    ensemble->points = calloc(capacity, sizeof *ensemble->points);
-    ensemble->shared = calloc(capacity, sizeof *ensemble->shared);
-    ensemble->errors = calloc(capacity, sizeof *ensemble->errors);
-    ensemble->beside = calloc(capacity, sizeof *ensemble->beside);
-    return ensemble->points != NULL && ensemble->shared != NULL && ensemble->errors != NULL &&
-           ensemble->beside != NULL;
+    ensemble->points = need_zeros(capacity, sizeof *ensemble->points);
+    ensemble->shared = need_zeros(capacity, sizeof *ensemble->shared);
+    ensemble->errors = need_zeros(capacity, sizeof *ensemble->errors);
+    ensemble->beside = need_zeros(capacity, sizeof *ensemble->beside);
+    return true;
 }
 
 void ensemble_add(Ensemble *ensemble, const Point *point)
@@ -281,10 +281,7 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
 static bool note(Ensemble *ensemble, double omega, ErrorKind kind, const Beside *beside)
 {
     size_t count = ensemble->known_count;
-    void *longer = realloc(ensemble->known, (count + 1) * sizeof *ensemble->known);
-    if (longer == NULL) {
-        return false;
-    }
+    void *longer = need_more(ensemble->known, count + 1, sizeof *ensemble->known);
     ensemble->known = longer;
     ensemble->known[count].omega = omega;
     ensemble->known[count].kind = kind;

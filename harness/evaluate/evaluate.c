@@ -4,6 +4,7 @@
  */
 #include "evaluate.h"
 
+#include "../../memory/need.h"
 #include "precision.h"
 #include "verdict.h"
 
@@ -155,13 +156,11 @@ static EvaluateStatus evaluate_point(bool *passed, Making *making)
 {
     Evaluation *evaluation = &making->evaluation;
     Checkpoint checkpoint;
-    EvaluateStatus status = EVALUATE_NO_MEMORY;
-    if (checkpoint_init(&checkpoint, evaluation->shared->checkpoints, evaluation->point, false)) {
-        evaluation->keeper = checkpoint_keeper(&checkpoint);
-        evaluation_begin(evaluation);
-        status = evaluate_rows(making);
-        *passed = status == EVALUATE_OK && making->found.passed;
-    }
+    checkpoint_init(&checkpoint, evaluation->shared->checkpoints, evaluation->point, false);
+    evaluation->keeper = checkpoint_keeper(&checkpoint);
+    evaluation_begin(evaluation);
+    EvaluateStatus status = evaluate_rows(making);
+    *passed = status == EVALUATE_OK && making->found.passed;
     checkpoint_clear(&checkpoint);
     return status;
 }
@@ -170,10 +169,7 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
                               const PointSink *sink)
 {
     size_t depth = shared->pair.converted.depth;
-    Row *rows = calloc(depth, sizeof *rows);
-    if (rows == NULL) {
-        return EVALUATE_NO_MEMORY;
-    }
+    Row *rows = need_zeros(depth, sizeof *rows);
     for (size_t l = 0; l < depth; l++) {
         row_init(&rows[l], point);
     }

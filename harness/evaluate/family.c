@@ -3,6 +3,7 @@
  */
 #include "family.h"
 
+#include "../../memory/need.h"
 #include "layers.h"
 
 #include <stdlib.h>
@@ -16,9 +17,8 @@ struct Family {
 
 Family *family_make(const Point *member, double bytes)
 {
-    Family *family = calloc(1, sizeof *family);
-    if (family == NULL ||
-        layers_build(&family->pair, &family->layers, &member->spec, member->source) != CASE_OK) {
+    Family *family = need_zeros(1, sizeof *family);
+    if (layers_build(&family->pair, &family->layers, &member->spec, member->source) != CASE_OK) {
         free(family);
         return NULL;
     }

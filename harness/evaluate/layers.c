@@ -6,6 +6,7 @@
  */
 #include "layers.h"
 
+#include "../../memory/need.h"
 #include "../base/paged.h"
 #include "../base/seats.h"
 #include "../models/model_stream.h"
@@ -160,22 +161,18 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
     if (!layers_come_and_go(spec, source)) {
         return case_build(pair, &reason, spec);
     }
-    Layers *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return CASE_NO_MEMORY;
-    }
+    Layers *made = need_zeros(1, sizeof *made);
     *made = (Layers){.functions = {enter, leave, take},
                      .pair = pair,
                      .spec = *spec,
                      .file = is_streamed(source) ? source->file : NULL,
                      .paged = paged_make(spec->depth, spec->held, fill, made),
-                     .there = calloc(spec->depth, sizeof *made->there),
-                     .users = calloc(spec->depth, sizeof *made->users)};
+                     .there = need_zeros(spec->depth, sizeof *made->there),
+                     .users = need_zeros(spec->depth, sizeof *made->users)};
     made->spec.layers = &made->functions;
     pthread_mutex_init(&made->lock, NULL);
-    bool seats = seats_init(&made->seats, &made->lock, made->there, made->users, spec->depth);
-    bool room = seats && made->paged != NULL && made->there != NULL && made->users != NULL;
-    CaseStatus status = room ? case_build(pair, &reason, &made->spec) : CASE_NO_MEMORY;
+    seats_init(&made->seats, &made->lock, made->there, made->users, spec->depth);
+    CaseStatus status = case_build(pair, &reason, &made->spec);
     if (status != CASE_OK) {
         layers_clear(made);
         return status;
@@ -187,9 +184,7 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
 void layers_clear(Layers *layers)
 {
     if (layers != NULL) {
-        if (layers->there != NULL && layers->users != NULL) {
-            let_idle_go(layers);
-        }
+        let_idle_go(layers);
         seats_destroy(&layers->seats);
         pthread_mutex_destroy(&layers->lock);
         paged_clear(layers->paged);

@@ -3,6 +3,7 @@
  */
 #include "logits.h"
 
+#include "../../memory/need.h"
 #include "unembed.h"
 #include "verdict.h"
 
@@ -54,11 +55,11 @@ static bool work_init(Work *work, const Logits *logits)
     *work = (Work){.rows = rows, .threads = several ? omp_get_max_threads() : 1};
     work->original = ref_logits_make(rows, classes);
     work->change = ref_logits_make(rows, classes);
-    work->converted = calloc(rows * classes, sizeof(double));
-    work->native = calloc(rows * classes, sizeof(double));
-    work->softmax = calloc((size_t)work->threads, sizeof(RefSoftmax *));
+    work->converted = need_zeros(rows * classes, sizeof(double));
+    work->native = need_zeros(rows * classes, sizeof(double));
+    work->softmax = need_zeros((size_t)work->threads, sizeof(RefSoftmax *));
     bool ok = work->original != NULL && work->change != NULL && work->converted != NULL &&
-              work->native != NULL && work->softmax != NULL;
+              work->softmax != NULL;
     for (int t = 0; ok && t < work->threads; t++) {
         work->softmax[t] = ref_softmax_make(classes);
         ok = work->softmax[t] != NULL;
@@ -113,15 +114,15 @@ bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
     };
     pthread_mutex_init(&logits->lock, NULL);
     logits->gain = ref_logits_gain(&logits->unembedding);
-    logits->found = calloc(inputs->count, logits->rows * sizeof *logits->found);
-    return logits->found != NULL;
+    logits->found = need_zeros(inputs->count, logits->rows * sizeof *logits->found);
+    return true;
 }
 
 bool logits_keep(Logits *logits, size_t kept)
 {
-    logits->value = calloc(kept + 1, logits->rows * sizeof(RefLogits *));
-    logits->kept = logits->value != NULL ? kept : 0;
-    return logits->value != NULL;
+    logits->value = need_zeros(kept + 1, logits->rows * sizeof(RefLogits *));
+    logits->kept = kept;
+    return true;
 }
 
 void logits_clear(Logits *logits)
@@ -372,9 +373,9 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     const size_t n = logits->inputs->n, d = logits->unembedding.d;
     const Layout *layout = &shared->pair.original.layout;
     size_t content = layout_content(layout);
-    double *x = calloc(n, d * sizeof *x);
+    double *x = need_zeros(n, d * sizeof *x);
     Taking taking;
-    bool ok = taking_init(&taking, logits, i, shared) && x != NULL;
+    bool ok = taking_init(&taking, logits, i, shared);
     MachineView view = {x, d};
     if (ok && comparing->native) {
         size_t last = shared->pair.original.depth - 1;

@@ -7,6 +7,7 @@
 #include "omega_search.h"
 
 #include "../../cases/activation.h"
+#include "../../memory/need.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -233,9 +234,9 @@ static bool attention_bounds(OmegaBounds *bounds, const Tokens *tokens, const La
                          .layout = layout,
                          .bundle = bundle,
                          .widest = widest,
-                         .work = calloc(3 * widest, tokens->n * sizeof(double)),
-                         .leak = calloc(columns, sizeof(double))};
-    bool ok = heads.leak != NULL && heads.work != NULL;
+                         .work = need_zeros(3 * widest, tokens->n * sizeof(double)),
+                         .leak = need_zeros(columns, sizeof(double))};
+    bool ok = true;
     for (size_t h = 0; ok && h < bundle->heads; h++) {
         add_head(&heads, h);
     }
@@ -271,10 +272,7 @@ static bool read_tokens(Tokens *read, double **own, const Tokens *x, const Layer
     if (norm->kind == NORMALIZATION_NONE) {
         return true;
     }
-    *own = malloc(count * sizeof **own);
-    if (*own == NULL) {
-        return false;
-    }
+    *own = need_room(count, sizeof **own);
     memcpy(*own, x->x, count * sizeof **own);
     read->x = *own;
     const ArithmeticInfo *f64 = arithmetic_info(ARITHMETIC_F64);

@@ -7,6 +7,7 @@
 
 #include "verdict.h"
 
+#include "../../memory/need.h"
 #include "../base/progress.h"
 #include "../base/text_stream.h"
 #include "../table/bounds.h"
@@ -71,16 +72,16 @@ void rows_clear(PointRows *rows)
 
 char *rows_copy(const char *text, size_t size)
 {
-    char *copy = malloc(size + 1);
-    return copy != NULL ? memcpy(copy, text, size + 1) : NULL;
+    char *copy = need_room(size + 1, 1);
+    return memcpy(copy, text, size + 1);
 }
 
 size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Point *point)
 {
     char *key = table_key(point);
-    size_t used = 0, length = key == NULL ? 0 : 1;
+    size_t used = 0, length = 1;
     Row row;
-    errno = key == NULL ? ENOMEM : 0;
+    errno = 0;
     outcome_init(outcome);
     row_init(&row, point);
     for (size_t layer = 1; layer <= point->spec.depth && length > 0; layer++) {

@@ -3,6 +3,7 @@
  */
 #include "schedule.h"
 
+#include "../../memory/need.h"
 #include "predict.h"
 #include "window.h"
 
@@ -93,14 +94,10 @@ static bool prepare(Schedule *schedule)
     if (!point_groups_make(&schedule->groups, schedule->work->grid)) {
         return false;
     }
-    schedule->bases = calloc(schedule->groups.count + 1, sizeof *schedule->bases);
-    schedule->positions = calloc(count + 1, sizeof *schedule->positions);
-    schedule->point_bytes = calloc(count + 1, sizeof *schedule->point_bytes);
-    schedule->started = calloc(count + 1, sizeof *schedule->started);
-    if (schedule->bases == NULL || schedule->positions == NULL || schedule->point_bytes == NULL ||
-        schedule->started == NULL) {
-        return false;
-    }
+    schedule->bases = need_zeros(schedule->groups.count + 1, sizeof *schedule->bases);
+    schedule->positions = need_zeros(count + 1, sizeof *schedule->positions);
+    schedule->point_bytes = need_zeros(count + 1, sizeof *schedule->point_bytes);
+    schedule->started = need_zeros(count + 1, sizeof *schedule->started);
     fill_bases(schedule);
     return predict(schedule);
 }
@@ -311,11 +308,8 @@ static void run_workers(Schedule *schedule, int threads)
 
 EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
 {
-    Schedule *schedule = calloc(1, sizeof *schedule);
+    Schedule *schedule = need_zeros(1, sizeof *schedule);
     EvaluateStatus status = EVALUATE_NO_MEMORY;
-    if (schedule == NULL) {
-        return status;
-    }
     schedule->work = work;
     schedule->commit = commit;
     schedule->context = context;

@@ -3,6 +3,7 @@
  */
 #include "shared.h"
 
+#include "../../memory/need.h"
 #include "layers.h"
 #include "mode.h"
 
@@ -49,12 +50,12 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
     char what[64];
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
-    double *trajectory = calloc(model->depth, size * sizeof *trajectory);
+    double *trajectory = need_zeros(model->depth, size * sizeof *trajectory);
     Kernel *kernel = arithmetic_open(machine, &(Start){model, pair->original_x, NULL, 0},
                                      point->kernel, point_threads(point));
     snprintf(what, sizeof what, "original-%s-%s", arithmetic_names[point->arithmetic],
              point->kernel == KERNEL_DENSE ? "dense" : "structured");
-    if (trajectory == NULL || kernel == NULL) {
+    if (kernel == NULL) {
         free(trajectory);
         machine->functions->clear(kernel);
         return NULL;
@@ -212,8 +213,8 @@ const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits)
 static bool fill_others(Shared *made, const Sharing *of)
 {
     double room = made->limit == REF_LIMIT_TAPE ? 0 : of->tape_room;
-    made->others = calloc(of->count, sizeof *made->others);
-    for (size_t i = 0; made->others != NULL && i < of->count; i++) {
+    made->others = need_zeros(of->count, sizeof *made->others);
+    for (size_t i = 0; i < of->count; i++) {
         if (!point_has_reference(of->points[i])) {
             continue;
         }
@@ -230,7 +231,7 @@ static bool fill_others(Shared *made, const Sharing *of)
         made->others[made->other_count++] = base;
         room -= bytes;
     }
-    return made->others != NULL;
+    return true;
 }
 
 /* m(T) in the forms that points ask for, and the bases. */
@@ -258,19 +259,19 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
                            double tape_room, Checkpoints *checkpoints)
 {
     Checkpoint checkpoint = {0};
-    Shared *made = calloc(1, sizeof *made);
+    Shared *made = need_zeros(1, sizeof *made);
     *shared = NULL;
     CaseSpec spec = points[0]->spec;
     spec.each = each_at_once;
     /* The case was outlined before any work: it can only fail for want of memory. */
-    if (made == NULL ||
-        layers_build(&made->pair, &made->layers, &spec, points[0]->source) != CASE_OK) {
+    if (layers_build(&made->pair, &made->layers, &spec, points[0]->source) != CASE_OK) {
         free(made);
         return EVALUATE_NO_MEMORY;
     }
     made->checkpoints = checkpoints;
     made->weights = ref_weights_make(0);
-    bool ok = made->weights != NULL && checkpoint_init(&checkpoint, checkpoints, points[0], true) &&
+    checkpoint_init(&checkpoint, checkpoints, points[0], true);
+    bool ok = made->weights != NULL &&
               fill(made, &(Sharing){points, count, tape_room, checkpoint_keeper(&checkpoint)});
     checkpoint_clear(&checkpoint);
     if (!ok) {
@@ -284,9 +285,9 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
 EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
                                   double tape_room)
 {
-    Shared *made = calloc(1, sizeof *made);
+    Shared *made = need_zeros(1, sizeof *made);
     *shared = NULL;
-    if (made == NULL || case_at_input(&made->pair, family_pair(family), &point->spec) != CASE_OK) {
+    if (case_at_input(&made->pair, family_pair(family), &point->spec) != CASE_OK) {
         free(made);
         return EVALUATE_NO_MEMORY;
     }

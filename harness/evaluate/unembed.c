@@ -3,6 +3,8 @@
  */
 #include "unembed.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +48,9 @@ bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
                      const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
 {
     const size_t d = unembedding->d, classes = unembedding->classes;
-    double *y = calloc(rows.count, d * sizeof *y);
-    Tile tile = {.room = calloc(unembedding->by_class ? d : 1, TILE * sizeof *tile.room)};
-    bool ok = y != NULL && tile.room != NULL && read_machine(y, x, rows, unembedding, arithmetic);
+    double *y = need_zeros(rows.count, d * sizeof *y);
+    Tile tile = {.room = need_zeros(unembedding->by_class ? d : 1, TILE * sizeof *tile.room)};
+    bool ok = y != NULL && read_machine(y, x, rows, unembedding, arithmetic);
     memset(logits, 0, rows.count * classes * sizeof *logits);
     for (size_t first = 0; ok && first < classes; first += TILE) {
         tile.first = first;

@@ -3,6 +3,7 @@
  */
 #include "witness_answers.h"
 
+#include "../../memory/need.h"
 #include "layers.h"
 #include "mode.h"
 #include "shared.h"
@@ -124,8 +125,8 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, Stretch win
 {
     const ModelFile *file = model->source->file;
     size_t count = file->witness.answers * model->width;
-    double *wide = calloc(count, sizeof *wide), *narrow = calloc(count, sizeof *narrow);
-    double *x = calloc(file->witness.span, file->d * sizeof *x);
+    double *wide = need_zeros(count, sizeof *wide), *narrow = need_zeros(count, sizeof *narrow);
+    double *x = need_zeros(file->witness.span, file->d * sizeof *x);
     Pair base = {0};
     Layers *layers = NULL;
     GivenWeights given = model->source->given;
@@ -134,8 +135,7 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, Stretch win
     given.x = x;
     *worst = (WitnessWorst){.difference = -1};
     /* The point was built before: a case can only fail for want of memory. */
-    bool ok = wide != NULL && narrow != NULL && x != NULL &&
-              layers_build(&base, &layers, &spec, model->source) == CASE_OK;
+    bool ok = layers_build(&base, &layers, &spec, model->source) == CASE_OK;
     for (size_t window = windows.first; ok && window < windows.end; window++) {
         Pair pair = {0};
         embed(x, model, window);

@@ -3,6 +3,7 @@
  */
 #include "settings.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 
@@ -79,7 +80,7 @@ static void begin_section(Reader *reader, const char *line)
     }
     reader->origin.line = line_number;
     reader->has_key = false;
-    reader->status = sections_add(reader->list, name, reader->origin) == NULL ? 99 : 0;
+    sections_add(reader->list, name, reader->origin);
 }
 
 /* Cuts a comment that begins the line or follows a blank. */
@@ -208,7 +209,7 @@ static void read_sections(Reader *reader)
         fail(reader, "", "at least one [section]");
     }
     if (reader->status == 0 && fault == INI_NO_MEMORY) {
-        reader->status = memory_fault();
+        need_is_short();
     }
     if (reader->status == 0 && fault != 0) {
         fprintf(stderr, "%s:%d: cannot be parsed\n", shown(reader->origin.file).text, fault);

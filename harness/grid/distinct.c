@@ -7,6 +7,7 @@
  */
 #include "distinct.h"
 
+#include "../../memory/need.h"
 #include "../base/atomic_file.h"
 #include "../base/message.h"
 
@@ -43,36 +44,30 @@ static char *split(char **directory, const char *path)
 {
     const char *slash = strrchr(path, '/');
     *directory = atomic_file_name(slash == NULL ? "." : path, "");
-    if (*directory != NULL && slash != NULL) {
+    if (slash != NULL) {
         (*directory)[slash == path ? 1 : slash - path] = '\0';
     }
     return atomic_file_name(slash == NULL ? path : slash + 1, "");
 }
 
 /* path and suffix; false: memory is short. */
-static bool identify(Identity *identity, const NamedFile *of, const char *suffix)
+static void identify(Identity *identity, const NamedFile *of, const char *suffix)
 {
     struct stat found;
     char *path = atomic_file_name(of->path, suffix), *directory = NULL;
     *identity = (Identity){.of = of};
-    if (path == NULL) {
-        return false;
-    }
-    bool ok = true;
     if (stat(path, &found) == 0) {
         if (S_ISREG(found.st_mode)) {
             take_stat(identity, &found);
         }
     } else {
         identity->base = split(&directory, path);
-        ok = identity->base != NULL && directory != NULL;
-        if (ok && stat(directory, &found) == 0) {
+        if (stat(directory, &found) == 0) {
             take_stat(identity, &found);
         }
     }
     free(directory);
     free(path);
-    return ok;
 }
 
 static bool same(const Identity *a, const Identity *b)
@@ -91,26 +86,22 @@ static void clear(Identities *list)
 }
 
 /* Adds the files that are named and those that lie beside them.  0, or 99 after a message. */
-static int gather(Identities *list, const NamedFile *files, size_t count,
-                  const char *const *suffixes)
+static void gather(Identities *list, const NamedFile *files, size_t count,
+                   const char *const *suffixes)
 {
     enum { SUFFIXES_MOST = 4 };
-    list->items = calloc(SUFFIXES_MOST * count + 1, sizeof *list->items);
-    if (list->items == NULL) {
-        return memory_fault();
-    }
+    list->items = need_zeros(SUFFIXES_MOST * count + 1, sizeof *list->items);
     for (size_t i = 0; i < count; i++) {
         struct stat found;
         bool direct =
             files[i].path == NULL || (stat(files[i].path, &found) == 0 && !S_ISREG(found.st_mode));
         for (const char *const *s = suffixes; !direct && *s != NULL; s++) {
             bool wanted = files[i].sidecar || strncmp(*s, ".json", 5) != 0;
-            if (wanted && !identify(&list->items[list->count++], &files[i], *s)) {
-                return memory_fault();
+            if (wanted) {
+                identify(&list->items[list->count++], &files[i], *s);
             }
         }
     }
-    return 0;
 }
 
 static int refuse(const NamedFile *output, const NamedFile *other)
@@ -174,9 +165,9 @@ int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFi
     static const char *const written[] = {"", ".partial", ".json", ".json.partial", NULL};
     static const char *const read[] = {"", ".json", NULL};
     Identities to = {0}, from = {0};
-    int status = gather(&to, outputs, outputs_count, written);
-    status = status != 0 ? status : gather(&from, inputs, inputs_count, read);
-    status = status != 0 ? status : compare(&to, &from);
+    gather(&to, outputs, outputs_count, written);
+    gather(&from, inputs, inputs_count, read);
+    int status = compare(&to, &from);
     clear(&to);
     clear(&from);
     return status;
@@ -196,10 +187,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
     for (size_t i = 0; i < grid->sources.count; i++) {
         room += grid->sources.items[i]->file->path_count;
     }
-    NamedFile *inputs = calloc(room, sizeof *inputs);
-    if (inputs == NULL) {
-        return memory_fault();
-    }
+    NamedFile *inputs = need_zeros(room, sizeof *inputs);
     inputs[used++] = (NamedFile){"baseline", check->baseline, true};
     inputs[used++] = (NamedFile){"check", run->growth.check, true};
     inputs[used++] = (NamedFile){"text", run->text, false};

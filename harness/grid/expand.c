@@ -4,8 +4,9 @@
  */
 #include "expand.h"
 
-#include "point.h"
+#include "../../memory/need.h"
 #include "../base/memory.h"
+#include "point.h"
 
 #include <stdlib.h>
 
@@ -105,20 +106,16 @@ static int make_point(const Product *product, Point *point, ModelSource **source
     return status != 0 || *skip || !sourced ? status : product_check_source(product, point);
 }
 
-static int append(CandidateList *list, const Point *point, const Section *section)
+static void append(CandidateList *list, const Point *point, const Section *section)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        Candidate *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return memory_fault();
-        }
+        Candidate *items = need_more(list->items, capacity, sizeof *items);
         list->items = items;
         list->capacity = capacity;
     }
     list->items[list->count] = (Candidate){*point, section, list->count};
     list->count++;
-    return 0;
 }
 
 /* Gives the point one of the inputs of its weights file, and makes it a candidate. */
@@ -127,15 +124,17 @@ static int add_point(CandidateList *list, const Product *product, const Point *m
 {
     Point point = *made;
     point.input = command_evaluates_points(product->command) ? input : 0;
-    int status = input > 0 ? model_source_input(&point.spec.given, source, input) : 0;
-    if (status != 0) {
-        return status;
+    if (input > 0) {
+        model_source_input(&point.spec.given, source, input);
     }
     point_canonicalise(&point);
     double layers = (double)point.spec.depth * case_layer_bytes(&point.spec);
     point.spec.held = memory_held(layers, product->flags.room);
-    status = product_check_point(product, &point);
-    return status != 0 ? status : append(list, &point, product->section);
+    int status = product_check_point(product, &point);
+    if (status == 0) {
+        append(list, &point, product->section);
+    }
+    return status;
 }
 
 /* The input that was asked for, or a point each. */

@@ -3,6 +3,7 @@
  */
 #include "grid.h"
 
+#include "../../memory/need.h"
 #include "../base/memory.h"
 #include "distinct.h"
 #include "expand.h"
@@ -17,23 +18,16 @@
 
 /* Takes the points over from the list.  Each point's section becomes a string of its own, so that
  * the grid needs nothing that it was made of. */
-static int take_points(Grid *grid, const CandidateList *list)
+static void take_points(Grid *grid, const CandidateList *list)
 {
     size_t count = list->count;
-    grid->points = calloc(count > 0 ? count : 1, sizeof *grid->points);
-    grid->section = calloc(count > 0 ? count : 1, sizeof *grid->section);
-    if (grid->points == NULL || grid->section == NULL) {
-        return memory_fault();
-    }
+    grid->points = need_zeros(count > 0 ? count : 1, sizeof *grid->points);
+    grid->section = need_zeros(count > 0 ? count : 1, sizeof *grid->section);
     for (; grid->count < count; grid->count++) {
         const Candidate *candidate = &list->items[grid->count];
         grid->points[grid->count] = candidate->point;
-        grid->section[grid->count] = strdup(candidate->section->name);
-        if (grid->section[grid->count] == NULL) {
-            return memory_fault();
-        }
+        grid->section[grid->count] = need_copy(candidate->section->name);
     }
-    return 0;
 }
 
 /* A command line being read: what its flags said, and what stands behind them, files [count]. */
@@ -63,20 +57,25 @@ static int expand(Grid *grid, const Line *line)
         status = expand_section(&list, &line->sections.sections[i], &line->flags, &asked);
     }
     candidates_deduplicate(&list);
-    status = status != 0 ? status : take_points(grid, &list);
+    if (status == 0) {
+        take_points(grid, &list);
+    }
     candidates_clear(&list);
     return status;
 }
 
 /* One that sets nothing, where no case file is. */
-static int add_section(Line *line)
+static void add_section(Line *line)
 {
-    return sections_add(&line->sections, "", (Origin){0}) == NULL ? 99 : 0;
+    sections_add(&line->sections, "", (Origin){0});
 }
 
 static int read_cases(Line *line)
 {
-    int status = line->count == 0 ? add_section(line) : 0;
+    int status = 0;
+    if (line->count == 0) {
+        add_section(line);
+    }
     for (size_t i = 0; i < line->count && status == 0; i++) {
         status = casefile_read(&line->sections, line->command, line->files[i]);
     }
@@ -107,7 +106,8 @@ static int read_model(Line *line)
         return complain((Origin){0}, files[0],
                         "expected the path of one safetensors file, without a comma");
     }
-    return add_section(line);
+    add_section(line);
+    return 0;
 }
 
 /* Reads sizes from a model or a preset; without either the flags have them all. */
@@ -125,10 +125,10 @@ static int read_sizes(Line *line)
     if (name != NULL && preset == NULL) {
         return 2;
     }
-    int status = add_section(line);
-    return status == 0 && preset != NULL
+    add_section(line);
+    return preset != NULL
                ? preset_apply(&line->sections.sections[0], &line->flags, preset, line->command)
-               : status;
+               : 0;
 }
 
 /* Reads what stands behind the flags, whatever the command takes there. */
@@ -171,10 +171,7 @@ static int take_tables(Grid *grid, Line *line)
                             "expected a table, or axes, not both");
         }
     }
-    grid->tables = calloc(line->count + 1, sizeof *grid->tables);
-    if (grid->tables == NULL) {
-        return memory_fault();
-    }
+    grid->tables = need_zeros(line->count + 1, sizeof *grid->tables);
     for (; grid->table_count < tables; grid->table_count++) {
         grid->tables[grid->table_count] = line->files[grid->table_count];
     }
@@ -185,8 +182,8 @@ static int take_tables(Grid *grid, Line *line)
 /* getopt_long reorders its arguments; the caller's stay as they were typed. */
 static char **copy_arguments(int argc, char **argv)
 {
-    char **copy = calloc((size_t)argc + 1, sizeof *copy);
-    for (int i = 0; copy != NULL && i < argc; i++) {
+    char **copy = need_zeros((size_t)argc + 1, sizeof *copy);
+    for (int i = 0; i < argc; i++) {
         copy[i] = argv[i];
     }
     return copy;
@@ -275,9 +272,6 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     *grid = (Grid){0};
     *run = (RunOptions){.checkpoint = CHECKPOINT_SECONDS};
     char **arguments = copy_arguments(argc, argv);
-    if (arguments == NULL) {
-        return memory_fault();
-    }
     int status = options_read(&line.flags, run, &operand, command, argc, arguments);
     size_t operands = line.count = (size_t)(argc - operand);
     line.files = arguments + operand;

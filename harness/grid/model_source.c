@@ -3,6 +3,7 @@
  */
 #include "model_source.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../models/inputs.h"
 #include "../models/model_stream.h"
@@ -54,23 +55,21 @@ static void point_layers(GivenLayer *layers, const ModelFile *model)
     }
 }
 
-static int make_room(ModelSource *made, const char *path)
+static void make_room(ModelSource *made, const char *path)
 {
-    made->path = strdup(path);
-    made->layers = calloc(made->file->depth + 1, sizeof *made->layers);
-    made->inputs = calloc(made->file->tuples + 1, sizeof *made->inputs);
-    return made->path != NULL && made->layers != NULL && made->inputs != NULL ? 0 : memory_fault();
+    made->path = need_copy(path);
+    made->layers = need_zeros(made->file->depth + 1, sizeof *made->layers);
+    made->inputs = need_zeros(made->file->tuples + 1, sizeof *made->inputs);
 }
 
 int model_source_read(ModelSource **source, const char *path, const ModelFileFlags *flags)
 {
-    ModelSource *made = calloc(1, sizeof *made);
+    ModelSource *made = need_zeros(1, sizeof *made);
     *source = NULL;
-    if (made == NULL) {
-        return memory_fault();
-    }
     int status = model_file_read_with(&made->file, path, flags);
-    status = status != 0 ? status : make_room(made, path);
+    if (status == 0) {
+        make_room(made, path);
+    }
     if (status != 0) {
         model_source_clear(made);
         return status;
@@ -119,26 +118,22 @@ size_t model_source_inputs(const ModelSource *source)
     return source->file->X != NULL ? 1 : source->file->tuples;
 }
 
-int model_source_input(const GivenWeights **given, ModelSource *source, size_t input)
+void model_source_input(const GivenWeights **given, ModelSource *source, size_t input)
 {
     const ModelFile *model = source->file;
     *given = &source->given;
     if (model->X != NULL) {
-        return 0;
+        return;
     }
     GivenInput **made = &source->inputs[input - 1];
     if (*made == NULL) {
-        *made = calloc(1, sizeof **made + model->length * model->d * sizeof *(*made)->x);
-        if (*made == NULL) {
-            return memory_fault();
-        }
+        *made = need_zeros(1, sizeof **made + model->length * model->d * sizeof *(*made)->x);
         size_t tuple = input - 1;
         inputs_embed((*made)->x, model, model->tokens + tuple * model->length, model->length);
         (*made)->given = source->given;
         (*made)->given.x = (*made)->x;
     }
     *given = &(*made)->given;
-    return 0;
 }
 
 static bool has_mlp(const ModelFile *m)
@@ -250,10 +245,7 @@ int sources_find(ModelSource **source, SourceList *list, const char *path,
             return 0;
         }
     }
-    ModelSource **items = realloc(list->items, (list->count + 1) * sizeof *items);
-    if (items == NULL) {
-        return memory_fault();
-    }
+    ModelSource **items = need_more(list->items, list->count + 1, sizeof *items);
     list->items = items;
     int status = model_source_read(&items[list->count], path, flags);
     if (status != 0) {

@@ -41,8 +41,7 @@ size_t model_source_inputs(const ModelSource *source);
 
 /* *given: the weights with input number `input`, from 1 to model_source_inputs; they live as long
  * as the source.  0; 99 after a message. */
-int model_source_input(const GivenWeights **given, ModelSource *source, size_t input)
-    __attribute__((warn_unused_result));
+void model_source_input(const GivenWeights **given, ModelSource *source, size_t input);
 
 /* May its model have layer norms?  It has their tensors, or it is an X alone, for which they are
  * drawn. */

@@ -203,8 +203,6 @@ static int read_one(AxisValue *value, Origin origin, const Domain *domain, const
     int status = values_read(&list, &message, domain, text);
     if (status == 2) {
         complain_message(origin, &message);
-    } else if (status == 99) {
-        status = memory_fault();
     } else if (list.count != 1) {
         status = complain(origin, text, "expected %s", expected);
     } else {

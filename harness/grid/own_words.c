@@ -5,6 +5,7 @@
 
 #include "distinct.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stddef.h>
@@ -69,8 +70,8 @@ static int read_word(OwnWords *words, const CommandInfo *command, int *i, int ar
 
 int own_words_read(OwnWords *words, const CommandInfo *command, int argc, char **argv)
 {
-    words->files = calloc((size_t)argc + 1, sizeof *words->files);
-    int status = words->files == NULL ? memory_fault() : 0;
+    words->files = need_zeros((size_t)argc + 1, sizeof *words->files);
+    int status = 0;
     bool files = false; /* alone, from here on */
     for (int i = 2; i < argc && status == 0; i++) {
         if (files) {
@@ -93,10 +94,7 @@ void own_words_clear(OwnWords *words)
 int own_words_spare_files(const OwnWords *words, const char *output)
 {
     const NamedFile written = {"output", output, false};
-    NamedFile *read = calloc(words->file_count + 1, sizeof *read);
-    if (read == NULL) {
-        return memory_fault();
-    }
+    NamedFile *read = need_zeros(words->file_count + 1, sizeof *read);
     for (size_t i = 0; i < words->file_count; i++) {
         read[i] = (NamedFile){NULL, words->files[i], true};
     }

@@ -3,6 +3,7 @@
  */
 #include "point_groups.h"
 
+#include "../../memory/need.h"
 #include "point.h"
 
 #include <stdint.h>
@@ -78,12 +79,11 @@ bool point_groups_make(PointGroups *groups, const Grid *grid)
 {
     size_t room = grid->count + 1;
     *groups = (PointGroups){0};
-    Entry *entries = calloc(room, sizeof *entries);
-    groups->members = calloc(room, sizeof *groups->members);
-    groups->groups = calloc(room, sizeof *groups->groups);
-    groups->of = calloc(room, sizeof *groups->of);
-    bool ok =
-        entries != NULL && groups->members != NULL && groups->groups != NULL && groups->of != NULL;
+    Entry *entries = need_zeros(room, sizeof *entries);
+    groups->members = need_zeros(room, sizeof *groups->members);
+    groups->groups = need_zeros(room, sizeof *groups->groups);
+    groups->of = need_zeros(room, sizeof *groups->of);
+    bool ok = true;
     if (ok) {
         for (size_t i = 0; i < grid->count; i++) {
             entries[i] = (Entry){&grid->points[i], i};

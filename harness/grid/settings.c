@@ -3,6 +3,7 @@
  */
 #include "settings.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stdio.h>
@@ -81,10 +82,7 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
     }
     setting->given = true;
     setting->origin = origin;
-    setting->text = strdup(text);
-    if (setting->text == NULL) {
-        return memory_fault();
-    }
+    setting->text = need_copy(text);
     Message message;
     int status = values_read(&setting->list, &message, &info->domain, text);
     if (status == 0 && !command_takes_list(command, axis) && setting->list.count != 1) {
@@ -93,7 +91,7 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
     if (status == 2) {
         complain_value(&message, &other, axis, origin, text);
     }
-    return status == 99 ? memory_fault() : status;
+    return status;
 }
 
 void section_clear(Section *section)
@@ -106,24 +104,10 @@ void section_clear(Section *section)
     memset(section, 0, sizeof *section);
 }
 
-Section *sections_add(SectionList *list, const char *name, Origin origin)
+void sections_add(SectionList *list, const char *name, Origin origin)
 {
-    Section *sections = realloc(list->sections, (list->count + 1) * sizeof *sections);
-    if (sections == NULL) {
-        memory_fault();
-        return NULL;
-    }
-    list->sections = sections;
-    Section *section = &sections[list->count];
-    memset(section, 0, sizeof *section);
-    section->origin = origin;
-    section->name = strdup(name);
-    if (section->name == NULL) {
-        memory_fault();
-        return NULL;
-    }
-    list->count++;
-    return section;
+    list->sections = need_more(list->sections, list->count + 1, sizeof *list->sections);
+    list->sections[list->count++] = (Section){.origin = origin, .name = need_copy(name)};
 }
 
 void sections_clear(SectionList *list)

@@ -36,9 +36,8 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
 
 void section_clear(Section *section);
 
-/* Appends an empty section; NULL after a message when memory is short. */
-Section *sections_add(SectionList *list, const char *name, Origin origin)
-    __attribute__((warn_unused_result));
+/* Appends an empty section. */
+void sections_add(SectionList *list, const char *name, Origin origin);
 
 void sections_clear(SectionList *list);
 

@@ -3,6 +3,7 @@
  */
 #include "converted_said.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stdio.h>
@@ -57,15 +58,12 @@ static void widen_classes(double *to, const ModelFile *file)
 }
 
 /* Makes the wide tensors, zeros where nothing else is said. */
-static int widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file)
+static void widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file)
 {
     size_t tokens = file->W_E != NULL ? (file->vocabulary + 1) * plain->width : 0;
     size_t positions = file->W_E != NULL ? plain->rows * plain->width : 0;
     size_t classes = file->W_U != NULL ? plain->width * file->classes : 0;
-    ends->own = calloc(tokens + positions + classes + 1, sizeof *ends->own);
-    if (ends->own == NULL) {
-        return memory_fault();
-    }
+    ends->own = need_zeros(tokens + positions + classes + 1, sizeof *ends->own);
     if (file->W_E != NULL) {
         widen_tokens(ends->own, plain, file);
         widen_positions(ends->own + tokens, plain, file);
@@ -79,16 +77,15 @@ static int widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *
     ends->vocabulary++;
     ends->rows = plain->rows;
     ends->width = plain->width;
-    return 0;
 }
 
-int converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide)
+void converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide)
 {
     const PlainModel *plain = of->plain;
     const ModelFile *file = of->file;
     *ends = (ConvertedEnds){.final = of->final};
     if (file == NULL) {
-        return 0;
+        return;
     }
     ends->b_u = file->b_U;
     ends->vocabulary = file->vocabulary;
@@ -96,13 +93,13 @@ int converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide)
     ends->width = file->d;
     ends->classes = file->classes;
     if (wide) {
-        return widen(ends, plain, file);
+        widen(ends, plain, file);
+        return;
     }
     ends->w_e = file->W_E;
     ends->w_pos = file->W_E != NULL ? file->W_pos : NULL;
     ends->w_u = file->W_U;
     ends->by_class = file->tied;
-    return 0;
 }
 
 static void put_bias_token(SafetensorsWriter *writer, const ConvertedEnds *ends)

@@ -3,6 +3,7 @@
  */
 #include "converted_said.h"
 
+#include "../../memory/need.h"
 #include "../base/decimal.h"
 #include "../base/message.h"
 #include "model_stream.h"
@@ -30,11 +31,7 @@ static void put_list(SafetensorsWriter *writer, const char *key, const PlainMode
                      size_t count, void (*item)(char *text, const PlainModel *plain, size_t i))
 {
     size_t size = count * (ITEM_MOST + 1) + 1, used = 0;
-    char *text = malloc(size);
-    if (text == NULL) {
-        safetensors_writer_lacks(writer);
-        return;
-    }
+    char *text = need_room(size, 1);
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         char one[ITEM_MOST];
@@ -231,10 +228,8 @@ const char *converted_said_unlike(const PlainModel *plain)
 SafetensorsWriter *converted_writer(Converted *of)
 {
     SafetensorsWriter *writer = safetensors_writer_make();
-    if (writer != NULL) {
-        safetensors_writer_show(writer, show, of);
-        put_said(writer, of->plain, of->said);
-    }
+    safetensors_writer_show(writer, show, of);
+    put_said(writer, of->plain, of->said);
     return writer;
 }
 

@@ -69,8 +69,7 @@ typedef struct {
 double converted_ends_bytes(const Layout *layout, const ModelFile *file, bool wide);
 
 /* Of a file whose W_pos has a row for every token.  0; 99 after a message. */
-int converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide)
-    __attribute__((warn_unused_result));
+void converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide);
 
 /* Announces the tensors, and for wide ones headproof.bias_token. */
 void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends);

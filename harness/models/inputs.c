@@ -4,6 +4,7 @@
 #include "inputs.h"
 
 #include "../../cases/draw.h"
+#include "../../memory/need.h"
 #include "../base/digest.h"
 #include "../base/message.h"
 #include "../base/shown.h"
@@ -14,21 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(void)
-{
-    fprintf(stderr, "headproof: memory is short for the inputs\n");
-    return 99;
-}
-
-bool inputs_allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens)
+void inputs_allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens)
 {
     inputs->count = count;
     inputs->n = n;
-    inputs->x = calloc(count, n * d * sizeof *inputs->x);
+    inputs->x = need_zeros(count, n * d * sizeof *inputs->x);
     if (tokens) {
-        inputs->tokens = calloc(count, n * sizeof *inputs->tokens);
+        inputs->tokens = need_zeros(count, n * sizeof *inputs->tokens);
     }
-    return inputs->x != NULL && (!tokens || inputs->tokens != NULL);
 }
 
 void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size_t n)
@@ -75,9 +69,9 @@ static int choice_read(Choice *choice, const ModelFile *model, const char *text)
     for (const char *c = text; c != NULL && *c != '\0'; c++) {
         n += *c == '/';
     }
-    choice->positions = calloc(n, sizeof *choice->positions);
-    char *copy = strdup(text != NULL ? text : all), *rest = copy;
-    int status = choice->positions == NULL || copy == NULL ? no_memory() : 0;
+    choice->positions = need_zeros(n, sizeof *choice->positions);
+    char *copy = need_copy(text != NULL ? text : all), *rest = copy;
+    int status = 0;
     for (; choice->n < n && status == 0; choice->n++) {
         char *end = text != NULL ? strchr(rest, '/') : NULL;
         Message message;
@@ -85,10 +79,8 @@ static int choice_read(Choice *choice, const ModelFile *model, const char *text)
             *end = '\0';
         }
         status = values_read(&choice->positions[choice->n], &message, &domain, rest);
-        if (status == 2) {
+        if (status != 0) {
             complain_message((Origin){.flag = "tokens"}, &message);
-        } else if (status != 0) {
-            status = no_memory();
         }
         rest = end != NULL ? end + 1 : rest;
     }
@@ -111,9 +103,7 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
             return 2;
         }
     }
-    if (!inputs_allocate(inputs, count, choice->n, model->d, true)) {
-        return no_memory();
-    }
+    inputs_allocate(inputs, count, choice->n, model->d, true);
     for (size_t tuple = 0; tuple < count; tuple++) {
         size_t rest = tuple;
         for (size_t i = choice->n; i-- > 0;) {
@@ -138,13 +128,11 @@ static bool is_there(const int64_t *tokens, size_t i, size_t n)
 }
 
 /* A sample of the vocabulary's tuples, of which there are more. */
-static int draw(Inputs *inputs, const ModelFile *model, uint64_t seed)
+static void draw(Inputs *inputs, const ModelFile *model, uint64_t seed)
 {
     const size_t n = model->context;
     const uint64_t name = draw_hash("tokens");
-    if (!inputs_allocate(inputs, INPUTS_DRAWN, n, model->d, true)) {
-        return no_memory();
-    }
+    inputs_allocate(inputs, INPUTS_DRAWN, n, model->d, true);
     for (size_t i = 0, row = 0; i < INPUTS_DRAWN; row++) {
         int64_t *tuple = inputs->tokens + i * n, last = (int64_t)model->vocabulary - 1;
         for (size_t p = 0; p < n; p++) {
@@ -155,7 +143,6 @@ static int draw(Inputs *inputs, const ModelFile *model, uint64_t seed)
         i += !is_there(inputs->tokens, i, n);
     }
     inputs_embed_all(inputs, model);
-    return 0;
 }
 
 /* How many tuples the vocabulary has over the context, as text too. */
@@ -188,7 +175,8 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
         return 2;
     }
     if (!asked && tuples_there_are(inputs->of, model) > INPUTS_DRAWN) {
-        return draw(inputs, model, seed);
+        draw(inputs, model, seed);
+        return 0;
     }
     *inputs->of = '\0';
     int status = choice_read(&choice, model, text);
@@ -206,16 +194,12 @@ int inputs_make(Inputs *inputs, const ModelFile *model, const char *path, const 
 {
     *inputs = (Inputs){0};
     if (choice == NULL && model->X != NULL) {
-        if (!inputs_allocate(inputs, 1, model->rows, model->d, false)) {
-            return no_memory();
-        }
+        inputs_allocate(inputs, 1, model->rows, model->d, false);
         memcpy(inputs->x, model->X, model->rows * model->d * sizeof *inputs->x);
         return 0;
     }
     if (choice == NULL && model->tokens != NULL) {
-        if (!inputs_allocate(inputs, model->tuples, model->length, model->d, true)) {
-            return no_memory();
-        }
+        inputs_allocate(inputs, model->tuples, model->length, model->d, true);
         memcpy(inputs->tokens, model->tokens,
                model->tuples * model->length * sizeof *inputs->tokens);
         inputs_embed_all(inputs, model);

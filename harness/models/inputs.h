@@ -40,10 +40,8 @@ uint64_t inputs_digest(const Inputs *inputs);
 /* x [n, d] = W_E[token] + W_pos[position] of one tuple, as above.  The model has a W_E. */
 void inputs_embed(double *x, const ModelFile *model, const int64_t *tokens, size_t n);
 
-/* Room for them, with tokens or without, and streams of zeros.  false: memory is short; clear them
- * all the same. */
-bool inputs_allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens)
-    __attribute__((warn_unused_result));
+/* Room for them, with tokens or without, and streams of zeros. */
+void inputs_allocate(Inputs *inputs, size_t count, size_t n, size_t d, bool tokens);
 
 /* Streams of all, from their tokens. */
 void inputs_embed_all(Inputs *inputs, const ModelFile *model);

@@ -3,6 +3,7 @@
  */
 #include "json_file.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "regular_file.h"
 
@@ -34,7 +35,7 @@ static int parse(json_t **root, const char *path, const char *text, size_t lengt
     json_error_t error;
     json_t *found = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (found == NULL && error.text[0] == '\0') {
-        return memory_fault();
+        need_is_short();
     }
     if (found == NULL) {
         return complain_of(path, NULL, NULL, "line %d, byte %d: %s: expected JSON", error.line,
@@ -51,10 +52,7 @@ static int parse(json_t **root, const char *path, const char *text, size_t lengt
 static int read_open(json_t **root, int fd, const char *path, size_t size)
 {
     size_t length;
-    char *text = malloc(size + 1);
-    if (text == NULL) {
-        return memory_fault();
-    }
+    char *text = need_room(size + 1, 1);
     int status = read_text(text, &length, fd, path, size);
     status = status != 0 ? status : parse(root, path, text, length);
     free(text);

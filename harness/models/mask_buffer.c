@@ -3,6 +3,7 @@
  */
 #include "model_check.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "safetensors_values.h"
 
@@ -20,9 +21,8 @@ static int read_values(double *values, const SetTensor *found)
     if (tensor->dtype <= SAFETENSORS_BF16) {
         return safetensors_floats(values, found->file, tensor);
     }
-    int64_t *integers = calloc(tensor->count, sizeof *integers);
-    int status =
-        integers == NULL ? memory_fault() : safetensors_integers(integers, found->file, tensor);
+    int64_t *integers = need_zeros(tensor->count, sizeof *integers);
+    int status = safetensors_integers(integers, found->file, tensor);
     for (size_t i = 0; i < tensor->count && status == 0; i++) {
         values[i] = (double)integers[i];
     }
@@ -49,8 +49,8 @@ static int read_mask(Reading *reading, const SetTensor *found)
     if (n == 0 || (context > 0 && n != context)) {
         return refuse(found, "a square mask, of as many rows as the model has positions");
     }
-    double *values = calloc(n * n, sizeof *values);
-    int status = values == NULL ? memory_fault() : read_values(values, found);
+    double *values = need_zeros(n * n, sizeof *values);
+    int status = read_values(values, found);
     for (size_t i = 0; i < n * n && status == 0; i++) {
         bool is_later = i % n > i / n;
         if (values[i] == 1) {

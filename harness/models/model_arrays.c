@@ -2,6 +2,7 @@
  * Arrays of a model: read, taken apart where a file packs several into one tensor, or made.
  */
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "model_check.h"
 #include "model_stream.h"
@@ -28,10 +29,7 @@ static int read_tokens(Reading *reading, const SetTensor *found, Slot slot)
     ModelFile *model = reading->model;
     const SafetensorsTensor *tensor = found->tensor;
     int64_t **out = slot == SLOT_TOKENS ? &model->tokens : &model->witness.tokens;
-    int64_t *tokens = *out = calloc(tensor->count, sizeof *tokens);
-    if (tokens == NULL) {
-        return memory_fault();
-    }
+    int64_t *tokens = *out = need_zeros(tensor->count, sizeof *tokens);
     int status = safetensors_integers(tokens, found->file, tensor);
     for (size_t i = 0; i < tensor->count && status == 0; i++) {
         if (tokens[i] < 0 || (uint64_t)tokens[i] >= model->vocabulary) {
@@ -92,9 +90,8 @@ static bool unpack_block(const Unpacking *of, size_t first)
 /* Reads a tensor again, to say what is wrong with it; 0 where nothing is, the second time. */
 static int say_wrong(const SetTensor *found)
 {
-    double *values = calloc(found->tensor->count, sizeof *values);
-    int status =
-        values == NULL ? memory_fault() : safetensors_floats(values, found->file, found->tensor);
+    double *values = need_zeros(found->tensor->count, sizeof *values);
+    int status = safetensors_floats(values, found->file, found->tensor);
     free(values);
     return status;
 }
@@ -141,55 +138,40 @@ static int read_packed(Reading *reading, const SetTensor *found, const TensorNam
     for (size_t part = 0; part < parts; part++) {
         double **array = model_array(model, entry->slot + (Slot)part, layer);
         *array = streamed ? model_stream_take(model->stream, layer, count)
-                          : calloc(count, sizeof **array);
-        if (*array == NULL) {
-            return memory_fault();
-        }
+                          : need_zeros(count, sizeof **array);
     }
     return streamed ? 0 : model_array_fill(model, found, entry, layer);
 }
 
 /* A norm whose weights are folded, where `wanted`; or one without a b. */
-static int fill_norm(ModelFileGains *norm, size_t d, bool wanted)
+static void fill_norm(ModelFileGains *norm, size_t d, bool wanted)
 {
     if (norm->w == NULL && wanted) {
-        norm->w = calloc(d, sizeof *norm->w);
-        for (size_t c = 0; norm->w != NULL && c < d; c++) {
+        norm->w = need_zeros(d, sizeof *norm->w);
+        for (size_t c = 0; c < d; c++) {
             norm->w[c] = 1;
         }
-        if (norm->w == NULL) {
-            return memory_fault();
-        }
     }
-    if (norm->w != NULL && norm->b == NULL) {
-        norm->b = calloc(d, sizeof *norm->b);
-        return norm->b == NULL ? memory_fault() : 0;
-    }
-    return 0;
 }
 
-static int fill_norms(ModelFile *model)
+static void fill_norms(ModelFile *model)
 {
     bool folded = model->folded, mlp = model->hidden > 0;
     bool first = model->kind != MODEL_FILE_FFN;
-    int status = 0;
-    for (size_t layer = 0; layer < model->depth && status == 0; layer++) {
-        status = fill_norm(&model->layers[layer].ln1, model->d, folded && first);
-        status =
-            status != 0 ? status : fill_norm(&model->layers[layer].ln2, model->d, folded && mlp);
+    for (size_t layer = 0; layer < model->depth; layer++) {
+        fill_norm(&model->layers[layer].ln1, model->d, folded && first);
+        fill_norm(&model->layers[layer].ln2, model->d, folded && mlp);
     }
     bool final = folded && !model->post && model->W_U != NULL;
-    return status == 0 ? fill_norm(&model->ln_final, model->d, final) : status;
+    fill_norm(&model->ln_final, model->d, final);
 }
 
 int model_arrays_read(Reading *reading)
 {
     ModelFile *model = reading->model;
     int status = 0;
-    model->layers = calloc(model->depth + 1, sizeof *model->layers);
-    if (model->layers == NULL || !model_stream_open(reading)) {
-        return memory_fault();
-    }
+    model->layers = need_zeros(model->depth + 1, sizeof *model->layers);
+    model_stream_open(reading);
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const TensorName *entry;
         size_t layer;
@@ -209,5 +191,8 @@ int model_arrays_read(Reading *reading)
         model->classes = model->vocabulary;
         model->W_U = model->W_E;
     }
-    return status != 0 ? status : fill_norms(model);
+    if (status == 0) {
+        fill_norms(model);
+    }
+    return status;
 }

@@ -3,6 +3,7 @@
  */
 #include "model_file.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "keys.h"
 #include "model_check.h"
@@ -91,36 +92,34 @@ static int check_model(Reading *reading, const ModelFileFlags *flags)
 }
 
 /* The files that the model was read from. */
-static int list_paths(const Reading *reading)
+static void list_paths(const Reading *reading)
 {
     const TensorSet *set = reading->set;
     ModelFile *model = reading->model;
-    model->paths = calloc(tensor_set_files(set) + 2, sizeof *model->paths);
-    bool fine = model->paths != NULL;
-    if (fine && set->index != NULL) {
-        fine = (model->paths[model->path_count++] = strdup(set->path)) != NULL;
+    model->paths = need_zeros(tensor_set_files(set) + 2, sizeof *model->paths);
+    if (set->index != NULL) {
+        model->paths[model->path_count++] = need_copy(set->path);
     }
-    for (size_t i = 0; i < tensor_set_files(set) && fine; i++) {
+    for (size_t i = 0; i < tensor_set_files(set); i++) {
         const char *path = safetensors_path(tensor_set_file(set, i));
-        fine = (model->paths[model->path_count++] = strdup(path)) != NULL;
+        model->paths[model->path_count++] = need_copy(path);
     }
-    if (fine && reading->configured) {
-        fine = (model->paths[model->path_count++] = strdup(reading->config_path)) != NULL;
+    if (reading->configured) {
+        model->paths[model->path_count++] = need_copy(reading->config_path);
     }
-    return fine ? 0 : memory_fault();
 }
 
 static int read_set(ModelFile **model, const TensorSet *set, const ModelFileFlags *flags)
 {
-    Reading reading = {.set = set, .model = calloc(1, sizeof **model), .room = flags->room};
-    int status = reading.model == NULL ? memory_fault() : 0;
-    if (status == 0 && set->folder != NULL) {
+    Reading reading = {.set = set, .model = need_zeros(1, sizeof **model), .room = flags->room};
+    if (set->folder != NULL) {
         reading.config_path = path_beside(set->folder, "config.json");
-        status = reading.config_path == NULL ? memory_fault() : 0;
     }
-    status = status != 0 ? status : check_model(&reading, flags);
-    status = status != 0 ? status : list_paths(&reading);
-    status = status != 0 ? status : model_arrays_read(&reading);
+    int status = check_model(&reading, flags);
+    if (status == 0) {
+        list_paths(&reading);
+        status = model_arrays_read(&reading);
+    }
     status = status != 0 ? status : tensor_set_recheck(set, true);
     status = status != 0 ? status : check_tied_values(&reading);
     free(reading.found);
@@ -138,8 +137,8 @@ int model_file_take(ModelFile **model, const SafetensorsFile *file, bool ignore_
     TensorSet set;
     const ModelFileFlags flags = {.ignore_extra = ignore_extra};
     *model = NULL;
-    int status = tensor_set_of(&set, file);
-    status = status != 0 ? status : read_set(model, &set, &flags);
+    tensor_set_of(&set, file);
+    int status = read_set(model, &set, &flags);
     tensor_set_clear(&set);
     return status;
 }

@@ -6,6 +6,7 @@
  */
 #include "model_stream.h"
 
+#include "../../memory/need.h"
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/paged.h"
@@ -71,22 +72,18 @@ static double layers_bytes(const Reading *reading)
     return bytes;
 }
 
-bool model_stream_open(const Reading *reading)
+void model_stream_open(const Reading *reading)
 {
     ModelFile *model = reading->model;
     double held = memory_held(layers_bytes(reading), reading->room);
     if (held == 0) {
-        return true;
+        return;
     }
-    ModelStream *stream = model->stream = calloc(1, sizeof *stream);
-    if (stream == NULL) {
-        return false;
-    }
+    ModelStream *stream = model->stream = need_zeros(1, sizeof *stream);
     stream->model = model;
     stream->family = reading->family;
     stream->room = reading->room;
     stream->paged = paged_make(model->depth, held, fill, stream);
-    return stream->paged != NULL;
 }
 
 double *model_stream_take(ModelStream *stream, size_t layer, size_t count)
@@ -97,7 +94,7 @@ double *model_stream_take(ModelStream *stream, size_t layer, size_t count)
 bool model_stream_has(const ModelFile *model, size_t layer, const double *array)
 {
     const ModelStream *stream = model->stream;
-    return stream != NULL && stream->paged != NULL && paged_has(stream->paged, layer, array);
+    return stream != NULL && paged_has(stream->paged, layer, array);
 }
 
 void model_stream_own(ModelFile *model, TensorSet *set)

@@ -8,11 +8,10 @@
 
 typedef struct ModelStream ModelStream;
 
-/* Sets model->stream where its layers take more than all may (memory_held).  false: memory is
- * short. */
-bool model_stream_open(const Reading *reading) __attribute__((warn_unused_result));
+/* Sets model->stream where its layers take more than all may (memory_held). */
+void model_stream_open(const Reading *reading);
 
-/* Room for an array of a layer.  NULL: memory is short. */
+/* Room for an array of a layer. */
 double *model_stream_take(ModelStream *stream, size_t layer, size_t count)
     __attribute__((warn_unused_result));
 

@@ -3,6 +3,8 @@
  */
 #include "name_list.h"
 
+#include "../../memory/need.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +33,7 @@ char *name_list_text(const NameList *list)
 {
     char more[40];
     size_t size = list->used + sizeof more + 1;
-    char *text = malloc(size);
-    if (text != NULL) {
-        snprintf(text, size, "%s%s", list->text, name_list_more(more, sizeof more, list));
-    }
+    char *text = need_room(size, 1);
+    snprintf(text, size, "%s%s", list->text, name_list_more(more, sizeof more, list));
     return text;
 }

@@ -5,6 +5,7 @@
 #include "keys.h"
 #include "model_check.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stdint.h>
@@ -165,10 +166,7 @@ int names_find_layers(Reading *reading, const NamesFound *names, size_t said)
     size_t tensors = reading->set->count, depth = 0, layers = names->layers;
     size_t room = layers < tensors ? layers : tensors;
     bool alone = names->x && !names->others;
-    reading->found = calloc(room + 1, sizeof *reading->found);
-    if (reading->found == NULL) {
-        return memory_fault();
-    }
+    reading->found = need_zeros(room + 1, sizeof *reading->found);
     int status = mark_found(reading, room);
     if (status != 0) {
         return status;

@@ -3,6 +3,7 @@
  */
 #include "positions.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stdlib.h>
@@ -78,8 +79,8 @@ int positions_make(Positions *positions, const char *text, size_t n, const char 
 {
     const char *list = strcmp(text, "all") == 0 ? "0:-1" : strcmp(text, "last") == 0 ? "-1" : text;
     *positions = (Positions){.n = n, .once = strcmp(text, "all") == 0};
-    positions->index = calloc(n, sizeof *positions->index);
-    int status = positions->index != NULL ? 0 : memory_fault();
+    positions->index = need_zeros(n, sizeof *positions->index);
+    int status = 0;
     for (long ends[2]; status == 0 && *list != '\0';) {
         status = read_item(ends, &list) ? mark(positions, ends, text, of) : positions_check(text);
     }

@@ -3,6 +3,7 @@
  */
 #include "safetensors.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "regular_file.h"
 #include "safetensors_header.h"
@@ -24,20 +25,14 @@ static struct timespec modified_of(int fd)
 static int parse(SafetensorsFile **file, const char *path, int fd, const unsigned char *bytes,
                  size_t size)
 {
-    SafetensorsFile *made = calloc(1, sizeof *made);
+    SafetensorsFile *made = need_zeros(1, sizeof *made);
     *file = NULL;
-    if (made == NULL) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return memory_fault();
-    }
     made->fd = fd;
     made->modified = modified_of(fd);
     made->bytes = bytes;
     made->size = size;
-    made->path = strdup(path);
-    int status = made->path == NULL ? memory_fault() : safetensors_read_header(made);
+    made->path = need_copy(path);
+    int status = safetensors_read_header(made);
     if (status != 0) {
         safetensors_close(made);
         return status;

@@ -3,6 +3,7 @@
  */
 #include "safetensors_header.h"
 
+#include "../../memory/need.h"
 #include "../base/digest.h"
 #include "../base/message.h"
 #include "safetensors_values.h"
@@ -232,7 +233,7 @@ static int parse_json(SafetensorsFile *file, const char *text, size_t length)
     }
     /* Where memory is short jansson says nothing (or, from inside its lexer, blames the text). */
     if (error.text[0] == '\0') {
-        return memory_fault();
+        need_is_short();
     }
     return complain_of(file->path, NULL, NULL, "header: byte %d: %s: expected JSON",
                        8 + error.position, error.text);
@@ -245,10 +246,7 @@ static int read_json(SafetensorsFile *file)
     if (status != 0) {
         return status;
     }
-    char *text = malloc(length + 1);
-    if (text == NULL) {
-        return memory_fault();
-    }
+    char *text = need_room(length + 1, 1);
     status = safetensors_bytes((unsigned char *)text, file, 8, length);
     file->digest = status == 0 ? digest_bytes(DIGEST_START, text, length) : 0;
     status = status != 0 ? status : parse_json(file, text, length);
@@ -285,10 +283,7 @@ int safetensors_read_header(SafetensorsFile *file)
         return status;
     }
     json_t *header = file->header;
-    file->tensors = calloc(json_object_size(header) + 1, sizeof *file->tensors);
-    if (file->tensors == NULL) {
-        return memory_fault();
-    }
+    file->tensors = need_zeros(json_object_size(header) + 1, sizeof *file->tensors);
     for (void *i = json_object_iter(header); i != NULL && status == 0;
          i = json_object_iter_next(header, i)) {
         if (strcmp(json_object_iter_key(i), "__metadata__") == 0) {

@@ -3,6 +3,7 @@
  */
 #include "safetensors_write.h"
 
+#include "../../memory/need.h"
 #include "../base/atomic_file.h"
 #include "../base/message.h"
 
@@ -39,31 +40,20 @@ static void demand(bool promise, const char *text, const char *name)
 
 SafetensorsWriter *safetensors_writer_make(void)
 {
-    SafetensorsWriter *writer = calloc(1, sizeof *writer);
-    if (writer != NULL) {
-        writer->header = json_object();
-        writer->part = SIZE_MAX;
-    }
-    if (writer == NULL || json_object_set_new(writer->header, "__metadata__", json_object()) != 0) {
-        safetensors_writer_clear(writer);
-        memory_fault();
-        return NULL;
-    }
+    SafetensorsWriter *writer = need_zeros(1, sizeof *writer);
+    writer->header = json_object();
+    writer->part = SIZE_MAX;
+    json_object_set_new(writer->header, "__metadata__", json_object());
     return writer;
 }
 
-int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value)
+void safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value)
 {
     json_t *metadata = json_object_get(writer->header, "__metadata__");
     demand(json_object_get(metadata, key) == NULL, "metadata are given once", key);
-    bool added = json_object_set_new(metadata, key, json_string(value)) == 0;
-    return added ? writer->status : safetensors_writer_lacks(writer);
-}
-
-int safetensors_writer_lacks(SafetensorsWriter *writer)
-{
-    writer->status = writer->status != 0 ? writer->status : memory_fault();
-    return writer->status;
+    if (json_object_set_new(metadata, key, json_string(value)) != 0) {
+        need_is_short();
+    }
 }
 
 int safetensors_writer_status(const SafetensorsWriter *writer)
@@ -103,10 +93,7 @@ static json_t *describe(const char *dtype, size_t rank, const size_t *shape,
 {
     json_t *extents = json_array();
     for (size_t i = 0; i < rank; i++) {
-        if (json_array_append_new(extents, json_integer((json_int_t)shape[i])) != 0) {
-            json_decref(extents);
-            return NULL;
-        }
+        json_array_append_new(extents, json_integer((json_int_t)shape[i]));
     }
     return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", extents, "data_offsets",
                      (json_int_t)offsets[0], (json_int_t)offsets[1]);
@@ -126,21 +113,17 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
             complain_of("headproof", "tensor", name, "expected a size that a file can have");
         return writer->status;
     }
-    Announced *tensors = realloc(writer->tensors, (writer->count + 1) * sizeof *tensors);
-    if (tensors == NULL) {
-        return safetensors_writer_lacks(writer);
-    }
-    writer->tensors = tensors;
+    writer->tensors = need_more(writer->tensors, writer->count + 1, sizeof *writer->tensors);
     const uint64_t offsets[] = {writer->data_bytes, writer->data_bytes + 8 * count};
     json_t *entry = describe(dtype, rank, shape, offsets);
     if (json_object_set_new(writer->header, name, entry) != 0) {
-        return safetensors_writer_lacks(writer);
+        need_is_short();
     }
-    tensors[writer->count++] = (Announced){.count = (size_t)count,
-                                           .extent = {1, 1, (size_t)count},
-                                           .stride = {0, 0, 1},
-                                           .data = data,
-                                           .part = writer->part};
+    writer->tensors[writer->count++] = (Announced){.count = (size_t)count,
+                                                   .extent = {1, 1, (size_t)count},
+                                                   .stride = {0, 0, 1},
+                                                   .data = data,
+                                                   .part = writer->part};
     writer->data_bytes += 8 * count;
     return 0;
 }
@@ -296,7 +279,7 @@ int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
                "a tensor that is written has data", path);
     }
     char *header = json_dumps(writer->header, JSON_COMPACT);
-    int status = header == NULL ? memory_fault() : check_header(path, strlen(header));
+    int status = check_header(path, strlen(header));
     status = status != 0 ? status : write_file(writer, header, path);
     free(header);
     return status;

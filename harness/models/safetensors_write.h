@@ -12,18 +12,14 @@
 
 typedef struct SafetensorsWriter SafetensorsWriter;
 
-/* NULL after a message when memory is short. */
 SafetensorsWriter *safetensors_writer_make(void) __attribute__((warn_unused_result));
 
-/* Each returns 0, or the first failure, after its message.  The writer keeps that: behind it these
- * add nothing, and finish returns it.
- *
- * key, value: UTF-8, each key once.  99 when memory is short. */
-int safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value);
+/* key, value: UTF-8, each key once. */
+void safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value);
 
-/* F64, or I64 (as tokens are; only tests have any to write): data [product of shape].  2 when a
- * file could not be that large; 99 when memory is short.  NaN and infinities are written as they
- * are. */
+/* F64, or I64 (as tokens are; only tests have any to write): data [product of shape].  0; 2 after
+ * a message when a file could not be that large.  The writer keeps that: behind it these add
+ * nothing, and finish returns it.  NaN and infinities are written as they are. */
 int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
                               const size_t *shape, const double *data);
 int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, size_t rank,
@@ -42,9 +38,6 @@ typedef int SafetensorsShow(void *context, size_t part);
 void safetensors_writer_show(SafetensorsWriter *writer, SafetensorsShow *show, void *context);
 void safetensors_writer_part(SafetensorsWriter *writer, size_t part);
 
-/* Memory is short for what was to be added: said, and kept, unless something failed before. */
-int safetensors_writer_lacks(SafetensorsWriter *writer);
-
 int safetensors_writer_status(const SafetensorsWriter *writer);
 
 /* Bytes of the tensors announced so far. */
@@ -52,7 +45,7 @@ uint64_t safetensors_writer_bytes(const SafetensorsWriter *writer);
 
 /* Writes path, which appears complete or not at all (atomic_file.h).  0; what failed before; 2
  * after a message when path cannot be written, or names and metadata exceed SAFETENSORS_HEADER_MOST
- * bytes; 99 after one when memory is short or the disk is full; what show returns. */
+ * bytes; 99 after one when the disk is full; what show returns. */
 int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
     __attribute__((warn_unused_result));
 

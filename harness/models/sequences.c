@@ -3,6 +3,7 @@
  */
 #include "windows.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/text_stream.h"
 
@@ -28,19 +29,15 @@ static int unreadable(const char *path, int reason)
 static int file_take(File *file)
 {
     file->bytes = file_text(&file->size, file->path);
-    return file->bytes != NULL ? 0
-           : errno == ENOMEM   ? memory_fault()
-                               : unreadable(file->path, errno);
+    return file->bytes != NULL ? 0 : unreadable(file->path, errno);
 }
 
 /* Room for as many tokens, and as many lines. */
-static int make_room(Sequences *sequences, size_t tokens, size_t lines)
+static void make_room(Sequences *sequences, size_t tokens, size_t lines)
 {
-    sequences->tokens = calloc(tokens + 1, sizeof *sequences->tokens);
-    sequences->start = calloc(lines + 1, sizeof *sequences->start);
-    sequences->line = calloc(lines + 1, sizeof *sequences->line);
-    bool room = sequences->tokens != NULL && sequences->start != NULL && sequences->line != NULL;
-    return room ? 0 : memory_fault();
+    sequences->tokens = need_zeros(tokens + 1, sizeof *sequences->tokens);
+    sequences->start = need_zeros(lines + 1, sizeof *sequences->start);
+    sequences->line = need_zeros(lines + 1, sizeof *sequences->line);
 }
 
 void sequences_clear(Sequences *sequences)
@@ -104,8 +101,10 @@ int sequences_of_text(Sequences *sequences, const char *path, const Vocabulary *
     *sequences = (Sequences){0};
     int status = file_take(&file);
     status = status != 0 || file.size > 0 ? status : complain_empty(path, "at least one character");
-    status = status != 0 ? status : make_room(sequences, file.size, 1);
-    status = status != 0 ? status : take_text(sequences, &file, vocabulary);
+    if (status == 0) {
+        make_room(sequences, file.size, 1);
+        status = take_text(sequences, &file, vocabulary);
+    }
     free(file.bytes);
     return status;
 }
@@ -188,8 +187,10 @@ int sequences_of_ids(Sequences *sequences, const char *path, size_t tokens)
     for (size_t i = 0; status == 0 && i < file.size; i++) {
         lines += file.bytes[i] == '\n';
     }
-    status = status != 0 ? status : make_room(sequences, file.size, lines);
-    status = status != 0 ? status : take_ids(sequences, &file, tokens);
+    if (status == 0) {
+        make_room(sequences, file.size, lines);
+        status = take_ids(sequences, &file, tokens);
+    }
     status =
         status != 0 || sequences->count > 0 ? status : complain_empty(path, "a line of token ids");
     free(file.bytes);

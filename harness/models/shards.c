@@ -6,6 +6,7 @@
  */
 #include "tensor_set.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "json_file.h"
 
@@ -67,10 +68,7 @@ static int list_names(const char ***names, size_t *count, const TensorSet *set, 
 {
     size_t used = 0;
     *count = 0;
-    *names = calloc(json_object_size(map) + 1, sizeof(const char *));
-    if (*names == NULL) {
-        return memory_fault();
-    }
+    *names = need_zeros(json_object_size(map) + 1, sizeof(const char *));
     for (void *i = json_object_iter(map); i != NULL; i = json_object_iter_next(map, i)) {
         int status = check_entry(set, json_object_iter_key(i), json_object_iter_value(i));
         if (status != 0) {
@@ -111,9 +109,6 @@ static int check_link(const TensorSet *set, const char *path)
     ssize_t length = readlink(path, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
     char *real = path_beside(set->folder, target);
-    if (real == NULL) {
-        return memory_fault();
-    }
     bool here = length > 0 && length < TARGET_MOST - 1 && leads_here(target) &&
                 lstat(real, &found) == 0 && !S_ISLNK(found.st_mode);
     free(real);
@@ -127,7 +122,7 @@ static int check_link(const TensorSet *set, const char *path)
 static int open_shard(TensorSet *set, const char *name, json_t *map)
 {
     char *path = path_beside(set->folder, name);
-    int status = path == NULL ? memory_fault() : check_link(set, path);
+    int status = check_link(set, path);
     status = status != 0 ? status : safetensors_open(&set->files[set->file_count], path);
     free(path);
     if (status != 0) {
@@ -199,8 +194,8 @@ static int open_all(TensorSet *set, json_t *map)
     size_t count;
     int status = list_names(&names, &count, set, map);
     if (status == 0) {
-        set->files = calloc(count, sizeof(SafetensorsFile *));
-        status = set->files == NULL ? memory_fault() : 0;
+        set->files = need_zeros(count, sizeof(SafetensorsFile *));
+        status = 0;
     }
     for (size_t i = 0; i < count && status == 0; i++) {
         status = open_shard(set, names[i], map);

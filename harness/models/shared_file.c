@@ -29,10 +29,7 @@ static int announce(Announcement *made, Converted *of)
 {
     PlainModel *frame = of->plain;
     *made = (Announcement){.writer = converted_writer(of)};
-    int status = made->writer == NULL ? 99 : converted_ends_make(&made->ends, of, false);
-    if (status != 0) {
-        return status;
-    }
+    converted_ends_make(&made->ends, of, false);
     shared_heads_put(made->writer, &made->extras, frame);
     for (size_t s = 0; s < frame->sublayer_count; s++) {
         converted_norm_put(made->writer, &frame->sublayers[s].norm, s, 0);

@@ -3,6 +3,8 @@
  */
 #include "shared_heads.h"
 
+#include "../../memory/need.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +27,10 @@ typedef struct {
 } Writing;
 
 /* to[key] = value, which is taken over. */
-static void set(Writing *writing, json_t *to, const char *key, json_t *value)
+static void set(json_t *to, const char *key, json_t *value)
 {
     if (json_object_set_new(to, key, value) != 0) {
-        safetensors_writer_lacks(writing->writer);
+        need_is_short();
     }
 }
 
@@ -49,11 +51,7 @@ static const char *find_kept(const Writing *writing, const Kept *tensor)
 
 static void keep(Writing *writing, const Kept *tensor)
 {
-    Kept *kept = realloc(writing->kept, (writing->kept_count + 1) * sizeof *kept);
-    if (kept == NULL) {
-        safetensors_writer_lacks(writing->writer);
-        return;
-    }
+    Kept *kept = need_more(writing->kept, writing->kept_count + 1, sizeof *kept);
     kept[writing->kept_count++] = *tensor;
     writing->kept = kept;
 }
@@ -74,7 +72,7 @@ static void put(Writing *writing, json_t *to, const char *key, Kept tensor)
                                    tensor.data);
         keep(writing, &tensor);
     }
-    set(writing, to, key, json_string(name));
+    set(to, key, json_string(name));
 }
 
 /* A matrix a head. */
@@ -100,10 +98,10 @@ static void put_gate(Writing *writing, json_t *to, const Score *score, size_t he
     if (score->gate.data != NULL) {
         put(writing, to, "W_Q", matrices(score->gate, heads, score->read.count, 1));
     } else {
-        set(writing, to, "unit", json_integer(score->gate_unit));
+        set(to, "unit", json_integer(score->gate_unit));
     }
     put(writing, to, "b_Q", vectors(score->gate_bias, heads, 1));
-    set(writing, to, "b_K", json_real(score->gate_scale));
+    set(to, "b_K", json_real(score->gate_scale));
     put(writing, to, "shift", (Kept){score->gate_shift, 1, {heads, 0, 0}, {1, 0, 0}, ""});
 }
 
@@ -119,7 +117,7 @@ static void put_bilinear(Writing *writing, json_t *to, const Score *score, size_
         put(writing, to, "b_Q", vectors(score->q_bias, heads, d_head));
         put(writing, to, "b_K", vectors(score->k_bias, heads, d_head));
     }
-    set(writing, to, "scale",
+    set(to, "scale",
         json_pack("[I, I, I]", (json_int_t)scale->num, (json_int_t)scale->den,
                   (json_int_t)scale->sqrt_den));
 }
@@ -133,16 +131,9 @@ static const SharedExtra *extra_as_doubles(Writing *writing, const signed char *
             return &extras->items[i];
         }
     }
-    SharedExtra *items = realloc(extras->items, (extras->count + 1) * sizeof *items);
-    if (items == NULL) {
-        return NULL;
-    }
-    extras->items = items;
-    SharedExtra *made = &items[extras->count];
-    *made = (SharedExtra){.of = of, .entries = calloc(count, sizeof *made->entries)};
-    if (made->entries == NULL) {
-        return NULL;
-    }
+    extras->items = need_more(extras->items, extras->count + 1, sizeof *extras->items);
+    SharedExtra *made = &extras->items[extras->count];
+    *made = (SharedExtra){.of = of, .entries = need_zeros(count, sizeof *made->entries)};
     extras->count++;
     for (size_t e = 0; e < count; e++) {
         made->entries[e] = of[e];
@@ -158,17 +149,13 @@ static void put_extra(Writing *writing, json_t *to, const Score *score, size_t h
         return;
     }
     const SharedExtra *extra = extra_as_doubles(writing, score->extra, shape[0] * rows * rows);
-    if (extra == NULL) {
-        safetensors_writer_lacks(writing->writer);
-        return;
-    }
     if (writing->extras->count > before) {
         char *name = writing->extras->items[before].name;
         snprintf(name, sizeof extra->name, "blocks.%zu.heads.%zu.extra", writing->sublayer,
                  writing->bundle);
         safetensors_writer_floats(writing->writer, name, 3, shape, extra->entries);
     }
-    set(writing, to, "extra", json_string(extra->name));
+    set(to, "extra", json_string(extra->name));
 }
 
 static json_t *score_json(Writing *writing, const Bundle *bundle)
@@ -176,12 +163,12 @@ static json_t *score_json(Writing *writing, const Bundle *bundle)
     const Score *score = &bundle->score;
     const PositionScores *p = &score->position;
     json_t *to = json_object();
-    set(writing, to, "position",
+    set(to, "position",
         json_pack("[i, i, i, i, i]", p->token_self, p->token_token, p->token_bias, p->bias_self,
                   p->bias_token));
     put_extra(writing, to, score, bundle->heads);
     if (score_by_gate(score) || score_by_key(score)) {
-        set(writing, to, "read", columns_json(score->read));
+        set(to, "read", columns_json(score->read));
     }
     if (score_by_gate(score)) {
         put_gate(writing, to, score, bundle->heads);
@@ -196,22 +183,22 @@ static json_t *value_json(Writing *writing, const Bundle *bundle)
     const Value *value = &bundle->value;
     size_t heads = bundle->heads, read = value->read.count, write = value->write.count;
     json_t *to = json_object();
-    set(writing, to, "read", columns_json(value->read));
-    set(writing, to, "write", columns_json(value->write));
+    set(to, "read", columns_json(value->read));
+    set(to, "write", columns_json(value->write));
     if (value->v.data != NULL && value->d_head == 0) {
         put(writing, to, "OV", matrices(value->v, heads, read, write));
     } else if (value->d_head > 0) {
         put(writing, to, "W_V", matrices(value->v, heads, read, value->d_head));
         put(writing, to, "b_V", vectors(value->inner_bias, heads, value->d_head));
         put(writing, to, "W_O", matrices(value->o, heads, value->d_head, write));
-        set(writing, to, "scale", json_real(value->scale));
+        set(to, "scale", json_real(value->scale));
     } else if (value->unit != 0) {
-        set(writing, to, "unit", json_integer(value->unit));
-        set(writing, to, "scale", json_real(value->scale));
+        set(to, "unit", json_integer(value->unit));
+        set(to, "scale", json_real(value->scale));
     }
     put(writing, to, "bias", (Kept){value->bias, 1, {write, 0, 0}, {1, 0, 0}, ""});
     if (value->diagonal != 0) {
-        set(writing, to, "diagonal", json_integer(value->diagonal));
+        set(to, "diagonal", json_integer(value->diagonal));
     }
     return to;
 }
@@ -224,12 +211,10 @@ static json_t *sublayer_json(Writing *writing, const PlainSublayer *sublayer)
         const Bundle *bundle = &sublayer->bundles[b];
         json_t *to = json_object();
         writing->bundle = b;
-        set(writing, to, "heads", json_integer((json_int_t)bundle->heads));
-        set(writing, to, "score", score_json(writing, bundle));
-        set(writing, to, "value", value_json(writing, bundle));
-        if (json_array_append_new(bundles, to) != 0) {
-            safetensors_writer_lacks(writing->writer);
-        }
+        set(to, "heads", json_integer((json_int_t)bundle->heads));
+        set(to, "score", score_json(writing, bundle));
+        set(to, "value", value_json(writing, bundle));
+        json_array_append_new(bundles, to);
     }
     return bundles;
 }
@@ -241,17 +226,11 @@ void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const Pla
     for (size_t s = 0; s < frame->sublayer_count; s++) {
         writing.sublayer = s;
         safetensors_writer_part(writer, s);
-        if (json_array_append_new(blocks, sublayer_json(&writing, &frame->sublayers[s])) != 0) {
-            safetensors_writer_lacks(writer);
-        }
+        json_array_append_new(blocks, sublayer_json(&writing, &frame->sublayers[s]));
     }
     safetensors_writer_part(writer, SIZE_MAX);
     char *text = json_dumps(blocks, JSON_COMPACT);
-    if (text != NULL) {
-        safetensors_writer_metadata(writer, "headproof.heads", text);
-    } else {
-        safetensors_writer_lacks(writer);
-    }
+    safetensors_writer_metadata(writer, "headproof.heads", text);
     free(text);
     free(writing.kept);
     json_decref(blocks);

@@ -3,6 +3,7 @@
  */
 #include "tensor_set.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stdio.h>
@@ -15,10 +16,8 @@ static const char index_end[] = ".index.json", file_end[] = ".safetensors";
 char *path_beside(const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path != NULL) {
-        snprintf(path, size, "%s/%s", folder, name);
-    }
+    char *path = need_room(size, 1);
+    snprintf(path, size, "%s/%s", folder, name);
     return path;
 }
 
@@ -43,11 +42,11 @@ static bool is_folder(const char *path)
 char *model_folder(const char *path)
 {
     if (is_folder(path)) {
-        return strdup(path);
+        return need_copy(path);
     }
     const char *slash = strrchr(path, '/');
-    char *folder = strdup(slash == NULL ? "." : slash == path ? "/" : path);
-    if (folder != NULL && slash != NULL && slash != path) {
+    char *folder = need_copy(slash == NULL ? "." : slash == path ? "/" : path);
+    if (slash != NULL && slash != path) {
         folder[slash - path] = '\0';
     }
     return folder;
@@ -76,10 +75,10 @@ static int choose_in_folder(TensorSet *set)
 {
     char *file = path_beside(set->folder, "model.safetensors");
     char *index = path_beside(set->folder, "model.safetensors.index.json");
-    int status = file == NULL || index == NULL ? memory_fault() : 0;
+    int status = 0;
     bool whole = status == 0 && is_there(file), sharded = status == 0 && is_there(index);
     char *own = path_beside(set->folder, "pytorch_model.bin");
-    if (status == 0 && !whole && !sharded && own != NULL && is_there(own)) {
+    if (status == 0 && !whole && !sharded && is_there(own)) {
         status = refuse_pytorch(set->folder);
     } else if (status == 0 && whole == sharded) {
         status = complain_of(
@@ -103,10 +102,7 @@ static int choose_index_of(TensorSet *set, const char *path, size_t stem)
     const char *name = strrchr(path, '/');
     name = name == NULL ? path : name + 1;
     size_t before = (size_t)(name - path), size = strlen(path) + 32;
-    set->path = malloc(size);
-    if (set->path == NULL) {
-        return memory_fault();
-    }
+    set->path = need_room(size, 1);
     snprintf(set->path, size, "%.*s%s%s", (int)(before + stem), path, file_end, index_end);
     if (!is_there(set->path)) {
         return complain_of(path, NULL, NULL,
@@ -122,9 +118,6 @@ static int choose(TensorSet *set, const char *path)
     const char *name = strrchr(path, '/');
     size_t stem = shard_stem(name == NULL ? path : name + 1);
     set->folder = model_folder(path);
-    if (set->folder == NULL) {
-        return memory_fault();
-    }
     if (is_folder(path)) {
         return choose_in_folder(set);
     }
@@ -134,38 +127,31 @@ static int choose(TensorSet *set, const char *path)
     if (is_of_pytorch(path) && is_there(path)) {
         return refuse_pytorch(path);
     }
-    set->path = strdup(path);
-    return set->path == NULL ? memory_fault() : 0;
+    set->path = need_copy(path);
+    return 0;
 }
 
 static int open_one(TensorSet *set)
 {
-    set->files = calloc(1, sizeof(SafetensorsFile *));
-    if (set->files == NULL) {
-        return memory_fault();
-    }
+    set->files = need_zeros(1, sizeof(SafetensorsFile *));
     int status = safetensors_open(&set->files[0], set->path);
     set->file_count = status == 0;
     return status;
 }
 
-static int list_tensors(TensorSet *set)
+static void list_tensors(TensorSet *set)
 {
     size_t total = 0;
     for (size_t i = 0; i < tensor_set_files(set); i++) {
         total += safetensors_count(tensor_set_file(set, i));
     }
-    set->tensors = calloc(total + 1, sizeof *set->tensors);
-    if (set->tensors == NULL) {
-        return memory_fault();
-    }
+    set->tensors = need_zeros(total + 1, sizeof *set->tensors);
     for (size_t i = 0; i < tensor_set_files(set); i++) {
         const SafetensorsFile *file = tensor_set_file(set, i);
         for (size_t t = 0; t < safetensors_count(file); t++) {
             set->tensors[set->count++] = (SetTensor){file, safetensors_tensor(file, t)};
         }
     }
-    return 0;
 }
 
 int tensor_set_open(TensorSet *set, const char *path)
@@ -176,15 +162,15 @@ int tensor_set_open(TensorSet *set, const char *path)
         return status;
     }
     status = ends_in(set->path, index_end) ? shards_open(set) : open_one(set);
-    return status != 0 ? status : list_tensors(set);
+    if (status == 0) {
+        list_tensors(set);
+    }
+    return status;
 }
 
 int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
 {
-    SafetensorsFile **files = realloc(set->files, (set->file_count + 1) * sizeof *files);
-    if (files == NULL) {
-        return memory_fault();
-    }
+    SafetensorsFile **files = need_more(set->files, set->file_count + 1, sizeof *files);
     set->files = files;
     int status = safetensors_open(&files[set->file_count], path);
     if (status != 0) {
@@ -200,13 +186,14 @@ int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
     }
     free(set->tensors);
     set->count = 0;
-    return list_tensors(set);
+    list_tensors(set);
+    return 0;
 }
 
-int tensor_set_of(TensorSet *set, const SafetensorsFile *file)
+void tensor_set_of(TensorSet *set, const SafetensorsFile *file)
 {
-    *set = (TensorSet){.borrowed = file, .path = strdup(safetensors_path(file))};
-    return set->path == NULL ? memory_fault() : list_tensors(set);
+    *set = (TensorSet){.borrowed = file, .path = need_copy(safetensors_path(file))};
+    list_tensors(set);
 }
 
 void tensor_set_clear(TensorSet *set)

@@ -40,7 +40,7 @@ bool is_of_pytorch(const char *path);
 int tensor_set_open(TensorSet *set, const char *path) __attribute__((warn_unused_result));
 
 /* The tensors of a file that is open, which has to outlive the set. */
-int tensor_set_of(TensorSet *set, const SafetensorsFile *file) __attribute__((warn_unused_result));
+void tensor_set_of(TensorSet *set, const SafetensorsFile *file);
 
 /* Those of one more file, whose names all begin with `prefix`. */
 int tensor_set_add(TensorSet *set, const char *path, const char *prefix)

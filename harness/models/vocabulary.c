@@ -3,6 +3,7 @@
  */
 #include "vocabulary.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "tensor_set.h"
@@ -58,7 +59,7 @@ int64_t vocabulary_find(const Vocabulary *vocabulary, uint32_t code)
 static char *beside(const char *model)
 {
     char *folder = model_folder(model);
-    char *path = folder != NULL ? path_beside(folder, STANDARD) : NULL;
+    char *path = path_beside(folder, STANDARD);
     free(folder);
     return path;
 }
@@ -133,11 +134,8 @@ static int take_list(Vocabulary *vocabulary, const json_t *list, size_t tokens)
                            "%zu characters: expected as many as the model has tokens, %zu", count,
                            tokens);
     }
-    vocabulary->characters = calloc(count + 1, sizeof(Character));
-    vocabulary->sorted = calloc(count + 1, sizeof(Character));
-    if (vocabulary->characters == NULL || vocabulary->sorted == NULL) {
-        return memory_fault();
-    }
+    vocabulary->characters = need_zeros(count + 1, sizeof(Character));
+    vocabulary->sorted = need_zeros(count + 1, sizeof(Character));
     for (size_t i = 0; i < count && status == 0; i++) {
         status = take_character(vocabulary, list, i);
     }
@@ -153,10 +151,7 @@ static int take_list(Vocabulary *vocabulary, const json_t *list, size_t tokens)
 int vocabulary_read(Vocabulary *vocabulary, const char *path, const char *model, size_t tokens)
 {
     json_t *list = NULL;
-    *vocabulary = (Vocabulary){.path = path != NULL ? strdup(path) : beside(model)};
-    if (vocabulary->path == NULL) {
-        return memory_fault();
-    }
+    *vocabulary = (Vocabulary){.path = path != NULL ? need_copy(path) : beside(model)};
     int status = read_json(&list, vocabulary->path);
     status = status != 0 ? status : take_list(vocabulary, list, tokens);
     json_decref(list);

@@ -3,6 +3,7 @@
  */
 #include "windows.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 
@@ -111,13 +112,10 @@ static int cut_sequences(Inputs *inputs, Cut *cut)
     if (status != 0) {
         return status;
     }
-    bool room = inputs_allocate(inputs, count, cut->n, cut->model->d, true);
+    inputs_allocate(inputs, count, cut->n, cut->model->d, true);
     inputs->stride = cut->stride;
-    inputs->from = calloc(count, sizeof *inputs->from);
-    inputs->next = calloc(count, sizeof *inputs->next);
-    if (!room || inputs->from == NULL || inputs->next == NULL) {
-        return memory_fault();
-    }
+    inputs->from = need_zeros(count, sizeof *inputs->from);
+    inputs->next = need_zeros(count, sizeof *inputs->next);
     for (size_t s = 0; s < cut->sequences.count; s++) {
         cut_sequence(inputs, &at, cut, s);
     }

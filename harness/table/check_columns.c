@@ -10,6 +10,7 @@
 #include "columns.h"
 #include "options_cell.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/number.h"
 #include "../grid/axes.h"
@@ -74,11 +75,8 @@ static bool may_be_bound(const Csv *csv, size_t row, const char *name)
 /* 0; 2 or 99 after a message. */
 static int check_bounds(const Csv *csv, size_t row, const char *list)
 {
-    char *copy = strdup(list), *name = copy;
+    char *copy = need_copy(list), *name = copy;
     int status = 0;
-    if (copy == NULL) {
-        return memory_fault();
-    }
     while (*list != '\0' && name != NULL && status == 0) {
         char *end = strchr(name, ';');
         if (end != NULL) {
@@ -171,9 +169,9 @@ static char *join_key(const Csv *csv, const KeyColumns *keys, size_t row)
     for (size_t i = 0; i < keys->count; i++) {
         length += strlen(csv_cell(csv, row, keys->columns[i])) + 1;
     }
-    char *key = malloc(length), *end = key;
+    char *key = need_room(length, 1), *end = key;
     read_axes(axes, csv, row);
-    for (size_t i = 0; key != NULL && i < keys->count; i++) {
+    for (size_t i = 0; i < keys->count; i++) {
         const char *cell = csv_cell(csv, row, keys->columns[i]);
         if (keys->columns[i] == options) {
             end += options_canonical(end, cell, strlen(cell), axes);
@@ -194,26 +192,17 @@ void key_index_clear(KeyIndex *index)
     *index = (KeyIndex){0};
 }
 
-int key_index_make(KeyIndex *index, const Csv *csv)
+void key_index_make(KeyIndex *index, const Csv *csv)
 {
     KeyColumns keys = {.count = 0};
     for (; column_key(keys.count) != NULL; keys.count++) {
         keys.columns[keys.count] = csv_find(csv, column_key(keys.count));
     }
-    index->rows = calloc(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
-    for (; index->rows != NULL && index->count < csv->rows; index->count++) {
-        char *key = join_key(csv, &keys, index->count);
-        if (key == NULL) {
-            break;
-        }
-        index->rows[index->count] = (Keyed){key, index->count};
-    }
-    if (index->rows == NULL || index->count < csv->rows) {
-        key_index_clear(index);
-        return memory_fault();
+    index->rows = need_zeros(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
+    for (; index->count < csv->rows; index->count++) {
+        index->rows[index->count] = (Keyed){join_key(csv, &keys, index->count), index->count};
     }
     qsort(index->rows, index->count, sizeof *index->rows, compare_keys);
-    return 0;
 }
 
 size_t key_index_find(const KeyIndex *index, const char *key)
@@ -233,8 +222,8 @@ size_t key_index_find(const KeyIndex *index, const char *key)
 
 const char **key_index_rows(const KeyIndex *index)
 {
-    const char **keys = calloc(index->count > 0 ? index->count : 1, sizeof *keys);
-    for (size_t i = 0; keys != NULL && i < index->count; i++) {
+    const char **keys = need_zeros(index->count > 0 ? index->count : 1, sizeof *keys);
+    for (size_t i = 0; i < index->count; i++) {
         keys[index->rows[i].row] = index->rows[i].key;
     }
     return keys;

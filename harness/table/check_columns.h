@@ -36,7 +36,7 @@ typedef struct {
 } KeyIndex;
 
 /* The table has every key column.  0; 99 after a message. */
-int key_index_make(KeyIndex *index, const Csv *csv) __attribute__((warn_unused_result));
+void key_index_make(KeyIndex *index, const Csv *csv);
 void key_index_clear(KeyIndex *index);
 
 /* The first row of that key, or NO_ROW. */

@@ -7,6 +7,7 @@
 #include "sidecar.h"
 #include "table.h"
 
+#include "../../memory/need.h"
 #include "../base/atomic_file.h"
 #include "../base/info.h"
 #include "../base/message.h"
@@ -58,9 +59,6 @@ static char *program_text(const char *weights, int digits)
         return NULL;
     }
     FILE *stream = text_stream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
-    }
     for (const char *const *name = sidecar_decisive; *name != NULL; name++) {
         for (size_t i = 0; i < count; i++) {
             if (strcmp(facts[i].name, *name) == 0) {
@@ -69,7 +67,7 @@ static char *program_text(const char *weights, int digits)
         }
     }
     fprintf(stream, "weights %s\ndigits %d\n", weights, digits);
-    return text_close(stream, &text, 0);
+    return text_close(stream, &text);
 }
 
 int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const GridIdentity *identity)
@@ -79,24 +77,21 @@ int checkpoints_open(Checkpoints **checkpoints, const RunOptions *run, const Gri
     if (run->output == NULL || (stat(run->output, &found) == 0 && !S_ISREG(found.st_mode))) {
         return 0;
     }
-    Checkpoints *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return memory_fault();
-    }
+    Checkpoints *made = need_zeros(1, sizeof *made);
     pthread_mutex_init(&made->lock, NULL);
     made->flag = run->output_flag;
     char *target = atomic_file_target(run->output);
-    if (target == NULL && errno != ENOMEM) {
+    if (target == NULL) {
         checkpoints_clear(made);
         return 0; /* who opens the file says why there is none */
     }
-    made->directory = target == NULL ? NULL : atomic_file_name(target, CHECKPOINT_SUFFIX);
+    made->directory = atomic_file_name(target, CHECKPOINT_SUFFIX);
     free(target);
     made->program = program_text(identity->weights, run->digits > 0 ? run->digits : REF_DIGITS);
     made->seconds = run->checkpoint;
     made->resume = run->resume;
     made->quiet = run->quiet;
-    if (made->directory == NULL || made->program == NULL) {
+    if (made->program == NULL) {
         checkpoints_clear(made);
         return memory_fault();
     }
@@ -154,18 +149,14 @@ typedef struct {
     char *head;
 } StateFile;
 
-/* false: memory is short.  Clear its head in every case. */
-static bool state_file_init(StateFile *file, const Checkpoint *checkpoint, const RefState *state)
+/* Clear its head. */
+static void state_file_init(StateFile *file, const Checkpoint *checkpoint, const RefState *state)
 {
     const char *what = state->what, *identity = checkpoint->identity;
     size_t size = strlen(CHECKPOINT_MAGIC) + strlen(identity) + strlen(what) + 32;
     snprintf(file->name, NAME_SIZE, "%s-%s-%ld", checkpoint->owner, what, (long)state->bits);
-    file->head = malloc(size);
-    if (file->head != NULL) {
-        snprintf(file->head, size, CHECKPOINT_MAGIC "%s\n%s %ld\n", identity, what,
-                 (long)state->bits);
-    }
-    return file->head != NULL;
+    file->head = need_room(size, 1);
+    snprintf(file->head, size, CHECKPOINT_MAGIC "%s\n%s %ld\n", identity, what, (long)state->bits);
 }
 
 static Mapped map_file(const char *path, const char *name)
@@ -239,13 +230,11 @@ static bool restore(void *context, const RefState *state)
 {
     const Checkpoint *checkpoint = context;
     StateFile file;
-    Mapped mapped = {NULL, 0};
     if (!checkpoint->checkpoints->resume) {
         return false;
     }
-    if (state_file_init(&file, checkpoint, state)) {
-        mapped = map_file(checkpoint->checkpoints->directory, file.name);
-    }
+    state_file_init(&file, checkpoint, state);
+    Mapped mapped = map_file(checkpoint->checkpoints->directory, file.name);
     bool found = mapped.bytes != NULL && take_up(checkpoint, &file, &mapped, state);
     if (mapped.bytes != NULL) {
         (void)munmap(mapped.bytes, mapped.size);
@@ -325,8 +314,8 @@ static void offer(void *context, const RefState *state)
         return;
     }
     StateFile file;
-    errno = ENOMEM;
-    if (!state_file_init(&file, checkpoint, state) || !save(checkpoints->directory, &file, state)) {
+    state_file_init(&file, checkpoint, state);
+    if (!save(checkpoints->directory, &file, state)) {
         complain_once(checkpoints);
     }
     free(file.head);
@@ -336,11 +325,11 @@ static void offer(void *context, const RefState *state)
 
 /* ---- An owner ---------------------------------------------------------------------------- */
 
-/* The text that tells the owner from others of the same run; NULL: memory is short. */
+/* The text that tells the owner from others of the same run. */
 static char *owner_text(const Point *point, bool shared)
 {
     char *key = table_key(point);
-    char *text = key == NULL ? NULL : atomic_file_name(shared ? "case of " : "point ", key);
+    char *text = atomic_file_name(shared ? "case of " : "point ", key);
     free(key);
     return text;
 }
@@ -350,22 +339,19 @@ static void owner_name(char name[DIGEST_TEXT], const char *text)
     digest_print(name, digest_bytes(DIGEST_START, text, strlen(text)));
 }
 
-bool checkpoint_init(Checkpoint *checkpoint, Checkpoints *checkpoints, const Point *point,
+void checkpoint_init(Checkpoint *checkpoint, Checkpoints *checkpoints, const Point *point,
                      bool shared)
 {
     *checkpoint = (Checkpoint){.checkpoints = checkpoints};
     if (checkpoints == NULL) {
-        return true;
+        return;
     }
     char *text = owner_text(point, shared);
-    if (text != NULL) {
-        owner_name(checkpoint->owner, text);
-        checkpoint->identity = atomic_file_name(checkpoints->program, text);
-    }
+    owner_name(checkpoint->owner, text);
+    checkpoint->identity = atomic_file_name(checkpoints->program, text);
     free(text);
     checkpoint->last = clock_seconds();
     checkpoint->keeper = (RefKeeper){checkpoint, restore, offer};
-    return checkpoint->identity != NULL;
 }
 
 void checkpoint_clear(Checkpoint *checkpoint)
@@ -383,10 +369,8 @@ static void drop_owner(const Checkpoints *checkpoints, const Point *point, bool 
 {
     char name[DIGEST_TEXT];
     char *text = owner_text(point, shared);
-    if (text != NULL) {
-        owner_name(name, text);
-        checkpoint_directory_remove(checkpoints->directory, name);
-    }
+    owner_name(name, text);
+    checkpoint_directory_remove(checkpoints->directory, name);
     free(text);
 }
 

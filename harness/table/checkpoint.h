@@ -47,8 +47,8 @@ typedef struct {
 
 /* *checkpoint stays where it is until it is cleared.  checkpoints NULL: nothing is kept.  false:
  * memory is short. */
-bool checkpoint_init(Checkpoint *checkpoint, Checkpoints *checkpoints, const Point *point,
-                     bool shared) __attribute__((warn_unused_result));
+void checkpoint_init(Checkpoint *checkpoint, Checkpoints *checkpoints, const Point *point,
+                     bool shared);
 void checkpoint_clear(Checkpoint *checkpoint);
 
 /* After so much work since the last checkpoint, which took `cost` seconds (0: there is none yet):

@@ -5,6 +5,7 @@
 
 #include "format.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "bounds.h"
 #include "columns.h"
@@ -134,11 +135,9 @@ struct Formatter {
 
 Formatter *formatter_open(const Format *format, FormatTable table)
 {
-    Formatter *formatter = calloc(1, sizeof *formatter);
-    if (formatter != NULL) {
-        formatter->format = format;
-        formatter->table = table;
-    }
+    Formatter *formatter = need_zeros(1, sizeof *formatter);
+    formatter->format = format;
+    formatter->table = table;
     return formatter;
 }
 
@@ -175,11 +174,8 @@ static int take_header(Formatter *formatter, char *line)
         count += *at == ',';
     }
     formatter->header = line;
-    formatter->columns = calloc(count, sizeof *formatter->columns);
-    formatter->cells = calloc(count, sizeof *formatter->cells);
-    if (formatter->columns == NULL || formatter->cells == NULL) {
-        return -1;
-    }
+    formatter->columns = need_zeros(count, sizeof *formatter->columns);
+    formatter->cells = need_zeros(count, sizeof *formatter->cells);
     formatter->bounds = count;
     for (char *name = line, *next; name != NULL; name = next) {
         next = cut_cell(name);
@@ -221,10 +217,7 @@ int formatter_take(Formatter *formatter, const char *lines)
     int status = 0;
     while (*lines != '\0' && status == 0) {
         size_t length = strcspn(lines, "\n");
-        char *line = strndup(lines, length);
-        if (line == NULL) {
-            return -1;
-        }
+        char *line = need_copy_of(lines, length);
         bool first = formatter->header == NULL;
         status = first ? take_header(formatter, line) : take_row(formatter, line);
         if (!first) {

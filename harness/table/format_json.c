@@ -39,14 +39,10 @@ static int write_string(FILE *file, const char *before, const char *text)
     char *seen;
     size_t size;
     FILE *stream = text_stream(&seen, &size);
-    if (stream == NULL) {
-        return -1;
-    }
     fputs(before, stream);
     shown_write(stream, SHOWN_JSON, text);
-    json_t *string = fclose(stream) != 0 ? NULL : json_string(seen);
-    int status = string == NULL ? -1 : json_dumpf(string, file, JSON_ENCODE_ANY);
-    errno = string == NULL ? ENOMEM : errno;
+    json_t *string = json_string(text_close(stream, &seen));
+    int status = json_dumpf(string, file, JSON_ENCODE_ANY);
     json_decref(string);
     free(seen);
     return status;

@@ -7,6 +7,7 @@
  */
 #include "format.h"
 
+#include "../../memory/need.h"
 #include "../base/shown.h"
 #include "../base/terminal.h"
 #include "../base/text_stream.h"
@@ -51,14 +52,11 @@ typedef struct {
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-static int shelf_begin(FormatTable *table, const Look *look)
+static void shelf_begin(FormatTable *table, const Look *look)
 {
-    Shelf *shelf = calloc(1, sizeof *shelf);
+    Shelf *shelf = need_zeros(1, sizeof *shelf);
     table->state = shelf;
-    if (shelf != NULL) {
-        *shelf = (Shelf){.look = look, .sizes = stream_sizes_none()};
-    }
-    return shelf == NULL ? -1 : 0;
+    *shelf = (Shelf){.look = look, .sizes = stream_sizes_none()};
 }
 
 static void shelf_clear(FormatTable *table)
@@ -77,19 +75,12 @@ static int shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
 {
     if (shelf->used == shelf->room) {
         size_t room = shelf->room > 0 ? 2 * shelf->room : 256;
-        char **cells = realloc((void *)shelf->cells, room * sizeof *cells);
-        if (cells == NULL) {
-            return -1;
-        }
-        shelf->cells = cells;
+        shelf->cells = need_more((void *)shelf->cells, room, sizeof *shelf->cells);
         shelf->room = room;
     }
     char text[SHORT_TEXT];
     size_t size;
     FILE *stream = text_stream(&shelf->cells[shelf->used], &size);
-    if (stream == NULL) {
-        return -1;
-    }
     shelf->used++;
     int status = 0;
     if (number && strlen(cell->text) < sizeof text) {
@@ -99,7 +90,8 @@ static int shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
         fputs(cell->bound ? "<" : "", stream);
         shown_write(stream, shelf->look->place, cell->text);
     }
-    return fclose(stream) != 0 ? -1 : status;
+    (void)text_close(stream, &shelf->cells[shelf->used - 1]);
+    return status;
 }
 
 static size_t find(const FormatTable *table, const char *name)
@@ -198,17 +190,16 @@ static void keep_parts(char *list, const char *others, bool shared)
 }
 
 /* Leaves of the options what not every row has. */
-static int drop_common(const FormatTable *table, size_t options)
+static void drop_common(const FormatTable *table, size_t options)
 {
-    char *common = strdup(cell_at(table, 1, options));
-    for (size_t line = 2; common != NULL && line <= table->rows; line++) {
+    char *common = need_copy(cell_at(table, 1, options));
+    for (size_t line = 2; line <= table->rows; line++) {
         keep_parts(common, cell_at(table, line, options), true);
     }
-    for (size_t line = 1; common != NULL && line <= table->rows; line++) {
+    for (size_t line = 1; line <= table->rows; line++) {
         keep_parts(cell_at(table, line, options), common, false);
     }
     free(common);
-    return common == NULL ? -1 : 0;
 }
 
 /* Are all rows layers of one point? */
@@ -360,54 +351,53 @@ static void write_line(const Page *page, const size_t *widths, size_t line)
     fprintf(file, "%s\n", look->right);
 }
 
-/* 0, or -1: memory is short. */
-static int write_page(const Page *page)
+static void write_page(const Page *page)
 {
     size_t lines = page->upright ? page->count : page->table->rows + 1;
-    size_t *widths = calloc(columns_of(page) + 1, sizeof *widths);
-    for (size_t i = 0; widths != NULL && i < columns_of(page); i++) {
+    size_t *widths = need_zeros(columns_of(page) + 1, sizeof *widths);
+    for (size_t i = 0; i < columns_of(page); i++) {
         widths[i] = page->look->ruled ? RULE_LEAST : 0;
         for (size_t line = 0; line < lines; line++) {
             size_t own = width_of(text_of(page, line, i));
             widths[i] = own > widths[i] ? own : widths[i];
         }
     }
-    for (size_t line = 0; widths != NULL && line < lines; line++) {
+    for (size_t line = 0; line < lines; line++) {
         write_line(page, widths, line);
         if (line == 0 && page->look->ruled) {
             write_rule(page, widths);
         }
     }
     free(widths);
-    return widths == NULL ? -1 : 0;
 }
 
 static int shelf_end(FormatTable *table)
 {
     const Shelf *shelf = table->state;
     size_t options = find(table, OPTIONS_COLUMN);
-    int status = 0;
     if (table->rows > 1 && options < table->count && !table->whole) {
-        status = drop_common(table, options);
+        drop_common(table, options);
     }
     Page page = {
-        .table = table, .look = shelf->look, .columns = calloc(table->count, sizeof(size_t))};
-    if (table->rows > 0 && page.columns != NULL && status == 0) {
+        .table = table, .look = shelf->look, .columns = need_zeros(table->count, sizeof(size_t))};
+    if (table->rows > 0) {
         choose(&page);
-        status = write_page(&page);
+        write_page(&page);
     }
     free(page.columns);
-    return page.columns == NULL || ferror(table->file) ? -1 : status;
+    return ferror(table->file) ? -1 : 0;
 }
 
 static int plain_begin(FormatTable *table)
 {
-    return shelf_begin(table, &plain);
+    shelf_begin(table, &plain);
+    return 0;
 }
 
 static int markdown_begin(FormatTable *table)
 {
-    return shelf_begin(table, &markdown);
+    shelf_begin(table, &markdown);
+    return 0;
 }
 
 const Format format_table = {"table", plain_begin, shelf_row, shelf_end, shelf_clear};

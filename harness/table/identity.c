@@ -42,9 +42,6 @@ int grid_identify(GridIdentity *identity, const Grid *grid)
     int status = 0;
     for (size_t i = 0; i < grid->count; i++) {
         char *key = table_key(&grid->points[i]);
-        if (key == NULL) {
-            return memory_fault();
-        }
         points = digest_bytes(points, key, strlen(key));
         points = digest_bytes(points, "\n", 1);
         free(key);

@@ -5,6 +5,7 @@
 
 #include "journal_survivor.h"
 
+#include "../../memory/need.h"
 #include "../base/digest.h"
 #include "../base/message.h"
 #include "../base/own_file.h"
@@ -21,11 +22,8 @@
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
                  const RunRecord *run)
 {
-    Journal *made = calloc(1, sizeof *made);
+    Journal *made = need_zeros(1, sizeof *made);
     *journal = NULL;
-    if (made == NULL) {
-        return memory_fault();
-    }
     made->rows.flag = flag;
     int status = journal_open_survivor(made, path, resume, run);
     if (status != 0) {

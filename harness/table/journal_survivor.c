@@ -3,6 +3,7 @@
  */
 #include "journal_survivor.h"
 
+#include "../../memory/need.h"
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../base/own_file.h"
@@ -16,15 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool name_sidecars(Journal *journal)
+static void name_sidecars(Journal *journal)
 {
     const char *path = journal->rows.path;
     journal->sidecar = atomic_file_name(path, ".json");
     journal->sidecar_partial = atomic_file_name(path, ".json.partial");
     journal->sidecar_new = atomic_file_name(path, ".json.new");
     journal->checkpoints = atomic_file_name(path, CHECKPOINT_SUFFIX);
-    return journal->checkpoints != NULL && journal->sidecar != NULL &&
-           journal->sidecar_partial != NULL && journal->sidecar_new != NULL;
 }
 
 /* All that is in an open file; *text ends in a NUL. */
@@ -36,10 +35,7 @@ static int read_all(char **text, size_t *size, int fd, const char *path)
     }
     size_t room = (size_t)found.st_size;
     *size = 0;
-    *text = malloc(room + 1);
-    if (*text == NULL) {
-        return memory_fault();
-    }
+    *text = need_room(room + 1, 1);
     for (ssize_t got = 1; got > 0 && *size < room; *size += (size_t)got) {
         got = pread(fd, *text + *size, room - *size, (off_t)*size);
         if (got < 0) {
@@ -190,7 +186,7 @@ static int read_complete(Journal *journal)
     free(journal->text);
     journal->text = file_text(&journal->size, journal->rows.path);
     if (journal->text == NULL) {
-        return errno == ENOMEM ? memory_fault() : atomic_file_failed(journal->rows.path);
+        return atomic_file_failed(journal->rows.path);
     }
     journal->header = header_length(journal->text, journal->size);
     journal->complete = true;
@@ -280,9 +276,7 @@ int journal_open_survivor(Journal *journal, const char *path, bool resume, const
     if (status != 0) {
         return status;
     }
-    if (!name_sidecars(journal)) {
-        return memory_fault();
-    }
+    name_sidecars(journal);
     status = claim_names(journal, path);
     if (status != 0) {
         return status;

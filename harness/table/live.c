@@ -3,6 +3,7 @@
  */
 #include "live.h"
 
+#include "../../memory/need.h"
 #include "columns.h"
 
 #include <math.h>
@@ -106,12 +107,9 @@ static void choose_parts(Live *live, const Point *const *points, size_t count, s
     }
 }
 
-int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
+void live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
 {
-    const Point **taken = calloc(count + 1, sizeof *taken);
-    if (taken == NULL) {
-        return -1;
-    }
+    const Point **taken = need_zeros(count + 1, sizeof *taken);
     *live = (Live){.line = line, .sizes = stream_sizes_none()};
     for (size_t i = 0; i < count; i++) {
         taken[i] = &grid->points[points[i]];
@@ -130,7 +128,6 @@ int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, 
         choose_figures(live, taken, count, room);
     }
     free(taken);
-    return 0;
 }
 
 static const char *between(bool *first, const Live *live)

@@ -29,8 +29,7 @@ typedef struct {
  * judged come first, then total, construction, native, rounding, observed, approximation, as far as
  * there is room; errors that no point has, as without arithmetic, have no column.  0, or -1: memory
  * is short. */
-int live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
-    __attribute__((warn_unused_result));
+void live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line);
 
 /* Of the word that a row has for its status; ok has none where nothing was judged. */
 Color live_status_color(const char *status, bool judged);

@@ -214,8 +214,8 @@ static void write_cells(FILE *file, const Grid *grid, const Point *point)
     }
 }
 
-int expanded_write(FILE *file, const Grid *grid, const Point *point, const char *lines,
-                   size_t length)
+void expanded_write(FILE *file, const Grid *grid, const Point *point, const char *lines,
+                    size_t length)
 {
     for (const char *end = lines + length; lines < end;) {
         size_t line = strcspn(lines, "\n");
@@ -224,5 +224,4 @@ int expanded_write(FILE *file, const Grid *grid, const Point *point, const char 
         putc('\n', file);
         lines += line + 1;
     }
-    return ferror(file) ? -1 : 0;
 }

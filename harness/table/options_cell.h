@@ -53,9 +53,8 @@ void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t
 /* --expand: a table with a column of its own for each axis that shares the column `options`: that
  * was given, or that `options` of any row has.  They stand behind the other columns.
  * Writes lines [length] of a table, newlines included, each with the cells of these axes behind
- * it: the point's values, blank where they do not matter; point NULL: the axes' names.  0, or -1
- * when the stream failed. */
-int expanded_write(FILE *file, const Grid *grid, const Point *point, const char *lines,
-                   size_t length) __attribute__((warn_unused_result));
+ * it: the point's values, blank where they do not matter; point NULL: the axes' names. */
+void expanded_write(FILE *file, const Grid *grid, const Point *point, const char *lines,
+                    size_t length);
 
 #endif

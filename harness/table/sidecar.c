@@ -3,6 +3,7 @@
  */
 #include "sidecar.h"
 
+#include "../../memory/need.h"
 #include "../base/atomic_file.h"
 #include "../base/message.h"
 #include "../base/shown.h"
@@ -20,15 +21,12 @@ const char *const sidecar_decisive[] = {
 int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *run)
 {
     size_t room = grid->count + 1;
-    *record = (SweepRecord){.points = calloc(room, sizeof *record->points),
-                            .passed = calloc(room, sizeof *record->passed),
-                            .seconds = calloc(room, sizeof *record->seconds),
+    *record = (SweepRecord){.points = need_zeros(room, sizeof *record->points),
+                            .passed = need_zeros(room, sizeof *record->passed),
+                            .seconds = need_zeros(room, sizeof *record->seconds),
                             .count = grid->count,
                             .shard = run->shards > 0 ? run->shard : 1,
                             .shards = run->shards > 0 ? run->shards : 1};
-    if (record->points == NULL || record->passed == NULL || record->seconds == NULL) {
-        return memory_fault();
-    }
     for (size_t i = 0; i < grid->count; i++) {
         record->points[i] = i;
         record->seconds[i] = -1;
@@ -56,7 +54,7 @@ json_t *sidecar_whole(json_t *value, int status)
 json_t *sidecar_text(const char *text)
 {
     char *clean = shown_copy(SHOWN_JSON, text);
-    json_t *value = clean != NULL ? json_string(clean) : NULL;
+    json_t *value = json_string(clean);
     free(clean);
     return value;
 }
@@ -87,10 +85,8 @@ static json_t *command_value(const Point *point)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&text, &size);
-    if (stream != NULL) {
-        point_print_command(stream, point);
-    }
-    json_t *value = text_close(stream, &text, 0) == NULL ? NULL : sidecar_text(text);
+    point_print_command(stream, point);
+    json_t *value = sidecar_text(text_close(stream, &text));
     free(text);
     return value;
 }
@@ -247,9 +243,6 @@ json_t *sidecar_load(const char *path)
 int sidecar_beside(json_t **sidecar, const char *table)
 {
     char *name = atomic_file_name(table, ".json");
-    if (name == NULL) {
-        return memory_fault();
-    }
     *sidecar = sidecar_load(name);
     int reason = *sidecar == NULL ? errno : 0;
     free(name);

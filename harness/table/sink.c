@@ -5,6 +5,7 @@
 
 #include "sidecar.h"
 
+#include "../../memory/need.h"
 #include "../base/atomic_file.h"
 #include "../base/message.h"
 #include "../base/streams.h"
@@ -45,10 +46,7 @@ static int open_files(Output *output, const char *path)
 
 int output_open(Output **output, const char *path)
 {
-    *output = calloc(1, sizeof **output);
-    if (*output == NULL) {
-        return memory_fault();
-    }
+    *output = need_zeros(1, sizeof **output);
     int status = open_files(*output, path);
     if (status != 0) {
         output_clear(*output);
@@ -57,15 +55,14 @@ int output_open(Output **output, const char *path)
     return status;
 }
 
-int output_format(Output *output, const Format *format, FormatTable table)
+void output_format(Output *output, const Format *format, FormatTable table)
 {
     if (format_is_csv(format)) {
-        return 0;
+        return;
     }
     table.file = output->rows.file;
     output->formatter = formatter_open(format, table);
     output->lines = text_stream(&output->text, &output->size);
-    return output->formatter == NULL || output->lines == NULL ? memory_fault() : 0;
 }
 
 FILE *output_report(const RunOptions *run)
@@ -74,15 +71,11 @@ FILE *output_report(const RunOptions *run)
     return run->on_stdout || named ? stderr : stdout;
 }
 
-int output_open_stream(Output **output, FILE *stream)
+void output_open_stream(Output **output, FILE *stream)
 {
-    *output = calloc(1, sizeof **output);
-    if (*output == NULL) {
-        return memory_fault();
-    }
+    *output = need_zeros(1, sizeof **output);
     (*output)->borrowed = true;
     (*output)->rows.file = stream;
-    return 0;
 }
 
 FILE *output_file(Output *output)
@@ -205,12 +198,16 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
         return 0;
     }
     if (run->stream != NULL) {
-        return output_open_stream(&sink->output, run->stream);
+        output_open_stream(&sink->output, run->stream);
+        return 0;
     }
     if (!kind->kept || !format_is_csv(format) || run->expand) {
         int status = output_open(&sink->output, run->output);
         const FormatTable table = {.whole = run->expand};
-        return status != 0 ? status : output_format(sink->output, format, table);
+        if (status == 0) {
+            output_format(sink->output, format, table);
+        }
+        return status;
     }
     if (is_regular(run->output)) {
         return journal_open(&sink->journal, run->output_flag, run->output, run->resume, record);

@@ -22,14 +22,13 @@ int output_open(Output **output, const char *path) __attribute__((warn_unused_re
 /* From here on what is written to output_file is CSV, and every commit turns its lines into rows of
  * the format.  table: what is said of it before its columns are known.  0, or 99 after a
  * message. */
-int output_format(Output *output, const Format *format, FormatTable table)
-    __attribute__((warn_unused_result));
+void output_format(Output *output, const Format *format, FormatTable table);
 
 /* Where a command says what is not the table: stdout, unless that was asked to be the table. */
 FILE *output_report(const RunOptions *run);
 
 /* The same for a stream that stays open.  0, or 99 after a message. */
-int output_open_stream(Output **output, FILE *stream) __attribute__((warn_unused_result));
+void output_open_stream(Output **output, FILE *stream);
 
 /* Where rows of CSV go. */
 FILE *output_file(Output *output);

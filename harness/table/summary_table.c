@@ -3,6 +3,7 @@
  */
 #include "summary.h"
 
+#include "../../memory/need.h"
 #include "../base/terminal.h"
 #include "axis_columns.h"
 
@@ -280,9 +281,9 @@ static void print_depths(FILE *file, Norm norm, const Line *lines, size_t count)
 int summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t point_count,
                         const PointSummary *summaries)
 {
-    const Point **taken = calloc(point_count + 1, sizeof *taken);
-    Line *lines = calloc(point_count + 1, sizeof *lines);
-    int status = taken == NULL || lines == NULL ? -1 : 0;
+    const Point **taken = need_zeros(point_count + 1, sizeof *taken);
+    Line *lines = need_zeros(point_count + 1, sizeof *lines);
+    int status = 0;
     AxisColumns axes;
     for (size_t i = 0; status == 0 && i < point_count; i++) {
         taken[i] = &grid->points[points[i]];

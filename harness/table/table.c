@@ -85,11 +85,9 @@ char *table_key(const Point *point)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&text, &size);
-    if (stream != NULL) {
-        write_axes(stream, point, true, NULL);
-        options_write_canonical(stream, point);
-    }
-    return text_close(stream, &text, 0);
+    write_axes(stream, point, true, NULL);
+    options_write_canonical(stream, point);
+    return text_close(stream, &text);
 }
 
 int table_print_cell(char text[CELL_TEXT], const RefCell *cell)

@@ -3,6 +3,7 @@
  */
 #include "attribute.h"
 
+#include "../../../memory/need.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../base/progress.h"
@@ -44,13 +45,13 @@ static bool same_group(const TermGroup *x, const TermGroup *y)
 }
 
 /* Paths of one group are near each other, but for those of a whole kind, which are few groups. */
-static bool make_groups(Attribution *a)
+static void make_groups(Attribution *a)
 {
     enum { NEAR = 4 };
     size_t count = ref_paths_count(a->paths);
-    a->groups = calloc(count, sizeof *a->groups);
-    a->group_of = calloc(count, sizeof *a->group_of);
-    for (size_t p = 0; a->groups != NULL && a->group_of != NULL && p < count; p++) {
+    a->groups = need_zeros(count, sizeof *a->groups);
+    a->group_of = need_zeros(count, sizeof *a->group_of);
+    for (size_t p = 0; p < count; p++) {
         TermGroup group = group_of_path(a, ref_path(a->paths, p));
         size_t first = a->group_count > NEAR ? a->group_count - NEAR : 0, found = a->group_count;
         for (size_t g = first; g < a->group_count; g++) {
@@ -60,7 +61,6 @@ static bool make_groups(Attribution *a)
         a->group_of[p] = found;
         a->group_count += found == a->group_count;
     }
-    return a->groups != NULL && a->group_of != NULL;
 }
 
 static int make_pair(Attribution *a)
@@ -79,10 +79,11 @@ static int make_pair(Attribution *a)
     const RefUnembedding unembedding = {a->model->W_U,     a->model->b_U,      a->model->d,
                                         a->model->classes, a->pair.final_norm, a->model->tied};
     a->paths = ref_paths_make(&a->pair.converted, &unembedding);
-    a->inputs_said = calloc(a->inputs.count, sizeof *a->inputs_said);
-    if (a->paths == NULL || a->inputs_said == NULL || !make_groups(a)) {
+    a->inputs_said = need_zeros(a->inputs.count, sizeof *a->inputs_said);
+    if (a->paths == NULL) {
         return memory_fault();
     }
+    make_groups(a);
     return 0;
 }
 
@@ -108,8 +109,8 @@ static int make_readout(Attribution *a, int *threads)
     if (!all) {
         return 0;
     }
-    a->every = calloc(a->model->classes, sizeof *a->every);
-    for (size_t v = 0; a->every != NULL && v < a->model->classes; v++) {
+    a->every = need_zeros(a->model->classes, sizeof *a->every);
+    for (size_t v = 0; v < a->model->classes; v++) {
         a->every[v] = v;
     }
     a->all =
@@ -215,8 +216,8 @@ static int run_attribution(Attribution *a, Outcome *outcome, int threads)
     if (going.status != 0) {
         return going.status;
     }
-    if (!a->options->quiet && !attribute_print_summary(a)) {
-        return memory_fault();
+    if (!a->options->quiet) {
+        attribute_print_summary(a);
     }
     outcome->failed = count_failures(a);
     return 0;

@@ -66,6 +66,6 @@ int attribute_write_rows(FILE *file, const void *text) __attribute__((warn_unuse
 void attribute_write_logit(FILE *file, const Attribution *attribution, size_t i,
                            const LogitSum *logit, mpfr_t *sums, mpfr_t *centred);
 void attribute_print_model(const Attribution *attribution);
-bool attribute_print_summary(const Attribution *attribution) __attribute__((warn_unused_result));
+void attribute_print_summary(const Attribution *attribution);
 
 #endif

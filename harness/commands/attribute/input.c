@@ -6,6 +6,7 @@
 
 #include "attribute.h"
 
+#include "../../../memory/need.h"
 #include "../../base/text_stream.h"
 #include "../../evaluate/verdict.h"
 
@@ -22,8 +23,8 @@ enum { DIGITS_BITS = 110, FIRST_BITS = 192, WRITES_MOST = 4 };
 
 static mpfr_t *numbers_make(size_t count)
 {
-    mpfr_t *numbers = calloc(count + 1, sizeof *numbers);
-    for (size_t i = 0; numbers != NULL && i < count; i++) {
+    mpfr_t *numbers = need_zeros(count + 1, sizeof *numbers);
+    for (size_t i = 0; i < count; i++) {
         mpfr_init2(numbers[i], SUM_BITS);
         mpfr_set_zero(numbers[i], 1);
     }
@@ -43,8 +44,8 @@ static double *input_stream(const Attribution *attribution, size_t i)
 {
     const Layout *layout = &attribution->pair.converted.layout;
     size_t d = attribution->model->d, content = layout_content(layout), n = layout->n;
-    double *x = calloc(n * content, sizeof *x);
-    for (size_t row = 0; x != NULL && row < n; row++) {
+    double *x = need_zeros(n * content, sizeof *x);
+    for (size_t row = 0; row < n; row++) {
         memcpy(x + row * content, attribution->inputs.x + (i * n + row) * d, d * sizeof *x);
     }
     return x;

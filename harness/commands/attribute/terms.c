@@ -5,6 +5,7 @@
 
 #include "attribute.h"
 
+#include "../../../memory/need.h"
 #include "../../base/decimal.h"
 #include "../../base/number.h"
 #include "../../base/shown.h"
@@ -148,14 +149,11 @@ static void print_residuals(FILE *file, const Attribution *a)
             within, a->inputs.count, residual, bound);
 }
 
-bool attribute_print_summary(const Attribution *a)
+void attribute_print_summary(const Attribution *a)
 {
     FILE *file = output_report(a->options);
     size_t count = a->inputs.count;
-    double *values = calloc(count, sizeof *values);
-    if (values == NULL) {
-        return false;
-    }
+    double *values = need_zeros(count, sizeof *values);
     print_residuals(file, a);
     fprintf(file, "share of the predicted logit over the mean logit, and of all absolute terms\n"
                   "              min    median       max        min    median       max\n");
@@ -172,5 +170,4 @@ bool attribute_print_summary(const Attribution *a)
         fputc('\n', file);
     }
     free(values);
-    return true;
 }

@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../table/bounds.h"
 
@@ -15,62 +16,45 @@
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
-int check_find(Check *check, const Finding *finding)
+void check_find(Check *check, const Finding *finding)
 {
     if (check->finding_count == check->finding_capacity) {
         size_t capacity = check->finding_capacity == 0 ? 64 : 2 * check->finding_capacity;
-        Finding *findings = realloc(check->findings, capacity * sizeof *findings);
-        if (findings == NULL) {
-            return memory_fault();
-        }
-        check->findings = findings;
+        check->findings = need_more(check->findings, capacity, sizeof *check->findings);
         check->finding_capacity = capacity;
     }
     check->findings[check->finding_count] = *finding;
     check->findings[check->finding_count].order = check->finding_count;
     check->finding_count++;
-    return 0;
 }
 
-int check_mention(Check *check, const char *format, ...)
+void check_mention(Check *check, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    char *copy = strdup(text);
-    char **mentions =
-        realloc(check->mentions, (check->mention_count + 1) * sizeof *check->mentions);
-    if (mentions != NULL) {
-        check->mentions = mentions;
-    }
-    if (mentions == NULL || copy == NULL) {
-        free(copy);
-        return memory_fault();
-    }
+    char *copy = need_copy(text);
+    check->mentions = need_more(check->mentions, check->mention_count + 1, sizeof *check->mentions);
     check->mentions[check->mention_count++] = copy;
-    return 0;
 }
 
 /* Of a row as a whole. */
-static int find_row(Check *check, Finding finding)
+static void find_row(Check *check, Finding finding)
 {
     finding.excess = INFINITY;
-    return check_find(check, &finding);
+    check_find(check, &finding);
 }
 
 /* Every row whose key an earlier one has. */
-static int find_duplicates(Check *check, const char *reason, const Csv *csv, const KeyIndex *index)
+static void find_duplicates(Check *check, const char *reason, const Csv *csv, const KeyIndex *index)
 {
-    int status = 0;
-    for (size_t i = 1; i < index->count && status == 0; i++) {
+    for (size_t i = 1; i < index->count; i++) {
         if (strcmp(index->rows[i - 1].key, index->rows[i].key) == 0) {
-            status = find_row(check,
-                              (Finding){.reason = reason, .table = csv, .row = index->rows[i].row});
+            find_row(check, (Finding){.reason = reason, .table = csv, .row = index->rows[i].row});
         }
     }
-    return status;
 }
 
 /* A row's findings, which were found together, stay together: the worst speaks for all. */
@@ -108,100 +92,92 @@ bool finding_same_row(const Finding *a, const Finding *b)
 
 /* columns [obtained's]: the baseline's column of the same name.  What only one table has is a
  * finding, or a mention. */
-static int match_columns(Check *check, size_t *columns)
+static void match_columns(Check *check, size_t *columns)
 {
     const Csv *obtained = &check->obtained, *baseline = &check->baseline;
-    int status = 0;
-    for (size_t i = 0; i < obtained->columns && status == 0; i++) {
+    for (size_t i = 0; i < obtained->columns; i++) {
         size_t found = csv_find(baseline, csv_name(obtained, i));
         columns[i] = found < baseline->columns ? found : NO_ROW;
         if (check->has_baseline && columns[i] == NO_ROW) {
             bool bounds = strcmp(csv_name(obtained, i), BOUNDS_COLUMN) == 0;
-            status = check_mention(
+            check_mention(
                 check, "the baseline has no column %s%s", csv_name(obtained, i),
                 bounds ? ": which of its cells are upper bounds alone it does not say, and each is "
                          "taken for what the obtained one is"
                        : "");
         }
     }
-    for (size_t i = 0; i < baseline->columns && status == 0; i++) {
+    for (size_t i = 0; i < baseline->columns; i++) {
         if (csv_find(obtained, csv_name(baseline, i)) == obtained->columns) {
-            status = find_row(check, (Finding){.reason = "a column that is missing",
-                                               .row = NO_ROW,
-                                               .column = csv_name(baseline, i)});
+            find_row(check, (Finding){.reason = "a column that is missing",
+                                      .row = NO_ROW,
+                                      .column = csv_name(baseline, i)});
         }
     }
-    return status;
 }
 
-static int judge_row(Check *check, size_t row, const Point *point, const char *key,
-                     const KeyIndex *baseline, const size_t *columns)
+static void judge_row(Check *check, size_t row, const Point *point, const char *key,
+                      const KeyIndex *baseline, const size_t *columns)
 {
     size_t before = check->finding_count, other = NO_ROW;
-    int status = 0;
     if (check->has_baseline) {
         other = key_index_find(baseline, key);
         check->added += other == NO_ROW;
         if (other == NO_ROW) {
-            status = find_row(check, (Finding){.reason = "a row that the baseline does not have",
-                                               .table = &check->obtained,
-                                               .row = row,
-                                               .point = point});
+            find_row(check, (Finding){.reason = "a row that the baseline does not have",
+                                      .table = &check->obtained,
+                                      .row = row,
+                                      .point = point});
         }
     }
-    status = status != 0 ? status : check_row(check, row, point, other, columns);
+    check_row(check, row, point, other, columns);
     check->rows++;
     check->failed += check->finding_count > before;
-    return status;
 }
 
 /* Rows come in grid order, a point's layers together. */
-static int judge_rows(Check *check, const size_t *columns, const KeyIndex *obtained,
-                      const KeyIndex *baseline)
+static void judge_rows(Check *check, const size_t *columns, const KeyIndex *obtained,
+                       const KeyIndex *baseline)
 {
     const char **keys = key_index_rows(obtained);
     size_t row = 0;
-    int status = keys == NULL ? memory_fault() : 0;
-    for (size_t p = 0; p < check->grid->count && status == 0; p++) {
+    for (size_t p = 0; p < check->grid->count; p++) {
         const Point *point = &check->grid->points[p];
-        for (size_t l = 0; l < point->spec.depth && status == 0; l++, row++) {
+        for (size_t l = 0; l < point->spec.depth; l++, row++) {
             if (row == check->obtained.rows) {
                 free(keys);
-                return find_row(
-                    check,
-                    (Finding){.reason = "rows of the grid that were not obtained", .row = NO_ROW});
+                find_row(check, (Finding){.reason = "rows of the grid that were not obtained",
+                                          .row = NO_ROW});
+                return;
             }
-            status = judge_row(check, row, point, keys[row], baseline, columns);
+            judge_row(check, row, point, keys[row], baseline, columns);
         }
     }
     free(keys);
-    return status;
 }
 
 /* Rows that only the baseline has. */
-static int find_missing(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
+static void find_missing(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
 {
-    int status = 0;
-    for (size_t i = 0; i < baseline->count && status == 0; i++) {
+    for (size_t i = 0; i < baseline->count; i++) {
         if (key_index_find(obtained, baseline->rows[i].key) == NO_ROW) {
-            status = find_row(check, (Finding){.reason = "a row that is missing",
-                                               .table = &check->baseline,
-                                               .row = baseline->rows[i].row});
+            find_row(check, (Finding){.reason = "a row that is missing",
+                                      .table = &check->baseline,
+                                      .row = baseline->rows[i].row});
             check->rows++;
             check->gone++;
             check->failed++;
         }
     }
-    return status;
 }
 
 /* Where one table alone has rows, the case is another one. */
-static int mention_change(Check *check)
+static void mention_change(Check *check)
 {
     if (check->added + check->gone == 0 || check->options->baseline == NULL) {
-        return 0;
+        return;
     }
-    return check_mention(
+    check_mention(
         check,
         "the case has changed since the baseline was saved: %zu of its rows are new, and %zu of "
         "the baseline's are gone%s",
@@ -209,43 +185,39 @@ static int mention_change(Check *check)
         check->options->update ? "" : "; if that is meant, --update saves the baseline anew");
 }
 
-static int judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
+static void judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
 {
-    size_t *columns = calloc(check->obtained.columns, sizeof *columns);
-    int status = columns == NULL ? memory_fault() : match_columns(check, columns);
-    status = status != 0 ? status : judge_rows(check, columns, obtained, baseline);
-    status = status != 0 ? status : find_missing(check, obtained, baseline);
-    status = status != 0 ? status : mention_change(check);
-    status = status != 0 ? status
-                         : find_duplicates(check, "a key that an earlier row has", &check->obtained,
-                                           obtained);
-    status = status != 0 ? status
-                         : find_duplicates(check, "a key that an earlier row of the baseline has",
-                                           &check->baseline, baseline);
-    bool none = check->rows == 0, nothing = check->has_baseline && baseline->count == 0;
-    status = status != 0 || !none ? status
-                                  : find_row(check, (Finding){.reason = "no rows", .row = NO_ROW});
-    status = status != 0 || !nothing
-                 ? status
-                 : find_row(check, (Finding){.reason = "a baseline without rows", .row = NO_ROW});
+    size_t *columns = need_zeros(check->obtained.columns, sizeof *columns);
+    match_columns(check, columns);
+    judge_rows(check, columns, obtained, baseline);
+    find_missing(check, obtained, baseline);
+    mention_change(check);
+    find_duplicates(check, "a key that an earlier row has", &check->obtained, obtained);
+    find_duplicates(check, "a key that an earlier row of the baseline has", &check->baseline,
+                    baseline);
+    if (check->rows == 0) {
+        find_row(check, (Finding){.reason = "no rows", .row = NO_ROW});
+    }
+    if (check->has_baseline && baseline->count == 0) {
+        find_row(check, (Finding){.reason = "a baseline without rows", .row = NO_ROW});
+    }
     free(columns);
-    return status;
 }
 
-int check_judge(Check *check)
+void check_judge(Check *check)
 {
     KeyIndex obtained = {0}, baseline = {0};
-    int status = key_index_make(&obtained, &check->obtained);
-    status =
-        status != 0 || !check->has_baseline ? status : key_index_make(&baseline, &check->baseline);
-    status = status != 0 ? status : judge_tables(check, &obtained, &baseline);
+    key_index_make(&obtained, &check->obtained);
+    if (check->has_baseline) {
+        key_index_make(&baseline, &check->baseline);
+    }
+    judge_tables(check, &obtained, &baseline);
     rank_findings(check);
     if (check->finding_count > 1) {
         qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);
     }
     key_index_clear(&obtained);
     key_index_clear(&baseline);
-    return status;
 }
 
 bool check_passes(const Check *check)

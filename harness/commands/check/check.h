@@ -57,9 +57,8 @@ typedef struct {
     size_t rows, failed, added, gone, cells;
 } Check;
 
-/* Joins and judges check->obtained: fills findings, worst first, and mentions.  0; 99 after a
- * message. */
-int check_judge(Check *check) __attribute__((warn_unused_result));
+/* Joins and judges check->obtained: fills findings, worst first, and mentions. */
+void check_judge(Check *check);
 
 void check_clear(Check *check);
 
@@ -68,12 +67,11 @@ bool check_passes(const Check *check);
 /* How the check ends, in one word; rows that pass were perhaps not judged. */
 Conclusion check_conclude(const Check *check);
 
-/* Adds a sentence.  0; 99 after a message. */
-int check_mention(Check *check, const char *format, ...)
-    __attribute__((format(printf, 2, 3), warn_unused_result));
+/* Adds a sentence. */
+void check_mention(Check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds a finding; 0 or 99.  Its ratio, limit and excess are as given. */
-int check_find(Check *check, const Finding *finding) __attribute__((warn_unused_result));
+/* Adds a finding.  Its ratio, limit and excess are as given. */
+void check_find(Check *check, const Finding *finding);
 
 /* Both about one row of one table, or both about none. */
 bool finding_same_row(const Finding *a, const Finding *b);
@@ -84,8 +82,7 @@ bool finding_same_row(const Finding *a, const Finding *b);
 int check_open(Check *check) __attribute__((warn_unused_result));
 
 /* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.
- * columns [obtained's]: the baseline's column of the same name, or NO_ROW.  0 or 99. */
-int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
-    __attribute__((warn_unused_result));
+ * columns [obtained's]: the baseline's column of the same name, or NO_ROW. */
+void check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns);
 
 #endif

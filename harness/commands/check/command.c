@@ -7,6 +7,7 @@
 #include "check.h"
 #include "report.h"
 
+#include "../../../memory/need.h"
 #include "../../base/atomic_file.h"
 #include "../../base/info.h"
 #include "../../base/message.h"
@@ -94,7 +95,7 @@ static int claim_paths(const Checking *command)
         return status;
     }
     char *sidecar = atomic_file_name(command->beside, ".json");
-    status = sidecar == NULL ? memory_fault() : own_file_claim(flag, sidecar);
+    status = own_file_claim(flag, sidecar);
     free(sidecar);
     return status;
 }
@@ -113,26 +114,27 @@ static int choose_paths(Checking *command)
     const char *written = options->update ? options->baseline : options->save;
     command->beside =
         written != NULL ? atomic_file_target(written) : atomic_file_name(options->baseline, "");
-    command->obtained =
-        command->beside == NULL ? NULL : atomic_file_name(command->beside, ".obtained");
-    command->sidecar =
-        command->obtained == NULL ? NULL : atomic_file_name(command->obtained, ".json");
-    return command->sidecar == NULL ? memory_fault() : claim_paths(command);
+    if (command->beside == NULL) {
+        return memory_fault();
+    }
+    command->obtained = atomic_file_name(command->beside, ".obtained");
+    command->sidecar = atomic_file_name(command->obtained, ".json");
+    return claim_paths(command);
 }
 
 /* ---- The machine of the baseline ------------------------------------------------------------ */
 
-static int mention_fact(Check *check, const json_t *sidecar, const Fact *fact)
+static void mention_fact(Check *check, const json_t *sidecar, const Fact *fact)
 {
     const char *then = json_string_value(json_object_get(sidecar, fact->name));
     if (then != NULL && strcmp(then, fact->text) == 0) {
-        return 0;
+        return;
     }
     check->other_machine = true;
-    return check_mention(check,
-                         "the baseline's %s is %s, this one's %s: machine errors are "
-                         "compared by factor all the same, `identical` is not",
-                         fact->name, then != NULL ? then : "unknown", fact->text);
+    check_mention(check,
+                  "the baseline's %s is %s, this one's %s: machine errors are "
+                  "compared by factor all the same, `identical` is not",
+                  fact->name, then != NULL ? then : "unknown", fact->text);
 }
 
 static int mention_machine(Check *check)
@@ -143,23 +145,20 @@ static int mention_machine(Check *check)
         return facts_fault();
     }
     char *path = atomic_file_name(check->options->baseline, ".json");
-    if (path == NULL) {
-        return memory_fault();
-    }
     json_t *sidecar = sidecar_load(path);
     int reason = sidecar == NULL ? errno : 0, status = 0;
     if (file_fault(reason) == 99) {
         status = csv_unreadable(path, reason);
     } else if (sidecar == NULL) {
         check->other_machine = true;
-        status = check_mention(check,
-                               "no sidecar %s says which machine the baseline is from: "
-                               "`identical` is not compared",
-                               path);
+        check_mention(check,
+                      "no sidecar %s says which machine the baseline is from: "
+                      "`identical` is not compared",
+                      path);
     }
     for (size_t i = 0; i < count && sidecar != NULL && status == 0; i++) {
         if (strcmp(facts[i].name, "cpu") == 0 || strcmp(facts[i].name, "openblas_core") == 0) {
-            status = mention_fact(check, sidecar, &facts[i]);
+            mention_fact(check, sidecar, &facts[i]);
         }
     }
     json_decref(sidecar);
@@ -173,9 +172,6 @@ static int keep_baseline(const Checking *command)
 {
     const char *path = command->beside;
     char *sidecar = atomic_file_name(path, ".json");
-    if (sidecar == NULL) {
-        return memory_fault();
-    }
     bool renamed = rename(command->obtained, path) == 0 && rename(command->sidecar, sidecar) == 0 &&
                    atomic_file_sync_directory(path) == 0;
     free(sidecar);
@@ -192,14 +188,14 @@ static void remove_obtained(const Checking *command)
 }
 
 /* A point's rows share what it took; an interrupted run's took nothing now. */
-static int read_seconds(Checking *command)
+static void read_seconds(Checking *command)
 {
     Check *check = &command->check;
     size_t rows = check->obtained.rows, row = 0;
     json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
     const json_t *points = json_object_get(sidecar, "points");
-    check->seconds = calloc(rows > 0 ? rows : 1, sizeof *check->seconds);
-    for (size_t p = 0; check->seconds != NULL && p < check->grid->count; p++) {
+    check->seconds = need_zeros(rows > 0 ? rows : 1, sizeof *check->seconds);
+    for (size_t p = 0; p < check->grid->count; p++) {
         size_t depth = check->grid->points[p].spec.depth;
         double seconds = json_number_value(json_object_get(json_array_get(points, p), "seconds"));
         for (size_t l = 0; l < depth && row < rows; l++) {
@@ -207,7 +203,6 @@ static int read_seconds(Checking *command)
         }
     }
     json_decref(sidecar);
-    return check->seconds == NULL ? memory_fault() : 0;
 }
 
 static int read_obtained(Checking *command)
@@ -226,7 +221,9 @@ static int read_tables(Checking *command)
     int status = read_obtained(command);
     status = status != 0 ? status : check_cells(&check->obtained);
     status = status != 0 || !saves ? status : csv_read(&check->baseline, command->obtained);
-    status = status != 0 ? status : read_seconds(command);
+    if (status == 0) {
+        read_seconds(command);
+    }
     check->has_baseline = check->has_baseline || saves;
     return status == 2 ? 99 : status; /* the program wrote it */
 }
@@ -237,15 +234,15 @@ static int judge(Checking *command, int swept)
     bool other = command->run->check.baseline != NULL;
     int status = read_tables(command);
     status = status != 0 || !other ? status : mention_machine(check);
-    status = status != 0 ? status : check_judge(check);
     if (status != 0) {
         return status;
     }
+    check_judge(check);
     if (swept != 0 && check_passes(check)) {
         Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
-        status = check_find(check, &finding);
+        check_find(check, &finding);
     }
-    return status != 0 ? status : reports_write(&command->reports, check);
+    return reports_write(&command->reports, check);
 }
 
 /* Compares the obtained table with itself, as one that is saved for the first time; says so where
@@ -265,7 +262,9 @@ static int judge_itself(const Checking *command, bool *passes)
                     .colors = command->check.colors};
     int status = csv_read(&itself.obtained, command->obtained);
     status = status != 0 ? status : csv_read(&itself.baseline, command->obtained);
-    status = status != 0 ? status : check_judge(&itself);
+    if (status == 0) {
+        check_judge(&itself);
+    }
     *passes = status == 0 && check_passes(&itself);
     if (status == 0 && !*passes) {
         puts("as a baseline:");
@@ -334,13 +333,12 @@ static int sweep(Checking *command, const Grid *grid)
     run.output_flag = run.check.save != NULL ? "save-baseline" : "baseline";
     run.file_only = true;
     run.stream = run.output == NULL ? text_stream(&command->text, &command->length) : NULL;
-    if (run.output == NULL && run.stream == NULL) {
-        return memory_fault();
-    }
     run.check = (CheckOptions){0}; /* reports are this command's */
     int swept = (command->run->every_input ? command_guarantee : command_sweep)(grid, &run);
-    bool closed = run.stream == NULL || fclose(run.stream) == 0;
-    return swept <= 1 && !closed ? memory_fault() : swept;
+    if (run.stream != NULL) {
+        (void)text_close(run.stream, &command->text);
+    }
+    return swept;
 }
 
 static int evaluate(Checking *command, const Grid *grid)

@@ -102,10 +102,10 @@ char *report_key(const Check *check, const Finding *finding)
     char *text;
     size_t size;
     FILE *file = text_stream(&text, &size);
-    if (file != NULL && print_key(file, check, finding) == 0 && finding->row != NO_ROW) {
+    if (print_key(file, check, finding) == 0 && finding->row != NO_ROW) {
         (void)print_key(file, NULL, finding);
     }
-    return text_close(file, &text, 0);
+    return text_close(file, &text);
 }
 
 char *report_command(const Check *check, const Finding *finding)
@@ -113,10 +113,8 @@ char *report_command(const Check *check, const Finding *finding)
     char *text;
     size_t size;
     FILE *file = text_stream(&text, &size);
-    if (file != NULL) {
-        finding_print_command(file, check, finding);
-    }
-    return text_close(file, &text, 0);
+    finding_print_command(file, check, finding);
+    return text_close(file, &text);
 }
 
 static size_t judged_rows(const Grid *grid)

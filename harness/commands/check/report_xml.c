@@ -5,6 +5,7 @@
 
 #include "report.h"
 
+#include "../../../memory/need.h"
 #include "../../base/shown.h"
 
 #include <stdlib.h>
@@ -174,11 +175,8 @@ static int write_cases(FILE *file, const Check *check, const Finding *const *fin
 int report_xml(FILE *file, const Check *check)
 {
     size_t cases, failed, count = check->finding_count;
-    const Finding **findings = calloc(count > 0 ? count : 1, sizeof *findings);
+    const Finding **findings = need_zeros(count > 0 ? count : 1, sizeof *findings);
     char verdict[VERDICT_TEXT];
-    if (findings == NULL) {
-        return report_memory();
-    }
     for (size_t i = 0; i < count; i++) {
         findings[i] = &check->findings[i];
     }

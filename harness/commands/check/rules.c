@@ -39,35 +39,35 @@ static bool same_size(const char *a, const char *b)
 }
 
 /* Adds the finding, unless the row has one about the same size. */
-static int add(Judge *judge)
+static void add(Judge *judge)
 {
     Check *check = judge->check;
     for (size_t i = judge->before; i < check->finding_count; i++) {
         Finding *other = &check->findings[i];
         if (other->column != NULL && same_size(other->column, judge->finding.column)) {
             other->excess = fmax(other->excess, judge->finding.excess);
-            return 0;
+            return;
         }
     }
-    return check_find(check, &judge->finding);
+    check_find(check, &judge->finding);
 }
 
-static int found(Judge *judge, const char *reason)
+static void found(Judge *judge, const char *reason)
 {
     judge->finding.reason = reason;
     judge->finding.excess = INFINITY;
-    return add(judge);
+    add(judge);
 }
 
 /* Finding with judge->limit, and value / limit for its excess. */
-static int found_above(Judge *judge, const char *reason, mpfr_srcptr value)
+static void found_above(Judge *judge, const char *reason, mpfr_srcptr value)
 {
     mpfr_div(judge->scratch, value, judge->limit, MPFR_RNDN);
     judge->finding.reason = reason;
     judge->finding.excess =
         mpfr_number_p(judge->scratch) ? mpfr_get_d(judge->scratch, MPFR_RNDN) : INFINITY;
     mpfr_snprintf(judge->finding.limit, CHECK_TEXT, "%.3Rg", judge->limit);
-    return add(judge);
+    add(judge);
 }
 
 static void set_ratio(Judge *judge, const Number *obtained, const Number *baseline)
@@ -149,34 +149,38 @@ static bool is_zero(const Number *number)
 }
 
 /* Rules that hold whatever the column; *done: nothing more is to be said of the cell. */
-static int judge_kinds(Judge *judge, const Number *o, const Number *b, bool *done)
+static void judge_kinds(Judge *judge, const Number *o, const Number *b, bool *done)
 {
     *done = true;
     if (o->kind == NUMBER_BLANK && b->kind == NUMBER_BLANK) {
-        return 0;
+        return;
     }
     judge->compared++;
     if (o->kind == NUMBER_NONFINITE) {
-        return found(judge, "not a number");
+        found(judge, "not a number");
+        return;
     }
     if (b->kind == NUMBER_NONFINITE) {
-        return found(judge, "not a number in the baseline");
+        found(judge, "not a number in the baseline");
+        return;
     }
     if (judge->column->kind == COLUMN_MACHINE && judge->column->unit == UNIT_LOG10) {
         *done = false; /* of an error of 0 it is blank */
-        return 0;
+        return;
     }
     if (o->kind == NUMBER_BLANK) {
-        return found(judge, "blank, and not in the baseline");
+        found(judge, "blank, and not in the baseline");
+        return;
     }
     if (b->kind == NUMBER_BLANK) {
-        return found(judge, "blank in the baseline");
+        found(judge, "blank in the baseline");
+        return;
     }
     if ((is_zero(o) && o->kind != NUMBER_ZERO) || (is_zero(b) && b->kind != NUMBER_ZERO)) {
-        return found(judge, "a zero that is not proven");
+        found(judge, "a zero that is not proven");
+        return;
     }
     *done = false;
-    return 0;
 }
 
 /* A 0 that is no error: of logarithms it is a number among others, of an error of 1. */
@@ -186,16 +190,16 @@ static bool is_no_error(const Judge *judge, const Number *number)
 }
 
 /* Where the baseline has a bound alone, a value, a bound or a proven 0 within it says as much. */
-static int judge_below_bound(Judge *judge, const Number *o, const Number *b, int digits)
+static void judge_below_bound(Judge *judge, const Number *o, const Number *b, int digits)
 {
     if (is_no_error(judge, o) || number_agrees(o, b, digits)) {
-        return 0;
+        return;
     }
     number_value(judge->limit, b);
     number_value(judge->ratio, o);
-    return mpfr_lessequal_p(judge->ratio, judge->limit)
-               ? 0
-               : found_above(judge, "above the baseline's bound", judge->ratio);
+    if (!mpfr_lessequal_p(judge->ratio, judge->limit)) {
+        found_above(judge, "above the baseline's bound", judge->ratio);
+    }
 }
 
 /* Significant digits in which reference columns agree: 12, or with --exact all that both tables
@@ -217,25 +221,28 @@ static bool digits_differ(const Check *check)
 }
 
 /* Largest difference that passes, and the difference over it. */
-static int judge_reference(Judge *judge, const Number *o, const Number *b)
+static void judge_reference(Judge *judge, const Number *o, const Number *b)
 {
     int digits = digits_compared(judge->check);
     set_ratio(judge, o, b);
     if (is_zero(o) && is_zero(b)) {
-        return 0;
+        return;
     }
     const Finding *finding = &judge->finding;
     if (finding->baseline_bound && !is_no_error(judge, b)) {
-        return judge_below_bound(judge, o, b, digits);
+        judge_below_bound(judge, o, b, digits);
+        return;
     }
     if (is_no_error(judge, o) || is_no_error(judge, b)) {
-        return found(judge, is_zero(o) ? "0 for what the baseline resolves" : "not 0 any more");
+        found(judge, is_zero(o) ? "0 for what the baseline resolves" : "not 0 any more");
+        return;
     }
     if (finding->obtained_bound) {
-        return found(judge, "only a bound, of what the baseline resolves");
+        found(judge, "only a bound, of what the baseline resolves");
+        return;
     }
     if (number_agrees(o, b, digits)) {
-        return 0;
+        return;
     }
     mpfr_set_si(judge->limit, b->exponent - digits + 1, MPFR_RNDN);
     mpfr_exp10(judge->limit, judge->limit, MPFR_RNDN);
@@ -245,9 +252,8 @@ static int judge_reference(Judge *judge, const Number *o, const Number *b)
     number_value(judge->scratch, b);
     mpfr_sub(difference, difference, judge->scratch, MPFR_RNDN);
     mpfr_abs(difference, difference, MPFR_RNDN);
-    int status = found_above(judge, "differs", difference);
+    found_above(judge, "differs", difference);
     mpfr_clear(difference);
-    return status;
 }
 
 /* The error that a cell of the column says: of its logarithm ten to that, of a blank one 0. */
@@ -282,16 +288,15 @@ static void set_scale(mpfr_ptr scale, Judge *judge, const Number *b)
     }
 }
 
-static int judge_machine(Judge *judge, const Number *o, const Number *b)
+static void judge_machine(Judge *judge, const Number *o, const Number *b)
 {
     double factor = factor_of(judge->check);
-    int status = 0;
     mpfr_t value, allowed;
     bool alike =
         o->kind == b->kind && judge->finding.obtained_bound == judge->finding.baseline_bound;
     if (alike && digits_differ(judge->check) &&
         number_agrees(o, b, digits_compared(judge->check))) {
-        return 0; /* what the other digits were nobody knows */
+        return; /* what the other digits were nobody knows */
     }
     mpfr_inits2(LIMIT_BITS, value, allowed, (mpfr_ptr)0);
     set_ratio(judge, o, b);
@@ -308,67 +313,69 @@ static int judge_machine(Judge *judge, const Number *o, const Number *b)
     mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
     machine_value(value, judge, o);
     if (vanished) {
-        status = found(judge, "0 for what was far above the machine's own floor");
+        found(judge, "0 for what was far above the machine's own floor");
     } else if (!(mpfr_sgn(value) >= 0 && mpfr_lessequal_p(value, judge->limit))) {
-        status = found_above(judge, "above its limit", value);
+        found_above(judge, "above its limit", value);
     }
     mpfr_clears(value, allowed, (mpfr_ptr)0);
-    return status;
 }
 
 /* A share falls by the factor at most.  How many bits agree is one machine's own: on another
  * nothing follows from it. */
-static int judge_share(Judge *judge, const Number *o, const Number *b)
+static void judge_share(Judge *judge, const Number *o, const Number *b)
 {
     if (judge->check->other_machine) {
         judge->compared--;
-        return 0;
+        return;
     }
     set_ratio(judge, o, b);
     number_value(judge->limit, b);
     mpfr_div_d(judge->limit, judge->limit, factor_of(judge->check), MPFR_RNDN);
     number_value(judge->ratio, o);
     if (mpfr_greaterequal_p(judge->ratio, judge->limit)) {
-        return 0;
+        return;
     }
     mpfr_snprintf(judge->finding.limit, CHECK_TEXT, "%.3Rg", judge->limit);
-    return found(judge, "below its limit");
+    found(judge, "below its limit");
 }
 
 /* A number of the obtained row against the baseline's. */
-static int judge_number(Judge *judge)
+static void judge_number(Judge *judge)
 {
     Number o, b;
     bool done;
     if (!number_read(&o, judge->finding.obtained) || !number_read(&b, judge->finding.baseline)) {
-        return found(judge, "not a number");
+        found(judge, "not a number");
+        return;
     }
-    int status = judge_kinds(judge, &o, &b, &done);
-    if (status != 0 || done) {
-        return status;
+    judge_kinds(judge, &o, &b, &done);
+    if (done) {
+        return;
     }
     switch (judge->column->kind) {
-    case COLUMN_REFERENCE: return judge_reference(judge, &o, &b);
-    case COLUMN_MACHINE: return judge_machine(judge, &o, &b);
-    default: return judge_share(judge, &o, &b);
+    case COLUMN_REFERENCE: judge_reference(judge, &o, &b); break;
+    case COLUMN_MACHINE: judge_machine(judge, &o, &b); break;
+    default: judge_share(judge, &o, &b);
     }
 }
 
 /* No status but ok and unresolved passes, whatever the baseline's is; and none that is worse. */
-static int judge_status(Judge *judge)
+static void judge_status(Judge *judge)
 {
     Status obtained = status_find(judge->finding.obtained);
     judge->compared++;
     if (obtained == STATUS_VACUOUS) {
-        return found(judge, "vacuous: the comparison says nothing");
+        found(judge, "vacuous: the comparison says nothing");
+        return;
     }
     if (obtained != STATUS_OK && obtained != STATUS_UNRESOLVED) {
-        return found(judge, "failed by itself");
+        found(judge, "failed by itself");
+        return;
     }
     if (judge->finding.baseline != NULL && obtained < status_find(judge->finding.baseline)) {
-        return found(judge, "worse than the baseline's");
+        found(judge, "worse than the baseline's");
+        return;
     }
-    return 0;
 }
 
 /* Is the row's cell in that column only a bound? */
@@ -399,52 +406,56 @@ static void face_cell(Judge *judge, size_t column, size_t other)
 }
 
 /* The judged cell of a point with a tolerance: a number, and not above it. */
-static int judge_tolerance(Judge *judge)
+static void judge_tolerance(Judge *judge)
 {
     const Point *point = judge->finding.point;
     const Csv *csv = &judge->check->obtained;
     if (point == NULL || !point->judged || judge->check->proves != NULL) {
         judge->compared += point != NULL && point->judged; /* its status says whether it is met */
-        return 0;
+        return;
     }
     size_t column = csv_find(csv, column_of_error(point->judge, point->norm)->name);
     Number value;
     if (column == csv->columns) {
-        return found(judge, "no column for the tolerance");
+        found(judge, "no column for the tolerance");
+        return;
     }
     face_cell(judge, column, NO_ROW);
     judge->compared++;
     if (!number_read(&value, judge->finding.obtained) || value.kind == NUMBER_BLANK ||
         value.kind == NUMBER_NONFINITE) {
-        return found(judge, "not a number, under a tolerance");
+        found(judge, "not a number, under a tolerance");
+        return;
     }
     if (is_zero(&value) && value.kind != NUMBER_ZERO) {
-        return found(judge, "a zero that is not proven");
+        found(judge, "a zero that is not proven");
+        return;
     }
     number_value(judge->ratio, &value);
     mpfr_set_d(judge->limit, point->tolerance, MPFR_RNDN);
-    return mpfr_lessequal_p(judge->ratio, judge->limit)
-               ? 0
-               : found_above(judge, "above the tolerance", judge->ratio);
+    if (!mpfr_lessequal_p(judge->ratio, judge->limit)) {
+        found_above(judge, "above the tolerance", judge->ratio);
+    }
 }
 
-static int judge_word(Judge *judge)
+static void judge_word(Judge *judge)
 {
     const Finding *finding = &judge->finding;
     judge->compared += *finding->obtained != '\0' || *finding->baseline != '\0';
-    return strcmp(finding->obtained, finding->baseline) == 0 ? 0 : found(judge, "another word");
+    if (strcmp(finding->obtained, finding->baseline) != 0) {
+        found(judge, "another word");
+    }
 }
 
-static int judge_cells(Judge *judge, const size_t *columns)
+static void judge_cells(Judge *judge, const size_t *columns)
 {
     const Csv *csv = &judge->check->obtained;
     size_t status_column = csv_find(csv, column_name(COLUMN_STATUS));
-    int status = 0;
     if (status_column < csv->columns) {
         face_cell(judge, status_column, columns[status_column]);
-        status = judge_status(judge);
+        judge_status(judge);
     }
-    for (size_t column = 0; column < csv->columns && status == 0; column++) {
+    for (size_t column = 0; column < csv->columns; column++) {
         ColumnKind kind = column_kind(csv_name(csv, column));
         bool number = kind == COLUMN_REFERENCE || kind == COLUMN_MACHINE || kind == COLUMN_SHARE;
         face_cell(judge, column, columns[column]);
@@ -452,30 +463,28 @@ static int judge_cells(Judge *judge, const size_t *columns)
             continue;
         }
         if (kind == COLUMN_UNKNOWN) {
-            status = found(judge, "a column without a rule");
+            found(judge, "a column without a rule");
         } else if (kind == COLUMN_WORD) {
-            status = judge_word(judge);
+            judge_word(judge);
         } else if (number) {
-            status = judge_number(judge);
+            judge_number(judge);
         }
     }
-    return status;
 }
 
-int check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
+void check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
 {
     Judge judge = {.check = check, .row = row, .other = other, .before = check->finding_count};
     mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
     judge.finding.point = point;
-    int status = judge_cells(&judge, columns);
-    status = status != 0 ? status : judge_tolerance(&judge);
+    judge_cells(&judge, columns);
+    judge_tolerance(&judge);
     /* A status alone compares nothing; a row that the baseline lacks is named already. */
     bool known = !check->has_baseline || other != NO_ROW;
-    if (status == 0 && known && judge.compared < 2) {
+    if (known && judge.compared < 2) {
         face_cell(&judge, csv_find(&check->obtained, LAYER_COLUMN), NO_ROW);
-        status = found(&judge, "nothing to compare");
+        found(&judge, "nothing to compare");
     }
     check->cells += judge.compared;
     mpfr_clears(judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
-    return status;
 }

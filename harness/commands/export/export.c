@@ -3,6 +3,7 @@
  */
 #include "export.h"
 
+#include "../../../memory/need.h"
 #include "../../base/decimal.h"
 #include "../../base/info.h"
 #include "../../base/message.h"
@@ -18,15 +19,9 @@
 
 double *export_take(Export *e, size_t count)
 {
-    double **buffers = realloc(e->buffers, (e->count + 1) * sizeof *buffers);
-    if (buffers != NULL) {
-        e->buffers = buffers;
-        buffers[e->count] = calloc(count, sizeof **buffers);
-    }
-    if (buffers == NULL || buffers[e->count] == NULL) {
-        safetensors_writer_lacks(e->writer);
-        return NULL;
-    }
+    double **buffers = need_more(e->buffers, e->count + 1, sizeof *buffers);
+    e->buffers = buffers;
+    buffers[e->count] = need_zeros(count, sizeof **buffers);
     return buffers[e->count++];
 }
 
@@ -114,14 +109,8 @@ static void add_command(Export *e)
         return;
     }
     FILE *file = text_stream(&text, &length);
-    if (file != NULL) {
-        point_print_command(file, e->point);
-    }
-    if (text_close(file, &text, 0) != NULL) {
-        safetensors_writer_metadata(e->writer, "command", text);
-    } else {
-        safetensors_writer_lacks(e->writer);
-    }
+    point_print_command(file, e->point);
+    safetensors_writer_metadata(e->writer, "command", text_close(file, &text));
     free(text);
 }
 
@@ -149,9 +138,6 @@ static int write_file(Export *e, const char *path)
         return status;
     }
     e->writer = safetensors_writer_make();
-    if (e->writer == NULL) {
-        return 99;
-    }
     add_facts(e);
     export_model(e);
     export_results(e);

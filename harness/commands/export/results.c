@@ -5,6 +5,7 @@
 
 #include "export.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 
@@ -70,19 +71,14 @@ static void add_text(const Results *results, const char *name, Entry *entry)
     char *text = NULL, key[32];
     size_t length = 0;
     FILE *file = text_stream(&text, &length);
-    int failed = file == NULL || fputc('[', file) == EOF;
+    fputc('[', file);
     snprintf(key, sizeof key, "%s.text", name);
-    for (size_t k = 0; k < results->n * columns && !failed; k++) {
+    for (size_t k = 0; k < results->n * columns; k++) {
         const char *separator = k == 0 ? "" : ", ";
-        failed = mpfr_fprintf(file, "%s\"%Re\"", separator,
-                              entry(results, k / columns, k % columns)) < 0;
+        mpfr_fprintf(file, "%s\"%Re\"", separator, entry(results, k / columns, k % columns));
     }
-    failed = failed || fputc(']', file) == EOF;
-    if (text_close(file, &text, failed) != NULL) {
-        add_metadata(results, key, text);
-    } else {
-        safetensors_writer_lacks(results->e->writer);
-    }
+    fputc(']', file);
+    add_metadata(results, key, text_close(file, &text));
     free(text);
 }
 
@@ -164,8 +160,7 @@ static void add_layer(const Results *results)
 {
     ref_run_layer(results->run);
     if (ref_run_failed(results->run)) {
-        safetensors_writer_lacks(results->e->writer);
-        return;
+        need_is_short();
     }
     add_facts(results);
     add_reference(results, "r_T", original_entry);
@@ -191,10 +186,9 @@ void export_results(Export *e)
     }
     bool certified = results.run != NULL && ref_run_certify(results.run);
     if (!certified || (machine && results.kernel == NULL)) {
-        safetensors_writer_lacks(e->writer);
+        need_is_short();
     }
-    for (size_t l = 0; l < pair->converted.depth && safetensors_writer_status(e->writer) == 0;
-         l++) {
+    for (size_t l = 0; l < pair->converted.depth; l++) {
         results.layer = l + 1;
         results.columns = pair->compared[l];
         add_layer(&results);

@@ -4,6 +4,7 @@
  */
 #include "law.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 
 #include <float.h>
@@ -133,7 +134,7 @@ static void cut(Cut (*cuts)[STAGES], const GrowthPoint *points, size_t count)
 static int find_arms(Laws *laws, const GrowthPoint *points, size_t count)
 {
     size_t ends[STAGES + 1] = {[STAGES] = count};
-    Cut(*cuts)[STAGES] = calloc(count + 1, sizeof *cuts);
+    Cut(*cuts)[STAGES] = need_zeros(count + 1, sizeof *cuts);
     if (cuts == NULL) {
         return memory_fault();
     }
@@ -174,9 +175,9 @@ static const char *contradiction(const Laws *laws, const Series *series)
 
 int laws_find(Laws *laws, const Series *series)
 {
-    GrowthPoint *points = calloc(series->count + 1, sizeof *points);
+    GrowthPoint *points = need_zeros(series->count + 1, sizeof *points);
     size_t least = series->data->searched ? series->terms + 2 : LAW_POINTS, count = 0, zeros = 0;
-    int status = points == NULL ? memory_fault() : 0;
+    int status = 0;
     *laws = (Laws){.count = 0};
     for (size_t i = 0; i < series->count && status == 0; i++) {
         points[count] = series->points[i];

@@ -5,6 +5,7 @@
 
 #include "law.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../table/check_columns.h"
@@ -30,7 +31,7 @@ static int add_table(Gathered *all, const char *path, char *text, size_t length,
     const bool searched = status == 0 && searched_is(&table);
     const size_t size = (all->count[searched] + 1) * sizeof table;
     status = status == 0 && !searched ? check_cells(&table) : status;
-    Csv *longer = status == 0 ? realloc(all->tables[searched], size) : NULL;
+    Csv *longer = status == 0 ? need_more(all->tables[searched], size, 1) : NULL;
     if (longer == NULL) {
         csv_clear(&table);
         return status == 0 ? memory_fault() : status;
@@ -76,8 +77,8 @@ static int run_command(Gathered *all, RunCommand *command, Asks *asks)
     Grid some = *all->grid; /* sections are for a file's sidecar */
     RunOptions run = *all->run;
     some.count = 0;
-    some.points = calloc(all->grid->count + 1, sizeof *some.points);
-    int status = some.points == NULL ? memory_fault() : 0;
+    some.points = need_zeros(all->grid->count + 1, sizeof *some.points);
+    int status = 0;
     for (size_t i = 0; i < all->grid->count && status == 0; i++) {
         some.points[some.count] = all->grid->points[i];
         some.count += asks(all, &some, i);
@@ -86,8 +87,8 @@ static int run_command(Gathered *all, RunCommand *command, Asks *asks)
         run.output = NULL;
         run.file_only = true;
         run.stream = text_stream(&text, &length);
-        status = run.stream != NULL ? command(&some, &run) : 99;
-        if (text_close(run.stream, &text, status > 1) == NULL) {
+        status = command(&some, &run);
+        if (text_close(run.stream, &text) == NULL) {
             status = status > 1 ? status : memory_fault();
         } else {
             status = add_table(all, "swept", text, length, true);

@@ -3,6 +3,7 @@
  */
 #include "series.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 
 #include <assert.h>
@@ -182,10 +183,10 @@ int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *ta
                                       : BIT(AXIS_TOLERANCE) | BIT(AXIS_JUDGE) | BIT(AXIS_NORM);
     series.free_axes |=
         BIT(axis) | BIT(AXIS_SEED) | BIT(AXIS_INPUT) | BIT(PLOT_FILE) | BIT(PLOT_LAYER);
-    SeriesRow *rows = calloc(data->rows + 1, sizeof *rows);
-    double *room = calloc(data->rows + 1, 2 * sizeof *room);
-    series.points = calloc(data->rows + 1, sizeof *series.points);
-    int status = rows == NULL || room == NULL || series.points == NULL ? memory_fault() : 0;
+    SeriesRow *rows = need_zeros(data->rows + 1, sizeof *rows);
+    double *room = need_zeros(data->rows + 1, 2 * sizeof *room);
+    series.points = need_zeros(data->rows + 1, sizeof *series.points);
+    int status = 0;
     size_t count = 0;
     for (size_t row = 0; row < data->rows && status == 0; row++) {
         rows[count] = (SeriesRow){&series, row};

@@ -4,6 +4,7 @@
  */
 #include "bound.h"
 
+#include "../../../memory/need.h"
 #include "../commands.h"
 
 #include "../../base/decimal.h"
@@ -333,7 +334,7 @@ const char *bound_misfit(const Point *point)
                                          : NULL;
 }
 
-int bound_at(Proven *proven, const Bound *bound, const Point *point)
+void bound_at(Proven *proven, const Bound *bound, const Point *point)
 {
     const Guarantee *guarantee = bound->guarantee;
     double factor = point_factor(point); /* a bound is of its product with Omega */
@@ -343,10 +344,7 @@ int bound_at(Proven *proven, const Bound *bound, const Point *point)
                        .zero_leak = bound->zero_leak[point->arithmetic] / factor * (1 + 0x1p-50),
                        .logits = point->source != NULL && point->source->file->W_U != NULL};
     double *omega = &proven->point.omega;
-    proven->layers = calloc(bound->depth + 1, sizeof *proven->layers);
-    if (proven->layers == NULL) {
-        return memory_fault();
-    }
+    proven->layers = need_zeros(bound->depth + 1, sizeof *proven->layers);
     if (*omega == 0) {
         *omega = guarantee_omega(guarantee, point->tolerance, factor);
         proven->none = *omega == INFINITY;
@@ -356,7 +354,6 @@ int bound_at(Proven *proven, const Bound *bound, const Point *point)
         guarantee_at(guarantee, fmin(point_omega(&proven->point), DBL_MAX), proven->layers);
     proven->refused =
         point->judged && magnitude_above(proven->judged, magnitude_of(point->tolerance, 0));
-    return 0;
 }
 
 void proven_clear(Proven *proven)

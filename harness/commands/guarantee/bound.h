@@ -53,8 +53,7 @@ int bound_move(Bound *bound, const Point *point, const RunOptions *run)
 
 /* At the point's Omega, or, where that is 0, at the smallest that meets its tolerance.  0; 99 after
  * a message. */
-int bound_at(Proven *proven, const Bound *bound, const Point *point)
-    __attribute__((warn_unused_result));
+void bound_at(Proven *proven, const Bound *bound, const Point *point);
 void proven_clear(Proven *proven);
 
 /* Do two points differ in nothing that a Bound hangs on, as in their Omega or in how they are

@@ -75,7 +75,9 @@ static int run_point(Run *all, const Point *given)
     if (status == 2) {
         say_refused(&all->bound, outcome->run);
     }
-    status = status != 0 ? status : bound_at(&proven, &all->bound, &point);
+    if (status == 0) {
+        bound_at(&proven, &all->bound, &point);
+    }
     if (status != 0) {
         return status;
     }
@@ -88,7 +90,9 @@ static int run_point(Run *all, const Point *given)
     const Cases cases = {guarantee_write_rows, &proven, proven.depth,
                          (double)(clock() - start) / CLOCKS_PER_SEC};
     status = sink_put(&outcome->sink, &proven);
-    status = status != 0 ? status : outcome_add(outcome, cases);
+    if (status == 0) {
+        outcome_add(outcome, cases);
+    }
     proven_clear(&proven);
     return status;
 }

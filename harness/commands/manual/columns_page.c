@@ -4,6 +4,7 @@
  */
 #include "manual.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../grid/grid.h"
@@ -12,17 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The header of a command's table as it writes it, without its newline; NULL: memory is short. */
+/* The header of a command's table as it writes it, without its newline. */
 static char *header_of(const CommandInfo *command)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
     const RunOptions all = {.propagation = true, .measure = true};
-    int status = file == NULL ? -1 : command->write_header(file, &all);
-    if (text_close(file, &text, status) != NULL) {
-        text[strcspn(text, "\n")] = '\0';
+    if (command->write_header(file, &all) != 0) {
+        need_is_short(); /* a text has no other fault */
     }
+    (void)text_close(file, &text);
+    text[strcspn(text, "\n")] = '\0';
     return text;
 }
 

@@ -42,10 +42,8 @@ static char *meaning_of(const KnownKey *key)
     char *text = NULL;
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
-    if (file != NULL) {
-        write_meaning(file, key);
-    }
-    return text_close(file, &text, file == NULL ? -1 : 0);
+    write_meaning(file, key);
+    return text_close(file, &text);
 }
 
 /* A row of all keys of which the same is said, where the key is the first of them. */

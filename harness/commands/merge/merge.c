@@ -5,6 +5,7 @@
 
 #include "merge.h"
 
+#include "../../../memory/need.h"
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
@@ -177,10 +178,7 @@ static void clear(Merge *merge)
 static int check_files(const Merge *merge, const char *output)
 {
     const NamedFile written = {"output", output, true};
-    NamedFile *shards = calloc(merge->file_count + 1, sizeof *shards);
-    if (shards == NULL) {
-        return memory_fault();
-    }
+    NamedFile *shards = need_zeros(merge->file_count + 1, sizeof *shards);
     for (size_t i = 0; i < merge->file_count; i++) {
         shards[i] = (NamedFile){NULL, merge->files[i].path, true};
     }
@@ -192,7 +190,7 @@ static int check_files(const Merge *merge, const char *output)
 /* The rows of all shards, in order. */
 static int merge_rows(Merge *merge)
 {
-    MergedPoint *points = calloc(merge->point_count + 1, sizeof *points);
+    MergedPoint *points = need_zeros(merge->point_count + 1, sizeof *points);
     int status = merge_is_verify(merge) ? merge_verify(merge, points) : merge_points(merge, points);
     if (status == 0) {
         merge_compare_machines(merge);
@@ -203,10 +201,7 @@ static int merge_rows(Merge *merge)
 int command_merge(int argc, char **argv)
 {
     Merge merge = {.options = {.argc = argc, .argv = argv}};
-    merge.files = calloc((size_t)argc + 1, sizeof *merge.files);
-    if (merge.files == NULL) {
-        return memory_fault();
-    }
+    merge.files = need_zeros((size_t)argc + 1, sizeof *merge.files);
     int status = read_arguments(&merge, argc, argv);
     status = status != 0 ? status : check_files(&merge, merge.options.output);
     status = status != 0 ? status : merge_gather(&merge);

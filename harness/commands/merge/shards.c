@@ -5,6 +5,7 @@
 
 #include "merge.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
 #include "../../base/text_stream.h"
@@ -204,10 +205,7 @@ static int compare_names(const Merge *merge, const char *expected)
         expected += strcspn(expected, ",\n") + 1;
         got += strcspn(got, ",\n") + 1;
     }
-    char *name = strndup(got, strcspn(got, ",\n"));
-    if (name == NULL) {
-        return memory_fault();
-    }
+    char *name = need_copy_of(got, strcspn(got, ",\n"));
     complain((Origin){.file = merge->files[0].path, .line = 1}, name,
              "expected the column %.*s here, as this version writes tables",
              (int)strcspn(expected, ",\n"), expected);
@@ -233,10 +231,9 @@ static int check_header(const Merge *merge)
     char *text = NULL;
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
-    int status = file == NULL             ? -1
-                 : merge_is_verify(merge) ? verify_write_header(file, &asked)
-                                          : sweep_write_header(file, &asked);
-    if (text_close(file, &text, status) == NULL) {
+    int status = merge_is_verify(merge) ? verify_write_header(file, &asked)
+                                        : sweep_write_header(file, &asked);
+    if (text_close(file, &text) == NULL) {
         return memory_fault();
     }
     status = compare_names(merge, text);

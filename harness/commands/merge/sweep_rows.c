@@ -5,6 +5,7 @@
 
 #include "merge.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../grid/axes.h"
 #include "../../table/check_columns.h"
@@ -105,20 +106,16 @@ static int take_points(Merge *merge, const ShardFile *file)
 }
 
 /* Adds the key of a line that has one, as table_key has it.  false: memory is short. */
-static bool digest_key(uint64_t *digest, const char *line)
+static void digest_key(uint64_t *digest, const char *line)
 {
     AxisCell columns[AXIS_COUNT], options = {0};
     (void)options_of_line(columns, &options, line); /* point_length has seen the layer behind it */
-    char *canonical = malloc(options.length + 1);
-    if (canonical == NULL) {
-        return false;
-    }
+    char *canonical = need_room(options.length + 1, 1);
     size_t length = options_canonical(canonical, options.text, options.length, columns);
     *digest = digest_bytes(*digest, line, (size_t)(options.text - line));
     *digest = digest_bytes(*digest, canonical, length);
     *digest = digest_bytes(*digest, "\n", 1);
     free(canonical);
-    return true;
 }
 
 /* All points are there, and their keys are the grid's. */
@@ -131,9 +128,7 @@ static int check_grid(const Merge *merge)
         if (rows == NULL) {
             return merge_refuse_rows(&merge->files[0]);
         }
-        if (!digest_key(&digest, rows)) {
-            return memory_fault();
-        }
+        digest_key(&digest, rows);
     }
     digest_print(text, identity_end(digest, merge_has_propagation(merge)));
     const json_t *grid = json_object_get(merge->files[0].sidecar, "grid");

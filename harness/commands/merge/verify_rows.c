@@ -6,6 +6,7 @@
 
 #include "merge.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../table/bounds.h"
@@ -420,15 +421,15 @@ int merge_verify(Merge *merge, MergedPoint *points)
     size_t size = 0;
     Join join = {.merge = merge,
                  .count = merge->file_count,
-                 .lines = calloc(merge->file_count, sizeof *join.lines),
-                 .rows = calloc(merge->file_count, sizeof *join.rows),
+                 .lines = need_zeros(merge->file_count, sizeof *join.lines),
+                 .rows = need_zeros(merge->file_count, sizeof *join.rows),
                  .worst = STATUS_OK};
     join.file = text_stream(&merge->merged, &size);
     position_means_init(&join.means);
     merge->points = points;
-    bool room = points != NULL && join.lines != NULL && join.rows != NULL && join.file != NULL;
+    bool room = points != NULL && join.file != NULL;
     int status = room ? write_rows(&join) : memory_fault();
-    bool whole = text_close(join.file, &merge->merged, status) != NULL;
+    bool whole = text_close(join.file, &merge->merged) != NULL;
     status = status == 0 && !whole ? memory_fault() : status;
     position_means_clear(&join.means);
     free((void *)join.lines);

@@ -5,6 +5,7 @@
 
 #include "search.h"
 
+#include "../../../memory/need.h"
 #include "../../base/decimal.h"
 #include "../../base/text_stream.h"
 #include "../../evaluate/omega_search.h"
@@ -144,8 +145,8 @@ static void put_header(FILE *file, const Matrix *matrix)
 static void put_row(FILE *file, const Matrix *matrix, const Search *first, const char *what,
                     void (*put)(FILE *file, const Search *search))
 {
-    char *value = malloc(VALUE_TEXT);
-    for (Axis axis = 0; value != NULL && axis < AXIS_COUNT; axis++) {
+    char *value = need_room(VALUE_TEXT, 1);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (matrix->varies[axis]) {
             bool matters = point_axis_matters(point_of(first), axis);
             value_print(value, &axis_info(axis)->domain, point_get(point_of(first), axis));
@@ -207,7 +208,7 @@ static int print_lines(FILE *file, const char *lines)
 {
     const FormatTable table = {.file = file, .whole = true};
     Formatter *formatter = formatter_open(&format_table, table);
-    int status = formatter == NULL ? -1 : formatter_take(formatter, lines);
+    int status = formatter_take(formatter, lines);
     status = status != 0 ? status : formatter_end(formatter);
     formatter_clear(formatter);
     return status;
@@ -215,7 +216,7 @@ static int print_lines(FILE *file, const char *lines)
 
 int matrix_print(FILE *file, Search *const *searches, size_t count)
 {
-    Matrix matrix = {searches, count, calloc(count, sizeof(double)), 0, {false}};
+    Matrix matrix = {searches, count, need_zeros(count, sizeof(double)), 0, {false}};
     char *lines = NULL;
     size_t size = 0;
     FILE *stream = matrix.tolerances == NULL ? NULL : text_stream(&lines, &size);

@@ -6,6 +6,7 @@
 
 #include "search.h"
 
+#include "../../../memory/need.h"
 #include "../../base/decimal.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
@@ -87,16 +88,13 @@ static int write_search(Searches *all, const Search *search)
 {
     const Cases cases = {row_write_case, search, 1, search->seconds};
     all->seconds[search->first] = search->seconds;
-    int status = outcome_add(&all->outcome, cases);
-    if (status != 0) {
-        return status;
-    }
+    outcome_add(&all->outcome, cases);
     pthread_mutex_lock(&all->telling);
     progress_clear(&all->progress);
     if (!search->found.search.found) {
         outcome_fail(&all->outcome, search);
     }
-    status = sink_put(&all->outcome.sink, search);
+    int status = sink_put(&all->outcome.sink, search);
     pthread_mutex_unlock(&all->telling);
     return status;
 }
@@ -154,11 +152,11 @@ static void run_all(Searches *all, int threads)
 static int make_searches(Searches *all, const RunOptions *run)
 {
     size_t points = all->grid->count;
-    bool *taken = calloc(points, sizeof *taken);
-    all->searches = calloc(points, sizeof(Search *));
-    all->over = calloc(points, sizeof *all->over);
-    all->seconds = calloc(points, sizeof *all->seconds);
-    bool room = taken != NULL && all->searches != NULL && all->over != NULL && all->seconds != NULL;
+    bool *taken = need_zeros(points, sizeof *taken);
+    all->searches = need_zeros(points, sizeof(Search *));
+    all->over = need_zeros(points, sizeof *all->over);
+    all->seconds = need_zeros(points, sizeof *all->seconds);
+    bool room = true;
     int status = room ? 0 : memory_fault();
     for (size_t i = 0; status == 0 && i < points; i++) {
         if (taken[i]) {
@@ -199,7 +197,7 @@ static int print_all(const Searches *all)
     if (all->written == 1) {
         Wrapped said;
         print_sentences(wrapped_open(&said, file), all->searches[0]);
-        status = wrapped_close(&said);
+        wrapped_close(&said);
     } else {
         status = matrix_print(file, all->searches, all->written);
     }

@@ -3,6 +3,7 @@
  */
 #include "search.h"
 
+#include "../../../memory/need.h"
 #include "../guarantee/bound.h"
 
 #include "../../base/message.h"
@@ -46,7 +47,7 @@ static char *seeds_text(const Ensemble *ensemble, char separator)
     char *text = NULL;
     size_t length;
     FILE *file = text_stream(&text, &length);
-    for (size_t i = 0; file != NULL && i < ensemble->count;) {
+    for (size_t i = 0; i < ensemble->count;) {
         uint64_t first = ensemble->points[i]->spec.seed, last = first;
         if (i > 0) {
             putc(separator, file);
@@ -60,7 +61,7 @@ static char *seeds_text(const Ensemble *ensemble, char separator)
             fprintf(file, ":%" PRIu64, last);
         }
     }
-    return text_close(file, &text, 0);
+    return text_close(file, &text);
 }
 
 Search *search_make(const Grid *grid, bool *taken, size_t first)
@@ -70,10 +71,7 @@ Search *search_make(const Grid *grid, bool *taken, size_t first)
     for (size_t i = first; i < grid->count; i++) {
         count += !taken[i] && same_search(&grid->points[first], &grid->points[i], all_inputs);
     }
-    Search *search = calloc(1, sizeof *search);
-    if (search == NULL) {
-        return NULL;
-    }
+    Search *search = need_zeros(1, sizeof *search);
     search->first = first;
     found_init(&search->found);
     if (!ensemble_init(&search->seeds, count, 1)) {
@@ -138,7 +136,9 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
         }
         status = status != 0 ? status : bound_check_given(point, run);
         status = status != 0 ? status : bound_check_drawn(bound, point, run);
-        status = status != 0 ? status : bound_at(&proven, bound, point);
+        if (status == 0) {
+            bound_at(&proven, bound, point);
+        }
         if (status != 0) {
             return status;
         }

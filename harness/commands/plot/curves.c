@@ -3,6 +3,7 @@
  */
 #include "picture.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 
 #include <math.h>
@@ -79,15 +80,12 @@ static Curve find_value(const Picture *picture, size_t y)
 }
 
 /* On a terminal the main error is a bar, and the others are their first letters. */
-int curves_find(Picture *picture)
+void curves_find(Picture *picture)
 {
     const bool one = picture->kind == PICTURE_ERRORS;
     picture->family = !one && is_family(picture);
     const bool all = picture->wish.error < 0 && !picture->family;
-    picture->curves = calloc(3 * picture->y.count + ERROR_KINDS, sizeof *picture->curves);
-    if (picture->curves == NULL) {
-        return memory_fault();
-    }
+    picture->curves = need_zeros(3 * picture->y.count + ERROR_KINDS, sizeof *picture->curves);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
         Curve style = errors[i].style;
         bool main = style.kind == picture->main;
@@ -112,5 +110,4 @@ int curves_find(Picture *picture)
     for (size_t y = 0; y < picture->y.count && !one; y++) {
         picture->curves[picture->curve_count++] = find_value(picture, y);
     }
-    return 0;
 }

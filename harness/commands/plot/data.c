@@ -3,6 +3,7 @@
  */
 #include "data.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
@@ -74,9 +75,9 @@ static int take_value(PlotData *data, size_t at, const char *text, size_t length
         return 0;
     }
     bool full = (axis->count & (axis->count - 1)) == 0; /* a power of two */
-    void *longer = full ? realloc(axis->texts, (2 * axis->count + 1) * sizeof *axis->texts) : NULL;
+    void *longer = full ? need_more(axis->texts, 2 * axis->count + 1, sizeof *axis->texts) : NULL;
     axis->texts = longer != NULL ? longer : axis->texts;
-    Known *known = full && longer == NULL ? NULL : malloc(sizeof *known + length + 1);
+    Known *known = full && longer == NULL ? NULL : need_room(1, sizeof *known + length + 1);
     if (known == NULL) {
         return memory_fault();
     }
@@ -110,15 +111,15 @@ static int compare_ordered(const void *a, const void *b)
 static int order_axis(PlotData *data, size_t axis)
 {
     PlotAxis *values = &data->axes[axis];
-    Ordered *ordered = calloc(values->count + 1, sizeof *ordered);
-    size_t *places = calloc(values->count + 1, sizeof *places);
+    Ordered *ordered = need_zeros(values->count + 1, sizeof *ordered);
+    size_t *places = need_zeros(values->count + 1, sizeof *places);
     values->numeric = axis != PLOT_FILE;
     for (size_t i = 0; i < values->count; i++) {
         bool blank = *values->texts[i] == '\0';
         values->filled += !blank;
         values->numeric = values->numeric && (blank || format_is_number(values->texts[i]));
     }
-    bool room = ordered != NULL && places != NULL;
+    bool room = true;
     for (size_t i = 0; i < values->count && room; i++) {
         const char *text = values->texts[i];
         double number = *text == '\0' ? -INFINITY : values->numeric ? strtod(text, NULL) : 0;
@@ -308,10 +309,10 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
         rows += tables[i].rows;
     }
     data->norm = norm;
-    data->values = calloc(rows + 1, sizeof *data->values);
-    data->cells = calloc(rows + 1, sizeof *data->cells);
-    data->silent = calloc(rows + 1, sizeof *data->silent);
-    bool room = data->values != NULL && data->cells != NULL && data->silent != NULL;
+    data->values = need_zeros(rows + 1, sizeof *data->values);
+    data->cells = need_zeros(rows + 1, sizeof *data->cells);
+    data->silent = need_zeros(rows + 1, sizeof *data->silent);
+    bool room = true;
     int status = room ? 0 : memory_fault();
     for (size_t i = 0; i < count && status == 0; i++) {
         status = take_table(data, &tables[i]);
@@ -350,8 +351,8 @@ static Norm fitting_norm(const Csv *tables, size_t count)
 
 int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
 {
-    Csv *tables = calloc(count + 1, sizeof *tables);
-    int status = tables == NULL ? memory_fault() : 0;
+    Csv *tables = need_zeros(count + 1, sizeof *tables);
+    int status = 0;
     for (size_t i = 0; i < count && status == 0; i++) {
         status = csv_read(&tables[i], paths[i]);
     }
@@ -359,7 +360,7 @@ int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
         norm = norm == NORM_COUNT ? fitting_norm(tables, count) : norm;
         status = plot_data_take(data, tables, count, norm);
     }
-    for (size_t i = 0; tables != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         csv_clear(&tables[i]);
     }
     free(tables);

@@ -3,6 +3,7 @@
  */
 #include "picture.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 
 #include <math.h>
@@ -112,10 +113,10 @@ static int fill_places(Picture *picture)
     const PlotData *data = picture->data;
     const Side *x = &picture->x, *y = &picture->y;
     size_t *drawn = picture->scratch, rows = data->rows;
-    PlotCell *room = calloc(rows + 1, sizeof *room);
+    PlotCell *room = need_zeros(rows + 1, sizeof *room);
     size_t count = 0, places = picture_places(picture);
-    picture->spots = calloc(places + 1, sizeof *picture->spots);
-    bool fits = room != NULL && picture->spots != NULL;
+    picture->spots = need_zeros(places + 1, sizeof *picture->spots);
+    bool fits = true;
     for (size_t i = 0; i < places * ERROR_KINDS && fits; i++) {
         picture->spots[i / ERROR_KINDS][i % ERROR_KINDS] =
             (Spot){.most.log10 = NAN, .least = NAN, .median = NAN};
@@ -279,7 +280,7 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
     if (!data->searched) {
         find_judged(picture);
     }
-    status = curves_find(picture);
+    curves_find(picture);
     return status != 0 ? status : find_scale(picture);
 }
 

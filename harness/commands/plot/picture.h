@@ -126,7 +126,7 @@ bool picture_has_tolerance(const Picture *picture);
 bool picture_meets(const Picture *picture, size_t panel, size_t *first, size_t *last);
 
 /* Finds the curves, once spots, kind and main error are there.  0, or 99 after a message. */
-int curves_find(Picture *picture) __attribute__((warn_unused_result));
+void curves_find(Picture *picture);
 
 /* Finds the places of all axes, and the panels.  0; 2 after a message: the axis that is wished
  * along the picture is none, or has one value; 99. */
@@ -178,8 +178,8 @@ size_t words_wrap(FILE *file, const char *text, size_t width);
 /* ---- Text ------------------------------------------------------------------------------------ */
 
 /* Prints every panel within 80 columns, a line a value of x; of many values some, evenly spread;
- * of one place what there is to be said.  0, or -1 when memory is short or the stream failed. */
-int text_print(FILE *file, const Picture *picture) __attribute__((warn_unused_result));
+ * of one place what there is to be said. */
+void text_print(FILE *file, const Picture *picture);
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 

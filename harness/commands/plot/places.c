@@ -3,6 +3,7 @@
  */
 #include "picture.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 
 #include <stdint.h>
@@ -239,10 +240,7 @@ static void place_panels(Picture *picture)
 
 int places_find(Picture *picture)
 {
-    picture->scratch = calloc(picture->data->rows + 1, sizeof *picture->scratch);
-    if (picture->scratch == NULL) {
-        return memory_fault();
-    }
+    picture->scratch = need_zeros(picture->data->rows + 1, sizeof *picture->scratch);
     find_varying(picture);
     int status = place_x(picture);
     if (status != 0) {

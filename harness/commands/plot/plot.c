@@ -168,7 +168,8 @@ static int show(const Plot *plot, const Picture *picture)
     char *text = NULL;
     size_t size = 0;
     if (output == NULL) {
-        return text_print(stdout, picture) != 0 ? streams_stdout_failed() : 0;
+        text_print(stdout, picture);
+        return ferror(stdout) ? streams_stdout_failed() : 0;
     }
     if (picture_is_point(picture)) {
         return complain((Origin){0}, plot->words.files[0],

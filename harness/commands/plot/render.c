@@ -131,8 +131,8 @@ int render_script(char **drawn, size_t *size, FILE *script, unsigned seconds)
         return failed("a file for what it says", errno);
     }
     FILE *stream = text_stream(drawn, size);
-    int status = stream == NULL ? memory_fault() : run_gnuplot(stream, script, said, seconds);
-    if (stream != NULL && fclose(stream) != 0 && status == 0) {
+    int status = run_gnuplot(stream, script, said, seconds);
+    if (fclose(stream) != 0 && status == 0) {
         status = memory_fault();
     }
     (void)fclose(said); /* it was only read */
@@ -155,11 +155,11 @@ static bool is_whole(const char *text, size_t size, Target target)
 
 /* Puts words for the picture in the place of gnuplot's own in an SVG, "<title>Gnuplot</title>\n
  * <desc>...</desc>": readers of screens read those, and they tell whose file it is. */
-static int describe_svg(char **text, size_t *size, const Picture *picture)
+static void describe_svg(char **text, size_t *size, const Picture *picture)
 {
     char *old = strstr(*text, "<title>"), *rest = strstr(*text, "</desc>"), *described = NULL;
     if (old == NULL || rest == NULL || rest < old) {
-        return 0;
+        return;
     }
     char *caption = words_caption(picture, true);
     FILE *file = caption == NULL ? NULL : text_stream(&described, size);
@@ -175,8 +175,7 @@ static int describe_svg(char **text, size_t *size, const Picture *picture)
     }
     free(caption);
     free(*text);
-    *text = text_close(file, &described, 0);
-    return *text != NULL ? 0 : memory_fault();
+    *text = text_close(file, &described);
 }
 
 int render(char **text, size_t *size, const Picture *picture, Target target)
@@ -198,5 +197,8 @@ int render(char **text, size_t *size, const Picture *picture, Target target)
         fputs("headproof: gnuplot made no whole picture\n", stderr);
         status = 99;
     }
-    return status == 0 && target == TARGET_SVG ? describe_svg(text, size, picture) : status;
+    if (status == 0 && target == TARGET_SVG) {
+        describe_svg(text, size, picture);
+    }
+    return status;
 }

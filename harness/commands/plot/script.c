@@ -65,8 +65,8 @@ static double break_lines(char **broken, const Page *page, const char *text, dou
     if (file != NULL) {
         lines = words_wrap(file, text, (size_t)((page->width - 2 * EDGE) / character));
     }
-    *broken = text_close(file, broken, 0);
-    return *broken != NULL ? (double)lines : -1;
+    *broken = text_close(file, broken);
+    return (double)lines;
 }
 
 /* The rows that the legend takes: its entries are as wide as the longest of them. */

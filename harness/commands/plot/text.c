@@ -147,34 +147,28 @@ static void write_legend(FILE *file, const Picture *picture)
     }
 }
 
-int text_print(FILE *file, const Picture *picture)
+void text_print(FILE *file, const Picture *picture)
 {
     Text text = {.file = file, .picture = picture};
     if (picture_is_point(picture)) {
         words_point(file, picture);
-        return ferror(file) ? -1 : 0;
+        return;
     }
     char *caption = words_caption(picture, false), *legend = NULL;
     size_t size;
     FILE *stream = text_stream(&legend, &size);
-    if (stream != NULL) {
-        write_legend(stream, picture);
+    write_legend(stream, picture);
+    (void)text_close(stream, &legend);
+    Words title = words_title(picture);
+    legend[strlen(legend) - 1] = '\0';
+    fprintf(file, "%s%s%s\n", title.text, *title.text != '\0' ? "; " : "", words_unit(picture));
+    (void)words_wrap(file, legend, WIDTH);
+    lay_out(&text);
+    for (size_t panel = 0; panel < picture->panel_count; panel++) {
+        print_panel(&text, panel);
     }
-    legend = text_close(stream, &legend, 0);
-    if (caption != NULL && legend != NULL) {
-        Words title = words_title(picture);
-        legend[strlen(legend) - 1] = '\0';
-        fprintf(file, "%s%s%s\n", title.text, *title.text != '\0' ? "; " : "", words_unit(picture));
-        (void)words_wrap(file, legend, WIDTH);
-        lay_out(&text);
-        for (size_t panel = 0; panel < picture->panel_count; panel++) {
-            print_panel(&text, panel);
-        }
-        fputs(*caption != '\0' ? "\n" : "", file);
-        (void)words_wrap(file, caption, WIDTH);
-    }
-    bool whole = caption != NULL && legend != NULL && !ferror(file);
+    fputs(*caption != '\0' ? "\n" : "", file);
+    (void)words_wrap(file, caption, WIDTH);
     free(caption);
     free(legend);
-    return whole ? 0 : -1;
 }

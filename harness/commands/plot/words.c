@@ -317,12 +317,9 @@ char *words_caption(const Picture *picture, bool drawn)
     char *text = NULL;
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
-    if (file == NULL) {
-        return NULL;
-    }
     if (picture->wish.caption != NULL) {
         shown_write(file, SHOWN_TERMINAL, picture->wish.caption);
-        return text_close(file, &text, 0);
+        return text_close(file, &text);
     }
     write_fixed(file, picture);
     write_spans(file, picture, drawn);
@@ -341,7 +338,7 @@ char *words_caption(const Picture *picture, bool drawn)
         fprintf(file, "%s%s", i == 0 ? "From " : ", ", shown(files->texts[i]).text);
     }
     fputs(".\n", file);
-    return text_close(file, &text, 0);
+    return text_close(file, &text);
 }
 
 void words_point(FILE *file, const Picture *picture)

@@ -4,6 +4,7 @@
 
 #include "section.h"
 
+#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 
@@ -55,16 +56,14 @@ static void write_svg(FILE *file, const char *svg, const char *class, size_t num
 }
 
 /* The picture in letters, or of one point what there is to be said. */
-static int write_text(FILE *file, const Picture *picture)
+static void write_text(FILE *file, const Picture *picture)
 {
     bool point = picture_is_point(picture);
     char *text = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&text, &size);
-    int status = stream == NULL ? 0 : text_print(stream, picture);
-    if (text_close(stream, &text, status) == NULL) {
-        return memory_fault();
-    }
+    text_print(stream, picture);
+    (void)text_close(stream, &text);
     fputs(point ? "<p>" : "<figure><pre>", file);
     for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
@@ -73,7 +72,6 @@ static int write_text(FILE *file, const Picture *picture)
     }
     fputs(point ? "</p>\n" : "</pre></figure>\n", file);
     free(text);
-    return 0;
 }
 
 /* One picture, of that width; *last: there is no other, since this is text. */
@@ -90,7 +88,7 @@ static int write_picture(FILE *file, const PlotData *data, const PictureWish *wi
         *last = status != 0;
     }
     if (status == EXIT_ABSENT || (status == 0 && *last)) {
-        status = write_text(file, &picture);
+        write_text(file, &picture);
     } else if (status == 0) {
         write_svg(file, svg, wish->width > 0 ? "narrow" : "broad", number);
     }
@@ -103,9 +101,9 @@ int drawing_write(FILE *file, const char *path, const PictureWish *wish, size_t 
 {
     PictureWish wishes[] = {*wish, *wish};
     PlotData data = {0};
-    char *name = strdup(path);
+    char *name = need_copy(path);
     bool last = false;
-    int status = name == NULL ? memory_fault() : plot_data_read(&data, &name, 1, NORM_COUNT);
+    int status = plot_data_read(&data, &name, 1, NORM_COUNT);
     wishes[1].width = NARROW;
     for (size_t i = 0; i < 2 && status == 0 && !last; i++) {
         status = write_picture(file, &data, &wishes[i], 2 * number + i, &last);

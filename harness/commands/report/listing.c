@@ -4,6 +4,7 @@
 
 #include "section.h"
 
+#include "../../../memory/need.h"
 #include "../../base/number.h"
 #include "../../table/columns.h"
 #include "../../table/format.h"
@@ -126,15 +127,12 @@ static void write_upright(FILE *file, const Listing *listing)
     fputs("</tbody>\n</table></div>\n", file);
 }
 
-int listing_write(FILE *file, const Subject *subject)
+void listing_write(FILE *file, const Subject *subject)
 {
     const Csv *csv = &subject->csv;
-    bool *shown_columns = calloc(csv->columns + 1, sizeof *shown_columns);
+    bool *shown_columns = need_zeros(csv->columns + 1, sizeof *shown_columns);
     Listing listing = {.subject = subject, .columns = shown_columns};
     size_t columns = 0;
-    if (shown_columns == NULL) {
-        return -1;
-    }
     for (size_t column = 0; column < csv->columns; column++) {
         shown_columns[column] = is_shown(csv, column);
         columns += shown_columns[column];
@@ -148,5 +146,4 @@ int listing_write(FILE *file, const Subject *subject)
     }
     fputs("<p>Keys that do not vary are left out; the file has them.</p>\n", file);
     free(shown_columns);
-    return 0;
 }

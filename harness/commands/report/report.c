@@ -3,6 +3,7 @@
  */
 #include "section.h"
 
+#include "../../../memory/need.h"
 #include "../../base/atomic_file.h"
 #include "../../base/info.h"
 #include "../../base/message.h"
@@ -93,7 +94,7 @@ static size_t take_omegas(double *omegas, const Csv *csv)
 static int find_omegas(Report *report)
 {
     size_t count = 0, most = report->words.file_count * (SERIES_MOST + 1);
-    double *omegas = report->omegas = calloc(most + 1, sizeof *omegas);
+    double *omegas = report->omegas = need_zeros(most + 1, sizeof *omegas);
     if (omegas == NULL) {
         return memory_fault();
     }
@@ -183,8 +184,8 @@ int command_report(int argc, char **argv)
         status = complain((Origin){0}, command->name, "expected %s", command->usage);
     }
     status = status != 0 ? status : own_words_spare_files(&report.words, output);
-    report.subjects = calloc(count + 1, sizeof *report.subjects);
-    status = report.subjects == NULL ? memory_fault() : status;
+    report.subjects = need_zeros(count + 1, sizeof *report.subjects);
+    status = status;
     for (; status == 0 && read < count; read++) {
         status = subject_read(&report.subjects[read], report.words.files[read]);
     }

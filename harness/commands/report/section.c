@@ -233,7 +233,7 @@ int section_write(FILE *file, const Subject *subject, const PictureWish *wish, s
     if (subject->kind == SUBJECT_CHECK) {
         write_findings(file, subject);
     } else if (status == 0) {
-        status = listing_write(file, subject) != 0 ? 99 : 0;
+        listing_write(file, subject);
         if (subject->conclusion == CONCLUSION_FAIL) {
             write_failed_points(file, subject);
         }

@@ -34,7 +34,7 @@ int drawing_write(FILE *file, const char *path, const PictureWish *wish, size_t 
 
 /* Writes the first rows, those that fail before others, in the columns that say something.  0, or
  * -1 when memory is short. */
-int listing_write(FILE *file, const Subject *subject) __attribute__((warn_unused_result));
+void listing_write(FILE *file, const Subject *subject);
 
 /* A cell's text: a number with an exponent has three digits, as on a terminal. */
 void listing_value(FILE *file, const char *text);

@@ -3,6 +3,7 @@
  */
 #include "sweep.h"
 
+#include "../../../memory/need.h"
 #include "../../base/interrupt.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
@@ -71,15 +72,10 @@ static int write_expanded(Sweep *sweep, const Point *point, const PointRows *row
 {
     char *text = NULL;
     size_t size = 0;
-    int status = 0;
     FILE *stream = text_stream(&text, &size);
-    if (stream != NULL) {
-        status = expanded_write(stream, sweep->grid, point, rows->text, rows->length);
-    }
-    if (text_close(stream, &text, status) == NULL) {
-        return -1;
-    }
-    status = sink_append(&sweep->sink, text, size, 0);
+    expanded_write(stream, sweep->grid, point, rows->text, rows->length);
+    (void)text_close(stream, &text);
+    int status = sink_append(&sweep->sink, text, size, 0);
     free(text);
     return status;
 }
@@ -194,22 +190,24 @@ static char *header_text(const RunOptions *run, size_t *size)
 {
     char *text = NULL;
     FILE *stream = text_stream(&text, size);
-    int status = stream == NULL ? -1 : sweep_write_header(stream, run);
-    return text_close(stream, &text, status);
+    if (sweep_write_header(stream, run) != 0) {
+        need_is_short(); /* a text has no other fault */
+    }
+    return text_close(stream, &text);
 }
 
 char *sweep_header(const Sweep *sweep)
 {
     size_t size = 0, length = 0;
     char *header = header_text(sweep->options, &size);
-    if (header == NULL || !sweep->options->expand) {
+    if (!sweep->options->expand) {
         return header;
     }
     char *expanded = NULL;
     FILE *stream = text_stream(&expanded, &length);
-    int status = stream == NULL ? -1 : expanded_write(stream, sweep->grid, NULL, header, size);
+    expanded_write(stream, sweep->grid, NULL, header, size);
     free(header);
-    return text_close(stream, &expanded, status);
+    return text_close(stream, &expanded);
 }
 
 /* Where there is a file, or stdout was asked to be the table.  0, or -1. */
@@ -260,9 +258,6 @@ static int finish(Sweep *sweep)
 static int write_file(Sweep *sweep, size_t kept, int threads)
 {
     char *header = sweep_header(sweep);
-    if (header == NULL) {
-        return memory_fault();
-    }
     int status = sink_begin(&sweep->sink, kept, header);
     free(header);
     status = status != 0 ? status : run_points(sweep, threads);
@@ -298,9 +293,6 @@ static int run_points_left(Sweep *sweep, int threads)
         return write_file(sweep, kept, threads);
     }
     Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
-    if (interrupt == NULL) {
-        return memory_fault();
-    }
     status = write_file(sweep, kept, threads);
     interrupt_close(interrupt);
     return status;
@@ -310,12 +302,11 @@ static int prepare(Sweep *sweep)
 {
     SweepRecord *record = &sweep->record;
     int status = sweep_record_open(record, sweep->grid, sweep->options);
-    sweep->summaries = calloc(sweep->grid->count + 1, sizeof *sweep->summaries);
+    sweep->summaries = need_zeros(sweep->grid->count + 1, sizeof *sweep->summaries);
     if (status != 0) {
         return status;
     }
-    if (sweep->summaries == NULL ||
-        !shard_points(record->points, &record->count, sweep->grid, record->shard, record->shards)) {
+    if (!shard_points(record->points, &record->count, sweep->grid, record->shard, record->shards)) {
         return memory_fault();
     }
     sweep->run.seconds = record->seconds;
@@ -344,15 +335,12 @@ static int check_threads(const RunOptions *run)
 }
 
 /* The columns of a terminal's table. */
-static int open_live(Sweep *sweep)
+static void open_live(Sweep *sweep)
 {
     const SweepRecord *record = &sweep->record;
-    if (live_open(&sweep->live, sweep->grid, record->points, record->count,
-                  terminal_width(stdout)) != 0) {
-        return memory_fault();
-    }
+    live_open(&sweep->live, sweep->grid, record->points, record->count, terminal_width(stdout));
     sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
-    return output_format(sweep->sink.output, &format_live, (FormatTable){.state = &sweep->live});
+    output_format(sweep->sink.output, &format_live, (FormatTable){.state = &sweep->live});
 }
 
 /* The whole run of rank 0, or of a process that is alone. */
@@ -371,8 +359,10 @@ static int lead(Sweep *sweep)
     if (!run->resume) {
         checkpoints_drop(sweep->checkpoints);
     }
-    status = sweep->sink.text ? open_live(sweep) : 0;
-    status = status != 0 ? status : run_points_left(sweep, threads);
+    if (sweep->sink.text) {
+        open_live(sweep);
+    }
+    status = run_points_left(sweep, threads);
     return status != 0 ? status : conclude(sweep);
 }
 

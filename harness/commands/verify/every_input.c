@@ -72,57 +72,51 @@ void every_input_clear(EveryInput *every)
 }
 
 /* The bound at one Omega, or, of 0, the smallest that meets the tolerance; its layers are gone. */
-static int prove(Proven *proven, const EveryInput *every, const Verify *verify, double omega)
+static void prove(Proven *proven, const EveryInput *every, const Verify *verify, double omega)
 {
     Point point = every_point(verify);
     point.omega = omega;
-    int status = bound_at(proven, &every->bound, &point);
+    bound_at(proven, &every->bound, &point);
     proven_clear(proven);
-    return status;
 }
 
-int every_input_choose(double *omega, const EveryInput *every, const Verify *verify)
+void every_input_choose(double *omega, const EveryInput *every, const Verify *verify)
 {
     const Point *template = verify->template;
     Point point = every_point(verify);
     Proven proven = {0};
     *omega = 0;
     if (every->bound.guarantee == NULL || (template->judged && bound_misfit(template) != NULL)) {
-        return 0;
+        return;
     }
     point.omega = 0;
     point.judged = true;
     point.tolerance = verify->aim;
-    int status = bound_at(&proven, &every->bound, &point);
+    bound_at(&proven, &every->bound, &point);
     *omega = proven.none ? 0 : proven.point.omega;
     proven_clear(&proven);
-    return status;
 }
 
-static int find_omega(EveryInput *every, const Verify *verify)
+static void find_omega(EveryInput *every, const Verify *verify)
 {
     Proven proven;
-    int status = prove(&proven, every, verify, 0);
+    prove(&proven, every, verify, 0);
     every->omega = proven.none ? INFINITY : proven.point.omega;
-    return status;
 }
 
-int every_input_judge(EveryInput *every, Verify *verify)
+void every_input_judge(EveryInput *every, Verify *verify)
 {
     Proven proven;
     if (!every->run->every_input) {
-        return 0;
+        return;
     }
-    int status = prove(&proven, every, verify, verify->omega);
-    if (status != 0) {
-        return status;
-    }
+    prove(&proven, every, verify, verify->omega);
     verify->bound = proven.judged;
     verify->refused = proven.refused;
     verify->passed = verify->passed && !proven.refused;
     every->misses = every->misses || proven.refused;
-    status = outcome_add(verify->outcome, (Cases){verify_case_proven, verify, 1, 0});
-    return status != 0 ? status : find_omega(every, verify);
+    outcome_add(verify->outcome, (Cases){verify_case_proven, verify, 1, 0});
+    find_omega(every, verify);
 }
 
 void every_input_print_inputs(FILE *file, const EveryInput *every)
@@ -145,15 +139,12 @@ const char *every_input_what(const Verify *verify)
     return verify->model->W_U != NULL ? "all logits" : "all entries";
 }
 
-static int say_bounds(FILE *file, const EveryInput *every, const Verify *verify)
+static void say_bounds(FILE *file, const EveryInput *every, const Verify *verify)
 {
     for (size_t i = 0; i < verify->omega_count; i++) {
         char text[DECIMAL_TEXT], error[MAGNITUDE_TEXT];
         Proven proven;
-        int status = prove(&proven, every, verify, verify->omegas[i]);
-        if (status != 0) {
-            return status;
-        }
+        prove(&proven, every, verify, verify->omegas[i]);
         decimal_print(text, verify->omegas[i]);
         magnitude_print(error, proven.judged, 3);
         every_input_print_inputs(file, every);
@@ -162,31 +153,23 @@ static int say_bounds(FILE *file, const EveryInput *every, const Verify *verify)
                 "arithmetic\n",
                 text, every_input_what(verify), error);
     }
-    return 0;
 }
 
 /* "; 20 is enough" */
-static int say_whether(FILE *file, const EveryInput *every, const Verify *verify, double omega)
+static void say_whether(FILE *file, const EveryInput *every, const Verify *verify, double omega)
 {
     char text[DECIMAL_TEXT];
     Proven proven;
-    int status = prove(&proven, every, verify, omega);
-    if (status != 0) {
-        return status;
-    }
+    prove(&proven, every, verify, omega);
     bool meets = !magnitude_above(proven.judged, magnitude_of(verify->template->tolerance, 0));
     decimal_print(text, omega);
     fprintf(file, "; %s is %s", text, meets ? "enough" : "too small for that");
-    return 0;
 }
 
-static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)
+static void say_smallest(FILE *file, EveryInput *every, const Verify *verify)
 {
     char text[DECIMAL_TEXT], tolerance[DECIMAL_TEXT];
-    int status = find_omega(every, verify);
-    if (status != 0) {
-        return status;
-    }
+    find_omega(every, verify);
     bool none = every->omega == INFINITY;
     decimal_print(text, none ? DBL_MAX : every->omega);
     decimal_print(tolerance, verify->template->tolerance);
@@ -194,22 +177,24 @@ static int say_smallest(FILE *file, EveryInput *every, const Verify *verify)
     fprintf(file,
             "%s %s is proven to keep %s within %s of an infinite omega's, in exact arithmetic",
             none ? "no omega up to" : "omega", text, every_input_what(verify), tolerance);
-    for (size_t i = 0; i < verify->omega_count && !none && status == 0; i++) {
-        status = say_whether(file, every, verify, verify->omegas[i]);
+    for (size_t i = 0; i < verify->omega_count && !none; i++) {
+        say_whether(file, every, verify, verify->omegas[i]);
     }
     fputc('\n', file);
-    return status;
 }
 
-int every_input_say(FILE *file, EveryInput *every, const Verify *verify)
+void every_input_say(FILE *file, EveryInput *every, const Verify *verify)
 {
     bool chosen = verify->chosen == OMEGA_PROVEN; /* which was said */
     if (!every->there || every->said || every->run->quiet || chosen) {
-        return 0;
+        return;
     }
     every->said = true;
-    return bound_misfit(verify->template) != NULL ? say_bounds(file, every, verify)
-                                                  : say_smallest(file, every, verify);
+    if (bound_misfit(verify->template) != NULL) {
+        say_bounds(file, every, verify);
+    } else {
+        say_smallest(file, every, verify);
+    }
 }
 
 void every_input_print(FILE *file, const EveryInput *every)

@@ -28,21 +28,18 @@ int every_input_open(EveryInput *every, const Verify *verify) __attribute__((war
 void every_input_clear(EveryInput *every);
 
 /* *omega = the smallest that is proven to meet verify->aim, or 0: none is, or what is judged is
- * nothing that is proven.  0; 99 after a message. */
-int every_input_choose(double *omega, const EveryInput *every, const Verify *verify)
-    __attribute__((warn_unused_result));
+ * nothing that is proven. */
+void every_input_choose(double *omega, const EveryInput *every, const Verify *verify);
 
 /* "every input of up to 3 tokens: ", and what of it: "all logits". */
 void every_input_print_inputs(FILE *file, const EveryInput *every);
 const char *every_input_what(const Verify *verify);
 
-/* With --every-input: its case at the Omega at hand, which verify->passed then hangs on, too.
- * 0; 99 after a message. */
-int every_input_judge(EveryInput *every, Verify *verify) __attribute__((warn_unused_result));
+/* With --every-input: its case at the Omega at hand, which verify->passed then hangs on, too. */
+void every_input_judge(EveryInput *every, Verify *verify);
 
-/* The sentence, a line of it; not twice of one model.  0; 99 after a message. */
-int every_input_say(FILE *file, EveryInput *every, const Verify *verify)
-    __attribute__((warn_unused_result));
+/* The sentence, a line of it; not twice of one model. */
+void every_input_say(FILE *file, EveryInput *every, const Verify *verify);
 
 /* Of the verdict: "; every input: ...", with --every-input. */
 void every_input_print(FILE *file, const EveryInput *every);

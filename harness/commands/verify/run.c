@@ -3,6 +3,7 @@
  */
 #include "run.h"
 
+#include "../../../memory/need.h"
 #include "../../base/decimal.h"
 #include "../../base/message.h"
 #include "../../base/ticker.h"
@@ -49,11 +50,11 @@ bool verify_prepare(Verify *verify, int threads)
 {
     size_t count = verify->inputs.count, depth = verify->model->depth;
     size_t stream = verify->inputs.n * verify->model->d;
-    verify->given = calloc(count, sizeof *verify->given);
-    verify->points = calloc(count, sizeof *verify->points);
-    verify->layers = calloc(depth, sizeof *verify->layers);
+    verify->given = need_zeros(count, sizeof *verify->given);
+    verify->points = need_zeros(count, sizeof *verify->points);
+    verify->layers = need_zeros(depth, sizeof *verify->layers);
     /* Either all of them can be cleared or there are none. */
-    for (size_t l = 0; verify->layers != NULL && l < depth; l++) {
+    for (size_t l = 0; l < depth; l++) {
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
             ref_cell_init(&verify->layers[l].worst[kind], REF_DIGITS);
             ref_cell_init(&verify->layers[l].judged[kind], REF_DIGITS);
@@ -67,7 +68,7 @@ bool verify_prepare(Verify *verify, int threads)
         verify->logits.judged = verify->template->judge_of;
         verify->ensemble.member_bytes = logits_kept_bytes(&verify->logits);
     }
-    if (!room || verify->given == NULL || verify->points == NULL || verify->layers == NULL) {
+    if (!room) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {

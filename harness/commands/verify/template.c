@@ -6,6 +6,7 @@
 #include "print.h"
 #include "run.h"
 
+#include "../../../memory/need.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../base/terminal.h"
@@ -31,22 +32,16 @@ static int verify_omega(Verify *verify, EveryInput *every, double omega)
     }
     const Cases layers = {verify_cases_layers, verify, verify->template->spec.depth,
                           clock_seconds() - start};
-    int status = outcome_add(verify->outcome, layers);
-    if (status != 0) {
-        return status;
-    }
+    outcome_add(verify->outcome, layers);
     verify_limit_take(verify);
-    status = every_input_judge(every, verify);
-    if (status != 0) {
-        return status;
-    }
+    every_input_judge(every, verify);
     verify->keeping = verify->errors.changed == verify->errors.lost ? omega : verify->keeping;
     progress_clear(&verify->progress);
-    status = sink_put(&verify->outcome->sink, verify);
+    int status = sink_put(&verify->outcome->sink, verify);
     if (status == 0 && !verify->options->quiet) {
         Wrapped said;
         verify_print_omega(wrapped_open(&said, output_report(verify->options)), verify);
-        status = wrapped_close(&said);
+        wrapped_close(&said);
     }
     return status;
 }
@@ -61,7 +56,8 @@ static int search_tolerance(Verify *verify)
     }
     verify_limit_search(&verify->limit, &verify->found.search);
     verify_print_found(wrapped_open(&said, output_report(verify->options)), verify, &verify->found);
-    return wrapped_close(&said);
+    wrapped_close(&said);
+    return 0;
 }
 
 static int search_predictions(Verify *verify)
@@ -73,26 +69,25 @@ static int search_predictions(Verify *verify)
     progress_clear(&verify->progress);
     if (status == 0) {
         verify_print_keeping(wrapped_open(&said, output_report(verify->options)), verify, &found);
-        status = wrapped_close(&said);
+        wrapped_close(&said);
     }
     omega_search_clear(&found);
     return status;
 }
 
 /* The template's Omegas, and the largest that the reference has to resolve. */
-static bool collect_omegas(Verify *verify, const Grid *grid)
+static void collect_omegas(Verify *verify, const Grid *grid)
 {
     const Point *template = verify->template;
-    verify->omegas = calloc(grid->count, sizeof *verify->omegas);
+    verify->omegas = need_zeros(grid->count, sizeof *verify->omegas);
     verify->most = fmax(verify->most, template->judged ? omega_ahead(template->tolerance) : 0);
-    for (size_t i = 0; verify->omegas != NULL && i < grid->count; i++) {
+    for (size_t i = 0; i < grid->count; i++) {
         if (verify_same_template(template, &grid->points[i])) {
             double omega = grid->points[i].omega;
             verify->omegas[verify->omega_count++] = omega;
             verify->most = verify->chosen == OMEGA_GIVEN ? fmax(verify->most, omega) : verify->most;
         }
     }
-    return verify->omegas != NULL;
 }
 
 /* The grid has the Omega that was chosen, as if it had been given. */
@@ -151,7 +146,7 @@ static int search(Verify *verify)
     if (status == 0) {
         Wrapped said;
         fprintf(wrapped_open(&said, output_report(run)), "%s\n", OMEGA_BETWEEN);
-        status = wrapped_close(&said);
+        wrapped_close(&said);
     }
     return status;
 }
@@ -180,48 +175,54 @@ static int begin_template(Verify *verify, EveryInput *every, const Grid *grid, i
     verify_choose_begin(verify);
     status = status != 0 ? status : check_fits(verify, &threads);
     status = status != 0 ? status : every_input_open(every, verify);
-    if (status == 0 && (!verify_prepare(verify, threads) || !collect_omegas(verify, grid))) {
+    if (status == 0 && !verify_prepare(verify, threads)) {
         status = memory_fault();
     }
-    return status != 0 ? status : verify_choose_proven(verify, every);
+    if (status != 0) {
+        return status;
+    }
+    collect_omegas(verify, grid);
+    return verify_choose_proven(verify, every);
 }
 
 /* The model, unless that is said already, and the Omega that came from there. */
-static int say_before(const Verify *verify, const EveryInput *every, OmegaSource from)
+static void say_before(const Verify *verify, const EveryInput *every, OmegaSource from)
 {
     Wrapped said;
     if (verify->options->quiet) {
-        return 0;
+        return;
     }
     FILE *file = wrapped_open(&said, output_report(verify->options));
     if (from == OMEGA_PROVEN) {
         verify_print_model(file, verify);
     }
     verify_choose_say(file, verify, every, from);
-    return wrapped_close(&said);
+    wrapped_close(&said);
 }
 
 /* The Omega that is chosen, if one is, and everything that Omegas share. */
 static int open_template(Verify *verify, const EveryInput *every)
 {
-    int status = say_before(verify, every, OMEGA_PROVEN);
-    status = status != 0 ? status : verify_predict(verify);
+    say_before(verify, every, OMEGA_PROVEN);
+    int status = verify_predict(verify);
     if (status != 0) {
         return status;
     }
     bool ok = verify_open_inputs(verify) &&
               (verify->chosen != OMEGA_FOUND || verify_choose_found(verify));
     progress_clear(&verify->progress);
-    return ok ? say_before(verify, every, OMEGA_FOUND) : verify_fault(verify);
+    if (!ok) {
+        return verify_fault(verify);
+    }
+    say_before(verify, every, OMEGA_FOUND);
+    return 0;
 }
 
-static int say_every_input(EveryInput *every, const Verify *verify)
+static void say_every_input(EveryInput *every, const Verify *verify)
 {
     Wrapped said;
-    int status =
-        every_input_say(wrapped_open(&said, output_report(verify->options)), every, verify);
-    int closed = wrapped_close(&said);
-    return status != 0 ? status : closed;
+    every_input_say(wrapped_open(&said, output_report(verify->options)), every, verify);
+    wrapped_close(&said);
 }
 
 int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
@@ -244,5 +245,8 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
     }
     status = status != 0 ? status : search(verify);
     progress_clear(&verify->progress);
-    return status != 0 ? status : say_every_input(every, verify);
+    if (status == 0) {
+        say_every_input(every, verify);
+    }
+    return status;
 }

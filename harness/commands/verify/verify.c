@@ -7,6 +7,7 @@
 #include "print.h"
 #include "run.h"
 
+#include "../../../memory/need.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../base/terminal.h"
@@ -40,31 +41,24 @@ static uint64_t digest_words(const GridIdentity *identity, const RunOptions *run
     return digest;
 }
 
-/* The sentence, said and kept for the reports.  0, or 99 after a message. */
-static int say_verdict(Verdict *verdict, const Grid *grid)
+/* The sentence, said and kept for the reports. */
+static void say_verdict(Verdict *verdict, const Grid *grid)
 {
     const RunOptions *run = verdict->outcome.run;
     FILE *report = output_report(run);
     size_t size;
     FILE *stream = text_stream(&verdict->outcome.said, &size);
-    Conclusion conclusion = CONCLUSION_FAIL;
-    if (stream != NULL) {
-        conclusion = verify_print_verdict(stream, grid, verdict);
-    }
-    const char *said = text_close(stream, &verdict->outcome.said, 0);
-    if (said == NULL) {
-        return memory_fault();
-    }
+    Conclusion conclusion = verify_print_verdict(stream, grid, verdict);
+    const char *said = text_close(stream, &verdict->outcome.said);
     Color color = conclusion_color(conclusion);
     Wrapped lines;
     FILE *file = wrapped_open(&lines, report);
     terminal_write(file, terminal_has_colors(report, run->color) ? color : COLOR_NONE, said);
     fputc('\n', file);
-    int status = wrapped_close(&lines);
-    if (status == 0 && conclusion == CONCLUSION_FAIL) {
+    wrapped_close(&lines);
+    if (conclusion == CONCLUSION_FAIL) {
         (void)failure_say(report == stderr ? "the verdict is FAIL" : said, run->argc, run->argv);
     }
-    return status;
 }
 
 /* One template, and what it adds to the verdict. */
@@ -118,7 +112,8 @@ static int judge_templates(Verdict *verdict, Grid *grid, int threads)
         fputs("the searches for omega are over all inputs: a shard leaves them out\n",
               output_report(run));
     }
-    return say_verdict(verdict, grid);
+    say_verdict(verdict, grid);
+    return 0;
 }
 
 /* A verdict is about a machine. */
@@ -189,10 +184,7 @@ int command_verify(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    own.points = calloc(grid->count + 1, sizeof *own.points);
-    if (own.points == NULL) {
-        return memory_fault();
-    }
+    own.points = need_zeros(grid->count + 1, sizeof *own.points);
     memcpy(own.points, grid->points, grid->count * sizeof *own.points);
     ref_thread_setup();
     status = judge_grid(&verdict, &own, run);
