@@ -54,6 +54,23 @@ static void draw_near_tie(mpfr_ptr a, mpfr_srcptr b, gmp_randstate_t random)
     mpfr_clear(middle);
 }
 
+static void move_to_ends(mpfr_ptr a, mpfr_ptr b, size_t round, size_t i)
+{
+    if (round % 8 == 3) { /* as far as plain numbers go */
+        const long far = 1L << 59;
+        mpfr_mul_2si(a, a, i % 5 < 2 ? far : -far, MPFR_RNDN);
+        mpfr_mul_2si(b, b,
+                     round % 3 == 0 ? i % 5 < 2 ? far : -far
+                     : i % 2 == 0   ? far
+                                    : -far,
+                     MPFR_RNDN);
+    }
+    if (round % 11 == 10) { /* a product, or a quotient, that leaves MPFR's range */
+        mpfr_mul_2si(a, a, 1L << 61, MPFR_RNDN);
+        mpfr_mul_2si(b, b, i % 2 == 0 ? 1L << 61 : -(1L << 61), MPFR_RNDN);
+    }
+}
+
 void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t round, size_t i)
 {
     const unsigned long reach[] = {0, 2, 70, 300, 600};
@@ -76,19 +93,7 @@ void draw_pair(mpfr_ptr a, mpfr_ptr b, gmp_randstate_t random, size_t round, siz
     if (round % 9 == 4) {
         draw_near_tie(a, b, random);
     }
-    if (round % 8 == 3) { /* as far as plain numbers go */
-        const long far = 1L << 59;
-        mpfr_mul_2si(a, a, i % 5 < 2 ? far : -far, MPFR_RNDN);
-        mpfr_mul_2si(b, b,
-                     round % 3 == 0 ? i % 5 < 2 ? far : -far
-                     : i % 2 == 0   ? far
-                                    : -far,
-                     MPFR_RNDN);
-    }
-    if (round % 11 == 10) { /* a product, or a quotient, that leaves MPFR's range */
-        mpfr_mul_2si(a, a, 1L << 61, MPFR_RNDN);
-        mpfr_mul_2si(b, b, i % 2 == 0 ? 1L << 61 : -(1L << 61), MPFR_RNDN);
-    }
+    move_to_ends(a, b, round, i);
     if (round % 10 == 6 && i % 3 != 1) {
         mpfr_set_zero(i % 2 == 0 ? a : b, i % 5 == 0 ? -1 : 1);
     }
