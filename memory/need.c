@@ -88,8 +88,8 @@ void need_end(const char *message)
     }
     ends = true;
     say(message);
-    act_last();
     flush_stdout();
+    act_last();
     _exit(EXIT_SHORT);
 }
 

@@ -35,4 +35,8 @@ int team_receive(char **bytes, size_t *count);
 /* Ends every process of the job now. */
 void team_abort(int code);
 
+/* Does that, with 99, where there are others that would wait for this one: the act of a NeedLast
+ * (memory/need.h), whose context is nothing. */
+void team_give_up(void *nothing);
+
 #endif

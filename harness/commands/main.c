@@ -7,6 +7,7 @@
 #include "dry_run.h"
 
 #include "../../kernels/blas.h"
+#include "../../memory/need.h"
 #include "../../reference/numbers/tier.h"
 #include "../base/exhausted.h"
 #include "../base/info.h"
@@ -189,7 +190,10 @@ static int run_line(int argc, char **argv)
     if (team_join() != 0) {
         return 99;
     }
+    NeedLast others = {.act = team_give_up};
+    need_add_last(&others);
     int status = streams_finish(run_command(argc, argv));
+    need_take_last(&others);
     team_leave();
     return status;
 }

@@ -206,19 +206,13 @@ int dispatch_meet(Dispatch **dispatch, json_t **ranks, const RunRecord *run)
     int size = team_size(), status = 0;
     *dispatch = need_zeros(1, sizeof **dispatch);
     *ranks = json_array();
-    if (*ranks == NULL) {
-        return memory_fault();
-    }
     (*dispatch)->size = size;
     (*dispatch)->ranks = need_zeros((size_t)size, sizeof *(*dispatch)->ranks);
-    if ((*dispatch)->ranks == NULL) {
-        return memory_fault();
-    }
     for (int heard = 1; heard < size; heard++) {
         char *text;
         size_t count;
         int from = team_receive(&text, &count);
-        json_t *said = text == NULL ? NULL : json_loadb(text, count, 0, NULL);
+        json_t *said = json_loadb(text, count, 0, NULL);
         int found = said == NULL ? memory_fault() : compare_rank(*ranks, from, said, run);
         status = found > status ? found : status;
         (*dispatch)->ranks[from] = (Rank){.position = NONE, .group = NONE};
@@ -270,8 +264,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
     return status;
 }
 
-/* false: memory is short even for the answer. */
-static bool answer(EvaluateStatus status, const PointRows *rows)
+static void answer(EvaluateStatus status, const PointRows *rows)
 {
     const Answer head = {.status = status, .length = rows->length, .seconds = rows->seconds};
     char *bytes = need_room(1, sizeof head + rows->length);
@@ -281,11 +274,10 @@ static bool answer(EvaluateStatus status, const PointRows *rows)
     }
     team_send(0, bytes, sizeof head + rows->length);
     free(bytes);
-    return true;
 }
 
-/* Until there is no more, or memory is short. */
-static bool serve(Bench *bench, const Grid *grid)
+/* Until there is no more. */
+static void serve(Bench *bench, const Grid *grid)
 {
     for (;;) {
         char *bytes;
@@ -293,31 +285,25 @@ static bool serve(Bench *bench, const Grid *grid)
         size_t index;
         PointRows rows = {0};
         (void)team_receive(&bytes, &count);
-        if (bytes == NULL) {
-            return false;
-        }
         memcpy(&index, bytes, sizeof index);
         free(bytes);
         if (index == NONE) {
-            return true;
+            return;
         }
         EvaluateStatus status = evaluate(bench, &rows, grid, index);
-        bool ok = answer(status, &rows);
+        answer(status, &rows);
         rows_clear(&rows);
-        if (!ok) {
-            return false;
-        }
     }
 }
 
-int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints)
+void dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints)
 {
     Bench bench = {.memory = memory, .checkpoints = checkpoints};
     char *text = introduction(run);
     bool ok = point_groups_make(&bench.groups, run->grid) && text != NULL;
     if (ok) {
         team_send(0, text, strlen(text));
-        ok = serve(&bench, run->grid);
+        serve(&bench, run->grid);
     }
     shared_clear(bench.shared);
     point_groups_clear(&bench.groups);
@@ -326,5 +312,4 @@ int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints
         (void)memory_fault();
         team_abort(99); /* rank 0 waits for this one */
     }
-    return 0;
 }

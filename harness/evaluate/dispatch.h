@@ -27,8 +27,7 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
  * fine. */
 void dispatch_dismiss(Dispatch *dispatch, int code);
 
-/* A rank other than 0: evaluates until it is sent home.  Returns its exit code. */
-int dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints)
-    __attribute__((warn_unused_result));
+/* A rank other than 0: evaluates until it is sent home. */
+void dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints);
 
 #endif

@@ -26,14 +26,13 @@ enum { INSIDE_STEPS = 128, INSIDE_MACHINE = 96, INSIDE_REFERENCE = 24 };
 /* Digits of a format whose numbers are so few that the steps of the error are looked at. */
 enum { STEP_DIGITS = 16 };
 
-bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
+void ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
 {
     *ensemble = (Ensemble){.threads = threads};
     ensemble->points = need_zeros(capacity, sizeof *ensemble->points);
     ensemble->shared = need_zeros(capacity, sizeof *ensemble->shared);
     ensemble->errors = need_zeros(capacity, sizeof *ensemble->errors);
     ensemble->beside = need_zeros(capacity, sizeof *ensemble->beside);
-    return true;
 }
 
 void ensemble_add(Ensemble *ensemble, const Point *point)
@@ -277,17 +276,14 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     return ok;
 }
 
-/* false: memory is short. */
-static bool note(Ensemble *ensemble, double omega, ErrorKind kind, const Beside *beside)
+static void note(Ensemble *ensemble, double omega, ErrorKind kind, const Beside *beside)
 {
     size_t count = ensemble->known_count;
-    void *longer = need_more(ensemble->known, count + 1, sizeof *ensemble->known);
-    ensemble->known = longer;
+    ensemble->known = need_more(ensemble->known, count + 1, sizeof *ensemble->known);
     ensemble->known[count].omega = omega;
     ensemble->known[count].kind = kind;
     ensemble->known[count].beside = *beside;
     ensemble->known_count++;
-    return true;
 }
 
 void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorKind kind,
@@ -330,7 +326,8 @@ bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind 
         all.off = one->off > all.off ? one->off : all.off;
         mpfr_max(worst, worst, ensemble->errors[i], MPFR_RNDN);
     }
-    return note(ensemble, omega, kind, &all);
+    note(ensemble, omega, kind, &all);
+    return true;
 }
 
 bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)

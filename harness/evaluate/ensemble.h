@@ -49,9 +49,8 @@ typedef struct {
     double unit_cost;
 } Ensemble;
 
-/* Room for capacity points; none yet.  false: memory is short (clear is fine). */
-bool ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
-    __attribute__((warn_unused_result));
+/* Room for capacity points; none yet. */
+void ensemble_init(Ensemble *ensemble, size_t capacity, int threads);
 
 void ensemble_add(Ensemble *ensemble, const Point *point);
 

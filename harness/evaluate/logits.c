@@ -97,7 +97,7 @@ double logits_seconds(const Logits *logits, bool search)
     return numbers * each;
 }
 
-bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
+void logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
                  const Positions *positions)
 {
     *logits = (Logits){
@@ -115,14 +115,12 @@ bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
     pthread_mutex_init(&logits->lock, NULL);
     logits->gain = ref_logits_gain(&logits->unembedding);
     logits->found = need_zeros(inputs->count, logits->rows * sizeof *logits->found);
-    return true;
 }
 
-bool logits_keep(Logits *logits, size_t kept)
+void logits_keep(Logits *logits, size_t kept)
 {
     logits->value = need_zeros(kept + 1, logits->rows * sizeof(RefLogits *));
     logits->kept = kept;
-    return true;
 }
 
 void logits_clear(Logits *logits)

@@ -50,14 +50,13 @@ double logits_work_bytes(const Logits *logits);
  * search. */
 double logits_seconds(const Logits *logits, bool search);
 
-/* Of inputs, which stay where they are; none is kept yet.  false: memory is short; clear it all the
- * same. */
-bool logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
-                 const Positions *positions) __attribute__((warn_unused_result));
+/* Of inputs, which stay where they are; none is kept yet. */
+void logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
+                 const Positions *positions);
 void logits_clear(Logits *logits);
 
-/* Those of so many inputs are to be kept.  false: memory is short. */
-bool logits_keep(Logits *logits, size_t kept) __attribute__((warn_unused_result));
+/* Those of so many inputs are to be kept. */
+void logits_keep(Logits *logits, size_t kept);
 
 /* The first run of positions of input i that are looked at, from that one on; count 0: none. */
 RefRows logits_run(const Logits *logits, size_t i, size_t from);

@@ -74,10 +74,7 @@ Search *search_make(const Grid *grid, bool *taken, size_t first)
     Search *search = need_zeros(1, sizeof *search);
     search->first = first;
     found_init(&search->found);
-    if (!ensemble_init(&search->seeds, count, 1)) {
-        search_free(search);
-        return NULL;
-    }
+    ensemble_init(&search->seeds, count, 1);
     for (size_t i = first; i < grid->count; i++) {
         if (!taken[i] && same_search(&grid->points[first], &grid->points[i], all_inputs)) {
             taken[i] = true;
@@ -245,14 +242,17 @@ static bool run_logits(Search *search, double memory)
     const Inputs inputs = {.count = seeds->count, .n = point->spec.n};
     Logits logits;
     LogitsJudged judged = {&logits, seeds};
-    bool ok = logits_init(&logits, &inputs, point->source->file, &search->positions);
+    logits_init(&logits, &inputs, point->source->file, &search->positions);
     logits.judged = point->judge_of;
     seeds->member_bytes = logits_kept_bytes(&logits);
     seeds->judged = logits_judged_error;
     seeds->judged_floor = logits_judged_floor;
     seeds->judged_context = &judged;
-    ok = ok && run(search, memory) && logits_keep(&logits, seeds->kept) &&
-         ensemble_search(seeds, &search->found);
+    bool ok = run(search, memory);
+    if (ok) {
+        logits_keep(&logits, seeds->kept);
+        ok = ensemble_search(seeds, &search->found);
+    }
     logits_clear(&logits);
     return ok;
 }

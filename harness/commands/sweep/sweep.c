@@ -378,9 +378,10 @@ int command_sweep(const Grid *grid, const RunOptions *run)
     status = status != 0 || helper ? status : grid_predict(grid, run->memory, NULL);
     status = status != 0 ? status : prepare(&sweep);
     status = run->team ? team_largest(status) : status;
-    if (status == 0) {
-        status = helper ? dispatch_serve(&sweep.run, memory_room(run->memory), sweep.checkpoints)
-                        : lead(&sweep);
+    if (status == 0 && helper) {
+        dispatch_serve(&sweep.run, memory_room(run->memory), sweep.checkpoints);
+    } else if (status == 0) {
+        status = lead(&sweep);
     }
     clear(&sweep);
     dispatch_dismiss(sweep.dispatch, status);

@@ -46,7 +46,7 @@ bool verify_has_logits(const ModelFile *model)
 }
 
 /* Everything that does not depend on Omega but the reference. */
-bool verify_prepare(Verify *verify, int threads)
+void verify_prepare(Verify *verify, int threads)
 {
     size_t count = verify->inputs.count, depth = verify->model->depth;
     size_t stream = verify->inputs.n * verify->model->d;
@@ -61,15 +61,11 @@ bool verify_prepare(Verify *verify, int threads)
         }
     }
     verify->has_logits = verify_has_logits(verify->model);
-    bool room = ensemble_init(&verify->ensemble, count, threads);
+    ensemble_init(&verify->ensemble, count, threads);
     if (verify->has_logits) {
-        room = logits_init(&verify->logits, &verify->inputs, verify->model, &verify->positions) &&
-               room;
+        logits_init(&verify->logits, &verify->inputs, verify->model, &verify->positions);
         verify->logits.judged = verify->template->judge_of;
         verify->ensemble.member_bytes = logits_kept_bytes(&verify->logits);
-    }
-    if (!room) {
-        return false;
     }
     for (size_t i = 0; i < count; i++) {
         verify->given[i] = verify->template->source->given;
@@ -80,7 +76,6 @@ bool verify_prepare(Verify *verify, int threads)
         verify->points[i].tolerance = verify->aim; /* the template's, if it has one */
         ensemble_add(&verify->ensemble, &verify->points[i]);
     }
-    return true;
 }
 
 void verify_clear(Verify *verify)
@@ -191,8 +186,10 @@ bool verify_open_inputs(Verify *verify)
 {
     verify_phase(verify, "original", 0, 0);
     Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
-    bool ok = ensemble_open(&verify->ensemble) &&
-              (!verify->has_logits || logits_keep(&verify->logits, verify->ensemble.kept));
+    bool ok = ensemble_open(&verify->ensemble);
+    if (verify->has_logits) {
+        logits_keep(&verify->logits, verify->ensemble.kept);
+    }
     ticker_close(ticker);
     return ok;
 }

@@ -20,7 +20,7 @@ bool verify_has_logits(const ModelFile *model);
 /* Those that return bool below: false when memory is short. */
 
 /* Everything that does not depend on Omega but the reference. */
-bool verify_prepare(Verify *verify, int threads) __attribute__((warn_unused_result));
+void verify_prepare(Verify *verify, int threads);
 void verify_clear(Verify *verify);
 
 /* One input at its point's Omega: its rows into layers, its positions into logits. */

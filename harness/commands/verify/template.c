@@ -175,12 +175,10 @@ static int begin_template(Verify *verify, EveryInput *every, const Grid *grid, i
     verify_choose_begin(verify);
     status = status != 0 ? status : check_fits(verify, &threads);
     status = status != 0 ? status : every_input_open(every, verify);
-    if (status == 0 && !verify_prepare(verify, threads)) {
-        status = memory_fault();
-    }
     if (status != 0) {
         return status;
     }
+    verify_prepare(verify, threads);
     collect_omegas(verify, grid);
     return verify_choose_proven(verify, every);
 }
