@@ -83,7 +83,7 @@ typedef struct RunOptions {
 /* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  For a
  * command that searches Omega, points have no Omega; those that differ in their seed alone are
  * searched together by it.  0, or 2 after one message on stderr that names file, line and token (or
- * the flag and its value) and what was expected; 99 when memory is short.  Nothing is evaluated. */
+ * the flag and its value) and what was expected; 99.  Nothing is evaluated. */
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
     __attribute__((warn_unused_result));
 

@@ -30,7 +30,7 @@ typedef struct {
 } SectionList;
 
 /* Reads one axis.  0; 2 after a message (a bad value, an axis that is set already or that the
- * command does not take); 99 after a message when memory is short. */
+ * command does not take). */
 int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin origin,
                  const char *text) __attribute__((warn_unused_result));
 

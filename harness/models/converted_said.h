@@ -41,7 +41,7 @@ typedef struct {
 } Converted;
 
 /* A writer that has its metadata, those of the shared layout for a frame (PLAIN_FRAME), and asks it
- * for sublayers' numbers.  NULL: memory is short, after a message. */
+ * for sublayers' numbers. */
 SafetensorsWriter *converted_writer(Converted *of);
 
 /* Announces blocks.{s}.ln.w, and ln.b [D], or [rows, D] where rows are given, of a sublayer that

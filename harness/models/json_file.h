@@ -11,7 +11,7 @@
 
 /* *root: the object in a regular file of at most `most` bytes, which the caller releases.
  * optional: where there is no such file *root is NULL, and that is no fault.  0; 2 after a message;
- * 99 after one when memory is short or the disk fails. */
+ * 99 after one when the disk fails. */
 int json_file_read(json_t **root, const char *path, size_t most, bool optional)
     __attribute__((warn_unused_result));
 

@@ -47,8 +47,7 @@ bool key_is_known(const char *key);
 
 /* Reads all that is said: sizes of the model, its depth as *depth (0: nobody says it), and
  * properties.  Refuses a key that is not known, in one message for all of them; of a model with a
- * witness they become its `doubts` instead.  0; 2 after one message; 99 when memory is short or the
- * disk fails. */
+ * witness they become its `doubts` instead.  0; 2 after one message; 99 when the disk fails. */
 int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
     __attribute__((warn_unused_result));
 

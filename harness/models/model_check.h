@@ -61,7 +61,7 @@ size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer);
 
 /* Of a model whose sizes and properties are known: makes its layers and reads all arrays, and those
  * that follow from others: an unembedding that is the embedding, and the weights of folded norms.
- * 0; 2 after a message; 99 when memory is short or the disk fails. */
+ * 0; 2 after a message; 99 when the disk fails. */
 int model_arrays_read(Reading *reading) __attribute__((warn_unused_result));
 
 /* The arrays of a tensor of a layer, or of none, from its file. */
@@ -89,7 +89,7 @@ typedef struct {
 } NamesFound;
 
 /* Refuses what must not be in a model; known: its names are of a family.  0; 2 after a message; 99
- * when memory is short or the disk fails. */
+ * when the disk fails. */
 int names_check(NamesFound *names, Reading *reading, bool known, const ModelFileFlags *flags)
     __attribute__((warn_unused_result));
 
@@ -99,8 +99,7 @@ int names_find_layers(Reading *reading, const NamesFound *names, size_t said)
     __attribute__((warn_unused_result));
 
 /* Reads every buffer: a mask is ones on and below the diagonal, causal, or ones alone, none, and
- * that becomes what is said of the model's mask.  0; 2 after a message; 99 when memory is short or
- * the disk fails. */
+ * that becomes what is said of the model's mask.  0; 2 after a message; 99 when the disk fails. */
 int mask_buffers_read(Reading *reading) __attribute__((warn_unused_result));
 
 #endif

@@ -133,7 +133,7 @@ typedef struct {
 /* Every number exactly as the file has it.  path: a file, an index of several, one of those, or
  * their folder (tensor_set.h).  Tensors with other names are listed in one message and refused,
  * unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one message;
- * 99 when memory is short or the disk fails.  On failure *model is NULL. */
+ * 99 when the disk fails.  On failure *model is NULL. */
 int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
     __attribute__((warn_unused_result));
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)

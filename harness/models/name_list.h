@@ -17,7 +17,7 @@ void name_list_add(NameList *list, const char *name);
 /* The end of the text: "", or " and 3 more"; more [size]. */
 const char *name_list_more(char *more, size_t size, const NameList *list);
 
-/* Both, to be freed; NULL: memory is short. */
+/* Both, to be freed. */
 char *name_list_text(const NameList *list) __attribute__((warn_unused_result));
 
 #endif

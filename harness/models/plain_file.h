@@ -43,9 +43,8 @@
 #include "model_file.h"
 
 /* Writes path, complete or not at all.  0; 2 after a message when path cannot be written, or the
- * sublayers have different masks or norms of different kinds; 99 after one when memory is short or
- * the disk is full; of sublayers shown one by one also what is wrong with the file that they are
- * from. */
+ * sublayers have different masks or norms of different kinds; 99 after one when the disk is
+ * full; of sublayers shown one by one also what is wrong with the file that they are from. */
 int plain_file_write(const char *path, Converted *of) __attribute__((warn_unused_result));
 
 /* Bytes of its large tensors. */

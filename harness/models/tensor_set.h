@@ -36,7 +36,7 @@ bool is_of_pytorch(const char *path);
 
 /* path: a safetensors file, an index ("*.index.json"), one of the files that an index beside it
  * lists ("*-00001-of-00002.safetensors"), or a folder with either.  0; 2 after one message; 99 when
- * memory is short or the disk fails.  Clear the set in any case. */
+ * the disk fails.  Clear the set in any case. */
 int tensor_set_open(TensorSet *set, const char *path) __attribute__((warn_unused_result));
 
 /* The tensors of a file that is open, which has to outlive the set. */
@@ -55,10 +55,10 @@ size_t tensor_set_files(const TensorSet *set);
 const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i);
 
 /* The folder of a model's files: path itself where it is a folder, else the one that the file lies
- * in, "." where path names none; NULL: memory is short. */
+ * in, "." where path names none. */
 char *model_folder(const char *path) __attribute__((warn_unused_result));
 
-/* FOLDER/NAME; NULL: memory is short. */
+/* FOLDER/NAME. */
 char *path_beside(const char *folder, const char *name) __attribute__((warn_unused_result));
 
 /* Reads set->path, an index in set->folder, and opens its files.  0; 2 or 99 after one message. */
