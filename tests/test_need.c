@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef void Ends(void);
@@ -125,6 +126,13 @@ static void end_at_the_end(void)
     ask_for_too_much();
 }
 
+/* Long enough for other threads to come to the same end. */
+static void write_late(void *context)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    write_text(context);
+}
+
 static void *ask_in_thread(void *unused)
 {
     (void)unused;
@@ -136,6 +144,7 @@ static void ask_in_threads(void)
 {
     enum { THREADS = 8 };
     pthread_t threads[THREADS];
+    oldest.act = write_late;
     need_add_last(&oldest);
     for (int i = 0; i < THREADS; i++) {
         if (pthread_create(&threads[i], NULL, ask_in_thread, NULL) != 0) {
