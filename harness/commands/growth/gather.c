@@ -88,8 +88,9 @@ static int run_command(Gathered *all, RunCommand *command, Asks *asks)
         run.file_only = true;
         run.stream = text_stream(&text, &length);
         status = command(&some, &run);
-        if (text_close(run.stream, &text) == NULL) {
-            status = status > 1 ? status : memory_fault();
+        (void)text_close(run.stream, &text);
+        if (status > 1) {
+            free(text);
         } else {
             status = add_table(all, "swept", text, length, true);
             status = status == 2 ? 99 : status; /* the program wrote it */

@@ -233,10 +233,8 @@ static int check_header(const Merge *merge)
     FILE *file = text_stream(&text, &size);
     int status = merge_is_verify(merge) ? verify_write_header(file, &asked)
                                         : sweep_write_header(file, &asked);
-    if (text_close(file, &text) == NULL) {
-        return memory_fault();
-    }
-    status = compare_names(merge, text);
+    (void)text_close(file, &text);
+    status = status == 0 ? compare_names(merge, text) : status;
     free(text);
     return status;
 }

@@ -185,7 +185,6 @@ int command_report(int argc, char **argv)
     }
     status = status != 0 ? status : own_words_spare_files(&report.words, output);
     report.subjects = need_zeros(count + 1, sizeof *report.subjects);
-    status = status;
     for (; status == 0 && read < count; read++) {
         status = subject_read(&report.subjects[read], report.words.files[read]);
     }
