@@ -152,6 +152,9 @@ static void fill_norm(ModelFileGains *norm, size_t d, bool wanted)
             norm->w[c] = 1;
         }
     }
+    if (norm->w != NULL && norm->b == NULL) {
+        norm->b = need_zeros(d, sizeof *norm->b);
+    }
 }
 
 static void fill_norms(ModelFile *model)
