@@ -123,7 +123,9 @@ static void large_arrays_are_had_again(void **state)
     }
     many[0] = array_alloc(SIZE, 1);
     array_free(many[0]);
+#ifndef HEADPROOF_CHECK /* a sanitizer ends a program that asks for so much */
     assert_null(array_alloc((size_t)1 << 46, 1));
+#endif
     assert_null(array_alloc(SIZE_MAX / 2, 1));
     array_free(NULL);
     array_free(array_alloc(3, 1));
