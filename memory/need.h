@@ -23,10 +23,6 @@ void *need_room(size_t count, size_t size)
 void *need_more(void *old, size_t count, size_t size)
     __attribute__((returns_nonnull, warn_unused_result));
 
-/* Room for one more behind count objects, where the room doubles: old itself, or moved. */
-void *need_next(void *old, size_t count, size_t size)
-    __attribute__((returns_nonnull, warn_unused_result));
-
 /* A copy of a string. */
 char *need_copy(const char *text) __attribute__((malloc, returns_nonnull, warn_unused_result));
 

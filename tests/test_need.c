@@ -192,10 +192,9 @@ static void what_is_there_is_given(void **state)
     free(zeros);
     size_t *numbers = NULL;
     for (size_t i = 0; i < 100; i++) {
-        numbers = need_next(numbers, i, sizeof *numbers);
+        numbers = need_more(numbers, i + 1, sizeof *numbers);
         numbers[i] = i;
     }
-    numbers = need_more(numbers, 100, sizeof *numbers);
     assert_int_equal(numbers[0] + numbers[63] + numbers[99], 63 + 99);
     free(numbers);
     char *text = need_copy("omega"), *begun = need_copy_of("omega", 3);
