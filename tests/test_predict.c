@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 24, REPEATS = 3 };
+enum { WORDS = 24, REPEATS = 3, MORE = 10, APART = 10 };
 
 /* From fractions of a millisecond up, by every axis that enters. */
 static const char *const points[] = {
@@ -72,10 +72,9 @@ static bool drop(void *context, const Point *point, const Row *row)
     return true;
 }
 
-/* The least of a few: what the point takes when nothing else runs. */
-static double measure(const Point *point)
+/* The least of a few and of what was measured before: what the point takes when nothing else runs. */
+static double measure(const Point *point, double least)
 {
-    double least = INFINITY;
     for (int i = 0; i < REPEATS; i++) {
         Shared *shared;
         bool passed;
@@ -89,21 +88,31 @@ static double measure(const Point *point)
     return least;
 }
 
+/* Whether the order of a pair contradicts what was predicted, when it is measured a few times more:
+ * other work on the machine makes a point slower, never faster. */
+static bool contradicts(const Grid *slow, double *slow_seconds, const Grid *fast,
+                        double *fast_seconds)
+{
+    for (int i = 0; i < MORE && *slow_seconds >= APART * *fast_seconds; i++) {
+        *slow_seconds = measure(&slow->points[0], *slow_seconds);
+        *fast_seconds = measure(&fast->points[0], *fast_seconds);
+    }
+    return *slow_seconds >= APART * *fast_seconds;
+}
+
 /* Points that differ by ten or more are in the order predicted. */
 static void the_order_is_as_predicted(void **state)
 {
+    Grid grids[POINTS];
     double predicted[POINTS], measured[POINTS], low = INFINITY, high = 0;
     size_t compared = 0;
-    const double apart = 10;
 #ifdef HEADPROOF_CHECK
     skip(); /* sanitizers slow the parts of a point unevenly */
 #endif
     for (size_t i = 0; i < POINTS; i++) {
-        Grid grid;
-        read_point(&grid, points[i]);
-        predicted[i] = point_cost(&grid.points[0]);
-        measured[i] = measure(&grid.points[0]);
-        grid_clear(&grid);
+        read_point(&grids[i], points[i]);
+        predicted[i] = point_cost(&grids[i].points[0]);
+        measured[i] = measure(&grids[i].points[0], INFINITY);
         low = fmin(low, predicted[i] / measured[i]);
         high = fmax(high, predicted[i] / measured[i]);
         print_message("%9.3g s predicted, %9.3g s measured: %s\n", predicted[i], measured[i],
@@ -111,9 +120,10 @@ static void the_order_is_as_predicted(void **state)
     }
     for (size_t i = 0; i < POINTS; i++) {
         for (size_t j = 0; j < POINTS; j++) {
-            if (measured[i] >= apart * measured[j]) {
+            if (measured[i] >= APART * measured[j]) {
                 compared++;
-                if (predicted[i] <= predicted[j]) {
+                if (predicted[i] <= predicted[j] &&
+                    contradicts(&grids[i], &measured[i], &grids[j], &measured[j])) {
                     fail_msg("'%s' takes %.3g s, '%s' %.3g s", points[i], measured[i], points[j],
                              measured[j]);
                 }
@@ -121,7 +131,10 @@ static void the_order_is_as_predicted(void **state)
         }
     }
     print_message("%zu pairs; predicted / measured from %.2g to %.2g\n", compared, low, high);
-    assert_true(compared >= (apart > 10 ? 10 : 40));
+    assert_true(compared >= 40);
+    for (size_t i = 0; i < POINTS; i++) {
+        grid_clear(&grids[i]);
+    }
 }
 
 /* Sizes far beyond any machine stay numbers. */

@@ -172,7 +172,8 @@ static Operations bundle_dense_work(const Layout *layout, const Bundle *bundle)
 {
     double rows = (double)layout_rows(layout), width = (double)layout_width(layout);
     double heads = (double)bundle->heads;
-    return (Operations){heads * 2 * rows * width * (rows + width), heads * rows * rows, 0, 0};
+    return (Operations){heads * 2 * rows * width * (rows + width), heads * rows * rows,
+                        heads * rows * (rows + width), heads};
 }
 
 static Operations direct_work(const Layout *layout, const Direct *direct)
