@@ -72,7 +72,7 @@ static bool drop(void *context, const Point *point, const Row *row)
     return true;
 }
 
-/* The least of a few and of what was measured before: what the point takes when nothing else runs. */
+/* The least of a few, and of what was measured before: what it takes when nothing else runs. */
 static double measure(const Point *point, double least)
 {
     for (int i = 0; i < REPEATS; i++) {
