@@ -493,6 +493,8 @@ static void bad_requests_are_refused(void **state)
                  "headproof: growth: expected errors at two sizes or more");
     expect_shell("$h growth --construction silu --n 2 --d 2 --tolerance 1e-6 -q", 2,
                  "headproof: growth: expected errors at two sizes or more");
+    expect_shell("$h growth --construction silu --n 3,90 --depth 50 --memory 2MiB", 2,
+                 "may be used: headproof sweep"); /* and the rows that are not there are not read */
     expect_shell(SMALL "sed s/silu/fused/ s.csv >o.csv; $h growth s.csv --norm max --check o.csv",
                  2, "expected sizes that some law is about");
     expect_shell(MADE "printf \"1 1 nan\\n2 1 nan\\n4 1 nan\\n\" | made >s.csv; "

@@ -9,7 +9,10 @@
 #include "unit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Exponents of the highest and of the lowest bit of x = m 2^(e - 53), not 0. */
 static void ends_of(int *high, int *low, double x)
@@ -131,11 +134,51 @@ static void large_arrays_are_had_again(void **state)
     array_free(array_alloc(3, 1));
 }
 
+#ifndef HEADPROOF_CHECK /* a sanitizer has addresses of its own */
+/* Bytes of addresses that the process has. */
+static size_t addresses(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    assert_int_equal(fclose(file), 0);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* With addresses for as much as one of them, those that were let go make room for as much as three.
+ */
+static void large_arrays_go_where_memory_is_short(void **state)
+{
+    enum { MANY = 4, SIZE = 64 << 20 }; /* so large that the allocator keeps none */
+    struct rlimit before, few;
+    void *let_go[MANY];
+    for (int i = 0; i < MANY; i++) {
+        let_go[i] = array_alloc(SIZE, 1);
+        assert_non_null(let_go[i]);
+    }
+    for (int i = 0; i < MANY; i++) {
+        array_free(let_go[i]);
+    }
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    few = before;
+    few.rlim_cur = addresses() + SIZE;
+    assert_int_equal(setrlimit(RLIMIT_AS, &few), 0);
+    void *larger = array_alloc(3 * (size_t)SIZE, 1);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_non_null(larger);
+    array_free(larger);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubles_are_measured),
         cmocka_unit_test(large_arrays_are_had_again),
+#ifndef HEADPROOF_CHECK
+        cmocka_unit_test(large_arrays_go_where_memory_is_short),
+#endif
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
 }
