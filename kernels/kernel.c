@@ -3,6 +3,7 @@
  */
 #include "kernel.h"
 
+#include "../memory/need.h"
 #include "dense.h"
 #include "direct.h"
 #include "norm.h"
@@ -181,29 +182,29 @@ static void stream_start(Kernel *kernel, const double *x, const double *bias_row
 static Scalar *allocate(double scalars)
 {
     double bytes = scalars * (double)sizeof(Scalar);
-    return bytes < (double)(SIZE_MAX / 2) ? aligned_alloc(64, (size_t)bytes) : NULL;
+    void *taken = bytes < (double)(SIZE_MAX / 2) ? aligned_alloc(64, (size_t)bytes) : NULL;
+    if (taken == NULL) {
+        need_is_short();
+    }
+    return taken;
 }
 
-/* Memory for the parts, and the weights.  false: it is short. */
-static bool kernel_fill(Kernel *kernel, size_t threads)
+/* Memory for the parts, and the weights. */
+static void kernel_fill(Kernel *kernel, size_t threads)
 {
     const Formats *formats = kernel->formats;
     double rows = (double)kernel->rows, ld = (double)kernel->ld, entries;
     double scalars = kernel_scalars(formats, kernel->model, kernel->form, threads, &entries);
     Scratch parts = {allocate(scalars), 0};
     kernel->stream = parts.next;
-    if (kernel->stream == NULL) {
-        return false;
-    }
     scratch_take(&parts, rows, ld);
     kernel->sum = scratch_take(&parts, rows, ld);
     kernel->operand =
         has_operand(formats, kernel->model) ? scratch_take(&parts, rows, ld) : kernel->stream;
     kernel->scratch = parts.next;
-    kernel->view =
-        SCALAR_IS_DOUBLE ? (double *)kernel->stream : malloc((size_t)entries * sizeof(double) + 1);
+    kernel->view = SCALAR_IS_DOUBLE ? (double *)kernel->stream
+                                    : need_room((size_t)entries, sizeof *kernel->view);
     kernel->weights = weights_make(kernel->model, formats);
-    return kernel->view != NULL && kernel->weights != NULL;
 }
 
 Kernel *kernel_open_in(const Formats *formats, const Start *start, KernelForm form, size_t threads)
@@ -213,10 +214,7 @@ Kernel *kernel_open_in(const Formats *formats, const Start *start, KernelForm fo
     KERNEL_CHECK(form == KERNEL_DENSE || form == KERNEL_STRUCTURED);
     KERNEL_CHECK(threads >= 1 && threads <= INT_MAX);
     const Layout *layout = &model->layout;
-    Kernel *kernel = calloc(1, sizeof *kernel);
-    if (kernel == NULL) {
-        return NULL;
-    }
+    Kernel *kernel = need_room(1, sizeof *kernel);
     *kernel = (Kernel){.model = model,
                        .formats = formats,
                        .form = form,
@@ -224,10 +222,7 @@ Kernel *kernel_open_in(const Formats *formats, const Start *start, KernelForm fo
                        .rows = layout_rows(layout),
                        .ld = form == KERNEL_DENSE ? layout_width(layout) : layout_content(layout),
                        .threads = threads};
-    if (!kernel_fill(kernel, threads)) {
-        kernel_clear(kernel);
-        return NULL;
-    }
+    kernel_fill(kernel, threads);
     stream_start(kernel, start->x, start->bias_row_content);
     return kernel;
 }

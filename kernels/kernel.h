@@ -44,7 +44,7 @@ typedef struct {
  * On up to `threads` threads (at least 1), with the same result: work is cut into blocks of a size
  * that depends on shapes alone.  Inside a parallel region OpenMP has one thread for it unless
  * max-active-levels says otherwise.
- * model and x must outlive the kernel.  NULL when memory is short. */
+ * model and x must outlive the kernel. */
 Kernel *kernel_open_in(const Formats *formats, const Start *start, KernelForm form, size_t threads)
     __attribute__((warn_unused_result));
 
@@ -82,8 +82,8 @@ typedef struct {
     void (*go_on)(Kernel *kernel, size_t layers);
     void (*clear)(Kernel *kernel); /* NULL is fine */
     /* Rows [count, ld] of a token each, as kernel_layer has shown them, become their norm, on the
-     * norm's columns.  false: memory is short. */
-    bool (*norm)(const Formats *formats, double *rows, size_t count, size_t ld,
+     * norm's columns. */
+    void (*norm)(const Formats *formats, double *rows, size_t count, size_t ld,
                  const LayerNorm *norm);
     double (*bytes)(const Formats *formats, const Model *model, KernelForm form, size_t threads);
 } KernelFunctions;

@@ -4,6 +4,8 @@
  */
 #include "machine_weights.h"
 
+#include "../memory/need.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,24 +184,21 @@ static size_t find_ranges(Weights *weights, const Model *model, size_t l)
 
 Weights *weights_make(const Model *model, const Formats *formats)
 {
-    Weights *made = calloc(1, sizeof *made);
-    if (made == NULL || SCALAR_IS_DOUBLE) {
+    Weights *made = need_zeros(1, sizeof *made);
+    if (SCALAR_IS_DOUBLE) {
         return made;
     }
     made->formats = formats;
-    made->ranges = calloc(visit_largest(model).count + 1, sizeof *made->ranges);
+    made->ranges = need_zeros(visit_largest(model).count + 1, sizeof *made->ranges);
     size_t most = 1;
-    for (size_t l = 0; made->ranges != NULL && l < model->depth; l++) {
+    for (size_t l = 0; l < model->depth; l++) {
         size_t numbers = find_ranges(made, model, l);
         most = numbers > most ? numbers : most;
     }
     made->count = 0;
-    made->stored = calloc(most, sizeof *made->stored);
-    made->operand = operands_differ(formats) ? calloc(most, sizeof *made->operand) : made->stored;
-    if (made->ranges == NULL || made->stored == NULL || made->operand == NULL) {
-        weights_clear(made);
-        return NULL;
-    }
+    made->stored = need_zeros(most, sizeof *made->stored);
+    made->operand =
+        operands_differ(formats) ? need_zeros(most, sizeof *made->operand) : made->stored;
     return made;
 }
 

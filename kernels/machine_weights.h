@@ -12,7 +12,7 @@
 typedef struct Weights Weights;
 
 /* Of any layer of the model, one at a time; for double they are the model's own.  formats outlives
- * them.  NULL: memory is short. */
+ * them. */
 Weights *weights_make(const Model *model, const Formats *formats)
     __attribute__((warn_unused_result));
 

@@ -3,6 +3,7 @@
  */
 #include "norm.h"
 
+#include "../memory/need.h"
 #include "each.h"
 
 #include <math.h>
@@ -109,14 +110,11 @@ static const Scalar *stored(Scalar *to, const double *from, size_t count, Number
     return from != NULL ? to : NULL;
 }
 
-bool kernel_norm(const Formats *formats, double *rows, size_t count, size_t ld,
+void kernel_norm(const Formats *formats, double *rows, size_t count, size_t ld,
                  const LayerNorm *norm)
 {
     size_t columns = norm->columns.count;
-    Scalar *room = calloc(columns, 3 * sizeof *room);
-    if (room == NULL) {
-        return false;
-    }
+    Scalar *room = need_zeros(columns, 3 * sizeof *room);
     RowNorm row = {.centred = norm->kind == NORMALIZATION_LAYERNORM,
                    .count = columns,
                    .gamma = stored(room, norm->gamma, columns, formats->storage),
@@ -135,5 +133,4 @@ bool kernel_norm(const Formats *formats, double *rows, size_t count, size_t ld,
         }
     }
     free(room);
-    return true;
 }

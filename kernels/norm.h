@@ -15,7 +15,7 @@
 void norm_rows(Scalar *x, const Pass *pass, const LayerNorm *norm);
 
 /* See KernelFunctions. */
-bool kernel_norm(const Formats *formats, double *rows, size_t count, size_t ld,
-                 const LayerNorm *norm) __attribute__((warn_unused_result));
+void kernel_norm(const Formats *formats, double *rows, size_t count, size_t ld,
+                 const LayerNorm *norm);
 
 #endif

@@ -58,7 +58,7 @@ typedef enum {
 /* What is known of the weights of a pair, once for its evaluations: their norms, for radii; and,
  * where bytes are given for it, the weights measured and packed as products take them, which pays
  * at many inputs.  What is evaluated with them has the same digits as without.  It is to be cleared
- * after what uses it, and before the pair.  NULL when memory is short. */
+ * after what uses it, and before the pair. */
 typedef struct RefWeights RefWeights;
 RefWeights *ref_weights_make(double bytes) __attribute__((warn_unused_result));
 void ref_weights_clear(RefWeights *weights);
@@ -84,7 +84,7 @@ typedef struct {
     bool coarse;
 } RefBaseOptions;
 
-/* r(T) and r(T_infinity) after every layer, at bits.  NULL when memory is short. */
+/* r(T) and r(T_infinity) after every layer, at bits.  NULL when a layer cannot be had. */
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
                        const RefBaseOptions *options) __attribute__((warn_unused_result));
 
@@ -119,9 +119,8 @@ static inline const double *ref_unembedding_at(const RefUnembedding *u, size_t c
  * change not NULL, change = norm(x + e) - norm(x), each [norm->columns.count] numbers in a row, to
  * the precision of y and of change.  x and e: a row of r(T) or r(T_infinity), and of the
  * difference, as ref_base_original, ref_run_entry and ref_run_difference point to, from the norm's
- * first column on.  false: memory is short. */
-bool ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr e)
-    __attribute__((warn_unused_result));
+ * first column on. */
+void ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr e);
 
 /* radius >= |y - norm(exact x)|_2 of such a y of so many bits, where x is off by at most x_off in
  * the 2-norm: sqrt(columns) times what an entry is off by (docs/certify.md, C35). */
@@ -166,9 +165,6 @@ mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column);
  * the model is large; results do not depend on how many. */
 void ref_run_layer(RefRun *run);
 
-/* Memory was short in a layer: the stream is NaN. */
-bool ref_run_failed(const RefRun *run);
-
 /* Entry (row, column) of the stream as it stands; rows and columns as in the layout; column
  * below d + hidden, or, in the dense form, any. */
 mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column);
@@ -178,8 +174,8 @@ mpfr_srcptr ref_run_score_max(const RefRun *run);
 
 /* Carries radii beside the streams of a run that has just been opened: docs/certify.md.  Full
  * matrices have none of their own: an evaluation by the heads' structure goes beside them, whose
- * radii and the distance from which are theirs.  False when memory is short. */
-bool ref_run_certify(RefRun *run) __attribute__((warn_unused_result));
+ * radii and the distance from which are theirs. */
+void ref_run_certify(RefRun *run);
 
 /* Bytes that radii of r(T) and r(T') take, as a double. */
 double ref_certify_bytes(const Pair *pair);

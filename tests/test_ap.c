@@ -81,7 +81,8 @@ static void dot_is_within_its_bound(void **state)
         mpfr_prec_t bits = precisions[i / 6 % 5];
         ApMat a, b;
         mpfr_t y, t;
-        assert_true(ap_init(&a, 1, 64, bits) && ap_init(&b, 1, 64, 53));
+        ap_init(&a, 1, 64, bits);
+        ap_init(&b, 1, 64, 53);
         mpfr_inits2(bits, y, t, (mpfr_ptr)0);
         fill(&a, &b, count, spreads[i / 30]);
         ap_dot(y, ap_at(&a, 0, 0), ap_at(&b, 0, 0), count, t);
@@ -98,7 +99,8 @@ static void axpy_adds_a_multiple(void **state)
 {
     ApMat y, v;
     mpfr_t s, t;
-    assert_true(ap_init(&y, 1, 5, 128) && ap_init(&v, 1, 5, 53));
+    ap_init(&y, 1, 5, 128);
+    ap_init(&v, 1, 5, 53);
     mpfr_inits2(128, s, t, (mpfr_ptr)0);
     const double weights[10] = {1, -1, 0.5, -1, 3, -1, -7, -1, 1e30, -1};
     ap_load(&v, weights, 5, 2);
@@ -239,14 +241,10 @@ static void erfc_is_within_its_bound(void **state)
     }
 }
 
-static void absurd_matrices_are_refused(void **state)
+static void a_matrix_may_be_empty(void **state)
 {
     ApMat m;
-    assert_false(ap_init(&m, SIZE_MAX / 2, 4, 128));
-    ap_clear(&m);
-    assert_false(ap_init(&m, SIZE_MAX / 16, 1, 128));
-    ap_clear(&m);
-    assert_true(ap_init(&m, 0, 7, 128));
+    ap_init(&m, 0, 7, 128);
     ap_zero(&m);
     ap_clear(&m);
 }
@@ -254,10 +252,10 @@ static void absurd_matrices_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest ap[] = {
-        cmocka_unit_test(dot_is_within_its_bound),     cmocka_unit_test(axpy_adds_a_multiple),
-        cmocka_unit_test(exp_is_within_its_bound),     cmocka_unit_test(exp_at_the_ends),
-        cmocka_unit_test(expm1_is_within_its_bound),   cmocka_unit_test(erfc_is_within_its_bound),
-        cmocka_unit_test(absurd_matrices_are_refused),
+        cmocka_unit_test(dot_is_within_its_bound),   cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(exp_is_within_its_bound),   cmocka_unit_test(exp_at_the_ends),
+        cmocka_unit_test(expm1_is_within_its_bound), cmocka_unit_test(erfc_is_within_its_bound),
+        cmocka_unit_test(a_matrix_may_be_empty),
     };
     return cmocka_run_group_tests(ap, reference_set_up, reference_tear_down);
 }

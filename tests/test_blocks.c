@@ -27,7 +27,6 @@ static RefRun *evaluated(RefRun *run)
     for (size_t l = 0; l < DEPTH; l++) {
         ref_run_layer(run);
     }
-    assert_false(ref_run_failed(run));
     return run;
 }
 

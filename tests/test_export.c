@@ -171,13 +171,12 @@ static void cell_text(char *text, mpfr_srcptr value)
     mpfr_snprintf(text, 64, "%.13Re", value);
 }
 
-static bool take_construction(void *context, const Point *point, const Row *row)
+static void take_construction(void *context, const Point *point, const Row *row)
 {
     char(*cells)[2][64] = context;
     (void)point;
     cell_text(cells[row->layer - 1][0], row->errors.error[ERROR_CONSTRUCTION][NORM_MAX].value);
     cell_text(cells[row->layer - 1][1], row->errors.error[ERROR_NATIVE][NORM_MAX].value);
-    return true;
 }
 
 /* The largest difference of two tensors of doubles. */

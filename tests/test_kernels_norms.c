@@ -35,10 +35,10 @@ static void rows_have_their_closed_form(void **state)
         const ArithmeticInfo *machine = arithmetic_info(a);
         const Formats *formats = &machine->formats;
         double rows[2][4] = {{9, 1, 3, 5}, {7, 6, 6, 5}}, square[1][4] = {{9, 1, 7, 5}};
-        assert_true(machine->functions->norm(formats, rows[0], 2, 4, &layernorm));
+        machine->functions->norm(formats, rows[0], 2, 4, &layernorm);
         const double normed[2][4] = {{9, -1.25, 5.5, 5}, {7, 0.25, 8, 5}};
         assert_memory_equal(rows, normed, sizeof rows);
-        assert_true(machine->functions->norm(formats, square[0], 1, 4, &rmsnorm));
+        machine->functions->norm(formats, square[0], 1, 4, &rmsnorm);
         for (int c = 0; c < 2; c++) {
             double exact = square[0][1 + c] - (c == 0 ? 0.5 : -35.0 / 6);
             assert_true(fabs(exact) <= 24 * ldexp(1, -format_info(formats->stream)->digits));
@@ -134,14 +134,14 @@ static void a_variance_that_overflows_is_nan(void **state)
             double near[] = {large / 4, large / 4, 0};
             plain.kind = (Normalization)kind;
             memcpy(row, (double[]){large, 1, 0}, sizeof row);
-            assert_true(machine->functions->norm(&machine->formats, row, 1, 3, &plain));
+            machine->functions->norm(&machine->formats, row, 1, 3, &plain);
             assert_true(isnan(row[0]) && isnan(row[1]) && isnan(row[2]));
-            assert_true(machine->functions->norm(&machine->formats, near, 1, 3, &plain));
+            machine->functions->norm(&machine->formats, near, 1, 3, &plain);
             double one = kind == NORMALIZATION_RMSNORM ? sqrt(1.5) : sqrt(0.5);
             assert_true(fabs(near[0] - one) < 0.01 && near[0] == near[1]);
         }
         double nan_row[] = {1, NAN, 2};
-        assert_true(machine->functions->norm(&machine->formats, nan_row, 1, 3, &plain));
+        machine->functions->norm(&machine->formats, nan_row, 1, 3, &plain);
         assert_true(isnan(nan_row[0]));
     }
 }
@@ -195,7 +195,7 @@ static void write_norms(FILE *file, Arithmetic a)
     write_numbers(file, gamma, TORCH_COLUMNS);
     write_numbers(file, beta, TORCH_COLUMNS);
     write_numbers(file, x, TORCH_ROWS * TORCH_COLUMNS);
-    assert_true(machine->functions->norm(&machine->formats, x, TORCH_ROWS, TORCH_COLUMNS, &norm));
+    machine->functions->norm(&machine->formats, x, TORCH_ROWS, TORCH_COLUMNS, &norm);
     write_numbers(file, x, TORCH_ROWS * TORCH_COLUMNS);
 }
 

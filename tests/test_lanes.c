@@ -101,9 +101,11 @@ static void check_rows(const Rows *rows, LanesOperation operation)
 static void check_precisions(gmp_randstate_t random, const mpfr_prec_t *bits)
 {
     Rows rows;
-    assert_true(ap_init(&rows.y, 1, COUNT, bits[0]) && ap_init(&rows.expected, 1, 2, bits[0]) &&
-                ap_init(&rows.before, 1, COUNT, bits[0]) && ap_init(&rows.a, 1, COUNT, bits[1]) &&
-                ap_init(&rows.b, 1, COUNT, bits[2]));
+    ap_init(&rows.y, 1, COUNT, bits[0]);
+    ap_init(&rows.expected, 1, 2, bits[0]);
+    ap_init(&rows.before, 1, COUNT, bits[0]);
+    ap_init(&rows.a, 1, COUNT, bits[1]);
+    ap_init(&rows.b, 1, COUNT, bits[2]);
     for (size_t round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < COUNT; i++) {
             draw_pair(rows.a.entry + i, rows.b.entry + i, random, round, i);
@@ -134,8 +136,8 @@ static void doubles_are_added_as_mpfr_adds_them(void **state)
     for (size_t p = 0; p < PRECISIONS; p++) {
         ApMat y, expected;
         double d[COUNT];
-        assert_true(ap_init(&y, 1, COUNT, precisions[p]) &&
-                    ap_init(&expected, 1, COUNT, precisions[p]));
+        ap_init(&y, 1, COUNT, precisions[p]);
+        ap_init(&expected, 1, COUNT, precisions[p]);
         for (size_t count = 0; count <= COUNT; count++) {
             for (size_t i = 0; i < COUNT; i++) {
                 draw_number(y.entry + i, random, i % 2 == 0);
@@ -161,7 +163,7 @@ static void doubles_are_added_as_mpfr_adds_them(void **state)
 static void define_sum(mpfr_ptr sum, const ApMat *a, size_t count)
 {
     ApMat x;
-    assert_true(ap_init(&x, 1, COUNT, mpfr_get_prec(sum)));
+    ap_init(&x, 1, COUNT, mpfr_get_prec(sum));
     for (const __mpfr_struct *from = a->entry; count > 1; from = x.entry) {
         size_t pairs = count / 2, half = count - pairs;
         for (size_t i = 0; i < half; i++) {
@@ -181,8 +183,9 @@ static void define_sum(mpfr_ptr sum, const ApMat *a, size_t count)
 static void check_sums(gmp_randstate_t random, const mpfr_prec_t *bits)
 {
     ApMat a, t, y;
-    assert_true(ap_init(&a, 1, COUNT, bits[1]) && ap_init(&t, 1, COUNT, bits[0]) &&
-                ap_init(&y, 1, 2, bits[0]));
+    ap_init(&a, 1, COUNT, bits[1]);
+    ap_init(&t, 1, COUNT, bits[0]);
+    ap_init(&y, 1, 2, bits[0]);
     for (size_t count = 0; count <= COUNT; count++) {
         for (size_t i = 0; i < count; i++) {
             draw_pair(a.entry + i, t.entry + i, random, count, i);
@@ -207,8 +210,9 @@ static void check_sums(gmp_randstate_t random, const mpfr_prec_t *bits)
 static void check_copies(gmp_randstate_t random, const mpfr_prec_t *bits)
 {
     ApMat a, y, expected;
-    assert_true(ap_init(&a, 1, COUNT, bits[1]) && ap_init(&y, 1, COUNT, bits[0]) &&
-                ap_init(&expected, 1, 1, bits[0]));
+    ap_init(&a, 1, COUNT, bits[1]);
+    ap_init(&y, 1, COUNT, bits[0]);
+    ap_init(&expected, 1, 1, bits[0]);
     for (size_t count = 0; count < COUNT; count++) {
         mpfr_set_ui(y.entry + count, 7, MPFR_RNDN);
         for (size_t i = 0; i < COUNT; i++) {
@@ -247,7 +251,8 @@ static void sums_are_within_their_roundings(void **state)
     gmp_randseed_ui(random, 5);
     mpfr_inits2(2000, exact, sizes, (mpfr_ptr)0);
     mpfr_init2(sum, 128);
-    assert_true(ap_init(&a, 1, COUNT, 128) && ap_init(&t, 1, COUNT, 128));
+    ap_init(&a, 1, COUNT, 128);
+    ap_init(&t, 1, COUNT, 128);
     for (size_t count = 1; count <= COUNT; count++) {
         mpfr_set_zero(exact, 1);
         mpfr_set_zero(sizes, 1);
@@ -286,7 +291,8 @@ static void vectors_are_done_at_once(void **state)
     ApMat a, y;
     for (mpfr_prec_t bits = 64; bits <= 384; bits += 64) {
         const mpfr_exp_t far = -((mpfr_exp_t)1 << 42); /* such as e is of in a plan */
-        assert_true(ap_init(&a, 1, COUNT + 10, bits) && ap_init(&y, 1, COUNT, bits));
+        ap_init(&a, 1, COUNT + 10, bits);
+        ap_init(&y, 1, COUNT, bits);
         for (size_t i = 0; i < COUNT + 10; i++) {
             mpfr_set_ui_2exp(a.entry + i, i + 1, i % 2 == 0 ? far : 0, MPFR_RNDN);
             mpfr_set_ui(y.entry + i % COUNT, 1, MPFR_RNDN);
@@ -353,9 +359,10 @@ static void exponentials_of_rows_are_within_their_bounds(void **state)
     for (size_t b = 0; b < sizeof bits / sizeof *bits; b++) {
         Evaluator ev;
         ApMat x, m, g;
-        assert_true(evaluator_init(&ev, (EvaluatorShape){1, 1}, bits[b], INFINITY));
-        assert_true(ap_init(&x, 1, COUNT, bits[b]) && ap_init(&m, 1, COUNT, bits[b]) &&
-                    ap_init(&g, 1, COUNT, bits[b]));
+        evaluator_init(&ev, (EvaluatorShape){1, 1}, bits[b], INFINITY);
+        ap_init(&x, 1, COUNT, bits[b]);
+        ap_init(&m, 1, COUNT, bits[b]);
+        ap_init(&g, 1, COUNT, bits[b]);
         for (size_t row = 0; row < ROUNDS; row++) {
             for (size_t i = 0; i < COUNT; i++) {
                 draw_exponent(x.entry + i, random, row, i);

@@ -2,6 +2,8 @@
  * The end of a process that is short of memory: its message, what it still does, and its code.
  */
 #include "../memory/need.h"
+#include "../reference/numbers/ap.h"
+#include "../reference/product/internal.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -68,6 +70,24 @@ static void expect_end(Ends *ends, const char *said)
 static void ask_for_too_much(void)
 {
     free(need_room(SIZE_MAX / 2, 4));
+}
+
+/* Numbers whose count does not fit, or whose bytes do not. */
+static void ask_for_too_many_numbers(void)
+{
+    ApMat m;
+    ap_init(&m, SIZE_MAX / 2, 4, 128);
+}
+
+static void ask_for_too_long_numbers(void)
+{
+    ApMat m;
+    ap_init(&m, SIZE_MAX / 16, 1, 128);
+}
+
+static void ask_for_too_large_an_array(void)
+{
+    array_free(array_alloc(SIZE_MAX / 2, 1));
 }
 
 static void print_and_ask(void)
@@ -168,6 +188,9 @@ static void an_end_is_said_and_done(void **state)
     expect_end(ask_for_too_much, SHORT);
     expect_end(print_and_ask, SHORT "a row");
     expect_end(say_otherwise, "headproof: threads are short\n");
+    expect_end(ask_for_too_many_numbers, SHORT);
+    expect_end(ask_for_too_long_numbers, SHORT);
+    expect_end(ask_for_too_large_an_array, SHORT);
 }
 
 static void the_newest_is_done_first(void **state)

@@ -315,12 +315,11 @@ static void check_shared(ProductBackend backend, size_t m, size_t n, size_t k)
     bool same = true;
 #pragma omp parallel for num_threads(4) reduction(&& : same)
     for (int i = 0; i < 8; i++) {
-        ApMat mine = {0};
+        ApMat mine;
         ref_thread_setup();
-        same = same && ap_init(&mine, m, n, 256) &&
-               product_mul(product_view(&mine), a->view, b, &(ProductOptions){.backend = backend},
-                           NULL) &&
-               same_bits(one, &mine);
+        ap_init(&mine, m, n, 256);
+        product_mul(product_view(&mine), a->view, b, &(ProductOptions){.backend = backend}, NULL);
+        same = same_bits(one, &mine) && same;
         ap_clear(&mine);
         if (omp_get_thread_num() != 0) {
             ref_thread_clear();

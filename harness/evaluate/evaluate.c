@@ -22,8 +22,8 @@ typedef struct {
     const PointSink *sink;
 } Making;
 
-/* Whoever looks at the streams after the last layer.  false: memory is short. */
-static bool show_final(const Making *making)
+/* Whoever looks at the streams after the last layer. */
+static void show_final(const Making *making)
 {
     const Evaluation *evaluation = &making->evaluation;
     const Pair *pair = &evaluation->shared->pair;
@@ -32,7 +32,9 @@ static bool show_final(const Making *making)
                                   .layer = {pair, evaluation->base, pair->original.depth,
                                             evaluation->run, &evaluation->converted,
                                             &evaluation->original}};
-    return making->sink->final == NULL || making->sink->final(making->sink->context, &streams);
+    if (making->sink->final != NULL) {
+        making->sink->final(making->sink->context, &streams);
+    }
 }
 
 static void making_visit(RefArchive *archive, void *state)
@@ -85,10 +87,9 @@ static EvaluateStatus evaluate_at(Making *making)
     const RefState state = {what, evaluation->bits, making_visit, making};
     making->done = 0;
     making->found = (RowsFound){.passed = true};
-    bool ok = evaluation_open(evaluation, true);
-    if (ok) {
-        (void)ref_keeper_restore(evaluation->keeper, &state);
-    }
+    evaluation_open(evaluation, true);
+    (void)ref_keeper_restore(evaluation->keeper, &state);
+    bool ok = true;
     while (ok && making->done < making->depth) {
         Row *row = &making->rows[making->done++];
         ok = evaluation_layer(evaluation, making->done, row);
@@ -97,9 +98,11 @@ static EvaluateStatus evaluate_at(Making *making)
             ref_keeper_offer(evaluation->keeper, &state);
         }
     }
-    ok = ok && show_final(making);
+    if (ok) {
+        show_final(making);
+    }
     evaluation_close(evaluation);
-    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
 }
 
 /* Once more with other bits and a base of its own. */
@@ -109,7 +112,7 @@ static EvaluateStatus evaluate_again(Making *making, mpfr_prec_t bits)
     evaluation->bits = bits;
     RefBase *base = evaluation_own_base(evaluation);
     if (base == NULL) {
-        return EVALUATE_NO_MEMORY;
+        return EVALUATE_NO_LAYER;
     }
     evaluation->base = base;
     EvaluateStatus status = evaluate_at(making);
@@ -137,12 +140,13 @@ static EvaluateStatus evaluate_rows(Making *making)
 static EvaluateStatus evaluate_machine(bool *passed, Making *making)
 {
     Evaluation *evaluation = &making->evaluation;
-    EvaluateStatus status = evaluation_open(evaluation, false) ? EVALUATE_OK : EVALUATE_NO_MEMORY;
-    *passed = status == EVALUATE_OK;
+    EvaluateStatus status = EVALUATE_OK;
+    *passed = true;
+    evaluation_open(evaluation, false);
     for (size_t l = 0; l < making->depth && status == EVALUATE_OK; l++) {
         Row *row = &making->rows[l];
         if (!evaluation_layer(evaluation, l + 1, row)) {
-            status = EVALUATE_NO_MEMORY;
+            status = EVALUATE_NO_LAYER;
         }
         row_finish(evaluation->point, row);
         *passed = row_passes(evaluation->point, row) && *passed;
@@ -180,9 +184,7 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
     EvaluateStatus status =
         (point_has_reference(point) ? evaluate_point : evaluate_machine)(passed, &making);
     for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
-        if (!sink->row(sink->context, point, &rows[l])) {
-            status = EVALUATE_NO_MEMORY;
-        }
+        sink->row(sink->context, point, &rows[l]);
     }
     for (size_t l = 0; l < depth; l++) {
         row_clear(&rows[l]);
@@ -195,10 +197,7 @@ EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, c
 {
     const Model *model = &shared->pair.converted;
     Evaluation evaluation = {.shared = shared, .point = point};
-    if (point->arithmetic == ARITHMETIC_NONE || !evaluation_open(&evaluation, false)) {
-        evaluation_close(&evaluation);
-        return EVALUATE_NO_MEMORY;
-    }
+    evaluation_open(&evaluation, false);
     KernelStream stream = {0};
     bool ok = true;
     for (size_t l = 0; l < model->depth && (ok = model_enter(model, l)); l++) {
@@ -210,5 +209,5 @@ EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, c
         memcpy(x + i * d, stream.data + row * stream.ld, d * sizeof *x);
     }
     evaluation_close(&evaluation);
-    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
 }

@@ -6,8 +6,8 @@
 
 #include "shared.h"
 
-/* Called with each row, from layer 1 on; false stops the evaluation. */
-typedef bool RowSink(void *context, const Point *point, const Row *row);
+/* Called with each row, from layer 1 on. */
+typedef void RowSink(void *context, const Point *point, const Row *row);
 
 /* The streams after the last layer, as long as the call lasts. */
 typedef struct {
@@ -16,8 +16,8 @@ typedef struct {
     RefLayer layer; /* the last, with a run and both machines' views */
 } FinalStreams;
 
-/* Looks at them.  false: memory is short. */
-typedef bool FinalSink(void *context, const FinalStreams *final);
+/* Looks at them. */
+typedef void FinalSink(void *context, const FinalStreams *final);
 
 /* Who takes what a point comes to.  final, or NULL: sees the streams before the rows, once, or more
  * often where the precision is raised, and the last time counts; the point has a reference and a

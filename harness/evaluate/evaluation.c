@@ -41,7 +41,7 @@ RefBase *evaluation_own_base(const Evaluation *evaluation)
     return shared_base(evaluation->shared, point, &wanted, evaluation->keeper);
 }
 
-bool evaluation_open(Evaluation *evaluation, bool reference)
+void evaluation_open(Evaluation *evaluation, bool reference)
 {
     const Pair *pair = &evaluation->shared->pair;
     const Point *point = evaluation->point;
@@ -53,11 +53,9 @@ bool evaluation_open(Evaluation *evaluation, bool reference)
     evaluation->kernel = NULL;
     if (reference) {
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
+        ref_run_certify(evaluation->run);
     }
-    if (evaluation->run != NULL && !ref_run_certify(evaluation->run)) {
-        return false;
-    }
-    if (propagation && evaluation->run != NULL) {
+    if (propagation) {
         evaluation->propagation = ref_propagation_open(pair, evaluation->base, evaluation->run,
                                                        point_omega(point), machine);
     }
@@ -66,9 +64,6 @@ bool evaluation_open(Evaluation *evaluation, bool reference)
         evaluation->kernel =
             arithmetic_open(evaluation->machine, &start, point->kernel, point_threads(point));
     }
-    return (!reference || evaluation->run != NULL) &&
-           (!propagation || evaluation->propagation != NULL) &&
-           (!machine || evaluation->kernel != NULL);
 }
 
 void evaluation_close(Evaluation *evaluation)
@@ -99,18 +94,15 @@ static double identical_share(const MachineView *a, const MachineView *b, RefRow
     return (double)equal / (double)(rows.count * columns.count);
 }
 
-/* The reference's next layer.  false: memory is short. */
-static bool reference_layer(Evaluation *evaluation)
+/* The reference's next layer. */
+static void reference_layer(Evaluation *evaluation)
 {
-    if (evaluation->run == NULL) {
-        return true;
+    if (evaluation->propagation != NULL) {
+        ref_propagation_begin(evaluation->propagation, rows_of(evaluation->point));
     }
-    if (evaluation->propagation != NULL &&
-        !ref_propagation_begin(evaluation->propagation, rows_of(evaluation->point))) {
-        return false;
+    if (evaluation->run != NULL) {
+        ref_run_layer(evaluation->run);
     }
-    ref_run_layer(evaluation->run);
-    return !ref_run_failed(evaluation->run);
 }
 
 /* converted, original: NULL without an arithmetic. */
@@ -131,7 +123,7 @@ static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *c
 }
 
 /* The layer, whose weights are there. */
-static bool evaluate_layer(Evaluation *evaluation, size_t layer, Row *row)
+static void evaluate_layer(Evaluation *evaluation, size_t layer, Row *row)
 {
     const Shared *shared = evaluation->shared;
     const Pair *pair = &shared->pair;
@@ -142,12 +134,10 @@ static bool evaluate_layer(Evaluation *evaluation, size_t layer, Row *row)
     row->precision_bits = (long)evaluation->bits;
     row->difference_bits =
         evaluation->point->reference == REFERENCE_DIFFERENCE ? (long)evaluation->bits : 0;
-    if (!reference_layer(evaluation)) {
-        return false;
-    }
+    reference_layer(evaluation);
     if (evaluation->kernel == NULL) {
         compare_layer(evaluation, row, NULL, NULL);
-        return evaluation->run == NULL || !ref_run_failed(evaluation->run);
+        return;
     }
     KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
     size_t content = layout_content(&pair->original.layout), n = layout->n;
@@ -160,7 +150,6 @@ static bool evaluate_layer(Evaluation *evaluation, size_t layer, Row *row)
     evaluation->original = original;
     row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
                                      pair->compared[layer - 1]);
-    return evaluation->run == NULL || !ref_run_failed(evaluation->run);
 }
 
 bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
@@ -169,7 +158,7 @@ bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     if (!model_enter(model, layer - 1)) {
         return false;
     }
-    bool ok = evaluate_layer(evaluation, layer, row);
+    evaluate_layer(evaluation, layer, row);
     model_leave(model, layer - 1);
-    return ok;
+    return true;
 }

@@ -29,15 +29,14 @@ void evaluation_begin(Evaluation *evaluation);
  * bounds: what is proven is to depend on the point alone. */
 bool evaluation_needs_base(const Evaluation *evaluation);
 
-/* A base of the point's own at the evaluation's bits.  NULL when memory is short. */
+/* A base of the point's own at the evaluation's bits.  NULL when a layer cannot be had. */
 RefBase *evaluation_own_base(const Evaluation *evaluation) __attribute__((warn_unused_result));
 
-/* Opens r(T'), where reference, and m(T'), where the point has an arithmetic.  false: memory is
- * short; it is to be closed all the same. */
-bool evaluation_open(Evaluation *evaluation, bool reference) __attribute__((warn_unused_result));
+/* Opens r(T'), where reference, and m(T'), where the point has an arithmetic. */
+void evaluation_open(Evaluation *evaluation, bool reference);
 void evaluation_close(Evaluation *evaluation);
 
-/* Evaluates one layer (from 1) and fills in errors (and identical).  false: memory is short. */
+/* Evaluates one layer (from 1) and fills in errors (and identical).  false: it cannot be had. */
 bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
     __attribute__((warn_unused_result));
 

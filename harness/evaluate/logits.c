@@ -37,7 +37,7 @@ static size_t block_rows(const Logits *logits)
 
 static void work_clear(Work *work)
 {
-    for (int t = 0; work->softmax != NULL && t < work->threads; t++) {
+    for (int t = 0; t < work->threads; t++) {
         ref_softmax_clear(work->softmax[t]);
     }
     ref_logits_clear(work->original);
@@ -47,8 +47,7 @@ static void work_clear(Work *work)
     free(work->softmax);
 }
 
-/* false: memory is short; clear it all the same. */
-static bool work_init(Work *work, const Logits *logits)
+static void work_init(Work *work, const Logits *logits)
 {
     size_t rows = block_rows(logits), classes = logits->unembedding.classes;
     bool several = rows * classes >= PARALLEL_NUMBERS;
@@ -58,13 +57,9 @@ static bool work_init(Work *work, const Logits *logits)
     work->converted = need_zeros(rows * classes, sizeof(double));
     work->native = need_zeros(rows * classes, sizeof(double));
     work->softmax = need_zeros((size_t)work->threads, sizeof(RefSoftmax *));
-    bool ok = work->original != NULL && work->change != NULL && work->converted != NULL &&
-              work->softmax != NULL;
-    for (int t = 0; ok && t < work->threads; t++) {
+    for (int t = 0; t < work->threads; t++) {
         work->softmax[t] = ref_softmax_make(classes);
-        ok = work->softmax[t] != NULL;
     }
-    return ok;
 }
 
 double logits_kept_bytes(const Logits *logits)
@@ -209,36 +204,32 @@ typedef struct {
     size_t first;
 } Taking;
 
-/* false: memory is short; clear its work in every case. */
-static bool taking_init(Taking *taking, Logits *logits, size_t i, const Shared *shared)
+/* Clear its work. */
+static void taking_init(Taking *taking, Logits *logits, size_t i, const Shared *shared)
 {
     *taking = (Taking){.logits = logits, .block.i = i, .unembedding = logits->unembedding};
     taking->unembedding.norm = shared->pair.final_norm;
-    return work_init(&taking->work, logits);
+    work_init(&taking->work, logits);
 }
 
-/* r(T)'s logits of the block.  false: memory is short. */
-static bool original_logits(Taking *taking, const RefBase *base)
+/* r(T)'s logits of the block. */
+static void original_logits(Taking *taking, const RefBase *base)
 {
     Logits *logits = taking->logits;
     const Block *block = &taking->block;
     taking->original = taking->work.original;
     taking->first = 0;
     if (block->i >= logits->kept) {
-        return ref_logits_original(taking->work.original, base, block->rows, &taking->unembedding);
+        ref_logits_original(taking->work.original, base, block->rows, &taking->unembedding);
+        return;
     }
     RefLogits **kept = &logits->value[place_of(logits, block->i, block->run.first)];
     taking->first = block->rows.first - block->run.first;
     if (*kept == NULL) {
         *kept = ref_logits_make(block->run.count, logits->unembedding.classes);
-        if (*kept == NULL || !ref_logits_original(*kept, base, block->run, &taking->unembedding)) {
-            ref_logits_clear(*kept);
-            *kept = NULL;
-            return false;
-        }
+        ref_logits_original(*kept, base, block->run, &taking->unembedding);
     }
     taking->original = *kept;
-    return true;
 }
 
 /* Row r of the block. */
@@ -259,43 +250,35 @@ static PositionLogits row_logits(const Taking *taking, size_t r, const Point *po
                             .digits = point_digits(point)};
 }
 
-static bool take_block(Taking *taking, const FinalStreams *final)
+static void take_block(Taking *taking, const FinalStreams *final)
 {
     Logits *logits = taking->logits;
     const Work *work = &taking->work;
     const RefRows rows = taking->block.rows;
     const RefUnembedding *unembedding = &taking->unembedding;
     const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
-    if (!original_logits(taking, final->layer.base) ||
-        !ref_logits_change(work->change, &final->layer, rows, unembedding) ||
-        !unembed_machine(work->converted, final->layer.converted, rows, unembedding, arithmetic) ||
-        !unembed_machine(work->native, final->layer.original, rows, unembedding, arithmetic)) {
-        return false;
-    }
-    bool ok = true;
+    original_logits(taking, final->layer.base);
+    ref_logits_change(work->change, &final->layer, rows, unembedding);
+    unembed_machine(work->converted, final->layer.converted, rows, unembedding, arithmetic);
+    unembed_machine(work->native, final->layer.original, rows, unembedding, arithmetic);
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
     for (size_t r = 0; r < rows.count; r++) {
         ref_thread_setup();
         size_t i = taking->block.i, p = rows.first + r;
         PositionLogits row = row_logits(taking, r, final->point);
         row.next = next_token(logits, i, p);
-        if (!position_take(position_at(logits, i, p), &row, final, p)) {
-#pragma omp atomic write
-            ok = false;
-        }
+        position_take(position_at(logits, i, p), &row, final, p);
     }
-    return ok;
 }
 
-bool logits_take(Logits *logits, size_t i, const FinalStreams *final)
+void logits_take(Logits *logits, size_t i, const FinalStreams *final)
 {
     Taking taking;
-    bool ok = taking_init(&taking, logits, i, final->shared);
-    while (ok && next_block(&taking.block, logits, taking.work.rows)) {
-        ok = take_block(&taking, final);
+    taking_init(&taking, logits, i, final->shared);
+    while (next_block(&taking.block, logits, taking.work.rows)) {
+        take_block(&taking, final);
     }
     work_clear(&taking.work);
-    return ok;
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
@@ -344,24 +327,22 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
     pthread_mutex_unlock(&logits->lock);
 }
 
-static bool compare_rows(Taking *taking, const Shared *shared, const Point *point,
+static void compare_rows(Taking *taking, const Shared *shared, const Point *point,
                          const MachineView *x)
 {
     const Work *work = &taking->work;
     const ArithmeticInfo *arithmetic = arithmetic_info(point->arithmetic);
-    bool ok = true;
-    while (ok && next_block(&taking->block, taking->logits, work->rows)) {
+    while (next_block(&taking->block, taking->logits, work->rows)) {
         const RefRows rows = taking->block.rows;
-        ok = original_logits(taking, shared->base) &&
-             unembed_machine(work->converted, x, rows, &taking->unembedding, arithmetic);
+        original_logits(taking, shared->base);
+        unembed_machine(work->converted, x, rows, &taking->unembedding, arithmetic);
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
-        for (size_t r = 0; r < (ok ? rows.count : 0); r++) {
+        for (size_t r = 0; r < rows.count; r++) {
             ref_thread_setup();
             PositionLogits row = row_logits(taking, r, point);
             compare_one(taking->logits, taking->block.i, rows.first + r, &row);
         }
     }
-    return ok;
 }
 
 static bool compare_member(void *context, size_t i, const Shared *shared, const Point *point)
@@ -373,16 +354,19 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     size_t content = layout_content(layout);
     double *x = need_zeros(n, d * sizeof *x);
     Taking taking;
-    bool ok = taking_init(&taking, logits, i, shared);
     MachineView view = {x, d};
-    if (ok && comparing->native) {
+    bool ok = true;
+    if (comparing->native) {
         size_t last = shared->pair.original.depth - 1;
         view = (MachineView){shared_original(shared, point) + last * n * content, content};
-    } else if (ok) {
+    } else {
         ok = point_final_rows(x, (RefRows){0, n}, shared, point) == EVALUATE_OK;
     }
-    ok = ok && compare_rows(&taking, shared, point, &view);
-    work_clear(&taking.work);
+    if (ok) {
+        taking_init(&taking, logits, i, shared);
+        compare_rows(&taking, shared, point, &view);
+        work_clear(&taking.work);
+    }
     free(x);
     return ok;
 }

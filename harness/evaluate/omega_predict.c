@@ -223,9 +223,9 @@ static void add_head(const Heads *heads, size_t h)
 }
 
 /* sum_h e^(-L_h) |value_hd|: what a token's patched heads take of the bias row, whose own value is
- * 0.  false: memory is short. */
-static bool attention_bounds(OmegaBounds *bounds, const Tokens *tokens, const Layout *layout,
-                             const Bundle *bundle)
+ * 0. */
+static OmegaBounds attention_bounds(const Tokens *tokens, const Layout *layout,
+                                    const Bundle *bundle)
 {
     size_t columns = bundle->value.write.count, widest = columns;
     widest = bundle->score.d_head > widest ? bundle->score.d_head : widest;
@@ -236,14 +236,13 @@ static bool attention_bounds(OmegaBounds *bounds, const Tokens *tokens, const La
                          .widest = widest,
                          .work = need_zeros(3 * widest, tokens->n * sizeof(double)),
                          .leak = need_zeros(columns, sizeof(double))};
-    bool ok = true;
-    for (size_t h = 0; ok && h < bundle->heads; h++) {
+    for (size_t h = 0; h < bundle->heads; h++) {
         add_head(&heads, h);
     }
-    *bounds = (OmegaBounds){.construction = ok ? largest(heads.leak, columns) : 0};
+    const OmegaBounds bounds = {.construction = largest(heads.leak, columns)};
     free(heads.leak);
     free(heads.work);
-    return ok;
+    return bounds;
 }
 
 bool omega_predictable(const Pair *pair, const Point *point)
@@ -263,41 +262,42 @@ bool omega_predictable(const Pair *pair, const Point *point)
 }
 
 /* The tokens as the sublayer reads them: x, or norm(x), as the bias row has no share in it.  *own:
- * to be freed.  false: memory is short. */
-static bool read_tokens(Tokens *read, double **own, const Tokens *x, const LayerNorm *norm)
+ * to be freed. */
+static void read_tokens(Tokens *read, double **own, const Tokens *x, const LayerNorm *norm)
 {
     size_t count = x->n * x->ld;
     *read = *x;
     *own = NULL;
     if (norm->kind == NORMALIZATION_NONE) {
-        return true;
+        return;
     }
     *own = need_room(count, sizeof **own);
     memcpy(*own, x->x, count * sizeof **own);
     read->x = *own;
     const ArithmeticInfo *f64 = arithmetic_info(ARITHMETIC_F64);
-    return f64->functions->norm(&f64->formats, *own, x->n, x->ld, norm);
+    f64->functions->norm(&f64->formats, *own, x->n, x->ld, norm);
 }
 
-bool omega_bounds(OmegaBounds *bounds, const Pair *pair, double u)
+OmegaBounds omega_bounds(const Pair *pair, double u)
 {
     const Layout *layout = &pair->original.layout;
     const Sublayer *sublayer = &pair->original.sublayers[0];
     Tokens x = {pair->original_x, layout->n, layout_content(layout)}, tokens;
     const Direct *direct = &sublayer->direct;
+    OmegaBounds bounds;
     double *own;
-    bool ok = read_tokens(&tokens, &own, &x, &sublayer->norm);
-    if (ok && sublayer->bundle_count > 0) {
-        ok = attention_bounds(bounds, &tokens, layout, &sublayer->bundles[0]);
-    } else if (ok && direct->kind == DIRECT_ACTIVATION) {
-        *bounds = activation_bounds(&tokens);
-    } else if (ok) {
-        *bounds = direct->kind == DIRECT_LINEAR ? linear_bounds(&tokens, direct)
-                                                : ffn_bounds(&tokens, direct);
+    read_tokens(&tokens, &own, &x, &sublayer->norm);
+    if (sublayer->bundle_count > 0) {
+        bounds = attention_bounds(&tokens, layout, &sublayer->bundles[0]);
+    } else if (direct->kind == DIRECT_ACTIVATION) {
+        bounds = activation_bounds(&tokens);
+    } else {
+        bounds = direct->kind == DIRECT_LINEAR ? linear_bounds(&tokens, direct)
+                                               : ffn_bounds(&tokens, direct);
     }
-    bounds->floor = 2 * u * largest(x.x, x.n * x.ld);
+    bounds.floor = 2 * u * largest(x.x, x.n * x.ld);
     free(own);
-    return ok;
+    return bounds;
 }
 
 /* To 8 digits, as every Omega of a search is printed, within the range. */

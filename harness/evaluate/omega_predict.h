@@ -26,10 +26,8 @@ typedef struct {
 /* Are there formulas for this point, whose pair this is, and for the error that it judges? */
 bool omega_predictable(const Pair *pair, const Point *point);
 
-/* Those of a predictable point, whose pair this is; u: the arithmetic's unit roundoff.  false:
- * memory is short. */
-bool omega_bounds(OmegaBounds *bounds, const Pair *pair, double u)
-    __attribute__((warn_unused_result));
+/* Those of a predictable point, whose pair this is; u: the arithmetic's unit roundoff. */
+OmegaBounds omega_bounds(const Pair *pair, double u);
 
 /* Raises *bounds to the other's. */
 void omega_bounds_join(OmegaBounds *bounds, const OmegaBounds *other);

@@ -77,8 +77,7 @@ static void entry_off(mpfr_ptr off, const RefCell *cell)
     }
 }
 
-/* false: memory is short. */
-static bool offs_init(Offs *offs, const PositionLogits *logits, const FinalStreams *final, size_t p)
+static void offs_init(Offs *offs, const PositionLogits *logits, const FinalStreams *final, size_t p)
 {
     const Pair *pair = &final->shared->pair;
     RefCell(*error)[NORM_COUNT] = offs->errors.error;
@@ -95,9 +94,8 @@ static bool offs_init(Offs *offs, const PositionLogits *logits, const FinalStrea
     }
     const RefLogitsToken token = {logits->unembedding, logits->gain, final->layer.base, p, x_off};
     ref_logits_off(offs->original, &token);
-    bool ok = ref_logits_change_off(offs->change, &token, &final->layer, e_off);
+    ref_logits_change_off(offs->change, &token, &final->layer, e_off);
     mpfr_clears(x_off, e_off, more, (mpfr_ptr)0);
-    return ok;
 }
 
 static void offs_clear(Offs *offs)
@@ -148,15 +146,12 @@ static void take_errors(Position *position, const RefErrors *errors)
     ref_cell_clear(&log);
 }
 
-bool position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
+void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
                    size_t p)
 {
     const bool first = !position->known;
     Offs offs;
-    if (!offs_init(&offs, logits, final, p)) {
-        offs_clear(&offs);
-        return false;
-    }
+    offs_init(&offs, logits, final, p);
     take_errors(position, &offs.errors);
     predict(position, logits);
     ref_softmax_set(logits->softmax, logits->original, offs.original);
@@ -174,7 +169,6 @@ bool position_take(Position *position, const PositionLogits *logits, const Final
     size_t native = machine_top(&top, logits->native, logits->classes);
     position->native_changed = native != position->predicted || !isfinite(top);
     offs_clear(&offs);
-    return true;
 }
 
 void position_compare(Position *position, const PositionLogits *logits, bool kl)

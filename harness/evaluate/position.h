@@ -46,9 +46,9 @@ typedef struct {
     int digits;
 } PositionLogits;
 
-/* Everything at position p of an input.  false: memory is short. */
-bool position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
-                   size_t p) __attribute__((warn_unused_result));
+/* Everything at position p of an input. */
+void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
+                   size_t p);
 
 /* Fills in the figures of m(T') alone: its prediction and its logits' error; with kl, its
  * divergence. */

@@ -39,11 +39,13 @@ static void outcome_add(PointOutcome *outcome, const Point *point, const Row *ro
     }
 }
 
-static bool take_row(void *context, const Point *point, const Row *row)
+static void take_row(void *context, const Point *point, const Row *row)
 {
     RowFile *rows = context;
     outcome_add(rows->outcome, point, row);
-    return table_write_row(rows->file, point, row) == 0;
+    if (table_write_row(rows->file, point, row) != 0) {
+        need_is_short(); /* it is a text in memory */
+    }
 }
 
 EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
@@ -53,15 +55,14 @@ EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point 
     *rows = (PointRows){0};
     outcome_init(&rows->outcome);
     RowFile taken = {.file = text_stream(&rows->text, &rows->length), .outcome = &rows->outcome};
-    bool ok =
-        taken.file != NULL &&
-        point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &taken}) == EVALUATE_OK;
-    ok = (taken.file == NULL || fclose(taken.file) == 0) && ok;
+    EvaluateStatus status =
+        point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &taken});
+    (void)text_close(taken.file, &rows->text);
     rows->seconds = clock_seconds() - start;
-    if (!ok) {
+    if (status != EVALUATE_OK) {
         rows_clear(rows);
     }
-    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+    return status;
 }
 
 void rows_clear(PointRows *rows)

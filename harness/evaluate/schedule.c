@@ -309,7 +309,7 @@ static void run_workers(Schedule *schedule, int threads)
 EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
 {
     Schedule *schedule = need_zeros(1, sizeof *schedule);
-    EvaluateStatus status = EVALUATE_NO_MEMORY;
+    EvaluateStatus status = EVALUATE_NO_LAYER;
     schedule->work = work;
     schedule->commit = commit;
     schedule->context = context;

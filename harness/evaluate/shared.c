@@ -266,7 +266,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     /* The case was outlined before any work: it can only fail for want of memory. */
     if (layers_build(&made->pair, &made->layers, &spec, points[0]->source) != CASE_OK) {
         free(made);
-        return EVALUATE_NO_MEMORY;
+        return EVALUATE_NO_LAYER;
     }
     made->checkpoints = checkpoints;
     made->weights = ref_weights_make(0);
@@ -276,7 +276,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     checkpoint_clear(&checkpoint);
     if (!ok) {
         shared_clear(made);
-        return EVALUATE_NO_MEMORY;
+        return EVALUATE_NO_LAYER;
     }
     *shared = made;
     return EVALUATE_OK;
@@ -289,14 +289,14 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
     *shared = NULL;
     if (case_at_input(&made->pair, family_pair(family), &point->spec) != CASE_OK) {
         free(made);
-        return EVALUATE_NO_MEMORY;
+        return EVALUATE_NO_LAYER;
     }
     made->family = family;
     made->weights = family_weights(family);
     bool ok = fill(made, &(Sharing){&point, 1, tape_room, NULL});
     if (!ok) {
         shared_clear(made);
-        return EVALUATE_NO_MEMORY;
+        return EVALUATE_NO_LAYER;
     }
     *shared = made;
     return EVALUATE_OK;

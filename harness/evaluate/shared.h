@@ -9,7 +9,7 @@
 #include "../table/checkpoint.h"
 #include "family.h"
 
-typedef enum { EVALUATE_OK, EVALUATE_NO_MEMORY } EvaluateStatus;
+typedef enum { EVALUATE_OK, EVALUATE_NO_LAYER } EvaluateStatus;
 
 typedef struct {
     Pair pair;

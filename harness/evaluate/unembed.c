@@ -12,8 +12,8 @@
  * cache. */
 enum { TILE = 256 };
 
-/* y [rows.count, d] = norm(x), which the unembedding reads.  false: memory is short. */
-static bool read_machine(double *y, const MachineView *x, RefRows rows,
+/* y [rows.count, d] = norm(x), which the unembedding reads. */
+static void read_machine(double *y, const MachineView *x, RefRows rows,
                          const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
 {
     const size_t d = unembedding->d;
@@ -21,8 +21,9 @@ static bool read_machine(double *y, const MachineView *x, RefRows rows,
     for (size_t i = 0; i < rows.count; i++) {
         memcpy(y + i * d, x->data + (rows.first + i) * x->ld, d * sizeof *y);
     }
-    return norm->kind == NORMALIZATION_NONE ||
-           arithmetic->functions->norm(&arithmetic->formats, y, rows.count, d, norm);
+    if (norm->kind != NORMALIZATION_NONE) {
+        arithmetic->functions->norm(&arithmetic->formats, y, rows.count, d, norm);
+    }
 }
 
 /* Columns of the unembedding from first to last, so many from one of its rows to the next. */
@@ -44,15 +45,15 @@ static void read_tile(Tile *tile, const RefUnembedding *unembedding)
     tile->columns = by_class ? tile->room : ref_unembedding_at(unembedding, 0, tile->first);
 }
 
-bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
+void unembed_machine(double *logits, const MachineView *x, RefRows rows,
                      const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
 {
     const size_t d = unembedding->d, classes = unembedding->classes;
     double *y = need_zeros(rows.count, d * sizeof *y);
     Tile tile = {.room = need_zeros(unembedding->by_class ? d : 1, TILE * sizeof *tile.room)};
-    bool ok = y != NULL && read_machine(y, x, rows, unembedding, arithmetic);
+    read_machine(y, x, rows, unembedding, arithmetic);
     memset(logits, 0, rows.count * classes * sizeof *logits);
-    for (size_t first = 0; ok && first < classes; first += TILE) {
+    for (size_t first = 0; first < classes; first += TILE) {
         tile.first = first;
         tile.last = first + TILE < classes ? first + TILE : classes;
         read_tile(&tile, unembedding);
@@ -73,5 +74,4 @@ bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
     }
     free(tile.room);
     free(y);
-    return ok;
 }

@@ -9,9 +9,8 @@
 
 /* logits [rows.count, classes] = norm(x) W + b, x [rows, d]: the final norm in the machine's
  * arithmetic, the product in double, its terms in the order of the columns whatever the blocks are
- * that they are worked out in.  false: memory is short. */
-bool unembed_machine(double *logits, const MachineView *x, RefRows rows,
-                     const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
-    __attribute__((warn_unused_result));
+ * that they are worked out in. */
+void unembed_machine(double *logits, const MachineView *x, RefRows rows,
+                     const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic);
 
 #endif

@@ -51,7 +51,7 @@ static void embed(double *x, const WitnessModel *model, size_t window)
 }
 
 /* out = the stream behind the last layer, which answers are read from. */
-static bool read_out(double *out, const WitnessModel *model, const Pair *pair,
+static void read_out(double *out, const WitnessModel *model, const Pair *pair,
                      const KernelStream *stream, const ArithmeticInfo *machine)
 {
     const ModelFile *file = model->source->file;
@@ -62,7 +62,7 @@ static bool read_out(double *out, const WitnessModel *model, const Pair *pair,
             memcpy(out + i * file->d, stream->data + (rows.first + i) * stream->ld,
                    file->d * sizeof *out);
         }
-        return true;
+        return;
     }
     const MachineView x = {stream->data, stream->ld};
     const RefUnembedding unembedding = {.w_u = file->W_U,
@@ -71,7 +71,7 @@ static bool read_out(double *out, const WitnessModel *model, const Pair *pair,
                                         .classes = file->classes,
                                         .norm = pair->final_norm,
                                         .by_class = file->tied};
-    return unembed_machine(out, &x, rows, &unembedding, machine);
+    unembed_machine(out, &x, rows, &unembedding, machine);
 }
 
 /* out [answers, width] = m(T)'s from its input on. */
@@ -84,12 +84,14 @@ static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
     Kernel *kernel = arithmetic_open(machine, &(Start){original, pair->original_x, NULL, 0},
                                      KERNEL_STRUCTURED, point_threads(&point));
     KernelStream stream = {0};
-    bool ok = kernel != NULL;
-    for (size_t l = 0; ok && l < original->depth && (ok = model_enter(original, l)); l++) {
+    bool ok = true;
+    for (size_t l = 0; l < original->depth && (ok = model_enter(original, l)); l++) {
         stream = machine->functions->layer(kernel);
         model_leave(original, l);
     }
-    ok = ok && read_out(out, model, pair, &stream, machine);
+    if (ok) {
+        read_out(out, model, pair, &stream, machine);
+    }
     machine->functions->clear(kernel);
     return ok;
 }

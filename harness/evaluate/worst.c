@@ -50,14 +50,11 @@ static EvaluateStatus worst_at(RefCell *worst, RowsFound *found, Evaluation *eva
     Row row;
     worst->state = CELL_ZERO;
     mpfr_set_zero(worst->value, 1);
-    if (!evaluation_open(evaluation, reference)) {
-        evaluation_close(evaluation);
-        return EVALUATE_NO_MEMORY;
-    }
+    evaluation_open(evaluation, reference);
     row_init(&row, point);
     for (size_t l = 0; l < depth && number; l++) {
         if (!evaluation_layer(evaluation, l + 1, &row)) {
-            status = EVALUATE_NO_MEMORY;
+            status = EVALUATE_NO_LAYER;
             break;
         }
         const RefCell *cell = &row.errors.error[point->judge][point->norm];
@@ -113,7 +110,7 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
         }
     }
     ref_base_clear(base);
-    return ok ? EVALUATE_OK : EVALUATE_NO_MEMORY;
+    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
 }
 
 EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)

@@ -4,6 +4,7 @@
  */
 #include "attribution.h"
 
+#include "../../memory/need.h"
 #include "attribution_internal.h"
 
 #include "../evaluator/layer_norm.h"
@@ -87,20 +88,13 @@ static void add_all(RefPaths *paths)
 
 RefPaths *ref_paths_make(const Model *model, const RefUnembedding *unembedding)
 {
-    RefPaths *paths = calloc(1, sizeof *paths);
-    if (paths == NULL) {
-        return NULL;
-    }
+    RefPaths *paths = need_zeros(1, sizeof *paths);
     paths->model = model;
     paths->unembedding = *unembedding;
     add_all(paths);
-    paths->sublayer_end = calloc(model->sublayer_count + 1, sizeof *paths->sublayer_end);
-    paths->sublayer_first = calloc(model->sublayer_count + 1, sizeof *paths->sublayer_first);
-    paths->items = calloc(paths->count, sizeof *paths->items);
-    if (paths->items == NULL || paths->sublayer_end == NULL || paths->sublayer_first == NULL) {
-        ref_paths_clear(paths);
-        return NULL;
-    }
+    paths->sublayer_end = need_zeros(model->sublayer_count + 1, sizeof *paths->sublayer_end);
+    paths->sublayer_first = need_zeros(model->sublayer_count + 1, sizeof *paths->sublayer_first);
+    paths->items = need_zeros(paths->count, sizeof *paths->items);
     add_all(paths);
     paths->steps = *model;
     for (size_t s = 0; s < model->sublayer_count; s++) {
@@ -227,16 +221,14 @@ RefReadout *ref_readout_make(const RefPaths *paths, const size_t *logits, size_t
                              mpfr_prec_t bits)
 {
     const RefUnembedding *u = &paths->unembedding;
-    RefReadout *readout = calloc(1, sizeof *readout);
-    ApMat w = {0}, t = {0};
+    RefReadout *readout = need_zeros(1, sizeof *readout);
+    ApMat w, t;
     mpfr_prec_t working = bits + ATTRIBUTION_BITS;
-    if (readout == NULL || !ap_init(&readout->reading, count + 1, paths->width, working) ||
-        !ap_init(&readout->norm, 1, count + 1, 64) || !ap_init(&t, 1, READ_TEMPS, working) ||
-        !ap_init(&w, 1, layout_content(&paths->model->layout), working)) {
-        ref_readout_clear(readout);
-        readout = NULL;
-    }
-    for (size_t k = 0; readout != NULL && k <= count; k++) {
+    ap_init(&readout->reading, count + 1, paths->width, working);
+    ap_init(&readout->norm, 1, count + 1, 64);
+    ap_init(&t, 1, READ_TEMPS, working);
+    ap_init(&w, 1, layout_content(&paths->model->layout), working);
+    for (size_t k = 0; k <= count; k++) {
         size_t v = k < count ? logits[k] : u->classes;
         direction(&w, u, v);
         through_norm(&w, t.entry + READ_BETA, u);

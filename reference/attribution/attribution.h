@@ -42,7 +42,7 @@ typedef struct RefWrites RefWrites;
 typedef struct RefReadout RefReadout;
 
 /* Of a model of heads alone (norms inside of it are read through: no DIRECT_NORM), which must
- * outlive them; its d is the unembedding's.  NULL when memory is short, here and below. */
+ * outlive them; its d is the unembedding's. */
 RefPaths *ref_paths_make(const Model *model, const RefUnembedding *unembedding)
     __attribute__((warn_unused_result));
 void ref_paths_clear(RefPaths *paths);

@@ -4,6 +4,7 @@
  */
 #include "attribution_internal.h"
 
+#include "../../memory/need.h"
 #include "../run/run.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ static size_t widest_query(const Model *model)
     return widest;
 }
 
-static bool scratch_init(Scratch *s, const Model *model, double omega, mpfr_prec_t bits)
+static void scratch_init(Scratch *s, const Model *model, double omega, mpfr_prec_t bits)
 {
     size_t rows = layout_rows(&model->layout), content = layout_content(&model->layout);
     size_t query = widest_query(model);
@@ -43,11 +44,14 @@ static bool scratch_init(Scratch *s, const Model *model, double omega, mpfr_prec
     s->omega = omega;
     s->row = layout_token_row(&model->layout, model->layout.n - 1);
     s->exp = ap_exp_create();
-    return s->exp != NULL && ap_init(&s->x, rows, content, bits) &&
-           ap_init(&s->centred, 1, content, bits) && ap_init(&s->square, 1, 1, bits) &&
-           ap_init(&s->weight, 1, rows, bits) && ap_init(&s->query, 1, query, bits) &&
-           ap_init(&s->key, 1, query, bits) && ap_init(&s->doubles, 1, content, 53) &&
-           ap_init(&s->temp, 1, 3, bits);
+    ap_init(&s->x, rows, content, bits);
+    ap_init(&s->centred, 1, content, bits);
+    ap_init(&s->square, 1, 1, bits);
+    ap_init(&s->weight, 1, rows, bits);
+    ap_init(&s->query, 1, query, bits);
+    ap_init(&s->key, 1, query, bits);
+    ap_init(&s->doubles, 1, content, 53);
+    ap_init(&s->temp, 1, 3, bits);
 }
 
 static void scratch_clear(Scratch *s)
@@ -351,32 +355,23 @@ static void write_all(Scratch *s, RefWrites *writes, RefRun *run)
 RefWrites *ref_writes_make(const RefPaths *paths, const Start *start, mpfr_prec_t bits)
 {
     const Start steps = {&paths->steps, start->x, start->bias_row_content, start->omega};
-    RefWrites *writes = calloc(1, sizeof *writes);
+    RefWrites *writes = need_zeros(1, sizeof *writes);
     RefRun *run = ref_run_open(&steps, bits, REF_STRUCTURED);
     Scratch scratch = {0};
     int exponent; /* scores hold Omega: its bits are beyond the others */
     frexp(start->omega, &exponent);
     mpfr_prec_t working = bits + ATTRIBUTION_BITS + (exponent > 0 ? exponent : 0);
     size_t rows = layout_rows(&paths->model->layout);
-    if (writes != NULL) {
-        mpfr_init2(writes->off, 64);
-        mpfr_set_zero(writes->off, 1);
-    }
-    bool ok = writes != NULL && run != NULL && ref_run_certify(run) &&
-              scratch_init(&scratch, paths->model, start->omega, working) &&
-              ap_init(&writes->value, rows, paths->width, working) &&
-              ap_init(&writes->last, 1, paths->unembedding.d, working) &&
-              ap_init(&writes->square, 1, 1, working);
-    if (ok) {
-        writes->paths = paths;
-        writes->bits = bits;
-        write_all(&scratch, writes, run);
-        ok = !ref_run_failed(run);
-    }
-    if (!ok) {
-        ref_writes_clear(writes);
-        writes = NULL;
-    }
+    mpfr_init2(writes->off, 64);
+    mpfr_set_zero(writes->off, 1);
+    ref_run_certify(run);
+    scratch_init(&scratch, paths->model, start->omega, working);
+    ap_init(&writes->value, rows, paths->width, working);
+    ap_init(&writes->last, 1, paths->unembedding.d, working);
+    ap_init(&writes->square, 1, 1, working);
+    writes->paths = paths;
+    writes->bits = bits;
+    write_all(&scratch, writes, run);
     scratch_clear(&scratch);
     ref_run_clear(run);
     return writes;

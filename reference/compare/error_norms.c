@@ -3,7 +3,10 @@
  */
 #include "error_norms.h"
 
+#include "../../memory/need.h"
 #include "../product/lanes.h"
+
+#include <stdlib.h>
 
 /* Bytes of d's limbs. */
 static size_t row_size(mpfr_prec_t bits)
@@ -13,10 +16,8 @@ static size_t row_size(mpfr_prec_t bits)
 
 void norms_init(Norms *norms, mpfr_prec_t bits)
 {
-    void *(*allocate)(size_t); /* GMP's, which ends the program where memory is short */
     bits = bits > REF_CELL_BITS ? bits : REF_CELL_BITS;
-    mp_get_memory_functions(&allocate, NULL, NULL);
-    norms->limbs = allocate(row_size(bits));
+    norms->limbs = need_room(row_size(bits), 1);
     for (size_t i = 0; i < NORMS_COLUMNS; i++) {
         mpfr_custom_init_set(norms->d + i, MPFR_ZERO_KIND, 0, bits,
                              norms->limbs +
@@ -30,9 +31,7 @@ void norms_init(Norms *norms, mpfr_prec_t bits)
 
 void norms_clear(Norms *norms)
 {
-    void (*release)(void *, size_t);
-    mp_get_memory_functions(NULL, NULL, &release);
-    release(norms->limbs, row_size(mpfr_get_prec(norms->d)));
+    free(norms->limbs);
     mpfr_clears(norms->max, norms->squares, norms->t, (mpfr_ptr)0);
 }
 

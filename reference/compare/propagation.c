@@ -8,6 +8,7 @@
  */
 #include "propagation.h"
 
+#include "../../memory/need.h"
 #include "cell.h"
 #include "comparison.h"
 
@@ -74,10 +75,7 @@ static RefRun *layer_open(const Pair *pair, double omega, const RefBase *base, m
     const Start start = pair_start(pair, omega);
     const RunOptions options = {.weights = base->weights, .coarse = base->coarse};
     RefRun *run = run_open(&start, bits, REF_STRUCTURED, &options);
-    if (run != NULL && !ref_run_certify(run)) {
-        ref_run_clear(run);
-        return NULL;
-    }
+    ref_run_certify(run);
     return run;
 }
 
@@ -85,10 +83,7 @@ RefPropagation *ref_propagation_open(const Pair *pair, const RefBase *base, cons
                                      double omega, bool machine)
 {
     const Layout *layout = &pair->converted.layout;
-    RefPropagation *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return NULL;
-    }
+    RefPropagation *made = need_zeros(1, sizeof *made);
     made->pair = pair;
     made->base = base;
     made->run = run;
@@ -98,11 +93,7 @@ RefPropagation *ref_propagation_open(const Pair *pair, const RefBase *base, cons
     made->limit = layer_open(pair, INFINITY, base, run->ev.bits);
     if (machine) {
         made->exact = layer_open(pair, omega, base, run->ev.bits);
-        made->machine = calloc(layout->n * layout_content(layout), sizeof *made->machine);
-    }
-    if (made->limit == NULL || (machine && (made->exact == NULL || made->machine == NULL))) {
-        ref_propagation_clear(made);
-        return NULL;
+        made->machine = need_zeros(layout->n * layout_content(layout), sizeof *made->machine);
     }
     return made;
 }
@@ -247,14 +238,14 @@ static void measure_incoming(RefPropagation *propagation, RefRows rows)
     add_rounding(m);
 }
 
-bool ref_propagation_begin(RefPropagation *propagation, RefRows rows)
+void ref_propagation_begin(RefPropagation *propagation, RefRows rows)
 {
     const RefRun *run = propagation->run;
     measure_incoming(propagation, rows);
     load(propagation, propagation->limit, &run->stream, NULL);
     ref_run_layer(propagation->limit);
     if (propagation->exact == NULL) {
-        return !propagation->limit->ev.failed;
+        return;
     }
     load(propagation, propagation->exact, &run->e->sum, propagation->machine);
     if (propagation->nonfinite) {
@@ -262,7 +253,6 @@ bool ref_propagation_begin(RefPropagation *propagation, RefRows rows)
     } else {
         ref_run_layer(propagation->exact);
     }
-    return !propagation->limit->ev.failed && !propagation->exact->ev.failed;
 }
 
 /* ---- After a layer ------------------------------------------------------------------------- */

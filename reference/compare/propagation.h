@@ -27,8 +27,7 @@ RefRun *ref_propagation_run_open(const Pair *pair, double omega, mpfr_prec_t bit
 /* Entry (row, column) of what the last layer inherited of e. */
 mpfr_srcptr ref_run_inherited(const RefRun *run, size_t row, size_t column);
 
-/* For that run, certified, which must outlive it as must base.  machine: m(T') is looked at too.
- * NULL when memory is short. */
+/* For that run, certified, which must outlive it as must base.  machine: m(T') is looked at too. */
 RefPropagation *ref_propagation_open(const Pair *pair, const RefBase *base, const RefRun *run,
                                      double omega, bool machine)
     __attribute__((warn_unused_result));
@@ -37,10 +36,8 @@ void ref_propagation_clear(RefPropagation *propagation);
 /* Bytes of both beyond ref_difference_open's. */
 double ref_propagation_bytes(const Pair *pair, mpfr_prec_t bits);
 
-/* Evaluates F at x^ for the layer that the run does next.  rows: of which the gain is.  false:
- * memory is short. */
-bool ref_propagation_begin(RefPropagation *propagation, RefRows rows)
-    __attribute__((warn_unused_result));
+/* Evaluates F at x^ for the layer that the run does next.  rows: of which the gain is. */
+void ref_propagation_begin(RefPropagation *propagation, RefRows rows);
 
 /* The six cells of the layer that the run has just done, over these rows and the columns
  * compared. converted: m(T') behind it, or NULL (those of rounding are absent); all its columns

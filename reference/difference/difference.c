@@ -38,13 +38,13 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
     }
 }
 
-bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
+void difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
 {
     ApExtent list[DIFFERENCE_MATS];
     *e = (Difference){0};
     difference_list(e, shape, size, list);
     e->input = &e->stream;
-    return ap_init_list(list, DIFFERENCE_MATS, size->bits);
+    ap_init_list(list, DIFFERENCE_MATS, size->bits);
 }
 
 void difference_clear(Difference *e)

@@ -51,15 +51,13 @@ typedef struct {
     bool limit; /* of T_infinity at x + e: no key that the limit leaves out weighs anything */
 } Difference;
 
-/* e = 0, of so many bits, as x has.  shape: what holds every block of the model.
- * false when memory is short; clear it all the same. */
+/* e = 0, of so many bits, as x has.  shape: what holds every block of the model. */
 typedef struct {
     size_t content; /* columns of the stream */
     size_t normed;  /* of normed */
     mpfr_prec_t bits;
 } DifferenceSize;
-bool difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size)
-    __attribute__((warn_unused_result));
+void difference_init(Difference *e, const RecordShape *shape, const DifferenceSize *size);
 void difference_clear(Difference *e);
 double difference_bytes(const RecordShape *shape, const DifferenceSize *size);
 

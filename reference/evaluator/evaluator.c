@@ -4,6 +4,8 @@
  */
 #include "evaluator.h"
 
+#include "../../memory/need.h"
+
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -30,30 +32,26 @@ static void score_init(mpfr_ptr score)
     mpfr_set_zero(score, 1);
 }
 
-static bool worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *ev)
+static void worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *ev)
 {
     ApExtent list[WORKER_MATS];
     worker_list(worker, shape, list);
     score_init(worker->score_max);
     worker->exp = vexp_create(ev->bits);
     worker->expm1 = ap_exp_create();
-    worker->gap = calloc(shape.row + 1, sizeof *worker->gap);
-    return worker->exp != NULL && worker->expm1 != NULL && worker->gap != NULL &&
-           ap_init_list(list, WORKER_MATS, ev->bits);
+    worker->gap = need_zeros(shape.row + 1, sizeof *worker->gap);
+    ap_init_list(list, WORKER_MATS, ev->bits);
 }
 
-bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega)
+void evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega)
 {
-    int workers = omp_get_max_threads();
-    *ev = (Evaluator){.bits = bits, .omega = omega};
+    *ev = (Evaluator){.bits = bits, .omega = omega, .workers = omp_get_max_threads()};
     score_init(ev->score_max);
-    ev->worker = calloc((size_t)workers, sizeof *ev->worker);
-    ev->workers = ev->worker != NULL ? workers : 0;
-    bool ok = ev->worker != NULL && ap_init(&ev->factor, 1, OMEGA_MAX_GAP + 1, bits);
+    ev->worker = need_zeros((size_t)ev->workers, sizeof *ev->worker);
+    ap_init(&ev->factor, 1, OMEGA_MAX_GAP + 1, bits);
     for (int t = 0; t < ev->workers; t++) {
-        ok = worker_init(&ev->worker[t], shape, ev) && ok;
+        worker_init(&ev->worker[t], shape, ev);
     }
-    return ok;
 }
 
 void evaluator_clear(Evaluator *ev)
@@ -159,7 +157,7 @@ void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView 
                               .guard = EVALUATOR_GUARD,
                               .threads = large ? ev->workers : 1,
                               .weights = ev->weights};
-    ev->failed = ev->failed || !product_mul(c, a, b, &options, NULL);
+    product_mul(c, a, b, &options, NULL);
 }
 
 /* Terms of a series that are worth more than a call. */

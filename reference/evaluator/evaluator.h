@@ -40,7 +40,6 @@ typedef struct {
 typedef struct Evaluator {
     mpfr_prec_t bits;        /* of every matrix */
     double omega;            /* of e^(-Omega gap); INFINITY: only gap 0 is asked for */
-    bool failed;             /* memory was short: nothing that was evaluated is to be believed */
     ProductWeights *weights; /* where weights are kept that many evaluations share, or NULL */
     struct NormTable *norms; /* where norms of weights are kept for radii, or NULL */
     bool coarse;             /* of large weights the Frobenius norm serves for the 2-norm */
@@ -56,10 +55,8 @@ typedef struct {
     size_t sum, row;
 } EvaluatorShape;
 
-/* With as many threads as OpenMP would start here.  false when memory is short; clear it all the
- * same. */
-bool evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega)
-    __attribute__((warn_unused_result));
+/* With as many threads as OpenMP would start here. */
+void evaluator_init(Evaluator *ev, EvaluatorShape shape, mpfr_prec_t bits, double omega);
 void evaluator_clear(Evaluator *ev);
 double evaluator_bytes(EvaluatorShape shape, mpfr_prec_t bits);
 

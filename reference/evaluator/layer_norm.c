@@ -28,11 +28,11 @@ static void norm_list(NormRecord *record, size_t rows, size_t columns, ApExtent 
     list[1] = (ApExtent){&record->square, columns > 0 ? rows : 0, 1};
 }
 
-bool norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits)
+void norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits)
 {
     ApExtent list[NORM_MATS];
     norm_list(record, rows, columns, list);
-    return ap_init_list(list, NORM_MATS, bits);
+    ap_init_list(list, NORM_MATS, bits);
 }
 
 void norm_record_clear(NormRecord *record)

@@ -30,9 +30,7 @@ typedef struct {
 
 NormExtent norm_extent(const Model *model);
 
-/* false when memory is short; clear it all the same. */
-bool norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits)
-    __attribute__((warn_unused_result));
+void norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits);
 void norm_record_clear(NormRecord *record);
 double norm_record_bytes(size_t rows, size_t columns, mpfr_prec_t bits);
 

@@ -3,12 +3,12 @@
  */
 #include "matrix.h"
 
-#include "scratch.h"
-
+#include "../../memory/need.h"
 #include "../product/gemm.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #define U 0x1p-53
 #define TINY 0x1p-900
@@ -143,7 +143,8 @@ static bool proves(double *slack, const double *s, double *work, size_t n, doubl
 
 double largest_eigenvalue(const double *s, size_t n, double most)
 {
-    double *q = scratch_take((STEPS + 2) * n), *work = scratch_take(n * n), bound = most;
+    double *q = need_room((STEPS + 2) * n, sizeof *q), *work = need_room(n * n, sizeof *work);
+    double bound = most;
     double estimate = fmax(0, guess(s, q, n, most)), slack;
     bool proven = false;
     for (double step = n <= SMALL ? 0x1p-42 : 0x1p-26; step < 1 && !proven; step *= 8) {
@@ -151,7 +152,7 @@ double largest_eigenvalue(const double *s, size_t n, double most)
         proven = proves(&slack, s, work, n, t);
         bound = proven ? fmin(most, (t + slack) * (1 + 4 * U)) : most;
     }
-    scratch_free(q, (STEPS + 2) * n);
-    scratch_free(work, n * n);
+    free(q);
+    free(work);
     return bound;
 }

@@ -5,6 +5,7 @@
 
 #include "guarantee.h"
 
+#include "../../memory/need.h"
 #include "input.h"
 #include "matrix.h"
 #include "part.h"
@@ -117,80 +118,76 @@ double guarantee_omega(const Guarantee *g, double tolerance, double shrink)
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 /* (G20): the largest column of what reads the last stream, steepened by its norm. */
-static bool unembedding_make(Guarantee *g, const GuaranteeOf *of, const LayerNorm *norm, size_t d)
+static void unembedding_make(Guarantee *g, const GuaranteeOf *of, const LayerNorm *norm, size_t d)
 {
-    Matrix w = {0};
+    Matrix w;
     g->has_logits = of->w_u != NULL;
     if (!g->has_logits) {
-        return true;
+        return;
     }
-    bool ok = matrix_take(&w, of->by_class ? (Doubles){of->w_u, d, of->classes, 1, d}
-                                           : (Doubles){of->w_u, d, of->classes, of->classes, 1});
-    if (ok && norm->kind != NORMALIZATION_NONE) {
+    matrix_take(&w, of->by_class ? (Doubles){of->w_u, d, of->classes, 1, d}
+                                 : (Doubles){of->w_u, d, of->classes, of->classes, 1});
+    if (norm->kind != NORMALIZATION_NONE) {
         matrix_fold(&w, norm);
     }
-    g->unembedding = ok ? matrix_largest_column(&w) : none;
+    g->unembedding = matrix_largest_column(&w);
     if (norm->kind != NORMALIZATION_NONE) {
         g->unembedding = product(g->unembedding, magnitude_inverse_root(norm->eps));
     }
     matrix_clear(&w);
-    return ok;
 }
 
-static bool take_shape(Guarantee *g, const GuaranteeOf *of)
+static void take_shape(Guarantee *g, const GuaranteeOf *of)
 {
     const Model *model = &of->pair->converted;
     g->count = model->sublayer_count;
     g->depth = model->depth;
-    g->parts = calloc(g->count + 1, sizeof *g->parts);
-    g->layer_end = calloc(g->depth + 1, sizeof *g->layer_end);
-    g->compared = calloc(g->depth + 1, sizeof *g->compared);
+    g->parts = need_zeros(g->count + 1, sizeof *g->parts);
+    g->layer_end = need_zeros(g->depth + 1, sizeof *g->layer_end);
+    g->compared = need_zeros(g->depth + 1, sizeof *g->compared);
     g->tokens.n = magnitude_of_size(model->layout.n);
     g->tokens.others = magnitude_of_size(model->layout.n - 1);
     g->tokens.pairs = magnitude_of_size(2 * model->layout.n - 1);
     g->input_norm = of->input_norm;
     g->banked = of->pair->original.layout.hidden > 0;
-    return g->parts != NULL && g->layer_end != NULL && g->compared != NULL;
 }
 
 /* (G25): what is read by the second sublayer's norm, or the norm that is the second. */
-static GuaranteeStatus look_at_spread(Guarantee *g, const Model *model,
-                                      const GuaranteeInputs *inputs, const Matrix *rows)
+static void look_at_spread(Guarantee *g, const Model *model, const GuaranteeInputs *inputs,
+                           const Matrix *rows)
 {
     const Sublayer *first = model->sublayers, *second = first + 1;
-    if (g->count < 2 || g->parts[0].kind != PART_ATTENTION || !g->parts[1].norm.there ||
-        !spread_is_known(inputs, first)) {
-        return GUARANTEE_OK;
+    if (g->count >= 2 && g->parts[0].kind == PART_ATTENTION && g->parts[1].norm.there &&
+        spread_is_known(inputs, first)) {
+        spread_least(&g->parts[1].norm.spread, inputs, rows, first, &second->norm);
     }
-    bool ok = spread_least(&g->parts[1].norm.spread, inputs, rows, first, &second->norm);
-    return ok ? GUARANTEE_OK : GUARANTEE_NO_MEMORY;
 }
 
 /* The first sublayer reads X itself: rows, or NULL. */
-static GuaranteeStatus make_all(Guarantee *g, const char **reason, const Model *model,
-                                const Matrix *rows)
+static const char *make_all(Guarantee *g, const Model *model, const Matrix *rows)
 {
-    GuaranteeStatus status = GUARANTEE_OK;
+    const char *strange = NULL;
     const GateBound *gates = NULL;
-    for (size_t s = 0; s < g->count && status == GUARANTEE_OK; s++) {
+    for (size_t s = 0; s < g->count && strange == NULL; s++) {
         gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
         const PartOf of = {&model->sublayers[s], &model->layout, s == 0 ? rows : NULL, gates};
-        status = part_make(&g->parts[s], reason, &of);
+        strange = part_make(&g->parts[s], &of);
     }
-    return status;
+    return strange;
 }
 
-static GuaranteeStatus make_parts(Guarantee *g, const char **reason, const GuaranteeOf *of)
+static const char *make_parts(Guarantee *g, const GuaranteeOf *of)
 {
     const Model *model = &of->pair->converted;
     const GuaranteeInputs *inputs = of->inputs;
     Matrix rows = {0};
-    GuaranteeStatus status = GUARANTEE_NO_MEMORY;
-    if (inputs == NULL || !inputs_are_few(inputs)) {
-        status = make_all(g, reason, model, NULL);
-    } else if (inputs_read(&rows, inputs, &model->sublayers->norm)) {
-        status = make_all(g, reason, model, &rows);
-        status = status == GUARANTEE_OK ? look_at_spread(g, model, inputs, &rows) : status;
+    bool few = inputs != NULL && inputs_are_few(inputs);
+    if (few) {
+        inputs_read(&rows, inputs, &model->sublayers->norm);
+    }
+    const char *strange = make_all(g, model, few ? &rows : NULL);
+    if (few && strange == NULL) {
+        look_at_spread(g, model, inputs, &rows);
     }
     matrix_clear(&rows);
     for (size_t s = 0; s < g->count; s++) {
@@ -199,7 +196,7 @@ static GuaranteeStatus make_parts(Guarantee *g, const char **reason, const Guara
             g->tokens.causal ||
             (sublayer->bundle_count > 0 && sublayer->bundles[0].score.visible == VISIBLE_EARLIER);
     }
-    return status;
+    return strange;
 }
 
 /* The columns compared after a layer: a bank. */
@@ -217,25 +214,19 @@ static const char *take_compared(Guarantee *g, const Pair *pair)
                : "a bias row that holds something at first is outside of what is proven";
 }
 
-GuaranteeStatus guarantee_open(Guarantee **guarantee, const char **reason, const GuaranteeOf *of)
+Guarantee *guarantee_open(const char **reason, const GuaranteeOf *of)
 {
     const Pair *pair = of->pair;
-    Guarantee *g = calloc(1, sizeof *g);
-    GuaranteeStatus status = GUARANTEE_NO_MEMORY;
-    *guarantee = NULL;
-    *reason = "memory is short";
-    if (g != NULL && take_shape(g, of) &&
-        unembedding_make(g, of, &pair->final_norm, pair->converted.layout.d)) {
-        const char *strange = take_compared(g, pair);
-        status = strange == NULL ? make_parts(g, reason, of) : GUARANTEE_OUTSIDE;
-        *reason = strange != NULL ? strange : *reason;
-    }
-    if (status != GUARANTEE_OK) {
+    Guarantee *g = need_zeros(1, sizeof *g);
+    take_shape(g, of);
+    unembedding_make(g, of, &pair->final_norm, pair->converted.layout.d);
+    *reason = take_compared(g, pair);
+    *reason = *reason != NULL ? *reason : make_parts(g, of);
+    if (*reason != NULL) {
         guarantee_clear(g);
-        return status;
+        return NULL;
     }
-    *guarantee = g;
-    return GUARANTEE_OK;
+    return g;
 }
 
 void guarantee_clear(Guarantee *g)
@@ -243,7 +234,7 @@ void guarantee_clear(Guarantee *g)
     if (g == NULL) {
         return;
     }
-    for (size_t s = 0; g->parts != NULL && s < g->count; s++) {
+    for (size_t s = 0; s < g->count; s++) {
         part_clear(&g->parts[s]);
     }
     free(g->parts);

@@ -13,8 +13,6 @@
 
 typedef struct Guarantee Guarantee;
 
-typedef enum { GUARANTEE_OK, GUARANTEE_OUTSIDE, GUARANTEE_NO_MEMORY } GuaranteeStatus;
-
 /* An embedding: X has w_e[token] + w_pos[position] in its rows. */
 typedef struct {
     const double *w_e;   /* [vocabulary, d] */
@@ -54,15 +52,14 @@ typedef struct {
     GuaranteeTerm term; /* and of what */
 } GuaranteeLayer;
 
-/* *norm: no row of X is longer, whatever its token and its position.  false: memory is short. */
-bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
-    __attribute__((warn_unused_result));
+/* *norm: no row of X is longer, whatever its token and its position. */
+void guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs);
 
 /* How many doubles their rows take at most, while bounds are made of them. */
 double guarantee_input_doubles(const GuaranteeInputs *inputs, size_t heads);
 
-/* reason: why it is outside of what is proven.  On failure *guarantee is NULL. */
-GuaranteeStatus guarantee_open(Guarantee **guarantee, const char **reason, const GuaranteeOf *of)
+/* NULL, with *reason, where the pair is outside of what is proven. */
+Guarantee *guarantee_open(const char **reason, const GuaranteeOf *of)
     __attribute__((warn_unused_result));
 void guarantee_clear(Guarantee *guarantee);
 
@@ -84,9 +81,8 @@ typedef struct {
 
 /* From which Omega the weights that leak are exactly zero in a machine ((Z0) to (Z7)).  *omega:
  * from it on, whatever the input, the negative form of the rewrite has the same bits; INFINITY: of
- * none that is proven.  false: memory is short. */
-bool guarantee_zero_leak(double *omega, const GuaranteeOf *of, const MachineNumbers *machine)
-    __attribute__((warn_unused_result));
+ * none that is proven. */
+void guarantee_zero_leak(double *omega, const GuaranteeOf *of, const MachineNumbers *machine);
 
 /* The words of tables. */
 extern const char *const guarantee_terms[GUARANTEE_TERMS];

@@ -4,6 +4,7 @@
  */
 #include "input.h"
 
+#include "../../memory/need.h"
 #include "../product/gemm.h"
 
 #include <math.h>
@@ -87,30 +88,25 @@ static Magnitude norm_stored(Magnitude norm, const GuaranteeInputs *inputs)
     return magnitude_sum(magnitude_product(norm, longer), small);
 }
 
-bool guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
+void guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs)
 {
     size_t d = inputs->d, count = inputs->vocabulary, n = inputs->w_pos != NULL ? inputs->n : 0;
-    Matrix all = {0};
-    bool ok = matrix_zeros(&all, count + n, d);
-    double *squares = malloc((count + n) * sizeof *squares),
-           *dots = malloc(count * POSITIONS * sizeof *dots);
-    ok = ok && squares != NULL && dots != NULL;
-    if (ok) {
-        memcpy(all.entry, inputs->w_e, count * d * sizeof *all.entry);
-        memcpy(all.entry + count * d, n > 0 ? inputs->w_pos : inputs->w_e,
-               n * d * sizeof *all.entry);
-        matrix_settle(&all);
-        square_rows(squares, &all);
-        double most = largest_row(&all, count, squares, dots);
-        /* X has the sums rounded to doubles. */
-        Magnitude root = magnitude_root(magnitude_of(most * (1 + 0x1p-50), 2 * all.exponent));
-        Magnitude off = magnitude_of(sqrt((double)(2 * d)) * all.off, all.exponent);
-        *norm = norm_stored(magnitude_sum(root, off), inputs);
-    }
+    Matrix all;
+    matrix_zeros(&all, count + n, d);
+    double *squares = need_room(count + n, sizeof *squares),
+           *dots = need_room(count, POSITIONS * sizeof *dots);
+    memcpy(all.entry, inputs->w_e, count * d * sizeof *all.entry);
+    memcpy(all.entry + count * d, n > 0 ? inputs->w_pos : inputs->w_e, n * d * sizeof *all.entry);
+    matrix_settle(&all);
+    square_rows(squares, &all);
+    double most = largest_row(&all, count, squares, dots);
+    /* X has the sums rounded to doubles. */
+    Magnitude root = magnitude_root(magnitude_of(most * (1 + 0x1p-50), 2 * all.exponent));
+    Magnitude off = magnitude_of(sqrt((double)(2 * d)) * all.off, all.exponent);
+    *norm = norm_stored(magnitude_sum(root, off), inputs);
     free(squares);
     free(dots);
     matrix_clear(&all);
-    return ok;
 }
 
 bool inputs_are_few(const GuaranteeInputs *inputs)
@@ -156,13 +152,11 @@ static double normalise(double *x, size_t d, const LayerNorm *norm)
     return known ? (2 * lost / root + 2 * (size + 8) * unit * sqrt(size)) * 1.001 : INFINITY;
 }
 
-bool inputs_read(Matrix *rows, const GuaranteeInputs *inputs, const LayerNorm *norm)
+void inputs_read(Matrix *rows, const GuaranteeInputs *inputs, const LayerNorm *norm)
 {
     size_t d = inputs->d, positions = inputs->w_pos != NULL ? inputs->n : 1;
     double squares = 0;
-    if (!matrix_zeros(rows, inputs->vocabulary * positions, d)) {
-        return false;
-    }
+    matrix_zeros(rows, inputs->vocabulary * positions, d);
     for (size_t r = 0; r < rows->rows; r++) {
         const double *token = inputs->w_e + r / positions * d;
         double *x = rows->entry + r * d;
@@ -175,5 +169,4 @@ bool inputs_read(Matrix *rows, const GuaranteeInputs *inputs, const LayerNorm *n
     }
     rows->off = squares > 0 ? sqrt(squares) * 1.001 : 0;
     matrix_settle(rows);
-    return true;
 }

@@ -16,17 +16,15 @@ enum { ROWS_MOST = 1 << 24 };
 bool inputs_are_few(const GuaranteeInputs *inputs);
 
 /* The rows that a sublayer reads of X, [vocabulary times positions, d]: x, or u of (G2) where it
- * reads through the norm.  false: memory is short. */
-bool inputs_read(Matrix *rows, const GuaranteeInputs *inputs, const LayerNorm *norm)
-    __attribute__((warn_unused_result));
+ * reads through the norm. */
+void inputs_read(Matrix *rows, const GuaranteeInputs *inputs, const LayerNorm *norm);
 
 /* Are rows, and the values that heads make of them, few enough to be looked at? */
 bool spread_is_known(const GuaranteeInputs *inputs, const Sublayer *attention);
 
 /* (G25): *least is at most |P x| of every row x of T_infinity behind the attention that reads the
- * rows, with P of the norm; 0 where nothing is known.  false: memory is short. */
-bool spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *rows,
-                  const Sublayer *attention, const LayerNorm *norm)
-    __attribute__((warn_unused_result));
+ * rows, with P of the norm; 0 where nothing is known. */
+void spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *rows,
+                  const Sublayer *attention, const LayerNorm *norm);
 
 #endif

@@ -7,8 +7,7 @@
  */
 #include "matrix.h"
 
-#include "scratch.h"
-
+#include "../../memory/need.h"
 #include "../product/gemm.h"
 
 #include <assert.h>
@@ -45,16 +44,13 @@ static double kept_norm(const Matrix *m)
     return zeros ? 0 : norm_of(m->entry, m->rows * m->columns, 1);
 }
 
-bool matrix_zeros(Matrix *m, size_t rows, size_t columns)
+void matrix_zeros(Matrix *m, size_t rows, size_t columns)
 {
-    size_t count = rows * columns;
-    *m = (Matrix){NULL, rows, columns, 0, 0};
-    bool fits = rows == 0 || count / rows == columns;
-    m->entry = fits ? calloc(count > 0 ? count : 1, sizeof *m->entry) : NULL;
-    if (m->entry == NULL) {
-        *m = (Matrix){0};
+    size_t count;
+    if (__builtin_mul_overflow(rows, columns, &count)) {
+        need_is_short();
     }
-    return m->entry != NULL;
+    *m = (Matrix){need_zeros(count, sizeof *m->entry), rows, columns, 0, 0};
 }
 
 void matrix_clear(Matrix *m)
@@ -96,47 +92,36 @@ void matrix_settle(Matrix *m)
     m->exponent += exponent;
 }
 
-bool matrix_take(Matrix *m, Doubles from)
+void matrix_take(Matrix *m, Doubles from)
 {
-    if (!matrix_zeros(m, from.rows, from.columns)) {
-        return false;
-    }
+    matrix_zeros(m, from.rows, from.columns);
     for (size_t r = 0; from.data != NULL && r < from.rows; r++) {
         for (size_t c = 0; c < from.columns; c++) {
             m->entry[r * from.columns + c] = from.data[r * from.row + c * from.column];
         }
     }
     matrix_settle(m);
-    return true;
 }
 
-bool matrix_copy(Matrix *m, const Matrix *from)
+void matrix_copy(Matrix *m, const Matrix *from)
 {
-    if (!matrix_zeros(m, from->rows, from->columns)) {
-        return false;
-    }
+    matrix_zeros(m, from->rows, from->columns);
     memcpy(m->entry, from->entry, m->rows * m->columns * sizeof *m->entry);
     m->exponent = from->exponent;
     m->off = from->off;
-    return true;
 }
 
-bool matrix_identity(Matrix *m, size_t n)
+void matrix_identity(Matrix *m, size_t n)
 {
-    if (!matrix_zeros(m, n, n)) {
-        return false;
-    }
+    matrix_zeros(m, n, n);
     matrix_add_diagonal(m, 1);
-    return true;
 }
 
-bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transposed)
+void matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transposed)
 {
     size_t k = a->columns, n = b_transposed ? b->rows : b->columns;
     assert((b_transposed ? b->columns : b->rows) == k);
-    if (!matrix_zeros(c, a->rows, n)) {
-        return false;
-    }
+    matrix_zeros(c, a->rows, n);
     gemm(c->entry, n, gemm_plain(a->entry, k), (GemmFactor){b->entry, b->columns, b_transposed},
          (GemmExtents){a->rows, n, k}, 0);
     double of_a = kept_norm(a), of_b = kept_norm(b);
@@ -147,7 +132,6 @@ bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transpos
         lose(c);
     }
     matrix_settle(c);
-    return true;
 }
 
 /* The power of two that takes a matrix to another exponent; entries that are then too small to see
@@ -239,21 +223,15 @@ void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s)
     m->off = (m->off + ldexp(part->off, step) + 2 * U * norm + TINY) * (1 + 8 * U);
 }
 
-bool matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
+void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
 {
     Matrix other;
-    if (!matrix_copy(m, a)) {
-        return false;
-    }
-    if (!matrix_copy(&other, b)) {
-        matrix_clear(m);
-        return false;
-    }
+    matrix_copy(m, a);
+    matrix_copy(&other, b);
     scale(m, s);
     scale(&other, t);
     matrix_add(m, &other, -1);
     matrix_clear(&other);
-    return true;
 }
 
 /* Entry r of gamma, in 2^*exponent: at most 1. */
@@ -331,7 +309,7 @@ Magnitude matrix_norm(const Matrix *m)
     if (n <= 1 || own == 0 || !(m->off < INFINITY)) {
         return matrix_frobenius(m);
     }
-    double *g = scratch_take(n * n);
+    double *g = need_room(n * n, sizeof(double));
     gemm_square(g, n, m->entry, m->columns, !wide, n, k);
     for (size_t r = 0; r < n; r++) {
         for (size_t c = 0; c < r; c++) {
@@ -340,7 +318,7 @@ Magnitude matrix_norm(const Matrix *m)
     }
     double lost = 2 * 1.01 * ((double)k + 1) * U * own * own + TINY;
     double square = largest_eigenvalue(g, n, own * own * (1 + 4 * U) + lost);
-    scratch_free(g, n * n);
+    free(g);
     double norm = fmin(own, sqrt(square + lost) * (1 + 4 * U));
     return in_unit(m, (norm + m->off) * (1 + 4 * U));
 }
@@ -353,14 +331,14 @@ Magnitude matrix_negative_part(const Matrix *m)
     if (own == 0 || !(m->off < INFINITY)) {
         return matrix_frobenius(m);
     }
-    double *s = scratch_take(n * n);
+    double *s = need_room(n * n, sizeof(double));
     for (size_t r = 0; r < n; r++) {
         for (size_t c = 0; c < n; c++) {
             s[r * n + c] = -0.5 * (m->entry[r * n + c] + m->entry[c * n + r]);
         }
     }
     double negative = largest_eigenvalue(s, n, own);
-    scratch_free(s, n * n);
+    free(s);
     return in_unit(m, (negative + m->off + 2 * U * own) * (1 + 4 * U));
 }
 

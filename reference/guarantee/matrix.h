@@ -32,13 +32,12 @@ typedef struct {
     size_t rows, columns, row, column;
 } Doubles;
 
-/* A matrix is made of zeros, and cleared by whoever made it; clearing an empty one is fine.  All
- * that make one return false where memory is short; the matrix is then empty. */
-bool matrix_zeros(Matrix *m, size_t rows, size_t columns) __attribute__((warn_unused_result));
+/* A matrix is made of zeros, and cleared by whoever made it; clearing an empty one is fine. */
+void matrix_zeros(Matrix *m, size_t rows, size_t columns);
 void matrix_clear(Matrix *m);
 
 /* The doubles, exactly. */
-bool matrix_take(Matrix *m, Doubles from) __attribute__((warn_unused_result));
+void matrix_take(Matrix *m, Doubles from);
 
 /* After the entries of a matrix of zeros were written: they are the exact ones. */
 void matrix_settle(Matrix *m);
@@ -46,12 +45,11 @@ void matrix_settle(Matrix *m);
 /* Is it zero exactly? */
 bool matrix_is_zero(const Matrix *m);
 
-bool matrix_copy(Matrix *m, const Matrix *from) __attribute__((warn_unused_result));
-bool matrix_identity(Matrix *m, size_t n) __attribute__((warn_unused_result));
+void matrix_copy(Matrix *m, const Matrix *from);
+void matrix_identity(Matrix *m, size_t n);
 
 /* c = a b, or a b^T. */
-bool matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transposed)
-    __attribute__((warn_unused_result));
+void matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transposed);
 
 /* m += factor w, of the same shape. */
 void matrix_add(Matrix *m, const Matrix *w, double factor);
@@ -60,8 +58,7 @@ void matrix_add(Matrix *m, const Matrix *w, double factor);
 void matrix_add_diagonal(Matrix *m, long integer);
 
 /* m = a s - b t, of the same shape; s and t are positive. */
-bool matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
-    __attribute__((warn_unused_result));
+void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t);
 
 /* Rows first, ... of m, which are zeros of a matrix in units of 1, become s part. */
 void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s);

@@ -58,29 +58,29 @@ static PartKind kind_of(const Sublayer *sublayer)
     return sublayer->bundle_count == 0 ? PART_NORM : kind;
 }
 
-GuaranteeStatus part_make(Part *part, const char **reason, const PartOf *of)
+const char *part_make(Part *part, const PartOf *of)
 {
     const Sublayer *sublayer = of->sublayer;
     const Layout *layout = of->layout;
+    const char *reason = NULL;
     *part = (Part){.kind = kind_of(sublayer), .norm = norm_bound(&sublayer->norm, layout)};
-    *reason = NULL;
-    for (size_t b = 0; b < sublayer->bundle_count && *reason == NULL; b++) {
-        *reason = strange(&sublayer->bundles[b], layout);
+    for (size_t b = 0; b < sublayer->bundle_count && reason == NULL; b++) {
+        reason = strange(&sublayer->bundles[b], layout);
     }
     if (part->norm.there && part->norm.bank == BANKS) {
-        *reason = "a norm over some of a bank's columns is outside of what is proven";
+        reason = "a norm over some of a bank's columns is outside of what is proven";
     }
     if (part->kind == PART_NORM && sublayer->direct.kind != DIRECT_NORM) {
-        *reason = "an operation of the original is no part of a rewrite";
+        reason = "an operation of the original is no part of a rewrite";
     }
-    if (*reason != NULL) {
-        return GUARANTEE_OUTSIDE;
+    if (reason != NULL) {
+        return reason;
     }
     switch (part->kind) {
-    case PART_ATTENTION: return attention_make(&part->attention, reason, of);
-    case PART_GATES: return gates_make(&part->gates, reason, of);
-    case PART_LINEAR: return linear_make(&part->linear, reason, of);
-    default: return GUARANTEE_OK;
+    case PART_ATTENTION: return attention_make(&part->attention, of);
+    case PART_GATES: return gates_make(&part->gates, of);
+    case PART_LINEAR: return linear_make(&part->linear, of);
+    default: return NULL;
     }
 }
 

@@ -107,9 +107,8 @@ typedef struct {
     const GateBound *before;
 } PartOf;
 
-/* *reason: set where the sublayer is outside of what is proven. */
-GuaranteeStatus part_make(Part *part, const char **reason, const PartOf *of)
-    __attribute__((warn_unused_result));
+/* NULL, or why the sublayer is outside of what is proven. */
+const char *part_make(Part *part, const PartOf *of) __attribute__((warn_unused_result));
 void part_clear(Part *part);
 
 /* 1/sqrt(eps), sqrt(D), the largest |gamma| and |beta|. */
@@ -123,17 +122,14 @@ Bank bank_of(const Layout *layout, Columns columns);
 Magnitude norm_steepest(const NormBound *norm, Magnitude error);
 
 /* As part_make does, each of its own kind. */
-GuaranteeStatus attention_make(AttentionBound *attention, const char **reason, const PartOf *of)
+const char *attention_make(AttentionBound *attention, const PartOf *of)
     __attribute__((warn_unused_result));
-GuaranteeStatus gates_make(GateBound *gates, const char **reason, const PartOf *of)
-    __attribute__((warn_unused_result));
-GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const PartOf *of)
-    __attribute__((warn_unused_result));
+const char *gates_make(GateBound *gates, const PartOf *of) __attribute__((warn_unused_result));
+const char *linear_make(LinearBound *linear, const PartOf *of) __attribute__((warn_unused_result));
 
-/* What head h makes of rows: x V [rows, d], and the bias beside it [1, d].  false: memory is
- * short. */
-bool attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,
-                      const Matrix *rows) __attribute__((warn_unused_result));
+/* What head h makes of rows: x V [rows, d], and the bias beside it [1, d]. */
+void attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,
+                      const Matrix *rows);
 
 /* A matrix that reads the stream, as tokens and as the bias row read it, and tokens' bias. */
 typedef struct {
@@ -142,13 +138,10 @@ typedef struct {
 
 void reader_clear(Reader *reader);
 
-/* (G21): *minus_own is at least -q.k over all rows; INFINITY where that is not known.  Both: false
- * where memory is short. */
-bool rows_scores(double *minus_own, const Reader *q, const Reader *k, const Matrix *rows)
-    __attribute__((warn_unused_result));
+/* (G21): at least -q.k over all rows; INFINITY where that is not known. */
+double rows_scores(const Reader *q, const Reader *k, const Matrix *rows);
 
-/* (G23): *most is at least |x V + c| over all rows. */
-bool rows_values(Magnitude *most, const Reader *v, const Matrix *rows)
-    __attribute__((warn_unused_result));
+/* (G23): at least |x V + c| over all rows. */
+Magnitude rows_values(const Reader *v, const Matrix *rows);
 
 #endif

@@ -94,83 +94,74 @@ static const char *read_terms(Imitation *imitation, const double **b2, const Sub
 }
 
 /* |W1 W2|, and the norms of W1 as the bias row reads it. */
-static bool bias_row_norms(GateBound *gates, const Matrix *w1, const Matrix *w2)
+static void bias_row_norms(GateBound *gates, const Matrix *w1, const Matrix *w2)
 {
-    Matrix product = {0};
+    Matrix product;
     gates->w1_bias_row = matrix_norm(w1);
     gates->column_bias_row = matrix_largest_column(w1);
-    bool ok = matrix_product(&product, w1, w2, false);
-    if (ok) {
-        gates->product_bias_row = matrix_norm(&product);
-    }
+    matrix_product(&product, w1, w2, false);
+    gates->product_bias_row = matrix_norm(&product);
     matrix_clear(&product);
-    return ok;
 }
 
 /* (G24): what a network does to a change of the stream if its activation is x/2. */
-static bool through_norms(GateBound *gates, const Matrix *w1, const Matrix *b1, const Matrix *w2,
+static void through_norms(GateBound *gates, const Matrix *w1, const Matrix *b1, const Matrix *w2,
                           bool folded)
 {
     const Magnitude half = {0.5, 0};
-    Matrix product = {0}, biases = {0};
-    bool ok = matrix_product(&product, w1, w2, false) && matrix_product(&biases, b1, w2, false);
-    if (ok && !folded) {
+    Matrix product, biases;
+    matrix_product(&product, w1, w2, false);
+    matrix_product(&biases, b1, w2, false);
+    if (!folded) {
         matrix_add_diagonal(&product, 2);
     }
-    if (ok) {
-        gates->through = magnitude_product(half, matrix_norm(&product));
-        gates->b1_through = magnitude_product(half, matrix_norm(&biases));
-    }
+    gates->through = magnitude_product(half, matrix_norm(&product));
+    gates->b1_through = magnitude_product(half, matrix_norm(&biases));
     matrix_clear(&product);
     matrix_clear(&biases);
-    return ok;
 }
 
-static bool fused_norms(GateBound *gates, const Bundle *bundle, const double *b2,
+static void fused_norms(GateBound *gates, const Bundle *bundle, const double *b2,
                         const LayerNorm *norm)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     size_t d = score->read.count, hidden = bundle->heads, columns = value->write.count;
     bool folded = norm->kind != NORMALIZATION_NONE;
-    Matrix w1 = {0}, w2 = {0}, b1 = {0}, out = {0}, beta = {0}, more = {0};
-    bool ok =
-        matrix_take(
-            &w1, (Doubles){score->gate.data, d, hidden, score->gate.ld, score->gate.head_stride}) &&
-        matrix_take(&w2, (Doubles){value->o.data, hidden, columns, value->o.head_stride, 1}) &&
-        matrix_take(&b1, (Doubles){score->gate_bias, 1, hidden, hidden, 1}) &&
-        matrix_take(&out, (Doubles){b2, 1, columns, columns, 1});
-    if (ok && (!folded || norm->tokens_only)) {
-        ok = bias_row_norms(gates, &w1, &w2);
+    Matrix w1, w2, b1, out, beta = {0}, more = {0};
+    matrix_take(&w1,
+                (Doubles){score->gate.data, d, hidden, score->gate.ld, score->gate.head_stride});
+    matrix_take(&w2, (Doubles){value->o.data, hidden, columns, value->o.head_stride, 1});
+    matrix_take(&b1, (Doubles){score->gate_bias, 1, hidden, hidden, 1});
+    matrix_take(&out, (Doubles){b2, 1, columns, columns, 1});
+    if (!folded || norm->tokens_only) {
+        bias_row_norms(gates, &w1, &w2);
     }
-    if (ok && folded && norm->beta != NULL) {
-        ok = matrix_take(&beta, (Doubles){norm->beta, 1, d, d, 1}) &&
-             matrix_product(&more, &beta, &w1, false);
-        if (ok) {
-            matrix_add(&b1, &more, 1);
-        }
+    if (folded && norm->beta != NULL) {
+        matrix_take(&beta, (Doubles){norm->beta, 1, d, d, 1});
+        matrix_product(&more, &beta, &w1, false);
+        matrix_add(&b1, &more, 1);
     }
-    if (ok && folded) {
+    if (folded) {
         matrix_fold(&w1, norm);
-        ok = norm->tokens_only || bias_row_norms(gates, &w1, &w2);
     }
-    ok = ok && through_norms(gates, &w1, &b1, &w2, folded);
-    if (ok) {
-        gates->w1 = matrix_norm(&w1);
-        gates->w2 = matrix_norm(&w2);
-        gates->b1 = matrix_norm(&b1);
-        gates->b2 = matrix_norm(&out);
+    if (folded && !norm->tokens_only) {
+        bias_row_norms(gates, &w1, &w2);
     }
+    through_norms(gates, &w1, &b1, &w2, folded);
+    gates->w1 = matrix_norm(&w1);
+    gates->w2 = matrix_norm(&w2);
+    gates->b1 = matrix_norm(&b1);
+    gates->b2 = matrix_norm(&out);
     matrix_clear(&w1);
     matrix_clear(&w2);
     matrix_clear(&b1);
     matrix_clear(&out);
     matrix_clear(&beta);
     matrix_clear(&more);
-    return ok;
 }
 
-GuaranteeStatus gates_make(GateBound *gates, const char **reason, const PartOf *of)
+const char *gates_make(GateBound *gates, const PartOf *of)
 {
     const Sublayer *sublayer = of->sublayer;
     const Layout *layout = of->layout;
@@ -179,18 +170,15 @@ GuaranteeStatus gates_make(GateBound *gates, const char **reason, const PartOf *
     const Magnitude one = {0.5, 1};
     Imitation imitation = {0};
     const double *b2 = NULL;
-    *reason = read_terms(&imitation, &b2, sublayer, layout);
+    const char *reason = read_terms(&imitation, &b2, sublayer, layout);
     gates->in_place = first->score.gate.data == NULL;
     gates->bank = bank_of(layout, first->value.read);
     bool normed = sublayer->norm.kind != NORMALIZATION_NONE;
     bool content =
         gates->bank == BANK_CONTENT && bank_of(layout, first->value.write) == BANK_CONTENT;
     bool placed = gates->in_place ? gates->bank != BANKS && !normed : content;
-    if (*reason == NULL && !placed) {
-        *reason = unknown;
-    }
-    if (*reason != NULL) {
-        return GUARANTEE_OUTSIDE;
+    if (reason != NULL || !placed) {
+        return reason != NULL ? reason : unknown;
     }
     gates->imitation = imitation;
     bool alike = before != NULL && imitation_is(&before->imitation, &imitation);
@@ -200,7 +188,8 @@ GuaranteeStatus gates_make(GateBound *gates, const char **reason, const PartOf *
     if (gates->in_place) {
         gates->w1 = gates->w2 = gates->w1_bias_row = gates->column_bias_row =
             gates->product_bias_row = one;
-        return GUARANTEE_OK;
+    } else {
+        fused_norms(gates, first, b2, &sublayer->norm);
     }
-    return fused_norms(gates, first, b2, &sublayer->norm) ? GUARANTEE_OK : GUARANTEE_NO_MEMORY;
+    return NULL;
 }

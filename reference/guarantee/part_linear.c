@@ -5,6 +5,8 @@
 #include "matrix.h"
 #include "part.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 
 /* The sum of the heads: matrices between banks, an integer diagonal of each bank, biases. */
@@ -84,64 +86,58 @@ static void add_head(Sum *sum, const Bundle *bundle, bool *known)
     }
 }
 
-static bool sum_make(Sum *sum, const Layout *layout, const Sublayer *sublayer, bool *known)
+/* Returns whether all heads are of a form that is known. */
+static bool sum_make(Sum *sum, const Layout *layout, const Sublayer *sublayer)
 {
     *sum = (Sum){.layout = layout};
-    sum->diagonal = calloc(layout->d + layout->hidden + 1, sizeof *sum->diagonal);
-    bool ok = sum->diagonal != NULL;
-    for (int a = 0; a < BANKS && ok; a++) {
-        for (int b = 0; b < BANKS && ok; b++) {
-            ok = matrix_zeros(&sum->weight[a][b], bank_columns(layout, (Bank)a),
-                              bank_columns(layout, (Bank)b));
+    sum->diagonal = need_zeros(layout->d + layout->hidden + 1, sizeof *sum->diagonal);
+    for (int a = 0; a < BANKS; a++) {
+        for (int b = 0; b < BANKS; b++) {
+            matrix_zeros(&sum->weight[a][b], bank_columns(layout, (Bank)a),
+                         bank_columns(layout, (Bank)b));
         }
-        ok = ok && matrix_zeros(&sum->bias[a], 1, bank_columns(layout, (Bank)a));
+        matrix_zeros(&sum->bias[a], 1, bank_columns(layout, (Bank)a));
     }
-    *known = true;
-    for (size_t b = 0; b < sublayer->bundle_count && ok && *known; b++) {
-        add_head(sum, &sublayer->bundles[b], known);
+    bool known = true;
+    for (size_t b = 0; b < sublayer->bundle_count && known; b++) {
+        add_head(sum, &sublayer->bundles[b], &known);
     }
-    for (int a = 0; a < BANKS && ok; a++) {
+    for (int a = 0; a < BANKS; a++) {
         matrix_settle(&sum->weight[a][BANK_CONTENT]);
         matrix_settle(&sum->weight[a][BANK_HIDDEN]);
         matrix_settle(&sum->bias[a]);
     }
-    for (size_t c = 1; c < layout->d + layout->hidden && ok; c++) {
-        *known = *known && (c == layout->d || sum->diagonal[c] == sum->diagonal[c - 1]);
+    for (size_t c = 1; c < layout->d + layout->hidden; c++) {
+        known = known && (c == layout->d || sum->diagonal[c] == sum->diagonal[c - 1]);
     }
-    return ok;
+    return known;
 }
 
-/* *norm = |w + integer I|. */
-static bool norm_beside(Magnitude *norm, const Matrix *w, long integer)
+/* |w + integer I|. */
+static Magnitude norm_beside(const Matrix *w, long integer)
 {
-    Matrix m = {0};
+    Matrix m;
     if (integer == 0 || matrix_is_zero(w)) {
-        *norm = integer == 0 ? matrix_norm(w) : magnitude_of((double)integer, 0);
-        return true;
+        return integer == 0 ? matrix_norm(w) : magnitude_of((double)integer, 0);
     }
-    bool ok = matrix_copy(&m, w);
-    if (ok) {
-        matrix_add_diagonal(&m, integer);
-        *norm = matrix_norm(&m);
-    }
+    matrix_copy(&m, w);
+    matrix_add_diagonal(&m, integer);
+    Magnitude norm = matrix_norm(&m);
     matrix_clear(&m);
-    return ok;
+    return norm;
 }
 
 /* bias += beta W, then W is folded: what a norm before the sublayer makes of bank a's matrices.  W
  * as the bias row reads it is measured where it is right. */
-static bool read_through(LinearBound *linear, Sum *sum, const LayerNorm *norm, Bank a)
+static void read_through(LinearBound *linear, Sum *sum, const LayerNorm *norm, Bank a)
 {
-    bool ok = true;
-    for (int b = 0; b < BANKS && ok; b++) {
+    for (int b = 0; b < BANKS; b++) {
         Matrix *w = &sum->weight[a][b], beta = {0}, more = {0};
         linear->bias_row[a][b] = matrix_norm(w);
         if (norm->beta != NULL) {
-            ok = matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1}) &&
-                 matrix_product(&more, &beta, w, false);
-            if (ok) {
-                matrix_add(&sum->bias[b], &more, 1);
-            }
+            matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1});
+            matrix_product(&more, &beta, w, false);
+            matrix_add(&sum->bias[b], &more, 1);
         }
         matrix_clear(&beta);
         matrix_clear(&more);
@@ -152,44 +148,40 @@ static bool read_through(LinearBound *linear, Sum *sum, const LayerNorm *norm, B
             linear->bias_row[a][b] = linear->read[a][b];
         }
     }
-    return ok;
 }
 
 /* Bank a as it is: V = W + diagonal, and I more for what the stream keeps. */
-static bool read_plain(LinearBound *linear, const Sum *sum, Bank a)
+static void read_plain(LinearBound *linear, const Sum *sum, Bank a)
 {
-    bool ok = true;
     long diagonal = sum->diagonal[bank_first(sum->layout, a)];
-    for (int b = 0; b < BANKS && ok; b++) {
+    for (int b = 0; b < BANKS; b++) {
         bool own = (int)a == b;
-        ok = norm_beside(&linear->read[a][b], &sum->weight[a][b], own ? diagonal : 0) &&
-             norm_beside(&linear->kept[a][b], &sum->weight[a][b], own ? diagonal + 1 : 0);
+        linear->read[a][b] = norm_beside(&sum->weight[a][b], own ? diagonal : 0);
+        linear->kept[a][b] = norm_beside(&sum->weight[a][b], own ? diagonal + 1 : 0);
         linear->bias_row[a][b] = linear->read[a][b];
     }
-    return ok;
 }
 
-GuaranteeStatus linear_make(LinearBound *linear, const char **reason, const PartOf *of)
+const char *linear_make(LinearBound *linear, const PartOf *of)
 {
     const Layout *layout = of->layout;
     Sum sum;
-    bool known = true, ok = sum_make(&sum, layout, of->sublayer, &known);
+    bool known = sum_make(&sum, layout, of->sublayer);
     const LayerNorm *norm = &of->sublayer->norm;
     Bank normed = norm->kind == NORMALIZATION_NONE ? BANKS : bank_of(layout, norm->columns);
-    if (ok && normed != BANKS && sum.diagonal[bank_first(layout, normed)] != 0) {
+    if (normed != BANKS && sum.diagonal[bank_first(layout, normed)] != 0) {
         known = false;
     }
-    for (int a = 0; a < BANKS && ok && known; a++) {
-        ok = (Bank)a == normed ? read_through(linear, &sum, norm, (Bank)a)
-                               : read_plain(linear, &sum, (Bank)a);
+    for (int a = 0; a < BANKS && known; a++) {
+        if ((Bank)a == normed) {
+            read_through(linear, &sum, norm, (Bank)a);
+        } else {
+            read_plain(linear, &sum, (Bank)a);
+        }
     }
-    for (int b = 0; b < BANKS && ok; b++) {
+    for (int b = 0; b < BANKS; b++) {
         linear->bias[b] = matrix_norm(&sum.bias[b]);
     }
     sum_clear(&sum);
-    if (ok && !known) {
-        *reason = "self-attending heads of this form are outside of what is proven";
-        return GUARANTEE_OUTSIDE;
-    }
-    return ok ? GUARANTEE_OK : GUARANTEE_NO_MEMORY;
+    return known ? NULL : "self-attending heads of this form are outside of what is proven";
 }

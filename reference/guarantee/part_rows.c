@@ -3,6 +3,8 @@
  */
 #include "part.h"
 
+#include "../../memory/need.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,15 +31,15 @@ static double row_of(double *row, double *norm, const Matrix *m, const Matrix *b
     return usual ? off * (1 + 0x1p-30) : INFINITY;
 }
 
-bool rows_scores(double *minus_own, const Reader *q, const Reader *k, const Matrix *rows)
+double rows_scores(const Reader *q, const Reader *k, const Matrix *rows)
 {
-    Matrix queries = {0}, keys = {0};
+    Matrix queries, keys;
     size_t rank = q->token.columns;
     bool known = true;
-    double *x = malloc(2 * rank * sizeof *x), *y = x != NULL ? x + rank : NULL, most = -INFINITY;
-    bool ok = x != NULL && matrix_product(&queries, rows, &q->token, false) &&
-              matrix_product(&keys, rows, &k->token, false);
-    for (size_t r = 0; ok && r < rows->rows; r++) {
+    double *x = need_room(2 * rank, sizeof *x), *y = x + rank, most = -INFINITY;
+    matrix_product(&queries, rows, &q->token, false);
+    matrix_product(&keys, rows, &k->token, false);
+    for (size_t r = 0; r < rows->rows; r++) {
         double of_x, of_y, dot = 0, off_x = row_of(x, &of_x, &queries, &q->bias, r),
                            off_y = row_of(y, &of_y, &keys, &k->bias, r);
         for (size_t c = 0; c < rank; c++) {
@@ -49,25 +51,22 @@ bool rows_scores(double *minus_own, const Reader *q, const Reader *k, const Matr
         known = known && minus < INFINITY;
         most = fmax(most, minus);
     }
-    *minus_own = ok && known ? nextafter(most, INFINITY) : INFINITY;
     matrix_clear(&queries);
     matrix_clear(&keys);
     free(x);
-    return ok;
+    return known ? nextafter(most, INFINITY) : INFINITY;
 }
 
-bool rows_values(Magnitude *most, const Reader *v, const Matrix *rows)
+Magnitude rows_values(const Reader *v, const Matrix *rows)
 {
-    Matrix values = {0};
-    size_t columns = v->token.columns;
-    double *row = malloc(columns * sizeof *row), largest = 0;
-    bool ok = row != NULL && matrix_product(&values, rows, &v->token, false);
-    for (size_t r = 0; ok && r < rows->rows; r++) {
+    Matrix values;
+    double *row = need_room(v->token.columns, sizeof *row), largest = 0;
+    matrix_product(&values, rows, &v->token, false);
+    for (size_t r = 0; r < rows->rows; r++) {
         double norm, off = row_of(row, &norm, &values, &v->bias, r);
         largest = fmax(largest, norm + off);
     }
-    *most = magnitude_of(ok ? largest * (1 + 0x1p-50) : INFINITY, 0);
     matrix_clear(&values);
     free(row);
-    return ok;
+    return magnitude_of(largest * (1 + 0x1p-50), 0);
 }

@@ -8,6 +8,7 @@
  */
 #include "input.h"
 
+#include "../../memory/need.h"
 #include "part.h"
 
 #include "../product/gemm.h"
@@ -77,28 +78,24 @@ static void take_points(Hull *hull, size_t s, const Matrix *m, const Matrix *bia
     hull->off += usual && bias != NULL ? ldexp(bias->off, (int)bias->exponent) : 0;
 }
 
-static bool take_hull(Hull *hull, const GuaranteeInputs *inputs, const Matrix *rows,
+static void take_hull(Hull *hull, const GuaranteeInputs *inputs, const Matrix *rows,
                       const Sublayer *attention)
 {
     const LayerNorm none = {.kind = NORMALIZATION_NONE};
-    Matrix x = {0}, biases = {0};
-    bool ok = inputs_read(&x, inputs, &none) && matrix_zeros(&biases, 1, hull->d);
-    for (size_t h = 0; ok && h < hull->heads; h++) {
-        Matrix values = {0}, bias = {0};
-        ok = attention_values(&values, &bias, attention, h, rows);
-        if (ok) {
-            matrix_add(&biases, &bias, 1);
-            take_points(hull, 1 + h, &values, NULL);
-        }
+    Matrix x, biases;
+    inputs_read(&x, inputs, &none);
+    matrix_zeros(&biases, 1, hull->d);
+    for (size_t h = 0; h < hull->heads; h++) {
+        Matrix values, bias;
+        attention_values(&values, &bias, attention, h, rows);
+        matrix_add(&biases, &bias, 1);
+        take_points(hull, 1 + h, &values, NULL);
         matrix_clear(&values);
         matrix_clear(&bias);
     }
-    if (ok) {
-        take_points(hull, 0, &x, &biases);
-    }
+    take_points(hull, 0, &x, &biases);
     matrix_clear(&x);
     matrix_clear(&biases);
-    return ok;
 }
 
 /* Where along z the smallest of a set is; hull->along: of all. */
@@ -195,7 +192,7 @@ static double search(Hull *hull, double *z, double *corner)
     return least > 0x1p-300 ? least : 0; /* nothing underflows */
 }
 
-bool spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *rows,
+void spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *rows,
                   const Sublayer *attention, const LayerNorm *norm)
 {
     Hull hull = {.centred = norm->kind == NORMALIZATION_LAYERNORM,
@@ -203,19 +200,15 @@ bool spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *ro
                  .d = inputs->d,
                  .heads = attention->bundles[0].heads};
     *least = 0;
-    hull.point = calloc((1 + hull.heads) * hull.rows * hull.d, sizeof *hull.point);
-    hull.mean = calloc(3 * hull.d, sizeof *hull.mean);
-    hull.along = calloc(2 * hull.rows, sizeof *hull.along);
-    bool ok = hull.point != NULL && hull.mean != NULL && hull.along != NULL;
-    if (ok) {
-        hull.bound = hull.along + hull.rows;
-        ok = take_hull(&hull, inputs, rows, attention);
-    }
-    if (ok && hull.longest < 0x1p300) {
+    hull.point = need_zeros((1 + hull.heads) * hull.rows * hull.d, sizeof *hull.point);
+    hull.mean = need_zeros(3 * hull.d, sizeof *hull.mean);
+    hull.along = need_zeros(2 * hull.rows, sizeof *hull.along);
+    hull.bound = hull.along + hull.rows;
+    take_hull(&hull, inputs, rows, attention);
+    if (hull.longest < 0x1p300) {
         *least = search(&hull, hull.mean + hull.d, hull.mean + 2 * hull.d);
     }
     free(hull.point);
     free(hull.mean);
     free(hull.along);
-    return ok;
 }

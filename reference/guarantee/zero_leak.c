@@ -19,7 +19,7 @@ typedef struct {
     Magnitude row;     /* no token's row of the stream is longer */
     Magnitude penalty; /* the least 2 Omega, as it is stored, that will do so far */
     double coefficient;
-    bool fits, memory; /* no number leaves its format; memory is not short */
+    bool fits; /* no number leaves its format */
 } Walk;
 
 static Magnitude number(double x)
@@ -44,12 +44,12 @@ static Magnitude kept(Walk *walk, Magnitude exact, size_t width)
 /* Frobenius norm of head h's matrix, or of a vector, as it is stored; 0 of NULL. */
 static Magnitude stored(Walk *walk, const double *data, size_t rows, size_t columns, size_t ld)
 {
-    Matrix m = {0};
-    if (data == NULL || !walk->memory) {
+    Matrix m;
+    if (data == NULL) {
         return none;
     }
-    walk->memory = matrix_take(&m, (Doubles){data, rows, columns, ld, 1});
-    Magnitude norm = walk->memory ? matrix_frobenius(&m) : none;
+    matrix_take(&m, (Doubles){data, rows, columns, ld, 1});
+    Magnitude norm = matrix_frobenius(&m);
     matrix_clear(&m);
     return kept(walk, norm, rows * columns);
 }
@@ -189,7 +189,7 @@ static void walk_sublayer(Walk *walk, const Sublayer *sublayer)
         walk->row = row;
         return;
     }
-    for (size_t b = 0; b < sublayer->bundle_count && walk->fits && walk->memory; b++) {
+    for (size_t b = 0; b < sublayer->bundle_count && walk->fits; b++) {
         out = sum(out, bundle_output(walk, &sublayer->bundles[b], row));
     }
     size_t width = layout_content(walk->layout);
@@ -214,26 +214,24 @@ static double lost_of(const Model *model, const MachineNumbers *machine)
     return 5 * machine->rounding + 4 * terms * machine->sums;
 }
 
-bool guarantee_zero_leak(double *omega, const GuaranteeOf *of, const MachineNumbers *machine)
+void guarantee_zero_leak(double *omega, const GuaranteeOf *of, const MachineNumbers *machine)
 {
     const Model *model = &of->pair->negative;
     Walk walk = {.numbers = machine,
                  .layout = &model->layout,
                  .lost = lost_of(model, machine),
                  .coefficient = INFINITY,
-                 .fits = true,
-                 .memory = true};
+                 .fits = true};
     walk.growth = number(1 + walk.lost);
     walk.fits = model->sublayer_count > 0 && walk.lost <= 0x1p-4;
     bool banked = of->pair->original.layout.hidden > 0;
     walk.row =
         kept(&walk, product(of->input_norm, banked ? two : one), layout_content(&model->layout));
-    for (size_t s = 0; s < model->sublayer_count && walk.fits && walk.memory; s++) {
+    for (size_t s = 0; s < model->sublayer_count && walk.fits; s++) {
         walk_sublayer(&walk, &model->sublayers[s]);
     }
     /* (Z7) */
     double penalty = magnitude_double(product(walk.penalty, number(1 + 4 * machine->rounding)));
     walk.fits = walk.fits && penalty <= machine->largest / 2;
     *omega = walk.fits ? penalty / walk.coefficient * (1 + 0x1p-50) : INFINITY;
-    return walk.memory;
 }

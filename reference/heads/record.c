@@ -3,6 +3,8 @@
  */
 #include "heads.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 
 size_t heads_part_width(const Value *value, PartKind part)
@@ -124,17 +126,16 @@ static void record_list(Record *record, const RecordShape *shape, ApExtent list[
     }
 }
 
-bool record_init(Record *record, const RecordShape *shape, mpfr_prec_t bits)
+void record_init(Record *record, const RecordShape *shape, mpfr_prec_t bits)
 {
     ApExtent list[RECORD_MATS];
-    *record = (Record){.pattern = calloc(shape->patterns + 1, sizeof *record->pattern)};
+    *record = (Record){.pattern = need_zeros(shape->patterns + 1, sizeof *record->pattern),
+                       .patterns = shape->patterns};
     record_list(record, shape, list);
-    bool ok = ap_init_list(list, RECORD_MATS, bits) && record->pattern != NULL;
-    record->patterns = record->pattern != NULL ? shape->patterns : 0;
+    ap_init_list(list, RECORD_MATS, bits);
     for (size_t b = 0; b < record->patterns; b++) {
-        ok = ap_init(&record->pattern[b], shape->rows, shape->pattern, bits) && ok;
+        ap_init(&record->pattern[b], shape->rows, shape->pattern, bits);
     }
-    return ok;
 }
 
 void record_clear(Record *record)

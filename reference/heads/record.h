@@ -49,9 +49,7 @@ RecordShape record_shape(const Bundle *bundle, size_t first, size_t heads, size_
  * other in turn. */
 void record_shape_widen(RecordShape *most, const RecordShape *shape);
 
-/* false when memory is short; clear it all the same. */
-bool record_init(Record *record, const RecordShape *shape, mpfr_prec_t bits)
-    __attribute__((warn_unused_result));
+void record_init(Record *record, const RecordShape *shape, mpfr_prec_t bits);
 void record_clear(Record *record);
 double record_bytes(const RecordShape *shape, mpfr_prec_t bits);
 

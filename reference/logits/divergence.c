@@ -4,6 +4,7 @@
  */
 #include "divergence.h"
 
+#include "../../memory/need.h"
 #include "../compare/cell.h"
 #include "../numbers/ap.h"
 
@@ -33,15 +34,10 @@ struct RefSoftmax {
 
 RefSoftmax *ref_softmax_make(size_t classes)
 {
-    RefSoftmax *made = calloc(1, sizeof *made);
-    if (made != NULL && !ap_init(&made->p, 1, classes, BITS)) {
-        free(made);
-        return NULL;
-    }
-    if (made != NULL) {
-        made->classes = classes;
-        mpfr_inits2(BITS, made->rest, made->off, (mpfr_ptr)0);
-    }
+    RefSoftmax *made = need_zeros(1, sizeof *made);
+    ap_init(&made->p, 1, classes, BITS);
+    made->classes = classes;
+    mpfr_inits2(BITS, made->rest, made->off, (mpfr_ptr)0);
     return made;
 }
 

@@ -19,7 +19,6 @@
 /* p, and what changes of it are measured with. */
 typedef struct RefSoftmax RefSoftmax;
 
-/* NULL when memory is short. */
 RefSoftmax *ref_softmax_make(size_t classes) __attribute__((warn_unused_result));
 void ref_softmax_clear(RefSoftmax *softmax);
 

@@ -6,14 +6,12 @@
 #include "../evaluator/layer_norm.h"
 #include "../reference.h"
 
-bool ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr e)
+void ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr e)
 {
     size_t count = norm->columns.count;
     ApMat c;
     mpfr_t s;
-    if (!ap_init(&c, 1, count, mpfr_get_prec(y) + NORM_GUARD)) {
-        return false;
-    }
+    ap_init(&c, 1, count, mpfr_get_prec(y) + NORM_GUARD);
     mpfr_init2(s, mpfr_get_prec(y) + NORM_GUARD);
     norm_centre(c.entry, s, norm, x);
     norm_apply(y, norm, c.entry, s, true);
@@ -22,7 +20,6 @@ bool ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcpt
     }
     mpfr_clear(s);
     ap_clear(&c);
-    return true;
 }
 
 /* The 2-norm of a row, from above. */
@@ -42,16 +39,14 @@ static void least_root(mpfr_ptr root, const LayerNorm *norm, mpfr_srcptr x, mpfr
     ApMat c;
     mpfr_t s, t;
     mpfr_inits2(bits, s, t, (mpfr_ptr)0);
-    mpfr_set_zero(root, 1);
-    if (ap_init(&c, 1, count, bits)) { /* else eps alone tells */
-        norm_centre(c.entry, s, norm, x);
-        mpfr_sqrt(s, s, MPFR_RNDD);
-        mpfr_mul_d(root, s, 1 - 0x1p-20, MPFR_RNDD); /* which pays for what rounds in s */
-        mpfr_sqrt_ui(t, count, MPFR_RNDD);
-        mpfr_div(t, off, t, MPFR_RNDU);
-        mpfr_sub(root, root, t, MPFR_RNDD);
-        ap_clear(&c);
-    }
+    ap_init(&c, 1, count, bits);
+    norm_centre(c.entry, s, norm, x);
+    mpfr_sqrt(s, s, MPFR_RNDD);
+    mpfr_mul_d(root, s, 1 - 0x1p-20, MPFR_RNDD); /* which pays for what rounds in s */
+    mpfr_sqrt_ui(t, count, MPFR_RNDD);
+    mpfr_div(t, off, t, MPFR_RNDU);
+    mpfr_sub(root, root, t, MPFR_RNDD);
+    ap_clear(&c);
     mpfr_set_d(t, norm->eps, MPFR_RNDD);
     mpfr_sqrt(t, t, MPFR_RNDD);
     mpfr_max(root, root, t, MPFR_RNDD);

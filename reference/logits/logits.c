@@ -3,6 +3,7 @@
  */
 #include "logits.h"
 
+#include "../../memory/need.h"
 #include "../numbers/ap.h"
 #include "../product/product.h"
 #include "../run/run.h"
@@ -21,11 +22,8 @@ enum { SUBTRACTED_MORE = 64 };
 
 RefLogits *ref_logits_make(size_t rows, size_t classes)
 {
-    RefLogits *made = calloc(1, sizeof *made);
-    if (made != NULL && !ap_init(&made->number, rows, classes, REF_LOGIT_BITS)) {
-        ref_logits_clear(made);
-        made = NULL;
-    }
+    RefLogits *made = need_zeros(1, sizeof *made);
+    ap_init(&made->number, rows, classes, REF_LOGIT_BITS);
     return made;
 }
 
@@ -48,21 +46,19 @@ mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row)
 }
 
 /* y [rows.count, d] = r(T) as the unembedding reads it: the tokens' rows after the last layer,
- * through the final norm.  false: memory is short. */
-static bool read_original(ApMat *y, const RefBase *base, RefRows rows, const LayerNorm *norm)
+ * through the final norm. */
+static void read_original(ApMat *y, const RefBase *base, RefRows rows, const LayerNorm *norm)
 {
     const ApMat *last = &base->original[base->depth - 1];
-    bool ok = true;
-    for (size_t i = 0; ok && i < rows.count; i++) {
+    for (size_t i = 0; i < rows.count; i++) {
         mpfr_srcptr x = ap_at(last, rows.first + i, 0);
         if (norm->kind != NORMALIZATION_NONE) {
-            ok = ref_norm_row(ap_at(y, i, 0), NULL, norm, x, NULL);
+            ref_norm_row(ap_at(y, i, 0), NULL, norm, x, NULL);
         }
         for (size_t c = 0; norm->kind == NORMALIZATION_NONE && c < y->columns; c++) {
             mpfr_set(ap_at(y, i, c), x + c, MPFR_RNDN);
         }
     }
-    return ok;
 }
 
 /* e [d] = how a token's row differs from r(T) to r(T'): the difference that the run carries, where
@@ -82,66 +78,60 @@ static void row_difference(mpfr_ptr e, size_t d, const RefLayer *at, size_t p)
     }
 }
 
-/* y [rows.count, d] = the change of that from r(T) to r(T').  false: memory is short. */
-static bool read_change(ApMat *y, const RefLayer *at, RefRows rows, const LayerNorm *norm)
+/* y [rows.count, d] = the change of that from r(T) to r(T'). */
+static void read_change(ApMat *y, const RefLayer *at, RefRows rows, const LayerNorm *norm)
 {
     const ApMat *last = &at->base->original[at->base->depth - 1];
-    ApMat scratch = {0};
-    bool ok = ap_init(&scratch, 2, y->columns, y->bits);
-    for (size_t i = 0; ok && i < rows.count; i++) {
+    ApMat scratch;
+    ap_init(&scratch, 2, y->columns, y->bits);
+    for (size_t i = 0; i < rows.count; i++) {
         size_t p = rows.first + i;
         if (norm->kind == NORMALIZATION_NONE) {
             row_difference(ap_at(y, i, 0), y->columns, at, p);
         } else {
             row_difference(ap_at(&scratch, 1, 0), y->columns, at, p);
-            ok = ref_norm_row(ap_at(&scratch, 0, 0), ap_at(y, i, 0), norm, ap_at(last, p, 0),
-                              ap_at(&scratch, 1, 0));
+            ref_norm_row(ap_at(&scratch, 0, 0), ap_at(y, i, 0), norm, ap_at(last, p, 0),
+                         ap_at(&scratch, 1, 0));
         }
     }
     ap_clear(&scratch);
-    return ok;
 }
 
 /* Classes whose columns of W are packed at once. */
 enum { CLASSES_AT_ONCE = 4096 };
 
 /* The first rows of logits = y W. */
-static bool unembed_rows(RefLogits *logits, const ApMat *y, const RefBase *base,
+static void unembed_rows(RefLogits *logits, const ApMat *y, const RefBase *base,
                          const RefUnembedding *unembedding)
 {
     const size_t d = unembedding->d, classes = unembedding->classes;
     const bool by_class = unembedding->by_class;
     ProductOptions options = {.guard = EVALUATOR_GUARD,
                               .weights = base->weights != NULL ? base->weights->packed : NULL};
-    bool ok = true;
-    for (size_t first = 0, count; ok && first < classes; first += count) {
+    for (size_t first = 0, count; first < classes; first += count) {
         count = classes - first < CLASSES_AT_ONCE ? classes - first : CLASSES_AT_ONCE;
         const double *w = ref_unembedding_at(unembedding, 0, first);
-        ok = product_mul(product_block(&logits->number, 0, first, y->rows, count), product_view(y),
-                         by_class ? product_transposed(product_doubles(w, count, d, d))
-                                  : product_doubles(w, d, count, classes),
-                         &options, NULL);
+        product_mul(product_block(&logits->number, 0, first, y->rows, count), product_view(y),
+                    by_class ? product_transposed(product_doubles(w, count, d, d))
+                             : product_doubles(w, d, count, classes),
+                    &options, NULL);
     }
-    return ok;
 }
 
-bool ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
+void ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
                          const RefUnembedding *unembedding)
 {
-    ApMat y = {0};
-    if (!ap_init(&y, rows.count, unembedding->d, base->bits)) {
-        return false;
-    }
-    bool ok = read_original(&y, base, rows, &unembedding->norm) &&
-              unembed_rows(logits, &y, base, unembedding);
-    for (size_t i = 0; ok && unembedding->b_u != NULL && i < rows.count; i++) {
+    ApMat y;
+    ap_init(&y, rows.count, unembedding->d, base->bits);
+    read_original(&y, base, rows, &unembedding->norm);
+    unembed_rows(logits, &y, base, unembedding);
+    for (size_t i = 0; unembedding->b_u != NULL && i < rows.count; i++) {
         for (size_t k = 0; k < unembedding->classes; k++) {
             mpfr_ptr logit = ap_at(&logits->number, i, k);
             mpfr_add_d(logit, logit, unembedding->b_u[k], MPFR_RNDN);
         }
     }
     ap_clear(&y);
-    return ok;
 }
 
 /* Bits that the change is read in. */
@@ -151,15 +141,14 @@ static mpfr_prec_t change_bits(const RefLayer *at)
     return (run > base ? run : base) + SUBTRACTED_MORE;
 }
 
-bool ref_logits_change(RefLogits *change, const RefLayer *at, RefRows rows,
+void ref_logits_change(RefLogits *change, const RefLayer *at, RefRows rows,
                        const RefUnembedding *unembedding)
 {
-    ApMat y = {0};
-    bool ok = ap_init(&y, rows.count, unembedding->d, change_bits(at)) &&
-              read_change(&y, at, rows, &unembedding->norm) &&
-              unembed_rows(change, &y, at->base, unembedding);
+    ApMat y;
+    ap_init(&y, rows.count, unembedding->d, change_bits(at));
+    read_change(&y, at, rows, &unembedding->norm);
+    unembed_rows(change, &y, at->base, unembedding);
     ap_clear(&y);
-    return ok;
 }
 
 void ref_logits_subtract(RefLogits *change, size_t row, const double *machine, mpfr_srcptr original)
@@ -214,17 +203,15 @@ void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token)
     mpfr_clear(size);
 }
 
-bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefLayer *at,
+void ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefLayer *at,
                            mpfr_srcptr e_off)
 {
     const RefUnembedding *unembedding = token->unembedding;
     mpfr_set(off, e_off, MPFR_RNDU);
     if (unembedding->norm.kind != NORMALIZATION_NONE) {
-        ApMat e = {0};
+        ApMat e;
         mpfr_t x_size, e_size;
-        if (!ap_init(&e, 1, unembedding->d, change_bits(at))) {
-            return false;
-        }
+        ap_init(&e, 1, unembedding->d, change_bits(at));
         mpfr_inits2(REF_CELL_BITS, x_size, e_size, (mpfr_ptr)0);
         row_difference(ap_at(&e, 0, 0), unembedding->d, at, token->p);
         off_of_row(x_size, token->x_off, unembedding->d);
@@ -235,11 +222,9 @@ bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefL
         ap_clear(&e);
     }
     mpfr_mul_d(off, off, token->gain, MPFR_RNDU);
-    return true;
 }
 
-/* Columns side by side, in memory of its own: a bound that took an allocation would be another one,
- * or none, where memory is short. */
+/* Columns side by side. */
 double ref_logits_gain(const RefUnembedding *unembedding)
 {
     enum { BESIDE = 64 };

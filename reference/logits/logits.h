@@ -16,7 +16,6 @@
 /* Numbers [rows, classes]. */
 typedef struct RefLogits RefLogits;
 
-/* NULL when memory is short. */
 RefLogits *ref_logits_make(size_t rows, size_t classes) __attribute__((warn_unused_result));
 void ref_logits_clear(RefLogits *logits);
 
@@ -27,13 +26,13 @@ double ref_logits_bytes(double rows, double classes);
 mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row);
 
 /* The first rows.count rows = r(T)'s logits of those tokens, after the last layer; products as
- * reference/product has them, rounded once.  false: memory is short. */
-bool ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
-                         const RefUnembedding *unembed) __attribute__((warn_unused_result));
+ * reference/product has them, rounded once. */
+void ref_logits_original(RefLogits *logits, const RefBase *base, RefRows rows,
+                         const RefUnembedding *unembed);
 
 /* The same of r(T')'s logits less r(T)'s, after the last layer. */
-bool ref_logits_change(RefLogits *change, const RefLayer *at, RefRows rows,
-                       const RefUnembedding *unembed) __attribute__((warn_unused_result));
+void ref_logits_change(RefLogits *change, const RefLayer *at, RefRows rows,
+                       const RefUnembedding *unembed);
 
 /* Row `row` of change = machine [classes] less r(T)'s logits [classes]. */
 void ref_logits_subtract(RefLogits *change, size_t row, const double *machine,
@@ -58,9 +57,9 @@ typedef struct {
 void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token);
 
 /* The same of r(T')'s logits less r(T)'s, where the streams' difference may be off by e_off an
- * entry (C37).  false: memory is short. */
-bool ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefLayer *at,
-                           mpfr_srcptr e_off) __attribute__((warn_unused_result));
+ * entry (C37). */
+void ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefLayer *at,
+                           mpfr_srcptr e_off);
 
 /* The largest sum over a column of |W|, rounded up. */
 double ref_logits_gain(const RefUnembedding *unembedding);

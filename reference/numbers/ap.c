@@ -4,6 +4,8 @@
  */
 #include "ap.h"
 
+#include "../../memory/need.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -21,28 +23,21 @@
  * and takes as long for them as the numbers do. */
 enum { PARALLEL_ENTRIES = 1 << 16 };
 
-bool ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
+void ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
 {
     size_t limbs = mpfr_custom_get_size(bits) / sizeof(mp_limb_t);
     *m = (ApMat){.rows = rows, .columns = columns, .bits = bits};
-    if (columns != 0 && rows > SIZE_MAX / columns) {
-        return false;
+    size_t count;
+    if (__builtin_mul_overflow(rows, columns, &count) ||
+        count >= PTRDIFF_MAX / (sizeof *m->entry + limbs * sizeof *m->limbs)) {
+        need_is_short();
     }
-    size_t count = rows * columns;
-    if (count >= PTRDIFF_MAX / (sizeof *m->entry + limbs * sizeof *m->limbs)) {
-        return false;
-    }
-    m->entry = calloc(count + 1, sizeof *m->entry);
-    m->limbs = calloc(count * limbs + 1, sizeof *m->limbs);
-    if (m->entry == NULL || m->limbs == NULL) {
-        ap_clear(m);
-        return false;
-    }
+    m->entry = need_zeros(count + 1, sizeof *m->entry);
+    m->limbs = need_zeros(count * limbs + 1, sizeof *m->limbs);
 #pragma omp parallel for schedule(static) if (count >= PARALLEL_ENTRIES)
     for (size_t i = 0; i < count; i++) {
         mpfr_custom_init_set(m->entry + i, MPFR_ZERO_KIND, 0, bits, m->limbs + i * limbs);
     }
-    return true;
 }
 
 void ap_clear(ApMat *m)
@@ -58,13 +53,11 @@ double ap_bytes(double rows, double columns, mpfr_prec_t bits)
     return rows * columns * (double)(mpfr_custom_get_size(bits) + sizeof(__mpfr_struct));
 }
 
-bool ap_init_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
+void ap_init_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
 {
-    bool ok = true;
     for (size_t i = 0; i < count; i++) {
-        ok = ap_init(list[i].mat, list[i].rows, list[i].columns, bits) && ok;
+        ap_init(list[i].mat, list[i].rows, list[i].columns, bits);
     }
-    return ok;
 }
 
 void ap_clear_list(const ApExtent *list, size_t count)
@@ -127,11 +120,9 @@ struct ApExp {
 
 ApExp *ap_exp_create(void)
 {
-    ApExp *context = malloc(sizeof *context);
-    if (context != NULL) {
-        arb_init(context->x);
-        arb_init(context->y);
-    }
+    ApExp *context = need_room(1, sizeof *context);
+    arb_init(context->x);
+    arb_init(context->y);
     return context;
 }
 
@@ -210,7 +201,7 @@ struct ApExp {
 
 ApExp *ap_exp_create(void)
 {
-    return calloc(1, sizeof(ApExp));
+    return need_zeros(1, sizeof(ApExp));
 }
 
 void ap_exp_free(ApExp *context)

@@ -21,9 +21,8 @@ typedef struct {
     mpfr_prec_t bits;
 } ApMat;
 
-/* All zeros.  false when memory is short (the matrix is then empty, and clear is fine). */
-bool ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
-    __attribute__((warn_unused_result));
+/* All zeros. */
+void ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits);
 void ap_clear(ApMat *m);
 
 /* Bytes of a matrix, as a double. */
@@ -37,8 +36,7 @@ typedef struct {
 
 /* The same of all matrices of a list, so that one list says what is there, is freed and is
  * predicted.  Bytes do not look at the matrices. */
-bool ap_init_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
-    __attribute__((warn_unused_result));
+void ap_init_list(const ApExtent *list, size_t count, mpfr_prec_t bits);
 void ap_clear_list(const ApExtent *list, size_t count);
 double ap_bytes_list(const ApExtent *list, size_t count, mpfr_prec_t bits);
 
@@ -63,7 +61,6 @@ void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
 /* The numbers that ap_exp keeps between calls; one a thread. */
 typedef struct ApExp ApExp;
 
-/* NULL when memory is short. */
 ApExp *ap_exp_create(void) __attribute__((warn_unused_result));
 void ap_exp_free(ApExp *context);
 

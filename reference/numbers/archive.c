@@ -3,6 +3,8 @@
  */
 #include "archive.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,33 +137,33 @@ void ref_archive_number(RefArchive *archive, mpfr_ptr x)
 }
 
 /* Writes the state as it is now into memory, to be put back where the bytes read are none. */
-static bool write_before(char **bytes, size_t *size, RefVisit *visit, void *state)
+static void write_before(char **bytes, size_t *size, RefVisit *visit, void *state)
 {
     RefArchive archive = {.file = open_memstream(bytes, size), .digest = REF_ARCHIVE_START};
     if (archive.file == NULL) {
-        return false;
+        need_is_short();
     }
     visit(&archive, state);
-    return fclose(archive.file) == 0 && !archive.failed;
+    if (fclose(archive.file) != 0 || archive.failed) {
+        need_is_short();
+    }
 }
 
 bool ref_archive_restore(const unsigned char *bytes, size_t size, RefVisit *visit, void *state)
 {
     char *before = NULL;
     size_t before_size = 0;
-    bool ok = write_before(&before, &before_size, visit, state);
-    if (ok) {
-        RefArchive archive = {.next = bytes, .left = size};
+    write_before(&before, &before_size, visit, state);
+    RefArchive archive = {.next = bytes, .left = size};
+    visit(&archive, state);
+    bool ok = !archive.failed && archive.left == 0;
+    if (!ok) {
+        archive = (RefArchive){.next = (unsigned char *)before, .left = before_size};
         visit(&archive, state);
-        ok = !archive.failed && archive.left == 0;
-        if (!ok) {
-            archive = (RefArchive){.next = (unsigned char *)before, .left = before_size};
-            visit(&archive, state);
-            if (archive.failed || archive.left != 0) {
-                fprintf(stderr, "headproof: bug: %s:%d: a state that does not go back\n", __FILE__,
-                        __LINE__);
-                abort();
-            }
+        if (archive.failed || archive.left != 0) {
+            fprintf(stderr, "headproof: bug: %s:%d: a state that does not go back\n", __FILE__,
+                    __LINE__);
+            abort();
         }
     }
     free(before);

@@ -59,8 +59,8 @@ typedef struct {
     void *state;
 } RefState;
 
-/* Reads a state of exactly these bytes.  false, and the state is as it was: they are not of it, or
- * memory is short.  The state is one that could be kept now. */
+/* Reads a state of exactly these bytes.  false, and the state is as it was: they are not of it.
+ * The state is one that could be kept now. */
 bool ref_archive_restore(const unsigned char *bytes, size_t size, RefVisit *visit, void *state)
     __attribute__((warn_unused_result));
 

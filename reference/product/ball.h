@@ -8,6 +8,6 @@
 
 bool ball_has(void);
 
-bool ball_mul(const Plan *plan) __attribute__((warn_unused_result));
+void ball_mul(const Plan *plan);
 
 #endif

@@ -59,11 +59,10 @@ static double symmetric(uint64_t r, uint64_t q)
     return r > q / 2 ? -(double)(q - r) : (double)r;
 }
 
-static bool split_init(Split *split, const Basis *basis, mpfr_prec_t bits)
+static void split_init(Split *split, const Basis *basis, mpfr_prec_t bits)
 {
     split_bits(&split->digits, &split->width, bits, basis->q[0], 0);
     split->power = array_alloc(basis->primes * split->digits, sizeof *split->power);
-    return split->power != NULL;
 }
 
 /* power[t, d] = factor_t 2^(width (digits - 1 - d)) modulo prime t. */
@@ -94,7 +93,7 @@ static void put_digits(Basis *basis, size_t column, const mpz_t x)
 }
 
 /* The weights of the recombination, and factor_t = (M / q_t)^-1 modulo q_t. */
-static bool weights_init(Basis *basis, uint32_t *factor)
+static void weights_init(Basis *basis, uint32_t *factor)
 {
     mpz_t all, part;
     mpz_init_set_ui(all, 1);
@@ -105,7 +104,7 @@ static bool weights_init(Basis *basis, uint32_t *factor)
     mpfr_prec_t bits = (mpfr_prec_t)mpz_sizeinbase(all, 2) - basis->cut;
     split_bits(&basis->digits, &basis->width, bits, basis->q[0], basis->primes + 1);
     basis->weight = array_alloc(basis->digits * (basis->primes + 1), sizeof *basis->weight);
-    for (size_t t = 0; basis->weight != NULL && t <= basis->primes; t++) {
+    for (size_t t = 0; t <= basis->primes; t++) {
         if (t < basis->primes) {
             unsigned long q = (unsigned long)basis->q[t];
             mpz_divexact_ui(part, all, q);
@@ -118,23 +117,19 @@ static bool weights_init(Basis *basis, uint32_t *factor)
     }
     mpz_clear(all);
     mpz_clear(part);
-    return basis->weight != NULL;
 }
 
-static bool primes_init(Basis *basis, uint32_t *prime)
+static void primes_init(Basis *basis, uint32_t *prime)
 {
     double high = largest_prime(basis->depth);
-    if (primes_below(prime, basis->primes, (uint32_t)high) != basis->primes) {
-        return false;
-    }
+    PRODUCT_CHECK(primes_below(prime, basis->primes, (uint32_t)high) == basis->primes);
     for (size_t t = 0; t < basis->primes; t++) {
         basis->q[t] = prime[t];
         basis->reciprocal[t] = 1 / (double)prime[t];
     }
-    return true;
 }
 
-bool basis_init(Basis *basis, const Plan *plan)
+void basis_init(Basis *basis, const Plan *plan)
 {
     /* Numbers are cut off, not rounded: one bit more than the plan's halves the error. */
     mpfr_prec_t bits_a = plan_bits_a(plan) + !plan->short_a;
@@ -145,26 +140,21 @@ bool basis_init(Basis *basis, const Plan *plan)
     basis->q = array_alloc(basis->primes, sizeof *basis->q);
     basis->reciprocal = array_alloc(basis->primes, sizeof *basis->reciprocal);
     uint32_t *prime = array_alloc(basis->primes, sizeof *prime);
-    bool ok = basis->q != NULL && basis->reciprocal != NULL && prime != NULL &&
-              primes_init(basis, prime) && split_init(&basis->a, basis, bits_a) &&
-              split_init(&basis->b, basis, bits_b);
-    if (ok) {
-        long held_a = (long)(basis->a.digits * basis->a.width);
-        long held_b = (long)(basis->b.digits * basis->b.width);
-        size_t primes = basis_primes(plan->k, held_a, held_b);
-        PRODUCT_CHECK(primes <= basis->primes);
-        basis->primes = primes;
-        bool exact = plan->short_a && plan->short_b;
-        long cut = held_a + held_b - (long)plan->bits - 64;
-        basis->cut = exact || cut < 0 ? 0 : cut;
-        ok = weights_init(basis, prime);
-    }
-    if (ok) {
-        split_powers(&basis->a, basis, prime);
-        split_powers(&basis->b, basis, NULL);
-    }
+    primes_init(basis, prime);
+    split_init(&basis->a, basis, bits_a);
+    split_init(&basis->b, basis, bits_b);
+    long held_a = (long)(basis->a.digits * basis->a.width);
+    long held_b = (long)(basis->b.digits * basis->b.width);
+    size_t primes = basis_primes(plan->k, held_a, held_b);
+    PRODUCT_CHECK(primes <= basis->primes);
+    basis->primes = primes;
+    bool exact = plan->short_a && plan->short_b;
+    long cut = held_a + held_b - (long)plan->bits - 64;
+    basis->cut = exact || cut < 0 ? 0 : cut;
+    weights_init(basis, prime);
+    split_powers(&basis->a, basis, prime);
+    split_powers(&basis->b, basis, NULL);
     free(prime);
-    return ok;
 }
 
 void basis_clear(Basis *basis)

@@ -33,7 +33,7 @@ typedef struct {
     double *weight; /* [digits, primes + 1]: of x_t; of -h */
 } Basis;
 
-bool basis_init(Basis *basis, const Plan *plan) __attribute__((warn_unused_result));
+void basis_init(Basis *basis, const Plan *plan);
 void basis_clear(Basis *basis);
 
 #endif

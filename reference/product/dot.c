@@ -9,6 +9,7 @@
  */
 #include "dot.h"
 
+#include "../../memory/need.h"
 #include "entry.h"
 #include "store.h"
 
@@ -41,13 +42,13 @@ typedef struct {
     size_t most, count;
 } Lines;
 
-static bool lines_open(Lines *lines, const Operand *o)
+static void lines_open(Lines *lines, const Operand *o)
 {
     size_t entries = 0;
-    bool fits = !__builtin_mul_overflow(o->lines, o->depth, &entries) &&
-                entries < SIZE_MAX / sizeof *lines->entry;
-    lines->entry = fits ? malloc((entries + 1) * sizeof *lines->entry) : NULL;
-    return lines->entry != NULL;
+    if (__builtin_mul_overflow(o->lines, o->depth, &entries)) {
+        need_is_short();
+    }
+    lines->entry = need_room(entries, sizeof *lines->entry);
 }
 
 /* false: not finite, or its exponent is too large. */
@@ -301,15 +302,12 @@ static void sum_entry(Window *w, const Plan *plan, const Dot *dot, size_t i, siz
 }
 
 /* Rows [first, first + count) of C, or columns. */
-static bool multiply_lines(const Plan *plan, const void *shared, size_t first, size_t count)
+static void multiply_lines(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     const Dot *dot = shared;
     size_t limbs = dot_limbs(plan), length = dot->a.most + dot->b.most;
     size_t rows = dot->by_columns ? plan->m : count, columns = dot->by_columns ? count : plan->n;
-    mp_limb_t *room = malloc((3 * limbs + length + 1) * sizeof *room);
-    if (room == NULL) {
-        return false;
-    }
+    mp_limb_t *room = need_room(3 * limbs + length + 1, sizeof *room);
     Window w = {.sum = room,
                 .product = room + limbs,
                 .limbs = limbs,
@@ -323,20 +321,18 @@ static bool multiply_lines(const Plan *plan, const void *shared, size_t first, s
         }
     }
     free(room);
-    return true;
 }
 
-bool dot_mul(const Plan *plan, bool *done)
+bool dot_mul(const Plan *plan)
 {
     Dot dot = {.by_columns = plan->m < plan->n};
-    *done = false;
-    bool ok = lines_open(&dot.a, &plan->a) && lines_open(&dot.b, &plan->b);
-    if (ok && decode(&dot.a, &plan->a, plan->threads) && decode(&dot.b, &plan->b, plan->threads)) {
-        *done = true;
-        ok = store_each(plan, &dot, dot.by_columns ? plan->n : plan->m, LINES_AT_ONCE,
-                        multiply_lines);
+    lines_open(&dot.a, &plan->a);
+    lines_open(&dot.b, &plan->b);
+    bool done = decode(&dot.a, &plan->a, plan->threads) && decode(&dot.b, &plan->b, plan->threads);
+    if (done) {
+        store_each(plan, &dot, dot.by_columns ? plan->n : plan->m, LINES_AT_ONCE, multiply_lines);
     }
     free(dot.a.entry);
     free(dot.b.entry);
-    return ok;
+    return done;
 }

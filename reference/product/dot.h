@@ -7,9 +7,9 @@
 
 #include "guard.h"
 
-/* C (+)= A B.  *done is false, and C untouched, where an entry is not finite or beyond
- * EXPONENT_LIMIT.  False when memory is short. */
-bool dot_mul(const Plan *plan, bool *done) __attribute__((warn_unused_result));
+/* C (+)= A B.  False, and C untouched, where an entry is not finite or beyond
+ * EXPONENT_LIMIT. */
+bool dot_mul(const Plan *plan) __attribute__((warn_unused_result));
 
 /* Limbs of the window that an entry of C is summed in. */
 size_t dot_limbs(const Plan *plan);

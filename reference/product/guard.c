@@ -9,6 +9,7 @@
  */
 #include "guard.h"
 
+#include "../../memory/need.h"
 #include "cost.h"
 #include "digits.h"
 #include "gemm.h"
@@ -81,18 +82,15 @@ static size_t measure_row(const Plan *plan, size_t i, const float *s)
 }
 
 /* Guards of some rows from S in doubles. */
-static bool measure_spread(const Plan *plan, size_t first, size_t count)
+static void measure_spread(const Plan *plan, size_t first, size_t count)
 {
     const size_t k = plan->k, n = plan->n;
     double *a = array_alloc(count * k, sizeof *a), *b = array_alloc(n * k, sizeof *b);
     double *s = array_alloc(count * n, sizeof *s);
-    bool ok = a != NULL && b != NULL && s != NULL;
-    if (ok) {
-        operand_sizes(a, &plan->a, first, count);
-        operand_sizes(b, &plan->b, 0, n);
-        gemm(s, n, gemm_plain(a, k), gemm_transposed(b, k), (GemmExtents){count, n, k}, 0);
-    }
-    for (size_t r = 0; ok && r < count; r++) {
+    operand_sizes(a, &plan->a, first, count);
+    operand_sizes(b, &plan->b, 0, n);
+    gemm(s, n, gemm_plain(a, k), gemm_transposed(b, k), (GemmExtents){count, n, k}, 0);
+    for (size_t r = 0; r < count; r++) {
         const GuardRow row = row_of(plan, first + r);
         for (size_t j = 0; j < n; j++) {
             plan->guard[(first + r) * n + j] = guard_of(plan, &row, j, s[r * n + j]);
@@ -101,7 +99,6 @@ static bool measure_spread(const Plan *plan, size_t first, size_t count)
     free(a);
     free(b);
     free(s);
-    return ok;
 }
 
 /* S = |A| |B| of some rows, in floats. */
@@ -142,24 +139,20 @@ static void count_guards(const Plan *plan, size_t first, size_t count)
     }
 }
 
-static bool measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+static void measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     float *s = array_alloc(count * plan->n, sizeof *s);
     size_t weak = 0;
-    bool ok = s != NULL;
     (void)shared;
-    if (ok) {
-        sum_magnitudes(s, plan, first, count);
-        for (size_t r = 0; r < count; r++) {
-            weak += measure_row(plan, first + r, s + r * plan->n);
-        }
-        ok = weak == 0 || measure_spread(plan, first, count);
+    sum_magnitudes(s, plan, first, count);
+    for (size_t r = 0; r < count; r++) {
+        weak += measure_row(plan, first + r, s + r * plan->n);
     }
-    if (ok) {
-        count_guards(plan, first, count);
+    if (weak > 0) {
+        measure_spread(plan, first, count);
     }
+    count_guards(plan, first, count);
     free(s);
-    return ok;
 }
 
 /* The least sum of a line that is not zero; INFINITY when there is none. */
@@ -172,18 +165,14 @@ static double least_sum(const Operand *o)
     return least;
 }
 
-bool plan_measure(Plan *plan)
+void plan_measure(Plan *plan)
 {
     plan->guard = array_alloc(plan->m * plan->n, sizeof *plan->guard);
-    plan->count = calloc(GUARDS + 1, sizeof *plan->count);
-    if (plan->guard == NULL || plan->count == NULL ||
-        !store_each_rows(plan, NULL, BLOCK_ROWS, measure_rows)) {
-        return false;
-    }
+    plan->count = need_zeros(GUARDS + 1, sizeof *plan->count);
+    store_each_rows(plan, NULL, BLOCK_ROWS, measure_rows);
     bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
     plan->least = (only_b ? 0 : least_sum(&plan->a)) + (only_a ? 0 : least_sum(&plan->b));
     plan->never = plan->count[GUARDS];
-    return true;
 }
 
 void plan_clear(Plan *plan)

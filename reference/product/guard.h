@@ -35,7 +35,7 @@ typedef struct {
 } Plan;
 
 /* Measures what every entry of C needs. */
-bool plan_measure(Plan *plan) __attribute__((warn_unused_result));
+void plan_measure(Plan *plan);
 void plan_clear(Plan *plan);
 
 /* The level that makes the backend fastest, and its prediction. */

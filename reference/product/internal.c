@@ -5,6 +5,8 @@
 
 #include "internal.h"
 
+#include "../../memory/need.h"
+
 #include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -88,18 +90,18 @@ void *array_alloc(size_t count, size_t size)
 {
     void *p = NULL;
     if (count > (PTRDIFF_MAX - HUGE_PAGE) / size) {
-        return NULL;
+        need_is_short();
     }
     bool large = count * size >= LARGE;
     if (count * size < SMALL) {
-        return malloc(count * size + 1);
+        return need_room(count * size + 1, 1);
     }
     if (large && (p = spare_take(count * size)) != NULL) {
         return p;
     }
     while (posix_memalign(&p, large ? HUGE_PAGE : 64, count * size + 1) != 0) {
         if (!spares_drop()) {
-            return NULL;
+            need_is_short();
         }
     }
 #ifdef MADV_HUGEPAGE

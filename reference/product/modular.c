@@ -210,7 +210,7 @@ static size_t terms_at_once(const Basis *basis, size_t k)
     return k < most ? k : most;
 }
 
-static bool scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t columns, size_t k)
+static void scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t columns, size_t k)
 {
     size_t digits = max_size(basis->a.digits, basis->b.digits), terms = terms_at_once(basis, k);
     size_t entries = max_size(max_size(rows * k, columns * terms), rows * columns);
@@ -225,8 +225,6 @@ static bool scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t col
     s->rest = array_alloc((basis->primes + 1) * s->pitch, sizeof *s->rest);
     s->joined = array_alloc(basis->digits * s->pitch, sizeof *s->joined);
     s->limb = array_alloc(s->limbs, sizeof *s->limb);
-    return s->a != NULL && s->b != NULL && s->x != NULL && s->digits != NULL && s->scale != NULL &&
-           s->rest != NULL && s->joined != NULL && s->limb != NULL;
 }
 
 static void scratch_clear(Scratch *s)
@@ -265,16 +263,13 @@ static void recombine(Store *store, const Plan *plan, const Basis *basis, Scratc
     }
 }
 
-static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+static void multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     const Basis *basis = shared;
     Scratch s;
     Store store;
     size_t at_once = columns_at_once(plan, basis, count);
-    if (!scratch_init(&s, basis, count, at_once, plan->k)) {
-        scratch_clear(&s);
-        return false;
-    }
+    scratch_init(&s, basis, count, at_once, plan->k);
     store_open(&store, plan);
     Residues a = {&plan->a, &basis->a, basis, first, count, 0, plan->k, s.a, plan->short_a};
     residues_make(&a, &s);
@@ -291,7 +286,6 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     }
     store_close(&store);
     scratch_clear(&s);
-    return true;
 }
 
 bool modular_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
@@ -299,17 +293,14 @@ bool modular_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
     return bits_a <= LARGEST_BITS && bits_b <= LARGEST_BITS;
 }
 
-bool modular_mul(const Plan *plan)
+void modular_mul(const Plan *plan)
 {
     Basis basis;
-    bool ok = basis_init(&basis, plan);
-    if (ok) {
-        double threads = plan->threads > 1 ? plan->threads : 1;
-        double fit = RESIDUE_BYTES / threads / (8 * (double)basis.primes * (double)(plan->k + 1));
-        size_t parts = (size_t)((double)plan->m / (fit < 16 ? 16 : fit)) + 1;
-        parts = max_size(parts, plan->threads > 1 ? (size_t)plan->threads : 1);
-        ok = store_each_rows(plan, &basis, (plan->m + parts - 1) / parts, multiply_rows);
-    }
+    basis_init(&basis, plan);
+    double threads = plan->threads > 1 ? plan->threads : 1;
+    double fit = RESIDUE_BYTES / threads / (8 * (double)basis.primes * (double)(plan->k + 1));
+    size_t parts = (size_t)((double)plan->m / (fit < 16 ? 16 : fit)) + 1;
+    parts = max_size(parts, plan->threads > 1 ? (size_t)plan->threads : 1);
+    store_each_rows(plan, &basis, (plan->m + parts - 1) / parts, multiply_rows);
     basis_clear(&basis);
-    return ok;
 }

@@ -9,6 +9,6 @@
 /* Can it hold numbers of that many fraction bits? */
 bool modular_holds(mpfr_prec_t bits_a, mpfr_prec_t bits_b);
 
-bool modular_mul(const Plan *plan) __attribute__((warn_unused_result));
+void modular_mul(const Plan *plan);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "operand.h"
 
+#include "../../memory/need.h"
 #include "entry.h"
 #include "internal.h"
 #include "wide.h"
@@ -16,9 +17,9 @@ enum { LINES_AT_ONCE = 64 };
 
 size_t *axis_offsets(ProductAxis axis, size_t count)
 {
-    size_t *at = count < SIZE_MAX / sizeof *at ? malloc((count + 1) * sizeof *at) : NULL;
+    size_t *at = need_room(count + 1, sizeof *at);
     size_t group_at = 0, within = 0; /* a division would take longer than a small product's term */
-    for (size_t i = 0; at != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         at[i] = group_at + within * axis.stride;
         if (++within == axis.group) {
             within = 0;
@@ -33,7 +34,7 @@ bool axis_is_beside(ProductAxis axis, size_t count)
     return axis.stride == 1 && (axis.group >= count || axis.group % 8 == 0);
 }
 
-bool operand_open(Operand *o, ProductView v)
+void operand_open(Operand *o, ProductView v)
 {
     *o = (Operand){.entry = v.entry, .number = v.number, .lines = v.rows, .depth = v.columns};
     o->depth_major = v.row.stride < v.column.stride;
@@ -41,7 +42,6 @@ bool operand_open(Operand *o, ProductView v)
         axis_is_beside(o->depth_major ? v.row : v.column, o->depth_major ? v.rows : v.columns);
     o->line_at = axis_offsets(v.row, v.rows);
     o->depth_at = axis_offsets(v.column, v.columns);
-    return o->line_at != NULL && o->depth_at != NULL;
 }
 
 void operand_close(Operand *o)
@@ -232,27 +232,23 @@ static void measure_lines(Operand *o, mpfr_exp_t *low, int threads)
     o->plain = plain;
 }
 
-bool operand_measure(Operand *o, int threads)
+void operand_measure(Operand *o, int threads)
 {
     if (o->exponent != NULL) {
-        return true;
+        return;
     }
     mpfr_exp_t *low = array_alloc(o->lines, sizeof *low);
     o->exponent = array_alloc(o->lines, sizeof *o->exponent);
-    o->sum = calloc(o->lines + 1, sizeof *o->sum);
-    o->spread = calloc(o->lines + 1, sizeof *o->spread);
-    o->size = o->lines <= SIZE_MAX / (o->depth + 1)
-                  ? array_alloc(o->lines * o->depth, sizeof *o->size)
-                  : NULL;
-    bool ok = low != NULL && o->exponent != NULL && o->sum != NULL && o->spread != NULL &&
-              o->size != NULL;
-    if (ok) {
-        measure_lines(o, low, threads);
-        for (size_t i = 0; o->plain && i < o->lines; i++) {
-            mpfr_exp_t bits = o->exponent[i] == LINE_ZERO ? 0 : o->exponent[i] - low[i];
-            o->bits = bits > o->bits ? bits : o->bits;
-        }
+    o->sum = need_zeros(o->lines + 1, sizeof *o->sum);
+    o->spread = need_zeros(o->lines + 1, sizeof *o->spread);
+    if (o->lines > SIZE_MAX / (o->depth + 1)) {
+        need_is_short();
+    }
+    o->size = array_alloc(o->lines * o->depth, sizeof *o->size);
+    measure_lines(o, low, threads);
+    for (size_t i = 0; o->plain && i < o->lines; i++) {
+        mpfr_exp_t bits = o->exponent[i] == LINE_ZERO ? 0 : o->exponent[i] - low[i];
+        o->bits = bits > o->bits ? bits : o->bits;
     }
     free(low);
-    return ok;
 }

@@ -35,21 +35,21 @@ typedef struct {
     struct KeptOperand *kept;   /* whose all this is: measured, only to be read; or NULL */
 } Operand;
 
-/* The offsets of an axis's indices; NULL when memory is short. */
+/* The offsets of an axis's indices. */
 size_t *axis_offsets(ProductAxis axis, size_t count) __attribute__((warn_unused_result));
 
 /* Are each eight indices from 0 on neighbours in memory? */
 bool axis_is_beside(ProductAxis axis, size_t count);
 
 /* The rows of v. */
-bool operand_open(Operand *o, ProductView v) __attribute__((warn_unused_result));
+void operand_open(Operand *o, ProductView v);
 void operand_close(Operand *o);
 
 /* No size of a smaller exponent is kept: products of two are no denormals. */
 #define SIZE_EXPONENT (-60)
 
 /* Measures exponent, sum, size, spread, bits and plain, unless they are kept. */
-bool operand_measure(Operand *o, int threads) __attribute__((warn_unused_result));
+void operand_measure(Operand *o, int threads);
 
 /* size [count, depth], of lines from `first` on of an operand that is measured and plain:
  * magnitudes as in Operand, but doubles, and 0 below 2^-501 alone. */

@@ -3,6 +3,8 @@
  */
 #include "primes.h"
 
+#include "../../memory/need.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +25,9 @@ size_t primes_below(uint32_t *prime, size_t count, uint32_t high)
 {
     /* Odd primes near 2^22 lie 7.7 odd numbers apart on average. */
     size_t window = 16 * count + 512, found = 0;
-    unsigned char *composite = calloc(window, 1), *small = calloc(SMALL, 1);
+    unsigned char *composite = need_zeros(window, 1), *small = need_zeros(SMALL, 1);
     high -= high % 2 == 0;
-    if (composite != NULL && small != NULL && high > 2 * window + SMALL) {
+    if (high > 2 * window + SMALL) {
         for (uint32_t p = 3; p < SMALL; p += 2) {
             if (!small[p]) {
                 for (uint32_t i = p * p; i < SMALL; i += 2 * p) {

@@ -149,36 +149,36 @@ static ProductBackend choose_backend(Plan *plan, const ProductOptions *options,
     return chosen;
 }
 
-static bool measure(Plan *plan, ProductBackend wanted)
+static void measure(Plan *plan, ProductBackend wanted)
 {
-    if (!operand_measure(&plan->a, plan->threads) || !operand_measure(&plan->b, plan->threads)) {
-        return false;
-    }
+    operand_measure(&plan->a, plan->threads);
+    operand_measure(&plan->b, plan->threads);
     if (!plan->a.plain || !plan->b.plain) {
-        return true;
+        return;
     }
     plan->short_a = plan->a.bits <= plan->precision;
     plan->short_b = plan->b.bits <= plan->precision;
     bool exact =
         plan->short_a && plan->short_b && (wanted == PRODUCT_MODULAR || wanted == PRODUCT_DIGITS);
-    return exact || plan_measure(plan);
+    if (!exact) {
+        plan_measure(plan);
+    }
 }
 
-static bool multiply(Plan *plan, ProductBackend *chosen)
+static void multiply(Plan *plan, ProductBackend *chosen)
 {
-    bool done = true, ok = true;
+    bool done = true;
     switch (*chosen) {
-    case PRODUCT_ARB: return ball_mul(plan);
-    case PRODUCT_MODULAR: return modular_mul(plan);
-    case PRODUCT_DIGITS: return wide()->multiply(plan);
-    case PRODUCT_DOT: ok = dot_mul(plan, &done); break;
+    case PRODUCT_ARB: ball_mul(plan); break;
+    case PRODUCT_MODULAR: modular_mul(plan); break;
+    case PRODUCT_DIGITS: wide()->multiply(plan); break;
+    case PRODUCT_DOT: done = dot_mul(plan); break;
     default: done = false; break;
     }
-    if (ok && !done) {
+    if (!done) {
         *chosen = PRODUCT_LOOP;
-        ok = loop_mul(plan);
+        loop_mul(plan);
     }
-    return ok;
 }
 
 static bool are_zeros(const Operand *o)
@@ -224,18 +224,16 @@ static void store_nothing(const Plan *plan)
     }
 }
 
-static bool run(Plan *plan, const ProductOptions *options, ProductReport *report)
+static void run(Plan *plan, const ProductOptions *options, ProductReport *report)
 {
     const ProductBackend unmeasured = unmeasured_backend(options);
     ProductBackend chosen = unmeasured;
     if (is_nothing(plan)) {
         store_nothing(plan);
-        return true;
+        return;
     }
     if (!is_chosen(plan, options, unmeasured)) {
-        if (!measure(plan, options->backend)) {
-            return false;
-        }
+        measure(plan, options->backend);
         if (plan->a.plain && plan->b.plain) {
             chosen = choose_backend(plan, options, unmeasured);
         }
@@ -244,26 +242,28 @@ static bool run(Plan *plan, const ProductOptions *options, ProductReport *report
         plan->bits = 0;
         plan->seconds = cost_product(plan, chosen, plan->precision);
     }
-    bool ok = multiply(plan, &chosen);
+    multiply(plan, &chosen);
     if (report != NULL) {
         size_t by_loop = chosen == PRODUCT_LOOP  ? plan->m * plan->n
                          : chosen == PRODUCT_DOT ? 0
                                                  : plan_loops(plan);
         *report = (ProductReport){chosen, plan->bits, by_loop, plan->seconds};
     }
-    return ok;
 }
 
-static bool open_operands(Plan *plan, ProductView a, ProductView b, const ProductOptions *options)
+static void open_operands(Plan *plan, ProductView a, ProductView b, const ProductOptions *options)
 {
     ProductView columns = product_transposed(b);
     plan->weights = options->weights != NULL && b.number != NULL;
-    return operand_open(&plan->a, a) &&
-           (plan->weights ? kept_operand(&plan->b, options->weights, columns, plan->threads)
-                          : operand_open(&plan->b, columns));
+    operand_open(&plan->a, a);
+    if (plan->weights) {
+        kept_operand(&plan->b, options->weights, columns, plan->threads);
+    } else {
+        operand_open(&plan->b, columns);
+    }
 }
 
-bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
+void product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
                  ProductReport *report)
 {
     PRODUCT_CHECK(a.columns == b.rows && c.rows == a.rows && c.columns == b.columns);
@@ -279,14 +279,13 @@ bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
         *report = (ProductReport){.backend = PRODUCT_LOOP};
     }
     if (plan.m == 0 || plan.n == 0) {
-        return true;
+        return;
     }
     PRODUCT_CHECK(plan.m <= SIZE_MAX / plan.n && plan.k < UINT32_MAX);
     plan.precision = mpfr_get_prec(c.entry) + options->guard;
     plan.row_at = axis_offsets(c.row, plan.m);
     plan.column_at = axis_offsets(c.column, plan.n);
-    bool ok = plan.row_at != NULL && plan.column_at != NULL &&
-              open_operands(&plan, a, b, options) && run(&plan, options, report);
+    open_operands(&plan, a, b, options);
+    run(&plan, options, report);
     plan_clear(&plan);
-    return ok;
 }

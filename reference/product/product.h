@@ -67,7 +67,7 @@ typedef enum {
 
 /* Matrices of doubles that many products have for B, kept measured and packed: bytes is what they
  * may take.  They have to stay as they are, and where they are, as long as this, which several
- * threads may use at once.  NULL when memory is short. */
+ * threads may use at once. */
 typedef struct ProductWeights ProductWeights;
 ProductWeights *product_weights_make(double bytes) __attribute__((warn_unused_result));
 void product_weights_clear(ProductWeights *weights);
@@ -97,9 +97,9 @@ typedef struct {
 } ProductReport;
 
 /* C = A B or C += A B.  C is a matrix of MPFR numbers of one precision, and shares no entry with A
- * or B.  report may be NULL.  false when memory is short; C is then unspecified. */
-bool product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
-                 ProductReport *report) __attribute__((warn_unused_result));
+ * or B.  report may be NULL. */
+void product_mul(ProductView c, ProductView a, ProductView b, const ProductOptions *options,
+                 ProductReport *report);
 
 /* The factor of (1), k + 2. */
 static inline double product_error_factor(size_t k)

@@ -178,39 +178,37 @@ void store_integer(Store *s, const Plan *plan, size_t i, size_t j, ScaledInteger
     }
 }
 
-bool store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work)
+void store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work)
 {
     size_t blocks = (lines + at_once - 1) / at_once;
     mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
     mpfr_flags_t flags = 0;
-    bool ok = true;
     if (plan->threads <= 1 || blocks <= 1) {
-        for (size_t b = 0; ok && b < blocks; b++) {
+        for (size_t b = 0; b < blocks; b++) {
             size_t first = b * at_once, left = lines - first;
-            ok = work(plan, shared, first, left < at_once ? left : at_once);
+            work(plan, shared, first, left < at_once ? left : at_once);
         }
-        return ok;
+        return;
     }
-#pragma omp parallel num_threads(plan->threads) reduction(&& : ok) reduction(| : flags)
+#pragma omp parallel num_threads(plan->threads) reduction(| : flags)
     {
         ap_thread_enter(emin, emax);
 #pragma omp for schedule(dynamic)
         for (size_t b = 0; b < blocks; b++) {
             size_t first = b * at_once, left = lines - first;
-            ok = work(plan, shared, first, left < at_once ? left : at_once) && ok;
+            work(plan, shared, first, left < at_once ? left : at_once);
         }
         flags = ap_thread_leave(omp_get_thread_num() != 0);
     }
     mpfr_flags_set(flags);
-    return ok;
 }
 
-bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work)
+void store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work)
 {
-    return store_each(plan, shared, plan->m, rows_at_once, work);
+    store_each(plan, shared, plan->m, rows_at_once, work);
 }
 
-static bool loop_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+static void loop_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     (void)shared;
     Store s;
@@ -221,10 +219,9 @@ static bool loop_rows(const Plan *plan, const void *shared, size_t first, size_t
         }
     }
     store_close(&s);
-    return true;
 }
 
-bool loop_mul(const Plan *plan)
+void loop_mul(const Plan *plan)
 {
-    return store_each_rows(plan, NULL, 1, loop_rows);
+    store_each_rows(plan, NULL, 1, loop_rows);
 }

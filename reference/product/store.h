@@ -56,16 +56,14 @@ void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y);
 void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j);
 
 /* Calls work for blocks of so many lines, rows or columns of C, on up to plan->threads threads,
- * each with the caller's exponent range.  false when a call returned false. */
-typedef bool LineWork(const Plan *plan, const void *shared, size_t first, size_t count);
-bool store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work)
-    __attribute__((warn_unused_result));
+ * each with the caller's exponent range. */
+typedef void LineWork(const Plan *plan, const void *shared, size_t first, size_t count);
+void store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work);
 
 /* The same for all rows of C. */
-bool store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work)
-    __attribute__((warn_unused_result));
+void store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work);
 
 /* The whole product by store_by_loop. */
-bool loop_mul(const Plan *plan) __attribute__((warn_unused_result));
+void loop_mul(const Plan *plan);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "vexp.h"
 
+#include "../../memory/need.h"
 #include "digits.h"
 #include "entry.h"
 #include "internal.h"
@@ -106,19 +107,9 @@ static void tables_fill(ExpTables *tables)
 
 VectorExp *vexp_create(mpfr_prec_t bits)
 {
-    VectorExp *context = calloc(1, sizeof *context);
-    ExpTables *tables = calloc(1, sizeof *tables);
-    if (context == NULL || tables == NULL) {
-        free(context);
-        free(tables);
-        return NULL;
-    }
+    VectorExp *context = need_zeros(1, sizeof *context);
+    ExpTables *tables = need_zeros(1, sizeof *tables);
     context->scalar = ap_exp_create();
-    if (context->scalar == NULL) {
-        free(context);
-        free(tables);
-        return NULL;
-    }
     if (choose_digits(tables, bits)) {
         tables_fill(tables);
         context->tables = tables;

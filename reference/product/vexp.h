@@ -10,7 +10,7 @@
 /* Tables for one precision, and ap_exp's context; one a thread. */
 typedef struct VectorExp VectorExp;
 
-/* bits: the precision of results.  NULL when memory is short. */
+/* bits: the precision of results. */
 VectorExp *vexp_create(mpfr_prec_t bits) __attribute__((warn_unused_result));
 void vexp_free(VectorExp *context);
 

@@ -3,6 +3,7 @@
  */
 #include "weights.h"
 
+#include "../../memory/need.h"
 #include "internal.h"
 
 #include <pthread.h>
@@ -33,11 +34,9 @@ struct ProductWeights {
 
 ProductWeights *kept_open(double bytes)
 {
-    ProductWeights *weights = calloc(1, sizeof *weights);
-    if (weights != NULL) {
-        weights->room = bytes;
-        pthread_mutex_init(&weights->lock, NULL);
-    }
+    ProductWeights *weights = need_zeros(1, sizeof *weights);
+    weights->room = bytes;
+    pthread_mutex_init(&weights->lock, NULL);
     return weights;
 }
 
@@ -134,39 +133,35 @@ static struct KeptOperand *find(ProductWeights *weights, const ProductView *v)
     return kept;
 }
 
-/* NULL when memory is short. */
 static struct KeptOperand *add(ProductWeights *weights, ProductView v, int threads)
 {
-    struct KeptOperand *kept = calloc(1, sizeof *kept);
-    if (kept == NULL) {
-        return NULL;
-    }
+    struct KeptOperand *kept = need_zeros(1, sizeof *kept);
     kept->view = v;
     kept->weights = weights;
     kept->bytes = operand_bytes(&v);
-    if (!operand_open(&kept->operand, v) || !operand_measure(&kept->operand, threads)) {
-        kept_free(kept);
-        return NULL;
-    }
+    operand_open(&kept->operand, v);
+    operand_measure(&kept->operand, threads);
     kept->operand.kept = kept;
     kept->next = *bucket_of(weights, &v);
     *bucket_of(weights, &v) = kept;
     return kept;
 }
 
-bool kept_operand(Operand *o, ProductWeights *weights, ProductView v, int threads)
+void kept_operand(Operand *o, ProductWeights *weights, ProductView v, int threads)
 {
     pthread_mutex_lock(&weights->lock);
     struct KeptOperand *kept = find(weights, &v);
-    bool room = kept != NULL || take_room(weights, operand_bytes(&v));
-    if (kept == NULL && room) {
+    if (kept == NULL && take_room(weights, operand_bytes(&v))) {
         kept = add(weights, v, threads);
     }
     if (kept != NULL) {
         *o = kept->operand;
     }
     pthread_mutex_unlock(&weights->lock);
-    return room ? kept != NULL : operand_open(o, v) && operand_measure(o, threads);
+    if (kept == NULL) {
+        operand_open(o, v);
+        operand_measure(o, threads);
+    }
 }
 
 static bool same_key(const PackKey *a, const PackKey *b)
@@ -187,13 +182,13 @@ static void keep(struct KeptOperand *kept, Pack *pack)
     }
 }
 
-bool kept_pack(Pack *pack, const Operand *o, PackMaker *make, const void *context)
+void kept_pack(Pack *pack, const Operand *o, PackMaker *make, const void *context)
 {
     struct KeptOperand *kept = o->kept;
     if (kept == NULL) {
-        return make(pack, context);
+        make(pack, context);
+        return;
     }
-    bool ok = true;
     pthread_mutex_lock(&kept->weights->lock);
     PackList *place = kept->packs;
     while (place != NULL && !same_key(&place->pack.key, &pack->key)) {
@@ -202,13 +197,10 @@ bool kept_pack(Pack *pack, const Operand *o, PackMaker *make, const void *contex
     if (place != NULL) {
         *pack = place->pack;
     } else {
-        ok = make(pack, context);
-        if (ok) {
-            keep(kept, pack);
-        }
+        make(pack, context);
+        keep(kept, pack);
     }
     pthread_mutex_unlock(&kept->weights->lock);
-    return ok;
 }
 
 void pack_clear(Pack *pack)

@@ -31,18 +31,15 @@ typedef struct {
     bool kept; /* with the weights: not to be freed */
 } Pack;
 
-/* The rows of v, measured: those that are kept, or its own where there is no room for them.  false
- * when memory is short. */
-bool kept_operand(Operand *o, ProductWeights *weights, ProductView v, int threads)
-    __attribute__((warn_unused_result));
+/* The rows of v, measured: those that are kept, or its own where there is no room for them. */
+void kept_operand(Operand *o, ProductWeights *weights, ProductView v, int threads);
 
-/* Makes *pack, whose key is set, for context.  false when memory is short. */
-typedef bool PackMaker(Pack *pack, const void *context);
+/* Makes *pack, whose key is set, for context. */
+typedef void PackMaker(Pack *pack, const void *context);
 
 /* *pack, with its key set: the operand's own, or made now, and kept if the operand is and there is
- * room.  false when memory is short; pack_clear it all the same. */
-bool kept_pack(Pack *pack, const Operand *o, PackMaker *make, const void *context)
-    __attribute__((warn_unused_result));
+ * room. */
+void kept_pack(Pack *pack, const Operand *o, PackMaker *make, const void *context);
 void pack_clear(Pack *pack);
 
 #endif

@@ -44,8 +44,8 @@ typedef bool WideMeasure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines
  * remainder. */
 typedef size_t WideGuards(const Plan *plan, const GuardRow *row, const float *s, size_t *weak);
 
-/* The product, by 52-bit digits.  false when memory is short. */
-typedef bool WideMultiply(const Plan *plan);
+/* The product, by 52-bit digits. */
+typedef void WideMultiply(const Plan *plan);
 
 /* exp of x in the first lanes, x < 2^20; the result is within 9 2^(-52 D) of exp(x) 2^-n, which is
  * in [1, 2.01). */

@@ -13,6 +13,7 @@
 #include "point.h"
 #include "vectors.h"
 
+#include "../../memory/need.h"
 #include "../product/gemm.h"
 
 #include <stdlib.h>
@@ -20,20 +21,16 @@
 /* Operations of a key's gap. */
 enum { GAP_OPERATIONS = 4 };
 
-/* Four numbers for each row, in one allocation.  False: memory is short. */
-static bool sides_open(Sides *sides, size_t rows)
+/* Four numbers for each row, in one allocation. */
+static void sides_open(Sides *sides, size_t rows)
 {
-    sides->norm = calloc(4 * rows + 1, sizeof *sides->norm);
-    if (sides->norm == NULL) {
-        return false;
-    }
+    sides->norm = need_zeros(4 * rows + 1, sizeof *sides->norm);
     sides->off = sides->norm + rows;
     sides->rounding = sides->off + rows;
     sides->square = sides->rounding + rows;
-    return true;
 }
 
-static bool head_open(HeadAt *head, Radius *r, HeadSums *sums, const Bundle *bundle)
+static void head_open(HeadAt *head, Radius *r, HeadSums *sums, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
@@ -46,14 +43,14 @@ static bool head_open(HeadAt *head, Radius *r, HeadSums *sums, const Bundle *bun
     head->width_k = score_query_width(score);
     head->width_v = value_width(value);
     size_t k = n * head->width_k + 1, v = n * head->width_v + 1;
-    head->query = malloc(k * sizeof(double));
-    head->key = malloc(k * sizeof(double));
-    head->value = malloc(v * sizeof(double));
-    head->score = malloc((n * n + 1) * sizeof(double));
-    head->gap = malloc((n * n + 1) * sizeof(int));
-    return head->query != NULL && head->key != NULL && head->value != NULL && head->score != NULL &&
-           head->gap != NULL && sides_open(&head->queries, n) && sides_open(&head->keys, n) &&
-           sides_open(&head->values, n);
+    head->query = need_room(k, sizeof(double));
+    head->key = need_room(k, sizeof(double));
+    head->value = need_room(v, sizeof(double));
+    head->score = need_room(n * n + 1, sizeof(double));
+    head->gap = need_room(n * n + 1, sizeof(int));
+    sides_open(&head->queries, n);
+    sides_open(&head->keys, n);
+    sides_open(&head->values, n);
 }
 
 static void head_clear(HeadAt *head)
@@ -246,21 +243,17 @@ void radius_bilinear(Radius *r, const Bundle *bundle)
         radius_lose(r);
         return;
     }
-    bool ok = bundle_norms_open(&norms, r, bundle);
-    ok = head_open(&head, r, &sums, bundle) && ok;
+    bundle_norms_open(&norms, r, bundle);
+    head_open(&head, r, &sums, bundle);
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
-        *all[m] = calloc(r->rows + 1, sizeof(double));
-        ok = ok && *all[m] != NULL;
+        *all[m] = need_zeros(r->rows + 1, sizeof(double));
     }
-    for (size_t h = 0; ok && h < bundle->heads; h++) {
+    for (size_t h = 0; h < bundle->heads; h++) {
         head_choose(&head, &norms, h);
         head_rows(&head);
     }
-    if (ok) {
-        r->adds += (double)bundle->heads + 2;
-        emit(r, bundle, &sums, &norms.outer);
-    }
-    r->failed = r->failed || !ok;
+    r->adds += (double)bundle->heads + 2;
+    emit(r, bundle, &sums, &norms.outer);
     head_clear(&head);
     bundle_norms_clear(&norms);
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {

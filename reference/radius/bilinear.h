@@ -98,8 +98,8 @@ typedef struct {
     double *product[3];      /* scratch of M */
 } HeadBlock;
 
-/* A thread's scratch for a block.  False: memory is short. */
-bool head_block_open(HeadBlock *block, const HeadAt *head) __attribute__((warn_unused_result));
+/* A thread's scratch for a block. */
+void head_block_open(HeadBlock *block, const HeadAt *head);
 void head_block_clear(HeadBlock *block);
 
 /* Some rows, at most HEAD_ROWS: what the scores' part of their sums is, weights, and products. */
@@ -142,8 +142,7 @@ typedef struct {
     double most;
 } HeadChange;
 
-/* False: memory is short. */
-bool head_change_open(HeadChange *change, const HeadAt *head) __attribute__((warn_unused_result));
+void head_change_open(HeadChange *change, const HeadAt *head);
 void head_change_clear(HeadChange *change);
 
 /* Rounding of e's part of row i, and what rho adds to it, at x^.  False: the row's scores change by
@@ -161,9 +160,8 @@ typedef struct {
     Outer outer;
 } BundleNorms;
 
-/* On the evaluator's threads.  False: memory is short. */
-bool bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle)
-    __attribute__((warn_unused_result));
+/* On the evaluator's threads. */
+void bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle);
 void bundle_norms_clear(BundleNorms *norms);
 
 /* ---- All rows of a head ---------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "bounds.h"
 #include "vectors.h"
 
+#include "../../memory/need.h"
 #include "../product/gemm.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 /* Squares that products of matrices are formed of, at most. */
 #define SQUARE_MOST 0x1p900
 
-bool head_block_open(HeadBlock *block, const HeadAt *head)
+void head_block_open(HeadBlock *block, const HeadAt *head)
 {
     size_t n = head->r->rows, k = head->width_k, v = head->width_v, rows = HEAD_ROWS * n;
     *block = (HeadBlock){.head = head};
@@ -31,14 +32,11 @@ bool head_block_open(HeadBlock *block, const HeadAt *head)
                      {&block->product[0], n * v},
                      {&block->product[1], n * k},
                      {&block->product[2], v * k}};
-    bool ok = true;
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
-        *all[m].numbers = malloc((all[m].count + 1) * sizeof(double));
-        ok = ok && *all[m].numbers != NULL;
+        *all[m].numbers = need_room(all[m].count + 1, sizeof(double));
     }
-    block->keys = malloc(HEAD_ROWS * sizeof *block->keys);
-    block->sum = malloc(HEAD_ROWS * sizeof *block->sum);
-    return ok && block->keys != NULL && block->sum != NULL;
+    block->keys = need_room(HEAD_ROWS, sizeof *block->keys);
+    block->sum = need_room(HEAD_ROWS, sizeof *block->sum);
 }
 
 void head_block_clear(HeadBlock *block)

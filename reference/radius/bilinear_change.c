@@ -13,6 +13,8 @@
 #include "norm.h"
 #include "vectors.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 
 /* The largest theta that the difference of derivatives is bounded for. */
@@ -28,16 +30,13 @@ typedef struct {
     double k_all, lambda; /* the largest key of those outside A too; rounding of their scores */
 } Change;
 
-bool head_change_open(HeadChange *change, const HeadAt *head)
+void head_change_open(HeadChange *change, const HeadAt *head)
 {
     const Radius *r = head->r;
     const Columns score = head->bundle->score.read, value = head->bundle->value.read;
     size_t n = r->rows;
-    double *all = malloc((6 * n + 1) * sizeof *all);
+    double *all = need_room(6 * n + 1, sizeof *all);
     *change = (HeadChange){.score = all};
-    if (all == NULL) {
-        return false;
-    }
     change->value = all + n;
     change->moved = all + 2 * n;
     change->visible = all + 3 * n;
@@ -49,7 +48,6 @@ bool head_change_open(HeadChange *change, const HeadAt *head)
         change->moved[j] = head->values.norm[j] + point_e(r, head->v.norm * change->value[j]);
         change->most = bound_max(change->most, change->moved[j]);
     }
-    return true;
 }
 
 void head_change_clear(HeadChange *change)

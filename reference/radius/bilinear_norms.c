@@ -6,6 +6,8 @@
 #include "bounds.h"
 #include "norm.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 
 /* A head's factor [rows, width]. */
@@ -77,17 +79,13 @@ static void matrix_norms(Worker *worker, const void *context, size_t i)
     }
 }
 
-bool bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle)
+void bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle)
 {
     size_t width = value_width(&bundle->value), read = bundle->value.read.count;
     const Matrices all = {norms, r, bundle};
-    *norms = (BundleNorms){.head = malloc(bundle->heads * sizeof *norms->head)};
-    if (norms->head == NULL) {
-        return false;
-    }
+    *norms = (BundleNorms){.head = need_room(bundle->heads, sizeof *norms->head)};
     evaluator_each(r->ev, bundle->heads * FACTORS + 1,
                    bundle->heads * FACTORS * read * width * width, matrix_norms, &all);
-    return true;
 }
 
 void bundle_norms_clear(BundleNorms *norms)

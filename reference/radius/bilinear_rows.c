@@ -5,6 +5,8 @@
 #include "bounds.h"
 #include "vectors.h"
 
+#include "../../memory/need.h"
+
 #include <omp.h>
 #include <stdlib.h>
 
@@ -23,24 +25,19 @@ static void changes_clear(Changes *changes)
     }
 }
 
-/* False: memory is short. */
-static bool changes_open(Changes *changes, const HeadAt *head, const Pass *pass)
+static void changes_open(Changes *changes, const HeadAt *head, const Pass *pass)
 {
     const Radius *r = head->r;
     Columns score = head->bundle->score.read, value = head->bundle->value.read;
     *changes = (Changes){0};
     for (size_t k = 0; k < pass->count; k++) {
-        changes->score[k] = malloc((2 * r->rows + 1) * sizeof(double));
-        if (changes->score[k] == NULL) {
-            return false;
-        }
+        changes->score[k] = need_room(2 * r->rows + 1, sizeof(double));
         changes->value[k] = changes->score[k] + r->rows;
         for (size_t j = 0; j < r->rows; j++) {
             changes->score[k][j] = banks_in(r, pass->radius[k], score, j);
             changes->value[k][j] = banks_in(r, pass->radius[k], value, j);
         }
     }
-    return true;
 }
 
 static int threads_for(const HeadAt *head)
@@ -119,17 +116,17 @@ typedef struct {
     HeadBlock block;
     Changes changes;
     HeadChange change;
-    bool ok, far;
+    bool far;
     double score;
 } HeadThread;
 
 static void thread_open(HeadThread *thread, const HeadRows *of)
 {
     *thread = (HeadThread){0};
-    thread->ok = head_block_open(&thread->block, of->head);
-    thread->ok = changes_open(&thread->changes, of->head, of->pass) && thread->ok;
+    head_block_open(&thread->block, of->head);
+    changes_open(&thread->changes, of->head, of->pass);
     if (of->here && of->head->r->change) {
-        thread->ok = head_change_open(&thread->change, of->head) && thread->ok;
+        head_change_open(&thread->change, of->head);
     }
 }
 
@@ -158,30 +155,24 @@ void bilinear_rows(const HeadAt *head, bool here)
     Radius *r = head->r;
     const HeadRows of = {head, here ? &r->here : &r->there, here,
                          head->k.norm * banks_largest(r, r->rho, head->bundle->score.read)};
-    bool failed = false, far = false;
+    bool far = false;
     double score = 0;
-#pragma omp parallel num_threads(threads_for(head)) reduction(||                                   \
-                                                              : failed, far) reduction(max         \
-                                                                                       : score)
+#pragma omp parallel num_threads(threads_for(head)) reduction(|| : far) reduction(max : score)
     {
         HeadThread thread;
         thread_open(&thread, &of);
-        failed = !thread.ok;
 #pragma omp for schedule(dynamic)
         for (size_t b = 0; b < row_blocks(r, HEAD_ROWS); b++) {
             RowRange rows = row_range(r, HEAD_ROWS, b);
-            if (thread.ok) {
-                head_block_set(&thread.block, rows);
-                for (size_t i = rows.first; i < rows.end; i++) {
-                    do_row(&thread, &of, i);
-                }
+            head_block_set(&thread.block, rows);
+            for (size_t i = rows.first; i < rows.end; i++) {
+                do_row(&thread, &of, i);
             }
         }
         far = thread.far;
         score = thread.score;
         thread_clear(&thread);
     }
-    r->failed = r->failed || failed;
     r->far = r->far || far;
     r->score = bound_max(r->score, score);
 }

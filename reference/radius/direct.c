@@ -6,6 +6,7 @@
  */
 #include "internal.h"
 
+#include "../../memory/need.h"
 #include "bounds.h"
 #include "jacobian.h"
 #include "norm.h"
@@ -115,11 +116,7 @@ static void ffn(Radius *r, const Direct *direct)
 {
     size_t D = direct->read.count, H = direct->hidden;
     Network network = {.r = r, .direct = direct}, *at = &network;
-    double *room = malloc((r->rows * (H + 3) + 1) * sizeof *room);
-    if (room == NULL) {
-        r->failed = true;
-        return;
-    }
+    double *room = need_room(r->rows * (H + 3) + 1, sizeof *room);
     network.local = room;
     network.most = room + r->rows;
     network.own = room + 2 * r->rows;

@@ -288,11 +288,7 @@ void radius_gates(Radius *r, const Bundle *bundle)
         radius_lose(r);
         return;
     }
-    if (!gates_open(&gates, r, bundle)) {
-        r->failed = true;
-        gates_clear(&gates);
-        return;
-    }
+    gates_open(&gates, r, bundle);
     size_t blocks = bundle->heads / heads_block(bundle, r->rows, r->ev->bits);
     r->adds += (double)blocks + 2;
     gates_set(&gates, &r->at);

@@ -95,9 +95,8 @@ void radius_gates(Radius *r, const Bundle *bundle);
  * columns? */
 bool gates_supported(const Bundle *bundle);
 
-/* Such heads, with their norms and room for the rows of r.  False: memory is short; clear them even
- * so. */
-bool gates_open(Gates *gates, Radius *r, const Bundle *bundle) __attribute__((warn_unused_result));
+/* Such heads, with their norms and room for the rows of r. */
+void gates_open(Gates *gates, Radius *r, const Bundle *bundle);
 void gates_clear(Gates *gates);
 
 /* Takes e's radii through the heads: all rows, after those of the stream. */

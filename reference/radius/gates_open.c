@@ -6,13 +6,15 @@
 #include "norm.h"
 #include "point.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 
 static double *columns_norms(const double *m, size_t rows, size_t columns, double *most)
 {
-    double *norm = malloc((columns + 1) * sizeof *norm);
+    double *norm = need_room(columns + 1, sizeof *norm);
     *most = 0;
-    for (size_t c = 0; norm != NULL && c < columns; c++) {
+    for (size_t c = 0; c < columns; c++) {
         norm[c] = norm_vector(m + c, rows, columns);
         *most = bound_max(*most, norm[c]);
     }
@@ -22,8 +24,8 @@ static double *columns_norms(const double *m, size_t rows, size_t columns, doubl
 /* The unit vectors' matrix, for gates and values that are columns of the stream. */
 static double *identity(size_t n)
 {
-    double *m = calloc(n * n + 1, sizeof *m);
-    for (size_t i = 0; m != NULL && i < n; i++) {
+    double *m = need_zeros(n * n + 1, sizeof *m);
+    for (size_t i = 0; i < n; i++) {
         m[i * n + i] = 1;
     }
     return m;
@@ -116,7 +118,7 @@ static const double *beside(double **own, const HeadWeight *w, size_t heads, siz
     return lie ? w->data : *own;
 }
 
-bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
+void gates_open(Gates *gates, Radius *r, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
@@ -131,28 +133,22 @@ bool gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->g = gates->same ? gates->v : beside(&gates->own_g, &score->gate, heads, read);
     double **const rows[] = {&gates->z, &gates->u, &gates->size};
     for (size_t m = 0; m < sizeof rows / sizeof *rows; m++) {
-        *rows[m] = malloc(all * sizeof(double));
+        *rows[m] = need_room(all, sizeof(double));
     }
-    gates->sums = malloc((2 * row_blocks(r, GATE_ROWS) * heads + 1) * sizeof *gates->sums);
+    gates->sums = need_room(2 * row_blocks(r, GATE_ROWS) * heads + 1, sizeof *gates->sums);
     gates->patterns = score->extra != NULL ? heads : 1;
     gates->all_groups =
-        malloc((size_t)r->ev->workers * gates->patterns * sizeof *gates->all_groups);
+        need_room((size_t)r->ev->workers * gates->patterns, sizeof *gates->all_groups);
     gates->groups = gates->all_groups;
-    gates->gates = malloc(((size_t)r->ev->workers * heads + 1) * sizeof *gates->gates);
-    gates->kept = malloc((r->rows + 1) * sizeof *gates->kept);
-    gates->all_weights = malloc(((size_t)r->ev->workers * heads + 1) * sizeof(double));
+    gates->gates = need_room((size_t)r->ev->workers * heads + 1, sizeof *gates->gates);
+    gates->kept = need_room(r->rows + 1, sizeof *gates->kept);
+    gates->all_weights = need_room((size_t)r->ev->workers * heads + 1, sizeof(double));
     gates->map = !unit && gates->same && value->write.first == 0 && read == r->bank &&
                  value->write.count == r->bank;
-    if (gates->g == NULL || gates->v == NULL || gates->z == NULL || gates->u == NULL ||
-        gates->size == NULL || gates->sums == NULL || gates->gates == NULL ||
-        gates->all_groups == NULL || gates->kept == NULL || gates->all_weights == NULL) {
-        return false;
-    }
     gates->bias_most =
         bound_max(absent_most(score->gate_bias, heads), absent_most(value->inner_bias, heads));
     gates->shift_most = absent_most(score->gate_shift, heads);
     all_norms(gates);
-    return gates->g_column != NULL && gates->v_column != NULL;
 }
 
 void gates_clear(Gates *gates)

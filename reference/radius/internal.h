@@ -73,7 +73,7 @@ struct Radius {
     const NormRecord *record;
     size_t rows, columns, bank;
     mpfr_prec_t bits; /* of the unit: the evaluation's, or fewer */
-    bool change, failed;
+    bool change;
     bool leaks;                     /* keys outside A weigh something in e */
     mpfr_exp_t unit, before, after; /* of e; its largest exponent before the sublayer, and behind */
     bool ready;                     /* the points are those of the streams as they stand */

@@ -9,6 +9,7 @@
 #include "bounds.h"
 #include "norm.h"
 
+#include "../../memory/need.h"
 #include "../product/gemm.h"
 
 #include <stdlib.h>
@@ -73,11 +74,7 @@ double jacobian_norm(const Radius *r, const RowMap *map, const Pass *pass, const
                      size_t i)
 {
     size_t n = r->bank;
-    double *all = malloc((3 * n * n + n * map->inner + 1) * sizeof *all);
-    if (all == NULL) {
-        norm_memory_is_short(r);
-        return INFINITY;
-    }
+    double *all = need_room(3 * n * n + n * map->inner + 1, sizeof *all);
     const Room room = {all, all + n * n, all + 2 * n * n, all + 3 * n * n};
     double norm = form(&room, map, pass->diagonal + i * r->columns, w, n), slack = 0;
     free(all);

@@ -22,8 +22,7 @@ typedef struct {
 bool jacobian_worth(const Radius *r);
 
 /* At least |d + A diag(w) B|, d and w within `off` of the true ones: the entry's own derivatives of
- * row i in a pass, and w [inner] (C41).  Infinite where memory is short, which is told to the
- * evaluator. */
+ * row i in a pass, and w [inner] (C41). */
 double jacobian_norm(const Radius *r, const RowMap *map, const Pass *pass, const double *w,
                      size_t i);
 

@@ -11,6 +11,8 @@
 #include "bounds.h"
 #include "norm.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,13 +54,14 @@ static void map_clear(Map *map)
 static double *map_block(const Radius *r, Map *map, int from, int to)
 {
     if (map->block[from][to] == NULL) {
-        map->block[from][to] = calloc(bank_count(r, from) * bank_count(r, to) + 1, sizeof(double));
+        size_t entries = bank_count(r, from) * bank_count(r, to);
+        map->block[from][to] = need_zeros(entries + 1, sizeof(double));
     }
     return map->block[from][to];
 }
 
-/* V of a head that is a matrix.  False: memory is short. */
-static bool map_add(const Radius *r, Map *map, const Value *value, size_t h)
+/* V of a head that is a matrix. */
+static void map_add(const Radius *r, Map *map, const Value *value, size_t h)
 {
     for (size_t i = 0; i < value->read.count; i++) {
         size_t row = value->read.first + i;
@@ -67,24 +70,16 @@ static bool map_add(const Radius *r, Map *map, const Value *value, size_t h)
             size_t column = value->write.first + c;
             int to = column < r->bank ? BANK_CONTENT : BANK_HIDDEN;
             double *block = map_block(r, map, from, to);
-            if (block == NULL) {
-                return false;
-            }
             block[(row - bank_first(r, from)) * bank_count(r, to) + column - bank_first(r, to)] +=
                 value->v.data[h * value->v.head_stride + i * value->v.ld + c];
         }
     }
-    return true;
 }
 
 /* L of the sublayer's linear heads. */
-static bool map_make(const Radius *r, Map *map, const Sublayer *sublayer)
+static void map_make(const Radius *r, Map *map, const Sublayer *sublayer)
 {
-    bool ok = true;
-    map->diagonal = calloc(r->columns + 1, sizeof *map->diagonal);
-    if (map->diagonal == NULL) {
-        return false;
-    }
+    map->diagonal = need_zeros(r->columns + 1, sizeof *map->diagonal);
     for (size_t c = 0; c < r->columns; c++) {
         map->diagonal[c] = r->norm != NULL ? 0 : 1; /* else the stream's own is kept apart */
     }
@@ -95,11 +90,10 @@ static bool map_make(const Radius *r, Map *map, const Sublayer *sublayer)
             map->diagonal[value->read.first + c] += value->diagonal;
         }
         bool matrix = is_linear(bundle) && is_matrix(value);
-        for (size_t h = 0; ok && matrix && h < bundle->heads; h++) {
-            ok = map_add(r, map, value, h);
+        for (size_t h = 0; matrix && h < bundle->heads; h++) {
+            map_add(r, map, value, h);
         }
     }
-    return ok;
 }
 
 /* Banks that nothing is left of: -1 of one head on every column, and nothing else (C31). */
@@ -343,11 +337,7 @@ void radius_linear(Radius *r, const Sublayer *sublayer)
 {
     Map map = {0};
     double norm[BANKS][BANKS];
-    if (!map_make(r, &map, sublayer)) {
-        r->failed = true;
-        map_clear(&map);
-        return;
-    }
+    map_make(r, &map, sublayer);
     set_erased(r, &map, sublayer);
     map_norms(r, &map, sublayer, norm);
     pass_map(r, &r->here, &map, norm);

@@ -14,6 +14,7 @@
 #include "bounds.h"
 #include "point.h"
 
+#include "../../memory/need.h"
 #include "../product/gemm.h"
 
 #include <stdlib.h>
@@ -125,15 +126,14 @@ static void scale_floats(float *out, const Factor *a, size_t row, size_t column,
     }
 }
 
-/* The upper half of c.  false: memory is short.  Two entries' roundings to floats and the sum of
- * doubles are the 4 of the bound for the 1 of gemm_square_float; numbers below 2^-126, which may
- * become 0, are in the 1.01. */
-static bool square_of_floats(double *c, const Factor *a)
+/* The upper half of c.  Two entries' roundings to floats and the sum of doubles are the 4 of the
+ * bound for the 1 of gemm_square_float; numbers below 2^-126, which may become 0, are in the
+ * 1.01. */
+static void square_of_floats(double *c, const Factor *a)
 {
     const size_t n = a->n;
-    float *part = malloc(n * TERMS * sizeof *part), *sum = malloc(n * n * sizeof *sum);
-    bool ok = part != NULL && sum != NULL;
-    for (size_t first = 0; ok && first < a->k; first += TERMS) {
+    float *part = need_room(n * TERMS, sizeof *part), *sum = need_room(n * n, sizeof *sum);
+    for (size_t first = 0; first < a->k; first += TERMS) {
         size_t terms = a->k - first < TERMS ? a->k - first : TERMS;
         size_t rows = a->transposed ? terms : n, columns = a->transposed ? n : terms;
         scale_floats(part, a, a->transposed ? first : 0, a->transposed ? 0 : first, rows, columns);
@@ -146,33 +146,27 @@ static bool square_of_floats(double *c, const Factor *a)
     }
     free(part);
     free(sum);
-    return ok;
 }
 
-static bool square_of_doubles(double *c, const Factor *a)
+static void square_of_doubles(double *c, const Factor *a)
 {
     size_t rows = a->transposed ? a->k : a->n, columns = a->transposed ? a->n : a->k;
-    double *scaled = malloc(rows * columns * sizeof *scaled);
-    for (size_t r = 0; scaled != NULL && r < rows; r++) {
+    double *scaled = need_room(rows * columns, sizeof *scaled);
+    for (size_t r = 0; r < rows; r++) {
         for (size_t i = 0; i < columns; i++) {
             scaled[r * columns + i] = scaled_by(a->entry[r * a->ld + i], a->power);
         }
     }
-    if (scaled != NULL) {
-        gemm_square(c, a->n, scaled, columns, a->transposed, a->n, a->k);
-    }
+    gemm_square(c, a->n, scaled, columns, a->transposed, a->n, a->k);
     free(scaled);
-    return scaled != NULL;
 }
 
-/* The upper half of c; returned: how far it may be off, in the Frobenius norm, over |A|_F^2.
- * Infinite: memory is short. */
+/* The upper half of c; returned: how far it may be off, in the Frobenius norm, over |A|_F^2. */
 static double square(double *c, const Factor *a)
 {
     bool large = a->n >= LARGE;
-    bool made = large ? square_of_floats(c, a) : square_of_doubles(c, a);
-    double off = large ? (TERMS + 4) * 0x1p-24 : (double)(a->k + 1) * 0x1p-53;
-    return made ? 1.01 * off : INFINITY;
+    (large ? square_of_floats : square_of_doubles)(c, a);
+    return 1.01 * (large ? (TERMS + 4) * 0x1p-24 : (double)(a->k + 1) * 0x1p-53);
 }
 
 /* At least |g|, g symmetric and scratch of its size, both overwritten. */
@@ -184,9 +178,6 @@ static double symmetric_norm(double *g, double *scratch, size_t n, int squarings
         return f;
     }
     double off = square(scratch, &(Factor){g, n, n, n, false, inverse_power(exponent)});
-    if (!(off < INFINITY)) {
-        return off;
-    }
     symmetrise(scratch, n);
     double norm = symmetric_norm(scratch, g, n, squarings - 1) + off;
     return bound_up(ldexp(sqrt(bound_up(norm)), exponent));
@@ -259,27 +250,14 @@ static double spectral(const NormKey *w, double f, int exponent)
         return f;
     }
     size_t more = n >= LARGE ? 3 * n : n * n;
-    double *g = malloc(n * n * sizeof *g), *scratch = malloc(more * sizeof *scratch);
-    double norm = INFINITY;
-    if (g != NULL && scratch != NULL) {
-        double own = ldexp(f, -exponent);
-        double off = square(g, &(Factor){w->data, w->ld, n, k, !wide, inverse_power(exponent)});
-        if (off < INFINITY) {
-            norm = n >= LARGE ? largest_eigenvalue(g, scratch, n, own * own)
-                              : norm_symmetric(g, scratch, n, SQUARINGS);
-            norm = bound_up(ldexp(sqrt(bound_up(norm + off * own * own)), exponent));
-            norm = norm < INFINITY ? fmin(f, norm) : norm;
-        }
-    }
+    double *g = need_room(n * n, sizeof *g), *scratch = need_room(more, sizeof *scratch);
+    double own = ldexp(f, -exponent);
+    double off = square(g, &(Factor){w->data, w->ld, n, k, !wide, inverse_power(exponent)});
+    double norm = n >= LARGE ? largest_eigenvalue(g, scratch, n, own * own)
+                             : norm_symmetric(g, scratch, n, SQUARINGS);
     free(g);
     free(scratch);
-    return norm;
-}
-
-void norm_memory_is_short(const Radius *r)
-{
-#pragma omp atomic write
-    r->ev->failed = true;
+    return fmin(f, bound_up(ldexp(sqrt(bound_up(norm + off * own * own)), exponent)));
 }
 
 MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld)
@@ -288,11 +266,7 @@ MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t colu
     double f = frobenius(w, rows, columns, ld, &exponent);
     bool coarse = r->ev->coarse && rows >= REF_COARSE_LEAST && columns >= REF_COARSE_LEAST;
     const NormKey whole = {w, rows, columns, ld, .parts = 1};
-    MatrixNorms norms = {coarse ? f : spectral(&whole, f, exponent), f};
-    if (norms.spectral > norms.frobenius) {
-        norm_memory_is_short(r);
-    }
-    return norms;
+    return (MatrixNorms){coarse ? f : spectral(&whole, f, exponent), f};
 }
 
 /* Parts that lie as one matrix are one: T' has the network of T as heads. */
@@ -323,13 +297,9 @@ MatrixNorms norm_of(const Radius *r, NormKey matrix)
                       : point_beside(&parts, matrix.parts, rows, columns);
         *(below ? &rows : &columns) *= matrix.parts;
     }
-    if (matrix.parts <= 1 || whole != NULL) {
-        norms = norm_both(r, whole != NULL ? whole : matrix.data, rows, columns,
-                          whole != NULL ? columns : matrix.ld);
-        norm_table_keep(r->ev->norms, &matrix, &norms);
-    } else {
-        norm_memory_is_short(r);
-    }
+    norms = norm_both(r, whole != NULL ? whole : matrix.data, rows, columns,
+                      whole != NULL ? columns : matrix.ld);
+    norm_table_keep(r->ev->norms, &matrix, &norms);
     free(whole);
     return norms;
 }

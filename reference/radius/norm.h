@@ -11,18 +11,13 @@
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
 
 /* At least |g|_2 of a symmetric matrix [n, n] by so many squarings; its upper half is there.  It is
- * overwritten, and scratch of its size.  Infinite where memory is short. */
+ * overwritten, and scratch of its size. */
 double norm_symmetric(double *g, double *scratch, size_t n, int squarings);
 
-/* The evaluator is told that memory is short. */
-void norm_memory_is_short(const Radius *r);
-
-/* At least the 2-norm, (C2), and the Frobenius norm; that memory is short is told to the
- * evaluator. */
+/* At least the 2-norm, (C2), and the Frobenius norm. */
 MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld);
 
-/* The same, found once as long as r's evaluations share a table; infinite when memory is short.
- * Not of a sum. */
+/* The same, found once as long as r's evaluations share a table.  Not of a sum. */
 MatrixNorms norm_of(const Radius *r, NormKey matrix);
 
 /* Doubles that norm_of takes besides the matrix. */

@@ -3,6 +3,8 @@
  */
 #include "norm_table.h"
 
+#include "../../memory/need.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,26 +24,22 @@ struct NormTable {
 
 NormTable *norm_table_make(void)
 {
-    NormTable *table = calloc(1, sizeof *table);
-    if (table != NULL) {
-        pthread_mutex_init(&table->lock, NULL);
-    }
+    NormTable *table = need_zeros(1, sizeof *table);
+    pthread_mutex_init(&table->lock, NULL);
     return table;
 }
 
 void norm_table_clear(NormTable *table)
 {
-    for (size_t i = 0; table != NULL && i < BUCKETS; i++) {
+    for (size_t i = 0; i < BUCKETS; i++) {
         while (table->bucket[i] != NULL) {
             Kept *next = table->bucket[i]->next;
             free(table->bucket[i]);
             table->bucket[i] = next;
         }
     }
-    if (table != NULL) {
-        pthread_mutex_destroy(&table->lock);
-        free(table);
-    }
+    pthread_mutex_destroy(&table->lock);
+    free(table);
 }
 
 static bool same(const NormKey *a, const NormKey *b)

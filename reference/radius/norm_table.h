@@ -27,7 +27,7 @@ typedef struct {
 
 typedef struct NormTable NormTable;
 
-/* Empty.  NULL when memory is short. */
+/* Empty. */
 NormTable *norm_table_make(void) __attribute__((warn_unused_result));
 void norm_table_clear(NormTable *table);
 

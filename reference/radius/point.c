@@ -6,6 +6,8 @@
 #include "norm.h"
 #include "vectors.h"
 
+#include "../../memory/need.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,8 +238,8 @@ void point_normed(Radius *r)
 
 double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width)
 {
-    double *m = malloc((rows * heads * width + 1) * sizeof *m);
-    for (size_t i = 0; m != NULL && i < rows; i++) {
+    double *m = need_room(rows * heads * width + 1, sizeof *m);
+    for (size_t i = 0; i < rows; i++) {
         for (size_t h = 0; h < heads; h++) {
             for (size_t c = 0; c < width; c++) {
                 m[i * heads * width + h * width + c] = w->data[h * w->head_stride + i * w->ld + c];
@@ -249,8 +251,8 @@ double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t widt
 
 double *point_below(const HeadWeight *w, size_t heads, size_t rows, size_t width)
 {
-    double *m = malloc((rows * heads * width + 1) * sizeof *m);
-    for (size_t h = 0; m != NULL && h < heads; h++) {
+    double *m = need_room(rows * heads * width + 1, sizeof *m);
+    for (size_t h = 0; h < heads; h++) {
         for (size_t i = 0; i < rows; i++) {
             for (size_t c = 0; c < width; c++) {
                 m[(h * rows + i) * width + c] = w->data[h * w->head_stride + i * w->ld + c];

@@ -24,7 +24,7 @@ void point_normed(Radius *r);
 /* An entry in 2^unit, to a double's 53 bits, cut off. */
 double point_entry(mpfr_srcptr entry, mpfr_exp_t unit);
 
-/* Heads' matrices side by side [rows, heads * width], or one below the other.  NULL: memory. */
+/* Heads' matrices side by side [rows, heads * width], or one below the other. */
 double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width);
 double *point_below(const HeadWeight *w, size_t heads, size_t rows, size_t width);
 

@@ -11,43 +11,46 @@
 #include "jacobian.h"
 #include "point.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* Operations of an entry of the stream, and of whether a row sees a key. */
 enum { ENTRY_OPERATIONS = 8, KEY_OPERATIONS = 4 };
 
-static bool take_banks(Banks **banks, size_t rows)
+static void take_banks(Banks **banks, size_t rows)
 {
-    *banks = calloc(rows + 1, sizeof **banks);
-    return *banks != NULL;
+    *banks = need_zeros(rows + 1, sizeof **banks);
 }
 
-static bool pass_init(Pass *pass, size_t rows, size_t columns)
+static void pass_init(Pass *pass, size_t rows, size_t columns)
 {
-    pass->diagonal = calloc(rows * columns + 1, sizeof(double));
-    pass->slack = calloc(rows * columns + 1, sizeof(double));
-    return pass->diagonal != NULL && pass->slack != NULL && take_banks(&pass->out[0], rows) &&
-           take_banks(&pass->out[1], rows);
+    pass->diagonal = need_zeros(rows * columns + 1, sizeof(double));
+    pass->slack = need_zeros(rows * columns + 1, sizeof(double));
+    take_banks(&pass->out[0], rows);
+    take_banks(&pass->out[1], rows);
 }
 
-static bool point_init(Point *point, size_t rows, size_t columns)
+static void point_init(Point *point, size_t rows, size_t columns)
 {
-    point->x = calloc(rows * columns + 1, sizeof(double));
-    return point->x != NULL && take_banks(&point->norm, rows) && take_banks(&point->path, rows);
+    point->x = need_zeros(rows * columns + 1, sizeof(double));
+    take_banks(&point->norm, rows);
+    take_banks(&point->path, rows);
 }
 
-static bool radius_init(Radius *r)
+static void radius_init(Radius *r)
 {
-    size_t rows = r->rows;
-    r->zero = calloc(rows * BANKS + 1, sizeof *r->zero);
-    return r->zero != NULL && take_banks(&r->rho, rows) && take_banks(&r->eta, rows) &&
-           take_banks(&r->kept_rho, rows) && take_banks(&r->kept_eta, rows) &&
-           take_banks(&r->e, rows) && take_banks(&r->local, rows) && take_banks(&r->size, rows) &&
-           take_banks(&r->local_e, rows) && take_banks(&r->size_e, rows) &&
-           take_banks(&r->cross, rows) && take_banks(&r->apart, rows) &&
-           point_init(&r->at, rows, r->columns) && point_init(&r->moved, rows, r->columns) &&
-           pass_init(&r->here, rows, r->columns) && pass_init(&r->there, rows, r->columns);
+    Banks **const banks[] = {&r->rho,  &r->eta,     &r->kept_rho, &r->kept_eta, &r->e,    &r->local,
+                             &r->size, &r->local_e, &r->size_e,   &r->cross,    &r->apart};
+    r->zero = need_zeros(r->rows * BANKS + 1, sizeof *r->zero);
+    for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
+        take_banks(banks[i], r->rows);
+    }
+    point_init(&r->at, r->rows, r->columns);
+    point_init(&r->moved, r->rows, r->columns);
+    pass_init(&r->here, r->rows, r->columns);
+    pass_init(&r->there, r->rows, r->columns);
 }
 
 /* Is all of a row's bank of the stream zero, as it stands? */
@@ -65,10 +68,7 @@ static bool bank_is_zero(const Radius *r, size_t row, int bank)
 
 Radius *radius_open(const RadiusOfRun *run)
 {
-    Radius *r = calloc(1, sizeof *r);
-    if (r == NULL) {
-        return NULL;
-    }
+    Radius *r = need_zeros(1, sizeof *r);
     r->rows = run->x->rows;
     r->columns = run->x->columns;
     r->layout = run->layout;
@@ -84,10 +84,7 @@ Radius *radius_open(const RadiusOfRun *run)
     r->known = run->known;
     r->change = run->e != NULL;
     r->leaks = r->change && !run->limit_change;
-    if (!radius_init(r)) {
-        radius_clear(r);
-        return NULL;
-    }
+    radius_init(r);
     r->at.limit = run->limit;
     r->moved.limit = run->limit_change;
     r->here = (Pass){&r->at, {r->rho, r->eta}, {r->here.out[0], r->here.out[1]},
@@ -122,11 +119,6 @@ void radius_clear(Radius *r)
     }
     free(r->zero);
     free(r);
-}
-
-bool radius_failed(const Radius *radius)
-{
-    return radius->failed;
 }
 
 /* Does a head bundle add exactly nothing to a bank of a row: it writes elsewhere, or the row has
@@ -180,12 +172,8 @@ static void set_zero(Worker *worker, const void *context, size_t i)
 
 static void set_zeros(Radius *r, const Sublayer *sublayer)
 {
-    bool *next = calloc(r->rows * BANKS + 1, sizeof *next);
+    bool *next = need_zeros(r->rows * BANKS + 1, sizeof *next);
     const Zeros zeros = {r, sublayer, next};
-    if (next == NULL) {
-        r->failed = true;
-        return;
-    }
     evaluator_each(r->ev, r->rows, KEY_OPERATIONS * r->rows * r->rows, set_zero, &zeros);
     free(r->zero);
     r->zero = next;
@@ -198,9 +186,7 @@ static void zero_banks(Banks *banks, size_t rows)
 
 void radius_before(Radius *r)
 {
-    if (!r->failed) {
-        point_before(r);
-    }
+    point_before(r);
 }
 
 /* Below this, no weight of a key changes by much of itself. */
@@ -336,9 +322,7 @@ static void after_row(Worker *worker, const void *context, size_t i)
     point_set_row(r, i);
     for (int b = 0; b < BANKS; b++) {
         double rho = INFINITY, eta = INFINITY;
-        if (!r->failed) {
-            after_bank(r, i, b, &rho, &eta);
-        }
+        after_bank(r, i, b, &rho, &eta);
         r->rho[i].bank[b] = rho;
         r->eta[i].bank[b] = eta;
     }
@@ -374,9 +358,7 @@ void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record,
     r->record = record;
     r->own_kept = r->kept != NULL ? r->kept + index * r->rows : NULL;
     r->own_known = r->known != NULL ? r->known + index * r->rows : NULL;
-    if (!r->failed) {
-        analyse_any(r, sublayer);
-    }
+    analyse_any(r, sublayer);
     evaluator_each(r->ev, r->rows, ENTRY_OPERATIONS * r->rows * r->columns, after_row, &r);
     widen_unit(r);
 }
@@ -388,7 +370,6 @@ void radius_begin_layer(Radius *r)
 
 void radius_visit(RefArchive *archive, Radius *r)
 {
-    r->failed = ref_archive_flag(archive, r->failed);
     r->ready = false;
     r->unit = ref_archive_exponent(archive, r->unit);
     r->bits = (mpfr_prec_t)ref_archive_count(archive, (size_t)r->bits, (size_t)r->ev->bits);

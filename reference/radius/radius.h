@@ -38,7 +38,7 @@ typedef struct {
     const double *known;
 } RadiusOfRun;
 
-/* All that the run points to stays where it is.  NULL when memory is short. */
+/* All that the run points to stays where it is. */
 Radius *radius_open(const RadiusOfRun *run) __attribute__((warn_unused_result));
 void radius_clear(Radius *radius);
 
@@ -60,9 +60,6 @@ void radius_begin_layer(Radius *radius);
  * if it has one; index: of the sublayer. */
 void radius_before(Radius *radius);
 void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, size_t index);
-
-/* Memory was short: all is infinite from then on. */
-bool radius_failed(const Radius *radius);
 
 /* The state of radii between two layers, archived. */
 void radius_visit(RefArchive *archive, Radius *radius);

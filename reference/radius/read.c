@@ -4,13 +4,15 @@
 #include "bounds.h"
 #include "internal.h"
 
+#include "../../memory/need.h"
+
 #include <stdlib.h>
 
 /* Operations of an entry of the stream. */
 enum { ENTRY_OPERATIONS = 8 };
 
 /* Which radii are added up, from which row on; with both parts of the sum x + e also the norms of
- * its rows, which rounding it (C32) takes; NULL: memory is short. */
+ * its rows, which rounding it (C32) takes. */
 typedef struct {
     const Radius *r;
     bool stream, difference, both;
@@ -47,8 +49,7 @@ static void read_bank(const Reading *reading, size_t i, int b, mpfr_ptr sum)
         mpfr_add(sum, sum, part, MPFR_RNDU);
     }
     if (reading->both) {
-        double norm = reading->norm != NULL ? reading->norm[i - reading->first].bank[b] : INFINITY;
-        mpfr_set_d(part, norm, MPFR_RNDU);
+        mpfr_set_d(part, reading->norm[i - reading->first].bank[b], MPFR_RNDU);
         mpfr_mul_2si(part, part, -(long)r->bits, MPFR_RNDU);
         mpfr_add(sum, sum, part, MPFR_RNDU);
     }
@@ -80,10 +81,7 @@ void radius_read(const Radius *r, RadiusOf of, RefBlock block, RefRadii radii)
     }
     reading.both = reading.stream && reading.difference;
     if (reading.both) {
-        reading.norm = calloc(count + 1, sizeof *reading.norm);
-        r->ev->failed = r->ev->failed || reading.norm == NULL;
-    }
-    if (reading.norm != NULL) {
+        reading.norm = need_zeros(count + 1, sizeof *reading.norm);
         evaluator_each(r->ev, count, ENTRY_OPERATIONS * count * r->columns, sum_row, &reading);
     }
     for (size_t i = block.first; i < block.first + count; i++) {
@@ -102,6 +100,6 @@ void radius_read(const Radius *r, RadiusOf of, RefBlock block, RefRadii radii)
 
 void radius_read_score(const Radius *r, mpfr_ptr most)
 {
-    mpfr_set_d(most, r->failed ? INFINITY : r->score, MPFR_RNDU);
+    mpfr_set_d(most, r->score, MPFR_RNDU);
     mpfr_mul_2si(most, most, -(long)r->bits, MPFR_RNDU);
 }

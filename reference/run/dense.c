@@ -4,6 +4,8 @@
  */
 #include "dense.h"
 
+#include "../../memory/need.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -259,7 +261,7 @@ static void softmax_row(const Bundled *at, size_t h, size_t i)
 
 /* Precision of scores: as many bits behind the point as ev->bits has where their terms are of size
  * 1, however large they are. */
-static bool prepare_high(const Bundled *at)
+static void prepare_high(const Bundled *at)
 {
     Dense *dense = at->dense;
     size_t rows = at->x->rows, width = at->x->columns;
@@ -268,18 +270,19 @@ static bool prepare_high(const Bundled *at)
     if (terms > 0) {
         if (terms > MOST_EXPONENT) {
             mpfr_set_nanflag(); /* out of reach: refused */
-            return true;
+            return;
         }
         bits += terms + 8;
     }
     if (dense->high.entry != NULL && bits <= dense->high.bits) {
-        return true;
+        return;
     }
     ap_clear(&dense->high);
     ap_clear(&dense->q);
     ap_clear(&dense->xq);
-    return ap_init(&dense->high, 1, rows + HIGH_TEMPS, bits) &&
-           ap_init(&dense->q, width, width, bits) && ap_init(&dense->xq, rows, width, bits);
+    ap_init(&dense->high, 1, rows + HIGH_TEMPS, bits);
+    ap_init(&dense->q, width, width, bits);
+    ap_init(&dense->xq, rows, width, bits);
 }
 
 static void add_head(const Bundled *at, size_t h, ApMat *delta)
@@ -306,10 +309,9 @@ static void add_head(const Bundled *at, size_t h, ApMat *delta)
 
 void dense_add(const Heads *heads, const ApMat *x, Dense *dense, ApMat *delta)
 {
-    Evaluator *ev = heads->ev;
-    const Bundled at = {ev, dense, heads, x};
-    ev->failed = ev->failed || !prepare_high(&at);
-    for (size_t h = 0; !ev->failed && h < heads->count; h++) {
+    const Bundled at = {heads->ev, dense, heads, x};
+    prepare_high(&at);
+    for (size_t h = 0; h < heads->count; h++) {
         add_head(&at, h, delta);
     }
 }
@@ -332,13 +334,13 @@ static void dense_list(Dense *dense, const Layout *layout, ApExtent list[DENSE_M
     list[5] = (ApExtent){&dense->temp, 1, DENSE_TEMPS};
 }
 
-bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits)
+void dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits)
 {
     ApExtent list[DENSE_MATS];
     *dense = (Dense){.exp = ap_exp_create()};
-    dense->in = calloc(layout_rows(layout), sizeof *dense->in);
+    dense->in = need_zeros(layout_rows(layout), sizeof *dense->in);
     dense_list(dense, layout, list);
-    return ap_init_list(list, DENSE_MATS, bits) && dense->exp != NULL && dense->in != NULL;
+    ap_init_list(list, DENSE_MATS, bits);
 }
 
 void dense_clear(Dense *dense)

@@ -23,9 +23,7 @@ typedef struct {
  * ones, which its biases ride on. */
 size_t dense_width(const Layout *layout);
 
-/* false when memory is short; clear it all the same. */
-bool dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits)
-    __attribute__((warn_unused_result));
+void dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits);
 void dense_clear(Dense *dense);
 double dense_bytes(const Layout *layout, mpfr_prec_t bits);
 

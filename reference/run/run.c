@@ -5,6 +5,7 @@
  */
 #include "run.h"
 
+#include "../../memory/need.h"
 #include "sublayer.h"
 
 #include <math.h>
@@ -113,16 +114,17 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
 }
 
 /* A change of x. */
-static bool change_init(Difference **change, const RefRun *run, const RunShape *shape)
+static Difference *change_make(const RefRun *run, const RunShape *shape)
 {
     const DifferenceSize size = {layout_content(&run->model->layout), shape->norm.copy,
                                  run->ev.bits};
-    *change = calloc(1, sizeof **change);
-    return *change != NULL && difference_init(*change, &shape->block, &size);
+    Difference *change = need_zeros(1, sizeof *change);
+    difference_init(change, &shape->block, &size);
+    return change;
 }
 
-/* All that the run has; false when memory is short. */
-static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptions *options)
+/* All that the run has. */
+static void run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptions *options)
 {
     const Layout *layout = &run->model->layout;
     RunShape shape = run_shape(run->model, bits, run->form), own = shape;
@@ -132,28 +134,27 @@ static bool run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
         own = (RunShape){{.rows = shape.block.rows}, {.copy = shape.norm.copy}};
     }
     run_list(run, layout, run->form, &own, list);
-    bool ok = evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega);
+    evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega);
     if (options->weights != NULL) {
         run->ev.weights = options->weights->packed;
         run->ev.norms = options->weights->norms;
     }
     run->ev.coarse = options->coarse;
     run->input = &run->stream;
-    ok = ok && ap_init_list(list, RUN_MATS, bits);
-    if (ok && run->kept == NULL) {
-        ok = record_init(&run->scratch.record, &own.block, bits) &&
-             norm_record_init(&run->scratch.norm, layout_rows(layout), own.norm.widest, bits);
+    ap_init_list(list, RUN_MATS, bits);
+    if (run->kept == NULL) {
+        record_init(&run->scratch.record, &own.block, bits);
+        norm_record_init(&run->scratch.norm, layout_rows(layout), own.norm.widest, bits);
     }
-    if (ok && run->form == REF_DENSE) {
-        ok = dense_init(&run->scratch.dense, layout, bits);
+    if (run->form == REF_DENSE) {
+        dense_init(&run->scratch.dense, layout, bits);
     }
-    if (ok && options->difference) {
-        ok = change_init(&run->e, run, &shape);
+    if (options->difference) {
+        run->e = change_make(run, &shape);
     }
-    if (ok && options->inherited != NULL) {
-        ok = change_init(&run->inherited, run, &shape);
+    if (options->inherited != NULL) {
+        run->inherited = change_make(run, &shape);
     }
-    return ok;
 }
 
 static bool has_direct(const Model *model)
@@ -176,10 +177,7 @@ RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOp
                 __LINE__);
         abort();
     }
-    RefRun *run = calloc(1, sizeof *run);
-    if (run == NULL) {
-        return NULL;
-    }
+    RefRun *run = need_zeros(1, sizeof *run);
     run->model = model;
     run->limit = isinf(omega) || options->difference;
     run->bits = bits;
@@ -189,10 +187,7 @@ RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOp
     run->cleared = options->inherited;
     run->x = start->x;
     run->bias_row_content = start->bias_row_content;
-    if (!run_init(run, omega, form_bits(omega, bits, form), options)) {
-        ref_run_clear(run);
-        return NULL;
-    }
+    run_init(run, omega, form_bits(omega, bits, form), options);
     stream_load(run, start->x, start->bias_row_content);
     if (run->e != NULL) {
         difference_end_layer(&run->ev, run->e, &run->stream);
@@ -247,21 +242,18 @@ static Radius *open_radius(const RefRun *run, const Difference *change, bool inh
 }
 
 /* The same evaluation by the heads' structure, which has radii. */
-static bool open_witness(RefRun *run)
+static void open_witness(RefRun *run)
 {
     double omega = run->limit ? INFINITY : run->ev.omega;
     run->witness = ref_run_open(&(Start){run->model, run->x, run->bias_row_content, omega},
                                 run->bits, REF_STRUCTURED);
-    if (run->witness == NULL) {
-        return false;
-    }
     run->witness->ev.weights = run->ev.weights;
     run->witness->ev.norms = run->ev.norms;
     run->witness->ev.coarse = run->ev.coarse;
-    return ref_run_certify(run->witness);
+    ref_run_certify(run->witness);
 }
 
-bool ref_run_certify(RefRun *run)
+void ref_run_certify(RefRun *run)
 {
     if (run->next.layer > 0) {
         fprintf(stderr, "headproof: bug: %s:%d: radii behind layer %zu\n", __FILE__, __LINE__,
@@ -269,16 +261,15 @@ bool ref_run_certify(RefRun *run)
         abort();
     }
     if (run->form == REF_DENSE) {
-        return open_witness(run);
+        open_witness(run);
+        return;
     }
     if (run->inherited != NULL) {
         size_t norms = run->model->sublayer_count * run->stream.rows;
-        run->own_norms = calloc(norms + 1, sizeof *run->own_norms);
-        run->inherited_radius =
-            run->own_norms != NULL ? open_radius(run, run->inherited, true) : NULL;
+        run->own_norms = need_zeros(norms + 1, sizeof *run->own_norms);
+        run->inherited_radius = open_radius(run, run->inherited, true);
     }
     run->radius = open_radius(run, run->e, false);
-    return run->radius != NULL && (run->inherited == NULL || run->inherited_radius != NULL);
 }
 
 double ref_certify_bytes(const Pair *pair)
@@ -317,7 +308,6 @@ static void compare_witness(RefRun *run)
     Columns content = {0, layout_content(&run->model->layout)};
     mpfr_t away, radius, squares;
     mpfr_inits2(REF_CELL_BITS, away, radius, squares, (mpfr_ptr)0);
-    run->ev.failed = run->ev.failed || run->witness->ev.failed;
     for (size_t i = 0; i < run->stream.rows; i++) {
         const RefBlock row = {i, 1, content};
         witness_distance(run, row, (RefRadii){away, squares});
@@ -406,8 +396,8 @@ static bool is_number(mpfr_srcptr x)
     return mpfr_regular_p(x) || mpfr_zero_p(x);
 }
 
-/* After a layer: where a number left MPFR's range, or memory was short, nothing of it is to be
- * believed, in what is not NaN neither. */
+/* After a layer: where a number left MPFR's range, nothing of it is to be believed, in what is not
+ * NaN neither. */
 static void check_range(RefRun *run)
 {
     bool left = ap_fatal_flags() != 0;
@@ -415,11 +405,11 @@ static void check_range(RefRun *run)
         left = left || !is_number(run->stream.entry + i);
         left = left || (run->e != NULL && !is_number(run->e->sum.entry + i));
     }
-    run->left_range = run->left_range || (left && !run->ev.failed);
-    if (left || run->ev.failed) {
+    run->left_range = run->left_range || left;
+    if (left) {
         run_spoil(&run->stream);
     }
-    if ((left || run->ev.failed) && run->e != NULL) {
+    if (left && run->e != NULL) {
         run_spoil(&run->e->stream);
         run_spoil(&run->e->sum);
     }
@@ -472,7 +462,6 @@ static void radii_after(RefRun *run, const Sublayer *sublayer)
         Radius *radius = run_radius(run, i);
         if (radius != NULL) {
             radius_after(radius, sublayer, run_norm_record(run), run->next.sublayer);
-            run->ev.failed = run->ev.failed || radius_failed(radius);
         }
     }
 }
@@ -518,11 +507,6 @@ void ref_run_layer(RefRun *run)
 size_t ref_run_layers(const RefRun *run)
 {
     return run->next.layer;
-}
-
-bool ref_run_failed(const RefRun *run)
-{
-    return run->ev.failed;
 }
 
 const ApMat *run_outcome(const RefRun *run)

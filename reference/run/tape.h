@@ -19,7 +19,7 @@ typedef struct {
     double *own;   /* [sublayers, rows] of x's radii: RadiusOfRun */
 } Tape;
 
-/* For a model at bits, empty.  NULL when memory is short. */
+/* For a model at bits, empty. */
 Tape *tape_open(const Model *model, mpfr_prec_t bits) __attribute__((warn_unused_result));
 void tape_clear(Tape *tape);
 double tape_bytes(const Model *model, mpfr_prec_t bits);

@@ -3,6 +3,7 @@
  */
 #include "base.h"
 
+#include "../../memory/need.h"
 #include "../run/run.h"
 #include "../zeros/proof.h"
 
@@ -10,31 +11,25 @@
 #include <stdlib.h>
 
 /* out = the token rows and given columns of the run's stream. */
-static bool store(ApMat *out, const RefRun *run, Columns columns, mpfr_prec_t bits)
+static void store(ApMat *out, const RefRun *run, Columns columns, mpfr_prec_t bits)
 {
     const Layout *layout = &run->model->layout;
-    if (!ap_init(out, layout->n, columns.count, bits)) {
-        return false;
-    }
+    ap_init(out, layout->n, columns.count, bits);
     for (size_t i = 0; i < layout->n; i++) {
         lanes_set(ap_at(out, i, 0), ref_run_entry(run, layout_token_row(layout, i), columns.first),
                   columns.count);
     }
-    return true;
 }
 
 /* out = the radii of the same. */
-static bool store_radii(ApMat *out, const RefRun *run, Columns columns)
+static void store_radii(ApMat *out, const RefRun *run, Columns columns)
 {
     const Layout *layout = &run->model->layout;
-    if (!ap_init(out, layout->n, 1, REF_CELL_BITS)) {
-        return false;
-    }
+    ap_init(out, layout->n, 1, REF_CELL_BITS);
     for (size_t i = 0; i < layout->n; i++) {
         const RefBlock row = {layout_token_row(layout, i), 1, columns};
         ref_run_radius(run, RADIUS_STREAM, row, (RefRadii){ap_at(out, i, 0), NULL});
     }
-    return true;
 }
 
 static bool model_has_scores(const Model *model)
@@ -60,18 +55,12 @@ typedef struct {
 static void clear_layers(RefBase *base)
 {
     for (size_t l = 0; l < base->depth; l++) {
-        if (base->original != NULL) {
-            ap_clear(&base->original[l]);
-        }
+        ap_clear(&base->original[l]);
         if (base->limit != NULL) {
             ap_clear(&base->limit[l]);
         }
-        if (base->radius != NULL) {
-            ap_clear(&base->radius[l]);
-        }
-        if (base->limit_radius != NULL) {
-            ap_clear(&base->limit_radius[l]);
-        }
+        ap_clear(&base->radius[l]);
+        ap_clear(&base->limit_radius[l]);
     }
 }
 
@@ -84,14 +73,13 @@ static void visit_layers(RefArchive *archive, Making *making, bool limit)
     size_t layers = limit ? making->limited : making->done;
     size_t n = making->pair->original.layout.n;
     bool loading = archive->file == NULL;
-    for (size_t l = 0; making->ok && !archive->failed && l < layers; l++) {
-        size_t columns = making->pair->compared[l].count;
-        making->ok = !loading || (ap_init(&stream[l], n, columns, making->base->bits) &&
-                                  ap_init(&radius[l], n, 1, REF_CELL_BITS));
-        if (making->ok) {
-            archive_mat(archive, &stream[l]);
-            archive_mat(archive, &radius[l]);
+    for (size_t l = 0; !archive->failed && l < layers; l++) {
+        if (loading) {
+            ap_init(&stream[l], n, making->pair->compared[l].count, making->base->bits);
+            ap_init(&radius[l], n, 1, REF_CELL_BITS);
         }
+        archive_mat(archive, &stream[l]);
+        archive_mat(archive, &radius[l]);
     }
 }
 
@@ -119,7 +107,8 @@ static void making_visit(RefArchive *archive, void *state)
     }
 }
 
-/* The next layer of r(T), or of r(T_infinity), l + 1, into its streams and radii. */
+/* The next layer of r(T), or of r(T_infinity), l + 1, into its streams and radii.  false: it cannot
+ * be had. */
 static bool make_layer(Making *making, bool limit, size_t l)
 {
     RefBase *base = making->base;
@@ -131,9 +120,9 @@ static bool make_layer(Making *making, bool limit, size_t l)
     ref_run_layer(run);
     model_leave(run->model, l);
     base->astray = base->astray || run->astray;
-    return store(limit ? &base->limit[l] : &base->original[l], run, columns, base->bits) &&
-           !ref_run_failed(run) &&
-           store_radii(limit ? &base->limit_radius[l] : &base->radius[l], run, columns);
+    store(limit ? &base->limit[l] : &base->original[l], run, columns, base->bits);
+    store_radii(limit ? &base->limit_radius[l] : &base->radius[l], run, columns);
+    return true;
 }
 
 static bool make_original(Making *making)
@@ -164,26 +153,29 @@ static bool make_next(Making *making, const RefBaseOptions *with)
     return true;
 }
 
+/* What is 0 by the data alone.  false: a layer cannot be had. */
 static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
 {
     base->depth = pair->original.depth;
     base->has_scores = model_has_scores(&pair->original);
-    base->original = calloc(base->depth, sizeof *base->original);
-    base->limit = limit == REF_LIMIT_NONE ? NULL : calloc(base->depth, sizeof *base->limit);
+    base->original = need_zeros(base->depth, sizeof *base->original);
+    base->limit = limit == REF_LIMIT_NONE ? NULL : need_zeros(base->depth, sizeof *base->limit);
     base->tape = limit == REF_LIMIT_TAPE ? tape_open(&pair->converted, base->bits) : NULL;
+    base->radius = need_zeros(base->depth, sizeof *base->radius);
+    base->limit_radius = need_zeros(base->depth, sizeof *base->limit_radius);
+    ap_init(&base->score_off, 1, base->depth, REF_CELL_BITS);
+    ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
     base->proof = proof_make(pair);
-    base->radius = calloc(base->depth, sizeof *base->radius);
-    base->limit_radius = calloc(base->depth, sizeof *base->limit_radius);
-    return base->original != NULL && base->proof != NULL &&
-           (limit == REF_LIMIT_NONE || base->limit != NULL) &&
-           (limit != REF_LIMIT_TAPE || base->tape != NULL) && base->radius != NULL &&
-           base->limit_radius != NULL && ap_init(&base->score_off, 1, base->depth, REF_CELL_BITS) &&
-           ap_init(&base->score_max, 1, base->depth, REF_CELL_BITS);
+    return base->proof != NULL;
 }
 
-static bool certify_run(RefRun *run)
+/* A run of the base, with radii. */
+static RefRun *certified_run(const Start *start, const RefBase *base, RefForm form, Tape *kept)
 {
-    return run == NULL || ref_run_certify(run);
+    const RunOptions options = {.weights = base->weights, .coarse = base->coarse, .kept = kept};
+    RefRun *run = run_open(start, base->bits, form, &options);
+    ref_run_certify(run);
+    return run;
 }
 
 RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
@@ -191,32 +183,26 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
 {
     const RefBaseOptions none = {0}, *with = options != NULL ? options : &none;
     const RefKeeper *keeper = with->keeper;
-    RefBase *base = calloc(1, sizeof *base);
-    if (base == NULL) {
-        return NULL;
-    }
+    RefBase *base = need_zeros(1, sizeof *base);
     base->bits = bits;
     base->weights = with->weights;
     base->coarse = with->coarse;
-    Making making = {.base = base, .pair = pair, .ok = base_init(base, pair, limit)};
+    if (!base_init(base, pair, limit)) {
+        ref_base_clear(base);
+        return NULL;
+    }
+    Making making = {.base = base, .pair = pair, .ok = true};
     const Start original = {&pair->original, pair->original_x, NULL, INFINITY},
                 limited = pair_start(pair, INFINITY);
-    RunOptions run = {.weights = with->weights, .coarse = with->coarse};
-    making.original = run_open(&original, bits, form, &run);
-    making.ok = making.ok && making.original != NULL;
+    making.original = certified_run(&original, base, form, NULL);
     if (limit != REF_LIMIT_NONE) {
-        run.kept = base->tape;
-        making.limit = run_open(&limited, bits, form, &run);
-        making.ok = making.ok && making.limit != NULL;
+        making.limit = certified_run(&limited, base, form, base->tape);
     }
-    making.ok = making.ok && certify_run(making.original) && certify_run(making.limit);
-    if (making.ok && base->tape != NULL) {
+    if (base->tape != NULL) {
         keeper = NULL; /* what a tape serves is made again sooner than it is read */
     }
     const RefState state = {with->coarse ? "base-coarse" : "base", bits, making_visit, &making};
-    if (making.ok) {
-        (void)ref_keeper_restore(keeper, &state);
-    }
+    (void)ref_keeper_restore(keeper, &state);
     while (making.ok && make_next(&making, with)) {
         if (making.ok) {
             ref_keeper_offer(keeper, &state);
@@ -233,16 +219,9 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
 
 RefWeights *ref_weights_make(double bytes)
 {
-    RefWeights *weights = calloc(1, sizeof *weights);
-    if (weights == NULL) {
-        return NULL;
-    }
+    RefWeights *weights = need_zeros(1, sizeof *weights);
     weights->norms = norm_table_make();
     weights->packed = bytes > 0 ? product_weights_make(bytes) : NULL;
-    if (weights->norms == NULL || (bytes > 0 && weights->packed == NULL)) {
-        ref_weights_clear(weights);
-        return NULL;
-    }
     return weights;
 }
 

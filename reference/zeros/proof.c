@@ -3,6 +3,7 @@
  */
 #include "proof.h"
 
+#include "../../memory/need.h"
 #include "trace.h"
 
 #include <stdint.h>
@@ -34,21 +35,17 @@ static void note_layer(RefProof *proof, const Pair *pair, size_t l, const Trace 
 
 RefProof *proof_make(const Pair *pair)
 {
-    RefProof *proof = calloc(1, sizeof *proof);
-    Trace converted = {0}, original = {0};
+    RefProof *proof = need_zeros(1, sizeof *proof);
+    Trace converted, original;
     size_t depth = pair->converted.depth;
-    if (proof == NULL) {
-        return NULL;
-    }
+    bool ok = true;
     proof->n = pair->converted.layout.n;
-    proof->converted = calloc(depth, proof->n);
-    proof->original = calloc(depth, proof->n);
-    proof->cleared = calloc(depth, 1);
-    proof->bias_row = calloc(depth, 1);
-    bool ok = proof->converted != NULL && proof->original != NULL && proof->cleared != NULL &&
-              proof->bias_row != NULL &&
-              trace_open(&converted, &pair->converted, pair->converted_x, pair->bias_row_content) &&
-              trace_open(&original, &pair->original, pair->original_x, NULL);
+    proof->converted = need_zeros(depth, proof->n);
+    proof->original = need_zeros(depth, proof->n);
+    proof->cleared = need_zeros(depth, 1);
+    proof->bias_row = need_zeros(depth, 1);
+    trace_open(&converted, &pair->converted, pair->converted_x, pair->bias_row_content);
+    trace_open(&original, &pair->original, pair->original_x, NULL);
     for (size_t l = 0; ok && l < depth; l++) {
         ok = trace_layer(&converted, l + 1) && trace_layer(&original, l + 1);
         note_layer(proof, pair, l, &converted, &original);

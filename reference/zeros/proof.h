@@ -17,7 +17,7 @@ enum {
 
 typedef struct RefProof RefProof;
 
-/* From weights, inputs and position scores alone.  NULL when memory is short. */
+/* From weights, inputs and position scores alone.  NULL when a layer cannot be had. */
 RefProof *proof_make(const Pair *pair) __attribute__((warn_unused_result));
 void proof_clear(RefProof *proof);
 

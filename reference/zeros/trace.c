@@ -4,6 +4,7 @@
  */
 #include "trace.h"
 
+#include "../../memory/need.h"
 #include "../evaluator/layer_norm.h"
 
 #include <stdlib.h>
@@ -61,22 +62,18 @@ static size_t widest(const Model *model)
     return most;
 }
 
-bool trace_open(Trace *trace, const Model *model, const double *x, const double *bias_row_content)
+void trace_open(Trace *trace, const Model *model, const double *x, const double *bias_row_content)
 {
     const Layout *layout = &model->layout;
     size_t rows = layout_rows(layout), columns = layout_content(layout);
     *trace = (Trace){.model = model, .rows = rows, .columns = columns};
-    trace->known = malloc(rows * columns);
-    trace->next = malloc(rows * columns);
-    trace->normed = malloc(rows * columns);
-    trace->row = calloc(rows, 1);
-    trace->lost = calloc(rows, 1);
-    trace->live = calloc(widest(model), 1);
-    trace->zero = calloc(rows, 1);
-    if (trace->known == NULL || trace->next == NULL || trace->normed == NULL ||
-        trace->row == NULL || trace->lost == NULL || trace->live == NULL || trace->zero == NULL) {
-        return false;
-    }
+    trace->known = need_room(rows, columns);
+    trace->next = need_room(rows, columns);
+    trace->normed = need_room(rows, columns);
+    trace->row = need_zeros(rows, 1);
+    trace->lost = need_zeros(rows, 1);
+    trace->live = need_zeros(widest(model), 1);
+    trace->zero = need_zeros(rows, 1);
     for (size_t i = 0; i < rows * columns; i++) {
         size_t row = i / columns, c = i % columns, bias = layout_bias_row(layout);
         size_t token = row - layout_token_row(layout, 0);
@@ -86,7 +83,6 @@ bool trace_open(Trace *trace, const Model *model, const double *x, const double 
         trace->known[i] = entry == 0 ? PROVEN_ALL : PROVEN_ALL & ~PROVEN_ZERO;
     }
     memcpy(trace->next, trace->known, rows * columns);
-    return true;
 }
 
 void trace_clear(Trace *trace)

@@ -23,10 +23,8 @@ typedef struct {
     unsigned char *zero;       /* [rows] keys whose value is 0 */
 } Trace;
 
-/* At the model's inputs: x [n, content], bias_row_content [content] or NULL for zeros.  false:
- * memory is short; clear it all the same. */
-bool trace_open(Trace *trace, const Model *model, const double *x, const double *bias_row_content)
-    __attribute__((warn_unused_result));
+/* At the model's inputs: x [n, content], bias_row_content [content] or NULL for zeros. */
+void trace_open(Trace *trace, const Model *model, const double *x, const double *bias_row_content);
 void trace_clear(Trace *trace);
 
 /* The next layer.  false: its weights cannot be had. */

@@ -159,9 +159,6 @@ static void add_facts(const Results *results)
 static void add_layer(const Results *results)
 {
     ref_run_layer(results->run);
-    if (ref_run_failed(results->run)) {
-        need_is_short();
-    }
     add_facts(results);
     add_reference(results, "r_T", original_entry);
     add_reference(results, "r_Tprime", converted_entry);
@@ -184,10 +181,7 @@ void export_results(Export *e)
         results.kernel =
             arithmetic_open(arithmetic_info(point->arithmetic), &start, point->kernel, 1);
     }
-    bool certified = results.run != NULL && ref_run_certify(results.run);
-    if (!certified || (machine && results.kernel == NULL)) {
-        need_is_short();
-    }
+    ref_run_certify(results.run);
     for (size_t l = 0; l < pair->converted.depth; l++) {
         results.layer = l + 1;
         results.columns = pair->compared[l];

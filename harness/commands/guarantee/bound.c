@@ -81,15 +81,16 @@ static double scale_of_x(const CaseSpec *spec)
     return scaled ? spec->score_scale : 1;
 }
 
-static int take_input_norm(Bound *bound, const RunOptions *run)
+static void take_input_norm(Bound *bound, const RunOptions *run)
 {
     double scale = scale_of_x(&bound->point->spec);
     bound->input_norm = magnitude_of(run->input_norm, 0);
     if (scale != 1) {
         bound->input_norm = magnitude_product(bound->input_norm, magnitude_of(scale, 0));
     }
-    bool given = bound->inputs.w_e == NULL;
-    return given || guarantee_input_norm(&bound->input_norm, &bound->inputs) ? 0 : memory_fault();
+    if (bound->inputs.w_e != NULL) {
+        guarantee_input_norm(&bound->input_norm, &bound->inputs);
+    }
 }
 
 /* Of an arithmetic what docs/omega.md takes from it. */
@@ -114,14 +115,13 @@ static MachineNumbers numbers_of(Arithmetic arithmetic)
     return numbers;
 }
 
-static bool find_zero_leaks(Bound *bound, const GuaranteeOf *of)
+static void find_zero_leaks(Bound *bound, const GuaranteeOf *of)
 {
-    bool asked = (bound->point->asked >> AXIS_ARITHMETIC & 1) != 0, ok = true;
-    for (Arithmetic a = ARITHMETIC_NONE + 1; asked && ok && a < ARITHMETIC_COUNT; a++) {
+    bool asked = (bound->point->asked >> AXIS_ARITHMETIC & 1) != 0;
+    for (Arithmetic a = ARITHMETIC_NONE + 1; asked && a < ARITHMETIC_COUNT; a++) {
         const MachineNumbers numbers = numbers_of(a);
-        ok = guarantee_zero_leak(&bound->zero_leak[a], of, &numbers);
+        guarantee_zero_leak(&bound->zero_leak[a], of, &numbers);
     }
-    return ok;
 }
 
 /* The longest of rows of X; at most that, though hypot may round up. */
@@ -177,12 +177,12 @@ static int build_model(Bound *bound)
                             file != NULL && file->tied,
                             file != NULL ? file->classes : 0,
                             bound->inputs.w_e != NULL ? &bound->inputs : NULL};
-    GuaranteeStatus status = guarantee_open(&bound->guarantee, &reason, &of);
-    status = status == GUARANTEE_OK && !find_zero_leaks(bound, &of) ? GUARANTEE_NO_MEMORY : status;
+    bound->guarantee = guarantee_open(&reason, &of);
+    if (bound->guarantee != NULL) {
+        find_zero_leaks(bound, &of);
+    }
     case_clear(&pair);
-    return status == GUARANTEE_OK        ? 0
-           : status == GUARANTEE_OUTSIDE ? refuse(bound, "another model: %s", reason)
-                                         : memory_fault();
+    return bound->guarantee != NULL ? 0 : refuse(bound, "another model: %s", reason);
 }
 
 static int open_model(Bound *bound)
@@ -247,8 +247,11 @@ int bound_ask(Bound *bound, const Point *point, const RunOptions *run)
 int bound_open(Bound *bound, const Point *point, const RunOptions *run)
 {
     int status = bound_ask(bound, point, run);
-    status = status == 0 ? take_input_norm(bound, run) : status;
-    return status == 0 ? open_model(bound) : status;
+    if (status == 0) {
+        take_input_norm(bound, run);
+        status = open_model(bound);
+    }
+    return status;
 }
 
 void bound_clear(Bound *bound)

@@ -196,18 +196,17 @@ static bool member_bounds(void *context, size_t i, const Shared *shared, const P
 {
     Predicting *predicting = context;
     const ArithmeticInfo *machine = machine_of(point);
-    OmegaBounds own = {0};
     (void)i;
     if (!omega_predictable(&shared->pair, point)) {
 #pragma omp atomic write
         predicting->known = false;
         return true;
     }
-    bool ok = omega_bounds(&own, &shared->pair,
-                           machine != NULL ? ldexp(1, -arithmetic_format(machine)->digits) : 0);
+    const OmegaBounds own = omega_bounds(
+        &shared->pair, machine != NULL ? ldexp(1, -arithmetic_format(machine)->digits) : 0);
 #pragma omp critical
     omega_bounds_join(&predicting->bounds, &own);
-    return ok;
+    return true;
 }
 
 static bool predict(Search *search)

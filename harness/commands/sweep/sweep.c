@@ -172,7 +172,7 @@ static int run_points(Sweep *sweep, int threads)
     if (fault != 0) {
         return fault;
     }
-    if (status == EVALUATE_NO_MEMORY) {
+    if (status == EVALUATE_NO_LAYER) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
                 sweep->record.count);
         return 99;

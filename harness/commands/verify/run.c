@@ -114,7 +114,7 @@ static void worsen(RefCell *worst, const RefCell *cell)
     }
 }
 
-static bool take_row(void *context, const Point *point, const Row *row)
+static void take_row(void *context, const Point *point, const Row *row)
 {
     InputRows *rows = context;
     LayerWorst *layer = &rows->verify->layers[row->layer - 1];
@@ -140,7 +140,6 @@ static bool take_row(void *context, const Point *point, const Row *row)
     }
     layer->status = row->status < layer->status ? row->status : layer->status;
     pthread_mutex_unlock(&rows->verify->lock);
-    return true;
 }
 
 static void layers_reset(Verify *verify)
@@ -158,10 +157,10 @@ static void layers_reset(Verify *verify)
     }
 }
 
-static bool take_final(void *context, const FinalStreams *final)
+static void take_final(void *context, const FinalStreams *final)
 {
     InputRows *rows = context;
-    return logits_take(&rows->verify->logits, rows->input, final);
+    logits_take(&rows->verify->logits, rows->input, final);
 }
 
 bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, const Point *point)

@@ -15,6 +15,8 @@
 #include "tile_store.h"
 #include "wide.h"
 
+#include "../../../memory/need.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +125,7 @@ static void multiply_tile(Tile *tile, const Shape *shape, const uint64_t *a, con
 }
 
 /* A block of rows times every column. */
-static bool multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
+static void multiply_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     const Shape *shape = shared;
     size_t tiles = (count + TILE_ROWS - 1) / TILE_ROWS,
@@ -131,9 +133,6 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     uint64_t *a = array_alloc(tiles * step, sizeof *a);
     TileWorkspace work;
     int64_t correction[ROWS_AT_ONCE][TILE_COLUMNS], sum[TILE_ROWS][TILE_COLUMNS];
-    if (a == NULL) {
-        return false;
-    }
     Store store;
     store_open(&store, plan);
     for (size_t t = 0; t < tiles; t++) {
@@ -163,43 +162,37 @@ static bool multiply_rows(const Plan *plan, const void *shared, size_t first, si
     }
     store_close(&store);
     free(a);
-    return true;
 }
 
 /* B packed: a PackMaker. */
-static bool make_pack(Pack *pack, const void *context)
+static void make_pack(Pack *pack, const void *context)
 {
     const Plan *plan = context;
     const Shape shape = shape_of(plan);
     size_t groups = lane_groups(plan), group = plan->k * shape.digits_b * LANES;
     size_t corrections = groups * shape.columns * LANES;
     if (groups > SIZE_MAX / (group + 1)) {
-        return false;
+        need_is_short();
     }
     pack->digit = array_alloc(groups * group, sizeof *pack->digit);
     pack->correction = array_alloc(corrections, sizeof *pack->correction);
     pack->bytes = (double)(groups * group + corrections) * sizeof *pack->digit;
-    if (pack->digit == NULL || pack->correction == NULL) {
-        return false;
-    }
     if (plan->threads <= 1) {
         for (size_t g = 0; g < groups; g++) {
             pack_b(&shape, pack, plan, g);
         }
-        return true;
+        return;
     }
 #pragma omp parallel for num_threads(plan->threads)
     for (size_t g = 0; g < groups; g++) {
         pack_b(&shape, pack, plan, g);
     }
-    return true;
 }
 
-bool wide_multiply(const Plan *plan)
+void wide_multiply(const Plan *plan)
 {
     Shape shape = shape_of(plan);
-    bool ok = kept_pack(&shape.pack, &plan->b, make_pack, plan) &&
-              store_each_rows(plan, &shape, ROWS_AT_ONCE, multiply_rows);
+    kept_pack(&shape.pack, &plan->b, make_pack, plan);
+    store_each_rows(plan, &shape, ROWS_AT_ONCE, multiply_rows);
     pack_clear(&shape.pack);
-    return ok;
 }
