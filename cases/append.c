@@ -36,8 +36,7 @@ static const signed char *hidden_keys(Stack *stack, const signed char *allowed)
     size_t rows = layout_rows(&layout), n = layout.n;
     if (stack->pseudo_negative == NULL) {
         signed char *hidden = arena_take(stack->arena, rows, rows);
-        stack->failed = stack->failed || hidden == NULL;
-        for (size_t e = 0; hidden != NULL && e < n * n; e++) {
+        for (size_t e = 0; e < n * n; e++) {
             size_t i = layout_token_row(&layout, e / n), j = layout_token_row(&layout, e % n);
             hidden[i * rows + j] = (signed char)(allowed[i * rows + j] - PSEUDO_OWN);
         }
@@ -49,7 +48,7 @@ static const signed char *hidden_keys(Stack *stack, const signed char *allowed)
 /* Turns bundles of T' into the same function with other coefficients of Omega (Pair.negative). */
 static void penalty_make_negative(Stack *stack, Bundle *bundles, size_t count)
 {
-    for (size_t b = 0; b < count && !stack->failed; b++) {
+    for (size_t b = 0; b < count; b++) {
         Score *score = &bundles[b].score;
         score->position = less_own(score->position);
         if (score->extra != NULL) {
@@ -79,10 +78,6 @@ void append_direct(Stack *stack, Direct direct)
 static Sublayer heads_sublayer(Stack *stack, const Bundle *bundles, size_t count)
 {
     Bundle *copy = arena_take(stack->arena, count, sizeof *copy);
-    if (copy == NULL) {
-        stack->failed = true;
-        return (Sublayer){0};
-    }
     memcpy(copy, bundles, count * sizeof *copy);
     return (Sublayer){.bundles = copy, .bundle_count = count};
 }

@@ -5,6 +5,8 @@
 
 #include "arena.h"
 
+#include "../memory/need.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,7 +26,7 @@ struct Arena {
 
 Arena *arena_create(void)
 {
-    return calloc(1, sizeof(Arena));
+    return need_zeros(1, sizeof(Arena));
 }
 
 /* Large pages for much memory, where they are to be had: else each column of a large matrix is on a
@@ -42,20 +44,23 @@ static void wish_pages(void *from, size_t bytes)
 #endif
 }
 
+/* A chunk of so many bytes more, the newest. */
+static Chunk *add_chunk(Arena *arena, size_t bytes)
+{
+    Chunk *chunk = need_zeros(1, sizeof(Chunk) + bytes);
+    wish_pages(chunk, sizeof(Chunk) + bytes);
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    arena->bytes += bytes;
+    return chunk;
+}
+
 void *arena_take(Arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - sizeof(Chunk)) / size) {
-        return NULL;
+        need_is_short();
     }
-    Chunk *chunk = calloc(1, sizeof(Chunk) + count * size);
-    if (chunk == NULL) {
-        return NULL;
-    }
-    wish_pages(chunk, sizeof(Chunk) + count * size);
-    chunk->next = arena->chunks;
-    arena->chunks = chunk;
-    arena->bytes += count * size;
-    return chunk->data;
+    return add_chunk(arena, count * size)->data;
 }
 
 /* Numbers of a layer, which lie where its place says; they are noted where they can be visited. */
@@ -63,14 +68,12 @@ static double *take_placed(Arena *arena, size_t count)
 {
     const ArenaPlace *place = &arena->place;
     double *taken = place->layers->take(place->layers, place->layer, count);
-    if (taken == NULL || place->hollow) {
+    if (place->hollow) {
         return taken;
     }
-    if (arena_take(arena, 0, 0) == NULL) {
-        return NULL;
-    }
-    arena->chunks->numbers = taken;
-    arena->chunks->count = count;
+    Chunk *chunk = add_chunk(arena, 0);
+    chunk->numbers = taken;
+    chunk->count = count;
     return taken;
 }
 
@@ -78,16 +81,14 @@ double *arena_take_numbers(Arena *arena, size_t count, size_t each)
 {
     if (each > SIZE_MAX / sizeof(double) ||
         (each > 0 && count > SIZE_MAX / sizeof(double) / each)) {
-        return NULL;
+        need_is_short();
     }
     if (arena->place.layers != NULL && count * each > 0) {
         return take_placed(arena, count * each);
     }
     double *taken = arena_take(arena, count, each * sizeof *taken);
-    if (taken != NULL) {
-        arena->chunks->numbers = taken;
-        arena->chunks->count = count * each;
-    }
+    arena->chunks->numbers = taken;
+    arena->chunks->count = count * each;
     return taken;
 }
 

@@ -8,16 +8,15 @@
 
 typedef struct Arena Arena;
 
-/* NULL when memory is short. */
 Arena *arena_create(void) __attribute__((warn_unused_result));
 
-/* count zeroed objects of size bytes each, aligned for any type; NULL when memory is short or
- * count * size overflows. */
-void *arena_take(Arena *arena, size_t count, size_t size) __attribute__((warn_unused_result));
+/* count zeroed objects of size bytes each, aligned for any type. */
+void *arena_take(Arena *arena, size_t count, size_t size)
+    __attribute__((returns_nonnull, warn_unused_result));
 
 /* The same of doubles, [count, each], which arena_each_number visits. */
 double *arena_take_numbers(Arena *arena, size_t count, size_t each)
-    __attribute__((warn_unused_result));
+    __attribute__((returns_nonnull, warn_unused_result));
 
 /* Where numbers are taken from: a layer's own place, or, layers NULL, the arena itself.  hollow: it
  * is not there yet, and whoever takes numbers writes none. */

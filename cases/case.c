@@ -102,7 +102,7 @@ static double *given_rows(Arena *arena, const Rows *rows, size_t d)
     const GivenWeights *given = rows->given;
     size_t hidden = rows->hidden, ld = d + hidden;
     double *copy = arena_take_numbers(arena, rows->count, ld);
-    for (size_t i = 0; copy != NULL && i < rows->count; i++) {
+    for (size_t i = 0; i < rows->count; i++) {
         for (size_t c = 0; c < ld; c++) {
             if (c < d) {
                 copy[i * ld + c] = rows->scale * given->x[i * d + c];
@@ -124,7 +124,7 @@ static double *draw_rows(Arena *arena, const CaseSpec *spec, const Rows *rows)
     }
     double *x = draw_tensor(arena, spec, rows->name, (TensorShape){1, rows->count, spec->d, ld},
                             rows->scale);
-    if (x != NULL && construction_info(spec->construction)->given_both_banks) {
+    if (construction_info(spec->construction)->given_both_banks) {
         uint64_t hash = draw_hash(rows->hidden_name);
         for (size_t i = 0; i < rows->count; i++) {
             for (size_t c = 0; c < hidden; c++) {
@@ -135,7 +135,7 @@ static double *draw_rows(Arena *arena, const CaseSpec *spec, const Rows *rows)
     return x;
 }
 
-static bool draw_streams(Pair *pair, const CaseSpec *spec)
+static void draw_streams(Pair *pair, const CaseSpec *spec)
 {
     Arena *arena = pair->memory;
     size_t original = case_original_layout(spec).hidden, converted = case_hidden_columns(spec);
@@ -154,8 +154,6 @@ static bool draw_streams(Pair *pair, const CaseSpec *spec)
                           .scale = spec->weights == WEIGHTS_NORMAL ? 1 : 0.25};
         pair->bias_row_content = draw_rows(arena, spec, &row);
     }
-    return pair->original_x != NULL && pair->converted_x != NULL &&
-           (spec->bias_row_content == CONTENT_NONE || pair->bias_row_content != NULL);
 }
 
 /* T_infinity = T: heads that attend to the bias row in the limit need it to be zero, and an
@@ -173,36 +171,29 @@ static bool loses_entries(const CaseSpec *spec)
     return spec->dropout > 0 || spec->drop_entry > 0;
 }
 
-static bool take_sublayers(Stack *stack)
+static void take_sublayers(Stack *stack)
 {
     size_t depth = stack->spec->depth;
-    bool one_form = loses_entries(stack->spec);
     stack->original = arena_take(stack->arena, depth, ORIGINAL_MOST * sizeof(Sublayer));
     stack->converted = arena_take(stack->arena, depth, CONVERTED_MOST * sizeof(Sublayer));
-    if (!one_form) {
+    if (!loses_entries(stack->spec)) {
         stack->negative = arena_take(stack->arena, depth, CONVERTED_MOST * sizeof(Sublayer));
     }
-    return stack->original != NULL && stack->converted != NULL &&
-           (one_form || stack->negative != NULL);
 }
 
-/* The given weights with layers of their own, to be copied one by one, where they are copied.
- * false: memory is short. */
-static bool own_given(Stack *stack, CaseSpec *spec, bool outline)
+/* The given weights with layers of their own, to be copied one by one, where they are copied. */
+static void own_given(Stack *stack, CaseSpec *spec, bool outline)
 {
     if (outline || !storage_copies(spec)) {
-        return true;
+        return;
     }
     GivenWeights *given = arena_take(stack->arena, 1, sizeof *given);
     stack->layers = arena_take(stack->arena, spec->depth, sizeof *stack->layers);
-    if (given == NULL || stack->layers == NULL) {
-        return false;
-    }
     memcpy(stack->layers, spec->given->layers, spec->depth * sizeof *stack->layers);
     *given = *spec->given;
     given->layers = stack->layers;
     spec->given = given;
-    return storage_final(stack->arena, given, spec);
+    storage_final(stack->arena, given, spec);
 }
 
 /* Layer l, whose numbers lie in their place.  Behind it numbers are the arena's again. */
@@ -210,9 +201,8 @@ static void make_layer(Stack *stack, size_t l, bool hollow)
 {
     const CaseSpec *spec = stack->spec;
     arena_set_place(stack->arena, (ArenaPlace){spec->layers, l, hollow});
-    if (stack->layers != NULL && !storage_layer(stack->arena, &stack->layers[l], spec)) {
-        stack->failed = true;
-        return;
+    if (stack->layers != NULL) {
+        storage_layer(stack->arena, &stack->layers[l], spec);
     }
     stack->compared = stack_content(stack);
     stack->cleared = (Columns){0, 0};
@@ -233,11 +223,12 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
     size_t *converted_end = arena_take(arena, depth, sizeof *converted_end);
     Columns *compared = arena_take(arena, depth, sizeof *compared);
     Columns *cleared = arena_take(arena, depth, sizeof *cleared);
-    if (!own_given(&stack, &own, outline) || !take_sublayers(&stack) || !original_end ||
-        !converted_end || !compared || !cleared || (!outline && !draw_streams(pair, spec))) {
-        return CASE_NO_MEMORY;
+    own_given(&stack, &own, outline);
+    take_sublayers(&stack);
+    if (!outline) {
+        draw_streams(pair, spec);
     }
-    for (size_t l = 0; l < depth && !stack.failed; l++) {
+    for (size_t l = 0; l < depth; l++) {
         make_layer(&stack, l, own.layers != NULL);
         original_end[l] = stack.original_count;
         converted_end[l] = stack.converted_count;
@@ -245,9 +236,6 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
         cleared[l] = stack.cleared;
     }
     pair->final_norm = norm_final(&stack);
-    if (stack.failed) {
-        return CASE_NO_MEMORY;
-    }
     storage_round(arena, spec);
     if ((double)spec->drop_entry > stack.entries) {
         *reason = "the rewrite has fewer entries of Omega than --drop-entry says";
@@ -275,30 +263,23 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
     return CASE_OK;
 }
 
-bool case_fill(const Pair *pair, const CaseSpec *asked, size_t layer)
+void case_fill(const Pair *pair, const CaseSpec *asked, size_t layer)
 {
     CaseSpec own = *asked;
     Stack stack = {.spec = &own, .arena = arena_create(), .numbers = true};
-    bool ok = stack.arena != NULL && own_given(&stack, &own, false) && take_sublayers(&stack);
-    if (ok) {
-        stack.original_count = model_first(&pair->original, layer);
-        stack.converted_count = model_first(&pair->converted, layer);
-        make_layer(&stack, layer, false);
-        storage_round(stack.arena, &own);
-    }
-    ok = ok && !stack.failed;
+    own_given(&stack, &own, false);
+    take_sublayers(&stack);
+    stack.original_count = model_first(&pair->original, layer);
+    stack.converted_count = model_first(&pair->converted, layer);
+    make_layer(&stack, layer, false);
+    storage_round(stack.arena, &own);
     arena_release(stack.arena);
-    return ok;
 }
 
 static CaseStatus build_checked(Pair *pair, const char **reason, const CaseSpec *spec, bool outline)
 {
     memset(pair, 0, sizeof *pair);
-    *reason = "memory is short";
     pair->memory = arena_create();
-    if (pair->memory == NULL) {
-        return CASE_NO_MEMORY;
-    }
     CaseStatus status = build(pair, reason, spec, outline);
     if (status == CASE_OK) {
         *reason = model_fault(&pair->original);
@@ -339,17 +320,13 @@ CaseStatus case_outline(Pair *pair, const char **reason, const CaseSpec *spec)
     return build_checked(pair, reason, spec, true);
 }
 
-CaseStatus case_at_input(Pair *pair, const Pair *from, const CaseSpec *spec)
+void case_at_input(Pair *pair, const Pair *from, const CaseSpec *spec)
 {
     *pair = *from;
     pair->memory = arena_create();
-    if (pair->memory == NULL || !draw_streams(pair, spec)) {
-        case_clear(pair);
-        return CASE_NO_MEMORY;
-    }
+    draw_streams(pair, spec);
     storage_round(pair->memory, spec);
     pair->bytes = arena_bytes(pair->memory);
-    return CASE_OK;
 }
 
 void case_clear(Pair *pair)

@@ -122,7 +122,7 @@ bool case_uses_d_ff(const CaseSpec *spec);
 double case_bytes(const CaseSpec *spec);
 double case_layer_bytes(const CaseSpec *spec);
 
-typedef enum { CASE_OK, CASE_REJECTED, CASE_NO_MEMORY } CaseStatus;
+typedef enum { CASE_OK, CASE_REJECTED } CaseStatus;
 
 /* Makes *pair; on failure *pair is empty and *reason says why (a static string).
  * Free with case_clear. */
@@ -130,9 +130,8 @@ CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)
     __attribute__((warn_unused_result));
 
 /* The numbers of one layer, of a pair that was built with spec->layers: writes them where they
- * are taken from those.  The given layer can be read.  false: memory is short. */
-bool case_fill(const Pair *pair, const CaseSpec *spec, size_t layer)
-    __attribute__((warn_unused_result));
+ * are taken from those.  The given layer can be read. */
+void case_fill(const Pair *pair, const CaseSpec *spec, size_t layer);
 
 /* case_build without the numbers: layouts, sublayers and shapes, for predicting memory and for
  * rejecting a case before any work.  Its weights must not be read. */
@@ -145,9 +144,8 @@ const Model *case_converted(const Pair *pair, Penalty penalty);
 Start case_start(const Pair *pair, Penalty penalty, double omega);
 
 /* The models of *from, which has to live longer, at another input: spec is that of *from but for
- * given->x and given->x_hidden.  CASE_OK or CASE_NO_MEMORY; free with case_clear. */
-CaseStatus case_at_input(Pair *pair, const Pair *from, const CaseSpec *spec)
-    __attribute__((warn_unused_result));
+ * given->x and given->x_hidden.  Free with case_clear. */
+void case_at_input(Pair *pair, const Pair *from, const CaseSpec *spec);
 
 void case_clear(Pair *pair);
 

@@ -29,9 +29,9 @@ static double noise(const Place *place, uint64_t hash, size_t h, size_t r, size_
 }
 
 /* Are there numbers, to be written now? */
-static bool writes(const Place *place, const double *numbers)
+static bool writes(const Place *place)
 {
-    return numbers != NULL && !arena_is_hollow(place->stack->arena);
+    return !arena_is_hollow(place->stack->arena);
 }
 
 /* *weight [heads, rows, columns] is a copy, every w made fl(w (1 + noise)); returns it. */
@@ -42,8 +42,8 @@ static double *disturb(const Place *place, const char *part, HeadWeight *weight,
     if (weight->data == NULL) {
         return NULL;
     }
-    double *copy = stack_take(place->stack, heads, rows * columns);
-    size_t written = writes(place, copy) ? heads * rows * columns : 0;
+    double *copy = arena_take_numbers(place->stack->arena, heads, rows * columns);
+    size_t written = writes(place) ? heads * rows * columns : 0;
     for (size_t e = 0; e < written; e++) {
         size_t h = e / (rows * columns), r = e / columns % rows, c = e % columns;
         double w = weight->data[h * weight->head_stride + r * weight->ld + c];
@@ -64,9 +64,11 @@ static void disturb_vector(const Place *place, const char *part, const double **
 static void disturb_shift(const Place *place, const double **shift, size_t heads)
 {
     uint64_t hash = hash_of(place, "gate_shift");
-    double *copy = *shift != NULL ? arena_take(place->stack->arena, heads, sizeof *copy) : NULL;
-    place->stack->failed = place->stack->failed || (copy == NULL && *shift != NULL);
-    for (size_t h = 0; copy != NULL && h < heads; h++) {
+    if (*shift == NULL) {
+        return;
+    }
+    double *copy = arena_take(place->stack->arena, heads, sizeof *copy);
+    for (size_t h = 0; h < heads; h++) {
         copy[h] = (*shift)[h] * (1 + noise(place, hash, h, 0, 0));
     }
     *shift = copy;
@@ -77,8 +79,8 @@ static HeadWeight unit_vectors(const Place *place, const char *part, size_t head
                                size_t columns, double unit)
 {
     uint64_t hash = part != NULL ? hash_of(place, part) : 0;
-    double *data = stack_take(place->stack, heads, rows * columns);
-    for (size_t h = 0; writes(place, data) && h < heads; h++) {
+    double *data = arena_take_numbers(place->stack->arena, heads, rows * columns);
+    for (size_t h = 0; writes(place) && h < heads; h++) {
         data[h * rows * columns + h] =
             unit * (1 + (part != NULL ? noise(place, hash, h, h, 0) : 0));
     }
@@ -114,7 +116,7 @@ static void disturb_dense(const Place *place, Bundle *bundle)
     HeadWeight clean = value->v;
     uint64_t hash = hash_of(place, "v");
     double *copy = disturb(place, "v", &value->v, bundle->heads, rows, columns);
-    for (size_t r = 0; value->diagonal != 0 && writes(place, copy) && r < rows; r++) {
+    for (size_t r = 0; value->diagonal != 0 && writes(place) && r < rows; r++) {
         size_t column = value->read.first + r, c = column - value->write.first;
         if (column >= value->write.first && c < columns) {
             double w = clean.data[r * clean.ld + c];
@@ -163,10 +165,6 @@ static void drop_entries(const Place *place, Bundle *bundle, double given)
     uint64_t hash = hash_of(place, "dropout");
     signed char *extra = arena_take(stack->arena, bundle->heads, square);
     double entry = 0;
-    if (extra == NULL) {
-        stack->failed = true;
-        return;
-    }
     for (size_t e = 0; e < bundle->heads * square; e++) {
         size_t h = e / square, i = e / rows % rows, j = e % rows;
         bool lost = draw_uniform(stack->spec->seed, hash, h, i, j) < stack->spec->dropout;
@@ -200,7 +198,7 @@ static void damage_bundle(const Place *place, Bundle *bundle, double entries)
 void damage_bundles(Stack *stack, Bundle *bundles, size_t count)
 {
     Layout layout = case_converted_layout(stack->spec);
-    for (size_t b = 0; b < count && !stack->failed; b++) {
+    for (size_t b = 0; b < count; b++) {
         Place place = {stack, stack->converted_count, b};
         double entries =
             (double)bundles[b].heads * entries_of_head(&layout, &bundles[b].score.position);

@@ -41,10 +41,6 @@ void linear_append(Stack *stack, Columns read, Columns write, const double *w, c
     bool apart = b != NULL && limited && whole % stack->spec->head_rank == 0;
     Visible visible = stack_visible(stack);
     Bundle *heads = arena_take(stack->arena, count + 1, sizeof *heads);
-    if (heads == NULL) {
-        stack->failed = true;
-        return;
-    }
     for (size_t h = 0; h < count; h++) {
         size_t first = h * rank, part = rank < whole - first ? rank : whole - first;
         bool last = h + 1 == count && !apart;

@@ -32,16 +32,13 @@ void mask_original(Stack *stack, Score *score)
     }
     if (stack->listed == NULL) {
         unsigned char *list = arena_take(stack->arena, n, n);
-        stack->failed = stack->failed || list == NULL;
-        for (size_t e = 0; list != NULL && e < n * n; e++) {
+        for (size_t e = 0; e < n * n; e++) {
             list[e] = allows(stack->spec, e / n, e % n);
         }
         stack->listed = list;
     }
-    if (stack->listed != NULL) {
-        score->visible = VISIBLE_LISTED;
-        score->listed = stack->listed;
-    }
+    score->visible = VISIBLE_LISTED;
+    score->listed = stack->listed;
 }
 
 /* T' has no mask, and Omega more in the score of every key that T's lets a token see. */
@@ -59,8 +56,7 @@ void mask_converted(Stack *stack, Score *score)
     }
     if (stack->pseudo == NULL) {
         signed char *extra = arena_take(stack->arena, rows, rows);
-        stack->failed = stack->failed || extra == NULL;
-        for (size_t e = 0; extra != NULL && e < n * n; e++) {
+        for (size_t e = 0; e < n * n; e++) {
             size_t i = layout_token_row(&layout, e / n), j = layout_token_row(&layout, e % n);
             extra[i * rows + j] = allows(stack->spec, e / n, e % n);
         }

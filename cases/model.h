@@ -212,7 +212,7 @@ struct ModelLayers {
     bool (*enter)(ModelLayers *layers, size_t layer); /* false: they cannot be had */
     void (*leave)(ModelLayers *layers, size_t layer);
     /* While a layer is made or filled: room for so many numbers, zeros where it is filled; the n-th
-     * call for a layer has the same every time.  NULL: memory is short. */
+     * call for a layer has the same every time. */
     double *(*take)(ModelLayers *layers, size_t layer, size_t count);
 };
 

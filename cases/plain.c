@@ -4,6 +4,7 @@
  */
 #include "plain.h"
 
+#include "../memory/need.h"
 #include "arena.h"
 #include "factors.h"
 #include "plain_model.h"
@@ -196,30 +197,28 @@ static void fill_norm(const PlainSublayer *plain, const Layout *layout)
 }
 
 /* Places for the matrices of *plain, whose heads and rank are there. */
-static bool take_heads(PlainSublayer *plain, Arena *memory, size_t width)
+static void take_heads(PlainSublayer *plain, Arena *memory, size_t width)
 {
     size_t bytes = width * plain->rank * sizeof(double);
     if (plain->rank == 0) {
-        return true;
+        return;
     }
     plain->w_q = arena_take(memory, plain->heads, bytes);
     plain->w_k = arena_take(memory, plain->heads, bytes);
     plain->w_v = arena_take(memory, plain->heads, bytes);
     plain->w_o = arena_take(memory, plain->heads, bytes);
-    return plain->w_q != NULL && plain->w_k != NULL && plain->w_v != NULL && plain->w_o != NULL;
 }
 
 /* Places for the numbers of its norm. */
-static bool take_norm(PlainSublayer *plain, Arena *memory, const LayerNorm *norm, size_t rows)
+static void take_norm(PlainSublayer *plain, Arena *memory, const LayerNorm *norm, size_t rows)
 {
     if (norm->kind == NORMALIZATION_NONE) {
-        return true;
+        return;
     }
     plain->gamma = arena_take(memory, norm->columns.count, sizeof *plain->gamma);
     if (rows > 0) {
         plain->beta = arena_take(memory, rows, norm->columns.count * sizeof *plain->beta);
     }
-    return plain->gamma != NULL && (rows == 0 || plain->beta != NULL);
 }
 
 void plain_augment(double *stream, const Layout *layout, const double *x,
@@ -288,49 +287,43 @@ static void describe(PlainSublayer *plain, const Model *model, size_t s)
     }
 }
 
-/* The sublayers of *plain with places for their numbers. */
-static CaseStatus take_sublayers(PlainModel *plain, Faults *faults, PlainHeads heads)
+/* The sublayers of *plain with places for their numbers.  false: a layer cannot be entered. */
+static bool take_sublayers(PlainModel *plain, Faults *faults, PlainHeads heads)
 {
     Arena *memory = plain->memory;
     const Model *model = plain->from;
     PlainSublayer *sublayers = arena_take(memory, plain->sublayer_count, sizeof *sublayers);
     PlainSublayer same = {0};
     const LayerNorm largest = largest_norm(model);
-    if (sublayers == NULL) {
-        return CASE_NO_MEMORY;
-    }
     for (size_t s = 0, at = 0; s < model->sublayer_count; s++) {
         if (is_norm(&model->sublayers[s])) {
             continue;
         }
         if ((s == 0 || !is_uniform(heads)) &&
             !find_shape(&same, faults, model, plain->omega, heads, s)) {
-            return CASE_NO_MEMORY;
+            return false;
         }
         bool behind = s + 1 < model->sublayer_count && is_norm(&model->sublayers[s + 1]);
         const LayerNorm *norm =
             heads == PLAIN_ROLLING ? &largest : &model->sublayers[s + behind].norm;
-        if ((s == 0 || heads != PLAIN_ROLLING) &&
-            (!take_heads(&same, memory, plain->width) ||
-             !take_norm(&same, memory, norm, beta_rows(norm, heads, plain->rows)))) {
-            return CASE_NO_MEMORY;
+        if (s == 0 || heads != PLAIN_ROLLING) {
+            take_heads(&same, memory, plain->width);
+            take_norm(&same, memory, norm, beta_rows(norm, heads, plain->rows));
         }
         sublayers[at] = same;
         describe(&sublayers[at++], model, s);
     }
     plain->sublayers = sublayers;
-    return CASE_OK;
+    return true;
 }
+
 /* The rest of *plain, whose sizes and memory are there. */
-static bool build_streams(PlainModel *plain, const Start *start)
+static void build_streams(PlainModel *plain, const Start *start)
 {
     const Model *model = start->model;
     const double *x = start->x, *bias_row_content = start->bias_row_content;
     size_t *layer_end = arena_take(plain->memory, model->depth, sizeof *layer_end);
     double *stream = arena_take(plain->memory, plain->rows, plain->width * sizeof *stream);
-    if (layer_end == NULL || stream == NULL) {
-        return false;
-    }
     for (size_t l = 0, s = 0; l < model->depth; l++) {
         for (; s < model->layer_end[l]; s++) {
             plain->sublayer_count += !is_norm(&model->sublayers[s]);
@@ -340,7 +333,6 @@ static bool build_streams(PlainModel *plain, const Start *start)
     plain_augment(stream, &model->layout, x, bias_row_content);
     plain->layer_end = layer_end;
     plain->x = stream;
-    return true;
 }
 
 /* Sublayer s's numbers, of a layer that is entered. */
@@ -390,61 +382,64 @@ bool plain_show(PlainModel *plain, size_t s)
     return ok;
 }
 
-/* The numbers of all sublayers, and their Model. */
-static CaseStatus fill_all(PlainModel *plain)
+/* The numbers of all sublayers, and their Model.  false: a layer cannot be entered. */
+static bool fill_all(PlainModel *plain)
 {
     for (size_t s = 0; s < plain->sublayer_count; s++) {
         if (!enter_layer(plain, layer_of(plain, s))) {
-            return CASE_NO_MEMORY;
+            return false;
         }
         fill_sublayer(plain, s);
     }
     plain->filled = true;
-    return enter_layer(plain, plain->depth) && plain_model_make(plain) ? CASE_OK : CASE_NO_MEMORY;
+    (void)enter_layer(plain, plain->depth);
+    plain_model_make(plain);
+    return true;
 }
 
 /* The sublayers of *plain. */
-static CaseStatus build_sublayers(PlainModel *plain, const char **reason, PlainHeads heads)
+static PlainStatus build_sublayers(PlainModel *plain, const char **reason, PlainHeads heads)
 {
     Faults faults = {0};
-    CaseStatus status = take_sublayers(plain, &faults, heads);
-    if (status == CASE_OK && faults.overflow) {
+    if (!take_sublayers(plain, &faults, heads)) {
+        return PLAIN_NO_LAYER;
+    }
+    if (faults.overflow) {
         *reason = "a scale or Omega times an entry is beyond the doubles";
-        return CASE_REJECTED;
+        return PLAIN_REJECTED;
     }
     plain->inexact = faults.inexact;
     bool later = heads == PLAIN_FRAME || heads == PLAIN_ROLLING;
-    return status != CASE_OK || later ? status : fill_all(plain);
+    return later || fill_all(plain) ? PLAIN_OK : PLAIN_NO_LAYER;
 }
 
-CaseStatus plain_build(PlainModel *plain, const char **reason, const Start *start, PlainHeads heads)
+PlainStatus plain_build(PlainModel *plain, const char **reason, const Start *start,
+                        PlainHeads heads)
 {
     const Model *model = start->model;
     double omega = start->omega;
     memset(plain, 0, sizeof *plain);
     *reason = plain_fault(model, omega);
     if (*reason != NULL) {
-        return CASE_REJECTED;
+        return PLAIN_REJECTED;
     }
-    *reason = "memory is short";
-    /* So that no product of extents overflows below. */
-    plain->memory =
-        plain_bytes(model, omega, heads) < (double)(SIZE_MAX / 2) ? arena_create() : NULL;
-    if (plain->memory == NULL) {
-        return CASE_NO_MEMORY;
+    double bytes = plain_bytes(model, omega, heads);
+    if (isnan(bytes)) {
+        return PLAIN_NO_LAYER;
     }
+    if (bytes >= (double)(SIZE_MAX / 2)) { /* no product of extents overflows below */
+        need_is_short();
+    }
+    plain->memory = arena_create();
     plain->layout = model->layout;
     plain->omega = omega;
     plain->rows = layout_rows(&model->layout);
     plain->width = layout_width(&model->layout);
     plain->depth = plain->layer = model->depth;
     plain->from = model;
-    CaseStatus status = CASE_NO_MEMORY;
-    if (build_streams(plain, start)) {
-        status = build_sublayers(plain, reason, heads);
-    }
-    if (status == CASE_OK) {
-        *reason = NULL;
+    build_streams(plain, start);
+    PlainStatus status = build_sublayers(plain, reason, heads);
+    if (status == PLAIN_OK) {
         plain->bytes = arena_bytes(plain->memory);
     } else {
         plain_clear(plain);

@@ -65,14 +65,16 @@ typedef struct {
     size_t bytes;         /* of memory */
 } PlainModel;
 
+typedef enum { PLAIN_OK, PLAIN_REJECTED, PLAIN_NO_LAYER } PlainStatus;
+
 /* Makes *plain from a converted model and what it starts from, omega finite and above 0.  On
- * failure *plain is empty and *reason says why (a static string): CASE_REJECTED for a model that
+ * failure *plain is empty and *reason says why (a static string): PLAIN_REJECTED for a model that
  * is none of these, for heads under masks that are neither the causal one nor alike within a
  * sublayer, for a norm behind no heads or behind heads that read through another, and for products
- * beyond the doubles; CASE_NO_MEMORY where a layer cannot be entered, too.  Free with plain_clear;
- * the model is referred to, and nothing of x is kept. */
-CaseStatus plain_build(PlainModel *plain, const char **reason, const Start *start, PlainHeads heads)
-    __attribute__((warn_unused_result));
+ * beyond the doubles; PLAIN_NO_LAYER where a layer cannot be entered.  Free with plain_clear; the
+ * model is referred to, and nothing of x is kept. */
+PlainStatus plain_build(PlainModel *plain, const char **reason, const Start *start,
+                        PlainHeads heads) __attribute__((warn_unused_result));
 
 /* Bytes that plain_build would take, as a double; of any but a frame the model's weights are read,
  * since a product that is not a double costs rank.  NaN: a layer of it cannot be entered. */

@@ -28,16 +28,13 @@ static Bundle as_bundle(const PlainSublayer *plain, size_t width)
                               .scale = 1}};
 }
 
-bool plain_model_make(PlainModel *plain)
+void plain_model_make(PlainModel *plain)
 {
     size_t most = 2 * plain->sublayer_count, count = 0;
     Sublayer *sublayers = arena_take(plain->memory, most, sizeof *sublayers);
     Bundle *bundles = arena_take(plain->memory, plain->sublayer_count, sizeof *bundles);
     size_t *layer_end = arena_take(plain->memory, plain->depth, sizeof *layer_end);
     bool alike = true;
-    if (!sublayers || !bundles || !layer_end) {
-        return false;
-    }
     for (size_t s = 0, layer = 0; s < plain->sublayer_count; s++) {
         const PlainSublayer *own = &plain->sublayers[s];
         bundles[s] = as_bundle(own, plain->width);
@@ -60,5 +57,4 @@ bool plain_model_make(PlainModel *plain)
                            layer_end,
                            alike ? plain->depth : 0,
                            NULL};
-    return true;
 }

@@ -6,7 +6,7 @@
 
 #include "plain.h"
 
-/* plain->model, from plain->sublayers and layer_end.  false: memory is short. */
-bool plain_model_make(PlainModel *plain) __attribute__((warn_unused_result));
+/* plain->model, from plain->sublayers and layer_end. */
+void plain_model_make(PlainModel *plain);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "stack.h"
 
+#include "../memory/need.h"
 #include "draw.h"
 
 #include <stdio.h>
@@ -23,22 +24,15 @@ Visible stack_visible(const Stack *stack)
     return stack->spec->mask == MASK_CAUSAL ? VISIBLE_EARLIER : VISIBLE_ALL;
 }
 
-double *stack_take(Stack *stack, size_t count, size_t each)
-{
-    double *taken = arena_take_numbers(stack->arena, count, each);
-    stack->failed = stack->failed || taken == NULL;
-    return taken;
-}
-
 const double *stack_scaled(Stack *stack, const double *w, size_t count)
 {
     double scale = stack->spec->score_scale;
     if (w == NULL || scale == 0 || scale == 1 || stack->outline) {
         return w;
     }
-    double *scaled = stack_take(stack, 1, count);
+    double *scaled = arena_take_numbers(stack->arena, 1, count);
     size_t written = arena_is_hollow(stack->arena) ? 0 : count;
-    for (size_t e = 0; scaled != NULL && e < written; e++) {
+    for (size_t e = 0; e < written; e++) {
         scaled[e] = w[e] * scale;
     }
     return scaled;
@@ -47,12 +41,11 @@ const double *stack_scaled(Stack *stack, const double *w, size_t count)
 const double *stack_repeated(Stack *stack, double number, size_t count)
 {
     static const double absent = 0;
-    if (number == 0 || stack->failed || stack->outline) {
-        return number == 0 || stack->failed ? NULL : &absent;
+    if (number == 0 || stack->outline) {
+        return number == 0 ? NULL : &absent;
     }
     double *repeated = arena_take(stack->arena, count, sizeof *repeated); /* exact in storage.c */
-    stack->failed = repeated == NULL;
-    for (size_t i = 0; repeated != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         repeated[i] = number;
     }
     return repeated;
@@ -86,10 +79,10 @@ double *draw_tensor(Arena *arena, const CaseSpec *spec, const char *name, Tensor
     size_t heads = shape.heads, rows = shape.rows, columns = shape.columns;
     size_t ld = shape.ld > 0 ? shape.ld : columns;
     if (ld != 0 && rows > (size_t)-1 / ld) {
-        return NULL;
+        need_is_short();
     }
     double *tensor = arena_take_numbers(arena, heads, rows * ld);
-    if (tensor == NULL || arena_is_hollow(arena)) {
+    if (arena_is_hollow(arena)) {
         return tensor;
     }
     Drawing drawing = {tensor, spec->seed, draw_hash(name), rows, columns, ld, scale};
@@ -111,13 +104,8 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, TensorSha
     if (stack->outline) {
         return &absent;
     }
-    if (stack->failed) {
-        return NULL;
-    }
     snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
-    const double *tensor = draw_tensor(stack->arena, stack->spec, full, shape, scale);
-    stack->failed = tensor == NULL;
-    return tensor;
+    return draw_tensor(stack->arena, stack->spec, full, shape, scale);
 }
 
 size_t case_hidden_columns(const CaseSpec *spec)

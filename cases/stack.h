@@ -15,7 +15,6 @@ struct Stack {
     Arena *arena;
     bool outline;                /* shapes only: no tensor is drawn */
     bool numbers;                /* a layer is filled once more: its numbers alone are wanted */
-    bool failed;                 /* memory was short: every later step is a no-op */
     bool damaged;                /* T_infinity is no longer what the weights say */
     double entries;              /* of 2 Omega in T' so far; a double: no overflow */
     const unsigned char *listed; /* [n, n] T's mask, once a layer has asked for it */
@@ -34,9 +33,6 @@ struct Stack {
 Columns stack_content(const Stack *stack);
 Columns stack_hidden(const Stack *stack);
 
-/* Zeroed doubles; NULL when memory was short. */
-double *stack_take(Stack *stack, size_t count, size_t each);
-
 /* w [count] times the case's score_scale, rounded; w itself where that is 1, or w is NULL. */
 const double *stack_scaled(Stack *stack, const double *w, size_t count);
 
@@ -52,8 +48,7 @@ typedef struct {
     size_t heads, rows, columns, ld;
 } TensorShape;
 
-/* Drawn tensors: fl(raw * fl(scale)), raw a draw of "blocks.LAYER.NAME" (layer from 0).  NULL when
- * memory was short. */
+/* Drawn tensors: fl(raw * fl(scale)), raw a draw of "blocks.LAYER.NAME" (layer from 0). */
 const double *stack_draw(Stack *stack, size_t layer, const char *name, TensorShape shape,
                          double scale);
 

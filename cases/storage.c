@@ -37,37 +37,42 @@ void storage_round(Arena *arena, const CaseSpec *spec)
     }
 }
 
-/* *tensor is a copy of its count numbers; NULL stays.  false: memory is short. */
-static bool copy(Arena *arena, const double **tensor, size_t heads, size_t count)
+/* *tensor is a copy of its count numbers; NULL stays. */
+static void copy(Arena *arena, const double **tensor, size_t heads, size_t count)
 {
     if (*tensor == NULL) {
-        return true;
+        return;
     }
     double *numbers = arena_take_numbers(arena, heads, count);
-    if (numbers == NULL) {
-        return false;
-    }
     if (!arena_is_hollow(arena)) {
         memcpy(numbers, *tensor, heads * count * sizeof *numbers);
     }
     *tensor = numbers;
-    return true;
 }
 
-bool storage_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
+void storage_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
 {
     size_t heads = spec->heads, d = spec->d, factor = d * spec->d_head, d_ff = spec->d_ff;
-    return copy(arena, &layer->w_q, heads, factor) && copy(arena, &layer->w_k, heads, factor) &&
-           copy(arena, &layer->w_v, heads, factor) && copy(arena, &layer->w_o, heads, factor) &&
-           copy(arena, &layer->b_q, heads, spec->d_head) &&
-           copy(arena, &layer->b_k, heads, spec->d_head) &&
-           copy(arena, &layer->b_v, heads, spec->d_head) && copy(arena, &layer->b_o, 1, d) &&
-           copy(arena, &layer->qk, heads, d * d) && copy(arena, &layer->ov, heads, d * d) &&
-           copy(arena, &layer->w_in, d, d_ff) && copy(arena, &layer->b_in, 1, d_ff) &&
-           copy(arena, &layer->w_out, d_ff, d) && copy(arena, &layer->b_out, 1, d) &&
-           copy(arena, &layer->linear_w, d, d) && copy(arena, &layer->linear_b, 1, d) &&
-           copy(arena, &layer->ln1_w, 1, d) && copy(arena, &layer->ln1_b, 1, d) &&
-           copy(arena, &layer->ln2_w, 1, d) && copy(arena, &layer->ln2_b, 1, d);
+    copy(arena, &layer->w_q, heads, factor);
+    copy(arena, &layer->w_k, heads, factor);
+    copy(arena, &layer->w_v, heads, factor);
+    copy(arena, &layer->w_o, heads, factor);
+    copy(arena, &layer->b_q, heads, spec->d_head);
+    copy(arena, &layer->b_k, heads, spec->d_head);
+    copy(arena, &layer->b_v, heads, spec->d_head);
+    copy(arena, &layer->b_o, 1, d);
+    copy(arena, &layer->qk, heads, d * d);
+    copy(arena, &layer->ov, heads, d * d);
+    copy(arena, &layer->w_in, d, d_ff);
+    copy(arena, &layer->b_in, 1, d_ff);
+    copy(arena, &layer->w_out, d_ff, d);
+    copy(arena, &layer->b_out, 1, d);
+    copy(arena, &layer->linear_w, d, d);
+    copy(arena, &layer->linear_b, 1, d);
+    copy(arena, &layer->ln1_w, 1, d);
+    copy(arena, &layer->ln1_b, 1, d);
+    copy(arena, &layer->ln2_w, 1, d);
+    copy(arena, &layer->ln2_b, 1, d);
 }
 
 bool storage_copies(const CaseSpec *spec)
@@ -75,8 +80,8 @@ bool storage_copies(const CaseSpec *spec)
     return spec->given != NULL && spec->given->layers != NULL && spec->stored_digits > 0;
 }
 
-bool storage_final(Arena *arena, GivenWeights *given, const CaseSpec *spec)
+void storage_final(Arena *arena, GivenWeights *given, const CaseSpec *spec)
 {
-    return copy(arena, &given->ln_final_w, 1, spec->d) &&
-           copy(arena, &given->ln_final_b, 1, spec->d);
+    copy(arena, &given->ln_final_w, 1, spec->d);
+    copy(arena, &given->ln_final_b, 1, spec->d);
 }

@@ -18,10 +18,8 @@ void storage_round(Arena *arena, const CaseSpec *spec);
 /* Are given weights copied into the arena, whose numbers are to be rounded? */
 bool storage_copies(const CaseSpec *spec);
 
-/* The layer's tensors become copies; and those of the final norm.  false: memory is short. */
-bool storage_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
-    __attribute__((warn_unused_result));
-bool storage_final(Arena *arena, GivenWeights *given, const CaseSpec *spec)
-    __attribute__((warn_unused_result));
+/* The layer's tensors become copies; and those of the final norm. */
+void storage_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec);
+void storage_final(Arena *arena, GivenWeights *given, const CaseSpec *spec);
 
 #endif

@@ -100,7 +100,7 @@ static void make(Made *m, const CaseSpec *spec, double omega, mpfr_prec_t bits)
     const char *reason;
     m->pair = pair_make(spec);
     const Start start = pair_start(&m->pair, omega);
-    assert_int_equal(plain_build(&m->plain, &reason, &start, false), CASE_OK);
+    assert_int_equal(plain_build(&m->plain, &reason, &start, false), PLAIN_OK);
     m->paths = ref_paths_make(&m->pair.converted, &u);
     assert_non_null(m->paths);
     m->writes = ref_writes_make(m->paths, &start, bits);

@@ -121,20 +121,6 @@ static void scores_are_refused(void **state)
     expect_fault(&bundle, BIAS_ROW_LAST, "more unit gates than columns");
 }
 
-/* No count of bytes wraps around. */
-static void no_arena_is_larger_than_memory(void **state)
-{
-    Arena *arena = arena_create();
-    assert_non_null(arena);
-    for (size_t less = 0; less < 8; less++) {
-        assert_null(arena_take(arena, SIZE_MAX - less, 1));
-        assert_null(arena_take(arena, (SIZE_MAX - less) / 8, 8));
-        assert_null(arena_take(arena, 1, SIZE_MAX - less));
-    }
-    assert_int_equal(arena_bytes(arena), 0);
-    arena_release(arena);
-}
-
 /* A pair is not larger than what was said before it was made, and where all of it is damaged or
  * none not much smaller: a term of an activation has heads, and copies, of its own. */
 static void pairs_take_what_is_predicted(void **state)
@@ -206,7 +192,6 @@ int main(void)
         cmocka_unit_test(values_are_refused),
         cmocka_unit_test(what_is_of_another_kind_is_refused),
         cmocka_unit_test(scores_are_refused),
-        cmocka_unit_test(no_arena_is_larger_than_memory),
         cmocka_unit_test(pairs_take_what_is_predicted),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);

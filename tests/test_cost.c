@@ -218,7 +218,7 @@ static void check_ranks(const CaseSpec *spec)
     const char *reason;
     assert_int_equal(
         plain_build(&plain, &reason, &(Start){&pair.converted, pair.converted_x, NULL, 3}, false),
-        CASE_OK);
+        PLAIN_OK);
     assert_null(plain.inexact);
     model_cost_init(&cost);
     model_cost_count(&cost, &pair.converted, 1, 0);

@@ -1,6 +1,7 @@
 /*
  * The end of a process that is short of memory: its message, what it still does, and its code.
  */
+#include "../cases/arena.h"
 #include "../memory/need.h"
 #include "../reference/numbers/ap.h"
 #include "../reference/product/internal.h"
@@ -88,6 +89,25 @@ static void ask_for_too_long_numbers(void)
 static void ask_for_too_large_an_array(void)
 {
     array_free(array_alloc(SIZE_MAX / 2, 1));
+}
+
+/* No count of bytes wraps around. */
+static void ask_an_arena_for_too_much(void)
+{
+    void *taken = arena_take(arena_create(), SIZE_MAX - 7, 1);
+    (void)taken;
+}
+
+static void ask_an_arena_for_too_many(void)
+{
+    void *taken = arena_take(arena_create(), (SIZE_MAX - 7) / 8, 8);
+    (void)taken;
+}
+
+static void ask_an_arena_for_numbers(void)
+{
+    double *taken = arena_take_numbers(arena_create(), SIZE_MAX / 16, 4);
+    (void)taken;
 }
 
 static void print_and_ask(void)
@@ -191,6 +211,9 @@ static void an_end_is_said_and_done(void **state)
     expect_end(ask_for_too_many_numbers, SHORT);
     expect_end(ask_for_too_long_numbers, SHORT);
     expect_end(ask_for_too_large_an_array, SHORT);
+    expect_end(ask_an_arena_for_too_much, SHORT);
+    expect_end(ask_an_arena_for_too_many, SHORT);
+    expect_end(ask_an_arena_for_numbers, SHORT);
 }
 
 static void the_newest_is_done_first(void **state)

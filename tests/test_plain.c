@@ -53,7 +53,7 @@ static PlainModel make_plain(const Pair *pair, double omega, bool uniform)
         plain_build(&plain, &reason,
                     &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega},
                     uniform),
-        CASE_OK);
+        PLAIN_OK);
     assert_null(model_fault(&plain.model));
     assert_true(plain_bytes(&pair->converted, omega, uniform) == (double)plain.bytes);
     return plain;

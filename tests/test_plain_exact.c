@@ -210,7 +210,8 @@ static PlainModel build(const Model *model, double omega, const double *x)
 {
     PlainModel plain;
     const char *reason;
-    assert_int_equal(plain_build(&plain, &reason, &(Start){model, x, NULL, omega}, false), CASE_OK);
+    assert_int_equal(plain_build(&plain, &reason, &(Start){model, x, NULL, omega}, false),
+                     PLAIN_OK);
     assert_true(plain_bytes(model, omega, false) == (double)plain.bytes);
     return plain;
 }
@@ -384,7 +385,7 @@ static void expect_refused(const Model *model, double omega, const char *why)
     const char *reason;
     const double x = 1;
     assert_int_equal(plain_build(&plain, &reason, &(Start){model, &x, NULL, omega}, false),
-                     CASE_REJECTED);
+                     PLAIN_REJECTED);
     assert_non_null(strstr(reason, why));
     assert_null(plain.memory);
     plain_clear(&plain);

@@ -62,7 +62,7 @@ static void written_open(Written *w, Construction construction, Mask mask, Norms
                                  &(Start){&w->pair.converted, w->pair.converted_x,
                                           w->pair.bias_row_content, OMEGA},
                                  false),
-                     CASE_OK);
+                     PLAIN_OK);
     scratch_make(&w->scratch);
     scratch_path(w->path, &w->scratch, "plain.safetensors");
     assert_int_equal(plain_file_write(w->path, &(Converted){&w->plain, NULL, &w->pair.final_norm,

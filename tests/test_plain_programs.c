@@ -42,7 +42,7 @@ static void made_open(Made *made, const Scratch *scratch, const char *name, Case
     assert_int_equal(
         plain_build(&plain, &reason,
                     &(Start){&made->pair.converted, made->pair.converted_x, NULL, OMEGA}, true),
-        CASE_OK);
+        PLAIN_OK);
     scratch_path(made->path, scratch, name);
     assert_int_equal(plain_file_write(made->path, &(Converted){&plain, NULL, &made->pair.final_norm,
                                                                &(ConvertedSaid){.form = "fused"}}),

@@ -162,9 +162,9 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     PlainModel plain;
     const char *reason;
     const Start start = case_start(pair, point->penalty, point_omega(point));
-    CaseStatus built = plain_build(&plain, &reason, &start, layout->heads);
-    if (built != CASE_OK) {
-        return built == CASE_NO_MEMORY ? layer_fault(point) : refuse_model(point, reason);
+    PlainStatus built = plain_build(&plain, &reason, &start, layout->heads);
+    if (built != PLAIN_OK) {
+        return built == PLAIN_NO_LAYER ? layer_fault(point) : refuse_model(point, reason);
     }
     Converted of = {&plain, point->source->file, &pair->final_norm, said};
     int status = check_file(&of, run);
@@ -272,9 +272,8 @@ static int check_outline(const Point *point, const RunOptions *run)
 {
     Pair pair;
     const char *reason;
-    CaseStatus status = case_outline(&pair, &reason, &point->spec);
-    if (status != CASE_OK) {
-        return status == CASE_NO_MEMORY ? memory_fault() : refuse_model(point, reason);
+    if (case_outline(&pair, &reason, &point->spec) != CASE_OK) {
+        return refuse_model(point, reason);
     }
     case_clear(&pair);
     return check_memory(point, 0, run);

@@ -27,13 +27,13 @@ typedef struct {
 #define ROW_SECONDS 1.5e-4
 
 /* A base that a group shares is made once, except by a command that works on each point alone. */
-static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid *grid,
+static void foretell(Foretold *foretold, const CommandInfo *command, const Grid *grid,
                      const size_t *points, size_t count)
 {
     PointGroups groups;
     bool *shared = need_zeros(grid->count + 1, sizeof *shared);
-    bool ok = point_groups_make(&groups, grid);
-    for (size_t i = 0; ok && i < count; i++) {
+    point_groups_make(&groups, grid);
+    for (size_t i = 0; i < count; i++) {
         const Point *point = &grid->points[points[i]];
         size_t group = groups.of[points[i]];
         PointCost cost = point_cost_parts(point);
@@ -44,9 +44,9 @@ static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid 
             cost.base = 0;
         }
         own += POINT_SECONDS + rows * ROW_SECONDS;
-        PointBytes bytes = {0};
+        PointBytes bytes;
         const char *reason;
-        ok = point_predict(&bytes, &reason, point) != CASE_NO_MEMORY;
+        (void)point_predict(&bytes, &reason, point);
         foretold->seconds += own + (shared[group] ? 0 : cost.base);
         foretold->largest = own + cost.base > foretold->most_seconds ? point : foretold->largest;
         foretold->most_seconds = fmax(foretold->most_seconds, own + cost.base);
@@ -56,7 +56,6 @@ static bool foretell(Foretold *foretold, const CommandInfo *command, const Grid 
     }
     free(shared);
     point_groups_clear(&groups);
-    return ok;
 }
 
 static void say(const Foretold *foretold, size_t count, const RunOptions *run)
@@ -86,17 +85,18 @@ int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
     Foretold foretold = {0};
     size_t count, *points = need_zeros(grid->count + 1, sizeof *points);
     bool sharded = run->shards > 0;
-    bool ok =
-        shard_points(points, &count, grid, sharded ? run->shard : 1, sharded ? run->shards : 1);
-    bool says = !run->quiet && ok && count > 0;
-    ok = ok && (!says || foretell(&foretold, command, grid, points, count));
-    for (size_t i = 0; ok && i < count; i++) {
+    shard_points(points, &count, grid, sharded ? run->shard : 1, sharded ? run->shards : 1);
+    bool says = !run->quiet && count > 0;
+    if (says) {
+        foretell(&foretold, command, grid, points, count);
+    }
+    for (size_t i = 0; i < count; i++) {
         point_print_command(stdout, &grid->points[points[i]]);
         putchar('\n');
     }
-    if (ok && says) {
+    if (says) {
         say(&foretold, count, run);
     }
     free(points);
-    return ok ? 0 : memory_fault();
+    return 0;
 }

@@ -103,15 +103,12 @@ static EvaluateStatus take_answer(Deal *deal)
     Answer answer;
     int from = team_receive(&bytes, &count);
     Rank *rank = &dispatch->ranks[from];
-    if (bytes == NULL) {
-        return EVALUATE_NO_LAYER;
-    }
     memcpy(&answer, bytes, sizeof answer);
     PointRows rows = {.length = answer.length, .seconds = answer.seconds};
     rows.text = rows_copy(bytes + sizeof answer, rows.length);
     free(bytes);
     const Point *point = &deal->work->grid->points[deal->work->points[rank->position]];
-    if (answer.status != EVALUATE_OK || rows.text == NULL ||
+    if (answer.status != EVALUATE_OK ||
         rows_read(&rows.outcome, rows.text, rows.length, point) != rows.length) {
         free(rows.text);
         return EVALUATE_NO_LAYER;
@@ -136,20 +133,18 @@ static bool commit_ready(Deal *deal, CommitRows *commit, void *context)
 EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
 {
     Deal *deal = need_zeros(1, sizeof *deal);
-    EvaluateStatus status = EVALUATE_NO_LAYER;
+    EvaluateStatus status = EVALUATE_OK;
+    bool ok = true;
     deal->dispatch = dispatch;
     deal->work = work;
     deal->started = need_zeros(work->count + 1, sizeof *deal->started);
-    if (point_groups_make(&deal->groups, work->grid)) {
-        bool ok = true;
-        status = EVALUATE_OK;
+    point_groups_make(&deal->groups, work->grid);
+    hand_out(deal);
+    while (ok && status == EVALUATE_OK && dispatch->busy > 0) {
+        status = take_answer(deal);
         hand_out(deal);
-        while (ok && status == EVALUATE_OK && dispatch->busy > 0) {
-            status = take_answer(deal);
-            hand_out(deal);
-            ok = status == EVALUATE_OK && commit_ready(deal, commit, context);
-            hand_out(deal); /* what the window admits now */
-        }
+        ok = status == EVALUATE_OK && commit_ready(deal, commit, context);
+        hand_out(deal); /* what the window admits now */
     }
     window_clear(&deal->window);
     point_groups_clear(&deal->groups);
@@ -300,7 +295,8 @@ void dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoint
 {
     Bench bench = {.memory = memory, .checkpoints = checkpoints};
     char *text = introduction(run);
-    bool ok = point_groups_make(&bench.groups, run->grid) && text != NULL;
+    bool ok = text != NULL;
+    point_groups_make(&bench.groups, run->grid);
     if (ok) {
         team_send(0, text, strlen(text));
         serve(&bench, run->grid);

@@ -24,10 +24,6 @@ Family *family_make(const Point *member, double bytes)
     }
     family->bytes = bytes;
     family->weights = ref_weights_make(bytes);
-    if (family->weights == NULL) {
-        family_clear(family);
-        return NULL;
-    }
     if (family->layers != NULL) {
         layers_share(family->layers, family->weights);
     }

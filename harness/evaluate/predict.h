@@ -18,9 +18,8 @@ typedef struct {
 /* Bytes of both models' weights that are there at a time, and of its file's ends. */
 double point_model_bytes(const Point *point);
 
-/* Nothing is evaluated; a rejected case gives its reason. */
-CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
-    __attribute__((warn_unused_result));
+/* Nothing is evaluated; a rejected case gives its reason, and the bytes of its model alone. */
+CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point);
 
 /* Bytes of both models' weights and of one pass of m(T') on one thread; infinite where there is no
  * model. */

@@ -71,35 +71,30 @@ static void fill_bases(Schedule *schedule)
 
 /* Predicts bytes: of each base the most that a member asks for, and what each point takes
  * besides. */
-static bool predict(Schedule *schedule)
+static void predict(Schedule *schedule)
 {
     for (size_t p = 0; p < schedule->work->count; p++) {
         PointBytes bytes;
         const char *reason;
-        if (point_predict(&bytes, &reason, point_at(schedule, p)) != CASE_OK) {
-            return false; /* grid_predict has seen every point: memory is short */
-        }
+        (void)point_predict(&bytes, &reason, point_at(schedule, p)); /* as grid_predict did */
         Base *base = base_at(schedule, p);
         double room = shared_tape_room(schedule->work->memory, base->count);
         double all = bytes.tape <= room ? bytes.base + bytes.tape : bytes.base;
         base->bytes = all > base->bytes ? all : base->bytes;
         schedule->point_bytes[p] = bytes.kernel + bytes.run + bytes.layer;
     }
-    return true;
 }
 
-static bool prepare(Schedule *schedule)
+static void prepare(Schedule *schedule)
 {
     size_t count = schedule->work->count;
-    if (!point_groups_make(&schedule->groups, schedule->work->grid)) {
-        return false;
-    }
+    point_groups_make(&schedule->groups, schedule->work->grid);
     schedule->bases = need_zeros(schedule->groups.count + 1, sizeof *schedule->bases);
     schedule->positions = need_zeros(count + 1, sizeof *schedule->positions);
     schedule->point_bytes = need_zeros(count + 1, sizeof *schedule->point_bytes);
     schedule->started = need_zeros(count + 1, sizeof *schedule->started);
     fill_bases(schedule);
-    return predict(schedule);
+    predict(schedule);
 }
 
 static void drop_base(Schedule *schedule, Base *base)
@@ -277,7 +272,7 @@ static void worker(Schedule *schedule, int inner)
 
 static void clear(Schedule *schedule)
 {
-    for (size_t g = 0; schedule->bases != NULL && g < schedule->groups.count; g++) {
+    for (size_t g = 0; g < schedule->groups.count; g++) {
         shared_clear(schedule->bases[g].shared);
     }
     window_clear(&schedule->window);
@@ -309,18 +304,16 @@ static void run_workers(Schedule *schedule, int threads)
 EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
 {
     Schedule *schedule = need_zeros(1, sizeof *schedule);
-    EvaluateStatus status = EVALUATE_NO_LAYER;
     schedule->work = work;
     schedule->commit = commit;
     schedule->context = context;
-    if (prepare(schedule)) {
-        pthread_mutex_init(&schedule->lock, NULL);
-        pthread_cond_init(&schedule->changed, NULL);
-        run_workers(schedule, threads);
-        pthread_cond_destroy(&schedule->changed);
-        pthread_mutex_destroy(&schedule->lock);
-        status = schedule->status;
-    }
+    prepare(schedule);
+    pthread_mutex_init(&schedule->lock, NULL);
+    pthread_cond_init(&schedule->changed, NULL);
+    run_workers(schedule, threads);
+    pthread_cond_destroy(&schedule->changed);
+    pthread_mutex_destroy(&schedule->lock);
+    EvaluateStatus status = schedule->status;
     clear(schedule);
     return status;
 }

@@ -43,7 +43,7 @@ static void original_visit(RefArchive *archive, void *state)
                       original->done * original->size * sizeof *original->trajectory);
 }
 
-/* m(T) after every layer. */
+/* m(T) after every layer.  NULL: one cannot be had. */
 static double *original_trajectory(const Pair *pair, const Point *point, const RefKeeper *keeper)
 {
     const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
@@ -55,11 +55,6 @@ static double *original_trajectory(const Pair *pair, const Point *point, const R
                                      point->kernel, point_threads(point));
     snprintf(what, sizeof what, "original-%s-%s", arithmetic_names[point->arithmetic],
              point->kernel == KERNEL_DENSE ? "dense" : "structured");
-    if (kernel == NULL) {
-        free(trajectory);
-        machine->functions->clear(kernel);
-        return NULL;
-    }
     Original original = {machine, kernel, trajectory, size, model->depth, 0};
     const RefState state = {what, arithmetic_format(machine)->digits, original_visit, &original};
     if (ref_keeper_restore(keeper, &state)) {
@@ -134,7 +129,7 @@ mpfr_prec_t shared_bits(const Shared *shared, const Point *point)
     return (mpfr_prec_t)bits;
 }
 
-/* m(T) in the forms that points ask for.  false: memory is short. */
+/* m(T) in the forms that points ask for.  false: a layer cannot be had. */
 static bool fill_originals(Shared *made, const Sharing *of)
 {
     bool ok = true;
@@ -157,7 +152,7 @@ static double bits_for(const Point *point, double lost)
                                 : fmin(64 * ceil(bits / 64), (double)point->max_bits);
 }
 
-/* A base, whose limit is chosen here.  false: memory is short. */
+/* A base, whose limit is chosen here.  false: a layer cannot be had. */
 static bool fill_base(Shared *made, const Sharing *of, SharedBase wanted)
 {
     ref_base_clear(made->base);
@@ -175,7 +170,7 @@ static double bits_next(const Point *point, double lost, double bits)
 }
 
 /* A base for points like this one, once more with finer norms, and then with more bits, while its
- * radii show that r(T) loses more than was guessed.  false: memory is short. */
+ * radii show that r(T) loses more than was guessed.  false: a layer cannot be had. */
 static bool fill_proven(Shared *made, const Point *point, const Sharing *of)
 {
     PointBits guess = point_bits(point);
@@ -209,7 +204,7 @@ const RefBase *shared_base_of(const Shared *shared, mpfr_prec_t bits)
 }
 
 /* Bases for the points whose bits are others, while there is room: a point without one makes its
- * own.  false: memory is short. */
+ * own.  false: a layer cannot be had. */
 static bool fill_others(Shared *made, const Sharing *of)
 {
     double room = made->limit == REF_LIMIT_TAPE ? 0 : of->tape_room;
@@ -263,7 +258,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     *shared = NULL;
     CaseSpec spec = points[0]->spec;
     spec.each = each_at_once;
-    /* The case was outlined before any work: it can only fail for want of memory. */
+    /* The case was outlined before any work: it is not rejected now. */
     if (layers_build(&made->pair, &made->layers, &spec, points[0]->source) != CASE_OK) {
         free(made);
         return EVALUATE_NO_LAYER;
@@ -271,8 +266,7 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
     made->checkpoints = checkpoints;
     made->weights = ref_weights_make(0);
     checkpoint_init(&checkpoint, checkpoints, points[0], true);
-    bool ok = made->weights != NULL &&
-              fill(made, &(Sharing){points, count, tape_room, checkpoint_keeper(&checkpoint)});
+    bool ok = fill(made, &(Sharing){points, count, tape_room, checkpoint_keeper(&checkpoint)});
     checkpoint_clear(&checkpoint);
     if (!ok) {
         shared_clear(made);
@@ -287,10 +281,7 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
 {
     Shared *made = need_zeros(1, sizeof *made);
     *shared = NULL;
-    if (case_at_input(&made->pair, family_pair(family), &point->spec) != CASE_OK) {
-        free(made);
-        return EVALUATE_NO_LAYER;
-    }
+    case_at_input(&made->pair, family_pair(family), &point->spec);
     made->family = family;
     made->weights = family_weights(family);
     bool ok = fill(made, &(Sharing){&point, 1, tape_room, NULL});

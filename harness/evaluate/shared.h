@@ -9,6 +9,7 @@
 #include "../table/checkpoint.h"
 #include "family.h"
 
+/* NO_LAYER: one cannot be had. */
 typedef enum { EVALUATE_OK, EVALUATE_NO_LAYER } EvaluateStatus;
 
 typedef struct {

@@ -75,7 +75,7 @@ static void sort_groups(PointGroups *groups, const Grid *grid)
     }
 }
 
-bool point_groups_make(PointGroups *groups, const Grid *grid)
+void point_groups_make(PointGroups *groups, const Grid *grid)
 {
     size_t room = grid->count + 1;
     *groups = (PointGroups){0};
@@ -83,17 +83,13 @@ bool point_groups_make(PointGroups *groups, const Grid *grid)
     groups->members = need_zeros(room, sizeof *groups->members);
     groups->groups = need_zeros(room, sizeof *groups->groups);
     groups->of = need_zeros(room, sizeof *groups->of);
-    bool ok = true;
-    if (ok) {
-        for (size_t i = 0; i < grid->count; i++) {
-            entries[i] = (Entry){&grid->points[i], i};
-        }
-        qsort(entries, grid->count, sizeof *entries, compare_entries);
-        gather(groups, entries, grid->count);
-        sort_groups(groups, grid);
+    for (size_t i = 0; i < grid->count; i++) {
+        entries[i] = (Entry){&grid->points[i], i};
     }
+    qsort(entries, grid->count, sizeof *entries, compare_entries);
+    gather(groups, entries, grid->count);
+    sort_groups(groups, grid);
     free(entries);
-    return ok;
 }
 
 void point_groups_clear(PointGroups *groups)
@@ -104,7 +100,7 @@ void point_groups_clear(PointGroups *groups)
     *groups = (PointGroups){0};
 }
 
-bool shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards)
+void shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards)
 {
     PointGroups groups;
     *count = shards <= 1 ? grid->count : 0;
@@ -112,12 +108,9 @@ bool shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard,
         points[i] = i;
     }
     if (shards <= 1) {
-        return true;
+        return;
     }
-    if (!point_groups_make(&groups, grid)) {
-        point_groups_clear(&groups);
-        return false;
-    }
+    point_groups_make(&groups, grid);
     for (size_t i = 0; i < grid->count; i++) {
         size_t turn = groups.count >= shards ? groups.of[i] : i;
         if (turn % shards == shard - 1) {
@@ -125,5 +118,4 @@ bool shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard,
         }
     }
     point_groups_clear(&groups);
-    return true;
 }

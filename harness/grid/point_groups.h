@@ -22,8 +22,8 @@ typedef struct {
     const Point **members; /* [points of the grid] what the groups' points are parts of */
 } PointGroups;
 
-/* The groups of a grid, which must outlive them.  false: memory is short (clear is fine). */
-bool point_groups_make(PointGroups *groups, const Grid *grid) __attribute__((warn_unused_result));
+/* The groups of a grid, which must outlive them. */
+void point_groups_make(PointGroups *groups, const Grid *grid);
 void point_groups_clear(PointGroups *groups);
 
 /* Do two points share a base? */
@@ -31,9 +31,7 @@ bool points_share_base(const Point *a, const Point *b);
 
 /* The points of one shard of a grid: the part that one job of an array evaluates.  points
  * [grid->count]: *count of them are filled with indices, ascending; shard: from 1 to shards.
- * Groups are dealt out in turn; where there are fewer groups than shards, points are.  false:
- * memory is short. */
-bool shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards)
-    __attribute__((warn_unused_result));
+ * Groups are dealt out in turn; where there are fewer groups than shards, points are. */
+void shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards);
 
 #endif

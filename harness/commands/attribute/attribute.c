@@ -71,18 +71,14 @@ static int make_pair(Attribution *a)
     GivenWeights given = a->point->source->given;
     given.x = a->inputs.x;
     spec.given = &given;
-    CaseStatus built = case_build(&a->pair, &reason, &spec);
-    if (built != CASE_OK) {
+    if (case_build(&a->pair, &reason, &spec) != CASE_OK) {
         fprintf(stderr, "headproof: %s: %s\n", shown(a->point->source->path).text, reason);
-        return built == CASE_NO_MEMORY ? 99 : 2;
+        return 2;
     }
     const RefUnembedding unembedding = {a->model->W_U,     a->model->b_U,      a->model->d,
                                         a->model->classes, a->pair.final_norm, a->model->tied};
     a->paths = ref_paths_make(&a->pair.converted, &unembedding);
     a->inputs_said = need_zeros(a->inputs.count, sizeof *a->inputs_said);
-    if (a->paths == NULL) {
-        return memory_fault();
-    }
     make_groups(a);
     return 0;
 }
@@ -113,9 +109,8 @@ static int make_readout(Attribution *a, int *threads)
     for (size_t v = 0; v < a->model->classes; v++) {
         a->every[v] = v;
     }
-    a->all =
-        a->every != NULL ? ref_readout_make(a->paths, a->every, a->model->classes, bits) : NULL;
-    return a->all != NULL ? 0 : memory_fault();
+    a->all = ref_readout_make(a->paths, a->every, a->model->classes, bits);
+    return 0;
 }
 
 static void say_ahead(const Attribution *a, double seconds, int threads)

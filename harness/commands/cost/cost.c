@@ -199,12 +199,11 @@ static int count(Cost *cost, const Point *point, const Preset *preset)
     Pair pair;
     const char *reason;
     spec.depth = spec.depth < LAYERS_UNLIKE ? spec.depth : LAYERS_UNLIKE;
-    CaseStatus status = case_outline(&pair, &reason, &spec);
-    if (status != CASE_OK) {
+    if (case_outline(&pair, &reason, &spec) != CASE_OK) {
         fprintf(stderr, "headproof: %s: ", reason);
         point_print_command(stderr, point);
         fputc('\n', stderr);
-        return status == CASE_REJECTED ? 2 : 99;
+        return 2;
     }
     size_t depth = point->spec.depth, limit = point->spec.d_head;
     cost->point = point;

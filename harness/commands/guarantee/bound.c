@@ -165,9 +165,8 @@ static int build_model(Bound *bound)
         given.x = given.x_hidden = NULL;
         spec.given = &given;
     }
-    CaseStatus built = case_build(&pair, &reason, &spec);
-    if (built != CASE_OK) {
-        return built == CASE_REJECTED ? refuse(bound, "another model: %s", reason) : memory_fault();
+    if (case_build(&pair, &reason, &spec) != CASE_OK) {
+        return refuse(bound, "another model: %s", reason);
     }
     bound->drawn = longest_row(pair.original_x, spec.n, layout_content(&pair.original.layout)) /
                    scale_of_x(&spec) * (1 - 2 * DBL_EPSILON);

@@ -306,9 +306,7 @@ static int prepare(Sweep *sweep)
     if (status != 0) {
         return status;
     }
-    if (!shard_points(record->points, &record->count, sweep->grid, record->shard, record->shards)) {
-        return memory_fault();
-    }
+    shard_points(record->points, &record->count, sweep->grid, record->shard, record->shards);
     sweep->run.seconds = record->seconds;
     sweep->run.sweep = record;
     return is_kept(sweep->options)
