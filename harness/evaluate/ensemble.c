@@ -157,7 +157,7 @@ static Threads threads_over(const Ensemble *ensemble, size_t members)
                                      : (Threads){outer, ensemble->threads / outer, NULL};
 }
 
-/* A task for member i; false: memory is short. */
+/* A task for member i; false: a layer cannot be had. */
 typedef bool EachMember(Ensemble *ensemble, size_t i, void *context);
 
 /* A task for each of the first members. */

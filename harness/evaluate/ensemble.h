@@ -64,19 +64,19 @@ void ensemble_clear(Ensemble *ensemble);
 bool ensemble_size(Ensemble *ensemble, double omega, double room)
     __attribute__((warn_unused_result));
 
-/* Makes what the kept members share, after ensemble_size.  false: memory is short. */
+/* Makes what the kept members share, after ensemble_size.  false: a layer cannot be had. */
 bool ensemble_open(Ensemble *ensemble) __attribute__((warn_unused_result));
 
 /* Work on member i, given what its evaluations share and its point at the Omega asked for.  Called
- * from several threads at once.  false: memory is short. */
+ * from several threads at once.  false: a layer cannot be had. */
 typedef bool MemberWork(void *context, size_t i, const Shared *shared, const Point *point);
 
-/* Does the work on every member.  false: memory is short. */
+/* Does the work on every member.  false: a layer cannot be had. */
 bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
     __attribute__((warn_unused_result));
 
 /* The worst error of one kind and norm over the points, NaN if one is; each point's own is left
- * in errors.  false: memory is short. */
+ * in errors.  false: a layer cannot be had. */
 bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
     __attribute__((warn_unused_result));
 
@@ -118,7 +118,7 @@ bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
 
 /* Searches for the Omegas at which the points' judged error meets their tolerance, in
  * OMEGA_EVALUATIONS or less with those for a first guess and for the floor; the ensemble is open at
- * omega_ahead(tolerance).  false: memory is short. */
+ * omega_ahead(tolerance).  false: a layer cannot be had. */
 bool ensemble_search(Ensemble *ensemble, Found *found) __attribute__((warn_unused_result));
 
 #endif

@@ -10,7 +10,7 @@
 typedef struct Family Family;
 
 /* For members that differ from this one in given->x alone.  bytes: what the weights may take
- * besides the pair's own.  NULL when memory is short. */
+ * besides the pair's own.  NULL when its layers cannot be had. */
 Family *family_make(const Point *member, double bytes) __attribute__((warn_unused_result));
 void family_clear(Family *family);
 

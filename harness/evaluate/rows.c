@@ -13,7 +13,6 @@
 #include "../table/bounds.h"
 #include "../table/table.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +81,6 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
     char *key = table_key(point);
     size_t used = 0, length = 1;
     Row row;
-    errno = 0;
     outcome_init(outcome);
     row_init(&row, point);
     for (size_t layer = 1; layer <= point->spec.depth && length > 0; layer++) {
@@ -94,8 +92,6 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
         outcome_add(outcome, point, &row);
     }
     row_clear(&row);
-    int reason = errno;
     free(key);
-    errno = reason;
     return length > 0 ? used : 0;
 }

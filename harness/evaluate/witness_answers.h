@@ -36,12 +36,12 @@ typedef struct {
     size_t first, end;
 } Stretch;
 
-/* *worst: over these windows, of m(T) in double.  false: memory is short. */
+/* *worst: over these windows, of m(T) in double.  false: a layer cannot be had. */
 bool witness_compare(WitnessWorst *worst, const WitnessModel *model, Stretch windows, bool losses)
     __attribute__((warn_unused_result));
 
 /* text [size]: what mends a difference at worst->window, or comes closest, or what cannot be tried.
- * The file's weights are changed and changed back.  false: memory is short. */
+ * The file's weights are changed and changed back.  false: a layer cannot be had. */
 bool witness_causes(char *text, size_t size, const WitnessModel *model, const WitnessWorst *worst)
     __attribute__((warn_unused_result));
 

@@ -50,7 +50,7 @@ static char *split(char **directory, const char *path)
     return atomic_file_name(slash == NULL ? path : slash + 1, "");
 }
 
-/* path and suffix; false: memory is short. */
+/* path and suffix. */
 static void identify(Identity *identity, const NamedFile *of, const char *suffix)
 {
     struct stat found;

@@ -49,7 +49,7 @@ static int check_groups(const Reading *reading, const SetTensor *found)
 
 /* Of a file whose names are of no family: refuses what can be told from shapes, or from a
  * config.json beside it.  0: nothing; 2 after a message, also where that is no config; 99 when
- * memory is short or the disk fails. */
+ * the disk fails. */
 static int foreign_check(Reading *reading, const ModelFileFlags *flags)
 {
     int status = 0;

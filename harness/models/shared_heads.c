@@ -122,7 +122,7 @@ static void put_bilinear(Writing *writing, json_t *to, const Score *score, size_
                   (json_int_t)scale->sqrt_den));
 }
 
-/* The coefficients as doubles: the item of *extras that has them; NULL: memory is short. */
+/* The coefficients as doubles: the item of *extras that has them. */
 static const SharedExtra *extra_as_doubles(Writing *writing, const signed char *of, size_t count)
 {
     SharedExtras *extras = writing->extras;

@@ -17,7 +17,7 @@ Status status_find(const char *name);
 
 /* Every cell is what its column takes: blank, a status, names of cells, or a number in its
  * domain (an error is not negative, a share is from 0 to 1).  0; 2 after a message with file, line
- * and token; 99 after one when memory is short. */
+ * and token. */
 int check_cells(const Csv *csv) __attribute__((warn_unused_result));
 
 #define NO_ROW SIZE_MAX
@@ -42,7 +42,7 @@ void key_index_clear(KeyIndex *index);
 /* The first row of that key, or NO_ROW. */
 size_t key_index_find(const KeyIndex *index, const char *key);
 
-/* [rows]: every row's key, the index's own; the caller frees the list.  NULL: memory is short. */
+/* [rows]: every row's key, the index's own; the caller frees the list. */
 const char **key_index_rows(const KeyIndex *index);
 
 #endif

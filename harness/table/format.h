@@ -76,7 +76,7 @@ int format_short(char text[SHORT_TEXT], const FormatCell *cell) __attribute__((w
 /* Lines of CSV on their way into a format. */
 typedef struct Formatter Formatter;
 
-/* table: its file, and what is said of it before its columns are known.  NULL: memory is short. */
+/* table: its file, and what is said of it before its columns are known. */
 Formatter *formatter_open(const Format *format, FormatTable table)
     __attribute__((warn_unused_result));
 

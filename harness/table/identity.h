@@ -18,7 +18,7 @@ typedef struct {
  * columns. */
 uint64_t identity_end(uint64_t points, bool propagation);
 
-/* 0; 2 or 99 after one message when a file cannot be read or memory is short. */
+/* 0; 2 or 99 after one message when a file cannot be read. */
 int grid_identify(GridIdentity *identity, const Grid *grid) __attribute__((warn_unused_result));
 
 #endif

@@ -58,7 +58,7 @@ json_t *sidecar_value(const RunRecord *run);
  * not be put there. */
 json_t *sidecar_whole(json_t *value, int status);
 
-/* Strings as they are shown in JSON (shown.h).  NULL: memory is short. */
+/* Strings as they are shown in JSON (shown.h). */
 json_t *sidecar_text(const char *text);
 json_t *sidecar_arguments(int argc, char **argv);
 json_t *sidecar_date(void);
@@ -76,8 +76,8 @@ bool sidecar_is_of(const json_t *sidecar, const char *bytes, size_t size);
 /* The sidecar in a file, or NULL when there is none; errno then says what file_fault asks. */
 json_t *sidecar_load(const char *path);
 
-/* The same beside a table; *sidecar NULL: there is none.  0; 99 after a message: memory is short,
- * or it cannot be read. */
+/* The same beside a table; *sidecar NULL: there is none.  0; 99 after a message: it cannot be
+ * read. */
 int sidecar_beside(json_t **sidecar, const char *table) __attribute__((warn_unused_result));
 
 /* Facts that the bytes of rows may depend on: NULL-terminated names. */

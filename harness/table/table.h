@@ -24,10 +24,10 @@ int table_write_key(FILE *file, const Point *point, bool with_omega, const char 
     __attribute__((warn_unused_result));
 
 /* The key that tells a point's rows from others', however it was asked for: their key columns
- * without layer, the options canonical (options_cell.h); free it.  NULL: memory is short. */
+ * without layer, the options canonical (options_cell.h); free it. */
 char *table_key(const Point *point) __attribute__((warn_unused_result));
 
-/* One cell as in a row; -1: memory is short, or the stream failed. */
+/* One cell as in a row; -1: the stream failed. */
 enum { CELL_TEXT = 64 };
 int table_print_cell(char text[CELL_TEXT], const RefCell *cell) __attribute__((warn_unused_result));
 int table_write_cell(FILE *file, const RefCell *cell) __attribute__((warn_unused_result));

@@ -131,14 +131,14 @@ typedef struct {
     int status;
 } Going;
 
-static void take_input(Going *going, const char *text, bool evaluated)
+static void take_input(Going *going, const char *text)
 {
     if (going->status != 0) {
         return;
     }
-    if (!evaluated || text != NULL) {
+    if (text != NULL) {
         progress_clear(&going->progress);
-        going->status = evaluated ? sink_put(going->sink, text) : memory_fault();
+        going->status = sink_put(going->sink, text);
     }
     progress_add(&going->progress, 1, 1);
 }
@@ -151,18 +151,20 @@ static void evaluate_inputs(Attribution *a, Going *going, int threads)
 #pragma omp parallel for ordered schedule(static, 1) num_threads(threads) shared(stop)
     for (size_t i = 0; i < count; i++) {
         char *text = NULL;
-        bool skip, evaluated;
+        bool skip;
         double start = clock_seconds();
         ref_thread_setup();
 #pragma omp atomic read
         skip = stop;
-        evaluated = !skip && attribute_input(a, i, going->sink->output != NULL ? &text : NULL);
+        if (!skip) {
+            attribute_input(a, i, going->sink->output != NULL ? &text : NULL);
+        }
 #pragma omp ordered
         {
             if (i == 0) {
                 say_ahead(a, clock_seconds() - start, threads);
             }
-            take_input(going, text, evaluated);
+            take_input(going, text);
 #pragma omp atomic write
             stop = going->status != 0;
         }

@@ -51,9 +51,8 @@ typedef struct {
 } Attribution;
 
 /* Evaluates input i.  text: its lines of the table, or NULL where none are asked
- * for; to be freed.  false: memory is short. */
-bool attribute_input(Attribution *attribution, size_t i, char **text)
-    __attribute__((warn_unused_result));
+ * for; to be freed. */
+void attribute_input(Attribution *attribution, size_t i, char **text);
 
 /* Bits that the streams of an input begin with. */
 mpfr_prec_t attribute_bits(const Attribution *attribution);

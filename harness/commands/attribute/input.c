@@ -33,7 +33,7 @@ static mpfr_t *numbers_make(size_t count)
 
 static void numbers_clear(mpfr_t *numbers, size_t count)
 {
-    for (size_t i = 0; numbers != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         mpfr_clear(numbers[i]);
     }
     free(numbers);
@@ -59,7 +59,7 @@ mpfr_prec_t attribute_bits(const Attribution *attribution)
 }
 
 /* The part of the logits that every path writes, with more bits while digits lack, as often as
- * others raise theirs.  NULL when memory is short. */
+ * others raise theirs. */
 static RefWrites *make_writes(const Attribution *attribution, const double *x)
 {
     const Point *point = attribution->point;
@@ -71,9 +71,6 @@ static RefWrites *make_writes(const Attribution *attribution, const double *x)
         ref_writes_clear(writes);
         bits = next;
         writes = ref_writes_make(attribution->paths, &start, (mpfr_prec_t)bits);
-        if (writes == NULL) {
-            return NULL;
-        }
         double lost = fmin(ref_writes_lost(writes), bits);
         next = fmin(64 * ceil((lost + DIGITS_BITS) / 64), most);
     }
@@ -178,7 +175,7 @@ static void evaluate_logits(Work *work, const size_t *logits, size_t count, size
     mpfr_clears(sum.logit, sum.centred, sum.residual, sum.bound, (mpfr_ptr)NULL);
 }
 
-static bool evaluate(Work *work, char **text)
+static void evaluate(Work *work, char **text)
 {
     Attribution *a = work->attribution;
     size_t predicted = ref_writes_predicted(work->writes), size = 0;
@@ -186,34 +183,30 @@ static bool evaluate(Work *work, char **text)
                           ? ref_readout_make(a->paths, &predicted, 1, ref_writes_bits(work->writes))
                           : NULL;
     FILE *file = text != NULL ? text_stream(text, &size) : NULL;
-    bool ok = (a->all != NULL || own != NULL) && (text == NULL || file != NULL);
-    work->readout = a->all != NULL ? a->all : own;
-    if (ok) {
-        bool all = a->all != NULL;
-        evaluate_logits(work, all ? a->every : &predicted, all ? a->model->classes : 1, predicted,
-                        file);
+    bool all = a->all != NULL;
+    work->readout = all ? a->all : own;
+    evaluate_logits(work, all ? a->every : &predicted, all ? a->model->classes : 1, predicted,
+                    file);
+    if (file != NULL) {
+        (void)text_close(file, text);
     }
-    bool written = file == NULL || !ferror(file);
-    written = (file == NULL || fclose(file) == 0) && written;
     ref_readout_clear(own);
-    return ok && written;
 }
 
-bool attribute_input(Attribution *attribution, size_t i, char **text)
+void attribute_input(Attribution *attribution, size_t i, char **text)
 {
     size_t rows = layout_rows(&attribution->pair.converted.layout);
     size_t cells = attribution->group_count * rows;
     Work work = {.attribution = attribution, .input = i, .rows = rows};
     double *x = input_stream(attribution, i);
-    RefWrites *writes = x != NULL ? make_writes(attribution, x) : NULL;
+    RefWrites *writes = make_writes(attribution, x);
     work.writes = writes;
     work.sums = numbers_make(cells);
     work.centred = numbers_make(cells);
     work.by_kind = numbers_make(PATH_KINDS);
     work.absolute_kind = numbers_make(PATH_KINDS);
     work.temp = numbers_make(2);
-    bool ok = writes != NULL && work.sums != NULL && work.centred != NULL && work.by_kind != NULL &&
-              work.absolute_kind != NULL && work.temp != NULL && evaluate(&work, text);
+    evaluate(&work, text);
     numbers_clear(work.sums, cells);
     numbers_clear(work.centred, cells);
     numbers_clear(work.by_kind, PATH_KINDS);
@@ -221,5 +214,4 @@ bool attribute_input(Attribution *attribution, size_t i, char **text)
     numbers_clear(work.temp, 2);
     ref_writes_clear(writes);
     free(x);
-    return ok;
 }

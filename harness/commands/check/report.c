@@ -198,7 +198,7 @@ static void print_row(FILE *file, const Check *check, const Finding *finding)
 {
     char *key = report_key(check, finding);
     fputs("  ", file);
-    shown_write(file, SHOWN_TERMINAL, key != NULL ? key : "memory is short");
+    shown_write(file, SHOWN_TERMINAL, key);
     putc('\n', file);
     free(key);
 }

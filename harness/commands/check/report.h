@@ -46,7 +46,7 @@ const char *report_prefix(bool bound);
 void finding_print_command(FILE *file, const Check *check, const Finding *finding);
 
 /* A finding's key as a string, of the columns that vary in the check's tables (NULL: of all), and
- * its command; NULL when memory is short; the caller frees. */
+ * its command; the caller frees. */
 char *report_key(const Check *check, const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);
 

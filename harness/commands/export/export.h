@@ -35,7 +35,7 @@ typedef struct {
     size_t count;
 } Export;
 
-/* Zeroes, which live as long as the export; NULL when memory is short, which the writer keeps. */
+/* Zeroes, which live as long as the export. */
 double *export_take(Export *e, size_t count) __attribute__((warn_unused_result));
 
 /* The weights and the input, and the metadata a model has. */

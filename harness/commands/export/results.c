@@ -87,9 +87,6 @@ static void add_reference(const Results *results, const char *name, Entry *entry
     size_t columns = results->columns.count;
     double *data = export_take(results->e, results->n * columns);
     bool exact = true;
-    if (data == NULL) {
-        return;
-    }
     for (size_t k = 0; k < results->n * columns; k++) {
         mpfr_srcptr value = entry(results, k / columns, k % columns);
         data[k] = mpfr_get_d(value, MPFR_RNDN);
@@ -106,9 +103,6 @@ static void add_machine(const Results *results, const char *name, const double *
 {
     size_t columns = results->columns.count;
     double *data = export_take(results->e, results->n * columns);
-    if (data == NULL) {
-        return;
-    }
     for (size_t i = 0; i < results->n; i++) {
         memcpy(data + i * columns, first + i * ld, columns * sizeof *data);
     }

@@ -117,9 +117,6 @@ static void add_input(Export *e, const char *name, Columns columns)
     const Layout *layout = &e->shared->pair.original.layout;
     const size_t shape[] = {layout->n, columns.count};
     double *x = export_take(e, layout->n * columns.count);
-    if (x == NULL) {
-        return;
-    }
     for (size_t i = 0; i < layout->n; i++) {
         memcpy(x + i * columns.count,
                e->shared->pair.original_x + i * layout_content(layout) + columns.first,

@@ -131,13 +131,10 @@ static void cut(Cut (*cuts)[STAGES], const GrowthPoint *points, size_t count)
     }
 }
 
-static int find_arms(Laws *laws, const GrowthPoint *points, size_t count)
+static void find_arms(Laws *laws, const GrowthPoint *points, size_t count)
 {
     size_t ends[STAGES + 1] = {[STAGES] = count};
     Cut(*cuts)[STAGES] = need_zeros(count + 1, sizeof *cuts);
-    if (cuts == NULL) {
-        return memory_fault();
-    }
     cut(cuts, points, count);
     for (size_t s = STAGES; s-- > 1;) {
         ends[s] = cuts[ends[s + 1]][s].first;
@@ -150,7 +147,6 @@ static int find_arms(Laws *laws, const GrowthPoint *points, size_t count)
         }
     }
     free(cuts);
-    return 0;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -173,20 +169,19 @@ static const char *contradiction(const Laws *laws, const Series *series)
     return NULL;
 }
 
-int laws_find(Laws *laws, const Series *series)
+void laws_find(Laws *laws, const Series *series)
 {
     GrowthPoint *points = need_zeros(series->count + 1, sizeof *points);
     size_t least = series->data->searched ? series->terms + 2 : LAW_POINTS, count = 0, zeros = 0;
-    int status = 0;
     *laws = (Laws){.count = 0};
-    for (size_t i = 0; i < series->count && status == 0; i++) {
+    for (size_t i = 0; i < series->count; i++) {
         points[count] = series->points[i];
         zeros += !points[count].known && points[count].y[MEDIAN] == -INFINITY;
         count += points[count].known;
     }
-    if (status == 0 && count >= least && series->axes[0] == AXIS_OMEGA) {
-        status = find_arms(laws, points, count);
-    } else if (status == 0) {
+    if (count >= least && series->axes[0] == AXIS_OMEGA) {
+        find_arms(laws, points, count);
+    } else {
         const bool any = count > 0, zero = zeros == series->count && zeros >= LAW_POINTS;
         laws->laws[laws->count++] =
             count >= least ? find_one(series, points, count)
@@ -196,11 +191,10 @@ int laws_find(Laws *laws, const Series *series)
         /* A machine's 0 proves nothing of larger sizes: theory expects it of this error alone. */
         laws->laws[0].told[0] &= !zero || series->kind == ERROR_APPROXIMATION;
     }
-    const char *why = status == 0 ? contradiction(laws, series) : NULL;
+    const char *why = contradiction(laws, series);
     if (why != NULL) {
         laws->laws[0] = law_make(LAW_NONE, why, points, count, series->terms);
         laws->count = 1;
     }
     free(points);
-    return status;
 }

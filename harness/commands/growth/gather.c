@@ -29,14 +29,13 @@ static int add_table(Gathered *all, const char *path, char *text, size_t length,
     Csv table = {0};
     int status = text != NULL ? csv_take(&table, path, text, length) : csv_read(&table, path);
     const bool searched = status == 0 && searched_is(&table);
-    const size_t size = (all->count[searched] + 1) * sizeof table;
     status = status == 0 && !searched ? check_cells(&table) : status;
-    Csv *longer = status == 0 ? need_more(all->tables[searched], size, 1) : NULL;
-    if (longer == NULL) {
+    if (status != 0) {
         csv_clear(&table);
-        return status == 0 ? memory_fault() : status;
+        return status;
     }
-    all->tables[searched] = longer;
+    all->tables[searched] =
+        need_more(all->tables[searched], all->count[searched] + 1, sizeof table);
     all->tables[searched][all->count[searched]++] = table;
     all->fitted[searched] += fitted ? table.rows : 0;
     return 0;
@@ -136,8 +135,8 @@ static int note_unsure(void *context, const Series *series)
 {
     bool *unsure = context;
     Laws laws;
-    int status = laws_find(&laws, series);
-    for (size_t i = 0; i < laws.count && status == 0; i++) {
+    laws_find(&laws, series);
+    for (size_t i = 0; i < laws.count; i++) {
         const Fit *fit = &laws.laws[i].fit;
         bool sure = laws.laws[i].kind <= LAW_ZERO ||
                     fit_slope_error(fit, 0) <= fmax(UNSURE, fabs(fit->slope[0]) / 10);
@@ -145,7 +144,7 @@ static int note_unsure(void *context, const Series *series)
             unsure[k] |= strcmp(series_text(series, AXIS_CONSTRUCTION), construction_names[k]) == 0;
         }
     }
-    return status;
+    return 0;
 }
 
 /* With --evaluations the first seeds of all points, then twice as many of what is not sure, and so

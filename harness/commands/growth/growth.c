@@ -263,12 +263,13 @@ static int take_series(void *context, const Series *series)
     const GrowthOptions *asked = &all->gathered.run->growth;
     const bool alone = asked->check == NULL && asked->predict == NULL;
     Laws laws;
-    int status = laws_find(&laws, series);
+    int status = 0;
+    laws_find(&laws, series);
     memset(all->parts, 0, series->first ? sizeof all->parts : 0);
     all->parts[series->kind] = laws;
     all->series++;
     all->without += laws.count == 1 && laws.laws[0].kind == LAW_NONE;
-    status = status == 0 && asked->predict != NULL ? predict(all, &laws, series) : status;
+    status = asked->predict != NULL ? predict(all, &laws, series) : status;
     status = status == 0 && asked->check != NULL ? check(all, &laws, series) : status;
     for (size_t i = 0; i < laws.count * series->terms && alone && status == 0; i++) {
         const Law *law = &laws.laws[i / series->terms];
@@ -297,7 +298,7 @@ static int read_asked(Growth *all, const char *text)
     all->asked_axis = series_axes[i];
     Axis like = all->asked_axis == PLOT_LAYER ? AXIS_DEPTH : (Axis)all->asked_axis;
     int status = values_read(&all->asked, &message, &axis_info(like)->domain, text + length + 1);
-    return status == 2 ? complain_message(origin, &message) : status == 99 ? memory_fault() : 0;
+    return status == 2 ? complain_message(origin, &message) : 0;
 }
 
 /* Is there anything to say?  0; 2 after a message. */

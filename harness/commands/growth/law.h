@@ -37,7 +37,7 @@ typedef struct {
 } Laws;
 
 /* Finds them (docs/growth.md, "What a law is").  0; 99 after a message. */
-int laws_find(Laws *laws, const Series *series) __attribute__((warn_unused_result));
+void laws_find(Laws *laws, const Series *series);
 
 /* The law of that kind through points [count > 0], x ascending: of a line they are values. */
 Law law_make(LawKind kind, const char *why, const GrowthPoint *points, size_t count, size_t terms);

@@ -193,9 +193,6 @@ int columns_page_write(FILE *file, const CommandInfo *commands, size_t count)
             continue;
         }
         char *header = header_of(&commands[i]);
-        if (header == NULL) {
-            return memory_fault();
-        }
         write_title(file, commands, count, i);
         int status = write_rows(file, commands, i, header);
         free(header);

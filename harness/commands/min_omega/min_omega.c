@@ -156,17 +156,14 @@ static int make_searches(Searches *all, const RunOptions *run)
     all->searches = need_zeros(points, sizeof(Search *));
     all->over = need_zeros(points, sizeof *all->over);
     all->seconds = need_zeros(points, sizeof *all->seconds);
-    bool room = true;
-    int status = room ? 0 : memory_fault();
+    int status = 0;
     for (size_t i = 0; status == 0 && i < points; i++) {
         if (taken[i]) {
             continue;
         }
         Search *search = search_make(all->grid, taken, i);
-        status = search != NULL ? search_take_positions(search, run) : memory_fault();
-        if (search != NULL) {
-            all->searches[all->count++] = search;
-        }
+        status = search_take_positions(search, run);
+        all->searches[all->count++] = search;
     }
     free(taken);
     return status;

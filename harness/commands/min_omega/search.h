@@ -29,7 +29,7 @@ typedef struct {
 
 /* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of
  * a weights file unless some were chosen; on one thread.  taken [grid->count]: which points have a
- * search; its own are marked.  NULL: memory is short. */
+ * search; its own are marked. */
 Search *search_make(const Grid *grid, bool *taken, size_t first)
     __attribute__((warn_unused_result));
 
@@ -49,7 +49,7 @@ double search_seconds(const Point *point);
 double search_all_cost(const Grid *grid);
 
 /* Makes what the points share, within so many bytes, searches, and drops what they share; progress
- * is told of it under its lock.  false: memory is short. */
+ * is told of it under its lock.  false: a layer cannot be had. */
 bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)
     __attribute__((warn_unused_result));
 

@@ -64,34 +64,33 @@ static int compare_known(const void *a, const void *b)
     return strcmp(((const Known *)a)->text, ((const Known *)b)->text);
 }
 
-/* The row that is read has that text on the axis.  0, or 99. */
-static int take_value(PlotData *data, size_t at, const char *text, size_t length)
+/* The row that is read has that text on the axis. */
+static void take_value(PlotData *data, size_t at, const char *text, size_t length)
 {
     PlotAxis *axis = &data->axes[at];
     size_t *value = &data->values[data->rows][at];
     const char *above = data->rows > 0 ? axis->texts[data->values[data->rows - 1][at]] : NULL;
     if (above != NULL && strlen(above) == length && memcmp(above, text, length) == 0) {
         *value = data->values[data->rows - 1][at];
-        return 0;
+        return;
     }
-    bool full = (axis->count & (axis->count - 1)) == 0; /* a power of two */
-    void *longer = full ? need_more(axis->texts, 2 * axis->count + 1, sizeof *axis->texts) : NULL;
-    axis->texts = longer != NULL ? longer : axis->texts;
-    Known *known = full && longer == NULL ? NULL : need_room(1, sizeof *known + length + 1);
-    if (known == NULL) {
-        return memory_fault();
+    if ((axis->count & (axis->count - 1)) == 0) { /* a power of two */
+        axis->texts = need_more(axis->texts, 2 * axis->count + 1, sizeof *axis->texts);
     }
+    Known *known = need_room(1, sizeof *known + length + 1);
     known->index = axis->count;
     memcpy(known->text, text, length);
     known->text[length] = '\0';
     Known *const *found = tsearch(known, &axis->tree, compare_known);
-    if (found == NULL || *found != known) {
-        free(known);
-    } else {
-        axis->texts[axis->count++] = known->text;
+    if (found == NULL) {
+        need_is_short();
     }
-    *value = found != NULL ? (*found)->index : 0;
-    return found != NULL ? 0 : memory_fault();
+    *value = (*found)->index;
+    if (*found == known) {
+        axis->texts[axis->count++] = known->text;
+    } else {
+        free(known);
+    }
 }
 
 typedef struct {
@@ -108,7 +107,7 @@ static int compare_ordered(const void *a, const void *b)
 }
 
 /* Orders the values of an axis, once all rows are read. */
-static int order_axis(PlotData *data, size_t axis)
+static void order_axis(PlotData *data, size_t axis)
 {
     PlotAxis *values = &data->axes[axis];
     Ordered *ordered = need_zeros(values->count + 1, sizeof *ordered);
@@ -119,25 +118,21 @@ static int order_axis(PlotData *data, size_t axis)
         values->filled += !blank;
         values->numeric = values->numeric && (blank || format_is_number(values->texts[i]));
     }
-    bool room = true;
-    for (size_t i = 0; i < values->count && room; i++) {
+    for (size_t i = 0; i < values->count; i++) {
         const char *text = values->texts[i];
         double number = *text == '\0' ? -INFINITY : values->numeric ? strtod(text, NULL) : 0;
         ordered[i] = (Ordered){number, i, text};
     }
-    if (room) {
-        qsort(ordered, values->count, sizeof *ordered, compare_ordered);
-    }
-    for (size_t i = 0; i < values->count && room; i++) {
+    qsort(ordered, values->count, sizeof *ordered, compare_ordered);
+    for (size_t i = 0; i < values->count; i++) {
         values->texts[i] = ordered[i].text;
         places[ordered[i].index] = i;
     }
-    for (size_t row = 0; row < data->rows && room; row++) {
+    for (size_t row = 0; row < data->rows; row++) {
         data->values[row][axis] = places[data->values[row][axis]];
     }
     free(ordered);
     free(places);
-    return room ? 0 : memory_fault();
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -213,11 +208,14 @@ static int take_keys(PlotData *data, const Csv *csv, size_t row, const size_t at
             value_print(standard, &info->domain, info->standard);
             cell = (AxisCell){standard, strlen(standard)};
         }
-        status = take_value(data, axis, cell.text, cell.length);
+        take_value(data, axis, cell.text, cell.length);
     }
     const char *layer = plot_column(csv, row, LAYER_COLUMN);
-    status = status != 0 ? status : take_value(data, PLOT_LAYER, layer, strlen(layer));
-    return status != 0 ? status : take_value(data, PLOT_FILE, csv->path, strlen(csv->path));
+    if (status == 0) {
+        take_value(data, PLOT_LAYER, layer, strlen(layer));
+        take_value(data, PLOT_FILE, csv->path, strlen(csv->path));
+    }
+    return status;
 }
 
 PlotCell plot_cell_of(const Number *number)
@@ -312,8 +310,7 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
     data->values = need_zeros(rows + 1, sizeof *data->values);
     data->cells = need_zeros(rows + 1, sizeof *data->cells);
     data->silent = need_zeros(rows + 1, sizeof *data->silent);
-    bool room = true;
-    int status = room ? 0 : memory_fault();
+    int status = 0;
     for (size_t i = 0; i < count && status == 0; i++) {
         status = take_table(data, &tables[i]);
     }
@@ -322,7 +319,7 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
                         "expected rows below the header");
     }
     for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
-        status = order_axis(data, axis);
+        order_axis(data, axis);
     }
     return status;
 }

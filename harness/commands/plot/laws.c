@@ -25,8 +25,10 @@ static int take_series(void *context, const Series *series)
         bool same = y->axis == PLOT_AXES || values[y->axis] == picture->curves[i].y;
         curve = curve || (same && picture->curves[i].kind == series->kind);
     }
-    int status = curve && places_draw(picture, row) ? laws_find(&laws, series) : 0;
-    for (size_t i = 0; i < laws.count && status == 0; i++) {
+    if (curve && places_draw(picture, row)) {
+        laws_find(&laws, series);
+    }
+    for (size_t i = 0; i < laws.count; i++) {
         const Law *law = &laws.laws[i];
         for (size_t k = 0; k < x->count && law->kind > LAW_ZERO; k++) {
             double number = strtod(picture_text(picture, x, k), NULL);
@@ -38,7 +40,7 @@ static int take_series(void *context, const Series *series)
         }
         fputs(law->kind > LAW_ZERO ? "\n" : "", drawing->file);
     }
-    return status;
+    return 0;
 }
 
 int laws_write(FILE *file, const Picture *picture)

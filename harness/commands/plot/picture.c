@@ -108,7 +108,7 @@ static void fill_place(Picture *picture, const size_t *drawn, size_t count, Plot
     }
 }
 
-static int fill_places(Picture *picture)
+static void fill_places(Picture *picture)
 {
     const PlotData *data = picture->data;
     const Side *x = &picture->x, *y = &picture->y;
@@ -116,12 +116,11 @@ static int fill_places(Picture *picture)
     PlotCell *room = need_zeros(rows + 1, sizeof *room);
     size_t count = 0, places = picture_places(picture);
     picture->spots = need_zeros(places + 1, sizeof *picture->spots);
-    bool fits = true;
-    for (size_t i = 0; i < places * ERROR_KINDS && fits; i++) {
+    for (size_t i = 0; i < places * ERROR_KINDS; i++) {
         picture->spots[i / ERROR_KINDS][i % ERROR_KINDS] =
             (Spot){.most.log10 = NAN, .least = NAN, .median = NAN};
     }
-    for (size_t row = 0; row < rows && fits; row++) {
+    for (size_t row = 0; row < rows; row++) {
         picture->undrawn += plot_is_blank(data, row, x->axis);
         if (places_draw(picture, row)) {
             const size_t *values = data->values[row];
@@ -138,7 +137,6 @@ static int fill_places(Picture *picture)
         fill_place(picture, &drawn[first], next - first, room);
     }
     free(room);
-    return fits ? 0 : memory_fault();
 }
 
 /* ---- Scales ---------------------------------------------------------------------------------- */
@@ -268,7 +266,7 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
         picture->x.count = x->filled;
         picture->x.first = x->count - x->filled;
         picture->y.count = one ? 1 : data->axes[picture->y.axis].count;
-        status = fill_places(picture);
+        fill_places(picture);
     }
     if (status != 0) {
         return status;
@@ -281,7 +279,7 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
         find_judged(picture);
     }
     curves_find(picture);
-    return status != 0 ? status : find_scale(picture);
+    return find_scale(picture);
 }
 
 void picture_clear(Picture *picture)

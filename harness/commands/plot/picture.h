@@ -165,7 +165,7 @@ Words words_cut(Words whole, size_t width);
 const char *words_unit(const Picture *picture);
 const char *words_error(ErrorKind kind);
 
-/* The text below the picture, a line for each paragraph, to be freed; NULL: memory is short.
+/* The text below the picture, a line for each paragraph, to be freed.
  * drawn: of curves and colours, not of letters. */
 char *words_caption(const Picture *picture, bool drawn) __attribute__((warn_unused_result));
 

@@ -162,17 +162,15 @@ static void describe_svg(char **text, size_t *size, const Picture *picture)
         return;
     }
     char *caption = words_caption(picture, true);
-    FILE *file = caption == NULL ? NULL : text_stream(&described, size);
-    for (char *c = caption; c != NULL && *c != '\0'; c++) {
+    FILE *file = text_stream(&described, size);
+    for (char *c = caption; *c != '\0'; c++) {
         *c = *c == '\n' ? ' ' : *c;
     }
-    if (file != NULL) {
-        fprintf(file, "%.*s<title>headproof plot: ", (int)(old - *text), *text);
-        shown_write(file, SHOWN_XML, words_title(picture).text);
-        fputs("</title>\n<desc>", file);
-        shown_write(file, SHOWN_XML, caption);
-        fputs(rest, file);
-    }
+    fprintf(file, "%.*s<title>headproof plot: ", (int)(old - *text), *text);
+    shown_write(file, SHOWN_XML, words_title(picture).text);
+    fputs("</title>\n<desc>", file);
+    shown_write(file, SHOWN_XML, caption);
+    fputs(rest, file);
     free(caption);
     free(*text);
     *text = text_close(file, &described);
@@ -183,7 +181,7 @@ int render(char **text, size_t *size, const Picture *picture, Target target)
     bool drawn = target != TARGET_SCRIPT;
     FILE *script = drawn ? tmpfile() : text_stream(text, size);
     if (script == NULL) {
-        return drawn ? failed("no temporary file can be made", errno) : memory_fault();
+        return failed("no temporary file can be made", errno);
     }
     fputs("# Written by headproof plot; gnuplot THIS >picture.svg draws it.\n", script);
     int status = script_write(script, picture, target);

@@ -60,11 +60,9 @@ typedef struct {
  * is short. */
 static double break_lines(char **broken, const Page *page, const char *text, double character)
 {
-    size_t size, lines = 0;
-    FILE *file = text == NULL ? NULL : text_stream(broken, &size);
-    if (file != NULL) {
-        lines = words_wrap(file, text, (size_t)((page->width - 2 * EDGE) / character));
-    }
+    size_t size;
+    FILE *file = text_stream(broken, &size);
+    size_t lines = words_wrap(file, text, (size_t)((page->width - 2 * EDGE) / character));
     *broken = text_close(file, broken);
     return (double)lines;
 }
@@ -112,9 +110,6 @@ static int lay_out(Page *page)
     double titles = break_lines(&page->title, page, words_title(picture).text, CHARACTER);
     double lines = break_lines(&page->caption, page, caption, CAPTION_CHARACTER);
     free(caption);
-    if (titles < 0 || lines < 0) {
-        return memory_fault();
-    }
     page->marks = picture->categories ? ASLANT : MARKS;
     page->legend_rows = count_legend_rows(page);
     page->head = LINE * (1.5 * titles + page->legend_rows + 0.5);

@@ -91,13 +91,10 @@ static size_t take_omegas(double *omegas, const Csv *csv)
 }
 
 /* Those of all tables, so that each has one colour on the page. */
-static int find_omegas(Report *report)
+static void find_omegas(Report *report)
 {
     size_t count = 0, most = report->words.file_count * (SERIES_MOST + 1);
     double *omegas = report->omegas = need_zeros(most + 1, sizeof *omegas);
-    if (omegas == NULL) {
-        return memory_fault();
-    }
     for (size_t i = 0; i < report->words.file_count; i++) {
         count += take_omegas(omegas + count, &report->subjects[i].csv);
     }
@@ -107,7 +104,6 @@ static int find_omegas(Report *report)
         report->wish.omega_count += i + 1 == count || omegas[i + 1] > omegas[i];
     }
     report->wish.omegas = omegas;
-    return 0;
 }
 
 /* The verdict over all, its reason, and where each file is. */
@@ -188,8 +184,10 @@ int command_report(int argc, char **argv)
     for (; status == 0 && read < count; read++) {
         status = subject_read(&report.subjects[read], report.words.files[read]);
     }
-    status = status != 0 ? status : find_omegas(&report);
-    status = status != 0 ? status : write_report(&report, output);
+    if (status == 0) {
+        find_omegas(&report);
+        status = write_report(&report, output);
+    }
     for (size_t i = 0; i < read; i++) {
         subject_clear(&report.subjects[i]);
     }

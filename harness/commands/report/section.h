@@ -32,8 +32,7 @@ void section_text(FILE *file, const char *text);
 int drawing_write(FILE *file, const char *path, const PictureWish *wish, size_t number)
     __attribute__((warn_unused_result));
 
-/* Writes the first rows, those that fail before others, in the columns that say something.  0, or
- * -1 when memory is short. */
+/* Writes the first rows, those that fail before others, in the columns that say something. */
 void listing_write(FILE *file, const Subject *subject);
 
 /* A cell's text: a number with an exponent has three digits, as on a terminal. */

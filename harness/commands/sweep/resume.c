@@ -49,9 +49,6 @@ static int take_points(Sweep *sweep, size_t *kept)
         PointOutcome outcome;
         length =
             rows_read(&outcome, rows + *kept, size - *kept, sweep_point(sweep, sweep->committed));
-        if (length == 0 && errno == ENOMEM) {
-            return memory_fault();
-        }
         bool broken = false;
         if (length > 0 && !journal_take(sweep->sink.journal, rows + *kept, length, &broken)) {
             length = 0;

@@ -44,7 +44,7 @@ void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double second
 /* The columns of --propagation are among them where that is asked for.  0, or -1 (errno). */
 int sweep_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
 
-/* The line or lines before the rows; free it.  NULL: memory is short. */
+/* The line or lines before the rows; free it. */
 char *sweep_header(const Sweep *sweep) __attribute__((warn_unused_result));
 
 /* True when the file is there already, of a run like this. */

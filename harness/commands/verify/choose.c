@@ -98,7 +98,7 @@ static bool is_flat(const Verify *verify, mpfr_srcptr error, const Trial *best)
 }
 
 /* *omega = the smallest on the plateau that the best lies on: from `low` on, whose error is known,
- * by the master curve, e^(-2 Omega), and then by halves.  false: memory is short. */
+ * by the master curve, e^(-2 Omega), and then by halves.  false: a layer cannot be had. */
 static bool find_plateau(double *omega, Verify *verify, double low, mpfr_srcptr error_low,
                          const Trial *best)
 {

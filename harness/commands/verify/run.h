@@ -17,7 +17,7 @@ enum { VERIFY_KEEPING_EVALUATIONS = 70 };
 /* The unembedding reads the columns that the last layer is compared in? */
 bool verify_has_logits(const ModelFile *model);
 
-/* Those that return bool below: false when memory is short. */
+/* Those that return bool below: false when a layer cannot be had. */
 
 /* Everything that does not depend on Omega but the reference. */
 void verify_prepare(Verify *verify, int threads);
@@ -98,7 +98,7 @@ int verify_inputs_read(Verify *verify) __attribute__((warn_unused_result));
 
 /* Refuses what does not fit whatever is kept, decides how many base trajectories are, times the
  * first inputs, says what is ahead when that is more than a few seconds, and opens the progress.
- * 0; 2 after a message with the figures; 99 after one when memory is short. */
+ * 0; 2 after a message with the figures; 99 after one when a layer cannot be had. */
 int verify_predict(Verify *verify) __attribute__((warn_unused_result));
 
 /* At most, of the model, with the layers in which so many threads are; and of an input that is
@@ -122,7 +122,7 @@ int verify_choose_proven(Verify *verify, const EveryInput *every)
     __attribute__((warn_unused_result));
 
 /* After verify_open_inputs, where none was: the smallest of the plateau that the inputs show.
- * false: memory is short. */
+ * false: a layer cannot be had. */
 bool verify_choose_found(Verify *verify) __attribute__((warn_unused_result));
 
 /* The line that says which it is, and why, where that is known and it came from there. */
