@@ -49,9 +49,9 @@ ARM64   := build/arm64
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
-        bench-gpt2 bench-layer coverage lint lint-objects format fuzz tsan slow-points nightly \
-        deps deps-lint deps-fuzz install uninstall manual clean help objects check-arm64 \
-        deps-arm64 dist deb FORCE
+        bench-gpt2 bench-layer bench-family coverage lint lint-objects format fuzz tsan \
+        slow-points nightly deps deps-lint deps-fuzz install uninstall manual clean help objects \
+        check-arm64 deps-arm64 dist deb FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -276,12 +276,14 @@ GPT2 := --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-he
 bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size (minutes)
 	time -p env OMP_PROC_BIND=true $(BUILD)/headproof sweep $(GPT2) -o results/gpt2-small.csv
 
-# The reference where rows are few, so that what is done once a weight counts.
-LAYER := --construction transformer --n 16 --d 3072 --heads 24 --d-head 128 --d-ff 12288 \
-         --omega 20 --arithmetic none
-
+# Few rows, so that what is done once a weight counts; and whole models.  LARGE: sizes of GPT-2,
+# small, medium, large or xl, with a count of inputs behind a colon if not one.
+LARGE ?= small
 bench-layer: $(BUILD)/headproof ## Time few rows of a large layer (a minute)
-	time -p env OMP_PROC_BIND=true $(BUILD)/headproof sweep $(LAYER) -o $(BUILD)/layer.csv
+	OMP_PROC_BIND=true python3 tests/bench_large.py $(BUILD)/headproof layer
+
+bench-family: $(BUILD)/headproof ## Time models of GPT-2's sizes, with numpy: LARGE="small xl:6"
+	OMP_PROC_BIND=true python3 tests/bench_large.py $(BUILD)/headproof $(LARGE)
 
 coverage: ## Line coverage of the tests, per file and directory; 95 % of each are expected
 	@+$(WITH_MAKE) sh tests/coverage $(TESTS)

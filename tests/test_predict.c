@@ -3,6 +3,7 @@
  */
 #include "fixture.h"
 #include "program.h"
+#include "shell.h"
 
 #include "../harness/base/progress.h"
 #include "../harness/commands/commands.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WORDS = 24, REPEATS = 3, MORE = 10, APART = 10 };
 
@@ -148,7 +150,7 @@ static void absurd_sizes_cost_a_finite_amount(void **state)
     grid_clear(&grid);
 }
 
-#define LARGE "sweep --construction transformer --kernel structured --n 100 --d 400 --depth 96 "
+#define LARGE "sweep --construction transformer --kernel structured --n 200 --d 400 --depth 192 "
 
 /* What --dry-run says of a sweep, in seconds: of all points, and of the largest; and the command of
  * that is one that the sweep has. */
@@ -206,11 +208,65 @@ static void small_points_take_time_too(void **state)
     assert_true(deep >= 35 && deep <= 50);
 }
 
+/* scratch/wide.safetensors: six tokens, sixteen linear layers of d rows and columns, all of them
+ * zeros that take no room on the disk. */
+static void write_wide(size_t d)
+{
+    enum { LAYERS = 16, TOKENS = 6 };
+    char path[SCRATCH_PATH], header[4096], *at = header + sizeof(uint64_t);
+    const char *end = header + sizeof header;
+    size_t first = TOKENS * d * sizeof(double);
+    at += snprintf(at, (size_t)(end - at),
+                   "{\"__metadata__\":{\"activation\":\"silu\",\"blocks\":\"sequential\","
+                   "\"positions\":\"none\",\"scale\":\"1\",\"mask\":\"none\",\"normalization\":"
+                   "\"none\"},\"embed.W_E\":{\"dtype\":\"F64\",\"shape\":[%d,%zu],"
+                   "\"data_offsets\":[0,%zu]}",
+                   TOKENS, d, first);
+    for (size_t l = 0; l < LAYERS; l++) {
+        size_t next = first + d * d * sizeof(double);
+        at += snprintf(at, (size_t)(end - at),
+                       ",\"blocks.%zu.linear.W\":{\"dtype\":\"F64\",\"shape\":[%zu,%zu],"
+                       "\"data_offsets\":[%zu,%zu]}",
+                       l, d, d, first, next);
+        first = next;
+    }
+    at += snprintf(at, (size_t)(end - at), "}");
+    const uint64_t size = (uint64_t)(at - header) - sizeof size;
+    memcpy(header, &size, sizeof size);
+    scratch_path(path, shell_scratch(), "wide.safetensors");
+    file_write(path, header, (size_t)(at - header));
+    assert_int_equal(truncate(path, (off_t)((size_t)(at - header) + first)), 0);
+}
+
+/* What --dry-run says of these tokens of it. */
+static double foretold_inputs(const char *tokens, const char *memory)
+{
+    Output output = shell("$h verify wide.safetensors --omega 40 --tokens %s --memory %s "
+                          "--threads 1 --shard 1/1 --dry-run 2>&1 >/dev/null",
+                          tokens, memory);
+    const char *about = strstr(output.text, ": about ");
+    assert_int_equal(output.code, 0);
+    assert_non_null(about);
+    return strtod(about + strlen(": about "), NULL);
+}
+
+/* Where most of the work is done once a weight, six inputs that go through a layer together, or
+ * share weights that are held, are not foretold to take it six times. */
+static void inputs_share_weights(void **state)
+{
+    write_wide(1024);
+    double one = foretold_inputs("0", "400MiB");
+    double together = foretold_inputs("0:5", "400MiB"), held = foretold_inputs("0:5", "2GiB");
+    assert_true(one >= 3 && together >= one && together < 2 * one);
+    assert_true(held >= one && held < 2 * one);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest predict[] = {
         cmocka_unit_test(a_dry_run_says_what_it_takes),
         cmocka_unit_test(small_points_take_time_too),
+        SHELL_TEST(inputs_share_weights),
         cmocka_unit_test(the_order_is_as_predicted),
         cmocka_unit_test(absurd_sizes_cost_a_finite_amount),
     };

@@ -222,24 +222,25 @@ static Operations model_work(const Model *model, bool dense)
     return work;
 }
 
-/* Prices in ns, as predict.h has them.  They were fitted to points of 0.4 ms to 0.5 s, those of
- * tests/test_predict.c, each of which comes within a factor of 1.6.  Small points do not show the
- * price of structured products: it is that of stacks of GPT-2's widths, by tier. */
+/* Prices in ns, as predict.h has them.  They were fitted to stacks of GPT-2's widths, with one and
+ * with six inputs, and to a layer of 113 million weights; the price of a bundle, and those of full
+ * matrices, to points of 0.4 ms to 0.4 s, those of tests/test_predict.c. */
 static double reference_seconds(Operations work, double bits, bool dense)
 {
-    static const double structured[TIERS] = {0.5, 0.35, 0.14};
+    static const double structured[TIERS] = {1.6, 0.55, 0.15};
     double size = bits / 256, product = (dense ? 19 : structured[tier_in_use()]) * pow(size, 1.3);
-    return 1e-9 * (work.products * product + work.exponentials * 310 * pow(size, 1.5) +
-                   work.entries * 260 * pow(size, 0.7) + work.bundles * 40000);
+    return 1e-9 * (work.products * product + work.exponentials * 140 * pow(size, 1.5) +
+                   work.entries * 120 * pow(size, 0.7) + work.bundles * 40000);
 }
 
-/* The work that is done once a weight, however few rows there are: reading or drawing, packing, and
- * norms, whose work grows with the width, but for coarse ones. */
+/* The work that is done once a weight, however few rows there are: reading or drawing, packing,
+ * norms, and the machine's copy. */
 static double weights_seconds(const Point *point)
 {
     const CaseSpec *spec = &point->spec;
     double weights = (double)spec->depth * case_layer_bytes(spec) / sizeof(double);
-    return 1e-9 * weights * (100 + (point_tries_coarse(point) ? 0 : 0.01) * (double)spec->d);
+    double copy = point->arithmetic != ARITHMETIC_NONE ? 20 : 0;
+    return 1e-9 * weights * ((point_tries_coarse(point) ? 65 : 220) + copy);
 }
 
 static double machine_seconds(const ArithmeticInfo *machine, Operations work)
@@ -266,7 +267,7 @@ PointCost point_cost_parts(const Point *point)
 {
     Pair pair;
     const char *reason;
-    PointCost cost = {0, 0, 0};
+    PointCost cost = {0, 0, 0, 0};
     if (case_outline(&pair, &reason, &point->spec) != CASE_OK) {
         return cost;
     }
@@ -286,11 +287,13 @@ PointCost point_cost_parts(const Point *point)
     }
     cost.base = reference_seconds(model_work(&pair.original, dense), bits, dense) +
                 (difference ? 0 : converted) +
-                4 * reference_seconds(model_work(&pair.converted, false), 128, false) +
-                weights_seconds(point);
+                4 * reference_seconds(model_work(&pair.converted, false), 128, false);
+    cost.weights = weights_seconds(point);
     double more = pow(fmax(1, least / point_bits(point).likely), MORE_THAN_GUESSED);
     cost.reference *= point_has_reference(point) ? more : 0;
     cost.base *= point_has_reference(point) ? more : 0;
+    cost.weights *= point_has_reference(point) ? more : 0;
+    cost.base += cost.weights;
     if (point->arithmetic != ARITHMETIC_NONE) {
         const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
         cost.base += machine_seconds(machine, model_work(&pair.original, full));

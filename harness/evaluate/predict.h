@@ -41,16 +41,17 @@ void grid_announce(const Grid *grid, bool quiet);
  * for shares of progress, not for promising times. */
 typedef struct {
     double base;      /* what its group shares: r(T), r(T_infinity) and m(T) */
+    double weights;   /* of that, what inputs share that go through a layer together */
     double reference; /* r(T') */
     double machine;   /* m(T') */
 } PointCost;
 
 /* Each evaluation's multiply-adds, exponentials, entries and bundles are counted from the shapes of
  * its models, in the form it is evaluated in (structured, or full matrices).  They are priced at
- * the likely bits p: in the reference a multiply-add at 0.35 (p/256)^1.3 ns (0.14 in place of 0.35
- * with AVX-512, 0.5 in plain C, 19 for full matrices), an exponential at 310 (p/256)^1.5 ns, an
- * entry at 260 (p/256)^0.7 ns, a bundle at 40 microseconds, and a weight once at 100 + D / 100 ns,
- * 100 where norms are coarse; on the machine as its arithmetic says
+ * the likely bits p: in the reference a multiply-add at 0.55 (p/256)^1.3 ns (0.15 in place of 0.55
+ * with AVX-512, 1.6 in plain C, 19 for full matrices), an exponential at 140 (p/256)^1.5 ns, an
+ * entry at 120 (p/256)^0.7 ns, a bundle at 40 microseconds, and a weight once at 220 ns, 65 where
+ * norms are coarse, and 20 more for the machine's copy; on the machine as its arithmetic says
  * (arithmetic.h).  All 0 for a case that no model can be made of. */
 PointCost point_cost_parts(const Point *point);
 

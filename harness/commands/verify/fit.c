@@ -124,6 +124,46 @@ static bool time_input(InputCost *cost, Verify *verify, size_t i)
     return ok;
 }
 
+double verify_input_bytes(const Point *point)
+{
+    PointBytes bytes;
+    const char *reason;
+    if (point_predict(&bytes, &reason, point) != CASE_OK) {
+        return INFINITY;
+    }
+    return bytes.base + bytes.kernel + bytes.run - point_model_bytes(point);
+}
+
+double verify_shared_bytes(const Point *point, int threads)
+{
+    bool fetched = layers_come_and_go(&point->spec, point->source) && point->spec.depth > 1;
+    return point_model_bytes(point) + (fetched ? threads * case_layer_bytes(&point->spec) : 0);
+}
+
+/* How many inputs are evaluated at once: as many as there are threads; more, in half of the memory
+ * that is left beside the model, where layers are fetched, each for all of them. */
+static size_t inputs_at_once(const Verify *verify)
+{
+    const Point *point = &verify->points[0];
+    double count = (double)verify->inputs.count, most = verify->ensemble.threads;
+    if (layers_come_and_go(&point->spec, point->source)) {
+        double room = memory_room(verify->options->memory) - fixed_bytes(verify);
+        double shared = verify_shared_bytes(point, verify->ensemble.threads);
+        double fit = (room - shared) / 2 / verify_input_bytes(point);
+        most = fmax(most, floor(fmin(fit, TOGETHER_MOST)));
+    }
+    return (size_t)fmin(count, most);
+}
+
+/* How many inputs share what is done once a weight: those that go through a layer together; or all,
+ * as most of what is made of the weights is kept where they are. */
+static double inputs_sharing(const Verify *verify)
+{
+    const Point *point = &verify->points[0];
+    return (double)(layers_come_and_go(&point->spec, point->source) ? inputs_at_once(verify)
+                                                                    : verify->inputs.count);
+}
+
 /* The model of the work, for too few inputs to time. */
 static void guess_inputs(Verify *verify)
 {
@@ -134,8 +174,9 @@ static void guess_inputs(Verify *verify)
     bool machine = judge_needs_arithmetic(point.judge);
     double take = verify->has_logits ? logits_seconds(&verify->logits, false) : 0;
     double compare = verify->has_logits ? logits_seconds(&verify->logits, true) : 0;
+    double shared = guess.weights * (1 - 1 / inputs_sharing(verify));
     rows += take;
-    verify->cost = (InputCost){guess.base, (double)verify->omega_count * rows,
+    verify->cost = (InputCost){guess.base - shared, (double)verify->omega_count * rows,
                                machine ? guess.machine + compare : rows, guess.machine + compare};
 }
 
@@ -214,37 +255,6 @@ static void say_logits(const Verify *verify)
         fprintf(stderr, "headproof: up to %zu positions an input, of %zu logits each: %.2g GiB\n",
                 logits->rows, logits->unembedding.classes, bytes / GIB);
     }
-}
-
-double verify_input_bytes(const Point *point)
-{
-    PointBytes bytes;
-    const char *reason;
-    if (point_predict(&bytes, &reason, point) != CASE_OK) {
-        return INFINITY;
-    }
-    return bytes.base + bytes.kernel + bytes.run - point_model_bytes(point);
-}
-
-double verify_shared_bytes(const Point *point, int threads)
-{
-    bool fetched = layers_come_and_go(&point->spec, point->source) && point->spec.depth > 1;
-    return point_model_bytes(point) + (fetched ? threads * case_layer_bytes(&point->spec) : 0);
-}
-
-/* How many inputs are evaluated at once: as many as there are threads; more, in half of the memory
- * that is left beside the model, where layers are fetched, each for all of them. */
-static size_t inputs_at_once(const Verify *verify)
-{
-    const Point *point = &verify->points[0];
-    double count = (double)verify->inputs.count, most = verify->ensemble.threads;
-    if (layers_come_and_go(&point->spec, point->source)) {
-        double room = memory_room(verify->options->memory) - fixed_bytes(verify);
-        double shared = verify_shared_bytes(point, verify->ensemble.threads);
-        double fit = (room - shared) / 2 / verify_input_bytes(point);
-        most = fmax(most, floor(fmin(fit, TOGETHER_MOST)));
-    }
-    return (size_t)fmin(count, most);
 }
 
 /* At most, of the model and of the inputs that are evaluated at once. */

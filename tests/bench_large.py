@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""What large models take, by the clock, of the processor and of memory, beside what is foretold.
+
+    bench_large.py HEADPROOF layer            a layer of 113 million weights, 16 and 64 tokens
+    bench_large.py HEADPROOF SIZE[:INPUTS]... GPT-2's shapes (small, medium, large, xl), 64 tokens
+
+A model of GPT-2's shapes is drawn in three files by gpt2_sizes.py (numpy; XL: 6 GB in $TMPDIR).
+Every further token of the layer takes what its multiply-adds take; the last line says how many
+times as much 16 tokens take.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+LAYER = ("sweep --construction transformer --n {} --d 3072 --heads 24 --d-head 128 --d-ff 12288 "
+         "--omega 20 --arithmetic none")
+FAMILY = "verify {} --tokens-file {} --omega 40 --gelu 4 --memory 4GiB"
+TOKENS, VOCABULARY = 64, 50257
+
+
+def run(program, arguments, ahead, output):
+    """Runs it, prints a line, and returns its seconds of the processor."""
+    command = [program, *arguments.split()]
+    foretold = subprocess.run([*command, *ahead], stdout=subprocess.DEVNULL, text=True,
+                              stderr=subprocess.PIPE, check=True).stderr.strip()
+    began, child = time.time(), subprocess.Popen([*command, "--quiet", "-o", output],
+                                                 stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    if status != 0:
+        sys.exit(f"bench_large: {' '.join(command)}: status {status}")
+    seconds = used.ru_utime + used.ru_stime
+    print(f"{time.time() - began:.0f} s, {seconds:.1f} s of the processor, "
+          f"{used.ru_maxrss / 1e6:.2f} GB;", foretold.splitlines()[-1], flush=True)
+    return seconds
+
+
+def layer(program, scratch):
+    few, many = (run(program, LAYER.format(n), ["--dry-run"], f"{scratch}/{n}.csv")
+                 for n in (16, 64))
+    print(f"16 tokens take {few / ((many - few) / 3):.1f} times what their multiply-adds take")
+
+
+def member(program, scratch, size, inputs):
+    draw = os.path.join(os.path.dirname(__file__), "gpt2_sizes.py")
+    layers = {"small": "12", "medium": "24", "large": "36", "xl": "48"}[size]
+    subprocess.run([sys.executable, draw, scratch, size, layers, "3"], check=True)
+    drawn, tokens = random.Random(1), f"{scratch}/tokens"
+    with open(tokens, "w", encoding="ascii") as file:
+        for _ in range(inputs):
+            print(*(drawn.randrange(VOCABULARY) for _ in range(TOKENS)), file=file)
+    print(f"{size}, {inputs} of {TOKENS} tokens: ", end="")
+    run(program, FAMILY.format(scratch, tokens), ["--dry-run", "--shard", "1/1"],
+        f"{scratch}/family.csv")
+
+
+def main(program, *asked):
+    for what in asked:
+        with tempfile.TemporaryDirectory() as scratch:
+            if what == "layer":
+                layer(program, scratch)
+            else:
+                size, _, inputs = what.partition(":")
+                member(program, scratch, size, int(inputs or 1))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
