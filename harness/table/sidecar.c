@@ -257,7 +257,7 @@ static bool fact_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const F
 {
     const char *theirs = sidecar_get(sidecar, fact->name);
     json_t *ours = sidecar_text(fact->text); /* as it would be written */
-    const char *mine = ours != NULL ? json_string_value(ours) : fact->text;
+    const char *mine = json_string_value(ours);
     bool same = strcmp(theirs, mine) == 0;
     if (!same) {
         snprintf(text, DIFFERENCE_TEXT, "%s %s, this is %s", fact->name,

@@ -47,7 +47,7 @@ static json_t *finding_value(const Check *check, const Finding *finding)
         json_object_set_new(object, "baseline_is_bound", json_boolean(finding->baseline_bound)) |
         json_object_set_new(object, "ratio", text_value(ratio)) |
         json_object_set_new(object, "limit", text_value(limit)) |
-        json_object_set_new(object, "reproduce", command == NULL ? NULL : text_value(command));
+        json_object_set_new(object, "reproduce", text_value(command));
     free(command);
     return sidecar_whole(object, status);
 }

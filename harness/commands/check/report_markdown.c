@@ -28,9 +28,6 @@ static int write_findings(FILE *file, const Check *check, size_t shown)
     for (size_t i = 0; i < shown; i++) {
         const Finding *finding = &check->findings[i];
         char *key = report_key(check, finding);
-        if (key == NULL) {
-            return report_memory();
-        }
         const char *const cells[] = {key,
                                      finding->column,
                                      finding->reason,

@@ -109,7 +109,7 @@ static void write_words(FILE *file, const json_t *words)
     {
         char *quoted = shown_copy(SHOWN_SHELL, json_is_string(word) ? json_string_value(word) : "");
         fputs(index > 0 ? " " : "", file);
-        section_text(file, quoted != NULL ? quoted : "...");
+        section_text(file, quoted);
         free(quoted);
     }
 }
