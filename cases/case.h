@@ -129,9 +129,9 @@ typedef enum { CASE_OK, CASE_REJECTED } CaseStatus;
 CaseStatus case_build(Pair *pair, const char **reason, const CaseSpec *spec)
     __attribute__((warn_unused_result));
 
-/* The numbers of one layer, of a pair that was built with spec->layers: writes them where they
+/* The numbers of one layer, of a pair that was built with asked->layers: writes them where they
  * are taken from those.  The given layer can be read. */
-void case_fill(const Pair *pair, const CaseSpec *spec, size_t layer);
+void case_fill(const Pair *pair, const CaseSpec *asked, size_t layer);
 
 /* case_build without the numbers: layouts, sublayers and shapes, for predicting memory and for
  * rejecting a case before any work.  Its weights must not be read. */

@@ -84,12 +84,12 @@ static void take_value(PlotData *data, size_t at, const char *text, size_t lengt
     Known *const *found = tsearch(known, &axis->tree, compare_known);
     if (found == NULL) {
         need_is_short();
-    }
-    *value = (*found)->index;
-    if (*found == known) {
-        axis->texts[axis->count++] = known->text;
-    } else {
+    } else if (*found != known) {
+        *value = (*found)->index;
         free(known);
+    } else {
+        *value = known->index;
+        axis->texts[axis->count++] = known->text;
     }
 }
 
