@@ -65,7 +65,7 @@ OPTIMISE_tests_release := -O1
 OPTIMISE_tests_debug   := -O0
 MODE_FLAGS_debug    := -fsanitize=address,undefined -fno-sanitize-recover=all -DHEADPROOF_CHECK
 # One sanitizers' runtime in the program: with two shared ones, reports miss their log files.
-MODE_LDFLAGS_debug  := $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
+MODE_LDFLAGS_debug  := -no-pie $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 MODE_FLAGS_coverage := --coverage -fprofile-update=atomic
 # These two are clang's: `make fuzz` and `make tsan` call for them.
 MODE_FLAGS_fuzz     := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
