@@ -482,6 +482,7 @@ static void expect_refused(FileFixture *fixture, const Gpt2Model *model, const G
     hold(fixture);
     int status = model_file_read_with(&read, fixture->path, &(ModelFileFlags){.heads = 2});
     expect_message(fixture, status, fixture->path, culprit);
+    assert_null(strstr(fixture->text, "transposed"));
     assert_null(read);
 }
 

@@ -12,7 +12,7 @@ static const Family *const families[] = {FAMILIES};
 
 const char *tensor_axes(const TensorName *entry)
 {
-    static const char *const plain[] = {"", "0", "0 1", "0 1 2"};
+    static const char plain[][8] = {"", "0", "0 1", "0 1 2"};
     return entry->axes != NULL ? entry->axes : plain[slot_info(entry->slot)->rank];
 }
 
