@@ -3,7 +3,7 @@
  */
 #include "fuzz.h"
 
-#include "../harness/grid/point.h"
+#include "../harness/point/point.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "../harness/base/number.h"
 #include "../harness/base/values.h"
-#include "../harness/grid/axes.h"
+#include "../harness/point/axes.h"
 
 #include <float.h>
 #include <math.h>

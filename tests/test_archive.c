@@ -5,7 +5,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "../harness/grid/point.h"
+#include "../harness/point/point.h"
 #include "../reference/trajectory/base.h"
 #include "fixture.h"
 #include "interrupted.h"

@@ -7,7 +7,7 @@
 #include "program.h"
 
 #include "../cases/case.h"
-#include "../harness/grid/model_source.h"
+#include "../harness/point/model_source.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"

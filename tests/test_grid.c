@@ -4,7 +4,7 @@
  */
 #include "given.h"
 
-#include "../harness/grid/point.h"
+#include "../harness/point/point.h"
 #include "../harness/table/table.h"
 #include "unit.h"
 

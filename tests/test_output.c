@@ -4,7 +4,7 @@
 #include "fixture.h"
 
 #include "../harness/base/info.h"
-#include "../harness/grid/axes.h"
+#include "../harness/point/axes.h"
 #include "../harness/table/columns.h"
 #include "../harness/table/sink.h"
 #include "../harness/table/table.h"

@@ -4,7 +4,7 @@
  */
 #include "program.h"
 
-#include "../harness/grid/axes.h"
+#include "../harness/point/axes.h"
 #include "unit.h"
 
 #include <math.h>

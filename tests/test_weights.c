@@ -6,7 +6,7 @@
 #include "safetensors_samples.h"
 
 #include "../harness/evaluate/schedule.h"
-#include "../harness/grid/point.h"
+#include "../harness/point/point.h"
 #include "../harness/models/safetensors_values.h"
 #include "../harness/table/identity.h"
 #include "../harness/table/table.h"

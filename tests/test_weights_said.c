@@ -6,7 +6,7 @@
 #include "program.h"
 
 #include "../harness/evaluate/schedule.h"
-#include "../harness/grid/point.h"
+#include "../harness/point/point.h"
 #include "../harness/models/safetensors_values.h"
 #include "../harness/models/safetensors_write.h"
 #include "unit.h"

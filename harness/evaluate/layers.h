@@ -6,7 +6,7 @@
 #define HEADPROOF_HARNESS_EVALUATE_LAYERS_H
 
 #include "../../reference/reference.h"
-#include "../grid/model_source.h"
+#include "../point/model_source.h"
 
 typedef struct Layers Layers;
 

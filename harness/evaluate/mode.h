@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_MODE_H
 #define HEADPROOF_HARNESS_EVALUATE_MODE_H
 
-#include "../grid/point.h"
+#include "../point/point.h"
 
 /* Working precision of a point's reference before anything is known. */
 typedef struct {

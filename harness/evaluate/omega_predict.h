@@ -10,7 +10,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_PREDICT_H
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_PREDICT_H
 
-#include "../grid/point.h"
+#include "../point/point.h"
 
 /* The constants of the bounds, the largest over the members of an ensemble. */
 typedef struct {

@@ -5,7 +5,7 @@
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_PRINT_H
 
 #include "omega_search.h"
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/progress.h"
-#include "../grid/model_source.h"
+#include "../point/model_source.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_SHARED_H
 #define HEADPROOF_HARNESS_EVALUATE_SHARED_H
 
-#include "../grid/point.h"
+#include "../point/point.h"
 #include "../table/checkpoint.h"
 #include "family.h"
 

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_VERDICT_H
 #define HEADPROOF_HARNESS_EVALUATE_VERDICT_H
 
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * The axes that a command takes, and their defaults.
  */
 #include "command.h"
-#include "point.h"
+#include "../point/point.h"
 
 bool command_takes(const CommandInfo *command, Axis axis)
 {

@@ -7,7 +7,7 @@
 #ifndef HEADPROOF_HARNESS_GRID_COMMAND_H
 #define HEADPROOF_HARNESS_GRID_COMMAND_H
 
-#include "axes.h"
+#include "../point/axes.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "../../memory/need.h"
 #include "../base/memory.h"
-#include "point.h"
+#include "../point/point.h"
 
 #include <stdlib.h>
 

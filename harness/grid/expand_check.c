@@ -4,7 +4,7 @@
 
 #include "expand.h"
 #include "options.h"
-#include "point.h"
+#include "../point/point.h"
 
 #include "../../cases/activation.h"
 

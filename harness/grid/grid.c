@@ -8,7 +8,7 @@
 #include "distinct.h"
 #include "expand.h"
 #include "options.h"
-#include "point.h"
+#include "../point/point.h"
 #include "preset.h"
 #include "settings.h"
 

@@ -5,8 +5,8 @@
 #define HEADPROOF_HARNESS_GRID_GRID_H
 
 #include "command.h"
-#include "model_source.h"
-#include "point.h"
+#include "../point/model_source.h"
+#include "../point/point.h"
 
 #include <stdio.h>
 

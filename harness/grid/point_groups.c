@@ -4,34 +4,9 @@
 #include "point_groups.h"
 
 #include "../../memory/need.h"
-#include "point.h"
+#include "../point/point.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-
-static int compare_sizes(size_t a, size_t b)
-{
-    return (a > b) - (a < b);
-}
-
-/* An order in which the points of a group are neighbours. */
-static int compare_bases(const Point *a, const Point *b)
-{
-    int order = compare_sizes((uintptr_t)a->spec.given, (uintptr_t)b->spec.given);
-    order = order != 0 ? order : a->spec.stored_digits - b->spec.stored_digits;
-    for (Axis axis = 0; axis < AXIS_COUNT && order == 0; axis++) {
-        if (!axis_info(axis)->base_free) {
-            AxisValue left = point_get(a, axis), right = point_get(b, axis);
-            order = value_compare(&left, &right);
-        }
-    }
-    return order;
-}
-
-bool points_share_base(const Point *a, const Point *b)
-{
-    return compare_bases(a, b) == 0;
-}
 
 typedef struct {
     const Point *point;
@@ -41,8 +16,8 @@ typedef struct {
 static int compare_entries(const void *a, const void *b)
 {
     const Entry *x = a, *y = b;
-    int order = compare_bases(x->point, y->point);
-    return order != 0 ? order : compare_sizes(x->index, y->index);
+    int order = point_compare_bases(x->point, y->point);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 /* Fills members, a group after the other. */
@@ -50,7 +25,7 @@ static void gather(PointGroups *groups, const Entry *entries, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         groups->members[i] = entries[i].point;
-        if (i == 0 || compare_bases(entries[i - 1].point, entries[i].point) != 0) {
+        if (i == 0 || point_compare_bases(entries[i - 1].point, entries[i].point) != 0) {
             groups->groups[groups->count++].points = &groups->members[i];
         }
         groups->groups[groups->count - 1].count++;

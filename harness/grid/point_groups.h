@@ -26,9 +26,6 @@ typedef struct {
 void point_groups_make(PointGroups *groups, const Grid *grid);
 void point_groups_clear(PointGroups *groups);
 
-/* Do two points share a base? */
-bool points_share_base(const Point *a, const Point *b);
-
 /* The points of one shard of a grid: the part that one job of an array evaluates.  points
  * [grid->count]: *count of them are filled with indices, ascending; shard: from 1 to shards.
  * Groups are dealt out in turn; where there are fewer groups than shards, points are. */

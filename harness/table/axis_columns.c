@@ -3,7 +3,7 @@
  */
 #include "axis_columns.h"
 
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_TABLE_AXIS_COLUMNS_H
 #define HEADPROOF_HARNESS_TABLE_AXIS_COLUMNS_H
 
-#include "../grid/axes.h"
+#include "../point/axes.h"
 
 /* axes, widths [count]: what varies, in grid order, and how wide its values are; width: of all of
  * them, with two blanks between columns.  folded: they have a line of their own, so that the

@@ -6,7 +6,7 @@
 #ifndef HEADPROOF_HARNESS_TABLE_BOUNDS_H
 #define HEADPROOF_HARNESS_TABLE_BOUNDS_H
 
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/number.h"
-#include "../grid/axes.h"
+#include "../point/axes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
 
 #include "../base/csv_read.h"
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <stdint.h>
 

@@ -14,7 +14,7 @@
 #include "../base/progress.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
-#include "../grid/point_groups.h"
+#include "../point/point.h"
 
 #include <errno.h>
 #include <fcntl.h>

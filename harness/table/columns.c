@@ -3,7 +3,7 @@
  */
 #include "columns.h"
 
-#include "../grid/axes.h"
+#include "../point/axes.h"
 #include "bounds.h"
 
 #include <assert.h>

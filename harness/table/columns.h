@@ -8,7 +8,7 @@
 #ifndef HEADPROOF_HARNESS_TABLE_COLUMNS_H
 #define HEADPROOF_HARNESS_TABLE_COLUMNS_H
 
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <stdbool.h>
 #include <stddef.h>

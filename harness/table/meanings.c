@@ -2,7 +2,7 @@
  * The texts of columns: composed for errors and axes, written here for the others.
  */
 
-#include "../grid/axes.h"
+#include "../point/axes.h"
 #include "bounds.h"
 #include "columns.h"
 

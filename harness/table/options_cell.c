@@ -3,7 +3,7 @@
  */
 #include "options_cell.h"
 
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <string.h>
 

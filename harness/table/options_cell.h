@@ -9,7 +9,7 @@
 #ifndef HEADPROOF_HARNESS_TABLE_OPTIONS_CELL_H
 #define HEADPROOF_HARNESS_TABLE_OPTIONS_CELL_H
 
-#include "../grid/axes.h"
+#include "../point/axes.h"
 #include "../grid/grid.h"
 
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include "options_cell.h"
 
 #include "../base/text_stream.h"
-#include "../grid/point.h"
+#include "../point/point.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

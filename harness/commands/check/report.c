@@ -8,7 +8,7 @@
 #include "../../base/shown.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
-#include "../../grid/axes.h"
+#include "../../point/axes.h"
 #include "../../table/columns.h"
 #include "../guarantee/bound.h"
 

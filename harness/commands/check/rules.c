@@ -6,7 +6,7 @@
 #include "check.h"
 
 #include "../../base/number.h"
-#include "../../grid/axes.h"
+#include "../../point/axes.h"
 #include "../../table/bounds.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"

@@ -6,7 +6,7 @@
 #include "cost.h"
 
 #include "../../base/decimal.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 #include "../commands.h"
 
 #include <math.h>

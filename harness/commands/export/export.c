@@ -9,7 +9,7 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../evaluate/predict.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 #include "../commands.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "export.h"
 
-#include "../../grid/point.h"
+#include "../../point/point.h"
 
 #include <stdio.h>
 #include <stdlib.h>

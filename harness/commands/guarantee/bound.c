@@ -12,7 +12,7 @@
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../evaluate/predict.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 #include "../../models/model_stream.h"
 
 #include <float.h>

@@ -7,7 +7,7 @@
 
 #include "../../../memory/need.h"
 #include "../../base/message.h"
-#include "../../grid/axes.h"
+#include "../../point/axes.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"

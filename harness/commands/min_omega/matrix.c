@@ -9,7 +9,7 @@
 #include "../../base/decimal.h"
 #include "../../base/text_stream.h"
 #include "../../evaluate/omega_search.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 #include "../../table/format.h"
 
 #include <math.h>

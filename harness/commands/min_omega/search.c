@@ -10,7 +10,7 @@
 #include "../../base/text_stream.h"
 #include "../../evaluate/logits.h"
 #include "../../evaluate/predict.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 
 #include "../../base/csv_read.h"
 #include "../../base/number.h"
-#include "../../grid/axes.h"
+#include "../../point/axes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

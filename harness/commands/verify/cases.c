@@ -12,7 +12,7 @@
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 #include "../../table/table.h"
 
 int verify_cases_header(FILE *file, const RunOptions *run)

@@ -9,7 +9,7 @@
 #include "../commands.h"
 #include "../../base/decimal.h"
 #include "../../base/message.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 
 #include <math.h>
 #include <stdlib.h>

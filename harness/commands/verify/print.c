@@ -11,7 +11,7 @@
 #include "../../base/shown.h"
 #include "../../evaluate/omega_print.h"
 #include "../../evaluate/witness.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 #include "../../models/model_norms.h"
 #include "../../table/bounds.h"
 #include "../../table/live.h"

@@ -11,7 +11,7 @@
 #include "../../base/message.h"
 #include "../../base/terminal.h"
 #include "../../evaluate/predict.h"
-#include "../../grid/point.h"
+#include "../../point/point.h"
 #include "../commands.h"
 
 #include <math.h>

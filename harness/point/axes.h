@@ -4,8 +4,8 @@
  *
  * A new one is a field of Point or CaseSpec, its name in point.h, a row in axes.c, and its use.
  */
-#ifndef HEADPROOF_HARNESS_GRID_AXES_H
-#define HEADPROOF_HARNESS_GRID_AXES_H
+#ifndef HEADPROOF_HARNESS_POINT_AXES_H
+#define HEADPROOF_HARNESS_POINT_AXES_H
 
 #include "../base/domain.h"
 #include "point.h"

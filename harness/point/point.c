@@ -305,3 +305,22 @@ int point_compare(const Point *a, const Point *b)
     }
     return order;
 }
+
+int point_compare_bases(const Point *a, const Point *b)
+{
+    uintptr_t left_given = (uintptr_t)a->spec.given, right_given = (uintptr_t)b->spec.given;
+    int order = (left_given > right_given) - (left_given < right_given);
+    order = order != 0 ? order : a->spec.stored_digits - b->spec.stored_digits;
+    for (Axis axis = 0; axis < AXIS_COUNT && order == 0; axis++) {
+        if (!axis_info(axis)->base_free) {
+            AxisValue left = point_get(a, axis), right = point_get(b, axis);
+            order = value_compare(&left, &right);
+        }
+    }
+    return order;
+}
+
+bool points_share_base(const Point *a, const Point *b)
+{
+    return point_compare_bases(a, b) == 0;
+}

@@ -1,8 +1,8 @@
 /*
  * Weights that come from a file: a trained model, as a case takes them, and what it decides.
  */
-#ifndef HEADPROOF_HARNESS_GRID_MODEL_SOURCE_H
-#define HEADPROOF_HARNESS_GRID_MODEL_SOURCE_H
+#ifndef HEADPROOF_HARNESS_POINT_MODEL_SOURCE_H
+#define HEADPROOF_HARNESS_POINT_MODEL_SOURCE_H
 
 #include "axes.h"
 #include "../models/model_file.h"

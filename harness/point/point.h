@@ -1,8 +1,8 @@
 /*
  * A point of a sweep, and the rows it yields.
  */
-#ifndef HEADPROOF_HARNESS_GRID_POINT_H
-#define HEADPROOF_HARNESS_GRID_POINT_H
+#ifndef HEADPROOF_HARNESS_POINT_POINT_H
+#define HEADPROOF_HARNESS_POINT_POINT_H
 
 #include "../../cases/case.h"
 #include "../../kernels/arithmetic.h"
@@ -191,5 +191,9 @@ void point_canonicalise(Point *point);
 
 /* Orders canonical points as a grid does; 0 when they are the same. */
 int point_compare(const Point *a, const Point *b);
+
+/* An order in which points that share a base trajectory are neighbours; 0: they do. */
+int point_compare_bases(const Point *a, const Point *b);
+bool points_share_base(const Point *a, const Point *b);
 
 #endif
