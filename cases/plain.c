@@ -7,7 +7,6 @@
 #include "../memory/need.h"
 #include "arena.h"
 #include "factors.h"
-#include "plain_model.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -64,51 +63,28 @@ static bool is_norm(const Sublayer *sublayer)
     return sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
 }
 
-static bool is_uniform(PlainHeads heads)
+/* Heads and rank of the sublayers that have most.  false: a layer cannot be entered. */
+static bool find_shape(PlainSublayer *most, Faults *faults, const Model *model, double omega)
 {
-    return heads == PLAIN_UNIFORM || heads == PLAIN_ROLLING;
-}
-
-/* *plain: heads and rank of sublayer s; when all are made alike, the largest of any.  false: a
- * layer cannot be entered. */
-static bool find_shape(PlainSublayer *plain, Faults *faults, const Model *model, double omega,
-                       PlainHeads heads, size_t s)
-{
-    *plain = (PlainSublayer){0};
-    if (heads == PLAIN_FRAME) {
-        plain->heads = count_heads(&model->sublayers[s]);
-        return true;
-    }
     for (size_t l = 0; l < model->depth; l++) {
-        size_t first = model_first(model, l), end = model->layer_end[l];
-        if (!is_uniform(heads) && (s < first || s >= end)) {
-            continue;
-        }
         if (!model_enter(model, l)) {
             return false;
         }
-        for (size_t t = is_uniform(heads) ? first : s; t < (is_uniform(heads) ? end : s + 1); t++) {
-            const Sublayer *sublayer = &model->sublayers[t];
-            plain->heads = max_size(plain->heads, count_heads(sublayer));
-            plain->rank =
-                max_size(plain->rank, count_rank(faults, &model->layout, sublayer, omega));
+        for (size_t s = model_first(model, l); s < model->layer_end[l]; s++) {
+            const Sublayer *sublayer = &model->sublayers[s];
+            most->heads = max_size(most->heads, count_heads(sublayer));
+            most->rank = max_size(most->rank, count_rank(faults, &model->layout, sublayer, omega));
         }
         model_leave(model, l);
     }
     return true;
 }
 
-/* Rows of beta. */
-static size_t beta_rows(const LayerNorm *norm, PlainHeads heads, size_t rows)
+/* Of its numbers, with beta in so many rows. */
+static double norm_bytes(const LayerNorm *norm, size_t rows)
 {
-    return norm->beta == NULL ? 0 : heads == PLAIN_FRAME ? 1 : rows;
-}
-
-static double norm_bytes(const LayerNorm *norm, PlainHeads heads, size_t rows)
-{
-    bool none = norm->kind == NORMALIZATION_NONE;
-    double columns = none ? 0 : (double)norm->columns.count;
-    return columns * (1 + (double)beta_rows(norm, heads, rows)) * sizeof(double);
+    double columns = norm->kind != NORMALIZATION_NONE ? (double)norm->columns.count : 0;
+    return columns * (norm->beta != NULL ? 1 + (double)rows : 1) * sizeof(double);
 }
 
 /* A norm whose numbers take as much as those of any. */
@@ -126,30 +102,26 @@ static LayerNorm largest_norm(const Model *model)
     return largest;
 }
 
-double plain_bytes(const Model *model, double omega, PlainHeads heads)
+/* most: of find_shape, or of a frame zeros. */
+static double bytes_of(const Model *model, const PlainSublayer *most, PlainHeads heads)
 {
     size_t rows = layout_rows(&model->layout), width = layout_width(&model->layout);
-    bool rolling = heads == PLAIN_ROLLING, shown = rolling || heads == PLAIN_FRAME;
-    double as_model = shown ? 0 : 2 * sizeof(Sublayer) + sizeof(Bundle);
-    double ends = (double)model->depth * sizeof(size_t) * (shown ? 1 : 2);
-    double bytes = (double)rows * (double)width * sizeof(double) + ends;
     const LayerNorm largest = largest_norm(model);
-    Faults faults = {0};
-    PlainSublayer plain = {0};
+    double numbers = (double)rows + 4 * (double)most->heads * (double)most->rank;
+    double bytes = numbers * (double)width * sizeof(double) + (double)model->depth * sizeof(size_t);
     for (size_t s = 0; s < model->sublayer_count; s++) {
-        bytes += rolling ? 0 : norm_bytes(&model->sublayers[s].norm, heads, rows);
-        if (is_norm(&model->sublayers[s])) {
-            continue;
-        }
-        if ((s == 0 || !is_uniform(heads)) &&
-            !find_shape(&plain, &faults, model, omega, heads, s)) {
-            return NAN;
-        }
-        double entries = 4 * (double)plain.heads * (double)plain.rank * (double)width;
-        bytes += sizeof(PlainSublayer) + as_model;
-        bytes += rolling && s > 0 ? 0 : entries * sizeof(double);
+        bytes += is_norm(&model->sublayers[s]) ? 0 : sizeof(PlainSublayer);
+        bytes += heads == PLAIN_FRAME ? norm_bytes(&model->sublayers[s].norm, 1) : 0;
     }
-    return rolling ? bytes + norm_bytes(&largest, heads, rows) : bytes;
+    return heads == PLAIN_FRAME ? bytes : bytes + norm_bytes(&largest, rows);
+}
+
+double plain_bytes(const Model *model, double omega, PlainHeads heads)
+{
+    Faults faults = {0};
+    PlainSublayer most = {0};
+    bool found = heads == PLAIN_FRAME || find_shape(&most, &faults, model, omega);
+    return found ? bytes_of(model, &most, heads) : NAN;
 }
 
 /* Fills the four factors of head number `at` of the sublayer. */
@@ -209,14 +181,14 @@ static void take_heads(PlainSublayer *plain, Arena *memory, size_t width)
     plain->w_o = arena_take(memory, plain->heads, bytes);
 }
 
-/* Places for the numbers of its norm. */
+/* Places for the numbers of its norm, with beta in so many rows. */
 static void take_norm(PlainSublayer *plain, Arena *memory, const LayerNorm *norm, size_t rows)
 {
     if (norm->kind == NORMALIZATION_NONE) {
         return;
     }
     plain->gamma = arena_take(memory, norm->columns.count, sizeof *plain->gamma);
-    if (rows > 0) {
+    if (norm->beta != NULL) {
         plain->beta = arena_take(memory, rows, norm->columns.count * sizeof *plain->beta);
     }
 }
@@ -287,34 +259,31 @@ static void describe(PlainSublayer *plain, const Model *model, size_t s)
     }
 }
 
-/* The sublayers of *plain with places for their numbers.  false: a layer cannot be entered. */
-static bool take_sublayers(PlainModel *plain, Faults *faults, PlainHeads heads)
+/* The sublayers of *plain with places for their numbers: of a frame for each of them, else one for
+ * all, as large as `most`. */
+static void take_sublayers(PlainModel *plain, PlainSublayer most, PlainHeads heads)
 {
     Arena *memory = plain->memory;
     const Model *model = plain->from;
     PlainSublayer *sublayers = arena_take(memory, plain->sublayer_count, sizeof *sublayers);
-    PlainSublayer same = {0};
     const LayerNorm largest = largest_norm(model);
+    if (heads == PLAIN_ROLLING) {
+        take_heads(&most, memory, plain->width);
+        take_norm(&most, memory, &largest, plain->rows);
+    }
     for (size_t s = 0, at = 0; s < model->sublayer_count; s++) {
         if (is_norm(&model->sublayers[s])) {
             continue;
         }
-        if ((s == 0 || !is_uniform(heads)) &&
-            !find_shape(&same, faults, model, plain->omega, heads, s)) {
-            return false;
-        }
         bool behind = s + 1 < model->sublayer_count && is_norm(&model->sublayers[s + 1]);
-        const LayerNorm *norm =
-            heads == PLAIN_ROLLING ? &largest : &model->sublayers[s + behind].norm;
-        if (s == 0 || heads != PLAIN_ROLLING) {
-            take_heads(&same, memory, plain->width);
-            take_norm(&same, memory, norm, beta_rows(norm, heads, plain->rows));
+        sublayers[at] = most;
+        if (heads == PLAIN_FRAME) {
+            sublayers[at].heads = count_heads(&model->sublayers[s]);
+            take_norm(&sublayers[at], memory, &model->sublayers[s + behind].norm, 1);
         }
-        sublayers[at] = same;
         describe(&sublayers[at++], model, s);
     }
     plain->sublayers = sublayers;
-    return true;
 }
 
 /* The rest of *plain, whose sizes and memory are there. */
@@ -333,13 +302,6 @@ static void build_streams(PlainModel *plain, const Start *start)
     plain_augment(stream, &model->layout, x, bias_row_content);
     plain->layer_end = layer_end;
     plain->x = stream;
-}
-
-/* Sublayer s's numbers, of a layer that is entered. */
-static void fill_sublayer(const PlainModel *plain, size_t s)
-{
-    fill_heads(&plain->sublayers[s], &plain->layout, plain->omega);
-    fill_norm(&plain->sublayers[s], &plain->layout);
 }
 
 /* The layer of sublayer s; depth: of none. */
@@ -367,9 +329,6 @@ static bool enter_layer(PlainModel *plain, size_t l)
 
 bool plain_show(PlainModel *plain, size_t s)
 {
-    if (plain->filled) {
-        return true;
-    }
     bool ok = enter_layer(plain, layer_of(plain, s));
     if (ok && s < plain->sublayer_count) {
         const PlainSublayer *own = &plain->sublayers[s];
@@ -377,74 +336,47 @@ bool plain_show(PlainModel *plain, size_t s)
         for (size_t i = 0; own->rank > 0 && i < sizeof factors / sizeof *factors; i++) {
             memset(factors[i], 0, own->heads * own->rank * plain->width * sizeof(double));
         }
-        fill_sublayer(plain, s);
+        fill_heads(own, &plain->layout, plain->omega);
+        fill_norm(own, &plain->layout);
     }
     return ok;
-}
-
-/* The numbers of all sublayers, and their Model.  false: a layer cannot be entered. */
-static bool fill_all(PlainModel *plain)
-{
-    for (size_t s = 0; s < plain->sublayer_count; s++) {
-        if (!enter_layer(plain, layer_of(plain, s))) {
-            return false;
-        }
-        fill_sublayer(plain, s);
-    }
-    plain->filled = true;
-    (void)enter_layer(plain, plain->depth);
-    plain_model_make(plain);
-    return true;
-}
-
-/* The sublayers of *plain. */
-static PlainStatus build_sublayers(PlainModel *plain, const char **reason, PlainHeads heads)
-{
-    Faults faults = {0};
-    if (!take_sublayers(plain, &faults, heads)) {
-        return PLAIN_NO_LAYER;
-    }
-    if (faults.overflow) {
-        *reason = "a scale or Omega times an entry is beyond the doubles";
-        return PLAIN_REJECTED;
-    }
-    plain->inexact = faults.inexact;
-    bool later = heads == PLAIN_FRAME || heads == PLAIN_ROLLING;
-    return later || fill_all(plain) ? PLAIN_OK : PLAIN_NO_LAYER;
 }
 
 PlainStatus plain_build(PlainModel *plain, const char **reason, const Start *start,
                         PlainHeads heads)
 {
     const Model *model = start->model;
-    double omega = start->omega;
+    Faults faults = {0};
+    PlainSublayer most = {0};
     memset(plain, 0, sizeof *plain);
-    *reason = plain_fault(model, omega);
+    *reason = plain_fault(model, start->omega);
     if (*reason != NULL) {
         return PLAIN_REJECTED;
     }
-    double bytes = plain_bytes(model, omega, heads);
-    if (isnan(bytes)) {
+    if (heads == PLAIN_ROLLING && !find_shape(&most, &faults, model, start->omega)) {
         return PLAIN_NO_LAYER;
     }
-    if (bytes >= (double)(SIZE_MAX / 2)) { /* no product of extents overflows below */
+    if (faults.overflow) {
+        *reason = "a scale or Omega times an entry is beyond the doubles";
+        return PLAIN_REJECTED;
+    }
+    /* No product of extents overflows below. */
+    if (bytes_of(model, &most, heads) >= (double)(SIZE_MAX / 2)) {
         need_is_short();
     }
-    plain->memory = arena_create();
-    plain->layout = model->layout;
-    plain->omega = omega;
-    plain->rows = layout_rows(&model->layout);
-    plain->width = layout_width(&model->layout);
-    plain->depth = plain->layer = model->depth;
-    plain->from = model;
+    *plain = (PlainModel){.memory = arena_create(),
+                          .layout = model->layout,
+                          .omega = start->omega,
+                          .rows = layout_rows(&model->layout),
+                          .width = layout_width(&model->layout),
+                          .depth = model->depth,
+                          .inexact = faults.inexact,
+                          .from = model,
+                          .layer = model->depth};
     build_streams(plain, start);
-    PlainStatus status = build_sublayers(plain, reason, heads);
-    if (status == PLAIN_OK) {
-        plain->bytes = arena_bytes(plain->memory);
-    } else {
-        plain_clear(plain);
-    }
-    return status;
+    take_sublayers(plain, most, heads);
+    plain->bytes = arena_bytes(plain->memory);
+    return PLAIN_OK;
 }
 
 void plain_clear(PlainModel *plain)

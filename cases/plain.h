@@ -16,12 +16,11 @@
 
 #include "case.h"
 
-/* Which matrices are made.  In a uniform model every sublayer has the heads and the rank of the
- * largest, as loaders of transformers expect; heads of zeros add nothing.  A frame has everything
- * but the matrices: whoever wants the heads reads the bundles that they are made from.  Of the last
- * two numbers are there for one sublayer at a time, that of plain_show: a rolling model is a
- * uniform one with the matrices of that sublayer alone. */
-typedef enum { PLAIN_OWN_SIZES, PLAIN_UNIFORM, PLAIN_FRAME, PLAIN_ROLLING } PlainHeads;
+/* Which numbers are made, for one sublayer at a time, that of plain_show.  PLAIN_ROLLING: the
+ * matrices; every sublayer has the heads and the rank of the largest, as loaders of transformers
+ * expect, and heads of zeros add nothing.  PLAIN_FRAME: everything but the matrices, for whoever
+ * reads the bundles that they are made from. */
+typedef enum { PLAIN_ROLLING, PLAIN_FRAME } PlainHeads;
 
 /* A sublayer's heads.
  * norm: of its columns, on rows norm_first, ..., norm_end - 1.  Its beta is [rows, columns.count]:
@@ -52,15 +51,10 @@ typedef struct {
     size_t sublayer_count;
     const size_t *layer_end; /* [depth], as in Model */
     size_t depth;
-    const char *inexact; /* NULL, or which entries had to be rounded (a static string) */
-    const double *x;     /* [rows, width], the augmented stream */
-    /* The same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
-     * sublayer, which every arithmetic evaluates from x.  Without sublayers where a norm tells the
-     * bias row from tokens, and of a frame: that Model has none. */
-    Model model;
+    const char *inexact;  /* NULL, or which entries had to be rounded (a static string) */
+    const double *x;      /* [rows, width], the augmented stream */
     const Model *from;    /* the converted model */
     size_t layer;         /* of it, which is entered; depth: none */
-    bool filled;          /* all numbers are there all the time */
     struct Arena *memory; /* owns every array */
     size_t bytes;         /* of memory */
 } PlainModel;
@@ -76,7 +70,7 @@ typedef enum { PLAIN_OK, PLAIN_REJECTED, PLAIN_NO_LAYER } PlainStatus;
 PlainStatus plain_build(PlainModel *plain, const char **reason, const Start *start,
                         PlainHeads heads) __attribute__((warn_unused_result));
 
-/* Bytes that plain_build would take, as a double; of any but a frame the model's weights are read,
+/* Bytes that plain_build would take, as a double; but for a frame the model's weights are read,
  * since a product that is not a double costs rank.  NaN: a layer of it cannot be entered. */
 double plain_bytes(const Model *model, double omega, PlainHeads heads);
 

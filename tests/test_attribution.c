@@ -8,9 +8,9 @@
 
 #include "../cases/activation.h"
 #include "../cases/case.h"
-#include "../cases/plain.h"
 #include "fixture.h"
 #include "naive.h"
+#include "plain_whole.h"
 #include "program.h"
 #include "written_model.h"
 #include "unit.h"
@@ -97,10 +97,9 @@ static const size_t every[CLASSES] = {0, 1, 2};
 static void make(Made *m, const CaseSpec *spec, double omega, mpfr_prec_t bits)
 {
     const RefUnembedding u = {w_u, b_u, D, CLASSES, {.kind = NORMALIZATION_NONE}, false};
-    const char *reason;
     m->pair = pair_make(spec);
     const Start start = pair_start(&m->pair, omega);
-    assert_int_equal(plain_build(&m->plain, &reason, &start, false), PLAIN_OK);
+    m->plain = plain_whole(&start);
     m->paths = ref_paths_make(&m->pair.converted, &u);
     assert_non_null(m->paths);
     m->writes = ref_writes_make(m->paths, &start, bits);

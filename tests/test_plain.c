@@ -3,11 +3,11 @@
  * model's, in arbitrary precision and in double.
  */
 #include "../cases/activation.h"
-#include "../cases/plain.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "../reference/reference.h"
 #include "fixture.h"
+#include "plain_whole.h"
 #include "radii.h"
 #include "random_model.h"
 #include "unit.h"
@@ -45,18 +45,10 @@ static CaseSpec spec_of(Construction construction, unsigned variant)
                                                  : GELU_TWO};
 }
 
-static PlainModel make_plain(const Pair *pair, double omega, bool uniform)
+static PlainModel make_plain(const Pair *pair, double omega)
 {
-    PlainModel plain;
-    const char *reason;
-    assert_int_equal(
-        plain_build(&plain, &reason,
-                    &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega},
-                    uniform),
-        PLAIN_OK);
-    assert_null(model_fault(&plain.model));
-    assert_true(plain_bytes(&pair->converted, omega, uniform) == (double)plain.bytes);
-    return plain;
+    const Start start = pair_start(pair, omega);
+    return plain_whole(&start);
 }
 
 /* |converted - plain| over content and hidden columns of every row; the one-hot block is checked
@@ -90,7 +82,8 @@ static void follow(const Pair *pair, const PlainModel *p, RefForm form,
     RefRun *converted = with_radii(ref_run_open(
         &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, p->omega}, BITS,
         REF_STRUCTURED));
-    RefRun *plain = ref_run_open(&(Start){&p->model, p->x, NULL, p->omega}, BITS + 64, form);
+    const Model model = plain_as_model(p);
+    RefRun *plain = ref_run_open(&(Start){&model, p->x, NULL, p->omega}, BITS + 64, form);
     mpfr_t worst;
     assert_non_null(plain);
     assert_int_equal(p->depth, pair->converted.depth);
@@ -118,7 +111,7 @@ static void within_precision(mpfr_srcptr worst, mpfr_exp_t error, double *figure
 static void check_exact(const Pair *pair, double *spare)
 {
     for (size_t k = 0; k < OMEGAS; k++) {
-        PlainModel plain = make_plain(pair, omegas[k], k % 2 != 0);
+        PlainModel plain = make_plain(pair, omegas[k]);
         assert_null(plain.inexact);
         follow(pair, &plain, REF_STRUCTURED, within_precision, spare);
         follow(pair, &plain, REF_DENSE, within_precision, spare);
@@ -131,17 +124,16 @@ static void uniform_models_are_padded_with_zeros(void **state)
 {
     CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER3, 2);
     Pair pair = pair_make(&spec);
-    PlainModel least = make_plain(&pair, 20, false), same = make_plain(&pair, 20, true);
+    PlainModel same = make_plain(&pair, 20);
     for (size_t s = 0; s < same.sublayer_count; s++) {
         const PlainSublayer *p = &same.sublayers[s];
         assert_int_equal(p->heads, spec.d_ff);
         assert_int_equal(p->rank, spec.n + 2);
-        for (size_t e = least.sublayers[s].heads * p->rank * same.width;
+        for (size_t e = plain_own_heads(&same, s) * p->rank * same.width;
              e < p->heads * p->rank * same.width; e++) {
             assert_true(p->w_q[e] == 0 && p->w_k[e] == 0 && p->w_v[e] == 0 && p->w_o[e] == 0);
         }
     }
-    plain_clear(&least);
     plain_clear(&same);
     case_clear(&pair);
 }
@@ -226,9 +218,9 @@ static void irrational_scales_are_said_to_be_rounded(void **state)
     double worst = 0;
     for (size_t c = 0; c < 3; c++) {
         Pair pair = make_given(&random, layers, spec_of(with_attention[c], 0), 3);
-        PlainModel plain = make_plain(&pair, 50.7, false);
+        PlainModel plain = make_plain(&pair, 50.7);
         assert_non_null(plain.inexact);
-        assert_int_equal(plain.sublayers[0].rank, 3 + 1);
+        assert_int_equal(plain_own_rank(&plain, 0), 3 + 1);
         follow(&pair, &plain, REF_STRUCTURED, note_difference, &worst);
         follow(&pair, &plain, REF_DENSE, note_difference, &worst);
         plain_clear(&plain);
@@ -246,7 +238,8 @@ static double machine_ratio(const Pair *pair, const PlainModel *p, double score)
     Kernel *converted =
         kernel_open(&(Start){&pair->converted, pair->converted_x, pair->bias_row_content, p->omega},
                     KERNEL_DENSE, 1);
-    Kernel *plain = kernel_open(&(Start){&p->model, p->x, NULL, p->omega}, KERNEL_DENSE, 1);
+    const Model model = plain_as_model(p);
+    Kernel *plain = kernel_open(&(Start){&model, p->x, NULL, p->omega}, KERNEL_DENSE, 1);
     double ratio = 0;
     assert_true(converted != NULL && plain != NULL);
     for (size_t l = 1; l <= p->depth; l++) {
@@ -292,7 +285,7 @@ static void doubles_agree(void **state)
             Pair pair = pair_make(&spec);
             double score = largest_score(&pair);
             for (size_t k = 0; k < OMEGAS; k++) {
-                PlainModel plain = make_plain(&pair, omegas[k], false);
+                PlainModel plain = make_plain(&pair, omegas[k]);
                 worst = fmax(worst, machine_ratio(&pair, &plain, score));
                 plain_clear(&plain);
             }

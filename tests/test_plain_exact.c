@@ -3,8 +3,8 @@
  * rational numbers; what cannot be exact; and what is refused.
  */
 #include "../cases/exact.h"
-#include "../cases/plain.h"
 #include "fixture.h"
+#include "plain_whole.h"
 #include "random_model.h"
 #include "unit.h"
 
@@ -202,18 +202,13 @@ static void check_model(const PlainModel *plain, const Model *model)
                 check_head(plain, s, at++, bundle, h);
             }
         }
-        assert_int_equal(plain->sublayers[s].heads, at);
+        assert_int_equal(plain_own_heads(plain, s), at);
     }
 }
 
 static PlainModel build(const Model *model, double omega, const double *x)
 {
-    PlainModel plain;
-    const char *reason;
-    assert_int_equal(plain_build(&plain, &reason, &(Start){model, x, NULL, omega}, false),
-                     PLAIN_OK);
-    assert_true(plain_bytes(model, omega, false) == (double)plain.bytes);
-    return plain;
+    return plain_whole(&(Start){model, x, NULL, omega});
 }
 
 /* Scales of the scores, whether they are doubles, and whether they may stand in a random model. */
@@ -303,10 +298,10 @@ static void ranks_are_the_least(void **state)
                          .linear = LINEAR_BLOCK};
         Pair pair = pair_make(&spec);
         PlainModel plain = build(&pair.converted, 20, pair.converted_x);
-        case_clear(&pair);
-        assert_int_equal(plain.sublayers[expected[i].sublayer].heads, expected[i].heads);
-        assert_int_equal(plain.sublayers[expected[i].sublayer].rank, expected[i].rank);
+        assert_int_equal(plain_own_heads(&plain, expected[i].sublayer), expected[i].heads);
+        assert_int_equal(plain_own_rank(&plain, expected[i].sublayer), expected[i].rank);
         plain_clear(&plain);
+        case_clear(&pair);
     }
 }
 
@@ -384,7 +379,7 @@ static void expect_refused(const Model *model, double omega, const char *why)
     PlainModel plain;
     const char *reason;
     const double x = 1;
-    assert_int_equal(plain_build(&plain, &reason, &(Start){model, &x, NULL, omega}, false),
+    assert_int_equal(plain_build(&plain, &reason, &(Start){model, &x, NULL, omega}, PLAIN_ROLLING),
                      PLAIN_REJECTED);
     assert_non_null(strstr(reason, why));
     assert_null(plain.memory);

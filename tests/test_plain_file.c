@@ -2,13 +2,13 @@
  * The attention-only model as a file: what is in it, and that nothing but the file is needed to
  * evaluate it.
  */
-#include "../cases/plain.h"
 #include "../harness/models/plain_file.h"
 #include "../harness/models/safetensors_values.h"
 #include "../harness/models/shared_heads.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "fixture.h"
+#include "plain_whole.h"
 #include "safetensors_samples.h"
 #include "scratch.h"
 #include "unit.h"
@@ -56,13 +56,9 @@ static void written_open(Written *w, Construction construction, Mask mask, Norms
                      .norm_place = norms.place,
                      .norm_eps = 0.125,
                      .norm_tokens_only = norms.tokens_only};
-    const char *reason;
     w->pair = pair_make(&spec);
-    assert_int_equal(plain_build(&w->plain, &reason,
-                                 &(Start){&w->pair.converted, w->pair.converted_x,
-                                          w->pair.bias_row_content, OMEGA},
-                                 false),
-                     PLAIN_OK);
+    const Start start = pair_start(&w->pair, OMEGA);
+    w->plain = plain_whole(&start);
     scratch_make(&w->scratch);
     scratch_path(w->path, &w->scratch, "plain.safetensors");
     assert_int_equal(plain_file_write(w->path, &(Converted){&w->plain, NULL, &w->pair.final_norm,
@@ -361,14 +357,13 @@ static void the_file_is_enough(void **state)
 /* The same of the Model that the matrices are too: where a norm tells rows apart there is none. */
 static double model_difference(const Written *w, const Norms *norms)
 {
-    const Model *model = &w->plain.model;
+    const Model as_model = plain_as_model(&w->plain), *model = &as_model;
     size_t rows = w->plain.rows, content = layout_content(&w->pair.converted.layout);
     double worst = 0;
     if (norms->kind == NORMALIZATION_LAYERNORM || norms->tokens_only) {
         assert_int_equal(model->sublayer_count, 0);
         return 0;
     }
-    assert_null(model_fault(model));
     Kernel *a = kernel_open(&(Start){model, w->plain.x, NULL, OMEGA}, KERNEL_STRUCTURED, 1);
     Kernel *b = kernel_open(
         &(Start){&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content, OMEGA},

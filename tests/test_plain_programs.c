@@ -41,7 +41,8 @@ static void made_open(Made *made, const Scratch *scratch, const char *name, Case
     made->pair = pair_make(&spec);
     assert_int_equal(
         plain_build(&plain, &reason,
-                    &(Start){&made->pair.converted, made->pair.converted_x, NULL, OMEGA}, true),
+                    &(Start){&made->pair.converted, made->pair.converted_x, NULL, OMEGA},
+                    PLAIN_ROLLING),
         PLAIN_OK);
     scratch_path(made->path, scratch, name);
     assert_int_equal(plain_file_write(made->path, &(Converted){&plain, NULL, &made->pair.final_norm,

@@ -1,0 +1,120 @@
+/*
+ * Sublayers of a plain model copied as they are shown, and as a Model, which every arithmetic
+ * evaluates: of each its heads, and behind them its norm.
+ */
+#include "plain_whole.h"
+
+#include "../cases/arena.h"
+#include "unit.h"
+
+#include <string.h>
+
+static double *copy(Arena *memory, const double *from, size_t count)
+{
+    double *to = arena_take(memory, count, sizeof *to);
+    return from != NULL ? memcpy(to, from, count * sizeof *to) : NULL;
+}
+
+static PlainSublayer copy_sublayer(const PlainModel *plain, const PlainSublayer *from)
+{
+    PlainSublayer own = *from;
+    size_t entries = own.heads * own.rank * plain->width, columns = own.norm.columns.count;
+    double **const factors[] = {&own.w_q, &own.w_k, &own.w_v, &own.w_o};
+    for (size_t i = 0; i < 4; i++) {
+        *factors[i] = copy(plain->memory, *factors[i], entries);
+    }
+    own.norm.gamma = own.gamma = copy(plain->memory, own.norm.gamma, columns);
+    own.norm.beta = own.beta = copy(plain->memory, own.norm.beta, plain->rows * columns);
+    return own;
+}
+
+PlainModel plain_whole(const Start *start)
+{
+    PlainModel plain;
+    const char *reason;
+    assert_int_equal(plain_build(&plain, &reason, start, PLAIN_ROLLING), PLAIN_OK);
+    assert_true(plain_bytes(start->model, start->omega, PLAIN_ROLLING) == (double)plain.bytes);
+    PlainSublayer *own = arena_take(plain.memory, plain.sublayer_count, sizeof *own);
+    for (size_t s = 0; s < plain.sublayer_count; s++) {
+        assert_true(plain_show(&plain, s));
+        own[s] = copy_sublayer(&plain, &plain.sublayers[s]);
+    }
+    assert_true(plain_show(&plain, plain.sublayer_count));
+    plain.sublayers = own;
+    return plain;
+}
+
+/* A sublayer's heads as a bundle of an original model's. */
+static Bundle as_bundle(const PlainSublayer *plain, size_t width)
+{
+    Columns all = {0, width};
+    size_t rank = plain->rank, stride = width * rank;
+    return (Bundle){.heads = plain->heads,
+                    .score = {.kind = SCORE_BILINEAR,
+                              .read = all,
+                              .d_head = rank,
+                              .q = {plain->w_q, rank, stride},
+                              .k = {plain->w_k, rank, stride},
+                              .scale = {1, 1, 1},
+                              .visible = plain->causal ? VISIBLE_EARLIER : VISIBLE_ALL},
+                    .value = {.kind = VALUE_FACTORED,
+                              .read = all,
+                              .write = all,
+                              .d_head = rank,
+                              .v = {plain->w_v, rank, stride},
+                              .o = {plain->w_o, width, stride},
+                              .scale = 1}};
+}
+
+Model plain_as_model(const PlainModel *whole)
+{
+    size_t most = 2 * whole->sublayer_count, count = 0;
+    Sublayer *sublayers = arena_take(whole->memory, most, sizeof *sublayers);
+    Bundle *bundles = arena_take(whole->memory, whole->sublayer_count, sizeof *bundles);
+    size_t *layer_end = arena_take(whole->memory, whole->depth, sizeof *layer_end);
+    bool alike = true;
+    for (size_t s = 0, layer = 0; s < whole->sublayer_count; s++) {
+        const PlainSublayer *own = &whole->sublayers[s];
+        bundles[s] = as_bundle(own, whole->width);
+        sublayers[count++] = (Sublayer){.bundles = &bundles[s], .bundle_count = 1};
+        if (own->norm.kind != NORMALIZATION_NONE && own->norm_behind) {
+            Columns columns = own->norm.columns;
+            Direct direct = {.kind = DIRECT_NORM, .read = columns, .write = columns};
+            sublayers[count++] = (Sublayer){.norm = own->norm, .direct = direct};
+        } else {
+            sublayers[count - 1].norm = own->norm;
+        }
+        alike = alike && own->norm.beta == NULL && !own->norm.tokens_only;
+        if (s + 1 == whole->layer_end[layer]) {
+            layer_end[layer++] = count;
+        }
+    }
+    Model model = {{.n = whole->rows, .d = whole->width},
+                   sublayers,
+                   alike ? count : 0,
+                   layer_end,
+                   alike ? whole->depth : 0,
+                   NULL};
+    assert_true(!alike || model_fault(&model) == NULL);
+    return model;
+}
+
+size_t plain_own_heads(const PlainModel *whole, size_t s)
+{
+    size_t heads = 0;
+    for (size_t b = 0; b < whole->sublayers[s].bundle_count; b++) {
+        heads += whole->sublayers[s].bundles[b].heads;
+    }
+    return heads;
+}
+
+size_t plain_own_rank(const PlainModel *whole, size_t s)
+{
+    const PlainSublayer *p = &whole->sublayers[s];
+    size_t used = 0;
+    for (size_t e = 0; e < p->heads * whole->width * p->rank; e++) {
+        bool zero = p->w_q[e] == 0 && p->w_v[e] == 0;
+        used = !zero && e % p->rank >= used ? e % p->rank + 1 : used;
+    }
+    return used;
+}

@@ -1,0 +1,22 @@
+/*
+ * A plain model of which all sublayers' numbers are there at once, where the program has them one
+ * after the other.
+ */
+#ifndef HEADPROOF_TESTS_PLAIN_WHOLE_H
+#define HEADPROOF_TESTS_PLAIN_WHOLE_H
+
+#include "../cases/plain.h"
+
+/* Free with plain_clear. */
+PlainModel plain_whole(const Start *start);
+
+/* The same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
+ * sublayer; without sublayers where a norm tells the bias row from tokens: that Model has none. */
+Model plain_as_model(const PlainModel *whole);
+
+/* Heads of sublayer s that are not there for uniformity alone, and the columns of its factors that
+ * are not zero in all of them. */
+size_t plain_own_heads(const PlainModel *whole, size_t s);
+size_t plain_own_rank(const PlainModel *whole, size_t s);
+
+#endif
