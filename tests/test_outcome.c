@@ -2,12 +2,10 @@
  * The outcome of verify and min-omega for CI: the verdict, with -q too, its colour, and the reports
  * that check writes as well.
  */
+#include "check_program.h"
 #include "fixture.h"
-#include "program.h"
-#include "scratch.h"
 #include "unit.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,46 +14,19 @@
 #define INPUTS "verify " MODEL " --tokens 0:52:26/1/53 "
 #define REPORTS "--json %/j --junit-xml %/x --markdown %/m"
 
-/* headproof ARGUMENTS, where % stands for the scratch directory. */
-static Output headproof(const Scratch *scratch, const char *arguments)
+/* The file is there, and has that in it. */
+static void expect_report(const Scratch *scratch, const char *name, const char *says)
 {
-    char line[2048];
-    scratch_fill(line, sizeof line, scratch->directory, arguments);
-    return run(line);
-}
-
-static void expect_said(const Scratch *scratch, const char *arguments, int code, const char *said)
-{
-    Output output = headproof(scratch, arguments);
-    expect_says(&output, code, said);
-}
-
-static void read_report(char text[SCRATCH_TEXT], const Scratch *scratch, const char *name)
-{
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, name);
-    assert_true(file_read(text, path) > 0);
-}
-
-static json_t *load(const Scratch *scratch)
-{
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, "j");
-    json_t *report = json_load_file(path, 0, NULL);
-    assert_non_null(report);
-    return report;
-}
-
-static const char *text_of(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text != NULL ? text : "";
+    char *text = check_text(scratch, name);
+    if (strstr(text, says) == NULL) {
+        fail_msg("expected \"%s\" in %s: %s", says, name, text);
+    }
+    free(text);
 }
 
 /* As Jenkins takes it (where xmllint is there), with so many cases and failures. */
 static void expect_junit(const Scratch *scratch, const char *counts)
 {
-    static char text[SCRATCH_TEXT];
     char command[2 * SCRATCH_PATH];
     snprintf(command, sizeof command,
              "-c 'if command -v xmllint >/dev/null; then xmllint --noout --schema "
@@ -63,8 +34,7 @@ static void expect_junit(const Scratch *scratch, const char *counts)
              scratch->directory);
     Output output = run_program("/bin/sh", command);
     assert_int_equal(output.code, 0);
-    read_report(text, scratch, "x");
-    assert_non_null(strstr(text, counts));
+    expect_report(scratch, "x", counts);
 }
 
 /* The command that a finding names repeats it alone. */
@@ -78,49 +48,46 @@ static void expect_reproduced(const char *command)
  * that of its arithmetic. */
 static void a_model_has_a_case_a_layer_at_an_omega(void **state)
 {
-    static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_said(scratch, INPUTS "--omega 5,20 --tolerance 1e-9 -q " REPORTS, 1, "verdict: FAIL: ");
-    json_t *report = load(scratch);
+    check_expect(scratch, INPUTS "--omega 5,20 --tolerance 1e-9 -q " REPORTS, 1, "verdict: FAIL: ");
+    json_t *report = check_json(scratch, "j");
     const json_t *cases = json_object_get(report, "cases");
     const json_t *findings = json_object_get(report, "findings");
     const json_t *finding = json_array_get(findings, 0);
-    assert_string_equal(text_of(report, "verdict"), "fail");
-    assert_string_equal(text_of(report, "command"), "verify");
+    assert_string_equal(json_text(report, "verdict"), "fail");
+    assert_string_equal(json_text(report, "command"), "verify");
     assert_int_equal(json_array_size(cases), 2);
     assert_int_equal(json_array_size(findings), 1);
-    assert_string_equal(text_of(json_array_get(cases, 0), "status"), "fail");
-    assert_string_equal(text_of(json_array_get(cases, 1), "status"), "ok");
-    assert_string_equal(text_of(json_array_get(cases, 1), "omega"), "20");
-    double error = strtod(text_of(json_array_get(cases, 1), "error"), NULL);
+    assert_string_equal(json_text(json_array_get(cases, 0), "status"), "fail");
+    assert_string_equal(json_text(json_array_get(cases, 1), "status"), "ok");
+    assert_string_equal(json_text(json_array_get(cases, 1), "omega"), "20");
+    double error = strtod(json_text(json_array_get(cases, 1), "error"), NULL);
     assert_true(error > 3e-15 && error < 4e-14);
-    error = strtod(text_of(finding, "obtained"), NULL);
+    error = strtod(json_text(finding, "obtained"), NULL);
     assert_true(error > 4e-4 && error < 2e-3);
-    assert_string_equal(text_of(finding, "reason"), "above its tolerance");
-    assert_string_equal(text_of(finding, "limit"), "1e-09");
-    expect_reproduced(text_of(finding, "reproduce"));
+    assert_string_equal(json_text(finding, "reason"), "above its tolerance");
+    assert_string_equal(json_text(finding, "limit"), "1e-09");
+    expect_reproduced(json_text(finding, "reproduce"));
     json_decref(report);
     expect_junit(scratch, "\"headproof verify\" tests=\"2\" failures=\"1\"");
-    read_report(text, scratch, "x");
-    assert_non_null(strstr(text, "<system-out>tolerance 1e-09, judged total, norm max, error 8."));
-    read_report(text, scratch, "m");
-    assert_non_null(strstr(text, "### headproof verify: FAIL: 1 of 2 cases\n"));
-    assert_non_null(strstr(text, "| total | max | 8."));
-    expect_said(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q " REPORTS, 0, "verdict: PASS: ");
+    expect_report(scratch, "x", "<system-out>tolerance 1e-09, judged total, norm max, error 8.");
+    expect_report(scratch, "m", "### headproof verify: FAIL: 1 of 2 cases\n");
+    expect_report(scratch, "m", "| total | max | 8.");
+    check_expect(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q " REPORTS, 0, "verdict: PASS: ");
     expect_junit(scratch, "tests=\"1\" failures=\"0\"");
-    expect_said(scratch, "report %/j -o /dev/stdout", 0, "PASS: 1 case");
+    check_expect(scratch, "report %/j -o /dev/stdout", 0, "PASS: 1 case");
 }
 
 /* Where logits are judged, their error is the last layer's: here it is 3e-3 at Omega 5. */
 static void judged_logits_have_their_error(void **state)
 {
     const Scratch *scratch = *state;
-    expect_said(scratch, INPUTS "--omega 5 --judge logits --tolerance 1e-9 -q " REPORTS, 1,
-                "verdict: FAIL: at omega 5 the largest logit error is not within 1e-09");
-    json_t *report = load(scratch);
+    check_expect(scratch, INPUTS "--omega 5 --judge logits --tolerance 1e-9 -q " REPORTS, 1,
+                 "verdict: FAIL: at omega 5 the largest logit error is not within 1e-09");
+    json_t *report = check_json(scratch, "j");
     const json_t *only = json_array_get(json_object_get(report, "cases"), 0);
-    double error = strtod(text_of(only, "error"), NULL);
-    assert_string_equal(text_of(only, "judged"), "logits");
+    double error = strtod(json_text(only, "error"), NULL);
+    assert_string_equal(json_text(only, "judged"), "logits");
     assert_true(error > 1e-3 && error < 1e-2);
     json_decref(report);
 }
@@ -128,45 +95,42 @@ static void judged_logits_have_their_error(void **state)
 /* e^(-2 Omega) is 1e-3 near Omega 3.5; nothing in double is within 1e-40. */
 static void a_search_is_a_case(void **state)
 {
-    static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_said(scratch,
-                "min-omega --n 2 --d 2 --seed 1,5:7 --tolerance 1e-3,1e-40 -q -o %/t " REPORTS, 1,
-                "");
-    json_t *report = load(scratch);
+    check_expect(scratch,
+                 "min-omega --n 2 --d 2 --seed 1,5:7 --tolerance 1e-3,1e-40 -q -o %/t " REPORTS, 1,
+                 "");
+    json_t *report = check_json(scratch, "j");
     const json_t *cases = json_object_get(report, "cases"), *found = json_array_get(cases, 0);
     const json_t *finding = json_array_get(json_object_get(report, "findings"), 0);
     assert_int_equal(json_array_size(cases), 2);
-    double least = strtod(text_of(found, "omega_min"), NULL);
-    double most = strtod(text_of(found, "omega_max"), NULL);
-    double error = strtod(text_of(found, "error_min"), NULL);
+    double least = strtod(json_text(found, "omega_min"), NULL);
+    double most = strtod(json_text(found, "omega_max"), NULL);
+    double error = strtod(json_text(found, "error_min"), NULL);
     assert_true(least > 1 && least < 6 && most > 1e12 && error <= 1e-3 && error > 9e-4);
-    assert_string_equal(text_of(json_array_get(cases, 1), "omega_min"), "");
-    assert_string_equal(text_of(finding, "reason"), "no omega was found");
-    assert_non_null(strstr(text_of(finding, "reproduce"), " --seed 1,5:7 "));
-    expect_reproduced(text_of(finding, "reproduce"));
+    assert_string_equal(json_text(json_array_get(cases, 1), "omega_min"), "");
+    assert_string_equal(json_text(finding, "reason"), "no omega was found");
+    assert_non_null(strstr(json_text(finding, "reproduce"), " --seed 1,5:7 "));
+    expect_reproduced(json_text(finding, "reproduce"));
     json_decref(report);
     expect_junit(scratch, "\"headproof min-omega\" tests=\"2\" failures=\"1\"");
-    read_report(text, scratch, "m");
-    assert_non_null(strstr(text, "### headproof min-omega: FAIL: 1 of 2 cases\n"));
+    expect_report(scratch, "m", "### headproof min-omega: FAIL: 1 of 2 cases\n");
 }
 
 /* Complete or not at all, no input, and the machine's fault is the machine's. */
 static void reports_are_files_as_any(void **state)
 {
     const Scratch *scratch = *state;
-    expect_said(scratch, INPUTS "--omega 20 -q --json /dev/full 2>&1", 99, "/dev/full");
-    expect_said(scratch, "min-omega --n 2 --d 2 --tolerance 1e-3 --markdown /dev/full 2>&1", 99,
-                "/dev/full");
-    expect_said(scratch, INPUTS "--omega 20 --junit-xml %/no/such 2>&1", 2, "--junit-xml: token '");
-    expect_said(scratch, INPUTS "--omega 20 --json " MODEL " 2>&1", 2, "expected another file");
-    expect_said(scratch, INPUTS "--omega 20 --json %/j -o %/j 2>&1", 2, "expected another file");
+    check_expect(scratch, INPUTS "--omega 20 -q --json /dev/full", 99, "/dev/full");
+    check_expect(scratch, "min-omega --n 2 --d 2 --tolerance 1e-3 --markdown /dev/full", 99,
+                 "/dev/full");
+    check_expect(scratch, INPUTS "--omega 20 --junit-xml %/no/such", 2, "--junit-xml: token '");
+    check_expect(scratch, INPUTS "--omega 20 --json " MODEL, 2, "expected another file");
+    check_expect(scratch, INPUTS "--omega 20 --json %/j -o %/j", 2, "expected another file");
 }
 
 /* The verdict is said whatever is not: on stdout, or where that is the table on stderr. */
 static void quiet_says_the_verdict(void **state)
 {
-    const Scratch *scratch = *state;
     Output output = expect_run(0, INPUTS "--omega 20 -q 2>/dev/null");
     assert_int_equal(
         strncmp(output.text, "verdict: evaluated, nothing judged: no tolerance; at omega 20: ", 62),
@@ -175,7 +139,8 @@ static void quiet_says_the_verdict(void **state)
     output = run(INPUTS "--omega 20 -q -o - 2>/dev/null");
     assert_null(strstr(output.text, "verdict"));
     assert_non_null(strstr(output.text, "judged_log2"));
-    expect_said(scratch, INPUTS "--omega 20 -q -o - 2>&1 >/dev/null", 0, "verdict: evaluated");
+    output = run(INPUTS "--omega 20 -q -o - 2>&1 >/dev/null");
+    expect_says(&output, 0, "verdict: evaluated");
     output = run(INPUTS "--omega 20 -q -o /dev/stdout 2>/dev/null");
     assert_null(strstr(output.text, "verdict"));
 }
@@ -184,21 +149,16 @@ static void quiet_says_the_verdict(void **state)
 static void what_is_not_judged_does_not_pass(void **state)
 {
     static const char says[] = "evaluated, nothing judged: no tolerance";
-    static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_said(scratch, INPUTS "--omega 20 -q --color always " REPORTS, 0,
-                "verdict: evaluated, nothing judged: no tolerance; at omega 20: ");
-    read_report(text, scratch, "j");
-    assert_non_null(strstr(text, "\"verdict\": \"evaluated\""));
-    read_report(text, scratch, "m");
-    assert_non_null(
-        strstr(text, "### headproof verify: evaluated, nothing judged: no tolerance: "));
+    check_expect(scratch, INPUTS "--omega 20 -q --color always " REPORTS, 0,
+                 "verdict: evaluated, nothing judged: no tolerance; at omega 20: ");
+    expect_report(scratch, "j", "\"verdict\": \"evaluated\"");
+    expect_report(scratch, "m", "### headproof verify: evaluated, nothing judged: no tolerance: ");
     expect_junit(scratch, "\"headproof verify\" tests=\"1\" failures=\"0\"");
-    read_report(text, scratch, "x");
-    assert_non_null(strstr(text, " skipped=\"1\" "));
-    assert_non_null(strstr(text, "<skipped message=\"evaluated, nothing judged: no tolerance\"/>"));
-    expect_said(scratch, "report %/j -o /dev/stdout", 0, says);
-    expect_said(scratch, "report %/j -o /dev/stdout", 0, "<title>nothing judged: ");
+    expect_report(scratch, "x", " skipped=\"1\" ");
+    expect_report(scratch, "x", "<skipped message=\"evaluated, nothing judged: no tolerance\"/>");
+    check_expect(scratch, "report %/j -o /dev/stdout", 0, says);
+    check_expect(scratch, "report %/j -o /dev/stdout", 0, "<title>nothing judged: ");
     Output output = run(INPUTS "--omega 20 --color always");
     assert_null(strchr(output.text, '\033')); /* neither rows that are ok nor the verdict */
 }
@@ -207,12 +167,12 @@ static void verdicts_have_colours(void **state)
 {
     static char text[SCRATCH_TEXT];
     const Scratch *scratch = *state;
-    expect_said(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q --color always", 0,
-                "\033[32mverdict: PASS: ");
-    expect_said(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
-                "\033[31mverdict: FAIL: ");
-    expect_said(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
-                "  \033[31mfail\033[0m\n");
+    check_expect(scratch, INPUTS "--omega 20 --tolerance 1e-9 -q --color always", 0,
+                 "\033[32mverdict: PASS: ");
+    check_expect(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
+                 "\033[31mverdict: FAIL: ");
+    check_expect(scratch, INPUTS "--omega 5 --tolerance 1e-9 --color always", 1,
+                 "  \033[31mfail\033[0m\n");
     run_on_terminal(text, sizeof text,
                     "min-omega --n 2 --d 2 --tolerance 1e-3,1e-40 -q --color always", 1);
     assert_non_null(strstr(text, "\033[31mverdict: FAIL: 1 of 2 searches found no omega\033[0m"));
@@ -269,34 +229,18 @@ static void a_long_precision_is_announced(void **state)
     }
 }
 
-static int make_scratch(void **state)
-{
-    static Scratch scratch;
-    scratch_make(&scratch);
-    *state = &scratch;
-    return 0;
-}
-
-static int remove_scratch(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, make_scratch, remove_scratch)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SCRATCH(a_model_has_a_case_a_layer_at_an_omega),
-        IN_SCRATCH(judged_logits_have_their_error),
-        IN_SCRATCH(a_search_is_a_case),
-        IN_SCRATCH(reports_are_files_as_any),
-        IN_SCRATCH(quiet_says_the_verdict),
-        IN_SCRATCH(what_is_not_judged_does_not_pass),
-        IN_SCRATCH(verdicts_have_colours),
-        IN_SCRATCH(the_first_input_is_waited_for_with_the_time),
-        IN_SCRATCH(a_long_precision_is_announced),
+        SCRATCH_TEST(a_model_has_a_case_a_layer_at_an_omega),
+        SCRATCH_TEST(judged_logits_have_their_error),
+        SCRATCH_TEST(a_search_is_a_case),
+        SCRATCH_TEST(reports_are_files_as_any),
+        SCRATCH_TEST(quiet_says_the_verdict),
+        SCRATCH_TEST(what_is_not_judged_does_not_pass),
+        SCRATCH_TEST(verdicts_have_colours),
+        SCRATCH_TEST(the_first_input_is_waited_for_with_the_time),
+        SCRATCH_TEST(a_long_precision_is_announced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
