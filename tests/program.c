@@ -188,6 +188,15 @@ double number(const Output *output, size_t line, const char *column)
     return value;
 }
 
+double number_after(const Output *output, const char *says)
+{
+    const char *found = strstr(output->text, says);
+    if (found == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", output->text, says);
+    }
+    return strtod(found + strlen(says), NULL);
+}
+
 void expect_says(const Output *output, int code, const char *says)
 {
     if (output->code != code || strstr(output->text, says) == NULL) {

@@ -49,6 +49,10 @@ void cell(char *text, size_t size, const Output *output, size_t line, const char
 /* The same as a number. */
 double number(const Output *output, size_t line, const char *column);
 
+/* The number behind the first place where the output says that; fails the test where it says it
+ * nowhere. */
+double number_after(const Output *output, const char *says);
+
 void expect_cell(const Output *output, size_t line, const char *column, const char *text);
 
 size_t lines(const Output *output);

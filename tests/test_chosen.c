@@ -13,17 +13,6 @@
 #define MODADD "cases/models/modadd53-silu.safetensors"
 #define SOME "verify " MODADD " --tokens 0:52:26/1/53 "
 
-/* The number behind the first `before` in the text. */
-static double after(const Output *output, const char *before)
-{
-    const char *at = strstr(output->text, before);
-    if (at == NULL) {
-        fail_msg("no '%s' in: %s", before, output->text);
-        return 0;
-    }
-    return strtod(at + strlen(before), NULL);
-}
-
 /* The table of a run, in place of what it says. */
 static Output table(const char *arguments)
 {
@@ -34,15 +23,16 @@ static Output table(const char *arguments)
 static void the_proven_one_is_taken(void **state)
 {
     Output converted = run("convert " MODADD " -o \"$TMPDIR/t\" 2>&1");
-    double omega = after(&converted, "Omega = ");
+    double omega = number_after(&converted, "Omega = ");
     Output said = run(SOME), rows = table(SOME);
-    assert_true(omega > 16 && after(&said, "every input of up to 3 tokens: omega ") == omega);
-    assert_true(after(&said, "no tolerance; at omega ") == omega);
+    assert_true(omega > 16 &&
+                number_after(&said, "every input of up to 3 tokens: omega ") == omega);
+    assert_true(number_after(&said, "no tolerance; at omega ") == omega);
     assert_true(number(&rows, 1, "omega") == omega);
     expect_cell(&rows, 1, "options", "mask=causal;scale=1/sqrt(d_head);penalty=negative");
     said = run(SOME "--tolerance 0.2 --arithmetic bf16 -q");
     Output proven = run("guarantee " MODADD " --tolerance 0.2 --arithmetic bf16 2>/dev/null");
-    assert_true(after(&said, "PASS: at omega ") == number(&proven, 1, "omega"));
+    assert_true(number_after(&said, "PASS: at omega ") == number(&proven, 1, "omega"));
     assert_null(strstr(said.text, "chosen"));
     /* Parts of the inputs take the same; what is given is given. */
     assert_true(number(&(Output){.text = table(SOME "--shard 2/2").text}, 1, "omega") == omega);
@@ -58,21 +48,21 @@ static void else_the_plateau_says_it(void **state)
     static const char judged[] = SOME "--tolerance 1e-9 --judge kl ";
     char line[512];
     Output said = run(judged);
-    double omega = after(&said, "\nomega ");
+    double omega = number_after(&said, "\nomega ");
     assert_non_null(strstr(said.text, " is chosen on these inputs, the smallest with at most 10 "));
-    assert_true(after(&said, ": PASS: at omega ") == omega);
+    assert_true(number_after(&said, ": PASS: at omega ") == omega);
     assert_non_null(strstr(said.text, ", chosen on the same inputs, the largest KL divergence"));
-    double least = after(&said, "with error ");
+    double least = number_after(&said, "with error ");
     for (int below = 0; below < 2; below++) {
         snprintf(line, sizeof line, "%s--omega %.17g", judged, omega * (below ? 0.95 : 1));
         Output rows = table(line);
         assert_true((number(&rows, 1, "kl_machine_max") <= 10 * least * (1 + 1e-2)) == !below);
     }
     said = run(SOME "--tolerance 1e-9 --norm rel --judge construction");
-    omega = after(&said, "\nomega ");
+    omega = number_after(&said, "\nomega ");
     assert_non_null(strstr(said.text, ", the smallest found that meets 1e-09; of other inputs"));
-    assert_true(after(&said, "the tolerance 1e-09 at all ") > 0);
-    assert_true(after(&said, "omega from ") == omega);
+    assert_true(number_after(&said, "the tolerance 1e-09 at all ") > 0);
+    assert_true(number_after(&said, "omega from ") == omega);
     said = run(SOME "--tolerance 1e-9 --judge kl --shard 1/2 2>&1");
     expect_says(&said, 2, "--shard: expected --omega with it");
 }
@@ -84,10 +74,10 @@ static void what_overflows_is_not_taken(void **state)
         expect_run(0, "export --construction transformer --depth 8 --n 3 --d 4 --heads 1 --omega 9 "
                       "-q -o \"$TMPDIR/deep.safetensors\"");
     said = run("verify \"$TMPDIR/deep.safetensors\" --input-norm 10 --tolerance 1e-2 -q");
-    assert_true(after(&said, "PASS: at omega ") > 65504);
+    assert_true(number_after(&said, "PASS: at omega ") > 65504);
     said = run("verify \"$TMPDIR/deep.safetensors\" --input-norm 10 --tolerance 1e-2 -q "
                "--arithmetic fp16");
-    assert_true(after(&said, "PASS: at omega ") < 20);
+    assert_true(number_after(&said, "PASS: at omega ") < 20);
     assert_non_null(strstr(said.text, ", chosen on the same inputs, "));
 }
 

@@ -156,11 +156,8 @@ static void absurd_sizes_cost_a_finite_amount(void **state)
  * that is one that the sweep has. */
 static void foretold(double seconds[2], const char *arguments)
 {
-    char line[512];
-    snprintf(line, sizeof line, LARGE "%s --dry-run 2>&1 >/dev/null", arguments);
-    Output output = run(line);
+    Output output = expect_run(0, LARGE "%s --dry-run 2>&1 >/dev/null", arguments);
     const char *about = output.text;
-    assert_int_equal(output.code, 0);
     for (size_t i = 0; i < 2; i++) {
         char *unit;
         about = strstr(about, "about ");
@@ -244,10 +241,8 @@ static double foretold_inputs(const char *tokens, const char *memory)
     Output output = shell("$h verify wide.safetensors --omega 40 --tokens %s --memory %s "
                           "--threads 1 --shard 1/1 --dry-run 2>&1 >/dev/null",
                           tokens, memory);
-    const char *about = strstr(output.text, ": about ");
     assert_int_equal(output.code, 0);
-    assert_non_null(about);
-    return strtod(about + strlen(": about "), NULL);
+    return number_after(&output, ": about ");
 }
 
 /* Where most of the work is done once a weight, six inputs that go through a layer together, or

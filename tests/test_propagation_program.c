@@ -21,9 +21,7 @@ static const double SLACK = 1e-15;
 
 static Output sweep(const char *line)
 {
-    char text[512];
-    snprintf(text, sizeof text, "sweep %s --format csv -q 2>&1", line);
-    return run(text);
+    return run_formatted("sweep %s --format csv -q 2>&1", line);
 }
 
 /* The same table, without the last columns, of the same bits. */

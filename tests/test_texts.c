@@ -3,12 +3,12 @@
  * windows, tolerances for logits and divergences, the first prediction that changes, shards put
  * together, and what is no text.
  */
-#include "fixture.h"
-#include "program.h"
+#include "shell.h"
 #include "written_model.h"
 #include "unit.h"
 
 #include <math.h>
+#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,30 +24,31 @@
     "b"
 enum { POSITIONS = 9, OMEGAS = 3 };
 
-static void write_text(const Scratch *scratch, const char *name, const char *text, size_t size)
+/* `verify` of a text in the scratch directory, with the rest of the line. */
+#define OF_TEXT(name) "$h verify $p/" MODEL " --characters $p/" CHARACTERS " --text " name " "
+
+static void write_text(const char *name, const char *text, size_t size)
 {
     char path[SCRATCH_PATH];
-    scratch_path(path, scratch, name);
+    scratch_path(path, shell_scratch(), name);
     file_write(path, text, size);
 }
 
-/* `verify ARGUMENTS`, a % in which is the scratch directory; stdout and stderr. */
-static Output verify(const Scratch *scratch, const char *arguments)
+/* Nine characters in t.txt. */
+static int set_up(void **state)
 {
-    char line[3072];
-    scratch_fill(line, sizeof line, scratch->directory, arguments);
-    return run_formatted("verify %s 2>&1", line);
+    (void)shell_set_up(state);
+    write_text("t.txt", TEXT, strlen(TEXT));
+    return 0;
 }
+#define TEXT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, shell_tear_down)
 
-/* The table that it writes into %/out.csv. */
-static Output table(const Scratch *scratch, const char *arguments, int code)
+/* The table that a command writes, with its exit code. */
+static Output table(const char *command, int code)
 {
-    char line[2 * SCRATCH_PATH];
-    snprintf(line, sizeof line, "%s -o %%/out.csv", arguments);
-    Output said = verify(scratch, line);
-    assert_int_equal(said.code, code);
-    snprintf(line, sizeof line, "-c 'cat %s/out.csv'", scratch->directory);
-    return run_program("sh", line);
+    Output output = shell("%s -q --format csv 2>said", command);
+    assert_int_equal(output.code, code);
+    return output;
 }
 
 /* A cell is to be the figure, rounded to twelve digits. */
@@ -102,11 +103,7 @@ static void an_independent_program_agrees(void **state)
     static const char *const where[POSITIONS][2] = {{"1", "1"}, {"1", "2"}, {"1", "3"},
                                                     {"1", "4"}, {"2", "2"}, {"2", "3"},
                                                     {"2", "4"}, {"3", "3"}, {"3", "4"}};
-    const Scratch *scratch = *state;
-    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
-    Output output =
-        table(scratch,
-              MODEL " --text %/t.txt --characters " CHARACTERS " --stride 3 --omega 2,20,400", 0);
+    Output output = table(OF_TEXT("t.txt") "--stride 3 --omega 2,20,400", 0);
     assert_int_equal(lines(&output), 1 + OMEGAS * (POSITIONS + 1));
     for (size_t o = 0; o < OMEGAS; o++) {
         for (size_t p = 0; p < POSITIONS; p++) {
@@ -127,10 +124,7 @@ static void means_are_of_the_cells(void **state)
     static const char *const columns[] = {"loss_original", "loss_converted", "loss_machine",
                                           "loss_native",   "kl_converted",   "kl_machine",
                                           "kl_native"};
-    const Scratch *scratch = *state;
-    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
-    Output output =
-        table(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 3", 0);
+    Output output = table(OF_TEXT("t.txt") "--omega 3", 0);
     size_t last = lines(&output) - 1;
     assert_int_equal(last, POSITIONS + 1);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -159,11 +153,8 @@ static void means_are_of_the_cells(void **state)
  * makes at Omega 2 and rounding at 400; and m(T) does not depend on Omega. */
 static void the_machine_s_are_of_their_size(void **state)
 {
-    const Scratch *scratch = *state;
     char native[2][64];
-    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
-    Output output =
-        table(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 2,400", 0);
+    Output output = table(OF_TEXT("t.txt") "--omega 2,400", 0);
     for (size_t p = 0; p < POSITIONS; p++) {
         size_t line = 1 + p, far = line + POSITIONS + 1;
         double kl = number(&output, line, "kl_converted");
@@ -179,23 +170,18 @@ static void the_machine_s_are_of_their_size(void **state)
 
 /* At the ends of the interval found the largest is within the tolerance, and beyond them it is not;
  * the verdict says what was judged. */
-static void expect_judged(const Scratch *scratch, const char *judge, const char *column,
-                          const char *named)
+static void expect_judged(const char *judge, const char *column, const char *named)
 {
-    char line[2 * SCRATCH_PATH];
-    snprintf(line, sizeof line,
-             MODADD " --tokens 0:52:26/1/53 --omega 20 --tolerance 1e-6 --judge %s", judge);
-    Output output = verify(scratch, line);
+    static const char command[] =
+        "$h verify $p/" MODADD " --tokens 0:52:26/1/53 --tolerance 1e-6 --judge %s --omega %.9g";
+    Output output = shell(command, judge, 20.0);
     expect_says(&output, 0, named);
     assert_non_null(strstr(output.text, "in the stream"));
-    const char *found = strstr(output.text, "omega from ");
-    assert_non_null(found);
-    double omega = strtod(found + strlen("omega from "), NULL);
+    double omega = number_after(&output, "omega from ");
     for (int below = 0; below < 2; below++) {
-        snprintf(line, sizeof line,
-                 MODADD " --tokens 0:52:26/1/53 --omega %.9g --tolerance 1e-6 --judge %s -q",
-                 below ? omega * (1 - 2e-6) : omega * (1 + 1e-7), judge);
-        output = table(scratch, line, below);
+        char line[512];
+        snprintf(line, sizeof line, command, judge, omega * (below ? 1 - 2e-6 : 1 + 1e-7));
+        output = table(line, below);
         double worst = number(&output, 1, column);
         assert_true(below ? worst > 1e-6 : worst <= 1e-6);
         expect_cell(&output, 1, "status", below ? "fail" : "ok");
@@ -204,9 +190,9 @@ static void expect_judged(const Scratch *scratch, const char *judge, const char 
 
 static void tolerances_judge_logits_and_divergences(void **state)
 {
-    expect_judged(*state, "logits", "logit_error",
+    expect_judged("logits", "logit_error",
                   "verdict: PASS: at omega 20 the largest logit error is within 1e-06");
-    expect_judged(*state, "kl", "kl_machine_max",
+    expect_judged("kl", "kl_machine_max",
                   "verdict: PASS: at omega 20 the largest KL divergence of m(T') is within 1e-06");
 }
 
@@ -220,24 +206,19 @@ static void tolerances_judge_logits_and_divergences(void **state)
 static void min_omega_finds_the_same(void **state)
 {
     static const double numbers[] = {0.5, 3, 1, -2, 1, 0.5, 0.5, -0.25, 1, 2, -1, 0.25, -1, 3};
-    const Scratch *scratch = *state;
     double found[2];
-    written_model(scratch, "m.safetensors", TENSORS, numbers, sizeof numbers / sizeof *numbers);
+    written_model(shell_scratch(), "m.safetensors", TENSORS, numbers,
+                  sizeof numbers / sizeof *numbers);
     for (int all = 0; all < 2; all++) {
-        char line[8 * SCRATCH_PATH];
-        snprintf(line, sizeof line,
-                 "%%/m.safetensors --construction fused --omega 20 --tolerance 1e-7 --judge kl "
-                 "--positions %s",
-                 all ? "all" : "last");
-        Output output = verify(scratch, line);
-        const char *from = strstr(output.text, "omega from ");
-        assert_non_null(from);
-        found[all] = strtod(from + strlen("omega from "), NULL);
-        output = expect_run(
-            0,
-            "min-omega --weights %s/m.safetensors --construction fused --kernel structured "
-            "--tolerance 1e-7 --judge kl --positions %s --quiet",
-            scratch->directory, all ? "all" : "last");
+        const char *positions = all ? "all" : "last";
+        Output output = shell("$h verify m.safetensors --construction fused --omega 20 "
+                              "--tolerance 1e-7 --judge kl --positions %s",
+                              positions);
+        found[all] = number_after(&output, "omega from ");
+        output = shell("$h min-omega --weights ./m.safetensors --construction fused --kernel "
+                       "structured --tolerance 1e-7 --judge kl --positions %s --quiet",
+                       positions);
+        assert_int_equal(output.code, 0);
         assert_true(number(&output, 1, "omega_min") == found[all]);
         assert_true(number(&output, 1, "error_min") <= 1e-7);
         assert_true(number(&output, 1, "error_below") > 1e-7);
@@ -249,10 +230,9 @@ static void min_omega_finds_the_same(void **state)
 /* At Omega 0.1 some predictions change; the first in the table is the one that is named. */
 static void the_first_change_is_named(void **state)
 {
-    const Scratch *scratch = *state;
+    static const char command[] = "$h verify $p/" MODADD " --tokens 0:52:13/0:52:13/53 --omega 0.1";
     char named[128];
-    Output output =
-        table(scratch, MODADD " --tokens 0:52:13/0:52:13/53 --omega 0.1 --positions last -q", 0);
+    Output output = shell("%s --positions last -q --format csv 2>said", command);
     size_t line = 1;
     while (number(&output, line, "predictions_changed") != 1) {
         line++;
@@ -262,21 +242,19 @@ static void the_first_change_is_named(void **state)
              "omega 0.1, the first change: input %.0f, position 3, from %.0f to %.0f\n",
              number(&output, line, "input"), number(&output, line, "prediction"),
              number(&output, line, "machine_prediction"));
-    output = verify(scratch, MODADD " --tokens 0:52:13/0:52:13/53 --omega 0.1");
+    output = shell("%s", command);
     assert_non_null(strstr(output.text, named));
 }
 
 /* Classes that are characters are named by them. */
 static void changes_of_a_text_name_characters(void **state)
 {
-    const Scratch *scratch = *state;
     char text[200];
     for (size_t i = 0; i < sizeof text; i++) {
         text[i] = "abc \nbca"[i * i % 8];
     }
-    write_text(scratch, "t.txt", text, sizeof text);
-    Output output =
-        verify(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 0.5");
+    write_text("t.txt", text, sizeof text);
+    Output output = shell(OF_TEXT("t.txt") "--omega 0.5");
     const char *change = strstr(output.text, ", the first change: input ");
     assert_non_null(change);
     const char *quote = strchr(change, '\'');
@@ -288,27 +266,14 @@ static void changes_of_a_text_name_characters(void **state)
  * Threads change nothing. */
 static void parts_are_put_together(void **state)
 {
-    static const char *const what[] = {MODEL " --text %/t.txt --characters " CHARACTERS
-                                             " --stride 1 --omega 2,30",
-                                       MODADD " --tokens 0:52:26/0:52:26/53 --omega 2,30"};
-    const Scratch *scratch = *state;
-    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
+    static const char *const what[] = {OF_TEXT("t.txt") "--stride 1 --omega 2,30 -q",
+                                       "$h verify $p/" MODADD
+                                       " --tokens 0:52:26/0:52:26/53 --omega 2,30 -q"};
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
-        char line[8 * SCRATCH_PATH];
-        for (int s = 0; s <= 3; s++) {
-            snprintf(line, sizeof line,
-                     s > 0 ? "%s -q -o %%/%d.csv --threads 3 --shard %d/3"
-                           : "%s -q -o %%/%d.csv --threads 1",
-                     what[i], s, s);
-            Output output = verify(scratch, line);
-            assert_int_equal(output.code, 0);
-        }
-        const char *d = scratch->directory;
-        snprintf(line, sizeof line,
-                 "-c '\"$HEADPROOF\" merge %s/1.csv %s/2.csv %s/3.csv -o %s/m.csv && "
-                 "cmp %s/m.csv %s/0.csv'",
-                 d, d, d, d, d, d);
-        Output output = run_program("sh", line);
+        Output output = shell("%s -o 0.csv --threads 1 && for s in 1 2 3; do "
+                              "%s -o $s.csv --threads 3 --shard $s/3 || exit 1; done && "
+                              "$h merge 1.csv 2.csv 3.csv -o m.csv && cmp m.csv 0.csv",
+                              what[i], what[i]);
         assert_int_equal(output.code, 0);
     }
 }
@@ -316,66 +281,35 @@ static void parts_are_put_together(void **state)
 /* Texts that differ are not put together, though all flags agree. */
 static void parts_of_other_texts_are_refused(void **state)
 {
-    const Scratch *scratch = *state;
-    char line[8 * SCRATCH_PATH];
     for (int s = 1; s <= 2; s++) {
-        write_text(scratch, "t.txt", s == 1 ? "abcabcabc" : "abcabcaba", POSITIONS);
-        snprintf(line, sizeof line,
-                 MODEL " --text %%/t.txt --characters " CHARACTERS
-                       " --omega 5 -q -o %%/%d.csv --shard %d/2",
-                 s, s);
-        Output output = verify(scratch, line);
+        write_text("t.txt", s == 1 ? "abcabcabc" : "abcabcaba", POSITIONS);
+        Output output = shell(OF_TEXT("t.txt") "--omega 5 -q -o %d.csv --shard %d/2", s, s);
         assert_int_equal(output.code, 0);
     }
-    expect_run(2, "merge %s/1.csv %s/2.csv -o %s/m.csv 2>/dev/null", scratch->directory,
-               scratch->directory, scratch->directory);
+    expect_shell("$h merge 1.csv 2.csv -o m.csv", 2, "");
 }
 
 /* One character has no token behind it, and no loss; what is printed says how windows lie. */
 static void short_texts_are_one_window(void **state)
 {
-    const Scratch *scratch = *state;
-    write_text(scratch, "one.txt", "a", 1);
-    Output output =
-        table(scratch, MODEL " --text %/one.txt --characters " CHARACTERS " --omega 9", 0);
+    write_text("one.txt", "a", 1);
+    Output output = table(OF_TEXT("one.txt") "--omega 9", 0);
     assert_int_equal(lines(&output), 3);
     expect_cell(&output, 2, "inputs", "1");
     expect_cell(&output, 2, "loss_original", "");
     assert_true(number(&output, 2, "kl_machine") > 0);
-    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
-    output = verify(scratch, MODEL " --text %/t.txt --characters " CHARACTERS " --omega 9");
-    assert_non_null(
-        strstr(output.text, "3 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be"));
+    expect_shell(OF_TEXT("t.txt") "--omega 9", 0,
+                 "3 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be");
 }
 
 /* The list of characters lies with the model's files, however their folder is named. */
 static void characters_lie_in_the_folder_of_the_model(void **state)
 {
-    static const char *const models[] = {"%/model.safetensors", "%/", "%"};
-    const Scratch *scratch = *state;
-    const char *d = scratch->directory;
-    char line[8 * SCRATCH_PATH];
-    write_text(scratch, "t.txt", TEXT, strlen(TEXT));
-    snprintf(line, sizeof line,
-             "-c 'cp " MODEL " %s/model.safetensors && cp " CHARACTERS " %s/characters.json'", d,
-             d);
-    Output output = run_program("sh", line);
-    assert_int_equal(output.code, 0);
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        snprintf(line, sizeof line, "%s --text %%/t.txt --omega 9", models[i]);
-        output = verify(scratch, line);
-        expect_says(&output, 0, "3 windows of 4 tokens");
-    }
-}
-
-/* A file with a bad line or character, named by its place. */
-static void expect_complaint(const Scratch *scratch, const char *file, size_t size,
-                             const char *arguments, const char *says)
-{
-    write_text(scratch, "f", file, size);
-    Output output = verify(scratch, arguments);
-    expect_says(&output, 2, says);
-    assert_int_equal(lines(&output), 1);
+    expect_shell("cp $p/" MODEL " model.safetensors && cp $p/" CHARACTERS " characters.json && "
+                 "for m in $PWD/model.safetensors $PWD/ $PWD; do "
+                 "$h verify $m --text t.txt --omega 9; echo code $?; done | "
+                 "grep -c -e \"3 windows of 4\" -e \"code 0\"",
+                 0, "6\n");
 }
 
 typedef struct {
@@ -384,11 +318,14 @@ typedef struct {
     const char *says;
 } Bad;
 
-static void expect_complaints(const Scratch *scratch, const Bad *bad, size_t count,
-                              const char *arguments)
+/* Each is the file f, and its bad line or character is named by its place. */
+static void expect_complaints(const Bad *bad, size_t count, const char *command)
 {
     for (size_t i = 0; i < count; i++) {
-        expect_complaint(scratch, bad[i].text, bad[i].size, arguments, bad[i].says);
+        write_text("f", bad[i].text, bad[i].size);
+        Output output = shell("%s", command);
+        expect_says(&output, 2, bad[i].says);
+        assert_int_equal(lines(&output), 1);
     }
 }
 
@@ -410,8 +347,7 @@ static void bad_texts_are_named(void **state)
         BAD("\xed\xa0\x80", "column 1: expected UTF-8"),
         BAD("\xf4\x90\x80\x80", "column 1: expected UTF-8"),
     };
-    expect_complaints(*state, texts, sizeof texts / sizeof *texts,
-                      MODEL " --text %/f --characters " CHARACTERS " --omega 9");
+    expect_complaints(texts, sizeof texts / sizeof *texts, OF_TEXT("f") "--omega 9");
 }
 
 static void bad_lists_are_named(void **state)
@@ -427,9 +363,9 @@ static void bad_lists_are_named(void **state)
         BAD("{}", "f: another value: expected a JSON array of characters"),
         BAD("[\"a\"", "f: no JSON, "),
     };
-    write_text(*state, "t.txt", "a", 1);
-    expect_complaints(*state, lists, sizeof lists / sizeof *lists,
-                      MODEL " --text %/t.txt --characters %/f --omega 9");
+    write_text("t.txt", "a", 1);
+    expect_complaints(lists, sizeof lists / sizeof *lists,
+                      "$h verify $p/" MODEL " --text t.txt --characters f --omega 9");
 }
 
 static void bad_ids_are_named(void **state)
@@ -445,7 +381,8 @@ static void bad_ids_are_named(void **state)
         BAD("0 1 2\n\n3 4\n", "f:3: 2 tokens: expected 3 or more, the window (--window)"),
         BAD(" \n\t\r\n", "f: is empty: expected a line of token ids"),
     };
-    expect_complaints(*state, ids, sizeof ids / sizeof *ids, MODEL " --tokens-file %/f --omega 9");
+    expect_complaints(ids, sizeof ids / sizeof *ids,
+                      "$h verify $p/" MODEL " --tokens-file f --omega 9");
 }
 
 static void bad_requests_are_refused(void **state)
@@ -484,11 +421,11 @@ static void windows_fit(void **state)
                {"--stride 5", "--stride: token '5': expected at most 4, the window"},
                {"--window 2 --stride 3", "--stride: token '3': expected at most 2, the window"},
                {"--window 0", "--window: token '0': expected an integer from 1"}};
+    write_text("f", "abcab", 5);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[2 * SCRATCH_PATH];
-        snprintf(line, sizeof line, MODEL " --text %%/f --characters " CHARACTERS " %s",
-                 bad[i].flags);
-        expect_complaint(*state, "abcab", 5, line, bad[i].says);
+        Output output = shell(OF_TEXT("f") "%s", bad[i].flags);
+        expect_says(&output, 2, bad[i].says);
+        assert_int_equal(lines(&output), 1);
     }
 }
 
@@ -496,21 +433,17 @@ static void windows_fit(void **state)
 static void ids_are_tuples(void **state)
 {
     static const char ids[] = "0, 1,53\r\n0\t27 53\n\n26 1 53 \n26,27, 53";
-    const Scratch *scratch = *state;
-    write_text(scratch, "ids", ids, strlen(ids));
-    Output read = table(scratch, MODADD " --tokens-file %/ids --omega 9 -q", 0);
-    Output tuples = table(scratch, MODADD " --tokens 0,26/1,27/53 --omega 9 -q", 0);
+    write_text("ids", ids, strlen(ids));
+    Output read = table("$h verify $p/" MODADD " --omega 9 --tokens-file ids", 0);
+    Output tuples = table("$h verify $p/" MODADD " --omega 9 --tokens 0,26/1,27/53", 0);
     assert_string_equal(read.text, tuples.text);
 }
 
 /* Of ten megabytes nothing is evaluated. */
 static void long_texts_are_refused_first(void **state)
 {
-    const Scratch *scratch = *state;
-    char line[8 * SCRATCH_PATH];
-    snprintf(line, sizeof line, "-c 'yes abcabcabc | head -c 10000000 >%s/f'", scratch->directory);
-    Output output = run_program("sh", line);
-    output = verify(scratch, MODEL " --text %/f --characters " CHARACTERS " --stride 1 --omega 9");
+    Output output =
+        shell("yes abcabcabc | head -c 10000000 >f; " OF_TEXT("f") "--stride 1 --omega 9");
     expect_says(&output, 2, "9999997 windows need ");
     assert_int_equal(lines(&output), 1);
 }
@@ -518,24 +451,24 @@ static void long_texts_are_refused_first(void **state)
 int main(void)
 {
     const struct CMUnitTest texts[] = {
-        SCRATCH_TEST(an_independent_program_agrees),
-        SCRATCH_TEST(means_are_of_the_cells),
-        SCRATCH_TEST(the_machine_s_are_of_their_size),
-        SCRATCH_TEST(tolerances_judge_logits_and_divergences),
-        SCRATCH_TEST(min_omega_finds_the_same),
-        SCRATCH_TEST(the_first_change_is_named),
-        SCRATCH_TEST(changes_of_a_text_name_characters),
-        SCRATCH_TEST(parts_are_put_together),
-        SCRATCH_TEST(parts_of_other_texts_are_refused),
-        SCRATCH_TEST(short_texts_are_one_window),
-        SCRATCH_TEST(characters_lie_in_the_folder_of_the_model),
-        SCRATCH_TEST(bad_texts_are_named),
-        SCRATCH_TEST(bad_lists_are_named),
-        SCRATCH_TEST(bad_ids_are_named),
-        SCRATCH_TEST(bad_requests_are_refused),
-        SCRATCH_TEST(windows_fit),
-        SCRATCH_TEST(ids_are_tuples),
-        SCRATCH_TEST(long_texts_are_refused_first),
+        TEXT_TEST(an_independent_program_agrees),
+        TEXT_TEST(means_are_of_the_cells),
+        TEXT_TEST(the_machine_s_are_of_their_size),
+        TEXT_TEST(tolerances_judge_logits_and_divergences),
+        TEXT_TEST(min_omega_finds_the_same),
+        TEXT_TEST(the_first_change_is_named),
+        TEXT_TEST(changes_of_a_text_name_characters),
+        TEXT_TEST(parts_are_put_together),
+        TEXT_TEST(parts_of_other_texts_are_refused),
+        TEXT_TEST(short_texts_are_one_window),
+        TEXT_TEST(characters_lie_in_the_folder_of_the_model),
+        TEXT_TEST(bad_texts_are_named),
+        TEXT_TEST(bad_lists_are_named),
+        TEXT_TEST(bad_ids_are_named),
+        TEXT_TEST(bad_requests_are_refused),
+        TEXT_TEST(windows_fit),
+        TEXT_TEST(ids_are_tuples),
+        TEXT_TEST(long_texts_are_refused_first),
     };
     return cmocka_run_group_tests(texts, NULL, NULL);
 }

@@ -49,16 +49,8 @@ static void every_bias_agrees_with_the_oracle(void **state)
 /* A part of the trained model's inputs: the figures of all 2809 hold for any. */
 #define SOME "verify " MODADD " --tokens 0:52:26/0:52:26/53 "
 
-static void rows_of(Output *output, const char *arguments, int code)
-{
-    char line[512];
-    snprintf(line, sizeof line,
-             SOME "%s --quiet -o \"$TMPDIR/verify.csv\" >&2; code=$?; "
-                  "cat \"$TMPDIR/verify.csv\"; exit $code",
-             arguments);
-    *output = run(line);
-    assert_int_equal(output->code, code);
-}
+/* Of which only the table is printed. */
+#define ROWS SOME "-q --format csv "
 
 static void the_trained_model_keeps_its_predictions(void **state)
 {
@@ -71,10 +63,8 @@ static void the_trained_model_keeps_its_predictions(void **state)
                     {"100", 3e-15, 4e-14},
                     {"1000", 2e-14, 9e-14}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        char arguments[64];
-        Output output;
-        snprintf(arguments, sizeof arguments, "--omega %s --penalty positive", expected[i].omega);
-        rows_of(&output, arguments, 0);
+        Output output =
+            expect_run(0, ROWS "--omega %s --penalty positive 2>/dev/null", expected[i].omega);
         double total = number(&output, 1, "total_max");
         assert_true(total >= expected[i].least && total <= expected[i].most);
         expect_cell(&output, 1, "predictions_changed", "0");
@@ -88,17 +78,13 @@ static void the_trained_model_keeps_its_predictions(void **state)
 static void a_tolerance_finds_its_omega(void **state)
 {
     Output output = expect_run(0, SOME "--tolerance 1e-9 --omega 20");
-    const char *found = strstr(output.text, "omega from ");
-    assert_non_null(found);
-    double omega = strtod(found + strlen("omega from "), NULL);
+    double omega = number_after(&output, "omega from ");
     assert_true(omega > 11 && omega < 13);
     assert_non_null(strstr(output.text, "keeps every prediction"));
     assert_non_null(strstr(output.text, "verdict: PASS"));
     for (int half = 0; half < 2; half++) {
-        char arguments[64];
-        snprintf(arguments, sizeof arguments, "--tolerance 1e-9 --omega %.9g",
-                 half ? omega / 2 : omega * (1 + 1e-6));
-        rows_of(&output, arguments, half);
+        output = expect_run(half, ROWS "--tolerance 1e-9 --omega %.9g 2>/dev/null",
+                            half ? omega / 2 : omega * (1 + 1e-6));
         expect_cell(&output, 1, "status", half ? "fail" : "ok");
     }
 }
@@ -128,13 +114,9 @@ static void threads_change_nothing(void **state)
 {
     Output csv[2], text[2];
     for (int i = 0; i < 2; i++) {
-        char arguments[64], line[512];
-        snprintf(arguments, sizeof arguments, "--omega 5,20 --threads %d", i == 0 ? 1 : 3);
-        rows_of(&csv[i], arguments, 0);
-        snprintf(line, sizeof line, SOME "--omega 12 --tolerance 1e-6 --threads %d",
-                 i == 0 ? 1 : 3);
-        text[i] = run(line);
-        assert_int_equal(text[i].code, 0);
+        int threads = i == 0 ? 1 : 3;
+        csv[i] = expect_run(0, ROWS "--omega 5,20 --threads %d 2>/dev/null", threads);
+        text[i] = expect_run(0, SOME "--omega 12 --tolerance 1e-6 --threads %d", threads);
     }
     assert_string_equal(csv[0].text, csv[1].text);
     assert_string_equal(text[0].text, text[1].text);
@@ -352,8 +334,7 @@ static void a_row_says_what_it_is_of(void **state)
          "norm=rms"},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        Output output;
-        rows_of(&output, rows[k].flags, 0);
+        Output output = expect_run(0, ROWS "%s 2>/dev/null", rows[k].flags);
         assert_int_equal(lines(&output), 2);
         expect_cell(&output, 1, "model", MODADD);
         expect_cell(&output, 1, "arithmetic", rows[k].arithmetic);

@@ -13,6 +13,7 @@
 
 #define MODADD "cases/models/modadd53-silu.safetensors"
 #define SOME "verify " MODADD " --tokens 0/0,26/53 "
+#define TABLE "-q --format csv 2>/dev/null"
 
 /* The number behind the first `before` after *text, as a word; *text moves behind it. */
 static void word_after(char word[32], const char **text, const char *before)
@@ -30,13 +31,6 @@ static void word_after(char word[32], const char **text, const char *before)
     *text = at + length;
 }
 
-/* verify's rows of one layer at these Omegas. */
-static Output rows_at(const char *words)
-{
-    return run_formatted(
-        SOME "%s --quiet -o \"$TMPDIR/search.csv\" >&2; cat \"$TMPDIR/search.csv\"", words);
-}
-
 /* The line of the text with this in it. */
 static const char *line_with(const Output *output, const char *words)
 {
@@ -52,7 +46,7 @@ static const char *line_with(const Output *output, const char *words)
  * at both of its ends, and just outside of it. */
 static void both_ends_keep_the_predictions(void **state)
 {
-    char low[32], high[32], above[32], words[160];
+    char low[32], high[32], above[32];
     Output output = run(SOME "--omega 20,1e17 --penalty positive");
     const char *text = line_with(&output, "keeps every prediction");
     strcpy(low, "1e-307"); /* an end that is not said is as low as any */
@@ -61,8 +55,7 @@ static void both_ends_keep_the_predictions(void **state)
     assert_true(strtod(high, NULL) > 1e15 && strtod(high, NULL) < 1e17);
     assert_true(strtod(above, NULL) > strtod(high, NULL));
     assert_true(strtod(above, NULL) < 1.0011 * strtod(high, NULL));
-    snprintf(words, sizeof words, "--penalty positive --omega %s,%s,%s", low, high, above);
-    output = rows_at(words);
+    output = run_formatted(SOME "--penalty positive --omega %s,%s,%s " TABLE, low, high, above);
     for (size_t row = 1; row <= 3; row++) {
         assert_true((number(&output, row, "predictions_changed") > 0) == (row == 3));
     }
@@ -71,18 +64,14 @@ static void both_ends_keep_the_predictions(void **state)
 /* With an input that a small Omega confuses there is a lower end too. */
 static void the_lower_end_has_two_sides(void **state)
 {
-    static const char inputs[] =
-        "verify " MODADD " --tokens 45/0/53 --omega %s %s \"$TMPDIR/low.csv\" %s";
     char low[32], below[32];
-    Output output = expect_run(0, inputs, "20", "-o", "");
+    Output output = expect_run(0, "verify " MODADD " --tokens 45/0/53 --omega 20");
     const char *text = line_with(&output, "keeps every prediction");
     word_after(low, &text, "omega from ");
     word_after(below, &text, " evaluated there (");
     assert_true(strtod(below, NULL) < strtod(low, NULL));
     assert_true(strtod(below, NULL) > 0.9989 * strtod(low, NULL));
-    char both[80];
-    snprintf(both, sizeof both, "%s,%s", below, low);
-    output = expect_run(0, inputs, both, "--quiet -o", " >&2; cat \"$TMPDIR/low.csv\"");
+    output = expect_run(0, "verify " MODADD " --tokens 45/0/53 --omega %s,%s " TABLE, below, low);
     assert_true(number(&output, 1, "predictions_changed") > 0);
     expect_cell(&output, 2, "predictions_changed", "0");
 }
@@ -91,16 +80,15 @@ static void the_lower_end_has_two_sides(void **state)
 static void printed_ends_meet_the_tolerance(void **state)
 {
     static const char *const status[] = {"fail", "ok", "ok", "fail"};
-    char low[32], high[32], below[32], above[32], words[192];
+    char low[32], high[32], below[32], above[32];
     Output output = run(SOME "--omega 20 --tolerance 1e-9 --penalty positive");
     const char *text = line_with(&output, "meets the tolerance 1e-09");
     word_after(low, &text, "omega from ");
     word_after(high, &text, " to ");
     word_after(below, &text, " evaluated there (");
     word_after(above, &text, "and ");
-    snprintf(words, sizeof words, "--penalty positive --tolerance 1e-9 --omega %s,%s,%s,%s", below,
-             low, high, above);
-    output = rows_at(words);
+    output = run_formatted(SOME "--penalty positive --tolerance 1e-9 --omega %s,%s,%s,%s " TABLE,
+                           below, low, high, above);
     for (size_t i = 0; i < 4; i++) {
         expect_cell(&output, i + 1, "status", status[i]);
     }
@@ -112,11 +100,7 @@ static void the_margin_is_the_smallest(void **state)
     static const char *const tokens[] = {"0/0/53", "0/26/53", "0/0,26/53"};
     double margin[3];
     for (size_t i = 0; i < 3; i++) {
-        Output output = expect_run(0,
-                                   "verify " MODADD
-                                   " --tokens %s --omega 20 --quiet -o \"$TMPDIR/margin.csv\" >&2; "
-                                   "cat \"$TMPDIR/margin.csv\"",
-                                   tokens[i]);
+        Output output = expect_run(0, "verify " MODADD " --tokens %s --omega 20 " TABLE, tokens[i]);
         margin[i] = number(&output, 1, "logit_margin");
     }
     assert_true(margin[0] != margin[1] && isfinite(margin[2]));
