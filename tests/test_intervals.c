@@ -44,17 +44,15 @@ static void a_terminal_shows_ends(void **state)
                  "construction silu, seed 1, tolerance 1e-09.\n");
 }
 
-/* Logarithms: x, the best, and the ends, of which open ones lie 2 % within the scale; then marks:
- * an end (1), an arrow up (9) or down (11), a disc (7) at the best, or a cross (2). */
+/* Logarithms: x, the best, and the ends, of which open ones lie 2 % within the scale; then their
+ * marks: an end (1), an arrow up (9) or down (11), or a cross (2) where there is none. */
 static void scripts_have_the_ends(void **state)
 {
     leave("t.csv", TABLE);
     expect_shell(
         "$h plot t.csv -o t.gp >/dev/null; sed -n \"/<< END/,/^END/p\" t.gp | grep -v 1e300", 0,
-        "$data << END\n\n0 3 1 5\n1 3 2 5.88\n2 NaN 0.12 3\n3 NaN NaN NaN\n\n\nEND\n"
-        "$marks << END\n\n0 1 1 0x0072B2\n0 5 1 0x0072B2\n0 3 7 0x0072B2\n"
-        "1 2 1 0x0072B2\n1 5.88 9 0x0072B2\n1 3 7 0x0072B2\n"
-        "2 0.12 11 0x0072B2\n2 3 1 0x0072B2\n3 0.24 2 0xAA0000\n");
+        "$data << END\n\n0 3 1 5 1 1 0x0072B2\n1 3 2 5.88 1 9 0x0072B2\n"
+        "2 NaN 0.12 3 11 1 0x0072B2\n3 NaN NaN 0.24 0 2 0xAA0000\n\n\nEND\n");
     expect_shell("grep -o \"as far as was tried or numbers reach\" t.gp", 0,
                  "as far as was tried or numbers reach\n");
 }
@@ -86,8 +84,8 @@ static void bars_stand_side_by_side(void **state)
     expect_shell("$h plot t.csv -o t.gp >/dev/null; "
                  "sed -n \"/^.data/,/^END/p\" t.gp | grep -v 1e300",
                  0,
-                 "$data << END\n\n-0.175 NaN 2 3\n0.825 NaN NaN NaN\n1.825 1.30103 1 3\n"
-                 "\n\n\n0.175 1.30103 1 3\n1.175 1.30103 1 3\n2.175 1.30103 1 3\n");
+                 "$data << END\n\n-0.175 NaN 2 3 1 1 0xD55E00\n0.825 NaN NaN 0.16 0 2 "
+                 "0xAA0000\n1.825 1.30103 1 3 1 1 0xD55E00\n");
     expect_shell("$h plot t.csv | grep \" [ab] \" | tail -n +2", 0,
                  "            2 a      100 to 1e+03");
 }

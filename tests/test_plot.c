@@ -52,17 +52,16 @@ static void make_depth(const char *size)
 
 /* ---- What is read ---------------------------------------------------------------------------- */
 
-/* The blocks of a script: a line is x, the median of two seeds, the smallest and the largest; then
- * marks, of which 10 is an open triangle where the largest is a bound. */
+/* The blocks of a script: a line is x, the median of two seeds, the smallest and the largest, and
+ * the marks at both, of which 10 is an open triangle where the largest is a bound. */
 #define DATA_OF(table) "$h plot " table " -o v.gp && sed -n \"/^.data/,/^curves/p\" v.gp"
 
 static void test_logarithms_of_any_size(void **state)
 {
     make_curve();
-    expect_shell(DATA_OF("v.csv"), 0, "\n0.903089987 -2.5 -3 -2\n");
-    expect_shell("cat v.gp", 0, "\n3 -867.10206 -867.60206 -866.60206\n");
-    expect_shell("cat v.gp", 0, "\n3 -866.60206 10 0x0072B2\n");
-    expect_shell("cat v.gp", 0, "\n6 NaN NaN NaN\n");
+    expect_shell(DATA_OF("v.csv"), 0, "\n0.903089987 -2.5 -3 -2 0 0 0x");
+    expect_shell("cat v.gp", 0, "\n3 -867.10206 -867.60206 -866.60206 0 10 0x0072B2\n");
+    expect_shell("cat v.gp", 0, "\n6 NaN NaN NaN 0 0 0x");
     expect_shell("cat v.gp", 0, "-867");
 }
 
@@ -74,8 +73,8 @@ static void test_logarithms_of_others(void **state)
                "fused,8,1,,1,0.001,0.001,1e-16,,-3.0\nfused,1000,1,,1,0.0,1e-14,1e-16,,-867.602\n"
                "fused,1e6,1,,1,0.0,1e-9,1e-16,,\n");
     expect_shell(DATA_OF("v.csv"), 0,
-                 "\n3 -867.602 -867.602 -867.602\n"
-                 "6 NaN NaN NaN\n");
+                 "\n3 -867.602 -867.602 -867.602 0 0 0x0072B2\n"
+                 "6 NaN NaN NaN 0 0 0x");
     expect_shell("$h plot v.csv", 0, "The construction error is 0, which is proven, in 1 place");
     make_table("v.csv", HEADER ",construction_log10", "fused,8,1,,1,0.0,0.001,1e-16,,nan\n");
     expect_shell("$h plot v.csv", 2,
@@ -147,13 +146,13 @@ static void test_laws_are_lines(void **state)
 {
     make_curve();
     expect_shell("$h plot v.csv --laws -o v.gp && sed -n \"/^.laws/,/^EOD/p\" v.gp", 0,
-                 "\n0.903089987 -16 0\n1.20411998 -16 0\n3 -16 0\n6 -16 0\n\n");
+                 "\n0.903089987 -16 1\n1.20411998 -16 1\n3 -16 1\n6 -16 1\n\n");
     /* An error without a curve has no line. */
     make_table("p.csv", "construction,n,layer,construction_max,total_max,native_max",
                "fused,1,1,1e-12,1e-10,1e-16\nfused,2,1,2e-12,2e-10,1e-16\n"
                "fused,4,1,4e-12,4e-10,1e-16\n");
     expect_shell("$h plot p.csv --laws --error native -o p.gp; sed -n \"/^.laws/,/^EOD/p\" p.gp", 0,
-                 "$laws << EOD\n1e300 1e300 0\n\n1 -16 0\n2 -16 0\n4 -16 0\n\nEOD\n");
+                 "$laws << EOD\n1e300 1e300 0\n\n1 -16 1\n2 -16 1\n4 -16 1\n\nEOD\n");
     expect_shell("$h plot v.csv --laws -o v.gp && cat v.gp", 0, "$laws using ($3 == p ?");
     expect_shell("$h plot v.csv --laws -o v.gp && cat v.gp", 0,
                  "Thin black lines: laws of the medians.");
@@ -166,12 +165,12 @@ static void test_the_interval_that_meets(void **state)
 {
     make_curve();
     expect_shell("$h plot v.csv --tolerance 5e-9 -o v.gp && cat v.gp", 0,
-                 "rectangle from 1.20411998, graph 0 to 3, graph 1");
+                 "\nleast[1] = 1.20411998\nmost[1] = 3\n");
     expect_shell("$h plot v.csv --tolerance 5e-9 -o v.gp && cat v.gp", 0,
                  "Shaded: every omega evaluated there has a total error within the tolerance.");
     expect_shell("$h plot v.csv --tolerance 5e-9 | grep -c -i -e shaded -e dashed -e band", 1, "0");
-    expect_shell("$h plot v.csv --tolerance 1e-8 -o v.gp && cat v.gp", 0, "graph 0 to 6, graph 1");
-    expect_shell("$h plot v.csv --tolerance 1e-15 -o v.gp && grep -c rectangle v.gp", 1, "\n0\n");
+    expect_shell("$h plot v.csv --tolerance 1e-8 -o v.gp && cat v.gp", 0, "\nmost[1] = 6\n");
+    expect_shell("$h plot v.csv --tolerance 1e-15 -o v.gp && cat v.gp", 0, "\nmost[1] = -1e+300\n");
     make_table("t.csv", HEADER,
                "fused,8,1,tolerance=1e-9,1,1e-3,1e-3,1e-16,\n"
                "fused,16,1,tolerance=1e-9,1,2e-10,2e-10,1e-16,\n");
@@ -186,8 +185,8 @@ static void test_series_and_panels(void **state)
     make_depth("");
     expect_shell("$h plot depth.csv", 0, "The total error by omega and layer");
     expect_shell("$h plot depth.csv", 0, "a layer 1, b layer 2");
-    expect_shell("$h plot depth.csv -o d.gp && grep -c \"^p = \" d.gp", 0, "2\n");
-    expect_shell("$h plot depth.csv -o d.gp && grep \"^set title\" d.gp", 0, "fused");
+    expect_shell("$h plot depth.csv -o d.gp && grep \"^titles\" d.gp", 0,
+                 "titles[1] = 'silu'\ntitles[2] = 'fused'\n");
 }
 
 /* A stream that shrinks: absolute errors shrink with it. */
@@ -221,9 +220,9 @@ static void test_a_family(void **state)
                lines);
     expect_shell("$h plot heat.csv", 0, "The total error by n and d");
     expect_shell("$h plot heat.csv -o h.gp && cat h.gp", 0,
-                 "\n1 -3 -3 -3\n2 -4 -4 -4\n3 -5 -5 -5\n4 -6 -6 -6\n");
-    expect_shell("grep -c \"^set style line\" h.gp; grep -o \"title .d 1.\" h.gp", 0,
-                 "4\ntitle 'd 1'\n");
+                 "\n1 -3 -3 -3 0 0 0x365C8D\n2 -4 -4 -4 0 0 0x365C8D\n");
+    expect_shell("grep -o -e \"^curves.*\" -e \"title .d 1.\" h.gp", 0,
+                 "curves = 4\ntitle 'd 1'\n");
     /* Both were swept by themselves: no map, but the longer one, at the other's usual value. */
     make_table("cross.csv", "construction,omega,n,d,layer,construction_max,total_max,native_max",
                "fused,20,1,3,1,1e-20,1e-5,1e-17\nfused,20,2,3,1,1e-20,1e-6,1e-17\n"
@@ -256,15 +255,14 @@ static void test_rows_and_columns(void **state)
     }
     make_table("g.csv", "construction,arithmetic,omega,options,layer,construction_max,total_max",
                lines);
-    expect_shell(
-        "$h plot g.csv -o g.gp && sed -n \"s/^set title .\\(.*\\). noenhanced.*/\\1/p\" g.gp && "
-        "grep -o \"layout 2,3\" g.gp",
-        0,
-        "picture: g.gp\nbf16, penalty negative\nf64, penalty negative\n"
-        "f32, penalty negative\nbf16, penalty positive\nf64, penalty positive\n"
-        "f32, penalty positive\nlayout 2,3\n");
+    expect_shell("$h plot g.csv -o g.gp && sed -n \"s/^titles.* = .\\(.*\\)./\\1/p\" g.gp && "
+                 "grep -o \"layout 2,3\" g.gp",
+                 0,
+                 "picture: g.gp\nbf16, penalty negative\nf64, penalty negative\n"
+                 "f32, penalty negative\nbf16, penalty positive\nf64, penalty positive\n"
+                 "f32, penalty positive\nlayout 2,3\n");
     expect_shell("grep -v \"f32,.,penalty\" g.csv >h.csv; $h plot h.csv -o h.gp && "
-                 "grep -c \"^set title\" h.gp && grep -o \"layout .,.\" h.gp",
+                 "grep -c \"^titles\" h.gp && grep -o \"layout .,.\" h.gp",
                  0, "5\nlayout 2,3\n");
 }
 
@@ -358,7 +356,7 @@ static void test_marks_of_paths(void **state)
     expect_shell(MARKS_OF("w.csv"), 0, "('one' 0, 'the_fi...ng_name' 1)");
     expect_shell("$h plot w.csv", 0, "\n          one   1.0e-03");
     /* The help of --weights explains single values, and is no name of the axis. */
-    expect_shell("grep \"^set label .weights\" m.gp", 0, "set label 'weights' at");
+    expect_shell("grep \"^set label .weights\" m.gp", 0, "set label 'weights' noenhanced");
     make_table("w.csv", "construction,omega,weights,layer,construction_max,total_max",
                "fused,1,/a/very/very/long/way/to/somewhere/else/which/is/far/away/and/no/one/"
                "knows/where/it/lies/except/one.csv,1,1e-3,1e-3\n"
@@ -368,7 +366,7 @@ static void test_marks_of_paths(void **state)
                "knows/where/it/lies/except/one.csv,1,1e-3,1e-3\n"
                "fused,1,/a/very/very/long/way/to/somewhere/else/which/is/far/away/and/no/one/"
                "knows/where/it/lies/except/two.csv,1,1e-3,1e-3\n");
-    expect_shell("$h plot w.csv -o w.gp && grep -o \"^set title.*/a/very.*csv\" w.gp | "
+    expect_shell("$h plot w.csv -o w.gp && grep -o \"^titles.*/a/very.*csv\" w.gp | "
                  "sed \"s/.*\\.\\.\\.//\"",
                  0, "re/it/lies/except/one.csv\nre/it/lies/except/two.csv\n");
 }
@@ -383,9 +381,8 @@ static void test_not_finite(void **state)
                "fused,8,1,,1,1e-3,1e-3,1e-16,\nfused,16,1,,1,1e-4,inf,1e-16,\n"
                "fused,32,1,,1,1e-4,,1e-16,\n");
     expect_shell("$h plot i.csv -o i.gp && grep -m 1 -A 1 \"^16 \" i.gp", 0,
-                 "16 NaN NaN -1.96\n32 NaN NaN NaN\n");
-    expect_shell("grep -e 0xAA0000 -e \"^set yrange .-\" i.gp", 0,
-                 "16 -1.96 2 0xAA0000\nset yrange [-16.52:-1.4399999999999999]\n");
+                 "16 NaN NaN -1.96 0 2 0xAA0000\n32 NaN NaN NaN 0 0 0x");
+    expect_shell("grep \"^set yrange .-\" i.gp", 0, "set yrange [-16.52:-1.4399999999999999]\n");
     expect_shell("$h plot i.csv", 0, "At the right end: not finite.");
     expect_shell("grep -o \"Crosses at the top: not finite\" i.gp; $h plot i.csv", 0,
                  "not finite  n");
@@ -423,7 +420,7 @@ static void test_fourteen_panels(void **state)
                                  i < 14 ? "silu" : "fused", words[i % 7], i / 7 % 2 + 8);
     }
     make_table("a.csv", "construction,arithmetic,omega,layer,construction_max,total_max", lines);
-    expect_shell("$h plot a.csv -o a.gp && grep -c \"^p = \" a.gp", 0, "14\n");
+    expect_shell("$h plot a.csv -o a.gp && grep -c \"^titles\" a.gp", 0, "14\n");
 }
 
 /* 80 columns, and no blank at the end of a line. */

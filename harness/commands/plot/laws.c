@@ -35,7 +35,7 @@ static int take_series(void *context, const Series *series)
             bool fitted = number >= law->from[0] && number <= law->to[0];
             if (fitted || x->axis != AXIS_OMEGA) {
                 fprintf(drawing->file, "%.9g %.9g %zu\n", script_place(picture, k),
-                        fit_at(&law->fit, &number), places_panel(picture, row));
+                        fit_at(&law->fit, &number), places_panel(picture, row) + 1);
             }
         }
         fputs(law->kind > LAW_ZERO ? "\n" : "", drawing->file);

@@ -200,11 +200,10 @@ double script_place(const Picture *picture, size_t x);
  * newline is joined to it, and nothing ends what XML begins. */
 void script_quote(FILE *file, const char *text);
 
-/* Writes the range of x and its marks, on so many pixels; the range upwards, and the tolerance. */
+/* Writes the range of x and its marks, on so many pixels. */
 void script_write_x(FILE *file, const Picture *picture, double width);
-void script_write_y(FILE *file, const Picture *picture);
 
-/* Writes $data and $marks, each a block a panel and curve. */
+/* Writes $data, a block a panel and curve, in the order of panels. */
 void script_write_data(FILE *file, const Picture *picture);
 
 /* Writes $laws: lines through x, y, with the panel behind them.  Of every series that the curves
