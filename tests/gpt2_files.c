@@ -276,7 +276,7 @@ void gpt2_write_parts(const char *directory, const Gpt2Model *model, const char 
     }
 }
 
-void gpt2_write_config(const char *path, const char *key, const char *value)
+void gpt2_write_config(const char *directory, const char *key, const char *value)
 {
     static const char *const keys[][2] = {{"architectures", "[\"GPT2LMHeadModel\"]"},
                                           {"model_type", "\"gpt2\""},
@@ -289,7 +289,7 @@ void gpt2_write_config(const char *path, const char *key, const char *value)
                                           {"n_inner", "6"},
                                           {"vocab_size", "5"},
                                           {"scale_attn_weights", "true"}};
-    char text[1 << 12];
+    char text[1 << 12], path[SCRATCH_PATH];
     size_t used = (size_t)snprintf(text, sizeof text, "{\"use_cache\": true");
     bool is_new = key != NULL;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -305,5 +305,6 @@ void gpt2_write_config(const char *path, const char *key, const char *value)
         used += (size_t)snprintf(text + used, sizeof text - used, ", \"%s\": %s", key, value);
     }
     used += (size_t)snprintf(text + used, sizeof text - used, "}\n");
+    snprintf(path, sizeof path, "%s/config.json", directory);
     file_write(path, text, used);
 }

@@ -53,8 +53,8 @@ void gpt2_write(const char *path, const Gpt2Model *model, const char *dtype, con
 void gpt2_write_parts(const char *directory, const Gpt2Model *model, const char *dtype,
                       const char *metadata, size_t parts);
 
-/* What a config.json says of this model; without the key, or with another value (JSON) for it, or
- * with one more, where key is not NULL. */
-void gpt2_write_config(const char *path, const char *key, const char *value);
+/* Writes DIRECTORY/config.json, what one says of this model; without the key, or with another value
+ * (JSON) for it, or with one more, where key is not NULL. */
+void gpt2_write_config(const char *directory, const char *key, const char *value);
 
 #endif

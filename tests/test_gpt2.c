@@ -84,9 +84,7 @@ static void expect_file(const FileFixture *fixture, const char *path, bool head)
 
 static void write_config(const FileFixture *fixture, const char *key, const char *value)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, "config.json");
-    gpt2_write_config(path, key, value);
+    gpt2_write_config(fixture->scratch.directory, key, value);
 }
 
 /* ---- Namings -------------------------------------------------------------------------------- */

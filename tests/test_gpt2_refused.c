@@ -14,11 +14,51 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void write_text(const FileFixture *fixture, const char *name, const char *text)
+static Gpt2Model model;
+
+/* The config's text, or that of a right one but for a key. */
+static void write_text(const FileFixture *fixture, const char *text)
 {
     char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, name);
+    scratch_path(path, &fixture->scratch, "config.json");
     file_write(path, text, strlen(text));
+}
+
+static void write_config(const FileFixture *fixture, const char *key, const char *value)
+{
+    gpt2_write_config(fixture->scratch.directory, key, value);
+}
+
+static void write_model(const FileFixture *fixture)
+{
+    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+}
+
+static ModelFile *read_model(const FileFixture *fixture)
+{
+    ModelFile *read;
+    assert_int_equal(model_file_read(&read, fixture->path, false), 0);
+    return read;
+}
+
+/* The model, written, is refused with a line that begins with the file's name and `begin`. */
+static void expect_weights_refused(FileFixture *fixture, const char *begin, const char *culprit)
+{
+    char name[SCRATCH_PATH];
+    snprintf(name, sizeof name, "model.safetensors: %s", begin);
+    write_model(fixture);
+    expect_model_refused(fixture, fixture->path, name, culprit);
+}
+
+static void expect_config_refused(FileFixture *fixture, const char *culprit)
+{
+    expect_model_refused(fixture, fixture->path, "config.json: ", culprit);
+}
+
+static void make_whole(const FileFixture *fixture)
+{
+    gpt2_make(&model, "transformer.", false, true);
+    write_model(fixture);
 }
 
 /* ---- config.json ---------------------------------------------------------------------------- */
@@ -87,8 +127,6 @@ static const char *const texts[][2] = {
     {"{\"n_head\": \"\xff\"}", "line 1, byte"},
 };
 
-static void make_model(FileFixture *fixture);
-
 /* Keys that are in no table, all of them in one message; and flags for them. */
 static void test_unknown_keys(void **state)
 {
@@ -99,22 +137,21 @@ static void test_unknown_keys(void **state)
                  {"ropes,tickle,no", "--ignore-config': 'no': expected a key of its metadata or"},
                  {NULL, "unknown keys of metadata or config.json: 'ropes', 'tickle': expected"}};
     FileFixture *fixture = *state;
-    make_model(fixture);
-    write_text(fixture, "config.json",
-               "{\"n_head\": 2, \"ropes\": 1, \"tickle\": {}, \"none\": null}");
+    make_whole(fixture);
+    write_text(fixture, "{\"n_head\": 2, \"ropes\": 1, \"tickle\": {}, \"none\": null}");
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        ModelFile *model;
+        ModelFile *read;
         const ModelFileFlags with = {.ignored = flags[i].ignored};
         stderr_hold(&fixture->scratch);
-        int status = model_file_read_with(&model, fixture->path, &with);
+        int status = model_file_read_with(&read, fixture->path, &with);
         stderr_take(fixture->text, &fixture->scratch);
         if (flags[i].refused == NULL) {
             assert_int_equal(status, 0);
-            assert_string_equal(model->ignored, "'ropes', 'tickle'");
+            assert_string_equal(read->ignored, "'ropes', 'tickle'");
         } else if (status != 2 || strstr(fixture->text, flags[i].refused) == NULL) {
             fail_msg("status %d, said %s", status, fixture->text);
         }
-        model_file_clear(model);
+        model_file_clear(read);
     }
 }
 
@@ -132,79 +169,53 @@ static const struct {
 /* A mask that is kept beside the weights is the one that is said, or refused. */
 static void test_mask_buffers(void **state)
 {
-    static Gpt2Model model;
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, "config.json");
-    gpt2_write_config(path, NULL, NULL);
+    write_config(fixture, NULL, NULL);
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         gpt2_make(&model, "", false, true);
         memcpy(gpt2_find(&model, "h.1.attn.bias")->values, masks[i].values, sizeof masks[i].values);
-        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-        if (masks[i].refused == NULL) {
-            ModelFile *read;
-            assert_int_equal(model_file_read(&read, fixture->path, false), 0);
-            model_file_clear(read);
+        if (masks[i].refused != NULL) {
+            expect_weights_refused(fixture, "tensor 'h.1.attn.bias': ", masks[i].refused);
         } else {
-            expect_model_refused(fixture, fixture->path,
-                                 "model.safetensors: tensor 'h.1.attn.bias': ", masks[i].refused);
+            write_model(fixture);
+            model_file_clear(read_model(fixture));
         }
     }
     gpt2_make(&model, "", false, true);
     gpt2_find(&model, "h.0.attn.bias")->rank = 1;
     gpt2_find(&model, "h.0.attn.bias")->shape[0] = 7;
-    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    expect_model_refused(fixture, fixture->path,
-                         "model.safetensors: tensor 'h.0.attn.bias': ", "expected a square mask");
+    expect_weights_refused(fixture, "tensor 'h.0.attn.bias': ", "expected a square mask");
     gpt2_make(&model, "", false, true);
     gpt2_find(&model, "h.0.attn.masked_bias")->values[0] = -1;
-    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    expect_model_refused(fixture, fixture->path,
-                         "model.safetensors: tensor 'h.0.attn.masked_bias': ",
-                         "expected one number of at most -10000");
+    expect_weights_refused(fixture, "tensor 'h.0.attn.masked_bias': ",
+                           "expected one number of at most -10000");
 }
 
 /* An unembedding of its own where the config says that there is none. */
 static void test_tied(void **state)
 {
-    static Gpt2Model model;
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, "config.json");
-    gpt2_write_config(path, "tie_word_embeddings", "true");
+    write_config(fixture, "tie_word_embeddings", "true");
     gpt2_make(&model, "", true, false);
-    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    expect_model_refused(fixture, fixture->path,
-                         "model.safetensors: tensor 'lm_head.weight': differs from wte.weight",
-                         "as tie_word_embeddings of '");
+    expect_weights_refused(fixture, "tensor 'lm_head.weight': differs from wte.weight",
+                           "as tie_word_embeddings of '");
     memcpy(gpt2_find(&model, "lm_head.weight")->values, gpt2_find(&model, "wte.weight")->values,
            sizeof model.tensors[0].values);
-    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    ModelFile *read;
-    assert_int_equal(model_file_read(&read, fixture->path, false), 0);
-    model_file_clear(read);
-}
-
-static void make_model(FileFixture *fixture)
-{
-    static Gpt2Model model;
-    gpt2_make(&model, "transformer.", false, true);
-    gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
+    write_model(fixture);
+    model_file_clear(read_model(fixture));
 }
 
 static void test_config(void **state)
 {
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    make_model(fixture);
-    scratch_path(path, &fixture->scratch, "config.json");
+    make_whole(fixture);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-        gpt2_write_config(path, configs[i][0], configs[i][1]);
-        expect_model_refused(fixture, fixture->path, "config.json: ", configs[i][2]);
+        write_config(fixture, configs[i][0], configs[i][1]);
+        expect_config_refused(fixture, configs[i][2]);
     }
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        write_text(fixture, "config.json", texts[i][0]);
-        expect_model_refused(fixture, fixture->path, "config.json: ", texts[i][1]);
+        write_text(fixture, texts[i][0]);
+        expect_config_refused(fixture, texts[i][1]);
     }
 }
 
@@ -226,18 +237,15 @@ static void test_config_against_tensors(void **state)
          "tensor 'lm_head.weight': missing: expected it, as tie_word_embeddings of '"},
     };
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    make_model(fixture);
-    scratch_path(path, &fixture->scratch, "config.json");
+    make_whole(fixture);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        gpt2_write_config(path, sizes[i][0], sizes[i][1]);
+        write_config(fixture, sizes[i][0], sizes[i][1]);
         if (sizes[i][2] != NULL) {
-            expect_model_refused(fixture, fixture->path, "model.safetensors: ", sizes[i][2]);
+            expect_weights_refused(fixture, "", sizes[i][2]);
         } else { /* another way to split the columns is another model, and a right one */
-            ModelFile *model;
-            assert_int_equal(model_file_read(&model, fixture->path, false), 0);
-            assert_true(model->heads == 4 && model->d_head == 1);
-            model_file_clear(model);
+            ModelFile *read = read_model(fixture);
+            assert_true(read->heads == 4 && read->d_head == 1);
+            model_file_clear(read);
         }
     }
 }
@@ -249,30 +257,28 @@ static void test_hostile_config(void **state)
     FileFixture *fixture = *state;
     char path[SCRATCH_PATH], *text = malloc(HUGE_SIZE);
     assert_non_null(text);
-    make_model(fixture);
+    make_whole(fixture);
     scratch_path(path, &fixture->scratch, "config.json");
     memset(text, '[', DEEP);
     memcpy(text, "{\"a\":", 5);
     file_write(path, text, DEEP);
-    expect_model_refused(fixture, fixture->path, "config.json: ", "maximum parsing depth reached");
+    expect_config_refused(fixture, "maximum parsing depth reached");
     memset(text, ' ', HUGE_SIZE);
     file_write(path, text, HUGE_SIZE);
-    expect_model_refused(fixture, fixture->path,
-                         "config.json: ", "1048577 bytes of JSON: expected at most 1048576");
+    expect_config_refused(fixture, "1048577 bytes of JSON: expected at most 1048576");
     free(text);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    expect_model_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
+    expect_config_refused(fixture, "not a pipe or a device");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/dev/zero", path), 0);
-    expect_model_refused(fixture, fixture->path, "config.json: ", "not a pipe or a device");
+    expect_config_refused(fixture, "not a pipe or a device");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("config.json", path), 0);
-    expect_model_refused(fixture, fixture->path,
-                         "config.json: ", "expected a file that can be read");
+    expect_config_refused(fixture, "expected a file that can be read");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
-    expect_model_refused(fixture, fixture->path, "config.json: ", "not a directory");
+    expect_config_refused(fixture, "not a directory");
     assert_int_equal(rmdir(path), 0);
 }
 
@@ -303,17 +309,12 @@ static void test_tensors(void **state)
         {"lm_head.weight", {4, 5}, "(it lies transposed)"},
         {"wpe.weight", {4, 4}, "expected [context, d] with context = 3"},
     };
-    static Gpt2Model model;
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, "config.json");
-    gpt2_write_config(path, NULL, NULL);
+    write_config(fixture, NULL, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gpt2_make(&model, "", true, false);
         memcpy(gpt2_find(&model, cases[i].name)->shape, cases[i].shape, sizeof cases[i].shape);
-        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-        expect_model_refused(fixture, fixture->path, "model.safetensors: tensor '",
-                             cases[i].culprit);
+        expect_weights_refused(fixture, "tensor '", cases[i].culprit);
     }
 }
 
@@ -339,24 +340,19 @@ static void test_names(void **state)
         {"ln_f.weight", "tensor 'ln_f.weight': missing"},
         {"wte.weight", "tensor 'wte.weight': missing"},
     };
-    static Gpt2Model model;
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, "config.json");
-    gpt2_write_config(path, NULL, NULL);
+    write_config(fixture, NULL, NULL);
     for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++) {
         gpt2_make(&model, "", true, false);
         gpt2_drop(&model, dropped[i][0]);
-        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-        expect_model_refused(fixture, fixture->path, "model.safetensors: ", dropped[i][1]);
+        expect_weights_refused(fixture, "", dropped[i][1]);
     }
     for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
         gpt2_make(&model, "", true, false);
         model.tensors[model.count] = *gpt2_find(&model, "ln_f.weight");
         snprintf(model.tensors[model.count].name, sizeof model.tensors[0].name, "%s", added[i][0]);
         model.count++;
-        gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-        expect_model_refused(fixture, fixture->path, "model.safetensors: ", added[i][1]);
+        expect_weights_refused(fixture, "", added[i][1]);
     }
 }
 
@@ -372,11 +368,8 @@ static void test_disagreement(void **state)
          "metadata 'normalization': 'none': expected 'layernorm', as"},
         {"\"scale\":\"1\"", "metadata 'scale': '1': expected '1/sqrt(d_head)', as key 'scale_attn"},
     };
-    static Gpt2Model model;
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, "config.json");
-    gpt2_write_config(path, NULL, NULL);
+    write_config(fixture, NULL, NULL);
     gpt2_make(&model, "", true, false);
     for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++) {
         gpt2_write(fixture->path, &model, "F32", metadata[i][0], 0, 1);
@@ -436,12 +429,11 @@ static void test_foreign(void **state)
         Sample sample;
         char path[SCRATCH_PATH];
         sample_build(&sample, NULL, cases[i].tensors, cases[i].count);
-        file_write(fixture->path, (const char *)sample.bytes, sample.size);
-        sample_clear(&sample);
+        write_sample(fixture, &sample);
         scratch_path(path, &fixture->scratch, "config.json");
         unlink(path);
         if (cases[i].config != NULL) {
-            write_text(fixture, "config.json", cases[i].config);
+            write_text(fixture, cases[i].config);
         }
         expect_model_refused(fixture, fixture->path, cases[i].name, cases[i].culprit);
     }
@@ -468,7 +460,7 @@ static bool reshape(Gpt2Tensor *tensor, size_t way)
     }
 }
 
-static void expect_refused(FileFixture *fixture, const Gpt2Model *model, const Gpt2Tensor *tensor)
+static void expect_shape_refused(FileFixture *fixture, const Gpt2Tensor *tensor)
 {
     char culprit[200];
     size_t used = (size_t)snprintf(culprit, sizeof culprit, "tensor '%s': shape [", tensor->name);
@@ -477,7 +469,7 @@ static void expect_refused(FileFixture *fixture, const Gpt2Model *model, const G
                                  tensor->shape[i]);
     }
     snprintf(culprit + used, sizeof culprit - used, "]: expected [");
-    gpt2_write(fixture->path, model, "F64", NULL, 0, 1);
+    gpt2_write(fixture->path, &model, "F64", NULL, 0, 1);
     ModelFile *read;
     hold(fixture);
     int status = model_file_read_with(&read, fixture->path, &(ModelFileFlags){.heads = 2});
@@ -488,7 +480,6 @@ static void expect_refused(FileFixture *fixture, const Gpt2Model *model, const G
 
 static void test_ranks(void **state)
 {
-    static Gpt2Model model;
     for (int family = 0; family < 3; family++) {
         if (family == 0) {
             gpt2_make_lens(&model, true);
@@ -499,7 +490,7 @@ static void test_ranks(void **state)
             const Gpt2Tensor whole = model.tensors[t];
             for (size_t way = 0; way < 3; way++) {
                 if (reshape(&model.tensors[t], way)) {
-                    expect_refused(*state, &model, &model.tensors[t]);
+                    expect_shape_refused(*state, &model.tensors[t]);
                 }
                 model.tensors[t] = whole;
             }

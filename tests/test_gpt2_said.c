@@ -20,8 +20,7 @@ static void make(const Given *given, const char *key, const char *value)
     gpt2_make(&model, "", false, false);
     scratch_path(path, &given->scratch, "model.safetensors");
     gpt2_write(path, &model, "F32", NULL, 0, 1);
-    scratch_path(path, &given->scratch, "config.json");
-    gpt2_write_config(path, key, value);
+    gpt2_write_config(given->scratch.directory, key, value);
 }
 
 #define WEIGHTS "--n 2 --weights %model.safetensors "

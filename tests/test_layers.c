@@ -26,13 +26,11 @@ static char path[SCRATCH_PATH];
 static void write_gpt2(void)
 {
     Gpt2Model *model = calloc(1, sizeof *model);
-    char config[SCRATCH_PATH];
     assert_non_null(model);
     gpt2_make(model, "transformer.", false, false);
     scratch_path(path, shell_scratch(), "model.safetensors");
-    scratch_path(config, shell_scratch(), "config.json");
     gpt2_write(path, model, "F32", NULL, 0, 1);
-    gpt2_write_config(config, NULL, NULL);
+    gpt2_write_config(shell_scratch()->directory, NULL, NULL);
     free(model);
 }
 
