@@ -187,8 +187,8 @@ static void test_mask_buffers(void **state)
     expect_weights_refused(fixture, "tensor 'h.0.attn.bias': ", "expected a square mask");
     gpt2_make(&model, "", false, true);
     gpt2_find(&model, "h.0.attn.masked_bias")->values[0] = -1;
-    expect_weights_refused(fixture, "tensor 'h.0.attn.masked_bias': ",
-                           "expected one number of at most -10000");
+    expect_weights_refused(
+        fixture, "tensor 'h.0.attn.masked_bias': ", "expected one number of at most -10000");
 }
 
 /* An unembedding of its own where the config says that there is none. */
