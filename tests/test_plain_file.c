@@ -2,7 +2,7 @@
  * The attention-only model as a file: what is in it, and that nothing but the file is needed to
  * evaluate it.
  */
-#include "../harness/models/plain_file.h"
+#include "../harness/models/converted_file.h"
 #include "../harness/models/safetensors_values.h"
 #include "../harness/models/shared_heads.h"
 #include "../kernels/blas.h"
@@ -61,9 +61,10 @@ static void written_open(Written *w, Construction construction, Mask mask, Norms
     w->plain = plain_whole(&start);
     scratch_make(&w->scratch);
     scratch_path(w->path, &w->scratch, "plain.safetensors");
-    assert_int_equal(plain_file_write(w->path, &(Converted){&w->plain, NULL, &w->pair.final_norm,
-                                                            &(ConvertedSaid){.form = "fused"}}),
-                     0);
+    assert_int_equal(
+        converted_file_write(w->path, &(Converted){&w->plain, NULL, &w->pair.final_norm,
+                                                   &(ConvertedSaid){.form = "fused"}}),
+        0);
     assert_int_equal(safetensors_open(&w->file, w->path), 0);
 }
 
@@ -146,12 +147,12 @@ static void metadata_say_how_to_use_it(void **state)
                     "bias row, stay as in X. Column 8 + i of row i is 1, all others from column 8 "
                     "on are 0.");
     assert_null(safetensors_metadata(w.file, "headproof.inexact"));
-    assert_int_equal(plain_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
-                                                           &(ConvertedSaid){.form = "three"}}),
+    assert_int_equal(converted_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
+                                                               &(ConvertedSaid){.form = "three"}}),
                      0);
     w.plain.inexact = "a reason";
-    assert_int_equal(plain_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
-                                                           &(ConvertedSaid){.form = "three"}}),
+    assert_int_equal(converted_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
+                                                               &(ConvertedSaid){.form = "three"}}),
                      0);
     safetensors_close(w.file);
     assert_int_equal(safetensors_open(&w.file, w.path), 0);
@@ -487,11 +488,11 @@ static void faults_are_said(void **state)
     normed.sublayers = norms;
     normed.sublayer_count = 2;
     stderr_hold(&w.scratch);
-    int unlike = plain_file_write(
+    int unlike = converted_file_write(
         w.path, &(Converted){&normed, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
-    int status = plain_file_write(
+    int status = converted_file_write(
         w.path, &(Converted){&plain, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
-    int nowhere = plain_file_write(
+    int nowhere = converted_file_write(
         "/nonexistent/a.safetensors",
         &(Converted){&w.plain, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
     stderr_take(text, &w.scratch);

@@ -3,7 +3,7 @@
  * in PyTorch where there is one.
  */
 #include "../cases/plain.h"
-#include "../harness/models/plain_file.h"
+#include "../harness/models/converted_file.h"
 #include "../kernels/blas.h"
 #include "../kernels/kernel.h"
 #include "fixture.h"
@@ -45,9 +45,10 @@ static void made_open(Made *made, const Scratch *scratch, const char *name, Case
                     PLAIN_ROLLING),
         PLAIN_OK);
     scratch_path(made->path, scratch, name);
-    assert_int_equal(plain_file_write(made->path, &(Converted){&plain, NULL, &made->pair.final_norm,
-                                                               &(ConvertedSaid){.form = "fused"}}),
-                     0);
+    assert_int_equal(
+        converted_file_write(made->path, &(Converted){&plain, NULL, &made->pair.final_norm,
+                                                      &(ConvertedSaid){.form = "fused"}}),
+        0);
     plain_clear(&plain);
 }
 

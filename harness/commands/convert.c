@@ -11,9 +11,7 @@
 #include "../base/shown.h"
 #include "../evaluate/layers.h"
 #include "../evaluate/predict.h"
-#include "../models/converted_said.h"
-#include "../models/plain_file.h"
-#include "../models/shared_file.h"
+#include "../models/converted_file.h"
 #include "../models/tensor_set.h"
 
 #include <math.h>
@@ -39,19 +37,15 @@ static double disk_room(const char *directory)
     return bytes;
 }
 
-/* A layout: what is made in memory for it, and the file of that. */
-typedef struct {
-    bool shared;
-    PlainHeads heads;
-    int (*write)(const char *path, Converted *of);
-} LayoutOfFile;
-
-static const LayoutOfFile layouts[] = {{false, PLAIN_ROLLING, plain_file_write},
-                                       {true, PLAIN_FRAME, shared_file_write}};
-
-static const LayoutOfFile *layout_of(const RunOptions *run)
+static bool is_shared(const RunOptions *run)
 {
-    return &layouts[run->layout != NULL && strcmp(run->layout, "shared") == 0];
+    return run->layout != NULL && strcmp(run->layout, "shared") == 0;
+}
+
+/* What is made in memory for the layout. */
+static PlainHeads heads_of(const RunOptions *run)
+{
+    return is_shared(run) ? PLAIN_FRAME : PLAIN_ROLLING;
 }
 
 /* The status behind a layer that could not be had: its file's fault, or memory. */
@@ -72,7 +66,7 @@ static int check_memory(const Point *point, double made, const RunOptions *run)
         fprintf(stderr,
                 "headproof: %s: a conversion takes %.3g GiB of memory; %.3g GiB may be used%s\n",
                 run->output, bytes / gib, memory / gib,
-                layout_of(run)->shared ? "" : " (--layout shared takes less)");
+                is_shared(run) ? "" : " (--layout shared takes less)");
     }
     return bytes > memory ? 2 : 0;
 }
@@ -89,7 +83,7 @@ static int check_disk(double bytes, const RunOptions *run)
                 "headproof: %s: the converted model takes %.3g GiB; %.3g GiB of disk may be "
                 "used%s\n",
                 run->output, bytes / gib, disk / gib,
-                layout_of(run)->shared ? "" : " (--layout shared takes less)");
+                is_shared(run) ? "" : " (--layout shared takes less)");
     }
     return bytes > disk ? 2 : 0;
 }
@@ -97,23 +91,16 @@ static int check_disk(double bytes, const RunOptions *run)
 /* The room for what is made in memory, before anything is. */
 static int check_made(const Pair *pair, const Point *point, const RunOptions *run)
 {
-    const LayoutOfFile *layout = layout_of(run);
     const Model *model = case_converted(pair, point->penalty);
-    double bytes = plain_bytes(model, point_omega(point), layout->heads);
-    bytes += layout->shared ? shared_file_memory(model)
-                            : converted_ends_bytes(&model->layout, point->source->file, true);
+    double bytes = plain_bytes(model, point_omega(point), heads_of(run));
+    bytes += converted_file_memory(model, point->source->file, is_shared(run));
     return isnan(bytes) ? layer_fault(point) : check_memory(point, bytes, run);
 }
 
 static int check_file(Converted *of, const RunOptions *run)
 {
-    double bytes = 0;
-    int status = 0;
-    if (layout_of(run)->shared) {
-        status = shared_file_bytes(&bytes, of);
-    } else {
-        bytes = plain_file_bytes(of->plain, of->file);
-    }
+    double bytes;
+    int status = converted_file_bytes(&bytes, of);
     return status == 0 ? check_disk(bytes, run) : status;
 }
 
@@ -121,7 +108,7 @@ static void say_made(const PlainModel *plain, const RunOptions *run)
 {
     printf("%s: %zu sublayers of %zu heads", shown(run->output).text, plain->sublayer_count,
            plain->sublayers[0].heads);
-    if (layout_of(run)->shared) {
+    if (is_shared(run)) {
         for (size_t s = 1; s < plain->sublayer_count && s < plain->layer_end[0]; s++) {
             printf(", %zu", plain->sublayers[s].heads);
         }
@@ -158,17 +145,16 @@ static int refuse_model(const Point *point, const char *reason)
 static int write_converted(const Pair *pair, const Point *point, const ConvertedSaid *said,
                            const RunOptions *run)
 {
-    const LayoutOfFile *layout = layout_of(run);
     PlainModel plain;
     const char *reason;
     const Start start = case_start(pair, point->penalty, point_omega(point));
-    PlainStatus built = plain_build(&plain, &reason, &start, layout->heads);
+    PlainStatus built = plain_build(&plain, &reason, &start, heads_of(run));
     if (built != PLAIN_OK) {
         return built == PLAIN_NO_LAYER ? layer_fault(point) : refuse_model(point, reason);
     }
     Converted of = {&plain, point->source->file, &pair->final_norm, said};
     int status = check_file(&of, run);
-    status = status != 0 ? status : layout->write(run->output, &of);
+    status = status != 0 ? status : converted_file_write(run->output, &of);
     bool says = status == 0 && !run->quiet;
     if (says) {
         say_made(&plain, run);

@@ -10,18 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-double converted_ends_bytes(const Layout *layout, const ModelFile *file, bool wide)
+double converted_ends_bytes(const Layout *layout, const ModelFile *file)
 {
-    double width = (double)(wide ? layout_width(layout) : layout->d), values = 0;
+    double rows = 0;
     if (file != NULL && file->W_E != NULL) {
-        values += ((double)file->vocabulary + (wide ? 1 : 0)) * width;
-        double rows = (double)(wide ? layout_rows(layout) : layout->n);
-        values += wide || file->W_pos != NULL ? rows * width : 0;
+        rows += (double)file->vocabulary + 1 + (double)layout_rows(layout);
     }
     if (file != NULL && file->W_U != NULL) {
-        values += width * (double)file->classes;
+        rows += (double)file->classes;
     }
-    return values * sizeof(double);
+    return rows * (double)layout_width(layout) * sizeof(double);
 }
 
 /* to [vocabulary + 1, width] */

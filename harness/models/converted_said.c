@@ -58,8 +58,7 @@ static void norm_columns(char *text, const PlainModel *plain, size_t s)
     }
 }
 
-/* A frame is written in the shared layout, which has no position columns. */
-static bool is_shared(const PlainModel *plain)
+bool converted_is_shared(const PlainModel *plain)
 {
     return plain->sublayers[0].rank == 0;
 }
@@ -68,7 +67,7 @@ static void put_augment(SafetensorsWriter *writer, const PlainModel *plain)
 {
     size_t first = layout_token_row(&plain->layout, 0), bias = layout_bias_row(&plain->layout);
     size_t d = plain->layout.d, content = layout_content(&plain->layout);
-    if (is_shared(plain)) {
+    if (converted_is_shared(plain)) {
         put(writer, "headproof.augment",
             "Rows %zu:%zu are the tokens in order, row %zu is the bias row. Columns 0:%zu of a "
             "token's row are its own; what is behind them, and the bias row, stay as in X.",
@@ -118,7 +117,7 @@ static void put_norms(SafetensorsWriter *writer, const PlainModel *plain)
 static const char *evaluation(const PlainModel *plain)
 {
     const PlainSublayer *one = first_normed(plain);
-    if (is_shared(plain)) {
+    if (converted_is_shared(plain)) {
         return "as headproof.heads says, block by block: docs/convert.md of Headproof";
     }
     if (one == NULL) {
@@ -174,15 +173,16 @@ static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const C
     char omega[DECIMAL_TEXT];
     decimal_print(omega, plain->omega);
     const char *mask = plain->sublayers[0].causal ? "causal" : "none";
-    const char *const pairs[][2] = {{"headproof.layout", is_shared(plain) ? "shared" : "plain"},
-                                    {"scale", is_shared(plain) ? NULL : "1"},
-                                    {"mask", mask},
-                                    {"activation", "none"},
-                                    {"headproof.form", said->form},
-                                    {"headproof.omega", omega},
-                                    {"headproof.evaluate", evaluation(plain)},
-                                    {"headproof.exact", plain->inexact == NULL ? "true" : "false"},
-                                    {"headproof.inexact", plain->inexact}};
+    const char *const pairs[][2] = {
+        {"headproof.layout", converted_is_shared(plain) ? "shared" : "plain"},
+        {"scale", converted_is_shared(plain) ? NULL : "1"},
+        {"mask", mask},
+        {"activation", "none"},
+        {"headproof.form", said->form},
+        {"headproof.omega", omega},
+        {"headproof.evaluate", evaluation(plain)},
+        {"headproof.exact", plain->inexact == NULL ? "true" : "false"},
+        {"headproof.inexact", plain->inexact}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][1] != NULL) {
             safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
@@ -231,18 +231,4 @@ SafetensorsWriter *converted_writer(Converted *of)
     safetensors_writer_show(writer, show, of);
     put_said(writer, of->plain, of->said);
     return writer;
-}
-
-void converted_norm_put(SafetensorsWriter *writer, const LayerNorm *norm, size_t s, size_t rows)
-{
-    const size_t shape[] = {rows, norm->columns.count}, *own = rows > 0 ? shape : shape + 1;
-    char gamma[ITEM_MOST], beta[ITEM_MOST];
-    snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
-    snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
-    if (norm->gamma != NULL) {
-        safetensors_writer_floats(writer, gamma, 1, shape + 1, norm->gamma);
-    }
-    if (norm->beta != NULL) {
-        safetensors_writer_floats(writer, beta, rows > 0 ? 2 : 1, own, norm->beta);
-    }
 }

@@ -1,6 +1,6 @@
 /*
  * The metadata of a converted model's file, whatever its layout (private to the writing of
- * such files; plain_file.h lists the metadata).
+ * such files).
  *
  * Umbrella header: for converted_ends.c, too: embeddings, the norm before the unembedding and the
  * unembedding.
@@ -40,13 +40,11 @@ typedef struct {
     const ConvertedSaid *said;
 } Converted;
 
-/* A writer that has its metadata, those of the shared layout for a frame (PLAIN_FRAME), and asks it
- * for sublayers' numbers. */
-SafetensorsWriter *converted_writer(Converted *of);
+/* Is it a frame?  It is written in the shared layout, which has no position columns. */
+bool converted_is_shared(const PlainModel *plain);
 
-/* Announces blocks.{s}.ln.w, and ln.b [D], or [rows, D] where rows are given, of a sublayer that
- * has a norm. */
-void converted_norm_put(SafetensorsWriter *writer, const LayerNorm *norm, size_t s, size_t rows);
+/* A writer that has its metadata, and asks it for sublayers' numbers. */
+SafetensorsWriter *converted_writer(Converted *of);
 
 /* The tensors before and behind the heads of a converted model:
  *
@@ -65,8 +63,8 @@ typedef struct {
     double *own;            /* the wide ones */
 } ConvertedEnds;
 
-/* Bytes of the tensors of W_E, W_pos and W_U; of the wide ones as many are allocated. */
-double converted_ends_bytes(const Layout *layout, const ModelFile *file, bool wide);
+/* Bytes that wide ones take. */
+double converted_ends_bytes(const Layout *layout, const ModelFile *file);
 
 /* Of a file whose W_pos has a row for every token.  0; 99 after a message. */
 void converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide);

@@ -1,6 +1,6 @@
 /*
- * The bundles of heads of a file in the shared layout (private to shared_file.c; its header says
- * what they are).
+ * The bundles of heads of a file in the shared layout (private to converted_file.c;
+ * docs/convert.md says what they are).
  */
 #ifndef HEADPROOF_HARNESS_MODELS_SHARED_HEADS_H
 #define HEADPROOF_HARNESS_MODELS_SHARED_HEADS_H
