@@ -1,11 +1,126 @@
 /*
- * The table of machine arithmetics.
+ * The tables of number formats and of machine arithmetics, and rounding by the bits of a float.
  */
 #include "arithmetic.h"
 
+#include "kernel.h"
 #include "pass.h"
 
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
+
+/* ---- Number formats -------------------------------------------------------------------------- */
+
+static const FormatInfo formats[NUMBER_FORMATS] = {
+    [FORMAT_F64] = {"double", DBL_MANT_DIG, DBL_MIN_EXP, DBL_MIN, DBL_MAX},
+    [FORMAT_F32] = {"float", FLT_MANT_DIG, FLT_MIN_EXP, FLT_MIN, FLT_MAX},
+    [FORMAT_TF32] = {"TensorFloat-32", 11, FLT_MIN_EXP, FLT_MIN, 0x1.ffcp127},
+    [FORMAT_BF16] = {"bfloat16", 8, FLT_MIN_EXP, FLT_MIN, 0x1.fep127},
+    [FORMAT_FP16] = {"half", 11, -13, 0x1p-14, 0x1.ffcp15},
+};
+
+const FormatInfo *format_info(NumberFormat format)
+{
+    return &formats[format];
+}
+
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#define SIGN 0x80000000U
+#define INFINITE 0x7f800000U
+#define QUIET 0x00400000U
+
+/* The bits of a float without its lowest `dropped` ones, which are 0 of an infinity.  Half of the
+ * last bit kept, less the least number above 0 where that bit is even, carries where it rounds up:
+ * into the exponent, and from the largest number to infinity. */
+static inline uint32_t drop(uint32_t bits, int dropped)
+{
+    uint32_t last = 1U << dropped;
+    uint32_t rounded = (bits + (last / 2 - 1) + ((bits >> dropped) & 1)) & ~(last - 1);
+    return (bits & ~SIGN) > INFINITE ? bits | QUIET : rounded;
+}
+
+/* Bits that a format with a float's exponents, subnormal ones too, has fewer. */
+static int dropped_of(NumberFormat format)
+{
+    return FLT_MANT_DIG - formats[format].digits;
+}
+
+/* Numbers below 2^-14 are multiples of 2^-24, which is the last bit of floats from 0.5 on. */
+static inline float round_fp16(float x)
+{
+    uint32_t bits = bits_of(x), size = bits & ~SIGN, normal = drop(size, 13);
+    uint32_t subnormal = bits_of((float_of(size) + 0.5F) - 0.5F);
+    uint32_t rounded = size < 0x38800000U ? subnormal : normal;
+    rounded = size <= INFINITE && rounded > 0x477fe000U ? INFINITE : rounded;
+    return float_of(rounded | (bits & SIGN));
+}
+
+static void all_dropped(float *x, size_t count, int dropped)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        x[i] = float_of(drop(bits_of(x[i]), dropped));
+    }
+}
+
+static void all_to_fp16(float *x, size_t count)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        x[i] = round_fp16(x[i]);
+    }
+}
+
+void format_round(NumberFormat format, float *x, size_t count)
+{
+    switch (format) {
+    case FORMAT_TF32:
+    case FORMAT_BF16: all_dropped(x, count, dropped_of(format)); break;
+    case FORMAT_FP16: all_to_fp16(x, count); break;
+    default: break;
+    }
+}
+
+/* x cut to a float whose last bit is set where anything was lost, so that a second rounding, to two
+ * digits fewer or less, is as if it were the first. */
+static float to_odd(double x)
+{
+    float nearest = (float)x;
+    uint32_t bits = bits_of(nearest);
+    if ((double)nearest == x || isnan(x)) {
+        return nearest;
+    }
+    bits -= fabs((double)nearest) > fabs(x);
+    return float_of(bits | 1);
+}
+
+double format_nearest(NumberFormat format, double x)
+{
+    switch (format) {
+    case FORMAT_F32: return (double)(float)x;
+    case FORMAT_TF32:
+    case FORMAT_BF16: return (double)float_of(drop(bits_of(to_odd(x)), dropped_of(format)));
+    case FORMAT_FP16: return (double)round_fp16(to_odd(x));
+    default: return x;
+    }
+}
+
+/* ---- Arithmetics ----------------------------------------------------------------------------- */
 
 const char *const arithmetic_names[ARITHMETIC_COUNT] = {
     [ARITHMETIC_NONE] = "none",
@@ -16,6 +131,7 @@ const char *const arithmetic_names[ARITHMETIC_COUNT] = {
     [ARITHMETIC_BF16_FLASH] = "bf16-flash",
     [ARITHMETIC_FP16_FLASH] = "fp16-flash",
     [ARITHMETIC_BF16_AUTOCAST] = "bf16-autocast",
+    [ARITHMETIC_TF32] = "tf32",
 };
 
 /* Storage, stream, operands of products, scores. */
@@ -44,6 +160,11 @@ static const ArithmeticInfo arithmetics[ARITHMETIC_COUNT] = {
                                   &kernel_f32,
                                   0.04e-9,
                                   7e-9},
+    [ARITHMETIC_TF32] = {"float with products of TensorFloat-32",
+                         {FORMAT_F32, FORMAT_F32, FORMAT_TF32, FORMAT_F32},
+                         &kernel_f32,
+                         0.04e-9,
+                         7e-9},
 };
 
 Arithmetic arithmetic_find(const char *name)

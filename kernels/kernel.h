@@ -25,7 +25,7 @@
 #define HEADPROOF_KERNELS_KERNEL_H
 
 #include "../cases/model.h"
-#include "format.h"
+#include "arithmetic.h"
 #include "scalar.h"
 
 typedef enum { KERNEL_DENSE, KERNEL_STRUCTURED, KERNEL_COUNT } KernelForm;
@@ -75,7 +75,7 @@ double kernel_bytes(const Model *model, KernelForm form, size_t threads);
 void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head);
 
 /* The functions above, by the type they compute with. */
-typedef struct {
+typedef struct KernelFunctions {
     Kernel *(*open)(const Formats *formats, const Start *start, KernelForm form, size_t threads);
     KernelStream (*layer)(Kernel *kernel);
     double *(*state)(Kernel *kernel, size_t *count);
@@ -89,5 +89,12 @@ typedef struct {
 } KernelFunctions;
 
 extern const KernelFunctions kernel_f64, kernel_f32;
+
+/* Evaluates the model with kernel_open_in's arguments. */
+static inline Kernel *arithmetic_open(const ArithmeticInfo *info, const Start *start,
+                                      KernelForm form, size_t threads)
+{
+    return info->functions->open(&info->formats, start, form, threads);
+}
 
 #endif

@@ -6,7 +6,7 @@
 #define HEADPROOF_KERNELS_MACHINE_WEIGHTS_H
 
 #include "../cases/model.h"
-#include "format.h"
+#include "arithmetic.h"
 #include "scalar.h"
 
 typedef struct Weights Weights;

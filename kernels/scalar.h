@@ -7,7 +7,7 @@
 #ifndef HEADPROOF_KERNELS_SCALAR_H
 #define HEADPROOF_KERNELS_SCALAR_H
 
-#include "format.h"
+#include "arithmetic.h"
 
 #ifndef HEADPROOF_FLOAT
 

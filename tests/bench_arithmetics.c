@@ -3,7 +3,7 @@
  */
 #include "bench.h"
 
-#include "../kernels/arithmetic.h"
+#include "../kernels/kernel.h"
 
 #define OMEGA 20.0
 #define ENOUGH_SECONDS 2.0

@@ -6,7 +6,7 @@
 
 #include "scratch.h"
 
-#include "../kernels/arithmetic.h"
+#include "../kernels/kernel.h"
 
 /* As users write them. */
 extern const char *const oracle_forms[KERNEL_COUNT];

@@ -23,7 +23,7 @@ WIDE = np.longdouble
 
 # Digits, exponent of the smallest normal number, and of what is beyond the largest.
 FORMATS = {"f64": (53, -1022, 1024), "f32": (24, -126, 128), "bf16": (8, -126, 128),
-           "fp16": (11, -14, 16)}
+           "fp16": (11, -14, 16), "tf32": (11, -126, 128)}
 # Storage, stream, operands of products, scores, and what sums are made in.
 ARITHMETICS = {
     "f64": ("f64", "f64", "f64", "f64", "f64"),
@@ -33,6 +33,7 @@ ARITHMETICS = {
     "bf16-flash": ("bf16", "bf16", "bf16", "f32", "f32"),
     "fp16-flash": ("fp16", "fp16", "fp16", "f32", "f32"),
     "bf16-autocast": ("f32", "f32", "bf16", "f32", "f32"),
+    "tf32": ("f32", "f32", "tf32", "f32", "f32"),
 }
 # Slope, shift and value of the terms that imitate an activation, and in which order.
 TERMS = {

@@ -2,7 +2,7 @@
  * Every machine arithmetic: against an evaluation in which each rounding is explicit
  * (tests/oracle_arithmetic.py), and against what a format alone implies.
  */
-#include "../kernels/arithmetic.h"
+#include "../kernels/kernel.h"
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "oracle.h"

@@ -4,7 +4,7 @@
  * ends of a machine's range.
  */
 #include "../cases/activation.h"
-#include "../kernels/arithmetic.h"
+#include "../kernels/kernel.h"
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "oracle.h"

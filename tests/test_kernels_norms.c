@@ -3,7 +3,7 @@
  * has no norm because it overflows, PyTorch's, and the same bytes on any number of threads.
  */
 #include "../cases/draw.h"
-#include "../kernels/arithmetic.h"
+#include "../kernels/kernel.h"
 #include "../kernels/blas.h"
 #include "fixture.h"
 #include "oracle.h"

@@ -3,7 +3,7 @@
  * or given, and what rounding, noise and other damage do to them.
  */
 #include "../cases/case.h"
-#include "../kernels/format.h"
+#include "../kernels/arithmetic.h"
 #include "fixture.h"
 #include "unit.h"
 

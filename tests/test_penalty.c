@@ -256,8 +256,8 @@ static void errors_do_not_grow_with_omega(void **state)
 /* Nor in any other arithmetic: with fewer digits than a leak at Omega = 20 shows, not by a bit. */
 static void nor_do_they_in_narrow_formats(void **state)
 {
-    static const char *const narrow[] = {"f32",        "bf16",       "fp16",
-                                         "bf16-flash", "fp16-flash", "bf16-autocast"};
+    static const char *const narrow[] = {"f32",        "bf16",          "fp16", "bf16-flash",
+                                         "fp16-flash", "bf16-autocast", "tf32"};
     char near[64], far[64];
     for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++) {
         Output output = expect_run(

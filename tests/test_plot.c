@@ -409,18 +409,18 @@ static void test_bounds_below(void **state)
 }
 
 /* All arithmetics of two constructions have panels of their own. */
-static void test_fourteen_panels(void **state)
+static void test_a_panel_each(void **state)
 {
     char lines[4096];
     size_t used = 0;
-    static const char *const words[] = {"f64",        "f32",        "bf16",         "fp16",
-                                        "bf16-flash", "fp16-flash", "bf16-autocast"};
-    for (int i = 0; i < 28; i++) {
+    static const char *const words[] = {"f64",        "f32",        "bf16",          "fp16",
+                                        "bf16-flash", "fp16-flash", "bf16-autocast", "tf32"};
+    for (int i = 0; i < 32; i++) {
         used += (size_t)snprintf(lines + used, sizeof lines - used, "%s,%s,%d,1,1e-3,1e-3\n",
-                                 i < 14 ? "silu" : "fused", words[i % 7], i / 7 % 2 + 8);
+                                 i < 16 ? "silu" : "fused", words[i % 8], i / 8 % 2 + 8);
     }
     make_table("a.csv", "construction,arithmetic,omega,layer,construction_max,total_max", lines);
-    expect_shell("$h plot a.csv -o a.gp && grep -c \"^titles\" a.gp", 0, "14\n");
+    expect_shell("$h plot a.csv -o a.gp && grep -c \"^titles\" a.gp", 0, "16\n");
 }
 
 /* 80 columns, and no blank at the end of a line. */
@@ -606,7 +606,7 @@ int main(void)
         SHELL_TEST(test_not_finite),
         SHELL_TEST(test_observed_alone),
         SHELL_TEST(test_bounds_below),
-        SHELL_TEST(test_fourteen_panels),
+        SHELL_TEST(test_a_panel_each),
         SHELL_TEST(test_text_fits),
         SHELL_TEST(test_gnuplot_fails),
         SHELL_TEST(test_gnuplot_writes_in_parts),

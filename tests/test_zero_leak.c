@@ -2,7 +2,7 @@
  * From which Omega on no bit of what a machine computes depends on it (docs/omega.md, (Z0) to
  * (Z7)): inputs are searched for the largest Omega that still changes one.
  */
-#include "../kernels/arithmetic.h"
+#include "../kernels/kernel.h"
 #include "drawn_stack.h"
 #include "fixture.h"
 #include "program.h"
@@ -24,6 +24,7 @@ static const MachineNumbers machines[ARITHMETIC_COUNT] = {
     [ARITHMETIC_BF16_FLASH] = {0x1p-8, FLT_MIN, 0x1.fep127, 0x1p-24, FLT_MAX, 104},
     [ARITHMETIC_FP16_FLASH] = {0x1p-11, 0x1p-14, 65504, 0x1p-24, FLT_MAX, 104},
     [ARITHMETIC_BF16_AUTOCAST] = {0x1p-8, FLT_MIN, 0x1.fep127, 0x1p-24, FLT_MAX, 104},
+    [ARITHMETIC_TF32] = {0x1p-11, FLT_MIN, 0x1.ffcp127, 0x1p-24, FLT_MAX, 104},
 };
 
 /* An evaluation of the negative form, and the Omega from which bits stay. */

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_UNEMBED_H
 #define HEADPROOF_HARNESS_EVALUATE_UNEMBED_H
 
-#include "../../kernels/arithmetic.h"
+#include "../../kernels/kernel.h"
 #include "../../reference/logits/logits.h"
 
 /* logits [rows.count, classes] = norm(x) W + b, x [rows, d]: the final norm in the machine's

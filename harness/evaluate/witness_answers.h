@@ -7,7 +7,7 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
 #define HEADPROOF_HARNESS_EVALUATE_WITNESS_ANSWERS_H
 
-#include "../../kernels/arithmetic.h"
+#include "../../kernels/kernel.h"
 #include "../grid/grid.h"
 
 /* T as one point reads it.  The file's weights may be changed while it is there. */

@@ -5,7 +5,7 @@
 #define HEADPROOF_HARNESS_POINT_POINT_H
 
 #include "../../cases/case.h"
-#include "../../kernels/arithmetic.h"
+#include "../../kernels/kernel.h"
 #include "../../reference/reference.h"
 #include "../base/domain.h"
 
