@@ -294,15 +294,14 @@ static void test_words_of_ones_own(void **state)
 static void test_sizes(void **state)
 {
     make_depth("");
-    expect_shell("$h plot depth.csv --size 800x600 -o d.gp; grep -o \"size 800,600\" d.gp", 0,
-                 "size 800,600\n");
-    expect_shell("$h plot depth.csv --size=375 -o d.gp; grep -o -e \"size 375,\" -e \"layout 2,1\" "
-                 "d.gp",
-                 0, "size 375,\nlayout 2,1\n");
+    expect_shell("$h plot depth.csv --size 800x600 -o d.gp; grep -e ^width -e ^height d.gp", 0,
+                 "width = 800.0\nheight = 600.0\n");
+    expect_shell("$h plot depth.csv --size=375 -o d.gp; grep -o -e ^width.* -e \"layout 2,1\" d.gp",
+                 0, "width = 375.0\nlayout 2,1\n");
     expect_shell("need() { $h plot depth.csv --size 400x$1 -o d.gp 2>&1 | "
                  "sed -n \"s/.*--size: expected a height of \\([0-9]*\\) or more/\\1/p\"; }; "
                  "n=$(need 250); test $(need $((n - 1))) -eq $n && test -z \"$(need $n)\" && "
-                 "grep -o \"size 400,$n \" d.gp | grep -c .",
+                 "grep -c \"height = $n.0\" d.gp",
                  0, "1\n");
     expect_shell("for s in 100 1e3 800x 800x600x1 x600 -800 99999; do $h plot depth.csv --size $s "
                  "-o d.gp; done 2>&1 | grep -c \"expected WIDTHxHEIGHT or WIDTH\"",

@@ -4,33 +4,27 @@
 #include "picture.h"
 
 #include "../../../memory/need.h"
-#include "../../base/message.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* Colours of Okabe and Ito, which the colour-blind can tell apart; gnuplot's numbers of dashes and
- * of points.  The errors, in the order in which they are drawn; below series the native error,
- * which is the original's, as a band, and the construction error dotted in a series' colour. */
-static const struct {
-    PictureKind picture;
-    Curve style;
-} errors[] = {
-    {PICTURE_ERRORS, {.kind = ERROR_TOTAL, .colour = 0xBBBBBB, .width = 7, .dash = 1}},
-    {PICTURE_ERRORS,
-     {.kind = ERROR_APPROXIMATION, .colour = 0xCC79A7, .width = 1.6, .dash = 1, .point = 13}},
-    {PICTURE_ERRORS,
-     {.kind = ERROR_CONSTRUCTION, .colour = 0x0072B2, .width = 1.8, .dash = 1, .point = 5}},
-    {PICTURE_ERRORS,
-     {.kind = ERROR_ROUNDING, .colour = 0xD55E00, .width = 1.8, .dash = 1, .point = 9}},
-    {PICTURE_ERRORS, {.kind = ERROR_NATIVE, .colour = 0x009E73, .width = 1.8, .dash = 2}},
-    {PICTURE_ERRORS, {.kind = ERROR_OBSERVED, .colour = 0x56B4E9, .width = 1.6, .dash = 4}},
-    {PICTURE_SERIES,
-     {.kind = ERROR_NATIVE, .colour = 0xDDDDDD, .width = 6, .dash = 1, .title = "native"}},
-    {PICTURE_SERIES,
-     {.kind = ERROR_CONSTRUCTION, .width = 1.8, .dash = 3, .title = "construction (dotted)"}},
+ * of points.  The errors, in the order in which they are drawn. */
+static const Curve errors[] = {
+    {.kind = ERROR_TOTAL, .colour = 0xBBBBBB, .width = 7, .dash = 1},
+    {.kind = ERROR_APPROXIMATION, .colour = 0xCC79A7, .width = 1.6, .dash = 1, .point = 13},
+    {.kind = ERROR_CONSTRUCTION, .colour = 0x0072B2, .width = 1.8, .dash = 1, .point = 5},
+    {.kind = ERROR_ROUNDING, .colour = 0xD55E00, .width = 1.8, .dash = 1, .point = 9},
+    {.kind = ERROR_NATIVE, .colour = 0x009E73, .width = 1.8, .dash = 2},
+    {.kind = ERROR_OBSERVED, .colour = 0x56B4E9, .width = 1.6, .dash = 4},
 };
+/* Below series the native error, which is the original's, is a band, and the construction error
+ * dotted in a series' colour. */
+static const Curve band = {
+    .kind = ERROR_NATIVE, .colour = 0xDDDDDD, .width = 6, .dash = 1, .title = "native"};
+static const Curve dotted = {
+    .kind = ERROR_CONSTRUCTION, .width = 1.8, .dash = 3, .title = "construction (dotted)"};
 static const Curve alone = {.colour = 0x0072B2, .width = 1.8, .dash = 1, .point = 5};
 static const unsigned colours[] = {0xD55E00, 0x0072B2, 0x009E73, 0xCC79A7,
                                    0xE69F00, 0x56B4E9, 0x000000, 0x7F7F7F};
@@ -80,34 +74,50 @@ static Curve find_value(const Picture *picture, size_t y)
 }
 
 /* On a terminal the main error is a bar, and the others are their first letters. */
-void curves_find(Picture *picture)
+static void find_errors(Picture *picture, bool all)
 {
-    const bool one = picture->kind == PICTURE_ERRORS;
-    picture->family = !one && is_family(picture);
-    const bool all = picture->wish.error < 0 && !picture->family;
-    picture->curves = need_zeros(3 * picture->y.count + ERROR_KINDS, sizeof *picture->curves);
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        Curve style = errors[i].style;
-        bool main = style.kind == picture->main;
-        bool beside = style.kind == ERROR_NATIVE || picture->main == ERROR_TOTAL;
-        bool there = one ? main || (all && style.kind != ERROR_OBSERVED) : all && !main && beside;
-        there = there && errors[i].picture == picture->kind && picture_has(picture, style.kind);
-        for (size_t y = 0; y < picture->y.count && there; y++) {
+        const ErrorKind kind = errors[i].kind;
+        const bool main = kind == picture->main;
+        if (picture_has(picture, kind) && (main || (all && kind != ERROR_OBSERVED))) {
             Curve *curve = &picture->curves[picture->curve_count++];
-            *curve = one && !all ? alone : style;
-            curve->kind = style.kind;
-            curve->y = y;
-            if (!one && style.colour == 0) {
-                curve->colour = find_value(picture, y).colour;
-            }
-            curve->letter = (char)(!one ? 0 : main ? '#' : *words_error(style.kind));
-            snprintf(curve->title, sizeof curve->title, "%s",
-                     one      ? words_error(style.kind)
-                     : y == 0 ? style.title
-                              : "");
+            *curve = all ? errors[i] : alone;
+            curve->kind = kind;
+            curve->letter = (char)(main ? '#' : *words_error(kind));
+            snprintf(curve->title, sizeof curve->title, "%s", words_error(kind));
         }
     }
-    for (size_t y = 0; y < picture->y.count && !one; y++) {
+}
+
+/* What is drawn below the curves of series, one for each; the legend names it once. */
+static void find_below(Picture *picture, Curve style)
+{
+    for (size_t y = 0; y < picture->y.count && picture_has(picture, style.kind); y++) {
+        Curve *curve = &picture->curves[picture->curve_count++];
+        *curve = style;
+        curve->y = y;
+        curve->colour = style.colour != 0 ? style.colour : find_value(picture, y).colour;
+        curve->title[0] = y == 0 ? style.title[0] : '\0';
+    }
+}
+
+void curves_find(Picture *picture)
+{
+    picture->family = picture->kind != PICTURE_ERRORS && is_family(picture);
+    const bool all = picture->wish.error < 0 && !picture->family;
+    const bool below = all && picture->kind == PICTURE_SERIES;
+    picture->curves = need_zeros(3 * picture->y.count + ERROR_KINDS, sizeof *picture->curves);
+    if (picture->kind == PICTURE_ERRORS) {
+        find_errors(picture, all);
+        return;
+    }
+    if (below && picture->main != ERROR_NATIVE) {
+        find_below(picture, band);
+    }
+    if (below && picture->main == ERROR_TOTAL) {
+        find_below(picture, dotted);
+    }
+    for (size_t y = 0; y < picture->y.count; y++) {
         picture->curves[picture->curve_count++] = find_value(picture, y);
     }
 }

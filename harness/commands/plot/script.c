@@ -157,27 +157,14 @@ static const char marks[] =
     ", for [i=1:curves] $data index block(p, i) \\\n    using 1:($6 > 0 ? $4 : NaN):6:7 "
     "with points ps 1.2 pt variable lc rgb variable\n}\nunset multiplot\n";
 
-static void write_terminal(FILE *file, const Page *page, Target target)
-{
-    static const char svg[] = "dynamic fontscale 1.333";
-    static const char cairo[] = "dashlength 0.6 linewidth 2";
-    static const struct {
-        const char *name, *unit, *more, *sizes;
-        double scale;
-    } terminals[] = {
-        [TARGET_SVG] = {"svg", "", svg, "", 1},
-        [TARGET_PNG] = {"pngcairo", "", cairo, "fontscale 2 pointscale 2", 2},
-        [TARGET_PDF] = {"pdfcairo", "in", cairo, "fontscale 1 pointscale 0.7", 1.0 / 72},
-        [TARGET_SCRIPT] = {"svg", "", svg, "", 1},
-    };
-    const double scale = terminals[target].scale;
-    const char *unit = terminals[target].unit;
-    fprintf(file,
-            "set terminal %s size %.9g%s,%.9g%s enhanced font 'Arial,9' %s %s background rgb "
-            "'white'\n%s",
-            terminals[target].name, scale * page->width, unit, scale * page->height, unit,
-            terminals[target].more, terminals[target].sizes, settings);
-}
+static const char *const terminals[TARGET_COUNT] = {
+    [TARGET_SVG] = "svg size width,height dynamic fontscale 1.333",
+    [TARGET_PNG] =
+        "pngcairo size 2*width,2*height dashlength 0.6 linewidth 2 fontscale 2 pointscale 2",
+    [TARGET_PDF] =
+        "pdfcairo size width/72 in,height/72 in dashlength 0.6 linewidth 2 pointscale 0.7",
+    [TARGET_SCRIPT] = "svg size width,height dynamic fontscale 1.333",
+};
 
 /* The style of each curve, and then of the tolerance. */
 static void write_styles(FILE *file, const Picture *picture)
@@ -264,7 +251,10 @@ int script_write(FILE *file, const Picture *picture, Target target)
            margin = picture->data->searched ? 0 : MARGIN * span;
     int status = lay_out(&page);
     if (status == 0) {
-        write_terminal(file, &page, target);
+        fprintf(file,
+                "width = %.1f\nheight = %.1f\nset terminal %s enhanced font 'Arial,9' background "
+                "rgb 'white'\n%s",
+                page.width, page.height, terminals[target], settings);
         script_write_data(file, picture);
         status = picture->wish.laws ? laws_write(file, picture) : 0;
         write_styles(file, picture);
