@@ -30,28 +30,23 @@ void check_expect(const Scratch *scratch, const char *arguments, int code, const
 
 bool check_made(const Scratch *scratch, const char *name)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, name);
-    return file_exists(path);
+    return file_exists(path_in(scratch, name));
 }
 
 char *check_text(const Scratch *scratch, const char *name)
 {
-    char path[SCRATCH_PATH], *text = malloc(SCRATCH_TEXT);
-    scratch_path(path, scratch, name);
+    char *text = malloc(SCRATCH_TEXT);
     assert_non_null(text);
-    assert_true(file_read(text, path) > 0);
+    assert_true(file_read(text, path_in(scratch, name)) > 0);
     return text;
 }
 
 json_t *check_json(const Scratch *scratch, const char *name)
 {
-    char path[SCRATCH_PATH];
     json_error_t error;
-    scratch_path(path, scratch, name);
-    json_t *value = json_load_file(path, 0, &error);
+    json_t *value = json_load_file(path_in(scratch, name), 0, &error);
     if (value == NULL) {
-        fail_msg("%s: %s", path, error.text);
+        fail_msg("%s: %s", name, error.text);
     }
     return value;
 }
@@ -64,8 +59,7 @@ const char *json_text(const json_t *object, const char *name)
 
 void check_write_table(const Csv *csv, const Scratch *scratch, const char *name)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, name);
+    const char *path = path_in(scratch, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     for (size_t i = 0; i < (csv->rows + 1) * csv->columns; i++) {
@@ -77,7 +71,5 @@ void check_write_table(const Csv *csv, const Scratch *scratch, const char *name)
 
 void check_read_table(Csv *csv, const Scratch *scratch, const char *name)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, name);
-    assert_int_equal(csv_read(csv, path), 0);
+    assert_int_equal(csv_read(csv, path_in(scratch, name)), 0);
 }

@@ -33,6 +33,13 @@ char *keep(char *text)
     return text;
 }
 
+const char *path_in(const Scratch *scratch, const char *name)
+{
+    char *path = keep(malloc(SCRATCH_PATH));
+    scratch_path(path, scratch, name);
+    return path;
+}
+
 /* columns: what lines are broken at; NULL: nobody says. */
 static Output run_in(const char *columns, const char *path, const char *arguments)
 {

@@ -4,6 +4,8 @@
 #ifndef HEADPROOF_TESTS_PROGRAM_H
 #define HEADPROOF_TESTS_PROGRAM_H
 
+#include "scratch.h"
+
 #include <stddef.h>
 
 /* A run's standard output and exit code; or a file's bytes.  The text, which a 0 ends, stays until
@@ -19,6 +21,9 @@ const char *program(void);
 
 /* The text, until the test program ends. */
 char *keep(char *text);
+
+/* directory/name, as long. */
+const char *path_in(const Scratch *scratch, const char *name);
 
 /* arguments: as a shell reads them.  Sentences are not broken into lines. */
 Output run_program(const char *path, const char *arguments);

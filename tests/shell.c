@@ -27,6 +27,16 @@ const Scratch *shell_scratch(void)
     return &scratch;
 }
 
+const char *shell_path(const char *name)
+{
+    return path_in(&scratch, name);
+}
+
+void shell_write(const char *name, const char *text)
+{
+    file_write(shell_path(name), text, strlen(text));
+}
+
 Output shell(const char *format, ...)
 {
     char script[3072], line[4096];

@@ -14,6 +14,10 @@ int shell_tear_down(void **state);
 
 const Scratch *shell_scratch(void);
 
+/* A file's path in that directory, until the test program ends; and a file with a text. */
+const char *shell_path(const char *name);
+void shell_write(const char *name, const char *text);
+
 /* Runs a script, formatted as by printf and without ', in that directory; $HEADPROOF and $h are the
  * program, $p is the project's directory.  text has stdout and stderr. */
 Output shell(const char *format, ...) __attribute__((format(printf, 1, 2)));

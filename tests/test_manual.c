@@ -189,8 +189,8 @@ static void flags_of_a_command_alone_are_known(void **state)
         .usage = "FILE.csv... [-o FILE.svg|png|pdf] [--x AXIS] [--error-norm NORM] [--tolerance T]",
         .own_flags = flags,
         .own_flag_count = sizeof flags / sizeof *flags};
-    char path[SCRATCH_PATH], text[SCRATCH_TEXT];
-    scratch_path(path, shell_scratch(), "page");
+    char text[SCRATCH_TEXT];
+    const char *path = shell_path("page");
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     completion_write_bash(file, &command, 1);

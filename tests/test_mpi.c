@@ -76,10 +76,7 @@ static void expect(const Fixture *fixture, const char *script, int code, const c
              fixture->scratch.directory, fixture->launch,
              fixture->program[0] != '\0' ? fixture->program : program(), script);
     Output output = run_program("sh", line);
-    if (output.code != code || strstr(output.text, says) == NULL) {
-        fail_msg("%s: exit code %d, expected %d; \"%s\", expected \"%s\"", script, output.code,
-                 code, output.text, says);
-    }
+    expect_says(&output, code, says);
 }
 
 static void info_says_which(void **state)
@@ -110,8 +107,7 @@ static void ranks_give_the_same_bytes(void **state)
            "for i in 1 2; do $M sweep " GRID " --shard $i/2 -o s$i.csv || exit 1; done; "
            "$P merge s?.csv -o all.csv && cmp one.csv all.csv && echo equal",
            0, "equal");
-    char path[SCRATCH_PATH];
-    scratch_path(path, *state, "n3.csv");
+    const char *path = path_in(*state, "n3.csv");
     Output whole = read_file(path);
     leave_interrupted(path, &whole, 20000, 6, 0.001);
     expect(*state,

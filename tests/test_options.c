@@ -81,8 +81,7 @@ static void checks_match_either_way(void **state)
 /* a.csv, as a run of it that was interrupted after 4 points of one row leaves it. */
 static void interrupt_a(void)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, shell_scratch(), "a.csv");
+    const char *path = shell_path("a.csv");
     Output whole = read_file(path);
     const char *end = whole.text;
     for (int line = 0; line < 5; line++) {

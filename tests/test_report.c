@@ -260,16 +260,15 @@ static void test_one_point(void **state)
  * window of a browser's own is never narrower than 500 pixels. */
 static void make_frame(const char *name, int width)
 {
-    char path[SCRATCH_PATH], text[512];
-    scratch_path(path, shell_scratch(), name);
-    int length = snprintf(
+    char text[512];
+    snprintf(
         text, sizeof text,
         "<iframe src='r.html' style='border:0;width:%dpx;height:800px'></iframe><p id='says'></p>"
         "<script>onload = function () { var d = frames[0].document.documentElement;"
         "document.getElementById('says').textContent = d.clientWidth + ' ' + d.scrollWidth; }"
         "</script>\n",
         width);
-    file_write(path, text, (size_t)length);
+    shell_write(name, text);
 }
 
 #define CHROMIUM                                                                                   \

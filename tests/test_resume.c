@@ -75,13 +75,27 @@ static void leave_partial(const FileFixture *fixture, const Output *whole, size_
     leave_interrupted(fixture->path, whole, length, 3, 0.001);
 }
 
+/* A sweep's file. */
+static Output whole_sweep(const FileFixture *fixture, const char *grid, const char *rest)
+{
+    (void)sweep(fixture, grid, rest);
+    return read_file(fixture->path);
+}
+
 /* A sweep that left half of its rows; the whole of them. */
 static Output leave_half(const FileFixture *fixture, const char *grid, const char *rest)
 {
-    (void)sweep(fixture, grid, rest);
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, grid, rest);
     leave_partial(fixture, &whole, whole.length / 2);
     return whole;
+}
+
+/* The rows that half of it has are as they were. */
+static void expect_half(const FileFixture *fixture, const Output *whole)
+{
+    Output left = read_file(fixture->partial);
+    assert_int_equal(left.length, whole->length / 2);
+    assert_memory_equal(left.text, whole->text, left.length);
 }
 
 /* Resumed, it is whole. */
@@ -126,8 +140,7 @@ static void killed_at_random_moments(void **state)
     uint64_t random = kill_seed();
     double longest = 0.1;
     int kills = 0, wanted = kills_wanted();
-    (void)sweep(fixture, KILLED, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, KILLED, "--quiet");
     while (kills < wanted) {
         assert_int_equal(unlink(fixture->path), 0);
         assert_int_equal(unlink(fixture->sidecar), 0);
@@ -219,12 +232,11 @@ static void other_points_are_refused(void **state)
         {"--construction silu,fused --n 4 --d 3 --depth 3 --omega 5 --seed 1:3", "12 points"},
     };
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, SMALL, "--quiet");
     for (size_t i = 0; i < 2; i++) {
         leave_partial(fixture, &whole, whole.length / 2);
         expect_refused_line(fixture, others[i][0], "--resume 2>&1", others[i][1]);
-        assert_int_equal(size_of(fixture->partial), whole.length / 2);
+        expect_half(fixture, &whole);
         assert_true(file_exists(fixture->sidecar_partial));
     }
     /* A row in the middle that is of another point. */
@@ -240,8 +252,7 @@ static void other_machines_are_refused(void **state)
                                        "openblas_core",  "mpfr_runtime", "gmp_runtime",
                                        "openblas_config"};
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, SMALL, "--quiet");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char says[64];
         leave_partial(fixture, &whole, whole.length / 2);
@@ -256,8 +267,7 @@ static void other_machines_are_refused(void **state)
 static void nothing_to_resume_is_refused(void **state)
 {
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, SMALL, "--quiet");
     leave_partial(fixture, &whole, whole.length);
     assert_int_equal(unlink(fixture->sidecar_partial), 0);
     expect_refused_line(fixture, SMALL, "--resume 2>&1", "no .json.partial");
@@ -274,7 +284,7 @@ static void leftovers_without_resume(void **state)
     /* A minute's work, going by the seals of 5 points. */
     leave_interrupted(fixture->path, &whole, whole.length / 2, 3, 61.0 / 5);
     expect_sweep(fixture, SMALL, "--quiet 2>&1", 2, "--resume goes on with them, rm ");
-    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    expect_half(fixture, &whole);
     resume_to(fixture, SMALL, &whole);
 }
 
@@ -291,8 +301,7 @@ static void signals_end_at_a_point(void **state)
 {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
     FileFixture *fixture = *state;
-    char messages[SCRATCH_PATH];
-    scratch_path(messages, &fixture->scratch, "messages");
+    const char *messages = path_in(&fixture->scratch, "messages");
     assert_int_equal(sweep_until(fixture, "--quiet", (Stop){0}, messages).code, 0);
     Output whole = read_file(fixture->path);
     for (size_t i = 0; i < 3; i++) {
@@ -321,8 +330,7 @@ static void full_disk(void **state)
 {
     FileFixture *fixture = *state;
     char script[2048];
-    (void)sweep(fixture, HALTED, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, HALTED, "--quiet");
     assert_int_equal(unlink(fixture->path), 0);
     snprintf(script, sizeof script,
              "-c 'ulimit -f %zu; \"$HEADPROOF\" sweep %s --quiet -o %s' 2>&1",
@@ -340,9 +348,9 @@ static void full_disk(void **state)
 static void one_run_writes_a_file(void **state)
 {
     FileFixture *fixture = *state;
-    char line[2048], messages[SCRATCH_PATH];
+    const char *messages = path_in(&fixture->scratch, "messages");
+    char line[2048];
     int status;
-    scratch_path(messages, &fixture->scratch, "messages");
     snprintf(line, sizeof line, "sweep " HALTED " -o %s --quiet --threads 1 --checkpoint 0",
              fixture->path);
     pid_t child = start_until(line, (Stop){STOP_CHECKPOINT, 10, 0}, messages);
@@ -377,12 +385,12 @@ static void rows_of_unknown_age(void **state)
     keep_seals(fixture, 0);
     expect_sweep(fixture, SMALL, "--quiet 2>&1", 2,
                  "nobody knows how much work: --resume goes on with them, rm /");
-    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    expect_half(fixture, &whole);
     resume_to(fixture, SMALL, &whole);
     leave_partial(fixture, &whole, whole.length / 2);
     assert_int_equal(unlink(fixture->sidecar_partial), 0);
     expect_sweep(fixture, SMALL, "--quiet 2>&1", 2, "nobody knows how much work: rm /");
-    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    expect_half(fixture, &whole);
 }
 
 /* Another command does not write over the rows of an interrupted sweep. */
@@ -392,7 +400,7 @@ static void rows_stay_for_a_sweep(void **state)
     Output whole = leave_half(fixture, SMALL, "--quiet");
     expect_line(2, "out.csv.partial': expected no rows of an interrupted sweep", "cost -o %s",
                 fixture->path);
-    assert_int_equal(size_of(fixture->partial), whole.length / 2);
+    expect_half(fixture, &whole);
 }
 
 /* A run that is refused for what is beside the rows has not read them, and leaves them. */
@@ -411,9 +419,7 @@ static void rows_outlive_a_refusal(void **state)
         }
         expect_sweep(fixture, SMALL, i % 2 == 0 ? "--resume 2>&1" : "2>&1", 2,
                      "expected nothing there but what headproof left itself");
-        Output left = read_file(fixture->partial);
-        assert_int_equal(left.length, whole.length / 2);
-        assert_memory_equal(left.text, whole.text, left.length);
+        expect_half(fixture, &whole);
         assert_int_equal(remove(name), 0);
         file_write(fixture->sidecar_partial, started.text, started.length);
     }
@@ -484,8 +490,7 @@ static void altered_rows_are_refused(void **state)
     char *at = row_at(&altered, 7);
     alter(&altered, at, (size_t)(row_at(&altered, 10) - at), "");
     expect_altered(fixture, SMALL, altered, false, ".partial:8: cannot be resumed: the row is not");
-    (void)sweep(fixture, FAILING, "--quiet 2>/dev/null");
-    altered = read_file(fixture->path);
+    altered = whole_sweep(fixture, FAILING, "--quiet 2>/dev/null");
     while ((at = strstr(altered.text, ",fail\n")) != NULL) {
         alter(&altered, at, strlen(",fail"), ",ok");
     }
@@ -496,8 +501,7 @@ static void altered_rows_are_refused(void **state)
 static void seals_say_whose_rows_they_are(void **state)
 {
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, SMALL, "--quiet");
     leave_partial(fixture, &whole, whole.length);
     keep_seals(fixture, 4);
     alter(&whole, strstr(row_at(&whole, 20), "e-") - 1, 1, "x"); /* it is never read */
@@ -515,17 +519,14 @@ static void seals_say_whose_rows_they_are(void **state)
 static void another_header_is_refused(void **state)
 {
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, SMALL, "--quiet");
     char *name = strstr(whole.text, "score_max");
     assert_non_null(name);
     memcpy(name, "score_min", strlen("score_min"));
     leave_partial(fixture, &whole, whole.length / 2);
     expect_sweep(fixture, SMALL, "--quiet --resume 2>&1", 2,
                  ".partial:1: cannot be resumed: the row is not the one expected");
-    Output left = read_file(fixture->partial);
-    assert_int_equal(left.length, whole.length / 2);
-    assert_memory_equal(left.text, whole.text, left.length);
+    expect_half(fixture, &whole);
 }
 
 /* Rows with and without the columns of --propagation do not stand in one file. */
@@ -551,8 +552,7 @@ static void other_columns_are_refused(void **state)
 static void memory_is_a_budget(void **state)
 {
     FileFixture *fixture = *state;
-    (void)sweep(fixture, SMALL, "--quiet");
-    Output whole = read_file(fixture->path);
+    Output whole = whole_sweep(fixture, SMALL, "--quiet");
     expect_line(2, " GiB, 9.54e-06 GiB may be used",
                 "sweep " SMALL " --memory 10KiB"); /* 10 2^-20 */
     expect_line(2, " GiB, 9.54e-06 GiB may be used", "sweep " SMALL " --memory 10KiB --dry-run");

@@ -2,6 +2,7 @@
  * Headers of safetensors files: what is right is found again, and a file that is wrong gets one
  * message, however wrong it is.
  */
+#include "program.h"
 #include "safetensors_fixture.h"
 #include "unit.h"
 
@@ -196,7 +197,7 @@ static void test_long_headers(void **state)
 static void test_no_header(void **state)
 {
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
+    const char *pipe = path_in(&fixture->scratch, "pipe");
     file_write(fixture->path, "", 0);
     expect_refusal(fixture, fixture->path, "it is empty");
     file_write(fixture->path, "\2\0\0\0\0\0\0", 7);
@@ -215,13 +216,11 @@ static void test_no_header(void **state)
     file_write(fixture->path, "\1\341\365\5\0\0\0\0{}", 10);
     assert_int_equal(truncate(fixture->path, 200000000), 0);
     expect_refusal(fixture, fixture->path, "header of 100000001 bytes: expected at most 100000000");
-    scratch_path(path, &fixture->scratch, "missing");
-    expect_refusal(fixture, path, "(No such file or directory)");
+    expect_refusal(fixture, path_in(&fixture->scratch, "missing"), "(No such file or directory)");
     expect_refusal(fixture, fixture->scratch.directory, "not a directory");
     expect_refusal(fixture, "/dev/null", "not a pipe or a device");
-    scratch_path(path, &fixture->scratch, "pipe");
-    assert_int_equal(mkfifo(path, 0600), 0);
-    expect_refusal(fixture, path, "not a pipe or a device");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    expect_refusal(fixture, pipe, "not a pipe or a device");
 }
 
 /* ---- Damage -------------------------------------------------------------------------------- */

@@ -15,8 +15,7 @@ static void weights_are_rounded_once(void **state)
 {
     static const char *const columns[] = {"construction_max", "native_max", "total_max"};
     const Scratch *scratch = *state;
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, "rounded.safetensors");
+    const char *path = path_in(scratch, "rounded.safetensors");
     expect_run(
         0,
         "export --construction fused --n 3 --d 4 --omega 5 --arithmetic bf16 --precision 128 "
@@ -69,9 +68,8 @@ static void what_is_given_is_rounded_as_what_is_drawn(void **state)
     static const char *const columns[] = {"construction_max", "native_max", "total_max"};
     const Scratch *scratch = *state;
     for (size_t k = 0; k < sizeof drawn / sizeof *drawn; k++) {
-        char path[SCRATCH_PATH], name[64], from[64], to[64];
-        snprintf(name, sizeof name, "doubles%zu.safetensors", k);
-        scratch_path(path, scratch, name);
+        const char *path = path_in(scratch, "doubles.safetensors");
+        char from[64], to[64];
         expect_run(0, "export %s --omega 5 --quiet -o %s", drawn[k], path);
         Output of_draw = expect_run(
             0, "sweep %s --omega 5 --arithmetic bf16,fp16 --kernel structured --quiet", drawn[k]);

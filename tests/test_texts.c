@@ -27,18 +27,11 @@ enum { POSITIONS = 9, OMEGAS = 3 };
 /* `verify` of a text in the scratch directory, with the rest of the line. */
 #define OF_TEXT(name) "$h verify $p/" MODEL " --characters $p/" CHARACTERS " --text " name " "
 
-static void write_text(const char *name, const char *text, size_t size)
-{
-    char path[SCRATCH_PATH];
-    scratch_path(path, shell_scratch(), name);
-    file_write(path, text, size);
-}
-
 /* Nine characters in t.txt. */
 static int set_up(void **state)
 {
     (void)shell_set_up(state);
-    write_text("t.txt", TEXT, strlen(TEXT));
+    shell_write("t.txt", TEXT);
     return 0;
 }
 #define TEXT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, shell_tear_down)
@@ -253,7 +246,7 @@ static void changes_of_a_text_name_characters(void **state)
     for (size_t i = 0; i < sizeof text; i++) {
         text[i] = "abc \nbca"[i * i % 8];
     }
-    write_text("t.txt", text, sizeof text);
+    file_write(shell_path("t.txt"), text, sizeof text);
     Output output = shell(OF_TEXT("t.txt") "--omega 0.5");
     const char *change = strstr(output.text, ", the first change: input ");
     assert_non_null(change);
@@ -282,7 +275,7 @@ static void parts_are_put_together(void **state)
 static void parts_of_other_texts_are_refused(void **state)
 {
     for (int s = 1; s <= 2; s++) {
-        write_text("t.txt", s == 1 ? "abcabcabc" : "abcabcaba", POSITIONS);
+        shell_write("t.txt", s == 1 ? "abcabcabc" : "abcabcaba");
         Output output = shell(OF_TEXT("t.txt") "--omega 5 -q -o %d.csv --shard %d/2", s, s);
         assert_int_equal(output.code, 0);
     }
@@ -292,7 +285,7 @@ static void parts_of_other_texts_are_refused(void **state)
 /* One character has no token behind it, and no loss; what is printed says how windows lie. */
 static void short_texts_are_one_window(void **state)
 {
-    write_text("one.txt", "a", 1);
+    shell_write("one.txt", "a");
     Output output = table(OF_TEXT("one.txt") "--omega 9", 0);
     assert_int_equal(lines(&output), 3);
     expect_cell(&output, 2, "inputs", "1");
@@ -322,7 +315,7 @@ typedef struct {
 static void expect_complaints(const Bad *bad, size_t count, const char *command)
 {
     for (size_t i = 0; i < count; i++) {
-        write_text("f", bad[i].text, bad[i].size);
+        file_write(shell_path("f"), bad[i].text, bad[i].size);
         Output output = shell("%s", command);
         expect_says(&output, 2, bad[i].says);
         assert_int_equal(lines(&output), 1);
@@ -363,7 +356,7 @@ static void bad_lists_are_named(void **state)
         BAD("{}", "f: another value: expected a JSON array of characters"),
         BAD("[\"a\"", "f: no JSON, "),
     };
-    write_text("t.txt", "a", 1);
+    shell_write("t.txt", "a");
     expect_complaints(lists, sizeof lists / sizeof *lists,
                       "$h verify $p/" MODEL " --text t.txt --characters f --omega 9");
 }
@@ -421,7 +414,7 @@ static void windows_fit(void **state)
                {"--stride 5", "--stride: token '5': expected at most 4, the window"},
                {"--window 2 --stride 3", "--stride: token '3': expected at most 2, the window"},
                {"--window 0", "--window: token '0': expected an integer from 1"}};
-    write_text("f", "abcab", 5);
+    shell_write("f", "abcab");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         Output output = shell(OF_TEXT("f") "%s", bad[i].flags);
         expect_says(&output, 2, bad[i].says);
@@ -433,7 +426,7 @@ static void windows_fit(void **state)
 static void ids_are_tuples(void **state)
 {
     static const char ids[] = "0, 1,53\r\n0\t27 53\n\n26 1 53 \n26,27, 53";
-    write_text("ids", ids, strlen(ids));
+    shell_write("ids", ids);
     Output read = table("$h verify $p/" MODADD " --omega 9 --tokens-file ids", 0);
     Output tuples = table("$h verify $p/" MODADD " --omega 9 --tokens 0,26/1,27/53", 0);
     assert_string_equal(read.text, tuples.text);
