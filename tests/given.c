@@ -191,7 +191,7 @@ static void take_row(void *context, const Point *point, const Row *row)
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    assert_int_equal(table_write_row(file, point, row), 0);
+    table_write_row(file, point, row);
     assert_int_equal(fclose(file), 0);
     const char *rest = text;
     for (int column = 0; !sink->with_key && column < 16; column++) {

@@ -364,8 +364,8 @@ static char *row_text(const Row *row)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(table_write_header(stream, false), 0);
-    assert_int_equal(table_write_row(stream, &point, row), 0);
+    table_write_header(stream, false);
+    table_write_row(stream, &point, row);
     assert_int_equal(fclose(stream), 0);
     return text;
 }
@@ -377,7 +377,7 @@ static void test_columns(void **state)
     char *text = NULL, *rest = NULL, name[64];
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(table_write_header(stream, false), 0);
+    table_write_header(stream, false);
     assert_int_equal(fclose(stream), 0);
     for (char *word = strtok_r(text, ",\n", &rest); word != NULL; place++) {
         assert_int_equal(column_position(word), place);
@@ -443,8 +443,9 @@ static void test_table_fails_with_its_stream(void **state)
     FILE *file = fopen("/dev/full", "w");
     assert_non_null(file);
     setvbuf(file, NULL, _IONBF, 0);
-    assert_int_equal(table_write_header(file, false), -1);
-    assert_int_equal(table_write_row(file, &point, &row), -1);
+    table_write_header(file, false);
+    table_write_row(file, &point, &row);
+    assert_true(ferror(file));
     fclose(file);
     row_clear(&row);
 }
@@ -457,9 +458,9 @@ static void test_key_with_seeds(void **state)
     point.spec = written;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assert_int_equal(table_write_key_header(stream, false), 0);
+    table_write_key_header(stream, false);
     putc('\n', stream);
-    assert_int_equal(table_write_key(stream, &point, false, "1;3"), 0);
+    table_write_key(stream, &point, false, "1;3");
     assert_int_equal(fclose(stream), 0);
     assert_string_equal(text, "construction,activation,mask,n,d,d_ff,heads,d_head,depth,arithmetic,"
                               "kernel,reference,weights,seed,options\n"

@@ -55,7 +55,7 @@ int command_min_omega(const Grid *grid, const RunOptions *run) __attribute__((wa
 
 /* The laws by which errors grow, of a grid's rows or of tables. */
 int command_growth(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-int growth_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
+void growth_write_header(FILE *file, const RunOptions *run);
 
 /* The verdict on the grid's rows against a baseline or tolerances (check.h). */
 int command_check(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));

@@ -17,8 +17,9 @@
 typedef struct {
     SinkKind table;
     const char *command, *reason, *column, *limit, *bounds;
-    int (*write_header)(FILE *file, const RunOptions *run); /* of cases, `status` the last column */
-    void (*print_command)(FILE *file, const void *row, const RunOptions *run); /* repeats a case */
+    /* Of the table of cases, with `status` the last column; what repeats one. */
+    void (*write_header)(FILE *file, const RunOptions *run);
+    void (*print_command)(FILE *file, const void *row, const RunOptions *run);
 } OutcomeKind;
 
 /* cases: the stream that their lines go to; NULL: no report is asked for.  text [length]: those
@@ -47,13 +48,13 @@ int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, co
 
 /* Cases: the lines that `write` writes of a row, and the seconds that all of them took. */
 typedef struct {
-    int (*write)(FILE *file, const void *row); /* 0, or -1 (errno) */
+    void (*write)(FILE *file, const void *row);
     const void *row;
     size_t lines;
     double seconds;
 } Cases;
 
-/* Adds them to the reports, where any is asked for.  0; 99 after a message. */
+/* Adds them to the reports, where any is asked for. */
 void outcome_add(Outcome *outcome, Cases cases);
 
 /* Counts a row that fails, and says so on stderr, of many rows for the first ten; not where the

@@ -53,7 +53,7 @@ typedef struct {
     int (*run_words)(int argc, char **argv); /* runs it in that case */
 
     /* Of its table, with the columns asked for; NULL: it writes none. */
-    int (*write_header)(FILE *file, const struct RunOptions *run);
+    void (*write_header)(FILE *file, const struct RunOptions *run);
 
     Operands operands;
     unsigned wanted, refused; /* roles of axes */

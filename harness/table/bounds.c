@@ -22,7 +22,7 @@ void bounds_take(BoundsList *list, const char *name, CellState state)
     }
 }
 
-int bounds_write(FILE *file, const Point *point, const Row *row)
+void bounds_write(FILE *file, const Point *point, const Row *row)
 {
     RefCell size;
     BoundsList list = {file, false};
@@ -36,7 +36,6 @@ int bounds_write(FILE *file, const Point *point, const Row *row)
         bounds_take(&list, column->name, size.state);
     }
     ref_cell_clear(&size);
-    return ferror(file) ? -1 : 0;
 }
 
 size_t bounds_count(const Point *point, const Row *row)

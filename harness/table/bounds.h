@@ -15,9 +15,8 @@
 #define BOUNDS_PLANNED "planned" /* no column's name */
 #define CELL_NAME 32             /* room for a name in the list */
 
-/* The list of a sweep's row.  0, or -1 (errno). */
-int bounds_write(FILE *file, const Point *point, const Row *row)
-    __attribute__((warn_unused_result));
+/* The list of a sweep's row. */
+void bounds_write(FILE *file, const Point *point, const Row *row);
 
 /* How many names that list has. */
 size_t bounds_count(const Point *point, const Row *row);

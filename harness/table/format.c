@@ -99,7 +99,7 @@ bool format_is_number(const char *text)
     return ok && *text == '\0';
 }
 
-int format_short(char text[SHORT_TEXT], const FormatCell *cell)
+void format_short(char text[SHORT_TEXT], const FormatCell *cell)
 {
     const char *exponent = strchr(cell->text, 'e');
     const char *digits = cell->text + strcspn(cell->text, "123456789");
@@ -108,16 +108,15 @@ int format_short(char text[SHORT_TEXT], const FormatCell *cell)
                         : exponent == NULL || exponent - cell->text <= MANTISSA_MOST;
     if (few) {
         snprintf(text, SHORT_TEXT, "%s%s", cell->bound ? "<" : "", cell->text);
-        return 0;
+        return;
     }
     mpfr_t value;
     mpfr_init2(value, CELL_BITS);
     mpfr_strtofr(value, cell->text, NULL, 10, MPFR_RNDN);
     mpfr_rnd_t up = cell->bound ? MPFR_RNDU : MPFR_RNDN;
     const char *form = fraction ? "%s%.5R*g" : "%s%.2R*e";
-    int length = mpfr_snprintf(text, SHORT_TEXT, form, cell->bound ? "<" : "", up, value);
+    mpfr_snprintf(text, SHORT_TEXT, form, cell->bound ? "<" : "", up, value);
     mpfr_clear(value);
-    return length < 0 ? -1 : 0;
 }
 
 /* ---- Lines into cells ---------------------------------------------------------------------- */
@@ -166,7 +165,7 @@ static char *cut_cell(char *line)
 }
 
 /* line: the formatter's from here on. */
-static int take_header(Formatter *formatter, char *line)
+static void take_header(Formatter *formatter, char *line)
 {
     FormatTable *table = &formatter->table;
     size_t count = 1;
@@ -183,53 +182,59 @@ static int take_header(Formatter *formatter, char *line)
         formatter->columns[table->count++] = (FormatColumn){name, column_holds_text(name)};
     }
     table->columns = formatter->columns;
-    return formatter->format->begin == NULL ? 0 : formatter->format->begin(table);
+    if (formatter->format->begin != NULL) {
+        formatter->format->begin(table);
+    }
 }
 
-/* A row has as many cells as the header. */
-static int take_row(Formatter *formatter, char *line)
+/* false: the row has not as many cells as the header. */
+static bool take_row(Formatter *formatter, char *line)
 {
     FormatTable *table = &formatter->table;
     size_t count = 0;
     for (char *text = line, *next; text != NULL; text = next) {
         next = cut_cell(text);
         if (count == table->count) {
-            errno = EINVAL;
-            return -1;
+            return false;
         }
         formatter->cells[count++] = (FormatCell){.text = text};
     }
     if (count < table->count) {
-        errno = EINVAL;
-        return -1;
+        return false;
     }
     for (size_t i = 0; formatter->bounds < count && i < count; i++) {
         formatter->cells[i].bound =
             bounds_has(formatter->cells[formatter->bounds].text, table->columns[i].name);
     }
-    int status = formatter->format->row(table, formatter->cells);
+    formatter->format->row(table, formatter->cells);
     table->rows++;
-    return status;
+    return true;
 }
 
 int formatter_take(Formatter *formatter, const char *lines)
 {
-    int status = 0;
-    while (*lines != '\0' && status == 0) {
+    while (*lines != '\0') {
         size_t length = strcspn(lines, "\n");
         char *line = need_copy_of(lines, length);
-        bool first = formatter->header == NULL;
-        status = first ? take_header(formatter, line) : take_row(formatter, line);
-        if (!first) {
+        if (formatter->header == NULL) {
+            take_header(formatter, line);
+        } else {
+            bool whole = take_row(formatter, line);
             free(line);
+            if (!whole) {
+                errno = EINVAL;
+                return -1;
+            }
         }
         lines += length + (lines[length] == '\n');
     }
-    return status;
+    return ferror(formatter->table.file) ? -1 : 0;
 }
 
 int formatter_end(Formatter *formatter)
 {
-    bool ends = formatter->header != NULL && formatter->format->end != NULL;
-    return ends ? formatter->format->end(&formatter->table) : 0;
+    if (formatter->header != NULL && formatter->format->end != NULL) {
+        formatter->format->end(&formatter->table);
+    }
+    return ferror(formatter->table.file) ? -1 : 0;
 }

@@ -37,14 +37,14 @@ typedef struct {
     bool whole;
 } FormatTable;
 
-/* begin: before the first row; row: cells [table->count]; end: behind the last row.  Each returns
- * 0, or -1 (errno); begin and end may be NULL.  clear: frees the state, if there is any, whether or
- * not the end was reached.  A format without rows is CSV, which is written as it is. */
+/* begin: before the first row; row: cells [table->count]; end: behind the last row; begin and end
+ * may be NULL.  clear: frees the state, if there is any, whether or not the end was reached.  A
+ * format without rows is CSV, which is written as it is. */
 typedef struct {
     const char *name;
-    int (*begin)(FormatTable *table);
-    int (*row)(FormatTable *table, const FormatCell *cells);
-    int (*end)(FormatTable *table);
+    void (*begin)(FormatTable *table);
+    void (*row)(FormatTable *table, const FormatCell *cells);
+    void (*end)(FormatTable *table);
     void (*clear)(FormatTable *table);
 } Format;
 
@@ -69,9 +69,9 @@ bool format_is_number(const char *text);
 
 /* text = a cell that is a number as tables for eyes have it: to three digits where it has an
  * exponent, to five where it is a fraction of ten or more, with "<" before it where it is a bound,
- * which is rounded up.  0, or -1 (errno). */
+ * which is rounded up. */
 enum { SHORT_TEXT = 64 };
-int format_short(char text[SHORT_TEXT], const FormatCell *cell) __attribute__((warn_unused_result));
+void format_short(char text[SHORT_TEXT], const FormatCell *cell);
 
 /* Lines of CSV on their way into a format. */
 typedef struct Formatter Formatter;
@@ -80,7 +80,8 @@ typedef struct Formatter Formatter;
 Formatter *formatter_open(const Format *format, FormatTable table)
     __attribute__((warn_unused_result));
 
-/* Takes whole lines, the first of all being the header.  0, or -1 (errno). */
+/* Takes whole lines, the first of all being the header.  0, or -1 (errno): a line has not as many
+ * cells, or the file failed. */
 int formatter_take(Formatter *formatter, const char *lines) __attribute__((warn_unused_result));
 
 /* Writes what comes behind the last row.  0, or -1 (errno). */

@@ -34,7 +34,7 @@ static bool double_holds(const char *text)
 }
 
 /* before and the text as a string. */
-static int write_string(FILE *file, const char *before, const char *text)
+static void write_string(FILE *file, const char *before, const char *text)
 {
     char *seen;
     size_t size;
@@ -42,59 +42,56 @@ static int write_string(FILE *file, const char *before, const char *text)
     fputs(before, stream);
     shown_write(stream, SHOWN_JSON, text);
     json_t *string = json_string(text_close(stream, &seen));
-    int status = json_dumpf(string, file, JSON_ENCODE_ANY);
+    (void)json_dumpf(string, file, JSON_ENCODE_ANY); /* the file tells */
     json_decref(string);
     free(seen);
-    return status;
 }
 
-static int write_cell(FILE *file, const FormatColumn *column, const FormatCell *cell)
+static void write_cell(FILE *file, const FormatColumn *column, const FormatCell *cell)
 {
-    if (*cell->text == '\0') {
-        return fputs("null", file) == EOF ? -1 : 0;
+    bool number =
+        !column->text && !cell->bound && format_is_number(cell->text) && double_holds(cell->text);
+    if (number || *cell->text == '\0') {
+        fputs(number ? cell->text : "null", file);
+    } else {
+        write_string(file, cell->bound ? "<" : "", cell->text);
     }
-    if (!column->text && !cell->bound && format_is_number(cell->text) && double_holds(cell->text)) {
-        return fputs(cell->text, file) == EOF ? -1 : 0;
-    }
-    return write_string(file, cell->bound ? "<" : "", cell->text);
 }
 
-static int write_object(const FormatTable *table, const FormatCell *cells)
+static void write_object(const FormatTable *table, const FormatCell *cells)
 {
-    int status = putc('{', table->file) == EOF ? -1 : 0;
-    for (size_t i = 0; i < table->count && status == 0; i++) {
-        fputs(i == 0 ? "" : ", ", table->file);
-        status = write_string(table->file, "", table->columns[i].name);
+    for (size_t i = 0; i < table->count; i++) {
+        fputs(i == 0 ? "{" : ", ", table->file);
+        write_string(table->file, "", table->columns[i].name);
         fputs(": ", table->file);
-        status = status != 0 ? status : write_cell(table->file, &table->columns[i], &cells[i]);
+        write_cell(table->file, &table->columns[i], &cells[i]);
     }
     putc('}', table->file);
-    return status != 0 || ferror(table->file) ? -1 : 0;
 }
 
-static int array_begin(FormatTable *table)
+static void array_begin(FormatTable *table)
 {
-    return putc('[', table->file) == EOF ? -1 : 0;
+    putc('[', table->file);
 }
 
-static int array_row(FormatTable *table, const FormatCell *cells)
+static void array_row(FormatTable *table, const FormatCell *cells)
 {
     fputs(table->rows == 0 ? "\n" : ",\n", table->file);
-    return write_object(table, cells);
+    write_object(table, cells);
 }
 
-static int array_end(FormatTable *table)
+static void array_end(FormatTable *table)
 {
-    return fputs("\n]\n", table->file) == EOF ? -1 : 0;
+    fputs("\n]\n", table->file);
 }
 
 const Format format_json = {
     .name = "json", .begin = array_begin, .row = array_row, .end = array_end};
 
-static int lines_row(FormatTable *table, const FormatCell *cells)
+static void lines_row(FormatTable *table, const FormatCell *cells)
 {
-    int status = write_object(table, cells);
-    return putc('\n', table->file) == EOF ? -1 : status;
+    write_object(table, cells);
+    putc('\n', table->file);
 }
 
 const Format format_jsonl = {.name = "jsonl", .row = lines_row};

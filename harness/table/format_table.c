@@ -71,7 +71,7 @@ static void shelf_clear(FormatTable *table)
 }
 
 /* Puts a cell behind the others. */
-static int shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
+static void shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
 {
     if (shelf->used == shelf->room) {
         size_t room = shelf->room > 0 ? 2 * shelf->room : 256;
@@ -82,16 +82,14 @@ static int shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
     size_t size;
     FILE *stream = text_stream(&shelf->cells[shelf->used], &size);
     shelf->used++;
-    int status = 0;
     if (number && strlen(cell->text) < sizeof text) {
-        status = format_short(text, cell);
+        format_short(text, cell);
         fputs(text, stream);
     } else {
         fputs(cell->bound ? "<" : "", stream);
         shown_write(stream, shelf->look->place, cell->text);
     }
     (void)text_close(stream, &shelf->cells[shelf->used - 1]);
-    return status;
 }
 
 static size_t find(const FormatTable *table, const char *name)
@@ -115,20 +113,18 @@ static void take_sizes(StreamSizes *sizes, const FormatTable *table, const Forma
     }
 }
 
-static int shelf_row(FormatTable *table, const FormatCell *cells)
+static void shelf_row(FormatTable *table, const FormatCell *cells)
 {
     Shelf *shelf = table->state;
-    int status = 0;
-    for (size_t i = 0; table->rows == 0 && i < table->count && status == 0; i++) {
+    for (size_t i = 0; table->rows == 0 && i < table->count; i++) {
         const FormatCell name = {.text = table->columns[i].name};
-        status = shelf_add(shelf, &name, false);
+        shelf_add(shelf, &name, false);
     }
     take_sizes(&shelf->sizes, table, cells);
-    for (size_t i = 0; i < table->count && status == 0; i++) {
+    for (size_t i = 0; i < table->count; i++) {
         bool number = !table->columns[i].text && format_is_number(cells[i].text);
-        status = shelf_add(shelf, &cells[i], number);
+        shelf_add(shelf, &cells[i], number);
     }
-    return status;
 }
 
 /* ---- Which columns ------------------------------------------------------------------------- */
@@ -371,7 +367,7 @@ static void write_page(const Page *page)
     free(widths);
 }
 
-static int shelf_end(FormatTable *table)
+static void shelf_end(FormatTable *table)
 {
     const Shelf *shelf = table->state;
     size_t options = find(table, OPTIONS_COLUMN);
@@ -385,19 +381,16 @@ static int shelf_end(FormatTable *table)
         write_page(&page);
     }
     free(page.columns);
-    return ferror(table->file) ? -1 : 0;
 }
 
-static int plain_begin(FormatTable *table)
+static void plain_begin(FormatTable *table)
 {
     shelf_begin(table, &plain);
-    return 0;
 }
 
-static int markdown_begin(FormatTable *table)
+static void markdown_begin(FormatTable *table)
 {
     shelf_begin(table, &markdown);
-    return 0;
 }
 
 const Format format_table = {"table", plain_begin, shelf_row, shelf_end, shelf_clear};

@@ -178,7 +178,7 @@ static const FormatCell *cell_of(const FormatTable *table, const FormatCell *cel
     return &cells[i];
 }
 
-static int print_line(const FormatTable *table, const FormatCell *cells, const Live *live)
+static void print_line(const FormatTable *table, const FormatCell *cells, const Live *live)
 {
     FILE *file = table->file;
     const char *status = cell_of(table, cells, column_name(COLUMN_STATUS))->text;
@@ -192,8 +192,8 @@ static int print_line(const FormatTable *table, const FormatCell *cells, const L
         char text[SHORT_TEXT] = "-";
         const FormatCell *cell = cell_of(table, cells, figure_column(live, i)->name);
         if (live->widths[i] > 0) {
-            if (*cell->text != '\0' && format_short(text, cell) != 0) {
-                return -1;
+            if (*cell->text != '\0') {
+                format_short(text, cell);
             }
             fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i], text);
         }
@@ -202,7 +202,6 @@ static int print_line(const FormatTable *table, const FormatCell *cells, const L
     terminal_write(file, live->colors ? live_status_color(status, live->point->judged) : COLOR_NONE,
                    status);
     putc('\n', file);
-    return ferror(file) ? -1 : 0;
 }
 
 void live_take(Live *live, const Point *point, StreamSizes sizes)
@@ -213,7 +212,7 @@ void live_take(Live *live, const Point *point, StreamSizes sizes)
     }
 }
 
-static int live_row(FormatTable *table, const FormatCell *cells)
+static void live_row(FormatTable *table, const FormatCell *cells)
 {
     Live *live = table->state;
     size_t layer = strtoul(cell_of(table, cells, LAYER_COLUMN)->text, NULL, 10);
@@ -223,7 +222,9 @@ static int live_row(FormatTable *table, const FormatCell *cells)
         live->relative = relative;
         print_header(table->file, live);
     }
-    return is_shown(live->point, layer) ? print_line(table, cells, live) : 0;
+    if (is_shown(live->point, layer)) {
+        print_line(table, cells, live);
+    }
 }
 
 const Format format_live = {.name = "live", .row = live_row};

@@ -219,16 +219,18 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
     return output_open(&sink->output, run->output);
 }
 
-static int write_row(FILE *file, const Sink *sink, const void *row)
+static void write_row(FILE *file, const Sink *sink, const void *row)
 {
     const SinkKind *kind = sink->kind;
     if (sink->text) {
         fputs(sink->put > 0 ? kind->between : "", file);
         kind->print(file, row);
-        return 0;
+        return;
     }
-    bool begun = sink->put > 0 || kind->write_header(file, sink->run) == 0;
-    return begun ? kind->write_row(file, row) : -1;
+    if (sink->put == 0) {
+        kind->write_header(file, sink->run);
+    }
+    kind->write_row(file, row);
 }
 
 int sink_put(Sink *sink, const void *row)
@@ -236,7 +238,9 @@ int sink_put(Sink *sink, const void *row)
     if (sink->output == NULL || (sink->text && sink->kind->print == NULL)) {
         return 0;
     }
-    if (write_row(output_file(sink->output), sink, row) != 0 || output_commit(sink->output) != 0) {
+    FILE *file = output_file(sink->output);
+    write_row(file, sink, row);
+    if (ferror(file) || output_commit(sink->output) != 0) {
         return sink_failed(sink);
     }
     sink->put++;

@@ -54,12 +54,12 @@ typedef enum {
     BARE_SENTENCES /* what the command says, and no table */
 } Bare;
 
-/* row: whatever the command calls one.  Those that return int: 0, or -1 (errno). */
+/* row: whatever the command calls one. */
 typedef struct {
     Bare bare;
     bool kept; /* CSV is: a run that is interrupted leaves rows, and another goes on with them */
-    int (*write_header)(FILE *file, const RunOptions *run);
-    int (*write_row)(FILE *file, const void *row);
+    void (*write_header)(FILE *file, const RunOptions *run);
+    void (*write_row)(FILE *file, const void *row);
     void (*print)(FILE *file, const void *row); /* BARE_TEXT's; NULL: the command does it itself */
     const char *between;                        /* two such texts */
 } SinkKind;

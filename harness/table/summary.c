@@ -119,11 +119,11 @@ void summary_add(PointSummary *summary, const Point *point, const Row *row)
     summary_sizes(&summary->sizes, errors);
 }
 
-int print_certified(FILE *file, size_t bounds)
+void print_certified(FILE *file, size_t bounds)
 {
-    if (bounds == 0) {
-        return fputs(", certified", file);
+    fputs(", certified", file);
+    if (bounds > 0) {
+        fprintf(file, " but for %zu cell%s, which %s", bounds, bounds == 1 ? "" : "s",
+                bounds == 1 ? "is a bound" : "are bounds");
     }
-    return fprintf(file, ", certified but for %zu cell%s, which %s", bounds, bounds == 1 ? "" : "s",
-                   bounds == 1 ? "is a bound" : "are bounds");
 }

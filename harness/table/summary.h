@@ -64,13 +64,12 @@ void summary_init(PointSummary *summary);
 void summary_add(PointSummary *summary, const Point *point, const Row *row);
 
 /* ", certified", or how many cells are bounds and not proven. */
-int print_certified(FILE *file, size_t bounds);
+void print_certified(FILE *file, size_t bounds);
 
 /* Prints the table of the grid's points of indices points [count]; summaries [count].  Axes have
  * columns exactly where they vary; where the terminal, or 80 columns, are too few for all figures,
- * the layers between and then others are left away.  0, or -1 when out of memory or the stream
- * failed. */
-int summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t count,
-                        const PointSummary *summaries) __attribute__((warn_unused_result));
+ * the layers between and then others are left away. */
+void summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t count,
+                         const PointSummary *summaries);
 
 #endif

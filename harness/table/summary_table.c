@@ -278,27 +278,22 @@ static void print_depths(FILE *file, Norm norm, const Line *lines, size_t count)
     }
 }
 
-int summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t point_count,
-                        const PointSummary *summaries)
+void summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t point_count,
+                         const PointSummary *summaries)
 {
     const Point **taken = need_zeros(point_count + 1, sizeof *taken);
     Line *lines = need_zeros(point_count + 1, sizeof *lines);
-    int status = 0;
     AxisColumns axes;
-    for (size_t i = 0; status == 0 && i < point_count; i++) {
+    for (size_t i = 0; i < point_count; i++) {
         taken[i] = &grid->points[points[i]];
     }
-    if (status == 0) {
-        Norm norm = choose_norm(taken, point_count, summaries);
-        for (size_t i = 0; i < point_count; i++) {
-            const PointSummary *own = &summaries[i];
-            lines[i] = (Line){&axes, taken[i], norm == NORM_REL ? own->relative : own->largest, i};
-        }
-        axis_columns_find(&axes, taken, point_count, true);
-        print_depths(file, norm, lines, gather(lines, point_count));
-        status = ferror(file) ? -1 : 0;
+    Norm norm = choose_norm(taken, point_count, summaries);
+    for (size_t i = 0; i < point_count; i++) {
+        const PointSummary *own = &summaries[i];
+        lines[i] = (Line){&axes, taken[i], norm == NORM_REL ? own->relative : own->largest, i};
     }
+    axis_columns_find(&axes, taken, point_count, true);
+    print_depths(file, norm, lines, gather(lines, point_count));
     free(taken);
     free(lines);
-    return status;
 }

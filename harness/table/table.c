@@ -16,18 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int stream_status(FILE *file)
-{
-    return ferror(file) ? -1 : 0;
-}
-
 /* Every axis up to AXIS_SEED has a column of its own. */
 static bool has_column(Axis axis, bool with_omega)
 {
     return axis_info(axis)->column != NULL && (with_omega || axis != AXIS_OMEGA);
 }
 
-int table_write_key_header(FILE *file, bool with_omega)
+void table_write_key_header(FILE *file, bool with_omega)
 {
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (has_column(axis, with_omega)) {
@@ -35,18 +30,16 @@ int table_write_key_header(FILE *file, bool with_omega)
         }
     }
     fputs(OPTIONS_COLUMN, file);
-    return stream_status(file);
 }
 
-int table_write_header(FILE *file, bool propagation)
+void table_write_header(FILE *file, bool propagation)
 {
-    int status = table_write_key_header(file, true);
+    table_write_key_header(file, true);
     fputs("," LAYER_COLUMN, file);
     for (size_t i = 0; column_of_table(i, propagation) != NULL; i++) {
         fprintf(file, ",%s", column_at(i)->name);
     }
     putc('\n', file);
-    return status != 0 ? status : stream_status(file);
 }
 
 static void write_axis(FILE *file, const Point *point, Axis axis)
@@ -73,11 +66,10 @@ static void write_axes(FILE *file, const Point *point, bool with_omega, const ch
     }
 }
 
-int table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
+void table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
 {
     write_axes(file, point, with_omega, seeds);
     options_write(file, point, NULL);
-    return stream_status(file);
 }
 
 char *table_key(const Point *point)
@@ -90,26 +82,24 @@ char *table_key(const Point *point)
     return text_close(stream, &text);
 }
 
-int table_print_cell(char text[CELL_TEXT], const RefCell *cell)
+void table_print_cell(char text[CELL_TEXT], const RefCell *cell)
 {
     bool bound = cell->state == CELL_BOUND;
     bool logarithm_of_1 = bound && mpfr_zero_p(cell->value);
     text[0] = '\0';
-    if (cell->state == CELL_ABSENT) {
-        return 0;
-    }
     if (cell->state == CELL_ZERO || logarithm_of_1) {
         strcpy(text, "0");
-        return 0;
+    } else if (cell->state != CELL_ABSENT) {
+        const char *format = bound ? "%.*RUe" : "%.*Re"; /* a bound is not below it */
+        mpfr_snprintf(text, CELL_TEXT, format, cell->digits - 1, cell->value);
     }
-    const char *format = bound ? "%.*RUe" : "%.*Re"; /* a bound is not below it */
-    return mpfr_snprintf(text, CELL_TEXT, format, cell->digits - 1, cell->value) < 0 ? -1 : 0;
 }
 
-int table_write_cell(FILE *file, const RefCell *cell)
+void table_write_cell(FILE *file, const RefCell *cell)
 {
     char text[CELL_TEXT];
-    return table_print_cell(text, cell) != 0 || fputs(text, file) == EOF ? -1 : stream_status(file);
+    table_print_cell(text, cell);
+    fputs(text, file);
 }
 
 /* Blank where nothing was evaluated with them. */
@@ -121,10 +111,10 @@ static void write_bits(FILE *file, long bits)
 }
 
 /* Writes a column that is none of sizes. */
-static int write_other(FILE *file, const Column *column, const Point *point, const Row *row)
+static void write_other(FILE *file, const Column *column, const Point *point, const Row *row)
 {
     switch (column->kind) {
-    case COLUMN_BOUNDS: return bounds_write(file, point, row);
+    case COLUMN_BOUNDS: bounds_write(file, point, row); break;
     case COLUMN_SHARE:
         if (row->has_identical) {
             fprintf(file, "%.17g", row->identical);
@@ -134,26 +124,24 @@ static int write_other(FILE *file, const Column *column, const Point *point, con
     case COLUMN_DIFFERENCE_BITS: write_bits(file, row->difference_bits); break;
     default: fputs(status_name(row->status), file); break;
     }
-    return stream_status(file);
 }
 
-int table_write_row(FILE *file, const Point *point, const Row *row)
+void table_write_row(FILE *file, const Point *point, const Row *row)
 {
     RefCell size;
-    int status = table_write_key(file, point, true, NULL);
+    table_write_key(file, point, true, NULL);
     fprintf(file, ",%zu", row->layer);
     ref_cell_init(&size, point_digits(point));
-    for (size_t i = 0; column_of_table(i, point->propagation) != NULL && status == 0; i++) {
+    for (size_t i = 0; column_of_table(i, point->propagation) != NULL; i++) {
         const Column *column = column_at(i);
         putc(',', file);
         if (column_is_size(column)) {
             column_value(&size, column, point, row);
-            status = table_write_cell(file, &size);
+            table_write_cell(file, &size);
         } else {
-            status = write_other(file, column, point, row);
+            write_other(file, column, point, row);
         }
     }
     ref_cell_clear(&size);
     putc('\n', file);
-    return status != 0 ? status : stream_status(file);
 }

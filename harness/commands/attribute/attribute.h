@@ -57,9 +57,9 @@ void attribute_input(Attribution *attribution, size_t i, char **text);
 /* Bits that the streams of an input begin with. */
 mpfr_prec_t attribute_bits(const Attribution *attribution);
 
-/* The table's header, and rows that are text (a char) already: 0, or -1 when the stream failed. */
-int attribute_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
-int attribute_write_rows(FILE *file, const void *text) __attribute__((warn_unused_result));
+/* The table's header, and rows that are text (a char) already. */
+void attribute_write_header(FILE *file, const RunOptions *run);
+void attribute_write_rows(FILE *file, const void *text);
 
 /* The lines of one logit: sums [groups, rows], centred the same. */
 void attribute_write_logit(FILE *file, const Attribution *attribution, size_t i,

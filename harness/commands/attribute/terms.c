@@ -20,17 +20,17 @@ static const char *const kind_names[PATH_KINDS] = {[PATH_DIRECT] = "direct",
                                                    [PATH_INTERNAL] = "internal",
                                                    [PATH_BIAS] = "bias"};
 
-int attribute_write_header(FILE *file, const RunOptions *run)
+void attribute_write_header(FILE *file, const RunOptions *run)
 {
     (void)run; /* whatever is asked */
-    return attribute_write_rows(file,
-                                "input,tokens,logit,kind,layer,sublayer,head,source,contribution,"
-                                "centred,residual,bound\n");
+    fputs(
+        "input,tokens,logit,kind,layer,sublayer,head,source,contribution,centred,residual,bound\n",
+        file);
 }
 
-int attribute_write_rows(FILE *file, const void *text)
+void attribute_write_rows(FILE *file, const void *text)
 {
-    return fputs(text, file) == EOF ? -1 : 0;
+    fputs(text, file);
 }
 
 static void write_number(FILE *file, mpfr_srcptr value)

@@ -94,10 +94,13 @@ static int check_columns(const Csv *csv, bool every_input)
     char *header = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&header, &size);
-    int status =
-        every_input ? guarantee_write_header(stream, NULL) : table_write_header(stream, false);
+    if (every_input) {
+        guarantee_write_header(stream, NULL);
+    } else {
+        table_write_header(stream, false);
+    }
     (void)text_close(stream, &header);
-    status = status == 0 ? check_names(csv, header) : status;
+    int status = check_names(csv, header);
     free(header);
     return status;
 }

@@ -158,14 +158,13 @@ static void cost_clear(Cost *cost)
     mpz_clear(cost->embedding);
 }
 
-int cost_write_header(FILE *file, const RunOptions *run)
+void cost_write_header(FILE *file, const RunOptions *run)
 {
     Cost cost;
     cost_init(&cost);
     cost.measured = run->measure;
-    int status = cost_write_names(file, &cost);
+    cost_write_names(file, &cost);
     cost_clear(&cost);
-    return status;
 }
 
 static void add_product(mpz_t sum, size_t a, size_t b)

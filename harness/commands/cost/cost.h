@@ -69,15 +69,13 @@ typedef struct {
     CostTimes times[KERNEL_COUNT];
 } Cost;
 
-/* The names of the columns.  0, or -1 when the stream failed. */
-int cost_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
-
 /* Times each form that can be timed here: *times; why the other forms cannot is said on stderr.  2
  * after that when it is none of them, 99 after a message when memory is short. */
 int cost_measure(Cost *cost) __attribute__((warn_unused_result));
 
-/* The columns of such a cost, and the row of one (a Cost): 0, or -1 when the stream failed. */
-int cost_write_names(FILE *file, const Cost *cost) __attribute__((warn_unused_result));
-int cost_write_row(FILE *file, const void *cost) __attribute__((warn_unused_result));
+/* The names of the columns, those of such a cost, and the row of one (a Cost). */
+void cost_write_header(FILE *file, const RunOptions *run);
+void cost_write_names(FILE *file, const Cost *cost);
+void cost_write_row(FILE *file, const void *cost);
 
 #endif

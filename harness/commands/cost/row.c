@@ -204,7 +204,7 @@ static void time_columns(Walk *walk, const Cost *cost)
     }
 }
 
-static int write_line(FILE *file, const Cost *cost, bool naming)
+static void write_line(FILE *file, const Cost *cost, bool naming)
 {
     Walk walk = {.file = file, .naming = naming};
     key_columns(&walk, cost);
@@ -213,15 +213,14 @@ static int write_line(FILE *file, const Cost *cost, bool naming)
     work_columns(&walk, cost);
     time_columns(&walk, cost);
     putc('\n', file);
-    return ferror(file) ? -1 : 0;
 }
 
-int cost_write_names(FILE *file, const Cost *cost)
+void cost_write_names(FILE *file, const Cost *cost)
 {
-    return write_line(file, cost, true);
+    write_line(file, cost, true);
 }
 
-int cost_write_row(FILE *file, const void *cost)
+void cost_write_row(FILE *file, const void *cost)
 {
-    return write_line(file, cost, false);
+    write_line(file, cost, false);
 }

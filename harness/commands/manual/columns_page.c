@@ -4,7 +4,6 @@
  */
 #include "manual.h"
 
-#include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../grid/grid.h"
@@ -20,9 +19,7 @@ static char *header_of(const CommandInfo *command)
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
     const RunOptions all = {.propagation = true, .measure = true};
-    if (command->write_header(file, &all) != 0) {
-        need_is_short(); /* a text has no other fault */
-    }
+    command->write_header(file, &all);
     (void)text_close(file, &text);
     text[strcspn(text, "\n")] = '\0';
     return text;

@@ -231,10 +231,9 @@ static int check_header(const Merge *merge)
     char *text = NULL;
     size_t size = 0;
     FILE *file = text_stream(&text, &size);
-    int status = merge_is_verify(merge) ? verify_write_header(file, &asked)
-                                        : sweep_write_header(file, &asked);
+    (merge_is_verify(merge) ? verify_write_header : sweep_write_header)(file, &asked);
     (void)text_close(file, &text);
-    status = status == 0 ? compare_names(merge, text) : status;
+    int status = compare_names(merge, text);
     free(text);
     return status;
 }

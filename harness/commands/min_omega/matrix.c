@@ -219,14 +219,11 @@ int matrix_print(FILE *file, Search *const *searches, size_t count)
     Matrix matrix = {searches, count, need_zeros(count, sizeof(double)), 0, {false}};
     char *lines = NULL;
     size_t size = 0;
-    FILE *stream = matrix.tolerances == NULL ? NULL : text_stream(&lines, &size);
-    int status = -1;
-    if (stream != NULL) {
-        find_tolerances(&matrix);
-        find_axes(&matrix);
-        put_lines(stream, &matrix);
-        status = fclose(stream) != 0 ? -1 : print_lines(file, lines);
-    }
+    FILE *stream = text_stream(&lines, &size);
+    find_tolerances(&matrix);
+    find_axes(&matrix);
+    put_lines(stream, &matrix);
+    int status = print_lines(file, text_close(stream, &lines));
     fputs("found: every omega evaluated there meets the tolerance, and its neighbours do not; "
           "between them nothing is proven\n",
           file);

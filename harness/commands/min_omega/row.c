@@ -15,7 +15,7 @@
 #include <math.h>
 
 /* The key of what is searched together: of all inputs it has none. */
-static int write_key(FILE *file, const Search *search)
+static void write_key(FILE *file, const Search *search)
 {
     const Ensemble *ensemble = &search->seeds;
     Point key = *ensemble->points[0];
@@ -23,16 +23,16 @@ static int write_key(FILE *file, const Search *search)
     for (size_t i = 1; i < ensemble->count; i++) {
         key.asked |= ensemble->points[i]->asked;
     }
-    return table_write_key(file, &key, false, search->seeds_cell);
+    table_write_key(file, &key, false, search->seeds_cell);
 }
 
-static int write_omega(FILE *file, bool present, double omega)
+static void write_omega(FILE *file, bool present, double omega)
 {
     char text[DECIMAL_TEXT] = "";
     if (present) {
         decimal_print(text, omega);
     }
-    return fprintf(file, ",%s", text) < 0 ? -1 : 0;
+    fprintf(file, ",%s", text);
 }
 
 /* Of which tokens the logits are judged; blank: streams are, of all.  A list has ; between two. */
@@ -45,12 +45,13 @@ static void write_positions(FILE *file, const Search *search)
 }
 
 /* The Omega that is proven for every input; blank: it was not asked for. */
-static int write_proven(FILE *file, const Search *search)
+static void write_proven(FILE *file, const Search *search)
 {
     if (search->proven == INFINITY) {
-        return fputs(",none", file) == EOF ? -1 : 0;
+        fputs(",none", file);
+    } else {
+        write_omega(file, search->proven > 0, search->proven);
     }
-    return write_omega(file, search->proven > 0, search->proven);
 }
 
 /* The errors of a search. */
@@ -93,9 +94,10 @@ static void found_errors_clear(FoundErrors *errors)
     }
 }
 
-static int write_cell(FILE *file, const RefCell *cell)
+static void write_cell(FILE *file, const RefCell *cell)
 {
-    return fputc(',', file) == EOF ? -1 : table_write_cell(file, cell);
+    fputc(',', file);
+    table_write_cell(file, cell);
 }
 
 /* omega_below and omega_above are blank where none was found: the end is as low, or as high, as was
@@ -118,37 +120,35 @@ static void write_bounds(FILE *file, const FoundErrors *errors)
 }
 
 /* The columns of a report's case, behind the key. */
-int row_write_case_header(FILE *file, const RunOptions *run)
+void row_write_case_header(FILE *file, const RunOptions *run)
 {
     (void)run; /* whatever is asked */
-    return table_write_key_header(file, false) != 0 ||
-                   fputs(",tolerance,omega_min,omega_max,error_min,omega_proven,omega_best,best_"
-                         "error," BOUNDS_COLUMN ",status\n",
-                         file) == EOF
-               ? -1
-               : 0;
+    table_write_key_header(file, false);
+    fputs(
+        ",tolerance,omega_min,omega_max,error_min,omega_proven,omega_best,best_error," BOUNDS_COLUMN
+        ",status\n",
+        file);
 }
 
-int row_write_case(FILE *file, const void *row)
+void row_write_case(FILE *file, const void *row)
 {
     const Search *search = row;
     const OmegaSearch *s = &search->found.search;
     const Point *point = search->seeds.points[0];
     bool best = judge_needs_arithmetic(point->judge) && s->best.omega > 0;
-    int status = write_key(file, search);
+    write_key(file, search);
     FoundErrors errors;
     found_errors_init(&errors, &search->seeds, &search->found);
-    status |= write_omega(file, true, point->tolerance);
-    status |= write_omega(file, s->found, s->min.omega);
-    status |= write_omega(file, s->found, s->max.omega);
-    status |= write_cell(file, &errors.error[FOUND_MIN]);
-    status |= write_proven(file, search);
-    status |= write_omega(file, best, s->best.omega);
-    status |= write_cell(file, &errors.error[FOUND_BEST]);
+    write_omega(file, true, point->tolerance);
+    write_omega(file, s->found, s->min.omega);
+    write_omega(file, s->found, s->max.omega);
+    write_cell(file, &errors.error[FOUND_MIN]);
+    write_proven(file, search);
+    write_omega(file, best, s->best.omega);
+    write_cell(file, &errors.error[FOUND_BEST]);
     write_bounds(file, &errors);
     found_errors_clear(&errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
-    return ferror(file) ? -1 : status;
 }
 
 void row_print_command(FILE *file, const void *row, const RunOptions *run)
@@ -163,13 +163,14 @@ void row_print_command(FILE *file, const void *row, const RunOptions *run)
     bound_print_input_norm(file, run);
 }
 
-int row_write_header(FILE *file, const RunOptions *run)
+void row_write_header(FILE *file, const RunOptions *run)
 {
     (void)run; /* whatever is asked */
-    return table_write_key_header(file, false) != 0 || fputs(header_tail, file) == EOF ? -1 : 0;
+    table_write_key_header(file, false);
+    fputs(header_tail, file);
 }
 
-int row_write(FILE *file, const void *row)
+void row_write(FILE *file, const void *row)
 {
     const Search *search = row;
     const Ensemble *ensemble = &search->seeds;
@@ -177,29 +178,28 @@ int row_write(FILE *file, const void *row)
     const OmegaSearch *s = &found->search;
     const Point *point = ensemble->points[0];
     bool machine = judge_needs_arithmetic(point->judge);
-    int status = write_key(file, search);
+    write_key(file, search);
     FoundErrors errors;
     found_errors_init(&errors, ensemble, found);
-    status |= write_omega(file, true, point->tolerance);
+    write_omega(file, true, point->tolerance);
     write_positions(file, search);
-    status |= write_omega(file, s->has_below, s->below.omega);
-    status |= write_omega(file, s->found, s->min.omega);
-    status |= write_cell(file, &errors.error[FOUND_BELOW]);
-    status |= write_cell(file, &errors.error[FOUND_MIN]);
-    status |= write_omega(file, s->found, s->max.omega);
-    status |= write_omega(file, s->has_above, s->above.omega);
-    status |= write_omega(file, search->predicted.known, search->predicted.min);
-    status |= write_omega(file, search->predicted.known, search->predicted.max);
-    status |= write_proven(file, search);
-    status |= write_omega(file, machine && s->best.omega > 0, s->best.omega);
-    status |= write_cell(file, &errors.error[FOUND_BEST]);
-    status |= write_cell(file, &errors.error[FOUND_FLOOR]);
-    status |= write_omega(file, true, found->seed_rule);
-    status |= write_omega(file, found->has_scores, found->seed_scores);
+    write_omega(file, s->has_below, s->below.omega);
+    write_omega(file, s->found, s->min.omega);
+    write_cell(file, &errors.error[FOUND_BELOW]);
+    write_cell(file, &errors.error[FOUND_MIN]);
+    write_omega(file, s->found, s->max.omega);
+    write_omega(file, s->has_above, s->above.omega);
+    write_omega(file, search->predicted.known, search->predicted.min);
+    write_omega(file, search->predicted.known, search->predicted.max);
+    write_proven(file, search);
+    write_omega(file, machine && s->best.omega > 0, s->best.omega);
+    write_cell(file, &errors.error[FOUND_BEST]);
+    write_cell(file, &errors.error[FOUND_FLOOR]);
+    write_omega(file, true, found->seed_rule);
+    write_omega(file, found->has_scores, found->seed_scores);
     fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
     omega_print_open(file, s);
     write_bounds(file, &errors);
     found_errors_clear(&errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
-    return ferror(file) ? -1 : status;
 }

@@ -53,14 +53,13 @@ double search_all_cost(const Grid *grid);
 bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)
     __attribute__((warn_unused_result));
 
-/* The names of the columns, and a row, which is a Search (outcome.h); not 0 (errno) where they
- * could not be written. */
-int row_write_header(FILE *file, const RunOptions *run);
-int row_write(FILE *file, const void *row);
+/* The names of the columns, and a row, which is a Search (outcome.h). */
+void row_write_header(FILE *file, const RunOptions *run);
+void row_write(FILE *file, const void *row);
 
 /* The same of a report's table of cases. */
-int row_write_case_header(FILE *file, const RunOptions *run);
-int row_write_case(FILE *file, const void *row);
+void row_write_case_header(FILE *file, const RunOptions *run);
+void row_write_case(FILE *file, const void *row);
 
 /* The command that repeats the search. */
 void row_print_command(FILE *file, const void *row, const RunOptions *run);

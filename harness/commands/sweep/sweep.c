@@ -181,25 +181,18 @@ static int run_points(Sweep *sweep, int threads)
     return errno != 0 ? sink_failed(&sweep->sink) : 0;
 }
 
-int sweep_write_header(FILE *file, const RunOptions *run)
+void sweep_write_header(FILE *file, const RunOptions *run)
 {
-    return table_write_header(file, run->propagation);
-}
-
-static char *header_text(const RunOptions *run, size_t *size)
-{
-    char *text = NULL;
-    FILE *stream = text_stream(&text, size);
-    if (sweep_write_header(stream, run) != 0) {
-        need_is_short(); /* a text has no other fault */
-    }
-    return text_close(stream, &text);
+    table_write_header(file, run->propagation);
 }
 
 char *sweep_header(const Sweep *sweep)
 {
-    size_t size = 0, length = 0;
-    char *header = header_text(sweep->options, &size);
+    size_t size, length;
+    char *header;
+    FILE *text = text_stream(&header, &size);
+    sweep_write_header(text, sweep->options);
+    (void)text_close(text, &header);
     if (!sweep->options->expand) {
         return header;
     }
@@ -210,21 +203,24 @@ char *sweep_header(const Sweep *sweep)
     return text_close(stream, &expanded);
 }
 
-/* Where there is a file, or stdout was asked to be the table.  0, or -1. */
-static int print_summary(const Sweep *sweep)
+/* Where there is a file, or stdout was asked to be the table.  false: it cannot be written. */
+static bool print_summary(const Sweep *sweep)
 {
     const RunOptions *options = sweep->options;
     const char *path = options->output != NULL ? options->output : "stdout";
     FILE *file = output_report(options);
     if (options->output == NULL && !options->on_stdout) {
-        return 0;
+        return true;
     }
-    bool ok = summary_table_print(file, sweep->grid, sweep->record.points, sweep->record.count,
-                                  sweep->summaries) == 0;
-    ok = ok && fprintf(file, "%zu point%s in %s", sweep->record.count,
-                       sweep->record.count == 1 ? "" : "s", shown(path).text) >= 0;
-    ok = ok && (!options->certify || print_certified(file, sweep->bounds) >= 0);
-    return ok && putc('\n', file) != EOF && fflush(file) == 0 ? 0 : -1;
+    summary_table_print(file, sweep->grid, sweep->record.points, sweep->record.count,
+                        sweep->summaries);
+    fprintf(file, "%zu point%s in %s", sweep->record.count, sweep->record.count == 1 ? "" : "s",
+            shown(path).text);
+    if (options->certify) {
+        print_certified(file, sweep->bounds);
+    }
+    putc('\n', file);
+    return fflush(file) == 0 && !ferror(file);
 }
 
 /* The end of a sweep that ran: the short table, the verdict. */
@@ -234,7 +230,7 @@ static int conclude(const Sweep *sweep)
     if (sweep->failures > FAILURES_SHOWN && !options->file_only) {
         fprintf(stderr, "headproof: and %zu more points fail\n", sweep->failures - FAILURES_SHOWN);
     }
-    if (!options->quiet && !options->file_only && print_summary(sweep) != 0) {
+    if (!options->quiet && !options->file_only && !print_summary(sweep)) {
         return streams_stdout_failed();
     }
     return sweep->failures > 0 ? 1 : 0;

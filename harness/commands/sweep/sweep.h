@@ -41,8 +41,8 @@ const Point *sweep_point(const Sweep *sweep, size_t position);
  * where they were not measured. */
 void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds);
 
-/* The columns of --propagation are among them where that is asked for.  0, or -1 (errno). */
-int sweep_write_header(FILE *file, const RunOptions *run) __attribute__((warn_unused_result));
+/* The columns of --propagation are among them where that is asked for. */
+void sweep_write_header(FILE *file, const RunOptions *run);
 
 /* The line or lines before the rows; free it. */
 char *sweep_header(const Sweep *sweep) __attribute__((warn_unused_result));

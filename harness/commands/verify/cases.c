@@ -15,7 +15,7 @@
 #include "../../point/point.h"
 #include "../../table/table.h"
 
-int verify_cases_header(FILE *file, const RunOptions *run)
+void verify_cases_header(FILE *file, const RunOptions *run)
 {
     (void)run; /* whatever is asked */
     for (size_t column = VERIFY_MODEL; column <= VERIFY_OPTIONS; column++) {
@@ -23,11 +23,10 @@ int verify_cases_header(FILE *file, const RunOptions *run)
     }
     fprintf(file, "%s,tolerance,judged,norm,error,bound,%s\n", verify_column(VERIFY_LAYER),
             verify_column(VERIFY_STATUS));
-    return ferror(file) ? -1 : 0;
 }
 
 /* Of the last layer that of the logits, where it is judged; of others that of their stream. */
-static int write_error(FILE *file, const Verify *verify, size_t l)
+static void write_error(FILE *file, const Verify *verify, size_t l)
 {
     const Point *point = verify->template;
     bool of_logits = point->judge_of != JUDGE_STREAMS && l + 1 == point->spec.depth;
@@ -35,55 +34,51 @@ static int write_error(FILE *file, const Verify *verify, size_t l)
     if (!of_logits) {
         fprintf(file, "%s,%s,", axis_info(AXIS_JUDGE)->domain.words[point->judge],
                 axis_info(AXIS_NORM)->domain.words[point->norm]);
-        int status = table_write_cell(file, cell);
+        table_write_cell(file, cell);
         fputs(cell->state == CELL_BOUND ? ",yes," : ",,", file);
-        return status;
+        return;
     }
     mpfr_t worst;
     mpfr_init2(worst, REF_CELL_BITS);
     logit_errors_judged(worst, &verify->errors, point->judge_of);
-    int written = mpfr_fprintf(file, "%s,,%.*Re,,", point->judge_of == JUDGE_KL ? "kl" : "logits",
-                               REF_DIGITS - 1, worst);
+    mpfr_fprintf(file, "%s,,%.*Re,,", point->judge_of == JUDGE_KL ? "kl" : "logits", REF_DIGITS - 1,
+                 worst);
     mpfr_clear(worst);
-    return written < 0 ? -1 : 0;
 }
 
 /* The cells up to the tolerance; layer: from 1; 0: of all. */
-static int write_key(FILE *file, const Verify *verify, size_t layer)
+static void write_key(FILE *file, const Verify *verify, size_t layer)
 {
     char tolerance[DECIMAL_TEXT] = "";
     if (verify->template->judged) {
         decimal_print(tolerance, verify->template->tolerance);
     }
-    int status = verify_write_key(file, verify);
+    verify_write_key(file, verify);
     fputc(',', file);
     if (layer > 0) {
         fprintf(file, "%zu", layer);
     }
     fprintf(file, ",%s,", tolerance);
-    return status;
 }
 
-int verify_cases_layers(FILE *file, const void *row)
+void verify_cases_layers(FILE *file, const void *row)
 {
     const Verify *verify = row;
-    int status = 0;
     for (size_t l = 0; l < verify->template->spec.depth; l++) {
-        status |= write_key(file, verify, l + 1) | write_error(file, verify, l);
+        write_key(file, verify, l + 1);
+        write_error(file, verify, l);
         fprintf(file, "%s\n", status_name(verify->layers[l].status));
     }
-    return ferror(file) ? -1 : status;
 }
 
-int verify_case_proven(FILE *file, const void *row)
+void verify_case_proven(FILE *file, const void *row)
 {
     const Verify *verify = row;
     char error[MAGNITUDE_TEXT];
     magnitude_print(error, verify->bound, REF_DIGITS);
-    int status = write_key(file, verify, 0);
+    write_key(file, verify, 0);
     fprintf(file, "every-input,max,%s,yes,%s\n", error,
             status_name(verify->refused ? STATUS_FAIL : STATUS_OK));
-    return ferror(file) ? -1 : status;
 }
 
 /* ---- What reproduces it --------------------------------------------------------------------- */

@@ -50,19 +50,17 @@ const char *verify_column(size_t column);
 /* How many times larger the error could be: margin over error, and of no error no limit. */
 double verify_safety(double margin, double error);
 
-int verify_write_header(FILE *file, const RunOptions *run);
+void verify_write_header(FILE *file, const RunOptions *run);
 
 /* The first cells of a row, up to the options. */
-int verify_write_key(FILE *file, const Verify *verify);
+void verify_write_key(FILE *file, const Verify *verify);
 
-/* The cells of a row behind them, each as text; what is not set is blank.  bound: it is only that;
- * failed: memory was short for a cell. */
+/* The cells of a row behind them, as text, or blank.  bound: it is only that. */
 typedef struct {
     struct {
         char text[CELL_TEXT];
         bool bound;
     } cells[VERIFY_COLUMNS];
-    bool failed;
 } VerifyRow;
 
 void verify_row_count(VerifyRow *row, size_t column, size_t value);
@@ -72,7 +70,7 @@ void verify_row_cell(VerifyRow *row, size_t column, const RefCell *cell);
 /* The cells from logit_error to predictions_changed. */
 void verify_row_logits(VerifyRow *row, double error, double margin, size_t changed);
 
-/* All of them behind the key, with the names of the bounds, and the end of the line.  0, or -1. */
-int verify_row_write(FILE *file, const VerifyRow *row) __attribute__((warn_unused_result));
+/* All of them behind the key, with the names of the bounds, and the end of the line. */
+void verify_row_write(FILE *file, const VerifyRow *row);
 
 #endif

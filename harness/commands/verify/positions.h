@@ -25,8 +25,8 @@ void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed)
 /* Over all positions that were looked at. */
 void verify_means(PositionMeans *means, const Verify *verify);
 
-/* A row for each position, in its order.  0, or -1. */
-int verify_write_positions(FILE *file, const Verify *verify) __attribute__((warn_unused_result));
+/* A row for each position, in its order. */
+void verify_write_positions(FILE *file, const Verify *verify);
 
 /* Positions: all that are looked at; those whose prediction the machine's own evaluation of the
  * original changes; and those whose prediction the imitation of an activation changes. */

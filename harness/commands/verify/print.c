@@ -50,7 +50,7 @@ size_t verify_bounds(const LayerWorst *layer)
 }
 
 /* A layer's row; means: of positions, of the last layer, or NULL. */
-static int write_layer(FILE *file, const Verify *verify, size_t l, const PositionMeans *means)
+static void write_layer(FILE *file, const Verify *verify, size_t l, const PositionMeans *means)
 {
     const LayerWorst *layer = &verify->layers[l];
     VerifyRow row = {0};
@@ -72,27 +72,27 @@ static int write_layer(FILE *file, const Verify *verify, size_t l, const Positio
         position_means_put(&row, means, verify->lists_positions);
     }
     strcpy(row.cells[VERIFY_STATUS].text, status_name(layer->status));
-    int status = verify_write_key(file, verify);
-    return verify_row_write(file, &row) != 0 ? -1 : status;
+    verify_write_key(file, verify);
+    verify_row_write(file, &row);
 }
 
-int verify_write_rows(FILE *file, const void *row)
+void verify_write_rows(FILE *file, const void *row)
 {
     const Verify *verify = row;
     size_t depth = verify->points[0].spec.depth;
     PositionMeans means;
     position_means_init(&means);
-    int status = 0;
     if (verify->has_logits) {
         verify_means(&means, verify);
-        status = verify->lists_positions ? verify_write_positions(file, verify) : 0;
+    }
+    if (verify->has_logits && verify->lists_positions) {
+        verify_write_positions(file, verify);
     }
     for (size_t l = 0; l < depth; l++) {
         bool last = l + 1 == depth && verify->has_logits;
-        status |= write_layer(file, verify, l, last ? &means : NULL);
+        write_layer(file, verify, l, last ? &means : NULL);
     }
     position_means_clear(&means);
-    return status != 0 || ferror(file) ? -1 : 0;
 }
 
 /* A layer's errors in a table for eyes: each as wide as it may be, or as its name is. */

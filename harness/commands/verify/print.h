@@ -13,8 +13,8 @@
 /* How many of the layer's errors, and of their logarithms, are only bounds. */
 size_t verify_bounds(const LayerWorst *layer);
 
-/* The rows of the Omega at hand; row: a Verify (outcome.h).  0, or -1 (errno). */
-int verify_write_rows(FILE *file, const void *row);
+/* The rows of the Omega at hand; row: a Verify (outcome.h). */
+void verify_write_rows(FILE *file, const void *row);
 
 void verify_print_model(FILE *file, const Verify *verify);
 void verify_print_omega(FILE *file, const Verify *verify);
