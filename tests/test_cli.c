@@ -129,33 +129,18 @@ static void expect_complaint(const Fixture *fixture, const char *what, int code,
     }
 }
 
-/* The line of a case file, and what its message must hold after the file's name. */
+/* The line of a case file, and what its message must hold after the file's name: of each room that
+ * refuses one; what values and files are refused at all is test_values' and test_grid's. */
 static const struct {
     const char *key, *says;
 } bad_keys[] = {
     {"omgea = 3", ":3: token 'omgea': "},
     {"omega = 10:5", ":3: token '10:5': "},
-    {"omega = 10:5:1", ":3: token '10:5:1': "},
-    {"omega = 5:", ":3: token '5:': "},
     {"omega =", ":3: token '': "},
-    {"omega = 1:5:0", ":3: token '1:5:0': "},
-    {"omega = 1:5:*1", ":3: token '1:5:*1': "},
-    {"omega = 1,2,1", ":3: token '1,2,1': "},
-    {"omega = 1e400", ":3: token '1e400': "},
     {"omega = NaN", ":3: token 'NaN': "},
-    {"omega = inf", ":3: token 'inf': "},
-    {"omega = 0", ":3: token '0': "},
-    {"omega = -1", ":3: token '-1': "},
-    {"n = 0", ":3: token '0': "},
-    {"n = 2.5", ":3: token '2.5': "},
-    {"n = 3x", ":3: token '3x': "},
-    {"d = 99999999999999999999999", ":3: token '99999999999999999999999': "},
     {"d = 2000000000", ":3: token '2000000000': "},
-    {"seed = -1", ":3: token '-1': "},
-    {"depth = 1:5:0.5", ":3: token '1:5:0.5': "},
     {"tolerance = nan", ":3: token 'nan': "},
     {"construction = linaer", ":3: token 'linaer': "},
-    {"activation = tanh", ":3: token 'tanh': "},
     {"heads = 1\nheads = 2", ":4: token '2': "},
     {"mask = causal\nbias-row = last", ":4: token 'last': "},
     {"[other]", ":3: token 'other': "},
@@ -187,13 +172,6 @@ static void test_bad_flags(void **state)
     static const char *const flags[][2] = {
         {"--omgea 3", "token '--omgea'"},
         {"--omega 10:5", "--omega: token '10:5'"},
-        {"--omega 1:5:0", "--omega: token '1:5:0'"},
-        {"--omega 1,1", "--omega: token '1,1'"},
-        {"--omega 1e400", "--omega: token '1e400'"},
-        {"--omega nan", "--omega: token 'nan'"},
-        {"--omega 0", "--omega: token '0'"},
-        {"--omega=", "--omega: token ''"},
-        {"--n 0", "--n: token '0'"},
         {"--n 2000000000 --construction attention --d 1000000000", "--n: token '2000000000'"},
         {"--omega 1 --omega 1", "--omega: token '1'"},
         {"--n", "token '--n'"},

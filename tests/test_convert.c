@@ -28,12 +28,6 @@ static void path_of(char path[512], const char *name)
     snprintf(path, 512, "%s/%s", directory != NULL ? directory : "/tmp", name);
 }
 
-static void run_quietly(const char *arguments)
-{
-    Output output = run(arguments);
-    assert_int_equal(output.code, 0);
-}
-
 /* A drawn transformer of two layers with every bias as a file, and its conversion; how: mask and
  * flags of the conversion. */
 typedef struct {
@@ -42,18 +36,15 @@ typedef struct {
 
 static void make_files(char model[512], char converted[512], const How *how)
 {
-    char line[2048];
     path_of(model, "model.safetensors");
     path_of(converted, "converted.safetensors");
-    snprintf(
-        line, sizeof line,
+    expect_run(
+        0,
         "export --construction transformer --n 3 --d 4 --d-ff 5 --heads 2 --d-head 4 --depth 2 "
         "--bias random --mask %s --omega 20 --quiet -o %s",
         how->mask, model);
-    run_quietly(line);
-    snprintf(line, sizeof line, "convert %s --network %s --omega %s --penalty %s --quiet -o %s",
-             model, how->form, how->omega, how->penalty, converted);
-    run_quietly(line);
+    expect_run(0, "convert %s --network %s --omega %s --penalty %s --quiet -o %s", model, how->form,
+               how->omega, how->penalty, converted);
 }
 
 /* The case of a file: the construction its sizes stand for. */
@@ -217,18 +208,13 @@ static void a_file_of_penalties_is_right_at_any_omega(void **state)
 
 /* ---- Evaluated by another program ---------------------------------------------------------- */
 
-static Output evaluate(const char *model, const char *converted, const char *flags)
+static void expect_evaluated(const char *model, const char *converted, const char *flags, int code,
+                             const char *says)
 {
     char line[2048];
     snprintf(line, sizeof line, "-c '%s tests/evaluate_converted.py %s %s %s 2>&1'",
              oracle_needed("json"), model, converted, flags);
-    return run_program("sh", line);
-}
-
-static void expect_evaluated(const char *model, const char *converted, const char *flags, int code,
-                             const char *says)
-{
-    Output output = evaluate(model, converted, flags);
+    Output output = run_program("sh", line);
     if (output.code != code || strstr(output.text, says) == NULL) {
         fail_msg("%s: exit code %d, said: %s", flags, output.code, output.text);
     }
@@ -237,12 +223,8 @@ static void expect_evaluated(const char *model, const char *converted, const cha
 /* The largest approximation of the last layer that verify writes. */
 static double approximation_of(const char *model)
 {
-    char line[1024];
-    snprintf(line, sizeof line, "verify %s --omega 40 --slope 1e9 --quiet -o /dev/stdout", model);
-    Output output = run(line);
-    assert_int_equal(output.code, 0);
-    double found = number(&output, lines(&output) - 1, "approximation_max");
-    return found;
+    Output output = expect_run(0, "verify %s --omega 40 --slope 1e9 --quiet -o /dev/stdout", model);
+    return number(&output, lines(&output) - 1, "approximation_max");
 }
 
 /* T as its file says and T' as another program runs it: what differs is what heads cannot imitate,
@@ -258,15 +240,12 @@ static void python_evaluates_what_the_file_says(void **state)
     path_of(converted, "said-converted.safetensors");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool gelu = strncmp(files[i][0], "gelu", 4) == 0;
-        snprintf(line, sizeof line,
-                 "export --construction transformer --n 3 --d 4 --d-ff 5 --heads 2 --d-head 3 "
-                 "--depth 2 --bias random --activation %s --mask %s --scale \"%s\" --omega 9 "
-                 "--quiet -o %s",
-                 files[i][0], files[i][1], files[i][2], model);
-        run_quietly(line);
-        snprintf(line, sizeof line, "convert %s --omega 40 --slope 1e9 --quiet -o %s", model,
-                 converted);
-        run_quietly(line);
+        expect_run(0,
+                   "export --construction transformer --n 3 --d 4 --d-ff 5 --heads 2 --d-head 3 "
+                   "--depth 2 --bias random --activation %s --mask %s --scale \"%s\" --omega 9 "
+                   "--quiet -o %s",
+                   files[i][0], files[i][1], files[i][2], model);
+        expect_run(0, "convert %s --omega 40 --slope 1e9 --quiet -o %s", model, converted);
         snprintf(line, sizeof line, "%s, scale %s, mask %s: largest difference ", files[i][0],
                  files[i][2], files[i][1]);
         if (gelu) {
@@ -336,11 +315,10 @@ static void what_does_not_fit_is_refused(void **state)
     };
     char model[512], line[1024];
     path_of(model, "wide.safetensors");
-    snprintf(line, sizeof line,
-             "export --construction transformer --n 40 --d 8 --d-ff 8000 --heads 2 --d-head 4 "
-             "--kernel structured --omega 20 --quiet -o %s",
-             model);
-    run_quietly(line);
+    expect_run(0,
+               "export --construction transformer --n 40 --d 8 --d-ff 8000 --heads 2 --d-head 4 "
+               "--kernel structured --omega 20 --quiet -o %s",
+               model);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         snprintf(
             line, sizeof line,
@@ -410,9 +388,8 @@ static void without_an_omega_one_is_proven(void **state)
         "headproof: Omega = 16.22165 (--omega 32.4433 before --shrink), penalty negative: ",
         "headproof.omega\":\"16.22165\"", "headproof.guarantee_tokens\":\"3\"");
     path_of(model, "drawn.safetensors");
-    snprintf(line, sizeof line,
-             "export --construction fused --n 4 --d 3 --d-ff 5 --omega 20 --quiet -o %s", model);
-    run_quietly(line);
+    expect_run(0, "export --construction fused --n 4 --d 3 --d-ff 5 --omega 20 --quiet -o %s",
+               model);
     snprintf(line, sizeof line, "%s --input-norm 2.5", model);
     expect_proven(line,
                   "for every input of up to 4 tokens, rows of X no longer than 2.5, no entry of "

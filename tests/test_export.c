@@ -41,6 +41,16 @@ static int export_line(Given *given, const char *line)
     return status;
 }
 
+/* What was exported. */
+static SafetensorsFile *open_out(const Given *given)
+{
+    char path[SCRATCH_PATH];
+    SafetensorsFile *file;
+    scratch_path(path, &given->scratch, "out.safetensors");
+    assert_int_equal(safetensors_open(&file, path), 0);
+    return file;
+}
+
 static void export_good(Given *given, const char *line)
 {
     int status = export_line(given, line);
@@ -197,10 +207,9 @@ static double largest_error(SafetensorsFile *file, const char *left, const char 
 static void test_numbers(void **state)
 {
     Given *given = *state;
-    char path[SCRATCH_PATH], cells[2][2][64], text[64];
+    char cells[2][2][64], text[64];
     bool passed;
     Shared *shared;
-    SafetensorsFile *file;
     mpfr_t largest;
     export_good(given, "--n 3 --d 4 --depth 2 --bias random --omega 300");
     const Point *point = &given->grid.points[0];
@@ -208,8 +217,7 @@ static void test_numbers(void **state)
     assert_int_equal(
         point_evaluate(&passed, shared, point, &(PointSink){take_construction, NULL, cells}), 0);
     shared_clear(shared);
-    scratch_path(path, &given->scratch, "out.safetensors");
-    assert_int_equal(safetensors_open(&file, path), 0);
+    SafetensorsFile *file = open_out(given);
     mpfr_init2(largest, 4096);
     for (size_t l = 0; l < 2; l++) {
         char left[32], right[32];
@@ -234,12 +242,9 @@ static void test_numbers(void **state)
 static void test_limit(void **state)
 {
     Given *given = *state;
-    char path[SCRATCH_PATH];
     double x[12], original[12], limit[12];
-    SafetensorsFile *file;
     export_good(given, "--construction silu --activation gelu --n 3 --d 4 --omega 30");
-    scratch_path(path, &given->scratch, "out.safetensors");
-    assert_int_equal(safetensors_open(&file, path), 0);
+    SafetensorsFile *file = open_out(given);
     floats(x, file, "X");
     floats(original, file, "result.0.r_T");
     floats(limit, file, "result.0.r_Tinf");
@@ -266,12 +271,9 @@ static void test_metadata(void **state)
          "4 --omega 0.1 --arithmetic none --reference subtract --seed 1 --precision 128"},
     };
     Given *given = *state;
-    char path[SCRATCH_PATH];
-    SafetensorsFile *file;
     export_good(given, "--construction ffn3 --n 3 --d 4 --omega 0.1 --activation gelu --mask "
                        "causal --precision 128 --arithmetic none");
-    scratch_path(path, &given->scratch, "out.safetensors");
-    assert_int_equal(safetensors_open(&file, path), 0);
+    SafetensorsFile *file = open_out(given);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const char *value = safetensors_metadata(file, expected[i][0]);
         assert_non_null(value);
@@ -289,12 +291,9 @@ static void test_metadata(void **state)
 static void test_shapes_of_results(void **state)
 {
     Given *given = *state;
-    char path[SCRATCH_PATH];
-    SafetensorsFile *file;
-    scratch_path(path, &given->scratch, "out.safetensors");
     export_good(given, "--construction linear --linear block --n 3 --d 4 --d-ff 5 --depth 2 "
                        "--bias-row-content random");
-    assert_int_equal(safetensors_open(&file, path), 0);
+    SafetensorsFile *file = open_out(given);
     assert_string_equal(safetensors_metadata(file, "result.0.columns"), "4:9");
     assert_string_equal(safetensors_metadata(file, "result.1.columns"), "0:4");
     assert_int_equal(tensor_named(file, "result.X_hidden")->shape[1], 5);
