@@ -43,14 +43,6 @@ void sweep_record_clear(SweepRecord *record)
     *record = (SweepRecord){0};
 }
 
-json_t *sidecar_whole(json_t *value, int status)
-{
-    if (status != 0) {
-        json_decref(value);
-    }
-    return status != 0 ? NULL : value;
-}
-
 json_t *sidecar_text(const char *text)
 {
     char *clean = shown_copy(SHOWN_JSON, text);
@@ -73,11 +65,10 @@ json_t *sidecar_date(void)
 json_t *sidecar_arguments(int argc, char **argv)
 {
     json_t *list = json_array();
-    int status = 0;
     for (int i = 0; i < argc; i++) {
-        status |= json_array_append_new(list, sidecar_text(argv[i]));
+        json_array_append_new(list, sidecar_text(argv[i]));
     }
-    return sidecar_whole(list, status);
+    return list;
 }
 
 static json_t *command_value(const Point *point)
@@ -95,19 +86,18 @@ static json_t *point_value(const RunRecord *run, size_t index)
 {
     const SweepRecord *sweep = run->sweep;
     json_t *point = json_object();
-    int status = 0;
     if (sweep != NULL && sweep->shards > 1) {
-        status |= json_object_set_new(point, "index", json_integer((json_int_t)index + 1));
+        json_object_set_new(point, "index", json_integer((json_int_t)index + 1));
     }
-    status |= json_object_set_new(point, "section", sidecar_text(run->grid->section[index])) |
-              json_object_set_new(point, "command", command_value(&run->grid->points[index]));
+    json_object_set_new(point, "section", sidecar_text(run->grid->section[index]));
+    json_object_set_new(point, "command", command_value(&run->grid->points[index]));
     if (run->seconds != NULL && run->seconds[index] >= 0) {
-        status |= json_object_set_new(point, "seconds", json_real(run->seconds[index]));
+        json_object_set_new(point, "seconds", json_real(run->seconds[index]));
     }
     if (sweep != NULL) {
-        status |= json_object_set_new(point, "passed", json_boolean(sweep->passed[index]));
+        json_object_set_new(point, "passed", json_boolean(sweep->passed[index]));
     }
-    return sidecar_whole(point, status);
+    return point;
 }
 
 static json_t *points_value(const RunRecord *run)
@@ -115,12 +105,10 @@ static json_t *points_value(const RunRecord *run)
     const SweepRecord *sweep = run->sweep;
     size_t count = sweep != NULL ? sweep->count : run->grid->count;
     json_t *list = json_array();
-    int status = 0;
-    for (size_t i = 0; i < count && status == 0; i++) {
-        size_t index = sweep != NULL ? sweep->points[i] : i;
-        status = json_array_append_new(list, point_value(run, index));
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(list, point_value(run, sweep != NULL ? sweep->points[i] : i));
     }
-    return sidecar_whole(list, status);
+    return list;
 }
 
 static json_t *grid_value(const RunRecord *run)
@@ -135,63 +123,57 @@ static int grid_digits(const Grid *grid)
     return grid->count > 0 ? point_digits(&grid->points[0]) : REF_DIGITS;
 }
 
-static int add_sweep(json_t *object, const RunRecord *run)
+static void add_sweep(json_t *object, const RunRecord *run)
 {
     const SweepRecord *sweep = run->sweep;
-    int status = json_object_set_new(object, "complete", json_boolean(sweep->complete)) |
-                 json_object_set_new(object, "digits", json_integer(grid_digits(run->grid))) |
-                 json_object_set_new(object, "grid", grid_value(run)) |
-                 json_object_set_new(object, "shard",
-                                     json_pack("{s:I, s:I}", "index", (json_int_t)sweep->shard,
-                                               "count", (json_int_t)sweep->shards));
+    json_object_set_new(object, "complete", json_boolean(sweep->complete));
+    json_object_set_new(object, "digits", json_integer(grid_digits(run->grid)));
+    json_object_set_new(object, "grid", grid_value(run));
+    json_object_set_new(object, "shard",
+                        json_pack("{s:I, s:I}", "index", (json_int_t)sweep->shard, "count",
+                                  (json_int_t)sweep->shards));
     if (sweep->ranks != NULL) {
-        status |= json_object_set(object, "ranks", sweep->ranks);
+        json_object_set(object, "ranks", sweep->ranks);
     }
-    return status;
 }
 
-static int add_facts(json_t *object)
+static void add_digest(json_t *object, const RunRecord *run)
 {
-    Fact facts[FACTS_MOST];
-    size_t count = facts_read(facts);
-    int status = count == 0 ? -1 : 0;
-    for (size_t i = 0; i < count; i++) {
-        status |= json_object_set_new(object, facts[i].name, sidecar_text(facts[i].text));
+    if (run->digest != NULL) {
+        json_object_set_new(object, "digest", json_string(run->digest));
     }
-    return status;
 }
 
 json_t *sidecar_value(const RunRecord *run)
 {
-    json_t *object = json_object();
-    int status = json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA)) |
-                 json_object_set_new(object, "argv", sidecar_arguments(run->argc, run->argv)) |
-                 json_object_set_new(object, "date", sidecar_date()) | add_facts(object);
-    if (run->digest != NULL) {
-        status |= json_object_set_new(object, "digest", json_string(run->digest));
+    Fact facts[FACTS_MOST];
+    size_t count = facts_read(facts);
+    if (count == 0) {
+        return NULL;
     }
+    json_t *object = json_object();
+    json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA));
+    json_object_set_new(object, "argv", sidecar_arguments(run->argc, run->argv));
+    json_object_set_new(object, "date", sidecar_date());
+    for (size_t i = 0; i < count; i++) {
+        json_object_set_new(object, facts[i].name, sidecar_text(facts[i].text));
+    }
+    add_digest(object, run);
     if (run->sweep != NULL) {
-        status |= add_sweep(object, run);
+        add_sweep(object, run);
     }
     if (run->grid != NULL && (run->sweep == NULL || run->sweep->complete)) {
-        status |= json_object_set_new(object, "points", points_value(run));
+        json_object_set_new(object, "points", points_value(run));
     }
-    return sidecar_whole(object, status);
-}
-
-/* That which is made already, with the digest. */
-static json_t *made_value(const RunRecord *run)
-{
-    json_t *object = json_copy(run->made);
-    return run->digest == NULL
-               ? object
-               : sidecar_whole(object,
-                               json_object_set_new(object, "digest", json_string(run->digest)));
+    return object;
 }
 
 int sidecar_write(FILE *file, const RunRecord *run)
 {
-    json_t *object = run->made != NULL ? made_value(run) : sidecar_value(run);
+    json_t *object = run->made != NULL ? json_copy(run->made) : sidecar_value(run);
+    if (run->made != NULL) {
+        add_digest(object, run);
+    }
     bool written = object != NULL &&
                    json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 &&
                    putc('\n', file) != EOF;

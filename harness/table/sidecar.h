@@ -54,10 +54,6 @@ int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_r
 /* The same as a value; NULL (errno): what machine this is cannot be read. */
 json_t *sidecar_value(const RunRecord *run);
 
-/* A value that is made: itself, or NULL, which drops it, where status says that a part of it could
- * not be put there. */
-json_t *sidecar_whole(json_t *value, int status);
-
 /* Strings as they are shown in JSON (shown.h). */
 json_t *sidecar_text(const char *text);
 json_t *sidecar_arguments(int argc, char **argv);

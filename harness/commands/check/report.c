@@ -12,7 +12,6 @@
 #include "../../table/columns.h"
 #include "../guarantee/bound.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,17 +147,6 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check)
         snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu rows, %zu findings, %zu cells compared",
                  check->failed, check->rows, check->finding_count, check->cells);
     }
-}
-
-int report_status(FILE *file)
-{
-    return ferror(file) ? -1 : 0;
-}
-
-int report_memory(void)
-{
-    errno = ENOMEM;
-    return -1;
 }
 
 const char *report_prefix(bool bound)

@@ -14,14 +14,14 @@
 /* The verdict in lines, the worst findings first; quiet: the verdict alone. */
 void report_print(FILE *file, const Check *check, bool quiet);
 
-/* JUnit's XML: a test case a row, and one for what is about no row.  0, or -1 (errno). */
-int report_xml(FILE *file, const Check *check) __attribute__((warn_unused_result));
+/* JUnit's XML: a test case a row, and one for what is about no row. */
+void report_xml(FILE *file, const Check *check);
 
 /* For a pull request: the verdict, the worst rows, how to repeat them. */
-int report_markdown(FILE *file, const Check *check) __attribute__((warn_unused_result));
+void report_markdown(FILE *file, const Check *check);
 
 /* Everything.  Values are strings: 6.3e-868 is no double. */
-int report_json(FILE *file, const Check *check) __attribute__((warn_unused_result));
+void report_json(FILE *file, const Check *check);
 
 /* "FAIL: 3 of 420 rows, 5 findings, 9876 cells compared" */
 #define VERDICT_TEXT 160
@@ -29,12 +29,6 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check);
 
 /* Findings that people are shown; the rest is counted. */
 enum { FINDINGS_SHOWN = 10 };
-
-/* 0, or -1 when the stream failed. */
-int report_status(FILE *file);
-
-/* Memory is short: -1, and errno says so. */
-int report_memory(void);
 
 /* Is the column of that name a part of a case's name? */
 bool report_is_key(const char *column);

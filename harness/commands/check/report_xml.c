@@ -10,39 +10,36 @@
 
 #include <stdlib.h>
 
-static int write_escaped(FILE *file, const char *text)
+static void write_escaped(FILE *file, const char *text)
 {
     shown_write(file, SHOWN_XML, text);
-    return report_status(file);
 }
 
 /* <failure message="column: reason: obtained, baseline ...">the command</failure> */
-static int write_failure(FILE *file, const Check *check, const Finding *finding)
+static void write_failure(FILE *file, const Check *check, const Finding *finding)
 {
     char *command = report_command(check, finding);
-    int status = 0;
     fputs("      <failure message=\"", file);
     if (finding->column != NULL) {
-        status |= write_escaped(file, finding->column);
+        write_escaped(file, finding->column);
         fputs(": ", file);
     }
-    status |= write_escaped(file, finding->reason);
+    write_escaped(file, finding->reason);
     if (finding->obtained != NULL) {
         fprintf(file, "; obtained %s", report_prefix(finding->obtained_bound));
-        status |= write_escaped(file, finding->obtained);
+        write_escaped(file, finding->obtained);
     }
     if (finding->baseline != NULL) {
         fprintf(file, ", baseline %s", report_prefix(finding->baseline_bound));
-        status |= write_escaped(file, finding->baseline);
+        write_escaped(file, finding->baseline);
     }
     if (*finding->limit != '\0') {
         fprintf(file, ", limit %s", finding->limit);
     }
     fputs("\">", file);
-    status |= write_escaped(file, command);
+    write_escaped(file, command);
     fputs("</failure>\n", file);
     free(command);
-    return status;
 }
 
 /* In the order of tables and rows; findings about no row last. */
@@ -75,21 +72,19 @@ static double seconds_of_all(const Check *check)
 }
 
 /* Writes the cells of the row that are no key: "error 8.1e-4, status fail". */
-static int write_told(FILE *file, const Csv *table, size_t row)
+static void write_told(FILE *file, const Csv *table, size_t row)
 {
     const char *separator = "";
-    int status = 0;
     fputs("      <system-out>", file);
     for (size_t i = 0; i < table->columns; i++) {
         const char *cell = csv_cell(table, row, i);
         if (!report_is_key(csv_name(table, i)) && *cell != '\0') {
             fprintf(file, "%s%s ", separator, csv_name(table, i));
-            status |= write_escaped(file, cell);
+            write_escaped(file, cell);
             separator = ", ";
         }
     }
     fputs("</system-out>\n", file);
-    return status;
 }
 
 /* Nothing was judged: for JUnit, whose cases have no other word for it, they were skipped. */
@@ -98,8 +93,8 @@ static bool is_skipped(Conclusion conclusion)
     return conclusion != CONCLUSION_FAIL && conclusion != CONCLUSION_PASS;
 }
 
-static int write_case(FILE *file, const Check *check, const Csv *table, size_t row,
-                      const Finding *const *findings, size_t count)
+static void write_case(FILE *file, const Check *check, const Csv *table, size_t row,
+                       const Finding *const *findings, size_t count)
 {
     Finding place = {.table = table, .row = row};
     char *key = report_key(NULL, &place);
@@ -107,22 +102,21 @@ static int write_case(FILE *file, const Check *check, const Csv *table, size_t r
     bool tells = check->tells && row != NO_ROW, skipped = is_skipped(conclusion);
     bool holds = count > 0 || tells || skipped;
     fprintf(file, "    <testcase classname=\"headproof.%s\" name=\"", check->command);
-    int status = write_escaped(file, key);
+    write_escaped(file, key);
     fprintf(file, "\" time=\"%.6f\"%s>\n", seconds_of(check, table, row), holds ? "" : "/");
     for (size_t i = 0; i < count; i++) {
-        status |= write_failure(file, check, findings[i]);
+        write_failure(file, check, findings[i]);
     }
     if (skipped) {
         fprintf(file, "      <skipped message=\"%s\"/>\n", conclusion_words(conclusion));
     }
     if (tells) {
-        status |= write_told(file, table, row);
+        write_told(file, table, row);
     }
     if (holds) {
         fputs("    </testcase>\n", file);
     }
     free(key);
-    return status;
 }
 
 /* How many findings from `from` on are about the same row. */
@@ -137,18 +131,17 @@ static size_t same_place(const Finding *const *findings, size_t from, size_t cou
 
 /* Every obtained row, and every other place that has findings.  *cases and *failed count them; file
  * NULL: counts only. */
-static int write_cases(FILE *file, const Check *check, const Finding *const *findings,
-                       size_t *cases, size_t *failed)
+static void write_cases(FILE *file, const Check *check, const Finding *const *findings,
+                        size_t *cases, size_t *failed)
 {
     size_t next = 0;
-    int status = 0;
     *cases = *failed = 0;
     for (size_t row = 0; row < check->obtained.rows; row++, ++*cases) {
         bool has = next < check->finding_count && findings[next]->table == &check->obtained &&
                    findings[next]->row == row;
         size_t count = has ? same_place(findings, next, check->finding_count) : 0;
         if (file != NULL) {
-            status |= write_case(file, check, &check->obtained, row, findings + next, count);
+            write_case(file, check, &check->obtained, row, findings + next, count);
         }
         next += count;
         *failed += has;
@@ -156,17 +149,16 @@ static int write_cases(FILE *file, const Check *check, const Finding *const *fin
     while (next < check->finding_count) {
         size_t count = same_place(findings, next, check->finding_count);
         if (file != NULL) {
-            status |= write_case(file, check, findings[next]->table, findings[next]->row,
-                                 findings + next, count);
+            write_case(file, check, findings[next]->table, findings[next]->row, findings + next,
+                       count);
         }
         next += count;
         ++*cases;
         ++*failed;
     }
-    return status;
 }
 
-int report_xml(FILE *file, const Check *check)
+void report_xml(FILE *file, const Check *check)
 {
     size_t cases, failed, count = check->finding_count;
     const Finding **findings = need_zeros(count > 0 ? count : 1, sizeof *findings);
@@ -175,7 +167,7 @@ int report_xml(FILE *file, const Check *check)
         findings[i] = &check->findings[i];
     }
     qsort(findings, count, sizeof *findings, compare_places);
-    int status = write_cases(NULL, check, findings, &cases, &failed);
+    write_cases(NULL, check, findings, &cases, &failed);
     report_verdict(verdict, check);
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -183,13 +175,12 @@ int report_xml(FILE *file, const Check *check)
             "errors=\"0\" skipped=\"%zu\" time=\"%.6f\">\n",
             check->command, cases, failed, is_skipped(check_conclude(check)) ? cases : 0,
             seconds_of_all(check));
-    status |= write_cases(file, check, findings, &cases, &failed);
+    write_cases(file, check, findings, &cases, &failed);
     fputs("    <system-out>", file);
     for (size_t i = 0; i < check->mention_count; i++) {
-        status |= write_escaped(file, check->mentions[i]);
+        write_escaped(file, check->mentions[i]);
         putc('\n', file);
     }
     fprintf(file, "%s</system-out>\n  </testsuite>\n</testsuites>\n", verdict);
     free(findings);
-    return status != 0 ? -1 : report_status(file);
 }

@@ -4,7 +4,7 @@
 
 #include "report.h"
 
-typedef int WriteReport(FILE *file, const Check *check);
+typedef void WriteReport(FILE *file, const Check *check);
 
 static const char *path_of(const Reports *reports, size_t report)
 {
@@ -46,8 +46,8 @@ int reports_write(Reports *reports, const Check *check)
         AtomicFile *file = &reports->files[i];
         status = file->file == NULL ? open_report(reports, i) : 0;
         if (file->file != NULL) {
-            status =
-                atomic_file_finish(file, writers[i](file->file, check) == 0, path_of(reports, i));
+            writers[i](file->file, check);
+            status = atomic_file_finish(file, !ferror(file->file), path_of(reports, i));
         }
     }
     return status;

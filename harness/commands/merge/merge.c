@@ -26,14 +26,13 @@ enum { FAILURES_SHOWN = 10 };
 static json_t *shard_value(const ShardFile *file)
 {
     json_t *value = json_object();
-    int status = json_object_set_new(value, "file", sidecar_text(file->path)) |
-                 json_object_set(value, "argv", json_object_get(file->sidecar, "argv")) |
-                 json_object_set(value, "date", json_object_get(file->sidecar, "date"));
+    json_object_set_new(value, "file", sidecar_text(file->path));
+    json_object_set(value, "argv", json_object_get(file->sidecar, "argv"));
+    json_object_set(value, "date", json_object_get(file->sidecar, "date"));
     for (const char *const *key = sidecar_decisive; *key != NULL; key++) {
-        json_t *fact = json_object_get(file->sidecar, *key);
-        status |= fact == NULL ? 0 : json_object_set(value, *key, fact);
+        json_object_set(value, *key, json_object_get(file->sidecar, *key)); /* if it is there */
     }
-    return sidecar_whole(value, status);
+    return value;
 }
 
 /* The first shard's, with what is the whole's. */
@@ -41,24 +40,22 @@ static json_t *merged_sidecar(const Merge *merge)
 {
     json_t *object = json_copy(merge->files[0].sidecar), *shards = json_array(),
            *points = json_array();
-    int status = 0;
     for (size_t i = 0; i < merge->file_count; i++) {
-        status |= json_array_append_new(shards, shard_value(&merge->files[i]));
+        json_array_append_new(shards, shard_value(&merge->files[i]));
     }
     for (size_t i = 0; i < merge->point_count; i++) {
         json_t *fact = json_copy(merge->points[i].fact);
         (void)json_object_del(fact, "index"); /* a single shard has none */
-        status |= json_array_append_new(points, fact);
+        json_array_append_new(points, fact);
     }
-    status |=
-        json_object_set_new(object, "argv",
-                            sidecar_arguments(merge->options.argc, merge->options.argv)) |
-        json_object_set_new(object, "date", sidecar_date()) |
-        json_object_set_new(object, "shard", json_pack("{s:i, s:i}", "index", 1, "count", 1)) |
-        json_object_set_new(object, "machines_differ", json_boolean(merge->mixed)) |
-        json_object_set_new(object, "shards", shards) |
-        json_object_set_new(object, "points", points);
-    return sidecar_whole(object, status);
+    json_object_set_new(object, "argv",
+                        sidecar_arguments(merge->options.argc, merge->options.argv));
+    json_object_set_new(object, "date", sidecar_date());
+    json_object_set_new(object, "shard", json_pack("{s:i, s:i}", "index", 1, "count", 1));
+    json_object_set_new(object, "machines_differ", json_boolean(merge->mixed));
+    json_object_set_new(object, "shards", shards);
+    json_object_set_new(object, "points", points);
+    return object;
 }
 
 /* Rows as the shards have them, and what makes them last: point by point, so that a format takes
@@ -89,7 +86,7 @@ static int write_merged(const Merge *merge)
     RunRecord record = {0};
     int status = sink_open(&sink, &kind, &merge->options, &record);
     record.made = merged_sidecar(merge);
-    status = status != 0 ? status : record.made == NULL ? memory_fault() : write_rows(merge, &sink);
+    status = status != 0 ? status : write_rows(merge, &sink);
     status = status != 0 ? status : sink_finish(&sink);
     json_decref(record.made);
     sink_clear(&sink);
