@@ -27,10 +27,6 @@ void linear_append(Stack *stack, Columns read, Columns write, const double *w, c
 /* The original attention heads of a layer, drawn or given (attention.c). */
 Bundle attention_heads(Stack *stack, size_t layer);
 
-/* One head a hidden unit, for one term of the activation of x W1 + b1, times W2; W1 [d, hidden],
- * W2 [hidden, d] (fused.c). */
-Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible);
-
 /* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
 Direct ffn_weights(Stack *stack, size_t layer);
 

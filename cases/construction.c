@@ -67,7 +67,7 @@ static const ConstructionInfo constructions[CONSTRUCTION_COUNT] = {
                                   .bias = true,
                                   .activation = true,
                                   .scores = true},
-    [CONSTRUCTION_MASKED] = {.layer = masked_layer,
+    [CONSTRUCTION_MASKED] = {.layer = fused_layer,
                              .pre_norm = true,
                              .d_ff = true,
                              .weights = true,

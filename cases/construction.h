@@ -1,6 +1,7 @@
 /*
  * The constructions: one row each of a table, with what the rest of the project asks of it.
- * Umbrella header: a construction's layer, one function, is in the file of its name.
+ * Umbrella header: a construction's layer, one function, is in the file of its name; that of `masked`
+ * is fused.c's.
  *
  * A new one is a file of its own (its formula), an entry of the enumeration and the prototype of
  * its layer here, and a row in construction.c.
@@ -34,7 +35,6 @@ void ffn3_layer(Stack *stack, size_t layer);
 void fused_layer(Stack *stack, size_t layer);
 void transformer3_layer(Stack *stack, size_t layer);
 void transformer_layer(Stack *stack, size_t layer);
-void masked_layer(Stack *stack, size_t layer);
 
 typedef struct {
     void (*layer)(Stack *stack, size_t layer);

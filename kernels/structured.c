@@ -38,12 +38,8 @@ static bool head_by_head(const Bundle *bundle)
 /* Are gates and inner values one product, x G = x V, as a fused head's are? */
 static bool value_is_gate(const Bundle *bundle)
 {
-    const Score *score = &bundle->score;
-    const Value *value = &bundle->value;
-    return value->d_head == 1 && value->v.data == score->gate.data &&
-           value->v.ld == score->gate.ld && value->v.head_stride == score->gate.head_stride &&
-           value->read.first == score->read.first && value->read.count == score->read.count &&
-           (value->inner_bias == NULL) == (score->gate_bias == NULL);
+    return bundle_gate_is_value(bundle) &&
+           (bundle->value.inner_bias == NULL) == (bundle->score.gate_bias == NULL);
 }
 
 /* Takes the scratch of a bundle.  The mixed values, pattern times inner values, take the place of

@@ -63,16 +63,23 @@ static bool is_listed(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-static bool find_entry(const TensorName **entry, size_t *layer, const Family *family,
-                       const char *name)
+/* A name without the prefix. */
+static const char *bare_of(const Family *family, const char *name)
 {
     size_t prefix = strlen(family->prefix);
-    const char *bare = strncmp(name, family->prefix, prefix) == 0 ? name + prefix : name;
-    const char *rest = skip_layer(layer, family->layer, bare);
-    *layer = rest != NULL ? *layer : 0;
-    for (*entry = family->names; (*entry)->name != NULL; (*entry)++) {
-        bool of_layer = (*entry)->slot < SLOTS_OF_LAYER;
-        if (of_layer == (rest != NULL) && strcmp(rest != NULL ? rest : bare, (*entry)->name) == 0) {
+    return strncmp(name, family->prefix, prefix) == 0 ? name + prefix : name;
+}
+
+/* Sets entry and layer of a tensor that the family has. */
+static bool find_entry(SetTensor *found, const Family *family)
+{
+    const char *bare = bare_of(family, found->tensor->name);
+    const char *rest = skip_layer(&found->layer, family->layer, bare);
+    found->layer = rest != NULL ? found->layer : 0;
+    for (found->entry = family->names; found->entry->name != NULL; found->entry++) {
+        bool of_layer = found->entry->slot < SLOTS_OF_LAYER;
+        if (of_layer == (rest != NULL) &&
+            strcmp(rest != NULL ? rest : bare, found->entry->name) == 0) {
             return true;
         }
     }
@@ -81,16 +88,15 @@ static bool find_entry(const TensorName **entry, size_t *layer, const Family *fa
 
 static bool is_buffer(const Family *family, const char *name)
 {
-    size_t layer, prefix = strlen(family->prefix);
-    const char *bare = strncmp(name, family->prefix, prefix) == 0 ? name + prefix : name;
-    const char *rest = skip_layer(&layer, family->layer, bare);
+    size_t layer;
+    const char *rest = skip_layer(&layer, family->layer, bare_of(family, name));
     return rest != NULL && is_listed(rest, family->buffers);
 }
 
-NameKind name_classify(const TensorName **entry, size_t *layer, const Family *family,
-                       const char *name)
+static NameKind classify(SetTensor *found, const Family *family)
 {
-    if (find_entry(entry, layer, family, name)) {
+    const char *name = found->tensor->name;
+    if (find_entry(found, family)) {
         return NAME_SLOT;
     }
     if (strncmp(name, "result.", strlen("result.")) == 0 || is_buffer(family, name)) {
@@ -102,17 +108,17 @@ NameKind name_classify(const TensorName **entry, size_t *layer, const Family *fa
 /* An X, tokens and a witness may be in any file. */
 static size_t count_own(const Family *family, const TensorSet *set)
 {
-    size_t count = 0, layer;
+    size_t count = 0;
     for (size_t i = 0; i < set->count; i++) {
-        const TensorName *entry;
-        count += find_entry(&entry, &layer, family, set->tensors[i].tensor->name) &&
-                 entry->slot != SLOT_X && entry->slot != SLOT_TOKENS &&
-                 strncmp(entry->name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) != 0;
+        SetTensor found = set->tensors[i];
+        count += find_entry(&found, family) && found.entry->slot != SLOT_X &&
+                 found.entry->slot != SLOT_TOKENS &&
+                 strncmp(found.entry->name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) != 0;
     }
     return count;
 }
 
-const Family *family_of(bool *known, const TensorSet *set)
+const Family *family_of(bool *known, TensorSet *set)
 {
     const Family *best = families[0];
     size_t most = 0;
@@ -122,6 +128,9 @@ const Family *family_of(bool *known, const TensorSet *set)
             best = families[i];
             most = count;
         }
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        set->tensors[i].kind = classify(&set->tensors[i], best);
     }
     *known = most > 0;
     return best;

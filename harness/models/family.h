@@ -10,7 +10,7 @@
 #include "model_names.h"
 #include "tensor_set.h"
 
-typedef struct {
+typedef struct TensorName {
     const char *name; /* of a layer's: what follows the layer's number and a dot */
     Slot slot;        /* the first of `parts` slots in a row that it holds */
     unsigned parts;   /* 0: one */
@@ -45,15 +45,9 @@ typedef struct {
 extern const Family family_lens, family_gpt2;
 #define FAMILIES &family_lens, &family_gpt2
 
-/* The family that has most of the names, or family_lens where none has any: *known. */
-const Family *family_of(bool *known, const TensorSet *set);
-
-typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
-
-/* The kind of a name (NAME_STRUCTURE: see model_check.h); NAME_SLOT sets *entry and *layer (0
- * for those of no layer). */
-NameKind name_classify(const TensorName **entry, size_t *layer, const Family *family,
-                       const char *name);
+/* The family that has most of the names, or family_lens where none has any: *known.  The set's
+ * tensors get their kinds (NAME_STRUCTURE: see model_check.h), rows and layers. */
+const Family *family_of(bool *known, TensorSet *set);
 
 /* Its layout, and how many slots it holds. */
 const char *tensor_axes(const TensorName *entry);

@@ -86,22 +86,13 @@ static int check_masked(const SetTensor *found)
     return status != 0 ? status : value <= MASKED_AT_MOST ? 0 : refuse(found, expected);
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
 int mask_buffers_read(Reading *reading)
 {
     int status = 0;
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
-        const TensorName *entry;
-        size_t layer;
         const SetTensor *found = &reading->set->tensors[i];
         const char *name = found->tensor->name;
-        if (name_classify(&entry, &layer, reading->family, name) != NAME_BUFFER ||
-            strncmp(name, "result.", strlen("result.")) == 0) {
+        if (found->kind != NAME_BUFFER || strncmp(name, "result.", strlen("result.")) == 0) {
             continue;
         }
         bool mask = ends_in(name, "attn.bias") || ends_in(name, "attn.mask");

@@ -24,11 +24,11 @@ double **model_array(ModelFile *model, Slot slot, size_t layer)
 /* Values that are worth more than one thread. */
 enum { READ_AT_ONCE = 1 << 16 };
 
-static int read_tokens(Reading *reading, const SetTensor *found, Slot slot)
+static int read_tokens(Reading *reading, const SetTensor *found)
 {
     ModelFile *model = reading->model;
     const SafetensorsTensor *tensor = found->tensor;
-    int64_t **out = slot == SLOT_TOKENS ? &model->tokens : &model->witness.tokens;
+    int64_t **out = found->entry->slot == SLOT_TOKENS ? &model->tokens : &model->witness.tokens;
     int64_t *tokens = *out = need_zeros(tensor->count, sizeof *tokens);
     int status = safetensors_integers(tokens, found->file, tensor);
     for (size_t i = 0; i < tensor->count && status == 0; i++) {
@@ -54,16 +54,16 @@ typedef struct {
     PackedRange range; /* all of it */
 } Unpacking;
 
-static Unpacking unpacking_of(ModelFile *model, const SetTensor *found, const TensorName *entry,
-                              size_t layer)
+static Unpacking unpacking_of(ModelFile *model, const SetTensor *found)
 {
+    const TensorName *entry = found->entry;
     Unpacking made = {.found = found};
     made.range = (PackedRange){.axes = tensor_axes(entry),
                                .parts = tensor_parts(entry),
-                               .rank = model_shape(made.shape, model, entry->slot, layer),
+                               .rank = model_shape(made.shape, model, entry->slot, found->layer),
                                .count = found->tensor->count};
     for (size_t part = 0; part < made.range.parts; part++) {
-        made.out[part] = *model_array(model, entry->slot + (Slot)part, layer);
+        made.out[part] = *model_array(model, entry->slot + (Slot)part, found->layer);
     }
     return made;
 }
@@ -114,10 +114,9 @@ static bool unpack_blocks(const Unpacking *of)
     return ok;
 }
 
-int model_array_fill(ModelFile *model, const SetTensor *found, const TensorName *entry,
-                     size_t layer)
+int model_array_fill(ModelFile *model, const SetTensor *found)
 {
-    const Unpacking of = unpacking_of(model, found, entry, layer);
+    const Unpacking of = unpacking_of(model, found);
     if (unpack_blocks(&of)) {
         return 0;
     }
@@ -129,18 +128,17 @@ int model_array_fill(ModelFile *model, const SetTensor *found, const TensorName 
 }
 
 /* The tensor's parts, each an array of the model; one that is read when it is needed is empty. */
-static int read_packed(Reading *reading, const SetTensor *found, const TensorName *entry,
-                       size_t layer)
+static int read_packed(ModelFile *model, const SetTensor *found)
 {
-    ModelFile *model = reading->model;
+    const TensorName *entry = found->entry;
     bool streamed = model->stream != NULL && entry->slot < SLOTS_OF_LAYER;
     size_t parts = tensor_parts(entry), count = found->tensor->count / parts;
     for (size_t part = 0; part < parts; part++) {
-        double **array = model_array(model, entry->slot + (Slot)part, layer);
-        *array = streamed ? model_stream_take(model->stream, layer, count)
+        double **array = model_array(model, entry->slot + (Slot)part, found->layer);
+        *array = streamed ? model_stream_take(model->stream, found->layer, count)
                           : need_zeros(count, sizeof **array);
     }
-    return streamed ? 0 : model_array_fill(model, found, entry, layer);
+    return streamed ? 0 : model_array_fill(model, found);
 }
 
 /* A norm whose weights are folded, where `wanted`; or one without a b. */
@@ -176,12 +174,10 @@ int model_arrays_read(Reading *reading)
     model->layers = need_zeros(model->depth + 1, sizeof *model->layers);
     model_stream_open(reading);
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
-        const TensorName *entry;
-        size_t layer;
         const SetTensor *found = &reading->set->tensors[i];
-        if (name_classify(&entry, &layer, reading->family, found->tensor->name) == NAME_SLOT) {
-            status = entry->slot >= SLOTS_OF_FLOATS ? read_tokens(reading, found, entry->slot)
-                                                    : read_packed(reading, found, entry, layer);
+        if (found->kind == NAME_SLOT) {
+            status = found->entry->slot >= SLOTS_OF_FLOATS ? read_tokens(reading, found)
+                                                           : read_packed(model, found);
         }
         if (status == 0 && strncmp(found->tensor->name, WITNESS_PREFIX, 8) == 0) {
             ModelFileWitness *witness = &model->witness;

@@ -17,7 +17,7 @@
 
 /* A model while it is read. */
 typedef struct {
-    const TensorSet *set;
+    TensorSet *set;
     const Family *family;
     ModelFile *model;
     unsigned *found; /* [depth + 1] a layer's tensors, a SLOT_BIT each; the last: those of no
@@ -53,8 +53,8 @@ int model_said_read(Reading *reading) __attribute__((warn_unused_result));
 
 /* The shape of a tensor agrees with those before it; sets the sizes of the model it is the first
  * to have.  0, or 2 after a message. */
-int model_shape_check(Reading *reading, const SetTensor *tensor, const TensorName *entry,
-                      size_t layer) __attribute__((warn_unused_result));
+int model_shape_check(Reading *reading, const SetTensor *tensor)
+    __attribute__((warn_unused_result));
 
 /* shape [3] of that slot in the model; returns its rank. */
 size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer);
@@ -65,8 +65,7 @@ size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer);
 int model_arrays_read(Reading *reading) __attribute__((warn_unused_result));
 
 /* The arrays of a tensor of a layer, or of none, from its file. */
-int model_array_fill(ModelFile *model, const SetTensor *found, const TensorName *entry,
-                     size_t layer) __attribute__((warn_unused_result));
+int model_array_fill(ModelFile *model, const SetTensor *found) __attribute__((warn_unused_result));
 
 /* The model's array of any slot but SLOT_TOKENS. */
 double **model_array(ModelFile *model, Slot slot, size_t layer);

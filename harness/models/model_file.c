@@ -16,12 +16,8 @@ static int check_shapes(Reading *reading)
 {
     int status = 0;
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
-        const TensorName *entry;
-        size_t layer;
         const SetTensor *found = &reading->set->tensors[i];
-        if (name_classify(&entry, &layer, reading->family, found->tensor->name) == NAME_SLOT) {
-            status = model_shape_check(reading, found, entry, layer);
-        }
+        status = found->kind == NAME_SLOT ? model_shape_check(reading, found) : 0;
     }
     return status;
 }
@@ -109,7 +105,7 @@ static void list_paths(const Reading *reading)
     }
 }
 
-static int read_set(ModelFile **model, const TensorSet *set, const ModelFileFlags *flags)
+static int read_set(ModelFile **model, TensorSet *set, const ModelFileFlags *flags)
 {
     Reading reading = {.set = set, .model = need_zeros(1, sizeof **model), .room = flags->room};
     if (set->folder != NULL) {

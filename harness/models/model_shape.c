@@ -17,14 +17,12 @@ enum { TEXT_MOST = 128, KNOWN_MOST = 1000 };
 typedef struct {
     Reading *reading;
     const SetTensor *tensor;
-    const TensorName *entry;
     const char *axes;
-    size_t layer;
 } Shaped;
 
 static Extent letter_extent(const Shaped *shaped, char letter)
 {
-    return slot_extent(shaped->entry->slot, shaped->layer, (size_t)(letter - '0'));
+    return slot_extent(shaped->tensor->entry->slot, shaped->tensor->layer, (size_t)(letter - '0'));
 }
 
 static bool in_word(const char *letter)
@@ -39,7 +37,7 @@ static size_t word_text(char *text, size_t size, const Shaped *shaped, const cha
     for (const char *c = word; in_word(c); c++) {
         const char *space = c == word ? "" : " ";
         used += *c == 'p' ? (size_t)snprintf(text + used, size - used, "%s%zu", space,
-                                             tensor_parts(shaped->entry))
+                                             tensor_parts(shaped->tensor->entry))
                           : (size_t)snprintf(text + used, size - used, "%s%s", space,
                                              extent_info(letter_extent(shaped, *c))->symbol);
     }
@@ -87,8 +85,8 @@ static size_t known_product(size_t *unknown, Extent *missing, const Shaped *shap
     *unknown = 0;
     for (const char *c = word; in_word(c); c++) {
         Extent extent = *c == 'p' ? EXTENT_NONE : letter_extent(shaped, *c);
-        size_t size =
-            *c == 'p' ? tensor_parts(shaped->entry) : *model_size(shaped->reading->model, extent);
+        size_t size = *c == 'p' ? tensor_parts(shaped->tensor->entry)
+                                : *model_size(shaped->reading->model, extent);
         if (size == 0) {
             *missing = extent;
             (*unknown)++;
@@ -160,10 +158,9 @@ static int check_axis(const Shaped *shaped, size_t axis)
     return 0;
 }
 
-int model_shape_check(Reading *reading, const SetTensor *tensor, const TensorName *entry,
-                      size_t layer)
+int model_shape_check(Reading *reading, const SetTensor *tensor)
 {
-    const Shaped shaped = {reading, tensor, entry, tensor_axes(entry), layer};
+    const Shaped shaped = {reading, tensor, tensor_axes(tensor->entry)};
     if (tensor->tensor->rank != packing_rank(shaped.axes)) {
         return refuse_known(&shaped, shaped.axes, shaped.axes + strlen(shaped.axes));
     }

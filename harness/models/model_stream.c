@@ -16,29 +16,26 @@
 
 struct ModelStream {
     ModelFile *model;
-    const Family *family;
     TensorSet set;
     Paged *paged;
     double room; /* bytes that may be used */
     int fault;   /* the first exit code that a message was about; 0: none */
 };
 
-/* The number of a layer whose floats the tensor holds: SIZE_MAX for another. */
-static size_t layer_of(const TensorName **entry, const Family *family, const SetTensor *tensor)
+/* Does the tensor hold floats of a layer? */
+static bool is_of_layer(const SetTensor *tensor)
 {
-    size_t layer;
-    bool slot = name_classify(entry, &layer, family, tensor->tensor->name) == NAME_SLOT;
-    return slot && (*entry)->slot < SLOTS_OF_LAYER ? layer : SIZE_MAX;
+    return tensor->kind == NAME_SLOT && tensor->entry->slot < SLOTS_OF_LAYER;
 }
 
 static int read_layer(ModelStream *stream, size_t layer)
 {
     const TensorSet *set = &stream->set;
-    const TensorName *entry;
     int status = 0;
     for (size_t i = 0; i < set->count && status == 0; i++) {
-        if (layer_of(&entry, stream->family, &set->tensors[i]) == layer) {
-            status = model_array_fill(stream->model, &set->tensors[i], entry, layer);
+        const SetTensor *tensor = &set->tensors[i];
+        if (is_of_layer(tensor) && tensor->layer == layer) {
+            status = model_array_fill(stream->model, tensor);
         }
     }
     bool last = layer + 1 == stream->model->depth;
@@ -62,12 +59,10 @@ static bool fill(void *context, size_t layer)
 /* Of all layers' floats, as doubles. */
 static double layers_bytes(const Reading *reading)
 {
-    const TensorName *entry;
     double bytes = 0;
     for (size_t i = 0; i < reading->set->count; i++) {
         const SetTensor *tensor = &reading->set->tensors[i];
-        bool layer = layer_of(&entry, reading->family, tensor) != SIZE_MAX;
-        bytes += layer ? (double)tensor->tensor->count * sizeof(double) : 0;
+        bytes += is_of_layer(tensor) ? (double)tensor->tensor->count * sizeof(double) : 0;
     }
     return bytes;
 }
@@ -81,7 +76,6 @@ void model_stream_open(const Reading *reading)
     }
     ModelStream *stream = model->stream = need_zeros(1, sizeof *stream);
     stream->model = model;
-    stream->family = reading->family;
     stream->room = reading->room;
     stream->paged = paged_make(model->depth, held, fill, stream);
 }

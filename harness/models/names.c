@@ -32,12 +32,11 @@ static int check_groups(const Reading *reading, const SetTensor *found)
     static const char key[] = "k_proj.weight";
     char name[SAFETENSORS_NAME_MOST + 1];
     const SafetensorsTensor *keys = found->tensor;
-    size_t length = strlen(keys->name), tail = sizeof key - 1;
-    if (length < tail || strcmp(keys->name + length - tail, key) != 0 || keys->rank != 2) {
+    if (!ends_in(keys->name, key) || keys->rank != 2) {
         return 0;
     }
     snprintf(name, sizeof name, "%s", keys->name);
-    name[length - tail] = 'q';
+    name[strlen(name) - strlen(key)] = 'q';
     const SafetensorsTensor *queries = find(reading->set, name);
     if (queries == NULL || queries->rank != 2 || queries->shape[0] == keys->shape[0]) {
         return 0;
@@ -74,13 +73,10 @@ static int refuse_structure(const Reading *reading)
     const SetTensor *worst = NULL;
     size_t rank = SIZE_MAX;
     for (size_t i = 0; i < reading->set->count; i++) {
-        const TensorName *entry;
-        size_t layer;
-        const char *name = reading->set->tensors[i].tensor->name;
-        if (name_classify(&entry, &layer, reading->family, name) == NAME_STRUCTURE &&
-            structure_rank(name) < rank) {
-            worst = &reading->set->tensors[i];
-            rank = structure_rank(name);
+        const SetTensor *found = &reading->set->tensors[i];
+        if (found->kind == NAME_STRUCTURE && structure_rank(found->tensor->name) < rank) {
+            worst = found;
+            rank = structure_rank(found->tensor->name);
         }
     }
     if (worst == NULL) {
@@ -98,22 +94,18 @@ int names_check(NamesFound *names, Reading *reading, bool known, const ModelFile
     *names = (NamesFound){0};
     int status = refuse_structure(reading);
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
-        const TensorName *entry;
-        size_t layer;
-        const char *name = reading->set->tensors[i].tensor->name;
-        NameKind kind = name_classify(&entry, &layer, reading->family, name);
-        if (kind == NAME_UNKNOWN) {
-            name_list_add(&unknown, name);
+        const SetTensor *found = &reading->set->tensors[i];
+        Slot slot = found->kind == NAME_SLOT ? found->entry->slot : SLOT_COUNT;
+        if (found->kind == NAME_UNKNOWN) {
+            name_list_add(&unknown, found->tensor->name);
         }
-        if (kind == NAME_SLOT && entry->slot < SLOTS_OF_LAYER && layer >= names->layers) {
-            names->layers = layer + 1;
+        if (slot < SLOTS_OF_LAYER && found->layer >= names->layers) {
+            names->layers = found->layer + 1;
         }
-        bool is_x = kind == NAME_SLOT && entry->slot == SLOT_X;
-        names->x = names->x || is_x;
-        names->others = names->others || (kind != NAME_BUFFER && !is_x);
+        names->x = names->x || slot == SLOT_X;
+        names->others = names->others || (found->kind != NAME_BUFFER && slot != SLOT_X);
         reading->witnessed =
-            reading->witnessed || (kind == NAME_SLOT && (entry->slot == SLOT_WITNESS_LOGITS ||
-                                                         entry->slot == SLOT_WITNESS_RESID));
+            reading->witnessed || slot == SLOT_WITNESS_LOGITS || slot == SLOT_WITNESS_RESID;
     }
     if (status == 0 && unknown.count > 0 && !known) {
         status = foreign_check(reading, flags);
@@ -141,19 +133,18 @@ static int refuse_twice(const Reading *reading, const SetTensor *found)
 static int mark_found(Reading *reading, size_t room)
 {
     for (size_t i = 0; i < reading->set->count; i++) {
-        const TensorName *entry;
-        size_t layer;
         const SetTensor *found = &reading->set->tensors[i];
-        if (name_classify(&entry, &layer, reading->family, found->tensor->name) != NAME_SLOT) {
+        if (found->kind != NAME_SLOT) {
             continue;
         }
-        bool of_layer = entry->slot < SLOTS_OF_LAYER;
-        for (size_t part = 0; part < tensor_parts(entry) && (!of_layer || layer < room); part++) {
-            unsigned *marks = &reading->found[of_layer ? layer : room];
-            if ((*marks & SLOT_BIT(entry->slot + (Slot)part)) != 0) {
+        Slot slot = found->entry->slot;
+        bool of_layer = slot < SLOTS_OF_LAYER, there = !of_layer || found->layer < room;
+        for (size_t part = 0; part < tensor_parts(found->entry) && there; part++) {
+            unsigned *marks = &reading->found[of_layer ? found->layer : room];
+            if ((*marks & SLOT_BIT(slot + (Slot)part)) != 0) {
                 return refuse_twice(reading, found);
             }
-            *marks |= SLOT_BIT(entry->slot + (Slot)part);
+            *marks |= SLOT_BIT(slot + (Slot)part);
         }
     }
     return 0;

@@ -26,7 +26,7 @@ size_t shard_stem(const char *name)
     /* "-00001-of-00002.safetensors" */
     enum { DIGITS = 5, TAIL = 1 + DIGITS + 4 + DIGITS };
     size_t length = strlen(name), end = strlen(file_end);
-    if (length <= TAIL + end || strcmp(name + length - end, file_end) != 0) {
+    if (length <= TAIL + end || !ends_in(name, file_end)) {
         return 0;
     }
     size_t stem = length - end - TAIL;
@@ -48,11 +48,10 @@ static int check_entry(const TensorSet *set, const char *tensor, const json_t *v
     if (file == NULL) {
         return complain_of(set->path, "tensor", tensor, "expected the name of a file, a string");
     }
-    size_t length = strlen(file), end = strlen(file_end);
     if (strchr(file, '/') != NULL || file[0] == '.') {
         return refuse_entry(set, tensor, file, "a file beside the index, not a path");
     }
-    if (length <= end || length > 255 || strcmp(file + length - end, file_end) != 0) {
+    if (!ends_in(file, file_end) || strlen(file) > 255) {
         return refuse_entry(set, tensor, file, "a name that ends in .safetensors");
     }
     return 0;
@@ -195,7 +194,6 @@ static int open_all(TensorSet *set, json_t *map)
     int status = list_names(&names, &count, set, map);
     if (status == 0) {
         set->files = need_zeros(count, sizeof(SafetensorsFile *));
-        status = 0;
     }
     for (size_t i = 0; i < count && status == 0; i++) {
         status = open_shard(set, names[i], map);

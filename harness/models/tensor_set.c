@@ -21,7 +21,7 @@ char *path_beside(const char *folder, const char *name)
     return path;
 }
 
-static bool ends_in(const char *name, const char *end)
+bool ends_in(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
     return length >= tail && strcmp(name + length - tail, end) == 0;
@@ -75,24 +75,21 @@ static int choose_in_folder(TensorSet *set)
 {
     char *file = path_beside(set->folder, "model.safetensors");
     char *index = path_beside(set->folder, "model.safetensors.index.json");
-    int status = 0;
-    bool whole = status == 0 && is_there(file), sharded = status == 0 && is_there(index);
     char *own = path_beside(set->folder, "pytorch_model.bin");
-    if (status == 0 && !whole && !sharded && is_there(own)) {
+    bool whole = is_there(file), sharded = is_there(index);
+    int status = 0;
+    if (!whole && !sharded && is_there(own)) {
         status = refuse_pytorch(set->folder);
-    } else if (status == 0 && whole == sharded) {
+    } else if (whole == sharded) {
         status = complain_of(
             set->folder, NULL, NULL,
             whole ? "has model.safetensors and model.safetensors.index.json: expected one "
                     "of them, or its path"
                   : "expected model.safetensors or model.safetensors.index.json in it");
     }
-    set->path = status != 0 ? NULL : sharded ? index : file;
+    set->path = sharded ? index : file;
     free(own);
     free(sharded ? file : index);
-    if (status != 0) {
-        free(sharded ? index : file);
-    }
     return status;
 }
 
@@ -149,7 +146,8 @@ static void list_tensors(TensorSet *set)
     for (size_t i = 0; i < tensor_set_files(set); i++) {
         const SafetensorsFile *file = tensor_set_file(set, i);
         for (size_t t = 0; t < safetensors_count(file); t++) {
-            set->tensors[set->count++] = (SetTensor){file, safetensors_tensor(file, t)};
+            set->tensors[set->count++] =
+                (SetTensor){.file = file, .tensor = safetensors_tensor(file, t)};
         }
     }
 }

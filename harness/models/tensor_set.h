@@ -15,9 +15,16 @@
 
 #include <jansson.h>
 
+typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
+
 typedef struct {
     const SafetensorsFile *file;
     const SafetensorsTensor *tensor;
+    /* What the set's family makes of its name, once that is known (family.h): its kind, and of
+     * NAME_SLOT its row and its layer, 0 of those of no layer. */
+    NameKind kind;
+    const struct TensorName *entry;
+    size_t layer;
 } SetTensor;
 
 typedef struct {
@@ -30,6 +37,8 @@ typedef struct {
     SetTensor *tensors;              /* [count], file after file */
     size_t count;
 } TensorSet;
+
+bool ends_in(const char *name, const char *end);
 
 /* Does the name end as those of PyTorch's own files do, which are no safetensors? */
 bool is_of_pytorch(const char *path);
