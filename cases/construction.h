@@ -1,7 +1,7 @@
 /*
  * The constructions: one row each of a table, with what the rest of the project asks of it.
- * Umbrella header: a construction's layer, one function, is in the file of its name; that of `masked`
- * is fused.c's.
+ * Umbrella header: a construction's layer, one function, is in the file of its name; `masked` has
+ * that of fused.c.
  *
  * A new one is a file of its own (its formula), an entry of the enumeration and the prototype of
  * its layer here, and a row in construction.c.

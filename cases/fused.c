@@ -5,9 +5,9 @@
 #include "construct.h"
 
 /* One head a hidden unit, for one term of the activation of x W1 + b1, times W2; W1 [d, hidden],
- * W2 [hidden, d].  Head of hidden unit k: Q[c, p_i] = W1[c, k] and Q[p_j, p_i] += b1_k for tokens i, j,
- * 2 Omega from every row to itself and from tokens to the bias row; V = W1[:, k] W2[k, :] with
- * b1_k W2[k, :] on the token position rows.  With z = x W1[:, k] + b1_k a token attends itself
+ * W2 [hidden, d].  Head of hidden unit k: Q[c, p_i] = W1[c, k] and Q[p_j, p_i] += b1_k for tokens
+ * i, j, 2 Omega from every row to itself and from tokens to the bias row; V = W1[:, k] W2[k, :]
+ * with b1_k W2[k, :] on the token position rows.  With z = x W1[:, k] + b1_k a token attends itself
  * with weight sigma(z) and the bias row with the rest: sigma(z) z W2[k, :].  A term multiplies the
  * gate and its bias by its gate, V by its value, and adds its shift to the gate, which is in the
  * same entries of Q as the bias. */
@@ -57,8 +57,8 @@ static void append(Stack *stack, const Direct *ffn, bool masked)
 
 /* Of `masked` (arXiv 2309.08593) heads have masks and no Omega: that of hidden unit k has
  * Q = (W1[:, k]; b1_k) times the constant column under the mask {self, bias row}.  A token's scores
- * are z toward itself and 0 toward the bias row, so that it attends itself with weight sigma(z): the
- * fused head.  b2 takes a head under the mask {self}. */
+ * are z toward itself and 0 toward the bias row, so that it attends itself with weight sigma(z):
+ * the fused head.  b2 takes a head under the mask {self}. */
 void fused_layer(Stack *stack, size_t layer)
 {
     norm_open(stack, layer, PART_FFN, stack_content(stack));
