@@ -95,7 +95,16 @@ RefRun *run_layers(const Model *model, const double *x, const double *bias_row_c
                    double omega, mpfr_prec_t bits, RefForm form, size_t layers)
 {
     RefRun *run = ref_run_open(&(Start){model, x, bias_row_content, omega}, bits, form);
-    assert_non_null(run);
+    for (size_t l = 0; l < layers; l++) {
+        ref_run_layer(run);
+    }
+    return run;
+}
+
+RefRun *difference_layers(const Pair *pair, double omega, mpfr_prec_t bits, size_t layers)
+{
+    const Start start = pair_start(pair, omega);
+    RefRun *run = ref_difference_open(&start, bits, NULL);
     for (size_t l = 0; l < layers; l++) {
         ref_run_layer(run);
     }

@@ -219,6 +219,14 @@ void expect_cell(const Output *output, size_t line, const char *column, const ch
     assert_string_equal(found, text);
 }
 
+void expect_same_cell(const Output *a, size_t line_a, const Output *b, size_t line_b,
+                      const char *column)
+{
+    char text[512];
+    cell(text, sizeof text, a, line_a, column);
+    expect_cell(b, line_b, column, text);
+}
+
 size_t lines(const Output *output)
 {
     size_t count = 0;

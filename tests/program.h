@@ -58,6 +58,10 @@ double number(const Output *output, size_t line, const char *column);
  * nowhere. */
 double number_after(const Output *output, const char *says);
 
+/* Two lines have the same text in a column. */
+void expect_same_cell(const Output *a, size_t line_a, const Output *b, size_t line_b,
+                      const char *column);
+
 void expect_cell(const Output *output, size_t line, const char *column, const char *text);
 
 size_t lines(const Output *output);

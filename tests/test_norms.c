@@ -128,8 +128,7 @@ static mpfr_prec_t bits_for_digits(const Pair *pair, double omega, int digits)
     mpfr_prec_t bits = 64;
     for (bool proven = false; !proven && bits < 1 << 13;) {
         bits += 64;
-        RefRun *e = with_radii(ref_difference_open(
-            &(Start){&pair->converted, pair->converted_x, NULL, omega}, bits, NULL));
+        RefRun *e = with_radii(difference_layers(pair, omega, bits, 0));
         proven = true;
         for (size_t l = 1; proven && l <= pair->converted.depth; l++) {
             ref_run_layer(e);
@@ -298,7 +297,6 @@ static double random_gap(const Model *model, const double *x)
     RefRun *dense = run_layers(model, x, NULL, 2, RANDOM_BITS, REF_DENSE, 3);
     RefRun *limit = run_layers(model, x, NULL, INFINITY, RANDOM_BITS, REF_STRUCTURED, 3);
     RefRun *e = ref_difference_open(&(Start){model, x, NULL, 2}, RANDOM_BITS, NULL);
-    assert_non_null(e);
     for (size_t l = 0; l < 3; l++) {
         ref_run_layer(e);
     }
@@ -370,14 +368,9 @@ static void radii_see_what_a_change_leaves_to_a_norm(void **state)
 /* The same run at two precisions and at one that is ample: the largest |e - e'| / |e'|. */
 static double gap_of_precisions(const Pair *pair, double omega, mpfr_prec_t bits, mpfr_prec_t ample)
 {
-    RefRun *run =
-        ref_difference_open(&(Start){&pair->converted, pair->converted_x, NULL, omega}, bits, NULL);
-    RefRun *better = ref_difference_open(&(Start){&pair->converted, pair->converted_x, NULL, omega},
-                                         ample, NULL);
+    RefRun *run = difference_layers(pair, omega, bits, 1);
+    RefRun *better = difference_layers(pair, omega, ample, 1);
     double worst = 0;
-    assert_true(run != NULL && better != NULL);
-    ref_run_layer(run);
-    ref_run_layer(better);
     for (size_t i = 0; i < pair->converted.layout.n; i++) {
         size_t row = layout_token_row(&pair->converted.layout, i);
         Real right = real_of_mpfr(ref_run_difference(better, row, 0));
@@ -431,8 +424,7 @@ static void tokens_that_are_alike_add_nothing(void **state)
 static void check_pair_proofs(const Pair *pair, const CaseSpec *spec, size_t *zeros)
 {
     RefBase *base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
-    RefRun *run = with_radii(
-        ref_difference_open(&(Start){&pair->converted, pair->converted_x, NULL, 3}, 256, NULL));
+    RefRun *run = with_radii(difference_layers(pair, 3, 256, 0));
     RefErrors errors;
     assert_non_null(base);
     ref_errors_init(&errors);
@@ -490,9 +482,7 @@ static void curve(double *log_error, const CaseSpec *spec, double omega)
 {
     Pair pair = pair_make(spec);
     const Layout *layout = &pair.converted.layout;
-    RefRun *run =
-        ref_difference_open(&(Start){&pair.converted, pair.converted_x, NULL, omega}, 256, NULL);
-    assert_non_null(run);
+    RefRun *run = difference_layers(&pair, omega, 256, 0);
     for (size_t l = 0; l < spec->depth; l++) {
         Real largest = real_of(0);
         ref_run_layer(run);

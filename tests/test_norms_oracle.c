@@ -7,7 +7,7 @@
 #include "fixture.h"
 #include "norm_cases.h"
 #include "oracle.h"
-#include "scratch.h"
+#include "program.h"
 #include "unit.h"
 
 #include <math.h>
@@ -89,17 +89,6 @@ static void write_rows(FILE *file, const char *name, const RefRun *run, Entry *e
     fprintf(file, "\n");
 }
 
-static RefRun *difference_layers(const Pair *pair, double omega)
-{
-    RefRun *run =
-        ref_difference_open(&(Start){&pair->converted, pair->converted_x, NULL, omega}, BITS, NULL);
-    assert_non_null(run);
-    for (size_t l = 0; l < pair->converted.depth; l++) {
-        ref_run_layer(run);
-    }
-    return run;
-}
-
 static void write_model(FILE *file, const CaseSpec *spec, double omega)
 {
     char what[NORM_PLACE];
@@ -107,7 +96,7 @@ static void write_model(FILE *file, const CaseSpec *spec, double omega)
     const Layout *layout = &pair.converted.layout;
     RefRun *original = run_layers(&pair.original, pair.original_x, NULL, INFINITY, BITS,
                                   REF_STRUCTURED, spec->depth);
-    RefRun *e = difference_layers(&pair, omega);
+    RefRun *e = difference_layers(&pair, omega, BITS, spec->depth);
     norm_describe(what, spec);
     fprintf(file, "begin\nwhat %s omega %g\nomega %a\n", what, omega, omega);
     fprintf(file, "bits %.0f\ncausal %d\ntokens_only %d\nthree %d\nd %zu\nhidden %zu\n",
@@ -160,8 +149,8 @@ static void oracle_agrees(void **state)
 {
     Scratch *scratch = *state;
     const char *interpreter = oracle_needed("mpmath");
-    char path[SCRATCH_PATH], command[2 * SCRATCH_PATH];
-    scratch_path(path, scratch, "models.txt");
+    const char *path = path_in(scratch, "models.txt");
+    char command[2 * SCRATCH_PATH];
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     write_models(file);

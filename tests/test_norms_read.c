@@ -40,7 +40,7 @@ static void expected_row(Real y[D], const LayerNorm *norm, const Real x[D])
     }
     Real root = real_sqrt(real_add(squares, real_of(norm->eps)));
     for (size_t c = 0; c < D; c++) {
-        y[c] = real_div(real_mul(real_of(gamma[c]), real_sub(x[c], mean)), root);
+        y[c] = real_div(real_mul(real_of(norm->gamma[c]), real_sub(x[c], mean)), root);
         y[c] = real_add(y[c], real_of(norm->beta != NULL ? norm->beta[c] : 0));
     }
 }
@@ -174,19 +174,10 @@ static Real embedding_term(const Pair *pair, const Real last[D], size_t v)
 /* r(T')'s logit v, its final norm by the formula. */
 static Real expected_logit(const Pair *pair, const Real last[D], size_t v)
 {
-    const LayerNorm *norm = &pair->final_norm;
-    Real sum = real_of(b_u[v]), mean = real_of(0), s = real_of(norm->eps);
-    for (size_t c = 0; c < D && norm->kind == NORMALIZATION_LAYERNORM; c++) {
-        real_accumulate(&mean, real_div(last[c], real_of(D)));
-    }
+    Real sum = real_of(b_u[v]), y[D];
+    expected_row(y, &pair->final_norm, last);
     for (size_t c = 0; c < D; c++) {
-        Real centred = real_sub(last[c], mean);
-        real_accumulate(&s, real_div(real_mul(centred, centred), real_of(D)));
-    }
-    for (size_t c = 0; c < D; c++) {
-        Real y = real_div(real_mul(real_of(norm->gamma[c]), real_sub(last[c], mean)), real_sqrt(s));
-        y = real_add(y, real_of(norm->beta != NULL ? norm->beta[c] : 0));
-        real_accumulate(&sum, real_mul(y, real_of(w_u[c * CLASSES + v])));
+        real_accumulate(&sum, real_mul(y[c], real_of(w_u[c * CLASSES + v])));
     }
     return sum;
 }

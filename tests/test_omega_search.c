@@ -77,11 +77,19 @@ static void expect_honest(const OmegaSearch *search, const Formula *formula, dou
     }
 }
 
-static void search_for(OmegaSearch *search, Formula *formula, const OmegaAsk *ask)
+/* What is found, until the next search. */
+static const OmegaSearch *search_for(Formula *formula, const OmegaAsk *ask)
 {
-    omega_search_init(search);
-    assert_true(omega_search(search, error_at, formula, ask));
-    expect_honest(search, formula, ask->tolerance);
+    static OmegaSearch search;
+    static bool kept;
+    if (kept) {
+        omega_search_clear(&search);
+    }
+    kept = true;
+    omega_search_init(&search);
+    assert_true(omega_search(&search, error_at, formula, ask));
+    expect_honest(&search, formula, ask->tolerance);
+    return &search;
 }
 
 static void expect_close(double value, double expected, double relative)
@@ -97,19 +105,17 @@ static void ends_and_best_are_the_formulas(void **state)
 {
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
     OmegaAsk ask = ask_for(1e-10, 10, true);
-    OmegaSearch search;
-    search_for(&search, &everywhere, &ask);
-    assert_true(search.found && search.has_below && search.has_above);
-    assert_false(search.open_min || search.open_max || search.open_inside);
-    expect_close(search.min.omega, log(1e10) / 2, 2e-6);
-    expect_close(search.max.omega, 1e6, 2e-6);
-    assert_true(search.below.omega < search.min.omega);
-    expect_close(search.below.omega, search.min.omega, 1.1e-6);
-    expect_close(search.above.omega, search.max.omega, 1.1e-6);
-    assert_true(mpfr_cmp_d(search.below.error, 1e-10) > 0);
-    expect_close(search.best.omega, log(2e16) / 2, 0.05);
-    assert_true(search.inside >= ask.inside);
-    omega_search_clear(&search);
+    const OmegaSearch *search = search_for(&everywhere, &ask);
+    assert_true(search->found && search->has_below && search->has_above);
+    assert_false(search->open_min || search->open_max || search->open_inside);
+    expect_close(search->min.omega, log(1e10) / 2, 2e-6);
+    expect_close(search->max.omega, 1e6, 2e-6);
+    assert_true(search->below.omega < search->min.omega);
+    expect_close(search->below.omega, search->min.omega, 1.1e-6);
+    expect_close(search->above.omega, search->max.omega, 1.1e-6);
+    assert_true(mpfr_cmp_d(search->below.error, 1e-10) > 0);
+    expect_close(search->best.omega, log(2e16) / 2, 0.05);
+    assert_true(search->inside >= ask.inside);
 }
 
 /* Evaluations that are used up leave open what had not been reached, where nothing has failed
@@ -119,14 +125,12 @@ static void what_is_cut_short_is_open(void **state)
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
     for (size_t most = 1; most <= 6; most++) {
         OmegaAsk ask = ask_for(1e-10, 20, true);
-        OmegaSearch search;
         ask.evaluations = most;
         everywhere.count = 0;
-        search_for(&search, &everywhere, &ask);
-        assert_int_equal(search.evaluations, most);
-        assert_true(search.found && !search.has_below && !search.has_above);
-        assert_true(search.open_min && search.open_max);
-        omega_search_clear(&search);
+        const OmegaSearch *search = search_for(&everywhere, &ask);
+        assert_int_equal(search->evaluations, most);
+        assert_true(search->found && !search->has_below && !search->has_above);
+        assert_true(search->open_min && search->open_max);
     }
 }
 
@@ -134,31 +138,26 @@ static void no_number_is_not_feasible(void **state)
 {
     Formula middle = {.formula = falls_and_rises, .parameter = {15, 90}};
     OmegaAsk ask = ask_for(1e-10, 20, true);
-    OmegaSearch search;
-    search_for(&search, &middle, &ask);
-    assert_true(search.found && search.has_below && search.has_above);
-    expect_close(search.min.omega, 15, 2e-6);
-    expect_close(search.max.omega, 90, 2e-6);
-    omega_search_clear(&search);
+    const OmegaSearch *search = search_for(&middle, &ask);
+    assert_true(search->found && search->has_below && search->has_above);
+    expect_close(search->min.omega, 15, 2e-6);
+    expect_close(search->max.omega, 90, 2e-6);
 }
 
 static void nothing_is_found_where_nothing_is(void **state)
 {
     Formula nowhere = {.formula = falls_and_rises, .parameter = {1, 0}};
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
-    OmegaSearch search;
     for (int rises = 0; rises < 2; rises++) {
         OmegaAsk ask = ask_for(1e-10, 10, rises);
         nowhere.count = 0;
-        search_for(&search, &nowhere, &ask);
-        assert_false(search.found);
-        omega_search_clear(&search);
+        const OmegaSearch *search = search_for(&nowhere, &ask);
+        assert_false(search->found);
     }
     OmegaAsk ask = ask_for(1e-16, 10, true);
-    search_for(&search, &everywhere, &ask);
-    assert_false(search.found);
-    assert_true(search.best.omega > 0);
-    omega_search_clear(&search);
+    const OmegaSearch *search = search_for(&everywhere, &ask);
+    assert_false(search->found);
+    assert_true(search->best.omega > 0);
 }
 
 /* exp(-2 Omega): never rises, and below 10 wherever Omega is. */
@@ -174,13 +173,11 @@ static void every_omega_may_meet_it(void **state)
     for (int rises = 0; rises < 2; rises++) {
         Formula formula = {.formula = falls, .parameter = {3}};
         OmegaAsk ask = ask_for(10, 11, rises);
-        OmegaSearch search;
-        search_for(&search, &formula, &ask);
-        assert_true(search.found && !search.has_below && !search.has_above);
-        assert_true(search.min.omega == OMEGA_LEAST && search.max.omega == OMEGA_MOST);
-        assert_false(search.open_min || search.open_max || search.open_inside);
-        assert_true(search.evaluations < 100);
-        omega_search_clear(&search);
+        const OmegaSearch *search = search_for(&formula, &ask);
+        assert_true(search->found && !search->has_below && !search->has_above);
+        assert_true(search->min.omega == OMEGA_LEAST && search->max.omega == OMEGA_MOST);
+        assert_false(search->open_min || search->open_max || search->open_inside);
+        assert_true(search->evaluations < 100);
     }
 }
 
@@ -189,13 +186,11 @@ static void a_falling_error_takes_few_evaluations(void **state)
 {
     Formula formula = {.formula = falls, .parameter = {3}};
     OmegaAsk ask = ask_for(1e-20, 1, false);
-    OmegaSearch search;
     ask.inside = 8;
-    search_for(&search, &formula, &ask);
-    assert_true(search.found && search.has_below);
-    expect_close(search.min.omega, (log(3) + 20 * log(10)) / 2, 2e-6);
-    assert_true(search.evaluations <= 40);
-    omega_search_clear(&search);
+    const OmegaSearch *search = search_for(&formula, &ask);
+    assert_true(search->found && search->has_below);
+    expect_close(search->min.omega, (log(3) + 20 * log(10)) / 2, 2e-6);
+    assert_true(search->evaluations <= 40);
 }
 
 /* Within the tolerance from 16 to 256 but for a hole. */
@@ -213,11 +208,9 @@ static void a_hole_cuts_the_interval(void **state)
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         Formula formula = {.formula = hole, .parameter = {at[i], at[i] * 1.31}};
         OmegaAsk ask = ask_for(1e-10, 17, true);
-        OmegaSearch search;
-        search_for(&search, &formula, &ask);
-        assert_true(search.found && search.has_below && search.has_above);
-        expect_close(search.max.omega, at[i], 2e-6); /* the best is below it */
-        omega_search_clear(&search);
+        const OmegaSearch *search = search_for(&formula, &ask);
+        assert_true(search->found && search->has_below && search->has_above);
+        expect_close(search->max.omega, at[i], 2e-6); /* the best is below it */
     }
 }
 
@@ -235,10 +228,9 @@ static void halves_are_halves(void **state)
     for (double end = 70; end < 200; end *= 1.1) {
         Formula formula = {.formula = step, .parameter = {end}};
         OmegaAsk ask = ask_for(1e-10, 10, true);
-        OmegaSearch search;
         ask.inside = 1;
-        search_for(&search, &formula, &ask);
-        expect_close(search.max.omega, end, 2e-6);
+        const OmegaSearch *search = search_for(&formula, &ask);
+        expect_close(search->max.omega, end, 2e-6);
         double low = 0, high = INFINITY;
         for (size_t i = 0; i < formula.count; i++) {
             double omega = formula.asked[i];
@@ -248,7 +240,6 @@ static void halves_are_halves(void **state)
             high = closer && omega > end ? omega : high;
         }
         ends++;
-        omega_search_clear(&search);
     }
     print_message("%zu ends, %.2f evaluations each\n", ends, (double)tries / (double)ends);
     assert_true((double)tries <= 21.0 * (double)ends);
@@ -277,25 +268,21 @@ static void disorder_ends_in_the_budget(void **state)
     for (int i = 0; i < 40; i++) {
         Formula formula = {.formula = i % 2 == 0 ? comb : noise, .parameter = {1.5 + 3 * i}};
         OmegaAsk ask = ask_for(1e-10, 3, true);
-        OmegaSearch search;
         ask.inside = 140;
-        search_for(&search, &formula, &ask);
-        bool unfinished = search.open_min || search.open_max || search.open_inside;
-        assert_true(!unfinished || search.evaluations == OMEGA_EVALUATIONS);
+        const OmegaSearch *search = search_for(&formula, &ask);
+        bool unfinished = search->open_min || search->open_max || search->open_inside;
+        assert_true(!unfinished || search->evaluations == OMEGA_EVALUATIONS);
         open += unfinished;
-        omega_search_clear(&search);
     }
     print_message("%zu of 40 used up their evaluations\n", open);
     assert_true(open > 0);
     for (size_t most = 1; most < 60; most += 7) { /* any budget is kept */
         Formula formula = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
         OmegaAsk ask = ask_for(1e-10, 10, true);
-        OmegaSearch search;
         ask.evaluations = most;
-        search_for(&search, &formula, &ask);
-        assert_int_equal(search.evaluations, most);
-        assert_true(!search.found || search.open_inside);
-        omega_search_clear(&search);
+        const OmegaSearch *search = search_for(&formula, &ask);
+        assert_int_equal(search->evaluations, most);
+        assert_true(!search->found || search->open_inside);
     }
 }
 
@@ -314,12 +301,10 @@ static void a_dip_is_gone_beyond(void **state)
 {
     Formula formula = {.formula = dips, .parameter = {0}};
     OmegaAsk ask = ask_for(1e-10, 10, true);
-    OmegaSearch search;
-    search_for(&search, &formula, &ask);
-    assert_true(search.found);
-    expect_close(search.min.omega, 100, 2e-6);
-    expect_close(search.max.omega, 200, 2e-6);
-    omega_search_clear(&search);
+    const OmegaSearch *search = search_for(&formula, &ask);
+    assert_true(search->found);
+    expect_close(search->min.omega, 100, 2e-6);
+    expect_close(search->max.omega, 200, 2e-6);
 }
 
 /* 2 Omega in bfloat16: a float whose last 16 bits are rounded away, ties to even. */
@@ -340,13 +325,14 @@ static double one_step(double omega, const double *parameter)
     return at < 20 || at > 200 || at == parameter[0] ? 1.5e-10 : 1e-12 + 1e-15 * omega;
 }
 
-static void search_steps(OmegaSearch *search, Formula *formula)
+static const OmegaSearch *search_steps(Formula *formula)
 {
     OmegaAsk ask = ask_for(1e-10, 15, true);
     ask.format = format_info(FORMAT_BF16);
     ask.factor = 1;
-    search_for(search, formula, &ask);
+    const OmegaSearch *search = search_for(formula, &ask);
     assert_true(search->found && search->has_below && search->has_above);
+    return search;
 }
 
 /* A number that fails is found beside both ends and around the powers of two, where it has an odd
@@ -359,16 +345,14 @@ static void single_steps_are_found(void **state)
                                 129,    126.5, 196,    198,    199,   190};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         Formula formula = {.formula = one_step, .parameter = {at[i]}};
-        OmegaSearch search;
-        search_steps(&search, &formula);
-        double above = stepped(search.above.omega), below = stepped(search.below.omega);
+        const OmegaSearch *search = search_steps(&formula);
+        double above = stepped(search->above.omega), below = stepped(search->below.omega);
         if (above != at[i] && below != at[i]) {
             fail_msg("2 omega = %g fails in an interval from %g to %g", at[i], below, above);
         }
-        expect_close(search.above.omega, search.max.omega, 1.1e-6);
-        expect_close(search.below.omega, search.min.omega, 1.1e-6);
-        assert_true(search.evaluations <= 160);
-        omega_search_clear(&search);
+        expect_close(search->above.omega, search->max.omega, 1.1e-6);
+        expect_close(search->below.omega, search->min.omega, 1.1e-6);
+        assert_true(search->evaluations <= 160);
     }
 }
 
@@ -384,14 +368,12 @@ static double few_steps(double omega, const double *parameter)
 static void all_steps_are_evaluated(void **state)
 {
     Formula formula = {.formula = few_steps};
-    OmegaSearch search;
-    search_steps(&search, &formula);
-    expect_close(search.min.omega, (20 - 0.0625) / 2, 1e-6);
-    expect_close(search.max.omega, (24 + 0.0625) / 2, 1e-6);
-    assert_true(search.steps == 33 && search.stepped == 33);
-    assert_in_range(search.inside, 33, 35);
-    assert_false(search.open_min || search.open_max || search.open_inside);
-    omega_search_clear(&search);
+    const OmegaSearch *search = search_steps(&formula);
+    expect_close(search->min.omega, (20 - 0.0625) / 2, 1e-6);
+    expect_close(search->max.omega, (24 + 0.0625) / 2, 1e-6);
+    assert_true(search->steps == 33 && search->stepped == 33);
+    assert_in_range(search->inside, 33, 35);
+    assert_false(search->open_min || search->open_max || search->open_inside);
 }
 
 /* Within the tolerance up to 1/2. */
@@ -404,14 +386,12 @@ static void small_steps_are_counted(void **state)
 {
     Formula formula = {.formula = below_one, .parameter = {1}};
     OmegaAsk ask = ask_for(1e-10, 0.25, true);
-    OmegaSearch search;
     ask.format = format_info(FORMAT_BF16);
     ask.factor = 1;
-    search_for(&search, &formula, &ask);
-    assert_true(search.min.omega == OMEGA_LEAST);
+    const OmegaSearch *search = search_for(&formula, &ask);
+    assert_true(search->min.omega == OMEGA_LEAST);
     /* 2^7 below 2^-126 with 0, 126 binades of 2^7, and 1 itself, to which 0.9999 is rounded. */
-    assert_true(search.steps == 128 + 126 * 128 + 1);
-    omega_search_clear(&search);
+    assert_true(search->steps == 128 + 126 * 128 + 1);
 }
 
 /* Beyond the largest number of half, 65504, is one more, infinity. */
@@ -424,14 +404,12 @@ static void infinity_is_one_step(void **state)
 {
     Formula formula = {.formula = all_meet, .parameter = {1e-12}};
     OmegaAsk ask = ask_for(1e-10, 3, true);
-    OmegaSearch search;
     ask.format = format_info(FORMAT_FP16);
     ask.factor = 0.5;
-    search_for(&search, &formula, &ask);
-    assert_true(search.max.omega == OMEGA_MOST);
-    expect_close(search.min.omega, 2, 2e-6);
-    assert_true(search.steps == 15 * 1024 + 1); /* 2 to 2^16, and that stands for infinity */
-    omega_search_clear(&search);
+    const OmegaSearch *search = search_for(&formula, &ask);
+    assert_true(search->max.omega == OMEGA_MOST);
+    expect_close(search->min.omega, 2, 2e-6);
+    assert_true(search->steps == 15 * 1024 + 1); /* 2 to 2^16, and that stands for infinity */
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include "../cases/case.h"
 #include "../kernels/blas.h"
 #include "../reference/reference.h"
+#include "radii.h"
 #include "unit.h"
 
 #include <math.h>
@@ -122,21 +123,6 @@ static void the_reference_sees_no_difference(void **state)
     each_pair(check_streams);
 }
 
-/* Largest difference of the token rows. */
-static double difference(const RefRun *a, const RefRun *b, const Layout *layout)
-{
-    double largest = 0;
-    mpfr_t d;
-    mpfr_init2(d, 64);
-    for (size_t e = 0; e < layout->n * layout->d; e++) {
-        size_t row = layout_token_row(layout, e / layout->d), column = e % layout->d;
-        mpfr_sub(d, ref_run_entry(a, row, column), ref_run_entry(b, row, column), MPFR_RNDA);
-        largest = fmax(largest, fabs(mpfr_get_d(d, MPFR_RNDA)));
-    }
-    mpfr_clear(d);
-    return largest;
-}
-
 /* The textbook's matrices hold Omega itself, with either sign. */
 static void check_matrices(const Pair *pair)
 {
@@ -145,7 +131,7 @@ static void check_matrices(const Pair *pair)
         run[p] = run_layers(case_converted(pair, p), pair->converted_x, pair->bias_row_content, 3,
                             BITS, REF_DENSE, DEPTH);
     }
-    assert_true(difference(run[0], run[1], &pair->converted.layout) < ldexp(1, 24 - BITS));
+    assert_true(runs_apart(run[0], run[1], &pair->converted.layout) <= 24 - BITS);
     ref_run_clear(run[0]);
     ref_run_clear(run[1]);
 }
@@ -201,10 +187,7 @@ static const char *const of_reference[] = {
 static void expect_same_reference(const Output *output, size_t a, size_t b)
 {
     for (size_t c = 0; c < sizeof of_reference / sizeof *of_reference; c++) {
-        char left[512], right[512];
-        cell(left, sizeof left, output, a, of_reference[c]);
-        cell(right, sizeof right, output, b, of_reference[c]);
-        assert_string_equal(left, right);
+        expect_same_cell(output, a, output, b, of_reference[c]);
     }
 }
 
@@ -258,7 +241,6 @@ static void nor_do_they_in_narrow_formats(void **state)
 {
     static const char *const narrow[] = {"f32",        "bf16",          "fp16", "bf16-flash",
                                          "fp16-flash", "bf16-autocast", "tf32"};
-    char near[64], far[64];
     for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++) {
         Output output = expect_run(
             0,
@@ -267,9 +249,7 @@ static void nor_do_they_in_narrow_formats(void **state)
             narrow[k]);
         assert_int_equal(lines(&output), 1 + 7 * 2);
         for (size_t line = 1; line <= 14; line += 2) {
-            cell(near, sizeof near, &output, line, "total_max");
-            cell(far, sizeof far, &output, line + 1, "total_max");
-            assert_string_equal(near, far);
+            expect_same_cell(&output, line, &output, line + 1, "total_max");
             assert_true(number(&output, line, "total_max") > 0);
         }
     }
@@ -300,7 +280,7 @@ static void a_trained_model_is_verified(void **state)
         Output output =
             expect_run(0,
                        "verify cases/models/modadd53-silu.safetensors --tokens 1/2/53 --omega 1e6 "
-                       "--penalty %s --quiet -o /dev/stdout",
+                       "--penalty %s -q --format csv 2>/dev/null",
                        negative ? "negative" : "positive");
         worst[negative] = number(&output, lines(&output) - 1, "total_max");
     }

@@ -143,28 +143,26 @@ static void check_model(Tally *tally, RandomModel *random)
 static void what_is_proven_holds(void **state)
 {
     static const char *const names[3] = {"zero", "as given", "the same at any Omega"};
-    RandomModel *random = malloc(sizeof *random);
+    static RandomModel random;
     Tally tally = {{0}, {0}};
-    assert_non_null(random);
     for (size_t k = 0; k < CASES; k++) {
-        random_start(random, SEED + k);
-        Layout layout = {1 + random_below(random, 4), 1 + random_below(random, 4), 0,
-                         (BiasRow)random_below(random, 4)};
-        layout.hidden = layout.bias_row != BIAS_ROW_NONE ? random_below(random, 3) : 0;
+        random_start(&random, SEED + k);
+        Layout layout = {1 + random_below(&random, 4), 1 + random_below(&random, 4), 0,
+                         (BiasRow)random_below(&random, 4)};
+        layout.hidden = layout.bias_row != BIAS_ROW_NONE ? random_below(&random, 3) : 0;
         bool causal = layout.bias_row != BIAS_ROW_LAST && layout.bias_row != BIAS_ROW_MASKED &&
-                      random_below(random, 2);
+                      random_below(&random, 2);
         if (layout_content(&layout) < 2) {
             layout.d = 2; /* two unit heads */
         }
-        random_make(random, &layout, causal);
-        check_model(&tally, random);
+        random_make(&random, &layout, causal);
+        check_model(&tally, &random);
     }
     for (int f = 0; f < 3; f++) {
         print_message("%s: %zu entries proven, %zu are otherwise\n", names[f], tally.proven[f],
                       tally.open[f]);
         assert_true(tally.proven[f] > 1000 && tally.open[f] > 1000);
     }
-    free(random);
 }
 
 /* ---- Direct operations ----------------------------------------------------------------------- */
@@ -197,24 +195,22 @@ static Direct random_direct(RandomModel *random, size_t d, size_t hidden)
 
 static void what_is_proven_of_originals_holds(void **state)
 {
-    RandomModel *random = malloc(sizeof *random);
+    static RandomModel random;
     Tally tally = {{0}, {0}};
-    assert_non_null(random);
     for (size_t k = 0; k < CASES; k++) {
-        random_start(random, SEED + k);
-        Layout layout = {1 + random_below(random, 3), 1 + random_below(random, 3), 2,
+        random_start(&random, SEED + k);
+        Layout layout = {1 + random_below(&random, 3), 1 + random_below(&random, 3), 2,
                          BIAS_ROW_NONE};
         for (size_t l = 0; l < 2; l++) {
-            random->sublayer[l] = (Sublayer){.direct = random_direct(random, layout.d, 2)};
-            random->layer_end[l] = l + 1;
+            random.sublayer[l] = (Sublayer){.direct = random_direct(&random, layout.d, 2)};
+            random.layer_end[l] = l + 1;
         }
-        random->model = (Model){layout, random->sublayer, 2, random->layer_end, 2, NULL};
-        check_model(&tally, random);
+        random.model = (Model){layout, random.sublayer, 2, random.layer_end, 2, NULL};
+        check_model(&tally, &random);
     }
     for (int f = 0; f < 2; f++) {
         assert_true(tally.proven[f] > 1000 && tally.open[f] > 1000);
     }
-    free(random);
 }
 
 /* ---- The program ----------------------------------------------------------------------------- */
@@ -238,6 +234,14 @@ static void expect_zero(const char *arguments, bool zero)
     }
 }
 
+static void expect_causal(const char *axes, int row, bool zero)
+{
+    char line[256];
+    snprintf(line, sizeof line, "sweep %s --mask causal --row %d --n 4 --d 3 --omega 20 --quiet",
+             axes, row);
+    expect_zero(line, zero);
+}
+
 static void the_first_causal_token_is_exact(void **state)
 {
     static const char *const exact[] = {
@@ -246,17 +250,10 @@ static void the_first_causal_token_is_exact(void **state)
     static const char *const inexact[] = {
         "--construction linear", "--construction fused --bias random", "--construction ffn3",
         "--construction attention", "--construction transformer"};
-    char line[256];
     for (size_t i = 0; i < 5; i++) {
-        snprintf(line, sizeof line, "sweep %s --mask causal --row 1 --n 4 --d 3 --omega 20 --quiet",
-                 exact[i]);
-        expect_zero(line, true);
-        snprintf(line, sizeof line, "sweep %s --mask causal --row 2 --n 4 --d 3 --omega 20 --quiet",
-                 exact[i]);
-        expect_zero(line, false);
-        snprintf(line, sizeof line, "sweep %s --mask causal --row 1 --n 4 --d 3 --omega 20 --quiet",
-                 inexact[i]);
-        expect_zero(line, false);
+        expect_causal(exact[i], 1, true);
+        expect_causal(exact[i], 2, false);
+        expect_causal(inexact[i], 1, false);
     }
     expect_zero("sweep --construction silu --n 4 --d 3 --omega 20 --row 1 --quiet", false);
 }

@@ -43,25 +43,6 @@ static void two_others_are_two(void **state)
     case_clear(&pair);
 }
 
-/* Exponent of the largest |a - b| over the content of two runs, at the layer they are at. */
-static mpfr_exp_t difference(const RefRun *a, const RefRun *b, const Layout *layout)
-{
-    mpfr_t d;
-    mpfr_exp_t worst = mpfr_get_emin();
-    mpfr_init2(d, 64);
-    for (size_t i = 0; i < layout_rows(layout); i++) {
-        for (size_t c = 0; c < layout_content(layout); c++) {
-            mpfr_sub(d, ref_run_entry(a, i, c), ref_run_entry(b, i, c), MPFR_RNDU);
-            assert_true(mpfr_number_p(d));
-            if (mpfr_regular_p(d) && mpfr_get_exp(d) > worst) {
-                worst = mpfr_get_exp(d);
-            }
-        }
-    }
-    mpfr_clear(d);
-    return worst;
-}
-
 /* Runs one model twice; after every layer the difference is within the radii.  Returns how many
  * bits were to spare at least. */
 static double spare_bits(const Pair *pair, const Model *model, const double *x, double omega,
@@ -76,7 +57,7 @@ static double spare_bits(const Pair *pair, const Model *model, const double *x, 
         ref_run_layer(b);
         mpfr_exp_t error = 1 + (mpfr_exp_t)fmax((double)radius_exponent(a, RADIUS_STREAM),
                                                 (double)radius_exponent(b, RADIUS_STREAM));
-        mpfr_exp_t measured = difference(a, b, &model->layout);
+        mpfr_exp_t measured = runs_apart(a, b, &model->layout);
         assert_true(measured <= error);
         spare = fmin(spare, (double)(error - measured));
     }
@@ -144,10 +125,9 @@ static void irregular_heads_agree(void **state)
         assert_null(model_fault(&model));
         RefRun *a = ref_run_open(&(Start){&model, x, content, omega}, 192, REF_STRUCTURED);
         RefRun *b = ref_run_open(&(Start){&model, x, content, omega}, 192, REF_DENSE);
-        assert_true(a != NULL && b != NULL);
         ref_run_layer(a);
         ref_run_layer(b);
-        mpfr_exp_t apart = difference(a, b, &layout);
+        mpfr_exp_t apart = runs_apart(a, b, &layout);
         if (apart > AGREE) {
             print_error("model %zu: 2^%ld\n", k, (long)apart);
         }
@@ -193,9 +173,8 @@ static void compared_open(Compared *c, const CaseSpec *spec, double omega, mpfr_
 {
     c->pair = pair_make(spec);
     c->base = ref_base_make(&c->pair, bits, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
-    c->run = with_radii(ref_run_open(
-        &(Start){&c->pair.converted, c->pair.converted_x, c->pair.bias_row_content, omega}, bits,
-        REF_STRUCTURED));
+    const Start start = pair_start(&c->pair, omega);
+    c->run = with_radii(ref_run_open(&start, bits, REF_STRUCTURED));
     assert_non_null(c->base);
     ref_errors_init(&c->errors);
     ref_run_layer(c->run);

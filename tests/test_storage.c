@@ -28,14 +28,9 @@ static void weights_are_rounded_once(void **state)
                    path);
     assert_int_equal(lines(&given), 4);
     for (size_t i = 0; i < 3; i++) {
-        char yes[64], no[64], none[64];
-        cell(none, sizeof none, &given, 3, columns[0]);
-        cell(yes, sizeof yes, &given, 1, columns[i]);
-        cell(no, sizeof no, &given, 2, columns[i]);
-        assert_string_equal(yes, no);
-        cell(yes, sizeof yes, &given, 1, columns[0]);
-        assert_string_equal(yes, none);
+        expect_same_cell(&given, 1, &given, 2, columns[i]);
     }
+    expect_same_cell(&given, 1, &given, 3, columns[0]);
 }
 
 /* Points of one sweep that store differently share no reference. */
@@ -69,7 +64,6 @@ static void what_is_given_is_rounded_as_what_is_drawn(void **state)
     const Scratch *scratch = *state;
     for (size_t k = 0; k < sizeof drawn / sizeof *drawn; k++) {
         const char *path = path_in(scratch, "doubles.safetensors");
-        char from[64], to[64];
         expect_run(0, "export %s --omega 5 --quiet -o %s", drawn[k], path);
         Output of_draw = expect_run(
             0, "sweep %s --omega 5 --arithmetic bf16,fp16 --kernel structured --quiet", drawn[k]);
@@ -81,9 +75,7 @@ static void what_is_given_is_rounded_as_what_is_drawn(void **state)
                        (int)strcspn(construction, " "), construction, path);
         assert_int_equal(lines(&of_file), 3);
         for (size_t i = 0; i < 6; i++) {
-            cell(from, sizeof from, &of_draw, 1 + i / 3, columns[i % 3]);
-            cell(to, sizeof to, &of_file, 1 + i / 3, columns[i % 3]);
-            assert_string_equal(from, to);
+            expect_same_cell(&of_draw, 1 + i / 3, &of_file, 1 + i / 3, columns[i % 3]);
         }
     }
 }
