@@ -44,12 +44,12 @@ static int add_table(Gathered *all, const char *path, char *text, size_t length,
 int gathered_each(const Gathered *all, bool searched, Norm norm, TakeSeries *take, void *context)
 {
     const Csv *tables = all->tables[searched];
-    PlotData data = {0};
-    int status = tables == NULL ? 0 : plot_data_take(&data, tables, all->count[searched], norm);
+    Measures data = {0};
+    int status = tables == NULL ? 0 : measures_take(&data, tables, all->count[searched], norm);
     for (size_t i = 0; i < (searched ? 1 : SERIES_AXES) && status == 0; i++) {
         status = series_each(&data, all->fitted[searched], series_axes[i], take, context);
     }
-    plot_data_clear(&data);
+    measures_clear(&data);
     return status;
 }
 

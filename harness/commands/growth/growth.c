@@ -38,7 +38,7 @@ typedef struct {
     const Law *law;
     size_t term, row;
     const double *x;
-    const PlotCell *measured;
+    const Measure *measured;
     Band band;
 } LawRow;
 
@@ -63,7 +63,7 @@ static LawKind kind_of(const LawRow *row)
 /* Is what was measured within the band, or a bound that may be?  Nothing always is. */
 static bool is_within(const LawRow *row)
 {
-    const PlotCell *cell = row->measured;
+    const Measure *cell = row->measured;
     return cell == NULL ||
            (cell->log10 >= row->band.low && (cell->log10 <= row->band.high || cell->bound));
 }
@@ -75,7 +75,7 @@ static const char *shared(const LawRow *row, size_t axis)
     const Series *series = row->series;
     bool own = row->x != NULL && series->data->searched && axis != series->axes[row->term];
     size_t from = own ? row->row : series->rows[0].row;
-    return own || !series_differs(series, axis) ? plot_text(series->data, from, axis) : "";
+    return own || !series_differs(series, axis) ? measures_text(series->data, from, axis) : "";
 }
 
 /* NULL: the names of the columns. */
@@ -154,7 +154,7 @@ static void write_row(FILE *file, const void *row)
 {
     const LawRow *own = row;
     const Series *series = own->series;
-    const PlotCell *cell = own->measured;
+    const Measure *cell = own->measured;
     const double at = own->x != NULL ? own->x[own->term] : NAN;
     const double held[] = {own->band.low, own->band.middle, own->band.high,
                            cell != NULL ? cell->log10 : NAN};
@@ -162,12 +162,12 @@ static void write_row(FILE *file, const void *row)
     const Theory theory = law_theory(series, own->law, own->term);
     write_key(file, own);
     fprintf(file, ",%s,%s,%s", norm_of(series), what_grows(series),
-            plot_axis_name(series->axes[own->term]));
+            measure_axis_name(series->axes[own->term]));
     write_law(file, own);
     write_numbers(file, true, 2, (const double[]){theory.least, theory.most});
     fprintf(file, ",%s", theory.word);
     write_numbers(file, true, 1, &at);
-    fprintf(file, ",%s", cell != NULL ? plot_text(series->data, own->row, AXIS_SEED) : "");
+    fprintf(file, ",%s", cell != NULL ? measures_text(series->data, own->row, AXIS_SEED) : "");
     write_numbers(file, own->x != NULL, 4, held);
     fprintf(file, ",%s,%s\n", cell != NULL && cell->bound ? "measured_log10" : "",
             is_within(own) ? status : "fail");
@@ -194,7 +194,7 @@ static void find_band(LawRow *row, const Growth *all, const Laws *laws)
 /* Finds the band that the laws predict at a place, and whether a value measured there is within. */
 static int hold(Growth *all, const Laws *laws, LawRow row)
 {
-    char measured[PLOT_SIZE_TEXT];
+    char measured[MEASURE_TEXT];
     find_band(&row, all, laws);
     if (row.measured != NULL) {
         bool silent = row.series->data->silent[row.row] || isnan(row.measured->log10);
@@ -205,13 +205,13 @@ static int hold(Growth *all, const Laws *laws, LawRow row)
     }
     if (row.law != NULL && !is_within(&row)) {
         all->outcome.failed++;
-        plot_cell_print(measured, *row.measured);
+        measure_print(measured, *row.measured);
         fprintf(
             stderr, "%s:%zu: %s: %s%s%s along %s: expected 10^%.3f to 10^%.3f by its law, not %s\n",
             shown(all->gathered.run->growth.check).text,
             csv_line(row.row - row.series->fitted_rows), series_text(row.series, AXIS_CONSTRUCTION),
             what_grows(row.series), row.series->data->searched ? "" : " ", norm_of(row.series),
-            plot_axis_name(row.series->axes[row.term]), row.band.low, row.band.high, measured);
+            measure_axis_name(row.series->axes[row.term]), row.band.low, row.band.high, measured);
     }
     return row.law != NULL ? sink_put(&all->outcome.sink, &row) : 0;
 }
@@ -288,15 +288,15 @@ static int read_asked(Growth *all, const char *text)
     const size_t length = strcspn(text, "=");
     Message message;
     size_t i = 0;
-    while (i < SERIES_AXES && (strncmp(plot_axis_name(series_axes[i]), text, length) != 0 ||
-                               plot_axis_name(series_axes[i])[length] != '\0')) {
+    while (i < SERIES_AXES && (strncmp(measure_axis_name(series_axes[i]), text, length) != 0 ||
+                               measure_axis_name(series_axes[i])[length] != '\0')) {
         i++;
     }
     if (i == SERIES_AXES || text[length] == '\0') {
         return complain(origin, text, "expected omega, n, d, depth or layer, = and a list");
     }
     all->asked_axis = series_axes[i];
-    Axis like = all->asked_axis == PLOT_LAYER ? AXIS_DEPTH : (Axis)all->asked_axis;
+    Axis like = all->asked_axis == MEASURE_LAYER ? AXIS_DEPTH : (Axis)all->asked_axis;
     int status = values_read(&all->asked, &message, &axis_info(like)->domain, text + length + 1);
     return status == 2 ? complain_message(origin, &message) : 0;
 }

@@ -69,7 +69,7 @@ Theory law_theory(const Series *series, const Law *law, size_t term)
     const size_t axis = series->axes[term];
     const char *construction = series_text(series, AXIS_CONSTRUCTION);
     const bool searched = series->data->searched, power = law->kind == LAW_POWER;
-    const bool layers = (axis == AXIS_DEPTH || axis == PLOT_LAYER) &&
+    const bool layers = (axis == AXIS_DEPTH || axis == MEASURE_LAYER) &&
                         series->data->norm == NORM_REL && series->kind != ERROR_APPROXIMATION;
     const bool leaks = axis == AXIS_N && bounds_has("silu;linear;fused;ffn3", construction);
     const bool shares = axis == AXIS_DEPTH && !bounds_has("silu;linear", construction) &&

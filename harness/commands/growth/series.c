@@ -12,19 +12,19 @@
 #include <string.h>
 
 #define BIT(axis) ((uint64_t)1 << (axis))
-static_assert(PLOT_AXES <= 64, "a set of axes is a uint64_t");
+static_assert(MEASURE_AXES <= 64, "a set of axes is a uint64_t");
 
-const size_t series_axes[SERIES_AXES] = {AXIS_OMEGA, AXIS_N, AXIS_D, AXIS_DEPTH, PLOT_LAYER};
+const size_t series_axes[SERIES_AXES] = {AXIS_OMEGA, AXIS_N, AXIS_D, AXIS_DEPTH, MEASURE_LAYER};
 
 const char *series_text(const Series *series, size_t axis)
 {
-    return plot_text(series->data, series->rows[0].row, axis);
+    return measures_text(series->data, series->rows[0].row, axis);
 }
 
 void series_place(double *x, const Series *series, size_t row)
 {
     for (size_t k = 0; k < series->terms; k++) {
-        x[k] = strtod(plot_text(series->data, row, series->axes[k]), NULL);
+        x[k] = strtod(measures_text(series->data, row, series->axes[k]), NULL);
     }
 }
 
@@ -36,19 +36,21 @@ bool series_differs(const Series *series, size_t axis)
 
 /* Is the row part of a series along the axis?  Of a stack of layers only the last row is, but
  * along the layers. */
-static bool takes(const PlotData *data, size_t row, size_t axis)
+static bool takes(const Measures *data, size_t row, size_t axis)
 {
-    bool last = axis == PLOT_LAYER || data->searched || plot_is_blank(data, row, AXIS_DEPTH) ||
-                strcmp(plot_text(data, row, PLOT_LAYER), plot_text(data, row, AXIS_DEPTH)) == 0;
-    return last && data->axes[axis].numeric && !plot_is_blank(data, row, axis);
+    bool last =
+        axis == MEASURE_LAYER || data->searched || measures_is_blank(data, row, AXIS_DEPTH) ||
+        strcmp(measures_text(data, row, MEASURE_LAYER), measures_text(data, row, AXIS_DEPTH)) == 0;
+    return last && data->axes[axis].numeric && !measures_is_blank(data, row, axis);
 }
 
 /* A row's value along an axis, by which rows are put into series; where a network's width grows
  * with the stream's it counts in those. */
 static double find_key(const SeriesRow *row, size_t axis)
 {
-    const PlotData *data = row->of->data;
-    const char *text = plot_text(data, row->row, axis), *d = plot_text(data, row->row, AXIS_D);
+    const Measures *data = row->of->data;
+    const char *text = measures_text(data, row->row, axis),
+               *d = measures_text(data, row->row, AXIS_D);
     bool follows = series_differs(row->of, axis) && *text != '\0';
     return (row->of->free_axes & BIT(axis)) != 0 ? 0
            : follows                             ? strtod(text, NULL) / strtod(d, NULL)
@@ -58,7 +60,7 @@ static double find_key(const SeriesRow *row, size_t axis)
 static int compare_keys(const SeriesRow *a, const SeriesRow *b)
 {
     double x = 0, y = 0;
-    for (size_t axis = 0; axis < PLOT_AXES && x == y; axis++) {
+    for (size_t axis = 0; axis < MEASURE_AXES && x == y; axis++) {
         x = find_key(a, axis);
         y = find_key(b, axis);
     }
@@ -100,7 +102,7 @@ static GrowthPoint make_point(const Series *series, const SeriesRow *rows, size_
     GrowthPoint point = {.row = rows[0].row, .y = {[MEDIAN] = INFINITY}};
     series_place(point.x, series, point.row);
     for (size_t i = 0; i < count; i++) {
-        PlotCell cell = series->data->cells[rows[i].row][series->kind];
+        Measure cell = series->data->cells[rows[i].row][series->kind];
         double value = series->data->searched ? pow(10, cell.log10) : cell.log10;
         double from = value - mean;
         bool says = !isnan(value) && !series->data->silent[rows[i].row];
@@ -151,7 +153,7 @@ static bool make_points(Series *series, size_t kind, double *room)
 static int take_kinds(Series own, double *room, TakeSeries *take, void *context)
 {
     const bool searched = own.data->searched;
-    size_t(*values)[PLOT_AXES] = own.data->values, terms = 0;
+    size_t(*values)[MEASURE_AXES] = own.data->values, terms = 0;
     int status = 0;
     for (size_t k = 0; k < own.terms; k++) {
         const size_t axis = own.axes[k];
@@ -174,7 +176,7 @@ static int take_kinds(Series own, double *room, TakeSeries *take, void *context)
     return status;
 }
 
-int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *take, void *context)
+int series_each(const Measures *data, size_t fitted, size_t axis, TakeSeries *take, void *context)
 {
     axis = data->searched ? AXIS_N : axis;
     Series series = {data, {axis, AXIS_D, AXIS_DEPTH}, .fitted_rows = fitted};
@@ -182,7 +184,7 @@ int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *ta
     series.free_axes = data->searched ? BIT(AXIS_N) | BIT(AXIS_D) | BIT(AXIS_DEPTH)
                                       : BIT(AXIS_TOLERANCE) | BIT(AXIS_JUDGE) | BIT(AXIS_NORM);
     series.free_axes |=
-        BIT(axis) | BIT(AXIS_SEED) | BIT(AXIS_INPUT) | BIT(PLOT_FILE) | BIT(PLOT_LAYER);
+        BIT(axis) | BIT(AXIS_SEED) | BIT(AXIS_INPUT) | BIT(MEASURE_FILE) | BIT(MEASURE_LAYER);
     SeriesRow *rows = need_zeros(data->rows + 1, sizeof *rows);
     double *room = need_zeros(data->rows + 1, 2 * sizeof *room);
     series.points = need_zeros(data->rows + 1, sizeof *series.points);

@@ -5,7 +5,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_GROWTH_SERIES_H
 #define HEADPROOF_HARNESS_COMMANDS_GROWTH_SERIES_H
 
-#include "../plot/data.h"
+#include "../../table/measures.h"
 #include "fit.h"
 
 #include <stdint.h>
@@ -22,11 +22,11 @@ typedef struct {
 
 /* axes [terms]: along which it is.  free_axes: bit a, rows may differ in axis a.  rows: those that
  * are fitted, by their numbers on the axes, then `held` that are not.  kind: an ErrorKind, or the
- * place of what a search found (plot/data.h); first: of the kinds that its rows have.  points
+ * place of what a search found (table/measures.h); first: of the kinds that its rows have.  points
  * [count], in the rows' order: of logarithms to the base of ten, of searches of Omega itself.
  * censored: rows that are no value. */
 struct Series {
-    const PlotData *data;
+    const Measures *data;
     size_t axes[FIT_MOST], terms, fitted_rows;
     uint64_t free_axes;
     const SeriesRow *rows;
@@ -51,7 +51,7 @@ const char *series_text(const Series *series, size_t axis);
  * more, with the other rows that belong to it; of searches for every one along N, D and depth,
  * whatever the axis.  0; 99 after a message; or what take returned, which ends it. */
 typedef int TakeSeries(void *context, const Series *series);
-int series_each(const PlotData *data, size_t fitted, size_t axis, TakeSeries *take, void *context)
+int series_each(const Measures *data, size_t fitted, size_t axis, TakeSeries *take, void *context)
     __attribute__((warn_unused_result));
 
 #endif

@@ -41,7 +41,7 @@ static double number_of(const Picture *picture, size_t x)
 static bool is_log(const Picture *picture)
 {
     double low = number_of(picture, 0), high = number_of(picture, picture->x.count - 1);
-    return !side_by_side(picture) && picture->x.axis != PLOT_LAYER && low > 0 &&
+    return !side_by_side(picture) && picture->x.axis != MEASURE_LAYER && low > 0 &&
            log10(high) - log10(low) >= LOG_LEAST;
 }
 

@@ -38,7 +38,7 @@ enum { COLOURS = sizeof colours / sizeof *colours, LETTERS = 26, FAMILY_LEAST = 
 static bool is_family(const Picture *picture)
 {
     size_t x = picture->x.axis, y = picture->y.axis, count = picture->y.count;
-    bool usual = x == AXIS_OMEGA || x == PLOT_LAYER || y == AXIS_OMEGA || y == PLOT_LAYER;
+    bool usual = x == AXIS_OMEGA || x == MEASURE_LAYER || y == AXIS_OMEGA || y == MEASURE_LAYER;
     return count > SERIES_MOST || (!usual && count >= FAMILY_LEAST);
 }
 
@@ -48,7 +48,7 @@ static bool is_family(const Picture *picture)
 static Curve find_value(const Picture *picture, size_t y)
 {
     const PictureWish *wish = &picture->wish;
-    const bool one = picture->y.axis == PLOT_AXES, family = picture->family;
+    const bool one = picture->y.axis == MEASURE_AXES, family = picture->family;
     const size_t count = picture->y.count, apart = (count - 1) / SERIES_MOST + 1;
     size_t place = y;
     if (picture->y.axis == AXIS_OMEGA && wish->omega_count > 0) {

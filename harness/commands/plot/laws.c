@@ -22,7 +22,7 @@ static int take_series(void *context, const Series *series)
     Laws laws = {.count = 0};
     bool curve = false;
     for (size_t i = 0; i < picture->curve_count; i++) {
-        bool same = y->axis == PLOT_AXES || values[y->axis] == picture->curves[i].y;
+        bool same = y->axis == MEASURE_AXES || values[y->axis] == picture->curves[i].y;
         curve = curve || (same && picture->curves[i].kind == series->kind);
     }
     if (curve && places_draw(picture, row)) {

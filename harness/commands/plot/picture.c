@@ -41,19 +41,19 @@ const Spot *picture_spot(const Picture *picture, size_t panel, const Curve *curv
 
 const char *picture_text(const Picture *picture, const Side *side, size_t place)
 {
-    bool none = side->axis == PLOT_AXES;
+    bool none = side->axis == MEASURE_AXES;
     return none ? "" : picture->data->axes[side->axis].texts[side->first + place];
 }
 
 static int compare_cells(const void *a, const void *b)
 {
-    const PlotCell *x = a, *y = b;
+    const Measure *x = a, *y = b;
     return x->log10 != y->log10 ? (x->log10 > y->log10) - (x->log10 < y->log10)
                                 : x->bound - y->bound;
 }
 
 /* The spot of errors [count], which are sorted. */
-static void take_errors(Spot *spot, PlotCell *cells, size_t count)
+static void take_errors(Spot *spot, Measure *cells, size_t count)
 {
     qsort(cells, count, sizeof *cells, compare_cells);
     double low = cells[(count - 1) / 2].log10, high = cells[count / 2].log10;
@@ -64,9 +64,9 @@ static void take_errors(Spot *spot, PlotCell *cells, size_t count)
 }
 
 /* Of a spot what meets the tolerance in this search, too; first: it is the first one. */
-static void take_search(Spot *spot, const PlotCell *cells, bool first)
+static void take_search(Spot *spot, const Measure *cells, bool first)
 {
-    const PlotCell min = cells[SEARCH_MIN], max = cells[SEARCH_MAX];
+    const Measure min = cells[SEARCH_MIN], max = cells[SEARCH_MAX];
     bool found = cells[SEARCH_NONE].log10 < 0.5 && !spot->none;
     if (found && (first || min.log10 > spot->least)) {
         spot->least = min.log10;
@@ -87,9 +87,9 @@ static void take_search(Spot *spot, const PlotCell *cells, bool first)
 
 /* Fills the spots of one place from its rows [count]; drawn: that place times all rows, and the
  * row; room: for as many cells. */
-static void fill_place(Picture *picture, const size_t *drawn, size_t count, PlotCell *room)
+static void fill_place(Picture *picture, const size_t *drawn, size_t count, Measure *room)
 {
-    const PlotData *data = picture->data;
+    const Measures *data = picture->data;
     Spot *spots = picture->spots[*drawn / data->rows];
     picture->several = picture->several || count > 1;
     for (size_t i = 0; i < count && data->searched; i++) {
@@ -110,10 +110,10 @@ static void fill_place(Picture *picture, const size_t *drawn, size_t count, Plot
 
 static void fill_places(Picture *picture)
 {
-    const PlotData *data = picture->data;
+    const Measures *data = picture->data;
     const Side *x = &picture->x, *y = &picture->y;
     size_t *drawn = picture->scratch, rows = data->rows;
-    PlotCell *room = need_zeros(rows + 1, sizeof *room);
+    Measure *room = need_zeros(rows + 1, sizeof *room);
     size_t count = 0, places = picture_places(picture);
     picture->spots = need_zeros(places + 1, sizeof *picture->spots);
     for (size_t i = 0; i < places * ERROR_KINDS; i++) {
@@ -121,10 +121,10 @@ static void fill_places(Picture *picture)
             (Spot){.most.log10 = NAN, .least = NAN, .median = NAN};
     }
     for (size_t row = 0; row < rows; row++) {
-        picture->undrawn += plot_is_blank(data, row, x->axis);
+        picture->undrawn += measures_is_blank(data, row, x->axis);
         if (places_draw(picture, row)) {
             const size_t *values = data->values[row];
-            size_t up = y->axis == PLOT_AXES ? 0 : values[y->axis];
+            size_t up = y->axis == MEASURE_AXES ? 0 : values[y->axis];
             size_t line = places_panel(picture, row) * y->count + up;
             drawn[count++] = (line * x->count + values[x->axis] - x->first) * rows + row;
         }
@@ -185,7 +185,7 @@ static int find_scale(Picture *picture)
     if (!isfinite(picture->high) && picture_has(picture, 0) && searched) {
         picture->high = all = 0; /* all are open */
     } else if (!isfinite(picture->high)) {
-        return complain((Origin){0}, plot_text(picture->data, 0, PLOT_FILE),
+        return complain((Origin){0}, measures_text(picture->data, 0, MEASURE_FILE),
                         searched ? "expected a search that found an omega, in a row that is drawn"
                                  : "expected a finite error above 0 in a row that is drawn");
     }
@@ -212,7 +212,7 @@ static int find_scale(Picture *picture)
 /* ---- What is judged -------------------------------------------------------------------------- */
 
 /* The one word that all rows have of an axis, or "". */
-static const char *one_word(const PlotData *data, size_t axis)
+static const char *one_word(const Measures *data, size_t axis)
 {
     return data->axes[axis].count == 1 ? data->axes[axis].texts[0] : "";
 }
@@ -254,15 +254,15 @@ bool picture_meets(const Picture *picture, size_t panel, size_t *first, size_t *
     return best > 0;
 }
 
-int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish)
+int picture_make(Picture *picture, const Measures *data, const PictureWish *wish)
 {
     picture->data = data;
     picture->wish = *wish;
     picture->tolerance = NAN;
     int status = places_find(picture);
     if (status == 0) {
-        const PlotAxis *x = &data->axes[picture->x.axis];
-        bool one = picture->y.axis == PLOT_AXES;
+        const MeasureAxis *x = &data->axes[picture->x.axis];
+        bool one = picture->y.axis == MEASURE_AXES;
         picture->x.count = x->filled;
         picture->x.first = x->count - x->filled;
         picture->y.count = one ? 1 : data->axes[picture->y.axis].count;
@@ -271,9 +271,9 @@ int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish
     if (status != 0) {
         return status;
     }
-    picture->kind = data->searched                 ? PICTURE_INTERVALS
-                    : picture->y.axis == PLOT_AXES ? PICTURE_ERRORS
-                                                   : PICTURE_SERIES;
+    picture->kind = data->searched                    ? PICTURE_INTERVALS
+                    : picture->y.axis == MEASURE_AXES ? PICTURE_ERRORS
+                                                      : PICTURE_SERIES;
     picture->wish.laws = wish->laws && !picture->categories;
     if (!data->searched) {
         find_judged(picture);

@@ -12,7 +12,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_PLOT_PICTURE_H
 #define HEADPROOF_HARNESS_COMMANDS_PLOT_PICTURE_H
 
-#include "data.h"
+#include "../../table/measures.h"
 
 #include <stdio.h>
 
@@ -49,7 +49,7 @@ typedef struct {
 /* The summary of the rows of one place, logarithms: the largest error, the smallest and the median;
  * of a search the ends of the interval and the best.  NAN: nothing is known. */
 typedef struct {
-    PlotCell most;
+    Measure most;
     double least, median;
     bool below, above; /* of an interval: it goes on beyond that end */
     bool none;         /* of searches: no Omega meets the tolerance */
@@ -69,15 +69,15 @@ typedef struct {
 
 /* The values of an axis that have a place, from its first on: of x without a blank. */
 typedef struct {
-    size_t axis, first, count; /* axis PLOT_AXES: there is none, and one place */
+    size_t axis, first, count; /* axis MEASURE_AXES: there is none, and one place */
 } Side;
 
 typedef struct {
-    const PlotData *data;
+    const Measures *data;
     PictureWish wish;
     PictureKind kind;
-    Place places[PLOT_AXES];
-    size_t one[PLOT_AXES]; /* of PLACE_ONE: the value */
+    Place places[MEASURE_AXES];
+    size_t one[MEASURE_AXES]; /* of PLACE_ONE: the value */
     Side x, y;
     bool categories;               /* x's values are words */
     size_t panel_count;            /* rows of each panel agree in the axes of PLACE_PANEL */
@@ -99,7 +99,7 @@ typedef struct {
 
 /* Decides on *picture, which is empty ({0}) before; data stays.  0; 2 after a message: --x names no
  * axis that varies, or nothing is there to draw; 99.  Clear it in every case. */
-int picture_make(Picture *picture, const PlotData *data, const PictureWish *wish)
+int picture_make(Picture *picture, const Measures *data, const PictureWish *wish)
     __attribute__((warn_unused_result));
 void picture_clear(Picture *picture);
 

@@ -27,11 +27,11 @@ int places_compare(const void *a, const void *b)
 /* The pairs of values of two axes that rows have, blanks apart; *first: the values of a in them. */
 static size_t count_pairs(const Picture *picture, size_t a, size_t b, size_t *first)
 {
-    const PlotData *data = picture->data;
+    const Measures *data = picture->data;
     size_t *pairs = picture->scratch, width = data->axes[b].count, rows = 0, count = 0;
     for (size_t row = 0; row < data->rows; row++) {
         pairs[rows] = data->values[row][a] * width + data->values[row][b];
-        rows += !plot_is_blank(data, row, a) && !plot_is_blank(data, row, b);
+        rows += !measures_is_blank(data, row, a) && !measures_is_blank(data, row, b);
     }
     qsort(pairs, rows, sizeof *pairs, places_compare);
     *first = 0;
@@ -61,14 +61,14 @@ static bool hangs_on(const Picture *picture, size_t b, size_t a)
 static bool is_free(const Picture *picture, size_t axis)
 {
     bool sample = axis == AXIS_SEED || axis == AXIS_INPUT || axis == AXIS_MAX_BITS ||
-                  (axis == AXIS_DEPTH && filled(picture, PLOT_LAYER) > 1);
+                  (axis == AXIS_DEPTH && filled(picture, MEASURE_LAYER) > 1);
     return picture->places[axis] == PLACE_SPAN && !sample;
 }
 
 /* The axes that vary by themselves become PLACE_SPAN, for the time being; the rest is fixed. */
 static void find_varying(Picture *picture)
 {
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
         bool hangs = filled(picture, axis) < 2;
         for (size_t other = 0; other < axis && !hangs; other++) {
             hangs = is_free(picture, other) && hangs_on(picture, axis, other);
@@ -77,13 +77,14 @@ static void find_varying(Picture *picture)
     }
 }
 
-/* The free axis with the most values, Omega before others; of numbers, or of anything.  PLOT_AXES:
- * there is none. */
+/* The free axis with the most values, Omega before others; of numbers, or of anything.
+ * MEASURE_AXES: there is none. */
 static size_t longest(const Picture *picture, bool numeric)
 {
-    size_t best = PLOT_AXES;
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        size_t most = best < PLOT_AXES ? filled(picture, best) : 0, count = filled(picture, axis);
+    size_t best = MEASURE_AXES;
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
+        size_t most = best < MEASURE_AXES ? filled(picture, best) : 0,
+               count = filled(picture, axis);
         bool more = count > most || (count == most && axis == AXIS_OMEGA);
         if (is_free(picture, axis) && more && (!numeric || picture->data->axes[axis].numeric)) {
             best = axis;
@@ -95,15 +96,15 @@ static size_t longest(const Picture *picture, bool numeric)
 /* Along x: the axis that is wished, else a number, else words, if only of the construction. */
 static int place_x(Picture *picture)
 {
-    const char *names[PLOT_AXES], *wish = picture->wish.x;
+    const char *names[MEASURE_AXES], *wish = picture->wish.x;
     size_t count = 0, x = longest(picture, true);
-    x = x < PLOT_AXES ? x : longest(picture, false);
-    x = x < PLOT_AXES ? x : AXIS_CONSTRUCTION;
+    x = x < MEASURE_AXES ? x : longest(picture, false);
+    x = x < MEASURE_AXES ? x : AXIS_CONSTRUCTION;
     bool known = wish == NULL;
-    for (size_t axis = 0; axis < PLOT_FILE && !known; axis++) {
+    for (size_t axis = 0; axis < MEASURE_FILE && !known; axis++) {
         if (filled(picture, axis) > 1) {
-            names[count++] = plot_axis_name(axis);
-            known = strcmp(plot_axis_name(axis), wish) == 0;
+            names[count++] = measure_axis_name(axis);
+            known = strcmp(measure_axis_name(axis), wish) == 0;
             x = axis;
         }
     }
@@ -118,11 +119,11 @@ static int place_x(Picture *picture)
 /* The picture is of the axis's most frequent value, blanks apart. */
 static void place_one(Picture *picture, size_t axis)
 {
-    const PlotData *data = picture->data;
+    const Measures *data = picture->data;
     size_t *counts = picture->scratch, best = 0;
     memset(counts, 0, data->axes[axis].count * sizeof *counts);
     for (size_t row = 0; row < data->rows; row++) {
-        counts[data->values[row][axis]] += !plot_is_blank(data, row, axis);
+        counts[data->values[row][axis]] += !measures_is_blank(data, row, axis);
     }
     for (size_t i = 0; i < data->axes[axis].count; i++) {
         best = counts[i] > counts[best] ? i : best;
@@ -136,9 +137,9 @@ static void place_one(Picture *picture, size_t axis)
 static void place_y(Picture *picture)
 {
     size_t most = picture->data->searched ? SERIES_MOST : SIZE_MAX; /* intervals side by side */
-    picture->y.axis = picture->column = PLOT_AXES;
+    picture->y.axis = picture->column = MEASURE_AXES;
     for (size_t axis;
-         picture->y.axis == PLOT_AXES && (axis = longest(picture, true)) != PLOT_AXES;) {
+         picture->y.axis == MEASURE_AXES && (axis = longest(picture, true)) != MEASURE_AXES;) {
         if (is_grid(picture, axis) && filled(picture, axis) <= most) {
             picture->y.axis = axis;
             picture->places[axis] = PLACE_Y;
@@ -146,8 +147,8 @@ static void place_y(Picture *picture)
             place_one(picture, axis);
         }
     }
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        bool grid = axis == AXIS_CONSTRUCTION || axis == PLOT_FILE || !is_free(picture, axis) ||
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
+        bool grid = axis == AXIS_CONSTRUCTION || axis == MEASURE_FILE || !is_free(picture, axis) ||
                     is_grid(picture, axis);
         if (!grid) {
             place_one(picture, axis);
@@ -159,11 +160,11 @@ static void place_y(Picture *picture)
 
 bool places_draw(const Picture *picture, size_t row)
 {
-    const PlotData *data = picture->data;
-    bool drawn = !plot_is_blank(data, row, picture->x.axis);
-    for (size_t axis = 0; axis < PLOT_AXES && drawn; axis++) {
+    const Measures *data = picture->data;
+    bool drawn = !measures_is_blank(data, row, picture->x.axis);
+    for (size_t axis = 0; axis < MEASURE_AXES && drawn; axis++) {
         drawn = picture->places[axis] != PLACE_ONE ||
-                data->values[row][axis] == picture->one[axis] || plot_is_blank(data, row, axis);
+                data->values[row][axis] == picture->one[axis] || measures_is_blank(data, row, axis);
     }
     return drawn;
 }
@@ -174,12 +175,12 @@ static int compare_panels(const Picture *picture, size_t a, size_t b)
 {
     const size_t *x = picture->data->values[a], *y = picture->data->values[b];
     size_t column = picture->column;
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
         if (picture->places[axis] == PLACE_PANEL && axis != column && x[axis] != y[axis]) {
             return x[axis] > y[axis] ? 1 : -1;
         }
     }
-    return column == PLOT_AXES ? 0 : (x[column] > y[column]) - (x[column] < y[column]);
+    return column == MEASURE_AXES ? 0 : (x[column] > y[column]) - (x[column] < y[column]);
 }
 
 size_t places_panel(const Picture *picture, size_t row)
@@ -220,7 +221,7 @@ static bool make_panels(Picture *picture)
 static void place_panels(Picture *picture)
 {
     size_t count = 1, columns = 0, all = 1;
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
         if (is_free(picture, axis)) {
             picture->places[axis] = PLACE_PANEL;
             bool few = make_panels(picture), more = few && picture->panel_count > count;

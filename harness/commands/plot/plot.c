@@ -86,7 +86,7 @@ static int read_tolerance(Plot *plot)
         number.digits == 0) {
         return complain(origin_of(plot, FLAG_MET), word, "expected a number above 0");
     }
-    plot->wish.tolerance = plot_cell_of(&number).log10;
+    plot->wish.tolerance = measure_of(&number).log10;
     return 0;
 }
 
@@ -192,12 +192,11 @@ static int show(const Plot *plot, const Picture *picture)
 int command_plot(int argc, char **argv)
 {
     Plot plot = {.command = commands_get(COMMAND_PLOT), .wish = {.error = -1, .tolerance = NAN}};
-    PlotData data = {0};
+    Measures data = {0};
     Picture picture = {0};
     int status = read_words(&plot, argc, argv);
-    status = status != 0
-                 ? status
-                 : plot_data_read(&data, plot.words.files, plot.words.file_count, plot.norm);
+    status = status != 0 ? status
+                         : measures_read(&data, plot.words.files, plot.words.file_count, plot.norm);
     if (status == 0 && data.searched) { /* searches judge by themselves */
         status = refuse(&plot, BIT(FLAG_ERROR) | BIT(FLAG_NORM) | BIT(FLAG_MET) | BIT(FLAG_LAWS),
                         plot.words.files[0], "expected it with tables of sweeps");
@@ -205,7 +204,7 @@ int command_plot(int argc, char **argv)
     status = status != 0 ? status : picture_make(&picture, &data, &plot.wish);
     status = status != 0 ? status : show(&plot, &picture);
     picture_clear(&picture);
-    plot_data_clear(&data);
+    measures_clear(&data);
     own_words_clear(&plot.words);
     return status;
 }

@@ -27,8 +27,8 @@ static void lay_out(Text *text)
     const Picture *picture = text->picture;
     text->figures = 8;
     for (size_t i = 0; i < picture_places(picture) && picture->kind == PICTURE_ERRORS; i++) {
-        char figures[PLOT_SIZE_TEXT];
-        plot_cell_print(figures, picture->spots[i][picture->main].most);
+        char figures[MEASURE_TEXT];
+        measure_print(figures, picture->spots[i][picture->main].most);
         int length = (int)strlen(figures);
         text->figures = length > text->figures ? length : text->figures;
     }
@@ -64,7 +64,7 @@ static void print_curves(Text *text, size_t panel, size_t x)
 {
     const Picture *picture = text->picture;
     bool series = picture->kind == PICTURE_SERIES;
-    char figures[PLOT_SIZE_TEXT];
+    char figures[MEASURE_TEXT];
     memset(text->strip, series ? '.' : ' ', (size_t)text->width);
     for (size_t i = 0; i < picture->curve_count; i++) {
         const Curve *curve = &picture->curves[i];
@@ -72,7 +72,7 @@ static void print_curves(Text *text, size_t panel, size_t x)
         if (curve->letter == '#') {
             memset(text->strip, '=', (size_t)place_of(text, spot->most.log10) + 1);
             memset(text->strip, '#', (size_t)place_of(text, spot->median) + 1);
-            plot_cell_print(figures, spot->most);
+            measure_print(figures, spot->most);
             fprintf(text->file, "  %*s", text->figures, figures);
         }
     }
@@ -116,7 +116,7 @@ static void print_panel(Text *text, size_t panel)
 {
     const Picture *picture = text->picture;
     Words words = words_cut(words_panel(picture, panel), WIDTH - LABEL - 2);
-    fprintf(text->file, "\n%*.*s%s%s\n", LABEL, LABEL, plot_axis_name(picture->x.axis),
+    fprintf(text->file, "\n%*.*s%s%s\n", LABEL, LABEL, measure_axis_name(picture->x.axis),
             *words.text != '\0' ? "  " : "", words.text);
     size_t count = picture->x.count, lines = count < LINES_MOST ? count : LINES_MOST;
     for (size_t line = 0; line < lines; line++) { /* the ends, and others evenly between */

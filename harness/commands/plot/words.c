@@ -63,22 +63,22 @@ Words words_tolerance(const Picture *picture)
 
 Words words_axis(size_t axis)
 {
-    const char *help = axis == PLOT_LAYER  ? "after which errors are measured"
-                       : axis == PLOT_FILE ? "the table"
-                                           : axis_info((Axis)axis)->help;
+    const char *help = axis == MEASURE_LAYER  ? "after which errors are measured"
+                       : axis == MEASURE_FILE ? "the table"
+                                              : axis_info((Axis)axis)->help;
     size_t length = strcspn(help, ";(");
     length -= help[length] == '(';
     if (memchr(help, ':', length) != NULL) { /* it explains single values */
-        return words("%s", plot_axis_name(axis));
+        return words("%s", measure_axis_name(axis));
     }
-    return words("%s: %.*s", plot_axis_name(axis), (int)length, help);
+    return words("%s: %.*s", measure_axis_name(axis), (int)length, help);
 }
 
 Words words_title(const Picture *picture)
 {
-    const char *x = plot_axis_name(picture->x.axis), *main = words_error(picture->main);
-    bool one = picture->y.axis == PLOT_AXES;
-    const char *and = one ? "" : " and ", *y = one ? "" : plot_axis_name(picture->y.axis);
+    const char *x = measure_axis_name(picture->x.axis), *main = words_error(picture->main);
+    bool one = picture->y.axis == MEASURE_AXES;
+    const char *and = one ? "" : " and ", *y = one ? "" : measure_axis_name(picture->y.axis);
     return picture->wish.title != NULL ? words_shown(picture->wish.title)
            : picture->data->searched
                ? words("The omegas that meet the tolerance, by %s%s%s", x, and, y)
@@ -90,9 +90,9 @@ Words words_title(const Picture *picture)
 /* A value that says nothing by itself has its axis's name. */
 static Words name_value(size_t axis, const char *value)
 {
-    bool word = axis == PLOT_FILE ||
+    bool word = axis == MEASURE_FILE ||
                 (axis < AXIS_SEED && axis_info((Axis)axis)->domain.kind == DOMAIN_WORDS);
-    const char *name = plot_axis_name(axis);
+    const char *name = measure_axis_name(axis);
     return *value == '\0'                       ? words("no %s", name)
            : word && strcmp(value, "none") != 0 ? words_shown(value)
                                                 : words("%s %.200s", name, shown(value).text);
@@ -101,8 +101,8 @@ static Words name_value(size_t axis, const char *value)
 Words words_panel(const Picture *picture, size_t panel)
 {
     Words all = {""};
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        const char *value = plot_text(picture->data, picture->panel_row[panel], axis);
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
+        const char *value = measures_text(picture->data, picture->panel_row[panel], axis);
         if (picture->places[axis] == PLACE_PANEL && *value != '\0') {
             Words before = all;
             all = words("%.250s%s%.250s", before.text, *before.text == '\0' ? "" : ", ",
@@ -201,15 +201,15 @@ static bool is_default(size_t axis, const char *value)
 /* The values that all rows have in common, and those that hang on another axis. */
 static void write_fixed(FILE *file, const Picture *picture)
 {
-    const PlotData *data = picture->data;
+    const Measures *data = picture->data;
     const char *separator = "";
-    for (size_t axis = 0; axis < PLOT_FILE; axis++) {
-        const PlotAxis *values = &data->axes[axis];
+    for (size_t axis = 0; axis < MEASURE_FILE; axis++) {
+        const MeasureAxis *values = &data->axes[axis];
         const Place place = picture->places[axis];
         size_t first = SIZE_MAX, last = 0;
         for (size_t row = 0; row < data->rows; row++) {
             size_t value = data->values[row][axis];
-            if (!plot_is_blank(data, row, axis) && places_draw(picture, row)) {
+            if (!measures_is_blank(data, row, axis) && places_draw(picture, row)) {
                 first = value < first ? value : first;
                 last = value > last ? value : last;
             }
@@ -219,7 +219,8 @@ static void write_fixed(FILE *file, const Picture *picture)
         if (!fixed || first > last || (first == last && is_default(axis, values->texts[first]))) {
             continue;
         }
-        fprintf(file, "%s%s %s", separator, plot_axis_name(axis), shown(values->texts[first]).text);
+        fprintf(file, "%s%s %s", separator, measure_axis_name(axis),
+                shown(values->texts[first]).text);
         separator = ", ";
         if (first < last) {
             fprintf(file, " %s %s", values->numeric ? "to" : "or", shown(values->texts[last]).text);
@@ -233,10 +234,10 @@ static void write_spans(FILE *file, const Picture *picture, bool drawn)
 {
     const char *begin = picture->data->searched ? "What meets it over all of " : "Over ";
     const char *separator = begin;
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
-        const PlotAxis *values = &picture->data->axes[axis];
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
+        const MeasureAxis *values = &picture->data->axes[axis];
         if (picture->places[axis] == PLACE_SPAN) {
-            fprintf(file, "%s%zu values of %s", separator, values->filled, plot_axis_name(axis));
+            fprintf(file, "%s%zu values of %s", separator, values->filled, measure_axis_name(axis));
             separator = ", ";
         }
     }
@@ -254,7 +255,7 @@ static void write_unusual(FILE *file, const Picture *picture, ErrorKind kind)
     size_t zeros = 0, below = 0;
     long least = 0;
     for (size_t i = 0; i < picture_places(picture); i++) {
-        PlotCell cell = picture->spots[i][kind].most;
+        Measure cell = picture->spots[i][kind].most;
         bool under = isfinite(cell.log10) && cell.log10 < picture->low;
         zeros += cell.log10 == -INFINITY ? 1 : 0;
         below += under;
@@ -279,14 +280,14 @@ static void write_errors(FILE *file, const Picture *picture, bool drawn)
         met = met || picture_meets(picture, panel, &first, &last);
         for (size_t i = 0; i < picture->curve_count * picture->x.count; i++) {
             const Curve *curve = &picture->curves[i / picture->x.count];
-            PlotCell cell = picture_spot(picture, panel, curve, i % picture->x.count)->most;
+            Measure cell = picture_spot(picture, panel, curve, i % picture->x.count)->most;
             bounds = bounds || (cell.bound && cell.log10 >= picture->low);
             infinite = infinite || cell.log10 == INFINITY;
         }
     }
     if (met && drawn) {
         fprintf(file, "Shaded: every %s evaluated there has a %s error within the tolerance.\n",
-                plot_axis_name(picture->x.axis), words_error(picture->main));
+                measure_axis_name(picture->x.axis), words_error(picture->main));
     }
     if (!isnan(picture->tolerance) && !picture_has_tolerance(picture)) {
         fprintf(file, "The %s is %s the picture.\n", words_tolerance(picture).text,
@@ -330,10 +331,10 @@ char *words_caption(const Picture *picture, bool drawn)
     }
     if (picture->undrawn > 0) {
         fprintf(file, "Not drawn: %zu row%s without a value of %s.\n", picture->undrawn,
-                picture->undrawn == 1 ? "" : "s", plot_axis_name(picture->x.axis));
+                picture->undrawn == 1 ? "" : "s", measure_axis_name(picture->x.axis));
     }
     fputs(picture->wish.laws ? "Thin black lines: laws of the medians.\n" : "", file);
-    const PlotAxis *files = &picture->data->axes[PLOT_FILE];
+    const MeasureAxis *files = &picture->data->axes[MEASURE_FILE];
     for (size_t i = 0; i < files->count; i++) {
         fprintf(file, "%s%s", i == 0 ? "From " : ", ", shown(files->texts[i]).text);
     }
@@ -348,14 +349,14 @@ void words_point(FILE *file, const Picture *picture)
     for (size_t i = 0; i < ERROR_KINDS && !picture->data->searched; i++) {
         ErrorKind kind = errors_by_use[i];
         const Spot *spot = &picture->spots[0][kind];
-        char size[PLOT_SIZE_TEXT];
+        char size[MEASURE_TEXT];
         if (!isnan(spot->most.log10)) {
-            plot_cell_print(size, spot->most);
+            measure_print(size, spot->most);
             fprintf(file, "%s%s %s", separator, words_error(kind), size);
             separator = ", ";
         }
         if (picture->several && isfinite(spot->median)) {
-            plot_cell_print(size, plot_cell_at(spot->median));
+            measure_print(size, measure_at(spot->median));
             fprintf(file, " (%s)", size);
         }
     }

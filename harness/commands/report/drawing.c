@@ -75,7 +75,7 @@ static void write_text(FILE *file, const Picture *picture)
 }
 
 /* One picture, of that width; *last: there is no other, since this is text. */
-static int write_picture(FILE *file, const PlotData *data, const PictureWish *wish, size_t number,
+static int write_picture(FILE *file, const Measures *data, const PictureWish *wish, size_t number,
                          bool *last)
 {
     Picture picture = {0};
@@ -100,15 +100,15 @@ static int write_picture(FILE *file, const PlotData *data, const PictureWish *wi
 int drawing_write(FILE *file, const char *path, const PictureWish *wish, size_t number)
 {
     PictureWish wishes[] = {*wish, *wish};
-    PlotData data = {0};
+    Measures data = {0};
     char *name = need_copy(path);
     bool last = false;
-    int status = plot_data_read(&data, &name, 1, NORM_COUNT);
+    int status = measures_read(&data, &name, 1, NORM_COUNT);
     wishes[1].width = NARROW;
     for (size_t i = 0; i < 2 && status == 0 && !last; i++) {
         status = write_picture(file, &data, &wishes[i], 2 * number + i, &last);
     }
     free(name);
-    plot_data_clear(&data);
+    measures_clear(&data);
     return status == 99 ? 99 : 0; /* 2: nothing to draw, which was said */
 }

@@ -5,9 +5,9 @@
 
 #include "../../base/message.h"
 #include "../../table/columns.h"
+#include "../../table/measures.h"
 #include "../../table/options_cell.h"
 #include "../../table/sidecar.h"
-#include "../plot/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

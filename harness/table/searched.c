@@ -1,10 +1,10 @@
 /*
  * Intervals of Omega from the rows of min-omega.
  */
-#include "data.h"
+#include "measures.h"
 
-#include "../../base/message.h"
-#include "../../table/columns.h"
+#include "../base/message.h"
+#include "columns.h"
 
 #include <assert.h>
 #include <math.h>
@@ -28,8 +28,8 @@ bool searched_any(const Csv *csv)
 {
     bool any = false;
     for (size_t row = 0; row < csv->rows && !any && searched_is(csv); row++) {
-        any = *plot_column(csv, row, "omega_min") != '\0' &&
-              *plot_column(csv, row, "omega_max") != '\0';
+        any = *measures_column(csv, row, "omega_min") != '\0' &&
+              *measures_column(csv, row, "omega_max") != '\0';
     }
     return any;
 }
@@ -42,39 +42,39 @@ static bool is_omega(const Number *number, const char *text)
 }
 
 /* An Omega, or blank. */
-static int take_omega(PlotCell *cell, const Csv *csv, size_t row, const char *name)
+static int take_omega(Measure *cell, const Csv *csv, size_t row, const char *name)
 {
-    const char *text = plot_column(csv, row, name);
+    const char *text = measures_column(csv, row, name);
     Number number;
     bool known = number_read(&number, text) && !number.negative;
     if (!known || (number.kind != NUMBER_BLANK && !is_omega(&number, text))) {
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
                         "expected an omega in the column %s", name);
     }
-    *cell = plot_cell_of(&number);
+    *cell = measure_of(&number);
     return 0;
 }
 
-int searched_take(PlotCell cells[ERROR_KINDS], const Csv *csv, size_t row)
+int searched_take(Measure cells[ERROR_KINDS], const Csv *csv, size_t row)
 {
     static const char *const names[] = {
         [SEARCH_MIN] = "omega_min", [SEARCH_MAX] = "omega_max", [SEARCH_BEST] = "omega_best"};
     int status = 0;
     for (size_t i = 0; i < ERROR_KINDS && status == 0; i++) {
-        cells[i] = (PlotCell){.log10 = NAN};
+        cells[i] = (Measure){.log10 = NAN};
         status = i <= SEARCH_BEST ? take_omega(&cells[i], csv, row, names[i]) : 0;
     }
     size_t proven = csv_find(csv, "omega_proven"); /* which may be none */
     if (status == 0 && proven < csv->columns && strcmp(csv_cell(csv, row, proven), "none") != 0) {
         status = take_omega(&cells[SEARCH_PROVEN], csv, row, "omega_proven");
     }
-    cells[SEARCH_MIN].bound = *plot_column(csv, row, "omega_below") == '\0';
-    cells[SEARCH_MAX].bound = *plot_column(csv, row, "omega_above") == '\0';
+    cells[SEARCH_MIN].bound = *measures_column(csv, row, "omega_below") == '\0';
+    cells[SEARCH_MAX].bound = *measures_column(csv, row, "omega_above") == '\0';
     bool found = !isnan(cells[SEARCH_MIN].log10) && !isnan(cells[SEARCH_MAX].log10);
     cells[SEARCH_NONE].log10 = found ? 0 : 1;
     if (status == 0 && found && cells[SEARCH_MIN].log10 > cells[SEARCH_MAX].log10) {
         status = complain((Origin){.file = csv->path, .line = csv_line(row)},
-                          plot_column(csv, row, "omega_max"), "expected omega_min or more");
+                          measures_column(csv, row, "omega_max"), "expected omega_min or more");
     }
     return status;
 }

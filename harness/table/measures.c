@@ -1,15 +1,15 @@
 /*
- * Tables of sweeps read for a picture.
+ * Rows of sweeps by their axes, and their errors as logarithms.
  */
-#include "data.h"
+#include "measures.h"
 
-#include "../../../memory/need.h"
-#include "../../base/message.h"
-#include "../../table/bounds.h"
-#include "../../table/columns.h"
-#include "../../table/format.h"
-#include "../../table/options_cell.h"
-#include "../../table/summary.h"
+#include "../../memory/need.h"
+#include "../base/message.h"
+#include "bounds.h"
+#include "columns.h"
+#include "format.h"
+#include "options_cell.h"
+#include "summary.h"
 
 #include <math.h>
 #include <search.h>
@@ -20,35 +20,35 @@
 /* Logarithms are below this, which a long holds. */
 #define EXPONENT_MOST 1e18
 
-const char *plot_axis_name(size_t axis)
+const char *measure_axis_name(size_t axis)
 {
-    return axis == PLOT_FILE    ? "file"
-           : axis == PLOT_LAYER ? LAYER_COLUMN
-                                : axis_info((Axis)axis)->name;
+    return axis == MEASURE_FILE    ? "file"
+           : axis == MEASURE_LAYER ? LAYER_COLUMN
+                                   : axis_info((Axis)axis)->name;
 }
 
-void plot_cell_print(char text[PLOT_SIZE_TEXT], PlotCell cell)
+void measure_print(char text[MEASURE_TEXT], Measure cell)
 {
     bool carries = cell.mantissa >= 9.95;
     if (isfinite(cell.log10)) {
-        snprintf(text, PLOT_SIZE_TEXT, "%s%.1fe%+03ld", cell.bound ? "<" : "",
+        snprintf(text, MEASURE_TEXT, "%s%.1fe%+03ld", cell.bound ? "<" : "",
                  carries ? 1 : cell.mantissa, cell.exponent + carries);
     } else {
-        snprintf(text, PLOT_SIZE_TEXT, "%s",
+        snprintf(text, MEASURE_TEXT, "%s",
                  isnan(cell.log10) ? "-"
                  : cell.log10 < 0  ? "0"
                                    : "not finite");
     }
 }
 
-const char *plot_text(const PlotData *data, size_t row, size_t axis)
+const char *measures_text(const Measures *data, size_t row, size_t axis)
 {
     return data->axes[axis].texts[data->values[row][axis]];
 }
 
-bool plot_is_blank(const PlotData *data, size_t row, size_t axis)
+bool measures_is_blank(const Measures *data, size_t row, size_t axis)
 {
-    return *plot_text(data, row, axis) == '\0';
+    return *measures_text(data, row, axis) == '\0';
 }
 
 /* ---- Values of axes -------------------------------------------------------------------------- */
@@ -65,9 +65,9 @@ static int compare_known(const void *a, const void *b)
 }
 
 /* The row that is read has that text on the axis. */
-static void take_value(PlotData *data, size_t at, const char *text, size_t length)
+static void take_value(Measures *data, size_t at, const char *text, size_t length)
 {
-    PlotAxis *axis = &data->axes[at];
+    MeasureAxis *axis = &data->axes[at];
     size_t *value = &data->values[data->rows][at];
     const char *above = data->rows > 0 ? axis->texts[data->values[data->rows - 1][at]] : NULL;
     if (above != NULL && strlen(above) == length && memcmp(above, text, length) == 0) {
@@ -107,12 +107,12 @@ static int compare_ordered(const void *a, const void *b)
 }
 
 /* Orders the values of an axis, once all rows are read. */
-static void order_axis(PlotData *data, size_t axis)
+static void order_axis(Measures *data, size_t axis)
 {
-    PlotAxis *values = &data->axes[axis];
+    MeasureAxis *values = &data->axes[axis];
     Ordered *ordered = need_zeros(values->count + 1, sizeof *ordered);
     size_t *places = need_zeros(values->count + 1, sizeof *places);
-    values->numeric = axis != PLOT_FILE;
+    values->numeric = axis != MEASURE_FILE;
     for (size_t i = 0; i < values->count; i++) {
         bool blank = *values->texts[i] == '\0';
         values->filled += !blank;
@@ -137,7 +137,7 @@ static void order_axis(PlotData *data, size_t axis)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-const char *plot_column(const Csv *csv, size_t row, const char *name)
+const char *measures_column(const Csv *csv, size_t row, const char *name)
 {
     size_t column = csv_find(csv, name);
     return column < csv->columns ? csv_cell(csv, row, column) : "";
@@ -145,7 +145,7 @@ const char *plot_column(const Csv *csv, size_t row, const char *name)
 
 /* Tables of one picture hold the same: searches, or sweeps with their keys and the errors in
  * question. */
-static int check_columns(PlotData *data, const Csv *csv)
+static int check_columns(Measures *data, const Csv *csv)
 {
     const char *const needed[] = {"construction", LAYER_COLUMN,
                                   column_of_error(ERROR_CONSTRUCTION, data->norm)->name};
@@ -184,9 +184,9 @@ static int check_options(const Csv *csv, size_t row, const char *options)
 
 /* A row's values on the axes, whose columns are known; of those without one what the row's options
  * say, but for what is a default all the same. */
-static int take_keys(PlotData *data, const Csv *csv, size_t row, const size_t at[AXIS_COUNT])
+static int take_keys(Measures *data, const Csv *csv, size_t row, const size_t at[AXIS_COUNT])
 {
-    const char *options = plot_column(csv, row, OPTIONS_COLUMN);
+    const char *options = measures_column(csv, row, OPTIONS_COLUMN);
     char canonical[OPTIONS_MOST + 1], standard[VALUE_TEXT];
     AxisCell columns[AXIS_COUNT] = {{0}};
     int status = check_options(csv, row, options);
@@ -210,19 +210,19 @@ static int take_keys(PlotData *data, const Csv *csv, size_t row, const size_t at
         }
         take_value(data, axis, cell.text, cell.length);
     }
-    const char *layer = plot_column(csv, row, LAYER_COLUMN);
+    const char *layer = measures_column(csv, row, LAYER_COLUMN);
     if (status == 0) {
-        take_value(data, PLOT_LAYER, layer, strlen(layer));
-        take_value(data, PLOT_FILE, csv->path, strlen(csv->path));
+        take_value(data, MEASURE_LAYER, layer, strlen(layer));
+        take_value(data, MEASURE_FILE, csv->path, strlen(csv->path));
     }
     return status;
 }
 
-PlotCell plot_cell_of(const Number *number)
+Measure measure_of(const Number *number)
 {
-    PlotCell cell = {.log10 = number->kind == NUMBER_ZERO        ? -INFINITY
-                              : number->kind == NUMBER_NONFINITE ? INFINITY
-                                                                 : NAN};
+    Measure cell = {.log10 = number->kind == NUMBER_ZERO        ? -INFINITY
+                             : number->kind == NUMBER_NONFINITE ? INFINITY
+                                                                : NAN};
     if (number->kind == NUMBER_FINITE && number->digits != 0) {
         cell.mantissa = (double)number->digits / 1e16;
         cell.exponent = number->exponent;
@@ -231,19 +231,19 @@ PlotCell plot_cell_of(const Number *number)
     return cell;
 }
 
-PlotCell plot_cell_at(double log10)
+Measure measure_at(double log10)
 {
     bool finite = isfinite(log10);
-    return (PlotCell){.log10 = log10,
-                      .exponent = finite ? (long)floor(log10) : 0,
-                      .mantissa = finite ? pow(10, log10 - floor(log10)) : 0};
+    return (Measure){.log10 = log10,
+                     .exponent = finite ? (long)floor(log10) : 0,
+                     .mantissa = finite ? pow(10, log10 - floor(log10)) : 0};
 }
 
 /* From the logarithm, where a program that has doubles alone wrote the table anew and a size of
  * 1e-868 became 0.0: of a proven 0 it is blank. */
-static int take_log(PlotCell *cell, const Csv *csv, size_t row, const char *column)
+static int take_log(Measure *cell, const Csv *csv, size_t row, const char *column)
 {
-    const char *text = plot_column(csv, row, column);
+    const char *text = measures_column(csv, row, column);
     Number number;
     bool is_number = number_read(&number, text);
     double value = is_number && number.kind != NUMBER_BLANK ? strtod(text, NULL) : -INFINITY;
@@ -251,31 +251,32 @@ static int take_log(PlotCell *cell, const Csv *csv, size_t row, const char *colu
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
                         "expected a logarithm in the column %s", column);
     }
-    *cell = plot_cell_at(value);
+    *cell = measure_at(value);
     return 0;
 }
 
-static int take_cell(PlotCell *cell, const Csv *csv, size_t row, ErrorKind kind, Norm norm)
+static int take_cell(Measure *cell, const Csv *csv, size_t row, ErrorKind kind, Norm norm)
 {
-    const char *column = column_of_error(kind, norm)->name, *text = plot_column(csv, row, column);
+    const char *column = column_of_error(kind, norm)->name,
+               *text = measures_column(csv, row, column);
     const char *log = column_of_log(kind)->name;
     Number number;
     if (!number_read(&number, text) || number.negative) {
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
                         "expected a size in the column %s", column);
     }
-    *cell = plot_cell_of(&number);
+    *cell = measure_of(&number);
     bool lost = number.kind == NUMBER_FINITE && number.digits == 0; /* 0.0, which is none of ours */
     lost = lost && norm == NORM_MAX && csv_find(csv, log) < csv->columns;
     int status = lost ? take_log(cell, csv, row, log) : 0;
-    cell->bound = *text != '\0' && bounds_has(plot_column(csv, row, BOUNDS_COLUMN), column);
+    cell->bound = *text != '\0' && bounds_has(measures_column(csv, row, BOUNDS_COLUMN), column);
     return status;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* The rows of one table, for which there is room. */
-static int take_table(PlotData *data, const Csv *csv)
+static int take_table(Measures *data, const Csv *csv)
 {
     size_t columns[AXIS_COUNT];
     int status = check_columns(data, csv);
@@ -284,8 +285,8 @@ static int take_table(PlotData *data, const Csv *csv)
         columns[axis] = name != NULL ? csv_find(csv, name) : csv->columns;
     }
     for (size_t row = 0; row < csv->rows && status == 0; row++) {
-        PlotCell *cells = data->cells[data->rows];
-        const char *word = plot_column(csv, row, column_name(COLUMN_STATUS));
+        Measure *cells = data->cells[data->rows];
+        const char *word = measures_column(csv, row, column_name(COLUMN_STATUS));
         data->silent[data->rows] = strcmp(word, status_name(STATUS_VACUOUS)) == 0 ||
                                    strcmp(word, status_name(STATUS_ERROR)) == 0;
         status = take_keys(data, csv, row, columns);
@@ -300,7 +301,7 @@ static int take_table(PlotData *data, const Csv *csv)
     return status;
 }
 
-int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
+int measures_take(Measures *data, const Csv *tables, size_t count, Norm norm)
 {
     size_t rows = 0;
     for (size_t i = 0; i < count; i++) {
@@ -318,7 +319,7 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
         return complain((Origin){.file = tables[0].path, .line = 1}, csv_name(&tables[0], 0),
                         "expected rows below the header");
     }
-    for (size_t axis = 0; axis < PLOT_AXES && status == 0; axis++) {
+    for (size_t axis = 0; axis < MEASURE_AXES && status == 0; axis++) {
         order_axis(data, axis);
     }
     return status;
@@ -328,25 +329,25 @@ int plot_data_take(PlotData *data, const Csv *tables, size_t count, Norm norm)
 static Norm fitting_norm(const Csv *tables, size_t count)
 {
     StreamSizes sizes = stream_sizes_none();
-    const char *first = tables[0].rows > 0 ? plot_column(&tables[0], 0, LAYER_COLUMN) : "";
+    const char *first = tables[0].rows > 0 ? measures_column(&tables[0], 0, LAYER_COLUMN) : "";
     bool layers = false, relative = true;
     for (size_t i = 0; i < count; i++) {
         const Csv *csv = &tables[i];
         const char *name = column_of_error(ERROR_CONSTRUCTION, NORM_REL)->name;
         relative = relative && csv_find(csv, name) < csv->columns;
         for (size_t row = 0; row < csv->rows; row++) {
-            layers = layers || strcmp(plot_column(csv, row, LAYER_COLUMN), first) != 0;
+            layers = layers || strcmp(measures_column(csv, row, LAYER_COLUMN), first) != 0;
             for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE && relative; kind++) {
                 stream_sizes_add_texts(
-                    &sizes, plot_column(csv, row, column_of_error(kind, NORM_MAX)->name),
-                    plot_column(csv, row, column_of_error(kind, NORM_REL)->name));
+                    &sizes, measures_column(csv, row, column_of_error(kind, NORM_MAX)->name),
+                    measures_column(csv, row, column_of_error(kind, NORM_REL)->name));
             }
         }
     }
     return relative ? stream_sizes_norm(sizes, layers) : NORM_MAX;
 }
 
-int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
+int measures_read(Measures *data, char *const *paths, size_t count, Norm norm)
 {
     Csv *tables = need_zeros(count + 1, sizeof *tables);
     int status = 0;
@@ -355,7 +356,7 @@ int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
     }
     if (status == 0) {
         norm = norm == NORM_COUNT ? fitting_norm(tables, count) : norm;
-        status = plot_data_take(data, tables, count, norm);
+        status = measures_take(data, tables, count, norm);
     }
     for (size_t i = 0; i < count; i++) {
         csv_clear(&tables[i]);
@@ -364,9 +365,9 @@ int plot_data_read(PlotData *data, char *const *paths, size_t count, Norm norm)
     return status;
 }
 
-void plot_data_clear(PlotData *data)
+void measures_clear(Measures *data)
 {
-    for (size_t axis = 0; axis < PLOT_AXES; axis++) {
+    for (size_t axis = 0; axis < MEASURE_AXES; axis++) {
         while (data->axes[axis].tree != NULL) {
             Known *known = *(Known **)data->axes[axis].tree;
             (void)tdelete(known, &data->axes[axis].tree, compare_known);
@@ -377,5 +378,5 @@ void plot_data_clear(PlotData *data)
     free(data->values);
     free(data->cells);
     free(data->silent);
-    *data = (PlotData){0};
+    *data = (Measures){0};
 }
