@@ -50,10 +50,11 @@ static int find_source(const Product *product, Point *point, ModelSource **sourc
     ModelFileFlags flags = product->flags;
     flags.heads = heads ? axis_value(product, point, AXIS_HEADS).integer : 0;
     int status = sources_find(source, product->sources, value.path, &flags);
-    if (status == 0) {
-        point_set_source(point, *source);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    point_set_source(point, *source);
+    return 0;
 }
 
 /* Complains that the flag or the key says one thing and the weights file another. */
@@ -131,10 +132,11 @@ static int add_point(CandidateList *list, const Product *product, const Point *m
     double layers = (double)point.spec.depth * case_layer_bytes(&point.spec);
     point.spec.held = memory_held(layers, product->flags.room);
     int status = product_check_point(product, &point);
-    if (status == 0) {
-        append(list, &point, product->section);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    append(list, &point, product->section);
+    return 0;
 }
 
 /* The input that was asked for, or a point each. */

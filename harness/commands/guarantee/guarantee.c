@@ -75,12 +75,10 @@ static int run_point(Run *all, const Point *given)
     if (status == 2) {
         say_refused(&all->bound, outcome->run);
     }
-    if (status == 0) {
-        bound_at(&proven, &all->bound, &point);
-    }
     if (status != 0) {
         return status;
     }
+    bound_at(&proven, &all->bound, &point);
     if (proven.refused) {
         outcome_fail(outcome, &proven);
     }
@@ -89,10 +87,8 @@ static int run_point(Run *all, const Point *given)
     }
     const Cases cases = {guarantee_write_rows, &proven, proven.depth,
                          (double)(clock() - start) / CLOCKS_PER_SEC};
+    outcome_add(outcome, cases);
     status = sink_put(&outcome->sink, &proven);
-    if (status == 0) {
-        outcome_add(outcome, cases);
-    }
     proven_clear(&proven);
     return status;
 }

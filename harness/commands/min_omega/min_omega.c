@@ -239,9 +239,8 @@ static int run_grid(Searches *all, const RunOptions *run)
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     int status = grid_predict(all->grid, run->memory, &threads);
     status = status != 0 ? status : make_searches(all, run);
-    if (status == 0 && run->every_input) {
-        status = search_prove_all(all->searches, all->count, run);
-    }
+    status = status != 0 || !run->every_input ? status
+                                              : search_prove_all(all->searches, all->count, run);
     if (status != 0) {
         return status;
     }

@@ -129,12 +129,10 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
         }
         status = status != 0 ? status : bound_check_given(point, run);
         status = status != 0 ? status : bound_check_drawn(bound, point, run);
-        if (status == 0) {
-            bound_at(&proven, bound, point);
-        }
         if (status != 0) {
             return status;
         }
+        bound_at(&proven, bound, point);
         search->proven = fmax(search->proven, proven.none ? INFINITY : proven.point.omega);
         proven_clear(&proven);
     }

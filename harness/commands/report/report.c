@@ -163,10 +163,30 @@ static int write_report(const Report *report, const char *output)
         return status;
     }
     status = atomic_file_finish(&file, true, output);
-    if (status == 0) {
-        printf("report: %s\n", shown(output).text);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    printf("report: %s\n", shown(output).text);
+    return 0;
+}
+
+/* Of the words that were read. */
+static int report_files(Report *report, const CommandInfo *command)
+{
+    const OwnWords *words = &report->words;
+    const char *output = words->values[0];
+    int status = output == NULL
+                     ? complain((Origin){0}, command->name, "expected %s", command->usage)
+                     : own_words_spare_files(words, output);
+    report->subjects = need_zeros(words->file_count + 1, sizeof *report->subjects);
+    for (size_t i = 0; i < words->file_count && status == 0; i++) {
+        status = subject_read(&report->subjects[i], words->files[i]);
+    }
+    if (status != 0) {
+        return status;
+    }
+    find_omegas(report);
+    return write_report(report, output);
 }
 
 int command_report(int argc, char **argv)
@@ -174,21 +194,8 @@ int command_report(int argc, char **argv)
     const CommandInfo *command = commands_get(COMMAND_REPORT);
     Report report = {.wish = {.error = -1, .tolerance = NAN}};
     int status = own_words_read(&report.words, command, argc, argv);
-    const char *output = report.words.values[0];
-    size_t count = status == 0 ? report.words.file_count : 0, read = 0;
-    if (status == 0 && output == NULL) {
-        status = complain((Origin){0}, command->name, "expected %s", command->usage);
-    }
-    status = status != 0 ? status : own_words_spare_files(&report.words, output);
-    report.subjects = need_zeros(count + 1, sizeof *report.subjects);
-    for (; status == 0 && read < count; read++) {
-        status = subject_read(&report.subjects[read], report.words.files[read]);
-    }
-    if (status == 0) {
-        find_omegas(&report);
-        status = write_report(&report, output);
-    }
-    for (size_t i = 0; i < read; i++) {
+    status = status != 0 ? status : report_files(&report, command);
+    for (size_t i = 0; report.subjects != NULL && i < report.words.file_count; i++) {
         subject_clear(&report.subjects[i]);
     }
     free(report.subjects);

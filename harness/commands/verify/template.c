@@ -38,12 +38,13 @@ static int verify_omega(Verify *verify, EveryInput *every, double omega)
     verify->keeping = verify->errors.changed == verify->errors.lost ? omega : verify->keeping;
     progress_clear(&verify->progress);
     int status = sink_put(&verify->outcome->sink, verify);
-    if (status == 0 && !verify->options->quiet) {
-        Wrapped said;
-        verify_print_omega(wrapped_open(&said, output_report(verify->options)), verify);
-        wrapped_close(&said);
+    if (status != 0 || verify->options->quiet) {
+        return status;
     }
-    return status;
+    Wrapped said;
+    verify_print_omega(wrapped_open(&said, output_report(verify->options)), verify);
+    wrapped_close(&said);
+    return 0;
 }
 
 static int search_tolerance(Verify *verify)
@@ -65,9 +66,10 @@ static int search_predictions(Verify *verify)
     Wrapped said;
     OmegaSearch found;
     omega_search_init(&found);
-    int status = verify_search_predictions(verify, &found) ? 0 : verify_fault(verify);
+    bool ok = verify_search_predictions(verify, &found);
+    int status = ok ? 0 : verify_fault(verify);
     progress_clear(&verify->progress);
-    if (status == 0) {
+    if (ok) {
         verify_print_keeping(wrapped_open(&said, output_report(verify->options)), verify, &found);
         wrapped_close(&said);
     }
@@ -143,12 +145,13 @@ static int search(Verify *verify)
     }
     int status = judged ? search_tolerance(verify) : 0;
     status = status != 0 || !verify->has_logits ? status : search_predictions(verify);
-    if (status == 0) {
-        Wrapped said;
-        fprintf(wrapped_open(&said, output_report(run)), "%s\n", OMEGA_BETWEEN);
-        wrapped_close(&said);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    Wrapped said;
+    fprintf(wrapped_open(&said, output_report(run)), "%s\n", OMEGA_BETWEEN);
+    wrapped_close(&said);
+    return 0;
 }
 
 /* An input fits, and as many as are evaluated at once.  One alone has all threads. */
@@ -158,13 +161,14 @@ static int check_fits(const Verify *verify, int *threads)
     Point point = *verify->template;
     point.spec.n = verify->inputs.n;
     int status = point_fits(&point, room, NULL);
-    if (status == 0 && verify->inputs.count > 1) {
-        double each = verify_input_bytes(&point);
-        while (*threads > 1 && verify_shared_bytes(&point, *threads) + *threads * each > room) {
-            --*threads;
-        }
+    if (status != 0 || verify->inputs.count == 1) {
+        return status;
     }
-    return status;
+    double each = verify_input_bytes(&point);
+    while (*threads > 1 && verify_shared_bytes(&point, *threads) + *threads * each > room) {
+        --*threads;
+    }
+    return 0;
 }
 
 /* The inputs, what is proven, and which Omegas there are, as far as that is known before anything
@@ -227,11 +231,14 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
 {
     EveryInput *every = &verdict->every;
     int status = begin_template(verify, every, grid, threads);
-    if (status == 0 && verify->options->dry_run) {
+    if (status != 0) {
+        return status;
+    }
+    if (verify->options->dry_run) {
         verify_foretell(verify);
         return 0;
     }
-    status = status != 0 ? status : open_template(verify, every);
+    status = open_template(verify, every);
     if (status != 0) {
         return status;
     }
@@ -243,8 +250,9 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
     }
     status = status != 0 ? status : search(verify);
     progress_clear(&verify->progress);
-    if (status == 0) {
-        say_every_input(every, verify);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    say_every_input(every, verify);
+    return 0;
 }
