@@ -42,8 +42,8 @@ static char *table_of(Point *points, size_t count, const SummaryCell *total,
         summary_init(&summaries[i]);
         for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
             SummaryErrors *errors = &summaries[i].largest;
-            errors->construction[slot] = construction[i];
-            errors->total[slot] = errors->native[slot] =
+            errors->of[1][slot] = construction[i];
+            errors->of[0][slot] = errors->of[2][slot] =
                 total != NULL ? total[i] : (SummaryCell){NAN, false};
         }
     }

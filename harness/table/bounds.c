@@ -78,13 +78,13 @@ bool bounds_read(CellState *states, const char *text, size_t length)
 
 bool bounds_has(const char *list, const char *name)
 {
-    size_t size = strlen(name);
-    while (*list != '\0') {
-        size_t length = strcspn(list, ";");
-        if (length == size && memcmp(list, name, size) == 0) {
-            return true;
+    size_t size = strlen(name), length = strcspn(list, ";,\n");
+    while (length != size || memcmp(list, name, size) != 0) {
+        if (list[length] != ';') {
+            return false;
         }
-        list += length + (list[length] == ';');
+        list += length + 1;
+        length = strcspn(list, ";,\n");
     }
-    return false;
+    return true;
 }

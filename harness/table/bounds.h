@@ -13,7 +13,6 @@
 
 #define BOUNDS_COLUMN "bounds"
 #define BOUNDS_PLANNED "planned" /* no column's name */
-#define CELL_NAME 32             /* room for a name in the list */
 
 /* The list of a sweep's row. */
 void bounds_write(FILE *file, const Point *point, const Row *row);
@@ -35,7 +34,7 @@ typedef struct {
 /* One more cell: its name, if it is a bound. */
 void bounds_take(BoundsList *list, const char *name, CellState state);
 
-/* Is the name in the list, which a NUL ends? */
+/* Is the name in the list, which a NUL ends, or the cell that it is? */
 bool bounds_has(const char *list, const char *name);
 
 #endif

@@ -20,10 +20,11 @@
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-Status status_find(const char *name)
+Status status_find(const char *text, size_t length)
 {
     Status status = STATUS_ERROR;
-    while (status <= STATUS_OK && strcmp(status_name(status), name) != 0) {
+    while (status <= STATUS_OK && (strlen(status_name(status)) != length ||
+                                   memcmp(status_name(status), text, length) != 0)) {
         status++;
     }
     return status;
@@ -107,7 +108,7 @@ static int check_cell(const Csv *csv, size_t row, const Column *column, const ch
         return 0;
     }
     if (column->kind == COLUMN_STATUS) {
-        if (status_find(cell) > STATUS_OK && strcmp(cell, STATUS_NONE) != 0) {
+        if (status_find(cell, strlen(cell)) > STATUS_OK && strcmp(cell, STATUS_NONE) != 0) {
             return complain(origin, cell, "expected a status (column %s)", column->name);
         }
         return 0;

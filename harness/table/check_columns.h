@@ -12,8 +12,8 @@
 /* Of a row for which no Omega is there, in tables of other commands than sweep. */
 #define STATUS_NONE "none"
 
-/* STATUS_OK + 1 when there is none of that name. */
-Status status_find(const char *name);
+/* The status that text [length] names; STATUS_OK + 1: none. */
+Status status_find(const char *text, size_t length);
 
 /* Every cell is what its column takes: blank, a status, names of cells, or a number in its
  * domain (an error is not negative, a share is from 0 to 1).  0; 2 after a message with file, line

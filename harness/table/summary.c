@@ -3,6 +3,8 @@
  */
 #include "summary.h"
 
+#include "columns.h"
+
 #include "../base/number.h"
 
 #include <math.h>
@@ -64,11 +66,11 @@ int summary_layers(size_t layers[SUMMARY_LAYERS], size_t depth)
 
 void summary_init(PointSummary *summary)
 {
-    for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        const SummaryCell absent = {NAN, false};
-        summary->largest.total[slot] = summary->relative.total[slot] = absent;
-        summary->largest.construction[slot] = summary->relative.construction[slot] = absent;
-        summary->largest.native[slot] = summary->relative.native[slot] = absent;
+    const SummaryCell absent = {NAN, false};
+    for (int e = 0; e < SUMMARY_ERRORS; e++) {
+        for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
+            summary->largest.of[e][slot] = summary->relative.of[e][slot] = absent;
+        }
     }
     summary->sizes = stream_sizes_none();
 }
@@ -91,9 +93,9 @@ static SummaryCell cell_summary(const RefCell *cell)
 
 static void take_errors(SummaryErrors *taken, int slot, const RefErrors *errors, Norm norm)
 {
-    taken->total[slot] = cell_summary(&errors->error[ERROR_TOTAL][norm]);
-    taken->native[slot] = cell_summary(&errors->error[ERROR_NATIVE][norm]);
-    taken->construction[slot] = cell_summary(&errors->error[ERROR_CONSTRUCTION][norm]);
+    for (int e = 0; e < SUMMARY_ERRORS; e++) {
+        taken->of[e][slot] = cell_summary(&errors->error[errors_by_use[e]][norm]);
+    }
 }
 
 /* Takes in the sizes of the stream that a row's errors tell of. */

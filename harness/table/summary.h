@@ -35,7 +35,8 @@ void stream_sizes_join(StreamSizes *sizes, StreamSizes other);
  * there are many layers and streams shrink or grow by more than 1000. */
 Norm stream_sizes_norm(StreamSizes sizes, bool many_layers);
 
-enum { SUMMARY_LAYERS = 3 };
+/* The errors shown are the first of errors_by_use (columns.h). */
+enum { SUMMARY_LAYERS = 3, SUMMARY_ERRORS = 3 };
 
 /* A cell's base-10 logarithm, NAN where it is absent; bound: it is only an upper bound. */
 typedef struct {
@@ -45,7 +46,7 @@ typedef struct {
 
 /* Errors after layers 1, 12 and the last. */
 typedef struct {
-    SummaryCell total[SUMMARY_LAYERS], construction[SUMMARY_LAYERS], native[SUMMARY_LAYERS];
+    SummaryCell of[SUMMARY_ERRORS][SUMMARY_LAYERS];
 } SummaryErrors;
 
 /* A point's part in a summary: largest entries, errors relative to the result, and the sizes of the

@@ -6,6 +6,7 @@
 #include "../../memory/need.h"
 #include "../base/terminal.h"
 #include "axis_columns.h"
+#include "columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +21,11 @@ typedef struct {
     size_t order; /* of its first point */
 } Line;
 
-static void worsen(SummaryCell worst[SUMMARY_LAYERS], const SummaryCell other[SUMMARY_LAYERS])
+static void worsen(SummaryCell *worst, SummaryCell other)
 {
-    for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-        bool first = isnan(worst[slot].log10), equal = other[slot].log10 == worst[slot].log10;
-        if (first || other[slot].log10 > worst[slot].log10 || (equal && other[slot].bound)) {
-            worst[slot] = other[slot];
-        }
+    bool first = isnan(worst->log10), equal = other.log10 == worst->log10;
+    if (first || other.log10 > worst->log10 || (equal && other.bound)) {
+        *worst = other;
     }
 }
 
@@ -54,9 +53,10 @@ static size_t gather(Line *lines, size_t count)
             lines[kept++] = lines[i];
             continue;
         }
-        worsen(last->worst.total, lines[i].worst.total);
-        worsen(last->worst.construction, lines[i].worst.construction);
-        worsen(last->worst.native, lines[i].worst.native);
+        for (int figure = 0; figure < SUMMARY_ERRORS * SUMMARY_LAYERS; figure++) {
+            int e = figure / SUMMARY_LAYERS, slot = figure % SUMMARY_LAYERS;
+            worsen(&last->worst.of[e][slot], lines[i].worst.of[e][slot]);
+        }
     }
     qsort(lines, kept, sizeof *lines, compare_places);
     return kept;
@@ -70,8 +70,7 @@ enum { CELL_WIDTH = 32, FIGURES = 2 * SUMMARY_LAYERS + 1 };
  * for all, 0 longest. */
 typedef struct {
     const char *name; /* over the first column of an error */
-    size_t cells;     /* where its cells begin in SummaryErrors */
-    int slot, kept;
+    int error, slot, kept;
     size_t layer, width;
 } Figure;
 
@@ -85,11 +84,9 @@ typedef struct {
     size_t figure_count, line_width;
 } Shape;
 
-static const SummaryCell *cell_of(const Figure *figure, const SummaryErrors *errors)
+static SummaryCell cell_of(const Figure *figure, const SummaryErrors *errors)
 {
-    const SummaryCell *cells =
-        (const void *)((const unsigned char *)(const void *)errors + figure->cells);
-    return &cells[figure->slot];
+    return errors->of[figure->error][figure->slot];
 }
 
 /* "2.5e-14" from its logarithm, "<2.5e-14" of a bound; an exponent of any length. */
@@ -117,14 +114,14 @@ static void add_figure(Shape *shape, Figure figure)
         const Line *line = &shape->lines[i];
         if (line->point->spec.depth == shape->depth) {
             char text[CELL_WIDTH];
-            SummaryCell cell = *cell_of(&figure, &line->worst);
+            SummaryCell cell = cell_of(&figure, &line->worst);
             write_power(text, cell);
             figure.width = strlen(text) > figure.width ? strlen(text) : figure.width;
             any = any || !isnan(cell.log10);
         }
     }
     /* Without arithmetic no line has some of them; one error stands there all the same. */
-    if (any || figure.cells == offsetof(SummaryErrors, construction)) {
+    if (any || errors_by_use[figure.error] == ERROR_CONSTRUCTION) {
         shape->figures[shape->figure_count++] = figure;
     }
 }
@@ -184,23 +181,13 @@ static void choose_figures(Shape *shape)
 {
     size_t layers[SUMMARY_LAYERS];
     int count = summary_layers(layers, shape->depth);
-    static const struct {
-        const char *name;
-        size_t cells;
-    } errors[] = {{"total", offsetof(SummaryErrors, total)},
-                  {"construction", offsetof(SummaryErrors, construction)},
-                  {"native", offsetof(SummaryErrors, native)}};
-    for (size_t e = 0; e < 3; e++) {
+    for (int e = 0; e < SUMMARY_ERRORS; e++) {
+        const char *name = axis_info(AXIS_JUDGE)->domain.words[errors_by_use[e]];
         for (int slot = e < 2 ? 0 : count - 1; slot < count; slot++) {
             bool last = slot == count - 1, first = slot == 0 || e == 2;
-            add_figure(shape, (Figure){.name = first ? errors[e].name : NULL,
-                                       .cells = errors[e].cells,
-                                       .slot = slot,
-                                       .kept = e == 2      ? 2
-                                               : last      ? (int)e
-                                               : slot == 0 ? 3
-                                                           : 4,
-                                       .layer = layers[slot]});
+            int kept = e == 2 ? 2 : last ? e : slot == 0 ? 3 : 4;
+            const Figure figure = {first ? name : NULL, e, slot, kept, layers[slot], 0};
+            add_figure(shape, figure);
         }
     }
     while (axes_width(shape) + fit_names(shape) > shape->line_width && drop_figures(shape)) {
@@ -227,7 +214,7 @@ static void print_line(FILE *file, const Shape *shape, const Line *line)
     axis_columns_print(file, shape->axes, line->point, axes_width(shape), shape->line_width);
     for (size_t i = 0; i < shape->figure_count; i++) {
         char text[CELL_WIDTH];
-        write_power(text, *cell_of(&shape->figures[i], &line->worst));
+        write_power(text, cell_of(&shape->figures[i], &line->worst));
         fprintf(file, "  %*s", (int)shape->figures[i].width, text);
     }
     putc('\n', file);

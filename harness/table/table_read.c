@@ -6,6 +6,7 @@
 #include "table.h"
 
 #include "bounds.h"
+#include "check_columns.h"
 #include "columns.h"
 #include "options_cell.h"
 
@@ -86,13 +87,9 @@ static void take_status(Line *line, Row *row)
 {
     size_t length;
     const char *text = take_text(line, &length);
-    int status = STATUS_ERROR;
-    while (status <= STATUS_OK && (strlen(status_name((Status)status)) != length ||
-                                   memcmp(status_name((Status)status), text, length) != 0)) {
-        status++;
-    }
+    Status status = status_find(text, length);
     line->ok = line->ok && status <= STATUS_OK;
-    row->status = line->ok ? (Status)status : STATUS_ERROR;
+    row->status = line->ok ? status : STATUS_ERROR;
 }
 
 /* A size: state is what it is; a derived one is only read over. */

@@ -221,11 +221,12 @@ static int read_tables(Checking *command)
     int status = read_obtained(command);
     status = status != 0 ? status : check_cells(&check->obtained);
     status = status != 0 || !saves ? status : csv_read(&check->baseline, command->obtained);
-    if (status == 0) {
-        read_seconds(command);
+    if (status != 0) {
+        return status == 2 ? 99 : status; /* the program wrote it */
     }
+    read_seconds(command);
     check->has_baseline = check->has_baseline || saves;
-    return status == 2 ? 99 : status; /* the program wrote it */
+    return 0;
 }
 
 static int judge(Checking *command, int swept)

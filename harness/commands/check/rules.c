@@ -362,7 +362,8 @@ static void judge_number(Judge *judge)
 /* No status but ok and unresolved passes, whatever the baseline's is; and none that is worse. */
 static void judge_status(Judge *judge)
 {
-    Status obtained = status_find(judge->finding.obtained);
+    const char *now = judge->finding.obtained, *before = judge->finding.baseline;
+    Status obtained = status_find(now, strlen(now));
     judge->compared++;
     if (obtained == STATUS_VACUOUS) {
         found(judge, "vacuous: the comparison says nothing");
@@ -372,9 +373,8 @@ static void judge_status(Judge *judge)
         found(judge, "failed by itself");
         return;
     }
-    if (judge->finding.baseline != NULL && obtained < status_find(judge->finding.baseline)) {
+    if (before != NULL && obtained < status_find(before, strlen(before))) {
         found(judge, "worse than the baseline's");
-        return;
     }
 }
 

@@ -188,11 +188,12 @@ static int check_files(const Merge *merge, const char *output)
 static int merge_rows(Merge *merge)
 {
     MergedPoint *points = need_zeros(merge->point_count + 1, sizeof *points);
-    int status = merge_is_verify(merge) ? merge_verify(merge, points) : merge_points(merge, points);
-    if (status == 0) {
-        merge_compare_machines(merge);
+    int status = (merge_is_verify(merge) ? merge_verify : merge_points)(merge, points);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    merge_compare_machines(merge);
+    return 0;
 }
 
 int command_merge(int argc, char **argv)

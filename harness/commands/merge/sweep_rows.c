@@ -39,10 +39,10 @@ static bool is_within(const char *cell, const char *tolerance)
 /* As the run that wrote the row judged it (row_passes). */
 static bool row_passed(const char *line)
 {
-    char status[64], cell[64], judge[VALUE_TEXT], norm[VALUE_TEXT], tolerance[VALUE_TEXT];
+    char cell[64], judge[VALUE_TEXT], norm[VALUE_TEXT], tolerance[VALUE_TEXT];
     AxisCell columns[AXIS_COUNT], options;
-    copy_cell(status, sizeof status, line, column_name(COLUMN_STATUS));
-    Status found = status_find(status);
+    const char *status = merge_column(line, column_position(column_name(COLUMN_STATUS)));
+    Status found = status == NULL ? STATUS_ERROR : status_find(status, strcspn(status, ",\n"));
     if (found > STATUS_OK || found <= STATUS_FAIL ||
         options_of_line(columns, &options, line) == NULL) {
         return false;

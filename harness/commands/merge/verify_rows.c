@@ -10,6 +10,7 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../table/bounds.h"
+#include "../../table/check_columns.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
 #include "../verify/print.h"
@@ -96,17 +97,9 @@ static bool same_row(const Cells *a, const Cells *b)
     return same && same_options(a, b);
 }
 
-/* The names of a row's bounds, a NUL behind them. */
 static bool cell_is_bound(const Cells *cells, const char *name)
 {
-    char list[VERIFY_COLUMNS * CELL_NAME];
-    size_t length = cells->length[VERIFY_BOUNDS];
-    if (length >= sizeof list) {
-        return false;
-    }
-    memcpy(list, cells->cell[VERIFY_BOUNDS], length);
-    list[length] = '\0';
-    return bounds_has(list, name);
+    return bounds_has(cells->cell[VERIFY_BOUNDS], name);
 }
 
 /* Is the error in column c of row a worse than that of b?  As verify orders them: nothing,
@@ -159,18 +152,6 @@ static void put_errors(VerifyRow *row, const Join *join)
     for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) {
         copy_cell(row, c, &rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]]);
     }
-}
-
-static Status status_of(const Cells *cells)
-{
-    int status = STATUS_ERROR;
-    while (status < STATUS_OK &&
-           (strlen(status_name((Status)status)) != cells->length[VERIFY_STATUS] ||
-            memcmp(status_name((Status)status), cells->cell[VERIFY_STATUS],
-                   cells->length[VERIFY_STATUS]) != 0)) {
-        status++;
-    }
-    return (Status)status;
 }
 
 /* The logits' cells: the largest error (not a number wins), the smallest margin. */
@@ -318,7 +299,8 @@ static void write_row(Join *join)
         bool bound = most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2));
         row.cells[VERIFY_JUDGED_LOG2].bound = row.cells[VERIFY_JUDGED_LOG2].bound || bound;
         inputs += count_of(&rows[i], VERIFY_INPUTS);
-        status = status_of(&rows[i]) < status ? status_of(&rows[i]) : status;
+        Status own = status_find(rows[i].cell[VERIFY_STATUS], rows[i].length[VERIFY_STATUS]);
+        status = own < status ? own : status;
     }
     verify_row_count(&row, VERIFY_INPUTS, inputs);
     verify_row_count(&row, VERIFY_LAYER, count_of(&rows[0], VERIFY_LAYER));
