@@ -2,15 +2,19 @@
  * Safetensors files made by hand, whole and damaged, for the tests and the fuzzer; nothing here
  * uses the writer under test.
  */
+#define _GNU_SOURCE /* memfd_create */
+
 #include "safetensors_samples.h"
 
-#include "../harness/models/model_file.h"
+#include "../harness/models/safetensors_header.h"
 #include "../harness/models/safetensors_values.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static void *must(void *memory)
 {
@@ -21,11 +25,27 @@ static void *must(void *memory)
     return memory;
 }
 
+/* A file in memory of so many bytes; a mapping has one at least. */
+static void make_room(Sample *sample, size_t size)
+{
+    *sample = (Sample){.size = size, .fd = memfd_create("sample", MFD_CLOEXEC)};
+    must(ftruncate(sample->fd, (off_t)size) == 0 ? sample : NULL);
+    snprintf(sample->path, sizeof sample->path, "/proc/self/fd/%d", sample->fd);
+    sample->bytes =
+        mmap(NULL, size > 0 ? size : 1, PROT_READ | PROT_WRITE, MAP_SHARED, sample->fd, 0);
+    must(sample->bytes != MAP_FAILED ? sample : NULL);
+}
+
+void sample_of(Sample *sample, const void *bytes, size_t size)
+{
+    make_room(sample, size);
+    memcpy(sample->bytes, bytes, size);
+}
+
 void sample_make(Sample *sample, const char *header, const void *data, size_t data_size)
 {
     size_t length = strlen(header);
-    sample->size = 8 + length + data_size;
-    sample->bytes = must(malloc(sample->size));
+    make_room(sample, 8 + length + data_size);
     for (size_t i = 0; i < 8; i++) {
         sample->bytes[i] = (unsigned char)((uint64_t)length >> (8 * i) & 255);
     }
@@ -66,7 +86,8 @@ void sample_build(Sample *sample, const char *metadata, const SampleTensor *tens
 
 void sample_clear(Sample *sample)
 {
-    free(sample->bytes);
+    munmap(sample->bytes, sample->size > 0 ? sample->size : 1);
+    close(sample->fd);
     *sample = (Sample){0};
 }
 
@@ -216,11 +237,14 @@ static bool check_model(const ModelFile *model)
 bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
 {
     SafetensorsFile *file;
+    Sample sample;
+    sample_of(&sample, bytes, size);
     *outcome = (SampleOutcome){0};
-    int status = safetensors_parse(&file, "sample", bytes, size);
+    int status = safetensors_open(&file, sample.path);
     bool fine = expected(outcome, status) && (status == 0) == (file != NULL);
     outcome->file = status == 0;
     if (status != 0) {
+        sample_clear(&sample);
         return fine;
     }
     fine = fine && check_coverage(file, bytes, size);
@@ -229,14 +253,25 @@ bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
     }
     for (int ignore_extra = 0; ignore_extra < 2; ignore_extra++) {
         ModelFile *model;
-        status = model_file_take(&model, file, ignore_extra != 0);
+        status = model_file_read(&model, sample.path, ignore_extra != 0);
         fine = fine && expected(outcome, status) && (status == 0) == (model != NULL) &&
                (model == NULL || check_model(model));
         outcome->model = status == 0;
         model_file_clear(model);
     }
     safetensors_close(file);
+    sample_clear(&sample);
     return fine;
+}
+
+int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
+{
+    return model_file_read_with(model, path, &(ModelFileFlags){.ignore_extra = ignore_extra});
+}
+
+const char *safetensors_metadata(const SafetensorsFile *file, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
 }
 
 const SafetensorsTensor *tensor_named(const SafetensorsFile *file, const char *name)

@@ -5,15 +5,18 @@
 #ifndef HEADPROOF_TESTS_SAFETENSORS_SAMPLES_H
 #define HEADPROOF_TESTS_SAFETENSORS_SAMPLES_H
 
-#include "../harness/models/safetensors.h"
+#include "../harness/models/model_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* path: of the bytes as a file, which what is written to them changes. */
 typedef struct {
     unsigned char *bytes;
     size_t size;
+    int fd;
+    char path[32];
 } Sample;
 
 /* shape: as JSON.  bytes: of the data, each of which is `fill`. */
@@ -45,6 +48,16 @@ typedef struct {
  * ignore_extra.  False when a status was not 0 or 2, or what was read breaks a promise of the
  * headers. */
 bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size);
+
+/* A sample of those bytes. */
+void sample_of(Sample *sample, const void *bytes, size_t size);
+
+/* NULL when there is no such key. */
+const char *safetensors_metadata(const SafetensorsFile *file, const char *key);
+
+/* A model from a path, with no other flag. */
+int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
+    __attribute__((warn_unused_result));
 
 /* The tensor of that name in an open file, or NULL. */
 const SafetensorsTensor *tensor_named(const SafetensorsFile *file, const char *name);

@@ -11,6 +11,7 @@
 #include "frozen.h"
 #include "given.h"
 #include "real.h"
+#include "safetensors_samples.h"
 #include "unit.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
  */
 #include "fixture.h"
 #include "gpt2_files.h"
+#include "safetensors_samples.h"
 
 #include "../harness/models/model_check.h"
 #include "../harness/models/model_norms.h"

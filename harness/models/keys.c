@@ -242,9 +242,7 @@ static int split_heads(Reading *reading)
 static int read_config(Reading *reading, size_t *depth, const ModelFileFlags *flags)
 {
     json_t *config = NULL;
-    int status = reading->config_path == NULL
-                     ? 0
-                     : json_file_read(&config, reading->config_path, CONFIG_MOST, true);
+    int status = json_file_read(&config, reading->config_path, CONFIG_MOST, true);
     if (status == 0 && config != NULL) {
         reading->configured = true;
         status = read_source(reading, flags, reading->config_path, "key", config, depth);
@@ -259,8 +257,8 @@ static int read_metadata(Reading *reading, size_t *depth, const ModelFileFlags *
     json_t *index = json_object_get(set->index, "metadata");
     int status =
         index == NULL ? 0 : read_source(reading, flags, set->path, "metadata", index, depth);
-    for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
-        const SafetensorsFile *file = tensor_set_file(set, i);
+    for (size_t i = 0; i < set->file_count && status == 0; i++) {
+        const SafetensorsFile *file = set->files[i];
         status = read_source(reading, flags, safetensors_path(file), "metadata",
                              json_object_get(file->header, "__metadata__"), depth);
     }

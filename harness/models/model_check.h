@@ -27,7 +27,7 @@ typedef struct {
     unsigned required, required_once;   /* of every layer, and of none: what the family has */
     bool norms;                         /* there is a tensor of a norm */
     Properties said;
-    char *config_path;    /* of the config.json that would be beside the file, or NULL */
+    char *config_path;    /* of the config.json that would be beside the file */
     bool configured;      /* it is there */
     const char *depth_by; /* the file that first said the depth */
     NameList unknown;     /* keys that are in no table */

@@ -92,12 +92,12 @@ static void list_paths(const Reading *reading)
 {
     const TensorSet *set = reading->set;
     ModelFile *model = reading->model;
-    model->paths = need_zeros(tensor_set_files(set) + 2, sizeof *model->paths);
+    model->paths = need_zeros(set->file_count + 2, sizeof *model->paths);
     if (set->index != NULL) {
         model->paths[model->path_count++] = need_copy(set->path);
     }
-    for (size_t i = 0; i < tensor_set_files(set); i++) {
-        const char *path = safetensors_path(tensor_set_file(set, i));
+    for (size_t i = 0; i < set->file_count; i++) {
+        const char *path = safetensors_path(set->files[i]);
         model->paths[model->path_count++] = need_copy(path);
     }
     if (reading->configured) {
@@ -107,10 +107,10 @@ static void list_paths(const Reading *reading)
 
 static int read_set(ModelFile **model, TensorSet *set, const ModelFileFlags *flags)
 {
-    Reading reading = {.set = set, .model = need_zeros(1, sizeof **model), .room = flags->room};
-    if (set->folder != NULL) {
-        reading.config_path = path_beside(set->folder, "config.json");
-    }
+    Reading reading = {.set = set,
+                       .model = need_zeros(1, sizeof **model),
+                       .config_path = path_beside(set->folder, "config.json"),
+                       .room = flags->room};
     int status = check_model(&reading, flags);
     if (status == 0) {
         list_paths(&reading);
@@ -128,17 +128,6 @@ static int read_set(ModelFile **model, TensorSet *set, const ModelFileFlags *fla
     return 0;
 }
 
-int model_file_take(ModelFile **model, const SafetensorsFile *file, bool ignore_extra)
-{
-    TensorSet set;
-    const ModelFileFlags flags = {.ignore_extra = ignore_extra};
-    *model = NULL;
-    tensor_set_of(&set, file);
-    int status = read_set(model, &set, &flags);
-    tensor_set_clear(&set);
-    return status;
-}
-
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)
 {
     TensorSet set;
@@ -153,11 +142,6 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
     }
     tensor_set_clear(&set);
     return status;
-}
-
-int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
-{
-    return model_file_read_with(model, path, &(ModelFileFlags){.ignore_extra = ignore_extra});
 }
 
 void model_file_clear(ModelFile *model)

@@ -134,13 +134,7 @@ typedef struct {
  * their folder (tensor_set.h).  Tensors with other names are listed in one message and refused,
  * unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one message;
  * 99 when the disk fails.  On failure *model is NULL. */
-int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
-    __attribute__((warn_unused_result));
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)
-    __attribute__((warn_unused_result));
-
-/* The same from one open file, which may be closed afterwards, and from nothing beside it. */
-int model_file_take(ModelFile **model, const SafetensorsFile *file, bool ignore_extra)
     __attribute__((warn_unused_result));
 
 void model_file_clear(ModelFile *model);

@@ -14,31 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* When an open file was written; zeros where that is not known. */
-static struct timespec modified_of(int fd)
+/* Of what is open, which is the file's from here on. */
+static int read_open(SafetensorsFile *file)
 {
     struct stat found;
-    return fd >= 0 && fstat(fd, &found) == 0 ? found.st_mtim : (struct timespec){0};
-}
-
-/* Makes *file of what is open, which is closed on failure, or of the caller's bytes. */
-static int parse(SafetensorsFile **file, const char *path, int fd, const unsigned char *bytes,
-                 size_t size)
-{
-    SafetensorsFile *made = need_zeros(1, sizeof *made);
-    *file = NULL;
-    made->fd = fd;
-    made->modified = modified_of(fd);
-    made->bytes = bytes;
-    made->size = size;
-    made->path = need_copy(path);
-    int status = safetensors_read_header(made);
-    if (status != 0) {
-        safetensors_close(made);
-        return status;
+    if (fstat(file->fd, &found) == 0) {
+        file->modified = found.st_mtim;
     }
-    *file = made;
-    return 0;
+    return safetensors_read_header(file);
 }
 
 int safetensors_open(SafetensorsFile **file, const char *path)
@@ -47,23 +30,24 @@ int safetensors_open(SafetensorsFile **file, const char *path)
     uintmax_t size = 0;
     *file = NULL;
     int status = regular_file_open(&fd, &size, path, false);
-    if (status == 0 && size == 0) {
-        status = complain_of(path, NULL, NULL, "expected a safetensors file: it is empty");
-    } else if (status == 0 && size > SIZE_MAX) {
-        status = regular_file_unreadable(path, EFBIG);
-    }
-    if (status != 0) {
-        if (fd >= 0) {
-            close(fd);
-        }
+    if (fd < 0) {
         return status;
     }
-    return parse(file, path, fd, NULL, (size_t)size);
-}
-
-int safetensors_parse(SafetensorsFile **file, const char *path, const void *bytes, size_t size)
-{
-    return parse(file, path, -1, bytes, size);
+    SafetensorsFile *made = need_zeros(1, sizeof *made);
+    *made = (SafetensorsFile){.path = need_copy(path), .fd = fd, .size = (size_t)size};
+    if (size == 0) {
+        status = complain_of(path, NULL, NULL, "expected a safetensors file: it is empty");
+    } else if (size > SIZE_MAX) {
+        status = regular_file_unreadable(path, EFBIG);
+    } else {
+        status = read_open(made);
+    }
+    if (status != 0) {
+        safetensors_close(made);
+        return status;
+    }
+    *file = made;
+    return 0;
 }
 
 void safetensors_close(SafetensorsFile *file)
@@ -71,9 +55,7 @@ void safetensors_close(SafetensorsFile *file)
     if (file == NULL) {
         return;
     }
-    if (file->fd >= 0) {
-        close(file->fd);
-    }
+    close(file->fd);
     json_decref(file->header);
     free(file->tensors);
     free(file->path);
@@ -83,9 +65,6 @@ void safetensors_close(SafetensorsFile *file)
 int safetensors_recheck(const SafetensorsFile *file, bool header)
 {
     struct stat found;
-    if (file->fd < 0) {
-        return 0;
-    }
     if (fstat(file->fd, &found) != 0) {
         return regular_file_unreadable(file->path, errno);
     }
@@ -113,9 +92,4 @@ const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t 
 bool safetensors_has(const SafetensorsFile *file, const char *name)
 {
     return strcmp(name, "__metadata__") != 0 && json_object_get(file->header, name) != NULL;
-}
-
-const char *safetensors_metadata(const SafetensorsFile *file, const char *key)
-{
-    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
 }

@@ -48,11 +48,6 @@ typedef struct SafetensorsFile SafetensorsFile;
 /* A regular file, which stays open.  0, 2 or 99; on failure *file is NULL. */
 int safetensors_open(SafetensorsFile **file, const char *path) __attribute__((warn_unused_result));
 
-/* The same from memory, which stays the caller's and must outlive *file.  path: what messages
- * call it. */
-int safetensors_parse(SafetensorsFile **file, const char *path, const void *bytes, size_t size)
-    __attribute__((warn_unused_result));
-
 void safetensors_close(SafetensorsFile *file);
 
 /* Is an open file still what it was?  By its size and the time that it was written, and, with
@@ -70,8 +65,5 @@ const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t 
 
 /* Is there a tensor of that name? */
 bool safetensors_has(const SafetensorsFile *file, const char *name);
-
-/* NULL when there is no such key. */
-const char *safetensors_metadata(const SafetensorsFile *file, const char *key);
 
 #endif

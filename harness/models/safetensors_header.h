@@ -11,15 +11,14 @@
 
 struct SafetensorsFile {
     char *path;
-    int fd;                     /* -1: bytes have the file */
-    const unsigned char *bytes; /* [size], the caller's, or NULL */
+    int fd;
     size_t size;
     json_t *header;             /* owns names and metadata */
     SafetensorsTensor *tensors; /* [count], in the order of their data */
     size_t count;
     size_t data_begin, data_size; /* what follows the header */
     uint64_t digest;              /* of the header's text */
-    struct timespec modified;     /* when it was opened; of a file */
+    struct timespec modified;     /* when it was opened */
 };
 
 /* Reads and checks the header; sets header, tensors, count, data_begin and data_size, also what of

@@ -115,10 +115,6 @@ static size_t read_bytes(unsigned char *bytes, const SafetensorsFile *file, size
     size_t done = 0;
     ssize_t got = 1;
     *error = 0;
-    if (file->fd < 0) {
-        memcpy(bytes, file->bytes + offset, size);
-        return size;
-    }
     while (done < size && got != 0 && *error == 0) {
         got = pread(file->fd, bytes + done, size - done, (off_t)(offset + done));
         done += got > 0 ? (size_t)got : 0;

@@ -139,12 +139,12 @@ static int open_one(TensorSet *set)
 static void list_tensors(TensorSet *set)
 {
     size_t total = 0;
-    for (size_t i = 0; i < tensor_set_files(set); i++) {
-        total += safetensors_count(tensor_set_file(set, i));
+    for (size_t i = 0; i < set->file_count; i++) {
+        total += safetensors_count(set->files[i]);
     }
     set->tensors = need_zeros(total + 1, sizeof *set->tensors);
-    for (size_t i = 0; i < tensor_set_files(set); i++) {
-        const SafetensorsFile *file = tensor_set_file(set, i);
+    for (size_t i = 0; i < set->file_count; i++) {
+        const SafetensorsFile *file = set->files[i];
         for (size_t t = 0; t < safetensors_count(file); t++) {
             set->tensors[set->count++] =
                 (SetTensor){.file = file, .tensor = safetensors_tensor(file, t)};
@@ -188,12 +188,6 @@ int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
     return 0;
 }
 
-void tensor_set_of(TensorSet *set, const SafetensorsFile *file)
-{
-    *set = (TensorSet){.borrowed = file, .path = need_copy(safetensors_path(file))};
-    list_tensors(set);
-}
-
 void tensor_set_clear(TensorSet *set)
 {
     for (size_t i = 0; i < set->file_count; i++) {
@@ -207,21 +201,11 @@ void tensor_set_clear(TensorSet *set)
     *set = (TensorSet){0};
 }
 
-size_t tensor_set_files(const TensorSet *set)
-{
-    return set->borrowed != NULL ? 1 : set->file_count;
-}
-
-const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i)
-{
-    return set->borrowed != NULL ? set->borrowed : set->files[i];
-}
-
 int tensor_set_recheck(const TensorSet *set, bool header)
 {
     int status = 0;
-    for (size_t i = 0; i < tensor_set_files(set) && status == 0; i++) {
-        status = safetensors_recheck(tensor_set_file(set, i), header);
+    for (size_t i = 0; i < set->file_count && status == 0; i++) {
+        status = safetensors_recheck(set->files[i], header);
     }
     return status;
 }

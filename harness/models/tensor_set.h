@@ -29,12 +29,11 @@ typedef struct {
 
 typedef struct {
     char *path;   /* of the file, or of the index: what messages about the whole name */
-    char *folder; /* it lies in, for what lies beside it; NULL: nothing does */
+    char *folder; /* it lies in, for what lies beside it */
     json_t *index;
     SafetensorsFile **files; /* [file_count], by name */
     size_t file_count;
-    const SafetensorsFile *borrowed; /* or one file that is the caller's */
-    SetTensor *tensors;              /* [count], file after file */
+    SetTensor *tensors; /* [count], file after file */
     size_t count;
 } TensorSet;
 
@@ -48,9 +47,6 @@ bool is_of_pytorch(const char *path);
  * the disk fails.  Clear the set in any case. */
 int tensor_set_open(TensorSet *set, const char *path) __attribute__((warn_unused_result));
 
-/* The tensors of a file that is open, which has to outlive the set. */
-void tensor_set_of(TensorSet *set, const SafetensorsFile *file);
-
 /* Those of one more file, whose names all begin with `prefix`. */
 int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
     __attribute__((warn_unused_result));
@@ -59,9 +55,6 @@ void tensor_set_clear(TensorSet *set);
 
 /* safetensors_recheck of all its files. */
 int tensor_set_recheck(const TensorSet *set, bool header) __attribute__((warn_unused_result));
-
-size_t tensor_set_files(const TensorSet *set);
-const SafetensorsFile *tensor_set_file(const TensorSet *set, size_t i);
 
 /* The folder of a model's files: path itself where it is a folder, else the one that the file lies
  * in, "." where path names none. */
