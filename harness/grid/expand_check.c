@@ -258,6 +258,22 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
     return 0;
 }
 
+/* What a file leaves open, in words, and the flags that say it. */
+typedef struct {
+    char words[600], flags[200];
+    size_t used, flags_used;
+} Lacks;
+
+static void add_lack(Lacks *lacks, const char *name, const char *words, const char *flag)
+{
+    const char *comma = lacks->used > 0 ? ", " : "";
+    size_t used = lacks->used, flags_used = lacks->flags_used;
+    lacks->used += (size_t)snprintf(lacks->words + used, sizeof lacks->words - used, "%s%s (%s)",
+                                    comma, name, words);
+    lacks->flags_used += (size_t)snprintf(lacks->flags + flags_used,
+                                          sizeof lacks->flags - flags_used, "%s--%s", comma, flag);
+}
+
 /* Refuses a file that leaves open what its model computes: its metadata must say it, or the
  * user. */
 static int check_said(const Product *product, const Point *point)
@@ -279,35 +295,26 @@ static int check_said(const Product *product, const Point *point)
                    "none, where they are in no tensor", "position-embedding"},
                   {file->kind == MODEL_FILE_TRANSFORMER && !file->said.blocks, "blocks",
                    "sequential, where networks read what attention wrote", "blocks"}};
-    char lacks[600], flags[200];
-    size_t used = 0, flags_used = 0;
+    Lacks lacks = {.used = 0};
     domain_describe(activations, sizeof activations, &axis_info(AXIS_ACTIVATION)->domain);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const char *name = axis_info(said[i])->name;
         if (product->settings[said[i]] == NULL && command_takes(product->command, said[i]) &&
             model_source_lacks(point->source, said[i])) {
-            const char *comma = used > 0 ? ", " : "";
-            used += (size_t)snprintf(lacks + used, sizeof lacks - used, "%s%s (%s)", comma, name,
-                                     words[i]);
-            flags_used += (size_t)snprintf(flags + flags_used, sizeof flags - flags_used, "%s--%s",
-                                           comma, name);
+            add_lack(&lacks, name, words[i], name);
         }
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].open && !shown) {
-            const char *comma = used > 0 ? ", " : "";
-            used += (size_t)snprintf(lacks + used, sizeof lacks - used, "%s%s (%s)", comma,
-                                     others[i].name, others[i].words);
-            flags_used += (size_t)snprintf(flags + flags_used, sizeof flags - flags_used, "%s--%s",
-                                           comma, others[i].flag);
+            add_lack(&lacks, others[i].name, others[i].words, others[i].flag);
         }
     }
-    if (used == 0) {
+    if (lacks.used == 0) {
         return 0;
     }
     return complain_of(point->source->path, NULL, NULL,
                        "the metadata do not say: %s: expected in the file's metadata, or as %s",
-                       lacks, flags);
+                       lacks.words, lacks.flags);
 }
 
 /* Refuses a file of an X alone where a model is expected. */

@@ -212,30 +212,21 @@ static int read_one(AxisValue *value, Origin origin, const Domain *domain, const
     return status;
 }
 
-static int read_threads(RunOptions *run, Origin origin, const char *text)
+static int read_integer(int *number, int least, int most, Origin origin, const char *text)
 {
-    static const Domain domain = {.kind = DOMAIN_INTEGER, .most = THREADS_MOST};
+    const Domain domain = {
+        .kind = DOMAIN_INTEGER, .least = (uint64_t)least, .most = (uint64_t)most};
     AxisValue value = {0};
     int status = read_one(&value, origin, &domain, text, "one value");
-    run->threads = (int)value.integer;
-    return status;
-}
-
-static int read_digits(RunOptions *run, Origin origin, const char *text)
-{
-    static const Domain domain = {.kind = DOMAIN_INTEGER, .least = 1, .most = REF_DIGITS_MOST};
-    AxisValue value = {0};
-    int status = read_one(&value, origin, &domain, text, "one value");
-    run->digits = (int)value.integer;
+    *number = (int)value.integer;
     return status;
 }
 
 static int read_count(size_t *count, Origin origin, const char *text)
 {
-    static const Domain domain = {.kind = DOMAIN_INTEGER, .least = 1, .most = COUNT_MOST};
-    AxisValue value = {0};
-    int status = read_one(&value, origin, &domain, text, "one value");
-    *count = value.integer;
+    int number;
+    int status = read_integer(&number, 1, COUNT_MOST, origin, text);
+    *count = (size_t)number;
     return status;
 }
 
@@ -414,7 +405,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     switch (flag) {
     case FLAG_OUTPUT: return read_output(reader, origin, text);
     case FLAG_FORMAT: run->format = text; break;
-    case FLAG_THREADS: return read_threads(run, origin, text);
+    case FLAG_THREADS: return read_integer(&run->threads, 0, THREADS_MOST, origin, text);
     case FLAG_DRY_RUN: run->dry_run = true; break;
     case FLAG_QUIET: run->quiet = true; break;
     case FLAG_COLOR: return read_word(&run->color, flag, text);
@@ -423,7 +414,7 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_BY: return read_word(&run->by, flag, text);
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
-    case FLAG_DIGITS: return read_digits(run, origin, text);
+    case FLAG_DIGITS: return read_integer(&run->digits, 1, REF_DIGITS_MOST, origin, text);
     case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_CHECK: run->growth.check = text; break;
     case FLAG_PREDICT: run->growth.predict = text; break;
