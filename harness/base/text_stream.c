@@ -73,6 +73,15 @@ FILE *text_stream(char **text, size_t *size)
     return stream;
 }
 
+size_t text_lines(const char *text, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++) {
+        count += text[i] == '\n';
+    }
+    return count;
+}
+
 /* ---- A file read whole ----------------------------------------------------------------------- */
 
 enum { FILE_FIRST = 1 << 16 };

@@ -16,6 +16,9 @@ FILE *text_stream(char **text, size_t *size) __attribute__((returns_nonnull, war
 /* Closes it: the text, to be freed. */
 char *text_close(FILE *stream, char **text) __attribute__((returns_nonnull));
 
+/* Lines of a text that end. */
+size_t text_lines(const char *text, size_t size);
+
 /* The bytes of a file, a NUL behind them; free it.  NULL (errno): it cannot be read. */
 char *file_text(size_t *size, const char *path) __attribute__((warn_unused_result));
 

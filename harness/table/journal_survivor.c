@@ -53,19 +53,10 @@ static size_t header_length(const char *text, size_t size)
     return newline == NULL ? size : (size_t)(newline - text) + 1;
 }
 
-static size_t whole_lines(const char *text, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++) {
-        count += text[i] == '\n';
-    }
-    return count;
-}
-
 /* Rows in FILE.partial, torn or whole. */
 static size_t rows_left(const Journal *journal)
 {
-    return whole_lines(journal->text + journal->header, journal->size - journal->header);
+    return text_lines(journal->text + journal->header, journal->size - journal->header);
 }
 
 /* Seconds that went into all points of a run that had evaluated them all, but for its last steps;

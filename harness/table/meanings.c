@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* command: whose table, or NULL: any.  A name that begins with * stands for all that end so. */
+/* command: whose table, or NULL: any.  A * in a name stands for whatever may be there. */
 typedef struct {
     const char *command, *name, *unit, *meaning;
 } Said;
@@ -19,11 +19,6 @@ typedef struct {
     {                                                                                              \
         NULL, column, unit, meaning                                                                \
     }
-/* Of several columns in a row, in their order. */
-#define MEANS "; in a layer's row the mean over positions"
-#define LOSSES "the next token's loss by r(T), r(T′), m(T′), m(T)" MEANS
-#define DIVERGENCES "KL divergence of r(T′), m(T′), m(T) from r(T)" MEANS
-#define LARGEST "the largest of these over positions; last layer alone"
 #define FORM ", in that form"
 
 static const Said said[] = {
@@ -152,16 +147,11 @@ static const Said said[] = {
     {NULL, "predictions_changed", "integer", "positions whose prediction m(T′) changes"},
     {NULL, "prediction", "integer", "the class that r(T) predicts there, from 0"},
     {NULL, "machine_prediction", "integer", "the class that m(T′) predicts there"},
-    {NULL, "loss_original", "nats", LOSSES},
-    {NULL, "loss_converted", "nats", LOSSES},
-    {NULL, "loss_machine", "nats", LOSSES},
-    {NULL, "loss_native", "nats", LOSSES},
-    {NULL, "kl_converted", "nats", DIVERGENCES},
-    {NULL, "kl_machine", "nats", DIVERGENCES},
-    {NULL, "kl_native", "nats", DIVERGENCES},
-    {NULL, "kl_converted_max", "nats", LARGEST},
-    {NULL, "kl_machine_max", "nats", LARGEST},
-    {NULL, "kl_native_max", "nats", LARGEST},
+    {NULL, "loss_*", "nats",
+     "the next token's loss by r(T), r(T′), m(T′), m(T); in a layer's row the mean over positions"},
+    {NULL, "kl_*_max", "nats", "the largest of these over positions; last layer alone"},
+    {NULL, "kl_*", "nats",
+     "KL divergence of r(T′), m(T′), m(T) from r(T); in a layer's row the mean over positions"},
 
     {"attribute", "input", "integer", "the input, from 1"},
     {"attribute", "tokens", "integers", "the input's tokens"},
@@ -231,11 +221,13 @@ static const char *const units[] = {
 
 static bool is_name(const char *pattern, const char *name)
 {
-    size_t length = strlen(name), tail = strlen(pattern + 1);
-    if (*pattern != '*') {
+    const char *star = strchr(pattern, '*');
+    if (star == NULL) {
         return strcmp(pattern, name) == 0;
     }
-    return length >= tail && strcmp(name + length - tail, pattern + 1) == 0;
+    size_t length = strlen(name), head = (size_t)(star - pattern), tail = strlen(star + 1);
+    return length >= head + tail && strncmp(name, pattern, head) == 0 &&
+           strcmp(name + length - tail, star + 1) == 0;
 }
 
 static const Said *find_said(const char *command, const char *name)

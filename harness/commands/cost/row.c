@@ -76,30 +76,18 @@ static void sizes_quotient_column(Walk *walk, const char *name, size_t numerator
     mpz_clears(a, b, NULL);
 }
 
-static size_t heads_of(const SublayerCost *sublayer)
-{
-    return sublayer->heads;
-}
-
-static size_t score_rank_of(const SublayerCost *sublayer)
-{
-    return sublayer->score_rank;
-}
-
-static size_t value_rank_of(const SublayerCost *sublayer)
-{
-    return sublayer->value_rank;
-}
-
 /* One number for each sublayer of the attention-only layer: "96;96;49152;384". */
-static void sublayers_column(Walk *walk, const char *name, const ModelCost *model,
-                             size_t (*number)(const SublayerCost *))
+static void sublayer_columns(Walk *walk, const ModelCost *model)
 {
-    if (!column(walk, "", name)) {
-        return;
-    }
-    for (size_t s = 0; s < model->sublayer_count; s++) {
-        fprintf(walk->file, "%s%zu", s == 0 ? "" : ";", number(&model->sublayers[s]));
+    static const char *const names[] = {"sublayer_heads", "sublayer_score_ranks",
+                                        "sublayer_value_ranks"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool written = column(walk, "", names[i]);
+        for (size_t s = 0; s < model->sublayer_count && written; s++) {
+            const SublayerCost *own = &model->sublayers[s];
+            const size_t numbers[] = {own->heads, own->score_rank, own->value_rank};
+            fprintf(walk->file, "%s%zu", s == 0 ? "" : ";", numbers[i]);
+        }
     }
 }
 
@@ -135,9 +123,7 @@ static void head_columns(Walk *walk, const Cost *cost)
     sizes_quotient_column(walk, "internal_per_external", b->internal, b->external);
     sizes_quotient_column(walk, "external_head_share", b->external, b->external + b->internal);
     sizes_quotient_column(walk, "internal_head_share", b->internal, b->external + b->internal);
-    sublayers_column(walk, "sublayer_heads", b, heads_of);
-    sublayers_column(walk, "sublayer_score_ranks", b, score_rank_of);
-    sublayers_column(walk, "sublayer_value_ranks", b, value_rank_of);
+    sublayer_columns(walk, b);
 }
 
 static void parameter_columns(Walk *walk, const Cost *cost)

@@ -7,20 +7,12 @@
 
 #include "../../base/message.h"
 #include "../../base/shown.h"
+#include "../../base/text_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define UNEXPECTED "the row is not the one expected there"
-
-static size_t count_lines(const char *text, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++) {
-        count += text[i] == '\n';
-    }
-    return count;
-}
 
 static int refuse_rows(const Sweep *sweep, size_t line, const char *why)
 {
@@ -54,7 +46,7 @@ static int take_points(Sweep *sweep, size_t *kept)
             length = 0;
         }
         if (broken) {
-            return refuse_rows(sweep, count_lines(rows, *kept) + 2,
+            return refuse_rows(sweep, text_lines(rows, *kept) + 2,
                                "the point's rows, or what is before them, were changed since the "
                                "run wrote them");
         }
@@ -63,13 +55,13 @@ static int take_points(Sweep *sweep, size_t *kept)
             sweep_take_outcome(sweep, &outcome, -1);
         }
     }
-    size_t torn = count_lines(rows + *kept, size - *kept);
+    size_t torn = text_lines(rows + *kept, size - *kept);
     bool whole = sweep->committed == sweep->record.count;
     if ((whole ? torn > 0
                : torn >= sweep_point(sweep, sweep->committed)->spec.depth &&
                      journal_has_more(sweep->sink.journal)) ||
         (journal_is_complete(sweep->sink.journal) && (!whole || *kept < size))) {
-        return refuse_rows(sweep, count_lines(rows, *kept) + 2, UNEXPECTED);
+        return refuse_rows(sweep, text_lines(rows, *kept) + 2, UNEXPECTED);
     }
     if (!sweep->options->quiet && journal_is_complete(sweep->sink.journal)) {
         fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);

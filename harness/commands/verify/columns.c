@@ -8,48 +8,29 @@
 #include "../../table/options_cell.h"
 #include "../../table/table.h"
 
+#include <assert.h>
 #include <math.h>
 
 const char *verify_column(size_t column)
 {
-    static const char *const names[VERIFY_COLUMNS] = {[VERIFY_MODEL] = "model",
-                                                      [VERIFY_CONSTRUCTION] = "construction",
-                                                      [VERIFY_ARITHMETIC] = "arithmetic",
-                                                      [VERIFY_KERNEL] = "kernel",
-                                                      [VERIFY_OMEGA] = "omega",
-                                                      [VERIFY_OPTIONS] = OPTIONS_COLUMN,
-                                                      [VERIFY_INPUTS] = "inputs",
-                                                      [VERIFY_LAYER] = LAYER_COLUMN,
-                                                      [VERIFY_BOUNDS] = BOUNDS_COLUMN,
-                                                      [VERIFY_JUDGED_LOG2] = "judged_log2",
-                                                      [VERIFY_WORST_INPUT] = "worst_input",
-                                                      [VERIFY_LOGIT_ERROR] = "logit_error",
-                                                      [VERIFY_MARGIN] = "logit_margin",
-                                                      [VERIFY_SAFETY] = "safety_factor",
-                                                      [VERIFY_CHANGED] = "predictions_changed",
-                                                      [VERIFY_INPUT] = "input",
-                                                      [VERIFY_POSITION] = "position",
-                                                      [VERIFY_TOKEN] = "token",
-                                                      [VERIFY_PREDICTION] = "prediction",
-                                                      [VERIFY_MACHINE_PREDICTION] =
-                                                          "machine_prediction",
-                                                      [VERIFY_LOSS] = "loss_original",
-                                                      [VERIFY_LOSS + 1] = "loss_converted",
-                                                      [VERIFY_LOSS + 2] = "loss_machine",
-                                                      [VERIFY_LOSS + 3] = "loss_native",
-                                                      [VERIFY_KL] = "kl_converted",
-                                                      [VERIFY_KL + 1] = "kl_machine",
-                                                      [VERIFY_KL + 2] = "kl_native",
-                                                      [VERIFY_KL_MAX] = "kl_converted_max",
-                                                      [VERIFY_KL_MAX + 1] = "kl_machine_max",
-                                                      [VERIFY_KL_MAX + 2] = "kl_native_max",
-                                                      [VERIFY_STATUS] = "status"};
-    if (column >= VERIFY_LOGS && column < VERIFY_BOUNDS) {
-        return column_of_log((ErrorKind)(column - VERIFY_LOGS))->name;
-    }
-    bool is_error = column >= VERIFY_ERRORS && column < VERIFY_LOGS;
-    return is_error ? column_of_error((ErrorKind)(column - VERIFY_ERRORS), NORM_MAX)->name
-                    : names[column];
+    /* In order: those before the errors, and those behind them. */
+    static const char *const before[] = {"model", "construction", "arithmetic", "kernel",
+                                         "omega", OPTIONS_COLUMN, "inputs",     LAYER_COLUMN,
+                                         "input", "position",     "token"};
+    static const char *const behind[] = {
+        BOUNDS_COLUMN,        "judged_log2",    "worst_input",         "logit_error",
+        "logit_margin",       "safety_factor",  "predictions_changed", "prediction",
+        "machine_prediction", "loss_original",  "loss_converted",      "loss_machine",
+        "loss_native",        "kl_converted",   "kl_machine",          "kl_native",
+        "kl_converted_max",   "kl_machine_max", "kl_native_max",       "status"};
+    static_assert(sizeof before == VERIFY_ERRORS * sizeof *before &&
+                      sizeof behind == (VERIFY_COLUMNS - VERIFY_BOUNDS) * sizeof *behind,
+                  "every column has a name");
+    return column < VERIFY_ERRORS ? before[column]
+           : column < VERIFY_LOGS
+               ? column_of_error((ErrorKind)(column - VERIFY_ERRORS), NORM_MAX)->name
+           : column < VERIFY_BOUNDS ? column_of_log((ErrorKind)(column - VERIFY_LOGS))->name
+                                    : behind[column - VERIFY_BOUNDS];
 }
 
 void verify_write_header(FILE *file, const RunOptions *run)
