@@ -275,8 +275,8 @@ static void numbers(void **state)
     "--construction silu,fused --n 3 --d 3 --depth 2 --omega 5,1000 --kernel structured --quiet"
 
 /* A cell of JSON says what the cell of CSV does. */
-static void expect_same_cell(const char *name, const char *csv, const char *bounds,
-                             const json_t *value)
+static void expect_cell_of_json(const char *name, const char *csv, const char *bounds,
+                                const json_t *value)
 {
     char listed[512], wanted[64], text[300];
     snprintf(listed, sizeof listed, ";%s;", bounds);
@@ -310,7 +310,7 @@ static void every_cell_is_the_same(void **state)
                          *value = json_object_get(object, name);
             cell(text, sizeof text, &csv, row + 1, name);
             cell(bounds, sizeof bounds, &csv, row + 1, "bounds");
-            expect_same_cell(name, text, bounds, value);
+            expect_cell_of_json(name, text, bounds, value);
             strings += strcmp(name, "construction_max") == 0 && json_is_string(value);
         }
     }
