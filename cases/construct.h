@@ -15,14 +15,12 @@
 /* Appends the sublayer of T' that applies the case's activation to the columns (silu.c). */
 void silu_append(Stack *stack, Columns columns);
 
-/* A self-attending head carrying x[write] += x[read] W + b; diagonal as in Value; w NULL: b alone,
- * with a diagonal of 0 (linear.c). */
-Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
-                   Visible visible);
+/* A self-attending head carrying x[write] += x[read] w1 + b1; diagonal as in Value; w1 NULL: b1
+ * alone, with a diagonal of 0 (linear.c). */
+Bundle linear_head(const Direct *map, int diagonal, Visible visible);
 
 /* Appends the sublayer of T' for that, in as many heads as the case's head_rank asks. */
-void linear_append(Stack *stack, Columns read, Columns write, const double *w, const double *b,
-                   int diagonal);
+void linear_append(Stack *stack, const Direct *map, int diagonal);
 
 /* The original attention heads of a layer, drawn or given (attention.c). */
 Bundle attention_heads(Stack *stack, size_t layer);

@@ -35,9 +35,9 @@ static bool writes(const Place *place)
 }
 
 /* *weight [heads, rows, columns] is a copy, every w made fl(w (1 + noise)); returns it. */
-static double *disturb(const Place *place, const char *part, HeadWeight *weight, size_t heads,
-                       size_t rows, size_t columns)
+static double *disturb(const Place *place, const char *part, HeadWeight *weight, TensorShape shape)
 {
+    size_t heads = shape.heads, rows = shape.rows, columns = shape.columns;
     uint64_t hash = hash_of(place, part);
     if (weight->data == NULL) {
         return NULL;
@@ -57,7 +57,7 @@ static void disturb_vector(const Place *place, const char *part, const double **
                            size_t count)
 {
     HeadWeight weight = {*vector, count, count};
-    *vector = disturb(place, part, &weight, 1, 1, count);
+    *vector = disturb(place, part, &weight, (TensorShape){1, 1, count, 0});
 }
 
 /* The same of shifts of gates, which no storage format rounds. */
@@ -75,9 +75,9 @@ static void disturb_shift(const Place *place, const double **shift, size_t heads
 }
 
 /* [heads, rows, 1] or [heads, 1, rows]: head h's is unit (1 + noise) times the unit vector h. */
-static HeadWeight unit_vectors(const Place *place, const char *part, size_t heads, size_t rows,
-                               size_t columns, double unit)
+static HeadWeight unit_vectors(const Place *place, const char *part, TensorShape shape, double unit)
 {
+    size_t heads = shape.heads, rows = shape.rows, columns = shape.columns;
     uint64_t hash = part != NULL ? hash_of(place, part) : 0;
     double *data = arena_take_numbers(place->stack->arena, heads, rows * columns);
     for (size_t h = 0; writes(place) && h < heads; h++) {
@@ -92,14 +92,16 @@ static void disturb_score(const Place *place, Bundle *bundle)
     Score *score = &bundle->score;
     size_t read = score->read.count, d_head = score->d_head;
     if (score_by_gate(score) && score->gate.data == NULL) {
-        score->gate = unit_vectors(place, "gate", bundle->heads, read, 1, score->gate_unit);
+        score->gate =
+            unit_vectors(place, "gate", (TensorShape){bundle->heads, read, 1, 0}, score->gate_unit);
     } else if (score_by_gate(score)) {
-        disturb(place, "gate", &score->gate, bundle->heads, read, 1);
+        disturb(place, "gate", &score->gate, (TensorShape){bundle->heads, read, 1, 0});
     } else if (score_by_key(score)) {
-        disturb(place, "q", &score->q, bundle->heads, read, d_head > 0 ? d_head : read);
+        disturb(place, "q", &score->q,
+                (TensorShape){bundle->heads, read, d_head > 0 ? d_head : read, 0});
     }
     if (d_head > 0) {
-        disturb(place, "k", &score->k, bundle->heads, read, d_head);
+        disturb(place, "k", &score->k, (TensorShape){bundle->heads, read, d_head, 0});
     }
     disturb_vector(place, "gate_bias", &score->gate_bias, bundle->heads);
     disturb_shift(place, &score->gate_shift, bundle->heads);
@@ -115,7 +117,7 @@ static void disturb_dense(const Place *place, Bundle *bundle)
     size_t rows = value->read.count, columns = value->write.count;
     HeadWeight clean = value->v;
     uint64_t hash = hash_of(place, "v");
-    double *copy = disturb(place, "v", &value->v, bundle->heads, rows, columns);
+    double *copy = disturb(place, "v", &value->v, (TensorShape){bundle->heads, rows, columns, 0});
     for (size_t r = 0; value->diagonal != 0 && writes(place) && r < rows; r++) {
         size_t column = value->read.first + r, c = column - value->write.first;
         if (column >= value->write.first && c < columns) {
@@ -132,14 +134,14 @@ static void disturb_value(const Place *place, Bundle *bundle)
     if (value->unit != 0) {
         value->kind = VALUE_FACTORED;
         value->d_head = 1;
-        value->v = unit_vectors(place, "v", heads, read, 1, value->unit);
-        value->o = unit_vectors(place, NULL, heads, 1, write, 1);
+        value->v = unit_vectors(place, "v", (TensorShape){heads, read, 1, 0}, value->unit);
+        value->o = unit_vectors(place, NULL, (TensorShape){heads, 1, write, 0}, 1);
         value->unit = 0;
     } else if (value->d_head == 0 && value->v.data != NULL) {
         disturb_dense(place, bundle);
     } else if (value->d_head > 0) {
-        disturb(place, "v", &value->v, heads, read, value->d_head);
-        disturb(place, "o", &value->o, heads, value->d_head, write);
+        disturb(place, "v", &value->v, (TensorShape){heads, read, value->d_head, 0});
+        disturb(place, "o", &value->o, (TensorShape){heads, value->d_head, write, 0});
     }
     disturb_vector(place, "inner_bias", &value->inner_bias, heads * value->d_head);
     disturb_vector(place, "bias", &value->bias, write);

@@ -9,9 +9,11 @@
 static void append(Stack *stack, const Direct *ffn)
 {
     Columns content = stack_content(stack), hidden = stack_hidden(stack);
-    linear_append(stack, content, hidden, ffn->w1, ffn->b1, 0);
+    const Direct in = {.read = content, .write = hidden, .w1 = ffn->w1, .b1 = ffn->b1};
+    const Direct out = {.read = hidden, .write = content, .w1 = ffn->w2, .b1 = ffn->b2};
+    linear_append(stack, &in, 0);
     silu_append(stack, hidden);
-    linear_append(stack, hidden, content, ffn->w2, ffn->b2, -1);
+    linear_append(stack, &out, -1);
     stack->cleared = hidden;
 }
 

@@ -47,7 +47,8 @@ static void append(Stack *stack, const Direct *ffn, bool masked)
     }
     if (ffn->b2 != NULL) {
         visible = masked ? VISIBLE_SELF : visible;
-        bundles[count++] = linear_head(ffn->read, ffn->write, NULL, ffn->b2, 0, visible);
+        const Direct bias = {.read = ffn->read, .write = ffn->write, .b1 = ffn->b2};
+        bundles[count++] = linear_head(&bias, 0, visible);
     }
     for (size_t b = 0; masked && b < count; b++) {
         bundles[b].score.position = (PositionScores){0};

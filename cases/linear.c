@@ -8,20 +8,19 @@
 /* Linear head: 2 Omega from every row to itself, so that V alone acts.  V carries W as a block
  * from the columns read to the columns written, plus diagonal times the identity on the columns
  * read (-1: W - I in place, or clear); b rides on the token position rows. */
-Bundle linear_head(Columns read, Columns write, const double *w, const double *b, int diagonal,
-                   Visible visible)
+Bundle linear_head(const Direct *map, int diagonal, Visible visible)
 {
     return (Bundle){
         .heads = 1,
         .score = {.kind = SCORE_NONE,
                   .position = {.token_self = 2, .bias_self = 2},
                   .visible = visible},
-        .value = {.kind = w != NULL ? VALUE_DENSE : VALUE_NONE,
-                  .read = read,
-                  .write = write,
-                  .v = {.data = w, .ld = write.count},
+        .value = {.kind = map->w1 != NULL ? VALUE_DENSE : VALUE_NONE,
+                  .read = map->read,
+                  .write = map->write,
+                  .v = {.data = map->w1, .ld = map->write.count},
                   .scale = 1,
-                  .bias = b,
+                  .bias = map->b1,
                   .diagonal = diagonal},
     };
 }
@@ -30,9 +29,10 @@ Bundle linear_head(Columns read, Columns write, const double *w, const double *b
  * diagonal have go to one head, the bias is a row more.  Where W is narrower than high, and
  * alone, rank of its columns do, with their part of the bias.  Heads that share Q add up to W
  * without a rounding, as no entry is in two of them. */
-void linear_append(Stack *stack, Columns read, Columns write, const double *w, const double *b,
-                   int diagonal)
+void linear_append(Stack *stack, const Direct *map, int diagonal)
 {
+    Columns read = map->read, write = map->write;
+    const double *w = map->w1, *b = map->b1;
     bool by_columns = diagonal == 0 && write.count < read.count;
     size_t whole = by_columns ? write.count : read.count, rank = stack->spec->head_rank;
     rank = rank == 0 || rank > whole ? whole : rank;
@@ -44,16 +44,19 @@ void linear_append(Stack *stack, Columns read, Columns write, const double *w, c
     for (size_t h = 0; h < count; h++) {
         size_t first = h * rank, part = rank < whole - first ? rank : whole - first;
         bool last = h + 1 == count && !apart;
-        Columns from = by_columns ? read : (Columns){read.first + first, part};
-        Columns to = by_columns ? (Columns){write.first + first, part} : write;
-        const double *block = w + (stack->outline ? 0 : by_columns ? first : first * write.count);
         const double *bias = !by_columns || b == NULL || stack->outline ? b : b + first;
-        heads[h] =
-            linear_head(from, to, block, by_columns || last ? bias : NULL, diagonal, visible);
+        const Direct block = {.read = by_columns ? read : (Columns){read.first + first, part},
+                              .write = by_columns ? (Columns){write.first + first, part} : write,
+                              .w1 = w + (stack->outline ? 0
+                                         : by_columns   ? first
+                                                        : first * write.count),
+                              .b1 = by_columns || last ? bias : NULL};
+        heads[h] = linear_head(&block, diagonal, visible);
         heads[h].value.v.ld = write.count;
     }
     if (apart) {
-        heads[count++] = linear_head(read, write, NULL, b, 0, visible);
+        const Direct alone = {.read = read, .write = write, .b1 = b};
+        heads[count++] = linear_head(&alone, 0, visible);
     }
     append_converted(stack, heads, count);
 }
@@ -66,19 +69,19 @@ static bool pre_norm(const CaseSpec *spec)
 
 /* Drawn: W ~ N(0, 1/rows), or for `block` and behind a norm, which add without end, that over
  * 2L. */
-static void draw(Stack *stack, size_t layer, size_t rows, size_t columns, const double **w,
-                 const double **b)
+static void draw(Stack *stack, size_t layer, Direct *map)
 {
     const CaseSpec *spec = stack->spec;
     bool normal = spec->weights == WEIGHTS_NORMAL;
     bool block = spec->linear == LINEAR_BLOCK || pre_norm(spec);
+    size_t rows = map->read.count, columns = map->write.count;
     double fan_in = (double)rows;
     double variance = block ? 1 / (2 * fan_in * (double)spec->depth) : 1 / fan_in;
-    *w = stack_draw(stack, layer, "linear.W", (TensorShape){1, rows, columns, 0},
-                    normal ? 1 : sqrt(variance));
+    map->w1 = stack_draw(stack, layer, "linear.W", (TensorShape){1, rows, columns, 0},
+                         normal ? 1 : sqrt(variance));
     if (spec->bias == BIAS_RANDOM) {
-        *b = stack_draw(stack, layer, "linear.b", (TensorShape){1, 1, columns, 0},
-                        normal ? 1 : 0.25);
+        map->b1 = stack_draw(stack, layer, "linear.b", (TensorShape){1, 1, columns, 0},
+                             normal ? 1 : 0.25);
     }
 }
 
@@ -96,22 +99,17 @@ void linear_layer(Stack *stack, size_t layer)
         write = from_hidden ? stack_content(stack) : stack_hidden(stack);
     }
     bool replace = in_place && !pre_norm(spec);
+    Direct map = {
+        .kind = DIRECT_LINEAR, .read = read, .write = write, .replace = replace, .clear = clear};
     norm_open(stack, layer, PART_FIRST, write);
-    const double *w = NULL, *b = NULL;
     if (spec->given != NULL) {
-        w = spec->given->layers[layer].linear_w;
-        b = spec->given->layers[layer].linear_b;
+        map.w1 = spec->given->layers[layer].linear_w;
+        map.b1 = spec->given->layers[layer].linear_b;
     } else {
-        draw(stack, layer, read.count, write.count, &w, &b);
+        draw(stack, layer, &map);
     }
-    append_direct(stack, (Direct){.kind = DIRECT_LINEAR,
-                                  .read = read,
-                                  .write = write,
-                                  .w1 = w,
-                                  .b1 = b,
-                                  .replace = replace,
-                                  .clear = clear});
-    linear_append(stack, read, write, w, b, replace || clear ? -1 : 0);
+    append_direct(stack, map);
+    linear_append(stack, &map, replace || clear ? -1 : 0);
     norm_close(stack);
     stack->compared = write;
     if (clear) {

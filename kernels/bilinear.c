@@ -121,10 +121,11 @@ static void content_scores(const PatternBlock *block, const Bilinear *bilinear, 
     }
     const Scalar *rows = block->bias_row ? left.bias : left.tokens + block->first * left.ld;
     const GemmFactor queries = {rows, left.ld};
-    blas_gemm_nt(block->tokens, block->n, queries, (GemmFactor){right.tokens, right.ld},
+    blas_gemm_nt((GemmMatrix){block->tokens, block->n}, queries,
+                 (GemmFactor){right.tokens, right.ld},
                  (GemmTask){block->count, block->visible, width, alpha, 0});
     if (right.bias != NULL) {
-        blas_gemm_nt(block->bias, 1, queries, (GemmFactor){right.bias, right.ld},
+        blas_gemm_nt((GemmMatrix){block->bias, 1}, queries, (GemmFactor){right.bias, right.ld},
                      (GemmTask){block->count, 1, width, alpha, 0});
     }
     for (size_t r = 0; scalar_is_finer(format) && r < block->count; r++) {
@@ -252,7 +253,8 @@ void bilinear_attend(const PatternBlock *block, Rows out, ConstRows in, size_t w
 {
     const Scalar factor = ending.alpha;
     Scalar *rows = block->bias_row ? out.bias : out.tokens + block->first * out.ld;
-    blas_gemm(rows, out.ld, (GemmFactor){block->tokens, block->n}, (GemmFactor){in.tokens, in.ld},
+    blas_gemm((GemmMatrix){rows, out.ld}, (GemmFactor){block->tokens, block->n},
+              (GemmFactor){in.tokens, in.ld},
               (GemmTask){block->count, width, block->visible, factor, ending.beta});
     for (size_t r = 0; in.bias != NULL && r < block->count; r++) {
         Scalar weight = factor * block->bias[r];

@@ -12,7 +12,6 @@
 #include "dense.h"
 
 #include "each.h"
-#include "gemm.h"
 #include "softmax.h"
 
 #include <string.h>
@@ -116,13 +115,13 @@ static void patterns(const Task *task, const Block *block, size_t first, size_t 
     NumberFormat operand = pass->formats->operand;
     size_t rows = layout_rows(pass->layout), width = pass->ld, ld = block->heads * width;
     for (size_t h = 0; h < heads; h++) {
-        matrices_fill_q((HeadMatrix){block->q + h * width, ld}, pass, score, first + h, fresh);
+        matrices_fill_q((GemmMatrix){block->q + h * width, ld}, pass, score, first + h, fresh);
     }
     scalar_round(operand, block->q, width * ld);
-    blas_gemm(block->product, heads * width, (GemmFactor){pass->stream, width},
+    blas_gemm((GemmMatrix){block->product, heads * width}, (GemmFactor){pass->stream, width},
               (GemmFactor){block->q, ld}, (GemmTask){rows, heads * width, width, 1, 0});
     scalar_round(operand, block->product, rows * heads * width);
-    blas_gemm(block->pattern, rows, (GemmFactor){block->product, width},
+    blas_gemm((GemmMatrix){block->pattern, rows}, (GemmFactor){block->product, width},
               (GemmFactor){task->transposed, rows}, (GemmTask){rows * heads, rows, width, 1, 0});
     scalar_round(pass->formats->score, block->pattern, rows * heads * rows);
     for (size_t r = 0; r < rows * heads; r++) {
@@ -139,14 +138,14 @@ static void outputs(const Task *task, const Block *block, size_t first, size_t h
     NumberFormat operand = pass->formats->operand;
     size_t rows = layout_rows(pass->layout), width = pass->ld;
     for (size_t h = 0; h < heads; h++) {
-        HeadMatrix v = {block->v + h * width * width, width};
+        GemmMatrix v = {block->v + h * width * width, width};
         matrices_fill_v(v, pass, task->bundle, first + h);
     }
     scalar_round(operand, block->v, heads * width * width);
-    blas_gemm(block->product, width, (GemmFactor){block->pattern, rows},
+    blas_gemm((GemmMatrix){block->product, width}, (GemmFactor){block->pattern, rows},
               (GemmFactor){pass->stream, width}, (GemmTask){rows * heads, width, rows, 1, 0});
     scalar_round(operand, block->product, rows * heads * width);
-    blas_gemm(block->sum, width, (GemmFactor){block->product, heads * width},
+    blas_gemm((GemmMatrix){block->sum, width}, (GemmFactor){block->product, heads * width},
               (GemmFactor){block->v, width}, (GemmTask){rows, width, heads * width, 1, 0});
 }
 

@@ -7,6 +7,7 @@
 #ifndef HEADPROOF_KERNELS_DENSE_H
 #define HEADPROOF_KERNELS_DENSE_H
 
+#include "gemm.h"
 #include "pass.h"
 
 /* Scalars of scratch that the two below need, for so many threads (dense_pattern: one). */
@@ -18,12 +19,6 @@ void dense_bundle(const Pass *pass, const Bundle *bundle);
 /* Weights of one head; pattern [rows, rows], rows in the stream's order. */
 void dense_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle, size_t head);
 
-/* A head's matrix, row-major with a leading dimension. */
-typedef struct {
-    Scalar *entry;
-    size_t ld;
-} HeadMatrix;
-
 /* Q [D', D'] and V [D', D'] of one head into q and v, whose entries are zero (q is fresh) or those
  * of another head of the same bundle, which differs in the same entries.
  * Biases ride on the tokens' position rows and columns; a layout without them must not have any.
@@ -32,8 +27,8 @@ typedef struct {
  * gate's shift; c * Omega, and its sum with what the biases and shifts add; W_V W_O in gemm times
  * scale; inner_bias W_O in gemm times scale, then + bias; W + diagonal.  Whoever calls rounds the
  * entries to what products read. */
-void matrices_fill_q(HeadMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh);
-void matrices_fill_v(HeadMatrix v, const Pass *pass, const Bundle *bundle, size_t head);
+void matrices_fill_q(GemmMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh);
+void matrices_fill_v(GemmMatrix v, const Pass *pass, const Bundle *bundle, size_t head);
 
 /* The same by the structure: content scores without position columns, factors kept as factors; a
  * row is attended to as what it is, a token or the bias row.

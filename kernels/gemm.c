@@ -1,5 +1,5 @@
 /*
- * Matrix products on OpenBLAS.
+ * Products of matrices of Scalar on OpenBLAS.
  */
 #include "gemm.h"
 
@@ -14,24 +14,24 @@ static blasint extent(size_t count)
     return (blasint)count;
 }
 
-static void gemm(enum CBLAS_TRANSPOSE transpose_b, Scalar *c, size_t ldc, GemmFactor a,
-                 GemmFactor b, GemmTask task)
+static void gemm(enum CBLAS_TRANSPOSE transpose_b, GemmMatrix c, GemmFactor a, GemmFactor b,
+                 GemmTask task)
 {
     size_t width = transpose_b == CblasTrans ? task.k : task.n;
-    KERNEL_CHECK(ldc >= task.n && a.ld >= task.k && b.ld >= width);
+    KERNEL_CHECK(c.ld >= task.n && a.ld >= task.k && b.ld >= width);
     if (task.m > 0 && task.n > 0) {
         SCALAR_GEMM(CblasRowMajor, CblasNoTrans, transpose_b, extent(task.m), extent(task.n),
                     extent(task.k), task.alpha, a.entry, extent(a.ld), b.entry, extent(b.ld),
-                    task.beta, c, extent(ldc));
+                    task.beta, c.entry, extent(c.ld));
     }
 }
 
-void blas_gemm(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task)
+void blas_gemm(GemmMatrix c, GemmFactor a, GemmFactor b, GemmTask task)
 {
-    gemm(CblasNoTrans, c, ldc, a, b, task);
+    gemm(CblasNoTrans, c, a, b, task);
 }
 
-void blas_gemm_nt(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task)
+void blas_gemm_nt(GemmMatrix c, GemmFactor a, GemmFactor b, GemmTask task)
 {
-    gemm(CblasTrans, c, ldc, a, b, task);
+    gemm(CblasTrans, c, a, b, task);
 }

@@ -6,7 +6,12 @@
 
 #include "scalar.h"
 
-/* A factor, row-major with a leading dimension. */
+/* Row-major with a leading dimension. */
+typedef struct {
+    Scalar *entry;
+    size_t ld;
+} GemmMatrix;
+
 typedef struct {
     const Scalar *entry;
     size_t ld;
@@ -19,9 +24,9 @@ typedef struct {
 } GemmTask;
 
 /* Extents beyond an int are a bug (kernel_bytes refuses them first). */
-void blas_gemm(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task);
+void blas_gemm(GemmMatrix c, GemmFactor a, GemmFactor b, GemmTask task);
 
 /* The same with B given as its transpose [n, k]. */
-void blas_gemm_nt(Scalar *c, size_t ldc, GemmFactor a, GemmFactor b, GemmTask task);
+void blas_gemm_nt(GemmMatrix c, GemmFactor a, GemmFactor b, GemmTask task);
 
 #endif

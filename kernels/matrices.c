@@ -3,8 +3,6 @@
  */
 #include "dense.h"
 
-#include "gemm.h"
-
 #include <string.h>
 
 /* Repeats the row or column that rides on the position rows or columns of the tokens n times. */
@@ -41,7 +39,7 @@ static size_t first_position(const Layout *layout)
     return layout_token_column(layout, 0);
 }
 
-static void fill_gate(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
+static void fill_gate(GemmMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     const Layout *layout = pass->layout;
     Weight gate = weight_stored(pass, score->gate);
@@ -54,7 +52,7 @@ static void fill_gate(HeadMatrix q, const Pass *pass, const Score *score, size_t
     repeat_column(column, q.ld, layout_token_columns(layout), score->read.count);
 }
 
-static void fill_bilinear(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
+static void fill_bilinear(GemmMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     size_t count = score->read.count;
     Scalar *block = q.entry + score->read.first * q.ld + score->read.first;
@@ -62,7 +60,7 @@ static void fill_bilinear(HeadMatrix q, const Pass *pass, const Score *score, si
     Weight left = head_weight(weight_stored(pass, score->q), head);
     if (score->d_head > 0) {
         Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt(block, q.ld, weight_factor(left), weight_factor(right),
+        blas_gemm_nt((GemmMatrix){block, q.ld}, weight_factor(left), weight_factor(right),
                      (GemmTask){count, count, score->d_head, scale, 0});
         return;
     }
@@ -74,7 +72,7 @@ static void fill_bilinear(HeadMatrix q, const Pass *pass, const Score *score, si
 }
 
 /* q_bias k_h^T on the position rows of the tokens, q_h k_bias^T on their columns. */
-static void fill_bilinear_biases(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
+static void fill_bilinear_biases(GemmMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     const Layout *layout = pass->layout;
     size_t count = score->read.count, depth = score->d_head, first = first_position(layout);
@@ -84,14 +82,15 @@ static void fill_bilinear_biases(HeadMatrix q, const Pass *pass, const Score *sc
     if (score->q_bias != NULL) {
         Scalar *row = q.entry + first * q.ld + score->read.first;
         Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt(row, q.ld, vectors(pass, score->q_bias, head, depth), weight_factor(right),
-                     (GemmTask){1, count, depth, scale, 0});
+        blas_gemm_nt((GemmMatrix){row, q.ld}, vectors(pass, score->q_bias, head, depth),
+                     weight_factor(right), (GemmTask){1, count, depth, scale, 0});
         repeat_row(row, q.ld, layout_token_columns(layout), count);
     }
     if (score->k_bias != NULL) {
         Scalar *column = q.entry + score->read.first * q.ld + first;
         Weight left = head_weight(weight_stored(pass, score->q), head);
-        blas_gemm_nt(column, q.ld, weight_factor(left), vectors(pass, score->k_bias, head, depth),
+        blas_gemm_nt((GemmMatrix){column, q.ld}, weight_factor(left),
+                     vectors(pass, score->k_bias, head, depth),
                      (GemmTask){count, 1, depth, scale, 0});
         repeat_column(column, q.ld, layout_token_columns(layout), count);
     }
@@ -114,14 +113,14 @@ static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
     if (score->q_bias == NULL || score->k_bias == NULL) {
         return gate_constant(pass, score, head);
     }
-    blas_gemm_nt(&product, 1, vectors(pass, score->q_bias, head, depth),
+    blas_gemm_nt((GemmMatrix){&product, 1}, vectors(pass, score->q_bias, head, depth),
                  vectors(pass, score->k_bias, head, depth),
                  (GemmTask){1, 1, depth, scale_value(score->scale), 0});
     return product;
 }
 
 /* The position columns' block: its row and column a stand for row a of the stream. */
-static void fill_position(HeadMatrix q, const Pass *pass, const Score *score, size_t head)
+static void fill_position(GemmMatrix q, const Pass *pass, const Score *score, size_t head)
 {
     const Layout *layout = pass->layout;
     const PositionScores *position = &score->position;
@@ -157,7 +156,7 @@ static bool position_differs(const Score *score)
     return biased || (score->extra != NULL && score->extra_stride > 0);
 }
 
-void matrices_fill_q(HeadMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh)
+void matrices_fill_q(GemmMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh)
 {
     if (score_by_gate(score)) {
         fill_gate(q, pass, score, head);
@@ -171,7 +170,7 @@ void matrices_fill_q(HeadMatrix q, const Pass *pass, const Score *score, size_t 
 }
 
 /* scale v_h o_h of rank one: what dgemm computes, without its overhead. */
-static void fill_outer(HeadMatrix block, const Pass *pass, const Value *value, size_t head)
+static void fill_outer(GemmMatrix block, const Pass *pass, const Value *value, size_t head)
 {
     Weight left = head_weight(weight_stored(pass, value->v), head);
     const Scalar *row = head_weight(weight_stored(pass, value->o), head).data;
@@ -185,7 +184,7 @@ static void fill_outer(HeadMatrix block, const Pass *pass, const Value *value, s
     }
 }
 
-static void fill_value(HeadMatrix v, const Pass *pass, const Value *value, size_t head,
+static void fill_value(GemmMatrix v, const Pass *pass, const Value *value, size_t head,
                        size_t heads)
 {
     size_t from = value->read.count, to = value->write.count;
@@ -195,11 +194,11 @@ static void fill_value(HeadMatrix v, const Pass *pass, const Value *value, size_
             block[h * (v.ld + 1)] = h == head ? (Scalar)(value->scale * value->unit) : 0;
         }
     } else if (value->d_head == 1) {
-        fill_outer((HeadMatrix){block, v.ld}, pass, value, head);
+        fill_outer((GemmMatrix){block, v.ld}, pass, value, head);
     } else if (value->d_head > 0) {
         Weight left = head_weight(weight_stored(pass, value->v), head);
         Weight right = head_weight(weight_stored(pass, value->o), head);
-        blas_gemm(block, v.ld, weight_factor(left), weight_factor(right),
+        blas_gemm((GemmMatrix){block, v.ld}, weight_factor(left), weight_factor(right),
                   (GemmTask){from, to, value->d_head, (Scalar)value->scale, 0});
     } else if (value->v.data != NULL) {
         Weight matrix = head_weight(weight_stored(pass, value->v), head);
@@ -209,7 +208,7 @@ static void fill_value(HeadMatrix v, const Pass *pass, const Value *value, size_
     }
 }
 
-static void fill_value_bias(HeadMatrix v, const Pass *pass, const Value *value, size_t head)
+static void fill_value_bias(GemmMatrix v, const Pass *pass, const Value *value, size_t head)
 {
     const Layout *layout = pass->layout;
     const Scalar *bias = weights_stored(pass->weights, value->bias);
@@ -223,7 +222,7 @@ static void fill_value_bias(HeadMatrix v, const Pass *pass, const Value *value, 
     memset(row, 0, to * sizeof *row);
     if (inner) {
         Weight right = head_weight(weight_stored(pass, value->o), head);
-        blas_gemm(row, v.ld, vectors(pass, value->inner_bias, head, value->d_head),
+        blas_gemm((GemmMatrix){row, v.ld}, vectors(pass, value->inner_bias, head, value->d_head),
                   weight_factor(right), (GemmTask){1, to, value->d_head, (Scalar)value->scale, 0});
     }
     for (size_t c = 0; outer && head == 0 && c < to; c++) {
@@ -232,7 +231,7 @@ static void fill_value_bias(HeadMatrix v, const Pass *pass, const Value *value, 
     repeat_row(row, v.ld, layout_token_columns(layout), to);
 }
 
-void matrices_fill_v(HeadMatrix v, const Pass *pass, const Bundle *bundle, size_t head)
+void matrices_fill_v(GemmMatrix v, const Pass *pass, const Bundle *bundle, size_t head)
 {
     const Value *value = &bundle->value;
     fill_value(v, pass, value, head, bundle->heads);

@@ -83,13 +83,13 @@ static void multiply_tile(const void *context, size_t item, size_t thread)
     const GemmFactor factor = {weight.data + column, weight.ld};
     (void)thread;
     if (tile % rows_of_tiles == product->row_tiles) {
-        blas_gemm(out.bias, out.ld, (GemmFactor){product->x.bias, product->x.ld}, factor,
-                  (GemmTask){1, columns, size->depth, ending->alpha, ending->beta});
+        blas_gemm((GemmMatrix){out.bias, out.ld}, (GemmFactor){product->x.bias, product->x.ld},
+                  factor, (GemmTask){1, columns, size->depth, ending->alpha, ending->beta});
         end_rows(out.bias, out.ld, NULL, 1, columns, ending->format);
         return;
     }
     size_t rows = tile_extent(size->n, row, TILE_ROWS);
-    blas_gemm(out.tokens + row * out.ld, out.ld,
+    blas_gemm((GemmMatrix){out.tokens + row * out.ld, out.ld},
               (GemmFactor){product->x.tokens + row * product->x.ld, product->x.ld}, factor,
               (GemmTask){rows, columns, size->depth, ending->alpha, ending->beta});
     end_rows(out.tokens + row * out.ld, out.ld,

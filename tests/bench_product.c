@@ -44,7 +44,7 @@ static double time_dgemm(const Shape *s)
     }
     for (int run = 0; run < SHAPE_RUNS; run++) {
         double start = bench_cpu_seconds();
-        blas_gemm(c, s->n, (GemmFactor){a, s->k}, (GemmFactor){b, s->n},
+        blas_gemm((GemmMatrix){c, s->n}, (GemmFactor){a, s->k}, (GemmFactor){b, s->n},
                   (GemmTask){s->m, s->n, s->k, 1, 0});
         best = fmin(best, bench_cpu_seconds() - start);
     }

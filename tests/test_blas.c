@@ -46,7 +46,8 @@ static double worst_of_product(RandomModel *random, const Product *p)
     for (size_t e = 0; e < p->m * p->ldc; e++) {
         c[e] = p->beta == 0 && e % p->ldc < p->n ? (double)NAN : before[e];
     }
-    (p->nt ? blas_gemm_nt : blas_gemm)(c, p->ldc, (GemmFactor){a, p->lda}, (GemmFactor){b, p->ldb},
+    (p->nt ? blas_gemm_nt : blas_gemm)((GemmMatrix){c, p->ldc}, (GemmFactor){a, p->lda},
+                                       (GemmFactor){b, p->ldb},
                                        (GemmTask){p->m, p->n, p->k, p->alpha, p->beta});
     for (size_t e = 0; e < p->m * p->ldc; e++) {
         size_t i = e / p->ldc, j = e % p->ldc;

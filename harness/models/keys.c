@@ -84,8 +84,8 @@ static int read_depth(const Source *source, const KnownKey *key, const json_t *v
 
 static int say(const Source *source, const KnownKey *key, const char *value)
 {
-    return properties_add(&source->reading->said, key->property, value, source->file, source->kind,
-                          key->key);
+    const Property by = {key->property, source->file, source->kind, key->key, ""};
+    return properties_add(&source->reading->said, &by, value);
 }
 
 /* A word that is no activation, say, is refused where the property is read. */
@@ -175,8 +175,8 @@ static int read_known(const Source *source)
         json_t *value = json_object_get(source->object, key->key);
         if (value == NULL || json_is_null(value)) {
             if (key->by_type && typed_model) {
-                status = properties_add(&source->reading->said, key->property, key->words[1],
-                                        source->file, "key", "model_type");
+                const Property by = {key->property, source->file, "key", "model_type", ""};
+                status = properties_add(&source->reading->said, &by, key->words[1]);
             }
         } else if (!is_ignored(source, key->key)) {
             json_t *read = is_config ? json_incref(value) : typed(value, key->kind);
@@ -212,10 +212,8 @@ static void list_unknown(const Source *source)
     }
 }
 
-static int read_source(Reading *reading, const ModelFileFlags *flags, const char *file,
-                       const char *kind, json_t *object, size_t *depth)
+static int read_source(Source source)
 {
-    const Source source = {reading, flags, file, kind, object, depth};
     list_unknown(&source);
     list_ignored(&source);
     return read_known(&source);
@@ -245,7 +243,7 @@ static int read_config(Reading *reading, size_t *depth, const ModelFileFlags *fl
     int status = json_file_read(&config, reading->config_path, CONFIG_MOST, true);
     if (status == 0 && config != NULL) {
         reading->configured = true;
-        status = read_source(reading, flags, reading->config_path, "key", config, depth);
+        status = read_source((Source){reading, flags, reading->config_path, "key", config, depth});
     }
     json_decref(config);
     return status;
@@ -255,12 +253,14 @@ static int read_metadata(Reading *reading, size_t *depth, const ModelFileFlags *
 {
     const TensorSet *set = reading->set;
     json_t *index = json_object_get(set->index, "metadata");
-    int status =
-        index == NULL ? 0 : read_source(reading, flags, set->path, "metadata", index, depth);
+    int status = index == NULL
+                     ? 0
+                     : read_source((Source){reading, flags, set->path, "metadata", index, depth});
     for (size_t i = 0; i < set->file_count && status == 0; i++) {
         const SafetensorsFile *file = set->files[i];
-        status = read_source(reading, flags, safetensors_path(file), "metadata",
-                             json_object_get(file->header, "__metadata__"), depth);
+        json_t *metadata = json_object_get(file->header, "__metadata__");
+        status = read_source(
+            (Source){reading, flags, safetensors_path(file), "metadata", metadata, depth});
     }
     return status;
 }
@@ -274,13 +274,14 @@ static int add_others(Reading *reading, const ModelFileFlags *flags)
     int status = 0;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs && status == 0; i++) {
         if (pairs[i][1] != NULL) {
-            status = properties_add(&reading->said, pairs[i][0], pairs[i][1], "headproof", "flag",
-                                    pairs[i][2]);
+            const Property by = {pairs[i][0], "headproof", "flag", pairs[i][2], ""};
+            status = properties_add(&reading->said, &by, pairs[i][1]);
         }
     }
     for (size_t i = 0; family->implied[i][0] != NULL && status == 0; i++) {
-        status = properties_add(&reading->said, family->implied[i][0], family->implied[i][1],
-                                reading->set->path, "family", family->title);
+        const Property by = {family->implied[i][0], reading->set->path, "family", family->title,
+                             ""};
+        status = properties_add(&reading->said, &by, family->implied[i][1]);
     }
     return status;
 }

@@ -69,8 +69,8 @@ static int read_mask(Reading *reading, const SetTensor *found)
         return refuse(found, "ones on and below the diagonal and zeros above it (a causal mask), "
                              "or ones alone: other masks are outside the construction");
     }
-    return properties_add(&reading->said, "mask", causal ? "causal" : "none",
-                          safetensors_path(found->file), "tensor", found->tensor->name);
+    const Property by = {"mask", safetensors_path(found->file), "tensor", found->tensor->name, ""};
+    return properties_add(&reading->said, &by, causal ? "causal" : "none");
 }
 
 /* Demands minus infinity, or -10000 at most, as the score of keys that are not seen. */

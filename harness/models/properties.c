@@ -19,15 +19,15 @@ const Property *properties_find(const Properties *properties, const char *key)
     return NULL;
 }
 
-int properties_add(Properties *properties, const char *key, const char *value, const char *file,
-                   const char *kind, const char *name)
+int properties_add(Properties *properties, const Property *by, const char *value)
 {
-    Property said = {.key = key, .file = file, .kind = kind, .name = name};
-    const Property *before = properties_find(properties, key);
+    Property said = *by;
+    const Property *before = properties_find(properties, said.key);
     snprintf(said.value, sizeof said.value, "%.*s", PROPERTY_TEXT - 1, value);
     if (before != NULL && strcmp(before->value, said.value) != 0) {
-        return complain_of(file, kind, name, "'%s': expected '%s', as %s '%.100s' of '%.255s' says",
-                           said.value, before->value, before->kind, before->name, before->file);
+        return complain_of(said.file, said.kind, said.name,
+                           "'%s': expected '%s', as %s '%.100s' of '%.255s' says", said.value,
+                           before->value, before->kind, before->name, before->file);
     }
     if (before == NULL) {
         if (properties->count == PROPERTIES_MOST) {

@@ -21,10 +21,10 @@ typedef struct {
     size_t count;
 } Properties;
 
-/* key and what says it stay the caller's.  0; 2 after a message where another value was said
- * before. */
-int properties_add(Properties *properties, const char *key, const char *value, const char *file,
-                   const char *kind, const char *name) __attribute__((warn_unused_result));
+/* key and what says it stay the caller's; by's own value does not count.  0; 2 after a message
+ * where another value was said before. */
+int properties_add(Properties *properties, const Property *by, const char *value)
+    __attribute__((warn_unused_result));
 
 /* NULL: nobody says it. */
 const Property *properties_find(const Properties *properties, const char *key);
