@@ -192,49 +192,39 @@ static int check_judged(const Product *product, const Point *point)
 int product_check_point(const Product *product, const Point *point)
 {
     const CaseSpec *spec = &point->spec;
-    if (spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST) {
-        return product_reject(
-            product, AXIS_BIAS_ROW,
-            "auto or first with --mask causal: a token cannot see a bias row that is "
-            "last");
-    }
-    if (spec->gelu == GELU_TWO && !activation_info(spec->activation)->has_two &&
-        point_axis_matters(point, AXIS_GELU)) {
-        return product_reject(product, AXIS_GELU,
-                              "sigmoid, minimax or an integer: two is fitted to gelu alone");
-    }
-    if (spec->scaled && spec->d_head == 0) {
-        return product_reject(product, AXIS_SCALE, "1 where Q is dense: there is no d_head");
-    }
-    if (point->source != NULL && spec->linear == LINEAR_CLEAR) {
-        return product_reject(
-            product, AXIS_LINEAR,
-            "in-place or block with a weights file: clear begins with hidden columns, "
-            "of which a file holds no content");
-    }
-    if (spec->dropout > 1) {
-        return product_reject(product, AXIS_DROPOUT, "none or a probability above 0 and at most 1");
-    }
-    if (point->penalty == PENALTY_NEGATIVE && (spec->dropout > 0 || spec->drop_entry > 0)) {
-        return product_reject(product, spec->dropout > 0 ? AXIS_DROPOUT : AXIS_DROP_ENTRY,
-                              "none, or --penalty positive with it: the entries of Omega that a "
-                              "negative one has are others");
-    }
-    if (point->row > spec->n) {
-        return product_reject(product, AXIS_ROW, "all or a token from 1 to n");
-    }
-    if (spec->weight_noise > 1) {
-        return product_reject(product, AXIS_WEIGHT_NOISE, "none or a number above 0 and at most 1");
-    }
-    if (!isnormal(point_omega(point)) && point->omega > 0) {
-        return product_reject(product, AXIS_SHRINK, "a product with omega that is a normal double");
-    }
-    if (construction_info(spec->construction)->masked && product->command->searches_omega) {
-        return product_reject(product, AXIS_CONSTRUCTION,
-                              "another construction: masked heads have no Omega");
-    }
-    if (product->command->searches_omega && !point->judged) {
-        return product_reject(product, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet");
+    bool searches = product->command->searches_omega;
+    bool loses = spec->dropout > 0 || spec->drop_entry > 0;
+    const struct {
+        bool wrong;
+        Axis axis;
+        const char *expected;
+    } faults[] = {
+        {spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST, AXIS_BIAS_ROW,
+         "auto or first with --mask causal: a token cannot see a bias row that is last"},
+        {spec->gelu == GELU_TWO && !activation_info(spec->activation)->has_two &&
+             point_axis_matters(point, AXIS_GELU),
+         AXIS_GELU, "sigmoid, minimax or an integer: two is fitted to gelu alone"},
+        {spec->scaled && spec->d_head == 0, AXIS_SCALE, "1 where Q is dense: there is no d_head"},
+        {point->source != NULL && spec->linear == LINEAR_CLEAR, AXIS_LINEAR,
+         "in-place or block with a weights file: clear begins with hidden columns, of which a file "
+         "holds no content"},
+        {spec->dropout > 1, AXIS_DROPOUT, "none or a probability above 0 and at most 1"},
+        {point->penalty == PENALTY_NEGATIVE && loses,
+         spec->dropout > 0 ? AXIS_DROPOUT : AXIS_DROP_ENTRY,
+         "none, or --penalty positive with it: the entries of Omega that a negative one has are "
+         "others"},
+        {point->row > spec->n, AXIS_ROW, "all or a token from 1 to n"},
+        {spec->weight_noise > 1, AXIS_WEIGHT_NOISE, "none or a number above 0 and at most 1"},
+        {!isnormal(point_omega(point)) && point->omega > 0, AXIS_SHRINK,
+         "a product with omega that is a normal double"},
+        {construction_info(spec->construction)->masked && searches, AXIS_CONSTRUCTION,
+         "another construction: masked heads have no Omega"},
+        {searches && !point->judged, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].wrong) {
+            return product_reject(product, faults[i].axis, faults[i].expected);
+        }
     }
     int status = check_norms(product, point);
     status = status == 0 ? check_judged(product, point) : status;

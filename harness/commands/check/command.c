@@ -43,27 +43,26 @@ typedef struct {
 static int check_options(const Grid *grid, const RunOptions *run)
 {
     const CheckOptions *options = &run->check;
-    if (options->save != NULL && options->baseline != NULL) {
-        return complain((Origin){.flag = "save-baseline"}, options->save,
-                        "expected --baseline or --save-baseline");
+    const char *save = options->save, *baseline = options->baseline;
+    const struct {
+        bool wrong;
+        const char *flag, *token, *expected;
+    } faults[] = {
+        {save != NULL && baseline != NULL, "save-baseline", save, "--baseline or --save-baseline"},
+        {options->force && save == NULL, "force", "force", "--save-baseline with it"},
+        {run->input_norm > 0 && !run->every_input, "input-norm", NULL, "--every-input with it"},
+        {run->resume && run->every_input, "resume", NULL, "it without --every-input"},
+        {options->update && baseline == NULL, "update", "update", "--baseline FILE with it"},
+        {save != NULL && !options->force && access(save, F_OK) == 0, "save-baseline", save,
+         "no such file yet (--force replaces it)"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].wrong) {
+            return complain((Origin){.flag = faults[i].flag}, faults[i].token, "expected %s",
+                            faults[i].expected);
+        }
     }
-    if (options->force && options->save == NULL) {
-        return complain((Origin){.flag = "force"}, "force", "expected --save-baseline with it");
-    }
-    if (run->input_norm > 0 && !run->every_input) {
-        return complain((Origin){.flag = "input-norm"}, NULL, "expected --every-input with it");
-    }
-    if (run->resume && run->every_input) {
-        return complain((Origin){.flag = "resume"}, NULL, "expected it without --every-input");
-    }
-    if (options->update && options->baseline == NULL) {
-        return complain((Origin){.flag = "update"}, "update", "expected --baseline FILE with it");
-    }
-    if (options->save != NULL && !options->force && access(options->save, F_OK) == 0) {
-        return complain((Origin){.flag = "save-baseline"}, options->save,
-                        "expected no such file yet (--force replaces it)");
-    }
-    for (size_t i = 0; options->save == NULL && options->baseline == NULL && i < grid->count; i++) {
+    for (size_t i = 0; save == NULL && baseline == NULL && i < grid->count; i++) {
         if (!grid->points[i].judged) {
             fputs("headproof: check: expected --baseline FILE, or a tolerance for every point; "
                   "without one: ",
