@@ -99,25 +99,37 @@ static void activate_row(const void *context, size_t item, size_t thread)
     scalar_round(rows->format, x, rows->columns);
 }
 
+/* w [depth, width], bias [width] or NULL. */
+typedef struct {
+    const double *w, *bias;
+    size_t depth, width;
+} Map;
+
 /* y = x w + bias, as a result. */
-static void affine(Scalar *y, const Scalar *x, size_t ld, const double *w, const double *bias,
-                   Extents size, const Pass *pass)
+static void affine(const Pass *pass, Scalar *y, ConstRows x, Map map)
 {
-    Rows to = {y, NULL, size.width};
-    Weight weight = weight_operand(pass, (HeadWeight){w, size.width, 0});
-    Ending ending = {1, 0, weights_stored(pass->weights, bias), pass->formats->stream};
-    rows_multiply(to, (ConstRows){x, NULL, ld}, weight, size, ending, pass->threads);
+    Rows to = {y, NULL, map.width};
+    Weight weight = weight_operand(pass, (HeadWeight){map.w, map.width, 0});
+    Ending ending = {1, 0, weights_stored(pass->weights, map.bias), pass->formats->stream};
+    Extents size = {pass->layout->n, map.depth, 1, map.width};
+    rows_multiply(to, x, weight, size, ending, pass->threads);
+}
+
+/* The columns of the stream that are read. */
+static ConstRows rows_read(const Pass *pass, const Direct *direct)
+{
+    return (ConstRows){pass->stream + direct->read.first, NULL, pass->ld};
 }
 
 static void ffn(const Pass *pass, const Direct *direct, Buffers buffers)
 {
     size_t n = pass->layout->n, hidden = direct->hidden;
     Activated units = {buffers.hidden, hidden, hidden, direct->activation, pass->formats->operand};
-    affine(buffers.hidden, pass->stream + direct->read.first, pass->ld, direct->w1, direct->b1,
-           (Extents){n, direct->read.count, 1, hidden}, pass);
+    affine(pass, buffers.hidden, rows_read(pass, direct),
+           (Map){direct->w1, direct->b1, direct->read.count, hidden});
     each(n, pass->threads, activate_row, &units);
-    affine(buffers.result, buffers.hidden, hidden, direct->w2, direct->b2,
-           (Extents){n, hidden, 1, direct->write.count}, pass);
+    affine(pass, buffers.result, (ConstRows){buffers.hidden, NULL, hidden},
+           (Map){direct->w2, direct->b2, hidden, direct->write.count});
 }
 
 static void store(Scalar *stream, const Pass *pass, const Direct *direct, const Scalar *result)
@@ -148,8 +160,8 @@ void direct_apply(Scalar *stream, const Pass *pass, const Sublayer *sublayer)
         store(stream, pass, direct, buffers.result);
         break;
     case DIRECT_LINEAR:
-        affine(buffers.result, pass->stream + direct->read.first, ld, direct->w1, direct->b1,
-               (Extents){n, direct->read.count, 1, direct->write.count}, pass);
+        affine(pass, buffers.result, rows_read(pass, direct),
+               (Map){direct->w1, direct->b1, direct->read.count, direct->write.count});
         store(stream, pass, direct, buffers.result);
         for (size_t i = 0; direct->clear && i < n; i++) {
             memset(x + i * ld, 0, direct->read.count * sizeof *x);

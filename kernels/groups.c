@@ -316,9 +316,10 @@ static void attend_columns(const void *context, size_t item, size_t thread)
     }
 }
 
-void groups_attend(const GroupHeads *heads, Rows out, Scalar factor, bool add, size_t threads)
+void groups_attend(const GroupHeads *heads, Rows out, Scalar factor, bool add)
 {
     Attend attend = {heads, out, factor, add};
     size_t columns = heads->heads * heads->width;
-    each(columns / COLUMNS + (columns % COLUMNS != 0), threads, attend_columns, &attend);
+    each(columns / COLUMNS + (columns % COLUMNS != 0), heads->scores.pass->threads, attend_columns,
+         &attend);
 }

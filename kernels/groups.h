@@ -54,6 +54,6 @@ size_t groups_others(const GroupScores *scores, size_t i);
  * out may be where gates and in are.
  * Per entry: e_self u_i + e_other (U - u_i) + e_bias u_b over their total, where a group of
  * weight 0 does not enter (its sum may be infinite). */
-void groups_attend(const GroupHeads *heads, Rows out, Scalar factor, bool add, size_t threads);
+void groups_attend(const GroupHeads *heads, Rows out, Scalar factor, bool add);
 
 #endif

@@ -195,24 +195,22 @@ static void attend_block(const void *context, size_t item, size_t thread)
 static void attend_groups(const Task *task, size_t heads)
 {
     const Value *value = &task->bundle->value;
-    size_t threads = task->pass->threads;
     Rows sum = rows_from(task->sum, value->write.first);
     Affine x = {rows_const_from(task->x, value->read.first), (Scalar)value->unit, NULL};
     Affine inner = {rows_const(task->inner), 1,
                     weights_stored(task->pass->weights, value->inner_bias)};
     if (value->unit != 0) {
         GroupHeads units = group_heads(task, x, heads, 1);
-        groups_attend(&units, sum, (Scalar)value->scale, true, threads);
+        groups_attend(&units, sum, (Scalar)value->scale, true);
     } else if (value->v.data != NULL) {
         GroupHeads all = group_heads(task, inner, heads, task->width);
         bool dense = is_dense(value);
-        groups_attend(&all, dense ? sum : task->mixed, 1.0, dense, threads);
+        groups_attend(&all, dense ? sum : task->mixed, 1.0, dense);
     }
     if (value->diagonal != 0) {
         x.factor = 1;
         GroupHeads one = group_heads(task, x, 1, value->read.count);
-        groups_attend(&one, rows_from(task->sum, value->read.first), (Scalar)value->diagonal, true,
-                      threads);
+        groups_attend(&one, rows_from(task->sum, value->read.first), (Scalar)value->diagonal, true);
     }
 }
 
@@ -291,10 +289,10 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
 }
 
 /* A row's weights in the stream's order, from its groups. */
-static void expand_groups(Scalar *row, const GroupHeads *heads, const Layout *layout, size_t i,
-                          size_t head)
+static void expand_groups(Scalar *row, const GroupHeads *heads, size_t i, size_t head)
 {
     const GroupScores *scores = &heads->scores;
+    const Layout *layout = scores->layout;
     Groups weight = groups_weights(heads, i, head);
     size_t at = i < scores->n ? layout_token_row(layout, i) : layout_bias_row(layout);
     Scalar *tokens = row + layout_token_row(layout, 0);
@@ -340,6 +338,6 @@ void structured_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle,
     GroupHeads heads = group_heads(&task, (Affine){0}, bundle->heads, 1);
     for (size_t i = 0; i < rows_count(task.sum, task.n); i++) {
         size_t r = i < task.n ? layout_token_row(layout, i) : layout_bias_row(layout);
-        expand_groups(pattern + r * layout_rows(layout), &heads, layout, i, head);
+        expand_groups(pattern + r * layout_rows(layout), &heads, i, head);
     }
 }

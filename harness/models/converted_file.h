@@ -13,7 +13,7 @@
  * one also what is wrong with the file that they are from. */
 int converted_file_write(const char *path, Converted *of) __attribute__((warn_unused_result));
 
-/* Bytes of all its tensors: *bytes.  0; 2 or 99 after a message. */
+/* Bytes of all its tensors: *bytes.  0; 2 after a message. */
 int converted_file_bytes(double *bytes, Converted *of) __attribute__((warn_unused_result));
 
 /* Bytes that writing it takes besides those of of->plain. */

@@ -66,7 +66,7 @@ typedef struct {
 /* Bytes that wide ones take. */
 double converted_ends_bytes(const Layout *layout, const ModelFile *file);
 
-/* Of a file whose W_pos has a row for every token.  0; 99 after a message. */
+/* Of a file whose W_pos has a row for every token. */
 void converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide);
 
 /* Announces the tensors, and for wide ones headproof.bias_token. */

@@ -19,7 +19,7 @@ typedef struct {
 int positions_check(const char *text) __attribute__((warn_unused_result));
 
 /* Those of inputs of n tokens, each once; text as above, and has been checked; of: what it is that
- * has n tokens, for messages.  0; 2 or 99 after a message.  Clear them in every case. */
+ * has n tokens, for messages.  0; 2 after a message.  Clear them in every case. */
 int positions_make(Positions *positions, const char *text, size_t n, const char *of)
     __attribute__((warn_unused_result));
 void positions_clear(Positions *positions);
