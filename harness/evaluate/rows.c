@@ -31,7 +31,7 @@ static void outcome_init(PointOutcome *outcome)
 static void outcome_add(PointOutcome *outcome, const Point *point, const Row *row)
 {
     summary_add(&outcome->summary, point, row);
-    outcome->bounds += bounds_count(point, row);
+    outcome->bounds += bounds_write(NULL, point, row);
     if (outcome->failed_layer == 0 && !row_passes(point, row)) {
         outcome->failed_layer = row->layer;
         outcome->failed_status = row->status;

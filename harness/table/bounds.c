@@ -22,10 +22,11 @@ void bounds_take(BoundsList *list, const char *name, CellState state)
     }
 }
 
-void bounds_write(FILE *file, const Point *point, const Row *row)
+size_t bounds_write(FILE *file, const Point *point, const Row *row)
 {
     RefCell size;
     BoundsList list = {file, false};
+    size_t count = 0;
     ref_cell_init(&size, point_digits(point));
     for (size_t i = 0; column_at(i) != NULL; i++) {
         const Column *column = column_at(i);
@@ -33,23 +34,12 @@ void bounds_write(FILE *file, const Point *point, const Row *row)
             continue;
         }
         column_value(&size, column, point, row);
-        bounds_take(&list, column->name, size.state);
-    }
-    ref_cell_clear(&size);
-}
-
-size_t bounds_count(const Point *point, const Row *row)
-{
-    RefCell size;
-    size_t count = 0;
-    mpfr_init2(size.value, REF_CELL_BITS);
-    for (size_t i = 0; column_at(i) != NULL; i++) {
-        if (column_is_size(column_at(i))) {
-            column_value(&size, column_at(i), point, row);
-            count += size.state == CELL_BOUND;
+        count += size.state == CELL_BOUND;
+        if (file != NULL) {
+            bounds_take(&list, column->name, size.state);
         }
     }
-    mpfr_clear(size.value);
+    ref_cell_clear(&size);
     return count;
 }
 

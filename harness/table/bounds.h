@@ -14,11 +14,8 @@
 #define BOUNDS_COLUMN "bounds"
 #define BOUNDS_PLANNED "planned" /* no column's name */
 
-/* The list of a sweep's row. */
-void bounds_write(FILE *file, const Point *point, const Row *row);
-
-/* How many names that list has. */
-size_t bounds_count(const Point *point, const Row *row);
+/* The list of a sweep's row.  Returns how many names it has; file NULL: they are only counted. */
+size_t bounds_write(FILE *file, const Point *point, const Row *row);
 
 /* Makes the cells of text [length] bounds; states: of every column's cell.  false: one of them is
  * not a value that the row has, or they are not in order, BOUNDS_PLANNED the last. */

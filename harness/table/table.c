@@ -114,7 +114,7 @@ static void write_bits(FILE *file, long bits)
 static void write_other(FILE *file, const Column *column, const Point *point, const Row *row)
 {
     switch (column->kind) {
-    case COLUMN_BOUNDS: bounds_write(file, point, row); break;
+    case COLUMN_BOUNDS: (void)bounds_write(file, point, row); break;
     case COLUMN_SHARE:
         if (row->has_identical) {
             fprintf(file, "%.17g", row->identical);

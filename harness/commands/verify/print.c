@@ -31,21 +31,16 @@ static void layer_cell(RefCell *cell, const LayerWorst *layer, size_t column)
     }
 }
 
-static CellState layer_cell_state(const LayerWorst *layer, size_t column)
-{
-    RefCell cell;
-    ref_cell_init(&cell, REF_DIGITS);
-    layer_cell(&cell, layer, column);
-    ref_cell_clear(&cell);
-    return cell.state;
-}
-
 size_t verify_bounds(const LayerWorst *layer)
 {
+    RefCell cell;
     size_t count = 0;
+    ref_cell_init(&cell, REF_DIGITS);
     for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        count += layer_cell_state(layer, column) == CELL_BOUND;
+        layer_cell(&cell, layer, column);
+        count += cell.state == CELL_BOUND;
     }
+    ref_cell_clear(&cell);
     return count;
 }
 
