@@ -5,6 +5,14 @@
 
 uint64_t drawn_numbers = 27;
 
+uint64_t drawn_word(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
 double drawn_uniform(void)
 {
     drawn_numbers = drawn_numbers * 6364136223846793005 + 1442695040888963407;

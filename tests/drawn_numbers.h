@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The next of a sequence of random words, with a state of its own (splitmix64). */
+uint64_t drawn_word(uint64_t *state);
+
 /* What the two next draw from; a test that is to be the same alone sets it. */
 extern uint64_t drawn_numbers;
 

@@ -4,6 +4,8 @@
  */
 #include "random_model.h"
 
+#include "drawn_numbers.h"
+
 #include <stdlib.h>
 
 void random_start(RandomModel *random, uint64_t seed)
@@ -11,23 +13,14 @@ void random_start(RandomModel *random, uint64_t seed)
     *random = (RandomModel){.state = seed};
 }
 
-/* splitmix64 */
-static uint64_t draw(RandomModel *random)
-{
-    uint64_t z = random->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 size_t random_below(RandomModel *random, size_t limit)
 {
-    return (size_t)(draw(random) % limit);
+    return (size_t)(drawn_word(&random->state) % limit);
 }
 
 static double number(RandomModel *random)
 {
-    double uniform = (double)(draw(random) >> 11) * 0x1p-52 - 1;
+    double uniform = (double)(drawn_word(&random->state) >> 11) * 0x1p-52 - 1;
     switch (random_below(random, 12)) {
     case 0: return 0;
     case 1: return uniform * 0x1p-30;

@@ -59,11 +59,3 @@ void write_sample(const FileFixture *fixture, Sample *sample)
     file_write(fixture->path, (const char *)sample->bytes, sample->size);
     sample_clear(sample);
 }
-
-uint64_t draw(uint64_t *counter)
-{
-    uint64_t z = *counter += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}

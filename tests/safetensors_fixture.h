@@ -7,6 +7,7 @@
 #include "../harness/models/model_file.h"
 #include "../harness/models/safetensors_values.h"
 #include "../harness/models/safetensors_write.h"
+#include "drawn_numbers.h"
 #include "fixture.h"
 #include "safetensors_samples.h"
 
@@ -28,8 +29,5 @@ void expect_model_refused(FileFixture *fixture, const char *path, const char *na
 void write_sample(const FileFixture *fixture, Sample *sample);
 
 SafetensorsFile *open_file(const char *path);
-
-/* The next of a sequence of random words (splitmix64). */
-uint64_t draw(uint64_t *counter);
 
 #endif

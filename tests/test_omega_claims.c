@@ -6,6 +6,7 @@
  *
  * HEADPROOF_NIGHTLY: 120 searches of 100 samples; else a few.
  */
+#include "drawn_numbers.h"
 #include "program.h"
 #include "unit.h"
 
@@ -22,23 +23,14 @@ typedef struct {
     size_t searches, samples, failed, failed_searches, beaten, beaten_searches, most_evaluations;
 } Attack;
 
-/* splitmix64 */
-static uint64_t draw(Attack *attack)
-{
-    uint64_t z = attack->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static unsigned below(Attack *attack, unsigned limit)
 {
-    return (unsigned)(draw(attack) % limit);
+    return (unsigned)(drawn_word(&attack->state) % limit);
 }
 
 static double uniform(Attack *attack)
 {
-    return (double)(draw(attack) >> 11) * 0x1p-53;
+    return (double)(drawn_word(&attack->state) >> 11) * 0x1p-53;
 }
 
 static void draw_case(char text[CASE_TEXT], Attack *attack)

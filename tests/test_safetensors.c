@@ -93,8 +93,8 @@ static void check_random(const char *dtype, size_t width, int exponent_bits, int
     SafetensorsFile *file = open_values(&sample, dtype, width, 1);
     uint64_t counter = 1, mask = width == 8 ? UINT64_MAX : 0xffffffff;
     for (int i = 0; i < 100000; i++) {
-        uint64_t bits = draw(&counter) & mask;
-        uint64_t corner = draw(&counter);
+        uint64_t bits = drawn_word(&counter) & mask;
+        uint64_t corner = drawn_word(&counter);
         /* Zero, subnormal and nearly so. */
         bits = corner % 8 == 0 ? bits & ~((mask >> 3) & ~(mask >> (3 + exponent_bits))) : bits;
         bits = corner % 64 == 1 ? bits & (mask ^ mask >> 1) : bits;

@@ -231,13 +231,13 @@ static void damage(unsigned char *bytes, size_t *size, size_t header, uint64_t *
     static const char *const words[] = {"\"",      "{",           "}",        "[",       ",",
                                         ":",       "0",           "9",        "-",       "null",
                                         "\"F16\"", "99999999999", "blocks.1", "\\u0000", "ln1"};
-    size_t at = (size_t)(draw(counter) % (draw(counter) % 4 == 0 ? *size : 8 + header));
-    size_t span = (size_t)(draw(counter) % 9), rest = *size - at;
-    const char *word = words[draw(counter) % (sizeof words / sizeof *words)];
+    size_t at = (size_t)(drawn_word(counter) % (drawn_word(counter) % 4 == 0 ? *size : 8 + header));
+    size_t span = (size_t)(drawn_word(counter) % 9), rest = *size - at;
+    const char *word = words[drawn_word(counter) % (sizeof words / sizeof *words)];
     span = span < rest ? span : rest;
-    switch (draw(counter) % 6) {
-    case 0: bytes[at] ^= (unsigned char)(1 << draw(counter) % 8); break;
-    case 1: bytes[at] = (unsigned char)draw(counter); break;
+    switch (drawn_word(counter) % 6) {
+    case 0: bytes[at] ^= (unsigned char)(1 << drawn_word(counter) % 8); break;
+    case 1: bytes[at] = (unsigned char)drawn_word(counter); break;
     case 2: /* leave out */
         memmove(bytes + at, bytes + at + span, rest - span);
         *size -= span;
@@ -247,7 +247,7 @@ static void damage(unsigned char *bytes, size_t *size, size_t header, uint64_t *
         *size += span;
         break;
     case 4: memcpy(bytes + at, word, strlen(word) < rest ? strlen(word) : rest); break;
-    default: bytes[at] = (unsigned char)('0' + draw(counter) % 10); break;
+    default: bytes[at] = (unsigned char)('0' + drawn_word(counter) % 10); break;
     }
 }
 
@@ -257,10 +257,10 @@ static size_t damage_sample(unsigned char *bytes, const Sample *sample, uint64_t
     size_t header = sample->bytes[8] == '{' ? sample->bytes[0] + 256U * sample->bytes[1] : 0;
     size_t size = sample->size;
     memcpy(bytes, sample->bytes, size);
-    for (uint64_t many = draw(counter) % 3 + 1; many > 0 && size > 8; many--) {
+    for (uint64_t many = drawn_word(counter) % 3 + 1; many > 0 && size > 8; many--) {
         damage(bytes, &size, header < size - 8 ? header : size - 8, counter);
     }
-    if (draw(counter) % 2 == 0 && size > 8 + header) {
+    if (drawn_word(counter) % 2 == 0 && size > 8 + header) {
         /* Whatever became longer or shorter, it was the header. */
         size_t grown = header + size - sample->size;
         bytes[0] = (unsigned char)(grown & 255);
