@@ -79,13 +79,11 @@ static void largest_difference(mpfr_ptr worst, const RefRun *converted, const Re
 static void follow(const Pair *pair, const PlainModel *p, RefForm form,
                    void (*check)(mpfr_srcptr, mpfr_exp_t, double *), double *figure)
 {
-    RefRun *converted = with_radii(ref_run_open(
-        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, p->omega}, BITS,
-        REF_STRUCTURED));
+    const Start start = pair_start(pair, p->omega);
+    RefRun *converted = with_radii(ref_run_open(&start, BITS, REF_STRUCTURED));
     const Model model = plain_as_model(p);
     RefRun *plain = ref_run_open(&(Start){&model, p->x, NULL, p->omega}, BITS + 64, form);
     mpfr_t worst;
-    assert_non_null(plain);
     assert_int_equal(p->depth, pair->converted.depth);
     mpfr_init2(worst, 64);
     for (size_t l = 1; l <= p->depth; l++) {
@@ -235,13 +233,11 @@ static void irrational_scales_are_said_to_be_rounded(void **state)
  * l layers of scores of which the largest is 2 Omega + S, a stream of entries up to B. */
 static double machine_ratio(const Pair *pair, const PlainModel *p, double score)
 {
-    Kernel *converted =
-        kernel_open(&(Start){&pair->converted, pair->converted_x, pair->bias_row_content, p->omega},
-                    KERNEL_DENSE, 1);
+    const Start start = pair_start(pair, p->omega);
+    Kernel *converted = kernel_open(&start, KERNEL_DENSE, 1);
     const Model model = plain_as_model(p);
     Kernel *plain = kernel_open(&(Start){&model, p->x, NULL, p->omega}, KERNEL_DENSE, 1);
     double ratio = 0;
-    assert_true(converted != NULL && plain != NULL);
     for (size_t l = 1; l <= p->depth; l++) {
         KernelStream a = kernel_layer(converted), b = kernel_layer(plain);
         double difference = 0, largest = 1;
@@ -262,10 +258,8 @@ static double machine_ratio(const Pair *pair, const PlainModel *p, double score)
 
 static double largest_score(const Pair *pair)
 {
-    RefRun *run =
-        ref_run_open(&(Start){&pair->converted, pair->converted_x, pair->bias_row_content, 20}, 128,
-                     REF_STRUCTURED);
-    assert_non_null(run);
+    const Start start = pair_start(pair, 20);
+    RefRun *run = ref_run_open(&start, 128, REF_STRUCTURED);
     double score = 0;
     for (size_t l = 0; l < pair->converted.depth; l++) {
         ref_run_layer(run);

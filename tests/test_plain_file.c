@@ -37,6 +37,13 @@ typedef struct {
 
 static const Norms no_norms = {NORMALIZATION_NONE, NORM_PRE, false};
 
+/* Writes a plain model at the path; the status. */
+static int write_plain(const Written *w, PlainModel *plain, const char *path)
+{
+    return converted_file_write(
+        path, &(Converted){plain, NULL, &w->pair.final_norm, &(ConvertedSaid){.form = "fused"}});
+}
+
 /* Writes a case's plain model and opens the file. */
 static void written_open(Written *w, Construction construction, Mask mask, Norms norms)
 {
@@ -61,10 +68,7 @@ static void written_open(Written *w, Construction construction, Mask mask, Norms
     w->plain = plain_whole(&start);
     scratch_make(&w->scratch);
     scratch_path(w->path, &w->scratch, "plain.safetensors");
-    assert_int_equal(
-        converted_file_write(w->path, &(Converted){&w->plain, NULL, &w->pair.final_norm,
-                                                   &(ConvertedSaid){.form = "fused"}}),
-        0);
+    assert_int_equal(write_plain(w, &w->plain, w->path), 0);
     assert_int_equal(safetensors_open(&w->file, w->path), 0);
 }
 
@@ -147,13 +151,8 @@ static void metadata_say_how_to_use_it(void **state)
                     "bias row, stay as in X. Column 8 + i of row i is 1, all others from column 8 "
                     "on are 0.");
     assert_null(safetensors_metadata(w.file, "headproof.inexact"));
-    assert_int_equal(converted_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
-                                                               &(ConvertedSaid){.form = "three"}}),
-                     0);
     w.plain.inexact = "a reason";
-    assert_int_equal(converted_file_write(w.path, &(Converted){&w.plain, NULL, &w.pair.final_norm,
-                                                               &(ConvertedSaid){.form = "three"}}),
-                     0);
+    assert_int_equal(write_plain(&w, &w.plain, w.path), 0);
     safetensors_close(w.file);
     assert_int_equal(safetensors_open(&w.file, w.path), 0);
     expect_metadata(&w, "headproof.exact", "false");
@@ -324,10 +323,8 @@ static double difference(const Written *w, bool causal)
     size_t content = layout_content(&w->pair.converted.layout);
     double *x = take(w, "X", 2, tensor->shape);
     KernelStream stream = {0};
-    Kernel *kernel = kernel_open(
-        &(Start){&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content, OMEGA},
-        KERNEL_STRUCTURED, 1);
-    assert_non_null(kernel);
+    const Start start = pair_start(&w->pair, OMEGA);
+    Kernel *kernel = kernel_open(&start, KERNEL_STRUCTURED, 1);
     for (size_t l = 0; l < w->pair.converted.depth; l++) {
         stream = kernel_layer(kernel);
     }
@@ -366,10 +363,8 @@ static double model_difference(const Written *w, const Norms *norms)
         return 0;
     }
     Kernel *a = kernel_open(&(Start){model, w->plain.x, NULL, OMEGA}, KERNEL_STRUCTURED, 1);
-    Kernel *b = kernel_open(
-        &(Start){&w->pair.converted, w->pair.converted_x, w->pair.bias_row_content, OMEGA},
-        KERNEL_STRUCTURED, 1);
-    assert_true(a != NULL && b != NULL);
+    const Start start = pair_start(&w->pair, OMEGA);
+    Kernel *b = kernel_open(&start, KERNEL_STRUCTURED, 1);
     for (size_t l = 0; l < model->depth; l++) {
         KernelStream x = kernel_layer(a), y = kernel_layer(b);
         worst = fmax(worst, farthest(x, y, rows, content));
@@ -451,7 +446,6 @@ static void strides_tell_tensors_apart(void **state)
     const PlainSublayer sublayer = {.heads = 3, .bundles = bundles, .bundle_count = 3};
     const PlainModel frame = {.rows = 2, .width = 5, .sublayers = &sublayer, .sublayer_count = 1};
     SafetensorsWriter *writer = safetensors_writer_make();
-    assert_non_null(writer);
     scratch_make(&w.scratch);
     scratch_path(w.path, &w.scratch, "shared.safetensors");
     shared_heads_put(writer, &extras, &frame);
@@ -488,13 +482,8 @@ static void faults_are_said(void **state)
     normed.sublayers = norms;
     normed.sublayer_count = 2;
     stderr_hold(&w.scratch);
-    int unlike = converted_file_write(
-        w.path, &(Converted){&normed, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
-    int status = converted_file_write(
-        w.path, &(Converted){&plain, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
-    int nowhere = converted_file_write(
-        "/nonexistent/a.safetensors",
-        &(Converted){&w.plain, NULL, &w.pair.final_norm, &(ConvertedSaid){.form = "fused"}});
+    int unlike = write_plain(&w, &normed, w.path), status = write_plain(&w, &plain, w.path);
+    int nowhere = write_plain(&w, &w.plain, "/nonexistent/a.safetensors");
     stderr_take(text, &w.scratch);
     assert_int_equal(status, 2);
     assert_int_equal(nowhere, 2);

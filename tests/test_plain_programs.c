@@ -102,9 +102,8 @@ static double difference(const Pair *pair, char **printed)
 {
     double worst = 0;
     KernelStream stream = {0};
-    Kernel *kernel = kernel_open(&(Start){&pair->converted, pair->converted_x, NULL, OMEGA},
-                                 KERNEL_STRUCTURED, 1);
-    assert_non_null(kernel);
+    const Start start = pair_start(pair, OMEGA);
+    Kernel *kernel = kernel_open(&start, KERNEL_STRUCTURED, 1);
     for (size_t l = 0; l < pair->converted.depth; l++) {
         stream = kernel_layer(kernel);
     }

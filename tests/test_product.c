@@ -93,6 +93,14 @@ static void check_product(Worst *worst, ProductBackend backend, Size s, Kind ka,
     operands_clear();
 }
 
+/* The largest sums of so many terms, of either sign. */
+static void check_largest_sums(Worst *worst, ProductBackend backend, size_t terms, mpfr_prec_t bits)
+{
+    const Size size = {1, 2, terms, bits};
+    check_product(worst, backend, size, FULL, FULL, LONG, LONG, false);
+    check_product(worst, backend, size, FULL, NEGATIVE, LONG, LONG, false);
+}
+
 static void print_worst(ProductBackend backend, const char *what, const Worst *worst)
 {
     print_message("%-8s %-6s worst error / bound %.3g (%s); %zu of %zu entries by the loop\n",
@@ -163,9 +171,7 @@ static void primes_hold_the_largest_sums(void **state)
     Worst worst = {.ratio = 0};
     for (mpfr_prec_t bits = 53; bits < 300; bits++) {
         for (size_t i = 0; i < 3; i++) {
-            Size size = {1, 2, terms[i], bits};
-            check_product(&worst, PRODUCT_MODULAR, size, FULL, FULL, LONG, LONG, false);
-            check_product(&worst, PRODUCT_MODULAR, size, FULL, NEGATIVE, LONG, LONG, false);
+            check_largest_sums(&worst, PRODUCT_MODULAR, terms[i], bits);
         }
     }
     assert_int_equal(worst.by_loop, 0);
@@ -677,10 +683,7 @@ static void largest_sums_fit_the_window(void **state)
     Worst worst = {.ratio = 0};
     for (size_t k = 1; k < 600; k = k < 9 ? k + 1 : 2 * k - 1) {
         for (mpfr_prec_t bits = 53; bits < 193; bits += k < 5 ? 1 : 23) {
-            check_product(&worst, PRODUCT_DOT, (Size){1, 2, k, bits}, FULL, FULL, LONG, LONG,
-                          false);
-            check_product(&worst, PRODUCT_DOT, (Size){1, 2, k, bits}, FULL, NEGATIVE, LONG, LONG,
-                          false);
+            check_largest_sums(&worst, PRODUCT_DOT, k, bits);
         }
     }
     assert_int_equal(worst.by_loop, 0);

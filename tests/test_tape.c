@@ -73,8 +73,8 @@ static bool assert_same_run(const RefRun *a, const RefRun *b)
 
 static RefRun *difference(const Pair *pair, double omega, mpfr_prec_t bits, const RefBase *base)
 {
-    RefRun *run = ref_difference_open(
-        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega}, bits, base);
+    const Start start = pair_start(pair, omega);
+    RefRun *run = ref_difference_open(&start, bits, base);
     ref_run_certify(run);
     return run;
 }
@@ -95,7 +95,7 @@ static bool check_pair(const CaseSpec *spec)
     RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE,
                                   &(RefBaseOptions){.weights = weights});
     RefRun *taped[OMEGAS], *own[OMEGAS];
-    assert_true(weights != NULL && base != NULL);
+    assert_non_null(base);
     for (size_t k = 0; k < OMEGAS; k++) {
         taped[k] = difference(&pair, omegas[k], BITS, base);
         own[k] = difference(&pair, omegas[k], BITS, NULL);
@@ -257,7 +257,6 @@ static void a_tape_takes_what_is_predicted(void **state)
     Pair pair = pair_make(&spec);
     Tape *tape = tape_open(&pair.converted, BITS);
     double entries = 0;
-    assert_non_null(tape);
     for (size_t i = 0; i < tape->blocks; i++) {
         const Record *record = &tape->record[i];
         size_t columns = record->score.columns + record->gate.columns + record->group.columns +

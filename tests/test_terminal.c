@@ -89,6 +89,14 @@ static void expect_axis(const char *shown, const char *axis, const Output *table
     }
 }
 
+/* What a command's table is, and what a terminal gets in its place, with the same code. */
+static Output table_and_text(char text[SHOWN_SIZE], const char *line)
+{
+    Output table = run(line);
+    run_on_terminal(text, SHOWN_SIZE, line, table.code);
+    return table;
+}
+
 /* A sweep's lines on a terminal are its table's, in their order, and no longer than 80 columns: the
  * axes that vary, the layer of stacks, errors, the status. */
 static void expect_rows(const char *sweep, const char *header_expected, size_t axes)
@@ -97,8 +105,7 @@ static void expect_rows(const char *sweep, const char *header_expected, size_t a
     char line[512];
     Words header = {0}, row = {0};
     snprintf(line, sizeof line, "%s --quiet --color never 2>/dev/null", sweep);
-    Output table = run(line);
-    run_on_terminal(text, sizeof text, line, table.code);
+    Output table = table_and_text(text, line);
     if (strncmp(text, header_expected, strlen(header_expected)) != 0) {
         fail_msg("%s: expected %s, not %s", sweep, header_expected, text);
     }
@@ -151,14 +158,10 @@ static void rows_are_the_tables(void **state)
  * comes behind it has a header of its own. */
 static void errors_of_streams_that_shrink_are_relative(void **state)
 {
-    static const char sweep[] =
-        "sweep --construction fused,silu --n 3 --d 3 --omega 5 --depth 24 --quiet --color never";
     static char text[SHOWN_SIZE];
-    char line[512];
     Words header = {0}, row = {0};
-    snprintf(line, sizeof line, "%s 2>/dev/null", sweep);
-    Output table = run(line);
-    run_on_terminal(text, sizeof text, line, table.code);
+    Output table = table_and_text(text, "sweep --construction fused,silu --n 3 --d 3 --omega 5 "
+                                        "--depth 24 --quiet --color never 2>/dev/null");
     const char *at = text;
     for (size_t l = 0; l <= 48; l++) {
         static const char said[] = "relative to r(T):\r\n";
@@ -267,9 +270,8 @@ static Output sentence(char text[SHOWN_SIZE], const char *search)
 {
     char line[512];
     snprintf(line, sizeof line, "min-omega %s --quiet", search);
-    Output table = run(line);
+    Output table = table_and_text(text, line);
     assert_int_equal(lines(&table), 2);
-    run_on_terminal(text, SHOWN_SIZE, line, table.code);
     for (const char *at = text; *at != 0; at += strcspn(at, "\n") + 1) {
         assert_true(strcspn(at, "\r\n") <= 80);
     }

@@ -17,6 +17,7 @@ static const Domain size = {.kind = DOMAIN_INTEGER, .least = 1, .most = 10000000
 static const Domain seed = {.kind = DOMAIN_INTEGER, .least = 0, .most = UINT64_MAX};
 static const Domain width = {.kind = DOMAIN_INTEGER, .least = 1, .most = 100, .unit = 'D'};
 static const Domain choice = {.kind = DOMAIN_WORDS, .words = words, .word_count = 2, .all = true};
+static const Domain paths = {.kind = DOMAIN_WORDS, .words = words, .word_count = 2, .paths = true};
 static const Domain bits = {
     .kind = DOMAIN_INTEGER, .least = 64, .most = 128, .words = words, .word_count = 1};
 
@@ -213,8 +214,6 @@ static void test_faults_of_domains(void **state)
 /* A path and its NUL fit VALUE_TEXT bytes. */
 static void test_longest_path(void **state)
 {
-    static const Domain paths = {
-        .kind = DOMAIN_WORDS, .words = words, .word_count = 2, .paths = true};
     char text[VALUE_TEXT + 1];
     Message message = {""};
     for (size_t length = VALUE_TEXT - 1; length <= VALUE_TEXT; length++) {
@@ -236,30 +235,26 @@ static void test_longest_path(void **state)
 /* A path stands in a cell, among options that semicolons part, and between a shell's quotes. */
 static void test_paths_that_part_nothing(void **state)
 {
-    static const Domain paths = {
-        .kind = DOMAIN_WORDS, .words = words, .word_count = 2, .paths = true};
-    static const char *const bad[] = {"a;b/c", "a\"b/c", "a'b/c", "a`b/c", "a\nb/c", "a\177b/c"};
+    static const char unsaid[] = "expected a path of at most 4095 bytes without quotes, semicolons "
+                                 "and control characters";
+    static const char other[] = "or a path: of a file that is there, or with a / in it";
+    static const char *const faults[][2] = {
+        {"a;b/c", unsaid}, {"a\"b/c", unsaid},      {"a'b/c", unsaid},
+        {"a`b/c", unsaid}, {"a\nb/c", unsaid},      {"a\177b/c", unsaid},
+        {"folder", other}, {"m.index.json", other}, {"m.safetensors.json", other}};
     static const char *const good[] = {"a b=c/d:e.safetensors", "folder/", "m.safetensors",
                                        "m.safetensors.index.json"};
-    static const char *const other[] = {"folder", "m.index.json", "m.safetensors.json"};
     ValueList list = {0};
     Message message = {""};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(values_read(&list, &message, &paths, bad[i]), 2);
-        assert_non_null(strstr(message.text, "expected a path of at most 4095 bytes without "
-                                             "quotes, semicolons and control characters"));
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        assert_int_equal(values_read(&list, &message, &paths, faults[i][0]), 2);
+        assert_non_null(strstr(message.text, faults[i][1]));
         values_clear(&list);
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         assert_int_equal(values_read(&list, &message, &paths, good[i]), 0);
         assert_int_equal(list.count, 1);
         assert_string_equal(list.values[0].path, good[i]);
-        values_clear(&list);
-    }
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-        assert_int_equal(values_read(&list, &message, &paths, other[i]), 2);
-        assert_non_null(
-            strstr(message.text, "or a path: of a file that is there, or with a / in it"));
         values_clear(&list);
     }
 }

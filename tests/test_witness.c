@@ -45,10 +45,8 @@ static void the_tolerance_can_be_set(void **state)
                  "asked for: 1.0e+300");
     for (int i = 0; i < 4; i++) {
         static const char *const wrong[] = {"0", "-1", "nan", ""};
-        char line[300];
-        snprintf(line, sizeof line, "cd \"$p\" && " VERIFY "--witness-tolerance \"%s\" 2>&1",
-                 wrong[i]);
-        expect_shell(line, 2, "--witness-tolerance: token ");
+        expect_output(shell("cd \"$p\" && " VERIFY "--witness-tolerance \"%s\"", wrong[i]), 2,
+                      "--witness-tolerance: token ");
     }
 }
 
@@ -71,9 +69,8 @@ static void flags_need_what_they_speak_of(void **state)
                                         "--blocks sequential", "--position-embedding none",
                                         "--ignore-config rope"};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        char line[200];
-        snprintf(line, sizeof line, "$h sweep --n 2 --d 2 --omega 20 %s 2>&1", flags[i]);
-        expect_shell(line, 2, ": expected a weights file");
+        expect_output(shell("$h sweep --n 2 --d 2 --omega 20 %s", flags[i]), 2,
+                      ": expected a weights file");
     }
     expect_shell("$h sweep --weights $p/cases/models/silu-x.safetensors --construction silu "
                  "--omega 20 --normalization none --witness-tolerance 1 2>&1",

@@ -112,7 +112,6 @@ static double error_of(void *input)
     }
     RefRun *run = ref_difference_open(&(Start){model, search->x, NULL, search->omega}, BITS, NULL);
     double worst = -INFINITY;
-    assert_non_null(run);
     for (size_t l = 0; l < model->depth; l++) {
         ref_run_layer(run);
         for (size_t i = 0; i < search->n && (l + 1 == model->depth || !logits); i++) {
