@@ -37,6 +37,12 @@ static void grid(double x[POINTS], double range)
     }
 }
 
+/* r of T, or of T_infinity, behind its layer. */
+static RefRun *run_one(const Model *model, const double *x)
+{
+    return run_layers(model, x, NULL, INFINITY, BITS, REF_STRUCTURED, 1);
+}
+
 /* The largest |imitation - activation| over the grid, both from the reference. */
 static double sup_error(const CaseSpec *spec, double range)
 {
@@ -47,13 +53,8 @@ static double sup_error(const CaseSpec *spec, double range)
     grid(x, range);
     with_x.given = &given;
     Pair pair = pair_make(&with_x);
-    RefRun *original = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, BITS,
-                                    REF_STRUCTURED);
-    RefRun *limit = ref_run_open(&(Start){&pair.converted, pair.converted_x, NULL, INFINITY}, BITS,
-                                 REF_STRUCTURED);
-    assert_true(original != NULL && limit != NULL);
-    ref_run_layer(original);
-    ref_run_layer(limit);
+    RefRun *original = run_one(&pair.original, pair.original_x);
+    RefRun *limit = run_one(&pair.converted, pair.converted_x);
     mpfr_init2(d, BITS);
     for (size_t i = 0; i < POINTS; i++) {
         mpfr_sub(d, ref_run_entry(limit, i, 0), ref_run_entry(original, i, 0), MPFR_RNDN);
@@ -104,10 +105,7 @@ static void gelu_is_x_phi(void **state)
     spec.n = 2;
     spec.given = &given;
     Pair pair = pair_make(&spec);
-    RefRun *run = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, BITS,
-                               REF_STRUCTURED);
-    assert_non_null(run);
-    ref_run_layer(run);
+    RefRun *run = run_one(&pair.original, pair.original_x);
     mpfr_t expected;
     mpfr_init2(expected, BITS);
     /* Phi(1) and 2 Phi(-2), Abramowitz and Stegun, table 26.1, extended. */
@@ -132,12 +130,10 @@ static void machines_agree(void **state)
         CaseSpec spec = spec_of((Activation)activation, 1, GELU_TWO);
         spec.given = &given;
         Pair pair = pair_make(&spec);
-        RefRun *run = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, BITS,
-                                   REF_STRUCTURED);
+        RefRun *run = run_one(&pair.original, pair.original_x);
         Kernel *kernel =
             kernel_open(&(Start){&pair.original, pair.original_x, NULL, 0}, KERNEL_STRUCTURED, 1);
-        assert_true(run != NULL && kernel != NULL);
-        ref_run_layer(run);
+        assert_non_null(kernel);
         KernelStream stream = kernel_layer(kernel);
         double worst = 0;
         for (size_t i = 0; i < POINTS; i++) {

@@ -90,7 +90,6 @@ static void a_failing_baseline_is_not_saved(void **state)
 static void a_baseline_is_updated(void **state)
 {
     const Scratch *scratch = *state;
-    char path[SCRATCH_PATH];
     Csv csv;
     check_expect(scratch, "check --n 2 --d 2 --omega 5,6 --save-baseline %/b.csv", 0,
                  "saved, nothing compared: 2 rows");
@@ -109,7 +108,7 @@ static void a_baseline_is_updated(void **state)
                  check_made(scratch, "b.csv.obtained.json"));
     check_expect(scratch, "check --n 2 --d 2 --omega 5,6 --baseline %/b.csv --exact", 0,
                  "PASS: 2 rows");
-    scratch_path(path, scratch, "b.csv");
+    const char *path = path_in(scratch, "b.csv");
     check_expect(scratch, "check --n 2 --d 2 --omega 5,6,7 --baseline %/b.csv --update", 0,
                  "updated: ");
     check_expect(scratch, "check --n 2 --d 2 --omega 5,6,7 --baseline %/b.csv", 0, "PASS: 3 rows");
@@ -152,9 +151,7 @@ static void a_digit_tells_what_grew(void **state)
 static void a_mistyped_baseline_is_refused_before_any_work(void **state)
 {
     const Scratch *scratch = *state;
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, "j");
-    file_write(path, "old", 3);
+    file_write(path_in(scratch, "j"), "old", 3);
     check_expect(scratch, "check --n 2000 --d 900 --depth 96 --baseline %/none.csv --json %/j", 2,
                  "expected a baseline, and there is no such file; --save-baseline FILE makes one");
     assert_false(check_made(scratch, "none.csv.obtained") || check_made(scratch, "none.csv"));
@@ -182,12 +179,11 @@ static void baselines_are_as_they_were_saved(void **state)
 {
     static const char line[] = "check --n 2 --d 2 --baseline %/b.csv";
     const Scratch *scratch = *state;
-    char path[SCRATCH_PATH], sidecar[SCRATCH_PATH];
     Csv csv = {0};
     check_expect(scratch, "check --n 2 --d 2 --save-baseline %/b.csv", 0, NULL);
     check_expect(scratch, line, 0, "PASS");
-    scratch_path(path, scratch, "b.csv");
-    scratch_path(sidecar, scratch, "b.csv.json");
+    const char *path = path_in(scratch, "b.csv");
+    const char *sidecar = path_in(scratch, "b.csv.json");
     Output kept = read_file(sidecar), table = read_file(path);
     for (size_t i = 0; i < sizeof altered / sizeof *altered; i++) {
         if (altered[i].sidecar == NULL) {
@@ -389,11 +385,11 @@ static void an_interrupted_check_goes_on(void **state)
     static const char check_line[] =
         "check --construction fused --n 8 --d 6 --depth 30 --omega 8:20 --seed 1:3 --threads 1";
     const Scratch *scratch = *state;
-    char line[1024], partial[SCRATCH_PATH];
+    char line[1024];
     int status, kills = 0;
     snprintf(line, sizeof line, "%s --save-baseline %%/base.csv", check_line);
     check_expect(scratch, line, 0, "saved: ");
-    scratch_path(partial, scratch, "base.csv.obtained.partial");
+    const char *partial = path_in(scratch, "base.csv.obtained.partial");
     snprintf(line, sizeof line, "%s --baseline %s/base.csv --resume --quiet --checkpoint 0",
              check_line, scratch->directory);
     for (off_t before = -1; kills < 3; kills++) {

@@ -107,12 +107,10 @@ static void three_hundred_altered_digits_are_all_named(void **state)
 static void another_machine_is_mentioned(void **state)
 {
     const Scratch *scratch = *state;
-    char path[SCRATCH_PATH];
     check_expect(scratch, "check " CHECK_GRID " --save-baseline %/b.csv", 0, NULL);
     json_t *sidecar = check_json(scratch, "b.csv.json");
     json_object_set_new(sidecar, "cpu", json_string("Difference Engine No. 2"));
-    scratch_path(path, scratch, "b.csv.json");
-    assert_int_equal(json_dump_file(sidecar, path, 0), 0);
+    assert_int_equal(json_dump_file(sidecar, path_in(scratch, "b.csv.json"), 0), 0);
     json_decref(sidecar);
     check_expect(scratch,
                  "check " CHECK_GRID
@@ -135,10 +133,9 @@ static void another_machine_is_mentioned(void **state)
 static void a_foreign_column_is_the_tables_fault(void **state)
 {
     const Scratch *scratch = *state;
-    char path[SCRATCH_PATH];
     check_expect(scratch, "check --n 2 --d 2 --save-baseline %/b.csv", 0, NULL);
     char *text = check_text(scratch, "b.csv"), *at = text;
-    scratch_path(path, scratch, "b.csv");
+    const char *path = path_in(scratch, "b.csv");
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     for (int line = 0; *at != '\0'; line++) {

@@ -69,19 +69,12 @@ static Pair pair_of(const ModelSource *source, Construction construction)
  * plan's margin and growth: 32). */
 static void expect_same_reference(const Pair *model, const Pair *back, RefForm form)
 {
-    RefRun *a = ref_run_open(&(Start){&model->converted, model->converted_x, NULL, OMEGA}, BITS,
-                             REF_STRUCTURED);
-    RefRun *b =
-        ref_run_open(&(Start){&back->original, back->original_x, NULL, INFINITY}, BITS, form);
+    RefRun *a = run_layers(&model->converted, model->converted_x, NULL, OMEGA, BITS, REF_STRUCTURED,
+                           model->converted.depth);
+    RefRun *b = run_layers(&back->original, back->original_x, NULL, INFINITY, BITS, form,
+                           back->original.depth);
     mpfr_t d;
     double worst = 0;
-    assert_true(a != NULL && b != NULL);
-    for (size_t l = 0; l < model->converted.depth; l++) {
-        ref_run_layer(a);
-    }
-    for (size_t l = 0; l < back->original.depth; l++) {
-        ref_run_layer(b);
-    }
     mpfr_init2(d, 64);
     for (size_t i = 0; i < N; i++) {
         size_t row = layout_token_row(&model->converted.layout, i);

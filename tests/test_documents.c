@@ -112,14 +112,9 @@ static const struct {
 /* A page's text, and what is said of it; "" where it is right. */
 static void pages_that_are_wrong_are_caught(void **state)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, shell_scratch(), "page.md");
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         Output output;
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        assert_true(fputs(pages[i].text, file) >= 0);
-        assert_int_equal(fclose(file), 0);
+        shell_write("page.md", pages[i].text);
         if (!execute(&output, "$s/page.md")) {
             return;
         }

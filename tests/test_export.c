@@ -5,6 +5,7 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "given.h"
+#include "program.h"
 #include "safetensors_samples.h"
 
 #include "../harness/commands/commands.h"
@@ -32,10 +33,8 @@ static int export_line(Given *given, const char *line)
     }
     stderr_hold(&given->scratch);
     /* The words of the line are gone: the grid's options name freed memory no more. */
-    char path[SCRATCH_PATH];
-    scratch_path(path, &given->scratch, "out.safetensors");
     RunOptions run = given->run;
-    run.output = path;
+    run.output = path_in(&given->scratch, "out.safetensors");
     status = command_export(&given->grid, &run);
     stderr_take(given->message, &given->scratch);
     return status;
@@ -44,10 +43,8 @@ static int export_line(Given *given, const char *line)
 /* What was exported. */
 static SafetensorsFile *open_out(const Given *given)
 {
-    char path[SCRATCH_PATH];
     SafetensorsFile *file;
-    scratch_path(path, &given->scratch, "out.safetensors");
-    assert_int_equal(safetensors_open(&file, path), 0);
+    assert_int_equal(safetensors_open(&file, path_in(&given->scratch, "out.safetensors")), 0);
     return file;
 }
 
@@ -303,15 +300,13 @@ static void test_shapes_of_results(void **state)
 
 static void expect_fault(Given *given, const char *line, const char *expected)
 {
-    char path[SCRATCH_PATH];
     int status = export_line(given, line);
     if (status != 2 || count_lines(given->message) != 1 ||
         strstr(given->message, expected) == NULL) {
         fail_msg("'%s': status %d, message \"%s\", expected \"%s\"", line, status, given->message,
                  expected);
     }
-    scratch_path(path, &given->scratch, "out.safetensors");
-    assert_false(file_exists(path));
+    assert_false(file_exists(path_in(&given->scratch, "out.safetensors")));
 }
 
 static void test_faults(void **state)

@@ -22,17 +22,10 @@
 
 static const char precious[] = "precious\n";
 
-static Output read_named(const char *name)
-{
-    char path[SCRATCH_PATH];
-    scratch_path(path, shell_scratch(), name);
-    return read_file(path);
-}
-
 /* A table alone: every line has the header's number of commas. */
 static void expect_table(const char *name)
 {
-    Output table = read_named(name);
+    Output table = read_file(shell_path(name));
     size_t wanted = 0, commas = 0, line = 0;
     for (const char *c = table.text; *c != '\0'; c++) {
         commas += *c == ',';
@@ -112,8 +105,7 @@ static void closed_pipes(void **state)
         "exec \"$HEADPROOF\" check " POINT " --tolerance 1 --json \"$D/r.json\"",
         "exec \"$HEADPROOF\" verify " GIVEN_TRAINED " --tokens 0/1/53 --omega 40 -o \"$D/v.csv\"",
     };
-    char said[SCRATCH_PATH];
-    scratch_path(said, shell_scratch(), "said");
+    const char *said = shell_path("said");
     assert_int_equal(setenv("D", shell_scratch()->directory, 1), 0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         int code = run_unread(lines[i], said, false);
@@ -159,9 +151,7 @@ static void others_files(void **state)
     /* A link, another name, a file, a pipe, a directory; N is the name. */
     static const char *const made[] = {"ln -s precious N", "ln precious N", "cp precious N",
                                        "mkfifo N", "mkdir N"};
-    char path[SCRATCH_PATH];
-    scratch_path(path, shell_scratch(), "precious");
-    file_write(path, precious, strlen(precious));
+    shell_write("precious", precious);
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         for (size_t j = 0; j < sizeof made / sizeof *made; j++) {
             char script[512];

@@ -3,6 +3,7 @@
  * or lead elsewhere, and files that have less, more or something else than the index says.
  */
 #include "gpt2_files.h"
+#include "program.h"
 #include "safetensors_fixture.h"
 #include "unit.h"
 
@@ -27,20 +28,16 @@ static void make(FileFixture *fixture)
 }
 
 /* Reading the folder ends in one line that begins with the file `name` and has the culprit. */
-static void expect_refused(FileFixture *fixture, const char *asked, const char *name,
-                           const char *culprit)
+static void expect_set_refused(FileFixture *fixture, const char *asked, const char *name,
+                               const char *culprit)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, asked);
-    expect_model_refused(fixture, path, name, culprit);
+    expect_model_refused(fixture, path_in(&fixture->scratch, asked), name, culprit);
 }
 
 static void expect_index_refused(FileFixture *fixture, const char *text, const char *culprit)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, INDEX);
-    file_write(path, text, strlen(text));
-    expect_refused(fixture, INDEX, INDEX ": ", culprit);
+    file_write(path_in(&fixture->scratch, INDEX), text, strlen(text));
+    expect_set_refused(fixture, INDEX, INDEX ": ", culprit);
 }
 
 #define MAP(entries) "{\"weight_map\": {" entries "}}"
@@ -79,8 +76,7 @@ static void test_indices(void **state)
 static void change_index(FileFixture *fixture, const char *old, const char *new)
 {
     static char text[SCRATCH_TEXT], changed[2 * SCRATCH_TEXT];
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, INDEX);
+    const char *path = path_in(&fixture->scratch, INDEX);
     assert_true(file_read(text, path) > 0);
     char *at = strstr(text, old);
     assert_non_null(at);
@@ -115,8 +111,8 @@ static void test_index_against_files(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make(fixture);
         change_index(fixture, cases[i].old, cases[i].new);
-        expect_refused(fixture, ".", "./", "");
-        expect_refused(fixture, INDEX, cases[i].name, cases[i].culprit);
+        expect_set_refused(fixture, ".", "./", "");
+        expect_set_refused(fixture, INDEX, cases[i].name, cases[i].culprit);
     }
 }
 
@@ -124,32 +120,33 @@ static void test_index_against_files(void **state)
 static void test_files(void **state)
 {
     FileFixture *fixture = *state;
-    char one[SCRATCH_PATH], two[SCRATCH_PATH], other[SCRATCH_PATH];
-    scratch_path(one, &fixture->scratch, ONE);
-    scratch_path(two, &fixture->scratch, TWO);
-    scratch_path(other, &fixture->scratch, "model-00003-of-00003.safetensors");
+    const char *one = path_in(&fixture->scratch, ONE);
+    const char *two = path_in(&fixture->scratch, TWO);
+    const char *other = path_in(&fixture->scratch, "model-00003-of-00003.safetensors");
     make(fixture);
     assert_int_equal(unlink(two), 0);
-    expect_refused(fixture, INDEX, TWO ": ", "(No such file or directory)");
+    expect_set_refused(fixture, INDEX, TWO ": ", "(No such file or directory)");
     make(fixture);
     gpt2_write(other, &model, "F32", NULL, 1, 2);
-    expect_refused(fixture, ONE, INDEX ": file 'model-00003-of-00003.safetensors': ",
-                   "is beside the index, which does not list it");
+    expect_set_refused(fixture, ONE, INDEX ": file 'model-00003-of-00003.safetensors': ",
+                       "is beside the index, which does not list it");
     assert_int_equal(unlink(other), 0);
     gpt2_write(two, &model, "F32", NULL, 0, 1);
-    expect_refused(fixture, INDEX, TWO ": tensor 'wte.weight': ", "expected it in '" ONE "' alone");
+    expect_set_refused(fixture, INDEX,
+                       TWO ": tensor 'wte.weight': ", "expected it in '" ONE "' alone");
     gpt2_write(two, &model, "F32", NULL, 3, 2);
-    expect_refused(fixture, INDEX, TWO ": tensor 'wpe.weight': ", "missing: expected it, as the");
+    expect_set_refused(fixture, INDEX,
+                       TWO ": tensor 'wpe.weight': ", "missing: expected it, as the");
     assert_int_equal(truncate(one, 1000), 0);
-    expect_refused(fixture, INDEX, ONE ": ", "header of");
+    expect_set_refused(fixture, INDEX, ONE ": ", "header of");
     make(fixture);
     assert_int_equal(truncate(one, 1500), 0);
-    expect_refused(fixture, INDEX, ONE ": ", "expected");
+    expect_set_refused(fixture, INDEX, ONE ": ", "expected");
     assert_int_equal(truncate(one, 0), 0);
-    expect_refused(fixture, INDEX, ONE ": ", "it is empty");
+    expect_set_refused(fixture, INDEX, ONE ": ", "it is empty");
     assert_int_equal(unlink(one), 0);
     assert_int_equal(mkdir(one, 0700), 0);
-    expect_refused(fixture, INDEX, ONE ": ", "not a directory");
+    expect_set_refused(fixture, INDEX, ONE ": ", "not a directory");
     assert_int_equal(rmdir(one), 0);
 }
 
@@ -159,16 +156,15 @@ static void test_links(void **state)
     static const char *const targets[] = {"/dev/zero", "../x.safetensors", "sub/x.safetensors",
                                           "../../blobs/../x.safetensors", "hop.safetensors"};
     FileFixture *fixture = *state;
-    char one[SCRATCH_PATH], kept[SCRATCH_PATH], hop[SCRATCH_PATH];
-    scratch_path(one, &fixture->scratch, ONE);
-    scratch_path(kept, &fixture->scratch, "kept.safetensors");
-    scratch_path(hop, &fixture->scratch, "hop.safetensors");
+    const char *one = path_in(&fixture->scratch, ONE);
+    const char *kept = path_in(&fixture->scratch, "kept.safetensors");
+    const char *hop = path_in(&fixture->scratch, "hop.safetensors");
     make(fixture);
     assert_int_equal(rename(one, kept), 0);
     assert_int_equal(symlink("kept.safetensors", hop), 0);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         assert_int_equal(symlink(targets[i], one), 0);
-        expect_refused(fixture, INDEX, ONE ": ", "expected a file in its folder, not a link");
+        expect_set_refused(fixture, INDEX, ONE ": ", "expected a file in its folder, not a link");
         assert_int_equal(unlink(one), 0);
     }
     ModelFile *found;
@@ -181,14 +177,14 @@ static void test_links(void **state)
 static void test_folders(void **state)
 {
     FileFixture *fixture = *state;
-    char path[SCRATCH_PATH];
-    expect_refused(fixture, ".", ".", "expected model.safetensors or model.safetensors.index.json");
+    expect_set_refused(fixture, ".", ".",
+                       "expected model.safetensors or model.safetensors.index.json");
     make(fixture);
     gpt2_write(fixture->path, &model, "F32", NULL, 0, 1);
-    expect_refused(fixture, ".", ".", "has model.safetensors and model.safetensors.index.json");
-    scratch_path(path, &fixture->scratch, INDEX);
-    assert_int_equal(unlink(path), 0);
-    expect_refused(fixture, TWO, TWO ": ", "is one of several files: expected '" INDEX "' beside");
+    expect_set_refused(fixture, ".", ".", "has model.safetensors and model.safetensors.index.json");
+    assert_int_equal(unlink(path_in(&fixture->scratch, INDEX)), 0);
+    expect_set_refused(fixture, TWO, TWO ": ",
+                       "is one of several files: expected '" INDEX "' beside");
     ModelFile *found;
     assert_int_equal(model_file_read(&found, fixture->scratch.directory, false), 0);
     assert_int_equal(found->path_count, 2);
@@ -199,19 +195,18 @@ static void test_folders(void **state)
 static void test_metadata(void **state)
 {
     FileFixture *fixture = *state;
-    char one[SCRATCH_PATH], two[SCRATCH_PATH];
-    scratch_path(one, &fixture->scratch, ONE);
-    scratch_path(two, &fixture->scratch, TWO);
+    const char *one = path_in(&fixture->scratch, ONE);
+    const char *two = path_in(&fixture->scratch, TWO);
     make(fixture);
     gpt2_make_lens(&model, false);
     gpt2_write_parts(fixture->scratch.directory, &model, "F32", NULL, 2);
     gpt2_write(one, &model, "F32", "\"mask\":\"causal\"", 0, 2);
     gpt2_write(two, &model, "F32", "\"mask\":\"none\"", 1, 2);
-    expect_refused(fixture, INDEX, TWO ": ",
-                   "metadata 'mask': 'none': expected 'causal', as metadata 'mask' of '");
+    expect_set_refused(fixture, INDEX, TWO ": ",
+                       "metadata 'mask': 'none': expected 'causal', as metadata 'mask' of '");
     gpt2_write(two, &model, "F32", NULL, 1, 2);
     change_index(fixture, "\"total_size\": 12345", "\"eps\": [1e-5]");
-    expect_refused(fixture, INDEX, INDEX ": ", "metadata 'eps': [");
+    expect_set_refused(fixture, INDEX, INDEX ": ", "metadata 'eps': [");
 }
 
 int main(void)

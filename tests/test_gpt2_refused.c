@@ -5,6 +5,7 @@
 #include "../harness/models/model_file.h"
 #include "fixture.h"
 #include "gpt2_files.h"
+#include "program.h"
 #include "safetensors_fixture.h"
 #include "unit.h"
 
@@ -19,9 +20,7 @@ static Gpt2Model model;
 /* The config's text, or that of a right one but for a key. */
 static void write_text(const FileFixture *fixture, const char *text)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, "config.json");
-    file_write(path, text, strlen(text));
+    file_write(path_in(&fixture->scratch, "config.json"), text, strlen(text));
 }
 
 static void write_config(const FileFixture *fixture, const char *key, const char *value)

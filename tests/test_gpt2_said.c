@@ -4,6 +4,7 @@
  */
 #include "given.h"
 #include "gpt2_files.h"
+#include "program.h"
 
 #include "../harness/grid/distinct.h"
 #include "../harness/table/identity.h"
@@ -16,10 +17,8 @@
 static void make(const Given *given, const char *key, const char *value)
 {
     static Gpt2Model model;
-    char path[SCRATCH_PATH];
     gpt2_make(&model, "", false, false);
-    scratch_path(path, &given->scratch, "model.safetensors");
-    gpt2_write(path, &model, "F32", NULL, 0, 1);
+    gpt2_write(path_in(&given->scratch, "model.safetensors"), &model, "F32", NULL, 0, 1);
     gpt2_write_config(given->scratch.directory, key, value);
 }
 
@@ -29,7 +28,6 @@ static void make(const Given *given, const char *key, const char *value)
 static void test_what_is_missing(void **state)
 {
     Given *given = *state;
-    char path[SCRATCH_PATH];
     make(given, "layer_norm_epsilon", NULL);
     given_expect_fault(
         given, COMMAND_SWEEP, WEIGHTS,
@@ -38,8 +36,7 @@ static void test_what_is_missing(void **state)
     make(given, "activation_function", NULL);
     given_expect_fault(given, COMMAND_SWEEP, WEIGHTS, "do not say: activation (");
     /* No config at all. */
-    scratch_path(path, &given->scratch, "config.json");
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(path_in(&given->scratch, "config.json")), 0);
     given_expect_fault(given, COMMAND_SWEEP, WEIGHTS,
                        "how many heads there are is not said: expected n_head in a config.json");
     given_expect_fault(given, COMMAND_SWEEP, WEIGHTS "--heads 2", "do not say: activation (");
@@ -77,11 +74,9 @@ static void test_silent_norms(void **state)
 {
     static Gpt2Model model;
     Given *given = *state;
-    char path[SCRATCH_PATH];
     gpt2_make_lens(&model, false);
-    scratch_path(path, &given->scratch, "model.safetensors");
     gpt2_write(
-        path, &model, "F32",
+        path_in(&given->scratch, "model.safetensors"), &model, "F32",
         "\"activation\":\"silu\",\"blocks\":\"sequential\",\"scale\":\"1\",\"mask\":\"causal\"", 0,
         1);
     given_expect_fault(given, COMMAND_SWEEP, WEIGHTS,

@@ -18,9 +18,7 @@ enum { PROMPT = 64, VOCABULARY = 50257, SECONDS_MOST = 180 };
 /* Tokens of all sizes, the same in every run. */
 static void write_prompt(const Scratch *scratch)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, scratch, "prompt.txt");
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(path_in(scratch, "prompt.txt"), "w");
     assert_non_null(file);
     for (unsigned i = 1; i <= PROMPT; i++) {
         fprintf(file, "%u ", i * 7919 % VOCABULARY);

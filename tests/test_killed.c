@@ -100,20 +100,9 @@ static void expect_only(const Fixture *fixture, const char *names, const char *w
     }
 }
 
-static void expect_bytes(const Fixture *fixture, const char *name, const Output *whole,
-                         const char *when)
-{
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, name);
-    Output file = read_file(path);
-    expect_same(&file, whole, when);
-}
-
 static Output read_named(const Fixture *fixture, const char *name)
 {
-    char path[SCRATCH_PATH];
-    scratch_path(path, &fixture->scratch, name);
-    return read_file(path);
+    return read_file(path_in(&fixture->scratch, name));
 }
 
 /* again: the command line behind the kill.  Returns the calls of a run. */
@@ -137,7 +126,8 @@ static long kill_at_every_call(const Fixture *fixture, const char *line, const c
             fail_msg("%s, killed before call %ld: then exit code %d, \"%s\"", line, at, ended.code,
                      said.text);
         }
-        expect_bytes(fixture, name, &whole, line);
+        Output file = read_named(fixture, name);
+        expect_same(&file, &whole, line);
         expect_only(fixture, names, line, at);
     }
     return ended.calls;
@@ -221,9 +211,8 @@ static void signals_remove(void **state)
     for (long at = 1;; at++) {
         remove_all(fixture);
         Ended ended = run_line(fixture, "cost -o %c.csv", (Stop){STOP_CALL, at, signals[at % 3]});
-        char path[SCRATCH_PATH];
-        scratch_path(path, &fixture->scratch, "c.csv");
-        expect_only(fixture, file_exists(path) ? "c.csv c.csv.json " : "", "a signal", at);
+        bool whole = file_exists(path_in(&fixture->scratch, "c.csv"));
+        expect_only(fixture, whole ? "c.csv c.csv.json " : "", "a signal", at);
         if (ended.calls < at) {
             break;
         }

@@ -80,10 +80,8 @@ static Seen look_at(const char *script, size_t columns)
 {
     Seen seen = {0};
     Csv csv = {0};
-    char path[SCRATCH_PATH];
     (void)shell("%s", script);
-    scratch_path(path, shell_scratch(), "t.csv");
-    assert_int_equal(csv_read(&csv, path), 0);
+    assert_int_equal(csv_read(&csv, shell_path("t.csv")), 0);
     size_t logs = 0;
     for (size_t c = 0; c < csv.columns; c++) {
         logs += strstr(csv_name(&csv, c), "_log10") != NULL;
