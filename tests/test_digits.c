@@ -4,8 +4,7 @@
  */
 #include "../reference/compare/cell.h"
 #include "fixture.h"
-#include "program.h"
-#include "scratch.h"
+#include "shell.h"
 #include "written_model.h"
 #include "unit.h"
 
@@ -239,33 +238,18 @@ static void other_counts_are_refused(void **state)
 
 #define SMALL "--construction silu,fused --n 3 --d 2 --omega 20 --quiet "
 
-/* A script with $HEADPROOF, in the scratch directory. */
-static void expect(const Scratch *scratch, const char *script, int code, const char *says)
-{
-    char line[2048];
-    snprintf(line, sizeof line, "-c 'cd %s && { %s\n} 2>&1'", scratch->directory, script);
-    Output output = run_program("sh", line);
-    if (output.code != code || strstr(output.text, says) == NULL) {
-        fail_msg("%s: exit %d, \"%s\"; expected %d, \"%s\"", script, output.code, output.text, code,
-                 says);
-    }
-}
-
 static void tables_are_not_mixed(void **state)
 {
-    const Scratch *scratch = *state;
-    expect(scratch, "\"$HEADPROOF\" sweep " SMALL "-o a.csv --digits 6; cat a.csv.json", 0,
-           "\"digits\": 6,");
-    expect(scratch, "\"$HEADPROOF\" sweep " SMALL "-o a.csv --digits 6 --resume", 0, "");
-    expect(scratch, "\"$HEADPROOF\" sweep " SMALL "-o a.csv --resume", 2, "6 digits, this is 12");
-    expect(scratch, "\"$HEADPROOF\" sweep " SMALL "-o s1.csv --shard 1/2", 0, "");
-    expect(scratch, "\"$HEADPROOF\" sweep " SMALL "-o s2.csv --shard 2/2 --digits 9", 0, "");
-    expect(scratch, "\"$HEADPROOF\" merge s1.csv s2.csv -o m.csv", 2, "of 9 digits, s1.csv of 12");
-    expect(scratch,
-           "\"$HEADPROOF\" sweep " SMALL "-o s2.csv --shard 2/2 --digits 12 && "
-           "\"$HEADPROOF\" merge s1.csv s2.csv -o m.csv && \"$HEADPROOF\" sweep " SMALL
-           "-o one.csv && cmp m.csv one.csv && cat m.csv.json",
-           0, "\"digits\": 12,");
+    expect_shell("$h sweep " SMALL "-o a.csv --digits 6; cat a.csv.json", 0, "\"digits\": 6,");
+    expect_shell("$h sweep " SMALL "-o a.csv --digits 6 --resume", 0, "");
+    expect_shell("$h sweep " SMALL "-o a.csv --resume", 2, "6 digits, this is 12");
+    expect_shell("$h sweep " SMALL "-o s1.csv --shard 1/2", 0, "");
+    expect_shell("$h sweep " SMALL "-o s2.csv --shard 2/2 --digits 9", 0, "");
+    expect_shell("$h merge s1.csv s2.csv -o m.csv", 2, "of 9 digits, s1.csv of 12");
+    expect_shell("$h sweep " SMALL "-o s2.csv --shard 2/2 --digits 12 && "
+                 "$h merge s1.csv s2.csv -o m.csv && $h sweep " SMALL
+                 "-o one.csv && cmp m.csv one.csv && cat m.csv.json",
+                 0, "\"digits\": 12,");
 }
 
 /* Errors of a machine of all sizes: a logarithm of -13.6 has one digit as -1e+01. */
@@ -274,22 +258,18 @@ static void tables_are_not_mixed(void **state)
 /* The smaller number of digits counts; with --exact all that both have. */
 static void check_compares_what_both_have(void **state)
 {
-    const Scratch *scratch = *state;
     static const char *const digits[] = {"1", "2", "6", "12", "17"};
     enum { DIGITS = sizeof digits / sizeof *digits };
-    char script[512];
     for (size_t a = 0; a < DIGITS; a++) {
-        snprintf(script, sizeof script,
-                 "\"$HEADPROOF\" check " SIZES "--digits %s --save-baseline b%s.csv", digits[a],
-                 digits[a]);
-        expect(scratch, script, 0, "");
+        expect_output(
+            shell("$h check " SIZES "--digits %s --save-baseline b%s.csv", digits[a], digits[a]), 0,
+            "");
     }
     for (size_t a = 0; a < DIGITS * DIGITS; a++) {
-        snprintf(script, sizeof script,
-                 "for e in --factor=4 \"--exact --factor 1\"; do \"$HEADPROOF\" check " SIZES
-                 "--digits %s --baseline b%s.csv $e || exit 1; done",
-                 digits[a / DIGITS], digits[a % DIGITS]);
-        expect(scratch, script, 0, "");
+        expect_output(shell("for e in --factor=4 \"--exact --factor 1\"; do $h check " SIZES
+                            "--digits %s --baseline b%s.csv $e || exit 1; done",
+                            digits[a / DIGITS], digits[a % DIGITS]),
+                      0, "");
     }
 }
 
@@ -304,8 +284,8 @@ int main(void)
         cmocka_unit_test(digits_say_the_precision),
         SCRATCH_TEST(a_tiny_machine_error_has_its_digits),
         cmocka_unit_test(other_counts_are_refused),
-        SCRATCH_TEST(tables_are_not_mixed),
-        SCRATCH_TEST(check_compares_what_both_have),
+        SHELL_TEST(tables_are_not_mixed),
+        SHELL_TEST(check_compares_what_both_have),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
