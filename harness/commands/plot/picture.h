@@ -58,10 +58,10 @@ typedef struct {
 
 /* A curve in every panel. */
 typedef struct {
-    ErrorKind kind; /* not of intervals */
     size_t y;
-    unsigned colour;
     double width;
+    ErrorKind kind; /* not of intervals */
+    unsigned colour;
     int dash, point; /* gnuplot's numbers; point 0: the curve has none */
     char letter;     /* for it on a terminal; 0: it is not there */
     char title[256]; /* "": it is not in the legend */
