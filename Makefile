@@ -58,7 +58,7 @@ ARM64   := build/arm64
 # -g1: a trace has its lines.
 OPTIMISE_release  := -O2 -g1
 OPTIMISE_debug    := -O1 -g1 -fno-omit-frame-pointer
-OPTIMISE_coverage := -O0 -g
+OPTIMISE_coverage := -O1 -g
 OPTIMISE_fuzz     := $(OPTIMISE_debug)
 OPTIMISE_tsan     := $(OPTIMISE_debug)
 OPTIMISE_tests_release := -O1
@@ -160,8 +160,11 @@ build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 
 objects: $(OBJECTS) $(TESTED)
 
-$(BUILD)/headproof: $(OBJECTS) $(if $(filter coverage,$(MODE)),$(SHARED)/tests/count_at_end.o)
-build/coverage%/headproof build/coverage/headproof: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
+$(BUILD)/headproof: $(OBJECTS)
+ifeq ($(MODE),coverage)
+$(BUILD)/headproof $(BUILD)/tests/test_need: $(SHARED)/tests/count_at_end.o
+$(BUILD)/headproof $(BUILD)/tests/test_need: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
+endif
 $(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c tests/bench_arithmetics.c)
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))

@@ -1,7 +1,7 @@
 /*
  * The counts of executed lines of a process that ends without exit: of a signal, or for want of
- * memory.  Linked into the program of the coverage build alone, where these come instead of the
- * functions of that name.
+ * memory.  Linked, in the coverage build alone, into the program and into the test that ends so:
+ * these come there instead of the functions of that name.
  */
 #include <signal.h>
 
