@@ -54,7 +54,8 @@ static inline uint32_t drop(uint32_t bits, int dropped)
     return (bits & ~SIGN) > INFINITE ? bits | QUIET : rounded;
 }
 
-/* Bits that a format with a float's exponents, subnormal ones too, has fewer. */
+/* How many bits fewer than a float's a number of the format has: TF32's and BF16's exponents, and
+ * their subnormal numbers, are a float's. */
 static int dropped_of(NumberFormat format)
 {
     return FLT_MANT_DIG - formats[format].digits;

@@ -37,6 +37,7 @@ typedef struct {
     size_t count;
 } TensorSet;
 
+/* Are the last bytes of the name those of end? */
 bool ends_in(const char *name, const char *end);
 
 /* Does the name end as those of PyTorch's own files do, which are no safetensors? */
