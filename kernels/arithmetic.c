@@ -54,8 +54,8 @@ static inline uint32_t drop(uint32_t bits, int dropped)
     return (bits & ~SIGN) > INFINITE ? bits | QUIET : rounded;
 }
 
-/* How many bits fewer than a float's a number of the format has: TF32's and BF16's exponents, and
- * their subnormal numbers, are a float's. */
+/* How many of a float's last bits a format drops that has a float's exponents: TF32 or BF16.  Its
+ * subnormal numbers drop as many. */
 static int dropped_of(NumberFormat format)
 {
     return FLT_MANT_DIG - formats[format].digits;
