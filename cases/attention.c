@@ -89,12 +89,16 @@ static Bundle given_heads(const Stack *stack, const GivenLayer *given)
 }
 
 /* The factor on x Q x^T. */
-static Scale attention_scale(const CaseSpec *spec)
+static Scale attention_scale(const CaseSpec *spec, size_t layer)
 {
+    Scale scale = spec->given != NULL ? spec->given->scale : (Scale){1, 1, 1};
     if (spec->scaled && spec->d_head > 0) {
-        return (Scale){1, 1, (long)spec->d_head};
+        scale = (Scale){1, 1, (long)spec->d_head};
     }
-    return spec->given != NULL ? spec->given->scale : (Scale){1, 1, 1};
+    if (spec->given != NULL && spec->given->scale_by_layer) {
+        scale.den *= (long)layer + 1;
+    }
+    return scale;
 }
 
 Bundle attention_heads(Stack *stack, size_t layer)
@@ -108,7 +112,7 @@ Bundle attention_heads(Stack *stack, size_t layer)
         bundle.value = attention_value(stack, layer);
     }
     Score *score = &bundle.score;
-    score->scale = attention_scale(spec);
+    score->scale = attention_scale(spec, layer);
     score->q.data = stack_scaled(stack, score->q.data, spec->heads * score->q.head_stride);
     score->q_bias = stack_scaled(stack, score->q_bias, spec->heads * spec->d_head);
     mask_original(stack, score);

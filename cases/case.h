@@ -65,6 +65,7 @@ typedef struct {
 typedef struct {
     const GivenLayer *layers;              /* [depth] */
     Scale scale;                           /* the factor on x Q x^T, unless CaseSpec.scaled */
+    bool scale_by_layer;                   /* that of layer l is divided by l + 1 besides */
     const double *x;                       /* the stream [n, d]; NULL: drawn */
     const double *x_hidden;                /* [n, d_ff], the columns behind x; NULL: zeros */
     const double *ln_final_w, *ln_final_b; /* [d]; NULL: no final norm */

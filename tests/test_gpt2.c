@@ -141,12 +141,13 @@ static void test_lens(void **state)
 static void test_namings(void **state)
 {
     static const char *const dtypes[] = {"F64", "F32", "F16", "BF16"};
-    static const char *const prefixes[] = {"transformer.", ""};
+    static const char *const prefixes[] = {"transformer.", "", "_orig_mod.module.transformer.",
+                                            "model._orig_mod."};
     static Gpt2Model model;
     const FileFixture *fixture = *state;
-    write_config(fixture, NULL, NULL);
     for (int k = 0; k < 16; k++) {
-        gpt2_make(&model, prefixes[k & 1], (k & 2) != 0, (k & 4) != 0);
+        write_config(fixture, "tie_word_embeddings", (k & 2) != 0 ? "false" : "true");
+        gpt2_make(&model, prefixes[k / 4], (k & 2) != 0, (k & 4) != 0);
         gpt2_write(fixture->path, &model, dtypes[k % 4], NULL, 0, 1);
         ModelFile *found = read_model(fixture->path);
         ModelFile *expected = read_lens(fixture, (k & 2) != 0);
@@ -164,7 +165,7 @@ static void test_parts(void **state)
                                         "model-00003-of-00003.safetensors", "."};
     static Gpt2Model model;
     const FileFixture *fixture = *state;
-    write_config(fixture, NULL, NULL);
+    write_config(fixture, "tie_word_embeddings", "false");
     gpt2_make(&model, "transformer.", true, true);
     gpt2_write_parts(fixture->scratch.directory, &model, "BF16", NULL, 3);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

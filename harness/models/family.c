@@ -4,11 +4,21 @@
 #include "family.h"
 
 #include "model_check.h"
+#include "packing.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const Family *const families[] = {FAMILIES};
+
+FamilyWords family_usual[] = {{"mask", "causal"},
+                              {"normalization", "layernorm"},
+                              {"normalization-place", "pre"},
+                              {"eps", "1e-05"},
+                              {"scale", "1/sqrt(d_head)"},
+                              {"positions", "learned"},
+                              {"blocks", "sequential"},
+                              {NULL, NULL}};
 
 const char *tensor_axes(const TensorName *entry)
 {
@@ -63,34 +73,35 @@ static bool is_listed(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* A name without the prefix. */
-static const char *bare_of(const Family *family, const char *name)
+const char *bare_name(const char *name)
 {
-    size_t prefix = strlen(family->prefix);
-    return strncmp(name, family->prefix, prefix) == 0 ? name + prefix : name;
-}
-
-/* Sets entry and layer of a tensor that the family has. */
-static bool find_entry(SetTensor *found, const Family *family)
-{
-    const char *bare = bare_of(family, found->tensor->name);
-    const char *rest = skip_layer(&found->layer, family->layer, bare);
-    found->layer = rest != NULL ? found->layer : 0;
-    for (found->entry = family->names; found->entry->name != NULL; found->entry++) {
-        bool of_layer = found->entry->slot < SLOTS_OF_LAYER;
-        if (of_layer == (rest != NULL) &&
-            strcmp(rest != NULL ? rest : bare, found->entry->name) == 0) {
-            return true;
+    static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "transformer."};
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
+        size_t length = strlen(wrappers[i]);
+        if (strncmp(name, wrappers[i], length) == 0) {
+            return bare_name(name + length);
         }
     }
-    return false;
+    return name;
 }
 
-static bool is_buffer(const Family *family, const char *name)
+/* Sets entry and layer of a tensor that the family has: of the rows of its name, that with as many
+ * axes as it has, else the first. */
+static bool find_entry(SetTensor *found, const Family *family)
 {
-    size_t layer;
-    const char *rest = skip_layer(&layer, family->layer, bare_of(family, name));
-    return rest != NULL && is_listed(rest, family->buffers);
+    const char *bare = bare_name(found->tensor->name);
+    const char *rest = skip_layer(&found->layer, family->layer, bare);
+    const TensorName *named = NULL;
+    found->layer = rest != NULL ? found->layer : 0;
+    for (const TensorName *entry = family->names; entry->name != NULL; entry++) {
+        bool of_layer = entry->slot < SLOTS_OF_LAYER;
+        if (of_layer == (rest != NULL) && strcmp(rest != NULL ? rest : bare, entry->name) == 0) {
+            bool fits = packing_rank(tensor_axes(entry)) == found->tensor->rank;
+            named = named == NULL || fits ? entry : named;
+        }
+    }
+    found->entry = named;
+    return named != NULL;
 }
 
 static NameKind classify(SetTensor *found, const Family *family)
@@ -99,10 +110,24 @@ static NameKind classify(SetTensor *found, const Family *family)
     if (find_entry(found, family)) {
         return NAME_SLOT;
     }
-    if (strncmp(name, "result.", strlen("result.")) == 0 || is_buffer(family, name)) {
+    const char *rest = skip_layer(&found->layer, family->layer, bare_name(name));
+    if (rest != NULL && is_listed(rest, family->buffers)) {
         return NAME_BUFFER;
     }
-    return structure_of(name) != NULL ? NAME_STRUCTURE : NAME_UNKNOWN;
+    return strncmp(name, "result.", strlen("result.")) == 0 ? NAME_RESULT
+           : structure_of(name) != NULL                     ? NAME_STRUCTURE
+                                                            : NAME_UNKNOWN;
+}
+
+/* Is a matrix of several parts longer on the side of its parts?  Heads that split the stream's
+ * columns make it as many times as long. */
+static bool lies_so(const SetTensor *found)
+{
+    const SafetensorsTensor *tensor = found->tensor;
+    size_t parts = tensor_parts(found->entry), side = *tensor_axes(found->entry) == 'p' ? 0 : 1;
+    return parts == 1 || tensor->rank != 2 ||
+           (tensor->shape[side] % parts == 0 &&
+            tensor->shape[side] / parts == tensor->shape[1 - side]);
 }
 
 /* An X, tokens and a witness may be in any file. */
@@ -112,13 +137,13 @@ static size_t count_own(const Family *family, const TensorSet *set)
     for (size_t i = 0; i < set->count; i++) {
         SetTensor found = set->tensors[i];
         count += find_entry(&found, family) && found.entry->slot != SLOT_X &&
-                 found.entry->slot != SLOT_TOKENS &&
+                 found.entry->slot != SLOT_TOKENS && lies_so(&found) &&
                  strncmp(found.entry->name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) != 0;
     }
     return count;
 }
 
-const Family *family_of(bool *known, TensorSet *set)
+const Family *family_of(TensorSet *set)
 {
     const Family *best = families[0];
     size_t most = 0;
@@ -132,6 +157,5 @@ const Family *family_of(bool *known, TensorSet *set)
     for (size_t i = 0; i < set->count; i++) {
         set->tensors[i].kind = classify(&set->tensors[i], best);
     }
-    *known = most > 0;
     return best;
 }

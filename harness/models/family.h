@@ -2,7 +2,9 @@
  * Names of tensors: a family is a table with a row for each tensor of a file, how it is called,
  * what it becomes and how it lies in the file (private to the reading of model files).
  *
- * A new family is a file family_NAME.c with its table, and its name in both lines below.
+ * A new family is a file family_NAME.c with its table, and its name in both lines below.  A name has
+ * a row for each number of axes that its tensor may have.  Before a name may stand what wrappers of
+ * PyTorch's put there: "module.", "_orig_mod.", "model.", "transformer.", in any order.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_FAMILY_H
 #define HEADPROOF_HARNESS_MODELS_FAMILY_H
@@ -18,16 +20,18 @@ typedef struct TensorName {
     bool required;    /* every file of the family has it; others the rules of model_check.h need */
 } TensorName;
 
+/* Properties of a model and their values, up to a key of NULL. */
+typedef const char *const FamilyWords[2];
+
 typedef struct {
     const char *title;          /* "TransformerLens" */
-    const char *prefix;         /* what any name may have in front, "" or with its dot */
     const char *layer;          /* what a layer's number follows, with its dot */
     const TensorName *names;    /* up to one without a name */
     const char *const *buffers; /* of a layer, which hold no weights; up to NULL */
     bool tied;                  /* without an unembedding it is the embedding, transposed */
     bool splits;                /* heads, side by side, split the stream's columns evenly */
-    /* Keys and values that its models imply, up to a key of NULL. */
-    const char *const (*implied)[2];
+    FamilyWords *implied;       /* what every model of the family is */
+    FamilyWords *usual;         /* what its programs make, believed where a witness shows it */
 } Family;
 
 /* The beginning of the names of a witness. */
@@ -41,19 +45,26 @@ typedef struct {
         "witness.resid", SLOT_WITNESS_RESID, 1, NULL, false                                        \
     }
 
-/* All of them, family_NAME in family_NAME.c each. */
-extern const Family family_lens, family_gpt2;
-#define FAMILIES &family_lens, &family_gpt2
+/* All of them, in a file of that name, or that of the family whose names they have. */
+extern const Family family_lens, family_gpt2, family_nanogpt, family_mingpt;
+#define FAMILIES &family_lens, &family_gpt2, &family_nanogpt, &family_mingpt
 
-/* The family that has most of the names, or family_lens where none has any: *known.  The set's
- * tensors get their kinds (NAME_STRUCTURE: see model_check.h), rows and layers. */
-const Family *family_of(bool *known, TensorSet *set);
+/* What minGPT and its descendants make, in whose files nothing says it. */
+extern FamilyWords family_usual[];
+
+/* A name without what wrappers put before it. */
+const char *bare_name(const char *name);
+
+/* The family that has most of the names, with tensors that lie as its own do, or family_lens where
+ * none has any.  The set's tensors get their kinds (NAME_STRUCTURE: see model_check.h), rows and
+ * layers. */
+const Family *family_of(TensorSet *set);
 
 /* Its layout, and how many slots it holds. */
 const char *tensor_axes(const TensorName *entry);
 size_t tensor_parts(const TensorName *entry);
 
-/* The family's name for the tensor that holds a slot, without prefix and layer; it has one. */
+/* The family's name for the tensor that holds a slot, without its layer; it has one. */
 const char *family_slot_name(const Family *family, Slot slot);
 
 /* The longest "blocks.{l}", and its end. */

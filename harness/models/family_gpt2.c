@@ -1,47 +1,60 @@
 /*
- * The names of Hugging Face's GPT-2.
+ * The names of Hugging Face's GPT-2, and of nanoGPT, which has the same.
  *
- * Its matrices are "Conv1D": [in, out], as they stand here.
+ * Hugging Face's matrices are "Conv1D": [in, out], as they stand here.  Those of nanoGPT (and of
+ * minGPT as it is now) are torch.nn.Linear's: [out, in].  The matrix of queries, keys and values,
+ * three times as long as it is wide, tells which.
  */
 #include "family.h"
 
-static const TensorName names[] = {
-    {"ln_1.weight", SLOT_LN1_W, 1, NULL, true},
-    {"ln_1.bias", SLOT_LN1_B, 1, NULL, true},
-    {"attn.c_attn.weight", SLOT_W_Q, 3, "1 p02", true}, /* W_Q, W_K, W_V, heads side by side */
-    {"attn.c_attn.bias", SLOT_B_Q, 3, "p01", true},     /* b_Q, b_K, b_V */
-    {"attn.c_proj.weight", SLOT_W_O, 1, "01 2", true},
-    {"attn.c_proj.bias", SLOT_B_O, 1, NULL, true},
-    {"ln_2.weight", SLOT_LN2_W, 1, NULL, true},
-    {"ln_2.bias", SLOT_LN2_B, 1, NULL, true},
-    {"mlp.c_fc.weight", SLOT_W_IN, 1, NULL, true},
-    {"mlp.c_fc.bias", SLOT_B_IN, 1, NULL, true},
-    {"mlp.c_proj.weight", SLOT_W_OUT, 1, NULL, true},
-    {"mlp.c_proj.bias", SLOT_B_OUT, 1, NULL, true},
-    {"wte.weight", SLOT_W_E, 1, NULL, true},
-    {"wpe.weight", SLOT_W_POS, 1, NULL, true},
-    {"ln_f.weight", SLOT_LN_FINAL_W, 1, NULL, true},
-    {"ln_f.bias", SLOT_LN_FINAL_B, 1, NULL, true},
-    {"lm_head.weight", SLOT_W_U, 1, "1 0", false},
-    {"lm_head.bias", SLOT_B_U, 1, NULL, false},
-    {"X", SLOT_X, 1, NULL, false},
-    {"tokens", SLOT_TOKENS, 1, NULL, false},
-    WITNESS_NAMES,
-    {.name = NULL},
-};
+/* biased: every file has biases; then how the matrices lie: those of queries, keys and values, of
+ * the heads' outputs, and of the network. */
+#define GPT2_NAMES(biased, qkv, outputs, network)                                                  \
+    {"ln_1.weight", SLOT_LN1_W, 1, NULL, (biased)}, {"ln_1.bias", SLOT_LN1_B, 1, NULL, (biased)},  \
+        {"attn.c_attn.weight", SLOT_W_Q, 3, (qkv), true},                                          \
+        {"attn.c_attn.bias", SLOT_B_Q, 3, "p01", (biased)},                                        \
+        {"attn.c_proj.weight", SLOT_W_O, 1, (outputs), true},                                      \
+        {"attn.c_proj.bias", SLOT_B_O, 1, NULL, (biased)},                                         \
+        {"ln_2.weight", SLOT_LN2_W, 1, NULL, (biased)},                                            \
+        {"ln_2.bias", SLOT_LN2_B, 1, NULL, (biased)},                                              \
+        {"mlp.c_fc.weight", SLOT_W_IN, 1, (network), true},                                        \
+        {"mlp.c_fc.bias", SLOT_B_IN, 1, NULL, (biased)},                                           \
+        {"mlp.c_proj.weight", SLOT_W_OUT, 1, (network), true},                                     \
+        {"mlp.c_proj.bias", SLOT_B_OUT, 1, NULL, (biased)},                                        \
+        {"wte.weight", SLOT_W_E, 1, NULL, true}, {"wpe.weight", SLOT_W_POS, 1, NULL, true},        \
+        {"ln_f.weight", SLOT_LN_FINAL_W, 1, NULL, (biased)},                                       \
+        {"ln_f.bias", SLOT_LN_FINAL_B, 1, NULL, (biased)},                                         \
+        {"lm_head.weight", SLOT_W_U, 1, "1 0", false}, {"lm_head.bias", SLOT_B_U, 1, NULL, false}, \
+        {"X", SLOT_X, 1, NULL, false}, {"tokens", SLOT_TOKENS, 1, NULL, false}, WITNESS_NAMES,     \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+static const TensorName conv1d[] = {GPT2_NAMES(true, "1 p02", "01 2", NULL)};
+static const TensorName linear[] = {GPT2_NAMES(false, "p02 1", "2 01", "1 0")};
 
 /* The causal mask, and what its scores are set to. */
 static const char *const buffers[] = {"attn.bias", "attn.masked_bias", NULL};
 
-static const char *const implied[][2] = {
+static FamilyWords gpt2[] = {
     {"mask", "causal"},       {"normalization", "layernorm"}, {"normalization-place", "pre"},
     {"positions", "learned"}, {"blocks", "sequential"},       {NULL, NULL}};
+static FamilyWords none[] = {{NULL, NULL}};
 
 const Family family_gpt2 = {.title = "Hugging Face's GPT-2",
-                            .prefix = "transformer.",
                             .layer = "h.",
-                            .names = names,
+                            .names = conv1d,
                             .buffers = buffers,
                             .tied = true,
                             .splits = true,
-                            .implied = implied};
+                            .implied = gpt2,
+                            .usual = none};
+
+const Family family_nanogpt = {.title = "nanoGPT",
+                               .layer = "h.",
+                               .names = linear,
+                               .buffers = buffers,
+                               .tied = true,
+                               .splits = true,
+                               .implied = none,
+                               .usual = family_usual};

@@ -12,6 +12,14 @@ static const TensorName names[] = {
     {"attn.b_K", SLOT_B_K, 1, NULL, false},
     {"attn.b_V", SLOT_B_V, 1, NULL, false},
     {"attn.b_O", SLOT_B_O, 1, NULL, false},
+    /* Heads side by side. */
+    {"attn.W_Q", SLOT_W_Q, 1, "1 02", false},
+    {"attn.W_K", SLOT_W_K, 1, "1 02", false},
+    {"attn.W_V", SLOT_W_V, 1, "1 02", false},
+    {"attn.W_O", SLOT_W_O, 1, "01 2", false},
+    {"attn.b_Q", SLOT_B_Q, 1, "01", false},
+    {"attn.b_K", SLOT_B_K, 1, "01", false},
+    {"attn.b_V", SLOT_B_V, 1, "01", false},
     {"attn.QK", SLOT_QK, 1, NULL, false},
     {"attn.OV", SLOT_OV, 1, NULL, false},
     {"mlp.W_in", SLOT_W_IN, 1, NULL, false},
@@ -39,11 +47,11 @@ static const TensorName names[] = {
 
 static const char *const buffers[] = {"attn.mask", "attn.IGNORE", NULL};
 
-static const char *const implied[][2] = {{NULL, NULL}};
+static FamilyWords none[] = {{NULL, NULL}};
 
 const Family family_lens = {.title = "TransformerLens",
-                            .prefix = "",
                             .layer = "blocks.",
                             .names = names,
                             .buffers = buffers,
-                            .implied = implied};
+                            .implied = none,
+                            .usual = none};

@@ -37,6 +37,10 @@ static int parse(json_t **root, const char *path, const char *text, size_t lengt
     if (found == NULL && error.text[0] == '\0') {
         need_is_short();
     }
+    const char *kind = regular_file_kind(text, length);
+    if (found == NULL && kind != NULL && *text != '{') {
+        return complain_of(path, NULL, NULL, "%s", kind);
+    }
     if (found == NULL) {
         return complain_of(path, NULL, NULL, "line %d, byte %d: %s: expected JSON", error.line,
                            error.position, error.text);

@@ -5,7 +5,6 @@
 
 #include "../base/decimal.h"
 #include "../base/message.h"
-#include "json_file.h"
 #include "safetensors_header.h"
 
 #include <math.h>
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIG_MOST = 1 << 20, SHOWN = 100 };
+enum { SHOWN = 100 };
 
 /* An object of keys, and what a message calls it: "FILE: metadata 'eps'". */
 typedef struct {
@@ -28,7 +27,8 @@ typedef struct {
 static int refuse(const Source *source, const char *key, const char *expected, const char *why)
 {
     const json_t *value = json_object_get(source->object, key); /* as it stands there */
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS |
+                                       JSON_REAL_PRECISION(15));
     complain_of(source->file, source->kind, key, "%.*s: expected %s%s%s", SHOWN,
                 text != NULL ? text : "(what it has)", expected, why != NULL ? ": " : "",
                 why != NULL ? why : "");
@@ -123,6 +123,36 @@ static int check_fits(const Source *source, const KnownKey *key, const json_t *v
     return fine ? 0 : refuse(source, key->key, key->fits != NULL ? key->fits : "none", key->why);
 }
 
+/* Is the word in a list with that separator?  NULL is the empty list, and no word. */
+static bool list_has(const char *list, char separator, const char *word)
+{
+    size_t length = word != NULL ? strlen(word) : 0;
+    for (const char *item = list, *next; item != NULL && length > 0; item = next) {
+        const char *end = strchr(item, separator);
+        next = end != NULL ? end + 1 : NULL;
+        size_t size = end != NULL ? (size_t)(end - item) : strlen(item);
+        if (size == length && strncmp(item, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int check_names(const Source *source, const KnownKey *key, const json_t *value)
+{
+    char expected[200];
+    size_t known = 0, count = json_array_size(value);
+    for (size_t i = 0; i < count; i++) {
+        known += list_has(key->fits, ' ', json_string_value(json_array_get(value, i)));
+    }
+    if (json_is_array(value) ? known == count
+                             : list_has(key->fits, ' ', json_string_value(value))) {
+        return 0;
+    }
+    snprintf(expected, sizeof expected, "one of %s", key->fits);
+    return refuse(source, key->key, expected, key->why);
+}
+
 static int read_key(const Source *source, const KnownKey *key, const json_t *value)
 {
     switch (key->kind) {
@@ -133,56 +163,67 @@ static int read_key(const Source *source, const KnownKey *key, const json_t *val
     case KEY_BOOL:
         return json_is_boolean(value) ? say(source, key, key->words[json_is_true(value)])
                                       : refuse(source, key->key, "false or true", NULL);
+    case KEY_NAMES: return check_names(source, key, value);
     case KEY_FITS: return check_fits(source, key, value);
     }
     abort();
 }
 
-/* A number or a truth value that metadata, which hold texts alone, have as text. */
-static json_t *typed(json_t *value, KeyKind kind)
+/* The value of a key, to be dropped; NULL: the key is not there.  Metadata hold texts alone, and
+ * numbers, truth values and null as such. */
+static json_t *value_of(const Source *source, const char *key, KeyKind kind)
 {
     static const char *const words[][2] = {{"True", "true"}, {"False", "false"}, {"None", "null"}};
-    const char *text = json_string_value(value);
+    json_t *value = json_object_get(source->object, key);
+    const char *text = strcmp(source->kind, "key") == 0 ? NULL : json_string_value(value);
     for (size_t i = 0; text != NULL && i < sizeof words / sizeof *words; i++) {
         text = strcmp(text, words[i][0]) == 0 ? words[i][1] : text;
     }
-    json_t *read =
-        text != NULL && kind != KEY_WORD ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-    return read != NULL ? read : json_incref(value);
+    bool read = text != NULL && (kind != KEY_WORD || strcmp(text, "null") == 0);
+    json_t *typed = read ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    return typed != NULL ? typed : json_incref(value);
 }
 
-static bool is_ignored(const Source *source, const char *key)
+/* Does the key have a value? */
+static bool says(const Source *source, const char *key)
 {
-    const char *list = source->flags->ignored;
-    size_t length = strlen(key);
-    while (list != NULL && *list != '\0') {
-        size_t item = strcspn(list, ",");
-        if (item == length && strncmp(list, key, length) == 0) {
-            return true;
-        }
-        list += item + (list[item] == ',');
+    json_t *value = value_of(source, key, KEY_WORD);
+    bool any = value != NULL && !json_is_null(value);
+    json_decref(value);
+    return any;
+}
+
+bool key_is_ignored(const ModelFileFlags *flags, const char *key)
+{
+    return list_has(flags->ignored, ',', key);
+}
+
+/* What a key says that is null, or of a model whose kind is said, not there. */
+static int read_absent(const Source *source, const KnownKey *key, bool null)
+{
+    Property by = {key->property, source->file, source->kind, key->key, ""};
+    if (null && key->null != NULL) {
+        return properties_add(&source->reading->said, &by, key->null);
     }
-    return false;
+    by.name = "model_type";
+    return key->by_type && says(source, by.name)
+               ? properties_add(&source->reading->said, &by, key->words[1])
+               : 0;
 }
 
 /* In the table's order: what is outside every construction is said first. */
 static int read_known(const Source *source)
 {
-    bool is_config = strcmp(source->kind, "key") == 0;
-    bool typed_model = is_config && json_is_string(json_object_get(source->object, "model_type"));
     int status = 0;
     for (const KnownKey *key = known_keys; key->key != NULL && status == 0; key++) {
-        json_t *value = json_object_get(source->object, key->key);
+        json_t *value = value_of(source, key->key, key->kind);
         if (value == NULL || json_is_null(value)) {
-            if (key->by_type && typed_model) {
-                const Property by = {key->property, source->file, "key", "model_type", ""};
-                status = properties_add(&source->reading->said, &by, key->words[1]);
-            }
-        } else if (!is_ignored(source, key->key)) {
-            json_t *read = is_config ? json_incref(value) : typed(value, key->kind);
-            status = json_is_null(read) ? 0 : read_key(source, key, read);
-            json_decref(read);
+            status = read_absent(source, key, value != NULL);
+        } else if (!key_is_ignored(source->flags, key->key) &&
+                   (key->yields == NULL || !says(source, key->yields))) {
+            status = read_key(source, key, value);
         }
+        json_decref(value);
     }
     return status;
 }
@@ -194,29 +235,42 @@ static void list_ignored(const Source *source)
     json_t *value;
     json_object_foreach(source->object, key, value)
     {
-        if (is_ignored(source, key)) {
+        if (key_is_ignored(source->flags, key)) {
             name_list_add(&source->reading->ignored, key);
         }
     }
 }
 
-static void list_unknown(const Source *source)
+/* Refuses keys that are in no table.  With a witness they become doubts. */
+static int check_unknown(const Source *source)
 {
+    char more[40];
     const char *key;
     json_t *value;
+    NameList here = {.count = 0};
     json_object_foreach(source->object, key, value)
     {
-        if (!json_is_null(value) && !key_is_known(key) && !is_ignored(source, key)) {
-            name_list_add(&source->reading->unknown, key);
+        if (says(source, key) && !key_is_known(key) && !key_is_ignored(source->flags, key) &&
+            !tensor_set_is_alias(source->reading->set, key)) {
+            name_list_add(source->reading->witnessed ? &source->reading->unknown : &here, key);
         }
     }
+    return here.count == 0
+               ? 0
+               : complain_of(source->file, NULL, NULL,
+                             "unknown key%s%s: %s%s: expected those that docs/keys.md lists "
+                             "(--ignore-config KEY,... takes the responsibility for others; "
+                             "beside a witness that agrees they are a warning)",
+                             here.count > 1 ? "s" : "",
+                             strcmp(source->kind, "key") == 0 ? "" : " of its metadata", here.text,
+                             name_list_more(more, sizeof more, &here));
 }
 
 static int read_source(Source source)
 {
-    list_unknown(&source);
     list_ignored(&source);
-    return read_known(&source);
+    int status = read_known(&source);
+    return status != 0 ? status : check_unknown(&source);
 }
 
 /* GPT-2's heads split the stream's columns evenly. */
@@ -228,25 +282,13 @@ static int split_heads(Reading *reading)
     }
     const char *key = reading->given_by[EXTENT_HEADS];
     if (model->d % model->heads != 0) {
-        return complain_of(reading->configured ? reading->config_path : reading->set->path, "key",
-                           key, "%zu: expected a divisor of the stream's width, %zu", model->heads,
-                           model->d);
+        return complain_of(reading->config != NULL ? reading->config_path : reading->set->path,
+                           "key", key, "%zu: expected a divisor of the stream's width, %zu",
+                           model->heads, model->d);
     }
     model->d_head = model->d / model->heads;
     reading->given_by[EXTENT_D_HEAD] = key;
     return 0;
-}
-
-static int read_config(Reading *reading, size_t *depth, const ModelFileFlags *flags)
-{
-    json_t *config = NULL;
-    int status = json_file_read(&config, reading->config_path, CONFIG_MOST, true);
-    if (status == 0 && config != NULL) {
-        reading->configured = true;
-        status = read_source((Source){reading, flags, reading->config_path, "key", config, depth});
-    }
-    json_decref(config);
-    return status;
 }
 
 static int read_metadata(Reading *reading, size_t *depth, const ModelFileFlags *flags)
@@ -304,38 +346,19 @@ static int check_ignored(Reading *reading, const ModelFileFlags *flags)
     return 0;
 }
 
-static int check_unknown(Reading *reading)
-{
-    NameList *unknown = &reading->unknown;
-    if (unknown->count == 0) {
-        return 0;
-    }
-    if (reading->witnessed) {
-        reading->model->doubts = name_list_text(unknown);
-        return 0;
-    }
-    char more[40];
-    return complain_of(
-        reading->set->path, NULL, NULL,
-        "unknown keys of metadata or config.json: %s%s: expected those that "
-        "docs/keys.md lists (--ignore-config KEY,... takes the responsibility for others; "
-        "beside a witness that agrees they are a warning)",
-        unknown->text, name_list_more(more, sizeof more, unknown));
-}
-
 int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
 {
     *depth = 0;
     int status = add_others(reading, flags);
-    status = status == 0 ? read_config(reading, depth, flags) : status;
+    if (status == 0 && reading->config != NULL) {
+        status = read_source(
+            (Source){reading, flags, reading->config_path, "key", reading->config, depth});
+    }
     status = status == 0 ? read_metadata(reading, depth, flags) : status;
     status = status == 0 ? split_heads(reading) : status;
     status = status == 0 ? check_ignored(reading, flags) : status;
-    return status == 0 ? check_unknown(reading) : status;
-}
-
-int keys_refuse_foreign(Reading *reading, const ModelFileFlags *flags)
-{
-    size_t depth = 0;
-    return read_config(reading, &depth, flags);
+    if (status == 0 && reading->unknown.count > 0) {
+        reading->model->doubts = name_list_text(&reading->unknown);
+    }
+    return status;
 }

@@ -19,21 +19,24 @@ typedef enum {
     KEY_WORD,   /* a word: the property, as it stands or under another name */
     KEY_NUMBER, /* a number above 0: the property */
     KEY_BOOL,   /* false or true: the property is words[0] or words[1] */
+    KEY_NAMES,  /* a word, or an array of words: those of `fits` alone */
     KEY_FITS    /* one value alone fits */
 } KeyKind;
 
-/* A key that is absent, or null, says nothing. */
+/* A key that is absent, or null, says nothing, unless it is told below. */
 typedef struct {
     const char *key;
     KeyKind kind;
     Extent extent;
     const char *property; /* as metadata of headproof's own files call it: "scale" */
-    const char *words[6]; /* KEY_WORD: pairs of a word and what the property calls it, or NULL */
+    const char *words[8]; /* KEY_WORD: pairs of a word and what the property calls it, or NULL */
     /* KEY_BOOL: where "model_type" is there the property is words[1] without the key too, which
      * exists to switch it off. */
     bool by_type;
-    const char *fits; /* KEY_FITS: as JSON; NULL: none */
-    const char *why;  /* KEY_FITS: what another value means */
+    const char *null;   /* what the property is where the key is there as null; NULL: nothing */
+    const char *fits;   /* KEY_FITS: as JSON, NULL: none; KEY_NAMES: words, with blanks between */
+    const char *why;    /* of both: what another value means */
+    const char *yields; /* it is not read where this key stands */
 } KnownKey;
 
 /* Up to a key of NULL. */
@@ -45,14 +48,13 @@ extern const char *const idle_keys[];
 /* Is it in either? */
 bool key_is_known(const char *key);
 
+/* Is it one of those that are not to be read? */
+bool key_is_ignored(const ModelFileFlags *flags, const char *key);
+
 /* Reads all that is said: sizes of the model, its depth as *depth (0: nobody says it), and
- * properties.  Refuses a key that is not known, in one message for all of them; of a model with a
+ * properties.  Refuses keys that are not known, in one message for all of a file; of a model with a
  * witness they become its `doubts` instead.  0; 2 after one message; 99 when the disk fails. */
 int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
-    __attribute__((warn_unused_result));
-
-/* Of a model whose names are of no family: refuses by a key that says what is in its way. */
-int keys_refuse_foreign(Reading *reading, const ModelFileFlags *flags)
     __attribute__((warn_unused_result));
 
 #endif

@@ -14,7 +14,14 @@
 #define LOCAL "some layers see a window of the keys alone"
 #define GATED "a gated network multiplies two values, which no head does"
 #define OTHER_STREAM "attention to another stream is outside the construction"
+#define SPECIAL "rows of special tokens, in a library of old, are no part of vocab_size"
+#define QUANTISED "weights must be numbers, not codes of them"
 #define NORMED "norms elsewhere than before or behind a sublayer are in no construction"
+
+/* Names in Hugging Face's table of activations, and what they are. */
+#define ACT2FN                                                                                     \
+    "swish", "silu", "gelu_pytorch_tanh", "gelu_new", "gelu_accurate", "gelu_new", "gelu_python",  \
+        "gelu"
 
 #define SIZE(name, which)                                                                          \
     {                                                                                              \
@@ -79,15 +86,34 @@ const KnownKey known_keys[] = {
     FALSE("use_normalization_before_and_after", NORMED),
     FALSE("use_qk_norm", NORMED),
     FALSE("post_embedding_ln", NORMED),
-    FALSE("scale_attn_by_inverse_layer_idx", "each layer would scale its scores by another factor"),
     FALSE("add_cross_attention", OTHER_STREAM),
     FALSE("is_encoder_decoder", OTHER_STREAM),
     {"pruned_heads", KEY_FITS, .fits = "{}", .why = "layers must have the same heads"},
-    NONE("quantization_config", "weights must be numbers, not codes of them"),
+    NONE("quantization_config", QUANTISED),
+    NONE("compression_config", QUANTISED),
+    FALSE("load_in_4bit", QUANTISED),
+    FALSE("load_in_8bit", QUANTISED),
+    NONE("auto_map", "the model is a program of its own, beside the file"),
+    NONE("per_layer_config", "layers would differ from each other"),
+    NONE("layer_types", LOCAL),
+    NONE("mlp_layer_types", EXPERTS),
+    NONE("cross_attention_hidden_size", OTHER_STREAM),
+    {"attention_head_type", KEY_FITS, .fits = "\"multihead\"", .why = GROUPED},
+    {"normalize_attention_scores", KEY_FITS, .fits = "true", .why = "scores are scaled elsewhere"},
+    {"n_special", KEY_FITS, .fits = "0", .why = SPECIAL},
+    {"predict_special_tokens", KEY_FITS, .fits = "true", .why = SPECIAL},
+    {"afn", KEY_FITS, .fits = "\"gelu\"", .why = "activation_function is what GPT-2 reads"},
+    FALSE("use_yarn_rope", ROTARY),
+    FALSE("norm_topk_prob", EXPERTS),
+    FALSE("layer_norm_folding", "normalization_type says LNPre or RMSPre of folded norms"),
+    FALSE("uses_rms_norm", "normalization_type says which norm it is"),
     NONE("headproof.norm_columns", "norms of a rewritten model are over some columns alone"),
     NONE("headproof.norm_rows", "norms of a rewritten model are over some rows alone"),
-    {"model_type", KEY_FITS, .fits = "\"gpt2\"",
-     .why = "names of GPT-2's tensors are all that is known of another"},
+    {"model_type", KEY_NAMES,
+     .fits = "gpt2 gpt2-medium gpt2-large gpt2-xl gpt-mini gpt-micro gpt-nano nanogpt",
+     .why = "what another kind of model computes is not known"},
+    {"architectures", KEY_NAMES, .fits = "GPT2LMHeadModel GPT2Model GPT NanoGPT HookedTransformer",
+     .why = "the program of another may compute something else"},
     /* Sizes, which the tensors must have. */
     SIZE("n_embd", EXTENT_D),
     SIZE("hidden_size", EXTENT_D),
@@ -101,13 +127,14 @@ const KnownKey known_keys[] = {
     SIZE("d_head", EXTENT_D_HEAD),
     SIZE("head_dim", EXTENT_D_HEAD),
     SIZE("n_positions", EXTENT_CONTEXT),
-    SIZE("n_ctx", EXTENT_CONTEXT),
     SIZE("block_size", EXTENT_CONTEXT),
     SIZE("max_position_embeddings", EXTENT_CONTEXT),
+    {"n_ctx", KEY_EXTENT, .extent = EXTENT_CONTEXT, .yields = "n_positions"},
     SIZE("n_inner", EXTENT_HIDDEN),
     SIZE("d_mlp", EXTENT_HIDDEN),
     SIZE("intermediate_size", EXTENT_HIDDEN),
     SIZE("vocab_size", EXTENT_VOCABULARY),
+    SIZE("n_vocab", EXTENT_VOCABULARY),
     SIZE("vocab_size", EXTENT_CLASSES),
     SIZE("d_vocab", EXTENT_VOCABULARY),
     SIZE("d_vocab_out", EXTENT_CLASSES),
@@ -116,18 +143,20 @@ const KnownKey known_keys[] = {
     DEPTH("num_hidden_layers"),
     /* Properties, as headproof's own files call them and as others do. */
     SAYS("activation", "activation", NULL),
-    SAYS("activation_function", "activation", "swish", "silu", "gelu_pytorch_tanh", "gelu_new"),
-    SAYS("hidden_act", "activation", "swish", "silu", "gelu_pytorch_tanh", "gelu_new"),
-    SAYS("act_fn", "activation", NULL),
+    SAYS("activation_function", "activation", ACT2FN),
+    SAYS("hidden_act", "activation", ACT2FN),
+    SAYS("act_fn", "activation", ACT2FN),
     SAYS("scale", "scale", NULL),
     {"scale_attn_weights", KEY_BOOL, .property = "scale", .words = {"1", "1/sqrt(d_head)"},
      .by_type = true},
+    SWITCH("scale_attn_by_inverse_layer_idx", "scale-by-layer", "no", "yes"),
     SWITCH("use_attn_scale", "scale", "1", "1/sqrt(d_head)"),
     NUMBER("attn_scale", "attn_scale"),
     SAYS("mask", "mask", NULL),
     SAYS("attention_dir", "mask", "bidirectional", "none"),
+    SWITCH("is_causal", "mask", "none", "causal"),
     SAYS("normalization", "normalization", NULL),
-    SAYS("normalization_type", "normalization", NULL),
+    {"normalization_type", KEY_WORD, .property = "normalization", .null = "none"},
     SAYS("normalization-place", "normalization-place", NULL),
     NUMBER("eps", "eps"),
     NUMBER("layer_norm_epsilon", "eps"),
@@ -141,7 +170,9 @@ const KnownKey known_keys[] = {
     SWITCH("parallel_attn_mlp", "blocks", "sequential", "parallel"),
     SWITCH("use_parallel_residual", "blocks", "sequential", "parallel"),
     SWITCH("tie_word_embeddings", "tied", "no", "yes"),
+    SWITCH("outbedding_weight_tying", "tied", "no", "yes"),
     SWITCH("attn_only", "attn_only", "no", "yes"),
+    SWITCH("bias", "biases", "false", "true"),
     {.key = NULL},
 };
 
@@ -159,13 +190,15 @@ const char *const idle_keys[] = {
     "format", "total_size", "total_parameters", "task", "all_accuracy", "accuracy", "title", "name",
     "description", "comment", "author", "license", "source", "url", "date", "language", "tags",
     "base_model", "library_name", "evaluated", "step", "epoch", "loss", "_name_or_path",
-    "architectures", "transformers_version", "torch_dtype", "dtype", "torchscript",
-    "tf_legacy_loss", "use_bfloat16", "model_name", "original_architecture", "from_checkpoint",
-    "checkpoint_index", "checkpoint_label_type", "checkpoint_value", "n_params", "device",
-    "n_devices", "load_in_4bit", "trust_remote_code",
+    "transformers_version", "torch_dtype", "dtype", "torchscript", "tf_legacy_loss", "use_bfloat16",
+    "model_name", "original_architecture", "from_checkpoint", "checkpoint_index",
+    "checkpoint_label_type", "checkpoint_value", "n_params", "device", "n_devices",
+    "trust_remote_code", "name_or_path", "_commit_hash", "created_date", "custom_pipelines",
+    "line_by_line", "is_composition", "vocab_file", "merges_file",
     /* Training, which is over. */
     "attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout", "dropout",
-    "initializer_range", "init_mode", "init_weights", "seed", "gradient_checkpointing", "bias",
+    "summary_last_dropout", "classifier_dropout", "initializer_range", "init_mode", "init_weights",
+    "seed", "gradient_checkpointing",
     /* How another program holds its numbers, and which of them it returns. */
     "reorder_and_upcast_attn", "use_cache", "return_dict", "output_attentions",
     "output_hidden_states", "output_past", "output_scores", "return_dict_in_generate",
@@ -173,9 +206,13 @@ const char *const idle_keys[] = {
     "NTK_by_parts_low_freq_factor", "NTK_by_parts_high_freq_factor", "NTK_by_parts_factor",
     "NTK_original_ctx_len", "use_attn_result", "use_split_qkv_input", "use_hook_mlp_in",
     "use_hook_tokens", "use_attn_in", "ungroup_grouped_query_attention", "_attn_implementation",
-    "_attn_implementation_autoset", "attn_implementation",
+    "_attn_implementation_autoset", "attn_implementation", "_attn_implementation_internal",
+    "apply_query_key_layer_scaling", "use_return_dict", "xla_device", "rotary_base_local",
+    "rotary_scaling_factor", "yarn_attention_factor", "yarn_beta_fast", "yarn_beta_slow",
+    "yarn_factor", "yarn_original_max_position_embeddings",
     /* Tokens and their names. */
-    "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id",
+    "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "unk_token_id", "cls_token_id",
+    "mask_token_id", "decoder_start_token_id", "add_special_tokens", "_num_labels",
     "tokenizer_class", "tokenizer_name", "tokenizer_prepends_bos", "default_prepend_bos", "prefix",
     "id2label", "label2id", "num_labels", "finetuning_task", "problem_type", "task_specific_params",
     "is_decoder", "tie_encoder_decoder", "summary_activation", "summary_first_dropout",
@@ -186,7 +223,15 @@ const char *const idle_keys[] = {
     "exponential_decay_length_penalty", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size",
     "bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "forced_bos_token_id",
     "forced_eos_token_id", "remove_invalid_values", "early_stopping", "max_length", "min_length",
-    NULL};
+    "max_new_tokens", "min_new_tokens", "max_time", "stop_strings", "penalty_alpha", "dola_layers",
+    "cache_implementation", "cache_config", "min_p", "top_h", "epsilon_cutoff", "eta_cutoff",
+    "encoder_repetition_penalty", "force_words_ids", "renormalize_logits", "constraints",
+    "forced_decoder_ids", "sequence_bias", "token_healing", "guidance_scale", "low_memory",
+    "watermarking_config", "output_logits", "generation_kwargs", "_from_model_config",
+    "num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold",
+    "prompt_lookup_num_tokens", "max_matching_ngram_size", "is_assistant", "assistant_early_exit",
+    "assistant_lookbehind", "target_lookbehind", "prefill_chunk_size", "compile_config",
+    "disable_compile", NULL};
 
 bool key_is_known(const char *key)
 {

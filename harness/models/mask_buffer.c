@@ -92,7 +92,7 @@ int mask_buffers_read(Reading *reading)
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
         const char *name = found->tensor->name;
-        if (found->kind != NAME_BUFFER || strncmp(name, "result.", strlen("result.")) == 0) {
+        if (found->kind != NAME_BUFFER) {
             continue;
         }
         bool mask = ends_in(name, "attn.bias") || ends_in(name, "attn.mask");

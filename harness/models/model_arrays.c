@@ -185,7 +185,8 @@ int model_arrays_read(Reading *reading)
             witness->dtype = answers ? found->tensor->dtype : witness->dtype;
         }
     }
-    if (status == 0 && model->W_U == NULL && reading->family->tied) {
+    if (status == 0 && model->W_U == NULL && model->W_E != NULL &&
+        (reading->found[model->depth] & SLOT_BIT(SLOT_W_U)) != 0) {
         model->tied = true;
         model->classes = model->vocabulary;
         model->W_U = model->W_E;

@@ -1,8 +1,9 @@
 /*
  * A model file while it is read, step by step (private to the reading of model files).
  *
- * Umbrella header: for names.c, what the names of tensors say together; model_structure.c, tensors
- * that change what a model computes, and that no construction has; model_shape.c, shapes;
+ * Umbrella header: for names.c, what the names of
+ * tensors say together; model_structure.c, tensors that change what a model computes, and that no
+ * construction has; architecture.c, models that are not read at all; model_shape.c, shapes;
  * model_said.c and mask_buffer.c, what is said beside; model_check.c, whether all that is a model;
  * model_arrays.c, its numbers.
  */
@@ -13,6 +14,7 @@
 #include "name_list.h"
 #include "properties.h"
 
+#include <jansson.h>
 #include <stddef.h>
 
 /* A model while it is read. */
@@ -28,13 +30,21 @@ typedef struct {
     bool norms;                         /* there is a tensor of a norm */
     Properties said;
     char *config_path;    /* of the config.json that would be beside the file */
-    bool configured;      /* it is there */
+    json_t *config;       /* what it says; NULL: there is none */
     const char *depth_by; /* the file that first said the depth */
-    NameList unknown;     /* keys that are in no table */
+    NameList unknown;     /* keys that are in no table, which a witness has to outweigh */
     NameList ignored;     /* and those that were not to be read */
     bool witnessed;       /* there are answers of the model itself */
     double room;          /* as in ModelFileFlags */
 } Reading;
+
+/* Refuses, by what it is and what of it is not supported, an architecture that no construction
+ * covers: by what a config.json or metadata `said`, or by that and the names in a set whose tensors
+ * have their kinds.  0, or 2 after a message. */
+int architecture_check_type(const char *path, const char *kind, const json_t *said,
+                            const ModelFileFlags *flags) __attribute__((warn_unused_result));
+int architecture_check_files(const TensorSet *set, const ModelFileFlags *flags)
+    __attribute__((warn_unused_result));
 
 /* The model's field of an extent. */
 size_t *model_size(ModelFile *model, Extent extent);
@@ -50,6 +60,10 @@ int model_check_parts(Reading *reading) __attribute__((warn_unused_result));
 /* Reads activation, scale, mask and norms, as far as metadata, config and family say them, and
  * refuses what contradicts itself or the tensors.  0, or 2 after a message. */
 int model_said_read(Reading *reading) __attribute__((warn_unused_result));
+
+/* Where nothing says the stream's width, it is what most tensors have, so that one that lies
+ * transposed is refused, and not the others. */
+void model_shape_vote(Reading *reading);
 
 /* The shape of a tensor agrees with those before it; sets the sizes of the model it is the first
  * to have.  0, or 2 after a message. */
@@ -87,9 +101,8 @@ typedef struct {
     bool others;   /* it has something else, also where that is skipped */
 } NamesFound;
 
-/* Refuses what must not be in a model; known: its names are of a family.  0; 2 after a message; 99
- * when the disk fails. */
-int names_check(NamesFound *names, Reading *reading, bool known, const ModelFileFlags *flags)
+/* Refuses what must not be in a model.  0, or 2 after a message. */
+int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags)
     __attribute__((warn_unused_result));
 
 /* Counts the layers, which must have no gaps, and are `said` where that is not 0.  Sets found, and

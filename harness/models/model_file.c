@@ -5,16 +5,21 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "json_file.h"
 #include "keys.h"
 #include "model_check.h"
 #include "model_stream.h"
+#include "packing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { CONFIG_MOST = 1 << 20 };
+
 static int check_shapes(Reading *reading)
 {
     int status = 0;
+    model_shape_vote(reading);
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
         status = found->kind == NAME_SLOT ? model_shape_check(reading, found) : 0;
@@ -27,10 +32,11 @@ static int check_tied(Reading *reading)
 {
     const Property *tied = properties_find(&reading->said, "tied");
     unsigned *found = &reading->found[reading->model->depth];
-    if (!reading->family->tied || (*found & SLOT_BIT(SLOT_W_U)) != 0) {
+    bool yes = tied != NULL && strcmp(tied->value, "yes") == 0;
+    if (!(reading->family->tied || yes) || (*found & SLOT_BIT(SLOT_W_U)) != 0) {
         return 0;
     }
-    if (tied != NULL && strcmp(tied->value, "no") == 0) {
+    if (tied != NULL && !yes) {
         return model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_W_U),
                             "missing: expected it, as %s of '%s' is false", tied->name, tied->file);
     }
@@ -45,37 +51,67 @@ static int check_tied(Reading *reading)
     return 0;
 }
 
-/* An unembedding that is there, and said to be the embedding. */
-static int check_tied_values(const Reading *reading)
+static bool unembeds_by_embedding(const ModelFile *model)
 {
-    const Property *tied = properties_find(&reading->said, "tied");
-    const ModelFile *model = reading->model;
-    if (tied == NULL || strcmp(tied->value, "yes") != 0 || model->tied || model->W_U == NULL ||
-        model->W_E == NULL) {
-        return 0;
-    }
     bool same = model->classes == model->vocabulary;
     for (size_t t = 0; t < model->classes && same; t++) {
         for (size_t c = 0; c < model->d && same; c++) {
             same = model->W_U[c * model->classes + t] == model->W_E[t * model->d + c];
         }
     }
-    return same ? 0
-                : model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_W_U),
-                               "differs from %s: expected the same, as %s of '%s' says "
-                               "(tie_word_embeddings false says that they are two)",
-                               family_slot_name(reading->family, SLOT_W_E), tied->name, tied->file);
+    return same;
+}
+
+/* An unembedding that is there and is not the embedding, though it is said to be, or though the
+ * family's programs make it so where nobody says it; a witness shows which it is. */
+static int check_tied_values(const Reading *reading)
+{
+    const Property *tied = properties_find(&reading->said, "tied");
+    const Family *family = reading->family;
+    const ModelFile *model = reading->model;
+    bool asked =
+        tied != NULL ? strcmp(tied->value, "yes") == 0 : family->tied && !reading->witnessed;
+    if (!asked || model->tied || model->W_U == NULL || model->W_E == NULL ||
+        unembeds_by_embedding(model)) {
+        return 0;
+    }
+    const char *own = family_slot_name(family, SLOT_W_U);
+    const char *embedding = family_slot_name(family, SLOT_W_E);
+    if (tied == NULL) {
+        return model_refuse(reading, "tensor", own,
+                            "differs from %s, and nothing says which of them is the unembedding: "
+                            "expected tie_word_embeddings in a config.json beside the file: true "
+                            "(%s, as %s has it; then without %s), or false (%s)",
+                            embedding, embedding, family->title, own, own);
+    }
+    return model_refuse(reading, "tensor", own,
+                        "differs from %s: expected the same, as %s of '%s' says "
+                        "(tie_word_embeddings false says that they are two)",
+                        embedding, tied->name, tied->file);
+}
+
+/* Does a tensor hold its heads side by side, so that its shape does not tell how many? */
+static bool holds_heads_together(const TensorSet *set)
+{
+    bool any = false;
+    for (size_t i = 0; i < set->count; i++) {
+        const SetTensor *found = &set->tensors[i];
+        any =
+            any || (found->kind == NAME_SLOT && found->entry->slot <= SLOT_B_V &&
+                    packing_rank(tensor_axes(found->entry)) < slot_info(found->entry->slot)->rank);
+    }
+    return any;
 }
 
 static int check_model(Reading *reading, const ModelFileFlags *flags)
 {
     NamesFound names;
     size_t depth = 0;
-    bool known;
-    reading->family = family_of(&known, reading->set);
-    int status = names_check(&names, reading, known, flags);
+    reading->family = family_of(reading->set);
+    int status = architecture_check_files(reading->set, flags);
+    status = status != 0 ? status : names_check(&names, reading, flags);
     status = status != 0 ? status : keys_read(reading, &depth, flags);
-    if (reading->family->splits && reading->model->heads == 0) {
+    if (reading->model->heads == 0 && holds_heads_together(reading->set)) {
         reading->model->heads = flags->heads;
         reading->given_by[EXTENT_HEADS] = "--heads";
     }
@@ -100,47 +136,56 @@ static void list_paths(const Reading *reading)
         const char *path = safetensors_path(set->files[i]);
         model->paths[model->path_count++] = need_copy(path);
     }
-    if (reading->configured) {
+    if (reading->config != NULL) {
         model->paths[model->path_count++] = need_copy(reading->config_path);
     }
 }
 
-static int read_set(ModelFile **model, TensorSet *set, const ModelFileFlags *flags)
+static int read_set(Reading *reading, const ModelFileFlags *flags)
 {
-    Reading reading = {.set = set,
-                       .model = need_zeros(1, sizeof **model),
-                       .config_path = path_beside(set->folder, "config.json"),
-                       .room = flags->room};
-    int status = check_model(&reading, flags);
-    if (status == 0) {
-        list_paths(&reading);
-        status = model_arrays_read(&reading);
-    }
-    status = status != 0 ? status : tensor_set_recheck(set, true);
-    status = status != 0 ? status : check_tied_values(&reading);
-    free(reading.found);
-    free(reading.config_path);
+    int status = check_model(reading, flags);
     if (status != 0) {
-        model_file_clear(reading.model);
         return status;
     }
-    *model = reading.model;
-    return 0;
+    list_paths(reading);
+    status = model_arrays_read(reading);
+    status = status != 0 ? status : tensor_set_recheck(reading->set, true);
+    return status != 0 ? status : check_tied_values(reading);
+}
+
+/* What a config.json says of an architecture is said before any tensor is looked at. */
+static int read_path(Reading *reading, const char *path, const ModelFileFlags *flags)
+{
+    int status = json_file_read(&reading->config, reading->config_path, CONFIG_MOST, true);
+    status = status != 0
+                 ? status
+                 : architecture_check_type(reading->config_path, "key", reading->config, flags);
+    status = status != 0 ? status : tensor_set_open(reading->set, path);
+    status = status != 0 || flags->witness == NULL
+                 ? status
+                 : tensor_set_add(reading->set, flags->witness, WITNESS_PREFIX);
+    return status != 0 ? status : read_set(reading, flags);
 }
 
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)
 {
-    TensorSet set;
-    *model = NULL;
-    int status = tensor_set_open(&set, path);
-    status = status != 0 || flags->witness == NULL
-                 ? status
-                 : tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
-    status = status != 0 ? status : read_set(model, &set, flags);
-    if (status == 0 && (*model)->stream != NULL) {
-        model_stream_own(*model, &set);
+    TensorSet set = {.count = 0};
+    Reading reading = {.set = &set,
+                       .model = need_zeros(1, sizeof **model),
+                       .config_path = model_config_path(path),
+                       .room = flags->room};
+    int status = read_path(&reading, path, flags);
+    if (status == 0 && reading.model->stream != NULL) {
+        model_stream_own(reading.model, &set);
     }
     tensor_set_clear(&set);
+    json_decref(reading.config);
+    free(reading.found);
+    free(reading.config_path);
+    if (status != 0) {
+        model_file_clear(reading.model);
+    }
+    *model = status == 0 ? reading.model : NULL;
     return status;
 }
 

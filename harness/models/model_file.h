@@ -95,7 +95,8 @@ typedef struct {
     bool betas;  /* it has a b of a norm, of its own */
     bool post;   /* normalization-place "post" */
     double eps;
-    bool scaled; /* scores are divided by sqrt(d_head); false when merged */
+    bool scaled;          /* scores are divided by sqrt(d_head); false when merged */
+    bool scaled_by_layer; /* those of layer l by l + 1 besides */
     bool causal;
     bool banked;  /* linear "block" */
     bool merged;  /* attn.QK and OV stand for W_Q, ..., W_O */

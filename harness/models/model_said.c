@@ -88,13 +88,19 @@ static int read_eps(Reading *reading)
     return fine ? 0 : refuse_said(reading, "eps", "a number above 0");
 }
 
-static bool has_beta(const Reading *reading)
+#define BETAS (SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B))
+#define BIASES                                                                                     \
+    (BETAS | SLOT_BIT(SLOT_B_Q) | SLOT_BIT(SLOT_B_K) | SLOT_BIT(SLOT_B_V) | SLOT_BIT(SLOT_B_O) |   \
+     SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT))
+
+/* Is any of those slots in a layer, or behind the last? */
+static bool has_any(const Reading *reading, unsigned slots)
 {
-    unsigned betas = SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B), found = 0;
-    for (size_t layer = 0; layer < reading->model->depth; layer++) {
-        found |= reading->found[layer] & betas;
+    unsigned found = 0;
+    for (size_t layer = 0; layer <= reading->model->depth; layer++) {
+        found |= reading->found[layer] & slots;
     }
-    return found != 0 || (reading->found[reading->model->depth] & SLOT_BIT(SLOT_LN_FINAL_B)) != 0;
+    return found != 0;
 }
 
 /* Tensors of norms, and what is said of norms. */
@@ -153,7 +159,7 @@ static int read_norms(Reading *reading)
     }
     model->normalization = norms[kind];
     model->folded = kind == 4 || kind == 6;
-    model->betas = has_beta(reading);
+    model->betas = has_any(reading, BETAS);
     model->post = place == 1;
     /* TransformerLens folds norms that a part reads through. */
     model->said.place = model->said.place || kind >= 3;
@@ -182,7 +188,9 @@ static int read_properties(Reading *reading)
         return status;
     }
     bool no_activation = activation == ACTIVATION_COUNT;
+    const Property *by_layer = properties_find(&reading->said, "scale-by-layer");
     model->scaled = scale == 1;
+    model->scaled_by_layer = by_layer != NULL && strcmp(by_layer->value, "yes") == 0;
     model->causal = mask == 1;
     model->banked = linear == 1;
     model->activation = no_activation ? ACTIVATION_SILU : (Activation)activation;
@@ -232,9 +240,40 @@ static int check_twice(const Reading *reading)
     return 0;
 }
 
+/* Where the model's own answers will show it, what nobody says is as in the family's programs. */
+static int add_usual(Reading *reading)
+{
+    const Family *family = reading->family;
+    int status = 0;
+    for (size_t i = 0; family->usual[i][0] != NULL && reading->witnessed && status == 0; i++) {
+        const char *key = family->usual[i][0];
+        bool none = strcmp(key, "normalization") == 0 && !reading->norms;
+        const Property by = {key, reading->set->path, "family", family->title, ""};
+        if (properties_find(&reading->said, key) == NULL) {
+            status = properties_add(&reading->said, &by, none ? "none" : family->usual[i][1]);
+        }
+    }
+    return status;
+}
+
+/* Whether there are biases, where a config says it. */
+static int check_biases(const Reading *reading)
+{
+    const Property *said = properties_find(&reading->said, "biases");
+    bool any = has_any(reading, BIASES);
+    if (said == NULL || (strcmp(said->value, "true") == 0) == any) {
+        return 0;
+    }
+    return refuse_said(reading, "biases",
+                       any ? "true, as there are tensors of biases"
+                           : "false, as there is no tensor of a bias");
+}
+
 int model_said_read(Reading *reading)
 {
-    int status = read_properties(reading);
+    int status = add_usual(reading);
+    status = status == 0 ? check_biases(reading) : status;
+    status = status == 0 ? read_properties(reading) : status;
     status = status == 0 ? read_norms(reading) : status;
     status = status == 0 ? read_structure(reading) : status;
     return status == 0 ? check_twice(reading) : status;

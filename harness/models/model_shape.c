@@ -25,6 +25,13 @@ static Extent letter_extent(const Shaped *shaped, char letter)
     return slot_extent(shaped->tensor->entry->slot, shaped->tensor->layer, (size_t)(letter - '0'));
 }
 
+/* How often an axis repeats what its other letters run over, where the letter is no extent of the
+ * model's: the parts, or once; else 0. */
+static size_t fixed_size(const Shaped *shaped, char letter)
+{
+    return letter == 'p' ? tensor_parts(shaped->tensor->entry) : letter == 'u';
+}
+
 static bool in_word(const char *letter)
 {
     return *letter != ' ' && *letter != '\0';
@@ -36,8 +43,8 @@ static size_t word_text(char *text, size_t size, const Shaped *shaped, const cha
     size_t used = 0;
     for (const char *c = word; in_word(c); c++) {
         const char *space = c == word ? "" : " ";
-        used += *c == 'p' ? (size_t)snprintf(text + used, size - used, "%s%zu", space,
-                                             tensor_parts(shaped->tensor->entry))
+        size_t fixed = fixed_size(shaped, *c);
+        used += fixed > 0 ? (size_t)snprintf(text + used, size - used, "%s%zu", space, fixed)
                           : (size_t)snprintf(text + used, size - used, "%s%s", space,
                                              extent_info(letter_extent(shaped, *c))->symbol);
     }
@@ -63,7 +70,8 @@ static void known_text(char *text, const Shaped *shaped, const char *from, const
     unsigned said = 0;
     text[0] = '\0';
     for (const char *c = from; c < to; c++) {
-        Extent extent = *c == 'p' || *c == ' ' ? EXTENT_NONE : letter_extent(shaped, *c);
+        bool counts = *c != ' ' && fixed_size(shaped, *c) == 0;
+        Extent extent = counts ? letter_extent(shaped, *c) : EXTENT_NONE;
         bool known = extent != EXTENT_NONE && *model_size(shaped->reading->model, extent) > 0;
         if (!known || (said & 1U << extent) != 0) {
             continue;
@@ -84,9 +92,9 @@ static size_t known_product(size_t *unknown, Extent *missing, const Shaped *shap
     size_t product = 1;
     *unknown = 0;
     for (const char *c = word; in_word(c); c++) {
-        Extent extent = *c == 'p' ? EXTENT_NONE : letter_extent(shaped, *c);
-        size_t size = *c == 'p' ? tensor_parts(shaped->tensor->entry)
-                                : *model_size(shaped->reading->model, extent);
+        size_t fixed = fixed_size(shaped, *c);
+        Extent extent = fixed > 0 ? EXTENT_NONE : letter_extent(shaped, *c);
+        size_t size = fixed > 0 ? fixed : *model_size(shaped->reading->model, extent);
         if (size == 0) {
             *missing = extent;
             (*unknown)++;
@@ -156,6 +164,46 @@ static int check_axis(const Shaped *shaped, size_t axis)
         reading->given_by[missing] = tensor->name;
     }
     return 0;
+}
+
+/* The size of the stream in a tensor's shape; 0: it has none, or two that differ. */
+static size_t width_of(Reading *reading, const SetTensor *tensor)
+{
+    const Shaped shaped = {reading, tensor, tensor_axes(tensor->entry)};
+    size_t width = 0;
+    bool same = tensor->tensor->rank == packing_rank(shaped.axes);
+    for (size_t i = 0; same && i < tensor->tensor->rank; i++) {
+        const char *word = packing_word(shaped.axes, i);
+        bool alone = !in_word(word + 1) && fixed_size(&shaped, *word) == 0;
+        if (alone && letter_extent(&shaped, *word) == EXTENT_D) {
+            same = width == 0 || width == tensor->tensor->shape[i];
+            width = tensor->tensor->shape[i];
+        }
+    }
+    return same ? width : 0;
+}
+
+void model_shape_vote(Reading *reading)
+{
+    const TensorSet *set = reading->set;
+    size_t most = 0, voted = 0;
+    if (reading->model->d != 0) {
+        return;
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        size_t width = set->tensors[i].kind == NAME_SLOT ? width_of(reading, &set->tensors[i]) : 0;
+        size_t votes = 0;
+        for (size_t j = i; j < set->count && width > 0; j++) {
+            votes +=
+                set->tensors[j].kind == NAME_SLOT && width_of(reading, &set->tensors[j]) == width;
+        }
+        if (votes > most) {
+            most = votes;
+            voted = width;
+            reading->given_by[EXTENT_D] = set->tensors[i].tensor->name;
+        }
+    }
+    reading->model->d = voted;
 }
 
 int model_shape_check(Reading *reading, const SetTensor *tensor)

@@ -2,7 +2,6 @@
  * The names of a file's tensors as a whole: what must not be there, and the layers that they make.
  */
 
-#include "keys.h"
 #include "model_check.h"
 
 #include "../../memory/need.h"
@@ -10,53 +9,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define GROUPED "several queries share a key and a value"
-
-/* The tensor of that name; NULL: there is none. */
-static const SafetensorsTensor *find(const TensorSet *set, const char *name)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        if (strcmp(set->tensors[i].tensor->name, name) == 0) {
-            return set->tensors[i].tensor;
-        }
-    }
-    return NULL;
-}
-
-/* Keys of fewer columns than queries have: "q_proj.weight" and "k_proj.weight" [out, in]. */
-static int check_groups(const Reading *reading, const SetTensor *found)
-{
-    static const char key[] = "k_proj.weight";
-    char name[SAFETENSORS_NAME_MOST + 1];
-    const SafetensorsTensor *keys = found->tensor;
-    if (!ends_in(keys->name, key) || keys->rank != 2) {
-        return 0;
-    }
-    snprintf(name, sizeof name, "%s", keys->name);
-    name[strlen(name) - strlen(key)] = 'q';
-    const SafetensorsTensor *queries = find(reading->set, name);
-    if (queries == NULL || queries->rank != 2 || queries->shape[0] == keys->shape[0]) {
-        return 0;
-    }
-    return complain_of(safetensors_path(found->file), "tensor", keys->name,
-                       "%zu rows: expected %zu, as many as '%.255s' has: " GROUPED, keys->shape[0],
-                       queries->shape[0], name);
-}
-
-/* Of a file whose names are of no family: refuses what can be told from shapes, or from a
- * config.json beside it.  0: nothing; 2 after a message, also where that is no config; 99 when
- * the disk fails. */
-static int foreign_check(Reading *reading, const ModelFileFlags *flags)
-{
-    int status = 0;
-    for (size_t i = 0; i < reading->set->count && status == 0; i++) {
-        status = check_groups(reading, &reading->set->tensors[i]);
-    }
-    return status == 0 ? keys_refuse_foreign(reading, flags) : status;
-}
 
 static int refuse_unknown(const Reading *reading, const NameList *list)
 {
@@ -88,7 +41,7 @@ static int refuse_structure(const Reading *reading)
                        structure_of(worst->tensor->name));
 }
 
-int names_check(NamesFound *names, Reading *reading, bool known, const ModelFileFlags *flags)
+int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags)
 {
     NameList unknown = {.count = 0};
     *names = (NamesFound){0};
@@ -99,23 +52,21 @@ int names_check(NamesFound *names, Reading *reading, bool known, const ModelFile
         if (found->kind == NAME_UNKNOWN) {
             name_list_add(&unknown, found->tensor->name);
         }
-        if (slot < SLOTS_OF_LAYER && found->layer >= names->layers) {
+        bool of_layer = slot < SLOTS_OF_LAYER || found->kind == NAME_BUFFER;
+        if (of_layer && found->layer >= names->layers) {
             names->layers = found->layer + 1;
         }
         names->x = names->x || slot == SLOT_X;
-        names->others = names->others || (found->kind != NAME_BUFFER && slot != SLOT_X);
+        names->others = names->others || (found->kind != NAME_RESULT && slot != SLOT_X);
         reading->witnessed =
             reading->witnessed || slot == SLOT_WITNESS_LOGITS || slot == SLOT_WITNESS_RESID;
-    }
-    if (status == 0 && unknown.count > 0 && !known) {
-        status = foreign_check(reading, flags);
     }
     return status == 0 && unknown.count > 0 && !flags->ignore_extra
                ? refuse_unknown(reading, &unknown)
                : status;
 }
 
-static int refuse_twice(const Reading *reading, const SetTensor *found)
+static int refuse_twice(const SetTensor *found)
 {
     const char *name = found->tensor->name;
     if (strncmp(name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) == 0) {
@@ -124,8 +75,8 @@ static int refuse_twice(const Reading *reading, const SetTensor *found)
             "is there twice: expected one witness, in the model's file or in another");
     }
     return complain_of(safetensors_path(found->file), "tensor", name,
-                       "is there twice, with '%s' before it and without: expected one of them",
-                       reading->family->prefix);
+                       "is there twice, with another prefix too (module., _orig_mod., model., "
+                       "transformer.): expected one of them");
 }
 
 /* Marks what each layer has, of layers below room.  room is at most the number of tensors: a file
@@ -142,7 +93,7 @@ static int mark_found(Reading *reading, size_t room)
         for (size_t part = 0; part < tensor_parts(found->entry) && there; part++) {
             unsigned *marks = &reading->found[of_layer ? found->layer : room];
             if ((*marks & SLOT_BIT(slot + (Slot)part)) != 0) {
-                return refuse_twice(reading, found);
+                return refuse_twice(found);
             }
             *marks |= SLOT_BIT(slot + (Slot)part);
         }

@@ -26,7 +26,7 @@ bool packing_is_plain(const char *axes)
 {
     char next = '0';
     for (const char *c = axes; *c != '\0'; c++) {
-        if (*c != ' ' && *c != next++) {
+        if (*c != ' ' && *c != 'u' && *c != next++) {
             return false;
         }
     }
@@ -45,7 +45,7 @@ static Letters letters_of(const char *axes, size_t parts, const size_t *shape, s
 {
     Letters letters = {.count = 0};
     for (const char *c = axes; *c != '\0'; c++) {
-        if (*c == ' ') {
+        if (*c == ' ' || *c == 'u') {
             continue;
         }
         bool part = *c == 'p';

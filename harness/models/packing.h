@@ -3,10 +3,11 @@
  * in one (private to the reading of model files).
  *
  * A layout is a text with a word for each axis of the file's tensor.  A word lists what the axis
- * runs over, slowest first: the digit k is axis k of the model's own tensor, p the part.
+ * runs over, slowest first: the digit k is axis k of the model's own tensor, p the part, u nothing: the axis has one entry.
  *
  *   "0 1"    as the model has it               "1 0"    transposed
  *   "01 2"   [heads d_head, d], of [heads, d_head, d]
+ *   "u 0 1"  [1, context, d], of [context, d]
  *   "1 p02"  [d, parts heads d_head], of as many tensors [heads, d, d_head] as there are parts
  */
 #ifndef HEADPROOF_HARNESS_MODELS_PACKING_H

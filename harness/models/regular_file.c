@@ -37,7 +37,10 @@ int regular_file_open(int *fd, uintmax_t *size, const char *path, bool optional)
     /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0) {
-        return optional && errno == ENOENT ? 0 : regular_file_unreadable(path, errno);
+        struct stat link; /* one that leads nowhere is there all the same */
+        int error = errno;
+        bool absent = error == ENOENT && lstat(path, &link) != 0;
+        return optional && absent ? 0 : regular_file_unreadable(path, error);
     }
     int status = measure(size, *fd, path);
     if (status != 0) {
@@ -45,4 +48,35 @@ int regular_file_open(int *fd, uintmax_t *size, const char *path, bool optional)
         *fd = -1;
     }
     return status;
+}
+
+const char *regular_file_kind(const char *first, size_t count)
+{
+#define PYTORCH "as PyTorch writes it: python3 -m headproof save FILE -o MODEL.safetensors reads it"
+    static const struct {
+        const char *first, *what;
+    } kinds[] = {
+        {"version https://git-lfs", "a Git LFS pointer, not the file itself: run git lfs pull"},
+        {"<!DOCTYPE", "a page of HTML, as a failed download leaves it: download the file again"},
+        {"<!doctype", "a page of HTML, as a failed download leaves it: download the file again"},
+        {"<html", "a page of HTML, as a failed download leaves it: download the file again"},
+        {"GGUF", "GGUF, whose weights are rounded to few bits: take the original's safetensors"},
+        {"\x89HDF", "HDF5, as Keras writes it: save the weights as safetensors"},
+        {"\x93NUMPY", "an array of numpy's: save all weights as safetensors"},
+        {"PK\x03\x04", "a zip archive, " PYTORCH},
+        {"\x80\x02", "a pickle, " PYTORCH},
+        {"\x80\x03", "a pickle, " PYTORCH},
+        {"\x80\x04", "a pickle, " PYTORCH},
+        {"\x80\x05", "a pickle, " PYTORCH},
+        {"\x1f\x8b", "compressed by gzip: unpack it"},
+        {"{\"", "JSON: expected the folder, or a name that ends in .safetensors.index.json"},
+    };
+#undef PYTORCH
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].first);
+        if (count >= length && memcmp(first, kinds[i].first, length) == 0) {
+            return kinds[i].what;
+        }
+    }
+    return NULL;
 }

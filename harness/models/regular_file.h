@@ -5,12 +5,16 @@
 #define HEADPROOF_HARNESS_MODELS_REGULAR_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Opens one for reading: *fd, and *size in bytes.  Returns 0, or after a message the exit code,
  * with *fd = -1.  optional: 0 and *fd = -1 where there is no such file. */
 int regular_file_open(int *fd, uintmax_t *size, const char *path, bool optional)
     __attribute__((warn_unused_result));
+
+/* What a file is that begins so, and what to do, for a message; NULL: nothing that is known. */
+const char *regular_file_kind(const char *first, size_t count);
 
 /* Says that what was asked of a file (errno) cannot be had; returns the exit code. */
 int regular_file_unreadable(const char *path, int error);

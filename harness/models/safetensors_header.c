@@ -6,10 +6,12 @@
 #include "../../memory/need.h"
 #include "../base/digest.h"
 #include "../base/message.h"
+#include "regular_file.h"
 #include "safetensors_values.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int refuse_key(const SafetensorsFile *file, const char *tensor, const char *key,
                       const char *expected)
@@ -195,6 +197,14 @@ static int check_coverage(SafetensorsFile *file)
     return 0;
 }
 
+/* What a file is that is no safetensors at all: no length of a header begins as those do. */
+static const char *kind_of(const SafetensorsFile *file)
+{
+    char first[32];
+    ssize_t count = pread(file->fd, first, sizeof first, 0);
+    return count > 0 ? regular_file_kind(first, (size_t)count) : NULL;
+}
+
 /* *length: of the header's text; finds the data behind it. */
 static int split(SafetensorsFile *file, size_t *length)
 {
@@ -211,9 +221,13 @@ static int split(SafetensorsFile *file, size_t *length)
     size_t most = file->size - sizeof first;
     most = most < SAFETENSORS_HEADER_MOST ? most : SAFETENSORS_HEADER_MOST;
     if (stated > most) {
-        return complain_of(file->path, NULL, NULL, "header of %llu bytes: expected at most %zu%s",
-                           (unsigned long long)stated, most,
-                           most == file->size - sizeof first ? ", what follows in the file" : "");
+        const char *kind = kind_of(file);
+        return kind != NULL
+                   ? complain_of(file->path, NULL, NULL, "%s", kind)
+                   : complain_of(
+                         file->path, NULL, NULL, "header of %llu bytes: expected at most %zu%s",
+                         (unsigned long long)stated, most,
+                         most == file->size - sizeof first ? ", what follows in the file" : "");
     }
     *length = (size_t)stated;
     file->data_begin = sizeof first + *length;

@@ -1,15 +1,20 @@
 /*
  * Which files a path stands for, and their tensors as one list.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "tensor_set.h"
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "regular_file.h"
+#include "safetensors_header.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char index_end[] = ".index.json", file_end[] = ".safetensors";
 
@@ -52,6 +57,30 @@ char *model_folder(const char *path)
     return folder;
 }
 
+static char *config_beside(const char *path)
+{
+    char *folder = model_folder(path), *config = path_beside(folder, "config.json");
+    free(folder);
+    return config;
+}
+
+char *model_config_path(const char *path)
+{
+    struct stat found;
+    char *config = config_beside(path), *real = realpath(path, NULL);
+    if (lstat(config, &found) != 0 && real != NULL) {
+        char *other = config_beside(real);
+        if (lstat(other, &found) == 0) {
+            free(config);
+            config = other;
+        } else {
+            free(other);
+        }
+    }
+    free(real);
+    return config;
+}
+
 bool is_of_pytorch(const char *path)
 {
     static const char *const ends[] = {".pt", ".pth", ".bin", ".ckpt"};
@@ -62,12 +91,27 @@ bool is_of_pytorch(const char *path)
     return is;
 }
 
-static int refuse_pytorch(const char *path)
+/* asked: the file, or the folder that it lies in. */
+static int refuse_pytorch(const char *asked, const char *file)
 {
-    return complain_of(path, NULL, NULL,
+    char first[32];
+    int fd;
+    uintmax_t size;
+    int status = regular_file_open(&fd, &size, file, false);
+    if (status != 0) {
+        return status;
+    }
+    ssize_t count = read(fd, first, sizeof first);
+    close(fd);
+    bool torch = count > 1 && (memcmp(first, "PK", 2) == 0 || *first == '\x80');
+    const char *kind = count > 0 && !torch ? regular_file_kind(first, (size_t)count) : NULL;
+    if (kind != NULL) {
+        return complain_of(file, NULL, NULL, "%s", kind);
+    }
+    return complain_of(asked, NULL, NULL,
                        "a file of PyTorch's own: expected one of safetensors, which python3 -m "
                        "headproof save %s -o MODEL.safetensors writes (docs/python.md)",
-                       path);
+                       asked);
 }
 
 /* The file or the index in a folder. */
@@ -79,7 +123,7 @@ static int choose_in_folder(TensorSet *set)
     bool whole = is_there(file), sharded = is_there(index);
     int status = 0;
     if (!whole && !sharded && is_there(own)) {
-        status = refuse_pytorch(set->folder);
+        status = refuse_pytorch(set->folder, own);
     } else if (whole == sharded) {
         status = complain_of(
             set->folder, NULL, NULL,
@@ -122,7 +166,7 @@ static int choose(TensorSet *set, const char *path)
         return choose_index_of(set, path, stem);
     }
     if (is_of_pytorch(path) && is_there(path)) {
-        return refuse_pytorch(path);
+        return refuse_pytorch(path, path);
     }
     set->path = need_copy(path);
     return 0;
@@ -136,19 +180,64 @@ static int open_one(TensorSet *set)
     return status;
 }
 
+/* The tensor of a file that an entry of its metadata gives a second name; NULL: it does not. */
+static const SafetensorsTensor *tensor_of_alias(const SafetensorsFile *file, const char *key,
+                                                const json_t *value)
+{
+    for (size_t t = 0; t < safetensors_count(file) && !safetensors_has(file, key); t++) {
+        if (strcmp(safetensors_tensor(file, t)->name, json_string_value(value)) == 0) {
+            return safetensors_tensor(file, t);
+        }
+    }
+    return NULL;
+}
+
+static void list_aliases(TensorSet *set, const SafetensorsFile *file)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(file->header, "__metadata__"), key, value)
+    {
+        const SafetensorsTensor *tensor = tensor_of_alias(file, key, value);
+        if (tensor != NULL) {
+            SafetensorsTensor *alias = &set->aliases[set->alias_count++];
+            *alias = *tensor;
+            alias->name = key;
+            set->tensors[set->count++] = (SetTensor){.file = file, .tensor = alias};
+        }
+    }
+}
+
+bool tensor_set_is_alias(const TensorSet *set, const char *key)
+{
+    size_t i = 0;
+    while (i < set->alias_count && strcmp(set->aliases[i].name, key) != 0) {
+        i++;
+    }
+    return i < set->alias_count;
+}
+
 static void list_tensors(TensorSet *set)
 {
-    size_t total = 0;
+    size_t total = 0, keys = 0;
     for (size_t i = 0; i < set->file_count; i++) {
         total += safetensors_count(set->files[i]);
+        keys += json_object_size(json_object_get(set->files[i]->header, "__metadata__"));
     }
-    set->tensors = need_zeros(total + 1, sizeof *set->tensors);
+    free(set->tensors);
+    free(set->aliases);
+    set->count = set->alias_count = 0;
+    set->aliases = need_zeros(keys + 1, sizeof *set->aliases);
+    set->tensors = need_zeros(total + keys + 1, sizeof *set->tensors);
     for (size_t i = 0; i < set->file_count; i++) {
         const SafetensorsFile *file = set->files[i];
         for (size_t t = 0; t < safetensors_count(file); t++) {
             set->tensors[set->count++] =
                 (SetTensor){.file = file, .tensor = safetensors_tensor(file, t)};
         }
+    }
+    for (size_t i = 0; i < set->file_count; i++) {
+        list_aliases(set, set->files[i]);
     }
 }
 
@@ -182,8 +271,6 @@ int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
                                prefix);
         }
     }
-    free(set->tensors);
-    set->count = 0;
     list_tensors(set);
     return 0;
 }
@@ -196,6 +283,7 @@ void tensor_set_clear(TensorSet *set)
     json_decref(set->index);
     free(set->files);
     free(set->tensors);
+    free(set->aliases);
     free(set->folder);
     free(set->path);
     *set = (TensorSet){0};

@@ -15,13 +15,14 @@
 
 #include <jansson.h>
 
-typedef enum { NAME_SLOT, NAME_BUFFER, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
+/* A result is one of an export, "result." and the rest. */
+typedef enum { NAME_SLOT, NAME_BUFFER, NAME_RESULT, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
 
 typedef struct {
     const SafetensorsFile *file;
     const SafetensorsTensor *tensor;
     /* What the set's family makes of its name, once that is known (family.h): its kind, and of
-     * NAME_SLOT its row and its layer, 0 of those of no layer. */
+     * NAME_SLOT its row, and of that or a buffer its layer, 0 of those of no layer. */
     NameKind kind;
     const struct TensorName *entry;
     size_t layer;
@@ -33,8 +34,12 @@ typedef struct {
     json_t *index;
     SafetensorsFile **files; /* [file_count], by name */
     size_t file_count;
-    SetTensor *tensors; /* [count], file after file */
+    SetTensor *tensors; /* [count], file after file, aliases last */
     size_t count;
+    /* Tensors under a second name, as the metadata of a file say: {"NAME": "TENSOR"} is how
+     * safetensors.torch.save_model writes two names that share their numbers. */
+    SafetensorsTensor *aliases;
+    size_t alias_count;
 } TensorSet;
 
 /* Are the last bytes of the name those of end? */
@@ -54,12 +59,19 @@ int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
 
 void tensor_set_clear(TensorSet *set);
 
+/* Is it a key of metadata that gives a tensor a second name? */
+bool tensor_set_is_alias(const TensorSet *set, const char *key);
+
 /* safetensors_recheck of all its files. */
 int tensor_set_recheck(const TensorSet *set, bool header) __attribute__((warn_unused_result));
 
 /* The folder of a model's files: path itself where it is a folder, else the one that the file lies
  * in, "." where path names none. */
 char *model_folder(const char *path) __attribute__((warn_unused_result));
+
+/* Of the config.json beside a model's file, or where the file is a link and has none beside it,
+ * beside what it leads to; it need not be there. */
+char *model_config_path(const char *path) __attribute__((warn_unused_result));
 
 /* FOLDER/NAME. */
 char *path_beside(const char *folder, const char *name) __attribute__((warn_unused_result));

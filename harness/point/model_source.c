@@ -79,6 +79,7 @@ int model_source_read(ModelSource **source, const char *path, const ModelFileFla
     made->flags = *flags;
     made->given = (GivenWeights){.layers = model->depth > 0 ? made->layers : NULL,
                                  .scale = {1, 1, 1},
+                                 .scale_by_layer = model->scaled_by_layer,
                                  .x = model->X,
                                  .x_hidden = model->X_hidden,
                                  .ln_final_w = model->ln_final.w,

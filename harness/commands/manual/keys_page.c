@@ -28,11 +28,18 @@ static void write_meaning(FILE *file, const KnownKey *key)
         fprintf(file, "%s: `false` is `%s`, `true` is `%s`", key->property, key->words[0],
                 key->words[1]);
         break;
+    case KEY_NAMES: fprintf(file, "one of `%s`: else %s", key->fits, key->why); break;
     case KEY_FITS:
         fprintf(file, "%s%s%s: else %s", key->fits != NULL ? "`" : "",
                 key->fits != NULL ? key->fits : "absent or null", key->fits != NULL ? "`" : "",
                 key->why);
         break;
+    }
+    if (key->null != NULL) {
+        fprintf(file, "; null is `%s`", key->null);
+    }
+    if (key->yields != NULL) {
+        fprintf(file, "; not read beside `%s`", key->yields);
     }
 }
 

@@ -254,8 +254,9 @@ void verify_print_model(FILE *file, const Verify *verify)
     fprintf(file, "%s: %zu layer%s, D = %zu", shown(verify->template->source->path).text,
             model->depth, model->depth == 1 ? "" : "s", model->d);
     if (model->heads > 0) {
-        fprintf(file, ", %zu head%s, scores scaled by %s", model->heads,
-                model->heads == 1 ? "" : "s", axis_word(verify, AXIS_SCALE));
+        fprintf(file, ", %zu head%s, scores scaled by %s%s", model->heads,
+                model->heads == 1 ? "" : "s", axis_word(verify, AXIS_SCALE),
+                model->scaled_by_layer ? " and 1/layer" : "");
     }
     if (model->hidden > 0) {
         fprintf(file, ", H = %zu, %s", model->hidden, axis_word(verify, AXIS_ACTIVATION));

@@ -1,0 +1,141 @@
+/*
+ * Architectures that are not read: a message says which it is, and what of it is not supported.
+ */
+#include "model_check.h"
+
+#include "../base/message.h"
+#include "keys.h"
+#include "safetensors_header.h"
+
+#include <string.h>
+
+/* Up to NULL each: the words that a config.json has as model_type, and parts of names, one of which
+ * a tensor of it has and none of a family that is read. */
+typedef struct {
+    const char *title, *lacks;
+    const char *types[5];
+    const char *marks[4];
+} Architecture;
+
+#define ROTARY "gated networks and rotary positions are"
+
+/* Those first that are told by a name that others lack. */
+static const Architecture architectures[] = {
+    {"a mixture of experts",
+     "a router that chooses among networks is",
+     {"mixtral", "qwen2_moe", "qwen3_moe", "deepseek_v3"},
+     {".experts.", "block_sparse_moe.", "mlp.router."}},
+    {"a model with adapters (LoRA)",
+     "adapters that are not merged into the weights are",
+     {NULL},
+     {"lora_"}},
+    {"GPT-2 with attention to another stream",
+     "attention to the rows of an encoder is",
+     {NULL},
+     {"crossattention."}},
+    {"a classifier",
+     "answers that are no logits of tokens are",
+     {NULL},
+     {"score.weight", "classifier.", "qa_outputs."}},
+    {"Gemma 2 or 3",
+     "norms behind a sublayer's sum, capped scores and sliding windows are",
+     {"gemma2", "gemma3", "gemma3_text"},
+     {"pre_feedforward_layernorm"}},
+    {"Qwen3",
+     "norms of queries and keys, gated networks and rotary positions are",
+     {"qwen3"},
+     {"self_attn.q_norm."}},
+    {"OLMo 2",
+     "norms of queries and keys, gated networks and rotary positions are",
+     {"olmo2"},
+     {NULL}},
+    {"Gemma", ROTARY, {"gemma"}, {NULL}},
+    {"Mistral", ROTARY, {"mistral"}, {NULL}},
+    {"Qwen2", ROTARY, {"qwen2"}, {NULL}},
+    {"Phi-3", ROTARY, {"phi3"}, {"mlp.gate_up_proj."}},
+    {"Llama, or one with its names", ROTARY, {"llama"}, {"mlp.gate_proj."}},
+    {"GPT-NeoX (Pythia)",
+     "parallel blocks and rotary positions are",
+     {"gpt_neox"},
+     {"attention.query_key_value."}},
+    {"Falcon or BLOOM",
+     "rotary positions, or scores with a bias by distance (ALiBi), are",
+     {"falcon", "bloom", "RefinedWebModel"},
+     {"self_attention.query_key_value."}},
+    {"Phi", "parallel blocks and rotary positions are", {"phi", "phi-msft"}, {"self_attn.dense."}},
+    {"GPT-J",
+     "parallel blocks and rotary positions are",
+     {"gptj", "codegen"},
+     {"mlp.fc_in.", "attn.qkv_proj."}},
+    {"GPT-Neo", "layers that see a window of the keys alone are", {"gpt_neo"}, {"attn.attention."}},
+    {"GPT-BigCode", "keys and values that queries share are", {"gpt_bigcode"}, {NULL}},
+    {"MPT", "scores with a bias by distance (ALiBi) are", {"mpt"}, {"attn.Wqkv."}},
+    {"OPT",
+     "names of its tensors, and positions that begin at 2, are",
+     {"opt"},
+     {"decoder.layers."}},
+    {"BERT or RoBERTa",
+     "attention in both directions with token types, and a head of its own, are",
+     {"bert", "roberta", "distilbert", "albert", "electra"},
+     {"attention.self.query.", "attention.q_lin."}},
+    {"T5",
+     "an encoder beside the decoder, and scores with a bias by distance, are",
+     {"t5", "mt5", "umt5"},
+     {".SelfAttention."}},
+    {"Mamba", "state spaces in place of attention are", {"mamba", "mamba2"}, {".mixer."}},
+    {"RWKV", "recurrence in place of attention is", {"rwkv"}, {".time_mix", ".time_decay"}},
+};
+
+static int refuse(const char *path, const char *kind, const char *name, const Architecture *is)
+{
+    return complain_of(path, kind, name,
+                       "this is %s: %s not supported (docs/models.md has what is)", is->title,
+                       is->lacks);
+}
+
+int architecture_check_type(const char *path, const char *kind, const json_t *said,
+                            const ModelFileFlags *flags)
+{
+    const char *type = json_string_value(json_object_get(said, "model_type"));
+    if (type == NULL || key_is_ignored(flags, "model_type")) {
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        for (const char *const *known = architectures[i].types; *known != NULL; known++) {
+            if (strcmp(*known, type) == 0) {
+                return refuse(path, kind, "model_type", &architectures[i]);
+            }
+        }
+    }
+    return 0;
+}
+
+/* Has the tensor a name with a part that the family does not have? */
+static bool is_marked(const SetTensor *found, const char *mark)
+{
+    return found->kind != NAME_SLOT && strstr(found->tensor->name, mark) != NULL;
+}
+
+int architecture_check_files(const TensorSet *set, const ModelFileFlags *flags)
+{
+    int status = 0;
+    for (size_t i = 0; i < set->file_count && status == 0; i++) {
+        const json_t *metadata = json_object_get(set->files[i]->header, "__metadata__");
+        status =
+            architecture_check_type(safetensors_path(set->files[i]), "metadata", metadata, flags);
+    }
+    if (status != 0) {
+        return status;
+    }
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        for (const char *const *mark = architectures[i].marks; *mark != NULL; mark++) {
+            for (size_t t = 0; t < set->count; t++) {
+                if (is_marked(&set->tensors[t], *mark)) {
+                    return refuse(safetensors_path(set->tensors[t].file), "tensor",
+                                  set->tensors[t].tensor->name, &architectures[i]);
+                }
+            }
+        }
+    }
+    return 0;
+}
