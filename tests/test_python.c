@@ -29,6 +29,13 @@ static void models_of_pytorch_get_in(void **state)
         0, "all is well");
 }
 
+/* Right models of every family are read, wrong ones are not, and headproof.save says the same. */
+static void models_are_read_in_one_way(void **state)
+{
+    expect_output(shell(OWN "cd $p; " PACKAGE "%s tests/models_read.py $s", oracle_needed("numpy")),
+                  0, "all is well");
+}
+
 /* What is there is a path, whatever it is called; PyTorch's own files are told how they get in. */
 static void files_are_found_by_any_name(void **state)
 {
@@ -90,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SHELL_TEST(the_module_does_what_it_says),
         SHELL_TEST(models_of_pytorch_get_in),
+        SHELL_TEST(models_are_read_in_one_way),
         SHELL_TEST(files_are_found_by_any_name),
         SHELL_TEST(versions_are_one),
         SHELL_TEST(types_are_as_said),

@@ -5,7 +5,6 @@ import sys
 from typing import List, Optional
 
 from .program import HeadproofError
-from .said import CHOICES
 from .save import save
 
 
@@ -21,8 +20,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--sides", choices=("in-out", "out-in"),
                          help="of square matrices: x W, or as in torch.nn.Linear")
     command.add_argument("--eps", type=float, help="what norms add to the variance")
-    for name, words in CHOICES.items():
-        command.add_argument(f"--{name}", choices=words)
+    for name in ("activation", "normalization", "normalization-place", "scale", "mask",
+                 "positions", "blocks"):
+        command.add_argument(f"--{name}")
     command.add_argument("--witness", metavar="FILE.npz",
                          help="arrays tokens and logits, as the model itself answers")
     return parser
@@ -43,7 +43,8 @@ def main(words: Optional[List[str]] = None) -> int:
     except (ValueError, OSError, KeyError, HeadproofError) as error:
         print(f"headproof: {model}: {error}", file=sys.stderr)
         return 2
-    print(f"{output}: " + ", ".join(f"{name} {value}" for name, value in said.items()))
+    print(f"{output}: " + ", ".join(f"{name} {value}" for name, value in said.items()
+                                    if len(value) < 40))
     return 0
 
 

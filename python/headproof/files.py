@@ -11,32 +11,41 @@ import numpy as np
 
 Path = Union[str, "os.PathLike[str]"]
 
-DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
+# The upper halves of float32's bits, which numpy has no type for.
+BF16 = np.dtype([("bfloat16", "<u2")])
+DTYPES = {"F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": BF16,
+          "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "I16": np.dtype("<i2"),
+          "I8": np.dtype("i1"), "U64": np.dtype("<u8"), "U32": np.dtype("<u4"),
+          "U16": np.dtype("<u2"), "U8": np.dtype("u1"), "BOOL": np.dtype("?")}
 
 
 def array_of(name: str, tensor: Any) -> np.ndarray:
-    """Of a torch tensor or of numpy's, with the same values; bfloat16 becomes float32."""
+    """Of a torch tensor or of numpy's, with the same values."""
     if hasattr(tensor, "detach"):
         tensor = tensor.detach().cpu()
-        tensor = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
-    array = np.ascontiguousarray(tensor)
-    if array.dtype.newbyteorder("<").str not in DTYPES.values():
-        raise ValueError(f"{name}: numbers of type {array.dtype}: expected float64, float32 or "
-                         "float16, or integers of 64 or 32 bits for tokens")
-    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+        if str(tensor.dtype) == "torch.bfloat16":
+            bits = np.ascontiguousarray(tensor.float().numpy()).view("<u4") >> 16
+            return bits.astype("<u2").view(BF16)
+        tensor = tensor.numpy()
+    array = np.asarray(tensor)
+    array = np.ascontiguousarray(array).reshape(array.shape)  # a scalar keeps its shape
+    array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    if array.dtype not in DTYPES.values():
+        raise ValueError(f"{name}: numbers of type {array.dtype}: expected one of "
+                         f"{', '.join(DTYPES)}")
+    return array
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, np.ndarray],
                        metadata: Mapping[str, str]) -> None:
-    codes = {code: name for name, code in DTYPES.items()}
-    codes["<u2"] = "BF16"
+    codes = {dtype: name for name, dtype in DTYPES.items()}
     header: Dict[str, Any] = {"__metadata__": dict(metadata)}
     offset = 0
     # The widest numbers first, so that all are aligned.
     order = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))
     for name in order:
         array = tensors[name]
-        header[name] = {"dtype": codes[array.dtype.str], "shape": list(array.shape),
+        header[name] = {"dtype": codes[array.dtype], "shape": list(array.shape),
                         "data_offsets": [offset, offset + array.nbytes]}
         offset += array.nbytes
     text = json.dumps(header).encode()
@@ -56,12 +65,9 @@ def read_safetensors(path: Path) -> Tuple[Dict[str, np.ndarray], Dict[str, str]]
     tensors = {}
     for name, entry in header.items():
         begin, end = (8 + size + offset for offset in entry["data_offsets"])
-        kind = entry["dtype"]
-        if kind == "BF16":  # the upper halves of float32's bits
-            array = (np.frombuffer(data[begin:end], "<u2").astype("<u4") << 16).view("<f4")
-        elif kind in DTYPES:
-            array = np.frombuffer(data[begin:end], dtype=DTYPES[kind])
-        else:
-            raise ValueError(f"{name}: numbers of type {kind}: expected BF16, {', '.join(DTYPES)}")
+        if entry["dtype"] not in DTYPES:
+            raise ValueError(f"{name}: numbers of type {entry['dtype']}: expected one of "
+                             f"{', '.join(DTYPES)}")
+        array = np.frombuffer(data[begin:end], dtype=DTYPES[entry["dtype"]])
         tensors[name] = array.reshape(entry["shape"])
     return tensors, metadata
