@@ -2,8 +2,10 @@
  * The choices of `verify` where nobody makes them: which Omega it takes, and which inputs; and that
  * its lines are not too long.
  */
+#include "../harness/models/safetensors_write.h"
+#include "drawn_numbers.h"
 #include "fixture.h"
-#include "program.h"
+#include "shell.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -81,6 +83,92 @@ static void what_overflows_is_not_taken(void **state)
     assert_non_null(strstr(said.text, ", chosen on the same inputs, "));
 }
 
+/* Announces a tensor of random numbers of that size, which stay in data. */
+static double *draw(SafetensorsWriter *writer, const char *name, size_t rows, size_t columns,
+                    double size, double *data)
+{
+    for (size_t i = 0; i < rows * columns; i++) {
+        data[i] = size * drawn_uniform();
+    }
+    assert_int_equal(safetensors_writer_floats(writer, name, 2, (size_t[]){rows, columns}, data),
+                     0);
+    return data + rows * columns;
+}
+
+/* Writes m.st, a network alone on D columns whose logits are that small; returns its path. */
+static const char *draw_model(size_t d, double logits, const char *activation)
+{
+    double data[200], *next = data;
+    SafetensorsWriter *writer = safetensors_writer_make();
+    next = draw(writer, "embed.W_E", 5, d, 2, next);
+    next = draw(writer, "pos_embed.W_pos", 2, d, 2, next);
+    next = draw(writer, "blocks.0.mlp.W_in", d, 3, 2, next);
+    next = draw(writer, "blocks.0.mlp.W_out", 3, d, 2, next);
+    (void)draw(writer, "unembed.W_U", d, 5, logits, next);
+    const char *const said[][2] = {{"activation", activation}, {"mask", "none"},
+                                   {"normalization", "none"},  {"positions", "learned"},
+                                   {"blocks", "sequential"},   {"scale", "1"}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        safetensors_writer_metadata(writer, said[i][0], said[i][1]);
+    }
+    assert_int_equal(safetensors_writer_finish(writer, shell_path("m.st")), 0);
+    safetensors_writer_clear(writer);
+    return shell_path("m.st");
+}
+
+/* What is proven of logits is no verdict on streams: with one column, or with small logits, it is
+ * too small for these, and another is chosen, which passes, and passes where it is asked for. */
+static void what_is_chosen_passes(void **state)
+{
+    static const double logits[] = {1, 1e-3, 1e-6};
+    size_t proven = 0, found = 0;
+    drawn_numbers = 44;
+    for (size_t trial = 0; trial < 24; trial++) {
+        const char *path = draw_model(trial % 2 == 0 ? 1 : 3, logits[trial % 3], "silu");
+        const char *more = trial % 4 == 0 ? "1e-9" : trial % 4 == 1 ? "1e-2" : "1e-13 --norm rel";
+        Output said = run_formatted("verify %s --tolerance %s %s", path, more,
+                                    trial % 5 == 0 ? "--quiet" : "");
+        double omega = number_after(&said, ": PASS: at omega ");
+        bool chosen = strstr(said.text, ", chosen on the same inputs, the error is within") != NULL;
+        proven += !chosen;
+        found += chosen;
+        assert_true(chosen || strstr(more, "rel") == NULL);
+        (void)expect_run(0, "verify %s --tolerance %s -q --omega %.17g", path, more, omega);
+    }
+    assert_true(proven > 2 && found > 2);
+    Output said = run_formatted("verify %s --tolerance 1e-9", draw_model(3, 1e-3, "silu"));
+    assert_non_null(strstr(said.text, "it is evaluated (--omega: another)\nthere the verdict is "
+                                      "FAIL: omega "));
+    double omega = number_after(&said, "there the verdict is FAIL: omega ");
+    assert_true(number_after(&said, ": PASS: at omega ") == omega);
+    assert_non_null(strstr(said.text, " is enough\n")); /* for every input */
+}
+
+/* A tolerance that the least error meets, and not twice that, is met. */
+static void the_tolerance_ends_the_plateau(void **state)
+{
+    drawn_numbers = 9;
+    for (size_t trial = 0; trial < 6; trial++) {
+        const char *path = draw_model(3, 1, "silu");
+        Output said = expect_run(1, "verify %s --tolerance 1e-30 --norm rel", path);
+        double least = number_after(&said, ", with error ");
+        assert_non_null(strstr(said.text, "; try a larger tolerance; ")
+                            ? said.text
+                            : strstr(said.text, "; the tolerance is below what any of "));
+        (void)expect_run(0, "verify %s --tolerance %.17g --norm rel -q", path, 1.1 * least);
+    }
+}
+
+/* No Omega helps where the imitation fails: nothing is searched for. */
+static void an_imitation_is_not_searched_around(void **state)
+{
+    drawn_numbers = 7;
+    const char *path = draw_model(3, 1, "gelu");
+    Output said = expect_run(1, "verify %s --tolerance 1e-9 -q", path);
+    assert_non_null(strstr(said.text, ": the imitation of gelu leaves "));
+    assert_null(strstr(said.text, "chosen"));
+}
+
 /* Without inputs a sample is drawn, which the seed decides; every tuple is asked for. */
 static void inputs_are_drawn(void **state)
 {
@@ -144,9 +232,15 @@ static void lines_are_not_too_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_proven_one_is_taken),     cmocka_unit_test(else_the_plateau_says_it),
-        cmocka_unit_test(what_overflows_is_not_taken), cmocka_unit_test(inputs_are_drawn),
-        cmocka_unit_test(a_dry_run_foretells),         cmocka_unit_test(lines_are_not_too_long),
+        cmocka_unit_test(the_proven_one_is_taken),
+        cmocka_unit_test(else_the_plateau_says_it),
+        cmocka_unit_test(what_overflows_is_not_taken),
+        cmocka_unit_test(inputs_are_drawn),
+        SHELL_TEST(what_is_chosen_passes),
+        SHELL_TEST(the_tolerance_ends_the_plateau),
+        SHELL_TEST(an_imitation_is_not_searched_around),
+        cmocka_unit_test(a_dry_run_foretells),
+        cmocka_unit_test(lines_are_not_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /*
  * Which Omega a verdict is about where nobody says one: what `convert` takes, which is proven for
- * every input; else the smallest at which the error of these inputs is as flat as it gets.
+ * every input, if the verdict passes there; else the smallest at which the error of these inputs is
+ * as flat as it gets, and passes where an Omega does.
  */
 #include <stdio.h>
 
@@ -65,8 +66,8 @@ int verify_choose_proven(Verify *verify, const EveryInput *every)
 /* To three digits, upward. */
 static double rounded(double omega)
 {
-    double step = pow(10, floor(log10(omega)) - 2);
-    return ceil(omega / step) * step;
+    double scale = pow(10, 2 - floor(log10(omega)));
+    return ceil(omega * scale) / scale;
 }
 
 /* ln(error / least), of errors of any size; infinite where least is 0. */
@@ -86,13 +87,23 @@ static unsigned times(const Verify *verify)
     return verify->template->judge_of == JUDGE_KL ? PLATEAU_KL : PLATEAU;
 }
 
-/* A number, and on the plateau? */
+/* Else the error falls for ever, and there is no plateau: it is the tolerance that decides. */
+static bool rises(const Verify *verify)
+{
+    return judge_needs_arithmetic(verify->template->judge);
+}
+
+/* A number, within the tolerance if any is, and on the plateau if there is one? */
 static bool is_flat(const Verify *verify, mpfr_srcptr error, const Trial *best)
 {
     mpfr_t most;
+    bool found = verify->found.search.found;
+    if (!mpfr_number_p(error) || (found && mpfr_cmp_d(error, verify->aim) > 0)) {
+        return false;
+    }
     mpfr_init2(most, mpfr_get_prec(best->error) + 8);
     mpfr_mul_ui(most, best->error, times(verify), MPFR_RNDN);
-    bool flat = mpfr_number_p(error) && mpfr_lessequal_p(error, most);
+    bool flat = mpfr_lessequal_p(error, most) || (found && !rises(verify));
     mpfr_clear(most);
     return flat;
 }
@@ -122,10 +133,17 @@ static bool find_plateau(double *omega, Verify *verify, double low, mpfr_srcptr 
     return ok;
 }
 
-/* Else it falls for ever, and there is no plateau: it is the tolerance that decides. */
-static bool rises(const Verify *verify)
+/* Is nothing to be searched for: the Omega is given, or proven and the verdict there stands?  That
+ * bounds what T' is off T_infinity, and of a model with logits theirs alone; the verdict is about
+ * what is judged.  Shards know no more than their own inputs.  *ok: false: a layer cannot be had. */
+static bool is_settled(bool *ok, Verify *verify)
 {
-    return judge_needs_arithmetic(verify->template->judge);
+    *ok = verify->chosen != OMEGA_PROVEN || verify_evaluate(verify, verify->omegas[0]);
+    if (!*ok || verify->chosen != OMEGA_PROVEN) {
+        return !*ok || verify->chosen == OMEGA_GIVEN;
+    }
+    return verify->passed || !verify->template->judged || verify->options->shards > 0 ||
+           verify_imitation_fails(verify);
 }
 
 bool verify_choose_found(Verify *verify)
@@ -133,17 +151,24 @@ bool verify_choose_found(Verify *verify)
     const OmegaSearch *found = &verify->found.search;
     double *omega = &verify->omegas[0];
     mpfr_t error;
+    bool ok;
+    if (is_settled(&ok, verify)) {
+        return ok;
+    }
+    verify->chosen = OMEGA_FOUND;
     if (!verify_search(verify, &verify->found)) {
         return false;
     }
     verify->sought = true;
-    bool machine = rises(verify);
-    if (found->best.omega == 0 || (!machine && found->found)) {
-        *omega = found->found ? fmax(1, found->min.omega) : *omega;
+    if (found->best.omega == 0) {
+        return true;
+    }
+    if (!rises(verify) && found->found && found->min.omega >= 1) {
+        *omega = found->min.omega;
         return true;
     }
     mpfr_init2(error, mpfr_get_prec(found->best.error));
-    bool ok = ensemble_judged_error(&verify->ensemble, error, 1);
+    ok = ensemble_judged_error(&verify->ensemble, error, 1);
     *omega = 1;
     if (ok && !is_flat(verify, error, &found->best)) {
         ok = find_plateau(omega, verify, 1, error, &found->best);
@@ -164,7 +189,8 @@ void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every
                 "omega's, in exact arithmetic; it is evaluated (--omega: another)\n",
                 omega, every_input_what(verify), aim);
     } else if (from == OMEGA_FOUND && verify->chosen == from) {
-        fprintf(file, "omega %s is chosen on these inputs, the smallest ", omega);
+        fprintf(file, "%somega %s is chosen on these inputs, the smallest ",
+                verify->omega > 0 ? "there the verdict is FAIL: " : "", omega);
         if (rises(verify)) {
             fprintf(file, "with at most %u times the least error that was found", times(verify));
         } else {

@@ -42,15 +42,29 @@ double verify_log2(const RefCell *cell)
     return log2(mantissa) + (double)exponent;
 }
 
-/* The kind that no Omega helps against, where it is above the tolerance by itself; else the
- * largest part. */
+/* Is what no Omega helps against above the tolerance by itself? */
+static bool imitation_fails(const LayerWorst *layer, const Point *point)
+{
+    double tolerance = point_judges_rows(point) ? log2(point->tolerance) : INFINITY;
+    return parts[point->judge][ERROR_APPROXIMATION] &&
+           verify_log2(&layer->judged[ERROR_APPROXIMATION]) > tolerance;
+}
+
+bool verify_imitation_fails(const Verify *verify)
+{
+    bool fails = false;
+    for (size_t l = 0; l < verify->template->spec.depth && !fails; l++) {
+        fails = imitation_fails(&verify->layers[l], verify->template);
+    }
+    return fails;
+}
+
+/* The imitation, where that fails; else the largest part. */
 static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
 {
     ErrorKind most = point->judge;
-    double largest = -INFINITY,
-           tolerance = point_judges_rows(point) ? log2(point->tolerance) : INFINITY;
-    if (parts[point->judge][ERROR_APPROXIMATION] &&
-        verify_log2(&layer->judged[ERROR_APPROXIMATION]) > tolerance) {
+    double largest = -INFINITY;
+    if (imitation_fails(layer, point)) {
         return ERROR_APPROXIMATION;
     }
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {

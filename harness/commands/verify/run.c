@@ -229,6 +229,7 @@ static void take_logits(Verify *verify)
 bool verify_evaluate(Verify *verify, double omega)
 {
     char label[PROGRESS_LABEL];
+    double start = clock_seconds();
     verify->omega = omega;
     decimal_print(verify->omega_text, omega);
     snprintf(label, sizeof label, "omega %.30s", verify->omega_text);
@@ -245,6 +246,7 @@ bool verify_evaluate(Verify *verify, double omega)
     if (verify->has_logits) {
         take_logits(verify);
     }
+    verify->seconds = clock_seconds() - start;
     return true;
 }
 

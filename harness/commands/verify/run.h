@@ -69,6 +69,9 @@ void verify_limit_take(Verify *verify);
 /* Takes over the outcome of a search for the tolerance. */
 void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search);
 
+/* After verify_evaluate: is the imitation's error above the tolerance, whatever Omega is? */
+bool verify_imitation_fails(const Verify *verify);
+
 /* limit becomes other, if that is known and worse. */
 void verify_limit_worsen(VerifyLimit *limit, const VerifyLimit *other);
 
@@ -121,8 +124,9 @@ void verify_choose_begin(Verify *verify);
 int verify_choose_proven(Verify *verify, const EveryInput *every)
     __attribute__((warn_unused_result));
 
-/* After verify_open_inputs, where none was: the smallest of the plateau that the inputs show.
- * false: a layer cannot be had. */
+/* After verify_open_inputs: where none was, or the verdict at that one is FAIL, the smallest of the
+ * plateau that the inputs show.  What was proven is evaluated then.  false: a layer cannot be
+ * had. */
 bool verify_choose_found(Verify *verify) __attribute__((warn_unused_result));
 
 /* The line that says which it is, and why, where that is known and it came from there. */

@@ -26,12 +26,11 @@ bool verify_same_template(const Point *a, const Point *b)
 
 static int verify_omega(Verify *verify, EveryInput *every, double omega)
 {
-    double start = clock_seconds();
-    if (!verify_evaluate(verify, omega)) {
+    if (verify->omega != omega && !verify_evaluate(verify, omega)) {
         return verify_fault(verify);
     }
     const Cases layers = {verify_cases_layers, verify, verify->template->spec.depth,
-                          clock_seconds() - start};
+                          verify->seconds};
     outcome_add(verify->outcome, layers);
     verify_limit_take(verify);
     every_input_judge(every, verify);
@@ -55,7 +54,7 @@ static int search_tolerance(Verify *verify)
     if (!ok) {
         return verify_fault(verify);
     }
-    verify_limit_search(&verify->limit, &verify->found.search);
+    verify->sought = true;
     verify_print_found(wrapped_open(&said, output_report(verify->options)), verify, &verify->found);
     wrapped_close(&said);
     return 0;
@@ -210,8 +209,7 @@ static int open_template(Verify *verify, const EveryInput *every)
     if (status != 0) {
         return status;
     }
-    bool ok = verify_open_inputs(verify) &&
-              (verify->chosen != OMEGA_FOUND || verify_choose_found(verify));
+    bool ok = verify_open_inputs(verify) && verify_choose_found(verify);
     progress_clear(&verify->progress);
     if (!ok) {
         return verify_fault(verify);
@@ -252,6 +250,9 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
     progress_clear(&verify->progress);
     if (status != 0) {
         return status;
+    }
+    if (verify->sought) {
+        verify_limit_search(&verify->limit, &verify->found.search);
     }
     say_every_input(every, verify);
     return 0;

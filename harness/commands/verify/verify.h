@@ -106,7 +106,7 @@ typedef struct {
     Positions positions;
     LayerWorst *layers;   /* [depth], of the Omega at hand, as are those below */
     pthread_mutex_t lock; /* of layers */
-    double omega;
+    double omega, seconds; /* seconds: that it took; omega 0: nothing was evaluated yet */
     char omega_text[DECIMAL_TEXT];
     LogitErrors errors;
     Magnitude bound;      /* of every input, with --every-input */
