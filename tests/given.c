@@ -153,7 +153,7 @@ void given_make(const Given *given, const char *name, Made made, size_t other, s
         need(safetensors_writer_floats(writer, "X", 2, shape, pool + 500));
     }
     if (strstr(name, "extra") != NULL) {
-        need(safetensors_writer_floats(writer, "extra", 1, &rows, pool));
+        need(safetensors_writer_floats(writer, "exp_avg", 1, &rows, pool));
     }
     bool scaled = made == MADE_ATTENTION || made == MADE_TRANSFORMER;
     const char *const metadata[][2] = {{"scale", scaled ? "1/sqrt(d_head)" : "1"},

@@ -44,7 +44,7 @@ typedef enum {
 
 /* Writes a file of two layers: heads 2, d 3, d_head 2, hidden 5, for MADE_LINEAR other columns;
  * scaled attention with biases under a causal mask, a gelu network (silu behind attention).
- * rows > 0: with an X; a name with "extra" in it: with a tensor of another name; with "silent":
+ * rows > 0: with an X; a name with "extra" in it: with a tensor of an optimizer; with "silent":
  * without metadata. */
 void given_make(const Given *given, const char *name, Made made, size_t other, size_t rows);
 

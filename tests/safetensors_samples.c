@@ -128,8 +128,8 @@ static const SampleTensor merged[] = {
 static const SampleTensor feed_forward[] = {
     {"blocks.0.mlp.W_in", "F32", "[1,1]", 4, F},
     {"blocks.0.mlp.W_out", "F32", "[1,1]", 4, F},
-    {"extra", "U8", "[0]", 0, F},
-    {"more", "U64", "[]", 8, 1},
+    {"optimizer.lr", "U8", "[0]", 0, F},
+    {"step", "U64", "[]", 8, 1},
 };
 
 static const SampleTensor linear[] = {
@@ -137,7 +137,7 @@ static const SampleTensor linear[] = {
     {"blocks.0.linear.b", "F32", "[3]", 12, F},
     {"blocks.1.linear.b", "F32", "[2]", 8, F},
     {"blocks.1.linear.W", "F32", "[3,2]", 24, F},
-    {"small", "I8", "[2,1]", 2, 0x80},
+    {"exp_avg", "I8", "[2,1]", 2, 0x80},
 };
 
 bool sample_model(Sample *sample, size_t index)

@@ -13,6 +13,7 @@
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../base/progress.h"
+#include "../base/shown.h"
 #include "../base/streams.h"
 #include "../base/team.h"
 #include "../evaluate/predict.h"
@@ -81,8 +82,22 @@ static int read_shared(Grid *grid, RunOptions *run, const Typed *typed)
     return status;
 }
 
-/* A command that evaluates a model's weights begins with the model's own answers, and ends with
- * what they showed; verify has that in its verdict. */
+/* What is said of every weights file is under; --quiet leaves out that nothing was let through. */
+static void say_conditions(const SourceList *sources, bool quiet)
+{
+    (void)fflush(stdout); /* streams_finish tells */
+    for (size_t i = 0; i < sources->count; i++) {
+        if (!quiet || model_file_lets_through(sources->items[i]->file)) {
+            char *text = model_source_conditions(sources->items[i]);
+            shown_write(stderr, SHOWN_TERMINAL, text);
+            fputc('\n', stderr);
+            free(text);
+        }
+    }
+}
+
+/* A command that evaluates a model's weights begins with the model's own answers; one that reads
+ * them ends with what its figures are under, unless it has said so beside its verdict. */
 static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
     bool evaluates = command->operands <= OPERANDS_MODEL, first = team_rank() == 0;
@@ -92,8 +107,10 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
         return status;
     }
     status = command->run(grid, run);
-    if (evaluates && first && status <= 1 && command != commands_get(COMMAND_VERIFY)) {
-        witness_say(grid, run);
+    bool said = command == commands_get(COMMAND_VERIFY) ||
+                (command == commands_get(COMMAND_CHECK) && !run->quiet);
+    if (first && status <= 1 && !said) {
+        say_conditions(&grid->sources, run->quiet);
     }
     return status;
 }

@@ -143,8 +143,10 @@ static int finish_reports(Outcome *outcome)
     (void)text_close(outcome->cases, &outcome->text);
     outcome->cases = NULL;
     int status = judge(outcome);
-    if (status == 0 && outcome->said != NULL) {
+    if (outcome->said != NULL) {
         check_mention(&outcome->check, "%s", outcome->said);
+    } else {
+        check_mention_conditions(&outcome->check, &outcome->record.grid->sources);
     }
     return status != 0 ? status : reports_write(&outcome->reports, &outcome->check);
 }

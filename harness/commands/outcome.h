@@ -30,7 +30,8 @@ typedef struct {
     Sink sink;
     RunRecord record;
     size_t failed; /* the command's own count: 0 is a pass */
-    char *said;    /* a sentence about the verdict for the reports, to be freed, or NULL */
+    char *said;    /* a sentence about the verdict and what it is under for the reports, to be
+                      freed; NULL: they have the conditions alone */
     FILE *cases;
     char *text;
     size_t length;

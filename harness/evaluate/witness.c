@@ -7,9 +7,9 @@
 
 #include "../base/message.h"
 #include "../base/shown.h"
+#include "../base/text_stream.h"
 #include "../models/model_stream.h"
 #include "../models/safetensors_values.h"
-#include "../table/sink.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,6 +98,18 @@ static void announce(const Point *point, const RunOptions *run)
     }
 }
 
+/* What is known of it now, for the conditions of a verdict. */
+static void say(ModelFileWitness *witness)
+{
+    size_t size;
+    free(witness->said);
+    FILE *file = text_stream(&witness->said, &size);
+    fprintf(file, "its own %s agree to %.1e over %zu window%s (%s, asked for: %.1e)",
+            witness->logits != NULL ? "logits" : "streams", witness->difference, witness->windows,
+            witness->windows == 1 ? "" : "s", format_name(witness->dtype), witness->allowed);
+    (void)text_close(file, &witness->said);
+}
+
 static int compare(const Point *point, const RunOptions *run)
 {
     ModelFile *file = point->source->file;
@@ -117,11 +129,7 @@ static int compare(const Point *point, const RunOptions *run)
     }
     witness->difference = fmax(witness->difference, worst.difference);
     witness->allowed = worst.allowed;
-    if (file->doubts != NULL) {
-        complain_of(point->source->path, NULL, NULL,
-                    "warning: unknown keys of metadata or config.json: %s (its witness agrees)",
-                    file->doubts);
-    }
+    say(witness);
     return 0;
 }
 
@@ -151,32 +159,4 @@ int witness_check(const Grid *grid, const RunOptions *run)
         before = has ? point : before;
     }
     return status;
-}
-
-void witness_say(const Grid *grid, const RunOptions *run)
-{
-    FILE *report = output_report(run);
-    for (size_t i = 0; i < grid->sources.count && !run->quiet; i++) {
-        const ModelSource *source = grid->sources.items[i];
-        if (source->file->witness.tokens != NULL) {
-            fprintf(report, "%s: ", shown(source->path).text);
-            witness_print(report, source->file);
-            fputc('\n', report);
-        }
-    }
-}
-
-void witness_print(FILE *file, const ModelFile *model)
-{
-    const ModelFileWitness *witness = &model->witness;
-    if (model->ignored != NULL) {
-        fprintf(file, "not read, on request: %s; ", model->ignored);
-    }
-    if (witness->tokens == NULL) {
-        fputs("nothing in the file shows that it is the model you run: see docs/models.md", file);
-        return;
-    }
-    fprintf(file, "its own %s agree to %.1e over %zu window%s (%s, asked for: %.1e)",
-            witness->logits != NULL ? "logits" : "streams", witness->difference, witness->windows,
-            witness->windows == 1 ? "" : "s", format_name(witness->dtype), witness->allowed);
 }

@@ -230,5 +230,10 @@ SafetensorsWriter *converted_writer(Converted *of)
     SafetensorsWriter *writer = safetensors_writer_make();
     safetensors_writer_show(writer, show, of);
     put_said(writer, of->plain, of->said);
+    if (of->file != NULL) {
+        char *conditions = model_file_conditions(of->file);
+        safetensors_writer_metadata(writer, "headproof.conditions", conditions);
+        free(conditions);
+    }
     return writer;
 }

@@ -115,7 +115,7 @@ static NameKind classify(SetTensor *found, const Family *family)
         return NAME_BUFFER;
     }
     return strncmp(name, "result.", strlen("result.")) == 0 ? NAME_RESULT
-           : structure_of(name) != NULL                     ? NAME_STRUCTURE
+           : name_is_harmless(bare_name(name))              ? NAME_HARMLESS
                                                             : NAME_UNKNOWN;
 }
 

@@ -56,7 +56,7 @@ extern FamilyWords family_usual[];
 const char *bare_name(const char *name);
 
 /* The family that has most of the names, with tensors that lie as its own do, or family_lens where
- * none has any.  The set's tensors get their kinds (NAME_STRUCTURE: see model_check.h), rows and
+ * none has any.  The set's tensors get their kinds (NAME_HARMLESS: see model_check.h), rows and
  * layers. */
 const Family *family_of(TensorSet *set);
 

@@ -183,7 +183,7 @@ const char *const idle_keys[] = {
     "headproof.augment", "headproof.exact", "headproof.inexact", "headproof.rows",
     "headproof.bias_row", "headproof.bias_token", "headproof.content", "headproof.layer_end",
     "headproof.guarantee", "headproof.guarantee_tolerance", "headproof.guarantee_tokens",
-    "headproof.guarantee_input_norm",
+    "headproof.guarantee_input_norm", "headproof.conditions",
     /* Of a file of `headproof export`, as result.*: what its results are. */
     "command", "construction", "omega", "precision_bits", "version",
     /* A file's name, kind and origin. */

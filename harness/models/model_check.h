@@ -1,9 +1,8 @@
 /*
  * A model file while it is read, step by step (private to the reading of model files).
  *
- * Umbrella header: for names.c, what the names of
- * tensors say together; model_structure.c, tensors that change what a model computes, and that no
- * construction has; architecture.c, models that are not read at all; model_shape.c, shapes;
+ * Umbrella header: for names.c, what the names of tensors say together; model_structure.c, what
+ * tensors of no family are; architecture.c, models that are not read at all; model_shape.c, shapes;
  * model_said.c and mask_buffer.c, what is said beside; model_check.c, whether all that is a model;
  * model_arrays.c, its numbers.
  */
@@ -84,16 +83,16 @@ int model_array_fill(ModelFile *model, const SetTensor *found) __attribute__((wa
 /* The model's array of any slot but SLOT_TOKENS. */
 double **model_array(ModelFile *model, Slot slot, size_t layer);
 
-/* The structure that a tensor of that name is, "layer norm" or "gate" or the like, for a message;
- * NULL where the name says nothing of the kind.  Letters' case, dots, dashes, underscores, digits
- * and CamelCase make no difference.  A name that only looks so is one too: a tensor that is refused
- * by mistake can be removed, but one that is skipped by mistake gives a verdict about another
- * model. */
-const char *structure_of(const char *name);
+/* The positions 0, 1, ..., which are harmless where they are these. */
+#define POSITION_IDS "position_ids"
 
-/* How much such a name says, 0 most, so that of several the one is told that says what the model
- * is; SIZE_MAX where structure_of is NULL. */
-size_t structure_rank(const char *name);
+/* May --ignore-extra skip a tensor of that name: does no model read it when it answers? */
+bool name_is_harmless(const char *name);
+
+/* The structure that a tensor of that name is, "layer norm" or "gate" or the like, for a message;
+ * NULL where the name says nothing of the kind.  rank: how much it says, 0 most, so that of several
+ * the one is told that says what the model is. */
+const char *structure_of(size_t *rank, const char *name);
 
 typedef struct {
     size_t layers; /* one more than the largest layer */

@@ -5,6 +5,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 #include "json_file.h"
 #include "keys.h"
 #include "model_check.h"
@@ -213,8 +214,38 @@ void model_file_clear(ModelFile *model)
     free(model->paths);
     free(model->tokens);
     free(model->witness.tokens);
+    free(model->witness.said);
     free(model->doubts);
     free(model->ignored);
+    free(model->skipped);
     free(model->layers);
     free(model);
+}
+
+bool model_file_lets_through(const ModelFile *model)
+{
+    return model->skipped != NULL || model->ignored != NULL || model->doubts != NULL;
+}
+
+char *model_file_conditions(const ModelFile *model)
+{
+    const char *const through[][3] = {
+        {"tensors ", model->skipped, " skipped (--ignore-extra)"},
+        {"keys ", model->ignored, " not read (--ignore-config)"},
+        {"unknown keys ", model->doubts, " outweighed by the witness"}};
+    char *text;
+    size_t size;
+    FILE *file = text_stream(&text, &size);
+    fputs(model_file_lets_through(model) ? "under: " : "", file);
+    for (size_t i = 0; i < sizeof through / sizeof *through; i++) {
+        if (through[i][1] != NULL) {
+            fprintf(file, "%s%s%s; ", through[i][0], through[i][1], through[i][2]);
+        }
+    }
+    fputs(model->witness.said != NULL     ? model->witness.said
+          : model->witness.tokens != NULL ? "its own answers were not compared"
+                                          : "nothing in the file shows that it is the model you "
+                                            "run: see docs/models.md",
+          file);
+    return text_close(file, &text);
 }

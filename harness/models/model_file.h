@@ -61,6 +61,7 @@ typedef struct {
     double *resid;          /* [windows, answers, d], the stream behind the last layer */
     SafetensorsDtype dtype; /* of the answers */
     double difference, allowed; /* from m(T)'s at most, and how far they may be, once compared */
+    char *said;                 /* what they showed then, for conditions; NULL: nothing yet */
 } ModelFileWitness;
 
 /* A layer's tensors, row-major, NULL where absent; named and shaped as in the file. */
@@ -118,6 +119,7 @@ typedef struct {
         *stream;   /* where layers are read when they are needed; NULL: all are there */
     char *doubts;  /* keys that are not known, which a witness has to outweigh; or NULL */
     char *ignored; /* those that were not to be read, on request; or NULL */
+    char *skipped; /* tensors that were not to be read, on request; or NULL */
 } ModelFile;
 
 /* The command line's flags for a model file. */
@@ -133,11 +135,20 @@ typedef struct {
 
 /* Every number exactly as the file has it.  path: a file, an index of several, one of those, or
  * their folder (tensor_set.h).  Tensors with other names are listed in one message and refused,
- * unless ignore_extra (what structure_of knows is refused all the same).  0; 2 after one message;
- * 99 when the disk fails.  On failure *model is NULL. */
+ * unless ignore_extra skips them, which is for names that name_is_harmless alone (model_check.h).
+ * 0; 2 after one message; 99 when the disk fails.  On failure *model is NULL. */
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)
     __attribute__((warn_unused_result));
 
 void model_file_clear(ModelFile *model);
+
+/* ---- Conditions ------------------------------------------------------------------------------ */
+
+/* What a verdict about the model is under, for whoever reads it: "under: tensors 'a', 'b' skipped;
+ * key 'c' not read; " and what its witness shows; to be freed. */
+char *model_file_conditions(const ModelFile *model) __attribute__((warn_unused_result));
+
+/* Was anything let through, so that a verdict must not be said without them? */
+bool model_file_lets_through(const ModelFile *model);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Which tensors may never be skipped: norms, gates, positions, and what else a model does besides
- * the sums that a construction rewrites.
+ * What a tensor is that no family has a name for: none of the model's own, and --ignore-extra skips
+ * it; or, for a message, what it says of the model.
  *
- * Only names can tell.  A name is brought to one spelling, "_blocks_ln_w_" of "blocks.0.ln1.w", and
- * searched for the words of the table below.
+ * Only names can tell.  A list of what changes a model is never whole, so that what may be skipped
+ * is the list, and everything else is refused: a tensor that is refused by mistake can be removed,
+ * but one that is skipped by mistake gives a verdict about another model.
  */
 #include "model_check.h"
 
@@ -13,17 +14,49 @@
 #include <stddef.h>
 #include <string.h>
 
-/* At worst every letter begins a word. */
-enum { SPELT_MOST = 2 * SAFETENSORS_NAME_MOST + 3 };
+/* No forward pass reads these.  What a training run keeps beside a model lies below a name of its
+ * own, or beside each tensor under that one's name; heads of a loss and of a reward read the last
+ * stream and give no logit.  A `step` of a quantiser is a factor, so that counters count as such by
+ * their whole name alone. */
+static const struct {
+    enum { FIRST_PART, LAST_PART, WHOLE_NAME } where;
+    const char *name;
+} harmless[] = {
+    {FIRST_PART, "optimizer"},     {FIRST_PART, "lr_scheduler"},
+    {FIRST_PART, "rng_state"},     {FIRST_PART, "criterion"},
+    {FIRST_PART, "loss_fn"},       {FIRST_PART, "v_head"},
+    {LAST_PART, "exp_avg"},        {LAST_PART, "exp_avg_sq"},
+    {LAST_PART, "max_exp_avg_sq"}, {LAST_PART, "momentum_buffer"},
+    {LAST_PART, "grad"},           {LAST_PART, "num_batches_tracked"},
+    {LAST_PART, POSITION_IDS},     {WHOLE_NAME, "step"},
+    {WHOLE_NAME, "global_step"},   {WHOLE_NAME, "epoch"},
+    {WHOLE_NAME, "iter_num"},      {WHOLE_NAME, "best_val_loss"},
+};
 
-/* Words to be found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_").
- * Those that say most of a model come first. */
-typedef struct {
+bool name_is_harmless(const char *name)
+{
+    const char *dot = strchr(name, '.'), *last = strrchr(name, '.');
+    size_t first = dot != NULL ? (size_t)(dot - name) : strlen(name);
+    last = last != NULL ? last + 1 : name;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        const char *known = harmless[i].name;
+        bool same = harmless[i].where == LAST_PART
+                        ? strcmp(last, known) == 0
+                        : strlen(known) == first && strncmp(name, known, first) == 0;
+        if (same && (harmless[i].where != WHOLE_NAME || dot == NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Words to be found anywhere ("norm"), at the start of a part ("_rope"), or as a part ("_ln_") of a
+ * name in one spelling, "_blocks___ln__w_" of "blocks.0.LN1.w".  Those that say most of a model
+ * come first. */
+static const struct {
     const char *word, *what;
-} Structure;
-
-static const Structure structures[] = {
-    {"_router", "router of experts"},
+} structures[] = {
+    {"router", "router of experts"},
     {"expert", "router of experts"},
     {"_moe_", "router of experts"},
     {"gate", "gate"},
@@ -31,33 +64,19 @@ static const Structure structures[] = {
     {"glu_", "gate"},
     {"__w_k_", "keys that several queries share"},
     {"__w_v_", "values that several queries share"},
-    {"__b_k_", "keys that several queries share"},
-    {"__b_v_", "values that several queries share"},
     {"query_key_value", "queries, keys and values in one, as with rotary positions or ALiBi"},
     {"rotary", "rotary position"},
     {"_rope", "rotary position"},
-    {"_ro_pe", "rotary position"},
     {"inv_freq", "rotary position"},
-    {"invfreq", "rotary position"},
-    {"freqs", "rotary position"},
-    {"cos_cached", "rotary position"},
-    {"sin_cached", "rotary position"},
     {"alibi", "position bias"},
-    {"slopes", "position bias"},
     {"relative", "position bias"},
-    {"_rel_", "position bias"},
+    {"rel_pos", "position bias"},
     {"relpos", "position bias"},
-    {"rel_bias", "position bias"},
-    {"relbias", "position bias"},
     {"pos_bias", "position bias"},
-    {"posbias", "position bias"},
     {"position_bias", "position bias"},
-    {"positionbias", "position bias"},
-    {"attention_biases", "position bias"},
     {"position_emb", "position embedding of another name"},
     {"positional", "position embedding of another name"},
     {"pos_emb", "position embedding of another name"},
-    {"posemb", "position embedding of another name"},
     {"_wpe_", "position embedding of another name"},
     {"token_type", "embedding of token types"},
     {"softcap", "scale"},
@@ -69,72 +88,34 @@ static const Structure structures[] = {
     /* Last: most models have some, under names of their family. */
     {"norm", "layer norm"},
     {"_ln_", "layer norm"},
-    {"_preln_", "layer norm"},
-    {"_postln_", "layer norm"},
     {"_rms", "layer norm"},
-    {"_bn_", "layer norm"},
-    {"running_mean", "layer norm"},
-    {"running_var", "layer norm"},
+    {"running_", "layer norm"},
     {"_gamma_", "layer norm"},
     {"_beta_", "layer norm"},
     {"scale", "scale"},
-    {"zero_point", "scale"},
     {"temperature", "scale"},
 };
 
-static bool is_lower(char c)
+/* text [SAFETENSORS_NAME_MOST + 3]: lower case, with a '_' for all that is no letter, and around
+ * the whole. */
+static void spell(char *text, const char *name)
 {
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-/* Between c and those around it a word ends in CamelCase: "relPos", and "RMSNorm" before N. */
-static bool begins_word(char before, char c, char after)
-{
-    return is_upper(c) && (is_lower(before) || (is_upper(before) && is_lower(after)));
-}
-
-/* text [SPELT_MOST]: lower case, with a '_' for all that is no letter, and around the whole. */
-static void spell(char *text, const char *name, bool camel)
-{
-    size_t used = 0;
-    text[used++] = '_';
-    for (const char *c = name; *c != '\0' && used + 3 < SPELT_MOST; c++) {
-        if (camel && c > name && begins_word(c[-1], c[0], c[1])) {
-            text[used++] = '_';
-        }
-        text[used++] = (char)(is_upper(*c) ? *c - 'A' + 'a' : is_lower(*c) ? *c : '_');
+    *text++ = '_';
+    for (; *name != '\0'; name++) {
+        bool upper = *name >= 'A' && *name <= 'Z', lower = *name >= 'a' && *name <= 'z';
+        *text++ = (char)(upper ? *name - 'A' + 'a' : lower ? *name : '_');
     }
-    text[used++] = '_';
-    text[used] = '\0';
+    strcpy(text, "_");
 }
 
-static const Structure *find(const char *name)
+const char *structure_of(size_t *rank, const char *name)
 {
-    char plain[SPELT_MOST], split[SPELT_MOST];
-    spell(plain, name, false);
-    spell(split, name, true);
-    for (size_t i = 0; i < sizeof structures / sizeof *structures; i++) {
-        if (strstr(plain, structures[i].word) != NULL ||
-            strstr(split, structures[i].word) != NULL) {
-            return &structures[i];
+    char text[SAFETENSORS_NAME_MOST + 3];
+    spell(text, name);
+    for (*rank = 0; *rank < sizeof structures / sizeof *structures; ++*rank) {
+        if (strstr(text, structures[*rank].word) != NULL) {
+            return structures[*rank].what;
         }
     }
     return NULL;
-}
-
-const char *structure_of(const char *name)
-{
-    const Structure *found = find(name);
-    return found == NULL ? NULL : found->what;
-}
-
-size_t structure_rank(const char *name)
-{
-    const Structure *found = find(name);
-    return found == NULL ? SIZE_MAX : (size_t)(found - structures);
 }

@@ -3,33 +3,42 @@
  */
 
 #include "model_check.h"
+#include "safetensors_values.h"
 
 #include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static int refuse_unknown(const Reading *reading, const NameList *list)
+static int refuse_unknown(const Reading *reading, const NameList *list, bool harmless)
 {
     char more[40];
     return complain_of(
-        reading->set->path, NULL, NULL,
-        "unknown tensors: %s%s: expected those that docs name (--ignore-extra skips others)",
-        list->text, name_list_more(more, sizeof more, list));
+        reading->set->path, NULL, NULL, "unknown tensors: %s%s: expected those that docs name (%s)",
+        list->text, name_list_more(more, sizeof more, list),
+        harmless ? "--ignore-extra skips these, which no model reads when it answers"
+                 : "--ignore-extra skips no others than an optimizer's, counters and the like: "
+                   "what the model reads makes it another model, what it does not can be removed "
+                   "from the file");
 }
 
 /* Of tensors that change what a model computes, the one that says most about it. */
 static int refuse_structure(const Reading *reading)
 {
     const SetTensor *worst = NULL;
-    size_t rank = SIZE_MAX;
+    const char *what = NULL;
+    size_t rank, least = SIZE_MAX;
     for (size_t i = 0; i < reading->set->count; i++) {
         const SetTensor *found = &reading->set->tensors[i];
-        if (found->kind == NAME_STRUCTURE && structure_rank(found->tensor->name) < rank) {
+        const char *said =
+            found->kind == NAME_UNKNOWN ? structure_of(&rank, found->tensor->name) : NULL;
+        if (said != NULL && rank < least) {
             worst = found;
-            rank = structure_rank(found->tensor->name);
+            what = said;
+            least = rank;
         }
     }
     if (worst == NULL) {
@@ -37,13 +46,43 @@ static int refuse_structure(const Reading *reading)
     }
     return complain_of(safetensors_path(worst->file), "tensor", worst->tensor->name,
                        "expected no %s: it changes what the model computes and is outside the "
-                       "construction (fold or remove it before; --ignore-extra does not skip it)",
-                       structure_of(worst->tensor->name));
+                       "construction (--ignore-extra does not skip it)",
+                       what);
+}
+
+/* Demands 0, 1, ..., of as many positions as there are. */
+static int check_position_ids(const SetTensor *found)
+{
+    const SafetensorsTensor *tensor = found->tensor;
+    int64_t *ids = need_zeros(tensor->count + 1, sizeof *ids);
+    int status = safetensors_integers(ids, found->file, tensor);
+    for (size_t i = 0; i < tensor->count && status == 0; i++) {
+        if (ids[i] != (int64_t)i) {
+            status = complain_of(safetensors_path(found->file), "tensor", tensor->name,
+                                 "expected 0, 1, 2, ...: with others a model adds other positions");
+        }
+    }
+    free(ids);
+    return status;
+}
+
+/* Skips what no model reads, and notes it. */
+static int skip(Reading *reading, NameList *skipped)
+{
+    int status = 0;
+    for (size_t i = 0; i < reading->set->count && status == 0; i++) {
+        const SetTensor *found = &reading->set->tensors[i];
+        if (found->kind == NAME_HARMLESS) {
+            name_list_add(skipped, found->tensor->name);
+            status = ends_in(found->tensor->name, POSITION_IDS) ? check_position_ids(found) : 0;
+        }
+    }
+    return status;
 }
 
 int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags)
 {
-    NameList unknown = {.count = 0};
+    NameList unknown = {.count = 0}, harmless = {.count = 0};
     *names = (NamesFound){0};
     int status = refuse_structure(reading);
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
@@ -57,13 +96,23 @@ int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags
             names->layers = found->layer + 1;
         }
         names->x = names->x || slot == SLOT_X;
-        names->others = names->others || (found->kind != NAME_RESULT && slot != SLOT_X);
+        names->others = names->others || (found->kind != NAME_RESULT &&
+                                          found->kind != NAME_HARMLESS && slot != SLOT_X);
         reading->witnessed =
             reading->witnessed || slot == SLOT_WITNESS_LOGITS || slot == SLOT_WITNESS_RESID;
     }
-    return status == 0 && unknown.count > 0 && !flags->ignore_extra
-               ? refuse_unknown(reading, &unknown)
-               : status;
+    if (status == 0 && unknown.count > 0) {
+        return refuse_unknown(reading, &unknown, false);
+    }
+    status = status == 0 ? skip(reading, &harmless) : status;
+    if (status != 0 || harmless.count == 0) {
+        return status;
+    }
+    if (!flags->ignore_extra) {
+        return refuse_unknown(reading, &harmless, true);
+    }
+    reading->model->skipped = name_list_text(&harmless);
+    return 0;
 }
 
 static int refuse_twice(const SetTensor *found)

@@ -16,7 +16,7 @@
 #include <jansson.h>
 
 /* A result is one of an export, "result." and the rest. */
-typedef enum { NAME_SLOT, NAME_BUFFER, NAME_RESULT, NAME_STRUCTURE, NAME_UNKNOWN } NameKind;
+typedef enum { NAME_SLOT, NAME_BUFFER, NAME_RESULT, NAME_HARMLESS, NAME_UNKNOWN } NameKind;
 
 typedef struct {
     const SafetensorsFile *file;

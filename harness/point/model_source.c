@@ -5,6 +5,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 #include "../models/inputs.h"
 #include "../models/model_stream.h"
 
@@ -254,6 +255,16 @@ int sources_find(ModelSource **source, SourceList *list, const char *path,
     }
     *source = items[list->count++];
     return 0;
+}
+
+char *model_source_conditions(const ModelSource *source)
+{
+    char *text, *conditions = model_file_conditions(source->file);
+    size_t size;
+    FILE *file = text_stream(&text, &size);
+    fprintf(file, "%s: %s", source->path, conditions);
+    free(conditions);
+    return text_close(file, &text);
 }
 
 int sources_fault(const SourceList *list)

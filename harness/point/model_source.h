@@ -76,6 +76,9 @@ typedef struct {
 int sources_find(ModelSource **source, SourceList *list, const char *path,
                  const ModelFileFlags *flags) __attribute__((warn_unused_result));
 
+/* "PATH: " and what a verdict about it is under (model_file.h), to be freed. */
+char *model_source_conditions(const ModelSource *source) __attribute__((warn_unused_result));
+
 /* The first fault of one of them, or 0. */
 int sources_fault(const SourceList *list);
 

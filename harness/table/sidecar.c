@@ -137,6 +137,17 @@ static void add_sweep(json_t *object, const RunRecord *run)
     }
 }
 
+static void add_conditions(json_t *object, const Grid *grid)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < grid->sources.count; i++) {
+        char *text = model_source_conditions(grid->sources.items[i]);
+        json_array_append_new(list, sidecar_text(text));
+        free(text);
+    }
+    json_object_set_new(object, "conditions", list);
+}
+
 static void add_digest(json_t *object, const RunRecord *run)
 {
     if (run->digest != NULL) {
@@ -161,6 +172,9 @@ json_t *sidecar_value(const RunRecord *run)
     add_digest(object, run);
     if (run->sweep != NULL) {
         add_sweep(object, run);
+    }
+    if (run->grid != NULL && run->grid->sources.count > 0) {
+        add_conditions(object, run->grid);
     }
     if (run->grid != NULL && (run->sweep == NULL || run->sweep->complete)) {
         json_object_set_new(object, "points", points_value(run));

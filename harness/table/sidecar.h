@@ -11,8 +11,9 @@
 
 #include <jansson.h>
 
-/* The version of the table's columns and of the sidecar's keys: raised when a key comes, or one of
- * them goes or changes its meaning.  A column that comes is missed by its name in older tables. */
+/* The version of the table's columns and of the sidecar's keys: raised when a key comes that rows
+ * depend on, or one of them goes or changes its meaning.  A column that comes is missed by its name
+ * in older tables. */
 #define SIDECAR_SCHEMA 6
 
 /* A sweep's own part: which points of its grid it evaluates, for shard `shard` of `shards`, and how
@@ -47,8 +48,8 @@ int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *r
     __attribute__((warn_unused_result));
 void sweep_record_clear(SweepRecord *record);
 
-/* Writes JSON: schema, argv, date, the facts of info.h, and the points with their command line,
- * seconds and verdict.  0, or -1 (errno). */
+/* Writes JSON: schema, argv, date, the facts of info.h, what a verdict about each weights file is
+ * under, and the points with their command line, seconds and verdict.  0, or -1 (errno). */
 int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_result));
 
 /* The same as a value; NULL (errno): what machine this is cannot be read. */

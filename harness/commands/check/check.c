@@ -7,6 +7,7 @@
 
 #include "../../../memory/need.h"
 #include "../../base/message.h"
+#include "../../base/text_stream.h"
 #include "../../table/bounds.h"
 
 #include <math.h>
@@ -30,14 +31,24 @@ void check_find(Check *check, const Finding *finding)
 
 void check_mention(Check *check, const char *format, ...)
 {
-    char text[1024];
+    char *text;
+    size_t size;
+    FILE *file = text_stream(&text, &size);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vfprintf(file, format, arguments);
     va_end(arguments);
-    char *copy = need_copy(text);
     check->mentions = need_more(check->mentions, check->mention_count + 1, sizeof *check->mentions);
-    check->mentions[check->mention_count++] = copy;
+    check->mentions[check->mention_count++] = text_close(file, &text);
+}
+
+void check_mention_conditions(Check *check, const SourceList *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        char *text = model_source_conditions(sources->items[i]);
+        check_mention(check, "%s", text);
+        free(text);
+    }
 }
 
 /* Of a row as a whole. */

@@ -70,6 +70,9 @@ Conclusion check_conclude(const Check *check);
 /* Adds a sentence. */
 void check_mention(Check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds what the verdict is under, of every weights file. */
+void check_mention_conditions(Check *check, const SourceList *sources);
+
 /* Adds a finding.  Its ratio, limit and excess are as given. */
 void check_find(Check *check, const Finding *finding);
 

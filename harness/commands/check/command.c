@@ -238,6 +238,7 @@ static int judge(Checking *command, int swept)
         return status;
     }
     check_judge(check);
+    check_mention_conditions(check, &check->grid->sources);
     if (swept != 0 && check_passes(check)) {
         Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
         check_find(check, &finding);

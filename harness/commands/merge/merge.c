@@ -100,7 +100,8 @@ static int conclude(const Merge *merge)
 {
     FILE *file = output_report(&merge->options);
     const char *path = merge->options.output != NULL ? merge->options.output : "stdout";
-    size_t failures = 0;
+    size_t failures = 0, index;
+    const json_t *condition;
     for (size_t i = 0; i < merge->point_count; i++) {
         const json_t *fact = merge->points[i].fact;
         if (!merge->points[i].passed && ++failures <= FAILURES_SHOWN && merge->merged == NULL) {
@@ -119,6 +120,12 @@ static int conclude(const Merge *merge)
                                 : merge->judged ? CONCLUSION_PASS
                                                 : CONCLUSION_EVALUATED;
         fprintf(file, "verdict: %s\n", conclusion_words(conclusion));
+    }
+    json_array_foreach(json_object_get(merge->files[0].sidecar, "conditions"), index, condition)
+    {
+        if (json_is_string(condition)) {
+            fprintf(file, "%s\n", shown(json_string_value(condition)).text);
+        }
     }
     if (failures > 0 && merge->merged != NULL) {
         return failure_say("the shards' verdict is FAIL", merge->options.argc, merge->options.argv);

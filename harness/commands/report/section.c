@@ -158,16 +158,25 @@ static void write_finding(FILE *file, const json_t *finding)
     write_code(file, sidecar_get(finding, "reproduce"));
 }
 
-static void write_findings(FILE *file, const Subject *subject)
+/* What the verdict is under, among other sentences of a check. */
+static void write_notes(FILE *file, const Subject *subject)
 {
-    const json_t *item;
+    const json_t *item, *notes = subject->kind == SUBJECT_CHECK
+                                     ? json_object_get(subject->check, "notes")
+                                     : json_object_get(subject->sidecar, "conditions");
     size_t index;
-    json_array_foreach(json_object_get(subject->check, "notes"), index, item)
+    json_array_foreach(notes, index, item)
     {
         fputs("<p>Note: ", file);
         section_text(file, json_is_string(item) ? json_string_value(item) : "");
         fputs("</p>\n", file);
     }
+}
+
+static void write_findings(FILE *file, const Subject *subject)
+{
+    const json_t *item;
+    size_t index;
     if (subject->points > 0) {
         fputs("<h3>Failures</h3>\n", file);
     }
@@ -227,6 +236,7 @@ int section_write(FILE *file, const Subject *subject, const PictureWish *wish, s
     fprintf(file, "</h2>\n<p class=\"verdict %s\">", conclusion_name(subject->conclusion));
     section_text(file, verdict);
     fputs("</p>\n", file);
+    write_notes(file, subject);
     if (subject->drawn) {
         status = drawing_write(file, subject->path, wish, number);
     }

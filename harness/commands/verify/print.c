@@ -10,7 +10,6 @@
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
 #include "../../evaluate/omega_print.h"
-#include "../../evaluate/witness.h"
 #include "../../point/point.h"
 #include "../../models/model_norms.h"
 #include "../../table/bounds.h"
@@ -19,6 +18,7 @@
 #include "../../table/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* cell = what the layer's row holds in a column of errors or of their logarithms. */
@@ -325,7 +325,8 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
     }
     verify_limit_print(file, limit, several);
     every_input_print(file, &verdict->every);
-    fputs("; ", file);
-    witness_print(file, point->source->file);
+    char *conditions = model_file_conditions(point->source->file);
+    fprintf(file, "; %s", shown(conditions).text);
+    free(conditions);
     return conclusion;
 }
