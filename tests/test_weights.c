@@ -48,7 +48,7 @@ static void test_what_a_file_decides(void **state)
     assert_true(point_axis_matters(point, AXIS_SEED));
     assert_int_equal(given_read(given, COMMAND_DEPTH, TRAINED "--n 7"), 0);
     assert_int_equal(given->grid.points[0].spec.depth, 1);
-    given_points(given, TRAINED "--bias none,random --seed 1:3 --n 2,3", 6);
+    given_points(given, TRAINED "--seed 1:3 --n 2,3", 6);
 }
 
 static void test_kinds(void **state)
@@ -280,6 +280,10 @@ static void test_bad_files(void **state)
     given_expect_fault(given, COMMAND_SWEEP, "--weights a\"/b", "without quotes");
     given_expect_fault(given, COMMAND_SWEEP, "--weights a\n/b",
                        "token 'a\\x0a/b': expected a path");
+    given_expect_fault(given, COMMAND_SWEEP, TRAINED "--n 3 --bias random",
+                       "--bias: token 'random': expected no --bias beside a weights file");
+    given_expect_fault(given, COMMAND_SWEEP, TRAINED "--n 3 --bias none",
+                       "--bias: token 'none': expected no --bias beside a weights file");
     given_expect_fault(given, COMMAND_SWEEP, "--weights a,b/c", "token 'a': expected one of");
 }
 

@@ -338,6 +338,10 @@ static int check_rows(const Product *product, const Point *point)
 
 int product_check_source(const Product *product, const Point *point)
 {
+    if (product->settings[AXIS_BIAS] != NULL) {
+        return product_reject(product, AXIS_BIAS,
+                              "no --bias beside a weights file, which has its own biases, or none");
+    }
     int status = check_model(product, point);
     status = status == 0 ? check_said(product, point) : status;
     const char *misfit = model_source_norm_misfit(point->source, point->spec.norm);
