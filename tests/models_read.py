@@ -294,6 +294,9 @@ def right_ones_are_read():
     check(code == 0, f"n_ctx beside n_positions: {words}")
     code, words = verdict(gpt2(True), NANO)
     check(code == 2 and "do not say: scale" in words, f"nanoGPT without a witness: {words}")
+    done = run("verify", folder_of(made["buffers"], HUGGING), "--tokens", "1/2", "--omega", "20",
+               "--tolerance", "1e9", "-q")
+    check("under: scores of -10000, where the mask hides" in done.stdout + done.stderr, done.stdout)
     by_layer = {"witness.tokens": TOKENS, "witness.logits": answers(TOKENS, True)}
     config = dict(HUGGING, scale_attn_by_inverse_layer_idx=True)
     code, words = verdict({**gpt2(), **by_layer}, config)

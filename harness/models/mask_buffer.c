@@ -7,6 +7,7 @@
 #include "../base/message.h"
 #include "safetensors_values.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static int read_mask(Reading *reading, const SetTensor *found)
 }
 
 /* Demands minus infinity, or -10000 at most, as the score of keys that are not seen. */
-static int check_masked(const SetTensor *found)
+static int check_masked(ModelFile *model, const SetTensor *found)
 {
     const SafetensorsTensor *tensor = found->tensor;
     static const char expected[] = "one number of at most -10000, or minus infinity";
@@ -83,6 +84,9 @@ static int check_masked(const SetTensor *found)
     }
     double value = 0;
     int status = safetensors_first(&value, found->file, tensor);
+    if (status == 0 && isfinite(value)) {
+        model->masked = value;
+    }
     return status != 0 ? status : value <= MASKED_AT_MOST ? 0 : refuse(found, expected);
 }
 
@@ -96,7 +100,7 @@ int mask_buffers_read(Reading *reading)
             continue;
         }
         bool mask = ends_in(name, "attn.bias") || ends_in(name, "attn.mask");
-        status = mask ? read_mask(reading, found) : check_masked(found);
+        status = mask ? read_mask(reading, found) : check_masked(reading->model, found);
     }
     return status;
 }

@@ -224,7 +224,8 @@ void model_file_clear(ModelFile *model)
 
 bool model_file_lets_through(const ModelFile *model)
 {
-    return model->skipped != NULL || model->ignored != NULL || model->doubts != NULL;
+    return model->skipped != NULL || model->ignored != NULL || model->doubts != NULL ||
+           model->masked != 0;
 }
 
 char *model_file_conditions(const ModelFile *model)
@@ -241,6 +242,10 @@ char *model_file_conditions(const ModelFile *model)
         if (through[i][1] != NULL) {
             fprintf(file, "%s%s%s; ", through[i][0], through[i][1], through[i][2]);
         }
+    }
+    if (model->masked != 0) {
+        fprintf(file, "scores of %g, where the mask hides keys, taken for minus infinity; ",
+                model->masked);
     }
     fputs(model->witness.said != NULL     ? model->witness.said
           : model->witness.tokens != NULL ? "its own answers were not compared"

@@ -99,6 +99,8 @@ typedef struct {
     bool scaled;          /* scores are divided by sqrt(d_head); false when merged */
     bool scaled_by_layer; /* those of layer l by l + 1 besides */
     bool causal;
+    double
+        masked;   /* a score in place of minus infinity, where a mask hides keys; 0: none is said */
     bool banked;  /* linear "block" */
     bool merged;  /* attn.QK and OV stand for W_Q, ..., W_O */
     size_t depth; /* at least 1, but for MODEL_FILE_INPUT */
