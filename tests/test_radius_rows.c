@@ -117,7 +117,7 @@ static void sum_is_rounded(const Gates *gates, Pass *pass, size_t i)
     gates_local_row(gates, &none, i);
     for (size_t k = 0; k < gates->heads; k++) {
         double tokens = (double)groups->count[OTHER];
-        double lost = tokens * tokens * gates->gate[k].key[OTHER] * gates->gate[k].size[OTHER];
+        double lost = tokens * tokens * gates->gate[k].most[OTHER] * gates->gate[k].size[OTHER];
         squares += lost * lost;
     }
     double least = gates->value_scale * gates->o_norm * sqrt(squares);
@@ -480,6 +480,44 @@ static void distances_are_bounds(void **state)
     }
 }
 
+/* e^(-2 Omega) is known to a rounding, since gates subtract what is made of it. */
+static void decays_are_known_to_a_rounding(void **state)
+{
+    const CaseSpec spec = network(MASK_NONE);
+    Pair pair = pair_make(&spec);
+    RefRun *run = open_at(&pair.converted, pair.converted_x, 0.3);
+    ref_run_layer(run);
+    for (int gap = 1; gap <= OMEGA_MAX_GAP; gap++) {
+        double exact = exp(-0.3 * gap), decay = run->radius->decay[gap];
+        assert_true(decay >= exact * (1 - 0x1p-51) && decay <= exact * (1 + 0x1p-50));
+    }
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+/* e^-9e17 is nothing, but beside an e of 2^-4.2e18 it is what an e of 1 is beside 1. */
+static void a_leak_is_in_units_of_e(void **state)
+{
+    const double omega = 1e18, z = -9e17, log2_e = 1.4426950408889634;
+    const CaseSpec spec = network(MASK_NONE);
+    Pair pair = pair_make(&spec);
+    RefRun *run =
+        ref_difference_open(&(Start){&pair.converted, pair.converted_x, NULL, omega}, BITS, NULL);
+    ref_run_certify(run);
+    mpfr_exp_t power = (mpfr_exp_t)((z - 2 * omega) * log2_e);
+    for (int below = -100; below <= 100; below += 100) {
+        run->radius->unit = power + (1 << 20) * below;
+        double leak = bound_leak(run->radius, 2, z);
+        assert_true(below > 0 ? leak < 0x1p-599 : below < 0 ? leak == INFINITY : leak >= 0x1p-599);
+    }
+    run->radius->unit = power - 1024; /* a double holds the exponent to 2^9 */
+    assert_true(bound_leak(run->radius, 2, z) > 1);
+    run->radius->unit = power + 4096;
+    assert_true(bound_leak(run->radius, 2, z) < 1);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -491,6 +529,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(blocks_of_attention_are_its_rows),
         cmocka_unit_test(norms_of_rows_of_any_size),
         cmocka_unit_test(distances_are_bounds),
+        cmocka_unit_test(decays_are_known_to_a_rounding),
+        cmocka_unit_test(a_leak_is_in_units_of_e),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

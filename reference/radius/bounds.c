@@ -23,7 +23,8 @@ double point_e(const Radius *r, double x)
 
 double bound_leak(const Radius *r, int gap, double z)
 {
-    const double log2_e = 1.4426950408889635, direct = 600, most = 0x1p60;
+    const double log2_e = 1.4426950408889635, direct = 600;
+    const long double most = 4000;
     if (!r->leaks) {
         return 0;
     }
@@ -35,10 +36,12 @@ double bound_leak(const Radius *r, int gap, double z)
         return fmin(one, bound_scaled(m * exp(z), exponent - r->unit));
     }
     n += 2 + fabs(n) * 0x1p-50;
-    if (!(fabs(n) < most)) {
-        return n < 0 ? BOUND_TINY : one;
+    /* A tiny weight is as large as any in units of a tiny e: the exponents are added exactly. */
+    long double power = (long double)exponent - (long double)r->unit + (long double)n;
+    if (!(power < most)) {
+        return one;
     }
-    return fmin(one, bound_scaled(m, exponent - r->unit + (mpfr_exp_t)n));
+    return fmin(one, bound_scaled(m, power < -most ? (long)-most : (long)power + 1));
 }
 
 double bound_linear(const Radius *r, double x)

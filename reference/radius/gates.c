@@ -7,6 +7,7 @@
 
 #include "../product/gemm.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,8 @@ void gates_set(Gates *gates, const Point *at)
 
 /* A row: its groups, weights of Omega, a and b, ln(a/b), and how far sums may be off; and of a head
  * of it: values of the groups' keys (means) and how far they may be off, z and how far that may
- * be. */
+ * be.  Weights, a and b are beside the largest of the gated keys, or of the others: 0 for what the
+ * limit leaves out alone, since at Omega a large z may outweigh every gap. */
 typedef struct {
     const RowGroups *groups;
     double decay[GROUPS], total[2], odds, sum_off;
@@ -91,7 +93,7 @@ static void gate_evaluate(Gate *gate, const GateRow *at)
 {
     double mean[2] = {0, 0}, largest = 0;
     for (int g = 0; g < GROUPS; g++) {
-        double w = at->groups->count[g] > 0 ? (double)at->groups->count[g] * at->decay[g] : 0;
+        double w = (double)at->groups->count[g] * at->decay[g];
         mean[at->groups->gated[g]] += w > 0 ? w * at->u[g] : 0;
         largest = w > 0 ? bound_max(largest, gate->size[g]) : largest;
     }
@@ -100,23 +102,27 @@ static void gate_evaluate(Gate *gate, const GateRow *at)
     double p = b == 0 ? 1 : a == 0 ? 0 : t >= 0 ? more : less;
     double q = b == 0 ? 0 : a == 0 ? 1 : t >= 0 ? less : more;
     double away = fabs(t) - at->z_off - 1e-9 * (1 + fabs(at->odds));
+    bool two = a > 0 && b > 0;
+    double light = two && away > 0 ? exp(-away) * (1 + BOUND_DOUBLE) + BOUND_TINY : 1;
     double off = at->u_off + at->sum_off * largest;
     gate->pq = 0;
     gate->z_off = at->z_off;
-    if (a > 0 && b > 0) {
-        gate->pq = fmin(0.25, fmin(p * q + THIRD_DERIVATIVE * at->z_off + BOUND_DOUBLE,
-                                   away > 0 ? exp(-away) * (1 + BOUND_DOUBLE) : 0.25)) +
-                   BOUND_TINY;
+    if (two) {
+        double near = p * q + THIRD_DERIVATIVE * at->z_off + BOUND_DOUBLE;
+        gate->pq = fmin(0.25, fmin(near, light)) + BOUND_TINY;
     }
     double d = (a > 0 ? mean[true] / a : 0) - (b > 0 ? mean[false] / b : 0);
     gate->spread = fabs(d) + 2 * off;
-    gate->b = a > 0 && b > 0 ? p * q * d : 0;
+    gate->b = two ? p * q * d : 0;
     gate->b_off = fmin(THIRD_DERIVATIVE * at->z_off, gate->pq) * gate->spread + 2 * gate->pq * off +
                   fabs(gate->b) * BOUND_DOUBLE;
     gate->off = fmin(1, gate->pq * at->z_off) + BOUND_DOUBLE;
     for (int g = 0; g < GROUPS; g++) {
-        double share = at->groups->gated[g] ? (a > 0 ? p / a : 0) : (b > 0 ? q / b : 0);
-        gate->key[g] = at->groups->count[g] > 0 ? share * at->decay[g] : 0;
+        bool gated = at->groups->gated[g], there = at->groups->count[g] > 0 && at->decay[g] > 0;
+        double key = there ? (gated ? p / a : q / b) * at->decay[g] : 0;
+        /* A weight that is 0 as computed counts: z may be off by more than it is large. */
+        gate->most[g] = there ? fmin(key + gate->off, gated == (t < 0) ? light : 1) : 0;
+        gate->own = g == SELF ? key : gate->own;
     }
 }
 
@@ -134,14 +140,23 @@ static GateRow row_of(const Gates *gates, const Point *at, const RowGroups *grou
 {
     GateRow row = {.groups = groups, .u_off = gates->u_off};
     row.sum_off = BOUND_DOUBLE * (1 + (double)gates->r->rows / 16);
+    double omega = gates->r->ev->omega;
+    bool none = at->limit || isinf(omega);
+    int least[2] = {none ? 0 : INT_MAX, none ? 0 : INT_MAX};
     for (int g = 0; g < GROUPS; g++) {
-        int gap = groups->best - groups->coefficient[g];
-        row.decay[g] = gap == 0 ? 1 : at->limit ? 0 : gates->r->decay[gap];
-        row.total[groups->gated[g]] +=
-            groups->count[g] > 0 ? (double)groups->count[g] * row.decay[g] : 0;
+        int gap = groups->best - groups->coefficient[g], *own = &least[groups->gated[g]];
+        *own = groups->count[g] > 0 && gap < *own ? gap : *own;
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        int gap = groups->best - groups->coefficient[g], own = least[groups->gated[g]];
+        if (groups->count[g] > 0) {
+            row.decay[g] = gap == own ? 1 : none ? 0 : gates->r->decay[gap - own];
+            row.total[groups->gated[g]] += (double)groups->count[g] * row.decay[g];
+        }
     }
     double a = row.total[true], b = row.total[false];
-    row.odds = a > 0 && b > 0 ? log(a / b) : 0;
+    int apart = least[false] - least[true];
+    row.odds = a > 0 && b > 0 ? log(a / b) + (apart != 0 ? omega * apart : 0) : 0;
     return row;
 }
 
@@ -177,7 +192,8 @@ static void set_row(Gates *gates, const Point *at, size_t i)
             s * ((radius_product(gates->read)) * x * gates->g_column[k] + 2 * gates->bias_most);
         row.z_off = s * (gates->g_column[k] * path +
                          gemm_off * (x * gates->g_column[k] + gates->bias_most)) +
-                    BOUND_DOUBLE * (fabs(row.z) + t) + point_rho(r, gate->rounding);
+                    BOUND_DOUBLE * (fabs(row.z) + t + fabs(row.odds)) +
+                    point_rho(r, gate->rounding);
         row.u[SELF] = u;
         row.u[OTHER] = (gates->sum[k] - own) / others;
         row.u[BIAS] = u_bias;

@@ -17,8 +17,9 @@
 
 /* One row of one head, at z; and how far each may be from that within the point's path. */
 typedef struct {
-    double key[GROUPS];  /* weight of a key of a group */
-    double off;          /* of those */
+    double own;          /* weight of the row's own key */
+    double most[GROUPS]; /* weight of a key of a group on the path, at most */
+    double off;          /* how far weights may be off */
     double pq;           /* the largest PQ on the path */
     double b, b_off;     /* B */
     double spread;       /* |mean of the gated u - mean of the others| at most */

@@ -14,13 +14,8 @@
 #include "gates.h"
 #include "jacobian.h"
 
+#include <float.h>
 #include <stdlib.h>
-
-/* Is a group of keys there, and its keys' total weight at most, beside `off` each? */
-static double group_weight(const Gate *gate, const RowGroups *groups, int g)
-{
-    return groups->count[g] > 0 && gate->key[g] > 0 ? gate->key[g] + gate->off : 0;
-}
 
 /* The row's own radii go through the heads' derivative as a matrix, with what the stream is to them
  * beside, whose weights are within `off`.  False: they do not. */
@@ -57,16 +52,15 @@ void gates_pass_row(const Gates *gates, Pass *pass, size_t i)
     double factor = gates->value_scale * gates->o_norm;
     for (size_t k = 0; k < gates->heads; k++) {
         const Gate *gate = &gates->gate[k];
-        const RowGroups *groups = gates_groups(gates, k);
         double off = gate->off + s * gate->b_off + BOUND_DOUBLE * (1 + s * fabs(gate->b));
-        double joint = gate->key[SELF] + gates->scale * gate->b;
+        double joint = gate->own + gates->scale * gate->b;
         own = bound_max(own, fabs(joint) + off);
         most_off = bound_max(most_off, off);
         gates->weights[k] = value->scale * joint;
-        key = bound_max(key, group_weight(gate, groups, SELF));
+        key = bound_max(key, gate->most[SELF]);
         b = bound_max(b, fabs(gate->b) + gate->b_off);
-        other = bound_max(other, group_weight(gate, groups, OTHER));
-        bias = bound_max(bias, group_weight(gate, groups, BIAS));
+        other = bound_max(other, gate->most[OTHER]);
+        bias = bound_max(bias, gate->most[BIAS]);
         if (gates->unit) {
             size_t at = i * r->columns + value->write.first + k;
             pass->diagonal[at] += value->unit * value->scale * joint;
@@ -91,7 +85,8 @@ void gates_local_row(const Gates *gates, Pass *pass, size_t i)
 {
     Radius *r = gates->r;
     const Value *value = &gates->bundle->value;
-    double a2 = 0, y2 = 0, sharp2 = 0, size2 = 0;
+    /* The least normal number is more than all squares that underflow, together. */
+    double a2 = DBL_MIN, y2 = a2, sharp2 = a2, size2 = a2;
     GatesKept *kept = &gates->kept[i];
     *kept = (GatesKept){.z_high = -INFINITY, .z_low = -INFINITY};
     gates_pass_row(gates, pass, i);
@@ -100,7 +95,7 @@ void gates_local_row(const Gates *gates, Pass *pass, size_t i)
         const RowGroups *groups = gates_groups(gates, k);
         double a = (fabs(gate->b) + gate->b_off) * gate->rounding, y = 0, size = 0;
         for (int g = 0; g < GROUPS; g++) {
-            double weight = group_weight(gate, groups, g) * (double)groups->count[g];
+            double weight = gate->most[g] * (double)groups->count[g];
             a += (28 + (g == OTHER ? (double)r->rows + 2 : 0)) * weight * gate->size[g];
             y += weight * gate->size[g];
             size += groups->count[g] > 0 ? gate->size[g] : 0;

@@ -214,7 +214,7 @@ static void set_decays(Radius *r)
 {
     for (int gap = 0; gap <= OMEGA_MAX_GAP; gap++) {
         bool none = gap > 0 && isinf(r->ev->omega);
-        r->decay[gap] = none ? 0 : bound_up(mpfr_get_d(evaluator_decay(r->ev, gap), MPFR_RNDU));
+        r->decay[gap] = none ? 0 : mpfr_get_d(evaluator_decay(r->ev, gap), MPFR_RNDU) + BOUND_TINY;
     }
     r->decay[0] = 1;
 }
