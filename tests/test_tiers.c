@@ -68,6 +68,30 @@ static void expect_no_tier(const char *word, const char *why)
     expect_says(&output, 2, says);
 }
 
+/* Digits that something is claimed of are the same in every tier: all of attribute's but its
+ * residual, and thirty of a number that export writes. */
+static void claimed_digits_are_the_same(void **state)
+{
+    static const char *const requests[] = {
+        "attribute cases/models/chargpt --tokens 1/5/9/20 --omega 40 -o /dev/stdout --quiet | "
+        "cut -d, -f-10,12",
+        "export --construction transformer --n 12 --d 20 --depth 4 --omega 20 -o /dev/stdout "
+        "--quiet | sed 's/\\([0-9]\\.[0-9]\\{30\\}\\)[0-9]*/\\1/g' | tr '\\0' 0 | cksum"};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        ask_for(NULL);
+        Output best = expect_run(0, "%s", requests[i]);
+        assert_true(best.length > 8);
+        for (int tier = 0; tier < TIERS; tier++) {
+            if (tier_has((Tier)tier)) {
+                ask_for(tier_name((Tier)tier));
+                assert_string_equal(expect_run(0, "%s", requests[i]).text, best.text);
+            }
+        }
+    }
+    ask_for(NULL);
+    (void)state;
+}
+
 /* And no library goes on with them. */
 static void others_are_refused(void **state)
 {
@@ -113,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(info_says_which_is_used),
+        cmocka_unit_test(claimed_digits_are_the_same),
         cmocka_unit_test(others_are_refused),
         CSV_TEST(sweeps_go_on_in_another),
     };
