@@ -127,10 +127,11 @@ void cell_settle(RefCell *cell, mpfr_srcptr value, mpfr_srcptr error)
     mpfr_inits2(REF_CELL_BITS, low, high, (mpfr_ptr)0);
     mpfr_sub(low, value, error, MPFR_RNDD);
     mpfr_add(high, value, error, MPFR_RNDU);
+    bool known = mpfr_cmp_ui_2exp(error, 1, CELL_UNKNOWN) < 0 && mpfr_sgn(low) > 0;
     if (!mpfr_number_p(value)) {
         cell->state = CELL_NONFINITE;
         mpfr_set(cell->value, value, MPFR_RNDN);
-    } else if (mpfr_sgn(low) > 0 && same_digits(low, high, cell->digits)) {
+    } else if (known && same_digits(low, high, cell->digits)) {
         cell->state = CELL_VALUE;
         mpfr_set(cell->value, value, MPFR_RNDN);
     } else {

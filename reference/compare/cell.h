@@ -6,6 +6,10 @@
 
 #include "../reference.h"
 
+/* An error of this exponent and more says that nothing is known: no such value is one, though
+ * errors relative to a stream of e^-2^61 are larger.  Ten to its power is a Decimal of Python's. */
+#define CELL_UNKNOWN ((mpfr_exp_t)1 << 61)
+
 /* The cell of a value >= 0 known to +-error (0: exactly): the value when both ends round to the
  * same digits, as many as the cell has, else the next power of two above both (4 error where the
  * value is below 2 error, so that the bound does not depend on rounding noise). */

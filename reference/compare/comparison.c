@@ -12,7 +12,7 @@
 void comparison_limit(mpfr_ptr error)
 {
     if (!mpfr_number_p(error)) {
-        mpfr_set_ui_2exp(error, 1, mpfr_get_emax() - 8, MPFR_RNDU);
+        mpfr_set_ui_2exp(error, 1, CELL_UNKNOWN, MPFR_RNDU);
     }
 }
 

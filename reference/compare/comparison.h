@@ -49,7 +49,7 @@ typedef struct {
  * entries with 64 bits more than the streams have. */
 enum { COMPARED_BITS = 120 };
 
-/* An infinite radius becomes a number beyond any relative error, of which a few can be added. */
+/* An infinite radius becomes 2^CELL_UNKNOWN. */
 void comparison_limit(mpfr_ptr error);
 
 /* An entry of a side that is a matrix or a run's. */
