@@ -32,4 +32,7 @@ Direct ffn_weights(Stack *stack, size_t layer);
 void mask_original(Stack *stack, Score *score);
 void mask_converted(Stack *stack, Score *score);
 
+/* Entries of Omega that a pseudo-mask has in a head: the keys that tokens may see; else 0. */
+double mask_entries(const CaseSpec *spec);
+
 #endif

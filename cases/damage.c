@@ -3,6 +3,7 @@
  * its weights.
  */
 #include "append.h"
+#include "construct.h"
 
 #include "draw.h"
 #include "stack.h"
@@ -147,13 +148,15 @@ static void disturb_value(const Place *place, Bundle *bundle)
     disturb_vector(place, "bias", &value->bias, write);
 }
 
-/* Entries of 2 Omega in one head: what a pseudo-mask adds to them is not counted. */
-static double entries_of_head(const Layout *layout, const PositionScores *position)
+/* Entries of Omega in one head; a pseudo-mask's are between tokens that have no others. */
+static double entries_of_head(const CaseSpec *spec, const Score *score)
 {
-    double n = (double)layout->n;
-    return (position->bias_self != 0) + n * (position->token_self != 0) +
-           n * (position->token_bias != 0) + n * (position->bias_token != 0) +
-           n * (n - 1) * (position->token_token != 0);
+    const PositionScores *position = &score->position;
+    double n = (double)spec->n;
+    bool masked = score_by_key(score) && spec->drop_entry > 0;
+    return (masked ? mask_entries(spec) : 0) + (position->bias_self != 0) +
+           n * (position->token_self != 0) + n * (position->token_bias != 0) +
+           n * (position->bias_token != 0) + n * (n - 1) * (position->token_token != 0);
 }
 
 /* Every coefficient of Omega that is not 0 is lost with the given probability, head by head; the
@@ -171,10 +174,11 @@ static void drop_entries(const Place *place, Bundle *bundle, double given)
         size_t h = e / square, i = e / rows % rows, j = e % rows;
         bool lost = draw_uniform(stack->spec->seed, hash, h, i, j) < stack->spec->dropout;
         int regular = layout_position_score(&layout, &score->position, i, j);
-        entry += regular != 0;
-        lost = lost || (regular != 0 && entry == given);
-        int kept = lost ? 0 : score_position(&layout, score, h, i, j);
-        stack->damaged = stack->damaged || kept != score_position(&layout, score, h, i, j);
+        int whole = score_position(&layout, score, h, i, j);
+        entry += whole != 0;
+        lost = lost || (whole != 0 && entry == given);
+        int kept = lost ? 0 : whole;
+        stack->damaged = stack->damaged || kept != whole;
         extra[e] = (signed char)(kept - regular);
     }
     score->extra = extra;
@@ -199,11 +203,9 @@ static void damage_bundle(const Place *place, Bundle *bundle, double entries)
 
 void damage_bundles(Stack *stack, Bundle *bundles, size_t count)
 {
-    Layout layout = case_converted_layout(stack->spec);
     for (size_t b = 0; b < count; b++) {
         Place place = {stack, stack->converted_count, b};
-        double entries =
-            (double)bundles[b].heads * entries_of_head(&layout, &bundles[b].score.position);
+        double entries = (double)bundles[b].heads * entries_of_head(stack->spec, &bundles[b].score);
         if (!stack->outline) {
             damage_bundle(&place, &bundles[b], entries);
         }

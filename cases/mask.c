@@ -64,3 +64,12 @@ void mask_converted(Stack *stack, Score *score)
     }
     score->extra = stack->pseudo;
 }
+
+double mask_entries(const CaseSpec *spec)
+{
+    double entries = 0;
+    for (size_t e = 0; mask_is_pseudo(spec->mask) && e < spec->n * spec->n; e++) {
+        entries += allows(spec, e / spec->n, e % spec->n);
+    }
+    return entries;
+}

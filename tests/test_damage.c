@@ -180,6 +180,27 @@ static void a_lost_entry_is_flagged_in_its_row_alone(void **state)
     }
 }
 
+/* A pseudo-mask's entries are named as others are: token i of a head has i toward tokens, which it
+ * misses, and one toward the bias row, which is last and has its own: those leave Omega to what is
+ * allowed. */
+static void a_pseudo_mask_has_entries(void **state)
+{
+    enum { TOKENS = 3, HEADS = 2, EACH = 1 + 2 + 3 + TOKENS + 1 };
+    static const size_t row[EACH] = {1, 0, 2, 2, 0, 3, 3, 3, 0, 0};
+    static const char request[] =
+        "sweep --construction attention --mask pseudo-causal --n 3 --d 2 --heads 2 --omega 20 "
+        "--arithmetic none --drop-entry 1:%d --row 1:3 --quiet 2>/dev/null";
+    Output output = expect_run(0, request, HEADS * EACH);
+    assert_int_equal(lines(&output), 1 + HEADS * EACH * TOKENS);
+    for (size_t k = 0, line = 1; k < HEADS * EACH; k++) {
+        for (size_t token = 1; token <= TOKENS; token++, line++) {
+            bool hit = number(&output, line, "approximation_max") > 1e-6;
+            assert_int_equal(hit, token == row[k % EACH]);
+        }
+    }
+    expect_run(2, request, HEADS * EACH + 1);
+}
+
 /* The errors of all rows are the largest, and the mean square, of the rows'. */
 static void rows_make_up_the_whole(void **state)
 {
@@ -614,7 +635,7 @@ static void what_makes_no_sense_is_refused(void **state)
         "sweep --shrink 1e-320 --omega 1e-5",
         "sweep --drop-entry 0",
         "sweep --construction fused --n 6 --d 4 --d-ff 16 --drop-entry 209",
-        "sweep --construction attention --mask pseudo-band --n 3 --d 2 --drop-entry 9",
+        "sweep --construction attention --mask pseudo-causal --n 3 --d 2 --drop-entry 21",
         "export --construction fused --n 3 --d 2 --row 1 -o /dev/null",
         "sweep --row 0",
         "sweep --n 4 --row 2:5"};
@@ -628,6 +649,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest damage[] = {
         cmocka_unit_test(a_lost_entry_hits_its_row_alone),
         cmocka_unit_test(a_lost_entry_is_flagged_in_its_row_alone),
+        cmocka_unit_test(a_pseudo_mask_has_entries),
         cmocka_unit_test(rows_make_up_the_whole),
         cmocka_unit_test(dropout_loses_its_share),
         cmocka_unit_test(without_omega_silu_averages),
