@@ -347,6 +347,8 @@ static const char *const changes[][2] = {
     {"\"eps\":\"-1e-5\"", "metadata 'eps': \"-1e-5\": expected a number above 0"},
     {"\"eps\":\"nan\"", "metadata 'eps': \"nan\": expected a number above 0"},
     {"\"eps\":\"1e999\"", "metadata 'eps': \"1e999\": expected a number above 0"},
+    {"\"eps\":\"5e-324\"",
+     "metadata 'eps': '4.94065645841247e-324': expected a number that does not underflow"},
     {"\"eps\":1e-5", "metadata 'eps': expected a string"},
     {"\"mask\":\"none\",\"mask\":\"causal\"", "duplicate"},
 };

@@ -111,6 +111,16 @@ DecimalStatus decimal_read(mpq_t value, const char *text, size_t length)
     return to_rational(value, &number);
 }
 
+const char *decimal_expected(DecimalStatus status)
+{
+    static const char *const expected[] = {
+        [DECIMAL_JUNK] = "a finite decimal number",
+        [DECIMAL_OVERFLOW] = "a number that does not overflow a double",
+        [DECIMAL_UNDERFLOW] = "a number that does not underflow a double's normal range",
+    };
+    return expected[status];
+}
+
 DecimalStatus decimal_round(double *result, const mpq_t value)
 {
     DecimalStatus status = DECIMAL_OK;

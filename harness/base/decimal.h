@@ -14,6 +14,9 @@ typedef enum {
     DECIMAL_UNDERFLOW /* not zero, and below the smallest normal double */
 } DecimalStatus;
 
+/* What was expected in place of what ended so, which is not DECIMAL_OK. */
+const char *decimal_expected(DecimalStatus status);
+
 /* value = text[0 .. length-1], exactly.  value must have been initialised.  Magnitudes far
  * outside the doubles are refused by their exponent, before they take memory. */
 DecimalStatus decimal_read(mpq_t value, const char *text, size_t length)

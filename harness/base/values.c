@@ -73,12 +73,7 @@ static int push_integer(Reader *reader, mpq_srcptr value, ValueForm form)
 
 static int number_fault(Reader *reader, Part part, DecimalStatus status)
 {
-    static const char *const reasons[] = {
-        [DECIMAL_JUNK] = "a finite decimal number",
-        [DECIMAL_OVERFLOW] = "a number that does not overflow a double",
-        [DECIMAL_UNDERFLOW] = "a number that does not underflow a double's normal range",
-    };
-    message_token(reader->message, part.text, part.length, "expected %s", reasons[status]);
+    message_token(reader->message, part.text, part.length, "expected %s", decimal_expected(status));
     return 2;
 }
 

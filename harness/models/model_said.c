@@ -82,10 +82,13 @@ static int read_eps(Reading *reading)
         return 0;
     }
     mpq_init(value);
-    bool fine = decimal_read(value, property->value, strlen(property->value)) == DECIMAL_OK &&
-                mpq_sgn(value) > 0 && decimal_round(&model->eps, value) == DECIMAL_OK;
+    DecimalStatus read = decimal_read(value, property->value, strlen(property->value));
+    read = read == DECIMAL_OK ? decimal_round(&model->eps, value) : read;
+    bool above = mpq_sgn(value) > 0;
     mpq_clear(value);
-    return fine ? 0 : refuse_said(reading, "eps", "a number above 0");
+    return read != DECIMAL_OK ? refuse_said(reading, "eps", decimal_expected(read))
+           : above            ? 0
+                              : refuse_said(reading, "eps", "a number above 0");
 }
 
 #define BETAS (SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B))
