@@ -624,6 +624,21 @@ static void trained_models_have_small_omegas(void **state)
     assert_true(omega > 34 && omega < 35);
 }
 
+/* Scores are attention's: a gate's are no concern of Omega's. */
+static void scores_are_those_of_attention(void **state)
+{
+    static const char sizes[] = "--n 3 --d 4 --seed 3 --omega 40 --arithmetic none";
+    char scores[64];
+    (void)state;
+    Output none = expect_run(0, "guarantee --construction fused %s --input-norm 9", sizes),
+           bound = expect_run(0, "guarantee --construction transformer %s --input-norm 9", sizes),
+           found = expect_run(0, "sweep --construction transformer %s", sizes);
+    cell(scores, sizeof scores, &none, 1, "scores");
+    assert_string_equal(scores, "");
+    assert_true(number(&found, 1, "score_max") > 0);
+    assert_true(number(&bound, 1, "scores") >= number(&found, 1, "score_max"));
+}
+
 static void verdicts_have_exit_codes(void **state)
 {
     Output output = expect_run(1, MODADD "--tolerance 1e-9 --omega 15,30");
@@ -707,6 +722,7 @@ int main(void)
         cmocka_unit_test(bounds_fall_with_omega),
         SCRATCH_TEST(an_oracle_agrees),
         cmocka_unit_test(trained_models_have_small_omegas),
+        cmocka_unit_test(scores_are_those_of_attention),
         cmocka_unit_test(verdicts_have_exit_codes),
         cmocka_unit_test(what_fails_is_said_with_its_command),
         cmocka_unit_test(what_is_outside_is_refused),

@@ -16,8 +16,9 @@ enum { LAW_POINTS = 3, LAWS_MOST = 7 };
  * power and an exponential both would do; else "".
  * told: there are three sizes on the axis, or more, so that a law can be told; of a 0 also theory
  * expects it at every size.
- * ends: the same law through the larger half of the points; of a formula through those with more
- * than the smallest size of each term, and its other form (kind LAW_NONE: there is none).
+ * ends: the same law through the larger half of the points, LAW_POINTS at least; of a formula
+ * through those with more than the smallest size of each term, and its other form (kind LAW_NONE:
+ * there is none).
  * below_line, above_line: how far the smallest and largest seed are from the median, as lines along
  * the axis; below, above: at most.  other: the residual of what was not chosen, or NAN. */
 typedef struct {
