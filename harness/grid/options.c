@@ -45,7 +45,7 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
                              "markdown every column"},
     [FLAG_IGNORE_EXTRA] =
         {"ignore-extra", NULL,
-         .help = "skip tensors of unknown names in a weights file, but no norm, gate or position"},
+         .help = "skip an optimizer's tensors, counters and the like in a weights file, no others"},
     [FLAG_IGNORE_CONFIG] = {"ignore-config", "KEYS",
                             .help = "keys of a config.json or of metadata that are not to be read"},
     [FLAG_POSITION_EMBEDDING] = {"position-embedding", "KIND",

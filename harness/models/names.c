@@ -50,10 +50,13 @@ static int refuse_structure(const Reading *reading)
                        what);
 }
 
-/* Demands 0, 1, ..., of as many positions as there are. */
-static int check_position_ids(const SetTensor *found)
+/* Of positions that are skipped, demands 0, 1, .... */
+static int check_harmless(const SetTensor *found)
 {
     const SafetensorsTensor *tensor = found->tensor;
+    if (!ends_in(tensor->name, POSITION_IDS)) {
+        return 0;
+    }
     int64_t *ids = need_zeros(tensor->count + 1, sizeof *ids);
     int status = safetensors_integers(ids, found->file, tensor);
     for (size_t i = 0; i < tensor->count && status == 0; i++) {
@@ -63,20 +66,6 @@ static int check_position_ids(const SetTensor *found)
         }
     }
     free(ids);
-    return status;
-}
-
-/* Skips what no model reads, and notes it. */
-static int skip(Reading *reading, NameList *skipped)
-{
-    int status = 0;
-    for (size_t i = 0; i < reading->set->count && status == 0; i++) {
-        const SetTensor *found = &reading->set->tensors[i];
-        if (found->kind == NAME_HARMLESS) {
-            name_list_add(skipped, found->tensor->name);
-            status = ends_in(found->tensor->name, POSITION_IDS) ? check_position_ids(found) : 0;
-        }
-    }
     return status;
 }
 
@@ -91,6 +80,10 @@ int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags
         if (found->kind == NAME_UNKNOWN) {
             name_list_add(&unknown, found->tensor->name);
         }
+        if (found->kind == NAME_HARMLESS) {
+            name_list_add(&harmless, found->tensor->name);
+            status = check_harmless(found);
+        }
         bool of_layer = slot < SLOTS_OF_LAYER || found->kind == NAME_BUFFER;
         if (of_layer && found->layer >= names->layers) {
             names->layers = found->layer + 1;
@@ -104,15 +97,11 @@ int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags
     if (status == 0 && unknown.count > 0) {
         return refuse_unknown(reading, &unknown, false);
     }
-    status = status == 0 ? skip(reading, &harmless) : status;
     if (status != 0 || harmless.count == 0) {
         return status;
     }
-    if (!flags->ignore_extra) {
-        return refuse_unknown(reading, &harmless, true);
-    }
     reading->model->skipped = name_list_text(&harmless);
-    return 0;
+    return flags->ignore_extra ? 0 : refuse_unknown(reading, &harmless, true);
 }
 
 static int refuse_twice(const SetTensor *found)
