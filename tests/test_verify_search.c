@@ -118,11 +118,11 @@ static void verdicts_end_with_their_reason(void **state)
         {"--omega 1e12 --tolerance 1e-9 --penalty positive", ": the machine's rounding leaves ",
          "; try an omega from 11."},
         {"--omega 20 --tolerance 1e-15", ": the machine loses ",
-         " in the original itself; try a larger tolerance; its own logits agree to "},
+         " in the original itself; try a larger tolerance; agrees with its witness, "},
         {"--omega 1e308 --tolerance 1e-9 --penalty positive", ": the machine's numbers overflow",
          "; try an omega from "},
         {"--omega 20", ": the machine's rounding leaves ",
-         "; try a --tolerance; its own logits agree to "},
+         "; try a --tolerance; agrees with its witness, "},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         Output output =

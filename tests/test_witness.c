@@ -24,11 +24,18 @@ static void random_models_are_told_apart(void **state)
 
 static void verdicts_say_what_is_shown(void **state)
 {
-    expect_shell("cd \"$p\" && " VERIFY " | tail -n 1", 0,
-                 "; its own logits agree to 2.4e-05 over 60 windows (float32, asked for: ");
+    expect_shell(
+        "cd \"$p\" && " VERIFY " | tail -n 1", 0,
+        "; agrees with its witness, which does not tell mask causal from none: logits off by "
+        "2.4e-05, allowed ");
     expect_shell("cd \"$p\" && \"$h\" sweep --weights " MODADD
                  " --n 3 --omega 20 -o /dev/null 2>&1 | tail -n 1",
-                 0, MODADD ": its own logits agree to 2.4e-05");
+                 0,
+                 MODADD ": agrees with its witness, which does not tell mask causal from none: ");
+    expect_shell("cd \"$p\" && \"$h\" convert cases/models/chargpt/model.safetensors --n 4 "
+                 "--omega 20 -o /dev/null 2>&1",
+                 0,
+                 "model.safetensors: same model as its witness: logits off by 4.7e-07, allowed ");
     expect_shell("\"$h\" export --construction transformer --n 3 --d 4 --omega 20 -q -o m.st\n"
                  "\"$h\" verify ./m.st --omega 20 | tail -n 1",
                  0, "; nothing in the file shows that it is the model you run: see docs/models.md");
@@ -42,12 +49,60 @@ static void the_tolerance_can_be_set(void **state)
     expect_shell("cd \"$p\" && " VERIFY "--witness-tolerance 1e-6 2>&1", 2,
                  "expected them within 1e-06 (--witness-tolerance): this is another model; ");
     expect_shell("cd \"$p\" && " VERIFY "--witness-tolerance 1e300 | tail -n 1", 0,
-                 "asked for: 1.0e+300");
+                 "from 1, activation silu from relu or gelu or gelu_new, mask causal from none, "
+                 "heads 4 from 2 or 8: logits off by 2.4e-05, allowed 1.0e+300");
     for (int i = 0; i < 4; i++) {
         static const char *const wrong[] = {"0", "-1", "nan", ""};
         expect_output(shell("cd \"$p\" && " VERIFY "--witness-tolerance \"%s\"", wrong[i]), 2,
                       "--witness-tolerance: token ");
     }
+}
+
+/* By every command that takes a model. */
+static void every_command_compares(void **state)
+{
+    static const char *const commands[] = {"guarantee --tolerance 1e-9", "cost", "convert -o c.st",
+                                           "attribute --tokens 0/1/53", "verify --tokens 0/1/53"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        expect_output(
+            shell("$h %s $p/" MODADD " --witness-tolerance 1e-6 2>&1 >/dev/null", commands[i]), 2,
+            "expected them within 1e-06 (--witness-tolerance): this is another model; ");
+    }
+    expect_shell("$h cost $p/" MODADD, 0, ": agrees with its witness, ");
+}
+
+/* They are a warning beside a witness that tells all readings, and refused beside another. */
+static void unknown_keys_need_a_witness_that_tells(void **state)
+{
+    (void)shell("echo \"{\\\"colour\\\": 3}\" >config.json");
+    expect_shell("cp $p/cases/models/chargpt/model.safetensors m.st; "
+                 "$h convert m.st --n 4 --omega 20 -o c.st 2>&1",
+                 0, "m.st: warning: unknown keys of metadata or config.json: 'colour' (its ");
+    expect_shell("cp $p/" MODADD " m.st; $h guarantee m.st --tolerance 1e-9 2>&1", 2,
+                 "'colour': expected those that docs/keys.md lists (--ignore-config KEY,... "
+                 "takes the responsibility for others), as its witness does not tell mask causal "
+                 "from none");
+    expect_shell("$h guarantee m.st --tolerance 1e-9 --ignore-config colour 2>&1 >/dev/null", 0,
+                 "");
+}
+
+/* What nobody says, a witness does, where one reading alone has its answers. */
+static void open_properties_are_settled(void **state)
+{
+    (void)shell("cp $p/cases/models/chargpt/model.safetensors m.st");
+    expect_shell("$h convert m.st --n 4 --omega 20 -o c.st 2>&1 >/dev/null", 0,
+                 "m.st: its witness shows scale 1/sqrt(d_head), activation gelu_new, heads 4, eps "
+                 "1e-05\n");
+    expect_shell("$h convert m.st --n 4 --omega 20 -o d.st --heads 4 --activation gelu_new --scale "
+                 "\"1/sqrt(d_head)\" --eps 1e-5 -q && cmp c.st d.st && echo same",
+                 0, "same");
+    expect_shell("$h convert m.st --n 4 --omega 20 -o c.st --heads 4 2>&1 >/dev/null", 0,
+                 "shows scale 1/sqrt(d_head), activation gelu_new, eps 1e-05\n");
+    expect_shell("$h convert m.st --n 4 --omega 20 -o c.st --activation silu 2>&1", 2,
+                 "no reading of what the metadata do not say gives these answers: scale ");
+    expect_shell(
+        "$h convert m.st --n 4 --omega 20 -o c.st --witness-tolerance 1e-2 2>&1", 2,
+        "heads 4, eps 1e-06; scale 1/sqrt(d_head), activation gelu_new, heads 4, eps 1e-05");
 }
 
 /* In a file of its own, which holds nothing else and is not there twice. */
@@ -89,9 +144,15 @@ static void paths_keep_their_blanks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SHELL_TEST(random_models_are_told_apart),  SHELL_TEST(verdicts_say_what_is_shown),
-        SHELL_TEST(the_tolerance_can_be_set),      SHELL_TEST(a_witness_may_be_another_file),
-        SHELL_TEST(flags_need_what_they_speak_of), SHELL_TEST(paths_keep_their_blanks),
+        SHELL_TEST(random_models_are_told_apart),
+        SHELL_TEST(verdicts_say_what_is_shown),
+        SHELL_TEST(the_tolerance_can_be_set),
+        SHELL_TEST(every_command_compares),
+        SHELL_TEST(unknown_keys_need_a_witness_that_tells),
+        SHELL_TEST(open_properties_are_settled),
+        SHELL_TEST(a_witness_may_be_another_file),
+        SHELL_TEST(flags_need_what_they_speak_of),
+        SHELL_TEST(paths_keep_their_blanks),
     };
     return cmocka_run_group_tests_name("witness", tests, NULL, NULL);
 }

@@ -24,7 +24,10 @@ def act(x, kind):
 
 
 def norm(x, w, b, kind, eps):
-    """Of each row; w and b may be None, where they are folded."""
+    """Of each row; w and b may be None, where they are folded.  Half is normalised in single, as
+    frameworks do."""
+    if x.dtype == np.float16:
+        return norm(x.astype(np.float32), w, b, kind, eps).astype(np.float16)
     if kind == "layernorm":
         x = x - x.mean(-1, keepdims=True)
     y = x / np.sqrt((x * x).mean(-1, keepdims=True) + x.dtype.type(eps))

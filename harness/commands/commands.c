@@ -5,6 +5,7 @@
 
 #include "../base/info.h"
 #include "../base/message.h"
+#include "../evaluate/witness.h"
 #include "../grid/help.h"
 #include "../grid/options.h"
 #include "attribute/attribute.h"
@@ -23,11 +24,9 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define BIT(flag) ((uint64_t)1 << (flag))
 #define EVERY                                                                                      \
     (BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) | BIT(FLAG_IGNORE_CONFIG) |      \
-     BIT(FLAG_MEMORY))
+     BIT(FLAG_MEMORY) | BIT(FLAG_WITNESS) | BIT(FLAG_WITNESS_TOLERANCE))
 /* The flags about a weights file whose model is evaluated. */
-#define EVALUATES                                                                                  \
-    (EVERY | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS) | BIT(FLAG_WITNESS) |                 \
-     BIT(FLAG_WITNESS_TOLERANCE))
+#define EVALUATES (EVERY | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS))
 /* The same, and how long that will take. */
 #define FORETOLD (EVALUATES | BIT(FLAG_DRY_RUN))
 #define OUTPUT BIT(FLAG_OUTPUT)
@@ -102,6 +101,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "errors at every point of a grid, one CSV row a layer",
                        .usage = CASE_FILES,
                        .run = command_sweep,
+                       .settle = witness_settle,
                        .write_header = sweep_write_header,
                        .layers = true,
                        .flags = SWEPT,
@@ -110,6 +110,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "sweep with 96 layers: error against depth",
                        .usage = CASE_FILES,
                        .run = command_sweep,
+                       .settle = witness_settle,
                        .write_header = sweep_write_header,
                        .own = {{AXIS_DEPTH, {.form = FORM_INTEGER, .integer = 96}}},
                        .own_count = 1,
@@ -121,6 +122,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                                       "and the best",
                            .usage = CASE_FILES,
                            .run = command_min_omega,
+                           .settle = witness_settle,
                            .write_header = row_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
@@ -134,6 +136,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .summary = "the laws by which errors grow along Omega, N, D and depth",
                         .usage = "[CASE-FILE... | TABLE.csv...]",
                         .run = command_growth,
+                        .settle = witness_settle,
                         .write_header = growth_write_header,
                         .layers = true,
                         .flags = FORETOLD | TABLE | BIT(FLAG_COLOR) | THREADS | BIT(FLAG_DIGITS) |
@@ -143,6 +146,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
                        .run = command_check,
+                       .settle = witness_settle,
                        .layers = true,
                        .flags =
                            FORETOLD | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS) | EVERY_INPUT},
@@ -150,6 +154,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .summary = "a point's weights, input and results as a safetensors file",
                         .usage = CASE_FILES,
                         .run = command_export,
+                        .settle = witness_settle,
                         .refused = ROLE_ROW, /* it writes them all */
                         .own = {{AXIS_REFERENCE,
                                  {.form = FORM_WORD, .integer = REFERENCE_SUBTRACT}}},
@@ -161,6 +166,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .summary = "a trained model through all of it, with a verdict",
                         .usage = MODEL,
                         .run = command_verify,
+                        .settle = witness_settle,
                         .write_header = verify_write_header,
                         .operands = OPERANDS_MODEL,
                         .refused = ROLE_INPUTS,
@@ -178,6 +184,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,
                          .run = command_convert,
+                         .settle = witness_settle,
                          .operands = OPERANDS_MODEL,
                          /* nothing is evaluated */
                          .refused = ROLE_MACHINE | ROLE_REFERENCE | ROLE_BITS | ROLE_MEASURE,
@@ -194,6 +201,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
          .summary = "an Omega that is proven enough for every input",
          .usage = "[" MODEL "]",
          .run = command_guarantee,
+         .settle = witness_settle,
          .write_header = guarantee_write_header,
          .operands = OPERANDS_EITHER,
          .refused = ROLE_REFERENCE | ROLE_BITS | ROLE_MEASURE | ROLE_FORM,
@@ -208,6 +216,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "heads, widths, parameters and arithmetic, before and after",
                       .usage = "[" MODEL "]",
                       .run = command_cost,
+                      .settle = witness_settle,
                       .write_header = cost_write_header,
                       .operands = OPERANDS_SIZES,
                       .wanted = ROLE_SIZE,
@@ -218,6 +227,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .summary = "a model's logits as exact sums over heads and source tokens",
                            .usage = MODEL,
                            .run = command_attribute,
+                           .settle = witness_settle,
                            .write_header = attribute_write_header,
                            .operands = OPERANDS_MODEL,
                            /* it is of the reference's T' */

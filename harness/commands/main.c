@@ -25,11 +25,15 @@
 #include <string.h>
 
 /* The threads that may call BLAS at once. */
-static int reserve_blas(const CommandInfo *command, const RunOptions *run)
+static int reserve_blas(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
+    bool witnessed = false;
+    for (size_t i = 0; i < grid->sources.count; i++) {
+        witnessed = witnessed || grid->sources.items[i]->file->witness.tokens != NULL;
+    }
     int threads = run->team ? 1 : run->threads > 0 ? run->threads : omp_get_num_procs();
     bool measures = command->blas == BLAS_TO_MEASURE;
-    if (measures && !run->measure) {
+    if (measures && !run->measure && !witnessed) {
         return 0;
     }
     if (!blas_reserve(measures ? 1 : (size_t)threads)) {
@@ -96,12 +100,11 @@ static void say_conditions(const SourceList *sources, bool quiet)
     }
 }
 
-/* A command that evaluates a model's weights begins with the model's own answers; one that reads
- * them ends with what its figures are under, unless it has said so beside its verdict. */
+/* A command about a model begins with the model's own answers, and ends with what its figures are under, unless it has said so beside its verdict. */
 static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
-    bool evaluates = command->operands <= OPERANDS_MODEL, first = team_rank() == 0;
-    int status = evaluates && first ? witness_check(grid, run) : 0;
+    bool first = team_rank() == 0;
+    int status = first ? witness_check(grid, run) : 0;
     status = run->team ? team_first(status) : status;
     if (status != 0) {
         return status;
@@ -126,7 +129,7 @@ static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptio
     if (command_takes(command, AXIS_PRECISION)) {
         grid_announce(grid, run->quiet || team_rank() > 0);
     }
-    int status = reserve_blas(command, run);
+    int status = reserve_blas(command, grid, run);
     return status != 0 ? status : run_witnessed(command, grid, run);
 }
 

@@ -259,8 +259,8 @@ static void take_block(Taking *taking, const FinalStreams *final)
     const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
     original_logits(taking, final->layer.base);
     ref_logits_change(work->change, &final->layer, rows, unembedding);
-    unembed_machine(work->converted, final->layer.converted, rows, unembedding, arithmetic);
-    unembed_machine(work->native, final->layer.original, rows, unembedding, arithmetic);
+    unembed_machine(work->converted, final->layer.converted, rows, unembedding, arithmetic, false);
+    unembed_machine(work->native, final->layer.original, rows, unembedding, arithmetic, false);
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
     for (size_t r = 0; r < rows.count; r++) {
         ref_thread_setup();
@@ -335,7 +335,7 @@ static void compare_rows(Taking *taking, const Shared *shared, const Point *poin
     while (next_block(&taking->block, taking->logits, work->rows)) {
         const RefRows rows = taking->block.rows;
         original_logits(taking, shared->base);
-        unembed_machine(work->converted, x, rows, &taking->unembedding, arithmetic);
+        unembed_machine(work->converted, x, rows, &taking->unembedding, arithmetic, false);
 #pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
         for (size_t r = 0; r < rows.count; r++) {
             ref_thread_setup();

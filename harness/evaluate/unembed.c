@@ -31,26 +31,30 @@ typedef struct {
     double *room; /* [d, TILE], for an unembedding that lies class by class */
     const double *columns;
     size_t ld, first, last;
+    NumberFormat format; /* which its numbers are stored in; FORMAT_F64: as they are */
 } Tile;
 
 static void read_tile(Tile *tile, const RefUnembedding *unembedding)
 {
-    const bool by_class = unembedding->by_class;
-    for (size_t k = tile->first; by_class && k < tile->last; k++) {
+    const bool copied = unembedding->by_class || tile->format != FORMAT_F64;
+    for (size_t k = tile->first; copied && k < tile->last; k++) {
         for (size_t c = 0; c < unembedding->d; c++) {
-            tile->room[c * TILE + k - tile->first] = *ref_unembedding_at(unembedding, c, k);
+            tile->room[c * TILE + k - tile->first] =
+                format_nearest(tile->format, *ref_unembedding_at(unembedding, c, k));
         }
     }
-    tile->ld = by_class ? TILE : unembedding->classes;
-    tile->columns = by_class ? tile->room : ref_unembedding_at(unembedding, 0, tile->first);
+    tile->ld = copied ? TILE : unembedding->classes;
+    tile->columns = copied ? tile->room : ref_unembedding_at(unembedding, 0, tile->first);
 }
 
 void unembed_machine(double *logits, const MachineView *x, RefRows rows,
-                     const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic)
+                     const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic,
+                     bool stored)
 {
     const size_t d = unembedding->d, classes = unembedding->classes;
     double *y = need_zeros(rows.count, d * sizeof *y);
-    Tile tile = {.room = need_zeros(unembedding->by_class ? d : 1, TILE * sizeof *tile.room)};
+    Tile tile = {.room = need_zeros(d, TILE * sizeof *tile.room),
+                 .format = stored ? arithmetic->formats.storage : FORMAT_F64};
     read_machine(y, x, rows, unembedding, arithmetic);
     memset(logits, 0, rows.count * classes * sizeof *logits);
     for (size_t first = 0; first < classes; first += TILE) {
@@ -62,14 +66,15 @@ void unembed_machine(double *logits, const MachineView *x, RefRows rows,
             for (size_t c = 0; c < d; c++) {
                 const double *w = tile.columns + c * tile.ld, factor = y[i * d + c];
                 for (size_t k = 0; k < tile.last - first; k++) {
-                    row[k] += factor * w[k];
+                    double sum = row[k] + factor * w[k];
+                    row[k] = tile.format == FORMAT_F64 ? sum : (double)(float)sum;
                 }
             }
         }
     }
     for (size_t i = 0; unembedding->b_u != NULL && i < rows.count; i++) {
         for (size_t k = 0; k < classes; k++) {
-            logits[i * classes + k] += unembedding->b_u[k];
+            logits[i * classes + k] += format_nearest(tile.format, unembedding->b_u[k]);
         }
     }
     free(tile.room);

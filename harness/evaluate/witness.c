@@ -5,81 +5,57 @@
 
 #include "witness_answers.h"
 
+#include "../../kernels/blas.h"
+#include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/shown.h"
+#include "../base/team.h"
 #include "../base/text_stream.h"
 #include "../models/model_stream.h"
 #include "../models/safetensors_values.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* See witness.h. */
-#define LOST_AT_MOST 16
-#define UNITS_AT_MOST 4
-
-/* Seconds. */
+/* Seconds; and windows that it takes, as a rule, to tell other readings. */
 #define ANNOUNCED 3
+#define TRIALS 10
 
-static double unit_roundoff(SafetensorsDtype dtype)
+static const char *answers_name(const ModelFile *file)
 {
-    switch (dtype) {
-    case SAFETENSORS_F64: return 0x1p-53;
-    case SAFETENSORS_F32: return 0x1p-24;
-    case SAFETENSORS_F16: return 0x1p-11;
-    default: return 0x1p-8;
-    }
+    return file->witness.logits != NULL ? "witness.logits" : "witness.resid";
 }
 
-static const char *format_name(SafetensorsDtype dtype)
+/* Of an evaluation that failed: 2 or 99 after a message. */
+static int fault_of(const Point *point)
 {
-    switch (dtype) {
-    case SAFETENSORS_F64: return "float64";
-    case SAFETENSORS_F32: return "float32";
-    case SAFETENSORS_F16: return "float16";
-    default: return "bfloat16";
-    }
-}
-
-/* How far answers of the witness's format may be from m(T)'s. */
-static double find_allowed(const ModelFileWitness *witness, const WitnessWorst *worst)
-{
-    double unit = unit_roundoff(witness->dtype);
-    return LOST_AT_MOST * worst->lost * (unit / 0x1p-24) + UNITS_AT_MOST * unit * worst->most;
-}
-
-/* Finds what mends the model; all layers are needed.  0; 2 or 99 after a message. */
-static int find_causes(char *text, size_t size, const WitnessModel *model,
-                       const WitnessWorst *worst)
-{
-    ModelFile *file = model->source->file;
-    if (!model_stream_enter_all(file)) {
-        snprintf(text, size, "its weights take more memory than a search for what mends it may");
-        return model_stream_fault(file);
-    }
-    bool ok = witness_causes(text, size, model, worst);
-    model_stream_leave_all(file);
-    return ok ? 0 : memory_fault();
+    int fault = model_source_fault(point->source);
+    return fault != 0 ? fault : memory_fault();
 }
 
 static int refuse(const WitnessModel *model, const WitnessWorst *worst)
 {
-    const ModelFile *file = model->source->file;
-    char causes[600];
+    const ModelSource *source = model->point.source;
+    ModelFile *file = source->file;
+    char causes[WITNESS_TEXT] = "its weights take more memory than a search for what mends it may";
     size_t position = worst->index / model->width, column = worst->index % model->width;
-    bool logits = file->witness.logits != NULL;
-    int status = find_causes(causes, sizeof causes, model, worst);
-    return status != 0
-               ? status
-               : complain_of(
-                     model->source->path, "tensor", logits ? "witness.logits" : "witness.resid",
-                     "window %zu, position %zu, %s %zu: %.9g was answered, and %.9g comes out "
-                     "here: "
-                     "expected them within %.2g (--witness-tolerance): this is another model; %s",
-                     worst->window, position + file->witness.span - file->witness.answers,
-                     logits ? "class" : "column", column,
-                     witness_said(file, worst->window)[worst->index], worst->here, worst->allowed,
-                     causes);
+    bool logits = file->witness.logits != NULL, all = model_stream_enter_all(file);
+    bool ok = all ? witness_causes(causes, model, worst) : model_stream_fault(file) == 0;
+    if (all) {
+        model_stream_leave_all(file);
+    }
+    return !ok ? fault_of(&model->point)
+               : complain_of(source->path, "tensor", answers_name(file),
+                             "window %zu, position %zu, %s %zu: %.9g was answered, and %.9g comes "
+                             "out here%s: expected them within %.2g (--witness-tolerance): this is "
+                             "another model; %s",
+                             worst->window, position + file->witness.span - file->witness.answers,
+                             logits ? "class" : "column", column,
+                             witness_said(file, worst->window)[worst->index], worst->here,
+                             isfinite(worst->here) ? "" : " (it overflows)", worst->allowed,
+                             causes);
 }
 
 /* Work of more than a few seconds is announced. */
@@ -87,10 +63,10 @@ static void announce(const Point *point, const RunOptions *run)
 {
     const ModelFile *file = point->source->file;
     const ModelFileWitness *witness = &file->witness;
-    double rows = (double)witness->windows * (double)witness->span, d = (double)file->d;
+    double rows = ((double)witness->windows + TRIALS) * (double)witness->span, d = (double)file->d;
     double heads = 4 * (double)file->heads * (double)file->d_head, mlp = 2 * (double)file->hidden;
     double weights = (double)file->depth * d * (heads + mlp) + d * (double)file->classes;
-    double seconds = 2 * rows * weights * arithmetic_info(ARITHMETIC_F64)->multiply_add;
+    double seconds = 4 * rows * weights * arithmetic_info(ARITHMETIC_F64)->multiply_add;
     if (seconds > ANNOUNCED && !run->quiet) {
         fprintf(stderr,
                 "%s: its own answers are evaluated: %zu windows of %zu tokens, about %.0f s\n",
@@ -98,39 +74,122 @@ static void announce(const Point *point, const RunOptions *run)
     }
 }
 
-/* What is known of it now, for the conditions of a verdict. */
-static void say(ModelFileWitness *witness)
+/* What is known of it now, for the conditions of a verdict; what it does not tell, or "". */
+static void say(ModelFileWitness *witness, const char *untold)
 {
     size_t size;
     free(witness->said);
     FILE *file = text_stream(&witness->said, &size);
-    fprintf(file, "its own %s agree to %.1e over %zu window%s (%s, asked for: %.1e)",
-            witness->logits != NULL ? "logits" : "streams", witness->difference, witness->windows,
-            witness->windows == 1 ? "" : "s", format_name(witness->dtype), witness->allowed);
+    fprintf(file, "%s%s: %s off by %.1e, allowed %.1e",
+            untold[0] == '\0' ? "same model as its witness"
+                              : "agrees with its witness, which does not tell ",
+            untold, witness->logits != NULL ? "logits" : "streams", witness->difference,
+            witness->allowed);
     (void)text_close(file, &witness->said);
+}
+
+/* Finds what the witness does not tell; unknown keys are outweighed by one that tells all. */
+static int find_untold(const WitnessModel *model)
+{
+    const ModelSource *source = model->point.source;
+    ModelFile *file = source->file;
+    char text[WITNESS_TEXT];
+    bool heads = model_stream_enter_all(file);
+    bool ok = (heads || model_stream_fault(file) == 0) && witness_untold(text, model, heads);
+    if (heads) {
+        model_stream_leave_all(file);
+    }
+    if (!ok) {
+        return fault_of(&model->point);
+    }
+    if (file->doubts != NULL && text[0] != '\0') {
+        return complain_of(source->path, NULL, NULL,
+                           "unknown keys of metadata or config.json: %s: expected those that "
+                           "docs/keys.md lists (--ignore-config KEY,... takes the responsibility "
+                           "for others), as its witness does not tell %s",
+                           file->doubts, text);
+    }
+    say(&file->witness, text);
+    return 0;
 }
 
 static int compare(const Point *point, const RunOptions *run)
 {
-    ModelFile *file = point->source->file;
-    ModelFileWitness *witness = &file->witness;
+    ModelFileWitness *witness = &point->source->file->witness;
     WitnessModel model;
     WitnessWorst worst;
-    double tolerance = run->witness_tolerance;
-    witness_model_init(&model, point);
+    witness_model_init(&model, point, run);
     announce(point, run);
-    if (!witness_compare(&worst, &model, (Stretch){0, witness->windows}, tolerance == 0)) {
-        int fault = model_source_fault(point->source);
-        return fault != 0 ? fault : memory_fault();
+    if (!witness_compare(&worst, &model, 0, true)) {
+        return fault_of(point);
     }
-    worst.allowed = tolerance > 0 ? tolerance : find_allowed(witness, &worst);
     if (!(worst.difference <= worst.allowed)) {
         return refuse(&model, &worst);
     }
     witness->difference = fmax(witness->difference, worst.difference);
     witness->allowed = worst.allowed;
-    say(witness);
-    return 0;
+    return find_untold(&model);
+}
+
+/* The axes that the file leaves open, where nobody sets them. */
+static uint64_t list_open(const Point *point)
+{
+    uint64_t open = 0;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        bool set = (point->asked >> axis & 1) != 0;
+        open |= (uint64_t)(!set && model_source_lacks(point->source, axis)) << axis;
+    }
+    return open;
+}
+
+/* Makes the reading that fits the file's. */
+static void take_fit(ModelSource *source, WitnessModel *model, const WitnessFit *fit, uint64_t open,
+                     bool quiet)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if ((open >> axis & 1) != 0) {
+            witness_set(model, axis, fit->chosen[axis]);
+            model_source_say(source, axis, fit->chosen[axis]);
+        }
+    }
+    if (!quiet && team_rank() == 0) {
+        fprintf(stderr, "%s: its witness shows %s\n", shown(source->path).text, fit->fitting);
+    }
+}
+
+int witness_settle(ModelSource *source, const Point *point, const RunOptions *run)
+{
+    ModelFile *file = source->file;
+    uint64_t open = list_open(point);
+    if (file->witness.tokens == NULL || open == 0) {
+        return 0;
+    }
+    WitnessModel model;
+    WitnessFit fit;
+    witness_model_init(&model, point, run);
+    if (!blas_reserve((size_t)omp_get_max_threads())) {
+        return memory_fault();
+    }
+    bool all = model_stream_enter_all(file);
+    if (!all || !witness_fit(&fit, &model, open)) {
+        return fault_of(point);
+    }
+    if (fit.count == 1) {
+        take_fit(source, &model, &fit, open, run->quiet);
+    }
+    model_stream_leave_all(file);
+    if (fit.count > 1) {
+        return complain_of(source->path, "tensor", answers_name(file),
+                           "expected answers that tell apart what the metadata do not say (or the "
+                           "metadata, or flags, to say it): %s",
+                           fit.fitting);
+    }
+    return fit.count == 1
+               ? 0
+               : complain_of(source->path, "tensor", answers_name(file),
+                             "no reading of what the metadata do not say gives these answers: %s "
+                             "comes closest, to %.2g, expected within %.2g (--witness-tolerance)",
+                             fit.closest, fit.least, fit.allowed);
 }
 
 /* Is T the same, whatever T' is? */

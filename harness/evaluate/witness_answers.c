@@ -13,11 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-void witness_model_init(WitnessModel *model, const Point *point)
+/* Answers are allowed so many times what their format loses of m(T), and so many units of its
+ * roundoff of the largest: the last roundings of a program are not m(T)'s. */
+#define LOST_AT_MOST 4
+#define UNITS_AT_MOST 2
+
+/* The others' windows are not looked at where answers are so many times that apart. */
+#define FAR 4
+
+/* The arithmetics that a witness's format is evaluated in: its own, and float, whose losses are
+ * scaled, where that overflows or has the digits of m(T) itself. */
+static const Arithmetic formats[][2] = {[SAFETENSORS_F64] = {ARITHMETIC_F32, ARITHMETIC_F32},
+                                        [SAFETENSORS_F32] = {ARITHMETIC_F32, ARITHMETIC_F32},
+                                        [SAFETENSORS_F16] = {ARITHMETIC_FP16, ARITHMETIC_F32},
+                                        [SAFETENSORS_BF16] = {ARITHMETIC_BF16, ARITHMETIC_F32}};
+
+void witness_model_init(WitnessModel *model, const Point *point, const RunOptions *run)
 {
     const ModelFile *file = point->source->file;
-    *model = (WitnessModel){.source = point->source, .spec = point->spec};
-    CaseSpec *spec = &model->spec;
+    *model = (WitnessModel){.point = *point, .tolerance = run->witness_tolerance};
+    CaseSpec *spec = &model->point.spec;
     spec->n = file->witness.span;
     spec->dropout = spec->weight_noise = 0;
     spec->drop_entry = 0;
@@ -34,27 +49,40 @@ const double *witness_said(const ModelFile *model, size_t window)
     return said + window * witness->answers * (logits ? model->classes : model->d);
 }
 
-/* x [span, d] */
-static void embed(double *x, const WitnessModel *model, size_t window)
+/* A reading while windows are evaluated. */
+typedef struct {
+    const WitnessModel *model;
+    const ModelFile *file;
+    CaseSpec spec;
+    GivenWeights given;
+    Pair base;
+    Layers *layers;
+    double *x; /* [span, d] */
+    size_t count;
+    double *wide, *narrow; /* [count] answers of a window */
+} Answers;
+
+/* Sums of two rows, each as the machine stores it. */
+static void embed(const Answers *self, size_t window, NumberFormat format)
 {
-    const ModelFile *file = model->source->file;
+    const ModelFile *file = self->file;
     const ModelFileWitness *witness = &file->witness;
     for (size_t i = 0; i < witness->span; i++) {
         size_t token = (size_t)witness->tokens[window * witness->span + i];
-        const double *position =
-            file->W_pos == NULL ? NULL : file->W_pos + (i + model->moved) % file->context * file->d;
+        size_t place = file->W_pos == NULL ? 0 : (i + self->model->moved) % file->context;
         for (size_t c = 0; c < file->d; c++) {
-            x[i * file->d + c] =
-                file->W_E[token * file->d + c] + (position == NULL ? 0 : position[c]);
+            double position = file->W_pos == NULL ? 0 : file->W_pos[place * file->d + c];
+            self->x[i * file->d + c] = format_nearest(format, file->W_E[token * file->d + c]) +
+                                       format_nearest(format, position);
         }
     }
 }
 
 /* out = the stream behind the last layer, which answers are read from. */
-static void read_out(double *out, const WitnessModel *model, const Pair *pair,
-                     const KernelStream *stream, const ArithmeticInfo *machine)
+static void read_out(double *out, const Answers *self, const Pair *pair, const KernelStream *stream,
+                     const ArithmeticInfo *machine)
 {
-    const ModelFile *file = model->source->file;
+    const ModelFile *file = self->file;
     size_t count = file->witness.answers;
     const RefRows rows = {file->witness.span - count, count};
     if (file->witness.logits == NULL) {
@@ -71,18 +99,19 @@ static void read_out(double *out, const WitnessModel *model, const Pair *pair,
                                         .classes = file->classes,
                                         .norm = pair->final_norm,
                                         .by_class = file->tied};
-    unembed_machine(out, &x, rows, &unembedding, machine);
+    unembed_machine(out, &x, rows, &unembedding, machine, true);
 }
 
-/* out [answers, width] = m(T)'s from its input on. */
-static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
-                     Arithmetic arithmetic)
+/* out [answers, width] = m(T)'s at a window. */
+static bool evaluate(double *out, const Answers *self, size_t window, Arithmetic arithmetic)
 {
     const ArithmeticInfo *machine = arithmetic_info(arithmetic);
-    const Model *original = &pair->original;
-    const Point point = {.spec = model->spec};
-    Kernel *kernel = arithmetic_open(machine, &(Start){original, pair->original_x, NULL, 0},
-                                     KERNEL_STRUCTURED, point_threads(&point));
+    Pair pair = {0};
+    embed(self, window, machine->formats.storage);
+    case_at_input(&pair, &self->base, &self->spec);
+    const Model *original = &pair.original;
+    Kernel *kernel = arithmetic_open(machine, &(Start){original, pair.original_x, NULL, 0},
+                                     KERNEL_STRUCTURED, point_threads(&self->model->point));
     KernelStream stream = {0};
     bool ok = true;
     for (size_t l = 0; l < original->depth && (ok = model_enter(original, l)); l++) {
@@ -90,72 +119,87 @@ static bool evaluate(double *out, const WitnessModel *model, const Pair *pair,
         model_leave(original, l);
     }
     if (ok) {
-        read_out(out, model, pair, &stream, machine);
+        read_out(out, self, &pair, &stream, machine);
     }
     machine->functions->clear(kernel);
+    case_clear(&pair);
     return ok;
 }
 
-static void take_worst(WitnessWorst *worst, const WitnessModel *model, const double *answers,
-                       size_t window)
+static void take_worst(WitnessWorst *worst, const Answers *self, size_t window)
 {
-    const ModelFile *file = model->source->file;
-    const double *said = witness_said(file, window);
-    for (size_t i = 0; i < file->witness.answers * model->width; i++) {
-        double difference = fabs(answers[i] - said[i]);
+    const double *said = witness_said(self->file, window);
+    for (size_t i = 0; i < self->count; i++) {
+        double difference = fabs(self->wide[i] - said[i]);
         difference = isnan(difference) ? INFINITY : difference;
         worst->most = fmax(worst->most, fabs(said[i]));
         if (difference > worst->difference) {
             worst->difference = difference;
-            worst->here = answers[i];
+            worst->here = self->wide[i];
             worst->window = window;
             worst->index = i;
         }
     }
 }
 
-/* Where float overflows nothing is known of its losses. */
-static void take_lost(WitnessWorst *worst, const double *wide, const double *narrow, size_t count)
+static double unit_roundoff(Arithmetic arithmetic)
 {
-    for (size_t i = 0; i < count; i++) {
-        double difference = fabs(wide[i] - narrow[i]);
-        worst->lost = isfinite(difference) ? fmax(worst->lost, difference) : worst->lost;
-    }
+    return ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits);
 }
 
-bool witness_compare(WitnessWorst *worst, const WitnessModel *model, Stretch windows, bool losses)
+/* What the witness's format loses of these answers. */
+static bool take_lost(WitnessWorst *worst, const Answers *self, size_t window)
 {
-    const ModelFile *file = model->source->file;
-    size_t count = file->witness.answers * model->width;
-    double *wide = need_zeros(count, sizeof *wide), *narrow = need_zeros(count, sizeof *narrow);
-    double *x = need_zeros(file->witness.span, file->d * sizeof *x);
-    Pair base = {0};
-    Layers *layers = NULL;
-    GivenWeights given = model->source->given;
-    CaseSpec spec = model->spec;
-    spec.given = &given;
-    given.x = x;
-    *worst = (WitnessWorst){.difference = -1};
-    /* The point was outlined before: it is not rejected now. */
-    bool ok = layers_build(&base, &layers, &spec, model->source) == CASE_OK;
-    for (size_t window = windows.first; ok && window < windows.end; window++) {
-        Pair pair = {0};
-        embed(x, model, window);
-        case_at_input(&pair, &base, &spec);
-        ok = evaluate(wide, model, &pair, ARITHMETIC_F64) &&
-             (!losses || evaluate(narrow, model, &pair, ARITHMETIC_F32));
-        case_clear(&pair);
-        if (ok) {
-            take_worst(worst, model, wide, window);
-            if (losses) {
-                take_lost(worst, wide, narrow, count);
-            }
+    SafetensorsDtype dtype = self->file->witness.dtype;
+    double unit = dtype == SAFETENSORS_F64 ? 0x1p-53 : unit_roundoff(formats[dtype][0]),
+           most = INFINITY;
+    for (size_t k = 0; k < 2 && isinf(most); k++) {
+        Arithmetic arithmetic = formats[dtype][k];
+        if (!evaluate(self->narrow, self, window, arithmetic)) {
+            return false;
+        }
+        most = 0;
+        for (size_t i = 0; i < self->count; i++) {
+            double lost =
+                fabs(self->wide[i] - self->narrow[i]) * (unit / unit_roundoff(arithmetic));
+            most = isnan(lost) ? INFINITY : fmax(most, lost);
         }
     }
-    layers_clear(layers);
-    case_clear(&base);
-    free(wide);
-    free(narrow);
-    free(x);
+    worst->lost = isinf(most) ? worst->lost : fmax(worst->lost, most);
+    worst->allowed = LOST_AT_MOST * worst->lost + UNITS_AT_MOST * unit * worst->most;
+    return true;
+}
+
+bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t first, bool all)
+{
+    const ModelSource *source = model->point.source;
+    const ModelFile *file = source->file;
+    Answers self = {.model = model,
+                    .file = file,
+                    .spec = model->point.spec,
+                    .given = source->given,
+                    .x = need_zeros(file->witness.span, file->d * sizeof *self.x),
+                    .count = file->witness.answers * model->width};
+    self.wide = need_zeros(self.count, sizeof *self.wide);
+    self.narrow = need_zeros(self.count, sizeof *self.narrow);
+    self.spec.given = &self.given;
+    self.given.x = self.x;
+    *worst = (WitnessWorst){.difference = -1, .allowed = model->tolerance};
+    /* The point was outlined before: it is not rejected now. */
+    bool ok = layers_build(&self.base, &self.layers, &self.spec, source) == CASE_OK, far = false;
+    for (size_t i = 0; ok && !far && i < file->witness.windows; i++) {
+        size_t window = (first + i) % file->witness.windows;
+        ok = evaluate(self.wide, &self, window, ARITHMETIC_F64);
+        if (ok) {
+            take_worst(worst, &self, window);
+            ok = model->tolerance > 0 || take_lost(worst, &self, window);
+        }
+        far = !all && worst->difference > FAR * worst->allowed;
+    }
+    layers_clear(self.layers);
+    case_clear(&self.base);
+    free(self.wide);
+    free(self.narrow);
+    free(self.x);
     return ok;
 }

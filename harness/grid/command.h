@@ -8,6 +8,7 @@
 #define HEADPROOF_HARNESS_GRID_COMMAND_H
 
 #include "../point/axes.h"
+#include "../point/model_source.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@ struct RunOptions;
 
 /* Runs a command on a grid that is read and checked.  Returns an exit code. */
 typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run);
+
+/* Settles what a weights file leaves open by its witness.  0; 2 or 99 after a message. */
+typedef int SettleModel(ModelSource *source, const Point *point, const struct RunOptions *run);
 
 /* The operands behind the flags. */
 typedef enum {
@@ -51,6 +55,8 @@ typedef struct {
     const char *usage;                       /* what stands behind the name */
     RunCommand *run;                         /* NULL: it takes no grid, no axes and no flags */
     int (*run_words)(int argc, char **argv); /* runs it in that case */
+
+    SettleModel *settle; /* NULL: what a file leaves open is refused */
 
     /* Of its table, with the columns asked for; NULL: it writes none. */
     void (*write_header)(FILE *file, const struct RunOptions *run);

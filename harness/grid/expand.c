@@ -101,8 +101,14 @@ static int make_point(const Product *product, Point *point, ModelSource **source
     bool sourced = point->source != NULL;
     status = status != 0 ? status : set_axis(product, point, AXIS_CONSTRUCTION);
     status = status != 0 || !sourced ? status : product_check_fit(product, point, skip);
-    for (Axis axis = AXIS_CONSTRUCTION + 1; axis < AXIS_COUNT && status == 0 && !*skip; axis++) {
-        status = set_axis(product, point, axis);
+    bool settles = sourced && product->command->settle != NULL;
+    for (int turn = 0; turn < 1 + settles && status == 0 && !*skip; turn++) {
+        for (Axis axis = AXIS_CONSTRUCTION + 1; axis < AXIS_COUNT && status == 0; axis++) {
+            status = set_axis(product, point, axis);
+        }
+        if (status == 0 && settles && turn == 0) {
+            status = product->command->settle(*source, point, product->run);
+        }
     }
     return status != 0 || *skip || !sourced ? status : product_check_source(product, point);
 }
@@ -180,6 +186,7 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
                        .command = command,
                        .sources = list->sources,
                        .flags = list->flags,
+                       .run = list->run,
                        .three = list->three};
     product.memory = memory_there();
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {

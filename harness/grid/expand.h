@@ -8,6 +8,7 @@
 #ifndef HEADPROOF_HARNESS_GRID_EXPAND_H
 #define HEADPROOF_HARNESS_GRID_EXPAND_H
 
+#include "grid.h"
 #include "settings.h"
 
 /* Points before duplicates go. */
@@ -24,6 +25,7 @@ typedef struct {
     size_t count, capacity;
     SourceList *sources;  /* where weights files are read into; the caller's */
     ModelFileFlags flags; /* what is said of them */
+    const RunOptions *run;
     bool three;           /* networks become three sublayers when no construction is named */
 } CandidateList;
 
@@ -48,6 +50,7 @@ typedef struct {
     double memory;            /* what is there, in bytes */
     SourceList *sources;
     ModelFileFlags flags;
+    const RunOptions *run;
     bool three;
 } Product;
 

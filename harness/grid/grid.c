@@ -44,7 +44,7 @@ static int expand(Grid *grid, const Line *line)
 {
     const CommandInfo *command = line->command;
     const RunOptions *run = line->run;
-    CandidateList list = {.sources = &grid->sources, .flags = run->model};
+    CandidateList list = {.sources = &grid->sources, .flags = run->model, .run = run};
     list.flags.room = command->layers ? memory_room(run->memory) : 0;
     list.three = run->network != NULL && strcmp(run->network, "three") == 0;
     /* A proof for every input is about models, so that these commands need no inputs then. */

@@ -257,13 +257,14 @@ static int check_unknown(const Source *source)
     }
     return here.count == 0
                ? 0
-               : complain_of(source->file, NULL, NULL,
-                             "unknown key%s%s: %s%s: expected those that docs/keys.md lists "
-                             "(--ignore-config KEY,... takes the responsibility for others; "
-                             "beside a witness that agrees they are a warning)",
-                             here.count > 1 ? "s" : "",
-                             strcmp(source->kind, "key") == 0 ? "" : " of its metadata", here.text,
-                             name_list_more(more, sizeof more, &here));
+               : complain_of(
+                     source->file, NULL, NULL,
+                     "unknown key%s%s: %s%s: expected those that docs/keys.md lists "
+                     "(--ignore-config KEY,... takes the responsibility for others; "
+                     "beside a witness that tells the model from others they are let through)",
+                     here.count > 1 ? "s" : "",
+                     strcmp(source->kind, "key") == 0 ? "" : " of its metadata", here.text,
+                     name_list_more(more, sizeof more, &here));
 }
 
 static int read_source(Source source)

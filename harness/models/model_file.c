@@ -113,7 +113,8 @@ static int check_model(Reading *reading, const ModelFileFlags *flags)
     status = status != 0 ? status : names_check(&names, reading, flags);
     status = status != 0 ? status : keys_read(reading, &depth, flags);
     if (reading->model->heads == 0 && holds_heads_together(reading->set)) {
-        reading->model->heads = flags->heads;
+        reading->model->heads_open = flags->heads == 0 && reading->witnessed;
+        reading->model->heads = reading->model->heads_open ? 1 : flags->heads;
         reading->given_by[EXTENT_HEADS] = "--heads";
     }
     status = status != 0 ? status : names_find_layers(reading, &names, depth);

@@ -99,12 +99,12 @@ typedef struct {
     bool scaled;          /* scores are divided by sqrt(d_head); false when merged */
     bool scaled_by_layer; /* those of layer l by l + 1 besides */
     bool causal;
-    double
-        masked;   /* a score in place of minus infinity, where a mask hides keys; 0: none is said */
-    bool banked;  /* linear "block" */
-    bool merged;  /* attn.QK and OV stand for W_Q, ..., W_O */
-    size_t depth; /* at least 1, but for MODEL_FILE_INPUT */
-    size_t d;     /* at least 1 */
+    double masked;   /* a score in place of minus infinity, where a mask hides keys; 0: none said */
+    bool banked;     /* linear "block" */
+    bool heads_open; /* nobody says how many lie side by side: 1, until the witness shows it */
+    bool merged;     /* attn.QK and OV stand for W_Q, ..., W_O */
+    size_t depth;    /* at least 1, but for MODEL_FILE_INPUT */
+    size_t d;        /* at least 1 */
     size_t heads, d_head, hidden, other;
     size_t vocabulary, context, classes;
     size_t rows;            /* of X */

@@ -179,6 +179,7 @@ bool model_source_lacks(const ModelSource *source, Axis axis)
     case AXIS_ACTIVATION: return has_mlp(m) && !m->said.activation;
     case AXIS_SCALE: return has_attention(m) && !m->said.scale;
     case AXIS_MASK: return has_attention(m) && !m->said.mask;
+    case AXIS_HEADS: return m->heads_open;
     case AXIS_NORMALIZATION: return (m->kind != MODEL_FILE_INPUT) && !m->said.normalization;
     case AXIS_NORMALIZATION_PLACE: return norms && !m->said.place;
     case AXIS_EPS: return norms && !m->said.eps;
@@ -224,6 +225,27 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
                       m->banked || m->other != m->d ? LINEAR_BLOCK : LINEAR_IN_PLACE);
     default: return false;
     }
+}
+
+void model_source_say(ModelSource *source, Axis axis, AxisValue value)
+{
+    ModelFile *m = source->file;
+    ModelFileSaid *said = &m->said;
+    switch (axis) {
+    case AXIS_ACTIVATION: m->activation = (Activation)value.integer; break;
+    case AXIS_SCALE: m->scaled = value.integer == 1; break;
+    case AXIS_MASK: m->causal = value.integer == MASK_CAUSAL; break;
+    case AXIS_NORMALIZATION: m->normalization = (ModelFileNorm)value.integer; break;
+    case AXIS_NORMALIZATION_PLACE: m->post = value.integer == NORM_POST; break;
+    case AXIS_EPS: m->eps = value.real; break;
+    default: m->heads_open = false;
+    }
+    said->activation = said->activation || axis == AXIS_ACTIVATION;
+    said->scale = said->scale || axis == AXIS_SCALE;
+    said->mask = said->mask || axis == AXIS_MASK;
+    said->normalization = said->normalization || axis == AXIS_NORMALIZATION;
+    said->place = said->place || axis == AXIS_NORMALIZATION_PLACE;
+    said->eps = said->eps || axis == AXIS_EPS;
 }
 
 int model_source_fault(const ModelSource *source)

@@ -51,12 +51,15 @@ bool model_source_has_norms(const ModelSource *source);
 const char *model_source_norm_misfit(const ModelSource *source, Normalization norm);
 
 /* True when a construction hangs on the axis, the file should say it and its metadata do not: the
- * activation of feed-forward networks, scale and mask of attention, the normalization of either
- * and of linear maps; place and eps of norms. */
+ * activation of feed-forward networks, scale and mask of attention and its number of heads, the
+ * normalization of either and of linear maps; place and eps of norms. */
 bool model_source_lacks(const ModelSource *source, Axis axis);
 
 /* True when the file leaves no choice on an axis: *value is what it has. */
 bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis);
+
+/* The file says from now on that an axis has the value.  Its number of heads is not changed. */
+void model_source_say(ModelSource *source, Axis axis, AxisValue value);
 
 /* The exit code of an evaluation that could not go on because its file could not be read, after a
  * message; else 0.  NULL is fine. */

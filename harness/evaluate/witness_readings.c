@@ -1,0 +1,581 @@
+/*
+ * Other readings of a model: which of them answer what its witness does.
+ *
+ * A reading differs from the file's in values of axes (scale, activation, heads ...), or in its
+ * tensors: transposed, in another order.  One function evaluates it, and it is judged as the file's
+ * own is.  Of a witness that disagrees the reading is sought that mends it; of one that agrees all
+ * that it does not tell from the file's; of a file that leaves axes open the one that fits.
+ */
+#include "witness_answers.h"
+
+#include "../../cases/activation.h"
+#include "../../memory/need.h"
+#include "../base/progress.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds after which no other cause is tried, and how much closer is worth saying. */
+#define SECONDS 60
+#define CLOSER 0.1
+
+typedef struct {
+    const WitnessModel *base;
+    WitnessModel model; /* what is tried */
+    size_t window;      /* is compared first */
+    WitnessWorst worst; /* of what was tried last */
+    double least;
+    char closest[160], found[160];
+    bool over, late, failed; /* nothing else is to be tried; there was no time; a layer is absent */
+    double began;
+    uint64_t open; /* bit a: axis a is given every value */
+} Trials;
+
+/* Is self->model a reading that the witness agrees with? */
+static bool agrees(Trials *self)
+{
+    self->failed = !witness_compare(&self->worst, &self->model, self->window, false);
+    self->over = self->over || self->failed;
+    return !self->failed && self->worst.difference <= self->worst.allowed;
+}
+
+/* Tries self->model as what mends the file's. */
+static void try_it(Trials *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void try_it(Trials *self, const char *format, ...)
+{
+    char text[160];
+    va_list arguments;
+    if (self->over) {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (agrees(self)) {
+        memcpy(self->found, text, sizeof text);
+        self->over = true;
+    } else if (!self->failed && self->worst.difference < self->least) {
+        self->least = self->worst.difference;
+        memcpy(self->closest, text, sizeof text);
+    }
+    self->late = !self->over && clock_seconds() - self->began > SECONDS;
+    self->over = self->over || self->late;
+}
+
+/* ---- Axes ------------------------------------------------------------------------------------ */
+
+/* What tensors do not show, or a file may say wrong.  The list of readings: list_values. */
+static const Axis axes[] = {AXIS_SCALE,         AXIS_ACTIVATION,          AXIS_MASK, AXIS_HEADS,
+                            AXIS_NORMALIZATION, AXIS_NORMALIZATION_PLACE, AXIS_EPS};
+enum { AXES = sizeof axes / sizeof *axes, VALUES_MOST = 64 };
+
+/* The values of an axis that make models, each another, of the file's tensors. */
+static size_t list_values(AxisValue values[VALUES_MOST], const ModelFile *file, Axis axis)
+{
+    static const double eps[] = {1e-12, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3};
+    bool factors = file->heads > 0 && !file->merged, final = file->ln_final.w != NULL;
+    bool norms = file->layers[0].ln1.w != NULL || file->layers[0].ln2.w != NULL;
+    bool either = norms && !file->folded && !final && file->W_U == NULL;
+    size_t first = 0, end = 0; /* of words */
+    switch (axis) {
+    case AXIS_SCALE: end = file->heads == 0 ? 0 : factors && file->d_head > 1 ? 2 : 1; break;
+    case AXIS_ACTIVATION: end = file->hidden > 0 ? ACTIVATION_COUNT : 0; break;
+    case AXIS_MASK: end = file->heads > 0 ? MASK_CAUSAL + 1 : 0; break;
+    case AXIS_NORMALIZATION:
+        first = norms ? NORMALIZATION_LAYERNORM : NORMALIZATION_NONE;
+        end = first + 1 + (norms && !file->betas);
+        break;
+    case AXIS_NORMALIZATION_PLACE:
+        first = either || final ? NORM_PRE : NORM_POST;
+        end = norms && !file->folded ? first + 1 + either : first;
+        break;
+    default: break;
+    }
+    size_t count = 0, width = factors ? file->heads * file->d_head : 0;
+    for (size_t i = first; i < end; i++) {
+        values[count++] = (AxisValue){.form = FORM_WORD, .integer = i};
+    }
+    for (size_t i = 0; axis == AXIS_EPS && norms && i < sizeof eps / sizeof *eps; i++) {
+        values[count++] = (AxisValue){.form = FORM_REAL, .real = eps[i]};
+    }
+    for (size_t i = 1; axis == AXIS_HEADS && i <= width && count < VALUES_MOST; i++) {
+        if (width % i == 0) {
+            values[count++] = (AxisValue){.form = FORM_INTEGER, .integer = i};
+        }
+    }
+    return count;
+}
+
+/* The others than the model's own, of numbers the nearest two where `near`; none beside a mask that
+ * no file has. */
+static size_t list_others(AxisValue values[VALUES_MOST], const WitnessModel *model, Axis axis,
+                          bool near)
+{
+    const AxisValue own = point_get(&model->point, axis);
+    size_t all = list_values(values, model->point.source->file, axis), at = 0, count = 0;
+    while (at < all && value_compare(&values[at], &own) < 0) {
+        at++;
+    }
+    bool word = own.form == FORM_WORD;
+    size_t above = at + (at < all && value_compare(&values[at], &own) == 0);
+    for (size_t i = 0; i < all && (!word || at < all); i++) {
+        if ((i < at || i >= above) && (word || !near || i + 1 == at || i == above)) {
+            values[count++] = values[i];
+        }
+    }
+    return count;
+}
+
+/* w [from, d, width / from] as [to, d, width / to], of the same columns side by side. */
+static void split(double *w, size_t d, size_t width, size_t from, size_t to)
+{
+    size_t before = width / from, after = width / to;
+    double *kept = need_zeros(d, width * sizeof *kept);
+    memcpy(kept, w, d * width * sizeof *kept);
+    for (size_t c = 0; c < width; c++) {
+        for (size_t r = 0; r < d; r++) {
+            w[(c / after * d + r) * after + c % after] =
+                kept[(c / before * d + r) * before + c % before];
+        }
+    }
+    free(kept);
+}
+
+void witness_set(WitnessModel *model, Axis axis, AxisValue value)
+{
+    ModelFile *file = model->point.source->file;
+    size_t width = file->heads * file->d_head, heads = value.integer;
+    for (size_t layer = 0; axis == AXIS_HEADS && heads != file->heads && layer < file->depth;
+         layer++) {
+        double *const w[] = {file->layers[layer].attn.W_Q, file->layers[layer].attn.W_K,
+                             file->layers[layer].attn.W_V};
+        for (size_t i = 0; i < 3; i++) {
+            split(w[i], file->d, width, file->heads, heads);
+        }
+    }
+    if (axis == AXIS_HEADS) {
+        file->heads = heads;
+        file->d_head = model->point.spec.d_head = width / heads;
+    }
+    point_set(&model->point, axis, value);
+}
+
+/* text [VALUE_TEXT] */
+static const char *value_text(char *text, Axis axis, AxisValue value)
+{
+    value_print(text, &axis_info(axis)->domain, value);
+    return text;
+}
+
+static void try_axes(Trials *self)
+{
+    char text[VALUE_TEXT];
+    AxisValue values[VALUES_MOST];
+    for (size_t i = 0; i < AXES; i++) {
+        const Axis axis = axes[i];
+        size_t count = list_others(values, self->base, axis, false);
+        for (size_t k = 0; k < count && !self->over; k++) {
+            witness_set(&self->model, axis, values[k]);
+            try_it(self, "%s %s", axis_info(axis)->name, value_text(text, axis, values[k]));
+        }
+        if (count > 0) {
+            witness_set(&self->model, axis, point_get(&self->base->point, axis));
+        }
+    }
+}
+
+static void add(char text[WITNESS_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(char text[WITNESS_TEXT], const char *format, ...)
+{
+    va_list arguments;
+    size_t used = strlen(text);
+    va_start(arguments, format);
+    vsnprintf(text + used, WITNESS_TEXT - used, format, arguments);
+    va_end(arguments);
+}
+
+bool witness_untold(char *text, const WitnessModel *model, bool heads)
+{
+    Trials self = {.base = model, .model = *model};
+    AxisValue values[VALUES_MOST];
+    char own_text[VALUE_TEXT], other[VALUE_TEXT];
+    text[0] = '\0';
+    for (size_t i = 0; i < AXES; i++) {
+        const Axis axis = axes[i];
+        const AxisValue own = point_get(&model->point, axis);
+        size_t count = heads || axis != AXIS_HEADS ? list_others(values, model, axis, true) : 0;
+        bool first = true;
+        for (size_t k = 0; k < count && !self.over; k++) {
+            witness_set(&self.model, axis, values[k]);
+            if (!agrees(&self)) {
+                continue;
+            }
+            value_text(other, axis, values[k]);
+            if (first) {
+                add(text, "%s%s %s from %s", text[0] != '\0' ? ", " : "", axis_info(axis)->name,
+                    value_text(own_text, axis, own), other);
+            } else {
+                add(text, " or %s", other);
+            }
+            first = false;
+        }
+        if (count > 0) {
+            witness_set(&self.model, axis, own);
+        }
+    }
+    return !self.failed;
+}
+
+/* Gives the open axes from axes[i] on every value. */
+static void fit_from(WitnessFit *fit, Trials *self, size_t i, const char *words)
+{
+    AxisValue values[VALUES_MOST];
+    char text[VALUE_TEXT], longer[WITNESS_TEXT];
+    while (i < AXES && (self->open >> axes[i] & 1) == 0) {
+        i++;
+    }
+    if (i < AXES) {
+        size_t count = list_values(values, self->base->point.source->file, axes[i]);
+        for (size_t k = 0; k < count && !self->over; k++) {
+            witness_set(&self->model, axes[i], values[k]);
+            snprintf(longer, sizeof longer, "%s%s%s %.100s", words, words[0] != '\0' ? ", " : "",
+                     axis_info(axes[i])->name, value_text(text, axes[i], values[k]));
+            fit_from(fit, self, i + 1, longer);
+        }
+        return;
+    }
+    if (agrees(self)) {
+        for (size_t a = 0; a < AXES && fit->count == 0; a++) {
+            fit->chosen[axes[a]] = point_get(&self->model.point, axes[a]);
+        }
+        add(fit->fitting, "%s%s", fit->count++ > 0 ? "; " : "", words);
+    }
+    if (fit->closest[0] == '\0' || self->worst.difference < fit->least) {
+        fit->least = self->worst.difference;
+        fit->allowed = self->worst.allowed;
+        snprintf(fit->closest, sizeof fit->closest, "%s", words);
+    }
+}
+
+bool witness_fit(WitnessFit *fit, const WitnessModel *model, uint64_t open)
+{
+    Trials self = {.base = model, .model = *model, .open = open};
+    const AxisValue heads = point_get(&model->point, AXIS_HEADS);
+    *fit = (WitnessFit){.count = 0};
+    fit_from(fit, &self, 0, "");
+    if ((open >> AXIS_HEADS & 1) != 0) {
+        witness_set(&self.model, AXIS_HEADS, heads);
+    }
+    return !self.failed;
+}
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+/* Layers from `first` to before `end`. */
+typedef struct {
+    size_t first, end;
+} Stretch;
+
+static void transpose(double *matrix, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            double kept = matrix[i * n + j];
+            matrix[i * n + j] = matrix[j * n + i];
+            matrix[j * n + i] = kept;
+        }
+    }
+}
+
+static void swap(double *a, double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+/* The matrices of a layer that a transposition or another order of heads can have changed unseen.
+ * A head's lie one behind the other, [heads, rows, columns]. */
+typedef struct {
+    const char *name;
+    double *data;
+    size_t heads, rows, columns;
+    bool output; /* heads are side by side in its rows, not in its columns */
+} Matrix;
+
+enum { MATRICES = 8 };
+
+static size_t list_matrices(Matrix list[MATRICES], const ModelFile *m, size_t layer)
+{
+    const ModelFileLayer *l = &m->layers[layer];
+    const Matrix all[] = {
+        {"W_O (c_proj of attention)", l->attn.W_O, m->heads, m->d_head, m->d, true},
+        {"W_Q", l->attn.W_Q, m->heads, m->d, m->d_head, false},
+        {"W_K", l->attn.W_K, m->heads, m->d, m->d_head, false},
+        {"W_V", l->attn.W_V, m->heads, m->d, m->d_head, false},
+        {"W_in (c_fc)", l->mlp.W_in, 1, m->d, m->hidden, false},
+        {"W_out (c_proj of the network)", l->mlp.W_out, 1, m->hidden, m->d, true},
+        {"QK", l->attn.QK, m->heads, m->d, m->d, false},
+        {"OV", l->attn.OV, m->heads, m->d, m->d, true},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].data != NULL) {
+            list[count++] = all[i];
+        }
+    }
+    return count;
+}
+
+/* Entry (r, c) of the matrix that all heads make, side by side. */
+static double *entry(const Matrix *m, size_t r, size_t c)
+{
+    size_t head = m->output ? r / m->rows : c / m->columns;
+    size_t row = m->output ? r % m->rows : r, column = m->output ? c : c % m->columns;
+    return m->data + (head * m->rows + row) * m->columns + column;
+}
+
+/* Of all heads side by side, a square; or of each head by itself. */
+static bool can_transpose(const Matrix *m, bool each)
+{
+    return each ? m->rows == m->columns && m->heads > 1
+                : (m->output ? m->heads * m->rows == m->columns : m->rows == m->heads * m->columns);
+}
+
+static void transpose_matrix(const Matrix *m, bool each)
+{
+    size_t n = m->output ? m->columns : m->rows;
+    for (size_t h = 0; each && h < m->heads; h++) {
+        transpose(m->data + h * m->rows * m->columns, m->rows);
+    }
+    for (size_t r = 0; !each && r < n; r++) {
+        for (size_t c = 0; c < r; c++) {
+            swap(entry(m, r, c), entry(m, c, r), 1);
+        }
+    }
+}
+
+/* Those of one place in these layers. */
+static void transpose_layers(const ModelFile *file, size_t place, bool each, Stretch layers)
+{
+    for (size_t layer = layers.first; layer < layers.end; layer++) {
+        Matrix list[MATRICES];
+        if (place < list_matrices(list, file, layer)) {
+            transpose_matrix(&list[place], each);
+        }
+    }
+}
+
+static void try_transposed(Trials *self, const Matrix *m, size_t place, Stretch layers)
+{
+    const ModelFile *file = self->base->point.source->file;
+    char where[48] = "in every layer";
+    if (layers.end - layers.first < file->depth) {
+        snprintf(where, sizeof where, "in layer %zu alone", layers.first);
+    }
+    for (int each = 0; each < 2; each++) {
+        if (can_transpose(m, each != 0) && !self->over) {
+            transpose_layers(file, place, each != 0, layers);
+            try_it(self, "%s transposed%s, %s", m->name, each != 0 ? " head by head" : "", where);
+            transpose_layers(file, place, each != 0, layers);
+        }
+    }
+}
+
+/* All that are square at once, as files of one `nn.Linear` convention have them. */
+static void try_all_transposed(Trials *self)
+{
+    const ModelFile *file = self->base->point.source->file;
+    Matrix list[MATRICES];
+    size_t count = list_matrices(list, file, 0), square = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; i < count; i++) {
+            if (can_transpose(&list[i], false)) {
+                transpose_layers(file, i, false, (Stretch){0, file->depth});
+                square += turn == 0;
+            }
+        }
+        if (turn == 0 && square > 1) {
+            try_it(self, "all square matrices transposed, in every layer");
+        }
+    }
+}
+
+static void try_transpositions(Trials *self, bool every_layer)
+{
+    ModelFile *file = self->base->point.source->file;
+    Matrix list[MATRICES];
+    size_t count = list_matrices(list, file, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (every_layer) {
+            try_transposed(self, &list[i], i, (Stretch){0, file->depth});
+        }
+        for (size_t layer = 0; !every_layer && file->depth > 1 && layer < file->depth; layer++) {
+            try_transposed(self, &list[i], i, (Stretch){layer, layer + 1});
+        }
+    }
+    if (every_layer && file->W_U != NULL && file->d == file->classes) {
+        file->tied = !file->tied;
+        try_it(self, "the unembedding (W_U, lm_head) transposed");
+        file->tied = !file->tied;
+    }
+    if (every_layer && file->d == file->vocabulary) {
+        bool tied = file->tied;
+        transpose(file->W_E, file->d);
+        file->tied = tied && file->classes != file->d;
+        try_it(self, "the embedding (W_E, wte) transposed");
+        transpose(file->W_E, file->d);
+        file->tied = tied;
+    }
+    if (every_layer) {
+        try_all_transposed(self);
+    }
+}
+
+static void try_positions(Trials *self)
+{
+    ModelFile *file = self->base->point.source->file;
+    double *positions = file->W_pos;
+    for (size_t i = 1; positions != NULL && i <= 2; i++) {
+        self->model.moved = i;
+        try_it(self, "positions that begin at row %zu of their embedding", i);
+        self->model.moved = file->context - i % file->context;
+        try_it(self, "positions moved back by %zu row%s", i, i == 1 ? "" : "s");
+    }
+    self->model.moved = self->base->moved;
+    if (positions != NULL) {
+        file->W_pos = NULL;
+        try_it(self, "no positions");
+        file->W_pos = positions;
+    }
+}
+
+/* Heads in another order in one of the four, of which a head needs its own. */
+static void try_heads(Trials *self)
+{
+    const ModelFile *file = self->base->point.source->file;
+    for (size_t place = 0; place < 4 && file->heads > 1 && !file->merged; place++) {
+        for (size_t a = 0; a < file->heads; a++) {
+            for (size_t b = a + 1; b < file->heads && !self->over; b++) {
+                for (int turn = 0; turn < 2; turn++) {
+                    Matrix list[MATRICES] = {{.name = ""}};
+                    for (size_t layer = 0; layer < file->depth; layer++) {
+                        list_matrices(list, file, layer);
+                        size_t size = list[place].rows * list[place].columns;
+                        swap(list[place].data + a * size, list[place].data + b * size, size);
+                    }
+                    if (turn == 0) {
+                        try_it(self, "heads %zu and %zu of %s swapped", a, b, list[place].name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* Queries in the place of keys. */
+static void try_roles(Trials *self)
+{
+    const ModelFile *file = self->base->point.source->file;
+    size_t size = file->heads * file->d * file->d_head;
+    for (int turn = 0; turn < 2 && file->heads > 0 && !file->merged; turn++) {
+        for (size_t layer = 0; layer < file->depth; layer++) {
+            ModelFileLayer *l = &file->layers[layer];
+            swap(l->attn.W_Q, l->attn.W_K, size);
+            if (l->attn.b_Q != NULL && l->attn.b_K != NULL) {
+                swap(l->attn.b_Q, l->attn.b_K, file->heads * file->d_head);
+            }
+        }
+        if (turn == 0) {
+            try_it(self, "W_Q and W_K in each other's place");
+        }
+    }
+}
+
+static void try_tied(Trials *self)
+{
+    ModelFile *file = self->base->point.source->file;
+    double *own = file->W_U, *b_U = file->b_U;
+    bool tied = file->tied;
+    if (own == NULL || file->W_E == NULL || file->classes != file->vocabulary) {
+        return;
+    }
+    file->W_U = file->W_E;
+    file->tied = true;
+    try_it(self, "the embedding as the unembedding (tied)");
+    file->W_U = own;
+    file->tied = tied;
+    file->b_U = NULL;
+    if (b_U != NULL) {
+        try_it(self, "an unembedding without its bias");
+    }
+    file->b_U = b_U;
+}
+
+/* Kinds of biases that the file has none of, where it has others. */
+static void list_absent(char *text, size_t size, const ModelFile *file)
+{
+    const ModelFileLayer *l = &file->layers[0];
+    bool attention = l->attn.W_Q != NULL;
+    const struct {
+        const char *name;
+        bool there, part;
+    } kinds[] = {{"b_Q, b_K, b_V", l->attn.b_Q != NULL, attention},
+                 {"b_O", l->attn.b_O != NULL, attention || l->attn.OV != NULL},
+                 {"b_in, b_out", l->mlp.b_in != NULL, l->mlp.W_in != NULL},
+                 {"b of the linear maps", l->linear.b != NULL, l->linear.W != NULL},
+                 {"b of the norms", file->betas, l->ln1.w != NULL || l->ln2.w != NULL},
+                 {"b_U", file->b_U != NULL, file->W_U != NULL}};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].part && !kinds[i].there) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "",
+                                     kinds[i].name);
+        }
+    }
+}
+
+bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *worst)
+{
+    Trials self = {.base = model,
+                   .model = *model,
+                   .window = worst->window,
+                   .least = worst->difference * CLOSER,
+                   .began = clock_seconds()};
+    const ModelFile *file = model->point.source->file;
+    char absent[160];
+    try_transpositions(&self, true);
+    try_axes(&self);
+    try_positions(&self);
+    try_heads(&self);
+    try_roles(&self);
+    try_tied(&self);
+    try_transpositions(&self, false);
+    list_absent(absent, sizeof absent, file);
+    text[0] = '\0';
+    if (self.found[0] != '\0') {
+        add(text, "what mends it: %s", self.found);
+    } else if (self.closest[0] != '\0') {
+        add(text, "what comes closest, to %.2e: %s", self.least, self.closest);
+    } else {
+        add(text,
+            "%s change of a square matrix, scale, activation, heads, norms, eps, mask or positions "
+            "mends it: likeliest %s%s%s",
+            self.late ? "none that was tried in a minute: no" : "no one",
+            file->tied ? "an unembedding of its own, which the file lacks (it is tied)" : "",
+            file->tied && absent[0] != '\0' ? ", or " : "",
+            absent[0] != '\0' ? "biases that the file has none of ("
+            : file->tied      ? ""
+                              : "weights of another model");
+        add(text, absent[0] != '\0' ? "%s)" : "%s", absent);
+    }
+    return !self.failed;
+}
