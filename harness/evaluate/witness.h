@@ -3,8 +3,8 @@
  *
  * What a file's witness.logits (or witness.resid) say at its witness.tokens is what the program
  * answered that the model comes from.  m(T) in double has to agree with it, to what its format
- * loses: 4 times what m(T) in the format differs from it at these tokens, and 2 units of its
- * roundoff of the largest answer.
+ * loses: 4 times what m(T) in the format, or one like it, is off by at these tokens, and 2 units of
+ * its roundoff of the largest answer.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_WITNESS_H
 #define HEADPROOF_HARNESS_EVALUATE_WITNESS_H

@@ -18,15 +18,20 @@
 #define LOST_AT_MOST 4
 #define UNITS_AT_MOST 2
 
-/* The others' windows are not looked at where answers are so many times that apart. */
-#define FAR 4
+/* Answers so many times as far as is allowed are not looked at further. */
+#define FAR 16
 
-/* The arithmetics that a witness's format is evaluated in: its own, and float, whose losses are
- * scaled, where that overflows or has the digits of m(T) itself. */
-static const Arithmetic formats[][2] = {[SAFETENSORS_F64] = {ARITHMETIC_F32, ARITHMETIC_F32},
-                                        [SAFETENSORS_F32] = {ARITHMETIC_F32, ARITHMETIC_F32},
-                                        [SAFETENSORS_F16] = {ARITHMETIC_FP16, ARITHMETIC_F32},
-                                        [SAFETENSORS_BF16] = {ARITHMETIC_BF16, ARITHMETIC_F32}};
+/* What a format loses is measured in arithmetics, its own first, each scaled to its roundoff: one
+ * alone may be lucky.  One may overflow; float rounds sums, which halves do not.  What double loses
+ * is lost twice, of the answers and of m(T). */
+enum { MEASURED = 3 };
+static const struct {
+    double unit;
+    Arithmetic in[MEASURED]; /* up to ARITHMETIC_NONE */
+} formats[] = {[SAFETENSORS_F64] = {0x1p-52, {ARITHMETIC_F32, ARITHMETIC_BF16, ARITHMETIC_FP16}},
+               [SAFETENSORS_F32] = {0x1p-24, {ARITHMETIC_F32, ARITHMETIC_BF16, ARITHMETIC_FP16}},
+               [SAFETENSORS_F16] = {0x1p-11, {ARITHMETIC_FP16, ARITHMETIC_BF16}},
+               [SAFETENSORS_BF16] = {0x1p-8, {ARITHMETIC_BF16, ARITHMETIC_FP16}}};
 
 void witness_model_init(WitnessModel *model, const Point *point, const RunOptions *run)
 {
@@ -142,31 +147,27 @@ static void take_worst(WitnessWorst *worst, const Answers *self, size_t window)
     }
 }
 
-static double unit_roundoff(Arithmetic arithmetic)
+/* What the witness's format loses of these answers, as far as it may still matter. */
+static bool take_lost(WitnessWorst *worst, const Answers *self, size_t window, bool all)
 {
-    return ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits);
-}
-
-/* What the witness's format loses of these answers. */
-static bool take_lost(WitnessWorst *worst, const Answers *self, size_t window)
-{
-    SafetensorsDtype dtype = self->file->witness.dtype;
-    double unit = dtype == SAFETENSORS_F64 ? 0x1p-53 : unit_roundoff(formats[dtype][0]),
-           most = INFINITY;
-    for (size_t k = 0; k < 2 && isinf(most); k++) {
-        Arithmetic arithmetic = formats[dtype][k];
-        if (!evaluate(self->narrow, self, window, arithmetic)) {
+    const Arithmetic *in = formats[self->file->witness.dtype].in;
+    const double unit = formats[self->file->witness.dtype].unit;
+    for (size_t k = 0; k < MEASURED && in[k] != ARITHMETIC_NONE; k++) {
+        double most = 0;
+        if (!evaluate(self->narrow, self, window, in[k])) {
             return false;
         }
-        most = 0;
         for (size_t i = 0; i < self->count; i++) {
-            double lost =
-                fabs(self->wide[i] - self->narrow[i]) * (unit / unit_roundoff(arithmetic));
+            double lost = fabs(self->wide[i] - self->narrow[i]);
             most = isnan(lost) ? INFINITY : fmax(most, lost);
         }
+        most *= ldexp(unit, arithmetic_format(arithmetic_info(in[k]))->digits);
+        worst->lost = isinf(most) ? worst->lost : fmax(worst->lost, most);
+        worst->allowed = LOST_AT_MOST * worst->lost + UNITS_AT_MOST * unit * worst->most;
+        if (!all && worst->difference > FAR * worst->allowed) {
+            break;
+        }
     }
-    worst->lost = isinf(most) ? worst->lost : fmax(worst->lost, most);
-    worst->allowed = LOST_AT_MOST * worst->lost + UNITS_AT_MOST * unit * worst->most;
     return true;
 }
 
@@ -192,7 +193,7 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
         ok = evaluate(self.wide, &self, window, ARITHMETIC_F64);
         if (ok) {
             take_worst(worst, &self, window);
-            ok = model->tolerance > 0 || take_lost(worst, &self, window);
+            ok = model->tolerance > 0 || take_lost(worst, &self, window, all);
         }
         far = !all && worst->difference > FAR * worst->allowed;
     }

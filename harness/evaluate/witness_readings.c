@@ -276,22 +276,6 @@ bool witness_fit(WitnessFit *fit, const WitnessModel *model, uint64_t open)
 
 /* ---- Tensors --------------------------------------------------------------------------------- */
 
-/* Layers from `first` to before `end`. */
-typedef struct {
-    size_t first, end;
-} Stretch;
-
-static void transpose(double *matrix, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < i; j++) {
-            double kept = matrix[i * n + j];
-            matrix[i * n + j] = matrix[j * n + i];
-            matrix[j * n + i] = kept;
-        }
-    }
-}
-
 static void swap(double *a, double *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -349,93 +333,103 @@ static bool can_transpose(const Matrix *m, bool each)
                 : (m->output ? m->heads * m->rows == m->columns : m->rows == m->heads * m->columns);
 }
 
-static void transpose_matrix(const Matrix *m, bool each)
+static void transpose(const Matrix *m, bool each)
 {
-    size_t n = m->output ? m->columns : m->rows;
-    for (size_t h = 0; each && h < m->heads; h++) {
-        transpose(m->data + h * m->rows * m->columns, m->rows);
-    }
-    for (size_t r = 0; !each && r < n; r++) {
-        for (size_t c = 0; c < r; c++) {
-            swap(entry(m, r, c), entry(m, c, r), 1);
-        }
-    }
-}
-
-/* Those of one place in these layers. */
-static void transpose_layers(const ModelFile *file, size_t place, bool each, Stretch layers)
-{
-    for (size_t layer = layers.first; layer < layers.end; layer++) {
-        Matrix list[MATRICES];
-        if (place < list_matrices(list, file, layer)) {
-            transpose_matrix(&list[place], each);
-        }
-    }
-}
-
-static void try_transposed(Trials *self, const Matrix *m, size_t place, Stretch layers)
-{
-    const ModelFile *file = self->base->point.source->file;
-    char where[48] = "in every layer";
-    if (layers.end - layers.first < file->depth) {
-        snprintf(where, sizeof where, "in layer %zu alone", layers.first);
-    }
-    for (int each = 0; each < 2; each++) {
-        if (can_transpose(m, each != 0) && !self->over) {
-            transpose_layers(file, place, each != 0, layers);
-            try_it(self, "%s transposed%s, %s", m->name, each != 0 ? " head by head" : "", where);
-            transpose_layers(file, place, each != 0, layers);
-        }
-    }
-}
-
-/* All that are square at once, as files of one `nn.Linear` convention have them. */
-static void try_all_transposed(Trials *self)
-{
-    const ModelFile *file = self->base->point.source->file;
-    Matrix list[MATRICES];
-    size_t count = list_matrices(list, file, 0), square = 0;
-    for (int turn = 0; turn < 2; turn++) {
-        for (size_t i = 0; i < count; i++) {
-            if (can_transpose(&list[i], false)) {
-                transpose_layers(file, i, false, (Stretch){0, file->depth});
-                square += turn == 0;
+    for (size_t h = 0; h < (each ? m->heads : 1); h++) {
+        Matrix part = *m;
+        part.data += h * m->rows * m->columns;
+        part.heads = each ? 1 : m->heads;
+        for (size_t r = 0; r < part.heads * m->rows && r < part.heads * m->columns; r++) {
+            for (size_t c = 0; c < r; c++) {
+                swap(entry(&part, r, c), entry(&part, c, r), 1);
             }
         }
-        if (turn == 0 && square > 1) {
-            try_it(self, "all square matrices transposed, in every layer");
+    }
+}
+
+/* What undoes itself when it is done again: matrices of one place (ALL: the square ones) transposed
+ * in layers from `first` to before `end`, or two heads of them swapped. */
+typedef struct {
+    size_t place, first, end;
+    bool each;   /* head by head */
+    size_t a, b; /* heads; transposed where they are the same */
+} Change;
+
+enum { ALL = MATRICES };
+
+static void change(const ModelFile *file, const Change *it)
+{
+    for (size_t layer = it->first; layer < it->end; layer++) {
+        Matrix list[MATRICES];
+        size_t count = list_matrices(list, file, layer);
+        for (size_t i = 0; i < count; i++) {
+            size_t size = list[i].rows * list[i].columns;
+            if (i == it->place && it->a != it->b) {
+                swap(list[i].data + it->a * size, list[i].data + it->b * size, size);
+            } else if (i == it->place || (it->place == ALL && can_transpose(&list[i], false))) {
+                transpose(&list[i], it->each);
+            }
         }
     }
 }
 
-static void try_transpositions(Trials *self, bool every_layer)
+static void try_change(Trials *self, Change it, const char *text)
+{
+    const ModelFile *file = self->base->point.source->file;
+    if (!self->over) {
+        change(file, &it);
+        try_it(self, "%s", text);
+        change(file, &it);
+    }
+}
+
+static void try_transposed(Trials *self, size_t first, size_t end, const char *where)
+{
+    const ModelFile *file = self->base->point.source->file;
+    Matrix list[MATRICES];
+    char text[160];
+    size_t count = list_matrices(list, file, first);
+    for (size_t i = 0; i < count; i++) {
+        for (int each = 0; each < 2; each++) {
+            if (can_transpose(&list[i], each != 0)) {
+                snprintf(text, sizeof text, "%s transposed%s, %s", list[i].name,
+                         each != 0 ? " head by head" : "", where);
+                try_change(self, (Change){i, first, end, each != 0, 0, 0}, text);
+            }
+        }
+    }
+}
+
+static void try_transpositions(Trials *self)
 {
     ModelFile *file = self->base->point.source->file;
-    Matrix list[MATRICES];
-    size_t count = list_matrices(list, file, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (every_layer) {
-            try_transposed(self, &list[i], i, (Stretch){0, file->depth});
-        }
-        for (size_t layer = 0; !every_layer && file->depth > 1 && layer < file->depth; layer++) {
-            try_transposed(self, &list[i], i, (Stretch){layer, layer + 1});
-        }
-    }
-    if (every_layer && file->W_U != NULL && file->d == file->classes) {
-        file->tied = !file->tied;
+    const bool tied = file->tied;
+    try_transposed(self, 0, file->depth, "in every layer");
+    if (file->W_U != NULL && file->d == file->classes) {
+        file->tied = !tied;
         try_it(self, "the unembedding (W_U, lm_head) transposed");
-        file->tied = !file->tied;
-    }
-    if (every_layer && file->d == file->vocabulary) {
-        bool tied = file->tied;
-        transpose(file->W_E, file->d);
-        file->tied = tied && file->classes != file->d;
-        try_it(self, "the embedding (W_E, wte) transposed");
-        transpose(file->W_E, file->d);
         file->tied = tied;
     }
-    if (every_layer) {
-        try_all_transposed(self);
+    if (file->d == file->vocabulary) {
+        const Matrix embedding = {"", file->W_E, 1, file->d, file->d, false};
+        transpose(&embedding, false);
+        file->tied = tied && file->classes != file->d;
+        try_it(self, "the embedding (W_E, wte) transposed");
+        transpose(&embedding, false);
+        file->tied = tied;
+    }
+    /* As files of one `nn.Linear` convention have them. */
+    try_change(self, (Change){ALL, 0, file->depth, false, 0, 0},
+               "all square matrices transposed, in every layer");
+}
+
+static void try_layers(Trials *self)
+{
+    const ModelFile *file = self->base->point.source->file;
+    for (size_t layer = 0; file->depth > 1 && layer < file->depth; layer++) {
+        char where[48];
+        snprintf(where, sizeof where, "in layer %zu alone", layer);
+        try_transposed(self, layer, layer + 1, where);
     }
 }
 
@@ -458,23 +452,18 @@ static void try_positions(Trials *self)
 }
 
 /* Heads in another order in one of the four, of which a head needs its own. */
-static void try_heads(Trials *self)
+static void try_orders(Trials *self)
 {
     const ModelFile *file = self->base->point.source->file;
+    Matrix list[MATRICES];
+    char text[160];
+    list_matrices(list, file, 0);
     for (size_t place = 0; place < 4 && file->heads > 1 && !file->merged; place++) {
         for (size_t a = 0; a < file->heads; a++) {
-            for (size_t b = a + 1; b < file->heads && !self->over; b++) {
-                for (int turn = 0; turn < 2; turn++) {
-                    Matrix list[MATRICES] = {{.name = ""}};
-                    for (size_t layer = 0; layer < file->depth; layer++) {
-                        list_matrices(list, file, layer);
-                        size_t size = list[place].rows * list[place].columns;
-                        swap(list[place].data + a * size, list[place].data + b * size, size);
-                    }
-                    if (turn == 0) {
-                        try_it(self, "heads %zu and %zu of %s swapped", a, b, list[place].name);
-                    }
-                }
+            for (size_t b = a + 1; b < file->heads; b++) {
+                snprintf(text, sizeof text, "heads %zu and %zu of %s swapped", a, b,
+                         list[place].name);
+                try_change(self, (Change){place, 0, file->depth, false, a, b}, text);
             }
         }
     }
@@ -483,15 +472,16 @@ static void try_heads(Trials *self)
 /* Queries in the place of keys. */
 static void try_roles(Trials *self)
 {
-    const ModelFile *file = self->base->point.source->file;
-    size_t size = file->heads * file->d * file->d_head;
+    const ModelSource *source = self->base->point.source;
+    const ModelFile *file = source->file;
     for (int turn = 0; turn < 2 && file->heads > 0 && !file->merged; turn++) {
         for (size_t layer = 0; layer < file->depth; layer++) {
-            ModelFileLayer *l = &file->layers[layer];
-            swap(l->attn.W_Q, l->attn.W_K, size);
-            if (l->attn.b_Q != NULL && l->attn.b_K != NULL) {
-                swap(l->attn.b_Q, l->attn.b_K, file->heads * file->d_head);
-            }
+            GivenLayer *l = &source->layers[layer];
+            const GivenLayer kept = *l;
+            l->w_q = kept.w_k;
+            l->w_k = kept.w_q;
+            l->b_q = kept.b_k;
+            l->b_k = kept.b_q;
         }
         if (turn == 0) {
             try_it(self, "W_Q and W_K in each other's place");
@@ -552,13 +542,13 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
                    .began = clock_seconds()};
     const ModelFile *file = model->point.source->file;
     char absent[160];
-    try_transpositions(&self, true);
+    try_transpositions(&self);
     try_axes(&self);
     try_positions(&self);
-    try_heads(&self);
+    try_orders(&self);
     try_roles(&self);
     try_tied(&self);
-    try_transpositions(&self, false);
+    try_layers(&self);
     list_absent(absent, sizeof absent, file);
     text[0] = '\0';
     if (self.found[0] != '\0') {
