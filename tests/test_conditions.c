@@ -134,7 +134,7 @@ static void a_witness_is_a_condition(void **state)
     assert_string_equal(said.text, "");
     (void)expect_run(0, "sweep --weights " GIVEN_TRAINED " --n 2 --omega 20 -q -o %s",
                      path_of(given, "w.csv"));
-    expect_in(given, "w.csv.json", GIVEN_TRAINED ": its own logits agree to 2.4e-05 over 60 ", 1);
+    expect_in(given, "w.csv.json", GIVEN_TRAINED ": agrees with its witness, which does not ", 1);
     said = run("sweep --construction silu --n 2 --omega 20 2>&1 >/dev/null");
     assert_string_equal(said.text, "");
 }

@@ -77,7 +77,7 @@ static void unknown_keys_need_a_witness_that_tells(void **state)
     (void)shell("echo \"{\\\"colour\\\": 3}\" >config.json");
     expect_shell("cp $p/cases/models/chargpt/model.safetensors m.st; "
                  "$h convert m.st --n 4 --omega 20 -o c.st 2>&1",
-                 0, "m.st: warning: unknown keys of metadata or config.json: 'colour' (its ");
+                 0, "unknown keys 'colour' outweighed by the witness; same model as its witness: ");
     expect_shell("cp $p/" MODADD " m.st; $h guarantee m.st --tolerance 1e-9 2>&1", 2,
                  "'colour': expected those that docs/keys.md lists (--ignore-config KEY,... "
                  "takes the responsibility for others), as its witness does not tell mask causal "
