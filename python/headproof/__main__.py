@@ -1,6 +1,7 @@
 """python3 -m headproof save MODEL -o MODEL.safetensors: a model of PyTorch's, for `headproof`."""
 
 import argparse
+import errno
 import sys
 from typing import List, Optional
 
@@ -29,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(words: Optional[List[str]] = None) -> int:
-    """0; 2 after a message."""
+    """0; after a message 2, or 99 where the machine failed."""
     asked = vars(_parser().parse_args(words))
     asked.pop("command")
     model, output, witness = asked.pop("model"), asked.pop("output"), asked.pop("witness")
@@ -42,7 +43,8 @@ def main(words: Optional[List[str]] = None) -> int:
                     **{name.replace("-", "_"): value for name, value in asked.items()})
     except (ValueError, OSError, KeyError, HeadproofError) as error:
         print(f"headproof: {model}: {error}", file=sys.stderr)
-        return 2
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+        return 99 if full or getattr(error, "code", 2) == 99 else 2
     print(f"{output}: " + ", ".join(f"{name} {value}" for name, value in said.items()
                                     if len(value) < 40))
     return 0

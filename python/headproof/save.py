@@ -51,11 +51,13 @@ def _load(path: str) -> "Tuple[Mapping[str, Any], Any]":
     try:
         held = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # pickle's own errors are of many kinds
-        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        # Its own advice, to execute what the file holds, is left out.
+        said = str(error).split("error: ")[-1].splitlines() or [type(error).__name__]
         raise ValueError(
-            f"{path}: torch {torch.__version__} cannot load it as tensors alone ({said}); torch "
-            "before 2.0 takes no float beside them, and none takes objects: save "
-            "model.state_dict(), or the Module itself in Python") from error
+            f"{path}: torch {torch.__version__} cannot load it as tensors alone ({said[0]}): "
+            "expected a state_dict of tensors; torch before 2.0 takes no float beside them, later "
+            "ones do, and none takes objects: headproof.save of the Module itself does without a "
+            "file") from None
     if not isinstance(held, Mapping):
         raise ValueError(f"{path}: expected a state_dict, and it holds a {type(held).__name__}")
     for key in ("model", "state_dict", "model_state_dict"):
@@ -213,21 +215,32 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
 
 def _write(path: str, readings: "List[Tuple[str, Mapping[str, Any]]]", said: Dict[str, str],
            witness: Any, program: Optional[str]) -> None:
-    """Writes the one reading that the program takes, under its name when it has been taken."""
+    """Writes the one reading that the program takes, under its name when it has been taken.  Until
+    then it lies beside it, where it will be read, with the config.json that may be there."""
     folder, name = os.path.split(os.path.abspath(path))
-    fitting, refusals = [], []
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}.") as own:
+    fitting: Dict[str, str] = {}
+    refusals, files = [], []
+    try:
         for called, tensors in readings:
             arrays = {key: array_of(key, tensor) for key, tensor in tensors.items()}
             arrays.update({} if witness is None else _witness(arrays, witness))
-            tried = os.path.join(own, f"{len(refusals)}.safetensors")
+            handle, tried = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=".safetensors")
+            os.close(handle)
+            files.append(tried)
             write_safetensors(tried, arrays, said)
             drawn = not {"X", "tokens"} & set(arrays)
             refusals.append(_refusal(tried, path, drawn, program))
-            fitting += [(called, tried)] if not refusals[-1] else []
+            fitting.update({} if refusals[-1] else {called: tried})
         if not fitting:
             raise ValueError(refusals[0])
         if len(fitting) > 1:
-            raise ValueError("the witness does not tell readings apart: " +
-                             "; ".join(called for called, _ in fitting))
-        os.replace(fitting[0][1], path)
+            raise ValueError(f"the witness does not tell readings apart: {'; '.join(fitting)}")
+        mask = os.umask(0)
+        os.umask(mask)
+        (tried,) = fitting.values()
+        os.chmod(tried, 0o666 & ~mask)  # as any file that a program writes
+        os.replace(tried, path)
+    finally:
+        for tried in files:
+            if os.path.exists(tried):
+                os.remove(tried)
