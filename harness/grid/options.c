@@ -478,6 +478,31 @@ static int reject(const Reader *reader, char **arguments, const struct option *o
     return unknown_flag(reader, token);
 }
 
+/* Is the word a long flag with one dash, which getopt_long would take for letters: -omega=1 for
+ * `-o mega=1`?  Of a flag's letter a value with a = stands apart. */
+static bool lacks_a_dash(const char *word, const struct option *options)
+{
+    bool single = word != NULL && word[0] == '-' && word[1] != '-';
+    size_t length = single ? strcspn(word + 1, "=./") : 0;
+    for (; length > 1 && word[1 + length] != '=' && options->name != NULL; options++) {
+        if (strcmp(word + 1, options->name) == 0) {
+            return true;
+        }
+    }
+    return length > 0 && word[1 + length] == '=';
+}
+
+/* The word that a letter was found in: of one without a value it may be the next, which is then
+ * read on. */
+static const char *mistaken_word(char **arguments, const struct option *options)
+{
+    bool apart = optarg != NULL && optarg == arguments[optind - 1];
+    const char *word = arguments[optind - (apart ? 2 : 1)];
+    return lacks_a_dash(word, options)                                  ? word
+           : optarg == NULL && lacks_a_dash(arguments[optind], options) ? arguments[optind]
+                                                                        : NULL;
+}
+
 int options_read(Section *flags, RunOptions *run, int *operand, const CommandInfo *command,
                  int argc, char **arguments)
 {
@@ -490,6 +515,10 @@ int options_read(Section *flags, RunOptions *run, int *operand, const CommandInf
     while (status == 0) {
         int index = 0;
         int found = getopt_long(argc, arguments, ":o:qv", options, &index);
+        const char *word = found > 0 ? mistaken_word(arguments, options) : NULL;
+        if (word != NULL) {
+            return unknown_flag(&reader, word);
+        }
         switch (found) {
         case -1:
             *operand = optind;
