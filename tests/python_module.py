@@ -69,6 +69,16 @@ def numbers_are_exact():
     with open(path, "w", encoding="utf-8") as file:
         file.write("omega,omega\n1,2\n")
     refused(lambda: headproof.read_csv(path), ValueError, "columns with names, each once")
+    for bounds in ("", "total_max"):  # a double would be infinite; a bound may be as large
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"omega,total_max,bounds\n1,1e300,\n2,1e999,{bounds}\n")
+        if bounds:
+            check(headproof.read_csv(path)["total_max"][1] == Decimal("1e999"), "a bound")
+        else:
+            refused(lambda: headproof.read_csv(path), ValueError, "table.csv:3: 1E+999: expected an")
+    with open(path, "w", encoding="utf-8", newline="") as file:  # as others save it
+        file.write("\ufeffomega,total_max\r\n1,2\r\n")
+    check(list(headproof.read_csv(path)) == ["omega", "total_max"], "a byte order mark")
 
 
 def tables_are_shown():

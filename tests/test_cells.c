@@ -118,6 +118,35 @@ static void bounds_are_read_back(void **state)
     row_clear(&back);
 }
 
+/* A machine's error is a difference of doubles; only a bound of one is larger. */
+static void errors_beyond_doubles_are_no_values(void **state)
+{
+    static const CellState states[] = {CELL_VALUE, CELL_BOUND};
+    Point point = {.omega = 5, .reference = REFERENCE_SUBTRACT, .max_bits = 65536};
+    point.spec.n = point.spec.d = point.spec.depth = 1;
+    for (size_t i = 0; i < 2; i++) {
+        Row row, back;
+        char *line = NULL, *key = table_key(&point);
+        size_t size;
+        row_init(&row, &point);
+        row_init(&back, &point);
+        row.layer = 1;
+        RefCell *cell = &row.errors.error[ERROR_ROUNDING][NORM_MAX];
+        mpfr_set_str(cell->value, "1e999", 10, MPFR_RNDN);
+        cell->state = states[i];
+        FILE *file = open_memstream(&line, &size);
+        table_write_row(file, &point, &row);
+        assert_int_equal(fclose(file), 0);
+        assert_non_null(strstr(line, "e+999,"));
+        assert_int_equal(table_read_row(&back, line, size, key, 1, false),
+                         states[i] == CELL_BOUND ? size : 0);
+        free(line);
+        free(key);
+        row_clear(&row);
+        row_clear(&back);
+    }
+}
+
 /* ---- The program ----------------------------------------------------------------------------- */
 
 static const char linear[] = TENSOR("blocks.0.linear.W", "[2,2]", "0", "32");
@@ -366,6 +395,7 @@ int main(void)
         cmocka_unit_test(bits_are_raised_up_to_the_most),
         cmocka_unit_test(the_last_token_s_hidden_columns_count),
         cmocka_unit_test(bounds_are_read_back),
+        cmocka_unit_test(errors_beyond_doubles_are_no_values),
         SCRATCH_TEST(bounds_are_named),
         SCRATCH_TEST(searches_name_theirs),
         SCRATCH_TEST(verify_names_its),

@@ -37,13 +37,19 @@ Status status_find(const char *text, size_t length)
 /* The digits of 1. */
 #define ONE UINT64_C(10000000000000000)
 
-/* NULL, or the words for what a number of that column must be and this one is not. */
-static const char *domain_fault(const Column *column, const Number *number)
+/* Of two doubles the difference is below 10^DIFFERENCE_EXPONENT. */
+#define DIFFERENCE_EXPONENT 309
+
+const char *column_fault(const Column *column, const Number *number, bool bound)
 {
+    bool measured = column->kind == COLUMN_MACHINE && column->unit == UNIT_ABSOLUTE;
     bool finite = number->kind == NUMBER_FINITE;
     bool is_log = column_is_size(column) && column->unit == UNIT_LOG10;
     if (finite && number->digits != 0 && number->exponent > EXPONENT_MOST) {
         return "a number below 10^1000000000000";
+    }
+    if (measured && !bound && finite && number->exponent >= DIFFERENCE_EXPONENT) {
+        return "an error of doubles: only a bound, named in " BOUNDS_COLUMN ", is larger";
     }
     if (number->negative && !is_log) {
         return "a number that is not negative";
@@ -117,7 +123,9 @@ static int check_cell(const Csv *csv, size_t row, const Column *column, const ch
         return complain(origin, cell, "expected a number of at most %d digits (column %s)",
                         NUMBER_DIGITS, column->name);
     }
-    const char *fault = domain_fault(column, &number);
+    size_t bounds = csv_find(csv, BOUNDS_COLUMN);
+    bool bound = bounds < csv->columns && bounds_has(csv_cell(csv, row, bounds), column->name);
+    const char *fault = column_fault(column, &number, bound);
     if (fault != NULL) {
         return complain(origin, cell, "expected %s (column %s)", fault, column->name);
     }

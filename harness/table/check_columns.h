@@ -4,7 +4,10 @@
 #ifndef HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
 #define HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
 
+#include "columns.h"
+
 #include "../base/csv_read.h"
+#include "../base/number.h"
 #include "../point/point.h"
 
 #include <stdint.h>
@@ -14,6 +17,10 @@
 
 /* The status that text [length] names; STATUS_OK + 1: none. */
 Status status_find(const char *text, size_t length);
+
+/* NULL, or the words for what a number of that column must be and this one is not.  bound: the
+ * table says that it is only one. */
+const char *column_fault(const Column *column, const Number *number, bool bound);
 
 /* Every cell is what its column takes: blank, a status, names of cells, or a number in its
  * domain (an error is not negative, a share is from 0 to 1).  0; 2 after a message with file, line

@@ -6,6 +6,7 @@
 #include "../../memory/need.h"
 #include "../base/message.h"
 #include "bounds.h"
+#include "check_columns.h"
 #include "columns.h"
 #include "format.h"
 #include "options_cell.h"
@@ -182,6 +183,13 @@ static int check_options(const Csv *csv, size_t row, const char *options)
                             "expected axes of %s, each with its value", OPTIONS_COLUMN);
 }
 
+/* A number, and none that an axis takes? */
+static bool is_beyond_doubles(AxisCell cell)
+{
+    char *end;
+    return !isfinite(strtod(cell.text, &end)) && end == cell.text + cell.length;
+}
+
 /* A row's values on the axes, whose columns are known; of those without one what the row's options
  * say, but for what is a default all the same. */
 static int take_keys(Measures *data, const Csv *csv, size_t row, const size_t at[AXIS_COUNT])
@@ -207,6 +215,10 @@ static int take_keys(Measures *data, const Csv *csv, size_t row, const size_t at
         if (cell.text == NULL) {
             value_print(standard, &info->domain, info->standard);
             cell = (AxisCell){standard, strlen(standard)};
+        }
+        if (is_beyond_doubles(cell)) {
+            status = complain((Origin){.file = csv->path, .line = csv_line(row)}, cell.text,
+                              "expected a value of %s", info->name);
         }
         take_value(data, axis, cell.text, cell.length);
     }
@@ -261,15 +273,19 @@ static int take_cell(Measure *cell, const Csv *csv, size_t row, ErrorKind kind, 
                *text = measures_column(csv, row, column);
     const char *log = column_of_log(kind)->name;
     Number number;
-    if (!number_read(&number, text) || number.negative) {
+    bool bound = bounds_has(measures_column(csv, row, BOUNDS_COLUMN), column);
+    bool is_number = number_read(&number, text);
+    const char *fault =
+        is_number ? column_fault(column_of_error(kind, norm), &number, bound) : "a number";
+    if (fault != NULL) {
         return complain((Origin){.file = csv->path, .line = csv_line(row)}, text,
-                        "expected a size in the column %s", column);
+                        "expected %s (column %s)", fault, column);
     }
     *cell = measure_of(&number);
     bool lost = number.kind == NUMBER_FINITE && number.digits == 0; /* 0.0, which is none of ours */
     lost = lost && norm == NORM_MAX && csv_find(csv, log) < csv->columns;
     int status = lost ? take_log(cell, csv, row, log) : 0;
-    cell->bound = *text != '\0' && bounds_has(measures_column(csv, row, BOUNDS_COLUMN), column);
+    cell->bound = *text != '\0' && bound;
     return status;
 }
 

@@ -34,12 +34,15 @@ static const char *take_text(Line *line, size_t *length)
 }
 
 /* 17 digits name one double, whatever its exponent: 53 bits give back what was printed. */
-static void take_cell(Line *line, RefCell *cell)
+static void take_cell(Line *line, RefCell *cell, Number *number)
 {
     size_t length;
     const char *text = take_text(line, &length);
-    char *end;
+    char copy[CELL_TEXT] = "", *end;
     mpfr_t value;
+    line->ok = line->ok && length < sizeof copy;
+    memcpy(copy, text, line->ok ? length : 0);
+    line->ok = line->ok && number_read(number, copy);
     cell->state = CELL_ABSENT;
     cell->error = mpfr_get_emin_min();
     cell->lacking = 0;
@@ -93,16 +96,16 @@ static void take_status(Line *line, Row *row)
 }
 
 /* A size: state is what it is; a derived one is only read over. */
-static void take_size(Line *line, const Column *column, Row *row, CellState *state)
+static void take_size(Line *line, const Column *column, Row *row, CellState *state, Number *number)
 {
     RefCell derived, *cell = column_cell(column, row);
     if (cell != NULL) {
-        take_cell(line, cell);
+        take_cell(line, cell, number);
         *state = cell->state;
         return;
     }
     ref_cell_init(&derived, REF_DIGITS_MOST);
-    take_cell(line, &derived);
+    take_cell(line, &derived, number);
     *state = derived.state;
     ref_cell_clear(&derived);
 }
@@ -111,6 +114,7 @@ static void take_size(Line *line, const Column *column, Row *row, CellState *sta
 static bool take_columns(Line *line, Row *row, bool propagation)
 {
     CellState states[COLUMN_MOST] = {CELL_ABSENT};
+    Number numbers[COLUMN_MOST] = {{0}};
     const char *bounds = "";
     size_t length = 0;
     for (size_t i = 0; column_of_table(i, propagation) != NULL; i++) {
@@ -120,14 +124,18 @@ static bool take_columns(Line *line, Row *row, bool propagation)
         case COLUMN_BITS: take_bits(line, &row->precision_bits); break;
         case COLUMN_DIFFERENCE_BITS: take_bits(line, &row->difference_bits); break;
         case COLUMN_STATUS: take_status(line, row); break;
-        default: take_size(line, column_at(i), row, &states[i]); break;
+        default: take_size(line, column_at(i), row, &states[i], &numbers[i]); break;
         }
     }
     if (!line->ok || !bounds_read(states, bounds, length)) {
         return false;
     }
     for (size_t i = 0; column_at(i) != NULL; i++) {
-        RefCell *cell = column_is_size(column_at(i)) ? column_cell(column_at(i), row) : NULL;
+        bool is_size = column_is_size(column_at(i));
+        RefCell *cell = is_size ? column_cell(column_at(i), row) : NULL;
+        if (is_size && column_fault(column_at(i), &numbers[i], states[i] == CELL_BOUND) != NULL) {
+            return false;
+        }
         if (cell != NULL) {
             cell->state = states[i];
         }

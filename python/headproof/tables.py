@@ -207,6 +207,21 @@ def _plain(column: np.ndarray) -> Optional[np.ndarray]:
     return floats.astype(np.int64) if whole else floats
 
 
+# Machine errors, differences of two doubles: only a bound is larger.
+_MEASURED = re.compile("(rounding|native|total|observed)_(max|rms)")
+_DIFFERENCE = decimal.Decimal("1e309")
+
+
+def _check_sizes(table: Table, source: str) -> None:
+    for name in filter(_MEASURED.fullmatch, table):
+        column = table[name]
+        for row in np.flatnonzero(~table.bounded(name)):
+            cell = column[row]
+            if not isinstance(cell, str) and cell.is_finite() and cell >= _DIFFERENCE:
+                raise ValueError(f"{source}:{row + 2}: {cell}: expected an error of doubles: only "
+                                 f"a bound, named in bounds, is larger (column {name})")
+
+
 def _column(name: str, cells: Sequence[str]) -> np.ndarray:
     column = np.empty(len(cells), dtype=object)
     try:
@@ -228,11 +243,13 @@ def read_table(file: Iterator[str], source: str, passed: Optional[bool] = None) 
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise ValueError(f"{source}:{number}: {len(row)} cells: expected {len(header)}")
-    return Table({name: _column(name, [row[i] for row in rows]) for i, name in enumerate(header)},
-                 passed)
+    table = Table({name: _column(name, [row[i] for row in rows]) for i, name in enumerate(header)},
+                  passed)
+    _check_sizes(table, source)
+    return table
 
 
 def read_csv(path: Path) -> Table:
     """The table in a file of CSV that headproof wrote."""
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8-sig") as file:
         return read_table(file, os.fspath(path))
