@@ -201,6 +201,9 @@ static void test_bad_commands(void **state)
     expect_complaint(fixture, "verison", run(fixture, "verison"), 2, "did you mean --version?");
     expect_complaint(fixture, "--verison", run(fixture, "--verison"), 2,
                      "(did you mean --version?");
+    expect_complaint(fixture, "--version x", run(fixture, "--version x"), 2,
+                     "token 'x': expected nothing after --version");
+    expect_complaint(fixture, "-h x", run(fixture, "-h x"), 2, "expected nothing after -h");
     expect_complaint(fixture, "info x", run(fixture, "info x"), 2, "token 'x'");
     expect_complaint(fixture, "min-omega", run(fixture, "min-omega"), 2, "tolerance");
     expect_complaint(fixture, "min-omega --omega", run(fixture, "min-omega --omega 3"), 2,
@@ -300,7 +303,7 @@ static void test_help(void **state)
     expect_printed(fixture, "depth --help", "default 96");
     expect_printed(fixture, "help min-omega", "--tolerance");
     assert_null(strstr(fixture->text, "--omega "));
-    expect_printed(fixture, "help merge", "usage: headproof merge SHARD.csv... -o FILE.csv [");
+    expect_printed(fixture, "help merge", "usage: headproof merge SHARD.csv... [-o FILE.csv] [");
     expect_printed(fixture, "info --help", "usage: headproof info\n\nthe build, the machine");
     expect_printed(fixture, "--version", "headproof ");
     expect_printed(fixture, "info", "mpfr_runtime");

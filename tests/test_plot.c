@@ -95,7 +95,11 @@ static void test_refused_tables(void **state)
     make_table("bad.csv", HEADER, "fused,8,1,,1,1e-3,-1e-3,1e-16,\n");
     expect_shell("$h plot bad.csv", 2, "bad.csv:2: token '-1e-3'");
     make_table("bad.csv", HEADER, "fused,8,1,,1,1e-3,many,1e-16,\n");
-    expect_shell("$h plot bad.csv", 2, "expected a size in the column total_max");
+    expect_shell("$h plot bad.csv", 2, "(column total_max)");
+    make_table("bad.csv", HEADER, "fused,8,1,,1,1e-3,1e999,1e-16,\n");
+    expect_shell("$h plot bad.csv", 2, "token '1e999': expected an error of doubles");
+    make_table("bad.csv", HEADER, "fused,1e999,1,,1,1e-3,1e-3,1e-16,\n");
+    expect_shell("$h plot bad.csv", 2, "token '1e999': expected a value of omega");
     make_table("bad.csv", HEADER, "fused,8,1,widht=3,1,1e-3,1e-3,1e-16,\n");
     expect_shell("$h plot bad.csv", 2, "expected axes of options");
     make_table("bad.csv", HEADER, "");
@@ -286,7 +290,7 @@ static void test_words_of_ones_own(void **state)
     expect_shell("$h plot v.csv --caption \"It is so.\" -o v.gp; grep -c \"From v.csv\" v.gp; "
                  "grep -o \"It is so\" v.gp",
                  0, "0\nIt is so\n");
-    expect_shell("$h plot v.csv --titel x", 2, "did you mean title?");
+    expect_shell("$h plot v.csv --titel x", 2, "did you mean --title?");
     expect_shell("$h plot v.csv --title", 2, "--title: expected TEXT behind it");
 }
 

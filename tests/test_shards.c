@@ -32,6 +32,8 @@ static void merged_shards_are_one_run(void **state)
         expect_shell("$h merge s*.csv -o all.csv && cmp one.csv all.csv && rm s*", 0,
                      "12 points of ");
     }
+    /* Without -o the table is on stdout, and nothing else. */
+    expect_shell("$h merge all.csv 2>said | cmp - all.csv && cat said", 0, "12 points of ");
     /* A single shard's points have no numbers: its own is all that is left. */
     expect_shell("grep -c \"index\" all.csv.json", 0, "1\n");
     /* What is merged is a complete sweep. */
@@ -92,8 +94,8 @@ static void shards_that_are_no_whole_are_refused(void **state)
     expect_shell("$h merge s1.csv t2.csv s3.csv -o all.csv", 2,
                  "t2.csv: shard 2 of 2, s1.csv is of 3");
     expect_shell("$h merge s1.csv s9.csv -o all.csv", 2, "s9.csv: cannot be read");
-    expect_shell("$h merge s1.csv", 2, "expected SHARD.csv... -o FILE.csv");
-    expect_shell("$h merge s1.csv s2.csv s3.csv --out all.csv", 2, "--out");
+    expect_shell("$h merge -o all.csv", 2, "expected SHARD.csv... [-o FILE.csv]");
+    expect_shell("$h merge s1.csv s2.csv s3.csv --out all.csv", 2, "(did you mean --output?)");
 }
 
 static void shards_of_other_programs_are_refused(void **state)

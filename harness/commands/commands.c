@@ -94,6 +94,10 @@ static const FlagInfo plot_flags[] = {
     {"caption", "TEXT", "the same of what stands below it", 0, NULL},
     {"laws", NULL, "the laws that growth finds, as lines over the curves of a picture", 0, NULL},
 };
+static const FlagInfo merge_flags[] = {
+    {"output", "FILE", "the table, else on stdout; it appears complete or not at all", 'o', NULL},
+    {"format", "FORMAT", "write it as csv, the default, table, json, jsonl or markdown", 0, NULL},
+};
 static const FlagInfo report_flags[] = {{"output", "FILE", "the page", 'o', NULL}};
 
 static const CommandInfo commands[COMMAND_COUNT] = {
@@ -235,10 +239,10 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
                                     BIT(FLAG_LOGITS)},
     [COMMAND_MERGE] = {.name = "merge",
-                       .summary = "the shards of a sweep as one file: SHARD.csv... -o FILE.csv",
-                       .usage = "SHARD.csv... -o FILE.csv",
+                       .summary = "the shards of a sweep as one table: SHARD.csv... [-o FILE.csv]",
+                       .usage = "SHARD.csv... [-o FILE.csv] [--format FORMAT]",
                        .run_words = command_merge,
-                       .flags = TABLE},
+                       OWN(merge_flags)},
     [COMMAND_PLOT] = {.name = "plot",
                       .summary = "a picture of tables, by gnuplot, or as text: FILE.csv...",
                       .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "

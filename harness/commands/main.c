@@ -195,12 +195,16 @@ static int run_line(int argc, char **argv)
     if (argc < 2) {
         return commands_unknown("");
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("headproof %s\n", info_version());
-        return streams_finish(0);
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        commands_print_help(commands_get(COMMAND_HELP), false);
+    bool version = strcmp(argv[1], "--version") == 0;
+    if (version || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        if (argc > 2) {
+            return complain((Origin){0}, argv[2], "expected nothing after %s", argv[1]);
+        }
+        if (version) {
+            printf("headproof %s\n", info_version());
+        } else {
+            commands_print_help(commands_get(COMMAND_HELP), false);
+        }
         return streams_finish(0);
     }
     if (read_tier() != 0) {

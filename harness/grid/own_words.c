@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *words_value(const char *name, int *i, int argc, char **argv)
+/* The value of --name VALUE or --name=VALUE, "" where the line ends before it; NULL: argv[*i] is
+ * another word.  -o is --output.  Moves *i to the last word read. */
+static const char *value_of(const char *name, int *i, int argc, char **argv)
 {
     const char *word = argv[*i];
     size_t length = strlen(name);
@@ -35,8 +37,11 @@ static int refuse(const CommandInfo *command, const char *word)
     for (size_t flag = 0; flag < command->own_flag_count; flag++) {
         names[flag] = command->own_flags[flag].name;
     }
-    return complain((Origin){0}, word, "expected %s%s", command->usage,
-                    suggest(word, strlen(word), names, OWN_FLAGS_MOST).text);
+    const char *name = word + strspn(word, "-"),
+               *nearest = nearest_name(name, strcspn(name, "="), names, OWN_FLAGS_MOST);
+    bool flag = *word == '-' && nearest != NULL;
+    return complain((Origin){0}, word, "expected %s%s%s%s", command->usage,
+                    flag ? " (did you mean --" : "", flag ? nearest : "", flag ? "?)" : "");
 }
 
 /* One word, with the value behind it. */
@@ -46,7 +51,7 @@ static int read_word(OwnWords *words, const CommandInfo *command, int *i, int ar
     for (size_t flag = 0; flag < command->own_flag_count; flag++) {
         const FlagInfo *info = &command->own_flags[flag];
         bool bare = info->argument == NULL && strncmp(word, "--", 2) == 0;
-        const char *value = info->argument != NULL ? words_value(info->name, i, argc, argv)
+        const char *value = info->argument != NULL ? value_of(info->name, i, argc, argv)
                             : bare && strcmp(word + 2, info->name) == 0 ? ""
                                                                         : NULL;
         if (value != NULL && words->values[flag] != NULL) {
@@ -91,9 +96,9 @@ void own_words_clear(OwnWords *words)
     *words = (OwnWords){0};
 }
 
-int own_words_spare_files(const OwnWords *words, const char *output)
+int own_words_spare_files(const OwnWords *words, const char *output, bool is_table)
 {
-    const NamedFile written = {"output", output, false};
+    const NamedFile written = {"output", output, is_table};
     NamedFile *read = need_zeros(words->file_count + 1, sizeof *read);
     for (size_t i = 0; i < words->file_count; i++) {
         read[i] = (NamedFile){NULL, words->files[i], true};

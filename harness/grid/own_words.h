@@ -6,10 +6,6 @@
 
 #include "command.h"
 
-/* The value of --name VALUE or --name=VALUE, "" where the line ends before it; NULL: argv[*i] is
- * another word.  -o is --output.  Moves *i to the last word read. */
-const char *words_value(const char *name, int *i, int argc, char **argv);
-
 enum { OWN_FLAGS_MOST = 16 };
 
 typedef struct {
@@ -25,8 +21,9 @@ int own_words_read(OwnWords *words, const CommandInfo *command, int argc, char *
     __attribute__((warn_unused_result));
 void own_words_clear(OwnWords *words);
 
-/* No file is written over, nor its sidecar: 0, or 2 after a message; 99. */
-int own_words_spare_files(const OwnWords *words, const char *output)
+/* No file is written over, nor its sidecar: 0, or 2 after a message; 99.  is_table: what is written
+ * has a sidecar. */
+int own_words_spare_files(const OwnWords *words, const char *output, bool is_table)
     __attribute__((warn_unused_result));
 
 #endif

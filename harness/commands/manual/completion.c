@@ -230,7 +230,9 @@ static void print_zsh_command(FILE *file, const CommandInfo *command)
         const FlagInfo *info = &command->own_flags[i];
         Axis axis = axis_find(info->name);
         Words words = {.count = 0};
-        words = axis < AXIS_COUNT ? words_of_axis(axis) : words;
+        words = axis < AXIS_COUNT                   ? words_of_axis(axis)
+                : strcmp(info->name, "format") == 0 ? words_of_flag(FLAG_FORMAT)
+                                                    : words;
         print_zsh_flag(file, info->name, info->help, info->argument, &words,
                        is_file(info->argument));
     }

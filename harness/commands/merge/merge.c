@@ -9,7 +9,6 @@
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
-#include "../../grid/distinct.h"
 #include "../../grid/own_words.h"
 #include "../../table/sink.h"
 #include "../commands.h"
@@ -133,37 +132,17 @@ static int conclude(const Merge *merge)
     return failures > 0;
 }
 
-static int refuse_words(const char *word)
-{
-    return complain((Origin){0}, word, "expected %s", commands_get(COMMAND_MERGE)->usage);
-}
-
-/* -o FILE and --format FORMAT once each, one of them at least; the rest are shards. */
-static int read_arguments(Merge *merge, int argc, char **argv)
+/* Of the words that were read: without -o the table goes to stdout. */
+static int take_words(Merge *merge, const OwnWords *words)
 {
     RunOptions *options = &merge->options;
-    bool ok = true;
-    for (int i = 2; i < argc && ok; i++) {
-        char *word = argv[i];
-        const char *output = words_value("output", &i, argc, argv);
-        const char *format = output == NULL ? words_value("format", &i, argc, argv) : NULL;
-        if (output != NULL) {
-            ok = options->output == NULL && *output != '\0';
-            options->output = output;
-        } else if (format != NULL) {
-            ok = options->format == NULL && *format != '\0';
-            options->format = format;
-        } else if (word[0] == '-') {
-            return refuse_words(word);
-        } else {
-            merge->files[merge->file_count++].path = word;
-        }
+    const char *output = words->values[0];
+    for (size_t i = 0; i < words->file_count; i++) {
+        merge->files[merge->file_count++].path = words->files[i];
     }
-    if (!ok || (options->output == NULL && options->format == NULL) || merge->file_count == 0) {
-        return refuse_words("merge");
-    }
-    options->on_stdout = options->output == NULL || strcmp(options->output, "-") == 0;
-    options->output = options->on_stdout ? NULL : options->output;
+    options->on_stdout = output == NULL || strcmp(output, "-") == 0;
+    options->output = options->on_stdout ? NULL : output;
+    options->format = words->values[1];
     return format_check(options);
 }
 
@@ -176,19 +155,6 @@ static void clear(Merge *merge)
     free(merge->files);
     free(merge->points);
     free(merge->merged);
-}
-
-/* No shard is written over. */
-static int check_files(const Merge *merge, const char *output)
-{
-    const NamedFile written = {"output", output, true};
-    NamedFile *shards = need_zeros(merge->file_count + 1, sizeof *shards);
-    for (size_t i = 0; i < merge->file_count; i++) {
-        shards[i] = (NamedFile){NULL, merge->files[i].path, true};
-    }
-    int status = distinct_check(&written, 1, shards, merge->file_count);
-    free(shards);
-    return status;
 }
 
 /* The rows of all shards, in order. */
@@ -206,13 +172,16 @@ static int merge_rows(Merge *merge)
 int command_merge(int argc, char **argv)
 {
     Merge merge = {.options = {.argc = argc, .argv = argv}};
+    OwnWords words = {0};
     merge.files = need_zeros((size_t)argc + 1, sizeof *merge.files);
-    int status = read_arguments(&merge, argc, argv);
-    status = status != 0 ? status : check_files(&merge, merge.options.output);
+    int status = own_words_read(&words, commands_get(COMMAND_MERGE), argc, argv);
+    status = status != 0 ? status : take_words(&merge, &words);
+    status = status != 0 ? status : own_words_spare_files(&words, merge.options.output, true);
     status = status != 0 ? status : merge_gather(&merge);
     status = status != 0 ? status : merge_rows(&merge);
     status = status != 0 ? status : write_merged(&merge);
     status = status != 0 ? status : conclude(&merge);
     clear(&merge);
+    own_words_clear(&words);
     return status;
 }

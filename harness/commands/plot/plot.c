@@ -128,7 +128,7 @@ static int read_output(Plot *plot)
         size_t ending = strlen(endings[target]);
         if (length > ending && strcmp(path + length - ending, endings[target]) == 0) {
             plot->target = target;
-            return own_words_spare_files(&plot->words, path);
+            return own_words_spare_files(&plot->words, path, false);
         }
     }
     return complain(origin_of(plot, FLAG_PICTURE), path,

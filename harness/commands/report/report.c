@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     OwnWords words;
@@ -138,6 +139,11 @@ static void write_head(FILE *file, const Report *report)
     fprintf(file, "</ul>\n%s", errors);
 }
 
+static bool is_stdout(const char *output)
+{
+    return strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0;
+}
+
 static int write_page(FILE *file, const Report *report)
 {
     int status = 0;
@@ -153,6 +159,9 @@ static int write_page(FILE *file, const Report *report)
 static int write_report(const Report *report, const char *output)
 {
     AtomicFile file = {0};
+    if (is_stdout(output)) { /* main says whether it could be written */
+        return write_page(stdout, report);
+    }
     int status = atomic_file_open(&file, output);
     if (status != 0) {
         return status;
@@ -177,7 +186,8 @@ static int report_files(Report *report, const CommandInfo *command)
     const char *output = words->values[0];
     int status = output == NULL
                      ? complain((Origin){0}, command->name, "expected %s", command->usage)
-                     : own_words_spare_files(words, output);
+                 : is_stdout(output) ? 0
+                                     : own_words_spare_files(words, output, false);
     report->subjects = need_zeros(words->file_count + 1, sizeof *report->subjects);
     for (size_t i = 0; i < words->file_count && status == 0; i++) {
         status = subject_read(&report->subjects[i], words->files[i]);
