@@ -4,6 +4,7 @@
 #include "check_program.h"
 #include "fixture.h"
 #include "interrupted.h"
+#include "shell.h"
 #include "unit.h"
 
 #include <signal.h>
@@ -48,7 +49,7 @@ static void a_baseline_is_saved_once_and_met(void **state)
  * told apart by what varies, and a row that is alone by everything. */
 static void a_case_that_has_changed_is_said(void **state)
 {
-    static const char changed[] = "check --construction silu --n 2 --d 2 --omega 30 "
+    static const char changed[] = "check --construction silu --n 3 --d 2 --omega 10 "
                                   "--baseline %/b.csv ";
     const Scratch *scratch = *state;
     check_expect(scratch,
@@ -58,19 +59,78 @@ static void a_case_that_has_changed_is_said(void **state)
     expect_says(&output, 1,
                 "note: the case has changed since the baseline was saved: 1 of its rows are new, "
                 "and 1 of the baseline's are gone; if that is meant, --update saves the baseline "
-                "anew\n  omega=30\n    a row that the baseline does not have\n");
-    expect_says(&output, 1, "\n  omega=10\n    a row that is missing\n");
+                "anew\n  n=3\n    a row that the baseline does not have\n");
+    expect_says(&output, 1, "\n  n=2\n    a row that is missing\n");
     expect_says(&output, 1, "FAIL: 2 of 2 rows, 2 findings");
-    output = check_run(scratch, "check --construction silu --n 2 --d 2 --omega 30 --baseline "
+    output = check_run(scratch, "check --construction silu --n 3 --d 2 --omega 10 --baseline "
                                 "%/b.csv --update --markdown %/m");
     expect_says(&output, 0, "1 of the baseline's are gone\n");
     char *markdown = check_text(scratch, "m");
-    assert_non_null(strstr(markdown, "\n| omega=30 |  | a row that the baseline does not have |"));
+    assert_non_null(strstr(markdown, "\n| n=3 |  | a row that the baseline does not have |"));
     free(markdown);
     check_expect(scratch, changed, 0, "PASS: 1 rows");
     check_expect(scratch,
                  "check --construction silu --n 2 --d 2 --omega 1 --tolerance 1e-9 --judge total",
                  1, "  construction=silu activation=silu mask=none n=2 d=2 depth=1 omega=1 ");
+}
+
+/* Of the same models with another Omega or arithmetic rows are pairs, which say both errors; what
+ * only one table has is new or gone all the same. */
+static void edited_rows_are_pairs(void **state)
+{
+    const Scratch *scratch = *state;
+    check_expect(scratch, "check --n 2 --d 2 --depth 2 --omega 10,11 --save-baseline %/b.csv", 0,
+                 NULL);
+    Output output = check_run(scratch, "check --n 2 --d 2 --depth 2 --omega 8 --arithmetic f32 "
+                                       "--baseline %/b.csv --markdown %/m --json %/j");
+    expect_says(&output, 1, "0 of its rows are new, and 2 of the baseline's are gone, and in 2 ");
+    expect_says(&output, 1,
+                "\n  omega=8 arithmetic=f32 layer=2\n    omega: was edited: 8, "
+                "baseline 10\n    arithmetic: was edited: f32, baseline f64\n"
+                "    total_max: under the edit: ");
+    expect_says(&output, 1, "\n  omega=11 arithmetic=f64 layer=2\n    a row that is missing\n");
+    expect_says(&output, 1, "FAIL: 4 of 4 rows, 8 findings");
+    /* Pages name the layer, and of a point's layers one command. */
+    char *markdown = check_text(scratch, "m"), *first = strstr(markdown, "headproof sweep");
+    assert_non_null(strstr(markdown, "| omega=8 arithmetic=f32 layer=2 | total\\_max | under the "));
+    assert_non_null(first);
+    first = strstr(first + 1, "headproof sweep");
+    assert_true(first != NULL && strstr(first + 1, "headproof sweep") == NULL);
+    free(markdown);
+    check_run(scratch, "report %/j -o %/r.html");
+    char *page = check_text(scratch, "r.html");
+    assert_non_null(strstr(page, "omega=8 arithmetic=f32 layer=2: <strong>total_max</strong>"));
+    first = strstr(page, "headproof sweep");
+    first = first != NULL ? strstr(first + 1, "headproof sweep") : NULL;
+    assert_true(first != NULL && strstr(first + 1, "headproof sweep") == NULL);
+    free(page);
+    check_expect(scratch, "check --n 2 --d 2 --depth 2 --omega 10,11,12 --baseline %/b.csv", 1,
+                 "2 of its rows are new, and 0 of the baseline's are gone; ");
+}
+
+/* A byte order mark and \r\n, as git and editors may write them, change no table. */
+static void line_ends_are_no_edit(void **state)
+{
+    expect_shell("printf \"[a]\nn = 2\nd = 2\nomega = 10\n\" >a.case; "
+                 "$h check a.case --save-baseline b.csv; for file in a.case b.csv b.csv.json; do "
+                 "sed -i \"s/$/\\r/; 1s/^/\\xef\\xbb\\xbf/\" $file; done; head -c 3 b.csv; "
+                 "$h check a.case --baseline b.csv",
+                 0, "\xef\xbb\xbfPASS: 1 rows");
+    expect_shell("$h merge b.csv --format json 2>said", 0, "\"construction\"");
+    /* Any other edit is one. */
+    expect_shell("sed -i \"s/,ok/,ok /\" b.csv; $h check a.case --baseline b.csv", 2, "'ok '");
+}
+
+/* A bit of a weight that no cell shows makes the file another one. */
+static void other_weights_are_said_first(void **state)
+{
+    expect_shell("cp $p/cases/models/modadd53-silu.safetensors m.safetensors; "
+                 "check=\"$h check --weights m.safetensors --n 3 --omega 10\"; "
+                 "$check --save-baseline b.csv; $check --baseline b.csv && "
+                 "printf \"\\001\" | dd of=m.safetensors bs=1 conv=notrunc "
+                 "seek=$(($(stat -c %s m.safetensors) - 4)) 2>said; "
+                 "$check --baseline b.csv 2>said",
+                 1, "  the tables\n    m.safetensors: is not the baseline's (digest): ");
 }
 
 /* What could never pass is no baseline. */
@@ -419,6 +479,9 @@ int main(void)
         SCRATCH_TEST(an_interrupted_check_goes_on),
         SCRATCH_TEST(a_baseline_is_saved_once_and_met),
         SCRATCH_TEST(a_case_that_has_changed_is_said),
+        SCRATCH_TEST(edited_rows_are_pairs),
+        SHELL_TEST(line_ends_are_no_edit),
+        SHELL_TEST(other_weights_are_said_first),
         SCRATCH_TEST(a_failing_baseline_is_not_saved),
         SCRATCH_TEST(a_baseline_is_updated),
         SCRATCH_TEST(a_digit_tells_what_grew),

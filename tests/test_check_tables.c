@@ -325,7 +325,7 @@ static const struct {
     {",0,0,0,", ",0,1e,0,", ":2: token '1e'"},
     {",0,0,0,", ",0,NaN,0,", ":2: token 'NaN'"},
     {",0,0,0,", ",0,\"0\",0,", ":2: token '\"'"},
-    {",ok\n", ",ok\r\n", ":2: token '\\r'"},
+    {",ok\n", ",ok\r \n", ":2: token '\\r'"},
     {"\nsilu", "\n\nsilu", ":2: token ''"},
 };
 

@@ -36,6 +36,19 @@ static size_t count(const char *text, size_t length, char wanted)
     return found;
 }
 
+size_t csv_plain(char *text, size_t length)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t from = length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0, kept = 0;
+    for (; from < length; from++) {
+        if (!(text[from] == '\r' && text[from + 1] == '\n')) {
+            text[kept++] = text[from];
+        }
+    }
+    text[kept] = '\0';
+    return kept;
+}
+
 /* Refuses what no cell may hold, and a last line without its newline. */
 static int check_text(const Csv *csv, size_t length)
 {
@@ -50,7 +63,7 @@ static int check_text(const Csv *csv, size_t length)
     if (stray != NULL) {
         line = count(csv->text, (size_t)(stray - csv->text), '\n') + 1;
         return reject(csv, line, *stray == '"' ? "\"" : "\\r",
-                      "cells without quotes, and lines that end in a newline alone");
+                      "cells without quotes, and lines that end in newlines");
     }
     if (csv->text[length - 1] != '\n') {
         const char *last = csv->text + length;
@@ -111,6 +124,7 @@ static int check_names(const Csv *csv)
 
 static int cut(Csv *csv, size_t length)
 {
+    length = csv_plain(csv->text, length);
     csv->digest = digest_bytes(DIGEST_START, csv->text, length);
     int status = check_text(csv, length);
     if (status != 0) {

@@ -171,7 +171,8 @@ static void read_axes(AxisCell cells[AXIS_COUNT], const Csv *csv, size_t row)
     }
 }
 
-static char *join_key(const Csv *csv, const KeyColumns *keys, size_t row)
+/* without: roles of axes whose cells it leaves out. */
+static char *join_key(const Csv *csv, const KeyColumns *keys, size_t row, unsigned without)
 {
     AxisCell axes[AXIS_COUNT];
     size_t length = 1, options = csv_find(csv, OPTIONS_COLUMN);
@@ -186,7 +187,9 @@ static char *join_key(const Csv *csv, const KeyColumns *keys, size_t row)
             end += options_canonical(end, cell, strlen(cell), axes);
             end += sprintf(end, ",");
         } else {
-            end += sprintf(end, "%s,", cell);
+            Axis axis = column_axis(column_key(i));
+            bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
+            end += sprintf(end, "%s,", left ? "" : cell);
         }
     }
     return key;
@@ -201,7 +204,7 @@ void key_index_clear(KeyIndex *index)
     *index = (KeyIndex){0};
 }
 
-void key_index_make(KeyIndex *index, const Csv *csv)
+void key_index_make(KeyIndex *index, const Csv *csv, unsigned without)
 {
     KeyColumns keys = {.count = 0};
     for (; column_key(keys.count) != NULL; keys.count++) {
@@ -209,7 +212,8 @@ void key_index_make(KeyIndex *index, const Csv *csv)
     }
     index->rows = need_zeros(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
     for (; index->count < csv->rows; index->count++) {
-        index->rows[index->count] = (Keyed){join_key(csv, &keys, index->count), index->count};
+        index->rows[index->count] =
+            (Keyed){join_key(csv, &keys, index->count, without), index->count};
     }
     qsort(index->rows, index->count, sizeof *index->rows, compare_keys);
 }

@@ -42,8 +42,8 @@ typedef struct {
     size_t count;
 } KeyIndex;
 
-/* The table has every key column.  0; 99 after a message. */
-void key_index_make(KeyIndex *index, const Csv *csv);
+/* The table has every key column.  without: roles of axes that the keys leave out. */
+void key_index_make(KeyIndex *index, const Csv *csv, unsigned without);
 void key_index_clear(KeyIndex *index);
 
 /* The first row of that key, or NO_ROW. */

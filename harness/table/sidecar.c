@@ -207,6 +207,11 @@ int sidecar_digits(const json_t *sidecar)
     return digits >= 1 && digits <= REF_DIGITS_MOST ? (int)digits : REF_DIGITS_MOST;
 }
 
+void sidecar_weights(char text[DIGEST_TEXT], const json_t *sidecar)
+{
+    snprintf(text, DIGEST_TEXT, "%s", sidecar_get(json_object_get(sidecar, "grid"), "weights"));
+}
+
 bool sidecar_has_digest(const json_t *sidecar, uint64_t digest)
 {
     char text[DIGEST_TEXT];
@@ -224,6 +229,10 @@ json_t *sidecar_load(const char *path)
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return NULL;
+    }
+    char mark[4] = "";
+    if (fgets(mark, sizeof mark, file) == NULL || strcmp(mark, "\xEF\xBB\xBF") != 0) {
+        rewind(file);
     }
     json_t *sidecar = json_loadf(file, 0, NULL);
     int reason = sidecar == NULL && ferror(file) ? EIO : 0;

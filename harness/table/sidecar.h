@@ -63,6 +63,9 @@ json_t *sidecar_date(void);
 /* The text of a key, "" where there is none. */
 const char *sidecar_get(const json_t *sidecar, const char *key);
 
+/* text: the digest of the weights files that its grid has, or "". */
+void sidecar_weights(char text[DIGEST_TEXT], const json_t *sidecar);
+
 /* Significant digits of the table's errors; REF_DIGITS_MOST where it does not say. */
 int sidecar_digits(const json_t *sidecar);
 

@@ -63,6 +63,7 @@ static int check_sidecar(Check *check)
         status = sidecar == NULL && file_fault(errno) == 99 ? csv_unreadable(path, errno) : 0;
         fault = sidecar_fault(text, sidecar, csv->digest, check->proves == NULL);
         check->baseline_digits = sidecar_digits(sidecar);
+        sidecar_weights(check->weights.baseline, sidecar);
         json_decref(sidecar);
     }
     if (status == 0 && fault != NULL) {

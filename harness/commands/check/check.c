@@ -127,14 +127,75 @@ static void match_columns(Check *check, size_t *columns)
     }
 }
 
-static void judge_row(Check *check, size_t row, const Point *point, const char *key,
-                      const KeyIndex *baseline, const size_t *columns)
+/* The keys of both tables, and of a row that one of them lacks the other's row that differs in what
+ * was asked of the same model alone: pairs [obtained's rows], paired [baseline's rows]. */
+typedef struct {
+    KeyIndex obtained, baseline;
+    const char **keys, **other_keys; /* [rows] */
+    size_t *pairs;
+    bool *paired;
+} Join;
+
+static void pair_rows(Join *join, const Check *check)
+{
+    const unsigned edited = ROLE_OMEGA | ROLE_MACHINE | ROLE_REFERENCE;
+    KeyIndex obtained = {0}, baseline = {0};
+    key_index_make(&obtained, &check->obtained, edited);
+    key_index_make(&baseline, &check->baseline, edited);
+    for (size_t i = 0, j = 0; i < obtained.count && j < baseline.count;) {
+        const Keyed *left = &obtained.rows[i], *right = &baseline.rows[j];
+        bool lacks = key_index_find(&join->baseline, join->keys[left->row]) == NO_ROW;
+        bool lacked = key_index_find(&join->obtained, join->other_keys[right->row]) == NO_ROW;
+        int order = !lacks ? -1 : !lacked ? 1 : strcmp(left->key, right->key);
+        if (order == 0) {
+            join->pairs[left->row] = right->row;
+            join->paired[right->row] = true;
+        }
+        i += order <= 0;
+        j += order >= 0;
+    }
+    key_index_clear(&obtained);
+    key_index_clear(&baseline);
+}
+
+static void join_make(Join *join, const Check *check)
+{
+    key_index_make(&join->obtained, &check->obtained, 0);
+    join->keys = key_index_rows(&join->obtained);
+    join->pairs = need_room(check->obtained.rows, sizeof *join->pairs);
+    for (size_t row = 0; row < check->obtained.rows; row++) {
+        join->pairs[row] = NO_ROW;
+    }
+    if (check->has_baseline) {
+        key_index_make(&join->baseline, &check->baseline, 0);
+        join->other_keys = key_index_rows(&join->baseline);
+        join->paired = need_zeros(check->baseline.rows, sizeof *join->paired);
+        pair_rows(join, check);
+    }
+}
+
+static void join_clear(Join *join)
+{
+    key_index_clear(&join->obtained);
+    key_index_clear(&join->baseline);
+    free(join->keys);
+    free(join->other_keys);
+    free(join->pairs);
+    free(join->paired);
+}
+
+static void judge_row(Check *check, size_t row, const Point *point, const Join *join,
+                      const size_t *columns)
 {
     size_t before = check->finding_count, other = NO_ROW;
     if (check->has_baseline) {
-        other = key_index_find(baseline, key);
-        check->added += other == NO_ROW;
-        if (other == NO_ROW) {
+        other = key_index_find(&join->baseline, join->keys[row]);
+        bool pair = other == NO_ROW && join->pairs[row] != NO_ROW;
+        check->edited += pair;
+        check->added += other == NO_ROW && !pair;
+        if (pair) {
+            check_pair(check, row, point, join->pairs[row], columns);
+        } else if (other == NO_ROW) {
             find_row(check, (Finding){.reason = "a row that the baseline does not have",
                                       .table = &check->obtained,
                                       .row = row,
@@ -147,34 +208,32 @@ static void judge_row(Check *check, size_t row, const Point *point, const char *
 }
 
 /* Rows come in grid order, a point's layers together. */
-static void judge_rows(Check *check, const size_t *columns, const KeyIndex *obtained,
-                       const KeyIndex *baseline)
+static void judge_rows(Check *check, const size_t *columns, const Join *join)
 {
-    const char **keys = key_index_rows(obtained);
     size_t row = 0;
     for (size_t p = 0; p < check->grid->count; p++) {
         const Point *point = &check->grid->points[p];
         for (size_t l = 0; l < point->spec.depth; l++, row++) {
             if (row == check->obtained.rows) {
-                free(keys);
                 find_row(check, (Finding){.reason = "rows of the grid that were not obtained",
                                           .row = NO_ROW});
                 return;
             }
-            judge_row(check, row, point, keys[row], baseline, columns);
+            judge_row(check, row, point, join, columns);
         }
     }
-    free(keys);
 }
 
 /* Rows that only the baseline has. */
-static void find_missing(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
+static void find_missing(Check *check, const Join *join)
 {
-    for (size_t i = 0; i < baseline->count; i++) {
-        if (key_index_find(obtained, baseline->rows[i].key) == NO_ROW) {
+    for (size_t i = 0; i < join->baseline.count; i++) {
+        size_t row = join->baseline.rows[i].row;
+        if (!join->paired[row] &&
+            key_index_find(&join->obtained, join->other_keys[row]) == NO_ROW) {
             find_row(check, (Finding){.reason = "a row that is missing",
                                       .table = &check->baseline,
-                                      .row = baseline->rows[i].row});
+                                      .row = row});
             check->rows++;
             check->gone++;
             check->failed++;
@@ -185,31 +244,53 @@ static void find_missing(Check *check, const KeyIndex *obtained, const KeyIndex 
 /* Where one table alone has rows, the case is another one. */
 static void mention_change(Check *check)
 {
-    if (check->added + check->gone == 0 || check->options->baseline == NULL) {
+    if (check->added + check->gone + check->edited == 0 || check->options->baseline == NULL) {
         return;
+    }
+    char edited[128] = "";
+    if (check->edited > 0) {
+        snprintf(edited, sizeof edited,
+                 ", and in %zu omega, arithmetic, kernel or reference was edited", check->edited);
     }
     check_mention(
         check,
         "the case has changed since the baseline was saved: %zu of its rows are new, and %zu of "
-        "the baseline's are gone%s",
-        check->added, check->gone,
+        "the baseline's are gone%s%s",
+        check->added, check->gone, edited,
         check->options->update ? "" : "; if that is meant, --update saves the baseline anew");
 }
 
-static void judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex *baseline)
+/* Rows of another model cannot be what they were. */
+static void find_weights(Check *check)
+{
+    const WeightsDigests *digests = &check->weights;
+    if (*digests->obtained != '\0' && *digests->baseline != '\0' &&
+        strcmp(digests->obtained, digests->baseline) != 0) {
+        const SourceList *sources = &check->grid->sources;
+        find_row(check, (Finding){.reason = "is not the baseline's (digest)",
+                                  .row = NO_ROW,
+                                  .column = sources->count == 1 ? sources->items[0]->path
+                                                                : "one of the weights files",
+                                  .obtained = digests->obtained,
+                                  .baseline = digests->baseline});
+    }
+}
+
+static void judge_tables(Check *check, const Join *join)
 {
     size_t *columns = need_zeros(check->obtained.columns, sizeof *columns);
+    find_weights(check);
     match_columns(check, columns);
-    judge_rows(check, columns, obtained, baseline);
-    find_missing(check, obtained, baseline);
+    judge_rows(check, columns, join);
+    find_missing(check, join);
     mention_change(check);
-    find_duplicates(check, "a key that an earlier row has", &check->obtained, obtained);
+    find_duplicates(check, "a key that an earlier row has", &check->obtained, &join->obtained);
     find_duplicates(check, "a key that an earlier row of the baseline has", &check->baseline,
-                    baseline);
+                    &join->baseline);
     if (check->rows == 0) {
         find_row(check, (Finding){.reason = "no rows", .row = NO_ROW});
     }
-    if (check->has_baseline && baseline->count == 0) {
+    if (check->has_baseline && join->baseline.count == 0) {
         find_row(check, (Finding){.reason = "a baseline without rows", .row = NO_ROW});
     }
     free(columns);
@@ -217,18 +298,14 @@ static void judge_tables(Check *check, const KeyIndex *obtained, const KeyIndex 
 
 void check_judge(Check *check)
 {
-    KeyIndex obtained = {0}, baseline = {0};
-    key_index_make(&obtained, &check->obtained);
-    if (check->has_baseline) {
-        key_index_make(&baseline, &check->baseline);
-    }
-    judge_tables(check, &obtained, &baseline);
+    Join join = {0};
+    join_make(&join, check);
+    judge_tables(check, &join);
     rank_findings(check);
     if (check->finding_count > 1) {
         qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);
     }
-    key_index_clear(&obtained);
-    key_index_clear(&baseline);
+    join_clear(&join);
 }
 
 bool check_passes(const Check *check)

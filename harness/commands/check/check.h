@@ -8,6 +8,7 @@
 #define HEADPROOF_HARNESS_COMMANDS_CHECK_CHECK_H
 
 #include "../../base/conclusion.h"
+#include "../../base/digest.h"
 #include "../../grid/grid.h"
 #include "../../table/check_columns.h"
 
@@ -32,8 +33,14 @@ typedef struct {
     size_t order;         /* in which it was found */
 } Finding;
 
+/* Of the weights files that the rows are of; "" where there is none, or nothing says it. */
+typedef struct {
+    char obtained[DIGEST_TEXT], baseline[DIGEST_TEXT];
+} WeightsDigests;
+
 /* command: whose verdict it is.  rows: of either table; failed: those with a finding; added, gone:
- * those of one table alone; cells: compared with the baseline's or judged.
+ * those of one table alone; edited: those of the same models, of which something else is asked;
+ * cells: compared with the baseline's or judged.
  * mentions: sentences about what does not fail by itself. */
 typedef struct {
     const char *command;
@@ -47,6 +54,7 @@ typedef struct {
     Csv obtained, baseline;
     double *seconds;     /* [obtained's rows] an equal share of what its point took, or NULL */
     int baseline_digits; /* significant digits that it has; 0: as many as there may be */
+    WeightsDigests weights;
     bool has_baseline;
     bool colors;        /* the verdict has one, on stdout */
     bool other_machine; /* the baseline is from one, or nobody knows which */
@@ -54,7 +62,7 @@ typedef struct {
     size_t finding_count, finding_capacity;
     char **mentions;
     size_t mention_count;
-    size_t rows, failed, added, gone, cells;
+    size_t rows, failed, added, gone, edited, cells;
 } Check;
 
 /* Joins and judges check->obtained: fills findings, worst first, and mentions. */
@@ -87,5 +95,9 @@ int check_open(Check *check) __attribute__((warn_unused_result));
 /* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.
  * columns [obtained's]: the baseline's column of the same name, or NO_ROW. */
 void check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns);
+
+/* Finds what was edited between an obtained row and the baseline's of the same model, and says the
+ * judged error of both. */
+void check_pair(Check *check, size_t row, const Point *point, size_t other, const size_t *columns);
 
 #endif

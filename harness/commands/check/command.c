@@ -186,14 +186,16 @@ static void remove_obtained(const Checking *command)
     }
 }
 
-/* A point's rows share what it took; an interrupted run's took nothing now. */
-static void read_seconds(Checking *command)
+/* Reads what the sidecar alone knows: a point's rows share what it took; an interrupted run's took
+ * nothing now. */
+static void read_sidecar(Checking *command)
 {
     Check *check = &command->check;
     size_t rows = check->obtained.rows, row = 0;
     json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
     const json_t *points = json_object_get(sidecar, "points");
     check->seconds = need_zeros(rows > 0 ? rows : 1, sizeof *check->seconds);
+    sidecar_weights(check->weights.obtained, sidecar);
     for (size_t p = 0; p < check->grid->count; p++) {
         size_t depth = check->grid->points[p].spec.depth;
         double seconds = json_number_value(json_object_get(json_array_get(points, p), "seconds"));
@@ -223,7 +225,7 @@ static int read_tables(Checking *command)
     if (status != 0) {
         return status == 2 ? 99 : status; /* the program wrote it */
     }
-    read_seconds(command);
+    read_sidecar(command);
     check->has_baseline = check->has_baseline || saves;
     return 0;
 }

@@ -191,7 +191,20 @@ static void print_row(FILE *file, const Check *check, const Finding *finding)
     free(key);
 }
 
-/* The first of them; a row's key and command once. */
+bool report_says_command(const Check *check, size_t i, size_t shown)
+{
+    char *command = report_command(check, &check->findings[i]);
+    bool last = true;
+    for (size_t later = i + 1; later < shown && last; later++) {
+        char *other = report_command(check, &check->findings[later]);
+        last = strcmp(command, other) != 0;
+        free(other);
+    }
+    free(command);
+    return last;
+}
+
+/* The first of them; a row's key once, and each command behind the last row that it is of. */
 static void print_findings(FILE *file, const Check *check)
 {
     size_t shown =
@@ -202,7 +215,7 @@ static void print_findings(FILE *file, const Check *check)
             print_row(file, check, finding);
         }
         print_finding(file, finding);
-        if (i + 1 == shown || !finding_same_row(finding, finding + 1)) {
+        if (report_says_command(check, i, shown)) {
             fputs("    reproduce: ", file);
             finding_print_command(file, check, finding);
             putc('\n', file);

@@ -44,6 +44,9 @@ void finding_print_command(FILE *file, const Check *check, const Finding *findin
 char *report_key(const Check *check, const Finding *finding);
 char *report_command(const Check *check, const Finding *finding);
 
+/* Is the command of finding i < shown said behind it?  No later one of those shown has the same. */
+bool report_says_command(const Check *check, size_t i, size_t shown);
+
 /* ---- The files of --junit-xml, --markdown and --json, of check, verify and min-omega --------- */
 
 enum { REPORTS = 3 };

@@ -33,10 +33,11 @@ static json_t *key_value(const Finding *finding)
 static json_t *finding_value(const Check *check, const Finding *finding)
 {
     json_t *object = json_object();
-    char *command = report_command(check, finding);
+    char *command = report_command(check, finding), *row = report_key(check, finding);
     const char *ratio = *finding->ratio == '\0' ? NULL : finding->ratio;
     const char *limit = *finding->limit == '\0' ? NULL : finding->limit;
     json_object_set_new(object, "key", key_value(finding));
+    json_object_set_new(object, "row", text_value(row));
     json_object_set_new(object, "column", text_value(finding->column));
     json_object_set_new(object, "reason", text_value(finding->reason));
     json_object_set_new(object, "obtained", text_value(finding->obtained));
@@ -47,6 +48,7 @@ static json_t *finding_value(const Check *check, const Finding *finding)
     json_object_set_new(object, "limit", text_value(limit));
     json_object_set_new(object, "reproduce", text_value(command));
     free(command);
+    free(row);
     return object;
 }
 

@@ -49,9 +49,8 @@ static void write_findings(FILE *file, const Check *check, size_t shown)
     }
     fputs("\nTo reproduce them:\n\n```\n", file);
     for (size_t i = 0; i < shown; i++) {
-        const Finding *finding = &check->findings[i];
-        if (i == 0 || !finding_same_row(finding, finding - 1)) {
-            finding_print_command(file, check, finding);
+        if (report_says_command(check, i, shown)) {
+            finding_print_command(file, check, &check->findings[i]);
             putc('\n', file);
         }
     }

@@ -6,6 +6,7 @@
 #include "check.h"
 
 #include "../../base/number.h"
+#include "../../evaluate/ensemble.h"
 #include "../../point/axes.h"
 #include "../../table/bounds.h"
 #include "../../table/check_columns.h"
@@ -486,5 +487,43 @@ void check_row(Check *check, size_t row, const Point *point, size_t other, const
         found(&judge, "nothing to compare");
     }
     check->cells += judge.compared;
+    mpfr_clears(judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+}
+
+/* Of a column that both tables have. */
+static void find_both(Judge *judge, const char *name, const size_t *columns, const char *reason)
+{
+    const Csv *csv = &judge->check->obtained;
+    size_t column = csv_find(csv, name);
+    Number o, b;
+    if (column == csv->columns || columns[column] == NO_ROW) {
+        return;
+    }
+    face_cell(judge, column, columns[column]);
+    bool is_size = judge->column != NULL;
+    if (!is_size && strcmp(judge->finding.obtained, judge->finding.baseline) == 0) {
+        return;
+    }
+    if (is_size && number_read(&o, judge->finding.obtained) &&
+        number_read(&b, judge->finding.baseline)) {
+        set_ratio(judge, &o, &b);
+    }
+    found(judge, reason);
+}
+
+void check_pair(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
+{
+    Judge judge = {.check = check, .row = row, .other = other, .before = check->finding_count};
+    mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+    judge.finding.point = point;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *column = axis_info(axis)->column;
+        if (column != NULL) {
+            find_both(&judge, column, columns, "was edited");
+        }
+    }
+    bool machine = point->arithmetic != ARITHMETIC_NONE || !judge_needs_arithmetic(point->judge);
+    ErrorKind kind = machine ? point->judge : ERROR_CONSTRUCTION;
+    find_both(&judge, column_of_error(kind, point->norm)->name, columns, "under the edit");
     mpfr_clears(judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
 }

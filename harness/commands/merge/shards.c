@@ -8,6 +8,7 @@
 #include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
+#include "../../base/csv_read.h"
 #include "../../base/text_stream.h"
 #include "../../table/columns.h"
 #include "../sweep/sweep.h"
@@ -30,6 +31,7 @@ static int read_text(ShardFile *file)
 {
     file->text = file_text(&file->size, file->path);
     if (file->text != NULL) {
+        file->size = csv_plain(file->text, file->size);
         return 0;
     }
     int reason = errno;

@@ -140,9 +140,13 @@ static void write_failed_points(FILE *file, const Subject *subject)
     write_more(file, written > 0 ? subject->failed : 0);
 }
 
-static void write_finding(FILE *file, const json_t *finding)
+/* next: the one behind it, of the same command perhaps, which is said once. */
+static void write_finding(FILE *file, const json_t *finding, const json_t *next)
 {
-    fputs("<p><strong>", file);
+    const char *row = sidecar_get(finding, "row"), *command = sidecar_get(finding, "reproduce");
+    fputs("<p>", file);
+    section_text(file, row);
+    fprintf(file, "%s<strong>", *row != '\0' ? ": " : "");
     section_text(file, sidecar_get(finding, "column"));
     fputs("</strong> ", file);
     section_text(file, sidecar_get(finding, "reason"));
@@ -155,7 +159,9 @@ static void write_finding(FILE *file, const json_t *finding)
         }
     }
     fputs("</p>\n", file);
-    write_code(file, sidecar_get(finding, "reproduce"));
+    if (strcmp(command, sidecar_get(next, "reproduce")) != 0) {
+        write_code(file, command);
+    }
 }
 
 /* What the verdict is under, among other sentences of a check. */
@@ -183,7 +189,9 @@ static void write_findings(FILE *file, const Subject *subject)
     json_array_foreach(json_object_get(subject->check, "findings"), index, item)
     {
         if (index < FAILURES_SHOWN) {
-            write_finding(file, item);
+            const json_t *next =
+                json_array_get(json_object_get(subject->check, "findings"), index + 1);
+            write_finding(file, item, index + 1 < FAILURES_SHOWN ? next : NULL);
         }
     }
     write_more(file, subject->points);
