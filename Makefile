@@ -70,7 +70,7 @@ MODE_FLAGS_coverage := --coverage -fprofile-update=atomic
 # These two are clang's: `make fuzz` and `make tsan` call for them.
 MODE_FLAGS_fuzz     := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                        -DHEADPROOF_CHECK
-MODE_FLAGS_tsan     := -fsanitize=thread
+MODE_FLAGS_tsan     := -fsanitize=thread -DHEADPROOF_TSAN
 
 ifeq ($(origin CC),default)
 CC := gcc

@@ -7,9 +7,12 @@
 
 #include <gmp.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #ifdef HAVE_FLINT
 #include <flint/flint.h>
@@ -49,8 +52,47 @@ static void end_by_library(void)
     }
 }
 
+/* Some functions' own variables take 100 KiB, and JSON may be nested 2048 deep. */
+#define STACK_LEAST ((rlim_t)1 << 20)
+
+static struct sigaction interrupt_before;
+
+/* A process's own SIGINT is OpenBLAS's, which found no thread when it was loaded. */
+static void end_loading(int signal, siginfo_t *information, void *interrupted)
+{
+    (void)interrupted;
+    if (information->si_pid == getpid()) {
+        need_end("headproof: no thread is to be had (ulimit -u)\n");
+    }
+    (void)sigaction(SIGINT, &interrupt_before, NULL);
+    (void)raise(signal);
+}
+
+static void check_loading(void)
+{
+    struct rlimit stack;
+    struct sigaction end = {.sa_sigaction = end_loading, .sa_flags = SA_SIGINFO};
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < STACK_LEAST) {
+        need_end("headproof: the stack is small: 1 MiB is needed (ulimit -s 1024)\n");
+    }
+    (void)sigaction(SIGINT, &end, &interrupt_before);
+}
+
+/* Before libraries set themselves up; but behind sanitizers, which replace what it calls. */
+typedef void Loading(void);
+#if defined HEADPROOF_CHECK || defined HEADPROOF_TSAN
+__attribute__((constructor(101))) static void check_late(void)
+{
+    check_loading();
+}
+#else
+__attribute__((section(".preinit_array"), used)) static Loading *const before_libraries =
+    check_loading;
+#endif
+
 void exhausted_setup(void)
 {
+    (void)sigaction(SIGINT, &interrupt_before, NULL);
     json_set_alloc_funcs(allocate, free);
     mp_set_memory_functions(allocate, reallocate_sized, release_sized);
 #ifdef HAVE_FLINT
