@@ -113,7 +113,9 @@ COMMIT  := $(shell { test -e .git && \
 
 , := ,
 # One short line a step; V=1 shows the commands.  Where it goes is made first.
-SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$@';)
+SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$(FAR)$@';)
+# "12/432 " where a build begins without its objects.
+FAR = $(eval SHOWN += .)$(if $(word $(words $(SHOWN)),$(LACKED)),$(words $(SHOWN))/$(words $(LACKED)) )
 
 # ---- Programs ------------------------------------------------------------------------------
 
@@ -145,6 +147,7 @@ TIER_SANITIZED := $(if $(filter debug fuzz,$(MODE)),\
     $(if $(filter fuzz,$(MODE)),-O0))
 OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
            $(call tiers_of,$(TIERED))
+LACKED  := $(filter-out $(wildcard $(OBJECTS)),$(OBJECTS))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,\
                $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
