@@ -298,12 +298,13 @@ static void what_does_not_fit_is_refused(void **state)
 {
     static const struct {
         const char *limit, *what, *said;
+        int code;
     } expected[] = {
         {"-f 1000", "the converted model takes 0.",
-         " GiB of disk may be used (--layout shared takes less)\n"},
+         " GiB of disk may be used (--layout shared takes less)\n", 99},
 #ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
         {"-v 400000", "a conversion takes 0.",
-         " 0.305 GiB may be used (--layout shared takes less)\n"},
+         " 0.305 GiB may be used (--layout shared takes less)\n", 2},
 #endif
     };
     char model[512], line[1024];
@@ -318,7 +319,7 @@ static void what_does_not_fit_is_refused(void **state)
             "-c 'ulimit %s; exec \"$HEADPROOF\" convert %s --omega 20 -o \"$TMPDIR/big\"' 2>&1",
             expected[i].limit, model);
         Output output = run_program("sh", line);
-        if (output.code != 2 || lines(&output) != 1 ||
+        if (output.code != expected[i].code || lines(&output) != 1 ||
             strstr(output.text, expected[i].what) == NULL ||
             strstr(output.text, expected[i].said) == NULL) {
             fail_msg("ulimit %s: exit code %d, said: %s", expected[i].limit, output.code,

@@ -123,6 +123,30 @@ static void closed_pipes(void **state)
                  "code 141");
 }
 
+/* ---- A machine that is small ---- */
+
+static void small_stacks(void **state)
+{
+    expect_shell("ulimit -s 64; $h sweep " POINT, 99, "headproof: the stack is small: 1 MiB is");
+    expect_shell("ulimit -s 1024; $h sweep " POINT " -o x.csv", 0, "1 point in x.csv");
+}
+
+/* For OpenBLAS, which would end the process by a signal, and for OpenMP; root has no such limit. */
+static void no_thread(void **state)
+{
+    for (int threads = 1; threads < 4; threads++) {
+        expect_output_or_skip(
+            shell("unset OPENBLAS_NUM_THREADS OMP_NUM_THREADS; test $(id -u) != 0 || as=\"setpriv "
+                  "--reuid 60123 --clear-groups\"; "
+                  "cp $h /tmp/headproof.$$ && $as prlimit true && test $(nproc) -gt 1 || exit 77; "
+                  "(exec $as prlimit --nproc=%d /tmp/headproof.$$ sweep " POINT
+                  ",10 --threads 2 -o /dev/null) 2>said; "
+                  "code=$?; rm /tmp/headproof.$$; cat said; exit $((code == 99 ? 0 : 1))",
+                  threads),
+            "thread", "setpriv and prlimit, or a second core");
+    }
+}
+
 /* ---- Other people's files ----------------------------------------------------------------- */
 
 /* What the program makes beside a file that was named. */
@@ -148,17 +172,19 @@ static const struct {
 
 static void others_files(void **state)
 {
-    /* A link, another name, a file, a pipe, a directory; N is the name. */
+    /* A link, another name, a file, a pipe, a directory, an empty file; N is the name. */
     static const char *const made[] = {"ln -s precious N", "ln precious N", "cp precious N",
-                                       "mkfifo N", "mkdir N"};
+                                       "mkfifo N",         "mkdir N",       ": >N"};
     shell_write("precious", precious);
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         for (size_t j = 0; j < sizeof made / sizeof *made; j++) {
             char script[512];
-            snprintf(script, sizeof script,
-                     "N=%s; %.*s$N && { timeout 60 %s; code=$?; ls | grep -v -e $N -e precious; "
-                     "cat precious; test -p $N -o -d $N || cat $N; rm -rf $N; exit $code; }",
-                     beside[i].name, (int)strlen(made[j]) - 1, made[j], beside[i].line);
+            snprintf(
+                script, sizeof script,
+                "N=%s; %.*s$N && { timeout 60 %s; code=$?; ls | grep -v -e $N -e precious; "
+                "cat precious; test -e $N || code=98; test -p $N -o -d $N || cat $N; rm -rf $N; "
+                "exit $code; }",
+                beside[i].name, (int)strlen(made[j]) - 1, made[j], beside[i].line);
             Output output = shell("%s", script);
             char says[128];
             snprintf(says, sizeof says, "'%s': expected", beside[i].name);
@@ -295,8 +321,14 @@ static int empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(closed_streams),     TEST(closed_pipes), TEST(others_files),
-        TEST(own_files),          TEST(links),        TEST(outputs_that_are_inputs),
+        SHELL_TEST(small_stacks),
+        SHELL_TEST(no_thread),
+        TEST(closed_streams),
+        TEST(closed_pipes),
+        TEST(others_files),
+        TEST(own_files),
+        TEST(links),
+        TEST(outputs_that_are_inputs),
         TEST(check_by_tolerance),
     };
     return cmocka_run_group_tests_name("files", tests, NULL, NULL);

@@ -159,7 +159,7 @@ static void resumes_from_any_prefix(void **state)
     Output printed = sweep(fixture, FAILING, "2>/dev/null"), whole = read_file(fixture->path);
     const size_t step = fixture_nightly() ? 331 : SMALL_GRIDS ? 1201 : 601;
     assert_int_equal(printed.code, 1);
-    for (size_t length = 0; length <= whole.length; length += length < 900 ? 149 : step) {
+    for (size_t length = 1; length <= whole.length; length += length < 900 ? 149 : step) {
         leave_partial(fixture, &whole, length);
         Output again = sweep(fixture, FAILING, "--resume 2>/dev/null");
         expect_file(fixture, &whole, "the file");

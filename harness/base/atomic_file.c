@@ -59,7 +59,7 @@ static int open_temporary(const char *path)
     enum { ATTEMPTS = 100 };
     int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, fd = -1;
     for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
-        fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+        fd = own_file_make(path);
         if (fd >= 0 || errno != EEXIST) {
             return fd;
         }
@@ -125,7 +125,7 @@ static int open_partial(AtomicFile *file, const char *given)
         close(fd);
         return status;
     }
-    if (file->kept || ftruncate(fd, 0) == 0) {
+    if (file->kept || (ftruncate(fd, 1) == 0 && own_file_mark(fd) == 0)) {
         file->file = fdopen(fd, "r+");
     }
     if (file->file == NULL) {
@@ -261,7 +261,15 @@ int atomic_file_sync(AtomicFile *file)
     if (atomic_file_flush(file->file) != 0) {
         return -1;
     }
-    return atomic_file_is_direct(file) ? 0 : fsync(fileno(file->file));
+    if (atomic_file_is_direct(file)) {
+        return 0;
+    }
+    off_t written = ftello(file->file);
+    bool within = written >= 0 && written < (off_t)strlen(OWN_FILE_MARK);
+    if (within && ftruncate(fileno(file->file), written) != 0) {
+        return -1;
+    }
+    return fsync(fileno(file->file));
 }
 
 int atomic_file_sync_directory(const char *path)

@@ -114,7 +114,7 @@ Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
     interrupt->context = context;
     watch(interrupt);
     if (pthread_create(&interrupt->thread, NULL, wait_for_signal, interrupt) != 0) {
-        need_is_short();
+        need_end("headproof: no thread is to be had (ulimit -u)\n");
     }
     interrupt->last = (NeedLast){.act = say_last, .context = interrupt};
     need_add_last(&interrupt->last);

@@ -10,7 +10,11 @@
 
 #include <stdbool.h>
 
-/* NULL when an open file is the program's own, or empty; else what it is instead, for a message.
+/* What a new file begins with, until it is written over: a run that is killed before that leaves
+ * no empty file, which could be anybody's.  It is the beginning of a table's header. */
+#define OWN_FILE_MARK "construction,"
+
+/* NULL when an open file is the program's own; else what it is instead, for a message.
  * errno is 0, or why that could not be found out; after own_file_doubt_at_name too. */
 const char *own_file_doubt(int fd);
 
@@ -27,6 +31,13 @@ int own_file_claim(const char *flag, const char *path) __attribute__((warn_unuse
 
 /* The message of own_file_claim, behind a doubt and its errno; returns 2, or 99. */
 int own_file_refuse(const char *flag, const char *path, const char *doubt);
+
+/* Makes a file at path, where none is, that begins with the mark, and never is there without it
+ * where the file system can do so; at offset 0.  Its descriptor, or -1 (errno). */
+int own_file_make(const char *path) __attribute__((warn_unused_result));
+
+/* Writes the mark over the first bytes; 0, or -1 (errno). */
+int own_file_mark(int fd) __attribute__((warn_unused_result));
 
 /* Makes a file at path, which takes the place of a leftover of the program's own: its descriptor,
  * or -1 (errno). */

@@ -124,8 +124,9 @@ int journal_begin(Journal *journal, size_t kept, const char *header, const RunRe
 {
     int fd = fileno(journal->rows.file);
     size_t length = kept > 0 ? journal->header + kept : 0;
+    off_t left = kept > 0 ? (off_t)length : 1; /* an empty file would be nobody's */
     journal->writing = true;
-    if (ftruncate(fd, (off_t)length) != 0 || lseek(fd, (off_t)length, SEEK_SET) < 0) {
+    if (ftruncate(fd, left) != 0 || lseek(fd, (off_t)length, SEEK_SET) < 0) {
         return atomic_file_failed(journal->rows.path);
     }
     journal->length = length;
@@ -191,11 +192,12 @@ static void leave_written(Journal *journal)
 }
 
 /* FILE.partial of a run that was refused, or found FILE complete: what is in it is another's, and
- * was perhaps never read.  An empty one is its own. */
+ * was perhaps never read.  One that holds the mark alone is its own. */
 static void leave_untouched(Journal *journal)
 {
     struct stat found;
-    journal->rows.kept = fstat(fileno(journal->rows.file), &found) != 0 || found.st_size > 0;
+    journal->rows.kept = fstat(fileno(journal->rows.file), &found) != 0 ||
+                         found.st_size > (off_t)strlen(OWN_FILE_MARK);
 }
 
 void journal_clear(Journal *journal)
