@@ -117,7 +117,7 @@ const char *own_file_doubt(int fd)
     }
     errno = 0;
     if (head.size == 0) {
-        return "it is empty, which headproof leaves none";
+        return "it is empty, and headproof leaves none so";
     }
     bool own = is_json(&head) || is_safetensors(&head) || is_picture(&head);
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings && !own; i++) {
