@@ -92,7 +92,8 @@ static void edited_rows_are_pairs(void **state)
     expect_says(&output, 1, "FAIL: 4 of 4 rows, 8 findings");
     /* Pages name the layer, and of a point's layers one command. */
     char *markdown = check_text(scratch, "m"), *first = strstr(markdown, "headproof sweep");
-    assert_non_null(strstr(markdown, "| omega=8 arithmetic=f32 layer=2 | total\\_max | under the "));
+    assert_non_null(
+        strstr(markdown, "| omega=8 arithmetic=f32 layer=2 | total\\_max | under the "));
     assert_non_null(first);
     first = strstr(first + 1, "headproof sweep");
     assert_true(first != NULL && strstr(first + 1, "headproof sweep") == NULL);

@@ -31,7 +31,8 @@ static void test_a_sweep(void **state)
     expect_page("T is the model, T\u2032 its rewrite with attention heads alone");
     expect_page("<dt>openblas_core</dt>");
     expect_page("</footer>\n</body>\n</html>\n");
-    expect_shell("$h report s.csv -o - >o.html 2>said && cmp r.html o.html && wc -c <said", 0, "0\n");
+    expect_shell("$h report s.csv -o - >o.html 2>said && cmp r.html o.html && wc -c <said", 0,
+                 "0\n");
     expect_shell("$h report s.csv -o /dev/stdout | cmp - r.html && echo same", 0, "same");
     expect_shell("$h report s.csv -o - >/dev/full", 99, "stdout: cannot be written");
     /* What a run left that was killed is its own; what another program wrote is not. */
