@@ -306,7 +306,7 @@ static const struct {
     {",0,0,0,", ",0,-1e-9,0,", "a number that is not negative"},
     {",0,0,0,", ",0,-0,0,", "a number that is not negative"},
     {",0,0,0,", ",0,-inf,0,", "a number that is not negative"},
-    {",0,0,0,", ",0,1e9999999999999,0,", "a number below 10^1000000000000"},
+    {",0,0,0,", ",0,1e2000000000000000000,0,", "a number below 10^1000000000000000000"},
     {",layer,", ",layers,", "there is no layer"},
     {",options,", ",option,", "there is no options"},
     {"silu,silu,", "silu,silu,silu,", ":2: token"},

@@ -30,9 +30,9 @@ Status status_find(const char *text, size_t length)
     return status;
 }
 
-/* 10^(10^12) is larger than any error, even of a stack that has left the doubles' range, and than
- * the bounds of one where nothing could be measured, 2^(2^40). */
-#define EXPONENT_MOST 1000000000000
+/* 10^(10^18) is larger than any error, even of a stack that has left the doubles' range, and than
+ * the bounds of one where nothing could be measured, 2^(2^61). */
+#define EXPONENT_MOST INT64_C(1000000000000000000)
 
 /* The digits of 1. */
 #define ONE UINT64_C(10000000000000000)
@@ -46,7 +46,7 @@ const char *column_fault(const Column *column, const Number *number, bool bound)
     bool finite = number->kind == NUMBER_FINITE;
     bool is_log = column_is_size(column) && column->unit == UNIT_LOG10;
     if (finite && number->digits != 0 && number->exponent > EXPONENT_MOST) {
-        return "a number below 10^1000000000000";
+        return "a number below 10^1000000000000000000";
     }
     if (measured && !bound && finite && number->exponent >= DIFFERENCE_EXPONENT) {
         return "an error of doubles: only a bound, named in " BOUNDS_COLUMN ", is larger";
