@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -285,7 +285,7 @@ def main():
     program, count = sys.argv[1], int(sys.argv[2])
     np.seterr(all="ignore")  # float16 overflows
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 2026
-    tally, by_fault = Counter(), {}
+    tally, by_fault, ratios = Counter(), {}, defaultdict(list)
     for i in range(count):
         rng = np.random.default_rng([seed, i])
         t, said = draw(rng)
@@ -303,6 +303,9 @@ def main():
             if code != 0:
                 tally["right, refused"] += 1
                 print(f"{i}: right, refused: {text.strip()}")
+            double = np.stack([evaluate(t, said, row, np.float64) for row in tokens])
+            off = np.abs(double[:, -logits.shape[1]:] - logits.astype(float)).max()
+            ratios[str(logits.dtype)].append((asked or np.inf) / max(off, 2.2e-16 * np.abs(logits).max()))
             suggestion, wrong = None, i
             while suggestion is None:
                 fault = FAULTS[wrong % len(FAULTS)]
@@ -337,6 +340,9 @@ def main():
     print(f"{count} right models, {tally['right, refused']} refused; {count} wrong ones: "
           f"{refused} refused, {suggested} of them with the right suggestion, "
           f"{tally['wrong, and answered wrongly']} answered wrongly")
+    for kind, of in ratios.items():
+        print(f"{kind}: allowed is {np.median(of):.3g} times what right answers are off by (median)")
+        tally["right, refused"] += not np.median(of) < 200
     bad = tally["right, refused"] + tally["wrong, and answered wrongly"]
     return 1 if bad > 0 or refused == 0 or suggested < 0.9 * refused else 0
 
