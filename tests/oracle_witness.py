@@ -278,7 +278,8 @@ def run(program, path):
                            "4", "--threads", "1"], capture_output=True, text=True)
     asked = re.search(r"allowed (\S+)|expected them within ([^ ]*) ", done.stdout +
                       done.stderr)
-    return done.returncode, done.stdout + done.stderr, float(asked[1] or asked[2]) if asked else None
+    said = done.stdout + done.stderr
+    return done.returncode, said, float(asked[1] or asked[2]) if asked else None
 
 
 def main():
@@ -305,7 +306,8 @@ def main():
                 print(f"{i}: right, refused: {text.strip()}")
             double = np.stack([evaluate(t, said, row, np.float64) for row in tokens])
             off = np.abs(double[:, -logits.shape[1]:] - logits.astype(float)).max()
-            ratios[str(logits.dtype)].append((asked or np.inf) / max(off, 2.2e-16 * np.abs(logits).max()))
+            least = 2.2e-16 * np.abs(logits).max()
+            ratios[str(logits.dtype)].append((asked or np.inf) / max(off, least))
             suggestion, wrong = None, i
             while suggestion is None:
                 fault = FAULTS[wrong % len(FAULTS)]
@@ -341,7 +343,7 @@ def main():
           f"{refused} refused, {suggested} of them with the right suggestion, "
           f"{tally['wrong, and answered wrongly']} answered wrongly")
     for kind, of in ratios.items():
-        print(f"{kind}: allowed is {np.median(of):.3g} times what right answers are off by (median)")
+        print(f"{kind}: allowed is {np.median(of):.3g} times what right answers are off by")
         tally["right, refused"] += not np.median(of) < 200
     bad = tally["right, refused"] + tally["wrong, and answered wrongly"]
     return 1 if bad > 0 or refused == 0 or suggested < 0.9 * refused else 0
