@@ -398,6 +398,21 @@ def the_one_that_lies_transposed_is_blamed():
     check(code == 2 and "tensor 'embed.W_E'" in words and "transposed" in words, words)
 
 
+def folders_of_several_files_are_saved():
+    folder = folder_of({}, HUGGING)
+    names, tensors = ["model-1.safetensors", "model-2.safetensors"], gpt2()
+    for part, name in enumerate(names):
+        own = {key: np.ascontiguousarray(array) for i, (key, array) in enumerate(tensors.items())
+               if i % 2 == part}
+        write_safetensors(os.path.join(folder, name), own, {})
+    index = {"weight_map": {key: names[i % 2] for i, key in enumerate(tensors)}}
+    os.remove(os.path.join(folder, "model.safetensors"))
+    with open(os.path.join(folder, "model.safetensors.index.json"), "w", encoding="utf-8") as file:
+        json.dump(index, file)
+    words = saved(folder, None, witness=(TOKENS, answers(TOKENS)))
+    check(words == "", f"a folder of two files: {words}")
+
+
 # A model of somebody's own: a matrix of one layer is named as in the file.
 OWN = {"emb.weight": "embed.W_E", "pos.weight": "pos_embed.W_pos", "n.weight": "ln_final.w",
        "n.bias": "ln_final.b", "out.weight": "unembed.W_U", "b.{l}.n1.weight": "ln1.w",
@@ -454,7 +469,8 @@ def names_of_a_user_are_read():
 
 for part in (right_ones_are_read, what_is_no_safetensors_is_told,
              a_config_is_found_where_links_lead, second_names_and_ties,
-             the_one_that_lies_transposed_is_blamed, names_of_a_user_are_read):
+             the_one_that_lies_transposed_is_blamed, folders_of_several_files_are_saved,
+             names_of_a_user_are_read):
     part()
 print(f"{wrong_ones_are_refused('--all' in sys.argv)} wrong models: none taken")
 print("all is well")

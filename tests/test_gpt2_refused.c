@@ -338,7 +338,9 @@ static void test_names(void **state)
 {
     static const char *const dropped[][2] = {
         {"h.1.attn.c_attn.weight", "layer 'h.1': missing: expected also attn.c_attn.weight"},
-        {"h.0.attn.c_attn.bias", "layer 'h.0': missing: expected also attn.c_attn.bias"},
+        {"h.0.attn.c_attn.bias",
+         "layer 'h.0': missing: expected also attn.c_attn.bias (zeros, if the model has none)"},
+        {"ln_f.bias", "as Hugging Face's GPT-2 has it (zeros, if it has none)"},
         {"h.1.ln_2.weight", "layer 'h.1': missing: expected also ln_2.weight"},
         {"h.0.ln_1.bias", "layer 'h.0': missing: expected also ln_1.bias"},
         {"wpe.weight", "tensor 'wpe.weight': missing: expected it, as Hugging Face's GPT-2 has it"},

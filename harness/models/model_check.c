@@ -68,7 +68,9 @@ static int check_needed(const Reading *reading, size_t layer, unsigned needed)
             before = name;
         }
     }
-    return missing == 0 ? 0 : refuse_layer(reading, layer, "missing: expected also %s", text);
+    const char *zeros = (missing & ~BIASES) == 0 ? " (zeros, if the model has none)" : "";
+    return missing == 0 ? 0
+                        : refuse_layer(reading, layer, "missing: expected also %s%s", text, zeros);
 }
 
 /* The first of `slots` that the layer has. */
@@ -211,7 +213,8 @@ static int check_pairs(const Reading *reading)
     for (int slot = SLOTS_OF_LAYER; slot < SLOT_COUNT; slot++) {
         if ((reading->required_once & ~found & SLOT_BIT(slot)) != 0) {
             return model_refuse(reading, "tensor", family_slot_name(family, (Slot)slot),
-                                "missing: expected it, as %s has it", family->title);
+                                "missing: expected it, as %s has it%s", family->title,
+                                (SLOT_BIT(slot) & BIASES) != 0 ? " (zeros, if it has none)" : "");
         }
     }
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {

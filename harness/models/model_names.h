@@ -48,6 +48,11 @@ typedef enum {
 
 #define SLOT_BIT(slot) (1U << (slot))
 
+#define BETAS (SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B))
+#define BIASES                                                                                     \
+    (BETAS | SLOT_BIT(SLOT_B_Q) | SLOT_BIT(SLOT_B_K) | SLOT_BIT(SLOT_B_V) | SLOT_BIT(SLOT_B_O) |   \
+     SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT))
+
 typedef enum {
     EXTENT_NONE,
     EXTENT_D,

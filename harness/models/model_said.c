@@ -91,11 +91,6 @@ static int read_eps(Reading *reading)
                               : refuse_said(reading, "eps", "a number above 0");
 }
 
-#define BETAS (SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B))
-#define BIASES                                                                                     \
-    (BETAS | SLOT_BIT(SLOT_B_Q) | SLOT_BIT(SLOT_B_K) | SLOT_BIT(SLOT_B_V) | SLOT_BIT(SLOT_B_O) |   \
-     SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT))
-
 /* Is any of those slots in a layer, or behind the last? */
 static bool has_any(const Reading *reading, unsigned slots)
 {
