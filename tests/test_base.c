@@ -101,6 +101,8 @@ static void second_names_are_let_alone(void **state)
     scratch_path(path, scratch, "out.csv.partial");
     scratch_path(other, scratch, "kept");
     file_write(path, "", 0);
+    assert_string_equal(doubt_at(path), "it is empty, and headproof leaves none so");
+    file_write(path, "{\"schema\": 1}", 13);
     assert_null(doubt_at(path));
     assert_int_equal(link(path, other), 0);
     assert_string_equal(doubt_at(path), "it has another name too");

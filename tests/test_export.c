@@ -83,12 +83,12 @@ static void test_reading_back(void **state)
         char again[1024] = READ_BACK;
         export_good(given, read_back[i]);
         char *drawn = given_rows(&given->grid.points[0], false);
-        /* Weights come from the file, everything else as before. */
+        /* Weights and biases come from the file, everything else as before. */
         char copy[1024], *rest = copy;
         snprintf(copy, sizeof copy, "%s", read_back[i]);
         for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL;) {
             char *value = strtok_r(rest, " ", &rest);
-            if (strcmp(word, "--weights") != 0) {
+            if (strcmp(word, "--weights") != 0 && strcmp(word, "--bias") != 0) {
                 size_t used = strlen(again);
                 snprintf(again + used, sizeof again - used, "%s %s ", word, value);
             }
