@@ -215,7 +215,9 @@ static void say(SaidModel *model, Decisions *decisions, const Sizes *sizes, unsi
     const char *scale = (parts & MERGED) != 0 ? "\"1\"" : "\"1/sqrt(d_head)\"";
     bool attention = (parts & (FACTORS | MERGED)) != 0, lens = !model->gpt2;
     bool square = sizes->other == sizes->d && (parts & HIDDEN_X) == 0;
-    SaidList *list = decide(decisions, 4) == 0 ? &model->flags : &model->metadata;
+    /* A witness is asked for what the files leave open, and this one knows nothing. */
+    bool open = decide(decisions, 4) == 0 && (parts & WITNESS) == 0;
+    SaidList *list = open ? &model->flags : &model->metadata;
     fill_buffers(model, model->gpt2 || strstr(mask, "causal") != NULL);
     model->configured = model->gpt2 && decide(decisions, 4) != 0;
     const struct {
@@ -240,6 +242,10 @@ static void say(SaidModel *model, Decisions *decisions, const Sizes *sizes, unsi
     }
     if (model->configured) {
         say_config(&model->config, model, sizes, activation);
+    }
+    if (model->gpt2 && (parts & UNEMBEDDING) != 0) { /* which is not the embedding */
+        said_set(model->configured ? &model->config : &model->metadata, "tie_word_embeddings",
+                 model->configured ? "false" : "\"false\"");
     }
 }
 

@@ -89,7 +89,7 @@ static void put_model(Call *call, const SaidModel *model, unsigned takes, Decisi
             put(call, call->values[i]);
         }
     }
-    if (model->witnessed && (takes & COUNTS) == 0) {
+    if (model->witnessed) {
         put(call, "--witness-tolerance"); /* its answers are no model's */
         put(call, "1e300");
     }

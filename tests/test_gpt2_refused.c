@@ -79,7 +79,7 @@ static const char *const configs[][3] = {
     {"layer_norm_epsilon", "\"1e-05\"", "\"1e-05\": expected a number above 0"},
     {"layer_norm_epsilon", "NaN", "line 1, byte"},
     {"layer_norm_epsilon", "1e999", "real number overflow"},
-    {"layer_norm_epsilon", "1e-310", "e-311': expected a number above"},
+    {"layer_norm_epsilon", "1e-310", "e-311': expected a number that does not underflow"},
     {"activation_function", "\"tanh\"",
      "key 'activation_function': 'tanh': expected one of silu, relu, gelu, gelu_new"},
     {"activation_function", "\"gelu_fast\"", "'gelu_fast': expected one of silu"},
