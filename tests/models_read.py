@@ -297,6 +297,10 @@ def right_ones_are_read():
     done = run("verify", folder_of(made["buffers"], HUGGING), "--tokens", "1/2", "--omega", "20",
                "--tolerance", "1e9", "-q")
     check("under: scores of -10000, where the mask hides" in done.stdout + done.stderr, done.stdout)
+    own = {"witness.tokens": TOKENS[:, :1], "witness.logits": expected[:, :1]}
+    code, words = verdict({**gpt2(True), **own}, NANO)
+    check(code == 2 and "answers that tell" in words and "mask causal from none" in words,
+          f"nanoGPT, one token a window: {words}")
     by_layer = {"witness.tokens": TOKENS, "witness.logits": answers(TOKENS, True)}
     config = dict(HUGGING, scale_attn_by_inverse_layer_idx=True)
     code, words = verdict({**gpt2(), **by_layer}, config)
@@ -411,6 +415,12 @@ def folders_of_several_files_are_saved():
         json.dump(index, file)
     words = saved(folder, None, witness=(TOKENS, answers(TOKENS)))
     check(words == "", f"a folder of two files: {words}")
+    index["weight_map"]["wte.weight"] = names[1]
+    with open(os.path.join(folder, "model.safetensors.index.json"), "w", encoding="utf-8") as file:
+        json.dump(index, file)
+    check("tensor 'wte.weight': expected it in" in saved(folder, None), "an index that lies")
+    shutil.copy(os.path.join(folder, names[0]), os.path.join(folder, "model.safetensors"))
+    check("expected one of model.safetensors" in saved(folder, None), "an index beside a file")
 
 
 # A model of somebody's own: a matrix of one layer is named as in the file.
@@ -451,7 +461,9 @@ def names_of_a_user_are_read():
              (gate, dict(OWN, **{"b.{l}.gate.weight": ""}),
               {"witness": (TOKENS, witness[1] * 1.1)}, "witness.logits"),
              ({"b.0.mask": ~CAUSAL}, OWN, {"sides": "out-in"}, "a causal mask"),
-             ({}, OWN, {"sides": "out-in", "config": {"n_head": 4}}, "4")]
+             ({}, OWN, {"sides": "out-in", "config": {"n_head": 4}}, "4"),
+             ({"seg.weight": MODEL["E"]}, dict(OWN, **{"seg.weight": "embed.W_E"}),
+              {"sides": "out-in"}, "becomes embed.W_E, which emb.weight is, too")]
     for added, names, given, says in cases:
         given = {"config": {}, **given}
         words = saved({**own_model(), **added}, given.pop("config"), names=names, heads=HEADS,

@@ -94,8 +94,9 @@ static int find_untold(const WitnessModel *model)
     const ModelSource *source = model->point.source;
     ModelFile *file = source->file;
     char text[WITNESS_TEXT];
-    bool heads = model_stream_enter_all(file);
-    bool ok = (heads || model_stream_fault(file) == 0) && witness_untold(text, model, heads);
+    bool heads = model_stream_enter_all(file), assumed = false;
+    bool ok =
+        (heads || model_stream_fault(file) == 0) && witness_untold(text, &assumed, model, heads);
     if (heads) {
         model_stream_leave_all(file);
     }
@@ -108,6 +109,13 @@ static int find_untold(const WitnessModel *model)
                            "docs/keys.md lists (--ignore-config KEY,... takes the responsibility "
                            "for others), as its witness does not tell %s",
                            file->doubts, text);
+    }
+    if (assumed) {
+        return complain_of(
+            source->path, "tensor", answers_name(file),
+            "expected answers that tell %s, as nothing else says it: say it in the "
+            "metadata or a config.json, or take longer windows, all of their answers",
+            text);
     }
     say(&file->witness, text);
     return 0;

@@ -199,12 +199,14 @@ static void add(char text[WITNESS_TEXT], const char *format, ...)
     va_end(arguments);
 }
 
-bool witness_untold(char *text, const WitnessModel *model, bool heads)
+bool witness_untold(char *text, bool *assumed, const WitnessModel *model, bool heads)
 {
+    const ModelFile *file = model->point.source->file;
     Trials self = {.base = model, .model = *model};
     AxisValue values[VALUES_MOST];
     char own_text[VALUE_TEXT], other[VALUE_TEXT];
     text[0] = '\0';
+    *assumed = false;
     for (size_t i = 0; i < AXES; i++) {
         const Axis axis = axes[i];
         const AxisValue own = point_get(&model->point, axis);
@@ -216,6 +218,7 @@ bool witness_untold(char *text, const WitnessModel *model, bool heads)
                 continue;
             }
             value_text(other, axis, values[k]);
+            *assumed = *assumed || model_file_is_usual(file, axis_info(axis)->name);
             if (first) {
                 add(text, "%s%s %s from %s", text[0] != '\0' ? ", " : "", axis_info(axis)->name,
                     value_text(own_text, axis, own), other);

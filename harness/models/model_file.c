@@ -223,6 +223,15 @@ void model_file_clear(ModelFile *model)
     free(model);
 }
 
+bool model_file_is_usual(const ModelFile *model, const char *key)
+{
+    size_t i = 0;
+    while (model->usual[i] != NULL && strcmp(model->usual[i], key) != 0) {
+        i++;
+    }
+    return model->usual[i] != NULL;
+}
+
 bool model_file_lets_through(const ModelFile *model)
 {
     return model->skipped != NULL || model->ignored != NULL || model->doubts != NULL ||

@@ -118,10 +118,11 @@ typedef struct {
     size_t path_count;
     ModelFileWitness witness;
     struct ModelStream
-        *stream;   /* where layers are read when they are needed; NULL: all are there */
-    char *doubts;  /* keys that are not known, which a witness has to outweigh; or NULL */
-    char *ignored; /* those that were not to be read, on request; or NULL */
-    char *skipped; /* tensors that were not to be read, on request; or NULL */
+        *stream;          /* where layers are read when they are needed; NULL: all are there */
+    const char *usual[8]; /* properties that the family's programs alone say, up to NULL */
+    char *doubts;         /* keys that are not known, which a witness has to outweigh; or NULL */
+    char *ignored;        /* those that were not to be read, on request; or NULL */
+    char *skipped;        /* tensors that were not to be read, on request; or NULL */
 } ModelFile;
 
 /* The command line's flags for a model file. */
@@ -145,6 +146,9 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
 void model_file_clear(ModelFile *model);
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
+
+/* Is that property known from the family's programs alone, so that the witness has to show it? */
+bool model_file_is_usual(const ModelFile *model, const char *key);
 
 /* What a verdict about the model is under, for whoever reads it: "under: tensors 'a', 'b' skipped;
  * key 'c' not read; " and what its witness shows; to be freed. */

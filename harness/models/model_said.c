@@ -125,7 +125,7 @@ static int check_norms(const Reading *reading)
     }
     if (model->said.place && model->post && final) {
         return refuse_said(reading, "normalization-place",
-                           "pre, as there is a norm before the unembedding");
+                           "no norm before the unembedding beside it: post with one is outside the construction");
     }
     if (reading->norms && !final && !(model->said.place && model->post) &&
         (found & SLOT_BIT(SLOT_W_U)) != 0) {
@@ -243,12 +243,14 @@ static int add_usual(Reading *reading)
 {
     const Family *family = reading->family;
     int status = 0;
+    size_t count = 0;
     for (size_t i = 0; family->usual[i][0] != NULL && reading->witnessed && status == 0; i++) {
         const char *key = family->usual[i][0];
         bool none = strcmp(key, "normalization") == 0 && !reading->norms;
         const Property by = {key, reading->set->path, "family", family->title, ""};
         if (properties_find(&reading->said, key) == NULL) {
             status = properties_add(&reading->said, &by, none ? "none" : family->usual[i][1]);
+            reading->model->usual[count++] = key;
         }
     }
     return status;

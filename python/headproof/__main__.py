@@ -24,6 +24,9 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("activation", "normalization", "normalization-place", "scale", "mask",
                  "positions", "blocks"):
         command.add_argument(f"--{name}")
+    command.add_argument("--ignore-extra", action="store_true",
+                         help="as of headproof verify, which then takes it, too")
+    command.add_argument("--ignore-config", metavar="KEY,...", help="the same")
     command.add_argument("--witness", metavar="FILE.npz",
                          help="arrays tokens and logits, as the model itself answers")
     return parser

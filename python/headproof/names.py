@@ -71,6 +71,14 @@ def renamed(state: Mapping[str, Any], names: Mapping[str, str], told: Mapping[st
     the program to judge; what it has as "" is left out where a witness will show that nothing was
     lost, and kept else."""
     targets = {name: _target(name, names) for name in state}
+    if not any(names.values()):  # a table of what is left out alone
+        return {name: tensor for name, tensor in state.items()
+                if targets[name] is None or not witnessed}
+    first: Dict[str, str] = {}
+    for name, target in targets.items():
+        if target and first.setdefault(target, name) != name:
+            raise ValueError(f"{name}: becomes {target}, which {first[target]} is, too: expected "
+                             "names= to give each its own (add or join them before)")
     embedding = [name for name, target in targets.items() if target == "embed.W_E"]
     if not embedding:
         raise ValueError("names: expected an embedding among the tensors, and none becomes "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
@@ -21,32 +22,64 @@ from .program import HeadproofError, call
 # ---- Where weights come from ---------------------------------------------------------------------
 
 
-def _load_folder(folder: str) -> "Tuple[Mapping[str, Any], Any]":
-    config = os.path.join(folder, "config.json")
-    said = _json(config) if os.path.lexists(config) else None
-    for name in ("model.safetensors.index.json", "pytorch_model.bin.index.json"):
-        index = os.path.join(folder, name)
-        if os.path.exists(index):
-            tensors: Dict[str, Any] = {}
-            for part in sorted(set(_json(index)["weight_map"].values())):
-                tensors.update(_load(os.path.join(folder, part))[0])
-            return tensors, said
-    for name in ("model.safetensors", "pytorch_model.bin"):
-        path = os.path.join(folder, name)
-        if os.path.exists(path):
-            return _load(path)[0], said
-    raise ValueError(f"{folder}: expected model.safetensors or pytorch_model.bin in it, or the "
-                     "index of several")
+def _merged(path: str, *saying: Mapping[str, Any]) -> Dict[str, str]:
+    """What a config and the metadata of files say, which must be the same where both say it."""
+    said: Dict[str, str] = {}
+    for fields in saying:
+        for key, value in _metadata(fields).items():
+            if said.setdefault(key, value) != value:
+                raise ValueError(f"{path}: {key} {value!r}: expected {said[key]!r}, as its config "
+                                 "or another file says")
+    return said
+
+
+def _load_parts(index: str) -> "Tuple[Mapping[str, Any], Any]":
+    """The tensors of several files, each in the one that their index names."""
+    places: Mapping[str, str] = _json(index)["weight_map"]
+    tensors: Dict[str, Any] = {}
+    said: Dict[str, str] = {}
+    for part in sorted(set(places.values())):
+        own, more = _load_file(os.path.join(os.path.dirname(index), part))
+        for name in own:
+            if places.get(name) != part:
+                raise ValueError(f"{index}: tensor {name!r}: expected it in {part}, which has it")
+        tensors.update(own)
+        said = _merged(index, said, more or {})
+    missing = sorted(set(places) - set(tensors))
+    if missing:
+        raise ValueError(f"{index}: tensor {missing[0]!r}: missing in {places[missing[0]]}")
+    return tensors, said
 
 
 def _load(path: str) -> "Tuple[Mapping[str, Any], Any]":
-    """The tensors of a file of PyTorch or of safetensors, and the config beside or in it."""
+    """The tensors of a file of PyTorch or of safetensors or of a folder, and what is said of them
+    by a config beside them, or in the file."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
     if os.path.isdir(path):
-        return _load_folder(path)
+        names = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                 "pytorch_model.bin.index.json")
+        there = [name for name in names if os.path.exists(os.path.join(path, name))]
+        if len(there) != 1:
+            raise ValueError(f"{path}: expected one of {', '.join(names)} in it, "
+                             f"{'not ' + ' and '.join(there) if there else 'and there is none'}")
+        path = os.path.join(path, there[0])
+    tensors, own = _load_parts(path) if path.endswith(".json") else _load_file(path)
+    config = os.path.join(folder, "config.json")
+    return tensors, _merged(path, _json(config) if os.path.lexists(config) else {},
+                            _fields(own))
+
+
+def _load_file(path: str) -> "Tuple[Mapping[str, Any], Any]":
+    with open(path, "rb") as file:
+        first = file.read(64)
+    if first.startswith((b"version https://git-lfs", b"<")):
+        raise ValueError(f"{path}: expected weights: it is a page of HTML or a Git LFS pointer, "
+                         "not the file itself (git lfs pull)")
     if path.endswith(".safetensors"):
-        tensors, metadata = read_safetensors(path)
-        beside = os.path.join(os.path.dirname(path), "config.json")
-        return tensors, {**(_json(beside) if os.path.lexists(beside) else {}), **metadata}
+        try:
+            return read_safetensors(path)
+        except (ValueError, KeyError, struct.error) as error:
+            raise ValueError(f"{path}: expected a file of safetensors ({error})") from error
     import torch  # only who has such a file needs it
     try:
         held = torch.load(path, map_location="cpu", weights_only=True)
@@ -58,8 +91,13 @@ def _load(path: str) -> "Tuple[Mapping[str, Any], Any]":
             "expected a state_dict of tensors; torch before 2.0 takes no float beside them, later "
             "ones do, and none takes objects: headproof.save of the Module itself does without a "
             "file") from None
+    return _unwrapped(path, held)
+
+
+def _unwrapped(called: str, held: Any) -> "Tuple[Mapping[str, Any], Any]":
+    """The state_dict of a checkpoint, and the config that it has beside it."""
     if not isinstance(held, Mapping):
-        raise ValueError(f"{path}: expected a state_dict, and it holds a {type(held).__name__}")
+        raise ValueError(f"{called}: expected a state_dict, and it holds a {type(held).__name__}")
     for key in ("model", "state_dict", "model_state_dict"):
         if isinstance(held.get(key), Mapping):
             configs = (held.get(name) for name in ("model_args", "config", "hyper_parameters"))
@@ -68,8 +106,14 @@ def _load(path: str) -> "Tuple[Mapping[str, Any], Any]":
 
 
 def _json(path: Path) -> Any:
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    try:
+        with open(path, encoding="utf-8") as file:
+            said = json.load(file)
+    except ValueError as error:
+        raise ValueError(f"{path}: expected JSON ({error})") from error
+    if not isinstance(said, Mapping):
+        raise ValueError(f"{path}: expected a JSON object")
+    return said
 
 
 def _fields(config: Any) -> Dict[str, Any]:
@@ -95,33 +139,26 @@ def _answers(module: Any, inputs: Any) -> "Tuple[Any, Any]":
     """The witness that a module is of itself: tokens and logits."""
     import torch
     tokens = torch.as_tensor(np.asarray(inputs.cpu() if hasattr(inputs, "cpu") else inputs))
+    if tokens.ndim != 2:
+        raise ValueError(f"inputs: shape {list(tokens.shape)}: expected tokens [windows, n]")
     device = next((parameter.device for parameter in module.parameters()), tokens.device)
-    training = module.training
+    training = {part: part.training for part in module.modules()}
     module.eval()
     try:
         with torch.no_grad():
             out = module(tokens.to(device))
     finally:
-        module.train(training)
-    logits = out.logits if hasattr(out, "logits") else out[0] if isinstance(out, tuple) else out
-    return tokens, logits
-
-
-def _activation_of(module: Any) -> Optional[str]:
-    """Where one class of activations alone is in a module, what it computes."""
-    found = set()
-    for part in module.modules():
-        name = type(part).__name__
-        if name == "GELU":
-            tanh = getattr(part, "approximate", "none") == "tanh"
-            found.add("gelu_new" if tanh else "gelu")
-        elif name in ("ReLU", "SiLU", "NewGELU", "NewGELUActivation"):
-            found.add({"ReLU": "relu", "SiLU": "silu"}.get(name, "gelu_new"))
-    return found.pop() if len(found) == 1 else None
+        for part, mode in training.items():
+            part.training = mode
+    if isinstance(out, Mapping):
+        return tokens, out["logits"]
+    return tokens, getattr(out, "logits", out[0] if isinstance(out, tuple) else out)
 
 
 def _witness(names: Mapping[str, Any], witness: "Tuple[Any, Any]") -> Dict[str, np.ndarray]:
     """Its tensors: logits, or the stream where names of TransformerLens have no unembedding."""
+    if not isinstance(witness, (tuple, list)) or len(witness) != 2:
+        raise ValueError("witness: expected a pair (tokens, answers)")
     read, said = array_of("witness.tokens", witness[0]), array_of("witness", witness[1])
     if read.dtype.kind != "i" or read.ndim != 2 or said.ndim != 3 or len(said) != len(read):
         raise ValueError(f"witness: tokens {list(read.shape)} of type {read.dtype} and answers "
@@ -134,13 +171,13 @@ def _witness(names: Mapping[str, Any], witness: "Tuple[Any, Any]") -> Dict[str, 
 # ---- What the program says of it -----------------------------------------------------------------
 
 
-def _refusal(path: str, shown: str, drawn: bool, program: Optional[str]) -> str:
+def _refusal(path: str, shown: str, flags: "List[str]", program: Optional[str]) -> str:
     """What the program says against the file, under the name that it will have; "": nothing.  It is
-    evaluated at one row, which is drawn where the file has none."""
+    evaluated at one row."""
     words = ["sweep", "--weights", path, "--construction", "all", "--omega", "20", "--reference",
              "none", "--kernel", "structured", "-q", "-o", "-"]
     try:
-        call(program, words + (["--n", "1"] if drawn else []))
+        call(program, words + flags)
     except HeadproofError as error:
         if error.code != 2:
             raise
@@ -169,18 +206,19 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
          normalization_place: Optional[str] = None, positions: Optional[str] = None,
          blocks: Optional[str] = None, witness: Any = None, inputs: Any = None,
          names: Optional[Mapping[str, str]] = None, heads: Optional[int] = None,
-         sides: Optional[str] = None, program: Optional[str] = None) -> Dict[str, str]:
+         sides: Optional[str] = None, ignore_extra: bool = False,
+         ignore_config: Optional[str] = None, program: Optional[str] = None) -> Dict[str, str]:
     """Writes a model as `headproof verify` reads it, and returns the metadata of the file.
 
     model: a torch.nn.Module, a state_dict (of torch or numpy), a file of torch.save (.pt, .pth,
     .bin, .ckpt), or a folder of Hugging Face's.  Names: TransformerLens', those of GPT-2 (Hugging
     Face, nanoGPT, minGPT), or any others with names={"their.{l}.name": "attn.W_Q", ...}; "" is
-    what the model computes nothing with.
+    what the model computes nothing with.  ignore_extra, ignore_config: as the flags --ignore-extra
+    and --ignore-config KEY,..., which verify of the file then takes, too.
     activation silu, relu, gelu or gelu_new; normalization none, layernorm (LN, or LNPre where it is
     folded into other weights) or rmsnorm (RMS, RMSPre), with eps and its place pre or post; scale 1
     or 1/sqrt(d_head); mask none or causal; positions learned or none; blocks sequential: what is
-    not given is taken from config (a file of JSON, an object or a dict; a Module's own else) and
-    from the Module.  heads: where matrices hold them side by side, and no config says how many.
+    not given is taken from config (a file of JSON, an object or a dict; a Module's own else).  heads: where matrices hold them side by side, and no config says how many.
     sides, with names: of square matrices, in-out (x W) or out-in (torch.nn.Linear).
     inputs: tokens [windows, n], which the Module itself answers; witness: (tokens, logits) in place
     of them, as the model answers: integers [windows, n], and numbers [windows, n or 1, classes], or
@@ -190,31 +228,44 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
     """
     if sides not in (None, "in-out", "out-in"):
         raise ValueError(f"sides {sides!r}: expected in-out or out-in")
+    path = os.path.realpath(path)
+    if os.path.isdir(path):
+        raise ValueError(f"{path}: expected a file to be written, and it is a folder")
     module = model if hasattr(model, "state_dict") else None
     if module is not None:
         state, own = module.state_dict(), getattr(module, "config", getattr(module, "cfg", None))
+        own = None if isinstance(own, (str, int, float)) else own
     else:
-        state, own = (model, None) if isinstance(model, Mapping) else _load(os.fspath(model))
+        state, own = (_unwrapped("model", model) if isinstance(model, Mapping)
+                      else _load(os.fspath(model)))
     if inputs is not None and (module is None or witness is not None):
         raise ValueError("inputs: expected a Module, which answers them, and no witness")
     witness = witness if inputs is None else _answers(module, inputs)
     given = {"activation": activation, "normalization": normalization, "scale": scale,
              "mask": mask, "normalization-place": normalization_place, "positions": positions,
              "blocks": blocks, "heads": heads, "eps": None if eps is None else repr(float(eps))}
-    if module is not None and activation is None:
-        given["activation"] = _activation_of(module)
     said = _metadata(_fields(config if config is not None else own))
     for key, value in _metadata({k: v for k, v in given.items() if v is not None}).items():
         if said.setdefault(key, value) != value:
             raise ValueError(f"{key} {value!r}: the config says {said[key]!r}")
     told = sides_of_module(module, state) if module is not None else {}
-    readings = _readings(state, names, told, sides, witness is not None)
-    _write(os.fspath(path), readings, said, witness, program)
+    flags = ["--ignore-extra"] if ignore_extra else []
+    flags += ["--ignore-config", ignore_config] if ignore_config is not None else []
+    try:
+        readings = _readings(state, names, told, sides, witness is not None)
+        _write(path, readings, said, witness, flags, program)
+    except ValueError as error:
+        hints = []
+        if module is not None and witness is None:
+            hints.append("inputs=tokens lets the Module show what is open")
+        if module is not None and config is None and own is not None:
+            hints.append("config={} leaves the Module's own config out")
+        raise ValueError(f"{error} ({'; '.join(hints)})" if hints else str(error)) from None
     return said
 
 
 def _write(path: str, readings: "List[Tuple[str, Mapping[str, Any]]]", said: Dict[str, str],
-           witness: Any, program: Optional[str]) -> None:
+           witness: Any, flags: "List[str]", program: Optional[str]) -> None:
     """Writes the one reading that the program takes, under its name when it has been taken.  Until
     then it lies beside it, where it will be read, with the config.json that may be there."""
     folder, name = os.path.split(os.path.abspath(path))
@@ -228,8 +279,8 @@ def _write(path: str, readings: "List[Tuple[str, Mapping[str, Any]]]", said: Dic
             os.close(handle)
             files.append(tried)
             write_safetensors(tried, arrays, said)
-            drawn = not {"X", "tokens"} & set(arrays)
-            refusals.append(_refusal(tried, path, drawn, program))
+            drawn = [] if {"X", "tokens"} & set(arrays) else ["--n", "1"]
+            refusals.append(_refusal(tried, path, flags + drawn, program))
             fitting.update({} if refusals[-1] else {called: tried})
         if not fitting:
             raise ValueError(refusals[0])
