@@ -126,12 +126,18 @@ static unsigned make_call(Call *call, const SaidModel *model, size_t turn, Decis
     return takes;
 }
 
+/* Heads may stand side by side under TransformerLens' names. */
+static bool may_be_flat(const SaidTensor *tensor)
+{
+    return tensor->rank + 1 == tensor->made && strstr(tensor->name, ".attn.") != NULL;
+}
+
 /* What must be refused, and is said of one tensor alone. */
 static const SaidTensor *find_changed(const SaidModel *model)
 {
     for (size_t t = 0; t < model->count; t++) {
         const SaidTensor *tensor = &model->tensors[t];
-        if (tensor->rank != tensor->made && !tensor->foreign) {
+        if (tensor->rank != tensor->made && !tensor->foreign && !may_be_flat(tensor)) {
             return tensor;
         }
     }
