@@ -115,7 +115,8 @@ COMMIT  := $(shell { test -e .git && \
 # One short line a step; V=1 shows the commands.  Where it goes is made first.
 SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$(FAR)$@';)
 # "12/432 " where a build begins without its objects.
-FAR = $(eval SHOWN += .)$(if $(word $(words $(SHOWN)),$(LACKED)),$(words $(SHOWN))/$(words $(LACKED)) )
+FAR = $(eval SHOWN += .)$(if $(word $(words $(SHOWN)),$(LACKED)),$(FAR_OF) )
+FAR_OF = $(words $(SHOWN))/$(words $(LACKED))
 
 # ---- Programs ------------------------------------------------------------------------------
 

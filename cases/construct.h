@@ -32,6 +32,9 @@ Direct ffn_weights(Stack *stack, size_t layer);
 void mask_original(Stack *stack, Score *score);
 void mask_converted(Stack *stack, Score *score);
 
+/* May token i attend to token j (visible.c)? */
+bool mask_allows(const CaseSpec *spec, size_t i, size_t j);
+
 /* Entries of Omega that a pseudo-mask has in a head: the keys that tokens may see; else 0. */
 double mask_entries(const CaseSpec *spec);
 

@@ -4,22 +4,7 @@
  */
 #include "construct.h"
 
-#include "draw.h"
 #include "stack.h"
-
-/* Keys of the random mask, beside a row itself. */
-#define RANDOM_SHARE 0.5
-
-/* May token i attend to token j? */
-static bool allows(const CaseSpec *spec, size_t i, size_t j)
-{
-    switch (spec->mask) {
-    case MASK_PSEUDO_BAND: return j <= i && i - j < spec->band;
-    case MASK_PSEUDO_RANDOM:
-        return i == j || draw_uniform(spec->seed, draw_hash("mask"), 0, i, j) < RANDOM_SHARE;
-    default: return j <= i;
-    }
-}
 
 /* T has the mask as a mask: the causal one as such, the others listed. */
 void mask_original(Stack *stack, Score *score)
@@ -33,7 +18,7 @@ void mask_original(Stack *stack, Score *score)
     if (stack->listed == NULL) {
         unsigned char *list = arena_take(stack->arena, n, n);
         for (size_t e = 0; e < n * n; e++) {
-            list[e] = allows(stack->spec, e / n, e % n);
+            list[e] = mask_allows(stack->spec, e / n, e % n);
         }
         stack->listed = list;
     }
@@ -58,18 +43,9 @@ void mask_converted(Stack *stack, Score *score)
         signed char *extra = arena_take(stack->arena, rows, rows);
         for (size_t e = 0; e < n * n; e++) {
             size_t i = layout_token_row(&layout, e / n), j = layout_token_row(&layout, e % n);
-            extra[i * rows + j] = allows(stack->spec, e / n, e % n);
+            extra[i * rows + j] = mask_allows(stack->spec, e / n, e % n);
         }
         stack->pseudo = extra;
     }
     score->extra = stack->pseudo;
-}
-
-double mask_entries(const CaseSpec *spec)
-{
-    double entries = 0;
-    for (size_t e = 0; mask_is_pseudo(spec->mask) && e < spec->n * spec->n; e++) {
-        entries += allows(spec, e / spec->n, e % spec->n);
-    }
-    return entries;
 }

@@ -133,10 +133,8 @@ static const SampleTensor feed_forward[] = {
 };
 
 static const SampleTensor linear[] = {
-    {"blocks.0.linear.W", "F32", "[2,3]", 24, F},
-    {"blocks.0.linear.b", "F32", "[3]", 12, F},
-    {"blocks.1.linear.b", "F32", "[2]", 8, F},
-    {"blocks.1.linear.W", "F32", "[3,2]", 24, F},
+    {"blocks.0.linear.W", "F32", "[2,3]", 24, F}, {"blocks.0.linear.b", "F32", "[3]", 12, F},
+    {"blocks.1.linear.b", "F32", "[2]", 8, F},    {"blocks.1.linear.W", "F32", "[3,2]", 24, F},
     {"exp_avg", "I8", "[2,1]", 2, 0x80},
 };
 

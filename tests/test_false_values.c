@@ -246,7 +246,8 @@ static void compare_stack(Looked *looked, const Trial *stack, const Pair *pair)
     }
 }
 
-/* Fused stacks of one token and one column, bits beyond which two numbers are multiplied exactly. */
+/* Fused stacks of one token and one column, bits beyond which two numbers are multiplied
+ * exactly. */
 enum { FEW = 80, UNITS = 3 };
 
 typedef struct {
@@ -302,7 +303,8 @@ static void gates_may_outweigh_omega(void **state)
     }
 }
 
-/* Where SiLU(x) is e^-2e18, an error relative to it is larger than what stands for nothing known. */
+/* Where SiLU(x) is e^-2e18, an error relative to it is larger than what stands for nothing
+ * known. */
 static void relative_errors_have_no_largest(void **state)
 {
     (void)state;

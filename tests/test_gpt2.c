@@ -142,7 +142,7 @@ static void test_namings(void **state)
 {
     static const char *const dtypes[] = {"F64", "F32", "F16", "BF16"};
     static const char *const prefixes[] = {"transformer.", "", "_orig_mod.module.transformer.",
-                                            "model._orig_mod."};
+                                           "model._orig_mod."};
     static Gpt2Model model;
     const FileFixture *fixture = *state;
     for (int k = 0; k < 16; k++) {

@@ -279,8 +279,7 @@ static const char *const changes[][2] = {
      "layer 'blocks.1': both linear.W and attn.W_Q: expected linear alone"},
     {"blocks.1.attn.QK F16 [1,2,2]",
      "layer 'blocks.1': both attn.QK and attn.W_Q: expected either"},
-    {"blocks.0.attn.b_Q F16 [3]",
-     "tensor 'blocks.0.attn.b_Q': shape [3]: expected [heads d_head]"},
+    {"blocks.0.attn.b_Q F16 [3]", "tensor 'blocks.0.attn.b_Q': shape [3]: expected [heads d_head]"},
     {"blocks.0.attn.b_Q F16 [2,2]", "tensor 'blocks.0.attn.b_Q': shape [2, 2]: expected [heads, "
                                     "d_head] with heads = 1 as in 'blocks.0.attn.W_Q'"},
     {"unembed.b_U F16 [4]", "with classes = 5 as in 'unembed.W_U'"},

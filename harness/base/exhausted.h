@@ -1,6 +1,7 @@
 /*
- * Libraries that cannot go on: GMP, MPFR and FLINT without memory, OpenMP without a thread; OpenBLAS
- * without one ends the process before main, by SIGINT, and a small stack ends it by SIGSEGV.
+ * Libraries that cannot go on: GMP, MPFR and FLINT without memory, OpenMP without a thread;
+ * OpenBLAS without one ends the process before main, by SIGINT, and a small stack ends it by
+ * SIGSEGV.
  *
  * None of them can say so to who called it: by themselves they abort, or call exit(1), which here
  * would mean a numerical failure.  (Jansson could, but blames what it reads.)  Instead the run ends

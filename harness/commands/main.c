@@ -100,7 +100,8 @@ static void say_conditions(const SourceList *sources, bool quiet)
     }
 }
 
-/* A command about a model begins with the model's own answers, and ends with what its figures are under, unless it has said so beside its verdict. */
+/* A command about a model begins with the model's own answers, and ends with what its figures are
+ * under, unless it has said so beside its verdict. */
 static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
     bool first = team_rank() == 0;

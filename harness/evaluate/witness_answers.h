@@ -49,9 +49,9 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
  * otherwise, all of which are there. */
 void witness_set(WitnessModel *model, Axis axis, AxisValue value);
 
-/* Of answers that agree; heads: their number may be changed.  text [WITNESS_TEXT]: the readings that the witness does not tell from the
- * file's, "heads 4 from 2, mask causal from none"; "": it tells them all.  *assumed: one of them is
- * what the programs of the family alone say. */
+/* Of answers that agree; heads: their number may be changed.  text [WITNESS_TEXT]: the readings
+ * that the witness does not tell from the file's, "heads 4 from 2, mask causal from none"; "": it
+ * tells them all.  *assumed: one of them is what the programs of the family alone say. */
 bool witness_untold(char *text, bool *assumed, const WitnessModel *model, bool heads)
     __attribute__((warn_unused_result));
 

@@ -26,7 +26,7 @@ typedef struct {
     SourceList *sources;  /* where weights files are read into; the caller's */
     ModelFileFlags flags; /* what is said of them */
     const RunOptions *run;
-    bool three;           /* networks become three sublayers when no construction is named */
+    bool three; /* networks become three sublayers when no construction is named */
 } CandidateList;
 
 /* Appends the product of the section's axes, those set in flags taking precedence, the last

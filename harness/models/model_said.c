@@ -125,7 +125,8 @@ static int check_norms(const Reading *reading)
     }
     if (model->said.place && model->post && final) {
         return refuse_said(reading, "normalization-place",
-                           "no norm before the unembedding beside it: post with one is outside the construction");
+                           "no norm before the unembedding beside it: post with one is outside the "
+                           "construction");
     }
     if (reading->norms && !final && !(model->said.place && model->post) &&
         (found & SLOT_BIT(SLOT_W_U)) != 0) {

@@ -3,7 +3,8 @@
  * in one (private to the reading of model files).
  *
  * A layout is a text with a word for each axis of the file's tensor.  A word lists what the axis
- * runs over, slowest first: the digit k is axis k of the model's own tensor, p the part, u nothing: the axis has one entry.
+ * runs over, slowest first: the digit k is axis k of the model's own tensor, p the part,
+ * u nothing: the axis has one entry.
  *
  *   "0 1"    as the model has it               "1 0"    transposed
  *   "01 2"   [heads d_head, d], of [heads, d_head, d]

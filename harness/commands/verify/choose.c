@@ -135,7 +135,8 @@ static bool find_plateau(double *omega, Verify *verify, double low, mpfr_srcptr 
 
 /* Is nothing to be searched for: the Omega is given, or proven and the verdict there stands?  That
  * bounds what T' is off T_infinity, and of a model with logits theirs alone; the verdict is about
- * what is judged.  Shards know no more than their own inputs.  *ok: false: a layer cannot be had. */
+ * what is judged.  Shards know no more than their own inputs.  *ok: false: a layer cannot be
+ * had. */
 static bool is_settled(bool *ok, Verify *verify)
 {
     *ok = verify->chosen != OMEGA_PROVEN || verify_evaluate(verify, verify->omegas[0]);

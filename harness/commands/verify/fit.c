@@ -189,9 +189,9 @@ static void guess_inputs(Verify *verify)
                                machine ? guess.machine + compare : rows, guess.machine + compare};
 }
 
-/* Times inputs from `from` on, `most` of them or as many as begin within TRIAL_SECONDS, on all threads
- * at once, as the run has them: threads that share a core, its caches or the memory are slower
- * together.  So the parts only share out what all of it took, *elapsed. */
+/* Times inputs from `from` on, `most` of them or as many as begin within TRIAL_SECONDS, on all
+ * threads at once, as the run has them: threads that share a core, its caches or the memory are
+ * slower together.  So the parts only share out what all of it took, *elapsed. */
 static bool time_some(double *elapsed, Verify *verify, size_t from, size_t most)
 {
     const int threads = verify->ensemble.threads;

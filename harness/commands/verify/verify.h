@@ -104,8 +104,8 @@ typedef struct {
     bool has_logits;
     bool lists_positions; /* a row for every position that is looked at */
     Positions positions;
-    LayerWorst *layers;   /* [depth], of the Omega at hand, as are those below */
-    pthread_mutex_t lock; /* of layers */
+    LayerWorst *layers;    /* [depth], of the Omega at hand, as are those below */
+    pthread_mutex_t lock;  /* of layers */
     double omega, seconds; /* seconds: that it took; omega 0: nothing was evaluated yet */
     char omega_text[DECIMAL_TEXT];
     LogitErrors errors;
