@@ -15,11 +15,6 @@
  * parts of either. */
 enum { ORIGINAL_MOST = 4, CONVERTED_MOST = 6 };
 
-bool mask_is_pseudo(Mask mask)
-{
-    return mask != MASK_NONE && mask != MASK_CAUSAL;
-}
-
 bool case_uses_d_ff(const CaseSpec *spec)
 {
     const ConstructionInfo *info = construction_info(spec->construction);

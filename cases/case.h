@@ -113,7 +113,10 @@ typedef struct {
 } CaseSpec;
 
 /* True for the masks that are in the weights of T'. */
-bool mask_is_pseudo(Mask mask);
+static inline bool mask_is_pseudo(Mask mask)
+{
+    return mask != MASK_NONE && mask != MASK_CAUSAL;
+}
 
 /* True when axis d_ff matters to this case (`linear` has one only off the diagonal). */
 bool case_uses_d_ff(const CaseSpec *spec);

@@ -3,8 +3,9 @@
  * what it becomes and how it lies in the file (private to the reading of model files).
  *
  * A new family is a file family_NAME.c with its table, and its name in both lines below.  A name
- * has a row for each number of axes that its tensor may have.  Before a name may stand what wrappers
- * of PyTorch's put there: "module.", "_orig_mod.", "model.", "transformer.", in any order.
+ * has a row for each number of axes that its tensor may have.  Before a name may stand what
+ * wrappers of PyTorch's put there: "module.", "_orig_mod.", "model.", "transformer.", in any
+ * order.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_FAMILY_H
 #define HEADPROOF_HARNESS_MODELS_FAMILY_H
