@@ -1,10 +1,11 @@
 # Headproof: `make run` does the main job, `make check` tests it, `make help` lists the rest.
 #
 #   MODE=release|debug|coverage   what to build                      (release)
+#        doors                    as debug, but for reference/ and kernels/, which are release's
 #   FLINT=auto|yes|no             FLINT/Arb: if found, required, off (auto)
 #   MPI=1 MPICC=mpicc             sweeps over the ranks of an MPI job (off)
 #   CC CFLAGS CPPFLAGS LDFLAGS    as everywhere; what a build must have is added to them
-#   TESTS="test_a test_b"         the test programs to run           (all)
+#   TESTS="norms growth"          the subjects of tests to run       (all)
 #   FUZZ_SECONDS                  how long make fuzz takes a subject (600)
 #   V=1                           show every command
 #   PREFIX DESTDIR PYTHONDIR      where `make install` puts things   (/usr/local)
@@ -18,10 +19,10 @@ MPI     ?= no
 MPICC   ?= mpicc
 CLANG   ?= clang
 PREFIX  ?= /usr/local
-TESTS   ?= $(notdir $(basename $(wildcard tests/test_*.c)))
+TESTS   ?= $(SUBJECTS)
 
-ifeq ($(filter $(MODE),release debug coverage fuzz tsan),)
-$(error MODE=$(MODE): expected release, debug, coverage, fuzz or tsan)
+ifeq ($(filter $(MODE),release debug doors coverage fuzz tsan),)
+$(error MODE=$(MODE): expected release, debug, doors, coverage, fuzz or tsan)
 endif
 ifeq ($(filter $(FLINT),auto yes no),)
 $(error FLINT=$(FLINT): expected auto, yes or no)
@@ -49,7 +50,7 @@ ARM64   := build/arm64
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
-        bench-gpt2 bench-layer bench-family coverage lint lint-objects format fuzz tsan \
+        bench-gpt2 bench-layer bench-family coverage lint lint-objects format fuzz tsan core \
         slow-points nightly deps deps-lint deps-fuzz install uninstall manual clean help objects \
         check-arm64 deps-arm64 dist deb FORCE
 
@@ -59,13 +60,17 @@ ARM64   := build/arm64
 OPTIMISE_release  := -O2 -g1
 OPTIMISE_debug    := -O1 -g1 -fno-omit-frame-pointer
 OPTIMISE_coverage := -O1 -g
+OPTIMISE_doors    := $(OPTIMISE_debug)
 OPTIMISE_fuzz     := $(OPTIMISE_debug)
 OPTIMISE_tsan     := $(OPTIMISE_debug)
 OPTIMISE_tests_release := -O1
 OPTIMISE_tests_debug   := -O0
+OPTIMISE_tests_doors   := -O0
 MODE_FLAGS_debug    := -fsanitize=address,undefined -fno-sanitize-recover=all -DHEADPROOF_CHECK
 # One sanitizers' runtime in the program: with two shared ones, reports miss their log files.
 MODE_LDFLAGS_debug  := -no-pie $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
+MODE_FLAGS_doors    := $(MODE_FLAGS_debug)
+MODE_LDFLAGS_doors  := $(MODE_LDFLAGS_debug)
 MODE_FLAGS_coverage := --coverage -fprofile-update=atomic
 # These two are clang's: `make fuzz` and `make tsan` call for them.
 MODE_FLAGS_fuzz     := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
@@ -123,7 +128,15 @@ FAR_OF = $(words $(SHOWN))/$(words $(LACKED))
 ROOMS   := memory cases kernels $(patsubst %/,%,$(wildcard reference/ reference/*/ reference/*/*/ \
                harness/*/ harness/*/*/))
 SOURCES := $(wildcard $(ROOMS:%=%/*.c))
-TESTING := $(wildcard tests/*.c)
+# Tests of a room are one program, build/MODE/test-ROOM; a file's are a subject of it.
+TESTED   := $(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/test_*.c))))
+SUBJECTS := $(patsubst test_%.c,%,$(notdir $(wildcard tests/*/test_*.c)))
+ASKED    := $(TESTS:test_%=%)
+PROGRAMS := $(foreach room,$(TESTED),$(if $(wildcard $(ASKED:%=tests/$(room)/test_%.c)),\
+                $(BUILD)/test-$(room)))
+HELPING  := $(filter-out tests/subjects.c tests/count_at_end.c,$(wildcard tests/*.c)) \
+            $(filter-out %/fuzz_driver.c,$(wildcard tests/fuzzing/*.c))
+TESTING  := $(wildcard tests/*.c $(TESTED:%=tests/%/*.c) tests/bench/*.c tests/fuzzing/*.c)
 # What says HAVE_FLINT or HAVE_MPI is compiled for each build; headers do not.
 VARIANT := $(shell grep -lE 'HAVE_(FLINT|MPI)' $(SOURCES) $(TESTING))
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
@@ -133,7 +146,7 @@ SCALARS := $(shell grep -lw Scalar kernels/*.c)
 FLOATS  := $(patsubst %.c,$(SHARED)/%_f32.o,$(SCALARS))
 # What is in a folder called wide/ is compiled for every tier, as NAME_avx2.o (numbers/tier.h).
 TIERED  := $(wildcard reference/*/wide/*.c)
-TIERED_TESTS := $(wildcard tests/wide/*.c)
+TIERED_TESTS := $(wildcard tests/numbers/wide/*.c)
 TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx512)
 tiers_of = $(foreach tier,$(TIERS),$(1:%.c=$(SHARED)/%_$(tier).o))
 TIER_FLAGS_avx2   := -mavx2 -mfma
@@ -141,46 +154,53 @@ TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
 # Of sanitizers, checks of pointers that are constants there double the time to compile, and so do
 # checks of memory that are not calls; and clang takes minutes for a file where it optimises what it
 # also watches for a fuzzer.
-TIER_SANITIZED := $(if $(filter debug fuzz,$(MODE)),\
+TIER_SANITIZED := $(if $(filter debug doors fuzz,$(MODE)),\
     -fno-sanitize=null$(,)alignment$(,)object-size$(,)pointer-overflow$(,)bounds \
     $(if $(findstring clang,$(CC)),-mllvm -asan-instrumentation-with-call-threshold=0,\
         --param asan-instrumentation-with-call-threshold=0) \
     $(if $(filter fuzz,$(MODE)),-O0))
 OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
            $(call tiers_of,$(TIERED))
+# What MODE=doors has of the release build, which makes it.
+CORE    := $(if $(filter doors,$(MODE)),$(filter $(foreach room,kernels reference,\
+               $(BUILD)/$(room)/% $(SHARED)/$(room)/%),$(OBJECTS)))
+OBJECTS := $(filter-out $(CORE),$(OBJECTS)) $(CORE:build/doors%=build/release%)
 LACKED  := $(filter-out $(wildcard $(OBJECTS)),$(OBJECTS))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
-HELPERS := $(call objects_of,\
-               $(filter-out tests/test_%.c tests/fuzz_driver.c tests/bench%.c tests/kill_points.c \
-                   tests/count_at_end.c tests/effort.c,$(TESTING))) \
-           $(call tiers_of,$(TIERED_TESTS))
-PROGRAMS := $(TESTS:%=$(BUILD)/tests/%)
-BENCHES  := bench bench_growth bench_product
-TESTED   := $(call objects_of,$(filter-out tests/count_at_end.c,$(TESTING))) \
-            $(call tiers_of,$(TIERED_TESTS))
+HELPERS := $(call objects_of,$(HELPING))
+BENCHES := bench bench_growth bench_product
+TEST_OBJECTS := $(call objects_of,$(TESTING)) $(call tiers_of,$(TIERED_TESTS))
 
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 	@echo '$<: run it as that, or install it: sudo make install'
 
-objects: $(OBJECTS) $(TESTED)
+objects: $(OBJECTS) $(TEST_OBJECTS)
+
+$(CORE:build/doors%=build/release%): core ;
+core:
+	@+$(SUBMAKE) MODE=release $(CORE:build/doors%=build/release%)
 
 $(BUILD)/headproof: $(OBJECTS)
 ifeq ($(MODE),coverage)
-$(BUILD)/headproof $(BUILD)/tests/test_need: $(SHARED)/tests/count_at_end.o
-$(BUILD)/headproof $(BUILD)/tests/test_need: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
+$(BUILD)/headproof $(BUILD)/test-harness: $(SHARED)/tests/count_at_end.o
+$(BUILD)/headproof $(BUILD)/test-harness: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
 endif
-$(BUILD)/bench: $(call objects_of,tests/bench_share.c tests/bench_gemms.c tests/bench_arithmetics.c)
+$(BUILD)/bench: $(call objects_of,$(patsubst %,tests/bench/bench_%.c,share gemms arithmetics))
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
-$(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench_%.c,exp numbers shape))
-$(BUILD)/tests/test_wide_balls: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
-$(BUILD)/tests/test_effort: $(SHARED)/tests/effort.o
-$(BUILD)/tests/test_effort: private LDFLAGS += -Wl,--wrap=ref_run_layer
-# Their own system calls go by it.
-$(patsubst %,$(BUILD)/tests/test_%,checkpoint killed resume): $(SHARED)/tests/kill_points.o
-$(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/%.o $(SHARED)/tests/bench_run.o $(PROJECT)
-$(BUILD)/tests/test_%: $(SHARED)/tests/test_%.o $(BUILD)/tested.a
-	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(QUICK_LINK) $(LDFLAGS) -o $@ \
-	    $(filter %.o,$^) $(BUILD)/tested.a $(LIBS) -lcmocka
+$(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench/bench_%.c,exp numbers shape))
+$(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/bench/%.o $(SHARED)/tests/bench/bench_run.o \
+        $(PROJECT)
+
+$(BUILD)/test-numbers: $(call tiers_of,$(TIERED_TESTS))
+$(BUILD)/test-numbers: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
+$(BUILD)/test-program: private LDFLAGS += -Wl,--wrap=ref_run_layer
+$(BUILD)/test-program: | $(BUILD)/inject.so
+define ROOM_RULE
+$(BUILD)/test-$(1): $(call objects_of,tests/subjects.c $(wildcard tests/$(1)/*.c)) $(BUILD)/tested.a
+	$$(call SHOW,LINK) $$(CC) $$(FLAGS) $$(MODE_LDFLAGS_$(MODE)) $(QUICK_LINK) $$(LDFLAGS) -o $$@ \
+	    $$(filter %.o,$$^) $(BUILD)/tested.a $$(LIBS) -lcmocka
+endef
+$(foreach room,$(TESTED),$(eval $(call ROOM_RULE,$(room))))
 
 # Of which a test program takes what it needs.
 $(BUILD)/tested.a: $(HELPERS) $(PROJECT)
@@ -188,16 +208,15 @@ $(BUILD)/tested.a: $(HELPERS) $(PROJECT)
 
 # What tests preload into the program, so that its allocations and calls fail.
 INJECTOR := $(wildcard tests/inject/*.c)
-$(BUILD)/tests/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(BUILD)/flags
+$(BUILD)/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(BUILD)/flags
 	$(call SHOW,LINK) $(CC) -O2 -g -std=c11 $(WARNINGS) $(WERROR) -fPIC -shared -o $@ $(INJECTOR) -ldl
-$(BUILD)/tests/test_injection: | $(BUILD)/tests/inject.so
 
 $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 # Tests wait for the project: what is not optimised of them is compiled in half the time.  What
 # stands in for system calls is called before sanitizers have their memory, and keeps off the stack.
-$(call objects_of,$(filter-out tests/kill_points.c,$(TESTING))): \
+$(call objects_of,$(filter-out %/kill_points.c,$(TESTING))): \
     private EXTRA = $(OPTIMISE_tests_$(MODE))
 
 $(call objects_of,$(filter $(VARIANT),$(SOURCES) $(TESTING))): $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -233,8 +252,8 @@ $(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit $(PROBED)/compiler: FORCE
 	@printf '%s\n' '$(subst ','\'',$(TEXT))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(TEXT))' >$@
 
--include $(OBJECTS:.o=.d) $(TESTED:.o=.d)
-.SECONDARY: $(TESTED)
+-include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
+.SECONDARY: $(TEST_OBJECTS)
 
 # ---- What is run ---------------------------------------------------------------------------
 
@@ -247,29 +266,28 @@ figures: $(BUILD)/headproof ## Fit the laws anew (minutes), and draw the picture
 	@sh tools/figures $(BUILD)/headproof
 
 check: ## The tests, in this machine's way and in those that smaller ones have
-	@+$(WITH_MAKE) sh tests/check check $(TESTS)
+	@+$(WITH_MAKE) python3 tests/run check $(ASKED)
 
 check-rest: ## With sanitizers, without FLINT, over MPI, without memory; long ones
-	@+$(WITH_MAKE) sh tests/check rest $(TESTS)
+	@+$(WITH_MAKE) python3 tests/run rest $(ASKED)
 
 check-night: ## What neither runs: numbers with sanitizers, long ones without FLINT
-	@+$(WITH_MAKE) sh tests/check night $(TESTS)
+	@+$(WITH_MAKE) python3 tests/run night $(ASKED)
 
 check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes)
-	@+$(WITH_MAKE) sh tests/arm64 $(ARM64) $(TESTS)
+	@+$(WITH_MAKE) sh tests/arm64 $(ARM64)
 
 test: test-programs ## Run the tests in one build (MODE, FLINT)
-	@sh tests/run $(PROGRAMS)
+	@python3 tests/run in $(BUILD) $(ASKED)
 
-SEED_TESTS = $(if $(filter seeds,$(MAKECMDGOALS)),$(shell sh tests/seeds --programs))
-seeds: $(BUILD)/headproof $(SEED_TESTS:%=$(BUILD)/tests/%) ## The claims of docs/seeds.md
+seeds: test-programs ## The claims of docs/seeds.md
 	@sh tests/seeds $(BUILD)
 
 test-programs: $(BUILD)/headproof $(PROGRAMS)
 
 mutants: ## Plant every fault of tests/faults/, one at a time; each must be caught
 	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release
-	@MAKE='$(MAKE) MODE=release FLINT=$(FLINT)' sh tests/mutants build/mutants $(TESTS)
+	@MAKE='$(MAKE) MODE=release FLINT=$(FLINT)' sh tests/mutants build/mutants $(ASKED:%=test_%)
 
 bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into results/ (10 minutes)
 	HEADPROOF=$(BUILD)/headproof OMP_PROC_BIND=true $(BUILD)/bench -o results/bench.csv
@@ -293,26 +311,25 @@ bench-family: $(BUILD)/headproof ## Time models of GPT-2's sizes, with numpy: LA
 	OMP_PROC_BIND=true python3 tests/bench_large.py $(BUILD)/headproof $(LARGE)
 
 coverage: ## Line coverage of the tests, per file and directory; 95 % of each are expected
-	@+$(WITH_MAKE) sh tests/coverage $(TESTS)
+	@+$(WITH_MAKE) sh tests/coverage $(ASKED)
 
 LINTED ?= build/lint
-lint: deps-lint ## Layering, forbidden flags and calls, format, every warning an error
+lint: deps-lint ## Layering, forbidden flags and calls, format; clang-tidy on what changed
 	@+$(SUBMAKE) -s lint-objects BUILD=$(LINTED) WERROR=-Werror MODE=release
 	@+$(SUBMAKE) -s objects BUILD=$(LINTED)-noflint SHARED=$(LINTED) WERROR=-Werror \
 	    MODE=release FLINT=no
 
 lint-objects: objects
-	@sh tests/selftest
 	@sh tests/lint $(BUILD) $(REQUIRED) $(WARNINGS) $(FLINT_CPPFLAGS) $(CPPFLAGS) \
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 
 format: ## Rewrite the sources as .clang-format has them
-	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/inject tests/wide,$(d)/*.[ch]))
+	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests $(wildcard tests/*/) tests/numbers/wide,$(d)/*.[ch]))
 
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models \
                  configs texts shapes
 # The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
-$(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzz_*.c)) \
+$(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzzing/*.c)) \
                $(SHARED)/tests/safetensors_samples.o $(SHARED)/tests/gpt2_files.o \
                $(SHARED)/tests/scratch.o $(PROJECT)
 	$(call SHOW,LINK) $(CC) $(FLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)

@@ -55,7 +55,7 @@ class Fault:
             self.wrong = "its second line is no sentence"
         elif not self.old.strip() or self.old == self.new:
             self.wrong = "no old text, or a new one that is the same"
-        elif self.check != "check" and not os.path.exists(f"tests/{self.check}.c"):
+        elif self.check != "check" and not glob.glob(f"tests/*/{self.check}.*"):
             self.wrong = f"no such test: {self.check}"
 
 

@@ -3,7 +3,7 @@
 
 Every head is two full matrices Q and V, every sublayer X + sum of softmax_rows(X Q X^T) X V, in
 mpmath; nothing is shared with the C programs but the drawn weights, which are below as the
-doubles that they are.  Prints the numbers that tests/test_oracles.c expects.  Needs mpmath;
+doubles that they are.  Prints the numbers that tests/reference/test_oracles.c expects.  Needs mpmath;
 run by hand:
 
     python3 tests/oracle_dense.py

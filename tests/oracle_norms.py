@@ -3,7 +3,7 @@
 
     python3 tests/oracle_norms.py FILE
 
-FILE is what tests/test_norms_oracle.c writes: the sublayers of T, every number a double, and what
+FILE is what tests/reference/test_norms_oracle.c writes: the sublayers of T, every number a double, and what
 the program makes of r(T), of r(T') - r(T) and of the bias row.  T' is built here, from
 docs/mathematics.md, section 1.  Exits 1 where 25 digits do not agree.
 """

@@ -224,7 +224,7 @@ static Operations model_work(const Model *model, bool dense)
 
 /* Prices in ns, as predict.h has them.  They were fitted to stacks of GPT-2's widths, with one and
  * with six inputs, and to a layer of 113 million weights; the price of a bundle, and those of full
- * matrices, to points of 0.4 ms to 0.4 s, those of tests/test_predict.c. */
+ * matrices, to points of 0.4 ms to 0.4 s, those of tests/program/test_predict.c. */
 static double reference_seconds(Operations work, double bits, bool dense)
 {
     static const double structured[TIERS] = {1.6, 0.55, 0.15};

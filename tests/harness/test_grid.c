@@ -1,0 +1,407 @@
+/*
+ * Grids: order, defaults, overriding, blank axes, duplicates; and the strictness of flags and
+ * case files.
+ */
+#include "../given.h"
+
+#include "../../harness/point/point.h"
+#include "../../harness/table/table.h"
+#include "../unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_case(Given *given, const char *text)
+{
+    file_write(given->file, text, strlen(text));
+}
+
+static void test_names(void **state)
+{
+    const Domain *domain = &axis_info(AXIS_CONSTRUCTION)->domain;
+    assert_int_equal(domain->word_count, CONSTRUCTION_COUNT);
+    for (size_t i = 0; i < CONSTRUCTION_COUNT; i++) {
+        assert_string_equal(domain->words[i], construction_names[(Construction)i]);
+    }
+}
+
+static void test_defaults(void **state)
+{
+    Given *given = *state;
+    const Point *point = given_points(given, "", 1);
+    assert_int_equal(point->spec.construction, CONSTRUCTION_TRANSFORMER);
+    assert_int_equal(point->spec.n, 20);
+    assert_int_equal(point->spec.d, 30);
+    assert_int_equal(point->spec.d_ff, 120);
+    assert_int_equal(point->spec.heads, 2);
+    assert_int_equal(point->spec.d_head, 0);
+    assert_int_equal(point->spec.depth, 1);
+    assert_true(point->omega == 1000);
+    assert_true(point->spec.seed == 1);
+    assert_int_equal(point->spec.weights, WEIGHTS_STABLE);
+    assert_int_equal(point->spec.mask, MASK_NONE);
+    assert_int_equal(point->arithmetic, ARITHMETIC_F64);
+    assert_int_equal(point->kernel, KERNEL_DENSE);
+    assert_int_equal(point->form, REF_STRUCTURED);
+    assert_int_equal(point->precision, 0);
+    assert_int_equal(point->max_bits, 65536);
+    assert_false(point->judged);
+    assert_string_equal(given->grid.section[0], "");
+    assert_int_equal(given_read(given, COMMAND_DEPTH, ""), 0);
+    assert_int_equal(given->grid.points[0].spec.depth, 96);
+    assert_int_equal(given_read(given, COMMAND_DEPTH, "--depth 3"), 0);
+    assert_int_equal(given->grid.points[0].spec.depth, 3);
+}
+
+static void test_order(void **state)
+{
+    Given *given = *state;
+    const char *line = "--seed 2,1 --omega 30,20 --construction linear,silu --n 4,3";
+    const Point *points = given_points(given, line, 16);
+    for (size_t i = 0; i < 16; i++) {
+        assert_int_equal(points[i].spec.construction,
+                         i < 8 ? CONSTRUCTION_LINEAR : CONSTRUCTION_SILU);
+        assert_int_equal(points[i].spec.n, (i / 4) % 2 == 0 ? 4 : 3);
+        assert_true(points[i].omega == ((i / 2) % 2 == 0 ? 30 : 20));
+        assert_true(points[i].spec.seed == (i % 2 == 0 ? 2 : 1));
+    }
+}
+
+/* Axes that do not matter hold their defaults, and points that differ in nothing else are one. */
+static void test_blank_axes(void **state)
+{
+    Given *given = *state;
+    const Point *point = given_points(
+        given, "--construction silu --heads 3:5 --d-ff 2D,7 --weights normal --bias random", 1);
+    assert_int_equal(point->spec.heads, 2);
+    assert_int_equal(point->spec.d_ff, 120);
+    assert_int_equal(point->spec.weights, WEIGHTS_STABLE);
+    assert_int_equal(point->spec.bias, BIAS_NONE);
+    given_points(given, "--construction silu,attention --heads 1:3", 4);
+    given_points(given, "--construction fused --linear in-place,block,clear", 1);
+    given_points(given, "--construction linear --linear in-place,block,clear --d-ff 1D,2D", 5);
+    given_points(given, "--arithmetic none,f64 --kernel dense,structured", 3);
+    given_points(given, "--judge rounding --norm rel", 1);
+}
+
+/* Two spellings of one point. */
+static void test_duplicates(void **state)
+{
+    Given *given = *state;
+    given_points(given, "--d-ff 4D,120", 1);
+    given_points(given, "--bias-row auto,last", 1);
+    given_points(given, "--bias-row auto,first", 2);
+    given_points(given, "--mask causal --bias-row auto,first", 1);
+    write_case(given, "[a]\nomega = 10:30:10\n[b]\nomega = 40,20,10\n");
+    const Point *points = given_points(given, "FILE FILE", 4);
+    assert_true(points[0].omega == 10 && points[1].omega == 20 && points[2].omega == 30 &&
+                points[3].omega == 40);
+    assert_string_equal(given->grid.section[1], "a");
+    assert_string_equal(given->grid.section[3], "b");
+}
+
+/* The bias row's random content is scaled as the weights are, so they matter then. */
+static void test_weights_of_content(void **state)
+{
+    Given *given = *state;
+    given_points(given, "--construction silu --weights stable,normal", 1);
+    given_points(given, "--construction silu --weights stable,normal --bias-row-content random", 2);
+}
+
+static void test_widths(void **state)
+{
+    Given *given = *state;
+    const Point *points = given_points(given, "--d 10,20 --d-ff 2D,40", 3);
+    assert_int_equal(points[0].spec.d_ff, 20);
+    assert_int_equal(points[1].spec.d_ff, 40);
+    assert_int_equal(points[1].spec.d, 10);
+    assert_int_equal(points[2].spec.d_ff, 40);
+    assert_int_equal(points[2].spec.d, 20);
+}
+
+static void test_precision(void **state)
+{
+    Given *given = *state;
+    const Point *points = given_points(given, "--precision auto,128,100000 --max-bits 4096", 3);
+    assert_int_equal(points[0].precision, 0);
+    assert_int_equal(points[0].max_bits, 4096);
+    assert_int_equal(points[1].precision, 128);
+    assert_int_equal(points[1].max_bits, 4096);
+    assert_int_equal(points[2].precision, 100000); /* no cap below what begins */
+    assert_true(points[2].max_bits >= points[2].precision);
+}
+
+static void test_judge(void **state)
+{
+    Given *given = *state;
+    const Point *point = given_points(given, "--tolerance 1e-9 --norm rel", 1);
+    assert_true(point->judged && point->tolerance == 1e-9);
+    assert_int_equal(point->judge, ERROR_TOTAL);
+    assert_int_equal(point->norm, NORM_REL);
+    point = given_points(given, "--tolerance 1e-9 --arithmetic none", 1);
+    assert_int_equal(point->judge, ERROR_CONSTRUCTION);
+    point = given_points(given, "--judge observed", 1);
+    assert_int_equal(point->judge, ERROR_TOTAL);
+}
+
+static void test_case_files(void **state)
+{
+    Given *given = *state;
+    write_case(given, "\xEF\xBB\xBF# a comment\n\n[first]\r\nn = 3, 4  # tokens\r\nd: 5\n"
+                      "; another\n[second]\nn=6\nomega = 8\t# Omega");
+    const Point *points = given_points(given, "FILE", 3);
+    assert_int_equal(points[1].spec.n, 4);
+    assert_int_equal(points[1].spec.d, 5);
+    assert_int_equal(points[2].spec.d, 30);
+    assert_true(points[2].omega == 8);
+    assert_string_equal(given->grid.section[1], "first");
+    assert_string_equal(given->grid.section[2], "second");
+    points = given_points(given, "--n 7 FILE --omega 9", 2);
+    assert_int_equal(points[0].spec.n, 7);
+    assert_int_equal(points[1].spec.n, 7);
+    assert_true(points[0].omega == 9 && points[1].omega == 9);
+}
+
+static void test_run_options(void **state)
+{
+    Given *given = *state;
+    given_points(given, "--threads=2 -o out.csv --dry-run -q", 1);
+    assert_string_equal(given->run.output, "out.csv");
+    assert_int_equal(given->run.threads, 2);
+    assert_true(given->run.dry_run && given->run.quiet && !given->run.verbose);
+    given_points(given, "", 1);
+    assert_null(given->run.output);
+    assert_int_equal(given->run.threads, 0);
+    assert_false(given->run.dry_run || given->run.quiet || given->run.verbose);
+}
+
+static void test_min_omega(void **state)
+{
+    Given *given = *state;
+    assert_int_equal(
+        given_read(given, COMMAND_MIN_OMEGA, "--tolerance 1e-6 --seed 1:3 --construction silu"), 0);
+    assert_int_equal(given->grid.count, 3);
+    assert_int_equal(given_read(given, COMMAND_MIN_OMEGA, "--omega 3 --tolerance 1"), 2);
+    assert_non_null(strstr(given->message, "--omega"));
+    assert_int_equal(given_read(given, COMMAND_MIN_OMEGA, "--n 3"), 2);
+    assert_non_null(strstr(given->message, "tolerance"));
+    write_case(given, "[a]\ntolerance = 1\nomega = 3\n");
+    assert_int_equal(given_read(given, COMMAND_MIN_OMEGA, "FILE"), 2);
+    assert_non_null(strstr(given->message, ":3: token 'omega'"));
+}
+
+/* Every point's command line reads back to that point alone. */
+static void test_commands_reproduce(void **state)
+{
+    static const char *const lines[] = {
+        "--construction all --mask none,causal --bias random --omega 10:50:20",
+        "--construction linear --linear block,clear --d-ff 7 --n 1 --d 1 --seed 0,9",
+        "--d-head 0,3 --heads 1,4 --depth 2 --weights normal --bias-row-content random",
+        "--arithmetic none --precision 128,100000 --reference-form dense --omega 0.1,1e17",
+        "--kernel structured --tolerance 1e-9 --judge observed --norm rms --max-bits 4096",
+        "--bias-row first",
+    };
+    Given *given = *state;
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+        assert_int_equal(given_read(given, COMMAND_SWEEP, lines[l]), 0);
+        Grid all = given->grid;
+        given->grid = (Grid){0};
+        for (size_t i = 0; i < all.count; i++) {
+            char *text = NULL;
+            size_t size = 0;
+            FILE *stream = open_memstream(&text, &size);
+            assert_non_null(stream);
+            point_print_command(stream, &all.points[i]);
+            assert_int_equal(fclose(stream), 0);
+            const char *prefix = "headproof sweep ";
+            assert_int_equal(strncmp(text, prefix, strlen(prefix)), 0);
+            const Point *point = given_points(given, text + strlen(prefix), 1);
+            if (point_compare(point, &all.points[i]) != 0) {
+                fail_msg("%s is another point", text);
+            }
+            free(text);
+        }
+        grid_clear(&all);
+    }
+}
+
+/* One line that begins with (or, for a path in front, holds) what is expected. */
+static void expect_fault(Given *given, const char *line, const char *expected)
+{
+    given_expect_fault(given, COMMAND_SWEEP, line, expected);
+}
+
+static void test_faults_of_flags(void **state)
+{
+    Given *given = *state;
+    expect_fault(given, "--omga 5",
+                 "token '--omga': expected a flag of sweep (did you mean --omega?)");
+    expect_fault(given, "--ome 5", "token '--ome'");
+    expect_fault(given, "--ome=5", "token '--ome=5'");
+    expect_fault(given, "--dry", "token '--dry'");
+    expect_fault(given, "--zzzzzzz", "(see headproof help sweep)");
+    expect_fault(given, "-x", "token '-x'");
+    expect_fault(given, "--omega", "token '--omega': expected a value");
+    expect_fault(given, "--ome", "token '--ome': expected a flag");
+    expect_fault(given, "--dry-run=1", "token '--dry-run=1': expected no value");
+    expect_fault(given, "--omega 1 --omega=2", "--omega: token '2': expected omega once");
+    expect_fault(given, "-o a --output b", "--output: token 'b': expected the flag once");
+    expect_fault(given, "--omega=", "--omega: token ''");
+    expect_fault(given, "--quiet -v", "not both");
+    expect_fault(given, "--threads -1", "--threads: token '-1'");
+    expect_fault(given, "--threads 1,2", "expected one value");
+    expect_fault(given, "--tolerance 1,2", "--tolerance: token '1,2': expected one value");
+    expect_fault(given, "--activation tanh", "--activation: token 'tanh': expected one of silu");
+    expect_fault(given, "--reference ball", "token 'ball': expected one of auto, subtract, diff");
+    expect_fault(given, "--reference difference --reference-form dense",
+                 "--reference: token 'difference': expected auto or subtract");
+    expect_fault(given, "--precision 63", "auto or an integer from 64 to 1048576");
+    expect_fault(given, "--mask causal --bias-row last",
+                 "--bias-row: token 'last': expected auto or first with --mask causal");
+    expect_fault(given, "--tolerance 1 --arithmetic f64,none --judge total",
+                 "--judge: token 'total'");
+    expect_fault(given, "nowhere.case", "nowhere.case: cannot be opened");
+}
+
+static void test_faults_of_sizes(void **state)
+{
+    Given *given = *state;
+    expect_fault(given, "--n 2147483648", "--n: token '2147483648'");
+    expect_fault(given, "--d 2000000000 --construction attention",
+                 "--d: token '2000000000': expected a case that fits into this machine");
+    expect_fault(given, "--d 2000000000", "--d: token '2000000000': expected a d-ff of at most");
+    expect_fault(given, "--d-ff 2000000000D", "--d-ff: token '2000000000D'");
+    expect_fault(given, "--depth 2147483647", "--depth: token '2147483647'");
+    expect_fault(given, "--d 1000 --heads 1000000000", "--heads: token '1000000000'");
+    expect_fault(given, "--n 1:1000 --d 1:1000 --seed 0:1", "expected a grid of at most 1000000");
+    expect_fault(given,
+                 "--n 1:1000000 --d 1:1000000 --d-ff 1:1000000 --heads 1:1000000 --seed 1:65536",
+                 "expected a grid of at most 1000000");
+    given_points(given, "--construction silu --heads 2000000000", 1);
+}
+
+static void test_faults_of_case_files(void **state)
+{
+    static const struct {
+        const char *text, *expected;
+    } faults[] = {
+        {"[a]\nomgea = 3\n",
+         ":2: token 'omgea': expected the name of an axis (did you mean omega?)"},
+        {"[a]\nomega = 3\n\nomega = 4\n", ":4: token '4': expected omega once"},
+        {"# c\nomega = 3\n", ":2: token 'omega': expected a [section]"},
+        {"[a]\nn = 3\n[b]\n[c]\nn = 3\n", ":3: token 'b': expected a section with at least one"},
+        {"[a]\n", ":1: token 'a': expected a section with at least one"},
+        {"", ":1: token '': expected at least one [section]"},
+        {"# only a comment\n", ":1: token '': expected at least one [section]"},
+        {"[a]\nn = 3\n[a]\nn = 4\n", ":3: token '[a]': expected every section once"},
+        {"[a]\nn = 3,\n  4\n", ":2: token '': expected a value"},
+        {"[a]\nn = 3\n  4\n", ":3: token '4': expected a line that begins without blanks"},
+        {"[a]\nfoo\n", ":2: token 'foo': expected [section] or key = value"},
+        {"[a]\nfoo", ":2: token 'foo': expected [section] or key = value"},
+        {"[a]\nfoo\nn = 10:5\n", ":2: token 'foo': expected [section] or key = value"},
+        {"[a] b\nn = 3\n", ":1: token '[a] b': expected [name] and nothing after it"},
+        {"[a\nn = 3\n", ":1: token '[a': expected [name]"},
+        {"[]\nn = 3\n", ":1: token '[]': expected a section name"},
+        {"[a]\nn =\n", ":2: token '': expected a value"},
+        {"[a]\n\n\nomega = 10:5\n", ":4: token '10:5': expected a range that ascends"},
+        {"[a]\nn = 3\n[b]\nn = 1:5:0\n", ":4: token '1:5:0': expected a step"},
+        {"[a]\nd = 3;x\n", ":2: token '3;x'"},
+        {"[a]\n\xEF\xBB\xBFn = 3\n", ":2: token '\\u{feff}n'"},
+        {"[a]\noutput = x\n", ":2: token 'output': expected the name of an axis"},
+        {"[a]\nmask = causal\n\nbias-row = last\n", ":4: token 'last': expected auto or first"},
+        {"[a]\nn = 3\nd = 2147483647\n", ":3: token '2147483647'"},
+    };
+    Given *given = *state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char expected[SCRATCH_PATH + 128];
+        snprintf(expected, sizeof expected, "%s%s", given->file, faults[i].expected);
+        write_case(given, faults[i].text);
+        expect_fault(given, "FILE", expected);
+    }
+}
+
+static void test_faults_of_lines(void **state)
+{
+    Given *given = *state;
+    char text[1024] = "[a]\nn = 3\nomega = ";
+    size_t head = strlen(text);
+    memset(text + head, '0', 300);
+    memcpy(text + head + 299, "7\n", 3);
+    write_case(given, text);
+    expect_fault(given, "FILE", ":3: token 'omega = 00");
+    assert_non_null(strstr(given->message, "expected a line of at most 199 characters"));
+    memset(text + head, '0', 190);
+    memcpy(text + head + 190, "7\n", 3);
+    write_case(given, text);
+    const Point *point = given_points(given, "FILE", 1);
+    assert_true(point->omega == 7);
+    file_write(given->file, "[a]\nn = 3\0\nd = 5\n", 17);
+    expect_fault(given, "FILE", ":2: token 'n = 3': expected text");
+    snprintf(text, sizeof text, "[%050d]\nn = 3\n", 0);
+    write_case(given, text);
+    expect_fault(given, "FILE", "expected a section name of 1 to 49 characters");
+}
+
+static char *key_of(const Point *point)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    table_write_key(stream, point, true, NULL);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+static void test_keys(void **state)
+{
+    static const char *const lines[][2] = {
+        {"", "transformer,silu,none,20,30,120,2,0,1,1000,f64,dense,difference,stable,1,"},
+        {"--reference subtract",
+         "transformer,silu,none,20,30,120,2,0,1,1000,f64,dense,subtract,stable,1,"},
+        {"--construction silu --arithmetic none",
+         "silu,silu,none,20,30,,,,1,1000,none,,difference,,1,"},
+        {"--construction linear --linear block --bias random --omega 0.1",
+         "linear,,none,20,30,120,,,1,0.1,f64,dense,difference,stable,1,bias=random;linear=block"},
+        {"--construction attention --mask causal --d-head 3 --precision 128 --tolerance 1e-9",
+         "attention,,causal,20,30,,2,3,1,1000,f64,dense,difference,stable,1,"
+         "precision=128;tolerance=1e-09"},
+        {"--construction silu --bias-row first --bias-row-content random --reference-form dense "
+         "--max-bits 4096 --tolerance 1 --judge rounding --norm rel",
+         "silu,silu,none,20,30,,,,1,1000,f64,dense,subtract,stable,1,"
+         "bias-row=first;bias-row-content=random;reference-form=dense;max-bits=4096;tolerance=1;"
+         "judge=rounding;norm=rel"},
+    };
+    Given *given = *state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *key = key_of(given_points(given, lines[i][0], 1));
+        assert_string_equal(key, lines[i][1]);
+        free(key);
+    }
+}
+
+SUBJECT(grid)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        GIVEN_TEST(test_defaults),
+        GIVEN_TEST(test_order),
+        GIVEN_TEST(test_blank_axes),
+        GIVEN_TEST(test_duplicates),
+        GIVEN_TEST(test_weights_of_content),
+        GIVEN_TEST(test_widths),
+        GIVEN_TEST(test_precision),
+        GIVEN_TEST(test_judge),
+        GIVEN_TEST(test_case_files),
+        GIVEN_TEST(test_run_options),
+        GIVEN_TEST(test_min_omega),
+        GIVEN_TEST(test_commands_reproduce),
+        GIVEN_TEST(test_faults_of_flags),
+        GIVEN_TEST(test_faults_of_sizes),
+        GIVEN_TEST(test_faults_of_case_files),
+        GIVEN_TEST(test_faults_of_lines),
+        GIVEN_TEST(test_keys),
+    };
+    return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/*
+ * Layers that come and go: the same numbers and the same rows as where all weights are held, at any
+ * size of what stays; and a file that is written to, or cannot be read, meanwhile.
+ */
+#include "../../harness/models/model_stream.h"
+#include "../gpt2_files.h"
+#include "../shell.h"
+#include "../unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- A file's layers ------------------------------------------------------------------------- */
+
+enum { ROOM = 1 << 30 };
+
+static char path[SCRATCH_PATH];
+
+/* The path of a small GPT-2. */
+static void write_gpt2(void)
+{
+    Gpt2Model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    gpt2_make(model, "transformer.", false, false);
+    scratch_path(path, shell_scratch(), "model.safetensors");
+    gpt2_write(path, model, "F32", NULL, 0, 1);
+    gpt2_write_config(shell_scratch()->directory, NULL, NULL);
+    free(model);
+}
+
+/* Read layer by layer, or as a whole. */
+static ModelFile *open_model(bool streamed)
+{
+    ModelFile *model;
+    assert_int_equal(setenv("HEADPROOF_HELD", "1", 1), 0);
+    const ModelFileFlags flags = {.room = streamed ? ROOM : 0};
+    assert_int_equal(model_file_read_with(&model, path, &flags), 0);
+    assert_int_equal(unsetenv("HEADPROOF_HELD"), 0);
+    return model;
+}
+
+static void expect_numbers(const double *numbers, const double *whole, size_t count)
+{
+    assert_memory_equal(numbers, whole, count * sizeof *numbers);
+}
+
+static void a_layer_has_its_numbers(void **state)
+{
+    write_gpt2();
+    ModelFile *model = open_model(true), *whole = open_model(false);
+    const size_t d = GPT2_D, square = d * d, network = d * GPT2_HIDDEN;
+    for (size_t i = 0; i < 3 * (size_t)GPT2_DEPTH; i++) {
+        size_t l = i % GPT2_DEPTH;
+        const ModelFileLayer *layer = &model->layers[l], *other = &whole->layers[l];
+        assert_true(model_stream_enter(model, l));
+        assert_true(model_stream_enter(model, l)); /* by another thread, say */
+        model_stream_leave(model, l);
+        expect_numbers(layer->attn.W_Q, other->attn.W_Q, square);
+        expect_numbers(layer->attn.W_K, other->attn.W_K, square);
+        expect_numbers(layer->attn.W_V, other->attn.W_V, square);
+        expect_numbers(layer->attn.W_O, other->attn.W_O, square);
+        expect_numbers(layer->attn.b_K, other->attn.b_K, d);
+        expect_numbers(layer->mlp.W_in, other->mlp.W_in, network);
+        expect_numbers(layer->mlp.W_out, other->mlp.W_out, network);
+        expect_numbers(layer->ln2.b, other->ln2.b, d);
+        model_stream_leave(model, l);
+    }
+    assert_int_equal(model_stream_fault(model), 0);
+    model_file_clear(model);
+    model_file_clear(whole);
+}
+
+/* Nobody evaluates with what a layer had before: reading it ends the program. */
+static void a_layer_that_was_left_is_not_there(void **state)
+{
+    write_gpt2();
+    ModelFile *model = open_model(true);
+    assert_true(model_stream_enter(model, 0));
+    model_stream_leave(model, 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const volatile double *left = model->layers[0].attn.W_Q;
+        (void)signal(SIGSEGV, SIG_DFL);
+        (void)left[0];
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    model_file_clear(model);
+}
+
+/* Layer l cannot be had, with this exit code and after that message; nor any other from then on. */
+static void expect_fault(ModelFile *model, size_t l, int code, const char *says)
+{
+    static char text[SCRATCH_TEXT];
+    Scratch scratch = *shell_scratch();
+    stderr_hold(&scratch);
+    bool entered = model_stream_enter(model, l), again = model_stream_enter(model, 0);
+    stderr_take(text, &scratch);
+    assert_false(entered);
+    assert_false(again);
+    assert_int_equal(model_stream_fault(model), code);
+    assert_int_equal(count_lines(text), 1);
+    if (strstr(text, says) == NULL || strstr(text, "model.safetensors") == NULL) {
+        fail_msg("'%s' is not in: %s", says, text);
+    }
+    model_file_clear(model);
+}
+
+/* Writes a byte of the open file elsewhere in time, or, with its time as it was, at once. */
+static void write_byte(off_t at, char byte, bool dated)
+{
+    struct stat before;
+    int fd = open(path, O_WRONLY);
+    assert_true(fd >= 0 && fstat(fd, &before) == 0);
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    const struct timespec later = {before.st_mtim.tv_sec + 1, 0};
+    const struct timespec times[] = {before.st_atim, dated ? later : before.st_mtim};
+    assert_int_equal(futimens(fd, times), 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static ModelFile *open_and_read_one(void)
+{
+    write_gpt2();
+    ModelFile *model = open_model(true);
+    assert_true(model_stream_enter(model, 0));
+    model_stream_leave(model, 0);
+    return model;
+}
+
+static void a_file_that_is_written_to_is_refused(void **state)
+{
+    ModelFile *model = open_and_read_one();
+    struct stat found;
+    assert_int_equal(stat(path, &found), 0);
+    write_byte(found.st_size - 1, 1, true);
+    expect_fault(model, 1, 2, "written to while it was read");
+
+    model = open_and_read_one();
+    write_byte(found.st_size, 0, false);
+    expect_fault(model, 1, 2, "written to while it was read");
+
+    model = open_and_read_one();
+    write_byte(9, ' ', false); /* the header's, which behind the last layer is read again */
+    expect_fault(model, GPT2_DEPTH - 1, 2, "written to while it was read");
+
+    model = open_and_read_one();
+    assert_int_equal(truncate(path, found.st_size / 4), 0);
+    expect_fault(model, 1, 2, "nothing at byte");
+}
+
+/* Where the numbers of a network's first map of the second layer begin. */
+static off_t find_numbers(void)
+{
+    static char text[SCRATCH_TEXT];
+    size_t begin = 0;
+    assert_true(file_read(text, path) > 8);
+    const char *entry = strstr(text + 8, "transformer.h.1.mlp.c_fc.weight");
+    assert_non_null(entry);
+    assert_int_equal(sscanf(strstr(entry, "data_offsets") + 14, "[%zu", &begin), 1);
+    size_t header = (unsigned char)text[0] + 256 * (size_t)(unsigned char)text[1];
+    return (off_t)(8 + header + begin);
+}
+
+static void a_number_that_is_none_is_refused(void **state)
+{
+    write_gpt2();
+    off_t at = find_numbers() + 7 * (off_t)sizeof(float);
+    for (int byte = 0; byte < (int)sizeof(float); byte++) {
+        write_byte(at + byte, '\xff', false);
+    }
+    expect_fault(open_model(true), 1, 2, "index (1, 1): NaN: expected a finite number");
+}
+
+/* ---- A command's rows ------------------------------------------------------------------------ */
+
+/* The same output and exit code, whatever stays in memory. */
+static void expect_the_same(const char *arguments)
+{
+    expect_output(shell("$h %s --threads 2 -o whole.csv >whole.out 2>&1; code=$?\n"
+                        "for run in 1:1 1:2 50000:2 200000:1; do\n"
+                        "    HEADPROOF_HELD=${run%%:*} $h %s --threads ${run#*:} -o rows.csv "
+                        ">out 2>&1\n"
+                        "    test $? -eq $code && cmp whole.out out && cmp whole.csv rows.csv ||\n"
+                        "        { echo $run; exit 1; }\n"
+                        "done; echo the same",
+                        arguments, arguments),
+                  0, "the same");
+}
+
+static void a_trained_model_has_the_same_rows(void **state)
+{
+    expect_the_same("verify $p/cases/models/modadd53-silu.safetensors --tokens 0:2/0:1/53 --omega "
+                    "20 --tolerance 1e-9 --quiet");
+    expect_the_same("verify $p/cases/models/chargpt --tokens 1/2/3/4 --omega 20,25 --quiet "
+                    "--arithmetic bf16");
+    expect_the_same("sweep --weights $p/cases/models/chargpt --n 3 --omega 20 --quiet "
+                    "--weights-rounded yes --arithmetic bf16,f32 --score-scale 0.5");
+}
+
+static void a_drawn_model_has_the_same_rows(void **state)
+{
+#define SIZES " --n 3 --d 16 --d-ff 40 --heads 2 --d-head 8 --depth 4 --omega 20 --quiet "
+    expect_the_same("sweep --construction transformer" SIZES "--mask causal --normalization "
+                    "layernorm --activation gelu_new --gelu 4 --bias random");
+    expect_the_same("sweep --construction transformer3" SIZES "--mask pseudo-random --propagation "
+                    "--normalization rmsnorm --normalization-place post");
+    expect_the_same("sweep --construction transformer" SIZES "--weight-noise 1e-6 --dropout 1e-3 "
+                    "--arithmetic bf16 --weights-rounded yes --kernel dense");
+    expect_the_same("sweep --construction linear --n 3 --d 40 --depth 4 --omega 20 --head-rank 8 "
+                    "--reference none --quiet");
+    expect_the_same("min-omega --construction fused --n 3 --d 16 --d-ff 40 --depth 3 --tolerance "
+                    "1e-9 --quiet");
+#undef SIZES
+}
+
+/* A converted file, of either layout, is the same bytes. */
+static void a_conversion_has_the_same_bytes(void **state)
+{
+#define CONVERSION "convert $p/cases/models/chargpt --omega 20 --quiet "
+    expect_the_same(CONVERSION "--n 3 --layout shared --gelu 2");
+    expect_the_same(CONVERSION "--n 3 --gelu 1 --weights-rounded yes --score-scale 0.5");
+    expect_the_same("convert $p/cases/models/modadd53-silu.safetensors --omega 20 --quiet");
+    expect_the_same(
+        "convert $p/cases/models/modadd53-silu.safetensors --omega 20 --quiet "
+        "--network three --layout shared --mask pseudo-band --band 2 --weight-noise 1e-6");
+#undef CONVERSION
+    shell("$h export --construction transformer --n 3 --d 16 --d-ff 40 --heads 2 --d-head 8 "
+          "--depth 4 --bias random --normalization layernorm --normalization-place post --omega 9 "
+          "--activation gelu -q -o normed.safetensors");
+    expect_the_same("convert ./normed.safetensors --omega 20 --quiet --gelu 2");
+    expect_the_same("convert ./normed.safetensors --omega 20 --quiet --layout shared --gelu 2");
+}
+
+/* A file that is read as a whole is looked at again behind that, while somebody else writes its
+ * first byte, as it is, over and over. */
+static void a_file_that_changes_while_it_is_read_is_refused(void **state)
+{
+    expect_output(shell("cp $p/cases/models/modadd53-silu.safetensors busy.safetensors\n"
+                        "first=$(od -An -to1 -N1 busy.safetensors | tr -d \" \")\n"
+                        "while :; do printf \"\\\\$first\" 1<>busy.safetensors; done &\n"
+                        "writer=$!; code=0\n"
+                        "for i in 1 2 3 4 5 6 7 8; do\n"
+                        "    [ $code -eq 2 ] && break\n"
+                        "    rm -f none; $h convert ./busy.safetensors --omega 9 -o none 2>said\n"
+                        "    code=$?\ndone\nkill $writer; cat said\n"
+                        "cmp busy.safetensors $p/cases/models/modadd53-silu.safetensors || exit 3\n"
+                        "[ $code -eq 2 ] && [ ! -e none ]"),
+                  0, "written to while it was read");
+}
+
+SUBJECT(layers)
+{
+    const struct CMUnitTest tests[] = {
+        SHELL_TEST(a_layer_has_its_numbers),
+        SHELL_TEST(a_layer_that_was_left_is_not_there),
+        SHELL_TEST(a_file_that_is_written_to_is_refused),
+        SHELL_TEST(a_number_that_is_none_is_refused),
+        SHELL_TEST(a_trained_model_has_the_same_rows),
+        SHELL_TEST(a_drawn_model_has_the_same_rows),
+        SHELL_TEST(a_conversion_has_the_same_bytes),
+        SHELL_TEST(a_file_that_changes_while_it_is_read_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/*
+ * The limit of a model that `verify` names, from rows made by hand.
+ */
+#include "../../harness/commands/verify/run.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What the reference cannot say is no overflow of the machine's. */
+static void an_error_is_not_the_machines(void **state)
+{
+    static const struct {
+        Status status;
+        const char *says;
+    } rows[] = {{STATUS_ERROR, ": nothing is known: a number left the reference's range, or a "
+                               "proven zero was not one; try other inputs"},
+                {STATUS_VACUOUS, ": the original's result is too small to compare with; try other "
+                                 "inputs"},
+                {STATUS_OVERFLOW, ": the machine's numbers overflow; try a smaller omega"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        LayerWorst layer = {.status = rows[i].status, .log2_worst = INFINITY};
+        Point point = {.spec = {.depth = 1}, .arithmetic = ARITHMETIC_F64, .omega = 20};
+        ModelFile model = {.depth = 1};
+        Verify verify = {.points = &point,
+                         .layers = &layer,
+                         .model = &model,
+                         .template = &point,
+                         .omega = point.omega};
+        char text[256] = "";
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            mpfr_inits2(REF_CELL_BITS, layer.worst[kind].value, layer.judged[kind].value,
+                        (mpfr_ptr)0);
+        }
+        verify_limit_take(&verify);
+        FILE *file = fmemopen(text, sizeof text, "w");
+        assert_non_null(file);
+        verify_limit_print(file, &verify.limit, false);
+        assert_int_equal(fclose(file), 0);
+        assert_string_equal(text, rows[i].says);
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            mpfr_clears(layer.worst[kind].value, layer.judged[kind].value, (mpfr_ptr)0);
+        }
+    }
+}
+
+SUBJECT(verify_limit)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_error_is_not_the_machines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/*
+ * Layer norms in the machine's arithmetics: closed forms, which rows and columns they act on, what
+ * has no norm because it overflows, PyTorch's, and the same bytes on any number of threads.
+ */
+#include "../../cases/draw.h"
+#include "../../kernels/kernel.h"
+#include "../fixture.h"
+#include "../oracle.h"
+#include "../program.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Closed forms ---------------------------------------------------------------------------- */
+
+/* Numbers of every format, so that nothing is rounded.  (1, 3): mean 2, variance 1, with eps = 3 a
+ * root of 2.  (1, 7) has a mean square of 25, with eps = 11 a root of 6. */
+static const double gamma_of[] = {3, -5}, beta_of[] = {0.25, 8};
+
+static const LayerNorm layernorm = {.kind = NORMALIZATION_LAYERNORM,
+                                    .columns = {1, 2},
+                                    .gamma = gamma_of,
+                                    .beta = beta_of,
+                                    .eps = 3};
+static const LayerNorm rmsnorm = {
+    .kind = NORMALIZATION_RMSNORM, .columns = {1, 2}, .gamma = gamma_of, .eps = 11};
+
+static void rows_have_their_closed_form(void **state)
+{
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        const ArithmeticInfo *machine = arithmetic_info(a);
+        const Formats *formats = &machine->formats;
+        double rows[2][4] = {{9, 1, 3, 5}, {7, 6, 6, 5}}, square[1][4] = {{9, 1, 7, 5}};
+        machine->functions->norm(formats, rows[0], 2, 4, &layernorm);
+        const double normed[2][4] = {{9, -1.25, 5.5, 5}, {7, 0.25, 8, 5}};
+        assert_memory_equal(rows, normed, sizeof rows);
+        machine->functions->norm(formats, square[0], 1, 4, &rmsnorm);
+        for (int c = 0; c < 2; c++) {
+            double exact = square[0][1 + c] - (c == 0 ? 0.5 : -35.0 / 6);
+            assert_true(fabs(exact) <= 24 * ldexp(1, -format_info(formats->stream)->digits));
+        }
+        assert_true(square[0][0] == 9 && square[0][3] == 5);
+    }
+}
+
+/* A part of a layer of T' alone: nothing but a norm, on a stream with a bias row. */
+static Model norm_model(Sublayer *sublayer, const LayerNorm *norm)
+{
+    static const size_t end[] = {1};
+    *sublayer =
+        (Sublayer){.norm = *norm,
+                   .direct = {.kind = DIRECT_NORM, .read = norm->columns, .write = norm->columns}};
+    return (Model){.layout = {.n = 2, .d = 3, .hidden = 1, .bias_row = BIAS_ROW_LAST},
+                   .sublayers = sublayer,
+                   .sublayer_count = 1,
+                   .layer_end = end,
+                   .depth = 1};
+}
+
+/* Tokens have beta, the bias row has not; it may be left as it is.  Other columns pass by. */
+static void the_bias_row_has_no_beta(void **state)
+{
+    static const double x[] = {9, 1, 3, 5, 7, 6, 6, 5}, content[] = {2, 3, 1, 4};
+    static const double normed[][4] = {{9, -1.25, 5.5, 5}, {7, 0.25, 8, 5}},
+                        own[] = {2, 1.5, 2.5, 4};
+    for (int tokens_only = 0; tokens_only < 2; tokens_only++) {
+        LayerNorm norm = layernorm;
+        Sublayer sublayer;
+        norm.tokens_only = tokens_only;
+        Model model = norm_model(&sublayer, &norm);
+        assert_null(model_fault(&model));
+        for (int of = 0; of < KERNEL_COUNT * (ARITHMETIC_COUNT - 1); of++) {
+            const ArithmeticInfo *machine = arithmetic_info((Arithmetic)(1 + of / KERNEL_COUNT));
+            Kernel *kernel = arithmetic_open(machine, &(Start){&model, x, content, 5},
+                                             (KernelForm)(of % KERNEL_COUNT), 1);
+            assert_non_null(kernel);
+            KernelStream stream = machine->functions->layer(kernel);
+            for (size_t i = 0; i < 2; i++) {
+                assert_memory_equal(stream.data + i * stream.ld, normed[i], sizeof normed[i]);
+            }
+            assert_memory_equal(stream.data + 2 * stream.ld, tokens_only ? content : own,
+                                sizeof own);
+            machine->functions->clear(kernel);
+        }
+    }
+}
+
+/* x + norm(x) W, W = 1/2 on the diagonal: what is added to is x itself. */
+static void a_sublayer_reads_the_norm_and_adds_to_x(void **state)
+{
+    static const double x[] = {1, 3}, w[] = {0.5, 0, 0, 0.5};
+    static const size_t end[] = {1};
+    LayerNorm norm = layernorm;
+    norm.columns = (Columns){0, 2};
+    Sublayer sublayer = {
+        .norm = norm,
+        .direct = {.kind = DIRECT_LINEAR, .read = norm.columns, .write = norm.columns, .w1 = w}};
+    Model model = {.layout = {.n = 1, .d = 2, .bias_row = BIAS_ROW_NONE},
+                   .sublayers = &sublayer,
+                   .sublayer_count = 1,
+                   .layer_end = end,
+                   .depth = 1};
+    assert_null(model_fault(&model));
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        const ArithmeticInfo *machine = arithmetic_info(a);
+        Kernel *kernel = arithmetic_open(machine, &(Start){&model, x, NULL, 5}, KERNEL_DENSE, 1);
+        assert_non_null(kernel);
+        KernelStream stream = machine->functions->layer(kernel);
+        assert_true(stream.data[0] == 1 - 0.625 && stream.data[1] == 3 + 2.75);
+        machine->functions->clear(kernel);
+    }
+}
+
+/* ---- Extremes -------------------------------------------------------------------------------- */
+
+/* Squares beyond the largest number of what sums are made in, though x is not. */
+static void a_variance_that_overflows_is_nan(void **state)
+{
+    LayerNorm plain = {.kind = NORMALIZATION_RMSNORM,
+                       .columns = {0, 3},
+                       .gamma = (const double[]){1, 1, 1},
+                       .eps = 1e-5};
+    for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
+        const ArithmeticInfo *machine = arithmetic_info(a);
+        if (format_info(machine->formats.stream)->largest < 1e38) {
+            continue; /* half's squares are floats */
+        }
+        double large = a == ARITHMETIC_F64 ? 0x1p513 : 0x1p65, row[] = {large, 1, 0};
+        for (int kind = NORMALIZATION_LAYERNORM; kind < NORMALIZATION_COUNT; kind++) {
+            double near[] = {large / 4, large / 4, 0};
+            plain.kind = (Normalization)kind;
+            memcpy(row, (double[]){large, 1, 0}, sizeof row);
+            machine->functions->norm(&machine->formats, row, 1, 3, &plain);
+            assert_true(isnan(row[0]) && isnan(row[1]) && isnan(row[2]));
+            machine->functions->norm(&machine->formats, near, 1, 3, &plain);
+            double one = kind == NORMALIZATION_RMSNORM ? sqrt(1.5) : sqrt(0.5);
+            assert_true(fabs(near[0] - one) < 0.01 && near[0] == near[1]);
+        }
+        double nan_row[] = {1, NAN, 2};
+        machine->functions->norm(&machine->formats, nan_row, 1, 3, &plain);
+        assert_true(isnan(nan_row[0]));
+    }
+}
+
+static void an_overflow_is_the_status(void **state)
+{
+    Output output = run("sweep --construction silu --n 3 --d 4 --omega 9 --score-scale 1,1e300 "
+                        "--normalization rmsnorm --normalization-place post --reference none "
+                        "--kernel dense,structured --quiet");
+    assert_int_equal(lines(&output), 5);
+    for (size_t line = 1; line < 5; line++) {
+        char options[256];
+        cell(options, sizeof options, &output, line, "options");
+        bool large = strstr(options, "score-scale=1e300") != NULL ||
+                     strstr(options, "score-scale=1e+300") != NULL;
+        expect_cell(&output, line, "status", large ? "overflow" : "ok");
+    }
+    assert_int_equal(output.code, 1);
+}
+
+/* ---- Against PyTorch ------------------------------------------------------------------------ */
+
+enum { TORCH_ROWS = 40, TORCH_COLUMNS = 67 };
+
+static void write_numbers(FILE *file, const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fprintf(file, "%a ", numbers[i]);
+    }
+    putc('\n', file);
+}
+
+/* A line each of: the arithmetic and eps, gamma, beta, x, the norm of x. */
+static void write_norms(FILE *file, Arithmetic a)
+{
+    const ArithmeticInfo *machine = arithmetic_info(a);
+    NumberFormat format = machine->formats.stream;
+    double gamma[TORCH_COLUMNS], beta[TORCH_COLUMNS], x[TORCH_ROWS * TORCH_COLUMNS];
+    uint64_t names[] = {draw_hash("gamma"), draw_hash("beta"), draw_hash("x")};
+    for (size_t c = 0; c < TORCH_COLUMNS; c++) {
+        gamma[c] = format_nearest(format, 1 + draw_normal(1, names[0], 0, 0, c) / 4);
+        beta[c] = format_nearest(format, draw_normal(1, names[1], 0, 0, c) / 4);
+        for (size_t r = 0; r < TORCH_ROWS; r++) {
+            double size = r % 4 == 3 ? 1e-3 : 1, shift = r % 4 == 2 ? 3 : 0;
+            double draw = shift + size * draw_normal(1, names[2], 0, r, c);
+            x[r * TORCH_COLUMNS + c] = format_nearest(format, draw);
+        }
+    }
+    LayerNorm norm = {NORMALIZATION_LAYERNORM, {0, TORCH_COLUMNS}, gamma, beta, 1e-5, false};
+    fprintf(file, "%s %a\n", arithmetic_names[a], norm.eps);
+    write_numbers(file, gamma, TORCH_COLUMNS);
+    write_numbers(file, beta, TORCH_COLUMNS);
+    write_numbers(file, x, TORCH_ROWS * TORCH_COLUMNS);
+    machine->functions->norm(&machine->formats, x, TORCH_ROWS, TORCH_COLUMNS, &norm);
+    write_numbers(file, x, TORCH_ROWS * TORCH_COLUMNS);
+}
+
+static void norms_are_pytorch_s(void **state)
+{
+    static const Arithmetic asked[] = {ARITHMETIC_F64, ARITHMETIC_F32, ARITHMETIC_BF16,
+                                       ARITHMETIC_FP16};
+    const Scratch *scratch = *state;
+    const char *interpreter = oracle_needed("torch");
+    char path[SCRATCH_PATH], arguments[SCRATCH_PATH + 64];
+    scratch_path(path, scratch, "norms.txt");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        write_norms(file, asked[i]);
+    }
+    assert_int_equal(fclose(file), 0);
+    snprintf(arguments, sizeof arguments, "tests/oracle_layer_norm.py %s", path);
+    Output output = run_program(interpreter, arguments);
+    print_message("%s", output.text);
+    assert_int_equal(output.code, 0);
+}
+
+SUBJECT(kernels_norms)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_have_their_closed_form),
+        cmocka_unit_test(the_bias_row_has_no_beta),
+        cmocka_unit_test(a_sublayer_reads_the_norm_and_adds_to_x),
+        cmocka_unit_test(a_variance_that_overflows_is_nan),
+        cmocka_unit_test(an_overflow_is_the_status),
+        SCRATCH_TEST(norms_are_pytorch_s),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

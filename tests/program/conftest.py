@@ -1,0 +1,60 @@
+"""What tests over the program share: starting it as a user does, and files to give it.
+
+A test is a table: in a row stand its name, what is written, the command, the exit code and the
+words expected.  HEADPROOF names the program; tests run in the project's directory:
+
+    HEADPROOF=build/release/headproof python3 -m pytest -q tests/program/test_headers.py
+"""
+
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))  # safetensors_file, which writes one of numpy's arrays
+PROGRAM = os.path.abspath(os.environ["HEADPROOF"])
+REPORT = re.compile(r"Sanitizer|: runtime error: ")
+# Where nobody else says what a sanitizer's report ends with: a code that headproof never uses.
+os.environ.setdefault("ASAN_OPTIONS", "exitcode=86:allocator_may_return_null=1")
+os.environ.setdefault("UBSAN_OPTIONS", "exitcode=86:print_stacktrace=1")
+
+
+def pytest_make_parametrize_id(val):
+    """Of a row's long texts the beginning names it."""
+    return repr(val)[:40]
+
+
+Run = collections.namedtuple("Run", "code stdout stderr")
+
+
+def start(*arguments, cwd=ROOT, env=None, input=""):
+    """How `headproof ARGUMENTS` ends; sentences are not broken into lines.  env: added to ours."""
+    ended = subprocess.run([PROGRAM, *map(str, arguments)], cwd=cwd, input=input, text=True,
+                           capture_output=True, errors="backslashreplace",
+                           env={**os.environ, "COLUMNS": "1000", **(env or {})})
+    run = Run(ended.returncode, ended.stdout, ended.stderr)
+    assert 0 <= run.code < 86 or run.code in (99, 130, 143), run
+    assert not REPORT.search(run.stderr), run.stderr
+    return run
+
+
+@pytest.fixture(scope="session")
+def run():
+    """run(*arguments, cwd=, env=, input=): code, stdout, stderr; a crash fails the test."""
+    return start
+
+
+@pytest.fixture(scope="session")
+def refused(run):
+    """refused(words, *arguments, begin=""): exit code 2 behind one line, begun so, with them."""
+    def expect(words, *arguments, begin="", **options):
+        ended = run(*arguments, **options)
+        said = ended.stderr
+        assert (ended.code, ended.stdout, said.count("\n")) == (2, "", 1), ended
+        assert said.startswith(str(begin)) and words in said, f"{said}expected {begin}... {words}"
+    return expect

@@ -1,0 +1,491 @@
+/*
+ * Formats of a table: the same cells in each, honest about what no double holds, and nothing else
+ * on stdout.
+ */
+#include "../shell.h"
+
+#include "../../harness/table/format.h"
+#include "../unit.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What a format makes of lines --------------------------------------------------------- */
+
+/* Every kind of cell: words, one of them like a number; integers; the largest that a double holds,
+ * and one more; a value of 17 digits; one that no double holds; a bound; a proven zero; nothing;
+ * what is no number. */
+static const char sample[] =
+    "construction,weights,n,seed,construction_max,total_max,native_max,rounding_max,"
+    "observed_max,hidden_max,bounds,status\n"
+    "fused,17,9007199254740991,9007199254740993,2.5171234567890123e-14,4.1e-868588,"
+    "1.1102230246251565e-16,0,nan,,native_max,ok\n"
+    "a|b \"c\",./x.safetensors,007,-3,2.2e-308,1e-10,inf,-1.5,2.3e-308,,,fail\n";
+
+/* The lines as the format has them, whole or what is for eyes; free it. */
+static char *formatted(const char *name, bool whole, const char *lines)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    const FormatTable table = {.file = stream, .whole = whole};
+    Formatter *formatter = formatter_open(format_find(name), table);
+    assert_non_null(formatter);
+    assert_int_equal(formatter_take(formatter, lines), 0);
+    assert_int_equal(formatter_end(formatter), 0);
+    formatter_clear(formatter);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+static void expect_text(const char *name, bool whole, const char *lines, const char *expected)
+{
+    char *text = formatted(name, whole, lines);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void expect_formatted(const char *name, const char *lines, const char *expected)
+{
+    expect_text(name, false, lines, expected);
+}
+
+#define FIRST                                                                                      \
+    "{\"construction\": \"fused\", \"weights\": \"17\", \"n\": 9007199254740991, "                 \
+    "\"seed\": \"9007199254740993\", \"construction_max\": 2.5171234567890123e-14, "               \
+    "\"total_max\": \"4.1e-868588\", \"native_max\": \"<1.1102230246251565e-16\", "                \
+    "\"rounding_max\": 0, \"observed_max\": \"nan\", \"hidden_max\": null, "                       \
+    "\"bounds\": \"native_max\", \"status\": \"ok\"}"
+#define SECOND                                                                                     \
+    "{\"construction\": \"a|b \\\"c\\\"\", \"weights\": \"./x.safetensors\", \"n\": \"007\", "     \
+    "\"seed\": -3, \"construction_max\": \"2.2e-308\", \"total_max\": 1e-10, "                     \
+    "\"native_max\": \"inf\", \"rounding_max\": -1.5, \"observed_max\": 2.3e-308, "                \
+    "\"hidden_max\": null, \"bounds\": null, \"status\": \"fail\"}"
+
+static void json_is_honest(void **state)
+{
+    expect_formatted("json", sample, "[\n" FIRST ",\n" SECOND "\n]\n");
+    expect_formatted("jsonl", sample, FIRST "\n" SECOND "\n");
+}
+
+/* hidden_max is blank in every row; numbers with more than three digits and an exponent are cut,
+ * the bound upwards. */
+static void tables_are_for_eyes(void **state)
+{
+    static const char lines[] = "construction,n,hidden_max,native_max,total_max,bounds\n"
+                                "fused,3,,1.1102230246251565e-16,1.2345678e-868,native_max\n"
+                                "a|b,20,,1e-7,nan,\n";
+    expect_text("table", true, lines,
+                "construction   n  native_max  total_max  bounds\n"
+                "fused          3   <1.12e-16  1.23e-868  native_max\n"
+                "a|b           20        1e-7        nan\n");
+    expect_formatted("table", lines,
+                     "construction   n  native_max  total_max\n"
+                     "fused          3   <1.12e-16  1.23e-868\n"
+                     "a|b           20        1e-7        nan\n");
+    expect_formatted("markdown", lines,
+                     "| construction |   n | native\\_max | total\\_max |\n"
+                     "| ------------ | --: | ----------: | ---------: |\n"
+                     "| fused        |   3 |   <1.12e-16 |  1.23e-868 |\n"
+                     "| a\\|b         |  20 |        1e-7 |        nan |\n");
+}
+
+/* To five digits, the bound upwards; eight, or a whole number, stay. */
+static void long_fractions_are_cut(void **state)
+{
+    static const char lines[] =
+        "n,low_log10,at,slope,total_max,bounds\n"
+        "3,-17.3231958064,10.927387,0.012345678912,1.20000000001,total_max\n"
+        "12345678901234,-868,1e-7,1.21,0.5,\n";
+    expect_formatted("table", lines,
+                     "             n  low_log10         at     slope  total_max\n"
+                     "             3    -17.323  10.927387  0.012346    <1.2001\n"
+                     "12345678901234       -868       1e-7      1.21        0.5\n");
+}
+
+/* Keys that do not vary, other norms and units, leaks, bits and what every row's options have are
+ * for programs. */
+static void what_says_nothing_is_left_out(void **state)
+{
+    static const char lines[] =
+        "construction,mask,n,d_ff,omega,seed,options,layer,construction_max,construction_rms,"
+        "construction_rel,total_max,total_ulp,total_log10,bounds,identical,score_max,"
+        "precision_bits,status\n"
+        "fused,none,3,8,5,1,bias=none;penalty=positive;tolerance=1,1,1e-7,2,3,4,5,6,"
+        "construction_max;planned,1,2,64,ok\n"
+        "silu,none,3,,5,1,bias=none;penalty=negative;tolerance=1,1,2e-7,2,3,4,5,6,,1,2,64,fail\n"
+        "silu,none,3,,5,1,bias=random;tolerance=1,1,2e-7,2,3,4,5,6,total_max,1,2,64,ok\n";
+    expect_formatted(
+        "table", lines,
+        "construction  options                     construction_max  total_max  status\n"
+        "fused         bias=none;penalty=positive             <1e-7          4  ok\n"
+        "silu          bias=none;penalty=negative              2e-7          4  fail\n"
+        "silu          bias=random                             2e-7         <4  ok\n");
+}
+
+/* A row alone says what every command says of its point, and its options. */
+static void a_row_alone_says_what_it_is(void **state)
+{
+    expect_formatted("table",
+                     "construction,mask,n,d,omega,seed,options,layer,total_max,total_rms,status\n"
+                     "silu,none,3,2,5,1,penalty=negative,1,1e-7,2e-8,ok\n",
+                     "construction  n  d  omega  seed  options           total_max  status\n"
+                     "silu          3  2      5     1  penalty=negative       1e-7  ok\n");
+}
+
+/* Streams of several layers that shrink by more than 1000 have relative errors. */
+static void errors_of_streams_that_shrink_are_relative(void **state)
+{
+    static const char lines[] = "omega,layer,construction_max,construction_rel,native_max,"
+                                "native_rel,total_max,total_rel\n"
+                                "5,1,1e-7,1e-7,1e-16,1e-16,2e-7,3e-7\n"
+                                "5,2,%s,1e-7,%s,1e-16,4e-11,5e-7\n";
+    char text[512];
+    snprintf(text, sizeof text, lines, "0.9e-10", "1e-19");
+    expect_formatted("table", text,
+                     "omega  layer  construction_rel  native_rel  total_rel\n"
+                     "    5      1              1e-7       1e-16       3e-7\n"
+                     "    5      2              1e-7       1e-16       5e-7\n");
+    snprintf(text, sizeof text, lines, "1.1e-10", "1.1e-19");
+    expect_formatted("table", text,
+                     "omega  layer  construction_max  native_max  total_max\n"
+                     "    5      1              1e-7       1e-16       2e-7\n"
+                     "    5      2           1.1e-10     1.1e-19      4e-11\n");
+}
+
+/* No line is longer than 100 columns: errors that are looked for last go; then few rows stand
+ * upright.  Markdown has all of them. */
+static void tables_are_narrow(void **state)
+{
+    static const char header[] = "weights,approximation_max,construction_max,rounding_max,"
+                                 "native_max,total_max,observed_max,status\n";
+    char lines[1024], *text;
+    for (int wide = 0; wide < 2; wide++) {
+        snprintf(lines, sizeof lines, "%s./%*d,1,2,3,4,5,6,ok\n./b,1,2,3,4,5,6,ok\n", header,
+                 wide ? -60 : -20, 1);
+        text = formatted("table", false, lines);
+        assert_int_equal(strncmp(text, "weights ", 8), 0);
+        assert_null(strstr(text, "approximation"));
+        assert_int_equal(strstr(text, "observed") == NULL, wide);
+        assert_non_null(strstr(text, wide ? "construction_max  total_max  status\n"
+                                          : "construction_max  rounding_max  native_max  "
+                                            "total_max  observed_max  status\n"));
+        assert_true(strcspn(text, "\n") <= 100);
+        free(text);
+        text = formatted("markdown", false, lines);
+        assert_non_null(strstr(text, "| approximation\\_max | construction\\_max |"));
+        free(text);
+    }
+    snprintf(lines, sizeof lines, "%s./%*d,1,2,3,4,5,6,ok\n./b,7,8,9,10,11,12,fail\n", header, -80,
+             1);
+    text = formatted("table", false, lines);
+    assert_non_null(strstr(text, "\napproximation_max  "));
+    assert_non_null(strstr(text, " 12\nstatus"));
+    free(text);
+}
+
+static void empty_tables(void **state)
+{
+    expect_formatted("json", "n,d\n", "[\n]\n");
+    expect_formatted("jsonl", "n,d\n", "");
+    expect_formatted("table", "n,d\n", "");
+    expect_formatted("json", "", "");
+}
+
+/* A line that is no row of the table is not made one. */
+static void torn_lines(void **state)
+{
+    static const char *const torn[] = {"n,d\n1\n", "n,d\n1,2,3\n"};
+    for (size_t i = 0; i < 2; i++) {
+        const FormatTable table = {.file = stderr};
+        Formatter *formatter = formatter_open(format_find("jsonl"), table);
+        assert_non_null(formatter);
+        assert_int_equal(formatter_take(formatter, torn[i]), -1);
+        formatter_clear(formatter);
+    }
+}
+
+static void expect_no_space(const char *name, size_t room)
+{
+    char buffer[1024];
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    assert_int_equal(setvbuf(full, buffer, _IOFBF, room), 0);
+    const FormatTable table = {.file = full};
+    Formatter *formatter = formatter_open(format_find(name), table);
+    assert_non_null(formatter);
+    errno = 0;
+    int status = formatter_take(formatter, sample);
+    status = status == 0 ? formatter_end(formatter) : status;
+    status = status == 0 ? fflush(full) : status;
+    int reason = errno;
+    formatter_clear(formatter);
+    (void)fclose(full);
+    if (status != -1 || reason != ENOSPC) {
+        fail_msg("%s, after %zu bytes: %d, %s", name, room, status, strerror(reason));
+    }
+}
+
+/* A write that fails says why, whatever is formatted after it: wherever in a row that is. */
+static void the_reason_is_kept(void **state)
+{
+    static const char *const names[] = {"table", "json", "jsonl", "markdown"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t room = 8; room <= 1024; room++) {
+            expect_no_space(names[i], room);
+        }
+    }
+}
+
+/* The help of a command that writes a table names them all. */
+static void help_names_every_format(void **state)
+{
+    const char *names[FORMATS_MOST];
+    size_t count = format_names(names);
+    Output help = run("help sweep");
+    const char *entry = strstr(help.text, "--format FORMAT ");
+    assert_non_null(entry);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = strstr(entry, names[i]);
+        assert_true(name != NULL && name - entry < 160);
+    }
+}
+
+static void numbers(void **state)
+{
+    static const char *const yes[] = {"0", "-0", "10", "1.5", "2e5", "2.5E-7", "0.1e+3"};
+    static const char *const no[] = {"",    "-",   "01",   "1.",  ".5", "+1",   "1e", "1e+",
+                                     "nan", "inf", "0x1p", "1;2", "1 ", "1:20", "<1"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        assert_true(format_is_number(yes[i]));
+    }
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        assert_false(format_is_number(no[i]));
+    }
+}
+
+/* ---- What the program writes -------------------------------------------------------------- */
+
+#define MODEL "cases/models/modadd53-silu.safetensors --omega 30 --tokens 0/1/53"
+#define GRID                                                                                       \
+    "--construction silu,fused --n 3 --d 3 --depth 2 --omega 5,1000 --kernel structured --quiet"
+
+/* A cell of JSON says what the cell of CSV does. */
+static void expect_cell_of_json(const char *name, const char *csv, const char *bounds,
+                                const json_t *value)
+{
+    char listed[512], wanted[64], text[300];
+    snprintf(listed, sizeof listed, ";%s;", bounds);
+    snprintf(wanted, sizeof wanted, ";%s;", name);
+    bool bound = strstr(listed, wanted) != NULL;
+    if (*csv == '\0') {
+        assert_true(json_is_null(value));
+    } else if (json_is_string(value)) {
+        snprintf(text, sizeof text, "%s%s", bound ? "<" : "", csv);
+        assert_string_equal(json_string_value(value), text);
+    } else {
+        assert_true(json_is_number(value) && !bound);
+        assert_true(json_number_value(value) == strtod(csv, NULL));
+    }
+}
+
+static void every_cell_is_the_same(void **state)
+{
+    char header[2048], text[256], bounds[256], *rest = header;
+    Output csv = run("sweep " GRID), json = run("sweep " GRID " --format json");
+    assert_int_equal(csv.code, 0);
+    assert_int_equal(json.code, 0);
+    json_t *root = json_loads(json.text, 0, NULL);
+    assert_true(json_is_array(root));
+    assert_int_equal(json_array_size(root), lines(&csv) - 1);
+    snprintf(header, sizeof header, "%.*s", (int)strcspn(csv.text, "\n"), csv.text);
+    size_t columns = 0, strings = 0;
+    for (char *name; (name = strtok_r(rest, ",", &rest)) != NULL; columns++) {
+        for (size_t row = 0; row < json_array_size(root); row++) {
+            const json_t *object = json_array_get(root, row),
+                         *value = json_object_get(object, name);
+            cell(text, sizeof text, &csv, row + 1, name);
+            cell(bounds, sizeof bounds, &csv, row + 1, "bounds");
+            expect_cell_of_json(name, text, bounds, value);
+            strings += strcmp(name, "construction_max") == 0 && json_is_string(value);
+        }
+    }
+    assert_int_equal(json_object_size(json_array_get(root, 0)), columns);
+    assert_int_equal(strings, 4); /* at Omega 1000 it is about 1e-869 */
+    json_decref(root);
+}
+
+static void stdout_is_the_table(void **state)
+{
+    /* Without --quiet: the summary and the verdict are on stderr. */
+    expect_shell("G=\"--construction fused --n 3 --d 3 --omega 20\"\n"
+                 "$HEADPROOF sweep $G >a && $HEADPROOF sweep $G -o - >b 2>said && cmp a b &&"
+                 "grep -q \"1 point in stdout\" said && echo same",
+                 0, "same");
+    expect_shell(
+        "G=\"--construction silu --n 3 --d 3 --tolerance 1e-8\"\n"
+        "$HEADPROOF min-omega $G >a && $HEADPROOF min-omega $G -o - 2>said | cmp a - &&"
+        "$HEADPROOF cost --n 3 >a && $HEADPROOF cost --n 3 --output=- | cmp a - && echo same",
+        0, "same");
+    expect_shell("test ! -e -", 0, "");
+}
+
+/* What they say of a model goes to stderr then. */
+static void models_leave_stdout_to_the_table(void **state)
+{
+    static const char *const commands[] = {"verify", "attribute"};
+    for (size_t i = 0; i < 2; i++) {
+        Output table = expect_run(0, "%s " MODEL " -q -o /dev/stdout", commands[i]);
+        Output alone = expect_run(0, "%s " MODEL " -o - 2>/dev/null", commands[i]);
+        Output said = expect_run(0, "%s " MODEL " -o - 2>&1 >/dev/null", commands[i]);
+        assert_true(lines(&alone) > 1);
+        assert_string_equal(alone.text, table.text);
+        assert_non_null(strstr(said.text, "1 layer"));
+    }
+}
+
+static void a_file_in_a_format(void **state)
+{
+    expect_shell("$HEADPROOF sweep " GRID " -o a.json --format json && $HEADPROOF sweep " GRID
+                 " --format json | cmp a.json - && ls a.json.* && cat a.json.json",
+                 0, "\"complete\": true");
+    /* It is no table that is read again. */
+    expect_shell("$HEADPROOF sweep " GRID " -o a.json --format json &&"
+                 "$HEADPROOF sweep " GRID " -o a.json --resume",
+                 2, "a.json:1: cannot be resumed");
+    expect_shell("$HEADPROOF sweep " GRID
+                 " -o a.json --format json; $HEADPROOF merge a.json -o b.csv",
+                 2, "expected the column construction here");
+}
+
+static void merge_writes_every_format(void **state)
+{
+    expect_shell(
+        "for i in 1 2; do $HEADPROOF sweep " GRID " --shard $i/2 -o s$i.csv; done\n"
+        "for f in csv table json jsonl markdown; do\n"
+        "  $HEADPROOF sweep " GRID " --format $f >one; $HEADPROOF merge s2.csv s1.csv "
+        "--format=$f 2>said >all; cmp one all && $HEADPROOF merge s1.csv s2.csv --format $f "
+        "-o file && cmp one file || touch differs\ndone; test ! -e differs && cat said",
+        0, "4 points of 2 shards in stdout");
+    expect_shell("$HEADPROOF sweep " GRID
+                 " --shard 1/1 -o s.csv; $HEADPROOF merge s.csv --format csv | "
+                 "cmp - s.csv && $HEADPROOF merge s.csv -o - | cmp - s.csv && echo same",
+                 0, "same");
+}
+
+static void streams_fail_as_elsewhere(void **state)
+{
+    static const char *const formats[] = {"csv", "table", "json", "jsonl", "markdown"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char script[512];
+        snprintf(script, sizeof script,
+                 "$HEADPROOF sweep " GRID " --format %s >&-; echo closed $?;"
+                 "$HEADPROOF sweep " GRID " --format %s >/dev/full; echo full $?;"
+                 "$HEADPROOF cost --n 3 --format %s -o /dev/full; echo file $?",
+                 formats[i], formats[i], formats[i]);
+        expect_shell(script, 0,
+                     "headproof: stdout: cannot be written: Bad file descriptor\nclosed 99\n"
+                     "headproof: stdout: cannot be written: No space left on device\nfull 99\n"
+                     "headproof: /dev/full: cannot be written: No space left on device\nfile 99\n");
+        snprintf(script, sizeof script,
+                 "{ $HEADPROOF sweep --n 2 --d 2 --omega 1:400 --quiet --format %s; "
+                 "echo $? >code; } | true; cat code",
+                 formats[i]);
+        expect_shell(script, 0, "141");
+    }
+}
+
+static void what_is_refused(void **state)
+{
+    static const char *const requests[] = {
+        "sweep --format xml",
+        "sweep --format json --resume -o /tmp/none.json",
+        "sweep --format jsonl --shard 1/2",
+        "check --format json --tolerance 1",
+        "export --format json",
+        "export -o -",
+        "sweep -o \"\"",
+        "merge --format xml a.csv",
+        "merge --format csv",
+        "merge a.csv --format",
+        "merge a.csv -o - --output b.csv",
+    };
+    expect_refused(requests, sizeof requests / sizeof *requests, 1);
+}
+
+/* ---- --expand: columns of their own for the axes that share `options` ------------------------ */
+
+#define SWEEP "sweep --construction silu,fused --n 2 --d 2 --omega 5 "
+
+/* What was given has a column, default or not; blank where it does not matter. */
+static void what_is_given_has_a_column(void **state)
+{
+    expect_shell(
+        "$h " SWEEP "--penalty positive,negative --bias none --expand -o t.csv -q && "
+        "tail -c +1 t.csv | cut -d, -f1,16,53- | sed s/^/:/",
+        0,
+        ":construction,options,bias,penalty\n:silu,penalty=positive,,positive\n"
+        ":silu,penalty=negative,,negative\n:fused,bias=none;penalty=positive,none,positive\n"
+        ":fused,bias=none;penalty=negative,none,negative\n");
+    expect_shell("printf \"[a]\\nconstruction = silu\\nn = 2\\nd = 2\\nomega = 5\\n"
+                 "penalty = positive\\n[b]\\nconstruction = silu\\nn = 2\\nd = 2\\n"
+                 "omega = 6\\nshrink = 1\\n\" >a.case; $h sweep a.case --expand | cut -d, -f53-",
+                 0, "shrink,penalty\n1,positive\n1,positive\n");
+    expect_shell("$h " SWEEP "--penalty negative --expand --format jsonl | grep -c "
+                 "\"\\\"penalty\\\": \\\"negative\\\"}\"",
+                 0, "2\n");
+}
+
+/* Everything else stays, whatever the number of threads. */
+static void the_other_columns_stay(void **state)
+{
+    expect_shell("$h " SWEEP "--seed 1:4 >a; $h " SWEEP "--seed 1:4 --expand --threads 2 >b\n"
+                 "$h " SWEEP
+                 "--seed 1:4 --bias none --expand | cut -d, -f-52 | sed s/bias=none// >c\n"
+                 "cmp a b && cmp a c && echo the same",
+                 0, "the same");
+}
+
+static void who_reads_rows_again_refuses(void **state)
+{
+    expect_shell("$h " SWEEP "--expand -o t.csv --resume", 2,
+                 "expected it without --resume, which reads rows");
+    expect_shell("$h " SWEEP "--expand -o t.csv --shard 1/2", 2, "expected it without --shard");
+    expect_shell("$h min-omega --expand", 2, "min-omega, which has no --expand");
+    expect_shell("$h " SWEEP "--bias none --expand -o t.csv -q; "
+                 "$h check --n 2 --d 2 --baseline t.csv",
+                 1, "bias: a column that is missing");
+}
+
+SUBJECT(formats)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_honest),
+        cmocka_unit_test(tables_are_for_eyes),
+        cmocka_unit_test(long_fractions_are_cut),
+        cmocka_unit_test(what_says_nothing_is_left_out),
+        cmocka_unit_test(a_row_alone_says_what_it_is),
+        cmocka_unit_test(errors_of_streams_that_shrink_are_relative),
+        cmocka_unit_test(tables_are_narrow),
+        cmocka_unit_test(empty_tables),
+        cmocka_unit_test(torn_lines),
+        cmocka_unit_test(the_reason_is_kept),
+        cmocka_unit_test(help_names_every_format),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(every_cell_is_the_same),
+        SHELL_TEST(stdout_is_the_table),
+        cmocka_unit_test(models_leave_stdout_to_the_table),
+        SHELL_TEST(a_file_in_a_format),
+        SHELL_TEST(merge_writes_every_format),
+        SHELL_TEST(streams_fail_as_elsewhere),
+        cmocka_unit_test(what_is_refused),
+        SHELL_TEST(what_is_given_has_a_column),
+        SHELL_TEST(the_other_columns_stay),
+        SHELL_TEST(who_reads_rows_again_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

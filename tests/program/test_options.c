@@ -1,0 +1,229 @@
+/*
+ * The column `options`: it says what was given, at its default too, and which row it is does not
+ * hang on that.
+ */
+#include "../../harness/table/options_cell.h"
+
+#include "../interrupted.h"
+#include "../shell.h"
+#include "../unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GRID "--construction silu,fused --n 2 --d 2 --omega 5,20 --arithmetic f64,bf16,none "
+/* The same points, every default that can be said among them. */
+#define SPELLED GRID "--tolerance none --row all --shrink 1 --bias none --weights-rounded "
+#define MODEL "--weights $p/tests/data/all-biases.safetensors --n 3 --omega 3 "
+#define OPTIONS "cut -d, -f16 | tail -n +2"
+
+static void what_was_given_is_said(void **state)
+{
+    expect_shell("$h sweep " GRID "-q --format csv | " OPTIONS " | sort -u | sed s/^/:/", 0, ":\n");
+    expect_shell(
+        "$h sweep --construction silu,fused --n 2 --d 2 --bias none --norm max "
+        "--score-scale 1 --shrink 1,2 --tolerance 1 --judge total -q --format csv | " OPTIONS,
+        0,
+        "score-scale=1;shrink=1;tolerance=1;judge=total;norm=max\n"
+        "score-scale=1;shrink=2;tolerance=1;judge=total;norm=max\n"
+        "bias=none;score-scale=1;shrink=1;tolerance=1;judge=total;norm=max\n"
+        "bias=none;score-scale=1;shrink=2;tolerance=1;judge=total;norm=max\n");
+    expect_shell(
+        "$h depth --construction silu --n 2 --d 2 --depth 2 --row all -q --format csv | " OPTIONS,
+        0, "row=all\nrow=all\n");
+    expect_shell("$h min-omega --construction silu --n 2 --d 2 --tolerance 1e-9 --bias none "
+                 "--shrink 1 -q | cut -d, -f15",
+                 0, "options\nshrink=1;tolerance=1e-09\n");
+    expect_shell("$h verify $p/cases/models/modadd53-silu.safetensors --tokens 1/3/53 --omega 20 "
+                 "--penalty positive -q -o v.csv; cut -d, -f6 v.csv",
+                 0, "options\nmask=causal;scale=1/sqrt(d_head);penalty=positive\n");
+}
+
+/* Sections of a case file speak for their own points; of a point that both ask for, both do. */
+static void sections_speak_for_their_points(void **state)
+{
+    expect_shell("printf \"[a]\\nconstruction=silu\\nn=2\\nd=2\\nomega=5,6\\n[b]\\n"
+                 "construction=silu\\nn=2\\nd=2\\nomega=6,7\\nrow=all\\nshrink=1\\n\" >two.case; "
+                 "$h sweep two.case -q --format csv | cut -d, -f10,16",
+                 0, "omega,options\n5,\n6,shrink=1;row=all\n7,shrink=1;row=all\n");
+    expect_shell("$h sweep two.case --expand -q --format csv | cut -d, -f10,53-", 0,
+                 "omega,shrink,row\n5,1,all\n6,1,all\n7,1,all\n");
+}
+
+/* A weights file says how its scores are scaled: who reads the table does not have it. */
+static void scales_of_files_are_said(void **state)
+{
+    expect_shell("$h sweep " MODEL "-q -o a.csv; $h sweep " MODEL
+                 "--scale \"1/sqrt(d_head)\" -q -o "
+                 "b.csv; cmp a.csv b.csv && cat a.csv | " OPTIONS,
+                 0, "scale=1/sqrt(d_head)\n");
+    expect_shell("$h sweep " MODEL "--expand -q --format csv | cut -d, -f53-", 0,
+                 "scale\n1/sqrt(d_head)\n");
+    expect_shell("$h check " MODEL "--row all --baseline a.csv", 0, "PASS: 1 rows");
+}
+
+/* ---- Identity -------------------------------------------------------------------------------- */
+
+static void checks_match_either_way(void **state)
+{
+    expect_shell("$h sweep " GRID "-q -o a.csv; $h sweep " SPELLED "yes -q -o b.csv; "
+                 "cut -d, -f16 b.csv | sort -u",
+                 0,
+                 "bias=none;shrink=1;row=all;tolerance=none\n"
+                 "bias=none;shrink=1;weights-rounded=yes;row=all;tolerance=none\noptions\n"
+                 "shrink=1;row=all;tolerance=none\n"
+                 "shrink=1;weights-rounded=yes;row=all;tolerance=none\n");
+    expect_shell("$h check " GRID "--baseline b.csv", 0, "PASS: 12 rows");
+    expect_shell("$h check " SPELLED "yes --baseline a.csv", 0, "PASS: 12 rows");
+    expect_shell("$h check " SPELLED "no --baseline a.csv", 1, "a row that the baseline does not");
+}
+
+/* a.csv, as a run of it that was interrupted after 4 points of one row leaves it. */
+static void interrupt_a(void)
+{
+    const char *path = shell_path("a.csv");
+    Output whole = read_file(path);
+    const char *end = whole.text;
+    for (int line = 0; line < 5; line++) {
+        end = strchr(end, '\n') + 1;
+    }
+    leave_interrupted(path, &whole, (size_t)(end - whole.text), 1, 0.001);
+}
+
+static void interrupted_runs_go_on(void **state)
+{
+    expect_shell("$h sweep " GRID "-q -o a.csv; cp a.csv whole; $h sweep " SPELLED
+                 "yes --resume -o a.csv 2>&1",
+                 0, "a.csv is complete");
+    interrupt_a();
+    expect_shell("$h sweep " SPELLED "yes --resume -o a.csv 2>&1", 0,
+                 "4 of 12 points are there already");
+    expect_shell(
+        "cut -d, -f1-15,17- a.csv >x; cut -d, -f1-15,17- whole >y; cmp x y && cat a.csv | " OPTIONS
+        " | sort -u | head -n 2 | sed s/^/:/",
+        0, ":\n:bias=none;shrink=1;row=all;tolerance=none\n");
+    interrupt_a();
+    expect_shell("$h sweep " SPELLED "no --resume -o a.csv", 2, "cannot be resumed");
+}
+
+static void shards_need_not_be_told_the_same(void **state)
+{
+    expect_shell("$h sweep " GRID "--shard 1/2 -q -o s1.csv; $h sweep " SPELLED
+                 "yes --shard 2/2 -q -o s2.csv; $h merge s1.csv s2.csv -o m.csv && $h check " GRID
+                 "--baseline m.csv",
+                 0, "PASS: 12 rows");
+    expect_shell("for i in 1 2; do $h verify $p/cases/models/modadd53-silu.safetensors --tokens "
+                 "1:2/3/53 --omega 20 $([ $i = 1 ] && echo --shrink 1) --shard $i/2 -q "
+                 "-o v$i.csv; done; $h merge v1.csv v2.csv -o v.csv && cut -d, -f6,7 v.csv",
+                 0, "mask=causal;scale=1/sqrt(d_head);shrink=1;penalty=negative,2\n");
+}
+
+/* Without a reference what is observed is judged. */
+static void shards_without_reference_keep_their_verdict(void **state)
+{
+    expect_shell("for i in 1 2; do $h sweep --construction silu --n 2 --d 2 --omega 5,20 "
+                 "--reference none --tolerance 1e-2 --shard $i/2 -q -o s$i.csv; done; "
+                 "$h merge s1.csv s2.csv -o m.csv",
+                 0, "2 points of 2 shards");
+}
+
+static void pictures_see_one_value(void **state)
+{
+    expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 5,6 -q -o a.csv; $h sweep "
+                 "--construction silu --n 2 --d 2 --omega 7,8 --shrink 1 --row all -q -o b.csv; "
+                 "$h plot a.csv b.csv | grep -c shrink",
+                 1, "0\n");
+}
+
+/* ---- The canonical cell ---------------------------------------------------------------------- */
+
+static AxisCell cell_of(const char *text)
+{
+    return (AxisCell){text, strlen(text)};
+}
+
+/* Expected as the flags' defaults are documented: docs/commands.md. */
+static void defaults_hang_on_the_row(void **state)
+{
+    static const struct {
+        const char *arithmetic, *reference, *weights, *options, *canonical;
+    } rows[] = {
+        {"f64", "difference", "stable", "", ""},
+        {"f64", "difference", "stable", "bias=none", ""},
+        {"f64", "difference", "stable", "bias=random;eps=1e-05;row=all;norm=rms",
+         "bias=random;norm=rms"},
+        {"f64", "difference", "stable", "tolerance=1e-09;judge=total;norm=max", "tolerance=1e-09"},
+        {"none", "difference", "stable", "tolerance=1e-09;judge=construction", "tolerance=1e-09"},
+        {"none", "difference", "stable", "tolerance=1e-09;judge=total",
+         "tolerance=1e-09;judge=total"},
+        {"f64", "none", "stable", "judge=observed;tolerance=1", "tolerance=1"},
+        {"bf16", "difference", "stable", "weights-rounded=yes", ""},
+        {"bf16", "difference", "stable", "weights-rounded=no", "weights-rounded=no"},
+        {"f32", "difference", "stable", "weights-rounded=no", ""},
+        {"f64", "difference", "stable", "scale=1", ""},
+        {"f64", "difference", "", "scale=1", ""},
+        {"f64", "difference", "a/b.safetensors", "scale=1;row=all", "scale=1"},
+        {"f64", "difference", "stable", "what=none;bias;=;bias=;row=1",
+         "what=none;bias;=;bias=;row=1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        AxisCell columns[AXIS_COUNT] = {{0}};
+        char canonical[OPTIONS_MOST + 1];
+        columns[AXIS_ARITHMETIC] = cell_of(rows[i].arithmetic);
+        columns[AXIS_REFERENCE] = cell_of(rows[i].reference);
+        columns[AXIS_WEIGHTS] = cell_of(rows[i].weights);
+        size_t length =
+            options_canonical(canonical, rows[i].options, strlen(rows[i].options), columns);
+        assert_string_equal(canonical, rows[i].canonical);
+        assert_int_equal(length, strlen(canonical));
+    }
+}
+
+static void values_are_found_by_their_whole_name(void **state)
+{
+    static const char options[] = "bias-row=first;row=3;tolerance=";
+    AxisCell columns[AXIS_COUNT] = {{0}};
+    char text[VALUE_TEXT];
+    size_t length;
+    assert_ptr_equal(options_find(&length, options, strlen(options), "row"), options + 19);
+    assert_int_equal(length, 1);
+    assert_null(options_find(&length, options, strlen(options), "bias"));
+    assert_null(options_find(&length, options, 15, "row"));
+    assert_null(options_find(&length, "", 0, "row"));
+    options_value(text, AXIS_ROW, options, strlen(options), columns);
+    assert_string_equal(text, "3");
+    options_value(text, AXIS_NORM, options, strlen(options), columns);
+    assert_string_equal(text, "max");
+}
+
+#define VERIFIED                                                                                   \
+    "$h verify $p/cases/models/modadd53-silu.safetensors --tokens 1/3/53 --omega 20 -q -o "
+
+/* An old name is the flag's, with a word. */
+static void old_names_are_taken(void **state)
+{
+    expect_shell(VERIFIED "a.csv --network three 2>a; " VERIFIED
+                          "b.csv --form three 2>b; cmp a.csv b.csv && diff a b",
+                 1, "headproof: --form is --network now\n");
+    expect_shell(VERIFIED "c.csv --form=three --network three", 2, "expected the flag once");
+    expect_shell(VERIFIED "c.csv --form four", 2, "--network: token \'four\'");
+    expect_shell("$h sweep --form three", 2, "expected a flag of sweep, which has no --network");
+}
+
+SUBJECT(options)
+{
+    const struct CMUnitTest tests[] = {
+        SHELL_TEST(what_was_given_is_said),
+        SHELL_TEST(sections_speak_for_their_points),
+        SHELL_TEST(scales_of_files_are_said),
+        SHELL_TEST(checks_match_either_way),
+        SHELL_TEST(interrupted_runs_go_on),
+        SHELL_TEST(shards_need_not_be_told_the_same),
+        SHELL_TEST(shards_without_reference_keep_their_verdict),
+        SHELL_TEST(pictures_see_one_value),
+        SHELL_TEST(old_names_are_taken),
+        cmocka_unit_test(defaults_hang_on_the_row),
+        cmocka_unit_test(values_are_found_by_their_whole_name),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}

@@ -1,0 +1,467 @@
+/*
+ * Texts through `verify`: losses and divergences at every position against an independent program,
+ * windows, tolerances for logits and divergences, the first prediction that changes, shards put
+ * together, and what is no text.
+ */
+#include "../shell.h"
+#include "../written_model.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <mpfr.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODEL "tests/data/texts.safetensors"
+#define CHARACTERS "tests/data/texts-characters.json"
+#define MODADD "cases/models/modadd53-silu.safetensors"
+
+/* Nine characters, two of them of two bytes. */
+#define TEXT                                                                                       \
+    "ab\nc\xc3\xa9"                                                                                \
+    "a \xd0\xb6"                                                                                   \
+    "b"
+enum { POSITIONS = 9, OMEGAS = 3 };
+
+/* `verify` of a text in the scratch directory, with the rest of the line. */
+#define OF_TEXT(name) "$h verify $p/" MODEL " --characters $p/" CHARACTERS " --text " name " "
+
+/* Nine characters in t.txt. */
+static int set_up(void **state)
+{
+    (void)shell_set_up(state);
+    shell_write("t.txt", TEXT);
+    return 0;
+}
+#define TEXT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, shell_tear_down)
+
+/* The table that a command writes, with its exit code. */
+static Output table(const char *command, int code)
+{
+    Output output = shell("%s -q --format csv 2>said", command);
+    assert_int_equal(output.code, code);
+    return output;
+}
+
+/* A cell is to be the figure, rounded to twelve digits. */
+static void expect_figure(const Output *output, size_t line, const char *column, const char *figure)
+{
+    char text[64], rounded[64] = "";
+    mpfr_t value;
+    mpfr_init2(value, 400);
+    if (*figure != '\0') {
+        mpfr_set_str(value, figure, 10, MPFR_RNDN);
+        mpfr_snprintf(rounded, sizeof rounded, "%.11Re", value);
+    }
+    mpfr_clear(value);
+    cell(text, sizeof text, output, line, column);
+    assert_string_equal(text, rounded);
+}
+
+/* Of oracle_texts.py, for a position: r(T)'s loss, then at Omega = 2, 20 and 400 r(T')'s loss and
+ * divergence. */
+static const char *const expected[POSITIONS][1 + 2 * OMEGAS] = {
+    {"12.885932911915565299", "12.878717691962691758", "7.6394637067056296466e-7",
+     "12.885932911915565297", "4.2552941234018709147e-38", "12.885932911915565299",
+     "3.1718824989816239389e-698"},
+    {"6.5766713997064165075", "6.6853397208968379275", "0.001612986908370122104",
+     "6.576671399706416533", "8.9153151404534255814e-35", "6.5766713997064165075",
+     "6.6454471176021002826e-695"},
+    {"2.8122213494929254686", "2.8757925410270580447", "0.00083695086076161833688",
+     "2.8122213494929254833", "4.8361822822867275208e-35", "2.8122213494929254686",
+     "3.6048746568913926521e-695"},
+    {"17.608347077517168309", "17.303002902079729241", "5.6059913650300307728e-6",
+     "17.608347077517168235", "3.5041272778034127503e-37", "17.608347077517168309",
+     "2.611965157835716423e-697"},
+    {"13.651928939596864691", "13.807156335372029084", "1.9783963065208394055e-8",
+     "13.651928939596864729", "1.2192621867238163875e-39", "13.651928939596864691",
+     "9.0883409691257767265e-700"},
+    {"17.06825696381520334", "16.932390017941270974", "4.2618043817087391142e-9",
+     "17.068256963815203308", "2.1968546285023390188e-40", "17.06825696381520334",
+     "1.6375283463091585372e-700"},
+    {"0.03797538482310770899", "0.047237644273424951989", "0.00096708384377883074753",
+     "0.037975384823107710969", "5.1293176123030340162e-35", "0.03797538482310770899",
+     "3.8233767853338348214e-695"},
+    {"1.7671463382544590625", "1.7077619976858315548", "0.0027929753048954125743",
+     "1.7671463382544590482", "1.5431310948694138965e-34", "1.7671463382544590625",
+     "1.150244935252010538e-694"},
+    {"", "", "0.0050566681287338532436", "", "2.9786189511059330972e-34", "",
+     "2.2202529480135903762e-694"},
+};
+
+/* Three windows of four, three apart, the last one earlier; a position counts once. */
+static void an_independent_program_agrees(void **state)
+{
+    static const char *const where[POSITIONS][2] = {{"1", "1"}, {"1", "2"}, {"1", "3"},
+                                                    {"1", "4"}, {"2", "2"}, {"2", "3"},
+                                                    {"2", "4"}, {"3", "3"}, {"3", "4"}};
+    Output output = table(OF_TEXT("t.txt") "--stride 3 --omega 2,20,400", 0);
+    assert_int_equal(lines(&output), 1 + OMEGAS * (POSITIONS + 1));
+    for (size_t o = 0; o < OMEGAS; o++) {
+        for (size_t p = 0; p < POSITIONS; p++) {
+            size_t line = 1 + o * (POSITIONS + 1) + p;
+            expect_cell(&output, line, "input", where[p][0]);
+            expect_cell(&output, line, "position", where[p][1]);
+            expect_figure(&output, line, "loss_original", expected[p][0]);
+            expect_figure(&output, line, "loss_converted", expected[p][1 + 2 * o]);
+            expect_figure(&output, line, "kl_converted", expected[p][2 + 2 * o]);
+            expect_cell(&output, line, "bounds", "");
+        }
+    }
+}
+
+/* The last row of an Omega is of all positions: means of the cells above, and the largest. */
+static void means_are_of_the_cells(void **state)
+{
+    static const char *const columns[] = {"loss_original", "loss_converted", "loss_machine",
+                                          "loss_native",   "kl_converted",   "kl_machine",
+                                          "kl_native"};
+    Output output = table(OF_TEXT("t.txt") "--omega 3", 0);
+    size_t last = lines(&output) - 1;
+    assert_int_equal(last, POSITIONS + 1);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        double sum = 0, most = 0;
+        size_t count = 0;
+        for (size_t line = 1; line < last; line++) {
+            char text[64];
+            cell(text, sizeof text, &output, line, columns[i]);
+            double value = strtod(text, NULL);
+            sum += value;
+            most = fmax(most, value);
+            count += *text != '\0';
+        }
+        assert_int_equal(count, i < 4 ? POSITIONS - 1 : POSITIONS);
+        double mean = number(&output, last, columns[i]);
+        assert_true(fabs(mean - sum / (double)count) <= 1e-11 * mean);
+        if (i >= 4) {
+            char column[32];
+            snprintf(column, sizeof column, "%s_max", columns[i]);
+            assert_true(number(&output, last, column) == most);
+        }
+    }
+}
+
+/* Of the machine, double: its divergences are those of its logits' errors, which the construction
+ * makes at Omega 2 and rounding at 400; and m(T) does not depend on Omega. */
+static void the_machine_s_are_of_their_size(void **state)
+{
+    char native[2][64];
+    Output output = table(OF_TEXT("t.txt") "--omega 2,400", 0);
+    for (size_t p = 0; p < POSITIONS; p++) {
+        size_t line = 1 + p, far = line + POSITIONS + 1;
+        double kl = number(&output, line, "kl_converted");
+        assert_true(fabs(number(&output, line, "kl_machine") - kl) < 1e-9 * kl);
+        double error = number(&output, far, "logit_error");
+        assert_true(number(&output, far, "kl_machine") <= error * error);
+        assert_true(number(&output, far, "kl_machine") > 0);
+        cell(native[0], sizeof native[0], &output, line, "kl_native");
+        cell(native[1], sizeof native[1], &output, far, "kl_native");
+        assert_string_equal(native[0], native[1]);
+    }
+}
+
+/* At the ends of the interval found the largest is within the tolerance, and beyond them it is not;
+ * the verdict says what was judged. */
+static void expect_judged(const char *judge, const char *column, const char *named)
+{
+    static const char command[] =
+        "$h verify $p/" MODADD " --tokens 0:52:26/1/53 --tolerance 1e-6 --judge %s --omega %.9g";
+    Output output = shell(command, judge, 20.0);
+    expect_says(&output, 0, named);
+    assert_non_null(strstr(output.text, "in the stream"));
+    double omega = number_after(&output, "omega from ");
+    for (int below = 0; below < 2; below++) {
+        char line[512];
+        snprintf(line, sizeof line, command, judge, omega * (below ? 1 - 2e-6 : 1 + 1e-7));
+        output = table(line, below);
+        double worst = number(&output, 1, column);
+        assert_true(below ? worst > 1e-6 : worst <= 1e-6);
+        expect_cell(&output, 1, "status", below ? "fail" : "ok");
+    }
+}
+
+static void tolerances_judge_logits_and_divergences(void **state)
+{
+    expect_judged("logits", "logit_error",
+                  "verdict: PASS: at omega 20 the largest logit error is within 1e-06");
+    expect_judged("kl", "kl_machine_max",
+                  "verdict: PASS: at omega 20 the largest KL divergence of m(T') is within 1e-06");
+}
+
+/* Two tokens of two columns, one hidden unit, three classes. */
+#define TENSORS                                                                                    \
+    TENSOR("X", "[2,2]", "0", "32")                                                                \
+    "," TENSOR("blocks.0.mlp.W_in", "[2,1]", "32", "48") "," TENSOR(                               \
+        "blocks.0.mlp.W_out", "[1,2]", "48", "64") "," TENSOR("unembed.W_U", "[2,3]", "64", "112")
+
+/* min-omega over a file's own inputs finds what verify finds, at all positions and at the last. */
+static void min_omega_finds_the_same(void **state)
+{
+    static const double numbers[] = {0.5, 3, 1, -2, 1, 0.5, 0.5, -0.25, 1, 2, -1, 0.25, -1, 3};
+    double found[2];
+    written_model(shell_scratch(), "m.safetensors", TENSORS, numbers,
+                  sizeof numbers / sizeof *numbers);
+    for (int all = 0; all < 2; all++) {
+        const char *positions = all ? "all" : "last";
+        Output output = shell("$h verify m.safetensors --construction fused --omega 20 "
+                              "--tolerance 1e-7 --judge kl --positions %s",
+                              positions);
+        found[all] = number_after(&output, "omega from ");
+        output = shell("$h min-omega --weights ./m.safetensors --construction fused --kernel "
+                       "structured --tolerance 1e-7 --judge kl --positions %s --quiet",
+                       positions);
+        assert_int_equal(output.code, 0);
+        assert_true(number(&output, 1, "omega_min") == found[all]);
+        assert_true(number(&output, 1, "error_min") <= 1e-7);
+        assert_true(number(&output, 1, "error_below") > 1e-7);
+        assert_true(number(&output, 1, "floor") < 1e-25);
+    }
+    assert_true(found[0] < found[1]);
+}
+
+/* At Omega 0.1 some predictions change; the first in the table is the one that is named. */
+static void the_first_change_is_named(void **state)
+{
+    static const char command[] = "$h verify $p/" MODADD " --tokens 0:52:13/0:52:13/53 --omega 0.1";
+    char named[128];
+    Output output = shell("%s --positions last -q --format csv 2>said", command);
+    size_t line = 1;
+    while (number(&output, line, "predictions_changed") != 1) {
+        line++;
+        assert_true(line + 2 < lines(&output));
+    }
+    snprintf(named, sizeof named,
+             "omega 0.1, the first change: input %.0f, position 3, from %.0f to %.0f\n",
+             number(&output, line, "input"), number(&output, line, "prediction"),
+             number(&output, line, "machine_prediction"));
+    output = shell("%s", command);
+    assert_non_null(strstr(output.text, named));
+}
+
+/* Classes that are characters are named by them. */
+static void changes_of_a_text_name_characters(void **state)
+{
+    char text[200];
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = "abc \nbca"[i * i % 8];
+    }
+    file_write(shell_path("t.txt"), text, sizeof text);
+    Output output = shell(OF_TEXT("t.txt") "--omega 0.5");
+    const char *change = strstr(output.text, ", the first change: input ");
+    assert_non_null(change);
+    const char *quote = strchr(change, '\'');
+    assert_non_null(quote);
+    assert_true(quote < strchr(change, '\n'));
+}
+
+/* Parts of a text put together are the bytes of one run; so they are of inputs without positions.
+ * Threads change nothing. */
+static void parts_are_put_together(void **state)
+{
+    static const char *const what[] = {OF_TEXT("t.txt") "--stride 1 --omega 2,30 -q",
+                                       "$h verify $p/" MODADD
+                                       " --tokens 0:52:26/0:52:26/53 --omega 2,30 -q"};
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        Output output = shell("%s -o 0.csv --threads 1 && for s in 1 2 3; do "
+                              "%s -o $s.csv --threads 3 --shard $s/3 || exit 1; done && "
+                              "$h merge 1.csv 2.csv 3.csv -o m.csv && cmp m.csv 0.csv",
+                              what[i], what[i]);
+        assert_int_equal(output.code, 0);
+    }
+}
+
+/* Texts that differ are not put together, though all flags agree. */
+static void parts_of_other_texts_are_refused(void **state)
+{
+    for (int s = 1; s <= 2; s++) {
+        shell_write("t.txt", s == 1 ? "abcabcabc" : "abcabcaba");
+        Output output = shell(OF_TEXT("t.txt") "--omega 5 -q -o %d.csv --shard %d/2", s, s);
+        assert_int_equal(output.code, 0);
+    }
+    expect_shell("$h merge 1.csv 2.csv -o m.csv", 2, "");
+}
+
+/* One character has no token behind it, and no loss; what is printed says how windows lie. */
+static void short_texts_are_one_window(void **state)
+{
+    shell_write("one.txt", "a");
+    Output output = table(OF_TEXT("one.txt") "--omega 9", 0);
+    assert_int_equal(lines(&output), 3);
+    expect_cell(&output, 2, "inputs", "1");
+    expect_cell(&output, 2, "loss_original", "");
+    assert_true(number(&output, 2, "kl_machine") > 0);
+    expect_shell(OF_TEXT("t.txt") "--omega 9", 0,
+                 "3 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be");
+}
+
+/* The list of characters lies with the model's files, however their folder is named. */
+static void characters_lie_in_the_folder_of_the_model(void **state)
+{
+    expect_shell("cp $p/" MODEL " model.safetensors && cp $p/" CHARACTERS " characters.json && "
+                 "for m in $PWD/model.safetensors $PWD/ $PWD; do "
+                 "$h verify $m --text t.txt --omega 9; echo code $?; done | "
+                 "grep -c -e \"3 windows of 4\" -e \"code 0\"",
+                 0, "6\n");
+}
+
+typedef struct {
+    const char *text;
+    size_t size;
+    const char *says;
+} Bad;
+
+/* Each is the file f, and its bad line or character is named by its place. */
+static void expect_complaints(const Bad *bad, size_t count, const char *command)
+{
+    for (size_t i = 0; i < count; i++) {
+        file_write(shell_path("f"), bad[i].text, bad[i].size);
+        Output output = shell("%s", command);
+        expect_says(&output, 2, bad[i].says);
+        assert_int_equal(lines(&output), 1);
+    }
+}
+
+#define BAD(text, says)                                                                            \
+    {                                                                                              \
+        (text), sizeof(text) - 1, (says)                                                           \
+    }
+
+static void bad_texts_are_named(void **state)
+{
+    static const Bad texts[] = {
+        BAD("", "f: is empty: expected at least one character"),
+        BAD("ab\ncaZ", "f:2: token 'Z': U+005A, column 3: expected a character of "),
+        BAD("ab\r\nc", "f:1: token '\\x0d': U+000D, column 3"),
+        BAD("\xc3\xa9\0", "f:1: token '\\x00': U+0000, column 2"),
+        BAD("a\xff", "f:1: token '\\xff': column 2: expected UTF-8"),
+        BAD("a\xc3", "f:1: token '\\xc3': column 2: expected UTF-8"),
+        BAD("\xc0\xaf", "f:1: token '\\xc0': column 1: expected UTF-8"),
+        BAD("\xed\xa0\x80", "column 1: expected UTF-8"),
+        BAD("\xf4\x90\x80\x80", "column 1: expected UTF-8"),
+    };
+    expect_complaints(texts, sizeof texts / sizeof *texts, OF_TEXT("f") "--omega 9");
+}
+
+static void bad_lists_are_named(void **state)
+{
+    static const Bad lists[] = {
+        BAD("[\"a\",\"b\",\"a\",\"d\",\"e\",\"f\",\"g\"]",
+            "f: character 'a': tokens 0 and 2: expected every character once"),
+        BAD("[\"a\",\"b\"]", "f: 2 characters: expected as many as the model has tokens, 7"),
+        BAD("[\"a\",\"bb\",\"c\",\"d\",\"e\",\"f\",\"g\"]",
+            "f: entry 2: expected a string of one character"),
+        BAD("[\"a\",\"\",\"c\",\"d\",\"e\",\"f\",\"g\"]", "f: entry 2: expected"),
+        BAD("[\"a\",7,\"c\",\"d\",\"e\",\"f\",\"g\"]", "f: entry 2: expected"),
+        BAD("{}", "f: another value: expected a JSON array of characters"),
+        BAD("[\"a\"", "f: no JSON, "),
+    };
+    shell_write("t.txt", "a");
+    expect_complaints(lists, sizeof lists / sizeof *lists,
+                      "$h verify $p/" MODEL " --text t.txt --characters f --omega 9");
+}
+
+static void bad_ids_are_named(void **state)
+{
+    static const Bad ids[] = {
+        BAD("0 1\n2 7\n", "f:2: token '7': expected a token id from 0 to 6"),
+        BAD("0 -1\n", "f:1: token '-1': expected a token id"),
+        BAD("0,1,,2\n", "f:1: token '': expected a token id"),
+        BAD("\n0,1,\n", "f:2: token '': expected a token id"),
+        BAD("0 x1\n", "f:1: token 'x1': expected a token id"),
+        BAD("0 1\0 2\n", "f:1: token '1\\x00': expected a token id"),
+        BAD("99999999999999999999\n", "f:1: token '99999999999999999999': expected a token id"),
+        BAD("0 1 2\n\n3 4\n", "f:3: 2 tokens: expected 3 or more, the window (--window)"),
+        BAD(" \n\t\r\n", "f: is empty: expected a line of token ids"),
+    };
+    expect_complaints(ids, sizeof ids / sizeof *ids,
+                      "$h verify $p/" MODEL " --tokens-file f --omega 9");
+}
+
+static void bad_requests_are_refused(void **state)
+{
+    static const char *const bad[] = {
+        "verify " MODEL " --text /dev/null --characters " CHARACTERS,
+        "verify " MODEL " --text . --characters " CHARACTERS,
+        "verify " MODEL " --text README.md --characters .",
+        "verify " MODEL " --text README.md --characters /no/such",
+        "verify " MODEL " --text README.md",
+        "verify " MODEL " --tokens-file .",
+        "verify " MODEL " --tokens-file /no/such",
+        "verify " MODEL " --text README.md --tokens 1/2",
+        "verify " MODEL " --text README.md --tokens-file README.md",
+        "verify " MODEL " --tokens 1/2 --tokens-file README.md",
+        "verify " MODEL " --tokens 1/2 --characters " CHARACTERS,
+        "verify " MODEL " --tokens 1/2 --window 2",
+        "verify " MODEL " --tokens 1/2 --stride 1",
+        "verify " MODEL " --tokens 1/2 --positions some",
+        "verify " MODEL " --tokens 1/2 --positions",
+        "sweep --text README.md",
+        "sweep --n 3 --judge kl --tolerance 1e-3",
+        "sweep --weights " MODADD " --n 3 --judge logits --tolerance 1e-3",
+        "min-omega --n 3 --judge logits --tolerance 1e-3",
+        "verify tests/data/all-biases.safetensors --judge kl --tolerance 1e-3",
+        "plot README.md --error kl"};
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
+}
+
+/* Windows longer than the context, strides longer than the window. */
+static void windows_fit(void **state)
+{
+    static const struct {
+        const char *flags, *says;
+    } bad[] = {{"--window 5", "--window: token '5': expected at most 4, the context length"},
+               {"--stride 5", "--stride: token '5': expected at most 4, the window"},
+               {"--window 2 --stride 3", "--stride: token '3': expected at most 2, the window"},
+               {"--window 0", "--window: token '0': expected an integer from 1"}};
+    shell_write("f", "abcab");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        Output output = shell(OF_TEXT("f") "%s", bad[i].flags);
+        expect_says(&output, 2, bad[i].says);
+        assert_int_equal(lines(&output), 1);
+    }
+}
+
+/* Lines of ids are the same inputs as tuples, however they are written. */
+static void ids_are_tuples(void **state)
+{
+    static const char ids[] = "0, 1,53\r\n0\t27 53\n\n26 1 53 \n26,27, 53";
+    shell_write("ids", ids);
+    Output read = table("$h verify $p/" MODADD " --omega 9 --tokens-file ids", 0);
+    Output tuples = table("$h verify $p/" MODADD " --omega 9 --tokens 0,26/1,27/53", 0);
+    assert_string_equal(read.text, tuples.text);
+}
+
+/* Of ten megabytes nothing is evaluated. */
+static void long_texts_are_refused_first(void **state)
+{
+    Output output =
+        shell("yes abcabcabc | head -c 10000000 >f; " OF_TEXT("f") "--stride 1 --omega 9");
+    expect_says(&output, 2, "9999997 windows need ");
+    assert_int_equal(lines(&output), 1);
+}
+
+SUBJECT(texts)
+{
+    const struct CMUnitTest texts[] = {
+        TEXT_TEST(an_independent_program_agrees),
+        TEXT_TEST(means_are_of_the_cells),
+        TEXT_TEST(the_machine_s_are_of_their_size),
+        TEXT_TEST(tolerances_judge_logits_and_divergences),
+        TEXT_TEST(min_omega_finds_the_same),
+        TEXT_TEST(the_first_change_is_named),
+        TEXT_TEST(changes_of_a_text_name_characters),
+        TEXT_TEST(parts_are_put_together),
+        TEXT_TEST(parts_of_other_texts_are_refused),
+        TEXT_TEST(short_texts_are_one_window),
+        TEXT_TEST(characters_lie_in_the_folder_of_the_model),
+        TEXT_TEST(bad_texts_are_named),
+        TEXT_TEST(bad_lists_are_named),
+        TEXT_TEST(bad_ids_are_named),
+        TEXT_TEST(bad_requests_are_refused),
+        TEXT_TEST(windows_fit),
+        TEXT_TEST(ids_are_tuples),
+        TEXT_TEST(long_texts_are_refused_first),
+    };
+    return cmocka_run_group_tests(texts, NULL, NULL);
+}

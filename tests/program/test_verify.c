@@ -1,0 +1,366 @@
+/*
+ * Trained models, as a user brings them: the program against an independent one's figures, a
+ * verdict on a model that was trained, and the converted model evaluated by others' rules.
+ */
+#include "../fixture.h"
+#include "../program.h"
+
+#include "../../harness/evaluate/ensemble.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIASES "tests/data/all-biases.safetensors"
+#define MODADD "cases/models/modadd53-silu.safetensors"
+
+/* Figures of oracle_model.py: full matrices in mpmath at 400 bits, nothing shared but the file. */
+static void every_bias_agrees_with_the_oracle(void **state)
+{
+    static const struct {
+        const char *construction, *omega, *error;
+    } expected[] = {
+        {"transformer", "5", "0.00009379517502695700868609583"},
+        {"transformer3", "5", "0.0003998504745847545710805628"},
+        {"transformer", "12", "7.799463053759671523660242e-11"},
+        {"transformer3", "12", "3.325572243958720104205694e-10"},
+        {"transformer", "60", "1.584143218197337803431522e-52"},
+        {"transformer3", "60", "6.754545385282709708314909e-52"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        for (int dense = 0; dense < 2; dense++) {
+            Output output = expect_run(
+                0,
+                "sweep --weights " BIASES " --construction %s --omega %s --arithmetic none "
+                "--reference-form %s",
+                expected[i].construction, expected[i].omega, dense ? "dense" : "structured");
+            double right = strtod(expected[i].error, NULL);
+            /* Both are rounded once from far more digits, the one to twelve. */
+            assert_true(fabs(number(&output, 1, "construction_max") - right) <= 5.1e-12 * right);
+            expect_cell(&output, 1, "approximation_max", "0");
+        }
+    }
+}
+
+/* A part of the trained model's inputs: the figures of all 2809 hold for any. */
+#define SOME "verify " MODADD " --tokens 0:52:26/0:52:26/53 "
+
+/* Of which only the table is printed. */
+#define ROWS SOME "-q --format csv "
+
+static void the_trained_model_keeps_its_predictions(void **state)
+{
+    static const struct {
+        const char *omega;
+        double least, most;
+    } expected[] = {{"5", 5e-4, 1.6e-3},
+                    {"12", 4e-10, 1.4e-9},
+                    {"20", 3e-15, 4e-14},
+                    {"100", 3e-15, 4e-14},
+                    {"1000", 2e-14, 9e-14}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        Output output =
+            expect_run(0, ROWS "--omega %s --penalty positive 2>/dev/null", expected[i].omega);
+        double total = number(&output, 1, "total_max");
+        assert_true(total >= expected[i].least && total <= expected[i].most);
+        expect_cell(&output, 1, "predictions_changed", "0");
+        expect_cell(&output, 1, "inputs", "9");
+        assert_true(number(&output, 1, "logit_margin") > 3.7);
+        assert_true(number(&output, 1, "safety_factor") > 500);
+    }
+}
+
+/* The verdict is the exit code: at the Omega that the search names it passes, at half of it not. */
+static void a_tolerance_finds_its_omega(void **state)
+{
+    Output output = expect_run(0, SOME "--tolerance 1e-9 --omega 20");
+    double omega = number_after(&output, "omega from ");
+    assert_true(omega > 11 && omega < 13);
+    assert_non_null(strstr(output.text, "keeps every prediction"));
+    assert_non_null(strstr(output.text, "verdict: PASS"));
+    for (int half = 0; half < 2; half++) {
+        output = expect_run(half, ROWS "--tolerance 1e-9 --omega %.9g 2>/dev/null",
+                            half ? omega / 2 : omega * (1 + 1e-6));
+        expect_cell(&output, 1, "status", half ? "fail" : "ok");
+    }
+}
+
+static void bad_requests_are_refused(void **state)
+{
+    static const char *const bad[] = {"verify " MODADD " --tokens 0/0/99 --omega 20",
+                                      "verify " MODADD " --tokens 0/0/0/0",
+                                      "verify " MODADD " --tokens ''",
+                                      "verify " MODADD " --d 32",
+                                      "verify",
+                                      "verify a b",
+                                      "verify stable",
+                                      "verify /no/such.safetensors",
+                                      "sweep --tokens 1",
+                                      "verify " MODADD " --construction fused",
+                                      "verify " MODADD " --arithmetic none",
+                                      "verify " MODADD " --n 3",
+                                      "verify one,two.safetensors",
+                                      "verify 'one;two.safetensors'"};
+    expect_refused(bad, sizeof bad / sizeof *bad, 1);
+}
+
+/* The CSV and what is printed are the same bytes for any number of threads; of inputs that are
+ * equally wrong the first is named. */
+static void threads_change_nothing(void **state)
+{
+    Output csv[2], text[2];
+    for (int i = 0; i < 2; i++) {
+        int threads = i == 0 ? 1 : 3;
+        csv[i] = expect_run(0, ROWS "--omega 5,20 --threads %d 2>/dev/null", threads);
+        text[i] = expect_run(0, SOME "--omega 12 --tolerance 1e-6 --threads %d", threads);
+    }
+    assert_string_equal(csv[0].text, csv[1].text);
+    assert_string_equal(text[0].text, text[1].text);
+}
+
+static void the_verdict_names_its_omega(void **state)
+{
+    static const struct {
+        const char *arguments, *verdict;
+        int code;
+    } expected[] = {
+        {"--omega 20 --tolerance 1e-9",
+         "verdict: PASS: at omega 20 the error is within 1e-09: the machine's rounding leaves ", 0},
+        {"--omega 0.5,20 --tolerance 1e-9",
+         "verdict: FAIL: at some omega above the error is not within 1e-09: at omega 0.5 scores up "
+         "to 5.",
+         1},
+        {"--omega 20,30 --tolerance 1e-9",
+         "verdict: PASS: at every omega above the error is within 1e-09: at omega ", 0},
+        {"",
+         "verdict: evaluated, nothing judged: no tolerance; at omega 16.2217: the construction "
+         "leaves ",
+         0},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        Output output =
+            run_formatted("verify " MODADD " --tokens 0:52:26/1/53 %s", expected[i].arguments);
+        expect_says(&output, expected[i].code, expected[i].verdict);
+    }
+}
+
+/* What verify says of the work before it begins, which is then ended. */
+static Output announcement(const char *model, const char *arguments)
+{
+    char line[1024];
+    snprintf(line, sizeof line,
+             "-c 'rm -f \"$TMPDIR/said\"; " /* what was said last time is not waited for */
+             "\"$HEADPROOF\" verify %s --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
+             "for i in $(seq 1800); do grep -qs about \"$TMPDIR/said\" && break; sleep 0.1; done; "
+             "kill $!; wait $!; cat \"$TMPDIR/said\"'",
+             model, arguments);
+    return run_program("sh", line);
+}
+
+/* Before hours of work: how many, how long, and what to do about it; and quiet is quiet. */
+static void long_work_is_announced(void **state)
+{
+    Output output = announcement(MODADD, "--tokens all");
+    assert_non_null(strstr(output.text, "headproof: 157464 inputs will take about "));
+    assert_true(strstr(output.text, " min with ") != NULL ||
+                strstr(output.text, " h with ") != NULL);
+    expect_line(0, "verdict: evaluated, nothing judged: no tolerance; at omega 20",
+                SOME "--omega 20 --quiet");
+}
+
+static double announced_hours(int threads)
+{
+    static const struct {
+        const char *unit;
+        double hours;
+    } units[] = {{" min with", 1.0 / 60}, {" h with", 1}, {" days with", 24}};
+    char arguments[64], *end;
+    snprintf(arguments, sizeof arguments, "--tokens all --threads %d", threads);
+    Output output = announcement(MODADD, arguments);
+    const char *about = strstr(output.text, "about ");
+    assert_non_null(about);
+    double hours = 0, amount = strtod(about + strlen("about "), &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        hours +=
+            strncmp(end, units[i].unit, strlen(units[i].unit)) == 0 ? amount * units[i].hours : 0;
+    }
+    assert_true(hours > 0);
+    return hours;
+}
+
+/* Some inputs that take long are announced too, before the first of them is evaluated: a minute on
+ * a machine ten times as fast as one that takes 1.3 s for each. */
+static void few_inputs_are_announced(void **state)
+{
+    char arguments[256] = "--threads 1 --gelu 1 --tokens 0:49/0:9";
+    for (int position = 2; position < 64; position++) {
+        strcat(arguments, "/1");
+    }
+    Output output = announcement("cases/models/chargpt", arguments);
+    assert_non_null(strstr(output.text, "headproof: 500 inputs will take about "));
+    assert_non_null(strstr(output.text, " with 1 thread, and 0."));
+    assert_non_null(strstr(output.text, " GiB in all\n"));
+}
+
+/* Threads beyond the processors there are do not shorten the work, and are not said to. */
+static void threads_are_worth_what_they_are_worth(void **state)
+{
+    int processors = omp_get_num_procs(), threads = processors < 16 ? 64 * processors : 1024;
+#ifdef HEADPROOF_CHECK
+    skip(); /* so many inputs take sanitizers a minute */
+#endif
+    double one = announced_hours(1), many = announced_hours(threads);
+    print_message("%d processors, %d threads: announced to be %.1f times as fast as one\n",
+                  processors, threads, one / many);
+    assert_true(one / many < 5 * processors); /* other work slows the one thread most */
+}
+
+#ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
+/* 157464 inputs, each a stream of 3 by 64 doubles, a point and what is found of its logits. */
+static void what_does_not_fit_is_refused(void **state)
+{
+    Output output =
+        run("verify " MODADD " --tokens all --omega 20 --memory 256MiB 2>&1 >/dev/null");
+    assert_int_equal(output.code, 2);
+    assert_int_equal(lines(&output), 1);
+    assert_non_null(strstr(output.text, "157464 inputs need 0.3"));
+    assert_non_null(strstr(output.text, "0.25 GiB may be used: choose fewer with --tokens"));
+}
+
+/* A matrix of 2^14 by 2^14 doubles: 2 GiB, where 2e6 KiB may be mapped. */
+static void a_limit_is_the_memory_of_a_grid_too(void **state)
+{
+    Output output = run_program("sh", "-c 'ulimit -v 2000000; exec \"$HEADPROOF\" sweep "
+                                      "--construction linear --n 1 --d 16384 --omega 20' 2>&1");
+    assert_int_equal(output.code, 2);
+    assert_int_equal(lines(&output), 1);
+    assert_non_null(strstr(output.text, "(needs 2 GiB, has 1.907 GiB)"));
+}
+#endif
+
+enum { MEMBERS = 6 };
+
+/* Six draws of a case. */
+static void make_ensemble(Ensemble *ensemble, Point points[MEMBERS])
+{
+    ensemble_init(ensemble, MEMBERS, 2);
+    for (size_t i = 0; i < MEMBERS; i++) {
+        points[i] = (Point){.spec = {.construction = CONSTRUCTION_FUSED,
+                                     .n = 4,
+                                     .d = 6,
+                                     .d_ff = 8,
+                                     .heads = 2,
+                                     .depth = 2,
+                                     .seed = i + 1,
+                                     .slope = 1},
+                            .arithmetic = ARITHMETIC_F64,
+                            .max_bits = 65536,
+                            .judge = ERROR_TOTAL};
+        ensemble_add(ensemble, &points[i]);
+    }
+}
+
+/* With room for all, for some and for none: as many are kept, and the same errors to the bit. */
+static void what_is_not_kept_is_made_anew(void **state)
+{
+    Point points[MEMBERS];
+    mpfr_t first[MEMBERS];
+    double bytes = 0;
+    for (size_t round = 0; round < 3; round++) {
+        static const double rooms[] = {INFINITY, 4.5, 0};
+        static const size_t kept[] = {MEMBERS, 2, 0}; /* 4, less those that 2 threads make */
+        Ensemble ensemble;
+        mpfr_t worst;
+        make_ensemble(&ensemble, points);
+        double room = round == 0 ? INFINITY : rooms[round] * bytes;
+        assert_true(ensemble_size(&ensemble, 20, room));
+        assert_int_equal(ensemble.kept, kept[round]);
+        assert_true(ensemble_open(&ensemble));
+        mpfr_init2(worst, REF_CELL_BITS);
+        for (size_t i = 0; i < MEMBERS; i++) {
+            assert_true((ensemble.shared[i] != NULL) == (i < kept[round]));
+        }
+        bytes = round == 0 ? shared_bytes(ensemble.shared[0]) : bytes;
+        assert_true(ensemble_worst(&ensemble, worst, 15, ERROR_CONSTRUCTION, NORM_MAX));
+        assert_true(mpfr_regular_p(worst));
+        for (size_t i = 0; i < MEMBERS; i++) {
+            if (round == 0) {
+                mpfr_init2(first[i], REF_CELL_BITS);
+                mpfr_set(first[i], ensemble.errors[i], MPFR_RNDN);
+            }
+            assert_true(mpfr_equal_p(first[i], ensemble.errors[i]));
+        }
+        mpfr_clear(worst);
+        ensemble_clear(&ensemble);
+    }
+    for (size_t i = 0; i < MEMBERS; i++) {
+        mpfr_clear(first[i]);
+    }
+}
+
+/* Whatever axis tells two points apart, each is evaluated as it says: a heading each. */
+static void every_axis_is_a_template(void **state)
+{
+    static const char *const lists[] = {"--reference subtract,difference", "--shrink 1,0.5",
+                                        "--precision 256,320", "--kernel dense,structured"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        Output output = expect_run(
+            0, "verify " MODADD " --omega 30 --tokens 0/1/53 %s | grep -c \": 1 layer\"", lists[i]);
+        if (strcmp(output.text, "2\n") != 0) {
+            fail_msg("verify %s: %s", lists[i], output.text);
+        }
+    }
+}
+
+/* Whatever changes a row is in it: tables that differ in nothing else are told apart. */
+static void a_row_says_what_it_is_of(void **state)
+{
+    static const struct {
+        const char *flags, *arithmetic, *kernel, *options;
+    } rows[] = {
+        {"", "f64", "structured", "mask=causal;scale=1/sqrt(d_head);penalty=negative"},
+        {"--penalty positive --arithmetic fp16 --kernel dense", "fp16", "dense",
+         "mask=causal;scale=1/sqrt(d_head);penalty=positive"},
+        {"--arithmetic bf16-flash --weights-rounded no", "bf16-flash", "structured",
+         "mask=causal;scale=1/sqrt(d_head);penalty=negative;weights-rounded=no"},
+        {"--reference subtract --omega 10 --shrink 0.5", "f64", "structured",
+         "mask=causal;reference=subtract;scale=1/sqrt(d_head);shrink=0.5;penalty=negative"},
+        {"--weight-noise 1e-6 --seed 4 --tolerance 1 --norm rms", "f64", "structured",
+         "mask=causal;seed=4;scale=1/sqrt(d_head);penalty=negative;weight-noise=1e-06;tolerance=1;"
+         "norm=rms"},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        Output output = expect_run(0, ROWS "%s 2>/dev/null", rows[k].flags);
+        assert_int_equal(lines(&output), 2);
+        expect_cell(&output, 1, "model", MODADD);
+        expect_cell(&output, 1, "arithmetic", rows[k].arithmetic);
+        expect_cell(&output, 1, "kernel", rows[k].kernel);
+        expect_cell(&output, 1, "options", rows[k].options);
+    }
+}
+
+SUBJECT(verify)
+{
+    const struct CMUnitTest verify[] = {
+        cmocka_unit_test(every_bias_agrees_with_the_oracle),
+        cmocka_unit_test(the_trained_model_keeps_its_predictions),
+        cmocka_unit_test(a_tolerance_finds_its_omega),
+        cmocka_unit_test(every_axis_is_a_template),
+        cmocka_unit_test(a_row_says_what_it_is_of),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(the_verdict_names_its_omega),
+        cmocka_unit_test(long_work_is_announced),
+        cmocka_unit_test(few_inputs_are_announced),
+        cmocka_unit_test(threads_are_worth_what_they_are_worth),
+#ifndef HEADPROOF_CHECK
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_limit_is_the_memory_of_a_grid_too),
+#endif
+        cmocka_unit_test(what_is_not_kept_is_made_anew),
+        cmocka_unit_test(bad_requests_are_refused),
+    };
+    return cmocka_run_group_tests(verify, reference_set_up, reference_tear_down);
+}

@@ -1,0 +1,26 @@
+/*
+ * Cases whose difference e = r(T') - r(T_infinity) is evaluated as it is.
+ */
+#ifndef HEADPROOF_TESTS_DIFFERENCE_CASES_H
+#define HEADPROOF_TESTS_DIFFERENCE_CASES_H
+
+#include "../../cases/case.h"
+#include "../../reference/reference.h"
+
+enum { SEED = 1, PLACE = 240, VARIANTS = 32 };
+
+/* Constructions with an Omega. */
+enum { WITH_OMEGA = CONSTRUCTION_MASKED };
+
+CaseSpec difference_case(Construction construction, size_t depth);
+
+/* One of VARIANTS: masks, biases, content of the bias row, factored heads, places, activations,
+ * N = 1. */
+CaseSpec difference_variant(Construction construction, size_t depth, int variant);
+
+/* One of two layers that has lost entries of Omega, by chance or one. */
+CaseSpec difference_damaged(Construction construction, int variant);
+
+void difference_describe(char what[PLACE], const CaseSpec *s, double omega);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Rows of two runs of one thing, at other precisions or of a stream that was moved, against what
+ * their radii say.  A ratio is |difference of a row| / (its radius, of both runs), in the 2-norm of
+ * a bank.
+ */
+#ifndef HEADPROOF_TESTS_ENCLOSURES_H
+#define HEADPROOF_TESTS_ENCLOSURES_H
+
+#include "../../cases/case.h"
+#include "../../reference/reference.h"
+#include "difference_cases.h"
+
+/* log2 |x|; -INFINITY of 0. */
+double log2_of(mpfr_srcptr x);
+
+/* An entry of what a radius is of. */
+mpfr_srcptr radius_entry(const RefRun *run, RadiusOf of, size_t row, size_t column);
+
+/* What is evaluated.  omega INFINITY: the limit; difference: it, and e for omega. */
+typedef struct {
+    const Model *model;
+    const double *x, *content;
+    double omega;
+    bool difference;
+} Evaluated;
+
+/* Every evaluation of a pair. */
+enum { PAIR_ORIGINAL, PAIR_ALONE, PAIR_BESIDE, PAIR_EVALUATIONS };
+void evaluations_of(Evaluated all[PAIR_EVALUATIONS], const Pair *pair, double omega);
+
+/* Opens it, with radii, at this x in place of its own. */
+RefRun *evaluated_open(const Evaluated *e, const double *x, mpfr_prec_t bits);
+
+/* Of rows: how many, of how many nothing is known, the largest ratio as a logarithm to base 2, and
+ * where it was. */
+typedef struct {
+    size_t rows, unknown;
+    double log2_ratio;
+    char where[PLACE];
+} Tally;
+
+extern const Tally tally_none;
+
+/* There were rows, and none was outside. */
+void tally_report(const char *what, const Tally *tally);
+
+/* error is the norm of a row's difference, radius what it may be. */
+void tally_row(Tally *tally, mpfr_srcptr error, mpfr_srcptr radius, const char *what);
+
+/* Every row of two runs. */
+void tally_rows(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, const char *what);
+
+/* Evaluates every layer of two runs, compares all that is known of either, and clears them. */
+void tally_layers(Tally *tally, RefRun *a, RefRun *b, const char *what);
+
+/* The same of an evaluation and one of more than twice the bits. */
+void tally_precisions(Tally *tally, const Evaluated *e, mpfr_prec_t bits, const char *what);
+
+#endif

@@ -1,0 +1,165 @@
+/*
+ * Activations imitated by heads: the approximation error r(T_infinity) - r(T) of one SiLU-head
+ * layer is the imitation minus the activation, entry by entry, so its largest value over a fine
+ * grid is the known constant (docs/mathematics.md, section 1).
+ */
+#include "../fixture.h"
+
+#include "../../cases/case.h"
+#include "../../kernels/kernel.h"
+#include "../../reference/reference.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { POINTS = 1601, BITS = 128 };
+
+static CaseSpec spec_of(Activation activation, double slope, GeluForm gelu)
+{
+    return (CaseSpec){.construction = CONSTRUCTION_SILU,
+                      .n = POINTS,
+                      .d = 1,
+                      .d_ff = 4,
+                      .heads = 1,
+                      .depth = 1,
+                      .activation = activation,
+                      .slope = slope,
+                      .gelu = gelu};
+}
+
+/* x on a grid of [-range, range]. */
+static void grid(double x[POINTS], double range)
+{
+    for (int i = 0; i < POINTS; i++) {
+        x[i] = range * (2.0 * i / (POINTS - 1) - 1);
+    }
+}
+
+/* r of T, or of T_infinity, behind its layer. */
+static RefRun *run_one(const Model *model, const double *x)
+{
+    return run_layers(model, x, NULL, INFINITY, BITS, REF_STRUCTURED, 1);
+}
+
+/* The largest |imitation - activation| over the grid, both from the reference. */
+static double sup_error(const CaseSpec *spec, double range)
+{
+    double x[POINTS], worst = 0;
+    GivenWeights given = {.x = x};
+    CaseSpec with_x = *spec;
+    mpfr_t d;
+    grid(x, range);
+    with_x.given = &given;
+    Pair pair = pair_make(&with_x);
+    RefRun *original = run_one(&pair.original, pair.original_x);
+    RefRun *limit = run_one(&pair.converted, pair.converted_x);
+    mpfr_init2(d, BITS);
+    for (size_t i = 0; i < POINTS; i++) {
+        mpfr_sub(d, ref_run_entry(limit, i, 0), ref_run_entry(original, i, 0), MPFR_RNDN);
+        worst = fmax(worst, fabs(mpfr_get_d(d, MPFR_RNDN)));
+    }
+    mpfr_clear(d);
+    ref_run_clear(original);
+    ref_run_clear(limit);
+    case_clear(&pair);
+    return worst;
+}
+
+/* Within the grid's own error: near an extremum a grid of step h misses less than h^2. */
+static void expect_sup(const CaseSpec *spec, double range, double expected)
+{
+    double worst = sup_error(spec, range), step = 2 * range / (POINTS - 1);
+    print_message("sup %.10g, expected %.10g\n", worst, expected);
+    assert_true(worst <= expected * (1 + 1e-4) && worst >= expected - step * step);
+}
+
+static void relu_is_within_w_over_k(void **state)
+{
+    for (double slope = 1; slope <= 1000; slope *= 10) {
+        CaseSpec spec = spec_of(ACTIVATION_RELU, slope, GELU_SIGMOID);
+        expect_sup(&spec, 3 / slope, 0.278464542761074 / slope);
+    }
+}
+
+static void gelu_has_its_constants(void **state)
+{
+    static const double expected[] = {
+        [GELU_SIGMOID] = 0.020335, [GELU_MINIMAX] = 0.013925, [GELU_TWO] = 0.005658};
+    for (int form = 0; form <= GELU_TWO; form++) {
+        CaseSpec spec = spec_of(ACTIVATION_GELU, 1, (GeluForm)form);
+        expect_sup(&spec, 5, expected[form]);
+        /* The values sum to exactly 1, so the error does not grow with x. */
+        assert_true(sup_error(&spec, 1000) <= expected[form] * (1 + 1e-4));
+    }
+}
+
+/* The original's own activation against its definition, at a few points known otherwise:
+ * GELU(1) = Phi(1), GELU(-2) = -2 Phi(-2). */
+static void gelu_is_x_phi(void **state)
+{
+    static const double x[2] = {1, -2};
+    GivenWeights given = {.x = x};
+    CaseSpec spec = spec_of(ACTIVATION_GELU, 1, GELU_TWO);
+    spec.n = 2;
+    spec.given = &given;
+    Pair pair = pair_make(&spec);
+    RefRun *run = run_one(&pair.original, pair.original_x);
+    mpfr_t expected;
+    mpfr_init2(expected, BITS);
+    /* Phi(1) and 2 Phi(-2), Abramowitz and Stegun, table 26.1, extended. */
+    mpfr_set_str(expected, "0.84134474606854294858523254563294", 10, MPFR_RNDN);
+    mpfr_sub(expected, expected, ref_run_entry(run, 0, 0), MPFR_RNDN);
+    assert_true(fabs(mpfr_get_d(expected, MPFR_RNDN)) < 1e-30);
+    mpfr_set_str(expected, "-0.045500263896358414400", 10, MPFR_RNDN);
+    mpfr_sub(expected, expected, ref_run_entry(run, 1, 0), MPFR_RNDN);
+    assert_true(fabs(mpfr_get_d(expected, MPFR_RNDN)) < 1e-18);
+    mpfr_clear(expected);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+/* The machine's activations agree with the reference's within the conditioning of exp and erfc. */
+static void machines_agree(void **state)
+{
+    double x[POINTS];
+    GivenWeights given = {.x = x};
+    grid(x, 8);
+    for (int activation = 0; activation < ACTIVATION_COUNT; activation++) {
+        CaseSpec spec = spec_of((Activation)activation, 1, GELU_TWO);
+        spec.given = &given;
+        Pair pair = pair_make(&spec);
+        RefRun *run = run_one(&pair.original, pair.original_x);
+        Kernel *kernel =
+            kernel_open(&(Start){&pair.original, pair.original_x, NULL, 0}, KERNEL_STRUCTURED, 1);
+        assert_non_null(kernel);
+        KernelStream stream = kernel_layer(kernel);
+        double worst = 0;
+        for (size_t i = 0; i < POINTS; i++) {
+            double exact = mpfr_get_d(ref_run_entry(run, i, 0), MPFR_RNDN);
+            /* exp and erfc multiply a relative error of their argument by its size, squared; beside
+             * tanh of a negative number 1 is lost absolutely (naive_direct.c). */
+            double scale = activation == ACTIVATION_GELU_NEW
+                               ? 0x1p-53 * 2.5 * fabs(x[i])
+                               : 0x1p-53 * fabs(exact) * (4 + x[i] * x[i]);
+            scale += 0x1p-1074;
+            worst = fmax(worst, fabs(stream.data[i * stream.ld] - exact) / scale);
+        }
+        print_message("activation %d: worst ratio %.3g\n", activation, worst);
+        assert_true(worst <= 2);
+        ref_run_clear(run);
+        kernel_clear(kernel);
+        case_clear(&pair);
+    }
+}
+
+SUBJECT(activation)
+{
+    const struct CMUnitTest activation[] = {
+        cmocka_unit_test(relu_is_within_w_over_k),
+        cmocka_unit_test(gelu_has_its_constants),
+        cmocka_unit_test(gelu_is_x_phi),
+        cmocka_unit_test(machines_agree),
+    };
+    return cmocka_run_group_tests(activation, reference_set_up, reference_tear_down);
+}

@@ -1,0 +1,135 @@
+/*
+ * Sizes at which the structured form works block by block, and on several threads: the bits do not
+ * depend on the number of threads, T_infinity has T's trajectory (a theorem), and e is what a
+ * subtraction of two evaluations gives.
+ */
+#include "../fixture.h"
+
+#include "../../cases/case.h"
+#include "../../reference/reference.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <omp.h>
+
+enum { BITS = 256, EXACT = 200, DEPTH = 2 }; /* e is 0 before the first layer */
+#define OMEGA 10.0
+
+/* The runs of one pair after its layers; those that others contain may be left out. */
+typedef struct {
+    RefRun *original, *difference, *limit, *converted;
+} Runs;
+
+static RefRun *evaluated(RefRun *run)
+{
+    assert_non_null(run);
+    for (size_t l = 0; l < DEPTH; l++) {
+        ref_run_layer(run);
+    }
+    return run;
+}
+
+static Runs run_all(const Pair *pair, int threads, bool every)
+{
+    const double *x = pair->converted_x, *content = pair->bias_row_content;
+    const Model *model = &pair->converted;
+    Runs runs = {0};
+    omp_set_num_threads(threads);
+    runs.original = evaluated(ref_run_open(
+        &(Start){&pair->original, pair->original_x, NULL, INFINITY}, BITS, REF_STRUCTURED));
+    runs.difference =
+        evaluated(ref_difference_open(&(Start){model, x, content, OMEGA}, BITS, NULL));
+    if (every) {
+        runs.limit =
+            evaluated(ref_run_open(&(Start){model, x, content, INFINITY}, BITS, REF_STRUCTURED));
+        runs.converted =
+            evaluated(ref_run_open(&(Start){model, x, content, OMEGA}, BITS, REF_STRUCTURED));
+    }
+    return runs;
+}
+
+static void clear_all(const Runs *runs)
+{
+    ref_run_clear(runs->original);
+    ref_run_clear(runs->limit);
+    ref_run_clear(runs->converted);
+    ref_run_clear(runs->difference);
+}
+
+/* |a - b| <= 2^-bits size */
+static void assert_near(mpfr_srcptr a, mpfr_srcptr b, double size, long bits)
+{
+    mpfr_t d;
+    mpfr_init2(d, BITS);
+    mpfr_sub(d, a, b, MPFR_RNDA);
+    mpfr_abs(d, d, MPFR_RNDA);
+    mpfr_mul_2si(d, d, bits, MPFR_RNDA);
+    assert_true(mpfr_cmp_d(d, size) <= 0);
+    mpfr_clear(d);
+}
+
+static void check_entry(const Pair *pair, const Runs *one, const Runs *more, size_t i, size_t c)
+{
+    size_t row = layout_token_row(&pair->converted.layout, i);
+    mpfr_srcptr limit = ref_run_entry(one->limit, row, c);
+    mpfr_t subtracted;
+    mpfr_init2(subtracted, BITS);
+    mpfr_sub(subtracted, ref_run_entry(one->converted, row, c), limit, MPFR_RNDN);
+    assert_near(limit, ref_run_entry(one->original, i, c), 1, EXACT);
+    assert_near(ref_run_difference(one->difference, row, c), subtracted, 1, EXACT);
+    mpfr_clear(subtracted);
+    assert_true(
+        mpfr_equal_p(ref_run_entry(one->original, i, c), ref_run_entry(more->original, i, c)));
+    assert_true(mpfr_equal_p(ref_run_entry(one->difference, row, c),
+                             ref_run_entry(more->difference, row, c)));
+    assert_true(mpfr_equal_p(ref_run_difference(one->difference, row, c),
+                             ref_run_difference(more->difference, row, c)));
+}
+
+static void check(const CaseSpec *spec)
+{
+    Pair pair = pair_make(spec);
+    Runs one = run_all(&pair, 1, true), more = run_all(&pair, 3, false);
+    for (size_t i = 0; i < spec->n; i++) {
+        for (size_t c = 0; c < spec->d; c++) {
+            check_entry(&pair, &one, &more, i, c);
+        }
+    }
+    clear_all(&one);
+    clear_all(&more);
+    case_clear(&pair);
+}
+
+/* Two blocks of hidden units, of the heads and of the original's FFN: one has 1024 columns at
+ * most. */
+static void blocks_of_gates(void **state)
+{
+    CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 64, .d = 4, .d_ff = 1100};
+    spec.depth = DEPTH;
+    spec.seed = 1;
+    spec.weights = WEIGHTS_STABLE;
+    spec.bias = BIAS_RANDOM;
+    check(&spec);
+}
+
+/* Two blocks of heads, two blocks of a pattern's rows. */
+static void blocks_of_bilinear_heads(void **state)
+{
+    CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION, .n = 140, .d = 4};
+    spec.depth = DEPTH;
+    spec.seed = 1;
+    spec.weights = WEIGHTS_STABLE;
+    spec.heads = 15;
+    spec.d_head = 70;
+    spec.mask = MASK_CAUSAL;
+    check(&spec);
+}
+
+SUBJECT(blocks)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_of_gates),
+        cmocka_unit_test(blocks_of_bilinear_heads),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}

@@ -1,0 +1,269 @@
+/*
+ * e = r(T') - r(T_infinity) evaluated as it is (docs/mathematics.md, section 4), against two
+ * evaluations at a precision that their subtraction survives, and against what it must be.
+ */
+#include "../../cases/case.h"
+#include "../../reference/reference.h"
+#include "difference_cases.h"
+#include "../fixture.h"
+#include "radii.h"
+#include "../random_model.h"
+#include "../real.h"
+#include "subtracted.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* LOST: bits that a subtraction may have lost. */
+enum { AGREE_BITS = 100, SUBTRACT_MOST = 12000, EASY_BITS = 256, STEEP_BITS = 2048, LOST = 192 };
+
+/* Real masks: none and causal. */
+enum { MASKS = MASK_CAUSAL + 1 };
+
+/* The largest ratio of an error to what it may be, and where it was. */
+typedef struct {
+    double ratio;
+    char where[PLACE];
+    size_t checked;
+} Worst;
+
+static void report(const char *what, const Worst *worst)
+{
+    print_message("%s: %zu blocks, worst ratio %.3g (%s)\n", what, worst->checked, worst->ratio,
+                  worst->where);
+    assert_true(worst->checked > 0);
+    assert_true(worst->ratio < 1);
+}
+
+/* Takes in tokens or bias row: 2^-AGREE_BITS of the largest entry, or what the subtraction may have
+ * lost. */
+static void check_rows(Worst *worst, const Subtracted *runs, size_t first, size_t count,
+                       mpfr_exp_t subtracted, const char *what, size_t layer)
+{
+    Agreement block = subtracted_rows(runs, first, count);
+    Real unit = real_mul(block.largest, real_power(-AGREE_BITS));
+    double ratio = real_double(real_div(block.error, real_max(unit, real_power(subtracted))));
+    worst->checked++;
+    if (worst->where[0] == '\0' || !(ratio <= worst->ratio)) {
+        worst->ratio = ratio;
+        snprintf(worst->where, PLACE, "layer %zu of %s", layer, what);
+    }
+}
+
+static void check_layers(Worst *worst, Subtracted *runs, size_t depth, mpfr_exp_t subtracted,
+                         const char *what)
+{
+    size_t bias = layout_bias_row(runs->layout);
+    for (size_t l = 1; l <= depth; l++) {
+        subtracted_layer(runs);
+        check_rows(worst, runs, layout_token_row(runs->layout, 0), runs->layout->n, subtracted,
+                   what, l);
+        check_rows(worst, runs, bias, 1, subtracted, what, l);
+    }
+}
+
+/* Nothing where a subtraction would take too long. */
+static void check_pair(Worst *worst, const CaseSpec *s, double omega)
+{
+    char what[PLACE];
+    bool steep = s->activation == ACTIVATION_RELU; /* scores of thousands */
+    mpfr_prec_t bits = subtraction_bits(omega) + (steep ? 8192 : 256);
+    if (bits > SUBTRACT_MOST) {
+        return;
+    }
+    Pair pair = pair_make(s);
+    Subtracted runs = subtracted_open(&pair.converted, pair.converted_x, pair.bias_row_content,
+                                      omega, bits, steep ? STEEP_BITS : EASY_BITS);
+    difference_describe(what, s, omega);
+    check_layers(worst, &runs, s->depth, LOST - bits, what);
+    subtracted_clear(&runs);
+    case_clear(&pair);
+}
+
+/* Of what takes thousands of bits every fifth variant, in which each kind comes; all at night. */
+static bool is_taken(const CaseSpec *spec, double omega, int variant)
+{
+    bool is_long = omega == 1000 || (spec->activation == ACTIVATION_RELU && omega != 20);
+    return !is_long || variant % 5 == 0 || fixture_nightly();
+}
+
+static void every_construction_agrees(void **state)
+{
+    static const double omegas[] = {0.25, 3, 20, 1000};
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        Worst worst = {0};
+        size_t taken = 0;
+        for (int variant = 0; variant < VARIANTS; variant++) {
+            CaseSpec spec = difference_variant((Construction)c, 2, variant);
+            for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
+                if (is_taken(&spec, omegas[k], variant)) {
+                    check_pair(&worst, &spec, omegas[k]);
+                    taken++;
+                }
+            }
+        }
+        report(construction_names[c], &worst);
+        assert_true(taken >= VARIANTS * 2);
+        assert_int_equal(worst.checked, taken * 2 * 2);
+    }
+}
+
+/* N(0, 1) weights: scores of hundreds, which change by more than that. */
+static void explosions_agree(void **state)
+{
+    static const Construction constructions[] = {CONSTRUCTION_ATTENTION, CONSTRUCTION_TRANSFORMER3,
+                                                 CONSTRUCTION_TRANSFORMER};
+    Worst worst = {0};
+    for (int k = 0; k < 3 * 6; k++) {
+        CaseSpec spec = difference_case(constructions[k % 3], 3);
+        spec.weights = WEIGHTS_NORMAL;
+        spec.seed = 1 + (uint64_t)k / 3;
+        check_pair(&worst, &spec, 20);
+    }
+    report("N(0, 1) weights", &worst);
+    assert_true(worst.checked > 50);
+}
+
+static void deep_stacks_agree(void **state)
+{
+    static const double omegas[] = {3, 20, 1000};
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        Worst worst = {0};
+        for (int k = 0; k < 3 * MASKS; k++) {
+            CaseSpec spec = difference_case((Construction)c, fixture_nightly() ? 96
+                                                             : SMALL_GRIDS     ? 24
+                                                                               : 48);
+            spec.n = 3;
+            spec.d = 3;
+            spec.d_ff = 4;
+            spec.mask = (Mask)(k / 3);
+            check_pair(&worst, &spec, omegas[k % 3]);
+        }
+        report(construction_names[c], &worst);
+    }
+}
+
+/* Bundles that no construction has: any positions, so that rows keep any of the groups of keys,
+ * and leave out others by several gaps.  Changes cancel: of two tokens that have each other alone
+ * in A they are opposite, and a bias row that attends to both is left with e^(-3 Omega) of
+ * e^(-Omega), so that the difference has the bits of e^(-4 Omega) more than its digits. */
+static void check_random(Worst *worst, RandomModel *random, int trial)
+{
+    static const double omegas[] = {0.5, 7, 60};
+    enum { SUBTRACT_BITS = 8192, DIFFERENCE_BITS = 512 };
+    bool causal = trial % 3 == 0;
+    Layout layout = {1 + random_below(random, 5), 3, random_below(random, 3),
+                     causal || trial % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
+    size_t content = layout_content(&layout);
+    BundleStack stack;
+    for (int l = 0; l < 3; l++) {
+        stack.bundle[l] = random_bundle(random, &layout, (ScoreShape)((trial + l) % SCORES_COUNT),
+                                        (ValueShape)(trial / SCORES_COUNT % VALUES_COUNT),
+                                        trial % 4 ? 1 : 2, causal);
+    }
+    Model model = stack_model(&stack, layout, 3);
+    const double *x = random_numbers(random, layout.n * content);
+    const double *b = random_below(random, 2) ? random_numbers(random, content) : NULL;
+    if (model_fault(&model) != NULL) {
+        return;
+    }
+    for (size_t k = 0; k < sizeof omegas / sizeof *omegas; k++) {
+        char what[PLACE];
+        Subtracted runs = subtracted_open(&model, x, b, omegas[k], SUBTRACT_BITS, DIFFERENCE_BITS);
+        snprintf(what, sizeof what, "trial %d omega %g", trial, omegas[k]);
+        check_layers(worst, &runs, model.depth, 1024 - SUBTRACT_BITS, what);
+        subtracted_clear(&runs);
+    }
+}
+
+static void any_bundles_agree(void **state)
+{
+    static RandomModel random;
+    Worst worst = {0};
+    const int rounds = fixture_nightly() ? 8 : SMALL_GRIDS ? 2 : 4;
+    for (int trial = 0; trial < rounds * SCORES_COUNT * VALUES_COUNT; trial++) {
+        random_start(&random, SEED + (uint64_t)trial);
+        check_random(&worst, &random, trial);
+    }
+    report("random bundles", &worst);
+    assert_true(worst.checked > 125 * (size_t)rounds);
+}
+
+/* err e^(2 Omega) is one constant: 1e6 against 1e3, where squares of e^(-2 Omega) are 1e-868 of it,
+ * through every layer. */
+static void one_constant_up_to_a_million(void **state)
+{
+    const size_t depth = fixture_nightly() ? 96 : SMALL_GRIDS ? 8 : 32;
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        Real worst = real_of(0), growth = real_exp(real_of(2 * (1e6 - 1e3)));
+        for (int mask = 0; mask < MASKS; mask++) {
+            CaseSpec spec = difference_case((Construction)c, depth);
+            spec.mask = (Mask)mask;
+            spec.bias = BIAS_RANDOM;
+            Pair pair = pair_make(&spec);
+            RefRun *near = ref_difference_open(
+                &(Start){&pair.converted, pair.converted_x, NULL, 1e3}, 256, NULL);
+            RefRun *far = ref_difference_open(
+                &(Start){&pair.converted, pair.converted_x, NULL, 1e6}, 256, NULL);
+            assert_true(near != NULL && far != NULL);
+            for (size_t l = 0; l < spec.depth; l++) {
+                Real largest = real_of(0), error = real_of(0);
+                ref_run_layer(near);
+                ref_run_layer(far);
+                for (size_t i = 0; i < spec.n; i++) {
+                    size_t row = layout_token_row(&pair.converted.layout, i);
+                    for (size_t k = 0; k < spec.d; k++) {
+                        Real e = real_of_mpfr(ref_run_difference(near, row, k));
+                        Real f = real_of_mpfr(ref_run_difference(far, row, k));
+                        error = real_max(error, real_abs(real_sub(real_mul(f, growth), e)));
+                        largest = real_max(largest, real_abs(e));
+                    }
+                }
+                worst = real_max(worst, real_div(error, largest));
+            }
+            ref_run_clear(near);
+            ref_run_clear(far);
+            case_clear(&pair);
+        }
+        print_message("%s: constant to %.2g\n", construction_names[c], real_double(worst));
+        assert_true(real_compare(worst, real_power(-200)) < 0);
+    }
+}
+
+/* X = (1, -1): the token at -1 errs by -sigma(1) (1 + sigma(1)) e^(-2 Omega), the largest. */
+static void silu_at_a_million(void **state)
+{
+    static const double x[] = {1, -1};
+    CaseSpec spec = difference_case(CONSTRUCTION_SILU, 1);
+    spec.n = 2;
+    spec.d = 1;
+    Pair pair = pair_make(&spec);
+    RefRun *run = ref_difference_open(&(Start){&pair.converted, x, NULL, 1e6}, 256, NULL);
+    assert_non_null(run);
+    ref_run_layer(run);
+    Real sigma = real_sigma(real_of(1));
+    Real expected = real_mul(real_mul(sigma, real_add(real_of(1), sigma)), real_exp(real_of(-2e6)));
+    Real e = real_of_mpfr(ref_run_difference(run, 1, 0));
+    Real log10 = real_div(real_log(real_abs(e)), real_log(real_of(10)));
+    print_message("log10 of the construction error %.2f\n", real_double(log10));
+    assert_true(fabs(real_double(log10) + 868588.86) < 0.005);
+    Real error = real_abs(real_add(e, expected));
+    assert_true(real_compare(error, real_mul(expected, real_power(-240))) < 0);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+SUBJECT(difference)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_construction_agrees),
+        cmocka_unit_test(explosions_agree),
+        cmocka_unit_test(deep_stacks_agree),
+        cmocka_unit_test(any_bundles_agree),
+        cmocka_unit_test(one_constant_up_to_a_million),
+        cmocka_unit_test(silu_at_a_million),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}

@@ -1,0 +1,395 @@
+/*
+ * GELU, and its form with tanh, by K gated heads with shifts: the largest error of each imitation
+ * found anew, models against an independent program (tests/oracle_gelu.py), and the numbers at the
+ * ends of a machine's range.
+ */
+#include "../../cases/activation.h"
+#include "../../kernels/kernel.h"
+#include "../fixture.h"
+#include "../oracle.h"
+#include "../program.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 128, FORMS = 2 };
+
+static const Activation forms[FORMS] = {ACTIVATION_GELU, ACTIVATION_GELU_NEW};
+
+static CaseSpec spec_of(Construction construction, Activation activation, size_t K)
+{
+    return (CaseSpec){.construction = construction,
+                      .n = 3,
+                      .d = 2,
+                      .d_ff = 4,
+                      .heads = 1,
+                      .depth = 1,
+                      .seed = 1,
+                      .activation = activation,
+                      .slope = 1000,
+                      .gelu = gelu_of_terms(K)};
+}
+
+/* ---- The terms ------------------------------------------------------------------------------- */
+
+/* Values are positive multiples of 2^-40, and sum to exactly 1 as such; a shift h has a -h of the
+ * same value. */
+static void values_sum_to_one(void **state)
+{
+    for (size_t f = 0; f < FORMS; f++) {
+        for (size_t K = 1; K <= GELU_TERMS_MOST; K++) {
+            CaseSpec spec = spec_of(CONSTRUCTION_SILU, forms[f], K);
+            Terms terms = activation_terms(&spec);
+            int64_t sum = 0;
+            double odd = 0;
+            assert_int_equal(terms.count, K);
+            for (size_t t = 0; t < K; t++) {
+                double units = ldexp(terms.term[t].value, 40);
+                assert_true(units > 0 && units == floor(units));
+                assert_true(terms.term[t].gate == terms.term[0].gate);
+                sum += (int64_t)units;
+                odd += units * terms.term[t].shift; /* pairs stand together */
+                assert_true(t % 2 == 0 || odd == 0);
+            }
+            assert_int_equal(sum, INT64_C(1) << 40);
+            assert_true(odd == 0);
+        }
+    }
+}
+
+/* ---- The largest error ----------------------------------------------------------------------- */
+
+static double sigma(double z)
+{
+    return 1 / (1 + exp(-z));
+}
+
+static double exact(Activation activation, double x)
+{
+    const double pi = 3.14159265358979323846;
+    return activation == ACTIVATION_GELU ? x * erfc(-x / sqrt(2)) / 2
+                                         : x * sigma(2 * sqrt(2 / pi) * (x + 0.044715 * x * x * x));
+}
+
+static double error_at(Activation activation, const Terms *terms, double x)
+{
+    double sum = 0;
+    for (size_t t = 0; t < terms->count; t++) {
+        sum += terms->term[t].value * sigma(terms->term[t].gate * x + terms->term[t].shift);
+    }
+    return fabs(x * sum - exact(activation, x));
+}
+
+/* Where an error is largest its slope is 0, so that the grid misses (step/2)^2/2 times a bound of
+ * its second derivative: at most 0.8 of the activation, and g (1/2 + |z s''(z)| + |h s''(z)|) of x
+ * s(g x + h), |z s''(z)| < 0.31 and |s''(z)| < 0.097.  Beyond the grid the activation and every
+ * term are x or 0 to |x| e^(h - g |x|) and less, which falls with |x|. */
+static double largest_error(Activation activation, const Terms *terms)
+{
+    const double range = 24, step = 0x1p-14;
+    double worst = 0, bend = 0.8, tail = 0;
+    for (double x = -range; x <= range; x += step) {
+        worst = fmax(worst, error_at(activation, terms, x));
+    }
+    for (size_t t = 0; t < terms->count; t++) {
+        const Term *term = &terms->term[t];
+        bend += term->value * term->gate * (0.5 + 0.31 + 0.097 * fabs(term->shift));
+        tail += 2 * range * term->value * exp(fabs(term->shift) - term->gate * range);
+    }
+    assert_true(bend * step * step / 8 < 3e-9 && tail < 1e-12);
+    return worst + bend * step * step / 8 + tail;
+}
+
+/* As docs/variations.md has them: bounds, rounded up in the fourth digit. */
+static void largest_errors_are_found_anew(void **state)
+{
+    static const double expected[FORMS][GELU_TERMS_MOST] = {
+        {1.393e-2, 4.209e-3, 1.737e-3, 8.302e-4, 4.345e-4, 2.424e-4, 1.421e-4, 8.716e-5},
+        {1.422e-2, 4.518e-3, 1.961e-3, 9.824e-4, 5.381e-4, 3.137e-4, 1.922e-4, 1.237e-4}};
+    for (size_t f = 0; f < FORMS; f++) {
+        for (size_t K = 1; K <= GELU_TERMS_MOST; K++) {
+            CaseSpec spec = spec_of(CONSTRUCTION_SILU, forms[f], K);
+            Terms terms = activation_terms(&spec);
+            double found = largest_error(forms[f], &terms), bound = expected[f][K - 1];
+            double unit = pow(10, floor(log10(bound)) - 3);
+            print_message("%s, K = %zu: %.4e\n", activation_names[forms[f]], K, found);
+            assert_true(found <= bound && found > bound - unit);
+        }
+    }
+}
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+/* T_infinity is the imitation, so that nothing says it is T. */
+static void limits_are_imitations(void **state)
+{
+    for (Construction c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (size_t f = 0; f < FORMS; f++) {
+            CaseSpec spec = spec_of(c, forms[f], 3);
+            Pair pair = pair_make(&spec);
+            assert_true(pair.limit_is_original == !construction_info(c)->activation);
+            case_clear(&pair);
+        }
+    }
+}
+
+static const char *const of_oracle[] = {
+    "silu --activation gelu --gelu 4 --n 4 --d 3 --omega 2",
+    "silu --activation gelu_new --gelu 3 --mask causal --n 3 --d 2 --depth 2 --omega 1.5",
+    "silu --activation gelu_new --gelu sigmoid --n 3 --d 2 --omega 2",
+    "ffn3 --activation gelu --gelu 2 --n 3 --d 2 --d-ff 3 --bias random --omega 2",
+    "ffn3 --activation gelu_new --gelu 7 --n 3 --d 2 --d-ff 2 --bias random --mask causal "
+    "--omega 1",
+    "fused --activation gelu_new --gelu 5 --n 3 --d 3 --d-ff 4 --bias random --depth 2 "
+    "--omega 2",
+    "fused --activation gelu --gelu 8 --n 3 --d 3 --d-ff 4 --mask causal --omega 2",
+    "transformer --activation gelu --gelu 3 --n 3 --d 2 --d-ff 3 --bias random --mask causal "
+    "--depth 2 --omega 2",
+    "transformer --activation gelu_new --gelu minimax --mask pseudo-causal --n 3 --d 2 --d-ff "
+    "3 --bias random --omega 2",
+    "transformer3 --activation gelu_new --n 3 --d 2 --d-ff 3 --bias random --gelu 2 --omega 2",
+    "masked --activation gelu_new --gelu 3 --n 3 --d 2 --d-ff 3 --bias random",
+};
+
+/* Every construction that has an activation, under every kind of mask. */
+static void models_are_the_oracle_s(void **state)
+{
+    const Scratch *scratch = *state;
+    const char *interpreter = oracle_needed("mpmath");
+    char path[SCRATCH_PATH], line[1024], asked[8192] = "tests/oracle_gelu.py";
+    for (size_t i = 0; i < 2 * sizeof of_oracle / sizeof *of_oracle; i++) {
+        const char *form = i % 2 ? "dense" : "structured";
+        snprintf(line, sizeof line, "%zu.safetensors", i);
+        scratch_path(path, scratch, line);
+        expect_run(0,
+                   "export --construction %s --reference-form %s --arithmetic none --quiet -o %s",
+                   of_oracle[i / 2], form, path);
+        size_t used = strlen(asked);
+        snprintf(asked + used, sizeof asked - used, " %s", path);
+    }
+    Output output = run_program(interpreter, asked);
+    print_message("%s", output.text);
+    assert_int_equal(output.code, 0);
+}
+
+/* T' that has lost entries of Omega: what heads of groups and full matrices make of shifts beside
+ * extra coefficients is the same, in the reference to all digits and in the machine to rounding.
+ * With negative coefficients nothing of a shift is absorbed by Omega. */
+static void losses_and_penalties_keep_shifts(void **state)
+{
+    static const char *const constructions[] = {"silu", "fused", "transformer3"};
+    char text[2][64];
+    for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
+        Output output = expect_run(
+            0,
+            "sweep --construction %s --activation gelu_new --gelu 3 --n 4 --d 3 --d-ff 4 "
+            "--omega 5 --dropout 0.2 --bias random --reference subtract --precision 256 "
+            "--reference-form structured,dense --kernel structured,dense --quiet -o -",
+            constructions[c]);
+        assert_int_equal(lines(&output), 5);
+        cell(text[0], sizeof text[0], &output, 1, "construction_max");
+        for (size_t l = 1; l < lines(&output); l++) {
+            expect_cell(&output, l, "construction_max", text[0]);
+            assert_true(number(&output, l, "rounding_max") < 1e-13);
+        }
+        output = expect_run(
+            0,
+            "sweep --construction %s --activation gelu --gelu 8 --n 4 --d 3 --d-ff 4 --omega "
+            "1e9 --penalty negative,positive --kernel structured,dense --quiet -o -",
+            constructions[c]);
+        for (size_t l = 1; l < lines(&output); l++) {
+            cell(text[1], sizeof text[1], &output, l, "options");
+            bool negative = strstr(text[1], "penalty=negative") != NULL;
+            assert_true((number(&output, l, "rounding_max") < 1e-14) == negative);
+        }
+    }
+}
+
+/* ---- Data of the rewrite --------------------------------------------------------------------- */
+
+/* Shifts are T''s own, like Omega: storage formats round them in the machine alone, and noise is in
+ * proportion to them. */
+static void shifts_are_no_weights_of_the_model(void **state)
+{
+    CaseSpec spec = spec_of(CONSTRUCTION_FUSED, ACTIVATION_GELU, 2);
+    Terms terms = activation_terms(&spec);
+    spec.stored_digits = 8;
+    spec.stored_least_exponent = -125;
+    for (int noisy = 0; noisy < 2; noisy++) {
+        const double noise = 0x1p-10;
+        spec.weight_noise = noisy ? noise : 0;
+        Pair pair = pair_make(&spec);
+        const Bundle *bundles = pair.converted.sublayers[0].bundles;
+        for (size_t t = 0; t < terms.count; t++) {
+            const Score *score = &bundles[t].score;
+            assert_non_null(score->gate_shift);
+            for (size_t h = 0; h < bundles[t].heads; h++) {
+                double off = score->gate_shift[h] / terms.term[t].shift - 1;
+                assert_true(noisy ? off != 0 && fabs(off) < 8 * noise : off == 0);
+                assert_true(!noisy || score->gate_shift[h] != score->gate_shift[!h]);
+            }
+            assert_true(score->gate_scale == terms.term[t].gate);
+            assert_true(bundles[t].value.scale == terms.term[t].value);
+        }
+        case_clear(&pair);
+    }
+}
+
+/* ---- The ends of the range ------------------------------------------------------------------- */
+
+enum { ENDS = 9 };
+
+static const double ends[ENDS] = {1e300, -1e300, 1e-300, -1e-300, 0, 1e5, -1e5, 1e-5, -40};
+
+static CaseSpec ends_spec(const GivenWeights *given, Activation activation)
+{
+    CaseSpec spec = spec_of(CONSTRUCTION_SILU, activation, GELU_TERMS_MOST);
+    spec.n = ENDS;
+    spec.d = 1;
+    spec.given = given;
+    return spec;
+}
+
+/* Where |x| is large an activation is x or 0, where it is small x/2, and so is each imitation. */
+static void expect_end(double x, double y)
+{
+    double expected = fabs(x) < 1e-4 ? x / 2 : fmax(x, 0);
+    double off = fabs(y - expected);
+    assert_true(off <= fabs(x) * (fabs(x) < 1e-4 ? 1e-4 : 0x1p-50));
+}
+
+static void reference_has_no_ends(void **state)
+{
+    const GivenWeights given = {.x = ends};
+    for (size_t f = 0; f < FORMS; f++) {
+        CaseSpec spec = ends_spec(&given, forms[f]);
+        Pair pair = pair_make(&spec);
+        RefRun *runs[] = {
+            run_layers(&pair.original, ends, NULL, INFINITY, BITS, REF_STRUCTURED, 1),
+            run_layers(&pair.converted, ends, NULL, INFINITY, BITS, REF_STRUCTURED, 1),
+            run_layers(&pair.converted, ends, NULL, INFINITY, BITS, REF_DENSE, 1)};
+        for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+            for (size_t i = 0; i < ENDS; i++) {
+                expect_end(ends[i], mpfr_get_d(ref_run_entry(runs[r], i, 0), MPFR_RNDN));
+            }
+            ref_run_clear(runs[r]);
+        }
+        case_clear(&pair);
+    }
+}
+
+/* T' has a row alone: what leaks from 1e300 into another is larger than that. */
+static void machines_have_no_ends(void **state)
+{
+    const GivenWeights given = {.x = ends};
+    for (size_t f = 0; f < FORMS; f++) {
+        CaseSpec spec = ends_spec(&given, forms[f]);
+        Pair pair = pair_make(&spec);
+        Kernel *kernel = kernel_open(&(Start){&pair.original, ends, NULL, 0}, KERNEL_STRUCTURED, 1);
+        assert_non_null(kernel);
+        KernelStream stream = kernel_layer(kernel);
+        for (size_t i = 0; i < ENDS; i++) {
+            expect_end(ends[i], stream.data[i * stream.ld]);
+        }
+        kernel_clear(kernel);
+        case_clear(&pair);
+        for (size_t i = 0; i < ENDS; i++) {
+            const GivenWeights one = {.x = &ends[i]};
+            spec = ends_spec(&one, forms[f]);
+            spec.n = 1;
+            pair = pair_make(&spec);
+            for (int form = 0; form < KERNEL_COUNT; form++) {
+                kernel =
+                    kernel_open(&(Start){&pair.converted, &ends[i], NULL, 20}, (KernelForm)form, 1);
+                assert_non_null(kernel);
+                expect_end(ends[i], kernel_layer(kernel).data[0]);
+                kernel_clear(kernel);
+            }
+            case_clear(&pair);
+        }
+    }
+}
+
+/* The original's function, to 30 digits (mpmath, with the double nearest to 0.044715): neither that
+ * number nor sqrt(2/pi) is rounded to fewer. */
+static void gelu_new_is_its_definition(void **state)
+{
+    static const double x[] = {1, -2, 0.5};
+    static const char *const expected[] = {"0.84119199060827670431385755092200911511",
+                                           "-0.045402305912224982462905559780842802235",
+                                           "0.3457140098251439219910278735502137542"};
+    enum { COUNT = sizeof x / sizeof *x };
+    GivenWeights given = {.x = x};
+    CaseSpec spec = spec_of(CONSTRUCTION_SILU, ACTIVATION_GELU_NEW, 1);
+    mpfr_t number;
+    spec.n = COUNT;
+    spec.d = 1;
+    spec.given = &given;
+    Pair pair = pair_make(&spec);
+    RefRun *run = run_layers(&pair.original, x, NULL, INFINITY, BITS, REF_STRUCTURED, 1);
+    mpfr_init2(number, BITS);
+    for (size_t i = 0; i < COUNT; i++) {
+        mpfr_set_str(number, expected[i], 10, MPFR_RNDN);
+        mpfr_sub(number, number, ref_run_entry(run, i, 0), MPFR_RNDN);
+        assert_true(fabs(mpfr_get_d(number, MPFR_RNDN)) < 1e-33);
+    }
+    mpfr_clear(number);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+/* ---- The axis -------------------------------------------------------------------------------- */
+
+/* One head has one spelling; sizes of Omega where half has no number for 2 Omega and a shift. */
+static void requests_are_understood(void **state)
+{
+    Output output =
+        expect_run(0, "sweep --construction silu --activation gelu,gelu_new --gelu 1,minimax,8 "
+                      "--n 3 --d 2 --omega 20 --quiet -o -");
+    assert_int_equal(lines(&output), 5);
+    expect_cell(&output, 1, "options", "gelu=minimax");
+    expect_cell(&output, 2, "options", "gelu=8");
+    assert_true(number(&output, 4, "approximation_max") < 1.3e-4);
+    output =
+        run("sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16,fp16-flash "
+            "--kernel dense,structured --n 3 --d 2 --omega 32752 --quiet -o -");
+    assert_int_equal(output.code, 0);
+    for (size_t line = 1; line < lines(&output); line++) {
+        expect_cell(&output, line, "status", "ok");
+        assert_true(isfinite(number(&output, line, "total_max")));
+    }
+    /* The same where 2 Omega, a gate and its shift are infinite together: never a pass. */
+    output = expect_run(
+        1, "sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16 --kernel "
+           "dense,structured --n 3 --d 2 --omega 32752 --score-scale 8 --tolerance 1e9 "
+           "--quiet -o - 2>/dev/null");
+    expect_cell(&output, 1, "status", "overflow");
+    expect_cell(&output, 2, "status", "overflow");
+    static const char *const refused[] = {
+        "sweep --construction silu --activation gelu_new --gelu two",
+        "sweep --construction silu --activation gelu --gelu 9",
+        "sweep --construction silu --activation gelu --gelu 0",
+        "sweep --construction silu --activation gelu --gelu three",
+    };
+    expect_refused(refused, sizeof refused / sizeof *refused, 2);
+}
+
+SUBJECT(gelu)
+{
+    const struct CMUnitTest gelu[] = {
+        cmocka_unit_test(values_sum_to_one),
+        cmocka_unit_test(largest_errors_are_found_anew),
+        cmocka_unit_test(limits_are_imitations),
+        SCRATCH_TEST(models_are_the_oracle_s),
+        cmocka_unit_test(losses_and_penalties_keep_shifts),
+        cmocka_unit_test(shifts_are_no_weights_of_the_model),
+        cmocka_unit_test(reference_has_no_ends),
+        cmocka_unit_test(machines_have_no_ends),
+        cmocka_unit_test(gelu_new_is_its_definition),
+        cmocka_unit_test(requests_are_understood),
+    };
+    return cmocka_run_group_tests(gelu, reference_set_up, reference_tear_down);
+}

@@ -1,0 +1,410 @@
+/*
+ * Radii (docs/certify.md): what is proven of an evaluation must hold of one with more than twice
+ * the bits, and of the closed forms.
+ */
+#include "../../reference/compare/propagation.h"
+#include "../../reference/run/run.h"
+#include "closed_forms.h"
+#include "enclosures.h"
+#include "../fixture.h"
+#include "norm_cases.h"
+#include "radii.h"
+#include "../real.h"
+#include "../unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 128, NIGHTLY_ROWS = 10000 };
+
+/* Every evaluation of a pair, against one of more than twice the bits, layer by layer. */
+static void compare_built(Tally *tally, const Pair *pair, double omega, mpfr_prec_t bits,
+                          const char *what)
+{
+    Evaluated all[PAIR_EVALUATIONS];
+    evaluations_of(all, pair, omega);
+    for (int i = 0; i < PAIR_EVALUATIONS; i++) {
+        tally_precisions(tally, &all[i], bits, what);
+    }
+}
+
+static void compare_pair(Tally *tally, const CaseSpec *spec, double omega, mpfr_prec_t bits)
+{
+    Pair pair;
+    const char *reason;
+    char what[PLACE];
+    if (case_build(&pair, &reason, spec) != CASE_OK) {
+        return; /* a mask that does not fit */
+    }
+    difference_describe(what, spec, omega);
+    compare_built(tally, &pair, omega, bits, what);
+    case_clear(&pair);
+}
+
+/* The case as it is, and with a norm. */
+typedef struct {
+    Tally plain, normed;
+} Both;
+
+static void compare_both(Both *both, const CaseSpec *spec, int norm, double omega, mpfr_prec_t bits)
+{
+    CaseSpec normed = norm_variant(spec, norm);
+    compare_pair(&both->plain, spec, omega, bits);
+    compare_pair(&both->normed, &normed, omega, bits);
+}
+
+static const double omegas[] = {1, 8, 40, 1000};
+enum { OMEGAS = sizeof omegas / sizeof *omegas };
+
+/* All constructions, masks, biases, activations, shapes of heads. */
+static void enclosures_hold_of_all_constructions(void **state)
+{
+    Both both = {tally_none, tally_none};
+    int step = fixture_nightly() ? 1 : 5;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int v = c % step; v < VARIANTS; v += step) {
+            CaseSpec spec = difference_variant((Construction)c, 2, v);
+            size_t first = fixture_nightly() ? 0 : (size_t)v % OMEGAS;
+            for (size_t o = first; o < OMEGAS; o += fixture_nightly() ? 1 : OMEGAS) {
+                compare_both(&both, &spec, v + c + (int)o, omegas[o], BITS);
+            }
+        }
+    }
+    tally_report("constructions", &both.plain);
+    tally_report("with norms", &both.normed);
+    assert_true(both.plain.unknown == 0 && both.normed.unknown == 0);
+    assert_true(!fixture_nightly() || both.plain.rows > NIGHTLY_ROWS);
+}
+
+/* What layers inherit of e, against an evaluation of more than twice the bits. */
+static void compare_inherited(Tally *tally, const CaseSpec *spec, double omega)
+{
+    Pair pair = pair_make(spec);
+    RefBase *bases[2];
+    RefRun *runs[2];
+    char what[PLACE];
+    difference_describe(what, spec, omega);
+    for (int i = 0; i < 2; i++) {
+        mpfr_prec_t bits = i == 0 ? BITS : 2 * BITS + 64;
+        bases[i] = ref_base_make(&pair, bits, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
+        assert_non_null(bases[i]);
+        runs[i] = with_radii(ref_propagation_run_open(&pair, omega, bits, bases[i]));
+    }
+    for (size_t l = 0; l < spec->depth; l++) {
+        ref_run_layer(runs[0]);
+        ref_run_layer(runs[1]);
+        tally_rows(tally, runs[0], runs[1], RADIUS_INHERITED, what);
+    }
+    for (int i = 0; i < 2; i++) {
+        ref_run_clear(runs[i]);
+        ref_base_clear(bases[i]);
+    }
+    case_clear(&pair);
+}
+
+/* Also of a last layer, where nothing is carried any further. */
+static void enclosures_hold_of_what_is_inherited(void **state)
+{
+    Both both = {tally_none, tally_none};
+    for (int c = 0; c < WITH_OMEGA; c++) {
+        for (int v = c % 5; v < VARIANTS; v += fixture_nightly() ? 1 : 5) {
+            CaseSpec spec = difference_variant((Construction)c, 3, v);
+            CaseSpec normed = norm_variant(&spec, v + c);
+            compare_inherited(&both.plain, &spec, omegas[v % OMEGAS]);
+            compare_inherited(&both.normed, &normed, omegas[v % OMEGAS]);
+        }
+    }
+    tally_report("inherited", &both.plain);
+    tally_report("inherited, with norms", &both.normed);
+    assert_true(both.plain.unknown == 0 && both.normed.unknown == 0);
+}
+
+/* Heads that have lost entries of Omega, by chance or one: each has keys of its own in A. */
+static void enclosures_hold_of_damage(void **state)
+{
+    Tally tally = tally_none;
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int v = c % 2; v < VARIANTS; v += fixture_nightly() ? 1 : 2) {
+            CaseSpec spec = difference_damaged((Construction)c, v);
+            compare_pair(&tally, &spec, omegas[v % (int)OMEGAS], BITS);
+        }
+    }
+    tally_report("damage", &tally);
+    assert_true(50 * tally.unknown < tally.rows);
+}
+
+/* x [n, columns] but for its last token, which is 0; the caller's. */
+static double *with_zero_token(const Model *model, const double *x)
+{
+    size_t columns = layout_content(&model->layout), before = (model->layout.n - 1) * columns;
+    double *y = calloc(before + columns, sizeof *y);
+    assert_non_null(y);
+    memcpy(y, x, before * sizeof *y);
+    return y;
+}
+
+/* A row of zeros has no radius until it gets something: what it gets from other rows has theirs. */
+static void enclosures_hold_of_zero_tokens(void **state)
+{
+    Tally tally = tally_none;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int v = 0; v < 4; v++) {
+            CaseSpec spec = difference_variant((Construction)c, 2, 3 * v + c);
+            Pair pair = pair_make(&spec), zero = pair;
+            double *original = with_zero_token(&pair.original, pair.original_x);
+            double *converted = with_zero_token(&pair.converted, pair.converted_x);
+            zero.original_x = original;
+            zero.converted_x = converted;
+            compare_built(&tally, &zero, 40, BITS, construction_names[c]);
+            free(original);
+            free(converted);
+            case_clear(&pair);
+        }
+    }
+    tally_report("zero tokens", &tally);
+}
+
+/* Scores from 1e-3 to 1e100, weights that explode, pseudo-masks, limited rank: enclosures may be
+ * infinite there, but never wrong. */
+static void enclosures_hold_of_extremes(void **state)
+{
+    static const double scales[] = {1e-3, 30, 1e4, 1e10, 1e30, 1e100};
+    Both both = {tally_none, tally_none};
+    int seeds = fixture_nightly() ? 8 : 1;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+            for (int seed = 1; seed <= seeds; seed++) {
+                int v = (int)k + c + seed;
+                CaseSpec spec = difference_variant((Construction)c, 2, v % VARIANTS);
+                spec.seed = (uint64_t)seed;
+                spec.weights = (Weights)(v % 2);
+                spec.mask = (Mask)(v % MASK_COUNT);
+                spec.band = 2;
+                spec.head_rank = (size_t)(v % 3);
+                spec.score_scale = scales[k];
+                compare_both(&both, &spec, v + (int)k, omegas[v % (int)OMEGAS],
+                             k % 2 == 0 ? 64 : 512);
+            }
+        }
+    }
+    tally_report("extremes", &both.plain);
+    tally_report("extremes, with norms", &both.normed);
+}
+
+/* One of three layers, every other one with norms. */
+static void random_trial(Tally *tally, RandomModel *random, int trial)
+{
+    BundleStack stack;
+    Model model = random_stack(random, &stack, trial);
+    if (trial % 2 == 1) {
+        random_norms(random, &stack, &model.layout, trial % 6 == 1);
+    }
+    if (model_fault(&model) != NULL) {
+        return;
+    }
+    size_t content = layout_content(&model.layout);
+    const double *x = random_numbers(random, model.layout.n * content);
+    const double *b = random_below(random, 2) ? random_numbers(random, content) : NULL;
+    char what[PLACE];
+    snprintf(what, PLACE, "random model %d", trial);
+    for (size_t o = 0; o < OMEGAS; o += 3) {
+        tally_precisions(tally, &(Evaluated){&model, x, b, omegas[o], true}, BITS, what);
+        tally_precisions(tally, &(Evaluated){&model, x, b, omegas[o], false}, BITS, what);
+    }
+}
+
+/* Models that no construction makes. */
+static void enclosures_hold_of_random_models(void **state)
+{
+    static RandomModel random;
+    Tally tally = tally_none;
+    int trials = fixture_nightly() ? 400 : 2 * SCORES_COUNT * VALUES_COUNT;
+    for (int trial = 0; trial < trials; trial++) {
+        random_start(&random, SEED + (uint64_t)trial);
+        random_trial(&tally, &random, trial);
+    }
+    tally_report("random models", &tally);
+    assert_true(tally.unknown < tally.rows);
+}
+
+/* ---- Closed forms ---------------------------------------------------------------------------- */
+
+enum { CLOSED_ENTRIES = 8 * 8 };
+
+static void check_closed(Tally *tally, const CaseSpec *spec, double omega)
+{
+    Real closed[CLOSED_ENTRIES];
+    mpfr_t norm, radius;
+    Pair pair = pair_make(spec);
+    const Layout *layout = &pair.converted.layout;
+    size_t width = layout_content(layout);
+    Evaluated e = {&pair.converted, pair.converted_x, pair.bias_row_content, omega, true};
+    RefRun *run = evaluated_open(&e, e.x, BITS);
+    mpfr_inits2(REF_CELL_BITS, norm, radius, (mpfr_ptr)0);
+    assert_true((layout->n + 1) * width <= CLOSED_ENTRIES);
+    closed_construction(closed, spec, &pair, omega);
+    ref_run_layer(run);
+    for (size_t i = 0; i <= layout->n; i++) {
+        size_t row = i < layout->n ? layout_token_row(layout, i) : layout_bias_row(layout);
+        Real sum = real_of(0);
+        for (size_t c = 0; c < width; c++) {
+            Real d = real_sub(real_of_mpfr(ref_run_difference(run, row, c)), closed[i * width + c]);
+            sum = real_add(sum, real_mul(d, d));
+        }
+        mpfr_set_d(norm, real_double(real_sqrt(sum)), MPFR_RNDN);
+        ref_run_radius(run, RADIUS_DIFFERENCE, (RefBlock){row, 1, {0, width}},
+                       (RefRadii){radius, NULL});
+        tally_row(tally, norm, radius, construction_names[spec->construction]);
+    }
+    mpfr_clears(norm, radius, (mpfr_ptr)0);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+static void closed_forms_lie_inside(void **state)
+{
+    static const Construction known[] = {CONSTRUCTION_SILU, CONSTRUCTION_LINEAR,
+                                         CONSTRUCTION_ATTENTION, CONSTRUCTION_FUSED};
+    Tally tally = tally_none;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        for (int v = 0; v < 8; v++) {
+            CaseSpec spec = difference_variant(known[k], 1, v);
+            spec.linear = LINEAR_IN_PLACE;
+            check_closed(&tally, &spec, 3);
+            check_closed(&tally, &spec, 20);
+        }
+    }
+    tally_report("closed forms", &tally);
+    assert_true(tally.unknown == 0);
+}
+
+/* ---- Of all rows, heads and layers ----------------------------------------------------------- */
+
+/* The radii of several rows together: the largest, and the sum of their squares. */
+static void rows_add_up(void **state)
+{
+    CaseSpec spec = difference_case(CONSTRUCTION_FUSED, 3);
+    Pair pair = pair_make(&spec);
+    const Layout *layout = &pair.converted.layout;
+    Columns content = {0, layout->d};
+    mpfr_t most, squares, one, own, sum, largest;
+    assert_true(layout->n >= 3);
+    mpfr_inits2(REF_CELL_BITS, most, squares, one, own, sum, largest, (mpfr_ptr)0);
+    RefRun *run = evaluated_open(
+        &(Evaluated){&pair.converted, pair.converted_x, pair.bias_row_content, 8, true},
+        pair.converted_x, BITS);
+    ref_run_layer(run);
+    ref_run_radius(run, RADIUS_SUM, (RefBlock){0, layout->n, content}, (RefRadii){most, squares});
+    mpfr_set_zero(sum, 1);
+    mpfr_set_zero(largest, 1);
+    for (size_t i = 0; i < layout->n; i++) {
+        ref_run_radius(run, RADIUS_SUM, (RefBlock){i, 1, content}, (RefRadii){one, own});
+        mpfr_max(largest, largest, one, MPFR_RNDU);
+        mpfr_sqr(one, one, MPFR_RNDU);
+        mpfr_add(sum, sum, one, MPFR_RNDU);
+    }
+    assert_true(mpfr_regular_p(most) && mpfr_equal_p(most, largest));
+    mpfr_div(sum, squares, sum, MPFR_RNDN);
+    assert_true(fabs(mpfr_get_d(sum, MPFR_RNDN) - 1) < 1e-12);
+    mpfr_clears(most, squares, one, own, sum, largest, (mpfr_ptr)0);
+    ref_run_clear(run);
+    case_clear(&pair);
+}
+
+/* What the scores of a layer may be off by is what those of its heads may: of two, the second of
+ * which has none, no less than of the first alone. */
+static void scores_are_of_every_head(void **state)
+{
+    static const double x[4] = {1, 2, -3, 0.5}, w[8] = {1, 0.5, -2, 1, 0, 0, 0, 0};
+    double off[2];
+    for (size_t heads = 1; heads <= 2; heads++) {
+        const HeadWeight weight = {w, 2, 4};
+        const Bundle bundle = {
+            .heads = heads,
+            .score = {.kind = SCORE_BILINEAR, .read = {0, 2}, .q = weight, .scale = {1, 1, 1}},
+            .value = {
+                .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = weight, .scale = 1}};
+        const Sublayer sublayer = {.bundles = &bundle, .bundle_count = 1};
+        const size_t end = 1;
+        const Model model = {{2, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
+        RefRun *run = evaluated_open(&(Evaluated){&model, x, NULL, INFINITY, false}, x, BITS);
+        mpfr_t most;
+        mpfr_init2(most, REF_CELL_BITS);
+        ref_run_layer(run);
+        ref_run_score_radius(run, most);
+        off[heads - 1] = mpfr_get_d(most, MPFR_RNDU);
+        mpfr_clear(most);
+        ref_run_clear(run);
+    }
+    assert_true(off[0] > 0 && off[0] < 1e-30 && off[1] >= off[0]);
+}
+
+/* Bits that the radii lose over a stack of stable weights: what a proof costs. */
+static double bits_lost(const RefRun *run, RadiusOf of)
+{
+    const Layout *layout = &run->model->layout;
+    double size = -INFINITY;
+    mpfr_t radius;
+    mpfr_init2(radius, REF_CELL_BITS);
+    for (size_t i = 0; i < layout->n; i++) {
+        for (size_t c = 0; c < layout->d; c++) {
+            size = fmax(size, log2_of(radius_entry(run, of, i, c)));
+        }
+    }
+    ref_run_radius(run, of, (RefBlock){0, layout->n, {0, layout->d}}, (RefRadii){radius, NULL});
+    double lost = log2_of(radius) + (double)run->ev.bits - size;
+    mpfr_clear(radius);
+    return lost;
+}
+
+static void stacks_lose_few_bits(void **state)
+{
+    const struct {
+        Construction construction;
+        double stream, difference;
+    } most[] = {{CONSTRUCTION_SILU, 14, 22},
+                {CONSTRUCTION_FUSED, 24, 42},
+                {CONSTRUCTION_ATTENTION, 32, 50},
+                {CONSTRUCTION_TRANSFORMER, 48, 64}};
+    for (size_t k = 0; k < sizeof most / sizeof *most; k++) {
+        CaseSpec spec = {.construction = most[k].construction,
+                         .n = 20,
+                         .d = 30,
+                         .d_ff = 120,
+                         .heads = 2,
+                         .depth = 12,
+                         .seed = SEED,
+                         .slope = 1000};
+        Pair pair = pair_make(&spec);
+        Evaluated e = {&pair.converted, pair.converted_x, NULL, 20, true};
+        RefRun *run = evaluated_open(&e, e.x, 256);
+        for (size_t l = 0; l < spec.depth; l++) {
+            ref_run_layer(run);
+        }
+        double stream = bits_lost(run, RADIUS_STREAM), e_bits = bits_lost(run, RADIUS_DIFFERENCE);
+        print_message("%s: %.1f bits of the stream, %.1f of e\n",
+                      construction_names[spec.construction], stream, e_bits);
+        assert_true(stream < most[k].stream && e_bits < most[k].difference);
+        ref_run_clear(run);
+        case_clear(&pair);
+    }
+}
+
+SUBJECT(radius)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(enclosures_hold_of_all_constructions),
+        cmocka_unit_test(enclosures_hold_of_what_is_inherited),
+        cmocka_unit_test(enclosures_hold_of_damage),
+        cmocka_unit_test(enclosures_hold_of_zero_tokens),
+        cmocka_unit_test(enclosures_hold_of_extremes),
+        cmocka_unit_test(enclosures_hold_of_random_models),
+        cmocka_unit_test(closed_forms_lie_inside),
+        cmocka_unit_test(rows_add_up),
+        cmocka_unit_test(scores_are_of_every_head),
+        cmocka_unit_test(stacks_lose_few_bits),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}

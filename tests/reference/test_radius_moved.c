@@ -1,0 +1,274 @@
+/*
+ * Radii (docs/certify.md) of streams that are moved: an evaluation knows how far one may be whose
+ * stream is off by so much, and where a slope or a norm is known it says no more than that.
+ */
+#include "../../reference/radius/internal.h"
+#include "../../reference/run/run.h"
+#include "../drawn_numbers.h"
+#include "enclosures.h"
+#include "../fixture.h"
+#include "norm_cases.h"
+#include "../unit.h"
+
+#include <math.h>
+
+enum { MOVED_BITS = 448, MOVED_MOST = 64 };
+
+static const double omegas[] = {1, 8, 40, 1000};
+enum { OMEGAS = sizeof omegas / sizeof *omegas };
+
+/* by [columns]: what row i of x is moved by, 2^-moved of its size, so that the sum is a double.
+ * The norms of that, no less, in units of 2^-MOVED_BITS. */
+static Banks move_row(double *by, const Layout *layout, const double *x, size_t i, int moved)
+{
+    Banks off = {{0}};
+    size_t columns = layout_content(layout);
+    for (size_t c = 0; c < columns; c++) {
+        double entry = x[i * columns + c];
+        double there = entry + ldexp(drawn_uniform(), -moved) * (entry != 0);
+        by[c] = there - entry;
+        off.bank[c < layout->d ? BANK_CONTENT : BANK_HIDDEN] += by[c] * by[c];
+    }
+    for (int k = 0; k < BANKS; k++) {
+        off.bank[k] = ldexp(sqrt(off.bank[k]) * (1 + 0x1p-40), MOVED_BITS);
+    }
+    return off;
+}
+
+/* One run at x, which is told how far off it is, and one at what x was moved to. */
+static void compare_moved(Tally *tally, const Evaluated *e, int moved, const char *what)
+{
+    double y[MOVED_MOST] = {0}, by[MOVED_MOST];
+    const Layout *layout = &e->model->layout;
+    size_t columns = layout_content(layout);
+    assert_true(layout->n * columns <= MOVED_MOST);
+    RefRun *a = evaluated_open(e, e->x, MOVED_BITS);
+    for (size_t i = 0; i < layout->n; i++) {
+        a->radius->rho[layout_token_row(layout, i)] = move_row(by, layout, e->x, i, moved);
+        for (size_t c = 0; c < columns; c++) {
+            y[i * columns + c] = e->x[i * columns + c] + by[c];
+        }
+    }
+    tally_layers(tally, a, evaluated_open(e, y, MOVED_BITS), what);
+}
+
+/* Streams alone, and with e beside them. */
+typedef struct {
+    Tally stream, difference;
+} Moved;
+
+static const Moved none = {{0, 0, -INFINITY, ""}, {0, 0, -INFINITY, ""}};
+
+/* Of T, of T_infinity with e beside it, of T'. */
+static void compare_all_moved(Moved *of, const CaseSpec *spec, double omega)
+{
+    char what[PLACE];
+    Evaluated all[PAIR_EVALUATIONS];
+    Pair pair = pair_make(spec);
+    evaluations_of(all, &pair, omega);
+    difference_describe(what, spec, omega);
+    for (int moved = 4; moved <= 44; moved += 20) {
+        for (int i = 0; i < PAIR_EVALUATIONS; i++) {
+            compare_moved(all[i].difference ? &of->difference : &of->stream, &all[i], moved, what);
+        }
+    }
+    case_clear(&pair);
+}
+
+/* Propagation alone. */
+static void enclosures_hold_of_moved_streams(void **state)
+{
+    Moved plain = none, normed = none;
+    drawn_numbers = SEED;
+    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
+        for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
+            CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
+            CaseSpec with = norm_variant(&spec, v + c);
+            compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS]);
+            compare_all_moved(&normed, &with, omegas[v % (int)OMEGAS]);
+        }
+    }
+    tally_report("moved streams", &plain.stream);
+    tally_report("moved, with e", &plain.difference);
+    tally_report("moved streams, norms", &normed.stream);
+    tally_report("moved, with e, norms", &normed.difference);
+}
+
+/* Heads that have lost entries of Omega. */
+static void enclosures_hold_of_damage(void **state)
+{
+    Moved damaged = none;
+    drawn_numbers = SEED;
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int v = c % 2; v < VARIANTS; v += fixture_nightly() ? 1 : 2) {
+            CaseSpec spec = difference_damaged((Construction)c, v);
+            compare_all_moved(&damaged, &spec, omegas[(v + 1) % (int)OMEGAS]);
+        }
+    }
+    tally_report("damage, moved", &damaged.stream);
+    tally_report("damage, moved, with e", &damaged.difference);
+}
+
+/* e of b's tokens is off before the first layer, and eta of a is what that makes. */
+static void move_difference(RefRun *a, RefRun *b, const double *x, int moved)
+{
+    const Layout *layout = &a->model->layout;
+    double by[MOVED_MOST];
+    for (size_t i = 0; i < layout->n; i++) {
+        size_t row = layout_token_row(layout, i);
+        a->radius->eta[row] = move_row(by, layout, x, i, moved);
+        for (size_t c = 0; c < layout_content(layout); c++) {
+            mpfr_set_d(ap_at(&b->e->stream, row, c), by[c], MPFR_RNDN);
+        }
+    }
+}
+
+/* What e was moved by goes through T', whether e is near 0 or not. */
+static void enclosures_hold_of_moved_differences(void **state)
+{
+    Tally tally = tally_none;
+    drawn_numbers = SEED;
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
+            CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
+            Pair pair = pair_make(&spec);
+            Evaluated all[PAIR_EVALUATIONS];
+            evaluations_of(all, &pair, omegas[v % (int)OMEGAS]);
+            const Evaluated *e = &all[PAIR_BESIDE];
+            for (int moved = 4; moved <= 44; moved += 20) {
+                RefRun *a = evaluated_open(e, e->x, MOVED_BITS);
+                RefRun *b = evaluated_open(e, e->x, MOVED_BITS);
+                move_difference(a, b, e->x, moved);
+                tally_layers(&tally, a, b, construction_names[c]);
+            }
+            case_clear(&pair);
+        }
+    }
+    tally_report("moved differences", &tally);
+    assert_true(tally.log2_ratio > -1);
+}
+
+/* ---- What is known --------------------------------------------------------------------------- */
+
+/* One token, one column, x <- x W: what goes out is what came in times |W|, no more and no less. */
+static void propagation_is_sharp(void **state)
+{
+    Tally tally = tally_none;
+    drawn_numbers = SEED;
+    CaseSpec spec = difference_case(CONSTRUCTION_LINEAR, 3);
+    spec.n = spec.d = 1;
+    Pair pair = pair_make(&spec);
+    Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
+    compare_moved(&tally, &limit, 20, "one entry");
+    tally_report("one entry", &tally);
+    assert_true(tally.log2_ratio > -0.01);
+    case_clear(&pair);
+}
+
+/* One token, one column, one unit, moved far: its slope on the way is not that at x. */
+static void slopes_change_on_the_way(void **state)
+{
+    Tally tally = tally_none;
+    drawn_numbers = SEED;
+    for (int trial = 0; trial < 60; trial++) {
+        CaseSpec spec = {.construction = CONSTRUCTION_FUSED,
+                         .n = 1,
+                         .d = 1,
+                         .d_ff = 1,
+                         .depth = 1,
+                         .seed = (uint64_t)trial,
+                         .weights = WEIGHTS_NORMAL,
+                         .slope = 1000};
+        Pair pair = pair_make(&spec);
+        Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
+        Evaluated original = {&pair.original, pair.original_x, NULL, INFINITY, false};
+        compare_moved(&tally, &limit, trial % 4, "limit");
+        compare_moved(&tally, &original, trial % 4, "original");
+        case_clear(&pair);
+    }
+    tally_report("one unit", &tally);
+    assert_true(tally.log2_ratio > -0.1);
+}
+
+/* A sublayer alone on one token x [d]: the largest ratio, as a logarithm to base 2. */
+static double moved_alone(const Sublayer *sublayer, size_t d, const double *x, int moved)
+{
+    const size_t end = 1;
+    const Model model = {{1, d, 0, BIAS_ROW_NONE}, sublayer, 1, &end, 1, NULL};
+    Tally tally = tally_none;
+    drawn_numbers = SEED;
+    compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, moved, "alone");
+    tally_report("one sublayer", &tally);
+    return tally.log2_ratio;
+}
+
+static Sublayer norm_alone(LayerNorm norm)
+{
+    return (Sublayer){.norm = norm,
+                      .direct = {.kind = DIRECT_NORM, .read = norm.columns, .write = norm.columns}};
+}
+
+/* An activation alone, of one number where it is steepest: what is proven of it is the slope, and
+ * no less than it does. */
+static void slopes_are_the_steepest(void **state)
+{
+    static const struct {
+        Activation activation;
+        double x;
+    } steep[] = {{ACTIVATION_SILU, 2.39936},
+                 {ACTIVATION_GELU, 1.41421},
+                 {ACTIVATION_GELU_NEW, 1.418},
+                 {ACTIVATION_RELU, 1},
+                 {ACTIVATION_SILU, -2.39936}};
+    for (size_t i = 0; i < sizeof steep / sizeof *steep; i++) {
+        const Sublayer sublayer = {.direct = {.kind = DIRECT_ACTIVATION,
+                                              .activation = steep[i].activation,
+                                              .read = {0, 1},
+                                              .write = {0, 1}}};
+        assert_true(moved_alone(&sublayer, 1, &steep[i].x, 20) > -0.01);
+    }
+}
+
+/* A norm alone, of one number near 0 and of a row whose change is at right angles to what it has
+ * beside its mean: what is proven of it is gamma / sqrt(s), and no less than it does. */
+static void norms_are_the_steepest(void **state)
+{
+    static const double gamma[] = {-3, 0}, beta[] = {0.5, 0}, small[] = {0x1p-40},
+                        across[] = {1, 0x1p-60};
+    const LayerNorm norms[] = {
+        {NORMALIZATION_RMSNORM, {0, 1}, gamma, NULL, 1e-5, false},
+        {NORMALIZATION_RMSNORM, {0, 1}, gamma, NULL, 4, false},
+        {NORMALIZATION_RMSNORM, {0, 2}, (const double[]){2, 2}, NULL, 1e-3, false},
+        {NORMALIZATION_LAYERNORM, {0, 1}, gamma, beta, 1, false},
+    };
+    for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
+        const Sublayer sublayer = norm_alone(norms[i]);
+        size_t d = norms[i].columns.count;
+        double ratio = moved_alone(&sublayer, d, d == 1 ? small : across, 90);
+        assert_true(ratio > -0.01 || norms[i].kind == NORMALIZATION_LAYERNORM);
+    }
+}
+
+/* A norm of two columns of three, which makes them small: the third is off by what it was. */
+static void norms_of_part_of_a_bank(void **state)
+{
+    static const double gamma[] = {0x1p-30, 0x1p-30}, x[] = {1, 2, 5};
+    const Sublayer sublayer =
+        norm_alone((LayerNorm){NORMALIZATION_RMSNORM, {0, 2}, gamma, NULL, 1, false});
+    assert_true(moved_alone(&sublayer, 3, x, 20) > -2);
+}
+
+SUBJECT(radius_moved)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(enclosures_hold_of_moved_streams),
+        cmocka_unit_test(enclosures_hold_of_damage),
+        cmocka_unit_test(enclosures_hold_of_moved_differences),
+        cmocka_unit_test(propagation_is_sharp),
+        cmocka_unit_test(slopes_change_on_the_way),
+        cmocka_unit_test(slopes_are_the_steepest),
+        cmocka_unit_test(norms_are_the_steepest),
+        cmocka_unit_test(norms_of_part_of_a_bank),
+    };
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
+}
