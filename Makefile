@@ -178,7 +178,7 @@ objects: $(OBJECTS) $(TEST_OBJECTS)
 
 $(CORE:build/doors%=build/release%): core ;
 core:
-	@+$(SUBMAKE) MODE=release $(CORE:build/doors%=build/release%)
+	@+$(SUBMAKE) -s MODE=release $(CORE:build/doors%=build/release%)
 
 $(BUILD)/headproof: $(OBJECTS)
 ifeq ($(MODE),coverage)

@@ -33,7 +33,7 @@ extern const char *subject_program;
     static int word##_tests(int argc, char **argv);                                                \
     __attribute__((constructor)) static void word##_is_one(void)                                   \
     {                                                                                              \
-        static TestSubject subject = {#word, word##_tests, NULL};                                      \
+        static TestSubject subject = {#word, word##_tests, NULL};                                  \
         subject_add(&subject);                                                                     \
     }                                                                                              \
     static int word##_tests(int argc, char **argv)

@@ -29,6 +29,7 @@ enum { SYNCED_MOST = 256 };
 /* Files as they were when they were synced. */
 static struct stat synced[SYNCED_MOST];
 static size_t synced_count;
+static bool looking;                 /* this subject is the one that is run */
 static char unsynced[SCRATCH_PATH];  /* what was renamed without, if anything */
 static char overtaken[SCRATCH_PATH]; /* renamed to the same without .partial before it is locked */
 
@@ -47,6 +48,9 @@ static bool is_synced(const struct stat *found)
 
 int fsync(int fd)
 {
+    if (!looking) {
+        return (int)syscall(SYS_fsync, fd);
+    }
     assert_true(synced_count < SYNCED_MOST);
     assert_int_equal(fstat(fd, &synced[synced_count++]), 0);
     return 0;
@@ -55,7 +59,7 @@ int fsync(int fd)
 static void look_before_renaming(int directory, const char *from)
 {
     struct stat found;
-    if (fstatat(directory, from, &found, 0) == 0 && !is_synced(&found)) {
+    if (looking && fstatat(directory, from, &found, 0) == 0 && !is_synced(&found)) {
         snprintf(unsynced, sizeof unsynced, "%s", from);
     }
 }
@@ -240,6 +244,7 @@ static void a_lock_that_came_late(void **state)
 
 SUBJECT(durable)
 {
+    looking = true;
     const struct CMUnitTest tests[] = {
         TEST(rows_are_on_disk),
         TEST(results_are_on_disk),
