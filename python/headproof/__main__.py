@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import json
 import sys
 from typing import List, Optional
 
@@ -17,6 +18,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("-o", "--output", required=True, metavar="FILE.safetensors")
     command.add_argument("--config", metavar="FILE.json",
                          help="a config.json; else that of the checkpoint or the folder")
+    command.add_argument("--names", metavar="FILE.json",
+                         help='names of another kind: {"their.{l}.name": "attn.W_Q", ...}')
     command.add_argument("--heads", type=int, help="attention heads of a layer")
     command.add_argument("--sides", choices=("in-out", "out-in"),
                          help="of square matrices: x W, or as in torch.nn.Linear")
@@ -38,6 +41,9 @@ def main(words: Optional[List[str]] = None) -> int:
     asked.pop("command")
     model, output, witness = asked.pop("model"), asked.pop("output"), asked.pop("witness")
     try:
+        if asked["names"] is not None:
+            with open(asked["names"], encoding="utf-8") as file:
+                asked["names"] = json.load(file)
         if witness is not None:
             import numpy as np
             with np.load(witness) as arrays:

@@ -7,7 +7,7 @@ is square its shape does not tell them; they are then given, read off the module
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -26,12 +26,18 @@ class SidesUnknown(ValueError):
 
 def _target(name: str, names: Mapping[str, str]) -> Optional[str]:
     """What a table {"their.{l}.name": "attn.W_Q"} makes of a name, as it stands in the file or
-    without what wrappers put before it; None: the table does not have it."""
+    without what wrappers put before it; with its number behind it where it is a head's, {h}; None:
+    the table does not have it."""
     for asked in (name, _PREFIXES.sub("", name, count=1) if _PREFIXES.match(name) else name):
         for pattern, target in names.items():
-            match = re.fullmatch(re.escape(pattern).replace(r"\{l\}", r"(\d+)"), asked)
+            numbered = re.escape(pattern)
+            for letter in "lh":
+                numbered = numbered.replace(rf"\{{{letter}\}}", rf"(?P<{letter}>\d+)", 1)
+            match = re.fullmatch(numbered, asked)
             if match:
-                return f"blocks.{match[1]}.{target}" if match.groups() and target else target
+                layer, head = (match.groupdict().get(letter) for letter in "lh")
+                return target and ((f"blocks.{layer}." if layer else "") + target +
+                                   (f".{head}" if head else ""))
     return None
 
 
@@ -65,6 +71,21 @@ def _read_first(maps: Mapping[str, Tuple[str, np.ndarray]], width: int, told: Ma
             for name, (_, array) in maps.items()}
 
 
+def _with_heads(tensors: Dict[str, Any], targets: Iterable[Optional[str]]) -> None:
+    """Heads that are tensors of their own become one, [heads, ...].  A number behind a gap keeps
+    its name, which the program does not know."""
+    numbered = (target.rpartition(".") for target in targets if target)
+    for name in sorted({base for base, _, head in numbered if head.isdigit()}):
+        heads = []
+        while f"{name}.{len(heads)}" in tensors:
+            heads.append(array_of(name, tensors.pop(f"{name}.{len(heads)}")))
+        if name in tensors or len({head.shape for head in heads}) > 1:
+            raise ValueError(f"{name}: heads of shapes {[list(head.shape) for head in heads]}: "
+                             "expected one shape, and nothing else that becomes it")
+        if heads:
+            tensors[name] = np.stack(heads)
+
+
 def renamed(state: Mapping[str, Any], names: Mapping[str, str], told: Mapping[str, str],
             sides: Optional[str], witnessed: bool) -> Dict[str, Any]:
     """The tensors under TransformerLens' names.  What the table does not have keeps its name, for
@@ -86,7 +107,7 @@ def renamed(state: Mapping[str, Any], names: Mapping[str, str], told: Mapping[st
     tensors: Dict[str, Any] = {}
     maps: Dict[str, Tuple[str, np.ndarray]] = {}
     for name, target in targets.items():
-        own = re.sub(r"blocks\.\d+\.", "", target or "")
+        own = re.sub(r"blocks\.\d+\.|\.\d+$", "", target or "")
         if own in _MAPS:
             maps[name] = own, array_of(name, state[name])
         elif own == "pos_embed.W_pos":
@@ -94,8 +115,14 @@ def renamed(state: Mapping[str, Any], names: Mapping[str, str], told: Mapping[st
         elif target or not witnessed or target is None:
             tensors[target or name] = state[name]
     width = int(state[embedding[0]].shape[-1])
-    for name, array in _read_first(maps, width, told, sides, witnessed).items():
-        tensors[targets[name] or name] = array
+    # With an axis of heads all lie as the program's families have them, but those of Linear.
+    if any(array.ndim == 3 for _, array in maps.values()):
+        read = {name: array.T if told.get(name) == "out-in" else array
+                for name, (_, array) in maps.items()}
+    else:
+        read = _read_first(maps, width, told, sides, witnessed)
+    tensors.update((targets[name] or name, array) for name, array in read.items())
+    _with_heads(tensors, targets.values())
     for name in [name for name in tensors if name.endswith("_QKV")]:
         parts = np.split(array_of(name, tensors.pop(name)), 3, axis=-1)
         tensors.update((name[:-3] + part, array) for part, array in zip("QKV", parts))

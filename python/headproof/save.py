@@ -7,8 +7,12 @@ gets its name.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import glob
 import json
 import os
+import re
 import struct
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional, Tuple
@@ -33,13 +37,13 @@ def _merged(path: str, *saying: Mapping[str, Any]) -> Dict[str, str]:
     return said
 
 
-def _load_parts(index: str) -> "Tuple[Mapping[str, Any], Any]":
+def _load_parts(index: str, program: Optional[str]) -> "Tuple[Mapping[str, Any], Any]":
     """The tensors of several files, each in the one that their index names."""
     places: Mapping[str, str] = _json(index)["weight_map"]
     tensors: Dict[str, Any] = {}
     said: Dict[str, str] = {}
     for part in sorted(set(places.values())):
-        own, more = _load_file(os.path.join(os.path.dirname(index), part))
+        own, more = _load_file(os.path.join(os.path.dirname(index), part), program)
         for name in own:
             if places.get(name) != part:
                 raise ValueError(f"{index}: tensor {name!r}: expected it in {part}, which has it")
@@ -51,7 +55,7 @@ def _load_parts(index: str) -> "Tuple[Mapping[str, Any], Any]":
     return tensors, said
 
 
-def _load(path: str) -> "Tuple[Mapping[str, Any], Any]":
+def _load(path: str, program: Optional[str]) -> "Tuple[Mapping[str, Any], Any]":
     """The tensors of a file of PyTorch or of safetensors or of a folder, and what is said of them
     by a config beside them, or in the file."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
@@ -63,34 +67,34 @@ def _load(path: str) -> "Tuple[Mapping[str, Any], Any]":
             raise ValueError(f"{path}: expected one of {', '.join(names)} in it, "
                              f"{'not ' + ' and '.join(there) if there else 'and there is none'}")
         path = os.path.join(path, there[0])
-    tensors, own = _load_parts(path) if path.endswith(".json") else _load_file(path)
+    tensors, own = (_load_parts if path.endswith(".json") else _load_file)(path, program)
     config = os.path.join(folder, "config.json")
     return tensors, _merged(path, _json(config) if os.path.lexists(config) else {},
                             _fields(own))
 
 
-def _load_file(path: str) -> "Tuple[Mapping[str, Any], Any]":
-    with open(path, "rb") as file:
-        first = file.read(64)
-    if first.startswith((b"version https://git-lfs", b"<")):
-        raise ValueError(f"{path}: expected weights: it is a page of HTML or a Git LFS pointer, "
-                         "not the file itself (git lfs pull)")
+def _load_file(path: str, program: Optional[str]) -> "Tuple[Mapping[str, Any], Any]":
     if path.endswith(".safetensors"):
         try:
             return read_safetensors(path)
         except (ValueError, KeyError, struct.error) as error:
-            raise ValueError(f"{path}: expected a file of safetensors ({error})") from error
+            raise ValueError(_judged(path, path, [], program)[0]
+                             or f"{path}: expected a file of safetensors ({error})") from error
     import torch  # only who has such a file needs it
     try:
         held = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # pickle's own errors are of many kinds
+        refusal = _judged(path, path, [], program)[0]
+        if refusal and "PyTorch" not in refusal:  # the program knows what else it is
+            raise ValueError(refusal) from None
         # Its own advice, to execute what the file holds, is left out.
         said = str(error).split("error: ")[-1].splitlines() or [type(error).__name__]
         raise ValueError(
             f"{path}: torch {torch.__version__} cannot load it as tensors alone ({said[0]}): "
             "expected a state_dict of tensors; torch before 2.0 takes no float beside them, later "
             "ones do, and none takes objects: headproof.save of the Module itself does without a "
-            "file") from None
+            'file, as does headproof.save(checkpoint["model"], ...) of what your own program has '
+            'loaded of it, {"model": state_dict, ...}') from None
     return _unwrapped(path, held)
 
 
@@ -171,18 +175,19 @@ def _witness(names: Mapping[str, Any], witness: "Tuple[Any, Any]") -> Dict[str, 
 # ---- What the program says of it -----------------------------------------------------------------
 
 
-def _refusal(path: str, shown: str, flags: "List[str]", program: Optional[str]) -> str:
-    """What the program says against the file, under the name that it will have; "": nothing.  It is
-    evaluated at one row."""
+def _judged(path: str, shown: str, flags: "List[str]",
+            program: Optional[str]) -> "Tuple[str, Dict[str, str]]":
+    """What the program says against the file, under the name that it will have, or "", and what
+    the witness shows it.  It is evaluated at one row."""
     words = ["sweep", "--weights", path, "--construction", "all", "--omega", "20", "--reference",
-             "none", "--kernel", "structured", "-q", "-o", "-"]
+             "none", "--kernel", "structured", "-o", "-"]
     try:
-        call(program, words + flags)
+        shows = re.search("its witness shows (.*)", call(program, words + flags).stderr)
     except HeadproofError as error:
         if error.code != 2:
             raise
-        return str(error).replace(path, shown)
-    return ""
+        return str(error).replace(path, shown), {}
+    return "", dict(pair.split(" ", 1) for pair in shows[1].split(", ")) if shows else {}
 
 
 def _readings(state: Mapping[str, Any], names: Optional[Mapping[str, str]],
@@ -208,7 +213,8 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
          names: Optional[Mapping[str, str]] = None, heads: Optional[int] = None,
          sides: Optional[str] = None, ignore_extra: bool = False,
          ignore_config: Optional[str] = None, program: Optional[str] = None) -> Dict[str, str]:
-    """Writes a model as `headproof verify` reads it, and returns the metadata of the file.
+    """Writes a model as `headproof verify` reads it, and returns the metadata of the file, and what
+    a witness shows beside them.
 
     model: a torch.nn.Module, a state_dict (of torch or numpy), a file of torch.save (.pt, .pth,
     .bin, .ckpt), or a folder of Hugging Face's.  Names: TransformerLens', those of GPT-2 (Hugging
@@ -237,7 +243,7 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
         own = None if isinstance(own, (str, int, float)) else own
     else:
         state, own = (_unwrapped("model", model) if isinstance(model, Mapping)
-                      else _load(os.fspath(model)))
+                      else _load(os.fspath(model), program))
     if inputs is not None and (module is None or witness is not None):
         raise ValueError("inputs: expected a Module, which answers them, and no witness")
     witness = witness if inputs is None else _answers(module, inputs)
@@ -253,7 +259,7 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
     flags += ["--ignore-config", ignore_config] if ignore_config is not None else []
     try:
         readings = _readings(state, names, told, sides, witness is not None)
-        _write(path, readings, said, witness, flags, program)
+        found = _write(path, readings, said, witness, flags, program)
     except ValueError as error:
         hints = []
         if module is not None and witness is None:
@@ -261,37 +267,47 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
         if module is not None and config is None and own is not None:
             hints.append("config={} leaves the Module's own config out")
         raise ValueError(f"{error} ({'; '.join(hints)})" if hints else str(error)) from None
-    return said
+    return {**found, **said}
 
 
 def _write(path: str, readings: "List[Tuple[str, Mapping[str, Any]]]", said: Dict[str, str],
-           witness: Any, flags: "List[str]", program: Optional[str]) -> None:
-    """Writes the one reading that the program takes, under its name when it has been taken.  Until
-    then it lies beside it, where it will be read, with the config.json that may be there."""
+           witness: Any, flags: "List[str]", program: Optional[str]) -> Dict[str, str]:
+    """Writes the one reading that the program takes, under its name when it has been taken; returns
+    as what it is read.  Until then it lies beside it, where it will be read, with the config.json
+    that may be there, and locked: one that nobody holds was left by a save that was killed."""
     folder, name = os.path.split(os.path.abspath(path))
-    fitting: Dict[str, str] = {}
-    refusals, files = [], []
+    beside = {"dir": folder, "prefix": f".{name}.", "suffix": ".tried.safetensors"}
+    for left in glob.glob(glob.escape(os.path.join(folder, f".{name}.")) + "*.tried.safetensors"):
+        with contextlib.suppress(OSError), open(left, "rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.remove(left)
+    fitting: "Dict[str, Tuple[str, Dict[str, str]]]" = {}
+    refusals: "List[str]" = []
+    files: Dict[str, int] = {}
     try:
         for called, tensors in readings:
             arrays = {key: array_of(key, tensor) for key, tensor in tensors.items()}
             arrays.update({} if witness is None else _witness(arrays, witness))
-            handle, tried = tempfile.mkstemp(dir=folder, prefix=f".{name}.", suffix=".safetensors")
-            os.close(handle)
-            files.append(tried)
+            handle, tried = tempfile.mkstemp(**beside)
+            files[tried] = handle
+            fcntl.flock(handle, fcntl.LOCK_EX)
             write_safetensors(tried, arrays, said)
             drawn = [] if {"X", "tokens"} & set(arrays) else ["--n", "1"]
-            refusals.append(_refusal(tried, path, flags + drawn, program))
-            fitting.update({} if refusals[-1] else {called: tried})
+            refusal, found = _judged(tried, path, flags + drawn, program)
+            refusals.append(refusal)
+            fitting.update({} if refusal else {called: (tried, found)})
         if not fitting:
             raise ValueError(refusals[0])
         if len(fitting) > 1:
             raise ValueError(f"the witness does not tell readings apart: {'; '.join(fitting)}")
         mask = os.umask(0)
         os.umask(mask)
-        (tried,) = fitting.values()
+        ((tried, found),) = fitting.values()
         os.chmod(tried, 0o666 & ~mask)  # as any file that a program writes
         os.replace(tried, path)
+        return found
     finally:
-        for tried in files:
+        for tried, handle in files.items():
+            os.close(handle)
             if os.path.exists(tried):
                 os.remove(tried)
