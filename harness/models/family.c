@@ -119,43 +119,37 @@ static NameKind classify(SetTensor *found, const Family *family)
                                                             : NAME_UNKNOWN;
 }
 
-/* Is a matrix of several parts longer on the side of its parts?  Heads that split the stream's
- * columns make it as many times as long. */
-static bool lies_so(const SetTensor *found)
-{
-    const SafetensorsTensor *tensor = found->tensor;
-    size_t parts = tensor_parts(found->entry), side = *tensor_axes(found->entry) == 'p' ? 0 : 1;
-    return parts == 1 || tensor->rank != 2 ||
-           (tensor->shape[side] % parts == 0 &&
-            tensor->shape[side] / parts == tensor->shape[1 - side]);
-}
-
-/* An X, tokens and a witness may be in any file. */
-static size_t count_own(const Family *family, const TensorSet *set)
+/* An X and what follows it in the table may be in any file. */
+static size_t count_own(const TensorSet *set)
 {
     size_t count = 0;
     for (size_t i = 0; i < set->count; i++) {
-        SetTensor found = set->tensors[i];
-        count += find_entry(&found, family) && found.entry->slot != SLOT_X &&
-                 found.entry->slot != SLOT_TOKENS && lies_so(&found) &&
-                 strncmp(found.entry->name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) != 0;
+        count += set->tensors[i].kind == NAME_SLOT && set->tensors[i].entry->slot < SLOT_X;
     }
     return count;
+}
+
+static void read_as(TensorSet *set, const Family *family)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        set->tensors[i].kind = classify(&set->tensors[i], family);
+    }
 }
 
 const Family *family_of(TensorSet *set)
 {
     const Family *best = families[0];
-    size_t most = 0;
+    size_t most = 0, agreed = 0;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        size_t count = count_own(families[i], set);
-        if (count > most) {
+        read_as(set, families[i]);
+        StreamWidth width;
+        size_t count = count_own(set), agree = count >= most ? stream_width(&width, set) : 0;
+        if (count > most || (count == most && agree > agreed)) {
             best = families[i];
             most = count;
+            agreed = agree;
         }
     }
-    for (size_t i = 0; i < set->count; i++) {
-        set->tensors[i].kind = classify(&set->tensors[i], best);
-    }
+    read_as(set, best);
     return best;
 }

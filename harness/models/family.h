@@ -47,8 +47,8 @@ typedef struct {
     }
 
 /* All of them, in a file of that name, or that of the family whose names they have. */
-extern const Family family_lens, family_gpt2, family_nanogpt, family_mingpt;
-#define FAMILIES &family_lens, &family_gpt2, &family_nanogpt, &family_mingpt
+extern const Family family_lens, family_lens_early, family_gpt2, family_nanogpt, family_mingpt;
+#define FAMILIES &family_lens, &family_lens_early, &family_gpt2, &family_nanogpt, &family_mingpt
 
 /* What minGPT and its descendants make, in whose files nothing says it. */
 extern FamilyWords family_usual[];
@@ -56,9 +56,9 @@ extern FamilyWords family_usual[];
 /* A name without what wrappers put before it. */
 const char *bare_name(const char *name);
 
-/* The family that has most of the names, with tensors that lie as its own do, or family_lens where
- * none has any.  The set's tensors get their kinds (NAME_HARMLESS: see model_check.h), rows and
- * layers. */
+/* The family that has most of the names; of families with the same names the one as whose most
+ * tensors agree on the stream's width; family_lens where none has any.  The set's tensors get their
+ * kinds (NAME_HARMLESS: see model_check.h), rows and layers. */
 const Family *family_of(TensorSet *set);
 
 /* Its layout, and how many slots it holds. */

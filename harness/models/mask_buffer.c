@@ -70,6 +70,16 @@ static int read_mask(Reading *reading, const SetTensor *found)
         return refuse(found, "ones on and below the diagonal and zeros above it (a causal mask), "
                              "or ones alone: other masks are outside the construction");
     }
+    const Property *said = properties_find(&reading->said, "mask");
+    if (causal && said != NULL && strcmp(said->value, "none") == 0) {
+        /* Then nothing is computed with it, as answers show that tell the two. */
+        reading->model->usual[0] = "mask";
+        return reading->witnessed
+                   ? 0
+                   : refuse(found, "none, or ones alone, as 'none' is said of the mask: to be "
+                                   "removed if nothing is computed with it");
+    }
+    reading->model->mask_kept = reading->model->mask_kept || (causal && said == NULL);
     const Property by = {"mask", safetensors_path(found->file), "tensor", found->tensor->name, ""};
     return properties_add(&reading->said, &by, causal ? "causal" : "none");
 }

@@ -60,9 +60,15 @@ int model_check_parts(Reading *reading) __attribute__((warn_unused_result));
  * refuses what contradicts itself or the tensors.  0, or 2 after a message. */
 int model_said_read(Reading *reading) __attribute__((warn_unused_result));
 
-/* Where nothing says the stream's width, it is what most tensors have, so that one that lies
- * transposed is refused, and not the others. */
-void model_shape_vote(Reading *reading);
+/* What most tensors of a set, whose rows are known, have as the stream's width, and the first of
+ * them; 0 and NULL: none has one.  One that lies transposed is refused by it, and not the others.
+ * Returns how many agree. */
+typedef struct {
+    size_t width;
+    const char *by;
+} StreamWidth;
+
+size_t stream_width(StreamWidth *voted, const TensorSet *set);
 
 /* The shape of a tensor agrees with those before it; sets the sizes of the model it is the first
  * to have.  0, or 2 after a message. */
@@ -88,6 +94,9 @@ double **model_array(ModelFile *model, Slot slot, size_t layer);
 
 /* May --ignore-extra skip a tensor of that name: does no model read it when it answers? */
 bool name_is_harmless(const char *name);
+
+/* What structure_of has for positions that may be the construction's all the same. */
+#define ANOTHER_NAME "position embedding of another name"
 
 /* The structure that a tensor of that name is, "layer norm" or "gate" or the like, for a message;
  * NULL where the name says nothing of the kind.  rank: how much it says, 0 most, so that of several

@@ -20,7 +20,11 @@ enum { CONFIG_MOST = 1 << 20 };
 static int check_shapes(Reading *reading)
 {
     int status = 0;
-    model_shape_vote(reading);
+    StreamWidth voted;
+    if (reading->model->d == 0 && stream_width(&voted, reading->set) > 0) {
+        reading->model->d = voted.width;
+        reading->given_by[EXTENT_D] = voted.by;
+    }
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
         status = found->kind == NAME_SLOT ? model_shape_check(reading, found) : 0;
@@ -91,17 +95,30 @@ static int check_tied_values(const Reading *reading)
                         embedding, tied->name, tied->file);
 }
 
-/* Does a tensor hold its heads side by side, so that its shape does not tell how many? */
-static bool holds_heads_together(const TensorSet *set)
+/* How many heads there are: as a tensor shows that has an axis of them, else as is said or to be
+ * shown, if any tensor holds them side by side. */
+static void find_heads(Reading *reading, size_t said)
 {
-    bool any = false;
-    for (size_t i = 0; i < set->count; i++) {
-        const SetTensor *found = &set->tensors[i];
-        any =
-            any || (found->kind == NAME_SLOT && found->entry->slot <= SLOT_B_V &&
-                    packing_rank(tensor_axes(found->entry)) < slot_info(found->entry->slot)->rank);
+    ModelFile *model = reading->model;
+    bool beside = false;
+    for (size_t i = 0; i < reading->set->count && model->heads == 0; i++) {
+        const SetTensor *found = &reading->set->tensors[i];
+        if (found->kind != NAME_SLOT || found->entry->slot > SLOT_B_V) {
+            continue;
+        }
+        size_t rank = slot_info(found->entry->slot)->rank;
+        if (packing_rank(tensor_axes(found->entry)) < rank) {
+            beside = true;
+        } else if (found->tensor->rank == rank) {
+            model->heads = found->tensor->shape[0];
+            reading->given_by[EXTENT_HEADS] = found->tensor->name;
+        }
     }
-    return any;
+    if (model->heads == 0 && beside) {
+        model->heads_open = said == 0 && reading->witnessed;
+        model->heads = model->heads_open ? 1 : said;
+        reading->given_by[EXTENT_HEADS] = "--heads";
+    }
 }
 
 static int check_model(Reading *reading, const ModelFileFlags *flags)
@@ -112,11 +129,7 @@ static int check_model(Reading *reading, const ModelFileFlags *flags)
     int status = architecture_check_files(reading->set, flags);
     status = status != 0 ? status : names_check(&names, reading, flags);
     status = status != 0 ? status : keys_read(reading, &depth, flags);
-    if (reading->model->heads == 0 && holds_heads_together(reading->set)) {
-        reading->model->heads_open = flags->heads == 0 && reading->witnessed;
-        reading->model->heads = reading->model->heads_open ? 1 : flags->heads;
-        reading->given_by[EXTENT_HEADS] = "--heads";
-    }
+    find_heads(reading, flags->heads);
     status = status != 0 ? status : names_find_layers(reading, &names, depth);
     status = status != 0 ? status : check_shapes(reading);
     status = status != 0 ? status : mask_buffers_read(reading);

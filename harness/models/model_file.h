@@ -99,6 +99,7 @@ typedef struct {
     bool scaled;          /* scores are divided by sqrt(d_head); false when merged */
     bool scaled_by_layer; /* those of layer l by l + 1 besides */
     bool causal;
+    bool mask_kept;  /* a buffer alone says so, which the model need not use */
     double masked;   /* a score in place of minus infinity, where a mask hides keys; 0: none said */
     bool banked;     /* linear "block" */
     bool heads_open; /* nobody says how many lie side by side: 1, until the witness shows it */
@@ -119,7 +120,7 @@ typedef struct {
     ModelFileWitness witness;
     struct ModelStream
         *stream;          /* where layers are read when they are needed; NULL: all are there */
-    const char *usual[8]; /* properties that the family's programs alone say, up to NULL */
+    const char *usual[9]; /* properties that the witness alone can show to be so, up to NULL */
     char *doubts;         /* keys that are not known, which a witness has to outweigh; or NULL */
     char *ignored;        /* those that were not to be read, on request; or NULL */
     char *skipped;        /* tensors that were not to be read, on request; or NULL */

@@ -244,7 +244,7 @@ static int add_usual(Reading *reading)
 {
     const Family *family = reading->family;
     int status = 0;
-    size_t count = 0;
+    size_t count = reading->model->usual[0] != NULL;
     for (size_t i = 0; family->usual[i][0] != NULL && reading->witnessed && status == 0; i++) {
         const char *key = family->usual[i][0];
         bool none = strcmp(key, "normalization") == 0 && !reading->norms;

@@ -167,9 +167,12 @@ static int check_axis(const Shaped *shaped, size_t axis)
 }
 
 /* The size of the stream in a tensor's shape; 0: it has none, or two that differ. */
-static size_t width_of(Reading *reading, const SetTensor *tensor)
+static size_t width_of(const SetTensor *tensor)
 {
-    const Shaped shaped = {reading, tensor, tensor_axes(tensor->entry)};
+    if (tensor->kind != NAME_SLOT) {
+        return 0;
+    }
+    const Shaped shaped = {NULL, tensor, tensor_axes(tensor->entry)};
     size_t width = 0;
     bool same = tensor->tensor->rank == packing_rank(shaped.axes);
     for (size_t i = 0; same && i < tensor->tensor->rank; i++) {
@@ -183,27 +186,21 @@ static size_t width_of(Reading *reading, const SetTensor *tensor)
     return same ? width : 0;
 }
 
-void model_shape_vote(Reading *reading)
+size_t stream_width(StreamWidth *voted, const TensorSet *set)
 {
-    const TensorSet *set = reading->set;
-    size_t most = 0, voted = 0;
-    if (reading->model->d != 0) {
-        return;
-    }
+    size_t most = 0;
+    *voted = (StreamWidth){0, NULL};
     for (size_t i = 0; i < set->count; i++) {
-        size_t width = set->tensors[i].kind == NAME_SLOT ? width_of(reading, &set->tensors[i]) : 0;
-        size_t votes = 0;
-        for (size_t j = i; j < set->count && width > 0; j++) {
-            votes +=
-                set->tensors[j].kind == NAME_SLOT && width_of(reading, &set->tensors[j]) == width;
+        size_t width = width_of(&set->tensors[i]), votes = 0;
+        for (size_t j = i; j < set->count && width > 0 && width != voted->width; j++) {
+            votes += width_of(&set->tensors[j]) == width;
         }
         if (votes > most) {
             most = votes;
-            voted = width;
-            reading->given_by[EXTENT_D] = set->tensors[i].tensor->name;
+            *voted = (StreamWidth){width, set->tensors[i].tensor->name};
         }
     }
-    reading->model->d = voted;
+    return most;
 }
 
 int model_shape_check(Reading *reading, const SetTensor *tensor)

@@ -44,7 +44,14 @@ static int refuse_structure(const Reading *reading)
     if (worst == NULL) {
         return 0;
     }
-    return complain_of(safetensors_path(worst->file), "tensor", worst->tensor->name,
+    const char *path = safetensors_path(worst->file), *name = worst->tensor->name;
+    if (strcmp(what, ANOTHER_NAME) == 0) {
+        return complain_of(path, "tensor", name,
+                           "is a " ANOTHER_NAME ": expected learned ones under a name that "
+                           "docs/models.md has, which says how to rename them; others are outside "
+                           "the construction (--ignore-extra does not skip it)");
+    }
+    return complain_of(path, "tensor", name,
                        "expected no %s: it changes what the model computes and is outside the "
                        "construction (--ignore-extra does not skip it)",
                        what);
