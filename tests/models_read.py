@@ -12,6 +12,7 @@ taken, by the program or by `save`, and both say the same of it.  --all: every w
 family, and the words of each; else one family in turn.
 """
 
+import fcntl
 import json
 import math
 import os
@@ -53,11 +54,11 @@ def gelu_new(y):
     return y / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (y + 0.044715 * y ** 3)))
 
 
-def answers(tokens, by_layer=False):
+def answers(tokens, by_layer=False, causal=True):
     """Logits [windows, n, V] in float64, by the definition of GPT-2."""
     m = {name: array.astype(np.float64) for name, array in MODEL.items()}
     x = m["E"][tokens] + m["P"][:tokens.shape[1]]
-    later = np.triu(np.ones((tokens.shape[1],) * 2, dtype=bool), 1)
+    later = causal * np.triu(np.ones((tokens.shape[1],) * 2), 1) > 0
     for l in range(DEPTH):
         y = norm(x, m[f"{l}1w"], m[f"{l}1b"])
         for h in range(HEADS):
@@ -123,6 +124,17 @@ def lens(flat=False):
     return tensors
 
 
+def early():
+    """What Neel Nanda wrote before TransformerLens: [out, in], but for the unembedding."""
+    tensors = lens()
+    for name, array in tensors.items():
+        if name.endswith("attn.W_O"):
+            tensors[name] = array.reshape(-1, D).T
+        elif name.endswith(("W_Q", "W_K", "W_V", "W_in", "W_out", "W_E")):
+            tensors[name] = array.swapaxes(-1, -2)
+    return tensors
+
+
 HUGGING = {"model_type": "gpt2", "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5,
            "n_layer": DEPTH, "n_head": HEADS, "n_embd": D, "n_positions": N, "vocab_size": V}
 NANO = {"n_layer": DEPTH, "n_head": HEADS, "n_embd": D, "block_size": N, "bias": True,
@@ -132,7 +144,7 @@ LENS = {"n_layers": DEPTH, "d_model": D, "n_ctx": N, "d_head": D // HEADS, "n_he
         "attention_dir": "causal", "use_attn_scale": True, "attn_scale": math.sqrt(D // HEADS),
         "positional_embedding_type": "standard", "parallel_attn_mlp": False}
 FAMILIES = {"gpt2": (gpt2, HUGGING), "nanogpt": (lambda: gpt2(True), NANO),
-            "mingpt": (mingpt, NANO), "lens": (lens, LENS)}
+            "mingpt": (mingpt, NANO), "lens": (lens, LENS), "early": (early, LENS)}
 # What a name of GPT-2's is in the others.
 NAMES = {
     "mingpt": {"wte.weight": "tok_emb.weight", "wpe.weight": "pos_emb", "h.": "blocks.",
@@ -146,6 +158,7 @@ NAMES = {
              "mlp.c_proj.weight": "mlp.W_out", "mlp.c_proj.bias": "mlp.b_out",
              "ln_f.weight": "ln_final.w", "ln_f.bias": "ln_final.b", "attn.bias": "attn.mask",
              "attn.masked_bias": "attn.IGNORE"}}
+NAMES["early"] = NAMES["lens"]
 
 
 def own_name(family, name):
@@ -231,7 +244,7 @@ def wrong_ones(family):
         yield "square matrix transposed", tensors, config
     yield "another activation", make(), {**config, **{key: "relu" for key in (
         "activation_function", "act_fn", "activation") if key in config}}
-    yield "heads", make(), dict(config, **{"d_head": 2} if family == "lens" else {"n_head": 4})
+    yield "heads", make(), dict(config, **{"d_head": 2} if family in ("lens", "early") else {"n_head": 4})
 
 
 def folder_of(tensors, config):
@@ -307,6 +320,57 @@ def right_ones_are_read():
     check(code == 0, f"scores by layer: {words}")
     code, words = verdict({**gpt2(), **witness}, config)
     check(code == 2 and "witness" in words, f"scores by layer, refuted: {words}")
+
+
+def a_mask_that_is_not_used():
+    """A buffer of a causal mask beside a witness that none is applied."""
+    unmasked = (TOKENS, answers(TOKENS, causal=False))
+    tensors = dict(early(), **{f"blocks.{l}.attn.mask": CAUSAL[0, 0] for l in range(DEPTH)})
+    config = {key: value for key, value in LENS.items() if key != "attention_dir"}
+    for said, given, witness, says in (
+            ({}, {"mask": "none"}, unmasked, ""),
+            ({"scale": None}, {}, unmasked, ""),
+            ({}, {}, unmasked, "what mends it: mask none"),
+            ({}, {"mask": "none"}, (TOKENS, answers(TOKENS)), "what mends it: mask causal"),
+            ({}, {"mask": "none"}, (TOKENS[:, :1], answers(TOKENS[:, :1])), "mask none from causal"),
+            ({}, {"mask": "none"}, None, "to be removed if nothing is computed with it")):
+        own = {key: value for key, value in config.items()
+               if not said or key not in ("use_attn_scale", "attn_scale")}
+        words = saved(tensors, own, witness=witness, **given)
+        check(says in words and (says != "" or words == ""), f"{said}, {given}: '{words}'")
+
+
+def what_is_left_open_is_shown_or_bounded():
+    """save returns what its witness shows, but tries no readings for hours."""
+    path = os.path.join(SCRATCH, "saved.safetensors")
+    found = headproof.save(lens(True), path, witness=(TOKENS, answers(TOKENS)),
+                           normalization="layernorm", blocks="sequential", config={})
+    shown = {"scale": "1/sqrt(d_head)", "activation": "gelu_new", "heads": str(HEADS),
+             "eps": "1e-05", "mask": "causal", "normalization": "layernorm",
+             "normalization-place": "pre"}
+    check({name: found.get(name) for name in shown} == shown, f"{found}")
+    d, tokens = 256, np.zeros((1, 600), np.int64)
+    large = {"embed.W_E": np.zeros((V, d), np.float16), "ln_final.w": np.ones(d, np.float16),
+             "unembed.W_U": np.zeros((d, V), np.float16)}
+    large.update({f"blocks.0.{name}": np.ones(shape, np.float16) for name, shape in {
+        "ln1.w": d, "ln2.w": d, "attn.W_Q": (d, d), "attn.W_K": (d, d), "attn.W_V": (d, d),
+        "attn.W_O": (d, d), "mlp.W_in": (d, 20 * d), "mlp.W_out": (20 * d, d)}.items()})
+    words = saved(large, {}, witness=(tokens, np.zeros((1, 1, V), np.float16)))
+    check("1728 readings" in words and "none was tried: expected one of scale (2), activation (4)"
+          in words, words)
+
+
+def what_was_left_by_a_kill_is_removed():
+    left = [os.path.join(SCRATCH, f".saved.safetensors.{name}.tried.safetensors") for name in "ab"]
+    for name in left:
+        with open(name, "wb") as file:
+            file.write(b"x")
+    with open(left[1], "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        check(saved(lens(), LENS) == "", "saved beside what was left")
+    there = [name for name in os.listdir(SCRATCH) if name.startswith(".saved")]
+    check(there == [os.path.basename(left[1])], f"{there}: expected the one that is held")
+    os.remove(left[1])
 
 
 def wrong_ones_are_refused(every):
@@ -400,6 +464,9 @@ def the_one_that_lies_transposed_is_blamed():
     del said["d_model"]
     code, words = verdict(dict(lens(), **{"embed.W_E": MODEL["E"].T}), said)
     check(code == 2 and "tensor 'embed.W_E'" in words and "transposed" in words, words)
+    first = "blocks.0.attn.W_K"
+    code, words = verdict(dict(lens(), **{first: lens()[first].swapaxes(1, 2)}), said)
+    check(code == 2 and f"tensor '{first}': shape [2, 4, 8]: expected" in words, words)
 
 
 def folders_of_several_files_are_saved():
@@ -462,6 +529,10 @@ def names_of_a_user_are_read():
               {"witness": (TOKENS, witness[1] * 1.1)}, "witness.logits"),
              ({"b.0.mask": ~CAUSAL}, OWN, {"sides": "out-in"}, "a causal mask"),
              ({}, OWN, {"sides": "out-in", "config": {"n_head": 4}}, "4"),
+             ({"position_table.weight": MODEL["P"]}, OWN, {"sides": "out-in"},
+              "'position_table.weight'"),
+             ({"position_embedding.weight": MODEL["P"]}, OWN, {"sides": "out-in"},
+              "of another name: expected learned ones under a name that docs/models.md has"),
              ({"seg.weight": MODEL["E"]}, dict(OWN, **{"seg.weight": "embed.W_E"}),
               {"sides": "out-in"}, "becomes embed.W_E, which emb.weight is, too")]
     for added, names, given, says in cases:
@@ -479,7 +550,29 @@ def names_of_a_user_are_read():
         check(words == "", f"names with and without a prefix: {words}")
 
 
-for part in (right_ones_are_read, what_is_no_safetensors_is_told,
+def heads_that_are_modules_are_read():
+    names = dict({name: to for name, to in OWN.items() if "qkv" not in name},
+                 **{f"b.{{l}}.heads.{{h}}.{part}.{what}": f"attn.{letter}_{part.upper()}"
+                    for part in "qkv" for what, letter in (("weight", "W"), ("bias", "b"))})
+    tensors = {name: array for name, array in own_model().items() if "qkv" not in name}
+    for l in range(DEPTH):
+        for h in range(HEADS):
+            own = slice(h * D // HEADS, (h + 1) * D // HEADS)
+            for part in "QKV":
+                name = f"b.{l}.heads.{h}.{part.lower()}"
+                tensors[name + ".weight"] = MODEL[f"{l}{part}"][:, own].T
+                tensors[name + ".bias"] = MODEL[f"{l}b{part}"][own]
+    extra = {"b.0.heads.3.q.weight": tensors["b.0.heads.1.q.weight"]}
+    for added, witness, says in (
+            ({}, answers(TOKENS), ""), ({}, answers(TOKENS) * 1.1, "witness.logits"),
+            (extra, answers(TOKENS), "'blocks.0.attn.W_Q.3'"),
+            ({"b.0.heads.1.q.weight": MODEL["0Q"].T}, answers(TOKENS), "heads of shapes")):
+        words = saved({**tensors, **added}, {}, names=names, witness=(TOKENS, witness), **SAID)
+        check(says in words and (says != "" or words == ""), f"heads {list(added)}: '{words}'")
+
+
+for part in (right_ones_are_read, a_mask_that_is_not_used, heads_that_are_modules_are_read,
+             what_is_left_open_is_shown_or_bounded, what_was_left_by_a_kill_is_removed, what_is_no_safetensors_is_told,
              a_config_is_found_where_links_lead, second_names_and_ties,
              the_one_that_lies_transposed_is_blamed, folders_of_several_files_are_saved,
              names_of_a_user_are_read):

@@ -186,7 +186,10 @@ def a_nanogpt_checkpoint():
     refused(lambda: headproof.save(checkpoint, path_of("none"), witness=wrong), "witness.logits")
     check(not os.path.exists(path_of("none")), "nothing is written that is refused")
     torch.save(model, path_of("whole.pth"))
-    refused(lambda: headproof.save(path_of("whole.pth"), path), "expected a state_dict of tensors")
+    refused(lambda: headproof.save(path_of("whole.pth"), path), 'headproof.save(checkpoint["model"]')
+    with open(path_of("pointer.pth"), "w", encoding="utf-8") as file:
+        file.write("version https://git-lfs.github.com/spec/v1\n")
+    refused(lambda: headproof.save(path_of("pointer.pth"), path), "a Git LFS pointer")
 
 
 def a_folder_of_hugging_face():

@@ -19,9 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds; and windows that it takes, as a rule, to tell other readings. */
+/* Seconds; windows that it takes, as a rule, to tell other readings; and seconds that all readings
+ * of what is open may take. */
 #define ANNOUNCED 3
 #define TRIALS 10
+#define SOUGHT_MOST 600
 
 static const char *answers_name(const ModelFile *file)
 {
@@ -58,15 +60,26 @@ static int refuse(const WitnessModel *model, const WitnessWorst *worst)
                              causes);
 }
 
+/* Roughly, of evaluating so many windows; with as many heads as divisors of a width have on average
+ * where that is open. */
+static double seconds_of(const ModelFile *file, double windows)
+{
+    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_F64);
+    double span = (double)file->witness.span, rows = windows * span, d = (double)file->d;
+    double width = (double)file->heads * (double)file->d_head, layers = (double)file->depth;
+    double heads = file->heads_open ? fmax(1, width / 4) : (double)file->heads;
+    double weights =
+        layers * d * (4 * width + 2 * (double)file->hidden) + d * (double)file->classes;
+    return 4 * rows * (weights + layers * span * width) * machine->multiply_add +
+           rows * layers * span * heads * machine->exponential;
+}
+
 /* Work of more than a few seconds is announced. */
 static void announce(const Point *point, const RunOptions *run)
 {
     const ModelFile *file = point->source->file;
     const ModelFileWitness *witness = &file->witness;
-    double rows = ((double)witness->windows + TRIALS) * (double)witness->span, d = (double)file->d;
-    double heads = 4 * (double)file->heads * (double)file->d_head, mlp = 2 * (double)file->hidden;
-    double weights = (double)file->depth * d * (heads + mlp) + d * (double)file->classes;
-    double seconds = 4 * rows * weights * arithmetic_info(ARITHMETIC_F64)->multiply_add;
+    double seconds = seconds_of(file, (double)witness->windows + TRIALS);
     if (seconds > ANNOUNCED && !run->quiet) {
         fprintf(stderr,
                 "%s: its own answers are evaluated: %zu windows of %zu tokens, about %.0f s\n",
@@ -179,7 +192,21 @@ int witness_settle(ModelSource *source, const Point *point, const RunOptions *ru
         return memory_fault();
     }
     bool all = model_stream_enter_all(file);
-    if (!all || !witness_fit(&fit, &model, open)) {
+    char words[WITNESS_TEXT];
+    double readings = witness_count(words, &model, open), seconds = seconds_of(file, readings);
+    if (all && seconds > SOUGHT_MOST) {
+        model_stream_leave_all(file);
+        return complain_of(source->path, "tensor", answers_name(file),
+                           "%.0f readings of what the metadata do not say would take about %.0f s, "
+                           "and none was tried: expected one of %s in the metadata, or as a flag",
+                           readings, seconds, words);
+    }
+    bool fitted = all && witness_fit(&fit, &model, open);
+    if (fitted && fit.count == 0 && file->mask_kept) {
+        open |= (uint64_t)1 << AXIS_MASK;
+        fitted = witness_fit(&fit, &model, open);
+    }
+    if (!fitted) {
         return fault_of(point);
     }
     if (fit.count == 1) {

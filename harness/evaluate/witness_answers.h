@@ -55,7 +55,10 @@ void witness_set(WitnessModel *model, Axis axis, AxisValue value);
 bool witness_untold(char *text, bool *assumed, const WitnessModel *model, bool heads)
     __attribute__((warn_unused_result));
 
-/* The readings that differ in the open axes (bit a: axis a), tried together. */
+/* How many readings differ in the open axes (bit a: axis a); text [WITNESS_TEXT]: those axes. */
+double witness_count(char *text, const WitnessModel *model, uint64_t open);
+
+/* Those readings, tried together. */
 typedef struct {
     size_t count;                 /* of those that agree */
     AxisValue chosen[AXIS_COUNT]; /* of the first of them */

@@ -234,6 +234,21 @@ bool witness_untold(char *text, bool *assumed, const WitnessModel *model, bool h
     return !self.failed;
 }
 
+double witness_count(char *text, const WitnessModel *model, uint64_t open)
+{
+    AxisValue values[VALUES_MOST];
+    double readings = 1;
+    text[0] = '\0';
+    for (size_t i = 0; i < AXES; i++) {
+        size_t count = list_values(values, model->point.source->file, axes[i]);
+        if ((open >> axes[i] & 1) != 0 && count > 1) {
+            readings *= (double)count;
+            add(text, "%s%s (%zu)", text[0] != '\0' ? ", " : "", axis_info(axes[i])->name, count);
+        }
+    }
+    return readings;
+}
+
 /* Gives the open axes from axes[i] on every value. */
 static void fit_from(WitnessFit *fit, Trials *self, size_t i, const char *words)
 {
@@ -512,30 +527,6 @@ static void try_tied(Trials *self)
     file->b_U = b_U;
 }
 
-/* Kinds of biases that the file has none of, where it has others. */
-static void list_absent(char *text, size_t size, const ModelFile *file)
-{
-    const ModelFileLayer *l = &file->layers[0];
-    bool attention = l->attn.W_Q != NULL;
-    const struct {
-        const char *name;
-        bool there, part;
-    } kinds[] = {{"b_Q, b_K, b_V", l->attn.b_Q != NULL, attention},
-                 {"b_O", l->attn.b_O != NULL, attention || l->attn.OV != NULL},
-                 {"b_in, b_out", l->mlp.b_in != NULL, l->mlp.W_in != NULL},
-                 {"b of the linear maps", l->linear.b != NULL, l->linear.W != NULL},
-                 {"b of the norms", file->betas, l->ln1.w != NULL || l->ln2.w != NULL},
-                 {"b_U", file->b_U != NULL, file->W_U != NULL}};
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (kinds[i].part && !kinds[i].there) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "",
-                                     kinds[i].name);
-        }
-    }
-}
-
 bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *worst)
 {
     Trials self = {.base = model,
@@ -543,8 +534,6 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
                    .window = worst->window,
                    .least = worst->difference * CLOSER,
                    .began = clock_seconds()};
-    const ModelFile *file = model->point.source->file;
-    char absent[160];
     try_transpositions(&self);
     try_axes(&self);
     try_positions(&self);
@@ -552,7 +541,6 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
     try_roles(&self);
     try_tied(&self);
     try_layers(&self);
-    list_absent(absent, sizeof absent, file);
     text[0] = '\0';
     if (self.found[0] != '\0') {
         add(text, "what mends it: %s", self.found);
@@ -561,14 +549,9 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
     } else {
         add(text,
             "%s change of a square matrix, scale, activation, heads, norms, eps, mask or positions "
-            "mends it: likeliest %s%s%s",
-            self.late ? "none that was tried in a minute: no" : "no one",
-            file->tied ? "an unembedding of its own, which the file lacks (it is tied)" : "",
-            file->tied && absent[0] != '\0' ? ", or " : "",
-            absent[0] != '\0' ? "biases that the file has none of ("
-            : file->tied      ? ""
-                              : "weights of another model");
-        add(text, absent[0] != '\0' ? "%s)" : "%s", absent);
+            "mends it: expected the weights of the model that answered, and all that it computes "
+            "with (biases, an unembedding of its own)",
+            self.late ? "none that was tried in a minute: no" : "no one");
     }
     return !self.failed;
 }
