@@ -244,7 +244,8 @@ def wrong_ones(family):
         yield "square matrix transposed", tensors, config
     yield "another activation", make(), {**config, **{key: "relu" for key in (
         "activation_function", "act_fn", "activation") if key in config}}
-    yield "heads", make(), dict(config, **{"d_head": 2} if family in ("lens", "early") else {"n_head": 4})
+    other = {"d_head": 2} if family in ("lens", "early") else {"n_head": 4}
+    yield "heads", make(), dict(config, **other)
 
 
 def folder_of(tensors, config):
@@ -332,7 +333,8 @@ def a_mask_that_is_not_used():
             ({"scale": None}, {}, unmasked, ""),
             ({}, {}, unmasked, "what mends it: mask none"),
             ({}, {"mask": "none"}, (TOKENS, answers(TOKENS)), "what mends it: mask causal"),
-            ({}, {"mask": "none"}, (TOKENS[:, :1], answers(TOKENS[:, :1])), "mask none from causal"),
+            ({}, {"mask": "none"}, (TOKENS[:, :1], answers(TOKENS[:, :1])),
+             "mask none from causal"),
             ({}, {"mask": "none"}, None, "to be removed if nothing is computed with it")):
         own = {key: value for key, value in config.items()
                if not said or key not in ("use_attn_scale", "attn_scale")}
@@ -532,7 +534,7 @@ def names_of_a_user_are_read():
              ({"position_table.weight": MODEL["P"]}, OWN, {"sides": "out-in"},
               "'position_table.weight'"),
              ({"position_embedding.weight": MODEL["P"]}, OWN, {"sides": "out-in"},
-              "of another name: expected learned ones under a name that docs/models.md has"),
+              "of another name: learned ones are read under the name that docs/models.md has"),
              ({"seg.weight": MODEL["E"]}, dict(OWN, **{"seg.weight": "embed.W_E"}),
               {"sides": "out-in"}, "becomes embed.W_E, which emb.weight is, too")]
     for added, names, given, says in cases:
@@ -572,10 +574,10 @@ def heads_that_are_modules_are_read():
 
 
 for part in (right_ones_are_read, a_mask_that_is_not_used, heads_that_are_modules_are_read,
-             what_is_left_open_is_shown_or_bounded, what_was_left_by_a_kill_is_removed, what_is_no_safetensors_is_told,
-             a_config_is_found_where_links_lead, second_names_and_ties,
-             the_one_that_lies_transposed_is_blamed, folders_of_several_files_are_saved,
-             names_of_a_user_are_read):
+             what_is_left_open_is_shown_or_bounded, what_was_left_by_a_kill_is_removed,
+             what_is_no_safetensors_is_told, a_config_is_found_where_links_lead,
+             second_names_and_ties, the_one_that_lies_transposed_is_blamed,
+             folders_of_several_files_are_saved, names_of_a_user_are_read):
     part()
 print(f"{wrong_ones_are_refused('--all' in sys.argv)} wrong models: none taken")
 print("all is well")

@@ -365,10 +365,10 @@ static void transpose(const Matrix *m, bool each)
     }
 }
 
-/* What undoes itself when it is done again: matrices of one place (ALL: the square ones) transposed
- * in layers from `first` to before `end`, or two heads of them swapped. */
+/* What undoes itself when it is done again: in every layer, matrices of one place (ALL: the square
+ * ones) transposed, or two heads of them swapped. */
 typedef struct {
-    size_t place, first, end;
+    size_t place;
     bool each;   /* head by head */
     size_t a, b; /* heads; transposed where they are the same */
 } Change;
@@ -377,7 +377,7 @@ enum { ALL = MATRICES };
 
 static void change(const ModelFile *file, const Change *it)
 {
-    for (size_t layer = it->first; layer < it->end; layer++) {
+    for (size_t layer = 0; layer < file->depth; layer++) {
         Matrix list[MATRICES];
         size_t count = list_matrices(list, file, layer);
         for (size_t i = 0; i < count; i++) {
@@ -401,18 +401,18 @@ static void try_change(Trials *self, Change it, const char *text)
     }
 }
 
-static void try_transposed(Trials *self, size_t first, size_t end, const char *where)
+static void try_transposed(Trials *self)
 {
     const ModelFile *file = self->base->point.source->file;
     Matrix list[MATRICES];
     char text[160];
-    size_t count = list_matrices(list, file, first);
+    size_t count = list_matrices(list, file, 0);
     for (size_t i = 0; i < count; i++) {
         for (int each = 0; each < 2; each++) {
             if (can_transpose(&list[i], each != 0)) {
-                snprintf(text, sizeof text, "%s transposed%s, %s", list[i].name,
-                         each != 0 ? " head by head" : "", where);
-                try_change(self, (Change){i, first, end, each != 0, 0, 0}, text);
+                snprintf(text, sizeof text, "%s transposed%s, in every layer", list[i].name,
+                         each != 0 ? " head by head" : "");
+                try_change(self, (Change){i, each != 0, 0, 0}, text);
             }
         }
     }
@@ -422,7 +422,7 @@ static void try_transpositions(Trials *self)
 {
     ModelFile *file = self->base->point.source->file;
     const bool tied = file->tied;
-    try_transposed(self, 0, file->depth, "in every layer");
+    try_transposed(self);
     if (file->W_U != NULL && file->d == file->classes) {
         file->tied = !tied;
         try_it(self, "the unembedding (W_U, lm_head) transposed");
@@ -437,18 +437,7 @@ static void try_transpositions(Trials *self)
         file->tied = tied;
     }
     /* As files of one `nn.Linear` convention have them. */
-    try_change(self, (Change){ALL, 0, file->depth, false, 0, 0},
-               "all square matrices transposed, in every layer");
-}
-
-static void try_layers(Trials *self)
-{
-    const ModelFile *file = self->base->point.source->file;
-    for (size_t layer = 0; file->depth > 1 && layer < file->depth; layer++) {
-        char where[48];
-        snprintf(where, sizeof where, "in layer %zu alone", layer);
-        try_transposed(self, layer, layer + 1, where);
-    }
+    try_change(self, (Change){ALL, false, 0, 0}, "all square matrices transposed, in every layer");
 }
 
 static void try_positions(Trials *self)
@@ -481,28 +470,8 @@ static void try_orders(Trials *self)
             for (size_t b = a + 1; b < file->heads; b++) {
                 snprintf(text, sizeof text, "heads %zu and %zu of %s swapped", a, b,
                          list[place].name);
-                try_change(self, (Change){place, 0, file->depth, false, a, b}, text);
+                try_change(self, (Change){place, false, a, b}, text);
             }
-        }
-    }
-}
-
-/* Queries in the place of keys. */
-static void try_roles(Trials *self)
-{
-    const ModelSource *source = self->base->point.source;
-    const ModelFile *file = source->file;
-    for (int turn = 0; turn < 2 && file->heads > 0 && !file->merged; turn++) {
-        for (size_t layer = 0; layer < file->depth; layer++) {
-            GivenLayer *l = &source->layers[layer];
-            const GivenLayer kept = *l;
-            l->w_q = kept.w_k;
-            l->w_k = kept.w_q;
-            l->b_q = kept.b_k;
-            l->b_k = kept.b_q;
-        }
-        if (turn == 0) {
-            try_it(self, "W_Q and W_K in each other's place");
         }
     }
 }
@@ -527,6 +496,30 @@ static void try_tied(Trials *self)
     file->b_U = b_U;
 }
 
+/* Kinds of biases that the file has none of, where it has others. */
+static void list_absent(char *text, size_t size, const ModelFile *file)
+{
+    const ModelFileLayer *l = &file->layers[0];
+    bool attention = l->attn.W_Q != NULL;
+    const struct {
+        const char *name;
+        bool there, part;
+    } kinds[] = {{"b_Q, b_K, b_V", l->attn.b_Q != NULL, attention},
+                 {"b_O", l->attn.b_O != NULL, attention || l->attn.OV != NULL},
+                 {"b_in, b_out", l->mlp.b_in != NULL, l->mlp.W_in != NULL},
+                 {"b of the linear maps", l->linear.b != NULL, l->linear.W != NULL},
+                 {"b of the norms", file->betas, l->ln1.w != NULL || l->ln2.w != NULL},
+                 {"b_U", file->b_U != NULL, file->W_U != NULL}};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].part && !kinds[i].there) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "",
+                                     kinds[i].name);
+        }
+    }
+}
+
 bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *worst)
 {
     Trials self = {.base = model,
@@ -534,13 +527,14 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
                    .window = worst->window,
                    .least = worst->difference * CLOSER,
                    .began = clock_seconds()};
+    const ModelFile *file = model->point.source->file;
+    char absent[160];
     try_transpositions(&self);
     try_axes(&self);
     try_positions(&self);
     try_orders(&self);
-    try_roles(&self);
     try_tied(&self);
-    try_layers(&self);
+    list_absent(absent, sizeof absent, file);
     text[0] = '\0';
     if (self.found[0] != '\0') {
         add(text, "what mends it: %s", self.found);
@@ -549,9 +543,14 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
     } else {
         add(text,
             "%s change of a square matrix, scale, activation, heads, norms, eps, mask or positions "
-            "mends it: expected the weights of the model that answered, and all that it computes "
-            "with (biases, an unembedding of its own)",
-            self.late ? "none that was tried in a minute: no" : "no one");
+            "mends it: likeliest %s%s%s",
+            self.late ? "none that was tried in a minute: no" : "no one",
+            file->tied ? "an unembedding of its own, which the file lacks (it is tied)" : "",
+            file->tied && absent[0] != '\0' ? ", or " : "",
+            absent[0] != '\0' ? "biases that the file has none of ("
+            : file->tied      ? ""
+                              : "weights of another model");
+        add(text, absent[0] != '\0' ? "%s)" : "%s", absent);
     }
     return !self.failed;
 }

@@ -44,17 +44,14 @@ static int refuse_structure(const Reading *reading)
     if (worst == NULL) {
         return 0;
     }
-    const char *path = safetensors_path(worst->file), *name = worst->tensor->name;
-    if (strcmp(what, ANOTHER_NAME) == 0) {
-        return complain_of(path, "tensor", name,
-                           "is a " ANOTHER_NAME ": expected learned ones under a name that "
-                           "docs/models.md has, which says how to rename them; others are outside "
-                           "the construction (--ignore-extra does not skip it)");
-    }
-    return complain_of(path, "tensor", name,
-                       "expected no %s: it changes what the model computes and is outside the "
-                       "construction (--ignore-extra does not skip it)",
-                       what);
+    return complain_of(safetensors_path(worst->file), "tensor", worst->tensor->name,
+                       "expected no %s: %s outside the construction (--ignore-extra does not skip "
+                       "it)",
+                       what,
+                       strcmp(what, ANOTHER_NAME) == 0
+                           ? "learned ones are read under the name that docs/models.md has, where "
+                             "other names are renamed, too; all others are"
+                           : "it changes what the model computes and is");
 }
 
 /* Of positions that are skipped, demands 0, 1, .... */

@@ -76,7 +76,7 @@ def _with_heads(tensors: Dict[str, Any], targets: Iterable[Optional[str]]) -> No
     its name, which the program does not know."""
     numbered = (target.rpartition(".") for target in targets if target)
     for name in sorted({base for base, _, head in numbered if head.isdigit()}):
-        heads = []
+        heads: List[np.ndarray] = []
         while f"{name}.{len(heads)}" in tensors:
             heads.append(array_of(name, tensors.pop(f"{name}.{len(heads)}")))
         if name in tensors or len({head.shape for head in heads}) > 1:

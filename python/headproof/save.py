@@ -276,8 +276,8 @@ def _write(path: str, readings: "List[Tuple[str, Mapping[str, Any]]]", said: Dic
     as what it is read.  Until then it lies beside it, where it will be read, with the config.json
     that may be there, and locked: one that nobody holds was left by a save that was killed."""
     folder, name = os.path.split(os.path.abspath(path))
-    beside = {"dir": folder, "prefix": f".{name}.", "suffix": ".tried.safetensors"}
-    for left in glob.glob(glob.escape(os.path.join(folder, f".{name}.")) + "*.tried.safetensors"):
+    prefix, suffix = f".{name}.", ".tried.safetensors"
+    for left in glob.glob(glob.escape(os.path.join(folder, prefix)) + "*" + suffix):
         with contextlib.suppress(OSError), open(left, "rb") as held:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.remove(left)
@@ -288,7 +288,7 @@ def _write(path: str, readings: "List[Tuple[str, Mapping[str, Any]]]", said: Dic
         for called, tensors in readings:
             arrays = {key: array_of(key, tensor) for key, tensor in tensors.items()}
             arrays.update({} if witness is None else _witness(arrays, witness))
-            handle, tried = tempfile.mkstemp(**beside)
+            handle, tried = tempfile.mkstemp(suffix, prefix, folder)
             files[tried] = handle
             fcntl.flock(handle, fcntl.LOCK_EX)
             write_safetensors(tried, arrays, said)
