@@ -441,7 +441,7 @@ static const char *const structure[][2] = {
     {"block.0.layer.0.Attention.relative_attention_bias.weight", "position bias"},
     {"transformer.wpe.weight", "position embedding of another name"},
     {"pos_embed.weight", "position embedding of another name: learned ones are read"},
-    {"layers.0.heads.0.norm.W_K", "layer norm"},
+    {"layers.0.heads.0.W_K.norm", "layer norm"},
     {"blocks.0.attn._W_K", "keys that several queries share"},
     {"blocks.0.attn.W_Q_scale", "scale"},
     {"blocks.0.attn.sinks", "attention sink"},
