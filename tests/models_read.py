@@ -306,6 +306,9 @@ def right_ones_are_read():
         check(words == "", f"{name} saved: {words}")
     code, words = verdict(gpt2(), dict(HUGGING, n_ctx=N + 1))
     check(code == 0, f"n_ctx beside n_positions: {words}")
+    bare = {name: array for name, array in lens().items() if "ln" not in name}
+    code, words = verdict(bare, dict(LENS, normalization_type=None))
+    check(code == 0, f"no norms: {words}")
     code, words = verdict(gpt2(True), NANO)
     check(code == 2 and "do not say: scale" in words, f"nanoGPT without a witness: {words}")
     done = run("verify", folder_of(made["buffers"], HUGGING), "--tokens", "1/2", "--omega", "20",
