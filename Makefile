@@ -326,7 +326,7 @@ lint-objects: objects
 format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests $(wildcard tests/*/) tests/numbers/wide,$(d)/*.[ch]))
 
-FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars checkpoints models \
+FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars models \
                  configs texts shapes
 # The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
 $(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzzing/*.c)) \

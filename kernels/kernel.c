@@ -312,22 +312,6 @@ KernelStream kernel_layer(Kernel *kernel)
     return (KernelStream){kernel->view, kernel->ld};
 }
 
-double *kernel_state(Kernel *kernel, size_t *count)
-{
-    *count = kernel->rows * kernel->ld;
-    return kernel->view;
-}
-
-void kernel_go_on(Kernel *kernel, size_t layers)
-{
-    KERNEL_CHECK(layers <= kernel->model->depth);
-    kernel->layers_done = layers;
-    kernel->sublayers_done = layers > 0 ? kernel->model->layer_end[layers - 1] : 0;
-    for (size_t e = 0; !SCALAR_IS_DOUBLE && e < kernel->rows * kernel->ld; e++) {
-        kernel->stream[e] = (Scalar)kernel->view[e];
-    }
-}
-
 void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head)
 {
     const Model *model = kernel->model;
@@ -348,8 +332,6 @@ void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head)
 const KernelFunctions kernel_f64 = {
     .open = kernel_open_in,
     .layer = kernel_layer,
-    .state = kernel_state,
-    .go_on = kernel_go_on,
     .clear = kernel_clear,
     .norm = kernel_norm,
     .bytes = kernel_bytes_in,

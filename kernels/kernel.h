@@ -56,11 +56,6 @@ Kernel *kernel_open(const Start *start, KernelForm form, size_t threads)
  * model->depth times is a bug. */
 KernelStream kernel_layer(Kernel *kernel);
 
-/* All that the next layer depends on: *count doubles, the caller's to keep; or to replace by those
- * that were there behind layer `layers`, and then to tell the kernel. */
-double *kernel_state(Kernel *kernel, size_t *count);
-void kernel_go_on(Kernel *kernel, size_t layers);
-
 void kernel_clear(Kernel *kernel);
 
 /* Bytes that kernel_open_in would take at most, as a double. */
@@ -78,8 +73,6 @@ void kernel_pattern(Kernel *kernel, Scalar *pattern, size_t bundle, size_t head)
 typedef struct KernelFunctions {
     Kernel *(*open)(const Formats *formats, const Start *start, KernelForm form, size_t threads);
     KernelStream (*layer)(Kernel *kernel);
-    double *(*state)(Kernel *kernel, size_t *count);
-    void (*go_on)(Kernel *kernel, size_t layers);
     void (*clear)(Kernel *kernel); /* NULL is fine */
     /* Rows [count, ld] of a token each, as kernel_layer has shown them, become their norm, on the
      * norm's columns. */

@@ -59,13 +59,11 @@ typedef float Scalar;
 #define kernel_bytes_in kernel_bytes_in_f32
 #define kernel_clear kernel_clear_f32
 #define kernel_f64 kernel_f32
-#define kernel_go_on kernel_go_on_f32
 #define kernel_layer kernel_layer_f32
 #define kernel_norm kernel_norm_f32
 #define kernel_open kernel_open_f32
 #define kernel_open_in kernel_open_in_f32
 #define kernel_pattern kernel_pattern_f32
-#define kernel_state kernel_state_f32
 #define matrices_fill_q matrices_fill_q_f32
 #define matrices_fill_v matrices_fill_v_f32
 #define norm_rows norm_rows_f32

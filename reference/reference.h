@@ -23,8 +23,6 @@
 #ifndef HEADPROOF_REFERENCE_REFERENCE_H
 #define HEADPROOF_REFERENCE_REFERENCE_H
 
-#include "numbers/archive.h"
-
 #include "../cases/model.h"
 
 #include <mpfr.h>
@@ -72,7 +70,6 @@ enum { REF_COARSE_LEAST = 512 };
 
 /* How a base is made; NULL: in none of these ways. */
 typedef struct {
-    const RefKeeper *keeper; /* keeps its state on the way, but with a tape; or NULL */
     /* Where what is known of the weights is, for its runs and the differences from it; or NULL.
      * The pair is that of `weights`, or shares its weights with it, at another input. */
     RefWeights *weights;
@@ -204,12 +201,6 @@ void ref_run_radius(const RefRun *run, RadiusOf of, RefBlock block, RefRadii rad
 void ref_run_score_radius(const RefRun *run, mpfr_ptr most);
 
 void ref_run_clear(RefRun *run);
-
-/* A RefVisit: a run between two layers. */
-void ref_run_visit(RefArchive *archive, void *state);
-
-/* Layers that a run is behind. */
-size_t ref_run_layers(const RefRun *run);
 
 typedef enum {
     ERROR_APPROXIMATION, /* r(T_infinity) - r(T) */

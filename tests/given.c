@@ -209,7 +209,7 @@ char *given_rows(const Point *point, bool with_key)
     Shared *shared;
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
-    assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
+    assert_int_equal(shared_make(&shared, &point, 1, 0), EVALUATE_OK);
     assert_int_equal(point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &sink}),
                      EVALUATE_OK);
     shared_clear(shared);

@@ -32,7 +32,7 @@ _Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
 #define OUTPUT BIT(FLAG_OUTPUT)
 #define TABLE (OUTPUT | BIT(FLAG_FORMAT))
 #define THREADS BIT(FLAG_THREADS)
-#define RESUMED (BIT(FLAG_RESUME) | BIT(FLAG_CHECKPOINT))
+#define RESUMED BIT(FLAG_RESUME)
 #define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
 #define SWEPT                                                                                      \
     (FORETOLD | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED | BIT(FLAG_SHARD) | \

@@ -238,7 +238,6 @@ typedef struct {
     Shared *shared; /* of the group that its last point was of */
     size_t group;   /* which that is */
     double memory;  /* that may be used */
-    Checkpoints *checkpoints;
 } Bench;
 
 static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, size_t index)
@@ -251,7 +250,7 @@ static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, 
         bench->shared = NULL;
         bench->group = group;
         status = shared_make(&bench->shared, members->points, members->count,
-                             shared_tape_room(bench->memory, members->count), bench->checkpoints);
+                             shared_tape_room(bench->memory, members->count));
     }
     if (status == EVALUATE_OK) {
         status = rows_evaluate(rows, bench->shared, &grid->points[index]);
@@ -291,9 +290,9 @@ static void serve(Bench *bench, const Grid *grid)
     }
 }
 
-void dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints)
+void dispatch_serve(const RunRecord *run, double memory)
 {
-    Bench bench = {.memory = memory, .checkpoints = checkpoints};
+    Bench bench = {.memory = memory};
     char *text = introduction(run);
     bool ok = text != NULL;
     point_groups_make(&bench.groups, run->grid);

@@ -28,6 +28,6 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
 void dispatch_dismiss(Dispatch *dispatch, int code);
 
 /* A rank other than 0: evaluates until it is sent home. */
-void dispatch_serve(const RunRecord *run, double memory, Checkpoints *checkpoints);
+void dispatch_serve(const RunRecord *run, double memory);
 
 #endif

@@ -87,7 +87,7 @@ static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i)
     point.omega = ensemble->bits_omega;
     return (ensemble->family != NULL
                 ? shared_make_member(shared, ensemble->family, &point, ensemble->tape_room)
-                : shared_make(shared, &list, 1, ensemble->tape_room, NULL)) == EVALUATE_OK;
+                : shared_make(shared, &list, 1, ensemble->tape_room)) == EVALUATE_OK;
 }
 
 static void note_done(Ensemble *ensemble)

@@ -37,35 +37,6 @@ static void show_final(const Making *making)
     }
 }
 
-static void making_visit(RefArchive *archive, void *state)
-{
-    Making *making = state;
-    const Evaluation *evaluation = &making->evaluation;
-    RowsFound *found = &making->found;
-    making->done = ref_archive_count(archive, making->done, making->depth);
-    found->passed = ref_archive_flag(archive, found->passed);
-    ref_archive_doubles(archive, &found->lacking, 1, 0, INFINITY);
-    ref_archive_doubles(archive, &found->wanted, 1, 0, INFINITY);
-    ref_run_visit(archive, evaluation->run);
-    ref_archive_expect(archive, ref_run_layers(evaluation->run) == making->done);
-    if (evaluation->kernel != NULL) {
-        size_t count;
-        double *stream = evaluation->machine->functions->state(evaluation->kernel, &count);
-        ref_archive_bytes(archive, stream, count * sizeof *stream);
-        evaluation->machine->functions->go_on(evaluation->kernel, making->done);
-    }
-    if (evaluation->propagation != NULL) {
-        ref_propagation_visit(archive, evaluation->propagation);
-    }
-    for (size_t l = 0; l < making->done && !archive->failed; l++) {
-        row_visit(archive, &making->rows[l]);
-        if (evaluation->propagation != NULL) {
-            row_visit_propagation(archive, &making->rows[l]);
-        }
-        ref_archive_expect(archive, making->rows[l].layer == l + 1);
-    }
-}
-
 /* Adds the verdict on a row that was just compared to those on the rows before it. */
 static void judge_row(Making *making, Row *row)
 {
@@ -83,19 +54,15 @@ static void judge_row(Making *making, Row *row)
 static EvaluateStatus evaluate_at(Making *making)
 {
     Evaluation *evaluation = &making->evaluation;
-    const char *what = evaluation->point->propagation ? "propagation" : "rows";
-    const RefState state = {what, evaluation->bits, making_visit, making};
     making->done = 0;
     making->found = (RowsFound){.passed = true};
     evaluation_open(evaluation, true);
-    (void)ref_keeper_restore(evaluation->keeper, &state);
     bool ok = true;
     while (ok && making->done < making->depth) {
         Row *row = &making->rows[making->done++];
         ok = evaluation_layer(evaluation, making->done, row);
         if (ok) {
             judge_row(making, row);
-            ref_keeper_offer(evaluation->keeper, &state);
         }
     }
     if (ok) {
@@ -159,13 +126,9 @@ static EvaluateStatus evaluate_machine(bool *passed, Making *making)
 static EvaluateStatus evaluate_point(bool *passed, Making *making)
 {
     Evaluation *evaluation = &making->evaluation;
-    Checkpoint checkpoint;
-    checkpoint_init(&checkpoint, evaluation->shared->checkpoints, evaluation->point, false);
-    evaluation->keeper = checkpoint_keeper(&checkpoint);
     evaluation_begin(evaluation);
     EvaluateStatus status = evaluate_rows(making);
     *passed = status == EVALUATE_OK && making->found.passed;
-    checkpoint_clear(&checkpoint);
     return status;
 }
 

@@ -38,7 +38,7 @@ RefBase *evaluation_own_base(const Evaluation *evaluation)
 {
     const Point *point = evaluation->point;
     const SharedBase wanted = {.bits = evaluation->bits, .limit = own_limit(point)};
-    return shared_base(evaluation->shared, point, &wanted, evaluation->keeper);
+    return shared_base(evaluation->shared, point, &wanted);
 }
 
 void evaluation_open(Evaluation *evaluation, bool reference)

@@ -17,7 +17,6 @@ typedef struct {
     const ArithmeticInfo *machine;
     Kernel *kernel; /* NULL without an arithmetic */
     mpfr_prec_t bits;
-    const RefKeeper *keeper;
     MachineView converted, original; /* after the layer evaluated last */
 } Evaluation;
 

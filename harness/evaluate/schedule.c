@@ -192,8 +192,7 @@ static void make_base(Schedule *schedule, Base *base)
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
     EvaluateStatus status = shared_make(&base->shared, group->points, group->count,
-                                        shared_tape_room(schedule->work->memory, base->count),
-                                        schedule->work->checkpoints);
+                                        shared_tape_room(schedule->work->memory, base->count));
     pthread_mutex_lock(&schedule->lock);
     schedule->running--;
     base->state = BASE_READY;

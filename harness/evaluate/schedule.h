@@ -17,8 +17,7 @@ typedef struct {
     const Grid *grid;
     const size_t *points; /* [count], ascending indices into the grid */
     size_t count;
-    double memory;            /* bytes that may be used */
-    Checkpoints *checkpoints; /* NULL: none are made */
+    double memory; /* bytes that may be used */
 } Work;
 
 /* Called for the points in order, one call at a time; false stops the run.  more: the next call

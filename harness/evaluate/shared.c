@@ -13,63 +13,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The points that share, bytes that a record of r(T_infinity) may take, and who keeps states. */
+/* The points that share, and bytes that a record of r(T_infinity) may take. */
 typedef struct {
     const Point *const *points; /* [count] */
     size_t count;
     double tape_room;
-    const RefKeeper *keeper;
 } Sharing;
 
 /* So often at most is a base made, with twice the bits where nothing was known. */
 enum { BASES_MOST = 6 };
 
-/* m(T) on its way: [done, size] of the trajectory. */
-typedef struct {
-    const ArithmeticInfo *machine;
-    Kernel *kernel;
-    double *trajectory;
-    size_t size, depth, done;
-} Original;
-
-static void original_visit(RefArchive *archive, void *state)
-{
-    Original *original = state;
-    size_t count;
-    double *stream = original->machine->functions->state(original->kernel, &count);
-    original->done = ref_archive_count(archive, original->done, original->depth);
-    ref_archive_bytes(archive, stream, count * sizeof *stream);
-    ref_archive_bytes(archive, original->trajectory,
-                      original->done * original->size * sizeof *original->trajectory);
-}
-
 /* m(T) after every layer.  NULL: one cannot be had. */
-static double *original_trajectory(const Pair *pair, const Point *point, const RefKeeper *keeper)
+static double *original_trajectory(const Pair *pair, const Point *point)
 {
     const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
-    char what[64];
     const Model *model = &pair->original;
     size_t content = layout_content(&model->layout), size = model->layout.n * content;
     double *trajectory = need_zeros(model->depth, size * sizeof *trajectory);
     Kernel *kernel = arithmetic_open(machine, &(Start){model, pair->original_x, NULL, 0},
                                      point->kernel, point_threads(point));
-    snprintf(what, sizeof what, "original-%s-%s", arithmetic_names[point->arithmetic],
-             point->kernel == KERNEL_DENSE ? "dense" : "structured");
-    Original original = {machine, kernel, trajectory, size, model->depth, 0};
-    const RefState state = {what, arithmetic_format(machine)->digits, original_visit, &original};
-    if (ref_keeper_restore(keeper, &state)) {
-        machine->functions->go_on(kernel, original.done);
-    }
     bool ok = true;
-    for (size_t l = original.done; l < model->depth && (ok = model_enter(model, l)); l++) {
+    for (size_t l = 0; l < model->depth && (ok = model_enter(model, l)); l++) {
         KernelStream stream = machine->functions->layer(kernel);
         model_leave(model, l);
         for (size_t i = 0; i < model->layout.n; i++) {
             memcpy(trajectory + l * size + i * content, stream.data + i * stream.ld,
                    content * sizeof *trajectory);
         }
-        original.done = l + 1;
-        ref_keeper_offer(keeper, &state);
     }
     machine->functions->clear(kernel);
     if (!ok) {
@@ -104,11 +74,9 @@ static RefLimit choose_limit(const Pair *pair, const Sharing *of, mpfr_prec_t bi
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted,
-                     const RefKeeper *keeper)
+RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted)
 {
     const RefBaseOptions options = {
-        .keeper = shared->family != NULL ? NULL : keeper,
         .weights = shared->weights,
         .most_lost = wanted->most_lost,
         .coarse = wanted->coarse,
@@ -136,7 +104,7 @@ static bool fill_originals(Shared *made, const Sharing *of)
     for (size_t i = 0; ok && i < of->count; i++) {
         const Point *point = of->points[i];
         if (point->arithmetic != ARITHMETIC_NONE && !shared_original(made, point)) {
-            double *trajectory = original_trajectory(&made->pair, point, of->keeper);
+            double *trajectory = original_trajectory(&made->pair, point);
             made->original[point->arithmetic][point->kernel] = trajectory;
             ok = trajectory != NULL;
         }
@@ -157,7 +125,7 @@ static bool fill_base(Shared *made, const Sharing *of, SharedBase wanted)
 {
     ref_base_clear(made->base);
     wanted.limit = made->limit = choose_limit(&made->pair, of, wanted.bits);
-    made->base = shared_base(made, of->points[0], &wanted, of->keeper);
+    made->base = shared_base(made, of->points[0], &wanted);
     return made->base != NULL;
 }
 
@@ -219,7 +187,7 @@ static bool fill_others(Shared *made, const Sharing *of)
             continue;
         }
         const SharedBase wanted = {.bits = bits, .limit = REF_LIMIT_STREAMS};
-        RefBase *base = shared_base(made, of->points[i], &wanted, NULL);
+        RefBase *base = shared_base(made, of->points[i], &wanted);
         if (base == NULL) {
             return false;
         }
@@ -251,9 +219,8 @@ static void each_at_once(size_t count, CaseWork *work, const void *context)
 }
 
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
-                           double tape_room, Checkpoints *checkpoints)
+                           double tape_room)
 {
-    Checkpoint checkpoint = {0};
     Shared *made = need_zeros(1, sizeof *made);
     *shared = NULL;
     CaseSpec spec = points[0]->spec;
@@ -263,12 +230,8 @@ EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t c
         free(made);
         return EVALUATE_NO_LAYER;
     }
-    made->checkpoints = checkpoints;
     made->weights = ref_weights_make(0);
-    checkpoint_init(&checkpoint, checkpoints, points[0], true);
-    bool ok = fill(made, &(Sharing){points, count, tape_room, checkpoint_keeper(&checkpoint)});
-    checkpoint_clear(&checkpoint);
-    if (!ok) {
+    if (!fill(made, &(Sharing){points, count, tape_room})) {
         shared_clear(made);
         return EVALUATE_NO_LAYER;
     }
@@ -284,7 +247,7 @@ EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *
     case_at_input(&made->pair, family_pair(family), &point->spec);
     made->family = family;
     made->weights = family_weights(family);
-    bool ok = fill(made, &(Sharing){&point, 1, tape_room, NULL});
+    bool ok = fill(made, &(Sharing){&point, 1, tape_room});
     if (!ok) {
         shared_clear(made);
         return EVALUATE_NO_LAYER;

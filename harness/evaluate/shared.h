@@ -6,7 +6,6 @@
 #define HEADPROOF_HARNESS_EVALUATE_SHARED_H
 
 #include "../point/point.h"
-#include "../table/checkpoint.h"
 #include "family.h"
 
 /* NO_LAYER: one cannot be had. */
@@ -24,16 +23,13 @@ typedef struct {
     RefWeights *weights; /* own, or the family's */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
     double *original[ARITHMETIC_COUNT][KERNEL_COUNT];
-    Checkpoints *checkpoints; /* NULL: none are made */
 } Shared;
 
 /* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that r(T) needs
  * for one of them.  tape_room: bytes that the record of r(T_infinity) may take, which differences
- * at many Omegas share; 0: there is no such record.  checkpoints: where this and the points'
- * evaluations are kept on the way, or NULL. */
+ * at many Omegas share; 0: there is no such record. */
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
-                           double tape_room, Checkpoints *checkpoints)
-    __attribute__((warn_unused_result));
+                           double tape_room) __attribute__((warn_unused_result));
 
 /* The same for one of a family's members. */
 EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
@@ -61,8 +57,8 @@ typedef struct {
     double most_lost;
     bool coarse;
 } SharedBase;
-RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted,
-                     const RefKeeper *keeper) __attribute__((warn_unused_result));
+RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted)
+    __attribute__((warn_unused_result));
 
 /* The precision that a point begins with: that of the base, or as it says; for what is subtracted,
  * what r(T) loses and e^(-2 Omega) hides beside the digits. */

@@ -270,7 +270,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     Line line = {.command = command, .run = run};
     int operand = argc;
     *grid = (Grid){0};
-    *run = (RunOptions){.checkpoint = CHECKPOINT_SECONDS};
+    *run = (RunOptions){0};
     char **arguments = copy_arguments(argc, argv);
     int status = options_read(&line.flags, run, &operand, command, argc, arguments);
     size_t operands = line.count = (size_t)(argc - operand);

@@ -35,9 +35,6 @@ typedef struct {
     bool exact, force, update;
 } CheckOptions;
 
-/* Seconds of work after which an evaluation is kept, unless --checkpoint says otherwise. */
-#define CHECKPOINT_SECONDS 10
-
 /* Options that are not axes. */
 typedef struct RunOptions {
     int argc; /* the program's arguments as typed, for the sidecar; the caller's of grid_read */
@@ -55,7 +52,6 @@ typedef struct RunOptions {
     const char *layout;    /* --layout, of convert: plain or shared; or NULL */
     const char *by;        /* --by, of attribute: head, sublayer or kind; or NULL */
     const char *logits;    /* --logits, of attribute: all or predicted; or NULL */
-    double checkpoint;     /* --checkpoint: see checkpoint.h */
     size_t shard, shards;  /* --shard: from 1; 0: all */
     double memory;         /* --memory: bytes that may be used; 0: the standard */
     const char *preset;    /* --preset, of cost: see preset.h; or NULL */

@@ -101,9 +101,6 @@ static const FlagInfo flags_known[FLAG_COUNT] = {
     [FLAG_RESUME] = {"resume", NULL, .help = "go on with what an interrupted run of the same left"},
     [FLAG_SHARD] = {"shard", "I/N",
                     .help = "the I-th of N parts, for job arrays; merge puts them together"},
-    [FLAG_CHECKPOINT] =
-        {"checkpoint", "SECONDS",
-         .help = "keep a point's work for --resume this often; default 10, 0: each layer"},
     [FLAG_MEMORY] = {"memory", "SIZE",
                      .help = "what may be used, as 8GiB or in bytes; default 4/5 of the machine's"},
     [FLAG_BASELINE] = {"baseline", "FILE", .help = "the table to compare with"},
@@ -172,6 +169,13 @@ static Flag flag_of_option(size_t index)
     return flag;
 }
 
+/* Flags that earlier versions had, and what is done instead. */
+static const struct {
+    const char *name, *instead;
+} gone[] = {
+    {"checkpoint", "leave it out; --resume does the point again that was interrupted"},
+};
+
 static int unknown_flag(const Reader *reader, const char *token)
 {
     const char *names[AXIS_COUNT + FLAG_COUNT] = {NULL};
@@ -186,6 +190,11 @@ static int unknown_flag(const Reader *reader, const char *token)
     size_t dashes = strspn(token, "-"), length = strcspn(token + dashes, "=");
     if (length < sizeof name) {
         memcpy(name, token + dashes, length);
+    }
+    for (size_t i = 0; dashes > 0 && i < sizeof gone / sizeof *gone; i++) {
+        if (strcmp(name, gone[i].name) == 0) {
+            return complain((Origin){0}, token, "this flag is gone: %s", gone[i].instead);
+        }
     }
     const char *nearest =
         dashes > 0 ? nearest_name(name, strlen(name), names, AXIS_COUNT + FLAG_COUNT) : NULL;
@@ -259,17 +268,6 @@ static int read_memory(RunOptions *run, Origin origin, const char *text)
         size *= 1024;
     }
     return complain(origin, text, "expected a size: bytes, or a number and KiB, MiB, GiB or TiB");
-}
-
-static int read_checkpoint(RunOptions *run, Origin origin, const char *text)
-{
-    char *end = NULL;
-    double seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
-    if (!(seconds >= 0) || !isfinite(seconds) || *end != '\0') {
-        return complain(origin, text, "expected seconds, 0 or more");
-    }
-    run->checkpoint = seconds;
-    return 0;
 }
 
 /* "3/8". */
@@ -415,7 +413,6 @@ static int read_flag(Reader *reader, Flag flag, const char *text)
     case FLAG_LOGITS: return read_word(&run->logits, flag, text);
     case FLAG_MEMORY: return read_memory(run, origin, text);
     case FLAG_DIGITS: return read_integer(&run->digits, 1, REF_DIGITS_MOST, origin, text);
-    case FLAG_CHECKPOINT: return read_checkpoint(run, origin, text);
     case FLAG_CHECK: run->growth.check = text; break;
     case FLAG_PREDICT: run->growth.predict = text; break;
     case FLAG_EVALUATIONS: return read_count(&run->growth.evaluations, origin, text);

@@ -31,7 +31,6 @@ typedef enum {
     FLAG_NETWORK,
     FLAG_LAYOUT,
     FLAG_RESUME,
-    FLAG_CHECKPOINT,
     FLAG_MEMORY,
     FLAG_SHARD,
     FLAG_PRESET,

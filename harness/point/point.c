@@ -56,43 +56,6 @@ void row_clear(Row *row)
     ref_errors_clear(&row->errors);
 }
 
-static void cell_visit(RefArchive *archive, RefCell *cell)
-{
-    cell->state = ref_archive_choice(archive, cell->state, CELL_NONFINITE + 1);
-    cell->error = ref_archive_exponent(archive, cell->error);
-    ref_archive_doubles(archive, &cell->lacking, 1, 0, INFINITY);
-    ref_archive_number(archive, cell->value);
-}
-
-void row_visit(RefArchive *archive, Row *row)
-{
-    RefErrors *errors = &row->errors;
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        for (int norm = 0; norm < NORM_COUNT; norm++) {
-            cell_visit(archive, &errors->error[kind][norm]);
-        }
-    }
-    for (int i = 0; i < SCALAR_COUNT; i++) {
-        cell_visit(archive, &errors->scalar[i]);
-    }
-    ref_archive_number(archive, errors->max_original);
-    errors->contradiction = ref_archive_flag(archive, errors->contradiction);
-    errors->left_range = ref_archive_flag(archive, errors->left_range);
-    row->layer = ref_archive_count(archive, row->layer, SIZE_MAX);
-    row->has_identical = ref_archive_flag(archive, row->has_identical);
-    ref_archive_doubles(archive, &row->identical, 1, 0, 1);
-    row->precision_bits = (long)ref_archive_count(archive, (size_t)row->precision_bits, LONG_MAX);
-    row->difference_bits = (long)ref_archive_count(archive, (size_t)row->difference_bits, LONG_MAX);
-    row->status = ref_archive_choice(archive, row->status, STATUS_OK + 1);
-}
-
-void row_visit_propagation(RefArchive *archive, Row *row)
-{
-    for (int i = 0; i < PROPAGATION_COUNT; i++) {
-        cell_visit(archive, &row->errors.propagation[i]);
-    }
-}
-
 const char *status_name(Status status)
 {
     static const char *const names[] = {

@@ -148,12 +148,6 @@ typedef struct {
 void row_init(Row *row, const Point *point);
 void row_clear(Row *row);
 
-/* Writes or reads all of a row but for what --propagation adds. */
-void row_visit(RefArchive *archive, Row *row);
-
-/* The rest, which only rows of --propagation have. */
-void row_visit_propagation(RefArchive *archive, Row *row);
-
 const char *status_name(Status status);
 
 /* Why a row has the status `error`, whose cells cannot tell. */

@@ -66,8 +66,7 @@ bool journal_is_complete(const Journal *journal)
 
 bool journal_survives(const Journal *journal)
 {
-    return journal->length > journal->header ||
-           (journal->checkpoints != NULL && access(journal->checkpoints, F_OK) == 0);
+    return journal->length > journal->header;
 }
 
 /* Writes the sidecar to FILE.json.partial, which is whole at any moment. */
@@ -214,7 +213,6 @@ void journal_clear(Journal *journal)
     free(journal->sidecar);
     free(journal->sidecar_partial);
     free(journal->sidecar_new);
-    free(journal->checkpoints);
     free(journal->text);
     free(journal);
 }

@@ -5,7 +5,6 @@
  * first, FILE.json.partial says what run they are of, and with every point it gets the seal of its
  * rows (Seals, below).  When all are there, FILE.partial becomes FILE and then
  * FILE.json.partial FILE.json.  A run that resumes goes on with what is there.
- * The state of points in progress lies beside it (checkpoint.h).
  */
 #ifndef HEADPROOF_HARNESS_TABLE_JOURNAL_H
 #define HEADPROOF_HARNESS_TABLE_JOURNAL_H
@@ -46,7 +45,7 @@ bool journal_has_more(const Journal *journal);
 /* True when nothing is left to do: FILE is there already, of a run like this. */
 bool journal_is_complete(const Journal *journal);
 
-/* True when there is something that a run that resumes goes on with: rows, or checkpoints. */
+/* True when there is something that a run that resumes goes on with. */
 bool journal_survives(const Journal *journal);
 
 /* Begins to write behind the first kept bytes of those rows; the rest is dropped.  kept 0: with

@@ -9,7 +9,6 @@
 #include "../base/own_file.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
-#include "checkpoint.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +22,6 @@ static void name_sidecars(Journal *journal)
     journal->sidecar = atomic_file_name(path, ".json");
     journal->sidecar_partial = atomic_file_name(path, ".json.partial");
     journal->sidecar_new = atomic_file_name(path, ".json.new");
-    journal->checkpoints = atomic_file_name(path, CHECKPOINT_SUFFIX);
 }
 
 /* All that is in an open file; *text ends in a NUL. */
@@ -81,23 +79,17 @@ static void print_remove(const char *path)
     shown_write(stderr, SHOWN_SHELL, path);
 }
 
-/* Seconds that went into what is there: into sealed points, and from the last seal to a later
- * checkpoint.  Negative when nobody knows: rows are there without a seal. */
+/* Seconds that went into the sealed points that are there.  Negative when nobody knows: rows are
+ * there without a seal. */
 static double work_left(const Journal *journal, const json_t *started)
 {
-    struct stat sealed, checkpoints;
     if (json_is_true(json_object_get(started, "complete"))) {
         return rows_left(journal) > 0 ? work_recorded(started) : 0;
     }
     if (rows_left(journal) > 0 && !seals_has_next(&journal->seals)) {
         return -1;
     }
-    bool kept = stat(journal->checkpoints, &checkpoints) == 0 &&
-                stat(journal->sidecar_partial, &sealed) == 0 &&
-                checkpoints.st_mtime > sealed.st_mtime;
-    return journal->seals.seconds < 0 ? -1
-           : kept ? journal->seals.seconds + difftime(checkpoints.st_mtime, sealed.st_mtime)
-                  : journal->seals.seconds;
+    return journal->seals.seconds < 0 ? -1 : journal->seals.seconds;
 }
 
 /* A run that does not resume: short work is dropped, long or unknown work is refused. */

@@ -17,7 +17,7 @@
  * has the digest that its sidecar was written with. */
 struct Journal {
     AtomicFile rows;
-    char *sidecar, *sidecar_partial, *sidecar_new, *checkpoints;
+    char *sidecar, *sidecar_partial, *sidecar_new;
     char *text;
     size_t size, header, length;
     Seals seals;

@@ -455,13 +455,3 @@ void ref_propagation_compare(RefErrors *errors, RefPropagation *propagation, Ref
         keep_machine(propagation, converted);
     }
 }
-
-void ref_propagation_visit(RefArchive *archive, void *state)
-{
-    RefPropagation *propagation = state;
-    if (propagation->machine != NULL) {
-        ref_archive_bytes(archive, propagation->machine,
-                          machine_count(propagation) * sizeof *propagation->machine);
-        note_nonfinite(propagation);
-    }
-}

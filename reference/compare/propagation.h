@@ -46,7 +46,4 @@ void ref_propagation_begin(RefPropagation *propagation, RefRows rows);
 void ref_propagation_compare(RefErrors *errors, RefPropagation *propagation, RefRows rows,
                              const MachineView *converted);
 
-/* A RefVisit of what it needs of layers before. */
-void ref_propagation_visit(RefArchive *archive, void *state);
-
 #endif

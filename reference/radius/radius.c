@@ -367,17 +367,3 @@ void radius_begin_layer(Radius *r)
 {
     r->score = 0;
 }
-
-void radius_visit(RefArchive *archive, Radius *r)
-{
-    r->ready = false;
-    r->unit = ref_archive_exponent(archive, r->unit);
-    r->bits = (mpfr_prec_t)ref_archive_count(archive, (size_t)r->bits, (size_t)r->ev->bits);
-    for (size_t i = 0; i < r->rows; i++) {
-        ref_archive_doubles(archive, r->rho[i].bank, BANKS, 0, INFINITY);
-        ref_archive_doubles(archive, r->eta[i].bank, BANKS, 0, INFINITY);
-    }
-    for (size_t i = 0; i < r->rows * BANKS; i++) {
-        r->zero[i] = ref_archive_flag(archive, r->zero[i]);
-    }
-}

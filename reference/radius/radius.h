@@ -18,7 +18,6 @@
 
 #include "../evaluator/layer_norm.h"
 #include "../heads/heads.h"
-#include "../numbers/archive.h"
 #include "../reference.h"
 
 typedef struct Radius Radius;
@@ -60,9 +59,6 @@ void radius_begin_layer(Radius *radius);
  * if it has one; index: of the sublayer. */
 void radius_before(Radius *radius);
 void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, size_t index);
-
-/* The state of radii between two layers, archived. */
-void radius_visit(RefArchive *archive, Radius *radius);
 
 /* The radii of a block, in the banks that its columns touch, rounded up: of the stream, of the
  * difference (as of what is inherited of it), or of both together. */

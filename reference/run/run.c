@@ -504,11 +504,6 @@ void ref_run_layer(RefRun *run)
     }
 }
 
-size_t ref_run_layers(const RefRun *run)
-{
-    return run->next.layer;
-}
-
 const ApMat *run_outcome(const RefRun *run)
 {
     return run->e != NULL ? &run->e->sum : &run->stream;

@@ -1,7 +1,5 @@
 /*
  * One evaluation in progress (private to reference/).
- *
- * Umbrella header: for state.c, what is archived of it.
  */
 #ifndef HEADPROOF_REFERENCE_RUN_RUN_H
 #define HEADPROOF_REFERENCE_RUN_RUN_H
@@ -12,7 +10,6 @@
 #include "../difference/difference.h"
 #include "../evaluator/evaluator.h"
 #include "../heads/heads.h"
-#include "../numbers/archive.h"
 #include "../radius/radius.h"
 #include "../reference.h"
 
@@ -102,10 +99,5 @@ static inline Radius *run_radius(const RefRun *run, int i)
 
 /* The stream as it stands: x, or x + e. */
 const ApMat *run_outcome(const RefRun *run);
-
-void archive_mat(RefArchive *archive, ApMat *m);
-
-/* A run between two layers. */
-void archive_run(RefArchive *archive, RefRun *run);
 
 #endif

@@ -52,61 +52,6 @@ typedef struct {
     bool ok;
 } Making;
 
-static void clear_layers(RefBase *base)
-{
-    for (size_t l = 0; l < base->depth; l++) {
-        ap_clear(&base->original[l]);
-        if (base->limit != NULL) {
-            ap_clear(&base->limit[l]);
-        }
-        ap_clear(&base->radius[l]);
-        ap_clear(&base->limit_radius[l]);
-    }
-}
-
-/* The layers' streams and radii, of r(T), or of r(T_infinity). */
-static void visit_layers(RefArchive *archive, Making *making, bool limit)
-{
-    const RefBase *base = making->base;
-    ApMat *stream = limit ? base->limit : base->original;
-    ApMat *radius = limit ? base->limit_radius : base->radius;
-    size_t layers = limit ? making->limited : making->done;
-    size_t n = making->pair->original.layout.n;
-    bool loading = archive->file == NULL;
-    for (size_t l = 0; !archive->failed && l < layers; l++) {
-        if (loading) {
-            ap_init(&stream[l], n, making->pair->compared[l].count, making->base->bits);
-            ap_init(&radius[l], n, 1, REF_CELL_BITS);
-        }
-        archive_mat(archive, &stream[l]);
-        archive_mat(archive, &radius[l]);
-    }
-}
-
-static void making_visit(RefArchive *archive, void *state)
-{
-    Making *making = state;
-    RefBase *base = making->base;
-    bool loading = archive->file == NULL;
-    if (loading) {
-        clear_layers(base); /* of a state that was read and is not kept */
-    }
-    making->done = ref_archive_count(archive, making->done, base->depth);
-    archive_run(archive, making->original);
-    ref_archive_expect(archive, making->original->next.layer == making->done);
-    if (making->limit != NULL) {
-        making->limited = ref_archive_count(archive, making->limited, making->done);
-        archive_run(archive, making->limit);
-        ref_archive_expect(archive, making->limit->next.layer == making->limited);
-    }
-    archive_mat(archive, &base->score_max);
-    archive_mat(archive, &base->score_off);
-    visit_layers(archive, making, false);
-    if (base->limit != NULL) {
-        visit_layers(archive, making, true);
-    }
-}
-
 /* The next layer of r(T), or of r(T_infinity), l + 1, into its streams and radii.  false: it cannot
  * be had. */
 static bool make_layer(Making *making, bool limit, size_t l)
@@ -182,7 +127,6 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
                        const RefBaseOptions *options)
 {
     const RefBaseOptions none = {0}, *with = options != NULL ? options : &none;
-    const RefKeeper *keeper = with->keeper;
     RefBase *base = need_zeros(1, sizeof *base);
     base->bits = bits;
     base->weights = with->weights;
@@ -198,15 +142,7 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     if (limit != REF_LIMIT_NONE) {
         making.limit = certified_run(&limited, base, form, base->tape);
     }
-    if (base->tape != NULL) {
-        keeper = NULL; /* what a tape serves is made again sooner than it is read */
-    }
-    const RefState state = {with->coarse ? "base-coarse" : "base", bits, making_visit, &making};
-    (void)ref_keeper_restore(keeper, &state);
     while (making.ok && make_next(&making, with)) {
-        if (making.ok) {
-            ref_keeper_offer(keeper, &state);
-        }
     }
     ref_run_clear(making.original);
     ref_run_clear(making.limit);
@@ -282,7 +218,14 @@ void ref_base_clear(RefBase *base)
     if (base == NULL) {
         return;
     }
-    clear_layers(base);
+    for (size_t l = 0; l < base->depth; l++) {
+        ap_clear(&base->original[l]);
+        if (base->limit != NULL) {
+            ap_clear(&base->limit[l]);
+        }
+        ap_clear(&base->radius[l]);
+        ap_clear(&base->limit_radius[l]);
+    }
     ap_clear(&base->score_max);
     ap_clear(&base->score_off);
     tape_clear(base->tape);

@@ -56,8 +56,7 @@ typedef struct {
 } FuzzSubject;
 
 extern const FuzzSubject fuzz_values, fuzz_cases, fuzz_commands, fuzz_baselines, fuzz_merges,
-    fuzz_journals, fuzz_sidecars, fuzz_checkpoints, fuzz_models, fuzz_configs, fuzz_texts,
-    fuzz_shapes;
+    fuzz_journals, fuzz_sidecars, fuzz_models, fuzz_configs, fuzz_texts, fuzz_shapes;
 
 /* All of them, up to a NULL. */
 extern const FuzzSubject *const fuzz_subjects[];

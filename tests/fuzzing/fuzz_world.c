@@ -16,10 +16,8 @@
 #include <unistd.h>
 
 const FuzzSubject *const fuzz_subjects[] = {
-    &fuzz_values, &fuzz_cases,    &fuzz_commands, &fuzz_baselines,
-    &fuzz_merges, &fuzz_journals, &fuzz_sidecars, &fuzz_checkpoints,
-    &fuzz_models, &fuzz_configs,  &fuzz_texts,    &fuzz_shapes,
-    NULL};
+    &fuzz_values,   &fuzz_cases,  &fuzz_commands, &fuzz_baselines, &fuzz_merges, &fuzz_journals,
+    &fuzz_sidecars, &fuzz_models, &fuzz_configs,  &fuzz_texts,     &fuzz_shapes, NULL};
 
 void fuzz_need(bool condition, const char *what)
 {
@@ -89,7 +87,7 @@ const char *fuzz_expect_files(Fuzz *fuzz, const char *const *names)
     return why;
 }
 
-/* Everything in a directory, two levels deep: checkpoints have one of their own. */
+/* Everything in a directory, two levels deep. */
 static void remove_all(const char *path, int depth)
 {
     DIR *directory = opendir(path);

@@ -11,7 +11,6 @@
 #include "../fixture.h"
 
 #include "../../harness/base/atomic_file.h"
-#include "../../harness/table/checkpoint.h"
 #include "../../harness/table/journal.h"
 #include "../../harness/table/sink.h"
 #include "../unit.h"
@@ -188,36 +187,6 @@ static void results_are_on_disk(void **state)
     expect_names_synced(fixture);
 }
 
-static void visit(RefArchive *archive, void *state)
-{
-    ref_archive_bytes(archive, state, 8);
-}
-
-static void checkpoints_are_on_disk(void **state)
-{
-    const FileFixture *fixture = *state;
-    char directory[SCRATCH_PATH], bytes[8] = "state..";
-    RunOptions run = {.output = fixture->path};
-    GridIdentity identity = {0};
-    Checkpoints *checkpoints;
-    Checkpoint checkpoint;
-    Made made;
-    make(&made);
-    scratch_path(directory, &fixture->scratch, "out.csv.checkpoint");
-    assert_int_equal(checkpoints_open(&checkpoints, &run, &identity), 0);
-    checkpoint_init(&checkpoint, checkpoints, &made.point, false);
-    const RefKeeper *keeper = checkpoint_keeper(&checkpoint);
-    keeper->offer(keeper->context, &(RefState){"base", 53, visit, bytes});
-    struct stat found = {0};
-    bool there = stat(directory, &found) == 0;
-    checkpoint_clear(&checkpoint);
-    checkpoints_drop(checkpoints);
-    checkpoints_clear(checkpoints);
-    assert_true(there && is_synced(&found));
-    assert_string_equal(unsynced, "");
-    assert_false(file_exists(directory));
-}
-
 /* The lock is of a file that has its name by now: it is left as it is. */
 static void a_lock_that_came_late(void **state)
 {
@@ -248,7 +217,6 @@ SUBJECT(durable)
     const struct CMUnitTest tests[] = {
         TEST(rows_are_on_disk),
         TEST(results_are_on_disk),
-        TEST(checkpoints_are_on_disk),
         TEST(a_lock_that_came_late),
     };
     return cmocka_run_group_tests_name("durable", tests, NULL, NULL);

@@ -210,7 +210,7 @@ static void test_numbers(void **state)
     mpfr_t largest;
     export_good(given, "--n 3 --d 4 --depth 2 --bias random --omega 300");
     const Point *point = &given->grid.points[0];
-    assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
+    assert_int_equal(shared_make(&shared, &point, 1, 0), EVALUATE_OK);
     assert_int_equal(
         point_evaluate(&passed, shared, point, &(PointSink){take_construction, NULL, cells}), 0);
     shared_clear(shared);

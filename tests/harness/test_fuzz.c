@@ -286,10 +286,10 @@ extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak))
 SUBJECT(fuzz)
 {
     fuzz_need(getcwd(root, sizeof root) != NULL, "getcwd");
-    static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},        {&fuzz_commands, 30},
-                             {&fuzz_baselines, 10}, {&fuzz_merges, 20},       {&fuzz_journals, 10},
-                             {&fuzz_sidecars, 10},  {&fuzz_checkpoints, 100}, {&fuzz_models, 30},
-                             {&fuzz_configs, 20},   {&fuzz_texts, 100},       {&fuzz_shapes, 50}};
+    static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},  {&fuzz_commands, 30},
+                             {&fuzz_baselines, 10}, {&fuzz_merges, 20}, {&fuzz_journals, 10},
+                             {&fuzz_sidecars, 10},  {&fuzz_models, 30}, {&fuzz_configs, 20},
+                             {&fuzz_texts, 100},    {&fuzz_shapes, 50}};
     struct CMUnitTest tests[sizeof shares / sizeof *shares + 1];
     size_t count = 1;
     tests[0] = (struct CMUnitTest)cmocka_unit_test(asides_are_the_program_s_own);

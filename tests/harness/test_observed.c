@@ -134,7 +134,7 @@ static void nothing_of_the_reference_is_made(void **state)
                          2);
         const Point *list[] = {&points[0], &points[1]};
         Shared *shared;
-        assert_int_equal(shared_make(&shared, list, 2, 0, NULL), EVALUATE_OK);
+        assert_int_equal(shared_make(&shared, list, 2, 0), EVALUATE_OK);
         assert_true((shared->base != NULL) == both);
         assert_non_null(shared_original(shared, &points[0]));
         shared_clear(shared);

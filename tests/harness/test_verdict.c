@@ -261,7 +261,7 @@ static void the_outcome_is_the_texts(void **state)
         Shared *shared;
         PointRows rows;
         PointOutcome read;
-        assert_int_equal(shared_make(&shared, &points, 1, 0, NULL), EVALUATE_OK);
+        assert_int_equal(shared_make(&shared, &points, 1, 0), EVALUATE_OK);
         assert_int_equal(rows_evaluate(&rows, shared, &point), EVALUATE_OK);
         assert_int_equal(rows_read(&read, rows.text, rows.length, &point), rows.length);
         assert_int_equal(rows.outcome.failed_layer, first_failure(rows.text));

@@ -28,7 +28,7 @@ enum { WORDS = 48 };
 
 /* Shared with the process that is stopped. */
 typedef struct {
-    atomic_long calls, checkpoints;
+    atomic_long calls;
     atomic_bool stopped;
 } Counts;
 
@@ -43,8 +43,6 @@ static void stop_here(void)
     atomic_store(&counts->stopped, true);
     if (wanted.signal != 0) {
         (void)kill(getpid(), wanted.signal);
-    }
-    if (wanted.kind == STOP_CALL) {
         (void)usleep(20000);
         return;
     }
@@ -56,8 +54,7 @@ static void stop_here(void)
 /* True when this call is the one before which to stop. */
 static bool is_last(void)
 {
-    return counting && atomic_fetch_add(&counts->calls, 1) + 1 == wanted.at &&
-           wanted.kind == STOP_CALL;
+    return counting && atomic_fetch_add(&counts->calls, 1) + 1 == wanted.at;
 }
 
 static void count_call(void)
@@ -125,12 +122,7 @@ int rename(const char *from, const char *to)
 int renameat(int from_directory, const char *from, int to_directory, const char *to)
 {
     count_call();
-    int status = (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, 0);
-    if (counting && status == 0 && atomic_fetch_add(&counts->checkpoints, 1) + 1 == wanted.at &&
-        wanted.kind == STOP_CHECKPOINT) {
-        stop_here();
-    }
-    return status;
+    return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, 0);
 }
 
 int mkdir(const char *path, mode_t mode)

@@ -12,14 +12,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* STOP_CALL: before the at-th call, and a write has written half.  STOP_CHECKPOINT: behind the
- * at-th checkpoint that was put in its place, when no lock is held.  at 0: never. */
-typedef enum { STOP_CALL, STOP_CHECKPOINT } StopKind;
-
-/* signal: that the process sends itself there; 0: none.  At a checkpoint it then waits for its end;
- * at a call, which may be made under a lock, it goes on unless the signal kills it. */
+/* Before the at-th call, and a write has written half; at 0: never.  signal: that the process sends
+ * itself there, behind which it goes on unless the signal kills it; 0: it waits for its end. */
 typedef struct {
-    StopKind kind;
     long at;
     int signal;
 } Stop;

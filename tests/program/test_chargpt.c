@@ -77,7 +77,7 @@ static double largest_error(const Point *point, const int64_t *tokens,
     const Point *list = &own;
     own.spec.n = LENGTH;
     own.spec.given = &given;
-    assert_int_equal(shared_make(&shared, &list, 1, 0, NULL), EVALUATE_OK);
+    assert_int_equal(shared_make(&shared, &list, 1, 0), EVALUATE_OK);
     const RefUnembedding unembedding = {
         file->W_U, file->b_U, file->d, file->classes, shared->pair.final_norm, file->tied};
     RefLogits *logits = ref_logits_make(LENGTH, CLASSES);

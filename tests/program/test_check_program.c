@@ -451,8 +451,8 @@ static void an_interrupted_check_goes_on(void **state)
     snprintf(line, sizeof line, "%s --save-baseline %%/base.csv", check_line);
     check_expect(scratch, line, 0, "saved: ");
     const char *partial = path_in(scratch, "base.csv.obtained.partial");
-    snprintf(line, sizeof line, "%s --baseline %s/base.csv --resume --quiet --checkpoint 0",
-             check_line, scratch->directory);
+    snprintf(line, sizeof line, "%s --baseline %s/base.csv --resume --quiet", check_line,
+             scratch->directory);
     for (off_t before = -1; kills < 3; kills++) {
         pid_t child = start_program(line);
         while (size_of(partial) <= before && waitpid(child, &status, WNOHANG) == 0) {
@@ -468,8 +468,7 @@ static void an_interrupted_check_goes_on(void **state)
     check_expect(scratch, line, 0, " of 39 points are there already");
     assert_false(check_made(scratch, "base.csv.obtained") ||
                  check_made(scratch, "base.csv.obtained.partial") ||
-                 check_made(scratch, "base.csv.obtained.json.partial") ||
-                 check_made(scratch, "base.csv.obtained.checkpoint"));
+                 check_made(scratch, "base.csv.obtained.json.partial"));
     /* Without a baseline there is no file to go on with. */
     check_expect(scratch, "check --construction silu --tolerance 1 --resume", 2, "--resume: ");
 }

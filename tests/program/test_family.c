@@ -140,7 +140,7 @@ static char *rows_of(const Members *members, size_t i, Family *family)
     assert_non_null(file);
     EvaluateStatus status = family != NULL
                                 ? shared_make_member(&shared, family, members->list[i], 0)
-                                : shared_make(&shared, &members->list[i], 1, 0, NULL);
+                                : shared_make(&shared, &members->list[i], 1, 0);
     assert_int_equal(status, EVALUATE_OK);
     assert_int_equal(
         point_evaluate(&passed, shared, members->list[i], &(PointSink){take_row, NULL, file}),

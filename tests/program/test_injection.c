@@ -38,7 +38,7 @@ static const char *const preparations[] = {
 static const Scenario scenarios[] = {
     {"sweep", "sweep ../in/grid.case -o r.csv --threads 2", false},
     {"sweep to stdout", "sweep " TINY, 0},
-    {"depth", "depth --n 2 --d 2 --depth 3 --omega 20 --threads 2 --checkpoint 0 -o r.csv", false},
+    {"depth", "depth --n 2 --d 2 --depth 3 --omega 20 --threads 2 -o r.csv", false},
     {"min-omega",
      "min-omega --construction linear --n 2 --d 2 --tolerance 1e-3 --every-input --input-norm 2 "
      "--threads 2 -o r.csv --junit-xml r.xml",

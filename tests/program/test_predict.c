@@ -79,7 +79,7 @@ static double measure(const Point *point, double least)
         Shared *shared;
         bool passed;
         double start = clock_seconds();
-        assert_int_equal(shared_make(&shared, &point, 1, 0, NULL), EVALUATE_OK);
+        assert_int_equal(shared_make(&shared, &point, 1, 0), EVALUATE_OK);
         assert_int_equal(point_evaluate(&passed, shared, point, &(PointSink){drop, NULL, NULL}),
                          EVALUATE_OK);
         shared_clear(shared);

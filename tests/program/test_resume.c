@@ -296,7 +296,7 @@ static Ended sweep_until(const FileFixture *fixture, const char *rest, Stop stop
     return run_until(line, stop, said);
 }
 
-/* The signal comes when a point is half evaluated, some twenty points in. */
+/* The signal comes some twenty points in. */
 static void signals_end_at_a_point(void **state)
 {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
@@ -306,8 +306,7 @@ static void signals_end_at_a_point(void **state)
     Output whole = read_file(fixture->path);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(unlink(fixture->path), 0);
-        Ended ended = sweep_until(fixture, "--quiet --checkpoint 0",
-                                  (Stop){STOP_CHECKPOINT, 300, signals[i]}, messages);
+        Ended ended = sweep_until(fixture, "--quiet", (Stop){90, signals[i]}, messages);
         assert_int_equal(ended.signal, signals[i]);
         Output said = read_file(messages), kept = read_file(fixture->partial);
         assert_int_equal(lines(&said), 1);
@@ -351,16 +350,14 @@ static void one_run_writes_a_file(void **state)
     const char *messages = path_in(&fixture->scratch, "messages");
     char line[2048];
     int status;
-    snprintf(line, sizeof line, "sweep " HALTED " -o %s --quiet --threads 1 --checkpoint 0",
-             fixture->path);
-    pid_t child = start_until(line, (Stop){STOP_CHECKPOINT, 10, 0}, messages);
+    snprintf(line, sizeof line, "sweep " HALTED " -o %s --quiet --threads 1", fixture->path);
+    pid_t child = start_until(line, (Stop){30, 0}, messages);
     assert_true(child > 0);
     expect_sweep(fixture, HALTED, "--resume --quiet 2>&1", 2, "expected no other run to write it");
     expect_sweep(fixture, HALTED, "--quiet 2>&1", 2, "expected no other run to write it");
     assert_true(file_exists(fixture->partial));
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
-    /* Its checkpoints go with the next run. */
     expect_sweep(fixture, HALTED, "--quiet 2>&1", 0, "");
     expect_clean(fixture);
 }

@@ -200,28 +200,40 @@ static void too_few_bits_are_no_limit(void **state)
     case_clear(&pair);
 }
 
-/* What stands in a tape, as the digest of its archive. */
+/* FNV-1a of a matrix behind what came before: signs, exponents and limbs. */
+static uint64_t digest_behind(uint64_t digest, const ApMat *m)
+{
+    for (size_t i = 0; i < m->rows * m->columns; i++) {
+        mpfr_srcptr x = m->entry + i;
+        const uint64_t head[2] = {(uint64_t)x->_mpfr_sign, (uint64_t)x->_mpfr_exp};
+        size_t limbs = mpfr_regular_p(x) ? (size_t)(mpfr_get_prec(x) + 63) / 64 : 0;
+        for (size_t word = 0; word < 2 + limbs; word++) {
+            digest = (digest ^ (word < 2 ? head[word] : x->_mpfr_d[word - 2])) * 1099511628211U;
+        }
+    }
+    return digest;
+}
+
+/* What stands in a tape. */
 static uint64_t digest_of(Tape *tape)
 {
-    RefArchive archive = {.file = fopen("/dev/null", "w"), .digest = REF_ARCHIVE_START};
-    assert_non_null(archive.file);
+    uint64_t digest = 14695981039346656037U;
     for (size_t i = 0; i < tape->blocks; i++) {
         Record *record = &tape->record[i];
         ApMat *const mats[] = {&record->score, &record->gate, &record->group, &record->query,
                                &record->key};
         for (size_t m = 0; m < sizeof mats / sizeof *mats; m++) {
-            archive_mat(&archive, mats[m]);
+            digest = digest_behind(digest, mats[m]);
         }
         for (size_t b = 0; b < record->patterns; b++) {
-            archive_mat(&archive, &record->pattern[b]);
+            digest = digest_behind(digest, &record->pattern[b]);
         }
         for (int part = 0; part < PARTS; part++) {
-            archive_mat(&archive, &record->part[part].value);
-            archive_mat(&archive, &record->part[part].mixed);
+            digest = digest_behind(digest, &record->part[part].value);
+            digest = digest_behind(digest, &record->part[part].mixed);
         }
     }
-    assert_int_equal(fclose(archive.file), 0);
-    return archive.digest;
+    return digest;
 }
 
 /* No difference leaves a mark in the records that others are to read. */

@@ -147,12 +147,12 @@ static int write_file(Export *e, const char *path)
 static int write_point(const Point *point, const char *path)
 {
     Shared *shared;
-    if (shared_make(&shared, &point, 1, 0, NULL) != EVALUATE_OK) {
+    if (shared_make(&shared, &point, 1, 0) != EVALUATE_OK) {
         return memory_fault();
     }
     mpfr_prec_t bits = shared_bits(shared, point);
     RefBase *base =
-        shared_base(shared, point, &(SharedBase){.bits = bits, .limit = REF_LIMIT_STREAMS}, NULL);
+        shared_base(shared, point, &(SharedBase){.bits = bits, .limit = REF_LIMIT_STREAMS});
     Export e = {.point = point, .shared = shared, .base = base, .bits = bits};
     int status = base != NULL ? write_file(&e, path) : memory_fault();
     ref_base_clear(base);

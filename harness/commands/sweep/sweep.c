@@ -114,7 +114,6 @@ static bool commit_point(void *context, size_t index, const PointRows *rows, boo
             fputc('\n', stderr);
         }
         progress_add(&sweep->progress, 1, point_cost(point));
-        checkpoints_commit(sweep->checkpoints, sweep->grid, index);
     }
     pthread_mutex_unlock(&sweep->writing);
     return written;
@@ -157,8 +156,7 @@ static int run_points(Sweep *sweep, int threads)
     const Work work = {.grid = sweep->grid,
                        .points = sweep->record.points + sweep->committed,
                        .count = sweep->record.count - sweep->committed,
-                       .memory = memory_room(sweep->options->memory),
-                       .checkpoints = sweep->checkpoints};
+                       .memory = memory_room(sweep->options->memory)};
     double cost = cost_left(sweep, sweep->committed);
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
     progress_phase(&sweep->progress, "", "points", work.count, cost);
@@ -241,10 +239,6 @@ static int finish(Sweep *sweep)
 {
     pthread_mutex_lock(&sweep->writing);
     sweep->record.complete = true;
-    /* Before the file has its name: after that nobody would look for more. */
-    if (sink_sync(&sweep->sink) == 0) {
-        checkpoints_drop(sweep->checkpoints);
-    }
     int status = sink_finish(&sweep->sink);
     pthread_mutex_unlock(&sweep->writing);
     return status;
@@ -282,7 +276,6 @@ static int run_points_left(Sweep *sweep, int threads)
         return status;
     }
     if (sweep_is_complete(sweep)) {
-        checkpoints_drop(sweep->checkpoints);
         return 0;
     }
     if (sweep->options->output == NULL || !is_kept(sweep->options)) {
@@ -305,15 +298,12 @@ static int prepare(Sweep *sweep)
     shard_points(record->points, &record->count, sweep->grid, record->shard, record->shards);
     sweep->run.seconds = record->seconds;
     sweep->run.sweep = record;
-    return is_kept(sweep->options)
-               ? checkpoints_open(&sweep->checkpoints, sweep->options, &record->identity)
-               : 0;
+    return 0;
 }
 
 static void clear(Sweep *sweep)
 {
     sink_clear(&sweep->sink);
-    checkpoints_clear(sweep->checkpoints);
     sweep_record_clear(&sweep->record);
     free(sweep->summaries);
 }
@@ -345,13 +335,9 @@ static int lead(Sweep *sweep)
     if (run->team) {
         status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
     }
-    status = status != 0 ? status : checkpoints_claim(sweep->checkpoints);
     status = status != 0 ? status : sink_open(&sweep->sink, &sweep_sink, run, &sweep->run);
     if (status != 0) {
         return status;
-    }
-    if (!run->resume) {
-        checkpoints_drop(sweep->checkpoints);
     }
     if (sweep->sink.text) {
         open_live(sweep);
@@ -373,7 +359,7 @@ int command_sweep(const Grid *grid, const RunOptions *run)
     status = status != 0 ? status : prepare(&sweep);
     status = run->team ? team_largest(status) : status;
     if (status == 0 && helper) {
-        dispatch_serve(&sweep.run, memory_room(run->memory), sweep.checkpoints);
+        dispatch_serve(&sweep.run, memory_room(run->memory));
     } else if (status == 0) {
         status = lead(&sweep);
     }

@@ -22,7 +22,6 @@ typedef struct {
     const Grid *grid;
     const RunOptions *options;
     Sink sink;
-    Checkpoints *checkpoints;
     Dispatch *dispatch; /* NULL: no other ranks */
     RunRecord run;
     SweepRecord record;
