@@ -26,27 +26,6 @@ void expect_message(FileFixture *fixture, int status, const char *path, const ch
     }
 }
 
-void expect_refusal(FileFixture *fixture, const char *path, const char *culprit)
-{
-    SafetensorsFile *file;
-    hold(fixture);
-    int status = safetensors_open(&file, path);
-    expect_message(fixture, status, path, culprit);
-    assert_null(file);
-}
-
-void expect_model_refused(FileFixture *fixture, const char *path, const char *name,
-                          const char *culprit)
-{
-    ModelFile *model;
-    char begin[SCRATCH_PATH];
-    scratch_path(begin, &fixture->scratch, name);
-    hold(fixture);
-    int status = model_file_read(&model, path, false);
-    expect_message(fixture, status, begin, culprit);
-    assert_null(model);
-}
-
 SafetensorsFile *open_file(const char *path)
 {
     SafetensorsFile *file;

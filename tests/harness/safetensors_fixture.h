@@ -18,13 +18,6 @@ const char *take(FileFixture *fixture);
 /* What was held is one line that begins with the path and has the culprit in it; status is 2. */
 void expect_message(FileFixture *fixture, int status, const char *path, const char *culprit);
 
-/* The file cannot be opened, with such a message. */
-void expect_refusal(FileFixture *fixture, const char *path, const char *culprit);
-
-/* No model can be read from the path; the message begins with the scratch file `name`. */
-void expect_model_refused(FileFixture *fixture, const char *path, const char *name,
-                          const char *culprit);
-
 /* The sample, which is cleared, becomes the fixture's file. */
 void write_sample(const FileFixture *fixture, Sample *sample);
 

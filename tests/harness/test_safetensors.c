@@ -1,5 +1,6 @@
 /*
- * Numbers of safetensors files: they are read exactly, in every format, or refused by their index.
+ * Safetensors files: what a header says is found again, and numbers are read exactly, in every
+ * format, or refused by their index.
  */
 #include "safetensors_fixture.h"
 #include "../unit.h"
@@ -9,6 +10,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* What a header says of its tensors and metadata is found again. */
+static void test_accessors(void **state)
+{
+    static const char header[] =
+        "{\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]},"
+        "\"__metadata__\":{\"key\":\"value\",\"empty\":\"\"},"
+        "\"\xc3\xa9\":{\"data_offsets\":[0,8],\"shape\":[1,1],\"dtype\":\"I64\"},"
+        "\"none\":{\"dtype\":\"F16\",\"shape\":[3,0,5],\"data_offsets\":[8,8]}}  \n ";
+    FileFixture *fixture = *state;
+    Sample sample;
+    sample_make(&sample, header, NULL, 16);
+    write_sample(fixture, &sample);
+    SafetensorsFile *file = open_file(fixture->path);
+    assert_string_equal(safetensors_path(file), fixture->path);
+    assert_int_equal(safetensors_count(file), 3);
+    assert_string_equal(safetensors_tensor(file, 0)->name, "\xc3\xa9");
+    assert_string_equal(safetensors_tensor(file, 1)->name, "none");
+    const SafetensorsTensor *tensor = tensor_named(file, "b");
+    assert_ptr_equal(tensor, safetensors_tensor(file, 2));
+    assert_int_equal(tensor->dtype, SAFETENSORS_F32);
+    assert_int_equal(tensor->rank, 1);
+    assert_int_equal(tensor->shape[0], 2);
+    assert_int_equal(tensor->count, 2);
+    assert_int_equal(tensor_named(file, "none")->count, 0);
+    assert_null(tensor_named(file, "__metadata__"));
+    assert_null(tensor_named(file, "B"));
+    assert_string_equal(safetensors_metadata(file, "key"), "value");
+    assert_string_equal(safetensors_metadata(file, "empty"), "");
+    assert_null(safetensors_metadata(file, "absent"));
+    safetensors_close(file);
+    safetensors_close(NULL);
+    sample_make(&sample, "{}", NULL, 0);
+    write_sample(fixture, &sample);
+    file = open_file(fixture->path);
+    assert_int_equal(safetensors_count(file), 0);
+    assert_null(safetensors_metadata(file, "key"));
+    safetensors_close(file);
+}
 
 /* A tensor "t" of `count` values of a dtype of `width` bytes, whose data the caller changes. */
 static SafetensorsFile *open_values(Sample *sample, const char *dtype, size_t width, size_t count)
@@ -280,9 +320,9 @@ static void test_cut_short(void **state)
 SUBJECT(safetensors)
 {
     const struct CMUnitTest tests[] = {
-        MODEL_TEST(test_halves),    MODEL_TEST(test_floats),     MODEL_TEST(test_alignment),
-        MODEL_TEST(test_integers),  MODEL_TEST(test_not_finite), MODEL_TEST(test_blocks),
-        MODEL_TEST(test_cut_short),
+        MODEL_TEST(test_accessors), MODEL_TEST(test_halves),    MODEL_TEST(test_floats),
+        MODEL_TEST(test_alignment), MODEL_TEST(test_integers),  MODEL_TEST(test_not_finite),
+        MODEL_TEST(test_blocks),    MODEL_TEST(test_cut_short),
     };
     return cmocka_run_group_tests_name("safetensors", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@ import collections
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 
@@ -32,10 +33,15 @@ def pytest_make_parametrize_id(val):
 Run = collections.namedtuple("Run", "code stdout stderr")
 
 
-def start(*arguments, cwd=ROOT, env=None, input=""):
-    """How `headproof ARGUMENTS` ends; sentences are not broken into lines.  env: added to ours."""
+def start(*arguments, cwd=ROOT, env=None, input="", limits=None):
+    """How `headproof ARGUMENTS` ends; sentences are not broken into lines.  env: added to ours;
+    limits: {resource.RLIMIT_...: the most}."""
+    def limit():
+        for what, most in limits.items():
+            resource.setrlimit(what, (most, most))
     ended = subprocess.run([PROGRAM, *map(str, arguments)], cwd=cwd, input=input, text=True,
                            capture_output=True, errors="backslashreplace",
+                           preexec_fn=limit if limits else None,
                            env={**os.environ, "COLUMNS": "1000", **(env or {})})
     run = Run(ended.returncode, ended.stdout, ended.stderr)
     assert 0 <= run.code < 86 or run.code in (99, 130, 143), run
@@ -51,10 +57,16 @@ def run():
 
 @pytest.fixture(scope="session")
 def refused(run):
-    """refused(words, *arguments, begin=""): exit code 2 behind one line, begun so, with them."""
+    """refused(words, *arguments, begin=""): exit code 2 behind one line, begun so, with the words;
+    a ... among them stands for any others."""
     def expect(words, *arguments, begin="", **options):
         ended = run(*arguments, **options)
-        said = ended.stderr
-        assert (ended.code, ended.stdout, said.count("\n")) == (2, "", 1), ended
-        assert said.startswith(str(begin)) and words in said, f"{said}expected {begin}... {words}"
+        assert (ended.code, ended.stdout, ended.stderr.count("\n")) == (2, "", 1), ended
+        assert says(ended.stderr, words), f"{ended.stderr}expected: {words}"
+        assert ended.stderr.startswith(str(begin)), f"{ended.stderr}expected at first: {begin}"
+        return ended.stderr
     return expect
+
+
+def says(text, words):
+    return re.search(".*".join(map(re.escape, words.split("..."))), text) is not None

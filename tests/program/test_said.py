@@ -1,0 +1,338 @@
+"""What a weights file must say of its model, or the user for it, and what neither may contradict;
+the inputs that a file brings; every file of a model counts, and no output takes the place of one."""
+
+import csv
+import io
+import json
+import shlex
+
+import models
+import numpy
+import pytest
+import safetensors_file
+
+TRAINED = "cases/models/modadd53-silu.safetensors"
+ACTIVATION = "activation (one of silu, relu, gelu, gelu_new)"
+SCALE = "scale (1 or 1/sqrt(d_head))"
+MASK = "mask (none or causal)"
+NORM = "normalization (none)"
+BLOCKS = "blocks (sequential, where networks read what attention wrote)"
+EXPECTED = "expected in the file's metadata, or as"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Each kind that says what it is, and as silent-KIND; a GPT-2, and TransformerLens' silent one."""
+    folder = tmp_path_factory.mktemp("files")
+    for kind in models.LAYERS:
+        said = models.SAID if kind in ("attention", "transformer") else models.ALONE
+        models.write(folder / f"{kind}.safetensors", models.made(kind), said)
+        models.write(folder / f"silent-{kind}.safetensors", models.made(kind))
+    models.write(folder / "no-x.safetensors", models.made("attention", 0), models.SAID)
+    models.write(folder / "lens.safetensors", models.lens(), models.SAID_BUT_NORMS)
+    for key in ("whole", "layer_norm_epsilon", "activation_function", "none"):
+        (folder / key).mkdir()
+        models.write(folder / key / "gpt2.safetensors", models.gpt2())
+        models.write_config(folder / key, *(() if key == "whole" else (key, None)))
+    (folder / "none" / "config.json").unlink()
+    return folder
+
+
+def words_of(line, files):
+    """The words of a command; KIND.safetensors is one of the files."""
+    return [files / word if word.endswith(".safetensors") and not word.startswith("cases/") else word
+            for word in line.split()]
+
+
+@pytest.fixture
+def rows(run, files):
+    """The rows of a sweep, without the columns that only name it."""
+    def read(line):
+        ended = run("sweep", *(words_of(line, files) if isinstance(line, str) else line))
+        assert ended.code == 0, ended
+        return [{name: cell for name, cell in row.items() if name not in ("weights", "options")}
+                for row in csv.DictReader(io.StringIO(ended.stdout))]
+    return read
+
+
+@pytest.fixture
+def points(run, files):
+    """The commands of a sweep's points, as it prints them, as words behind `headproof sweep`."""
+    def read(line):
+        ended = run("sweep", *words_of(line, files), "--dry-run")
+        assert ended.code == 0, ended
+        return [shlex.split(command)[2:] for command in ended.stdout.splitlines()]
+    return read
+
+
+# ---- What is missing -----------------------------------------------------------------------------
+
+SILENT = f": {ACTIVATION}, {SCALE}, {MASK}, {NORM}, {BLOCKS}: {EXPECTED} --activation, --scale, " \
+    "--mask, --normalization, --blocks\n"
+LACKING = [
+    ("silent-transformer.safetensors --activation silu --scale 1 --mask none --normalization none",
+     f": {BLOCKS}: {EXPECTED} --blocks\n"),
+    ("silent-transformer.safetensors --activation silu --scale 1 --mask none",
+     f": {NORM}, blocks (sequential, where"),
+    ("silent-transformer.safetensors --activation silu --scale 1 --normalization none "
+     "--blocks sequential", f": {MASK}: expected"),
+    ("silent-transformer.safetensors --activation silu --mask causal --normalization none "
+     "--blocks sequential", f": {SCALE}: expected"),
+    ("silent-transformer.safetensors --scale 1 --mask causal --normalization none "
+     "--blocks sequential", f": {ACTIVATION}: expected"),
+    ("silent-attention.safetensors --activation silu --scale 1 --mask causal",
+     f": {NORM}: expected"),
+    ("silent-attention.safetensors", f": {SCALE}, {MASK}, {NORM}: expected"),
+    ("silent-merged.safetensors --mask none --normalization none", f": {SCALE}: expected"),
+    ("silent-ffn.safetensors", f": {ACTIVATION}, {NORM}: expected"),
+    ("silent-linear.safetensors", f": {NORM}: expected"),
+    ("layer_norm_epsilon/gpt2.safetensors --n 2",
+     ": eps (what its norms add to the variance): expected in the file's metadata, or as --eps"),
+    ("activation_function/gpt2.safetensors --n 2", ": activation ("),
+    ("none/gpt2.safetensors --n 2 --heads 2", ": activation (...), scale (1 or 1/sqrt(d_head)), eps ("),
+    ("lens.safetensors --n 2", ": normalization (layernorm or rmsnorm), normalization-place (pre or "
+     "post), eps (what its norms add to the variance): expected in"),
+]
+
+
+@pytest.mark.parametrize("line, lacks", LACKING)
+def test_what_is_missing(refused, files, line, lacks):
+    refused(f"the metadata do not say{lacks}", "sweep", "--weights", *words_of(line, files))
+
+
+@pytest.mark.parametrize("command", [
+    "verify", "convert", "attribute", "guarantee", "sweep --weights", "depth --weights",
+    "export --weights", "check --weights", "growth --weights",
+    "min-omega --tolerance 1 --weights"])
+def test_who_misses_it(refused, files, command):
+    """Nothing is assumed of a file in any command that reads one."""
+    refused(f"the metadata do not say{SILENT}", *command.split(),
+            files / "silent-transformer.safetensors")
+
+
+# ---- What is contradicted ------------------------------------------------------------------------
+
+GPT2 = "--n 2 --weights whole/gpt2.safetensors"
+LENS = "--n 2 --weights lens.safetensors --normalization-place pre --eps 1e-5 --normalization"
+X = "--weights input.safetensors"
+REFUSED = [
+    (f"--weights {TRAINED} --scale 1",
+     f"--scale: token '1': the weights file {TRAINED} has scale = 1/sqrt(d_head)"),
+    (f"--weights {TRAINED} --n 3 --scale 1/sqrt(d_head),1", "--scale: token '1': the weights file"),
+    (f"--weights {TRAINED} --normalization layernorm",
+     f"token 'layernorm': the weights file {TRAINED} has normalization = none"),
+    (f"--weights {TRAINED} --scale 0.125",
+     "--scale: token '0.125': expected one of 1, 1/sqrt(d_head)"),
+    ("--weights merged.safetensors --scale 1/sqrt(d_head)", "has scale = 1"),
+    ("--weights silent-merged.safetensors --scale 1/sqrt(d_head) --mask none --normalization none",
+     "expected 1 where Q is dense"),
+    ("--scale 1/sqrt(d_head)", "expected 1 where Q is dense"),
+    (GPT2 + " --heads 4", "--heads: token '4': the weights file"),
+    (GPT2 + " --eps 1e-6", "--eps: token '1e-06': the weights file"),
+    (GPT2 + " --mask none", "--mask: token 'none': the weights file"),
+    (GPT2 + " --scale 1", "--scale: token '1': the weights file"),
+    (GPT2 + " --normalization none", "--normalization: token 'none': the weights file"),
+    (GPT2 + " --normalization rmsnorm", "has normalization = layernorm"),
+    (GPT2 + " --normalization-place post", "has normalization-place = pre"),
+    (GPT2 + " --construction fused", "needs transformer3 or transformer"),
+    ("--n 2 --weights none/gpt2.safetensors",
+     "how many heads there are is not said: expected n_head in a config.json"),
+    ("--n 2 --weights none/gpt2.safetensors --heads 3",
+     "expected [d, 3 heads d_head] with heads = 3 as in '--heads'"),
+    (LENS + " none", "--normalization: token 'none': expected layernorm or rmsnorm: the weights "
+     "file has tensors of norms"),
+    (LENS + " rmsnorm", "expected layernorm: the weights file has a b of norms"),
+    (X + " --activation relu", "has activation = silu"),
+    (X + " --construction fused", "needs silu (it has an X alone)"),
+]
+
+
+@pytest.mark.parametrize("line, words", REFUSED)
+def test_contradiction(refused, files, line, words):
+    refused(words, "sweep", *words_of(line, files))
+
+
+# A file that is silent and flags, another that says so, and how many points there are.
+FLAGS = [
+    ("silent-attention.safetensors --scale 1/sqrt(d_head) --mask causal --normalization none",
+     "attention.safetensors"),
+    ("silent-merged.safetensors --scale 1 --mask none --normalization none", "merged.safetensors"),
+    ("silent-ffn.safetensors --activation silu --normalization none", "ffn.safetensors"),
+    ("silent-linear.safetensors --normalization none", "linear.safetensors"),
+]
+
+
+@pytest.mark.parametrize("silent, said", FLAGS)
+def test_flags_say(rows, points, silent, said):
+    """The rows are those of a file that says it; and the command that is printed says it, too."""
+    expected = rows(f"--omega 8 --weights {said}")
+    assert rows(f"--omega 8 --weights {silent}") == expected
+    assert rows(points(f"--omega 8 --weights {silent}")[0]) == expected
+
+
+ALL = "--weights silent-transformer.safetensors --omega 8 --activation silu,relu " \
+    "--scale 1,1/sqrt(d_head) --mask none,causal --normalization none --blocks sequential"
+# A line, and how many points it has, no two of which are alike.
+POINTS = [
+    (ALL, 8),
+    ("--d-head 3 --construction attention --n 3 --scale 1,1/sqrt(d_head) --normalization none", 2),
+    (X + " --depth 1:3", 3),
+    ("--weights silent-input.safetensors --activation silu,relu", 2),
+]
+
+
+@pytest.mark.parametrize("line, count", POINTS)
+def test_points_are_their_own(rows, points, line, count):
+    """What is said once or twice of a file is evaluated as it is said alone."""
+    asked = points(line)
+    alone = [rows(words) for words in asked]
+    assert len(asked) == count and rows(line) == sum(alone, [])
+    assert len({row["native_max"] for one in alone for row in one[-1:]}) == count
+
+
+# Lines that are no contradiction, and how many points they have.
+AGREED = [
+    (f"--weights {TRAINED} --n 3 --scale 1/sqrt(d_head) --normalization none", 1),
+    ("--construction fused --scale 1,1/sqrt(d_head)", 1),
+    ("--weights three.safetensors --n 4 --input 1:2", 2),
+]
+
+
+# ---- Inputs of a file ----------------------------------------------------------------------------
+
+TOKENS = numpy.array([[4, 0, 1, 1], [2, 2, 2, 2], [0, 1, 3, 4]])
+
+
+@pytest.fixture(scope="module")
+def texts(files):
+    """Files of one drawn pair of embeddings, with all the tokens, the last, and none."""
+    tensors = models.made("attention", 0) | {
+        "embed.W_E": .1 * numpy.arange(1, 16).reshape(5, 3),
+        "pos_embed.W_pos": .7 - .3 * numpy.arange(18).reshape(6, 3)}
+    for name, tokens in ("three", TOKENS), ("one", TOKENS[2:]):
+        models.write(files / f"{name}.safetensors", tensors | {"tokens": tokens}, models.SAID)
+    return tensors["embed.W_E"][TOKENS] + tensors["pos_embed.W_pos"][:4]
+
+
+def test_tokens(run, rows, points, files, texts):
+    """The file's tokens are what is evaluated: n and X come from them, a point each."""
+    asked = points("--weights three.safetensors --omega 8,9")
+    assert [words[words.index("--input") + 1] for words in asked] == ["1", "2", "3"] * 2
+    assert all(words[words.index("--n") + 1] == "4" and "--seed" not in words for words in asked)
+    for tuple_, x in enumerate(texts, 1):
+        out = files / "out.safetensors"
+        ended = run("export", "--weights", files / "three.safetensors", "--input", tuple_, "-o", out)
+        assert ended.code == 0, ended
+        assert (safetensors_file.doubles(safetensors_file.read(out)[0]["X"][2]) == x.flatten()).all()
+    third = rows("--weights three.safetensors --input 3 --omega 8")
+    assert third == rows("--weights one.safetensors --omega 8")
+    assert third == rows("--weights three.safetensors --omega 8")[-len(third):]
+
+
+TOKENS_REFUSED = [
+    ("--weights three.safetensors --input 4", "--input: token '4': expected all, or a tuple of "
+     "tokens that"),
+    ("--input 1", "--input: token '1': expected all, or"),
+    ("--weights one.safetensors --n 5", "has n = 4"),
+]
+
+
+@pytest.mark.parametrize("line, words", TOKENS_REFUSED)
+def test_tokens_refused(refused, files, texts, line, words):
+    refused(words, "sweep", *words_of(line, files))
+
+
+@pytest.mark.parametrize("line, count", AGREED)
+def test_agreed(points, texts, line, count):
+    assert len(points(line)) == count
+
+
+def test_search_over_inputs(run, files, texts):
+    """min-omega is about all inputs, unless some are chosen: verify agrees on either side of it."""
+    path = files / "three.safetensors"
+
+    def search(*flags):
+        ended = run("min-omega", "--tolerance", "1e-6", "--weights", path, *flags)
+        assert ended.code == 0, ended
+        return list(csv.DictReader(io.StringIO(ended.stdout)))
+    (whole,), each, (last,) = search(), search("--input", "1:2"), search("--input", "3")
+    assert whole["options"] == "scale=1/sqrt(d_head);tolerance=1e-06"
+    assert [row["options"] for row in (*each, last)] == [
+        f"scale=1/sqrt(d_head);input={i};tolerance=1e-06" for i in (1, 2, 3)]
+    largest = max(float(row["omega_min"]) for row in (*each, last))
+    assert abs(float(whole["omega_min"]) / largest - 1) <= 1e-5
+    for omega, code in (whole["omega_min"], 0), (whole["omega_below"], 1):
+        ended = run("verify", path, "--tolerance", "1e-6", "--kernel", "dense", "--quiet",
+                    "--omega", omega)
+        assert ended.code == code, ended
+
+
+# ---- Without inputs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["sweep", "depth", "export", "check", "min-omega"])
+def test_no_inputs(run, refused, command):
+    """No rows are drawn for who did not ask for them."""
+    line = [command, "--tolerance", "1", "--weights", TRAINED]
+    refused(f"{TRAINED}: holds no X and no tokens to evaluate: expected one of them, or --n", *line)
+    assert "--n 3 " in run(*line, "--n", "3", "--dry-run").stdout
+
+
+# What convert is given, and how many rows there are: one more than tokens.
+CONVERTED = [("no-x.safetensors --n 6", 7), ("three.safetensors", 5), (TRAINED, 4),
+             (TRAINED + " --n 2", 3)]
+
+
+@pytest.mark.parametrize("line, count", CONVERTED)
+def test_rows_of_converted(run, files, texts, line, count):
+    ended = run("convert", *words_of(line, files), "--omega", "9", "-o", files / "converted")
+    assert ended.code == 0 and f" on a stream of {count} rows " in ended.stdout, ended
+
+
+# A file of no model, and of an X alone.
+NO_MODEL = [
+    ("convert no-x.safetensors", "or --n for as many rows"),
+    ("verify input.safetensors", "layer 'blocks.0': missing: verify expects a model"),
+    ("convert input.safetensors", "convert expects a model"),
+]
+
+
+@pytest.mark.parametrize("line, words", NO_MODEL)
+def test_no_model(refused, files, line, words):
+    refused(words, *words_of(line, files))
+
+
+def test_an_x_alone(rows, points, files):
+    """Its rows name it, and the printed command repeats them; what else is in it may be skipped."""
+    models.write(files / "extra.safetensors", models.made("input") | {"exp_avg": numpy.zeros(4)},
+                 models.ALONE)
+    (words,) = points("--weights silent-input.safetensors --construction silu --depth 3")
+    assert [words[words.index(flag) + 1] for flag in ("--construction", "--n", "--d", "--depth")] \
+        == ["silu", "4", "3", "3"]
+    assert rows(words) == rows("--weights silent-input.safetensors --construction silu --depth 3")
+    assert len(points("--weights extra.safetensors --ignore-extra")) == 1
+
+
+# ---- Every file ----------------------------------------------------------------------------------
+
+
+def test_every_file(run, refused, tmp_path):
+    """Another byte in any file is another model, and an output that is one of them is refused."""
+    tensors = {name: array for name, array in models.lens().items() if "ln" not in name}
+    said = {**models.SAID_BUT_NORMS, "normalization": "none"}
+    models.write_parts(tmp_path, tensors, (said, said))
+    index, one, two = sorted(tmp_path.iterdir(), key=lambda path: path.suffix)
+
+    def identity():
+        ended = run("sweep", "--n", "2", "--omega", "9", "--weights", two, "-o", tmp_path / "t.csv")
+        assert ended.code == 0, ended
+        return json.loads((tmp_path / "t.csv.json").read_text())["grid"]["weights"]
+    seen = {identity()}
+    for path in (index, one, two):
+        data = bytearray(path.read_bytes())
+        data[-1:] = b" }" if path == index else bytes([data[-1] ^ 1])
+        path.write_bytes(data)
+        seen.add(identity())
+        refused(f"expected another file than --weights '{path}'", "sweep", "--n", "2", "--omega", "9",
+                "--weights", two, "-o", path)
+    assert len(seen) == 4
