@@ -1,181 +1,83 @@
-#!/usr/bin/env python3
-"""A user's side of `headproof convert`: loads the converted model, evaluates it as the
-attention-only model that it is, and compares with the original, evaluated from its own file as its
-metadata say.  Python's own library is enough.
+"""A user's side of `headproof convert`: either layout of a converted model as docs/convert.md has
+it, and the original from its own file, as its metadata say.  numpy is all that it takes."""
 
-    headproof convert MODEL.safetensors -o CONVERTED.safetensors --omega 20
-    python3 tests/evaluate_converted.py MODEL.safetensors CONVERTED.safetensors [0,1,53]
-
-With tokens, the stream is made from the embedding; else from the tensor X.  What MODEL does not say
-of itself is said by --activation, --scale, --mask, --normalization and its like, as for headproof;
-what this program cannot evaluate it refuses.  What is compared is the stream, before the norm of an
-unembedding.  Heads imitate ReLU and GELU: --tolerance is then what that may cost.  Exit 1 above it,
-2 where there is nothing to compare.
-"""
-
-import argparse
-import array
 import json
 import math
-import struct
-import sys
 from fractions import Fraction
 
-# A property of a model, and what it may be.
-CHOICES = {
-    "activation": ("silu", "relu", "gelu", "gelu_new", "none"),
-    "scale": ("1", "1/sqrt(d_head)"),
-    "mask": ("none", "causal"),
-    "normalization": ("none", "layernorm", "rmsnorm"),
-    "normalization-place": ("pre", "post"),
-    "eps": None,
-}
-
-
-def sigmoid(z):
-    return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
-
-
-ACTIVATIONS = {
-    "silu": lambda z: z * sigmoid(z),
-    "relu": lambda z: max(z, 0.0),
-    "gelu": lambda z: z * (1 + math.erf(z / math.sqrt(2))) / 2,
-    "gelu_new": lambda z: z * (1 + math.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))) / 2,
-}
-
-
-def refuse(text):
-    print(f"evaluate_converted.py: {text}", file=sys.stderr)
-    sys.exit(2)
-
-
-# ---- Files ---------------------------------------------------------------------------------------
-
-
-def floats(dtype, raw):
-    """Every number as Python's float, exactly."""
-    if dtype == "BF16":
-        halves = struct.unpack(f"<{len(raw) // 2}H", raw)
-        return [struct.unpack("<f", struct.pack("<I", half << 16))[0] for half in halves]
-    code = {"F64": "d", "F32": "f", "F16": "e", "I64": "q", "I32": "i"}.get(dtype)
-    if code is None:
-        refuse(f"dtype {dtype} is not read here")
-    return list(struct.unpack(f"<{len(raw) // struct.calcsize(code)}{code}", raw))
-
-
-def fold(values, shape):
-    """A flat list as lists of lists."""
-    if len(shape) <= 1:
-        return values
-    each = len(values) // shape[0]
-    return [fold(values[i * each:(i + 1) * each], shape[1:]) for i in range(shape[0])]
+import numpy
+import safetensors_file
 
 
 def load(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    size = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + size])
-    metadata = header.pop("__metadata__", {})
-    tensors = {}
-    for name, entry in header.items():
-        if name.startswith("result.") or name.endswith(("attn.mask", "attn.IGNORE")):
-            continue
-        begin, end = entry["data_offsets"]
-        tensors[name] = fold(floats(entry["dtype"], data[8 + size + begin:8 + size + end]),
-                             entry["shape"])
-    return tensors, metadata
+    """{name: array of doubles}, without an export's results, and the metadata."""
+    kinds = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
+    tensors, said = safetensors_file.read(path)
+    return {name: numpy.frombuffer(data, kinds[dtype]).reshape(shape).astype(float)
+            for name, (dtype, shape, data) in tensors.items()
+            if not name.startswith("result.") and not name.endswith(("attn.mask", "IGNORE"))}, said
 
 
-# ---- Matrices, as lists of rows ------------------------------------------------------------------
+def norm(x, said, t):
+    x = x - x.mean(-1, keepdims=True) if said["normalization"] == "layernorm" else x
+    return x / numpy.sqrt((x * x).mean(-1, keepdims=True) + float(said["eps"])) * t["w"] \
+        + t.get("b", 0)
 
 
-def product(a, b):
-    columns = [array.array("d", column) for column in zip(*b)]
-    return [[sum(map(float.__mul__, row, column)) for column in columns]
-            for row in (array.array("d", row) for row in a)]
+def attend(q, k, v, seen):
+    """softmax_rows(q k^T) v over what is seen, head by head"""
+    scores = numpy.where(seen, q @ k.swapaxes(-1, -2), -numpy.inf)
+    weights = numpy.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ v
 
 
-def transposed(a):
-    return [list(column) for column in zip(*a)]
+def may_see(said, rows):
+    return numpy.tri(rows, dtype=bool) | (said["mask"] != "causal")
 
 
-def add(a, b):
-    return [[x + y for x, y in zip(row, other)] for row, other in zip(a, b)]
+# ---- The original --------------------------------------------------------------------------------
+
+ACTIVATIONS = {
+    "silu": lambda z: z / (1 + numpy.exp(-z)),
+    "relu": lambda z: numpy.maximum(z, 0),
+    "gelu": lambda z: z * (1 + numpy.vectorize(math.erf)(z / math.sqrt(2))) / 2,
+    "gelu_new": lambda z: z * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (z + .044715 * z**3))) / 2,
+}
 
 
-def add_row(a, row):
-    return a if row is None else [[x + y for x, y in zip(line, row)] for line in a]
+def attention(y, t, said, seen):
+    if "QK" in t:
+        return attend(y @ t["QK"], y, y @ t["OV"], seen).sum(0) + t.get("b_O", 0)
+    q, k, v = (y @ t["W_" + x] + (t["b_" + x][:, None] if "b_" + x in t else 0) for x in "QKV")
+    scale = math.sqrt(q.shape[-1]) if said["scale"] == "1/sqrt(d_head)" else 1
+    return (attend(q / scale, k, v, seen) @ t["W_O"]).sum(0) + t.get("b_O", 0)
 
 
-def softmax_rows(scores, causal):
-    pattern = []
-    for i, row in enumerate(scores):
-        seen = row[:i + 1] if causal else row
-        top = max(seen)
-        weights = [math.exp(s - top) for s in seen]
-        total = sum(weights)
-        pattern.append([w / total for w in weights] + [0.0] * (len(row) - len(seen)))
-    return pattern
+def network(y, t, said, _):
+    z = ACTIVATIONS[said["activation"]](y @ t["W_in"] + t.get("b_in", 0))
+    return z @ t["W_out"] + t.get("b_out", 0)
 
 
-# ---- Models --------------------------------------------------------------------------------------
+def layers(tensors):
+    """The tensors of every layer, by part: [{"attn": {"W_Q": ...}, "mlp": {...}}]"""
+    found = {}
+    for name, values in tensors.items():
+        words = name.split(".")
+        if words[0] == "blocks" and len(words) == 4:
+            found.setdefault(int(words[1]), {}).setdefault(words[2], {})[words[3]] = values
+    return [found[layer] for layer in sorted(found)]
 
 
-def factored_head(x, t, h, scale, causal):
-    """softmax_rows((x W_Q + b_Q)(x W_K + b_K)^T scale) (x W_V + b_V) W_O of head h"""
-    q, k, v = (add_row(product(x, t["W_" + w][h]), t.get("b_" + w) and t["b_" + w][h])
-               for w in "QKV")
-    scores = product(q, transposed(k))
-    if scale == "1/sqrt(d_head)":
-        scores = [[s / math.sqrt(len(q[0])) for s in row] for row in scores]
-    return product(product(softmax_rows(scores, causal), v), t["W_O"][h])
-
-
-def merged_head(x, t, h, causal):
-    """softmax_rows(x QK x^T) x OV of head h"""
-    scores = product(product(x, t["QK"][h]), transposed(x))
-    return product(softmax_rows(scores, causal), product(x, t["OV"][h]))
-
-
-def attention(x, read, t, scale, causal):
-    """x + the heads of what is read: x, or its norm"""
-    out = add_row(x, t.get("b_O"))
-    merged = "QK" in t
-    for h in range(len(t["QK" if merged else "W_Q"])):
-        head = (merged_head(read, t, h, causal) if merged else
-                factored_head(read, t, h, scale, causal))
-        out = add(out, head)
-    return out
-
-
-def network(x, read, t, activation):
-    z = add_row(product(read, t["W_in"]), t.get("b_in"))
-    a = [[ACTIVATIONS[activation](value) for value in row] for row in z]
-    return add(x, add_row(product(a, t["W_out"]), t.get("b_out")))
-
-
-def normed_row(row, kind, eps, gamma, beta):
-    mean = sum(row) / len(row) if kind == "layernorm" else 0.0
-    root = math.sqrt(sum((value - mean) ** 2 for value in row) / len(row) + eps)
-    return [(value - mean) / root * g + b for value, g, b in zip(row, gamma, beta)]
-
-
-def normed(x, kind, eps, t):
-    return [normed_row(row, kind, eps, t["w"], t.get("b", [0.0] * len(row))) for row in x]
-
-
-def normed_part(x, metadata, block, t):
-    """A converted block's norm: of its rows and columns, row i of ln.b added to row i."""
-    columns = metadata["headproof.norm_columns"].split(",")[block]
-    if columns == "-":
-        return x
-    first, end = (int(c) for c in columns.split(":"))
-    x = [list(row) for row in x]
-    for i in range(*(int(r) for r in metadata["headproof.norm_rows"].split(":"))):
-        beta = t["b"][i] if "b" in t else [0.0] * (end - first)
-        x[i][first:end] = normed_row(x[i][first:end], metadata["normalization"],
-                                     float(metadata["eps"]), t["w"], beta)
+def original(tensors, said, x, seen=None):
+    """The stream behind the last layer; seen: another mask than the metadata say."""
+    seen = may_see(said, len(x)) if seen is None else seen
+    place = said.get("normalization-place") if said["normalization"] != "none" else None
+    for layer in layers(tensors):
+        for part, own, evaluate in ("attn", "ln1", attention), ("mlp", "ln2", network):
+            if part in layer:
+                y = norm(x, said, layer[own]) if place == "pre" else x
+                x = x + evaluate(y, layer[part], said, seen)
+                x = norm(x, said, layer[own]) if place == "post" else x
     return x
 
 
@@ -187,68 +89,62 @@ def normed_part(x, metadata, block, t):
 
 
 class Frame:
-    """The plain layout's columns: those of X in the file, then one for each of so many rows"""
+    """The plain layout's columns: those of X in the file, then one for each of so many rows."""
 
-    def __init__(self, rows, content, bias_row, omega):
-        self.rows, self.content, self.bias_row = rows, content, bias_row
-        self.omega = Fraction(omega)
-        self.tokens = [0.0 if i == bias_row else 1.0 for i in range(rows)]
+    def __init__(self, tensors, said):
+        self.rows, self.content = tensors["X"].shape
+        self.bias_row, self.omega = int(said["headproof.bias_row"]), said["headproof.omega"]
+        self.tokens = numpy.arange(self.rows) != self.bias_row
 
     def vector(self, first=0, entries=(), token=0.0):
         """The entries from column first on, and a number in the position column of every token"""
-        left = [0.0] * self.content
+        left = numpy.zeros(self.content)
         left[first:first + len(entries)] = entries
-        return left + [token * each for each in self.tokens]
+        return numpy.concatenate((left, token * self.tokens))
 
     def position(self, entries):
-        return [0.0] * self.content + list(entries)
+        return numpy.concatenate((numpy.zeros(self.content), entries))
 
 
-def factor_of(scale):
-    num, den, square = scale
+def factor_of(num, den, square):
     root = math.isqrt(square)
-    exact = root * root == square
-    return Fraction(num, den * root) if exact else Fraction(num / (den * math.sqrt(square)))
+    return Fraction(num, den * root) if root * root == square \
+        else Fraction(num / (den * math.sqrt(square)))
+
+
+def score_terms(frame, score, h, t):
+    """W_Q W_K^T of the plain layout"""
+    first, end = score.get("read", (0, 0))
+    factor = factor_of(*score.get("scale", (1, 1, 1)))
+    if "QK" in score:
+        for c, row in enumerate(t[score["QK"]][h]):
+            yield factor, frame.vector(first + c, [1]), frame.vector(first, row)
+    columns = (score["unit"] * numpy.eye(end - first)[h:h + 1] if "unit" in score
+               else t[score["W_Q"]][h].T if "W_Q" in score else [])
+    for k, column in enumerate(columns):
+        b_q = t[score["b_Q"]][h, k] if "b_Q" in score else 0
+        b_k = score.get("b_K", 0)
+        b_k = t[b_k][h, k] if isinstance(b_k, str) else b_k
+        key = t[score["W_K"]][h][:, k] if "W_K" in score else ()
+        yield factor, frame.vector(first, column, b_q), frame.vector(first, key, b_k)
+    if "shift" in score:
+        yield Fraction(1), frame.vector(token=t[score["shift"]][h]), frame.vector(token=1)
+    yield from position_terms(frame, score, h, t)
 
 
 def position_terms(frame, score, h, t):
     """omega (position + extra), a term a row of the stream"""
     token_self, token_token, token_bias, bias_self, bias_token = score["position"]
-    extra = t[score["extra"]] if "extra" in score else None
     for i in range(frame.rows):
-        row = [bias_token if i == frame.bias_row else token_token] * frame.rows
+        row = numpy.full(frame.rows, bias_token if i == frame.bias_row else token_token, float)
         row[frame.bias_row] = token_bias
         row[i] = bias_self if i == frame.bias_row else token_self
-        if extra is not None:
-            row = [a + b for a, b in zip(row, extra[h if len(extra) > 1 else 0][i])]
-        if any(row):
-            one = [float(j == i) for j in range(frame.rows)]
-            yield frame.omega, frame.position(one), frame.position(map(float, row))
-
-
-def content_terms(frame, score, h, t):
-    first, end = score.get("read", (0, 0))
-    factor = factor_of(score.get("scale", (1, 1, 1)))
-    if "QK" in score:
-        for c, row in enumerate(t[score["QK"]][h]):
-            yield factor, frame.vector(first + c, [1.0]), frame.vector(first, row)
-        return
-    columns = ([[float(score["unit"] * (c == h)) for c in range(end - first)]] if "unit" in score
-               else transposed(t[score["W_Q"]][h]) if "W_Q" in score else [])
-    for k, column in enumerate(columns):
-        b_q = t[score["b_Q"]][h][k] if "b_Q" in score else 0.0
-        b_k = score.get("b_K", 0.0)
-        b_k = t[b_k][h][k] if isinstance(b_k, str) else b_k
-        key = [row[k] for row in t[score["W_K"]][h]] if "W_K" in score else []
-        yield factor, frame.vector(first, column, b_q), frame.vector(first, key, b_k)
-    if "shift" in score:
-        yield Fraction(1), frame.vector(token=t[score["shift"]][h]), frame.vector(token=1.0)
-
-
-def score_terms(frame, score, h, t):
-    """W_Q W_K^T of the plain layout"""
-    yield from content_terms(frame, score, h, t)
-    yield from position_terms(frame, score, h, t)
+        if "extra" in score:
+            extra = t[score["extra"]]
+            row = row + extra[h if len(extra) > 1 else 0, i]
+        if row.any():
+            yield Fraction(float(frame.omega)), frame.position(numpy.eye(frame.rows)[i]), \
+                frame.position(row)
 
 
 def value_terms(frame, value, h, t):
@@ -257,168 +153,66 @@ def value_terms(frame, value, h, t):
     factor = Fraction(value.get("scale", 1.0))
     if "W_V" in value:
         for k, row in enumerate(t[value["W_O"]][h]):
-            b_v = t[value["b_V"]][h][k] if "b_V" in value else 0.0
-            column = [line[k] for line in t[value["W_V"]][h]]
-            yield factor, frame.vector(read[0], column, b_v), frame.vector(write[0], row)
+            b_v = t[value["b_V"]][h, k] if "b_V" in value else 0
+            yield factor, frame.vector(read[0], t[value["W_V"]][h][:, k], b_v), \
+                frame.vector(write[0], row)
     elif "OV" in value:
         for c, row in enumerate(t[value["OV"]][h]):
-            yield factor, frame.vector(read[0] + c, [1.0]), frame.vector(write[0], row)
+            yield factor, frame.vector(read[0] + c, [1]), frame.vector(write[0], row)
     elif "unit" in value:
-        one = frame.vector(read[0] + h, [1.0])
-        yield factor * value["unit"], one, frame.vector(write[0] + h, [1.0])
+        yield factor * value["unit"], frame.vector(read[0] + h, [1]), \
+            frame.vector(write[0] + h, [1])
     if "bias" in value and h == 0:
-        yield Fraction(1), frame.vector(token=1.0), frame.vector(write[0], t[value["bias"]])
+        yield Fraction(1), frame.vector(token=1), frame.vector(write[0], t[value["bias"]])
     for c in range(*read) if value.get("diagonal", 0) != 0 else ():
-        yield Fraction(value["diagonal"]), frame.vector(c, [1.0]), frame.vector(c, [1.0])
+        yield Fraction(value["diagonal"]), frame.vector(c, [1]), frame.vector(c, [1])
 
 
-def shared_block(x, y, frame, bundles, t, causal):
-    """x + the heads of y: x and y [rows, content]"""
-    y = [row + [float(i == j) for j in range(frame.rows)] for i, row in enumerate(y)]
+def shared_heads(y, frame, bundles, t, seen):
+    y = numpy.hstack((y, numpy.eye(frame.rows)))
+    out = numpy.zeros_like(y)
     for bundle in bundles:
         for h in range(bundle["heads"]):
-            out = None
-            for which, terms in (("scores", score_terms(frame, bundle["score"], h, t)),
-                                 ("values", value_terms(frame, bundle["value"], h, t))):
-                factors, left, right = zip(*terms)
-                inner = product(y, transposed(left))
-                inner = [[float(f) * a for f, a in zip(factors, row)] for row in inner]
-                if which == "scores":
-                    scores = product(inner, transposed(product(y, transposed(right))))
-                    pattern = softmax_rows(scores, causal)
-                else:
-                    out = product(product(pattern, inner), right)
-            x = add(x, [row[:frame.content] for row in out])
-    return x
+            (fs, ls, rs), (fv, lv, rv) = (
+                (numpy.array(list(map(float, f))), numpy.array(left), numpy.array(right))
+                for f, left, right in (zip(*score_terms(frame, bundle["score"], h, t)),
+                                       zip(*value_terms(frame, bundle["value"], h, t))))
+            out += attend(y @ ls.T * fs, y @ rs.T, y @ lv.T * fv, seen) @ rv
+    return out[:, :frame.content]
 
 
-def layers(t, one=None):
-    """The tensors of every layer, by part: [{"attn": {"W_Q": ...}, "mlp": {...}}], or of one"""
-    found = {}
-    for name, values in t.items():
-        words = name.split(".")
-        if words[0] == "blocks" and len(words) == 4:
-            found.setdefault(int(words[1]), {}).setdefault(words[2], {})[words[3]] = values
-    return [found[l] for l in sorted(found)] if one is None else found.get(one, {})
+# ---- The converted model -------------------------------------------------------------------------
 
 
-def converted(t, metadata, tokens):
-    """tokens [n, d]: the classical stream."""
-    x = [list(row) for row in t["X"]]
-    first, end = (int(c) for c in metadata["headproof.content"].split(":"))
-    bias_row = int(metadata["headproof.bias_row"])
-    rows = [i for i in range(len(x)) if i != bias_row]
-    if len(rows) != len(tokens) or end - first != len(tokens[0]):
-        refuse(f"the converted model has {len(rows)} tokens of {end - first} columns, not "
-               f"{len(tokens)} of {len(tokens[0])}")
-    for i, token in zip(rows, tokens):
-        x[i][first:end] = token
-    place = metadata.get("normalization-place")
-    causal = metadata["mask"] == "causal"
-    heads = json.loads(metadata.get("headproof.heads", "null"))
-    frame = Frame(len(x), len(x[0]), bias_row, float(metadata["headproof.omega"]))
-    stack = layers(t) if heads is None else [layers(t, s) for s in range(len(heads))]
-    for number, layer in enumerate(stack):
-        norm = layer.get("ln")
-        if norm is not None and heads is not None and "b" in norm:
-            norm = {**norm, "b": [[b * is_token for b in norm["b"]] for is_token in frame.tokens]}
-        read = normed_part(x, metadata, number, norm) if place == "pre" else x
-        x = (attention(x, read, layer["attn"], metadata["scale"], causal) if heads is None else
-             shared_block(x, read, frame, heads[number], t, causal))
-        x = normed_part(x, metadata, number, norm) if place == "post" else x
-    return [x[i][first:end] for i in rows]
+def span(text):
+    return slice(*map(int, text.split(":")))
 
 
-def properties(stack, metadata, arguments):
-    """What the model says of itself, or its user; nothing is assumed."""
-    said = {}
-    needed = {"activation": any("mlp" in layer for layer in stack),
-              "scale": any("attn" in layer for layer in stack),
-              "mask": any("attn" in layer for layer in stack),
-              "normalization": True}
-    for name, choices in CHOICES.items():
-        flag, own = getattr(arguments, name.replace("-", "_")), metadata.get(name)
-        norms = said.get("normalization", "none") != "none"
-        needed.setdefault(name, norms)
-        if flag is not None and own is not None and flag != own:
-            refuse(f"--{name} {flag}: the model's metadata say {own}")
-        said[name] = own if own is not None else flag
-        if needed[name] and said[name] is None:
-            values = ", ".join(choices) if choices is not None else "a number above 0"
-            refuse(f"the model does not say its {name} (--{name}: {values})")
-        if choices is not None and said[name] is not None and said[name] not in choices:
-            refuse(f"{name} '{said[name]}' is not evaluated here ({', '.join(choices)})")
-    if needed["activation"] and said["activation"] not in ACTIVATIONS:
-        refuse("the model has feed-forward networks and the activation none")
-    return said
-
-
-def part(x, said, norm, evaluate):
-    """evaluate(x, what it reads), with a norm before or behind it"""
-    if said["normalization"] == "none":
-        return evaluate(x, x)
-    if norm is None:
-        refuse(f"the normalization is {said['normalization']}, and a part has no norm")
-    kind, eps = said["normalization"], float(said["eps"])
-    if said["normalization-place"] == "pre":
-        return evaluate(x, normed(x, kind, eps, norm))
-    return normed(evaluate(x, x), kind, eps, norm)
-
-
-def original(stack, said, x):
-    for number, layer in enumerate(stack):
-        unknown = set(layer) - {"attn", "mlp", "ln1", "ln2"}
-        if unknown:
-            refuse(f"blocks.{number}.{unknown.pop()} is not evaluated here (attn, mlp, ln1, ln2)")
-        if "attn" in layer:
-            x = part(x, said, layer.get("ln1"), lambda x, read: attention(
-                x, read, layer["attn"], said["scale"], said["mask"] == "causal"))
-        if "mlp" in layer:
-            x = part(x, said, layer.get("ln2"),
-                     lambda x, read: network(x, read, layer["mlp"], said["activation"]))
-    return x
-
-
-def read_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("model")
-    parser.add_argument("converted")
-    parser.add_argument("tokens", nargs="?")
-    parser.add_argument("--tolerance", type=float, default=1e-12)
-    for name in CHOICES:
-        parser.add_argument("--" + name)
-    return parser.parse_args()
-
-
-def stream(t, tokens):
-    if tokens is None:
-        if "X" not in t:
-            refuse("the model has no X: tokens are expected, as 0,1,53")
-        return t["X"]
-    numbers = [int(token) for token in tokens.split(",")]
-    if "embed.W_E" not in t or not all(0 <= k < len(t["embed.W_E"]) for k in numbers):
-        refuse("tokens are expected that embed.W_E has")
-    x = [t["embed.W_E"][token] for token in numbers]
-    return add(x, t["pos_embed.W_pos"]) if "pos_embed.W_pos" in t else x
-
-
-def main():
-    arguments = read_arguments()
-    t, metadata = load(arguments.model)
-    c, converted_metadata = load(arguments.converted)
-    stack = layers(t)
-    if not stack:
-        refuse("the model has no layers")
-    said = properties(stack, metadata, arguments)
-    x = stream(t, arguments.tokens)
-    expected = original(stack, said, x)
-    got = converted(c, converted_metadata, x)
-    error = max(abs(a - b) for row, other in zip(got, expected) for a, b in zip(row, other))
-    norms = "" if said["normalization"] == "none" else f", {said['normalization']}"
-    print(f"{said['activation']}, scale {said['scale']}, mask {said['mask']}{norms}: "
-          f"largest difference {error:.3g}")
-    return 0 if error <= arguments.tolerance else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def converted(t, said, tokens):
+    """tokens [n, d]: the classical stream; of either layout."""
+    frame, x = Frame(t, said), t["X"].copy()
+    content, seen = span(said["headproof.content"]), may_see(said, len(x))
+    x[frame.tokens, content] = tokens
+    heads = json.loads(said.get("headproof.heads", "null"))
+    count = int(said["headproof.layer_end"].split(",")[-1])
+    columns = said.get("headproof.norm_columns", ",".join("-" * count)).split(",")
+    for s in range(count):
+        def normed(x, place):
+            if columns[s] == "-" or said["normalization-place"] != place:
+                return x
+            own = {k: t[f"blocks.{s}.ln.{k}"] for k in "wb" if f"blocks.{s}.ln.{k}" in t}
+            if "b" in own:  # of the shared layout, which adds it to tokens alone, or of every row
+                own["b"] = numpy.broadcast_to(own["b"] * frame.tokens[:, None] if heads else
+                                              own["b"], (len(x), own["w"].size))
+                own["b"] = own["b"][span(said["headproof.norm_rows"])]
+            x, at = x.copy(), (span(said["headproof.norm_rows"]), span(columns[s]))
+            x[at] = norm(x[at], said, own)
+            return x
+        y = normed(x, "pre")
+        if heads is not None:
+            out = shared_heads(y, frame, heads[s], t, seen)
+        else:
+            q, k, v, o = (t[f"blocks.{s}.attn.W_{name}"] for name in "QKVO")
+            out = (attend(y @ q, y @ k, y @ v, seen) @ o).sum(0)
+        x = normed(x + out, "post")
+    return x[frame.tokens, content]

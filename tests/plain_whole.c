@@ -1,6 +1,6 @@
 /*
  * Sublayers of a plain model copied as they are shown, and as a Model, which every arithmetic
- * evaluates: of each its heads, and behind them its norm.
+ * evaluates.
  */
 #include "plain_whole.h"
 
@@ -68,34 +68,19 @@ static Bundle as_bundle(const PlainSublayer *plain, size_t width)
 
 Model plain_as_model(const PlainModel *whole)
 {
-    size_t most = 2 * whole->sublayer_count, count = 0;
-    Sublayer *sublayers = arena_take(whole->memory, most, sizeof *sublayers);
+    Sublayer *sublayers = arena_take(whole->memory, whole->sublayer_count, sizeof *sublayers);
     Bundle *bundles = arena_take(whole->memory, whole->sublayer_count, sizeof *bundles);
-    size_t *layer_end = arena_take(whole->memory, whole->depth, sizeof *layer_end);
-    bool alike = true;
-    for (size_t s = 0, layer = 0; s < whole->sublayer_count; s++) {
-        const PlainSublayer *own = &whole->sublayers[s];
-        bundles[s] = as_bundle(own, whole->width);
-        sublayers[count++] = (Sublayer){.bundles = &bundles[s], .bundle_count = 1};
-        if (own->norm.kind != NORMALIZATION_NONE && own->norm_behind) {
-            Columns columns = own->norm.columns;
-            Direct direct = {.kind = DIRECT_NORM, .read = columns, .write = columns};
-            sublayers[count++] = (Sublayer){.norm = own->norm, .direct = direct};
-        } else {
-            sublayers[count - 1].norm = own->norm;
-        }
-        alike = alike && own->norm.beta == NULL && !own->norm.tokens_only;
-        if (s + 1 == whole->layer_end[layer]) {
-            layer_end[layer++] = count;
-        }
+    for (size_t s = 0; s < whole->sublayer_count; s++) {
+        bundles[s] = as_bundle(&whole->sublayers[s], whole->width);
+        sublayers[s] = (Sublayer){.bundles = &bundles[s], .bundle_count = 1};
     }
     Model model = {{.n = whole->rows, .d = whole->width},
                    sublayers,
-                   alike ? count : 0,
-                   layer_end,
-                   alike ? whole->depth : 0,
+                   whole->sublayer_count,
+                   whole->layer_end,
+                   whole->depth,
                    NULL};
-    assert_true(!alike || model_fault(&model) == NULL);
+    assert_null(model_fault(&model));
     return model;
 }
 

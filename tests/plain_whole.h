@@ -10,8 +10,8 @@
 /* Free with plain_clear. */
 PlainModel plain_whole(const Start *start);
 
-/* The same numbers as a Model without a bias row, rows tokens of width columns, a bundle a
- * sublayer; without sublayers where a norm tells the bias row from tokens: that Model has none. */
+/* The same numbers, of a model without norms, as a Model without a bias row: rows tokens of width
+ * columns, a bundle a sublayer. */
 Model plain_as_model(const PlainModel *whole);
 
 /* Heads of sublayer s that are not there for uniformity alone, and the columns of its factors that

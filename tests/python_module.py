@@ -335,11 +335,11 @@ def a_converted_model_gives_the_model_s_answers():
     rewritten = headproof.load_converted(path)
     tensors, metadata = independent.load(MODEL)
     for tokens in ([0, 1, 53], [52, 7, 53]):
-        x = independent.add([tensors["embed.W_E"][t] for t in tokens], tensors["pos_embed.W_pos"])
-        expected = independent.original(independent.layers(tensors), metadata, x)
-        error = np.abs(rewritten(np.array(x)) - expected).max()
+        x = tensors["embed.W_E"][tokens] + tensors["pos_embed.W_pos"]
+        expected = independent.original(tensors, metadata, x)
+        error = np.abs(rewritten(x) - expected).max()
         check(error < 1e-12, f"{tokens}: the rewrite is {error} off")
-    stream = rewritten.augment(np.array(x))
+    stream = rewritten.augment(x)
     for s in range(len(rewritten.blocks)):
         stream = rewritten.block(s, stream)
     check(np.abs(stream[rewritten.token_rows, rewritten.content] - expected).max() < 1e-12,
@@ -364,7 +364,7 @@ REWRITTEN = [
 
 
 def both_layouts_are_what_they_say():
-    """numpy, and torch where it is, beside the evaluation with Python's own library."""
+    """The package, with numpy and with torch where it is, beside the independent evaluation."""
     model, path = (os.path.join(SCRATCH, name + ".safetensors") for name in ("drawn", "rewritten"))
     for export, flags in REWRITTEN:
         own = "" if export.startswith("linear") else " --d-ff 5 --heads 2"
@@ -377,9 +377,9 @@ def both_layouts_are_what_they_say():
             done = run("convert", model, "--omega", "3", "--layout", layout, *flags.split(), "-q",
                        "-o", path)
             check(done.returncode == 0, done.stderr)
-            expected = np.array(independent.converted(*independent.load(path), x))
+            expected = independent.converted(*independent.load(path), x)
             rewritten = headproof.load_converted(path)
-            error = np.abs(rewritten(np.array(x)) - expected).max()
+            error = np.abs(rewritten(x) - expected).max()
             check(error < 1e-13, f"{export} {flags} {layout}: {error} off")
             try:
                 import torch

@@ -1,9 +1,10 @@
 /*
- * The answers of PyTorch, which knows nothing of this program: m(T) and m(T') in float and
- * bfloat16, where it is installed.
+ * The answers of PyTorch, which knows nothing of this program, where it is installed: m(T) and
+ * m(T') in float and bfloat16, and what a converted file alone gives.
  */
 #include "../fixture.h"
 #include "../oracle.h"
+#include "../program.h"
 #include "../unit.h"
 
 #include <stdio.h>
@@ -36,10 +37,24 @@ static void frameworks_say_the_same(void **state)
     oracle_agree(interpreter, asked, "torch");
 }
 
+/* By the program of docs/convert.md and the package in python/, from token ids to logits. */
+static void a_converted_file_is_enough(void **state)
+{
+    const Scratch *scratch = *state;
+    char line[2 * SCRATCH_PATH];
+    snprintf(line, sizeof line,
+             "-c 'PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=python %s "
+             "tests/converted_alone.py %s 2>&1'",
+             oracle_needed("numpy, torch"), scratch->directory);
+    Output output = run_program("sh", line);
+    expect_says(&output, 0, "all is well");
+}
+
 SUBJECT(torch)
 {
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(frameworks_say_the_same),
+        SCRATCH_TEST(a_converted_file_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
