@@ -107,21 +107,6 @@ static void such_tables_are_read_again(void **state)
     assert_string_equal(output.text, "PASS: 4 rows, 20 cells compared\n0\n");
 }
 
-static void what_needs_the_reference_is_refused(void **state)
-{
-    static const char *const bad[] = {
-        "sweep --reference none --arithmetic none",
-        "sweep --reference none --tolerance 1e-9 --judge total",
-        "sweep --reference none,auto --tolerance 1e-9 --judge construction",
-        "sweep --reference none --tolerance 1e-9 --norm rel",
-        "sweep --reference none --certify",
-        "sweep --reference none --propagation",
-        "min-omega --reference none --tolerance 1e-9",
-        "export --reference none -o /tmp/x",
-        "verify cases/models/modadd53-silu.safetensors --reference none"};
-    expect_refused(bad, sizeof bad / sizeof *bad, 1);
-}
-
 /* No r(T), unless another point of the group asks. */
 static void nothing_of_the_reference_is_made(void **state)
 {
@@ -144,11 +129,8 @@ static void nothing_of_the_reference_is_made(void **state)
 SUBJECT(observed)
 {
     const struct CMUnitTest observed[] = {
-        cmocka_unit_test(the_machine_says_the_same),
-        cmocka_unit_test(statuses_are_the_machines),
-        cmocka_unit_test(what_is_observed_is_judged),
-        cmocka_unit_test(such_tables_are_read_again),
-        cmocka_unit_test(what_needs_the_reference_is_refused),
+        cmocka_unit_test(the_machine_says_the_same),  cmocka_unit_test(statuses_are_the_machines),
+        cmocka_unit_test(what_is_observed_is_judged), cmocka_unit_test(such_tables_are_read_again),
         GIVEN_TEST(nothing_of_the_reference_is_made),
     };
     return cmocka_run_group_tests(observed, NULL, NULL);

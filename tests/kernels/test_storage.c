@@ -79,26 +79,12 @@ static void what_is_given_is_rounded_as_what_is_drawn(void **state)
     }
 }
 
-/* What evaluates no machine stores nothing: it says so, and ignores nothing. */
-static void nothing_is_rounded_where_nothing_is_stored(void **state)
-{
-    static const char *const bad[] = {
-        "convert cases/models/modadd53-silu.safetensors -o /dev/null --weights-rounded yes",
-        "attribute cases/models/modadd53-silu.safetensors --tokens 1/2/53 --weights-rounded yes",
-        "cost --construction silu --weights-rounded yes",
-        "cost --construction silu --arithmetic bf16",
-        "sweep --weights-rounded maybe",
-        "sweep --arithmetic bf8"};
-    expect_refused(bad, sizeof bad / sizeof *bad, 1);
-}
-
 SUBJECT(storage)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_otherwise_is_another_model),
         SCRATCH_TEST(weights_are_rounded_once),
         SCRATCH_TEST(what_is_given_is_rounded_as_what_is_drawn),
-        cmocka_unit_test(nothing_is_rounded_where_nothing_is_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -618,29 +618,6 @@ static void min_omega_says_the_seeds_conditions(void **state)
     assert_string_equal(text, "");
 }
 
-/* Masked heads have no Omega to search or to damage, and probabilities end at 1. */
-static void what_makes_no_sense_is_refused(void **state)
-{
-    static const char *const refused[] = {
-        "min-omega --construction masked --tolerance 1e-9",
-        "sweep --dropout 1.5",
-        "sweep --dropout 0",
-        "sweep --weight-noise 2",
-        "sweep --head-rank 0",
-        "sweep --band 0",
-        "export --construction attention --mask pseudo-band --n 3 --d 2 -o /dev/null",
-        "sweep --score-scale 0",
-        "sweep --shrink -1",
-        "sweep --shrink 1e-320 --omega 1e-5",
-        "sweep --drop-entry 0",
-        "sweep --construction fused --n 6 --d 4 --d-ff 16 --drop-entry 209",
-        "sweep --construction attention --mask pseudo-causal --n 3 --d 2 --drop-entry 21",
-        "export --construction fused --n 3 --d 2 --row 1 -o /dev/null",
-        "sweep --row 0",
-        "sweep --n 4 --row 2:5"};
-    expect_refused(refused, sizeof refused / sizeof *refused, 2);
-}
-
 SUBJECT(damage)
 {
     const struct CMUnitTest damage[] = {
@@ -658,7 +635,6 @@ SUBJECT(damage)
         cmocka_unit_test(shrunken_omega_is_a_smaller_one),
         cmocka_unit_test(points_of_one_grid_are_their_own),
         cmocka_unit_test(min_omega_says_the_seeds_conditions),
-        cmocka_unit_test(what_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(damage, reference_set_up, reference_tear_down);
 }

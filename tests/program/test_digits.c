@@ -224,16 +224,6 @@ static void a_tiny_machine_error_has_its_digits(void **state)
     expect_cell(&output, 1, "difference_bits", "192");
 }
 
-static void other_counts_are_refused(void **state)
-{
-    static const char *const requests[] = {
-        "sweep --digits 0",     "sweep --digits 18", "sweep --digits 12,13",
-        "sweep --digits many",  "sweep --digits -1", "sweep --digits 12 --digits 12",
-        "min-omega --digits 6", "export --digits 6",
-    };
-    expect_refused(requests, sizeof requests / sizeof *requests, 1);
-}
-
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 #define SMALL "--construction silu,fused --n 3 --d 2 --omega 20 --quiet "
@@ -283,7 +273,6 @@ SUBJECT(digits)
         cmocka_unit_test(fewer_digits_are_the_same_numbers),
         cmocka_unit_test(digits_say_the_precision),
         SCRATCH_TEST(a_tiny_machine_error_has_its_digits),
-        cmocka_unit_test(other_counts_are_refused),
         SHELL_TEST(tables_are_not_mixed),
         SHELL_TEST(check_compares_what_both_have),
     };

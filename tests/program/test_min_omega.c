@@ -351,16 +351,6 @@ static void a_search_without_result_fails_the_run(void **state)
     expect_cell(&output, 2, "status", "ok");
 }
 
-static void other_commands_have_one_tolerance(void **state)
-{
-    static const char *const bad[] = {
-        "sweep --construction silu --tolerance 1e-6,1e-9",
-        "check --construction silu --tolerance 1e-6,1e-9",
-        "min-omega --construction silu --tolerance 1e-6,1e-6",
-        "min-omega --construction silu --tolerance 1e-6 --judge total,observed"};
-    expect_refused(bad, sizeof bad / sizeof *bad, 1);
-}
-
 /* ---- The matrix ---------------------------------------------------------------------------- */
 
 static void set_found(Search *search, double below, double min, double max, double above)
@@ -434,7 +424,6 @@ SUBJECT(min_omega)
         cmocka_unit_test(several_searches_have_the_same_bytes),
         cmocka_unit_test(a_list_is_its_searches),
         cmocka_unit_test(a_search_without_result_fails_the_run),
-        cmocka_unit_test(other_commands_have_one_tolerance),
         GIVEN_TEST(the_matrix_has_a_cell_a_search),
     };
     return cmocka_run_group_tests(min_omega, NULL, NULL);

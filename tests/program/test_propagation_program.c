@@ -137,19 +137,6 @@ static void what_is_too_small_is_a_bound(void **state)
     assert_true(number(&table, 2, "construction_inherited_max") > 0);
 }
 
-static void nothing_to_split_is_refused(void **state)
-{
-    static const char *const requests[] = {
-        "sweep --construction silu --n 3 --d 3 --omega 9 --propagation --reference subtract",
-        "sweep --construction silu --n 3 --d 3 --omega 9 --propagation --reference-form dense",
-        "sweep --construction silu --n 3 --d 3 --omega 9 --propagation=3",
-        "sweep --construction silu --n 3 --d 3 --omega 9 --propagation --propagation",
-        "min-omega --construction silu --n 3 --d 3 --tolerance 1e-9 --propagation",
-        "check --construction silu --n 3 --d 3 --omega 9 --tolerance 1e-9 --propagation",
-    };
-    expect_refused(requests, sizeof requests / sizeof *requests, 1);
-}
-
 SUBJECT(propagation_program)
 {
     const struct CMUnitTest tests[] = {
@@ -157,7 +144,6 @@ SUBJECT(propagation_program)
         cmocka_unit_test(parts_add_up_in_every_row),
         cmocka_unit_test(parts_at_any_omega),
         cmocka_unit_test(what_is_too_small_is_a_bound),
-        cmocka_unit_test(nothing_to_split_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -378,33 +378,6 @@ static void bad_ids_are_named(void **state)
                       "$h verify $p/" MODEL " --tokens-file f --omega 9");
 }
 
-static void bad_requests_are_refused(void **state)
-{
-    static const char *const bad[] = {
-        "verify " MODEL " --text /dev/null --characters " CHARACTERS,
-        "verify " MODEL " --text . --characters " CHARACTERS,
-        "verify " MODEL " --text README.md --characters .",
-        "verify " MODEL " --text README.md --characters /no/such",
-        "verify " MODEL " --text README.md",
-        "verify " MODEL " --tokens-file .",
-        "verify " MODEL " --tokens-file /no/such",
-        "verify " MODEL " --text README.md --tokens 1/2",
-        "verify " MODEL " --text README.md --tokens-file README.md",
-        "verify " MODEL " --tokens 1/2 --tokens-file README.md",
-        "verify " MODEL " --tokens 1/2 --characters " CHARACTERS,
-        "verify " MODEL " --tokens 1/2 --window 2",
-        "verify " MODEL " --tokens 1/2 --stride 1",
-        "verify " MODEL " --tokens 1/2 --positions some",
-        "verify " MODEL " --tokens 1/2 --positions",
-        "sweep --text README.md",
-        "sweep --n 3 --judge kl --tolerance 1e-3",
-        "sweep --weights " MODADD " --n 3 --judge logits --tolerance 1e-3",
-        "min-omega --n 3 --judge logits --tolerance 1e-3",
-        "verify tests/data/all-biases.safetensors --judge kl --tolerance 1e-3",
-        "plot README.md --error kl"};
-    expect_refused(bad, sizeof bad / sizeof *bad, 1);
-}
-
 /* Windows longer than the context, strides longer than the window. */
 static void windows_fit(void **state)
 {
@@ -458,7 +431,6 @@ SUBJECT(texts)
         TEXT_TEST(bad_texts_are_named),
         TEXT_TEST(bad_lists_are_named),
         TEXT_TEST(bad_ids_are_named),
-        TEXT_TEST(bad_requests_are_refused),
         TEXT_TEST(windows_fit),
         TEXT_TEST(ids_are_tuples),
         TEXT_TEST(long_texts_are_refused_first),

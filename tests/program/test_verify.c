@@ -88,25 +88,6 @@ static void a_tolerance_finds_its_omega(void **state)
     }
 }
 
-static void bad_requests_are_refused(void **state)
-{
-    static const char *const bad[] = {"verify " MODADD " --tokens 0/0/99 --omega 20",
-                                      "verify " MODADD " --tokens 0/0/0/0",
-                                      "verify " MODADD " --tokens ''",
-                                      "verify " MODADD " --d 32",
-                                      "verify",
-                                      "verify a b",
-                                      "verify stable",
-                                      "verify /no/such.safetensors",
-                                      "sweep --tokens 1",
-                                      "verify " MODADD " --construction fused",
-                                      "verify " MODADD " --arithmetic none",
-                                      "verify " MODADD " --n 3",
-                                      "verify one,two.safetensors",
-                                      "verify 'one;two.safetensors'"};
-    expect_refused(bad, sizeof bad / sizeof *bad, 1);
-}
-
 /* The CSV and what is printed are the same bytes for any number of threads; of inputs that are
  * equally wrong the first is named. */
 static void threads_change_nothing(void **state)
@@ -360,7 +341,6 @@ SUBJECT(verify)
         cmocka_unit_test(a_limit_is_the_memory_of_a_grid_too),
 #endif
         cmocka_unit_test(what_is_not_kept_is_made_anew),
-        cmocka_unit_test(bad_requests_are_refused),
     };
     return cmocka_run_group_tests(verify, reference_set_up, reference_tear_down);
 }

@@ -566,23 +566,6 @@ static void threads_change_nothing(void **state)
     assert_string_equal(one.text, three.text);
 }
 
-static void bad_requests_are_refused(void **state)
-{
-    static const char *const bad[] = {
-        "attribute",
-        "attribute " MODADD " --by unit",
-        "attribute " MODADD " --logits 3",
-        "attribute " MODADD " --tokens 0/0/0/0",
-        "attribute " MODADD " --tokens 99/0/0",
-        "attribute " MODADD " --omega 10,20",
-        "attribute " MODADD " --arithmetic f64",
-        "attribute /no/such.safetensors",
-        "verify " MODADD " --by head",
-        "attribute " MODADD " --tokens 1/2/53 --memory 1KiB",
-    };
-    expect_refused(bad, sizeof bad / sizeof *bad, 2);
-}
-
 /* A model whose rows are no logits, and a table that cannot be written. */
 static void faults_are_said(void **state)
 {
@@ -632,7 +615,6 @@ SUBJECT(attribution)
         cmocka_unit_test(every_logit_is_a_sum),
         cmocka_unit_test(shares_are_the_tables),
         cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(bad_requests_are_refused),
         SCRATCH_TEST(no_number_is_hidden),
         SCRATCH_TEST(faults_are_said),
     };

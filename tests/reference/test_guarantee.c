@@ -675,34 +675,6 @@ static void what_fails_is_said_with_its_command(void **state)
     }
 }
 
-static void what_is_outside_is_refused(void **state)
-{
-    static const char *const requests[] = {
-        "guarantee --tolerance 1e-9",
-        "guarantee --input-norm 1",
-        "guarantee --input-norm 0 --tolerance 1e-9",
-        "guarantee --input-norm nan --tolerance 1e-9",
-        "guarantee --input-norm 1 --tolerance 1e-9 --arithmetic f31",
-        "guarantee --input-norm 1 --tolerance 1e-9 --judge rounding",
-        "guarantee --input-norm 1 --tolerance 1e-9 --norm rms",
-        "guarantee --input-norm 1 --tolerance 1e-9 --construction masked",
-        "guarantee --input-norm 1 --tolerance 1e-9 --construction all --format csv",
-        "guarantee --input-norm 1 --tolerance 1e-9 --mask pseudo-causal",
-        "guarantee --input-norm 1 --tolerance 1e-9 --dropout 0.1",
-        "guarantee --input-norm 1 --tolerance 1e-9 --drop-entry 1",
-        "guarantee --input-norm 1 --tolerance 1e-9 --weight-noise 0.1",
-        "guarantee --input-norm 1 --tolerance 1e-9 --bias-row-content random",
-        "guarantee --input-norm 1 --tolerance 1e-9 --preset gpt3",
-        "guarantee --input-norm 1 --tolerance 1e-9 --memory 1KiB",
-        MODADD "--tolerance 1e-9 --input-norm 1",
-        MODADD "--tolerance 1e-9 --n 4",
-        MODADD,
-    };
-    expect_refused(requests, sizeof requests / sizeof *requests, 2);
-    Output said = run("guarantee --construction silu --n 2 --d 2 --omega 3 2>&1");
-    expect_says(&said, 2, "\n  headproof guarantee --construction silu --n 2 --d 2 --omega 3 ");
-}
-
 SUBJECT(guarantee)
 {
     const struct CMUnitTest tests[] = {
@@ -725,7 +697,6 @@ SUBJECT(guarantee)
         cmocka_unit_test(scores_are_those_of_attention),
         cmocka_unit_test(verdicts_have_exit_codes),
         cmocka_unit_test(what_fails_is_said_with_its_command),
-        cmocka_unit_test(what_is_outside_is_refused),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

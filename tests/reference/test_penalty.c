@@ -287,19 +287,6 @@ static void a_trained_model_is_verified(void **state)
     assert_true(worst[0] > 1e-11 && worst[1] < 1e-13);
 }
 
-/* What asks for both, and what does not know it. */
-static void contradictions_are_refused(void **state)
-{
-    static const char *const bad[] = {
-        "sweep --penalty negative --dropout 0.1",
-        "sweep --penalty positive,negative --drop-entry 1",
-        "min-omega --penalty negative --tolerance 1e-9 --dropout 0.1",
-        "sweep --penalty none",
-        "cost --penalty negative",
-        "attribute cases/models/modadd53-silu.safetensors --tokens 1/2/53 --penalty negative"};
-    expect_refused(bad, sizeof bad / sizeof *bad, 1);
-}
-
 /* Where nothing has Omega, or no machine is asked, there is one form and one row. */
 static void it_is_no_axis_where_nothing_differs(void **state)
 {
@@ -324,7 +311,6 @@ SUBJECT(penalty)
         cmocka_unit_test(nor_do_they_in_narrow_formats),
         cmocka_unit_test(pseudo_masks_gain_most),
         cmocka_unit_test(a_trained_model_is_verified),
-        cmocka_unit_test(contradictions_are_refused),
         cmocka_unit_test(it_is_no_axis_where_nothing_differs),
     };
     return cmocka_run_group_tests(penalty, reference_set_up, reference_tear_down);
