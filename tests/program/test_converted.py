@@ -369,7 +369,8 @@ REFUSED = [
     (f"{MODADD} --judge logits", "expected no judge, which convert does not take"),
     (f"{MODADD} --omega 5,6", "token 'convert': expected one omega and one form"),
     (f"{MODADD} --network four", "--network: token 'four': expected one of fused, three"),
-    (f"{MODADD} --network three --construction transformer", "expected --network or --construction"),
+    (f"{MODADD} --network three --construction transformer",
+     "expected --network or --construction"),
     (f"{MODADD} --omega 20 --layout both", "--layout: token 'both': expected one of plain, shared"),
     (f"{CHARGPT} --omega 20 --n 65 --layout shared",
      "64 positions: expected one for each of the 65 tokens of --n or of X"),
@@ -414,8 +415,8 @@ def test_place(refused, tmp_path, model, output, words):
     shutil.copy(MODADD, tmp_path / "own.safetensors")
     shutil.copytree(CHARGPT, tmp_path / "folder")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
-    refused(words, "convert", ROOT / model if model == MODADD else tmp_path / model, "--omega", "20",
-            "--layout", "shared", *(("-o", tmp_path / output) if output else ()))
+    refused(words, "convert", ROOT / model if model == MODADD else tmp_path / model, "--omega",
+            "20", "--layout", "shared", *(("-o", tmp_path / output) if output else ()))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
 
 
@@ -446,7 +447,8 @@ def test_limits(run, drawn, tmp_path, line, what, most, code, words):
 # What is converted, what is said of it, and what its metadata have of its Omega and its guarantee.
 PROVEN = [
     (MODADD, "headproof: Omega = 16.2217, penalty negative: for every input of up to 3 tokens, no "
-     "logit is off, in exact arithmetic, by more than 1e-09 from what an infinite Omega would give\n",
+     "logit is off, in exact arithmetic, by more than 1e-09 from what an infinite Omega would "
+     "give\n",
      {"omega": "16.2217", "guarantee_tolerance": "1e-09", "guarantee_tokens": "3"}),
     (f"{MODADD} --penalty positive --layout shared --tolerance 1e-300",
      "headproof: Omega = 351.248, penalty positive: ",
@@ -471,7 +473,8 @@ def test_proven_changes_no_tensor(well, tmp_path):
     """The file is that of the same --omega, whose metadata say no more; and it is read back."""
     path = tmp_path / "a.safetensors"
     well("convert", MODADD, "-q", "-o", path)
-    well("convert", MODADD, "-q", "--omega", "16.2217", "--penalty", "negative", "-o", tmp_path / "b")
+    well("convert", MODADD, "-q", "--omega", "16.2217", "--penalty", "negative", "-o",
+         tmp_path / "b")
     (a, said), (b, other) = safetensors_file.read(path), safetensors_file.read(tmp_path / "b")
     assert a == b
     assert {key: said[key] for key in said if "guarantee" not in key} == other

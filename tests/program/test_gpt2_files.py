@@ -195,13 +195,14 @@ TENSORS = [
     ("h.1.attn.bias", [[0, 1, 0], [1, 1, 0], [1, 1, 1]], ONES),
     ("h.1.attn.bias", [[1, 1, 1], [1, 1, 1], [1, 1, 1]], "'none': expected 'causal', as family"),
     ("h.0.attn.bias", (7,), "tensor 'h.0.attn.bias': ...expected a square mask"),
-    ("h.0.attn.masked_bias", -1, "'h.0.attn.masked_bias': ...expected one number of at most -10000"),
+    ("h.0.attn.masked_bias", -1,
+     "'h.0.attn.masked_bias': ...expected one number of at most -10000"),
     ("h.0.attn.c_attn.weight", (12, 4),
      "[12, 4]: expected [d, 3 heads d_head] with d = 4...(it lies transposed)"),
     ("h.1.mlp.c_fc.weight", (6, 4), "expected [d, hidden] with d = 4 as in 'n_embd' (it lies"),
     ("h.1.mlp.c_proj.weight", (4, 6), "expected [hidden, d] with hidden = 6 as in 'n_inner' (it"),
-    ("h.0.attn.c_attn.weight", (4, 13), "shape [4, 13]: expected [d, 3 heads d_head] with heads = 2 "
-     "as in 'n_head' and d_head = 2"),
+    ("h.0.attn.c_attn.weight", (4, 13),
+     "shape [4, 13]: expected [d, 3 heads d_head] with heads = 2 as in 'n_head' and d_head = 2"),
     ("h.0.attn.c_attn.weight", (4, 11), "expected [d, 3 heads d_head] with heads = 2"),
     ("h.0.attn.c_proj.weight", (3, 4), "expected [heads d_head, d] with heads = 2"),
     ("lm_head.weight", (4, 5),
@@ -284,8 +285,8 @@ NEOX = "gpt_neox.layers.0.attention.query_key_value.weight"
 FOREIGN = [
     ({**LLAMA, MOE: (3, 2)}, None, f"model.safetensors: tensor '{MOE}'...this is a mixture of "
      "experts: a router that chooses among networks is not supported"),
-    (LLAMA, None, "model.safetensors: tensor 'model.layers.0.mlp.gate_proj.weight'...this is Llama, "
-     "or one with its names: gated networks and rotary positions are not"),
+    (LLAMA, None, "model.safetensors: tensor 'model.layers.0.mlp.gate_proj.weight'...this is "
+     "Llama, or one with its names: gated networks and rotary positions are not"),
     (PLAIN, '{"model_type": "phi", "rope_theta": 10000.0}',
      "config.json: key 'model_type'...this is Phi: parallel blocks and rotary positions"),
     (PLAIN, '{"use_cache": true}', "model.safetensors: unknown tensors...expected"),
@@ -415,7 +416,8 @@ FILES = [
     (ONE, cut(0), ONE, "it is empty"),
     (ONE, put(os.mkdir), ONE, "not a directory"),
     *((ONE, put(lambda path, to=to: path.symlink_to(to)), ONE, LINK) for to in (
-        "/dev/zero", "../x.safetensors", "sub/x.safetensors", "../../blobs/../x.safetensors", "hop.safetensors")),
+        "/dev/zero", "../x.safetensors", "sub/x.safetensors", "../../blobs/../x.safetensors",
+        "hop.safetensors")),
 ]
 
 

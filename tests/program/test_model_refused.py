@@ -136,7 +136,7 @@ def test_metadata(model_refused, metadata, words):
 
 def of(**shapes):
     """Zeros of those shapes in F16: attn_QK of layer 0, X."""
-    names = {"X": "X", "X_hidden": "result.X_hidden", "W_E": "embed.W_E", "W_pos": "pos_embed.W_pos"}
+    names = {"X": "X", "X_hidden": "result.X_hidden", "W_E": "embed.W_E"}
     return {names.get(name, "blocks.0." + name.replace("_", ".", 1)): zeros("f2", *shape)
             for name, shape in shapes.items()}
 
