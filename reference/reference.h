@@ -4,7 +4,7 @@
  * Umbrella header: all that other directories use of reference/ but its attribution, whichever file
  * holds it, so that they need not know the files.
  *
- * r(T), r(T_infinity) and r(T') are evaluated in MPFR (with FLINT/Arb for exp where found),
+ * r(T), r(T_infinity) and r(T') are evaluated in MPFR,
  * from exact data: weights are the doubles given, Omega is the double given, scales stay
  * integers and a square root until the working precision rounds them.  No construction is
  * known here by name.

@@ -14,10 +14,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#ifdef HAVE_FLINT
-#include <flint/flint.h>
-#endif
-
 static atomic_bool over; /* exit is the program's own */
 
 static void *allocate(size_t size)
@@ -36,13 +32,6 @@ static void release_sized(void *old, size_t size)
     (void)size;
     free(old);
 }
-
-#ifdef HAVE_FLINT
-static void *reallocate(void *old, size_t size)
-{
-    return need_more(old, size, 1);
-}
-#endif
 
 /* libgomp says that it has no thread, or no memory, and calls exit(1). */
 static void end_by_library(void)
@@ -95,9 +84,6 @@ void exhausted_setup(void)
     (void)sigaction(SIGINT, &interrupt_before, NULL);
     json_set_alloc_funcs(allocate, free);
     mp_set_memory_functions(allocate, reallocate_sized, release_sized);
-#ifdef HAVE_FLINT
-    __flint_set_memory_functions(allocate, need_zeros, reallocate, free);
-#endif
     if (atexit(end_by_library) != 0) {
         need_is_short();
     }

@@ -1,5 +1,5 @@
 /*
- * Libraries that cannot go on: GMP, MPFR and FLINT without memory, OpenMP without a thread;
+ * Libraries that cannot go on: GMP and MPFR without memory, OpenMP without a thread;
  * OpenBLAS without one ends the process before main, by SIGINT, and a small stack ends it by
  * SIGSEGV.
  *

@@ -19,13 +19,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#ifdef HAVE_FLINT
-#include <flint/flint.h>
-#ifndef HAVE_ARB_IN_FLINT
-#include <arb.h>
-#endif
-#endif
-
 #ifndef HEADPROOF_VERSION
 #define HEADPROOF_VERSION "unknown"
 #endif
@@ -112,20 +105,6 @@ static void add_system(FactList *list)
     }
 }
 
-static void add_flint(FactList *list)
-{
-#ifdef HAVE_FLINT
-    add(list, "flint_header", "%s", FLINT_VERSION);
-    add(list, "flint_runtime", "%s", flint_version);
-#ifndef HAVE_ARB_IN_FLINT
-    add(list, "arb_runtime", "%s", arb_version);
-#endif
-#else
-    add(list, "flint_header", "none");
-    add(list, "flint_runtime", "none");
-#endif
-}
-
 size_t facts_read(Fact facts[FACTS_MOST])
 {
     FactList list = {facts, 0};
@@ -148,7 +127,6 @@ size_t facts_read(Fact facts[FACTS_MOST])
     add(&list, "gmp_header", "%d.%d.%d", __GNU_MP_VERSION, __GNU_MP_VERSION_MINOR,
         __GNU_MP_VERSION_PATCHLEVEL);
     add(&list, "gmp_runtime", "%s", gmp_version);
-    add_flint(&list);
     char library[TEAM_LIBRARY_TEXT];
     team_library(library);
     add(&list, "mpi", "%s", library);

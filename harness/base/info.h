@@ -26,7 +26,7 @@ int facts_fault(void);
 const char *info_version(void);
 
 /* Prints the facts, a line each: version, git commit, compiler and flags, CPU, OpenBLAS's core and
- * how it was chosen, versions of libraries (of their headers, and as loaded), FLINT or not.  0, or
+ * how it was chosen, versions of libraries (of their headers, and as loaded).  0, or
  * 99 after a message. */
 int info_print(FILE *file);
 

@@ -15,8 +15,8 @@
 #include <time.h>
 
 const char *const sidecar_decisive[] = {
-    "version",      "commit",      "cpu",           "openblas_core", "openblas_config",
-    "mpfr_runtime", "gmp_runtime", "flint_runtime", "arb_runtime",   NULL};
+    "version",         "commit",       "cpu",         "openblas_core",
+    "openblas_config", "mpfr_runtime", "gmp_runtime", NULL};
 
 int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *run)
 {

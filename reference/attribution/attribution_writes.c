@@ -43,7 +43,7 @@ static void scratch_init(Scratch *s, const Model *model, double omega, mpfr_prec
     s->model = model;
     s->omega = omega;
     s->row = layout_token_row(&model->layout, model->layout.n - 1);
-    s->exp = ap_exp_create();
+    s->exp = ap_exp_create(bits);
     ap_init(&s->x, rows, content, bits);
     ap_init(&s->centred, 1, content, bits);
     ap_init(&s->square, 1, 1, bits);

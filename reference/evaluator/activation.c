@@ -65,7 +65,7 @@ static void gelu(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
     lanes_div(e, numbers_row(x), numbers_same(root), count);
     for (size_t c = 0; c < count; c++) {
         mpfr_neg(e + c, e + c, MPFR_RNDN);
-        ap_erfc(worker->expm1, e + c, e + c);
+        ap_erfc(worker->alone, e + c, e + c);
         limbs_mul(x + c, x + c, e + c);
         mpfr_div_2ui(x + c, x + c, 1, MPFR_RNDN);
     }

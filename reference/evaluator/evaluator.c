@@ -37,8 +37,8 @@ static void worker_init(Worker *worker, EvaluatorShape shape, const Evaluator *e
     ApExtent list[WORKER_MATS];
     worker_list(worker, shape, list);
     score_init(worker->score_max);
-    worker->exp = vexp_create(ev->bits);
-    worker->expm1 = ap_exp_create();
+    worker->alone = ap_exp_create(ev->bits);
+    worker->exp = vexp_create(ev->bits, worker->alone);
     worker->gap = need_zeros(shape.row + 1, sizeof *worker->gap);
     ap_init_list(list, WORKER_MATS, ev->bits);
 }
@@ -62,7 +62,7 @@ void evaluator_clear(Evaluator *ev)
         worker_list(worker, (EvaluatorShape){0}, list);
         ap_clear_list(list, WORKER_MATS);
         vexp_free(worker->exp);
-        ap_exp_free(worker->expm1);
+        ap_exp_free(worker->alone);
         free(worker->gap);
         mpfr_clear(worker->score_max);
     }
@@ -216,16 +216,6 @@ static void series_row(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x, si
     lanes_add(g, numbers_row(m), numbers_same(one), count);
 }
 
-static void exponentials_alone(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x)
-{
-    ap_expm1(worker->expm1, m, x);
-    if (mpfr_cmp_d(m, -0.5) < 0) {
-        vexp(worker->exp, g, x, 1);
-    } else {
-        mpfr_add_ui(g, m, 1, MPFR_RNDN);
-    }
-}
-
 void evaluator_exponentials(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x, size_t count)
 {
     for (size_t i = 0; i < count;) {
@@ -235,7 +225,7 @@ void evaluator_exponentials(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr 
             series_row(worker, m + i, g + i, x + i, run, terms);
             i += run;
         } else {
-            exponentials_alone(worker, m + i, g + i, x + i);
+            ap_expm1(worker->alone, m + i, g + i, x + i);
             i++;
         }
     }

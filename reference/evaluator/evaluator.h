@@ -33,7 +33,7 @@ typedef struct {
     ApMat row;            /* [WORKER_ROWS, EvaluatorShape.row] */
     int *gap;             /* [EvaluatorShape.row] of a row's keys (heads_gaps) */
     VectorExp *exp;
-    ApExp *expm1;
+    ApExp *alone;     /* of single numbers */
     mpfr_t score_max; /* the largest |content score| in this layer, SEEN_BITS */
 } Worker;
 

@@ -1,6 +1,5 @@
 /*
- * Vectors and matrices of MPFR numbers in one block of memory; exp, expm1 and erfc with Arb or
- * without.
+ * Vectors and matrices of MPFR numbers in one block of memory.
  */
 #include "ap.h"
 
@@ -8,16 +7,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-
-#ifdef HAVE_FLINT
-#ifdef HAVE_ARB_IN_FLINT
-#include <flint/arb.h>
-#include <flint/arb_hypgeom.h>
-#else
-#include <arb.h>
-#include <arb_hypgeom.h>
-#endif
-#endif
 
 /* Entries that are worth a parallel region: the system gives pages to whoever touches them first,
  * and takes as long for them as the numbers do. */
@@ -112,127 +101,10 @@ void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
     }
 }
 
-#ifdef HAVE_FLINT
-
-struct ApExp {
-    arb_t x, y;
-};
-
-ApExp *ap_exp_create(void)
-{
-    ApExp *context = need_room(1, sizeof *context);
-    arb_init(context->x);
-    arb_init(context->y);
-    return context;
-}
-
-void ap_exp_free(ApExp *context)
-{
-    if (context != NULL) {
-        arb_clear(context->x);
-        arb_clear(context->y);
-        free(context);
-    }
-}
-
-/* Where e^x or e^(-x^2) may leave MPFR's exponent range, MPFR says so itself. */
-enum { EXP_REACH = 40, ERFC_REACH = 24 };
-
-static bool far_from_range(mpfr_srcptr x, mpfr_exp_t reach)
-{
-    return mpfr_regular_p(x) && mpfr_get_exp(x) < reach;
-}
-
-typedef void BallFunction(arb_t y, const arb_t x, slong bits);
-
-/* y = f(x) */
-static void ball_function(ApExp *context, mpfr_ptr y, mpfr_srcptr x, BallFunction *f)
-{
-    slong least = (slong)mpfr_get_prec(y) + 2, bits = least + 14;
-    arb_zero(context->x);
-    arf_set_mpfr(arb_midref(context->x), x);
-    for (;; bits += 64) {
-        f(context->y, context->x, bits);
-        if (arb_rel_accuracy_bits(context->y) > least) {
-            break;
-        }
-    }
-    arf_get_mpfr(y, arb_midref(context->y), MPFR_RNDN);
-}
-
-void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
-{
-    if (!far_from_range(x, EXP_REACH)) {
-        mpfr_exp(y, x, MPFR_RNDN);
-        return;
-    }
-    ball_function(context, y, x, arb_exp);
-}
-
-void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
-{
-    if (!far_from_range(x, EXP_REACH)) {
-        mpfr_expm1(y, x, MPFR_RNDN);
-        return;
-    }
-    ball_function(context, y, x, arb_expm1);
-}
-
-void ap_erfc(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
-{
-    if (!far_from_range(x, ERFC_REACH)) {
-        mpfr_erfc(y, x, MPFR_RNDN);
-        return;
-    }
-    ball_function(context, y, x, arb_hypgeom_erfc);
-}
-
-void ap_thread_clear(void)
-{
-    mpfr_free_cache();
-    flint_cleanup();
-}
-
-#else
-
-struct ApExp {
-    char nothing; /* is kept: all is MPFR's */
-};
-
-ApExp *ap_exp_create(void)
-{
-    return need_zeros(1, sizeof(ApExp));
-}
-
-void ap_exp_free(ApExp *context)
-{
-    free(context);
-}
-
-void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
-{
-    (void)context;
-    mpfr_exp(y, x, MPFR_RNDN);
-}
-
-void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
-{
-    (void)context;
-    mpfr_expm1(y, x, MPFR_RNDN);
-}
-
-void ap_erfc(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
-{
-    (void)context;
-    mpfr_erfc(y, x, MPFR_RNDN);
-}
-
 void ap_thread_clear(void)
 {
     mpfr_free_cache();
 }
-
-#endif
 
 void ap_thread_enter(mpfr_exp_t emin, mpfr_exp_t emax)
 {

@@ -58,21 +58,22 @@ void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t);
 /* y[i] += s v[i], i < count. */
 void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t);
 
-/* The numbers that ap_exp keeps between calls; one a thread. */
+/* Tables for exponentials of so many bits, filled when they are first needed; one a thread.  What
+ * has more bits takes longer. */
 typedef struct ApExp ApExp;
 
-ApExp *ap_exp_create(void) __attribute__((warn_unused_result));
-void ap_exp_free(ApExp *context);
+ApExp *ap_exp_create(mpfr_prec_t bits) __attribute__((warn_unused_result));
+void ap_exp_free(ApExp *e);
 
 /* y = exp(x), |relative error| <= 2^(1 - precision(y)). */
-void ap_exp(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
+void ap_exp(ApExp *e, mpfr_ptr y, mpfr_srcptr x);
 
-/* y = exp(x) - 1, |relative error| <= 2^(2 - precision(y)), however small x is; y is not x. */
-void ap_expm1(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
+/* m = exp(x) - 1, |relative error| <= 2^(2 - precision(m)), however small x is, and g = exp(x) as
+ * ap_exp has it; of one precision.  g may be x, m may not. */
+void ap_expm1(ApExp *e, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x);
 
-/* y = erfc(x), |relative error| <= 2^(1 - precision(y)); y may be x.  MPFR's takes up to a thousand
- * times as long as Arb's: it sums the series of erf also where that is near 1. */
-void ap_erfc(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
+/* y = erfc(x), |relative error| <= 2^(1 - precision(y)); y may be x. */
+void ap_erfc(ApExp *e, mpfr_ptr y, mpfr_srcptr x);
 
 /* Frees what the libraries cache for this thread. */
 void ap_thread_clear(void);

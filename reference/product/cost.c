@@ -1,8 +1,8 @@
 /*
  * The predicted cost of a product.
  *
- * Fixed-point backends: counts of what they do times measured nanoseconds.  Arb and the loop: a
- * table by precision and size.  The figures are from `make bench` (tests/bench_product.c; the
+ * Fixed-point backends: counts of what they do times measured nanoseconds.  The loop: a table by
+ * precision.  The figures are from `make bench` (tests/bench_product.c; the
  * column pred/ shows how good they are) on an AVX-512 server, one thread; another machine's
  * differ, but their ratios, which choose the backend, less so.
  */
@@ -58,52 +58,20 @@ static const struct {
     double sum, multiply;      /* a limb of the window; of two limbs */
 } dot = {300, 3, 20, 4, 0.9, 0.5};
 
-/* Bits below which Arb is never the fastest. */
-enum { ARB_BITS = 1024 };
-
-/* ns a multiply-add at these precisions (rows) and cube roots of the size. */
-enum { TABLE_BITS = 5, TABLE_SIZES = 7 };
+/* ns a multiply-add at these precisions. */
+enum { TABLE_BITS = 5 };
 static const double table_bits[TABLE_BITS] = {128, 256, 512, 1024, 3072};
-static const double table_sizes[TABLE_SIZES] = {8, 16, 32, 64, 128, 256, 512};
 static const double loop_table[TABLE_BITS] = {49, 57, 81, 167, 830};
-static const double arb_table[TABLE_BITS][TABLE_SIZES] = {
-    {25, 16.2, 14.8, 7.1, 4.7, 3.4, 3.1},   {50, 35, 29, 14.9, 9.8, 7.1, 5.4},
-    {73, 58, 52.5, 29.4, 18.8, 14.5, 10.2}, {157, 140, 136, 67, 44.6, 29, 20},
-    {615, 597, 590, 300, 215, 150, 110},
-};
 
-/* Place of x among ascending values: index of the one before it, and how far on the way to the
- * next it is, by logarithms; outside them negative or above 1. */
-static double place(size_t *index, const double *values, size_t count, double x)
-{
-    size_t i = 0;
-    while (i + 2 < count && x > values[i + 1]) {
-        i++;
-    }
-    *index = i;
-    return log(x / values[i]) / log(values[i + 1] / values[i]);
-}
-
-static double between(double low, double high, double way)
-{
-    return low * pow(high / low, way);
-}
-
+/* Between two of them by logarithms; beyond the ends as next to them. */
 static double loop_ns(double bits)
 {
-    size_t i;
-    double way = place(&i, table_bits, TABLE_BITS, bits);
-    return between(loop_table[i], loop_table[i + 1], way);
-}
-
-static double arb_ns(double bits, double size)
-{
-    size_t i, j;
-    double way = place(&i, table_bits, TABLE_BITS, bits);
-    double along = place(&j, table_sizes, TABLE_SIZES, size < 8 ? 8 : size);
-    along = along > 1 ? 1 : along;
-    return between(between(arb_table[i][j], arb_table[i][j + 1], along),
-                   between(arb_table[i + 1][j], arb_table[i + 1][j + 1], along), way);
+    size_t i = 0;
+    while (i + 2 < TABLE_BITS && bits > table_bits[i + 1]) {
+        i++;
+    }
+    double way = log(bits / table_bits[i]) / log(table_bits[i + 1] / table_bits[i]);
+    return loop_table[i] * pow(loop_table[i + 1] / loop_table[i], way);
 }
 
 /* Measuring both operands and what every entry of C needs. */
@@ -178,28 +146,20 @@ double cost_loop_entry(const Plan *plan)
     return 1e-9 * (double)plan->k * loop_ns((double)plan->precision);
 }
 
-double cost_least(const Plan *plan, ProductBackend backend)
+double cost_least(ProductBackend backend)
 {
-    switch (backend) {
-    case PRODUCT_ARB: return plan->precision < ARB_BITS ? INFINITY : 0;
-    case PRODUCT_MODULAR: return 1e-9 * modular.call;
-    default: return 0;
-    }
+    return backend == PRODUCT_MODULAR ? 1e-9 * modular.call : 0;
 }
 
 double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)
 {
-    double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
     mpfr_prec_t bits_a = plan->short_a ? plan->a.bits : bits;
     mpfr_prec_t bits_b = plan->short_b ? plan->b.bits : bits;
     switch (backend) {
     case PRODUCT_DOT: return 1e-9 * dot_ns(plan);
-    case PRODUCT_ARB:
-        return 1e-9 *
-               (measuring_ns(plan) + m * n * k * arb_ns((double)plan->precision, cbrt(m * n * k)));
     case PRODUCT_MODULAR:
         return 1e-9 * (measuring_ns(plan) + modular_ns(plan, bits_a, bits_b, bits));
     case PRODUCT_DIGITS: return 1e-9 * (measuring_ns(plan) + digits_ns(plan, bits_a, bits_b, bits));
-    default: return m * n * cost_loop_entry(plan);
+    default: return (double)plan->m * (double)plan->n * cost_loop_entry(plan);
     }
 }

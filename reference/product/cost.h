@@ -11,7 +11,7 @@ double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits);
 double cost_loop_entry(const Plan *plan);
 
 /* Seconds below which a product by a backend never comes. */
-double cost_least(const Plan *plan, ProductBackend backend);
+double cost_least(ProductBackend backend);
 
 /* Seconds of what every backend but the loop and dot products does first. */
 double cost_measuring(const Plan *plan);

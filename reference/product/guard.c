@@ -221,9 +221,7 @@ void plan_choose(Plan *plan, ProductBackend backend)
     for (int level = GUARD_MIN; level <= GUARD_MAX && above > plan->never; level++) {
         size_t here = plan->count[level - GUARD_MIN];
         above -= here;
-        /* Arb's cost is that of any level: the last one leaves least to the loop. */
-        bool matters = here != 0 && (backend != PRODUCT_ARB || above == plan->never);
-        if (matters && holds(plan, backend, bits_at(plan, level))) {
+        if (here != 0 && holds(plan, backend, bits_at(plan, level))) {
             choose_level(plan, level,
                          cost_product(plan, backend, bits_at(plan, level)) +
                              (double)above * cost_loop_entry(plan));

@@ -3,7 +3,6 @@
  */
 #include "product.h"
 
-#include "ball.h"
 #include "cost.h"
 #include "dot.h"
 #include "internal.h"
@@ -91,15 +90,9 @@ void product_weights_drop(ProductWeights *weights, ProductGoes *goes, void *cont
     kept_drop(weights, goes, context);
 }
 
-bool product_has(ProductBackend backend)
-{
-    return backend != PRODUCT_ARB || ball_has();
-}
-
 const char *product_backend_name(ProductBackend backend)
 {
-    static const char *const names[PRODUCT_BACKENDS] = {"auto", "loop",    "dot",
-                                                        "arb",  "modular", "digits"};
+    static const char *const names[PRODUCT_BACKENDS] = {"auto", "loop", "dot", "modular", "digits"};
     return names[backend];
 }
 
@@ -118,9 +111,8 @@ static bool is_chosen(const Plan *plan, const ProductOptions *options, ProductBa
     }
     double best = cost_product(plan, unmeasured, plan->precision);
     bool won = best < cost_measuring(plan);
-    for (ProductBackend b = PRODUCT_BACKENDS - 1; !won && b >= PRODUCT_ARB; b--) {
-        if (product_has(b) && cost_least(plan, b) < best &&
-            cost_product(plan, b, plan->precision) < best) {
+    for (ProductBackend b = PRODUCT_BACKENDS - 1; !won && b >= PRODUCT_MODULAR; b--) {
+        if (cost_least(b) < best && cost_product(plan, b, plan->precision) < best) {
             return false;
         }
     }
@@ -133,9 +125,9 @@ static ProductBackend choose_backend(Plan *plan, const ProductOptions *options,
 {
     double best = cost_product(plan, unmeasured, plan->precision);
     ProductBackend chosen = unmeasured;
-    for (ProductBackend b = PRODUCT_BACKENDS - 1; b >= PRODUCT_ARB; b--) {
-        bool automatic = options->backend == PRODUCT_AUTO && cost_least(plan, b) < best;
-        if (product_has(b) && (automatic || options->backend == b)) {
+    for (ProductBackend b = PRODUCT_BACKENDS - 1; b >= PRODUCT_MODULAR; b--) {
+        bool automatic = options->backend == PRODUCT_AUTO && cost_least(b) < best;
+        if (automatic || options->backend == b) {
             plan_choose(plan, b);
             if (options->backend == b ? isfinite(plan->seconds) : plan->seconds < best) {
                 best = plan->seconds;
@@ -169,7 +161,6 @@ static void multiply(Plan *plan, ProductBackend *chosen)
 {
     bool done = true;
     switch (*chosen) {
-    case PRODUCT_ARB: ball_mul(plan); break;
     case PRODUCT_MODULAR: modular_mul(plan); break;
     case PRODUCT_DIGITS: wide()->multiply(plan); break;
     case PRODUCT_DOT: done = dot_mul(plan); break;
@@ -268,7 +259,7 @@ void product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
 {
     PRODUCT_CHECK(a.columns == b.rows && c.rows == a.rows && c.columns == b.columns);
     PRODUCT_CHECK(c.entry != NULL && options->backend < PRODUCT_BACKENDS);
-    PRODUCT_CHECK(product_has(options->backend) && options->guard >= 0);
+    PRODUCT_CHECK(options->guard >= 0);
     Plan plan = {.c = c,
                  .m = c.rows,
                  .n = c.columns,

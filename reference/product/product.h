@@ -59,7 +59,6 @@ typedef enum {
     PRODUCT_AUTO,    /* the fastest by the table in cost.c */
     PRODUCT_LOOP,    /* mpfr_fma, entry by entry: the definition */
     PRODUCT_DOT,     /* dot products of limbs, each rounded once: the smallest products */
-    PRODUCT_ARB,     /* arb_mat_mul, where FLINT is built in */
     PRODUCT_MODULAR, /* residues modulo primes, one product of doubles for each */
     PRODUCT_DIGITS,  /* 52-bit digits, several entries of C at once */
     PRODUCT_BACKENDS
@@ -77,15 +76,13 @@ typedef bool ProductGoes(void *context, const double *number);
 void product_weights_drop(ProductWeights *weights, ProductGoes *goes, void *context);
 
 typedef struct {
-    ProductBackend backend; /* one that is absent is a bug: ask product_has */
-    bool add;               /* C += A B */
+    ProductBackend backend;
+    bool add;    /* C += A B */
     int guard;   /* bits beyond C's, at least 0, that the product keeps until it is stored */
     int threads; /* at most, over blocks of rows; 0 and 1: the caller's alone */
     ProductWeights *weights; /* where B is kept if it is of doubles, or NULL */
 } ProductOptions;
 
-/* Can this build on this machine do it? */
-bool product_has(ProductBackend backend);
 const char *product_backend_name(ProductBackend backend);
 
 /* How a product was done, for benchmarks and tests; seconds are a prediction. */

@@ -1,5 +1,5 @@
 /*
- * exp of a vector: the tables and the choice between eight lanes and MPFR or Arb.
+ * exp of a vector: the tables and the choice between eight lanes and single numbers.
  */
 #include "vexp.h"
 
@@ -16,7 +16,7 @@
 enum { LOSS = 4 }; /* 9 2^(-52 D) <= 2^-p takes 52 D >= p + 4 */
 
 struct VectorExp {
-    ApExp *scalar;
+    ApExp *alone;
     ExpTables *tables; /* NULL: not eight at a time */
 };
 
@@ -105,11 +105,11 @@ static void tables_fill(ExpTables *tables)
     mpfr_clears(x, step, (mpfr_ptr)0);
 }
 
-VectorExp *vexp_create(mpfr_prec_t bits)
+VectorExp *vexp_create(mpfr_prec_t bits, ApExp *alone)
 {
     VectorExp *context = need_zeros(1, sizeof *context);
     ExpTables *tables = need_zeros(1, sizeof *tables);
-    context->scalar = ap_exp_create();
+    context->alone = alone;
     if (choose_digits(tables, bits)) {
         tables_fill(tables);
         context->tables = tables;
@@ -122,7 +122,6 @@ VectorExp *vexp_create(mpfr_prec_t bits)
 void vexp_free(VectorExp *context)
 {
     if (context != NULL) {
-        ap_exp_free(context->scalar);
         free(context->tables);
         free(context);
     }
@@ -175,7 +174,7 @@ void vexp(VectorExp *context, mpfr_ptr y, mpfr_srcptr x, size_t count)
                 put_argument(&lanes, filled, context->tables, x + i);
                 index[filled++] = i;
             } else {
-                ap_exp(context->scalar, y + i, x + i);
+                ap_exp(context->alone, y + i, x + i);
             }
         }
         if (filled > 0) {

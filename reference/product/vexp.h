@@ -7,11 +7,11 @@
 
 #include "../numbers/ap.h"
 
-/* Tables for one precision, and ap_exp's context; one a thread. */
+/* Tables for one precision; one a thread. */
 typedef struct VectorExp VectorExp;
 
-/* bits: the precision of results. */
-VectorExp *vexp_create(mpfr_prec_t bits) __attribute__((warn_unused_result));
+/* bits: the precision of results; alone, for as many, has to stay as long as this. */
+VectorExp *vexp_create(mpfr_prec_t bits, ApExp *alone) __attribute__((warn_unused_result));
 void vexp_free(VectorExp *context);
 
 /* Is it done eight at a time? */

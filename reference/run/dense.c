@@ -337,7 +337,7 @@ static void dense_list(Dense *dense, const Layout *layout, ApExtent list[DENSE_M
 void dense_init(Dense *dense, const Layout *layout, mpfr_prec_t bits)
 {
     ApExtent list[DENSE_MATS];
-    *dense = (Dense){.exp = ap_exp_create()};
+    *dense = (Dense){.exp = ap_exp_create(bits)};
     dense->in = need_zeros(layout_rows(layout), sizeof *dense->in);
     dense_list(dense, layout, list);
     ap_init_list(list, DENSE_MATS, bits);

@@ -1,5 +1,5 @@
 /*
- * exp of vectors: nanoseconds a call of mpfr_exp, arb_exp, and the project's two.
+ * exp of vectors: nanoseconds a call of mpfr_exp and of the project's two.
  */
 #ifndef HEADPROOF_TESTS_BENCH_EXP_H
 #define HEADPROOF_TESTS_BENCH_EXP_H

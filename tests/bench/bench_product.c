@@ -1,6 +1,6 @@
 /*
  * Matrix products, and exp of vectors: nanoseconds a multiply-add of every backend, against a loop
- * of mpfr_fma, arb_mat_mul and dgemm, in one run, on one thread.
+ * of mpfr_fma and dgemm, in one run, on one thread.
  *
  *     bench_product [-o FILE.csv]            all of the below
  *     bench_product [-o FILE.csv] squares [BITS] | weights [BITS] | transformer [BITS] | exp
@@ -11,17 +11,14 @@
  */
 #include "../../kernels/blas.h"
 #include "../../kernels/gemm.h"
+#include "../../reference/numbers/tier.h"
 #include "bench_exp.h"
 #include "bench_shape.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define ARB_MULTIPLY_ADDS 150e6 /* beyond, arb_mat_mul is left out: it takes a second and more */
 enum { LOOP_ENTRIES = 2000 };
-
-/* Slower than arb_mat_mul means by more than the least of several runs is uncertain by. */
-#define SLOWER 0.95
 
 #define FLOATS_FASTER 1.5
 
@@ -57,26 +54,23 @@ static double time_dgemm(const Shape *s)
 /* Nanoseconds a multiply-add; NaN where it was not measured.  backend[PRODUCT_AUTO] is what the
  * project uses, chosen says which that is. */
 typedef struct {
-    double dgemm, arb, backend[PRODUCT_BACKENDS];
+    double dgemm, backend[PRODUCT_BACKENDS];
     ProductReport chosen;
 } Times;
 
 static void time_shape(Times *t, const Shape *s, mpfr_prec_t bits)
 {
     ProductReport report;
-    bool arb = multiply_adds(s) <= ARB_MULTIPLY_ADDS;
     t->dgemm = time_dgemm(s);
-    t->arb = arb ? time_product(s, bits, PRODUCT_ARB, NULL) : NAN;
     for (ProductBackend b = PRODUCT_AUTO; b < PRODUCT_BACKENDS; b++) {
-        bool there = product_has(b) && (b != PRODUCT_ARB || arb);
         if (b == PRODUCT_LOOP) {
             t->backend[b] = time_loop(s, bits);
             continue;
         }
-        t->backend[b] = there ? time_product(s, bits, b, &report) : NAN;
+        t->backend[b] = time_product(s, bits, b, &report);
         if (b == PRODUCT_AUTO) {
             t->chosen = report;
-        } else if (there && report.backend != b) {
+        } else if (report.backend != b) {
             t->backend[b] = NAN; /* it left the product to another */
         }
     }
@@ -97,7 +91,7 @@ static double aim_of(const Shape *s, mpfr_prec_t bits)
     for (size_t i = 0; i < sizeof aims / sizeof *aims; i++) {
         bool square = s->m == aims[i].n && s->k == aims[i].n && s->n == aims[i].n;
         if (square && bits == aims[i].bits) {
-            return product_has(PRODUCT_DIGITS) ? aims[i].ifma : aims[i].portable;
+            return tier_in_use() == TIER_AVX512 ? aims[i].ifma : aims[i].portable;
         }
     }
     return 0;
@@ -111,12 +105,12 @@ static const char *weights_of(const Shape *s)
 static void write_time(BenchRun *run, const Shape *s, mpfr_prec_t bits, const char *backend,
                        double ns, const Times *t, const char *tail)
 {
-    char number[BENCH_CELL], loop[BENCH_CELL], arb[BENCH_CELL], dgemm[BENCH_CELL];
+    char number[BENCH_CELL], loop[BENCH_CELL], dgemm[BENCH_CELL];
     if (!isnan(ns)) {
-        bench_row(run, "product,%zu,%zu,%zu,%s,%ld,1,%s,%s,%s,%s,%s,%s", s->m, s->k, s->n,
+        bench_row(run, "product,%zu,%zu,%zu,%s,%ld,1,%s,%s,%s,%s,%s", s->m, s->k, s->n,
                   weights_of(s), (long)bits, backend, bench_cell(number, ns),
-                  bench_cell(loop, t->backend[PRODUCT_LOOP] / ns), bench_cell(arb, t->arb / ns),
-                  bench_cell(dgemm, ns / t->dgemm), tail);
+                  bench_cell(loop, t->backend[PRODUCT_LOOP] / ns), bench_cell(dgemm, ns / t->dgemm),
+                  tail);
     }
 }
 
@@ -133,30 +127,24 @@ static void write_times(BenchRun *run, const Shape *s, mpfr_prec_t bits, const T
                  product_backend_name(t->chosen.backend), aim, faster >= aim ? "yes" : "no");
     }
     write_time(run, s, bits, product_backend_name(PRODUCT_AUTO), ours, t, tail);
-    write_time(run, s, bits, "arb_mat_mul", t->arb, t, ",,");
     for (ProductBackend b = PRODUCT_LOOP; b < PRODUCT_BACKENDS; b++) {
         write_time(run, s, bits, product_backend_name(b), t->backend[b], t, ",,");
-    }
-    if (t->arb < SLOWER * ours) {
-        bench_aim(run, false,
-                  "%zu x %zu x %zu, %ld bits: slower than arb_mat_mul, %.3g ns for %.3g", s->m,
-                  s->k, s->n, (long)bits, ours, t->arb);
     }
 }
 
 static void print_heading(const char *what)
 {
-    printf("\n%-26s %5s %7s %7s %8s", what, "bits", "dgemm", "loop", "arb_mat");
+    printf("\n%-26s %5s %7s %7s", what, "bits", "dgemm", "loop");
     for (ProductBackend b = PRODUCT_DOT; b < PRODUCT_BACKENDS; b++) {
         printf(" %8s %6s", product_backend_name(b), "loop/");
     }
-    printf("  %-8s %8s %6s %6s %6s %5s\n", "auto", "ns", "loop/", "arb_/", "pred/", "P");
+    printf("  %-8s %8s %6s %6s %5s\n", "auto", "ns", "loop/", "pred/", "P");
 }
 
 static void print_times(const Shape *s, mpfr_prec_t bits, const Times *t)
 {
     double loop = t->backend[PRODUCT_LOOP], ours = t->backend[PRODUCT_AUTO];
-    printf("%-26s %5ld %7.3f %7.1f %8.2f", s->name, (long)bits, t->dgemm, loop, t->arb);
+    printf("%-26s %5ld %7.3f %7.1f", s->name, (long)bits, t->dgemm, loop);
     for (ProductBackend b = PRODUCT_DOT; b < PRODUCT_BACKENDS; b++) {
         if (isnan(t->backend[b])) {
             printf(" %8s %6s", "-", "-");
@@ -164,9 +152,9 @@ static void print_times(const Shape *s, mpfr_prec_t bits, const Times *t)
             printf(" %8.2f %6.1f", t->backend[b], loop / t->backend[b]);
         }
     }
-    printf("  %-8s %8.2f %6.1f %6.2f %6.2f %5ld%s\n", product_backend_name(t->chosen.backend), ours,
-           loop / ours, t->arb / ours, t->chosen.predicted / (1e-9 * ours * multiply_adds(s)),
-           (long)t->chosen.bits, t->arb < SLOWER * ours ? "  SLOWER than arb_mat_mul" : "");
+    printf("  %-8s %8.2f %6.1f %6.2f %5ld\n", product_backend_name(t->chosen.backend), ours,
+           loop / ours, t->chosen.predicted / (1e-9 * ours * multiply_adds(s)),
+           (long)t->chosen.bits);
     fflush(stdout);
 }
 
@@ -251,7 +239,7 @@ int main(int argc, char **argv)
     static const mpfr_prec_t exp_bits[] = {128, 256, 512, 1024, 3072};
     BenchRun run;
     bench_start(&run, argc, argv,
-                "operation,m,k,n,weights,bits,threads,by,ns,loop_over,arb_over,over_dgemm,"
+                "operation,m,k,n,weights,bits,threads,by,ns,loop_over,over_dgemm,"
                 "chosen,aim,met");
     long bits = run.count > 1 ? strtol(run.arguments[1], NULL, 10) : 0;
     printf("one thread, least of several runs; OpenBLAS core %s (%s)\n", blas_core(),

@@ -1,5 +1,5 @@
 /*
- * Products of one shape, timed: by a backend of reference/product/, or by Arb alone.
+ * Products of one shape, timed, by a backend of reference/product/.
  */
 #ifndef HEADPROOF_TESTS_BENCH_SHAPE_H
 #define HEADPROOF_TESTS_BENCH_SHAPE_H
@@ -18,9 +18,8 @@ typedef struct {
 
 double multiply_adds(const Shape *s);
 
-/* The least of several runs, in nanoseconds a multiply-add: by a backend, or by arb_mat_mul itself
- * where report is NULL (NaN without FLINT).  *report: of the last run.  Every run has fresh
- * matrices. */
+/* The least of several runs, in nanoseconds a multiply-add: by a backend.  *report:
+ * of the last run.  Every run has fresh matrices. */
 double time_product(const Shape *s, mpfr_prec_t bits, ProductBackend backend,
                     ProductReport *report);
 

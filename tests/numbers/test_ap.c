@@ -118,6 +118,24 @@ static void axpy_adds_a_multiple(void **state)
     ap_clear(&v);
 }
 
+static void expm1_alone(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+{
+    mpfr_t g;
+    mpfr_init2(g, mpfr_get_prec(y));
+    ap_expm1(context, y, g, x);
+    mpfr_clear(g);
+}
+
+/* The exponential beside expm1, in place. */
+static void exp_beside(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
+{
+    mpfr_t m;
+    mpfr_init2(m, mpfr_get_prec(y));
+    mpfr_set(y, x, MPFR_RNDN); /* x has y's bits */
+    ap_expm1(context, m, y, y);
+    mpfr_clear(m);
+}
+
 typedef void Special(ApExp *context, mpfr_ptr y, mpfr_srcptr x);
 typedef int Rounded(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t rounding);
 
@@ -144,7 +162,7 @@ static double error_of(Special *special, Rounded *rounded, ApExp *context, mpfr_
 static double worst_of(Special *special, Rounded *rounded, const char *name, int count,
                        long power(int), mpfr_prec_t bits)
 {
-    ApExp *context = ap_exp_create();
+    ApExp *context = ap_exp_create(bits);
     double worst = 0;
     mpfr_t x;
     assert_non_null(context);
@@ -166,8 +184,9 @@ static void exp_is_within_its_bound(void **state)
     static const double arguments[] = {1,     -1,    0.5,  1e-300, -1e-30, 40,   -40,
                                        700,   -2000, 1e-5, 1e5,    -1e5,   1e9,  -2e12,
                                        1e-17, 3.25,  -0.1, 1e300,  -1e300, 4e17, -4e17};
-    static const mpfr_prec_t precisions[] = {64, 128, 192, 3072};
-    ApExp *context = ap_exp_create();
+    static const mpfr_prec_t precisions[] = {64, 128, 192,
+                                             3072}; /* few of the tables' limbs, too */
+    ApExp *context = ap_exp_create(3072);
     double worst = 0;
     assert_non_null(context);
     for (size_t i = 0; i < 4 * sizeof arguments / sizeof *arguments; i++) {
@@ -191,7 +210,7 @@ static void exp_is_within_its_bound(void **state)
 /* Beyond the range, exp says 0 or infinity; at 0 exactly 1; NaN stays NaN. */
 static void exp_at_the_ends(void **state)
 {
-    ApExp *context = ap_exp_create();
+    ApExp *context = ap_exp_create(128);
     mpfr_t x, y;
     assert_non_null(context);
     mpfr_inits2(128, x, y, (mpfr_ptr)0);
@@ -211,6 +230,21 @@ static void exp_at_the_ends(void **state)
     ap_exp_free(context);
 }
 
+static long exp_power(int i)
+{
+    return i % 23 - 2;
+}
+
+/* Through all counts of limbs, of terms and of powers that a series has up to 3072 bits. */
+static void exp_is_within_its_bound_at_every_size(void **state)
+{
+    const mpfr_prec_t step = fixture_short() ? 320 : 64;
+    for (mpfr_prec_t bits = 2; bits < 3200; bits += bits < 130 ? 9 : step) {
+        double worst = worst_of(ap_exp, mpfr_exp, "exp", 30, exp_power, bits);
+        assert_true(worst > 0 && worst <= 1.3);
+    }
+}
+
 static long expm1_power(int i)
 {
     return i < 290 ? 6 - i : -1000000000L * i;
@@ -221,23 +255,26 @@ static void expm1_is_within_its_bound(void **state)
 {
     static const mpfr_prec_t bits[] = {64, 128, 192, 256, 1000};
     for (size_t k = 0; k < sizeof bits / sizeof *bits; k++) {
-        double worst = worst_of(ap_expm1, mpfr_expm1, "expm1", 300, expm1_power, bits[k]);
-        assert_true(worst > 0 && worst <= 4);
+        double worst = worst_of(expm1_alone, mpfr_expm1, "expm1", 300, expm1_power, bits[k]);
+        assert_true(worst > 0 && worst <= 1.3);
+        worst = worst_of(exp_beside, mpfr_exp, "exp beside", 300, expm1_power, bits[k]);
+        assert_true(worst > 0 && worst <= 1.3);
     }
 }
 
 static long erfc_power(int i)
 {
-    return i < 58 ? i % 29 - 10 : 37;
+    return i < 10 ? -100 * i : i < 138 ? i % 32 / 2 - 9 : 37;
 }
 
-/* From where the result is 1 to where it is 2 or e^(-1e10), and beyond Arb. */
+/* From where the result is 1 to where it is 2 or e^(-1e10): by series, without end or with, and by
+ * MPFR. */
 static void erfc_is_within_its_bound(void **state)
 {
-    static const mpfr_prec_t bits[] = {64, 192, 500};
+    static const mpfr_prec_t bits[] = {2, 53, 64, 128, 192, 256, 500, 1100};
     for (size_t k = 0; k < sizeof bits / sizeof *bits; k++) {
-        double worst = worst_of(ap_erfc, mpfr_erfc, "erfc", 60, erfc_power, bits[k]);
-        assert_true(worst > 0 && worst <= 2);
+        double worst = worst_of(ap_erfc, mpfr_erfc, "erfc", 140, erfc_power, bits[k]);
+        assert_true(worst > 0 && worst <= 1.3);
     }
 }
 
@@ -252,9 +289,13 @@ static void a_matrix_may_be_empty(void **state)
 SUBJECT(ap)
 {
     const struct CMUnitTest ap[] = {
-        cmocka_unit_test(dot_is_within_its_bound),   cmocka_unit_test(axpy_adds_a_multiple),
-        cmocka_unit_test(exp_is_within_its_bound),   cmocka_unit_test(exp_at_the_ends),
-        cmocka_unit_test(expm1_is_within_its_bound), cmocka_unit_test(erfc_is_within_its_bound),
+        cmocka_unit_test(dot_is_within_its_bound),
+        cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(exp_is_within_its_bound),
+        cmocka_unit_test(exp_is_within_its_bound_at_every_size),
+        cmocka_unit_test(exp_at_the_ends),
+        cmocka_unit_test(expm1_is_within_its_bound),
+        cmocka_unit_test(erfc_is_within_its_bound),
         cmocka_unit_test(a_matrix_may_be_empty),
     };
     return cmocka_run_group_tests(ap, reference_set_up, reference_tear_down);

@@ -112,11 +112,7 @@ static void each_backend(void check(ProductBackend))
 {
     for (ProductBackend b = fixture_short() ? PRODUCT_MODULAR : PRODUCT_LOOP; b < PRODUCT_BACKENDS;
          b++) {
-        if (product_has(b)) {
-            check(b);
-        } else {
-            print_message("%s: not here\n", product_backend_name(b));
-        }
+        check(b);
     }
 }
 
@@ -189,7 +185,7 @@ static void columns_cut_off_are_within_the_bound(void **state)
     static const size_t terms[] = {3, 64, 1500};
     static const Kind kinds[][2] = {{FULL, FULL}, {FULL, NEGATIVE}, {NEGATIVE, NORMAL}};
     Worst worst = {.ratio = 0};
-    for (mpfr_prec_t bits = 140; bits < 330 && product_has(PRODUCT_DIGITS); bits += 3) {
+    for (mpfr_prec_t bits = 140; bits < 330; bits += 3) {
         for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
             for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
                 check_product(&worst, PRODUCT_DIGITS, (Size){1, 3, terms[t], bits}, kinds[k][0],
@@ -211,7 +207,7 @@ static void lone_weights_are_within_the_bound(void **state)
     for (size_t i = 0; i < K * N; i++) {
         b[i] = i % N != LONE ? operand_entry(FULL, "b", i / N, i % N) : i / N == 7 ? 0.5 : -0x1p-60;
     }
-    for (mpfr_prec_t bits = 150; bits < 330 && product_has(PRODUCT_DIGITS); bits += 3) {
+    for (mpfr_prec_t bits = 150; bits < 330; bits += 3) {
         ProductView weights = product_doubles(b, K, N, N);
         ProductView a = operand_make(LONG, FULL, "a", 1, K, bits + 100)->view;
         const ApMat *c = operand_zeros(1, N, bits);
@@ -227,9 +223,9 @@ static void lone_weights_are_within_the_bound(void **state)
 static void ordinary_data_need_no_loop(void **state)
 {
     static const Kind kinds[] = {NORMAL, ONES, NEAR_ONE, INTEGERS};
-    for (ProductBackend b = fixture_short() ? PRODUCT_DIGITS : PRODUCT_ARB; b < PRODUCT_BACKENDS;
-         b++) {
-        for (int i = 0; product_has(b) && i < 4; i++) {
+    for (ProductBackend b = fixture_short() ? PRODUCT_DIGITS : PRODUCT_MODULAR;
+         b < PRODUCT_BACKENDS; b++) {
+        for (int i = 0; i < 4; i++) {
             Worst worst = {.ratio = 0};
             for (mpfr_prec_t bits = 64; bits <= 1024; bits *= fixture_short() ? 4 : 2) {
                 check_product(&worst, b, (Size){20, 24, 40, bits}, kinds[i], NORMAL, LONG, LONG,
@@ -248,7 +244,7 @@ static void spread_data_need_few_loops(void **state)
 {
     static const size_t sizes[] = {35, 68};
     static const size_t share[TIERS] = {[TIER_PORTABLE] = 1, [TIER_AVX2] = 5, [TIER_AVX512] = 10};
-    for (size_t i = 0; product_has(PRODUCT_DIGITS) && i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         size_t n = sizes[i];
         Worst worst = {.ratio = 0};
         check_product(&worst, PRODUCT_DIGITS, (Size){n, n, 40, 256}, WIDE, WIDE, LONG, LONG, false);
@@ -263,9 +259,6 @@ static void short_operands_lose_nothing(void **state)
     static const ProductBackend backends[] = {PRODUCT_MODULAR, PRODUCT_DIGITS};
     for (int which = 0; which < 4; which++) {
         ProductBackend backend = backends[which / 2];
-        if (!product_has(backend)) {
-            continue;
-        }
         mpfr_t sum, size;
         Operand *b = operand_make(DOUBLES_TURNED, NORMAL, "b", 600, 13, 256);
         for (size_t e = 0; which % 2 != 0 && e < 13 * b->view.column.stride; e++) {
@@ -489,9 +482,7 @@ static void check_sums(ProductBackend backend)
 static void sums_round_once(void **state)
 {
     check_sums(PRODUCT_DOT);
-    if (product_has(PRODUCT_DIGITS)) {
-        check_sums(PRODUCT_DIGITS);
-    }
+    check_sums(PRODUCT_DIGITS);
 }
 
 /* Equal but for rounding at 200 bits. */

@@ -66,7 +66,8 @@ static double ratio(mpfr_srcptr y, mpfr_srcptr x, mpfr_prec_t bits)
 static void check_precision(mpfr_prec_t bits, mpfr_prec_t of_x)
 {
     ApMat x = {0}, y = {0}, alone = {0};
-    VectorExp *context = vexp_create(bits);
+    ApExp *scalar = ap_exp_create(bits);
+    VectorExp *context = vexp_create(bits, scalar);
     const mpfr_prec_t most = DIGIT * (mpfr_prec_t)wide()->exp_digits - 4;
     assert_int_equal(vexp_is_wide(context), bits <= most);
     ap_init(&x, 1, COUNT, of_x);
@@ -98,6 +99,7 @@ static void check_precision(mpfr_prec_t bits, mpfr_prec_t of_x)
         assert_true(mpfr_equal_p(alone.entry + i, y.entry + i));
     }
     vexp_free(context);
+    ap_exp_free(scalar);
     ap_clear(&x);
     ap_clear(&y);
     ap_clear(&alone);
@@ -124,7 +126,8 @@ static void special_arguments_are_mpfrs(void **state)
 {
     ApMat x = {0}, y = {0};
     mpfr_t expected;
-    VectorExp *context = vexp_create(128);
+    ApExp *scalar = ap_exp_create(128);
+    VectorExp *context = vexp_create(128, scalar);
     ap_init(&x, 1, 9, 128);
     ap_init(&y, 1, 9, 128);
     mpfr_init2(expected, 128);
@@ -146,6 +149,7 @@ static void special_arguments_are_mpfrs(void **state)
     vexp(context, y.entry, x.entry, 0);
     mpfr_clear(expected);
     vexp_free(context);
+    ap_exp_free(scalar);
     vexp_free(NULL);
     ap_clear(&x);
     ap_clear(&y);

@@ -104,10 +104,10 @@ static void values_do_not_depend_on_precision(void **state)
     }
 }
 
-/* Builds lie side by side: build/release, build/release-noflint, ... */
+/* Builds lie side by side: build/release, build/debug, ... */
 static void other_builds_give_the_same_bytes(void **state)
 {
-    static const char *const builds[] = {"release", "release-noflint", "debug", "debug-noflint"};
+    static const char *const builds[] = {"release", "debug"};
     char directory[1024], path[1100];
     Output mine = run(MIXED);
     int compared = 0;
