@@ -2,7 +2,6 @@
 #
 #   MODE=release|debug|coverage   what to build                      (release)
 #        doors                    as debug, but for reference/ and kernels/, which are release's
-#   FLINT=auto|yes|no             FLINT/Arb: if found, required, off (auto)
 #   MPI=1 MPICC=mpicc             sweeps over the ranks of an MPI job (off)
 #   CC CFLAGS CPPFLAGS LDFLAGS    as everywhere; what a build must have is added to them
 #   TESTS="norms growth"          the subjects of tests to run       (all)
@@ -14,7 +13,6 @@
 
 VERSION := 0.2.0
 MODE    ?= release
-FLINT   ?= auto
 MPI     ?= no
 MPICC   ?= mpicc
 CLANG   ?= clang
@@ -24,8 +22,8 @@ TESTS   ?= $(SUBJECTS)
 ifeq ($(filter $(MODE),release debug doors coverage fuzz tsan),)
 $(error MODE=$(MODE): expected release, debug, doors, coverage, fuzz or tsan)
 endif
-ifeq ($(filter $(FLINT),auto yes no),)
-$(error FLINT=$(FLINT): expected auto, yes or no)
+ifeq ($(origin FLINT),command line)
+$(error FLINT=$(FLINT): FLINT is not used any more; leave it out)
 endif
 ifeq ($(filter $(MPI),0 no 1 yes),)
 $(error MPI=$(MPI): expected yes (1) or no (0))
@@ -38,11 +36,10 @@ endif
 
 SUBMAKE := $(MAKE) --no-print-directory
 # What scripts that call make again are given.
-WITH_MAKE = MAKE='$(SUBMAKE)' FLINT=$(FLINT) MPICC=$(MPICC)
-NOFLINT := $(if $(filter no,$(FLINT)),-noflint)
+WITH_MAKE = MAKE='$(SUBMAKE)' MPICC=$(MPICC)
 WITHMPI := $(if $(filter 1 yes,$(MPI)),-mpi)
-BUILD   := build/$(MODE)$(NOFLINT)$(WITHMPI)
-# Objects that neither FLINT nor MPI enters are of all builds of a mode.
+BUILD   := build/$(MODE)$(WITHMPI)
+# Objects that MPI does not enter are of both builds of a mode.
 SHARED  := $(if $(filter command,$(origin BUILD)),$(BUILD),build/$(MODE))
 PROBED  := build/deps
 ARM64   := build/arm64
@@ -91,12 +88,12 @@ ifneq ($(findstring fast,$(CFLAGS) $(CPPFLAGS) $(CC)),)
 $(error CFLAGS: fast maths is not allowed, every result here depends on exact IEEE arithmetic)
 endif
 
-# Probes set FLINT_FOUND (no, 2 or 3), FLINT_CPPFLAGS, FLINT_LIBS; MPI_CPPFLAGS, MPI_LIBS.
+# A probe sets MPI_CPPFLAGS, MPI_LIBS.
 NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest check-night mutants \
             coverage lint format fuzz tsan nightly check-arm64 deps-arm64 dist deb
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
-include $(PROBED)/flint-$(FLINT).mk
+include $(PROBED)/libraries
 include $(if $(WITHMPI),$(PROBED)/mpi-$(notdir $(MPICC)).mk)
 endif
 endif
@@ -105,11 +102,11 @@ endif
 QUICK_LINK := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)
 
 COMMON  := $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE))
-FLAGS   := $(strip $(COMMON) $(FLINT_CPPFLAGS) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
+FLAGS   := $(strip $(COMMON) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
 SHARED_FLAGS := $(strip $(COMMON) $(CPPFLAGS))
 DEFINED := -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
-LIBS    := $(strip $(FLINT_LIBS) -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
+LIBS    := $(strip -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
                $(if $(WITHMPI),$(MPI_LIBS)))
 # Of an archive that `make dist` wrote it is in a file.
 COMMIT  := $(shell { test -e .git && \
@@ -137,8 +134,8 @@ PROGRAMS := $(foreach room,$(TESTED),$(if $(wildcard $(ASKED:%=tests/$(room)/tes
 HELPING  := $(filter-out tests/subjects.c tests/count_at_end.c,$(wildcard tests/*.c)) \
             $(filter-out %/fuzz_driver.c,$(wildcard tests/fuzzing/*.c))
 TESTING  := $(wildcard tests/*.c $(TESTED:%=tests/%/*.c) tests/bench/*.c tests/fuzzing/*.c)
-# What says HAVE_FLINT or HAVE_MPI is compiled for each build; headers do not.
-VARIANT := $(shell grep -lE 'HAVE_(FLINT|MPI)' $(SOURCES) $(TESTING))
+# What says HAVE_MPI is compiled for each build; headers do not.
+VARIANT := $(shell grep -l HAVE_MPI $(SOURCES) $(TESTING))
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
              $(patsubst %.c,$(SHARED)/%.o,$(filter-out $(VARIANT),$(1)))
 # What says Scalar is compiled for double and, as NAME_f32.o, for float (kernels/scalar.h).
@@ -192,7 +189,6 @@ $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/bench/%.o $(SHARED)/tests/b
         $(PROJECT)
 
 $(BUILD)/test-numbers: $(call tiers_of,$(TIERED_TESTS))
-$(BUILD)/test-numbers: private LDFLAGS += $(addprefix -Wl$(,)--wrap=arb_,exp expm1 mat_mul)
 $(BUILD)/test-program: private LDFLAGS += -Wl,--wrap=ref_run_layer
 $(BUILD)/test-program: | $(BUILD)/inject.so
 define ROOM_RULE
@@ -268,16 +264,16 @@ figures: $(BUILD)/headproof ## Fit the laws anew (minutes), and draw the picture
 check: ## The tests, in this machine's way and in those that smaller ones have
 	@+$(WITH_MAKE) python3 tests/run check $(ASKED)
 
-check-rest: ## With sanitizers, without FLINT, over MPI, without memory; long ones
+check-rest: ## With sanitizers, over MPI, without memory; long ones
 	@+$(WITH_MAKE) python3 tests/run rest $(ASKED)
 
-check-night: ## What neither runs: numbers with sanitizers, long ones without FLINT
+check-night: ## What neither runs: everything with sanitizers; long forms
 	@+$(WITH_MAKE) python3 tests/run night $(ASKED)
 
 check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes)
 	@+$(WITH_MAKE) sh tests/arm64 $(ARM64)
 
-test: test-programs ## Run the tests in one build (MODE, FLINT)
+test: test-programs ## Run the tests in one build (MODE)
 	@python3 tests/run in $(BUILD) $(ASKED)
 
 seeds: test-programs ## The claims of docs/seeds.md
@@ -287,7 +283,7 @@ test-programs: $(BUILD)/headproof $(PROGRAMS)
 
 mutants: ## Plant every fault of tests/faults/, one at a time; each must be caught
 	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release
-	@MAKE='$(MAKE) MODE=release FLINT=$(FLINT)' sh tests/mutants build/mutants $(ASKED:%=test_%)
+	@MAKE='$(MAKE) MODE=release' sh tests/mutants build/mutants $(ASKED:%=test_%)
 
 bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into results/ (10 minutes)
 	HEADPROOF=$(BUILD)/headproof OMP_PROC_BIND=true $(BUILD)/bench -o results/bench.csv
@@ -316,11 +312,9 @@ coverage: ## Line coverage of the tests, per file and directory; 95 % of each ar
 LINTED ?= build/lint
 lint: deps-lint ## Layering, forbidden flags and calls, format; clang-tidy on what changed
 	@+$(SUBMAKE) -s lint-objects BUILD=$(LINTED) WERROR=-Werror MODE=release
-	@+$(SUBMAKE) -s objects BUILD=$(LINTED)-noflint SHARED=$(LINTED) WERROR=-Werror \
-	    MODE=release FLINT=no
 
 lint-objects: objects
-	@sh tests/lint $(BUILD) $(REQUIRED) $(WARNINGS) $(FLINT_CPPFLAGS) $(CPPFLAGS) \
+	@sh tests/lint $(BUILD) $(REQUIRED) $(WARNINGS) $(CPPFLAGS) \
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 
 format: ## Rewrite the sources as .clang-format has them
@@ -371,20 +365,20 @@ help: ## This list
 
 # ---- What must be there: tools/deps finds and installs it -----------------------------------
 
-DEPS = CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' FLINT=$(FLINT) MPICC=$(MPICC) \
+DEPS = CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' MPICC=$(MPICC) \
        PROBED=$(PROBED) CLANG='$(CLANG)' sh tools/deps
 
 deps: ## Find what is missing and install Debian's packages for it (root, or sudo)
-	@rm -f $(PROBED)/libraries $(PROBED)/flint-$(FLINT).mk
-	@+$(SUBMAKE) -s $(PROBED)/flint-$(FLINT).mk
-	@awk '/FLINT_FOUND/ { print "deps: all there; FLINT: " $$3 }' $(PROBED)/flint-$(FLINT).mk
+	@rm -f $(PROBED)/libraries
+	@+$(SUBMAKE) -s $(PROBED)/libraries
+	@echo 'deps: all there'
 
 $(PROBED)/libraries: Makefile tools/deps $(PROBED)/compiler
 	@$(DEPS) libraries
 	@touch $@
 
-$(PROBED)/flint-$(FLINT).mk $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
-	@$(DEPS) $(firstword $(subst -, ,$(@F))) $@
+$(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
+	@$(DEPS) mpi $@
 
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@$(DEPS) fuzzer
