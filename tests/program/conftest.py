@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import subprocess
 import sys
 
@@ -53,6 +54,19 @@ def start(*arguments, cwd=ROOT, env=None, input="", limits=None):
 def run():
     """run(*arguments, cwd=, env=, input=): code, stdout, stderr; a crash fails the test."""
     return start
+
+
+@pytest.fixture
+def expect(run, tmp_path):
+    """expect(code, line, *words): `headproof LINE`, as a shell reads it, in the test's own folder
+    ends so and says the words; all that it says."""
+    def ends(code, line, *words, **options):
+        ended = run(*shlex.split(line), **{"cwd": tmp_path, **options})
+        said = ended.stdout + ended.stderr
+        lacking = [word for word in words if word not in said]
+        assert (ended.code, lacking) == (code, []), f"headproof {line}\n{said}"
+        return said
+    return ends
 
 
 @pytest.fixture(scope="session")
