@@ -1,19 +1,13 @@
 /*
- * Formats of a table: the same cells in each, honest about what no double holds, and nothing else
- * on stdout.
+ * What a format makes of a table's lines: honest about what no double holds, and for eyes.
  */
-#include "../shell.h"
-
 #include "../../harness/table/format.h"
 #include "../unit.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- What a format makes of lines --------------------------------------------------------- */
 
 /* Every kind of cell: words, one of them like a number; integers; the largest that a double holds,
  * and one more; a value of 17 digits; one that no double holds; a bound; a proven zero; nothing;
@@ -241,20 +235,6 @@ static void the_reason_is_kept(void **state)
     }
 }
 
-/* The help of a command that writes a table names them all. */
-static void help_names_every_format(void **state)
-{
-    const char *names[FORMATS_MOST];
-    size_t count = format_names(names);
-    Output help = run("help sweep");
-    const char *entry = strstr(help.text, "--format FORMAT ");
-    assert_non_null(entry);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = strstr(entry, names[i]);
-        assert_true(name != NULL && name - entry < 160);
-    }
-}
-
 static void numbers(void **state)
 {
     static const char *const yes[] = {"0", "-0", "10", "1.5", "2e5", "2.5E-7", "0.1e+3"};
@@ -266,199 +246,6 @@ static void numbers(void **state)
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
         assert_false(format_is_number(no[i]));
     }
-}
-
-/* ---- What the program writes -------------------------------------------------------------- */
-
-#define MODEL "cases/models/modadd53-silu.safetensors --omega 30 --tokens 0/1/53"
-#define GRID                                                                                       \
-    "--construction silu,fused --n 3 --d 3 --depth 2 --omega 5,1000 --kernel structured --quiet"
-
-/* A cell of JSON says what the cell of CSV does. */
-static void expect_cell_of_json(const char *name, const char *csv, const char *bounds,
-                                const json_t *value)
-{
-    char listed[512], wanted[64], text[300];
-    snprintf(listed, sizeof listed, ";%s;", bounds);
-    snprintf(wanted, sizeof wanted, ";%s;", name);
-    bool bound = strstr(listed, wanted) != NULL;
-    if (*csv == '\0') {
-        assert_true(json_is_null(value));
-    } else if (json_is_string(value)) {
-        snprintf(text, sizeof text, "%s%s", bound ? "<" : "", csv);
-        assert_string_equal(json_string_value(value), text);
-    } else {
-        assert_true(json_is_number(value) && !bound);
-        assert_true(json_number_value(value) == strtod(csv, NULL));
-    }
-}
-
-static void every_cell_is_the_same(void **state)
-{
-    char header[2048], text[256], bounds[256], *rest = header;
-    Output csv = run("sweep " GRID), json = run("sweep " GRID " --format json");
-    assert_int_equal(csv.code, 0);
-    assert_int_equal(json.code, 0);
-    json_t *root = json_loads(json.text, 0, NULL);
-    assert_true(json_is_array(root));
-    assert_int_equal(json_array_size(root), lines(&csv) - 1);
-    snprintf(header, sizeof header, "%.*s", (int)strcspn(csv.text, "\n"), csv.text);
-    size_t columns = 0, strings = 0;
-    for (char *name; (name = strtok_r(rest, ",", &rest)) != NULL; columns++) {
-        for (size_t row = 0; row < json_array_size(root); row++) {
-            const json_t *object = json_array_get(root, row),
-                         *value = json_object_get(object, name);
-            cell(text, sizeof text, &csv, row + 1, name);
-            cell(bounds, sizeof bounds, &csv, row + 1, "bounds");
-            expect_cell_of_json(name, text, bounds, value);
-            strings += strcmp(name, "construction_max") == 0 && json_is_string(value);
-        }
-    }
-    assert_int_equal(json_object_size(json_array_get(root, 0)), columns);
-    assert_int_equal(strings, 4); /* at Omega 1000 it is about 1e-869 */
-    json_decref(root);
-}
-
-static void stdout_is_the_table(void **state)
-{
-    /* Without --quiet: the summary and the verdict are on stderr. */
-    expect_shell("G=\"--construction fused --n 3 --d 3 --omega 20\"\n"
-                 "$HEADPROOF sweep $G >a && $HEADPROOF sweep $G -o - >b 2>said && cmp a b &&"
-                 "grep -q \"1 point in stdout\" said && echo same",
-                 0, "same");
-    expect_shell(
-        "G=\"--construction silu --n 3 --d 3 --tolerance 1e-8\"\n"
-        "$HEADPROOF min-omega $G >a && $HEADPROOF min-omega $G -o - 2>said | cmp a - &&"
-        "$HEADPROOF cost --n 3 >a && $HEADPROOF cost --n 3 --output=- | cmp a - && echo same",
-        0, "same");
-    expect_shell("test ! -e -", 0, "");
-}
-
-/* What they say of a model goes to stderr then. */
-static void models_leave_stdout_to_the_table(void **state)
-{
-    static const char *const commands[] = {"verify", "attribute"};
-    for (size_t i = 0; i < 2; i++) {
-        Output table = expect_run(0, "%s " MODEL " -q -o /dev/stdout", commands[i]);
-        Output alone = expect_run(0, "%s " MODEL " -o - 2>/dev/null", commands[i]);
-        Output said = expect_run(0, "%s " MODEL " -o - 2>&1 >/dev/null", commands[i]);
-        assert_true(lines(&alone) > 1);
-        assert_string_equal(alone.text, table.text);
-        assert_non_null(strstr(said.text, "1 layer"));
-    }
-}
-
-static void a_file_in_a_format(void **state)
-{
-    expect_shell("$HEADPROOF sweep " GRID " -o a.json --format json && $HEADPROOF sweep " GRID
-                 " --format json | cmp a.json - && ls a.json.* && cat a.json.json",
-                 0, "\"complete\": true");
-    /* It is no table that is read again. */
-    expect_shell("$HEADPROOF sweep " GRID " -o a.json --format json &&"
-                 "$HEADPROOF sweep " GRID " -o a.json --resume",
-                 2, "a.json:1: cannot be resumed");
-    expect_shell("$HEADPROOF sweep " GRID
-                 " -o a.json --format json; $HEADPROOF merge a.json -o b.csv",
-                 2, "expected the column construction here");
-}
-
-static void merge_writes_every_format(void **state)
-{
-    expect_shell(
-        "for i in 1 2; do $HEADPROOF sweep " GRID " --shard $i/2 -o s$i.csv; done\n"
-        "for f in csv table json jsonl markdown; do\n"
-        "  $HEADPROOF sweep " GRID " --format $f >one; $HEADPROOF merge s2.csv s1.csv "
-        "--format=$f 2>said >all; cmp one all && $HEADPROOF merge s1.csv s2.csv --format $f "
-        "-o file && cmp one file || touch differs\ndone; test ! -e differs && cat said",
-        0, "4 points of 2 shards in stdout");
-    expect_shell("$HEADPROOF sweep " GRID
-                 " --shard 1/1 -o s.csv; $HEADPROOF merge s.csv --format csv | "
-                 "cmp - s.csv && $HEADPROOF merge s.csv -o - | cmp - s.csv && echo same",
-                 0, "same");
-}
-
-static void streams_fail_as_elsewhere(void **state)
-{
-    static const char *const formats[] = {"csv", "table", "json", "jsonl", "markdown"};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        char script[512];
-        snprintf(script, sizeof script,
-                 "$HEADPROOF sweep " GRID " --format %s >&-; echo closed $?;"
-                 "$HEADPROOF sweep " GRID " --format %s >/dev/full; echo full $?;"
-                 "$HEADPROOF cost --n 3 --format %s -o /dev/full; echo file $?",
-                 formats[i], formats[i], formats[i]);
-        expect_shell(script, 0,
-                     "headproof: stdout: cannot be written: Bad file descriptor\nclosed 99\n"
-                     "headproof: stdout: cannot be written: No space left on device\nfull 99\n"
-                     "headproof: /dev/full: cannot be written: No space left on device\nfile 99\n");
-        snprintf(script, sizeof script,
-                 "{ $HEADPROOF sweep --n 2 --d 2 --omega 1:400 --quiet --format %s; "
-                 "echo $? >code; } | true; cat code",
-                 formats[i]);
-        expect_shell(script, 0, "141");
-    }
-}
-
-static void what_is_refused(void **state)
-{
-    static const char *const requests[] = {
-        "sweep --format xml",
-        "sweep --format json --resume -o /tmp/none.json",
-        "sweep --format jsonl --shard 1/2",
-        "check --format json --tolerance 1",
-        "export --format json",
-        "export -o -",
-        "sweep -o \"\"",
-        "merge --format xml a.csv",
-        "merge --format csv",
-        "merge a.csv --format",
-        "merge a.csv -o - --output b.csv",
-    };
-    expect_refused(requests, sizeof requests / sizeof *requests, 1);
-}
-
-/* ---- --expand: columns of their own for the axes that share `options` ------------------------ */
-
-#define SWEEP "sweep --construction silu,fused --n 2 --d 2 --omega 5 "
-
-/* What was given has a column, default or not; blank where it does not matter. */
-static void what_is_given_has_a_column(void **state)
-{
-    expect_shell(
-        "$h " SWEEP "--penalty positive,negative --bias none --expand -o t.csv -q && "
-        "tail -c +1 t.csv | cut -d, -f1,16,53- | sed s/^/:/",
-        0,
-        ":construction,options,bias,penalty\n:silu,penalty=positive,,positive\n"
-        ":silu,penalty=negative,,negative\n:fused,bias=none;penalty=positive,none,positive\n"
-        ":fused,bias=none;penalty=negative,none,negative\n");
-    expect_shell("printf \"[a]\\nconstruction = silu\\nn = 2\\nd = 2\\nomega = 5\\n"
-                 "penalty = positive\\n[b]\\nconstruction = silu\\nn = 2\\nd = 2\\n"
-                 "omega = 6\\nshrink = 1\\n\" >a.case; $h sweep a.case --expand | cut -d, -f53-",
-                 0, "shrink,penalty\n1,positive\n1,positive\n");
-    expect_shell("$h " SWEEP "--penalty negative --expand --format jsonl | grep -c "
-                 "\"\\\"penalty\\\": \\\"negative\\\"}\"",
-                 0, "2\n");
-}
-
-/* Everything else stays, whatever the number of threads. */
-static void the_other_columns_stay(void **state)
-{
-    expect_shell("$h " SWEEP "--seed 1:4 >a; $h " SWEEP "--seed 1:4 --expand --threads 2 >b\n"
-                 "$h " SWEEP
-                 "--seed 1:4 --bias none --expand | cut -d, -f-52 | sed s/bias=none// >c\n"
-                 "cmp a b && cmp a c && echo the same",
-                 0, "the same");
-}
-
-static void who_reads_rows_again_refuses(void **state)
-{
-    expect_shell("$h " SWEEP "--expand -o t.csv --resume", 2,
-                 "expected it without --resume, which reads rows");
-    expect_shell("$h " SWEEP "--expand -o t.csv --shard 1/2", 2, "expected it without --shard");
-    expect_shell("$h min-omega --expand", 2, "min-omega, which has no --expand");
-    expect_shell("$h " SWEEP "--bias none --expand -o t.csv -q; "
-                 "$h check --n 2 --d 2 --baseline t.csv",
-                 1, "bias: a column that is missing");
 }
 
 SUBJECT(formats)
@@ -474,18 +261,7 @@ SUBJECT(formats)
         cmocka_unit_test(empty_tables),
         cmocka_unit_test(torn_lines),
         cmocka_unit_test(the_reason_is_kept),
-        cmocka_unit_test(help_names_every_format),
         cmocka_unit_test(numbers),
-        cmocka_unit_test(every_cell_is_the_same),
-        SHELL_TEST(stdout_is_the_table),
-        cmocka_unit_test(models_leave_stdout_to_the_table),
-        SHELL_TEST(a_file_in_a_format),
-        SHELL_TEST(merge_writes_every_format),
-        SHELL_TEST(streams_fail_as_elsewhere),
-        cmocka_unit_test(what_is_refused),
-        SHELL_TEST(what_is_given_has_a_column),
-        SHELL_TEST(the_other_columns_stay),
-        SHELL_TEST(who_reads_rows_again_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,181 @@
+"""What the program writes in each format of a table: the same cells, and nothing else on stdout."""
+
+import csv
+import io
+import json
+import re
+import subprocess
+
+import pytest
+
+import tables
+from conftest import PROGRAM, ROOT
+
+FORMATS = ["csv", "table", "json", "jsonl", "markdown"]
+GRID = "sweep --construction silu,fused --n 3 --d 3 --depth 2 --omega 5,1000 --kernel structured -q"
+MODEL = f"{ROOT}/cases/models/modadd53-silu.safetensors --omega 30 --tokens 0/1/53"
+SWEEP = "sweep --construction silu,fused --n 2 --d 2 --omega 5"
+
+
+@pytest.fixture
+def out(run, tmp_path):
+    """out(line): what `headproof LINE` writes to stdout."""
+    def written(line):
+        ended = run(*line.split(), cwd=tmp_path)
+        assert ended.code == 0, ended
+        return ended.stdout
+    return written
+
+
+def test_help_names_every_format(out):
+    (entry,) = re.findall(r"^  --format FORMAT +((?:.*\n)+?)(?=  -|\n)", out("help sweep"), re.M)
+    assert re.findall(r"\w+", entry.split(" as ")[1].replace("the default", "")) == [
+        *FORMATS[:-1], "or", FORMATS[-1]]
+
+
+def test_every_cell_is_the_same(out):
+    """A cell of JSON says what the cell of CSV does: a number that a double holds, or its text."""
+    rows, objects = list(csv.DictReader(io.StringIO(out(GRID)))), json.loads(
+        out(f"{GRID} --format json"))
+    assert [list(one) for one in objects] == [list(row) for row in rows]
+    for row, one in zip(rows, objects):
+        for name, text in row.items():
+            bound = "<" * (name in row["bounds"].split(";"))
+            assert one[name] == (None if not text else bound + text
+                                 if isinstance(one[name], str) else float(text)), (name, text)
+            assert not bound or isinstance(one[name], str)
+    # At Omega 1000 it is about 1e-869.
+    assert [isinstance(one["construction_max"], str) for one in objects].count(True) == 4
+
+
+# A line without -o, and what is said beside the table.
+TO_STDOUT = [
+    ("sweep --construction fused --n 3 --d 3 --omega 20", "1 point in stdout"),
+    ("min-omega --construction silu --n 3 --d 3 --tolerance 1e-8", ""),
+    ("cost --n 3", ""),
+    (f"verify {MODEL}", "1 layer"),
+    (f"attribute {MODEL}", "1 layer"),
+]
+
+
+@pytest.mark.parametrize("line, words", TO_STDOUT)
+def test_stdout_is_the_table(run, out, tmp_path, line, words):
+    """What is said of it goes to stderr then."""
+    ended = run(*line.split(), "-o", "-", cwd=tmp_path)
+    assert ended.code == 0 and words in ended.stderr, ended
+    out(f"{line} -q -o t.csv")
+    assert ended.stdout == (tmp_path / "t.csv").read_text() and ended.stdout.count("\n") > 1
+    assert not (tmp_path / "-").exists()
+    if "modadd" not in line:  # a model's table is written where one is asked for
+        assert out(line) == ended.stdout
+
+
+def test_a_file_in_a_format(expect, out, tmp_path):
+    """It is no table that is read again."""
+    out(f"{GRID} -o a.json --format json")
+    assert (tmp_path / "a.json").read_text() == out(f"{GRID} --format json")
+    assert json.loads((tmp_path / "a.json.json").read_text())["complete"] is True
+    expect(2, f"{GRID} -o a.json --resume", "a.json:1: cannot be resumed")
+    expect(2, "merge a.json -o b.csv", "expected the column construction here")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_merge_writes_every_format(expect, out, tmp_path, form):
+    for i in (1, 2):
+        out(f"{GRID} --shard {i}/2 -o s{i}.csv")
+    whole = out(f"{GRID} --format {form}")
+    assert out(f"merge s2.csv s1.csv --format={form}") == whole
+    expect(0, f"merge s2.csv s1.csv --format {form} -o -", whole,
+           "4 points of 2 shards in stdout")
+    out(f"merge s1.csv s2.csv --format {form} -o file")
+    assert (tmp_path / "file").read_text() == whole
+
+
+# Where stdout goes, and what is said of it.
+STREAMS = [(">&-", "stdout: cannot be written: Bad file descriptor"),
+           (">/dev/full", "stdout: cannot be written: No space left on device"),
+           ("-o /dev/full", "/dev/full: cannot be written: No space left on device")]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_streams_fail_as_elsewhere(tmp_path, form):
+    for stream, words in STREAMS:
+        line = f"'{PROGRAM}' sweep {GRID[6:]} --format {form} {stream}"
+        ended = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr) == (99, f"headproof: {words}\n"), ended
+    line = f"{{ '{PROGRAM}' sweep --n 2 --d 2 --omega 1:400 -q --format {form}; echo $? >code; }}"
+    subprocess.run(["sh", "-c", f"{line} | true"], cwd=tmp_path, check=True)
+    assert (tmp_path / "code").read_text() == "141\n"
+
+
+REFUSED = [
+    ("sweep --format xml", f"--format: token 'xml': expected one of {', '.join(FORMATS)}\n"),
+    ("merge --format xml a.csv", "--format: token 'xml': expected one of csv"),
+    ("sweep --format json --resume -o none.json", "expected csv with --resume, which reads rows"),
+    ("sweep --format jsonl --shard 1/2", "expected csv with --shard: merge reads parts"),
+    ("check --format json --tolerance 1", "expected a flag of check, which has no --format"),
+    ("export --format json", "expected a flag of export, which has no --format"),
+    ("export -o -", "--output: token '-': expected a file name"),
+    ("sweep -o ''", "--output: token '': expected a file name"),
+    ("merge --format csv", "token 'merge': expected SHARD.csv..."),
+    ("merge a.csv --format", "--format: expected FORMAT behind it"),
+    ("merge a.csv -o - --output b.csv", "--output: token 'b.csv': expected the flag once"),
+    # Who reads rows again refuses columns that only some tables have.
+    (f"{SWEEP} --expand -o t.csv --resume",
+     "expected it without --resume, which reads rows"),
+    (f"{SWEEP} --expand -o t.csv --shard 1/2", "expected it without --shard"),
+    ("min-omega --expand", "min-omega, which has no --expand"),
+]
+
+
+@pytest.mark.parametrize("line, words", REFUSED)
+def test_refused(expect, line, words):
+    assert expect(2, line, words).count("\n") == 1
+
+
+# ---- --expand: columns of their own for the axes that share `options` ----------------------------
+
+CASE = "[a]\nconstruction = silu\nn = 2\nd = 2\nomega = 5\npenalty = positive\n" \
+    "[b]\nconstruction = silu\nn = 2\nd = 2\nomega = 6\nshrink = 1\n"
+# A sweep, and its columns `construction`, `options` and those behind `status`.
+EXPANDED = [
+    (f"{SWEEP} --penalty positive,negative --bias none",
+     [["construction", "options", "bias", "penalty"],
+      ["silu", "penalty=positive", "", "positive"],
+      ["silu", "penalty=negative", "", "negative"],
+      ["fused", "bias=none;penalty=positive", "none", "positive"],
+      ["fused", "bias=none;penalty=negative", "none", "negative"]]),
+    ("sweep a.case", [["construction", "options", "shrink", "penalty"],
+                      ["silu", "penalty=positive", "1", "positive"],
+                      ["silu", "shrink=1", "1", "positive"]]),
+]
+
+
+@pytest.mark.parametrize("line, columns", EXPANDED)
+def test_what_is_given_has_a_column(out, tmp_path, line, columns):
+    """Default or not; blank where it does not matter."""
+    (tmp_path / "a.case").write_text(CASE)
+    lines = [text.split(",") for text in out(f"{line} --expand -q").splitlines()]
+    end, options = lines[0].index("status") + 1, lines[0].index("options")
+    assert [[one[0], one[options], *one[end:]] for one in lines] == columns
+
+
+def test_expanded_in_another_format(out):
+    rows = out(f"{SWEEP} --penalty negative --expand --format jsonl").splitlines()
+    assert [json.loads(row)["penalty"] for row in rows] == ["negative"] * 2
+
+
+def test_the_other_columns_stay(out):
+    """Whatever the number of threads."""
+    line = f"{SWEEP} --seed 1:4 -q"
+    plain = out(line)
+    assert out(f"{line} --expand --threads 2") == plain
+    lines = [text.split(",") for text in out(f"{line} --bias none --expand").splitlines()]
+    without = "".join(",".join(one[:-1]) + "\n" for one in lines)
+    assert lines[0][-1] == "bias" and without.replace("bias=none", "") == plain
+
+
+def test_expanded_is_no_baseline(expect, tmp_path):
+    expect(0, f"{SWEEP} --bias none --expand -o t.csv -q")
+    assert tables.lines_of(tmp_path / "t.csv")[0][-1] == "bias"
+    expect(1, "check --n 2 --d 2 --baseline t.csv", "bias: a column that is missing")
