@@ -67,6 +67,7 @@ static void read_request(void)
         request.name = end != colon ? asked : NULL;
         request.nth = colon != NULL ? strtoull(colon + 1, &end, 10) : 1;
         request.from = *end == '+';
+        request.caller = *end == '@' ? (uintptr_t)strtoull(end + 1, NULL, 16) : 0;
     }
     log_file = log != NULL ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
     request.on = true;
@@ -100,17 +101,19 @@ int __libc_start_main(Main *program, int argc, char **argv, void (*init)(void), 
     return start(injected_main, argc, argv, init, fini, loader_fini, stack_end);
 }
 
-static bool short_of_memory(const char *what)
+#define CALLER __builtin_return_address(0)
+
+static bool short_of_memory(const char *what, const void *caller)
 {
-    bool fails = inject_allocation(what);
+    bool fails = inject_allocation(what, caller);
     errno = fails ? ENOMEM : errno;
     return fails;
 }
 
 void *malloc(size_t size)
 {
-    if (short_of_memory("malloc")) {
-        inject_note(__builtin_return_address(0));
+    if (short_of_memory("malloc", CALLER)) {
+        inject_note(CALLER);
         return NULL;
     }
     return __libc_malloc(size);
@@ -118,28 +121,29 @@ void *malloc(size_t size)
 
 void *calloc(size_t count, size_t size)
 {
-    return short_of_memory("calloc") ? NULL : __libc_calloc(count, size);
+    return short_of_memory("calloc", CALLER) ? NULL : __libc_calloc(count, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-    return short_of_memory("realloc") ? NULL : __libc_realloc(old, size);
+    return short_of_memory("realloc", CALLER) ? NULL : __libc_realloc(old, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return short_of_memory("aligned_alloc") ? NULL : __libc_memalign(alignment, size);
+    return short_of_memory("aligned_alloc", CALLER) ? NULL : __libc_memalign(alignment, size);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    return short_of_memory("memalign") ? NULL : __libc_memalign(alignment, size);
+    return short_of_memory("memalign", CALLER) ? NULL : __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
     int before = errno;
-    void *made = inject_allocation("posix_memalign") ? NULL : __libc_memalign(alignment, size);
+    void *made =
+        inject_allocation("posix_memalign", CALLER) ? NULL : __libc_memalign(alignment, size);
     errno = before;
     *memory = made != NULL ? made : *memory;
     return made != NULL ? 0 : ENOMEM;
@@ -147,7 +151,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
 
 void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset)
 {
-    if (inject_mapping(__builtin_return_address(0))) {
+    if (inject_mapping(CALLER)) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
@@ -160,6 +164,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     if (create_thread == NULL) { /* before main: OpenBLAS has threads from the start */
         *(void **)&create_thread = dlsym(RTLD_NEXT, "pthread_create");
     }
-    return inject_allocation("pthread_create") ? EAGAIN
-                                               : create_thread(thread, attributes, run, argument);
+    return inject_allocation("pthread_create", CALLER)
+               ? EAGAIN
+               : create_thread(thread, attributes, run, argument);
 }

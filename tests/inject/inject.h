@@ -3,12 +3,13 @@
  * one at a time, from main on.  The environment says which:
  *
  *   HEADPROOF_INJECT       "count": none; "SITE:K": the K-th allocation at a site, "SITE:K+": that
- *                          and every later one anywhere; "call:K": the K-th system call; "at:K":
+ *                          and every later one anywhere; "SITE:1@CALLER": the first, by who asks
+ *                          for memory, which is quicker;  "call:K": the K-th system call; "at:K":
  *                          every pread of the byte number K of any file;
  *                          "NAME:K": the K-th call of that function, as "pthread_create:1"
  *   HEADPROOF_INJECT_LOG   a file that gets a line when the fault has struck, "struck WHAT", and
  *                          where from, and "by OpenBLAS" where that asked for memory; "count":
- *                          "site SITE COUNT" and "call K NAME" each
+ *                          "site SITE COUNT CALLER" and "call K NAME" each
  *
  * A site is the chain of calls within the program itself (not its libraries) that led to the
  * allocation, as a hash of the return addresses: HEADPROOF_INJECT_DEPTH of them, 1 when unset.
@@ -24,6 +25,7 @@
 typedef struct {
     bool on, from;
     uint64_t site, nth; /* site 0: none */
+    uintptr_t caller;   /* of the first allocation at the site; 0: not known */
     uint64_t call;      /* 0: none */
     bool places;        /* bytes that are read fail: */
     uint64_t place;
@@ -33,8 +35,8 @@ typedef struct {
 
 extern Request request;
 
-/* True when the allocation about to be made is to fail. */
-bool inject_allocation(const char *what);
+/* True when the allocation about to be made, asked for at caller, is to fail. */
+bool inject_allocation(const char *what, const void *caller);
 
 /* The same for a mapping, asked for at caller. */
 bool inject_mapping(const void *caller);

@@ -17,6 +17,7 @@ enum { SITES = 1 << 16 }; /* more than there are */
 
 typedef struct {
     uint64_t site, count;
+    uintptr_t caller; /* of its first */
 } Site;
 
 static Site sites[SITES];
@@ -96,7 +97,7 @@ static bool is_named(const char *what)
 }
 
 /* How many allocations the site has had, with this one. */
-static uint64_t count_one(uint64_t site)
+static uint64_t count_one(uint64_t site, uintptr_t caller)
 {
     uint64_t count = 0;
     while (atomic_flag_test_and_set(&held)) {
@@ -105,6 +106,7 @@ static uint64_t count_one(uint64_t site)
         Site *entry = &sites[(site + i) % SITES];
         if (entry->count == 0 || entry->site == site) {
             entry->site = site;
+            entry->caller = entry->count == 0 ? caller : entry->caller;
             count = ++entry->count;
         }
     }
@@ -123,7 +125,8 @@ static bool is_of_openblas(const void *caller)
  * tries to map as much itself (kernels/blas.c).  So it is let fail only once. */
 bool inject_mapping(const void *caller)
 {
-    return (atomic_load(&struck) && is_of_openblas(caller)) ? false : inject_allocation("mmap");
+    return (atomic_load(&struck) && is_of_openblas(caller)) ? false
+                                                            : inject_allocation("mmap", caller);
 }
 
 void inject_note(const void *caller)
@@ -137,9 +140,11 @@ void inject_note(const void *caller)
     errno = before;
 }
 
-bool inject_allocation(const char *what)
+bool inject_allocation(const char *what, const void *caller)
 {
-    if (!request.on || inside) {
+    bool none = request.call != 0 || request.places;
+    if (!request.on || inside || none || (request.name != NULL && !is_named(what)) ||
+        (request.caller != 0 && (uintptr_t)caller != request.caller)) {
         return false;
     }
     if (atomic_load(&struck)) {
@@ -147,10 +152,12 @@ bool inject_allocation(const char *what)
     }
     inside = true;
     Chain chain = {.hash = UINT64_C(14695981039346656037)};
-    _Unwind_Backtrace(add_frame, &chain);
-    bool strikes = request.name != NULL
-                       ? is_named(what) && atomic_fetch_add(&named, 1) + 1 == request.nth
-                       : count_one(chain.hash) == request.nth && chain.hash == request.site;
+    if (request.name == NULL) {
+        _Unwind_Backtrace(add_frame, &chain);
+    }
+    bool strikes = request.name != NULL ? atomic_fetch_add(&named, 1) + 1 == request.nth
+                                        : count_one(chain.hash, (uintptr_t)caller) == request.nth &&
+                                              chain.hash == request.site;
     if (strikes) {
         atomic_store(&struck, true);
         log_strike(what);
@@ -163,7 +170,8 @@ void sites_print(void)
 {
     for (size_t i = 0; i < SITES; i++) {
         if (sites[i].count > 0) {
-            log_line("site %" PRIx64 " %" PRIu64 "\n", sites[i].site, sites[i].count);
+            log_line("site %" PRIx64 " %" PRIu64 " %" PRIxPTR "\n", sites[i].site, sites[i].count,
+                     sites[i].caller);
         }
     }
     if (beyond > 0) {

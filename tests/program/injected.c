@@ -1,5 +1,7 @@
 /* nftw is not in POSIX itself. */
 #define _XOPEN_SOURCE 700
+/* personality is Linux's own. */
+#define _DEFAULT_SOURCE
 
 #include "injected.h"
 
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -59,6 +62,7 @@ struct Injected {
     char *output;     /* the undisturbed run's */
     int code;         /* and its exit code */
     size_t kibibytes; /* of addresses that a run may have; 0: all */
+    bool fixed;       /* a caller has the same address in every run */
 };
 
 static bool is_long(void)
@@ -245,6 +249,7 @@ Injected *injected_make(void)
     scratch_path(injected->said, &injected->scratch, "said");
     scratch_path(injected->printed, &injected->scratch, "printed");
     assert_int_equal(mkdir(injected->in, 0777) | mkdir(injected->out, 0777), 0);
+    injected->fixed = personality(ADDR_NO_RANDOMIZE) != -1;
     find_core(injected);
     find_object(injected);
     scratch_path(path, &injected->scratch, "in/grid.case");
@@ -296,10 +301,11 @@ static bool is_new(Injected *injected, unsigned long long site)
 }
 
 /* The short form: once at each site that no scenario before had, and at some of the others. */
-static void add_site(Injected *injected, unsigned long long site, unsigned long long k, size_t i)
+static void add_site(Injected *injected, unsigned long long site, unsigned long long k,
+                     unsigned long long caller, size_t i)
 {
     if (is_long() || is_new(injected, site) || i % SITES_AGAIN == 0) {
-        add_fault(injected, "%llx:1", site);
+        add_fault(injected, injected->fixed ? "%llx:1@%llx" : "%llx:1", site, caller);
     }
     if (is_long()) {
         add_fault(injected, "%llx:1+", site);
@@ -323,7 +329,7 @@ static void add_calls(Injected *injected, size_t calls)
 /* What the log of an undisturbed run lists. */
 static void read_faults(Injected *injected, size_t *sites, size_t *calls)
 {
-    unsigned long long site, k;
+    unsigned long long site, k, caller;
     char line[256];
     FILE *log = fopen(injected->log, "r");
     assert_non_null(log);
@@ -333,8 +339,8 @@ static void read_faults(Injected *injected, size_t *sites, size_t *calls)
         if (strncmp(line, "no calls", 8) == 0) {
             print_message("here system calls cannot be made to fail\n");
         }
-        if (sscanf(line, "site %llx %llu", &site, &k) == 2) {
-            add_site(injected, site, k, ++*sites);
+        if (sscanf(line, "site %llx %llu %llx", &site, &k, &caller) == 3) {
+            add_site(injected, site, k, caller, ++*sites);
         }
         *calls += strncmp(line, "call ", 5) == 0;
     }

@@ -319,7 +319,7 @@ def test_an_interrupted_check_goes_on(expect, tmp_path):
     for _ in range(2):
         before = partial.stat().st_size + 20000 if partial.exists() else 0
         with subprocess.Popen(
-                [PROGRAM, *line.split(), *"--baseline b.csv --resume -q --checkpoint 0".split()],
+                [PROGRAM, *line.split(), *"--baseline b.csv --resume -q".split()],
                 cwd=tmp_path) as child:
             while child.poll() is None and not (partial.exists()
                                                 and partial.stat().st_size > before):
