@@ -7,13 +7,17 @@ words expected.  HEADPROOF names the program; tests run in the project's directo
 """
 
 import collections
+import json
 import os
 import pathlib
+import pty
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
+import xml.dom.minidom
 
 import pytest
 
@@ -67,6 +71,46 @@ def expect(run, tmp_path):
         assert (ended.code, lacking) == (code, []), f"headproof {line}\n{said}"
         return said
     return ends
+
+
+@pytest.fixture
+def shown(tmp_path):
+    """shown(line, code=0, env=): the lines that `headproof LINE` leaves on a terminal."""
+    def on_terminal(line, code=0, env=None):
+        terminal, own = pty.openpty()
+        env = {**os.environ, "COLUMNS": "", "TERM": "dumb", **(env or {})}
+        ended = subprocess.run([PROGRAM, *line.split()], cwd=tmp_path, env=env, text=True,
+                               stdout=own, stderr=subprocess.PIPE)
+        assert ended.returncode == code and not REPORT.search(ended.stderr), ended
+        os.set_blocking(terminal, False)
+        text = b""
+        try:
+            while more := os.read(terminal, 65536):  # all of it fits into the terminal's buffer
+                text += more
+        except BlockingIOError:
+            pass
+        os.close(own)
+        os.close(terminal)
+        lines = text.decode().split("\r\n")
+        assert lines.pop() == "", lines
+        return lines
+    return on_terminal
+
+
+@pytest.fixture
+def reports(expect, tmp_path):
+    """reports(code, line): the texts of JUnit, as Jenkins takes it (well-formed, where no xmllint
+    is there), and Markdown; the JSON; and what is said."""
+    def read(code, line, *words):
+        said = expect(code, f"{line} --junit-xml x --markdown m --json j", *words)
+        junit, markdown, report = [(tmp_path / name).read_text() for name in "xmj"]
+        xml.dom.minidom.parseString(junit)
+        if shutil.which("xmllint"):
+            schema = ROOT / "tests/data/junit.xsd"
+            subprocess.run(["xmllint", "--noout", "--schema", schema, tmp_path / "x"], check=True,
+                           capture_output=True)
+        return junit, markdown, json.loads(report), said
+    return read
 
 
 @pytest.fixture(scope="session")

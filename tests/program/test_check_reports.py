@@ -3,34 +3,9 @@ what."""
 
 import json
 import re
-import shutil
-import subprocess
-import xml.dom.minidom
-
-import pytest
 
 import tables
-from conftest import ROOT
 from test_check_program import GRID, SMALL
-
-REPORTS = "--junit-xml x --markdown m --json j"
-
-
-@pytest.fixture
-def reports(expect, tmp_path):
-    """reports(code, line): the texts of JUnit, as Jenkins takes it (well-formed, where no xmllint
-    is there), and Markdown; the JSON; and what is said."""
-    def read(code, line, *words):
-        said = expect(code, f"{line} {REPORTS}", *words)
-        junit, markdown, report = [(tmp_path / name).read_text() for name in "xmj"]
-        xml.dom.minidom.parseString(junit)
-        if shutil.which("xmllint"):
-            schema = ROOT / "tests/data/junit.xsd"
-            subprocess.run(["xmllint", "--noout", "--schema", schema, tmp_path / "x"], check=True,
-                           capture_output=True)
-        return junit, markdown, json.loads(report), said
-    return read
-
 
 def baseline_of(expect, tmp_path, line, *cells):
     """The check of line against its own table, of which cells are altered."""

@@ -1,41 +1,11 @@
 """The text for a terminal, where a file gets a table: lines for a reader, with the numbers that the
 table has."""
 
-import os
-import pty
 import re
-import subprocess
 
 import pytest
 
 import tables
-from conftest import PROGRAM
-
-NEVER = {"TERM": "dumb"}
-
-
-@pytest.fixture
-def shown(tmp_path):
-    """shown(line, code=0, env=): the lines that `headproof LINE` leaves on a terminal."""
-    def on_terminal(line, code=0, env=NEVER):
-        terminal, own = pty.openpty()
-        env = {**{name: text for name, text in os.environ.items() if name != "COLUMNS"}, **env}
-        ended = subprocess.run([PROGRAM, *line.split()], cwd=tmp_path, stdout=own, env=env,
-                               stderr=subprocess.PIPE)
-        assert ended.returncode == code, ended
-        os.set_blocking(terminal, False)
-        text = b""
-        try:
-            while more := os.read(terminal, 65536):  # all of it fits into the terminal's buffer
-                text += more
-        except BlockingIOError:
-            pass
-        os.close(own)
-        os.close(terminal)
-        lines = text.decode().split("\r\n")
-        assert lines.pop() == "" and max(map(len, lines), default=0) <= 80, lines
-        return lines
-    return on_terminal
 
 
 @pytest.fixture
@@ -84,7 +54,7 @@ def expect_rows(lines, rows, relative=False):
     assert len(lines) == 1 + len(rows)
     for line, row in zip(lines[1:], rows):
         cells = line.split()
-        assert len(cells) == len(names), line
+        assert len(cells) == len(names) and len(line) <= 80, line
         for i, (name, text) in enumerate(zip(names, cells)):
             assert agrees(name, names[:i], text, row, relative), (name, line, row)
 
@@ -214,7 +184,9 @@ SEARCHES = [
 @pytest.mark.parametrize("line, code, words, absent", SEARCHES)
 def test_searches(shown, table, line, code, words, absent):
     line = f"min-omega {line} --quiet"
-    text = "\n".join(shown(line, code)).replace("\n  ", " ")
+    lines = shown(line, code)
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines).replace("\n  ", " ")
     (row,) = table(line, code)
     for word in words:
         for name, form in re.findall(r"{(\w+)([^}]*)}", word):
