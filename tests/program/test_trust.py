@@ -74,11 +74,12 @@ JUDGED = [
 
 
 @pytest.mark.parametrize("flags, code", JUDGED)
-def test_verdicts_of_merged_rows_are_one_runs(expect, flags, code):
+def test_verdicts_of_merged_rows_are_one_runs(expect, tmp_path, flags, code):
     expect(code, f"{GRID} {flags} -o one.csv")
     for i in (1, 2):
         expect(code, f"{GRID} {flags} --shard {i}/2 -o s{i}.csv")
     expect(code, MERGE)
+    assert (tmp_path / "all.csv").read_text() == (tmp_path / "one.csv").read_text()
     expect(code, f"{GRID} {flags} --resume -o all.csv")
 
 
