@@ -3,6 +3,8 @@
  *
  * Entries lie in one array and their limbs in another, so that nothing is allocated once a
  * matrix exists.  Every operation rounds to nearest at the precision of its result.
+ *
+ * Umbrella header: for ap.c, and for exponentials.c and erfc.c, the functions of single numbers.
  */
 #ifndef HEADPROOF_REFERENCE_NUMBERS_AP_H
 #define HEADPROOF_REFERENCE_NUMBERS_AP_H

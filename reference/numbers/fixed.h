@@ -1,5 +1,7 @@
 /*
  * Numbers in fixed point, for exponentials of single ones (private to reference/numbers/).
+ *
+ * Umbrella header: what exponentials.c and erfc.c share.
  */
 #ifndef HEADPROOF_REFERENCE_NUMBERS_FIXED_H
 #define HEADPROOF_REFERENCE_NUMBERS_FIXED_H

@@ -1,8 +1,8 @@
 /*
  * The rows of `bench`: an evaluation's time against another's in the same run.
  */
-#ifndef HEADPROOF_TESTS_BENCH_H
-#define HEADPROOF_TESTS_BENCH_H
+#ifndef HEADPROOF_TESTS_BENCH_BENCH_H
+#define HEADPROOF_TESTS_BENCH_BENCH_H
 
 #include "bench_run.h"
 

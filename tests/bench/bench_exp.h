@@ -1,8 +1,8 @@
 /*
  * exp of vectors: nanoseconds a call of mpfr_exp and of the project's two.
  */
-#ifndef HEADPROOF_TESTS_BENCH_EXP_H
-#define HEADPROOF_TESTS_BENCH_EXP_H
+#ifndef HEADPROOF_TESTS_BENCH_BENCH_EXP_H
+#define HEADPROOF_TESTS_BENCH_BENCH_EXP_H
 
 #include "bench_run.h"
 

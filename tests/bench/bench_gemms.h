@@ -2,8 +2,8 @@
  * The time of a kernel's dgemms alone: the benchmark is linked so that its calls of cblas_dgemm
  * pass through here, are noted, and can be made again.
  */
-#ifndef HEADPROOF_TESTS_BENCH_GEMMS_H
-#define HEADPROOF_TESTS_BENCH_GEMMS_H
+#ifndef HEADPROOF_TESTS_BENCH_BENCH_GEMMS_H
+#define HEADPROOF_TESTS_BENCH_BENCH_GEMMS_H
 
 #include <stddef.h>
 

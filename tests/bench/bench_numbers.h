@@ -1,8 +1,8 @@
 /*
  * Fresh random matrices for the benchmarks of reference/product/.
  */
-#ifndef HEADPROOF_TESTS_BENCH_NUMBERS_H
-#define HEADPROOF_TESTS_BENCH_NUMBERS_H
+#ifndef HEADPROOF_TESTS_BENCH_BENCH_NUMBERS_H
+#define HEADPROOF_TESTS_BENCH_BENCH_NUMBERS_H
 
 #include "../../reference/product/product.h"
 

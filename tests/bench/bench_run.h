@@ -6,8 +6,8 @@
  *
  * Everything runs on one thread unless a row says otherwise.
  */
-#ifndef HEADPROOF_TESTS_BENCH_RUN_H
-#define HEADPROOF_TESTS_BENCH_RUN_H
+#ifndef HEADPROOF_TESTS_BENCH_BENCH_RUN_H
+#define HEADPROOF_TESTS_BENCH_BENCH_RUN_H
 
 #include "../../cases/case.h"
 #include "../../harness/table/sink.h"

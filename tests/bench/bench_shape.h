@@ -1,8 +1,8 @@
 /*
  * Products of one shape, timed, by a backend of reference/product/.
  */
-#ifndef HEADPROOF_TESTS_BENCH_SHAPE_H
-#define HEADPROOF_TESTS_BENCH_SHAPE_H
+#ifndef HEADPROOF_TESTS_BENCH_BENCH_SHAPE_H
+#define HEADPROOF_TESTS_BENCH_BENCH_SHAPE_H
 
 #include "bench_numbers.h"
 

@@ -9,8 +9,8 @@
  * Inputs are text with places for what hangs on the build or the machine, filled in at first
  * (fuzz_places.c), so that a corpus of a few lines serves all of them.
  */
-#ifndef HEADPROOF_TESTS_FUZZ_H
-#define HEADPROOF_TESTS_FUZZ_H
+#ifndef HEADPROOF_TESTS_FUZZING_FUZZ_H
+#define HEADPROOF_TESTS_FUZZING_FUZZ_H
 
 #include "../scratch.h"
 

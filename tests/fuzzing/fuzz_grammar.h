@@ -7,8 +7,8 @@
  *
  * Umbrella header: what changes a model is in fuzz_changes.c, what writes it in fuzz_said.c.
  */
-#ifndef HEADPROOF_TESTS_FUZZ_GRAMMAR_H
-#define HEADPROOF_TESTS_FUZZ_GRAMMAR_H
+#ifndef HEADPROOF_TESTS_FUZZING_FUZZ_GRAMMAR_H
+#define HEADPROOF_TESTS_FUZZING_FUZZ_GRAMMAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

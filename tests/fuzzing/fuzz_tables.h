@@ -1,8 +1,8 @@
 /*
  * Tables as the subjects of fuzzing read them: by themselves, to judge what the program made.
  */
-#ifndef HEADPROOF_TESTS_FUZZ_TABLES_H
-#define HEADPROOF_TESTS_FUZZ_TABLES_H
+#ifndef HEADPROOF_TESTS_FUZZING_FUZZ_TABLES_H
+#define HEADPROOF_TESTS_FUZZING_FUZZ_TABLES_H
 
 #include "fuzz.h"
 

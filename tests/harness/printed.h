@@ -1,8 +1,8 @@
 /*
  * Tensors of trained models as another program has read and printed them.
  */
-#ifndef HEADPROOF_TESTS_PRINTED_H
-#define HEADPROOF_TESTS_PRINTED_H
+#ifndef HEADPROOF_TESTS_HARNESS_PRINTED_H
+#define HEADPROOF_TESTS_HARNESS_PRINTED_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * Tools for tests of safetensors files: samples as files, the messages about them, and numbers.
  */
-#ifndef HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
-#define HEADPROOF_TESTS_SAFETENSORS_FIXTURE_H
+#ifndef HEADPROOF_TESTS_HARNESS_SAFETENSORS_FIXTURE_H
+#define HEADPROOF_TESTS_HARNESS_SAFETENSORS_FIXTURE_H
 
 #include "../../harness/models/model_file.h"
 #include "../../harness/models/safetensors_values.h"

@@ -1,8 +1,8 @@
 /*
  * The primitives of reference/product/wide/words.h as functions of arrays: those of one tier.
  */
-#ifndef HEADPROOF_TESTS_TIERED_WORDS_H
-#define HEADPROOF_TESTS_TIERED_WORDS_H
+#ifndef HEADPROOF_TESTS_NUMBERS_TIERED_WORDS_H
+#define HEADPROOF_TESTS_NUMBERS_TIERED_WORDS_H
 
 #include "../../reference/numbers/tier.h"
 

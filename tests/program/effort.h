@@ -2,8 +2,8 @@
  * The reference's work: layers evaluated and the most bits of one, counted where the linker has
  * calls of ref_run_layer come here.
  */
-#ifndef HEADPROOF_TESTS_EFFORT_H
-#define HEADPROOF_TESTS_EFFORT_H
+#ifndef HEADPROOF_TESTS_PROGRAM_EFFORT_H
+#define HEADPROOF_TESTS_PROGRAM_EFFORT_H
 
 #include <stddef.h>
 

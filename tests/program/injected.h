@@ -1,8 +1,8 @@
 /*
  * Runs of the program in which one thing fails: inject/ makes it fail, these judge what came of it.
  */
-#ifndef HEADPROOF_TESTS_INJECTED_H
-#define HEADPROOF_TESTS_INJECTED_H
+#ifndef HEADPROOF_TESTS_PROGRAM_INJECTED_H
+#define HEADPROOF_TESTS_PROGRAM_INJECTED_H
 
 #include <stdbool.h>
 #include <stddef.h>

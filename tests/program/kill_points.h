@@ -6,8 +6,8 @@
  * Only the test programs that the Makefile names are linked with this.  What the C library calls by
  * itself, the write of an fflush, is not seen; the fsync behind it is.
  */
-#ifndef HEADPROOF_TESTS_KILL_POINTS_H
-#define HEADPROOF_TESTS_KILL_POINTS_H
+#ifndef HEADPROOF_TESTS_PROGRAM_KILL_POINTS_H
+#define HEADPROOF_TESTS_PROGRAM_KILL_POINTS_H
 
 #include <stdbool.h>
 #include <sys/types.h>

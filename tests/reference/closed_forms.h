@@ -7,8 +7,8 @@
  * drawn weights from T's own operations and know nothing of how anything is evaluated: no two
  * nearly equal numbers are subtracted for the sake of Omega.
  */
-#ifndef HEADPROOF_TESTS_CLOSED_FORMS_H
-#define HEADPROOF_TESTS_CLOSED_FORMS_H
+#ifndef HEADPROOF_TESTS_REFERENCE_CLOSED_FORMS_H
+#define HEADPROOF_TESTS_REFERENCE_CLOSED_FORMS_H
 
 #include "../../cases/case.h"
 #include "../real.h"

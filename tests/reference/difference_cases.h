@@ -1,8 +1,8 @@
 /*
  * Cases whose difference e = r(T') - r(T_infinity) is evaluated as it is.
  */
-#ifndef HEADPROOF_TESTS_DIFFERENCE_CASES_H
-#define HEADPROOF_TESTS_DIFFERENCE_CASES_H
+#ifndef HEADPROOF_TESTS_REFERENCE_DIFFERENCE_CASES_H
+#define HEADPROOF_TESTS_REFERENCE_DIFFERENCE_CASES_H
 
 #include "../../cases/case.h"
 #include "../../reference/reference.h"

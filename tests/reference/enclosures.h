@@ -3,8 +3,8 @@
  * their radii say.  A ratio is |difference of a row| / (its radius, of both runs), in the 2-norm of
  * a bank.
  */
-#ifndef HEADPROOF_TESTS_ENCLOSURES_H
-#define HEADPROOF_TESTS_ENCLOSURES_H
+#ifndef HEADPROOF_TESTS_REFERENCE_ENCLOSURES_H
+#define HEADPROOF_TESTS_REFERENCE_ENCLOSURES_H
 
 #include "../../cases/case.h"
 #include "../../reference/reference.h"

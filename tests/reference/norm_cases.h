@@ -1,8 +1,8 @@
 /*
  * Cases with layer norms.
  */
-#ifndef HEADPROOF_TESTS_NORM_CASES_H
-#define HEADPROOF_TESTS_NORM_CASES_H
+#ifndef HEADPROOF_TESTS_REFERENCE_NORM_CASES_H
+#define HEADPROOF_TESTS_REFERENCE_NORM_CASES_H
 
 #include "../../cases/case.h"
 #include "../random_model.h"

@@ -1,8 +1,8 @@
 /*
  * Radii of a run, and bits that leave a subtraction something.
  */
-#ifndef HEADPROOF_TESTS_RADII_H
-#define HEADPROOF_TESTS_RADII_H
+#ifndef HEADPROOF_TESTS_REFERENCE_RADII_H
+#define HEADPROOF_TESTS_REFERENCE_RADII_H
 
 #include "../../reference/reference.h"
 

@@ -2,8 +2,8 @@
  * A layer of an original model in real numbers: loops over its formulas (cases/model.h), which know
  * nothing of how anything is evaluated.
  */
-#ifndef HEADPROOF_TESTS_REAL_LAYER_H
-#define HEADPROOF_TESTS_REAL_LAYER_H
+#ifndef HEADPROOF_TESTS_REFERENCE_REAL_LAYER_H
+#define HEADPROOF_TESTS_REFERENCE_REAL_LAYER_H
 
 #include "../../cases/model.h"
 #include "../real.h"

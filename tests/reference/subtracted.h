@@ -1,8 +1,8 @@
 /*
  * e = r(T') - r(T_infinity) as it is evaluated, beside two evaluations that are subtracted.
  */
-#ifndef HEADPROOF_TESTS_SUBTRACTED_H
-#define HEADPROOF_TESTS_SUBTRACTED_H
+#ifndef HEADPROOF_TESTS_REFERENCE_SUBTRACTED_H
+#define HEADPROOF_TESTS_REFERENCE_SUBTRACTED_H
 
 #include "../../reference/reference.h"
 #include "../real.h"
