@@ -318,7 +318,7 @@ lint-objects: objects
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 
 format: ## Rewrite the sources as .clang-format has them
-	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests $(wildcard tests/*/) tests/numbers/wide,$(d)/*.[ch]))
+	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/* tests/numbers/wide,$(d)/*.[ch]))
 
 FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars models \
                  configs texts shapes

@@ -62,7 +62,8 @@ static void brackets(ApExp *e, mp_limb_t *y, size_t limbs, size_t integers, doub
 
 /* With z = |x| and S = 1 + 2z^2/3 (1 + 2z^2/5 (1 + ...)), erf(z) = 2 / sqrt(pi) z exp(-z^2) S, and
  * erfc is 1 -+ that, for x > 0 with as many bits more as cancel; where exp(-z^2) is below a
- * rounding, x > 0, with s = 1 - 1/(2z^2) (1 - 3/(2z^2) (1 - ...)) it is exp(-z^2) s / (sqrt(pi) z). */
+ * rounding, x > 0, with s = 1 - 1/(2z^2) (1 - 3/(2z^2) (1 - ...)), it is
+ * exp(-z^2) s / (sqrt(pi) z). */
 static void erfc_fixed(ApExp *e, mpfr_ptr y, mpfr_srcptr x, double z, bool far)
 {
     const double bits = (double)mpfr_get_prec(y), decay = 1.45 * z * z;

@@ -131,20 +131,20 @@ static void small_stacks(void **state)
     expect_shell("ulimit -s 1024; $h sweep " POINT " -o x.csv", 0, "1 point in x.csv");
 }
 
-/* For OpenBLAS, which would end the process by a signal, and for OpenMP; root has no such limit. */
+/* For OpenBLAS, which would end the process by a signal, and for OpenMP; root has no such limit, and
+ * sanitizers take threads, too. */
 static void no_thread(void **state)
 {
     for (int threads = 1; threads < 4; threads++) {
         expect_output_or_skip(
-            shell(
-                "case $h in */debug/* | */doors/*) exit 77 ;; esac\n" /* sanitizers take threads, too */
-                "unset OPENBLAS_NUM_THREADS OMP_NUM_THREADS; test $(id -u) != 0 || as=\"setpriv "
-                "--reuid 60123 --clear-groups\"; "
-                "cp $h /tmp/headproof.$$ && $as prlimit true && test $(nproc) -gt 1 || exit 77; "
-                "(exec $as prlimit --nproc=%d /tmp/headproof.$$ sweep " POINT
-                ",10 --threads 2 -o /dev/null) 2>said; "
-                "code=$?; rm /tmp/headproof.$$; cat said; exit $((code == 99 ? 0 : 1))",
-                threads),
+            shell("case $h in */debug/* | */doors/*) exit 77 ;; esac\n"
+                  "unset OPENBLAS_NUM_THREADS OMP_NUM_THREADS; test $(id -u) != 0 || as=\"setpriv "
+                  "--reuid 60123 --clear-groups\"; "
+                  "cp $h /tmp/headproof.$$ && $as prlimit true && test $(nproc) -gt 1 || exit 77; "
+                  "(exec $as prlimit --nproc=%d /tmp/headproof.$$ sweep " POINT
+                  ",10 --threads 2 -o /dev/null) 2>said; "
+                  "code=$?; rm /tmp/headproof.$$; cat said; exit $((code == 99 ? 0 : 1))",
+                  threads),
             "thread", "setpriv and prlimit, or a second core");
     }
 }
