@@ -131,8 +131,8 @@ static void small_stacks(void **state)
     expect_shell("ulimit -s 1024; $h sweep " POINT " -o x.csv", 0, "1 point in x.csv");
 }
 
-/* For OpenBLAS, which would end the process by a signal, and for OpenMP; root has no such limit, and
- * sanitizers take threads, too. */
+/* For OpenBLAS, which would end the process by a signal, and for OpenMP; root has no such limit,
+ * and sanitizers take threads, too. */
 static void no_thread(void **state)
 {
     for (int threads = 1; threads < 4; threads++) {
