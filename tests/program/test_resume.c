@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* 12 points of 3 layers in no time, some of which fail; 92 of 6 layers, which are stopped half way;
- * and hundreds that take about a second. */
+ * and 414 that take about a second. */
 #define SMALL "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:3"
 #define FAILING SMALL " --tolerance 1e-7"
 #define SIX_LAYERS "--construction silu,fused --n 8 --d 6 --depth 6 --omega 8:30 "
@@ -288,11 +288,11 @@ static void leftovers_without_resume(void **state)
     resume_to(fixture, SMALL, &whole);
 }
 
-/* "sweep HALTED -o FILE --threads 2 REST" in a process of its own. */
+/* "sweep LONG -o FILE --threads 2 REST" in a process of its own. */
 static Ended sweep_until(const FileFixture *fixture, const char *rest, Stop stop, const char *said)
 {
     char line[2048];
-    snprintf(line, sizeof line, "sweep " HALTED " -o %s --threads 2 %s", fixture->path, rest);
+    snprintf(line, sizeof line, "sweep " LONG " -o %s --threads 2 %s", fixture->path, rest);
     return run_until(line, stop, said);
 }
 
@@ -310,7 +310,7 @@ static void signals_end_at_a_point(void **state)
         assert_int_equal(ended.signal, signals[i]);
         Output said = read_file(messages), kept = read_file(fixture->partial);
         assert_int_equal(lines(&said), 1);
-        assert_non_null(strstr(said.text, " of 92 points are kept; go on with: "));
+        assert_non_null(strstr(said.text, " of 414 points are kept; go on with: "));
         assert_non_null(strstr(said.text, "headproof sweep --resume --construction silu,fused"));
         assert_true(kept.length > 3000 && kept.length < whole.length);
         assert_int_equal((lines(&kept) - 1) % 6, 0);
