@@ -48,8 +48,8 @@ ARM64   := build/arm64
 .DELETE_ON_ERROR:
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
         bench-gpt2 bench-layer bench-family coverage lint lint-objects format fuzz tsan core \
-        slow-points nightly deps deps-lint deps-fuzz install uninstall manual clean help objects \
-        check-arm64 deps-arm64 dist deb FORCE
+        slow-points nightly deps deps-lint deps-fuzz deps-python install uninstall manual clean \
+        help objects check-arm64 deps-arm64 dist deb FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -89,8 +89,9 @@ $(error CFLAGS: fast maths is not allowed, every result here depends on exact IE
 endif
 
 # A probe sets MPI_CPPFLAGS, MPI_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz uninstall check check-rest check-night mutants \
-            coverage lint format fuzz tsan nightly check-arm64 deps-arm64 dist deb
+NO_PROBE := help clean deps deps-lint deps-fuzz deps-python uninstall check check-rest \
+            check-night mutants coverage lint format fuzz tsan nightly check-arm64 deps-arm64 \
+            dist deb
 ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
 ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
 include $(PROBED)/libraries
@@ -127,7 +128,7 @@ ROOMS   := memory cases kernels $(patsubst %/,%,$(wildcard reference/ reference/
 SOURCES := $(wildcard $(ROOMS:%=%/*.c))
 # Tests of a room are one program, build/MODE/test-ROOM; a file's are a subject of it.
 TESTED   := $(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/test_*.c))))
-SUBJECTS := $(patsubst test_%.c,%,$(notdir $(wildcard tests/*/test_*.c)))
+SUBJECTS := $(patsubst test_%,%,$(basename $(notdir $(wildcard $(TESTED:%=tests/%/test_*.[cp]*)))))
 ASKED    := $(TESTS:test_%=%)
 PROGRAMS := $(foreach room,$(TESTED),$(if $(wildcard $(ASKED:%=tests/$(room)/test_%.c)),\
                 $(BUILD)/test-$(room)))
@@ -261,6 +262,8 @@ run: $(BUILD)/headproof ## Do the main job: error against depth, into results/de
 figures: $(BUILD)/headproof ## Fit the laws anew (minutes), and draw the pictures of results/
 	@sh tools/figures $(BUILD)/headproof
 
+check check-rest check-night test: | deps-python
+
 check: ## The tests, in this machine's way and in those that smaller ones have
 	@+$(WITH_MAKE) python3 tests/run check $(ASKED)
 
@@ -379,6 +382,9 @@ $(PROBED)/libraries: Makefile tools/deps $(PROBED)/compiler
 
 $(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
 	@$(DEPS) mpi $@
+
+deps-python:
+	@command -v python3 >/dev/null || $(DEPS) programs python3 python3
 
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
 	@$(DEPS) fuzzer
