@@ -210,12 +210,10 @@ static void write_fact(FILE *file, const char *name, const char *value)
 
 static void write_facts(FILE *file, const Subject *subject)
 {
-    static const char *const keys[] = {"date",          "version",         "commit",
-                                       "compiler",      "flags",           "system",
-                                       "cpu",           "cpu_cores",       "tier",
-                                       "openblas_core", "openblas_config", "mpfr_runtime",
-                                       "gmp_runtime",   "flint_runtime",   "mpi",
-                                       "digest"};
+    static const char *const keys[] = {
+        "date",        "version",   "commit", "compiler",      "flags",           "system",
+        "cpu",         "cpu_cores", "tier",   "openblas_core", "openblas_config", "mpfr_runtime",
+        "gmp_runtime", "mpi",       "digest"};
     const json_t *facts = subject->kind == SUBJECT_CHECK ? subject->check : subject->sidecar;
     fputs("<h3>Where it was run</h3>\n<dl>\n", file);
     write_fact(file, "file", subject->path);
