@@ -1,0 +1,100 @@
+/*
+ * Commands whose part is in Python.
+ */
+#include "python.h"
+
+#include "../../memory/need.h"
+#include "../base/message.h"
+#include "../base/team.h"
+#include "../grid/own_words.h"
+#include "commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* All that is needed, by one command. */
+#define INSTALL "apt-get install python3-matplotlib"
+
+/* script = command.py, where it lies from the program, whose path is left in $HEADPROOF. */
+static bool find_script(char script[PATH_MAX])
+{
+    static const char *const places[] = {"../lib/headproof/command.py", "../../python/command.py"};
+    char program[PATH_MAX / 2];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash == NULL || setenv("HEADPROOF", program, 1) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(script, PATH_MAX, "%.*s/%s", (int)(slash - program), program, places[i]);
+        if (access(script, R_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What streams_open put in the place of closed streams stops Python; this fails as they do. */
+static void open_closed_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        struct stat found;
+        if (fstat(stream, &found) == 0 && S_ISDIR(found.st_mode)) {
+            (void)close(stream);
+            (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
+/* Becomes Python.  Returns only where it cannot. */
+static int become(int argc, char **argv)
+{
+    char script[PATH_MAX], *own = getenv("HEADPROOF_PYTHON"), standard[] = "python3";
+    char *python = own != NULL ? own : standard;
+    if (!find_script(script)) {
+        fprintf(stderr,
+                "headproof: %s: its part in Python is not beside the program: make install "
+                "puts it there\n",
+                argv[1]);
+        return EXIT_ABSENT;
+    }
+    char **line = need_zeros((size_t)argc + 2, sizeof *line); /* it ends in NULL */
+    line[0] = python;
+    line[1] = script;
+    memcpy(line + 2, argv + 1, ((size_t)argc - 1) * sizeof *line);
+    team_leave();
+    open_closed_streams();
+    (void)execvp(python, line);
+    int error = errno;
+    free(line);
+    fprintf(stderr, "headproof: %s needs Python, and %s cannot be started (%s): " INSTALL "\n",
+            argv[1], python, strerror(error));
+    return error == ENOENT || error == EACCES ? EXIT_ABSENT : 99;
+}
+
+int python_grid(const Grid *grid, const RunOptions *run)
+{
+    (void)grid;
+    return become(run->argc, run->argv);
+}
+
+int python_words(int argc, char **argv)
+{
+    const CommandInfo *command = commands_find(argv[1]);
+    OwnWords words = {0};
+    int status = own_words_read(&words, command, argc, argv);
+    for (size_t flag = 0; flag < command->own_flag_count && status == 0; flag++) {
+        const char *value = words.values[flag];
+        bool writes = value != NULL && strcmp(command->own_flags[flag].name, "output") == 0;
+        status =
+            writes && strcmp(value, "-") != 0 ? own_words_spare_files(&words, value, false) : 0;
+    }
+    own_words_clear(&words);
+    return status != 0 ? status : become(argc, argv);
+}
