@@ -32,10 +32,6 @@
 /* Significant digits of a cell: at most, and unless others are asked for. */
 enum { REF_DIGITS_MOST = 17, REF_DIGITS = 12 };
 
-/* Evaluation of r(.): the textbook matrices (small sizes; the executable definition), or the
- * structure of the heads (the default). */
-typedef enum { REF_STRUCTURED, REF_DENSE } RefForm;
-
 /* Call once in every thread before anything else here: MPFR's exponent range is per thread
  * (exp(-2 Omega) at Omega = 1e17 needs all of it). */
 void ref_thread_setup(void);
@@ -50,7 +46,7 @@ typedef struct RefRun RefRun;
 typedef enum {
     REF_LIMIT_NONE,    /* nothing: differences evaluate it beside themselves */
     REF_LIMIT_STREAMS, /* its streams, for runs by themselves */
-    REF_LIMIT_TAPE /* and its whole evaluation (structured form), for differences at many Omegas */
+    REF_LIMIT_TAPE     /* and its whole evaluation, for differences at many Omegas */
 } RefLimit;
 
 /* What is known of the weights of a pair, once for its evaluations: their norms, for radii; and,
@@ -82,7 +78,7 @@ typedef struct {
 } RefBaseOptions;
 
 /* r(T) and r(T_infinity) after every layer, at bits.  NULL when a layer cannot be had. */
-RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefLimit limit,
                        const RefBaseOptions *options) __attribute__((warn_unused_result));
 
 /* By how many bits the streams of r(T) and, where it is there, r(T_infinity), each relative to its
@@ -140,16 +136,15 @@ mpfr_srcptr ref_base_score_max(const RefBase *base);
 
 /* Bytes of a base trajectory, and of a run, as doubles. */
 double ref_base_bytes(const Pair *pair, mpfr_prec_t bits, RefLimit limit);
-double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form);
+double ref_run_bytes(const Pair *pair, mpfr_prec_t bits);
 
 /* The bytes that a run of ref_difference_open takes beyond those. */
 double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits);
 
 /* One evaluation of one model, layer by layer.  omega INFINITY gives the limit model. */
-RefRun *ref_run_open(const Start *start, mpfr_prec_t bits, RefForm form)
-    __attribute__((warn_unused_result));
+RefRun *ref_run_open(const Start *start, mpfr_prec_t bits) __attribute__((warn_unused_result));
 
-/* The same of a model of heads alone, in the structured form, as r(T_infinity) and the difference
+/* The same of a model of heads alone, as r(T_infinity) and the difference
  * e = r(T') - r(T_infinity) itself, which no Omega cancels: bits are relative to e's size.
  * r(T_infinity) is the base's where that holds a tape of just so many bits; base may be NULL. */
 RefRun *ref_difference_open(const Start *start, mpfr_prec_t bits, const RefBase *base)
@@ -163,15 +158,13 @@ mpfr_srcptr ref_run_difference(const RefRun *run, size_t row, size_t column);
 void ref_run_layer(RefRun *run);
 
 /* Entry (row, column) of the stream as it stands; rows and columns as in the layout; column
- * below d + hidden, or, in the dense form, any. */
+ * below d + hidden. */
 mpfr_srcptr ref_run_entry(const RefRun *run, size_t row, size_t column);
 
 /* Largest |content score| in the last layer, 0 if there was none. */
 mpfr_srcptr ref_run_score_max(const RefRun *run);
 
-/* Carries radii beside the streams of a run that has just been opened: docs/certify.md.  Full
- * matrices have none of their own: an evaluation by the heads' structure goes beside them, whose
- * radii and the distance from which are theirs. */
+/* Carries radii beside the streams of a run that has just been opened: docs/certify.md. */
 void ref_run_certify(RefRun *run);
 
 /* Bytes that radii of r(T) and r(T') take, as a double. */
@@ -256,8 +249,6 @@ void ref_cell_printed(mpfr_ptr y, const RefCell *cell);
          "a leak: the largest entry of r(T′)'s bias row where 0 is due"),                          \
         each(HIDDEN, "hidden_max", "as the stream",                                                \
              "a leak: the largest entry of r(T′) in columns that are cleared"),                    \
-        each(ONEHOT, "onehot_max", "as the stream",                                                \
-             "a leak: the largest change of the block that tells rows apart"),                     \
         each(SCORE, "score_max", "number", "the largest absolute score of T's heads in the layer")
 
 #define REF_SCALAR_NAME(name, column, unit, meaning) SCALAR_##name
@@ -283,8 +274,7 @@ typedef struct {
     mpfr_t max_original;                    /* max |r(T)| over the compared entries */
     double lacking;     /* bits until every cell is a value, about, but for those: */
     double hidden;      /* the same of what lies below r(T')'s own error, where T' is by itself */
-    bool contradiction; /* a proven zero was measured larger than its error, or two evaluations are
-                         * further apart than proven */
+    bool contradiction; /* a proven zero was measured larger than its error */
     bool left_range;    /* r(T) or r(T') left MPFR's range: nothing is known */
 } RefErrors;
 

@@ -92,9 +92,9 @@ Pair pair_make(const CaseSpec *spec)
 }
 
 RefRun *run_layers(const Model *model, const double *x, const double *bias_row_content,
-                   double omega, mpfr_prec_t bits, RefForm form, size_t layers)
+                   double omega, mpfr_prec_t bits, size_t layers)
 {
-    RefRun *run = ref_run_open(&(Start){model, x, bias_row_content, omega}, bits, form);
+    RefRun *run = ref_run_open(&(Start){model, x, bias_row_content, omega}, bits);
     for (size_t l = 0; l < layers; l++) {
         ref_run_layer(run);
     }

@@ -66,7 +66,7 @@ Pair pair_make(const CaseSpec *spec);
 
 /* A run of a model, after so many layers. */
 RefRun *run_layers(const Model *model, const double *x, const double *bias_row_content,
-                   double omega, mpfr_prec_t bits, RefForm form, size_t layers);
+                   double omega, mpfr_prec_t bits, size_t layers);
 
 /* e of a pair's T' at omega, after so many layers. */
 RefRun *difference_layers(const Pair *pair, double omega, mpfr_prec_t bits, size_t layers);

@@ -419,7 +419,7 @@ def check(program, config, scratch, worst, counts, digits=DIGITS):
     path = os.path.join(scratch, "point.safetensors")
     if os.path.exists(path):
         os.remove(path)
-    exported = {k: v for k, v in config.items() if k not in ("reference", "reference-form")}
+    exported = {k: v for k, v in config.items() if k != "reference"}
     out = run([program, "export"] + flags_of(exported) + ["-q", "-o", path])
     if not os.path.exists(path):
         raise Failure("export: " + out.stderr.strip())
@@ -466,7 +466,7 @@ FIXED = [
     {"construction": "silu", "n": 1, "d": 1, "depth": 1, "omega": "134.5", "seed": 991982445,
      "score-scale": "1.1e17"},
     {"construction": "fused", "n": 2, "d": 1, "d-ff": 1, "depth": 1, "omega": "20", "seed": 5,
-     "score-scale": "1e80", "reference": "subtract", "reference-form": "dense"},
+     "score-scale": "1e80", "reference": "subtract"},
 ]
 
 
@@ -499,8 +499,6 @@ def random_config(r, i, short):
              repr(10 ** r.uniform(15, 22)), repr(10 ** r.uniform(22, 100))])
     if float(config["omega"]) <= 300 and r.random() < 0.4:
         config["reference"] = "subtract"
-        if r.random() < 0.5:
-            config["reference-form"] = "dense"
     return config
 
 

@@ -54,7 +54,6 @@ AXES = {
     "arithmetic": ["none", "f64", "f64", "f32", "bf16"],
     "kernel": ["structured", "dense"],
     "reference": [None, None, None, "subtract"],
-    "reference-form": [None, None, None, "dense"],
     "digits": [None, None, "1", "17"],
     "tolerance": [None, None, "1e-30"],
     "judge": [None, None, "construction", "approximation"],
@@ -68,7 +67,7 @@ def draw_point(draw):
     for name, values in AXES.items():
         value = values(draw) if callable(values) else draw.choice(values)
         words += [f"--{name}", str(value)] if value is not None else []
-    if "subtract" in words or "--reference-form" in words:
+    if "subtract" in words:
         words += ["--max-bits", str(SUBTRACT_BITS)]
     words += [f"--{name}" for name, share in SWITCHES.items() if draw.random() < share]
     return words

@@ -20,7 +20,7 @@ static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, 
         return ref_propagation_run_open(pair, start.omega, bits, base);
     }
     return point->reference == REFERENCE_DIFFERENCE ? ref_difference_open(&start, bits, base)
-                                                    : ref_run_open(&start, bits, point->form);
+                                                    : ref_run_open(&start, bits);
 }
 
 /* How much the base of one point alone keeps of r(T_infinity). */
@@ -38,7 +38,7 @@ RefBase *evaluation_own_base(const Evaluation *evaluation)
 {
     const Point *point = evaluation->point;
     const SharedBase wanted = {.bits = evaluation->bits, .limit = own_limit(point)};
-    return shared_base(evaluation->shared, point, &wanted);
+    return shared_base(evaluation->shared, &wanted);
 }
 
 void evaluation_open(Evaluation *evaluation, bool reference)

@@ -68,15 +68,14 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bool difference = point->reference == REFERENCE_DIFFERENCE;
         bool limit = !difference || point->judge == ERROR_APPROXIMATION;
         bytes->base += ref_base_bytes(&pair, bits, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE);
-        bytes->run = 2 * ref_run_bytes(&pair, bits, point->form);
+        bytes->run = 2 * ref_run_bytes(&pair, bits);
     }
     if (point->reference == REFERENCE_DIFFERENCE) {
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, bits);
     }
     if (point_has_reference(point)) {
-        double beside = point->form == REF_DENSE ? ref_run_bytes(&pair, bits, REF_STRUCTURED) : 0;
-        bytes->run += ref_certify_bytes(&pair) + 2 * beside;
+        bytes->run += ref_certify_bytes(&pair);
     }
     if (point->spec.held > 0 && point->spec.depth > 1) {
         bytes->layer = case_layer_bytes(&point->spec);
@@ -223,12 +222,12 @@ static Operations model_work(const Model *model, bool dense)
 }
 
 /* Prices in ns, as predict.h has them.  They were fitted to stacks of GPT-2's widths, with one and
- * with six inputs, and to a layer of 113 million weights; the price of a bundle, and those of full
- * matrices, to points of 0.4 ms to 0.4 s, those of tests/program/test_predict.c. */
-static double reference_seconds(Operations work, double bits, bool dense)
+ * with six inputs, and to a layer of 113 million weights; the price of a bundle to points of 0.4 ms
+ * to 0.4 s, those of tests/program/test_predict.c. */
+static double reference_seconds(Operations work, double bits)
 {
-    static const double structured[TIERS] = {1.6, 0.55, 0.15};
-    double size = bits / 256, product = (dense ? 19 : structured[tier_in_use()]) * pow(size, 1.3);
+    static const double products[TIERS] = {1.6, 0.55, 0.15};
+    double size = bits / 256, product = products[tier_in_use()] * pow(size, 1.3);
     return 1e-9 * (work.products * product + work.exponentials * 140 * pow(size, 1.5) +
                    work.entries * 120 * pow(size, 0.7) + work.bundles * 40000);
 }
@@ -271,23 +270,23 @@ PointCost point_cost_parts(const Point *point)
     if (case_outline(&pair, &reason, &point->spec) != CASE_OK) {
         return cost;
     }
-    bool dense = point->form == REF_DENSE, full = point->kernel == KERNEL_DENSE;
+    bool full = point->kernel == KERNEL_DENSE;
     double least = bits_in_the_end(point), bits = fmax(point_bits(point).likely, least);
     bool difference = point->reference == REFERENCE_DIFFERENCE;
-    Operations work = model_work(&pair.converted, dense);
-    double converted = reference_seconds(work, bits, dense);
+    Operations work = model_work(&pair.converted, false);
+    double converted = reference_seconds(work, bits);
     /* A difference takes the limit model along, and about twice as much for itself. */
     cost.reference = converted;
     if (difference) {
         double own = fmax(point_bits(point).difference, least);
-        cost.reference += 2 * reference_seconds(work, own, dense);
+        cost.reference += 2 * reference_seconds(work, own);
     }
     if (point->propagation) { /* another change, and T_infinity's layer and T''s once more */
         cost.reference += (point->arithmetic != ARITHMETIC_NONE ? 4 : 3) * converted;
     }
-    cost.base = reference_seconds(model_work(&pair.original, dense), bits, dense) +
+    cost.base = reference_seconds(model_work(&pair.original, false), bits) +
                 (difference ? 0 : converted) +
-                4 * reference_seconds(model_work(&pair.converted, false), 128, false);
+                4 * reference_seconds(model_work(&pair.converted, false), 128);
     cost.weights = weights_seconds(point);
     double more = pow(fmax(1, least / point_bits(point).likely), MORE_THAN_GUESSED);
     cost.reference *= point_has_reference(point) ? more : 0;

@@ -74,14 +74,14 @@ static RefLimit choose_limit(const Pair *pair, const Sharing *of, mpfr_prec_t bi
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted)
+RefBase *shared_base(const Shared *shared, const SharedBase *wanted)
 {
     const RefBaseOptions options = {
         .weights = shared->weights,
         .most_lost = wanted->most_lost,
         .coarse = wanted->coarse,
     };
-    return ref_base_make(&shared->pair, wanted->bits, point->form, wanted->limit, &options);
+    return ref_base_make(&shared->pair, wanted->bits, wanted->limit, &options);
 }
 
 mpfr_prec_t shared_bits(const Shared *shared, const Point *point)
@@ -125,7 +125,7 @@ static bool fill_base(Shared *made, const Sharing *of, SharedBase wanted)
 {
     ref_base_clear(made->base);
     wanted.limit = made->limit = choose_limit(&made->pair, of, wanted.bits);
-    made->base = shared_base(made, of->points[0], &wanted);
+    made->base = shared_base(made, &wanted);
     return made->base != NULL;
 }
 
@@ -187,7 +187,7 @@ static bool fill_others(Shared *made, const Sharing *of)
             continue;
         }
         const SharedBase wanted = {.bits = bits, .limit = REF_LIMIT_STREAMS};
-        RefBase *base = shared_base(made, of->points[i], &wanted);
+        RefBase *base = shared_base(made, &wanted);
         if (base == NULL) {
             return false;
         }

@@ -57,7 +57,7 @@ typedef struct {
     double most_lost;
     bool coarse;
 } SharedBase;
-RefBase *shared_base(const Shared *shared, const Point *point, const SharedBase *wanted)
+RefBase *shared_base(const Shared *shared, const SharedBase *wanted)
     __attribute__((warn_unused_result));
 
 /* The precision that a point begins with: that of the base, or as it says; for what is subtracted,

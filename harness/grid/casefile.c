@@ -1,6 +1,7 @@
 /*
  * Case files read line by line, strictly, with the line of every fault.
  */
+#include "options.h"
 #include "settings.h"
 
 #include "../../memory/need.h"
@@ -169,6 +170,19 @@ static char *next_line(char *buffer, int size, void *context)
     return reader->status == 0 ? buffer : NULL;
 }
 
+static int unknown_key(const Reader *reader, const char *name)
+{
+    const char *names[AXIS_COUNT], *instead = flag_gone(name);
+    if (instead != NULL) {
+        return complain(reader->origin, name, "this key is gone: %s", instead);
+    }
+    axis_names(names);
+    const char *nearest = nearest_name(name, strlen(name), names, AXIS_COUNT);
+    return complain(reader->origin, name, "expected the name of an axis (%s%s%s)",
+                    nearest ? "did you mean " : "see headproof help ",
+                    nearest ? nearest : reader->command->name, nearest ? "?" : "");
+}
+
 static int read_key(void *context, const char *section_name, const char *name, const char *text)
 {
     Reader *reader = context;
@@ -181,13 +195,7 @@ static int read_key(void *context, const char *section_name, const char *name, c
     }
     Axis axis = axis_find(name);
     if (axis == AXIS_COUNT) {
-        const char *names[AXIS_COUNT];
-        axis_names(names);
-        const char *nearest = nearest_name(name, strlen(name), names, AXIS_COUNT);
-        complain(reader->origin, name, "expected the name of an axis (%s%s%s)",
-                 nearest ? "did you mean " : "see headproof help ",
-                 nearest ? nearest : reader->command->name, nearest ? "?" : "");
-        reader->status = 2;
+        reader->status = unknown_key(reader, name);
         return 0;
     }
     reader->has_key = true;

@@ -131,12 +131,6 @@ static int check_no_reference(const Product *product, const Point *point)
 
 static int check_reference(const Product *product, const Point *point)
 {
-    if (point->reference == REFERENCE_DIFFERENCE && point->form == REF_DENSE) {
-        return product_reject(
-            product, AXIS_REFERENCE,
-            "auto or subtract with --reference-form dense: the difference is found by the "
-            "heads' structure");
-    }
     if (point->reference == REFERENCE_DIFFERENCE && product->command->subtracts) {
         return product_reject(
             product, AXIS_REFERENCE,

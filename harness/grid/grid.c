@@ -196,7 +196,7 @@ static int ask_propagation(Grid *grid)
         Point *point = &grid->points[i];
         if (!point_has_difference(point)) {
             return complain((Origin){.flag = "propagation"}, NULL,
-                            "expected --reference difference, and --reference-form structured");
+                            "expected --reference difference");
         }
         point->propagation = true;
     }

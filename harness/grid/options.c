@@ -174,7 +174,18 @@ static const struct {
     const char *name, *instead;
 } gone[] = {
     {"checkpoint", "leave it out; --resume does the point again that was interrupted"},
+    {"reference-form", "leave it out; the textbook's matrices are --kernel dense"},
 };
+
+const char *flag_gone(const char *name)
+{
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        if (strcmp(name, gone[i].name) == 0) {
+            return gone[i].instead;
+        }
+    }
+    return NULL;
+}
 
 static int unknown_flag(const Reader *reader, const char *token)
 {
@@ -191,10 +202,9 @@ static int unknown_flag(const Reader *reader, const char *token)
     if (length < sizeof name) {
         memcpy(name, token + dashes, length);
     }
-    for (size_t i = 0; dashes > 0 && i < sizeof gone / sizeof *gone; i++) {
-        if (strcmp(name, gone[i].name) == 0) {
-            return complain((Origin){0}, token, "this flag is gone: %s", gone[i].instead);
-        }
+    const char *instead = dashes > 0 ? flag_gone(name) : NULL;
+    if (instead != NULL) {
+        return complain((Origin){0}, token, "this flag is gone: %s", instead);
     }
     const char *nearest =
         dashes > 0 ? nearest_name(name, strlen(name), names, AXIS_COUNT + FLAG_COUNT) : NULL;

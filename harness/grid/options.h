@@ -57,6 +57,9 @@ typedef enum {
     FLAG_COUNT
 } Flag;
 
+/* What is done instead of a flag, or a key, that earlier versions had; NULL: they had none. */
+const char *flag_gone(const char *name);
+
 /* flag < FLAG_COUNT. */
 const FlagInfo *flag_info(Flag flag);
 

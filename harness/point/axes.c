@@ -60,7 +60,6 @@ static const char *const contents[] = {[CONTENT_NONE] = "none", [CONTENT_RANDOM]
 static const char *const gelus[] = {
     [GELU_SIGMOID] = "sigmoid", [GELU_MINIMAX] = "minimax", [GELU_TWO] = "two"};
 static const char *const truths[] = {"no", "yes"};
-static const char *const forms[] = {[REF_STRUCTURED] = "structured", [REF_DENSE] = "dense"};
 static const char *const precisions[] = {"auto"};
 static const char *const unlimited[] = {"none"};
 static const char *const absent[] = {"none"};
@@ -263,10 +262,10 @@ static void judge_set(Point *point, AxisValue value)
         streams ? JUDGE_STREAMS : (JudgeOf)(value.integer - ERROR_KINDS + JUDGE_LOGITS);
 }
 
-/* A difference is evaluated by the heads' structure alone. */
 static AxisValue reference_standard(const Point *point)
 {
-    return word(point->form == REF_DENSE ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE);
+    (void)point;
+    return word(REFERENCE_DIFFERENCE);
 }
 
 /* The scale that the weights file says. */
@@ -593,14 +592,6 @@ static const AxisInfo infos[AXIS_COUNT] = {
          FIELD(weights_rounded),
          .standard_of = rounded_standard,
          .matters = stores_less},
-    [AXIS_REFERENCE_FORM] = {"reference-form",
-                             NULL,
-                             {CHOICE(forms)},
-                             {WORD(REF_STRUCTURED)},
-                             "dense: the textbook's matrices",
-                             .roles = ROLE_REFERENCE,
-                             FIELD(form),
-                             .matters = point_has_reference},
     [AXIS_ROW] = {"row",
                   NULL,
                   {SIZE_FROM(1), WORDS(every)},

@@ -59,7 +59,6 @@ typedef enum {
     AXIS_DROP_ENTRY,
     AXIS_WEIGHT_NOISE,
     AXIS_WEIGHTS_ROUNDED,
-    AXIS_REFERENCE_FORM,
     AXIS_ROW,
     AXIS_PRECISION,
     AXIS_MAX_BITS,
@@ -86,7 +85,6 @@ typedef struct {
     KernelForm kernel;    /* ignored without an arithmetic */
     bool weights_rounded; /* to what the arithmetic stores; spec's stored_digits follow */
     ReferenceMethod reference;
-    RefForm form;   /* --reference-form structured|dense */
     size_t row;     /* the token compared, from 1; 0: all */
     long precision; /* bits; 0: auto */
     long max_bits;

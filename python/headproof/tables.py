@@ -32,7 +32,7 @@ _WIDTH_SHOWN = 100
 # Keys that every command says of its points; figures for programs, or said by another.
 _SAID = frozenset("construction n d omega seed".split())
 _UNSEEN = frozenset(
-    "bounds identical bias_row_max hidden_max onehot_max score_max precision_bits difference_bits "
+    "bounds identical bias_row_max hidden_max score_max precision_bits difference_bits "
     "judged_log2 error_below error_min omega_below omega_above seed_rule seed_scores evaluations "
     "evaluations_inside censored residual_max other_residual seeds_below seeds_above "
     "end_slope".split())

@@ -356,7 +356,7 @@ RefWrites *ref_writes_make(const RefPaths *paths, const Start *start, mpfr_prec_
 {
     const Start steps = {&paths->steps, start->x, start->bias_row_content, start->omega};
     RefWrites *writes = need_zeros(1, sizeof *writes);
-    RefRun *run = ref_run_open(&steps, bits, REF_STRUCTURED);
+    RefRun *run = ref_run_open(&steps, bits);
     Scratch scratch = {0};
     int exponent; /* scores hold Omega: its bits are beyond the others */
     frexp(start->omega, &exponent);

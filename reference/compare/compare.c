@@ -12,29 +12,6 @@
 
 /* ---- Leaks ----------------------------------------------------------------------------------- */
 
-/* The position columns less what they began with, where the run stores them; else no head can
- * write them. */
-static void compare_onehot(RefErrors *errors, const RefRun *run)
-{
-    const Layout *layout = &run->model->layout;
-    size_t content = layout_content(layout), bias = layout_bias_row(layout);
-    mpfr_t max, t;
-    mpfr_inits2(REF_CELL_BITS, max, t, (mpfr_ptr)0);
-    mpfr_set_zero(max, 1);
-    for (size_t i = 0; i < run->stream.rows; i++) {
-        for (size_t c = content; c < run->stream.columns; c++) {
-            bool one = layout->bias_row == BIAS_ROW_MASKED ? i != bias : c - content == i;
-            mpfr_sub_ui(t, ref_run_entry(run, i, c), one, MPFR_RNDA);
-            if (mpfr_nan_p(t) || mpfr_cmpabs(t, max) > 0) {
-                mpfr_abs(max, t, MPFR_RNDA);
-            }
-        }
-    }
-    mpfr_set_zero(t, 1);
-    cell_settle(&errors->scalar[SCALAR_ONEHOT], max, t);
-    mpfr_clears(max, t, (mpfr_ptr)0);
-}
-
 /* A block of r(T'), of whose entries `proven` holds. */
 typedef struct {
     RefBlock block;
@@ -68,8 +45,8 @@ static void settle_leak(Comparison *comparison, RefScalar scalar, const Leak *le
     mpfr_clears(max, error, (mpfr_ptr)0);
 }
 
-/* The largest entries of the bias row, of the columns that the layer clears, and of the block that
- * tells rows apart, into the errors' scalars.  zero: as settle_leak has it. */
+/* The largest entries of the bias row, and of the columns that the layer clears, into the errors'
+ * scalars.  zero: as settle_leak has it. */
 static void leaks_compare(Comparison *comparison, mpfr_srcptr zero)
 {
     const RefLayer *at = comparison->at;
@@ -79,7 +56,6 @@ static void leaks_compare(Comparison *comparison, mpfr_srcptr zero)
     if (layout->bias_row != BIAS_ROW_NONE) {
         const Leak bias = {{layout_bias_row(layout), 1, content}, proof_bias_row(proof, at->layer)};
         settle_leak(comparison, SCALAR_BIAS_ROW, &bias, zero);
-        compare_onehot(comparison->errors, at->run);
     }
     if (cleared.count > 0) {
         const Leak hidden = {{layout_token_row(layout, 0), layout->n, cleared},
@@ -214,7 +190,6 @@ void ref_compare_rows(RefErrors *errors, const RefLayer *at, RefRows rows)
     }
     original_size(errors, norm, &base->original[at->layer - 1], rows);
     errors->left_range = mpfr_nan_p(errors->max_original) || (run != NULL && run->left_range);
-    errors->contradiction = base->astray || (run != NULL && run->astray);
     streams_set(&streams, &comparison, proven);
     ask_approximation(&comparison, &streams, (proven & PROVEN_GIVEN) != 0);
     if (run != NULL) {

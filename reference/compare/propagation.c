@@ -61,7 +61,7 @@ RefRun *ref_propagation_run_open(const Pair *pair, double omega, mpfr_prec_t bit
                                 .weights = base->weights,
                                 .coarse = base->coarse};
     const Start start = pair_start(pair, omega);
-    return run_open(&start, bits, REF_STRUCTURED, &options);
+    return run_open(&start, bits, &options);
 }
 
 mpfr_srcptr ref_run_inherited(const RefRun *run, size_t row, size_t column)
@@ -74,7 +74,7 @@ static RefRun *layer_open(const Pair *pair, double omega, const RefBase *base, m
 {
     const Start start = pair_start(pair, omega);
     const RunOptions options = {.weights = base->weights, .coarse = base->coarse};
-    RefRun *run = run_open(&start, bits, REF_STRUCTURED, &options);
+    RefRun *run = run_open(&start, bits, &options);
     ref_run_certify(run);
     return run;
 }
@@ -115,7 +115,7 @@ void ref_propagation_clear(RefPropagation *propagation)
 double ref_propagation_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     const Layout *layout = &pair->converted.layout;
-    return ref_difference_bytes(pair, bits) + 2 * ref_run_bytes(pair, bits, REF_STRUCTURED) +
+    return ref_difference_bytes(pair, bits) + 2 * ref_run_bytes(pair, bits) +
            (double)layout->n * (double)layout_content(layout) * (double)sizeof(double);
 }
 

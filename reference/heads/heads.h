@@ -65,9 +65,6 @@ size_t heads_gaps(const Heads *heads, size_t h, size_t i, int *gap);
 /* The largest of row i's coefficients over the keys that it sees. */
 int heads_best_position(const Heads *heads, size_t h, size_t i);
 
-/* More than the exponent of any term of the scores at x, without Omega (terms.c). */
-mpfr_exp_t heads_score_exponent(const Heads *heads, const ApMat *x);
-
 /* s[i] *= scale; t: scratch. */
 void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t);
 

@@ -90,17 +90,6 @@ void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t)
     }
 }
 
-void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t)
-{
-    if (mpfr_zero_p(s)) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        limbs_mul(t, s, v + i);
-        limbs_add(y + i, y + i, t);
-    }
-}
-
 void ap_thread_clear(void)
 {
     mpfr_free_cache();

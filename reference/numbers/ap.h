@@ -57,9 +57,6 @@ void ap_load(ApMat *v, const double *w, size_t count, size_t stride);
  * |error| <= 2 count u (sum of |a[i] b[i]|), u = 2^-precision(y). */
 void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t);
 
-/* y[i] += s v[i], i < count. */
-void ap_axpy(mpfr_ptr y, mpfr_srcptr s, mpfr_srcptr v, size_t count, mpfr_ptr t);
-
 /* Tables for exponentials of so many bits, filled when they are first needed; one a thread.  What
  * has more bits takes longer. */
 typedef struct ApExp ApExp;

@@ -34,13 +34,11 @@ typedef struct {
     NormExtent norm;
 } RunShape;
 
-static RunShape run_shape(const Model *model, mpfr_prec_t bits, RefForm form)
+static RunShape run_shape(const Model *model, mpfr_prec_t bits)
 {
     size_t rows = layout_rows(&model->layout);
     Widest widest = {{.rows = rows}, rows};
-    if (form != REF_DENSE) {
-        heads_each_block(model, bits, model->sublayer_count, widen, &widest);
-    }
+    heads_each_block(model, bits, model->sublayer_count, widen, &widest);
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
         if (sublayer->bundle_count == 0) {
@@ -48,11 +46,7 @@ static RunShape run_shape(const Model *model, mpfr_prec_t bits, RefForm form)
             record_shape_widen(&widest.block, &direct);
         }
     }
-    RunShape shape = {widest.block, norm_extent(model)};
-    if (form == REF_DENSE && shape.norm.widest > 0) {
-        shape.norm = (NormExtent){dense_width(&model->layout), 0};
-    }
-    return shape;
+    return (RunShape){widest.block, norm_extent(model)};
 }
 
 static EvaluatorShape evaluator_shape(const RecordShape *block)
@@ -60,24 +54,13 @@ static EvaluatorShape evaluator_shape(const RecordShape *block)
     return (EvaluatorShape){.sum = block->head, .row = block->pattern};
 }
 
-/* The dense form sums scores that hold Omega itself: it keeps log2 Omega more bits. */
-static mpfr_prec_t form_bits(double omega, mpfr_prec_t bits, RefForm form)
-{
-    int exponent = 0;
-    if (form == REF_DENSE && isfinite(omega)) {
-        frexp(omega, &exponent);
-    }
-    return form == REF_DENSE ? bits + 64 + (exponent > 0 ? exponent : 0) : bits;
-}
-
 enum { RUN_MATS = 5 };
 
 /* A run's own matrices; what its record, its evaluator and the rest have is theirs to say. */
-static void run_list(RefRun *run, const Layout *layout, RefForm form, const RunShape *shape,
+static void run_list(RefRun *run, const Layout *layout, const RunShape *shape,
                      ApExtent list[RUN_MATS])
 {
-    size_t rows = layout_rows(layout);
-    size_t columns = form == REF_DENSE ? dense_width(layout) : layout_content(layout);
+    size_t rows = layout_rows(layout), columns = layout_content(layout);
     list[0] = (ApExtent){&run->stream, rows, columns};
     list[1] = (ApExtent){&run->scratch.delta, rows, columns};
     list[2] = (ApExtent){&run->scratch.work.product, rows, shape->block.gate};
@@ -88,12 +71,12 @@ static void run_list(RefRun *run, const Layout *layout, RefForm form, const RunS
 static void run_clear_mats(RefRun *run)
 {
     ApExtent list[RUN_MATS];
-    run_list(run, &run->model->layout, run->form, &(RunShape){{0}, {0, 0}}, list);
+    run_list(run, &run->model->layout, &(RunShape){{0}, {0, 0}}, list);
     ap_clear_list(list, RUN_MATS);
     norm_record_clear(&run->scratch.norm);
 }
 
-/* The augmented stream: X on the token rows, the bias row's content, the one-hot block. */
+/* X on the token rows, and the bias row's content. */
 static void stream_load(RefRun *run, const double *x, const double *bias_row_content)
 {
     const Layout *layout = &run->model->layout;
@@ -105,11 +88,6 @@ static void stream_load(RefRun *run, const double *x, const double *bias_row_con
     }
     for (size_t c = 0; bias != SIZE_MAX && bias_row_content != NULL && c < content; c++) {
         limbs_set_d(ap_at(&run->stream, bias, c), bias_row_content[c]);
-    }
-    for (size_t i = 0; content < run->stream.columns && i < run->stream.rows; i++) {
-        bool one_hot = layout->bias_row != BIAS_ROW_NONE && layout->bias_row != BIAS_ROW_MASKED;
-        mpfr_set_ui(ap_at(&run->stream, i, one_hot ? content + i : content), one_hot || i != bias,
-                    MPFR_RNDN);
     }
 }
 
@@ -127,13 +105,13 @@ static Difference *change_make(const RefRun *run, const RunShape *shape)
 static void run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptions *options)
 {
     const Layout *layout = &run->model->layout;
-    RunShape shape = run_shape(run->model, bits, run->form), own = shape;
+    RunShape shape = run_shape(run->model, bits), own = shape;
     ApExtent list[RUN_MATS];
     if (run->known != NULL) {
         /* x is not evaluated; radii read its norms */
         own = (RunShape){{.rows = shape.block.rows}, {.copy = shape.norm.copy}};
     }
-    run_list(run, layout, run->form, &own, list);
+    run_list(run, layout, &own, list);
     evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega);
     if (options->weights != NULL) {
         run->ev.weights = options->weights->packed;
@@ -145,9 +123,6 @@ static void run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
     if (run->kept == NULL) {
         record_init(&run->scratch.record, &own.block, bits);
         norm_record_init(&run->scratch.norm, layout_rows(layout), own.norm.widest, bits);
-    }
-    if (run->form == REF_DENSE) {
-        dense_init(&run->scratch.dense, layout, bits);
     }
     if (options->difference) {
         run->e = change_make(run, &shape);
@@ -168,7 +143,7 @@ static bool has_direct(const Model *model)
     return false;
 }
 
-RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOptions *options)
+RefRun *run_open(const Start *start, mpfr_prec_t bits, const RunOptions *options)
 {
     const Model *model = start->model;
     double omega = start->omega;
@@ -181,13 +156,10 @@ RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOp
     run->model = model;
     run->limit = isinf(omega) || options->difference;
     run->bits = bits;
-    run->form = form;
     run->kept = options->kept;
     run->known = options->known;
     run->cleared = options->inherited;
-    run->x = start->x;
-    run->bias_row_content = start->bias_row_content;
-    run_init(run, omega, form_bits(omega, bits, form), options);
+    run_init(run, omega, bits, options);
     stream_load(run, start->x, start->bias_row_content);
     if (run->e != NULL) {
         difference_end_layer(&run->ev, run->e, &run->stream);
@@ -195,9 +167,9 @@ RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOp
     return run;
 }
 
-RefRun *ref_run_open(const Start *start, mpfr_prec_t bits, RefForm form)
+RefRun *ref_run_open(const Start *start, mpfr_prec_t bits)
 {
-    return run_open(start, bits, form, &(RunOptions){0});
+    return run_open(start, bits, &(RunOptions){0});
 }
 
 void ref_run_clear(RefRun *run)
@@ -208,10 +180,8 @@ void ref_run_clear(RefRun *run)
     radius_clear(run->radius);
     radius_clear(run->inherited_radius);
     free(run->own_norms);
-    ref_run_clear(run->witness);
     run_clear_mats(run);
     record_clear(&run->scratch.record);
-    dense_clear(&run->scratch.dense);
     evaluator_clear(&run->ev);
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
@@ -241,28 +211,12 @@ static Radius *open_radius(const RefRun *run, const Difference *change, bool inh
                        .known = known != NULL || !inherited ? known : run->own_norms});
 }
 
-/* The same evaluation by the heads' structure, which has radii. */
-static void open_witness(RefRun *run)
-{
-    double omega = run->limit ? INFINITY : run->ev.omega;
-    run->witness = ref_run_open(&(Start){run->model, run->x, run->bias_row_content, omega},
-                                run->bits, REF_STRUCTURED);
-    run->witness->ev.weights = run->ev.weights;
-    run->witness->ev.norms = run->ev.norms;
-    run->witness->ev.coarse = run->ev.coarse;
-    ref_run_certify(run->witness);
-}
-
 void ref_run_certify(RefRun *run)
 {
     if (run->next.layer > 0) {
         fprintf(stderr, "headproof: bug: %s:%d: radii behind layer %zu\n", __FILE__, __LINE__,
                 run->next.layer);
         abort();
-    }
-    if (run->form == REF_DENSE) {
-        open_witness(run);
-        return;
     }
     if (run->inherited != NULL) {
         size_t norms = run->model->sublayer_count * run->stream.rows;
@@ -280,68 +234,10 @@ double ref_certify_bytes(const Pair *pair)
     return held + fmax(original, converted);
 }
 
-/* As ref_run_radius, of how far the witness's rows are away. */
-static void witness_distance(const RefRun *run, RefBlock block, RefRadii radii)
-{
-    const Columns columns = block.columns;
-    mpfr_t d, row;
-    mpfr_inits2(REF_CELL_BITS, d, row, (mpfr_ptr)0);
-    mpfr_set_zero(radii.most, 1);
-    mpfr_set_zero(radii.squares, 1);
-    for (size_t i = block.first; i < block.first + block.count; i++) {
-        mpfr_set_zero(row, 1);
-        for (size_t c = columns.first; c < columns.first + columns.count; c++) {
-            mpfr_sub(d, ap_at(&run->stream, i, c), ap_at(&run->witness->stream, i, c), MPFR_RNDA);
-            mpfr_sqr(d, d, MPFR_RNDU);
-            mpfr_add(row, row, d, MPFR_RNDU);
-        }
-        mpfr_add(radii.squares, radii.squares, row, MPFR_RNDU);
-        mpfr_sqrt(row, row, MPFR_RNDU);
-        mpfr_max(radii.most, radii.most, row, MPFR_RNDU);
-    }
-    mpfr_clears(d, row, (mpfr_ptr)0);
-}
-
-/* Are a row's streams further apart than the witness's radius allows, twice? */
-static void compare_witness(RefRun *run)
-{
-    Columns content = {0, layout_content(&run->model->layout)};
-    mpfr_t away, radius, squares;
-    mpfr_inits2(REF_CELL_BITS, away, radius, squares, (mpfr_ptr)0);
-    for (size_t i = 0; i < run->stream.rows; i++) {
-        const RefBlock row = {i, 1, content};
-        witness_distance(run, row, (RefRadii){away, squares});
-        ref_run_radius(run->witness, RADIUS_STREAM, row, (RefRadii){radius, NULL});
-        mpfr_mul_2ui(radius, radius, 1, MPFR_RNDU);
-        run->astray = run->astray || mpfr_greater_p(away, radius);
-    }
-    mpfr_clears(away, radius, squares, (mpfr_ptr)0);
-}
-
-/* A stream is off by at most its distance from another and the other's own radius. */
-static void witnessed_radius(const RefRun *run, RefBlock block, RefRadii radii)
-{
-    mpfr_ptr squares = radii.squares;
-    mpfr_t away, others;
-    mpfr_inits2(REF_CELL_BITS, away, others, (mpfr_ptr)0);
-    ref_run_radius(run->witness, RADIUS_STREAM, block, radii);
-    witness_distance(run, block, (RefRadii){away, others});
-    mpfr_add(radii.most, radii.most, away, MPFR_RNDU);
-    if (squares != NULL) {
-        mpfr_sqrt(squares, squares, MPFR_RNDU);
-        mpfr_sqrt(others, others, MPFR_RNDU);
-        mpfr_add(squares, squares, others, MPFR_RNDU);
-        mpfr_sqr(squares, squares, MPFR_RNDU);
-    }
-    mpfr_clears(away, others, (mpfr_ptr)0);
-}
-
 void ref_run_radius(const RefRun *run, RadiusOf of, RefBlock block, RefRadii radii)
 {
     const Radius *radius = of == RADIUS_INHERITED ? run->inherited_radius : run->radius;
-    if (run->witness != NULL) {
-        witnessed_radius(run, block, radii);
-    } else if (radius != NULL) {
+    if (radius != NULL) {
         radius_read(radius, of, block, radii);
     } else {
         mpfr_set_inf(radii.most, 1);
@@ -353,33 +249,24 @@ void ref_run_radius(const RefRun *run, RadiusOf of, RefBlock block, RefRadii rad
 
 void ref_run_score_radius(const RefRun *run, mpfr_ptr most)
 {
-    mpfr_t away;
-    radius_read_score(run->witness != NULL ? run->witness->radius : run->radius, most);
-    if (run->witness != NULL) {
-        mpfr_init2(away, REF_CELL_BITS);
-        mpfr_sub(away, ref_run_score_max(run), ref_run_score_max(run->witness), MPFR_RNDA);
-        mpfr_abs(away, away, MPFR_RNDU);
-        mpfr_add(most, most, away, MPFR_RNDU);
-        mpfr_clear(away);
-    }
+    radius_read_score(run->radius, most);
 }
 
-double ref_run_bytes(const Pair *pair, mpfr_prec_t bits, RefForm form)
+double ref_run_bytes(const Pair *pair, mpfr_prec_t bits)
 {
     const Layout *layout = &pair->converted.layout;
-    RunShape shape = run_shape(&pair->converted, bits, form);
+    RunShape shape = run_shape(&pair->converted, bits);
     RefRun run;
     ApExtent list[RUN_MATS];
-    run_list(&run, layout, form, &shape, list);
+    run_list(&run, layout, &shape, list);
     return ap_bytes_list(list, RUN_MATS, bits) + record_bytes(&shape.block, bits) +
            norm_record_bytes(shape.block.rows, shape.norm.widest, bits) +
-           evaluator_bytes(evaluator_shape(&shape.block), bits) +
-           (form == REF_DENSE ? dense_bytes(layout, bits) : 0);
+           evaluator_bytes(evaluator_shape(&shape.block), bits);
 }
 
 double ref_difference_bytes(const Pair *pair, mpfr_prec_t bits)
 {
-    RunShape shape = run_shape(&pair->converted, bits, REF_STRUCTURED);
+    RunShape shape = run_shape(&pair->converted, bits);
     const DifferenceSize size = {layout_content(&pair->converted.layout), shape.norm.copy, bits};
     return difference_bytes(&shape.block, &size);
 }
@@ -498,10 +385,6 @@ void ref_run_layer(RefRun *run)
     }
     check_range(run);
     run->next.layer++;
-    if (run->witness != NULL) {
-        ref_run_layer(run->witness);
-        compare_witness(run);
-    }
 }
 
 const ApMat *run_outcome(const RefRun *run)

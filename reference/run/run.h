@@ -4,7 +4,6 @@
 #ifndef HEADPROOF_REFERENCE_RUN_RUN_H
 #define HEADPROOF_REFERENCE_RUN_RUN_H
 
-#include "dense.h"
 #include "tape.h"
 
 #include "../difference/difference.h"
@@ -30,16 +29,14 @@ typedef struct {
     NormRecord norm; /* of that norm, where no tape holds it */
     Record record;   /* of the block of heads at hand, where no tape holds it */
     HeadsWork work;  /* for that */
-    Dense dense;
 } RunScratch;
 
 struct RefRun {
     const Model *model;
-    bool limit;       /* x is evaluated for Omega -> infinity */
-    mpfr_prec_t bits; /* as asked for; full matrices have more */
-    RefForm form;
+    bool limit; /* x is evaluated for Omega -> infinity */
+    mpfr_prec_t bits;
     Evaluator ev;       /* with e: its Omega is T''s */
-    ApMat stream;       /* x [rows, content], dense: [rows, width] */
+    ApMat stream;       /* x [rows, content] */
     const ApMat *input; /* what the current sublayer reads: stream or scratch.normed */
     RunScratch scratch;
     Tape *kept;        /* the records to be written, one a block, or NULL */
@@ -48,16 +45,11 @@ struct RefRun {
     /* The image under T_infinity's layer of the e that was there before it, of the token rows but
      * for the columns that the layer before cleared; or NULL (propagation.h). */
     Difference *inherited;
-    const Columns *cleared;             /* [depth], for that */
-    Radius *radius;                     /* how far x and e may be off, or NULL: not certified */
-    Radius *inherited_radius;           /* and what is inherited */
-    double *own_norms;                  /* RadiusOfRun's, which the two share, or NULL */
-    const double *x, *bias_row_content; /* what it begins with */
-    /* Of full matrices, certified: the same by the heads' structure, which has radii; and whether a
-     * layer's streams were further apart than those allow. */
-    RefRun *witness;
-    bool astray;
-    bool left_range; /* MPFR's exponents were left, or a NaN made: the stream is NaN */
+    const Columns *cleared;   /* [depth], for that */
+    Radius *radius;           /* how far x and e may be off, or NULL: not certified */
+    Radius *inherited_radius; /* and what is inherited */
+    double *own_norms;        /* RadiusOfRun's, which the two share, or NULL */
+    bool left_range;          /* MPFR's exponents were left, or a NaN made: the stream is NaN */
     RunPlace next;
 };
 
@@ -74,7 +66,7 @@ typedef struct {
 } RunOptions;
 
 /* ref_run_open, and ref_difference_open. */
-RefRun *run_open(const Start *start, mpfr_prec_t bits, RefForm form, const RunOptions *options)
+RefRun *run_open(const Start *start, mpfr_prec_t bits, const RunOptions *options)
     __attribute__((warn_unused_result));
 
 /* Does a column's entry of a token row after `layer` layers belong to T's stream, so that an error

@@ -64,7 +64,6 @@ static bool make_layer(Making *making, bool limit, size_t l)
     }
     ref_run_layer(run);
     model_leave(run->model, l);
-    base->astray = base->astray || run->astray;
     store(limit ? &base->limit[l] : &base->original[l], run, columns, base->bits);
     store_radii(limit ? &base->limit_radius[l] : &base->radius[l], run, columns);
     return true;
@@ -115,15 +114,15 @@ static bool base_init(RefBase *base, const Pair *pair, RefLimit limit)
 }
 
 /* A run of the base, with radii. */
-static RefRun *certified_run(const Start *start, const RefBase *base, RefForm form, Tape *kept)
+static RefRun *certified_run(const Start *start, const RefBase *base, Tape *kept)
 {
     const RunOptions options = {.weights = base->weights, .coarse = base->coarse, .kept = kept};
-    RefRun *run = run_open(start, base->bits, form, &options);
+    RefRun *run = run_open(start, base->bits, &options);
     ref_run_certify(run);
     return run;
 }
 
-RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimit limit,
+RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefLimit limit,
                        const RefBaseOptions *options)
 {
     const RefBaseOptions none = {0}, *with = options != NULL ? options : &none;
@@ -138,9 +137,9 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefForm form, RefLimi
     Making making = {.base = base, .pair = pair, .ok = true};
     const Start original = {&pair->original, pair->original_x, NULL, INFINITY},
                 limited = pair_start(pair, INFINITY);
-    making.original = certified_run(&original, base, form, NULL);
+    making.original = certified_run(&original, base, NULL);
     if (limit != REF_LIMIT_NONE) {
-        making.limit = certified_run(&limited, base, form, base->tape);
+        making.limit = certified_run(&limited, base, base->tape);
     }
     while (making.ok && make_next(&making, with)) {
     }
@@ -292,5 +291,5 @@ RefRun *ref_difference_open(const Start *start, mpfr_prec_t bits, const RefBase 
                                 .known = known ? base->tape : NULL,
                                 .weights = base != NULL ? base->weights : NULL,
                                 .coarse = base != NULL && base->coarse};
-    return run_open(start, bits, REF_STRUCTURED, &options);
+    return run_open(start, bits, &options);
 }

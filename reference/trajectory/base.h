@@ -24,7 +24,6 @@ struct RefBase {
     ApMat score_off;
     ApMat score_max; /* [1, depth]: largest |content score| of r(T) in that layer */
     bool has_scores;
-    bool astray; /* see RefRun */
     bool coarse; /* see Evaluator; so are differences from it */
 };
 

@@ -76,7 +76,6 @@ static double predicted(const Size *size, int kind)
 {
     Point point = {.spec = size->spec,
                    .omega = size->omega,
-                   .form = REF_STRUCTURED,
                    .precision = size->bits,
                    .reference = kind == PLAIN ? REFERENCE_SUBTRACT : REFERENCE_DIFFERENCE};
     return point_cost_parts(&point).reference;
@@ -94,7 +93,7 @@ static double time_evaluation(const void *context, int kind)
     const double *x = e->pair->converted_x;
     double start = bench_cpu_seconds(), omega = e->size->omega;
     RefRun *run = kind == PLAIN
-                      ? ref_run_open(&(Start){model, x, NULL, omega}, e->size->bits, REF_STRUCTURED)
+                      ? ref_run_open(&(Start){model, x, NULL, omega}, e->size->bits)
                       : ref_difference_open(&(Start){model, x, NULL, omega}, e->size->bits, NULL);
     for (size_t l = 0; l < e->size->spec.depth; l++) {
         ref_run_layer(run);

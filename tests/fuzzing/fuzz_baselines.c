@@ -37,8 +37,8 @@ static bool begins(const char *text, const char *const *prefixes)
 static bool is_fair(const char *column, const char *obtained, const char *baseline)
 {
     static const char *const machine[] = {"rounding_", "native_", "total_", "observed_", NULL};
-    static const char *const exact[] = {"approximation_", "construction_", "bias_row_", "hidden_",
-                                        "onehot_",        "score_",        NULL};
+    static const char *const exact[] = {"approximation_", "construction_", "bias_row_",
+                                        "hidden_",        "score_",        NULL};
     char *end;
     long double o = strtold(obtained, NULL), b = strtold(baseline, &end);
     bool number = end != baseline && *end == '\0' && isfinite(b);

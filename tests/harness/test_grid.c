@@ -43,7 +43,6 @@ static void test_defaults(void **state)
     assert_int_equal(point->spec.mask, MASK_NONE);
     assert_int_equal(point->arithmetic, ARITHMETIC_F64);
     assert_int_equal(point->kernel, KERNEL_DENSE);
-    assert_int_equal(point->form, REF_STRUCTURED);
     assert_int_equal(point->precision, 0);
     assert_int_equal(point->max_bits, 65536);
     assert_false(point->judged);
@@ -198,7 +197,7 @@ static void test_commands_reproduce(void **state)
         "--construction all --mask none,causal --bias random --omega 10:50:20",
         "--construction linear --linear block,clear --d-ff 7 --n 1 --d 1 --seed 0,9",
         "--d-head 0,3 --heads 1,4 --depth 2 --weights normal --bias-row-content random",
-        "--arithmetic none --precision 128,100000 --reference-form dense --omega 0.1,1e17",
+        "--arithmetic none --precision 128,100000 --reference subtract --omega 0.1,1e17",
         "--kernel structured --tolerance 1e-9 --judge observed --norm rms --max-bits 4096",
         "--bias-row first",
     };
@@ -254,8 +253,6 @@ static void test_faults_of_flags(void **state)
     expect_fault(given, "--tolerance 1,2", "--tolerance: token '1,2': expected one value");
     expect_fault(given, "--activation tanh", "--activation: token 'tanh': expected one of silu");
     expect_fault(given, "--reference ball", "token 'ball': expected one of auto, subtract, diff");
-    expect_fault(given, "--reference difference --reference-form dense",
-                 "--reference: token 'difference': expected auto or subtract");
     expect_fault(given, "--precision 63", "auto or an integer from 64 to 1048576");
     expect_fault(given, "--mask causal --bias-row last",
                  "--bias-row: token 'last': expected auto or first with --mask causal");
@@ -309,6 +306,8 @@ static void test_faults_of_case_files(void **state)
         {"[a]\nd = 3;x\n", ":2: token '3;x'"},
         {"[a]\n\xEF\xBB\xBFn = 3\n", ":2: token '\\u{feff}n'"},
         {"[a]\noutput = x\n", ":2: token 'output': expected the name of an axis"},
+        {"[a]\nreference-form = dense\n",
+         ":2: token 'reference-form': this key is gone: leave it out"},
         {"[a]\nmask = causal\n\nbias-row = last\n", ":4: token 'last': expected auto or first"},
         {"[a]\nn = 3\nd = 2147483647\n", ":3: token '2147483647'"},
     };
@@ -367,10 +366,10 @@ static void test_keys(void **state)
         {"--construction attention --mask causal --d-head 3 --precision 128 --tolerance 1e-9",
          "attention,,causal,20,30,,2,3,1,1000,f64,dense,difference,stable,1,"
          "precision=128;tolerance=1e-09"},
-        {"--construction silu --bias-row first --bias-row-content random --reference-form dense "
+        {"--construction silu --bias-row first --bias-row-content random --reference subtract "
          "--max-bits 4096 --tolerance 1 --judge rounding --norm rel",
          "silu,silu,none,20,30,,,,1,1000,f64,dense,subtract,stable,1,"
-         "bias-row=first;bias-row-content=random;reference-form=dense;max-bits=4096;tolerance=1;"
+         "bias-row=first;bias-row-content=random;max-bits=4096;tolerance=1;"
          "judge=rounding;norm=rel"},
     };
     Given *given = *state;

@@ -20,8 +20,8 @@ static const char *const blank[] = {
     "rounding_rel",      "native_max",        "native_rms",         "native_rel",
     "total_max",         "total_rms",         "total_rel",          "observed_rel",
     "rounding_ulp",      "total_ulp",         "construction_log10", "bounds",
-    "bias_row_max",      "hidden_max",        "onehot_max",         "score_max",
-    "precision_bits",    "difference_bits"};
+    "bias_row_max",      "hidden_max",        "score_max",          "precision_bits",
+    "difference_bits"};
 
 enum { MACHINE = sizeof machine / sizeof *machine, BLANK = sizeof blank / sizeof *blank };
 

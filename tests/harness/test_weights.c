@@ -293,7 +293,7 @@ static void test_commands_reproduce(void **state)
     static const char *const lines[] = {
         TRAINED "--n 3 --omega 9 --construction transformer3",
         "--weights %x.safetensors --omega 8",
-        "--weights %attention.safetensors --omega 8 --n 5 --seed 4 --reference-form dense",
+        "--weights %attention.safetensors --omega 8 --n 5 --seed 4 --reference subtract",
         "--weights %extra.safetensors --omega 8 --gelu two --ignore-extra",
         "--weights %oblong.safetensors --omega 8 --seed 3 --n 2",
         "--weights %square.safetensors --omega 8 --linear block --bias-row-content random --seed 9",

@@ -95,29 +95,6 @@ static void dot_is_within_its_bound(void **state)
     assert_true(worst > 0 && worst < 1);
 }
 
-static void axpy_adds_a_multiple(void **state)
-{
-    ApMat y, v;
-    mpfr_t s, t;
-    ap_init(&y, 1, 5, 128);
-    ap_init(&v, 1, 5, 53);
-    mpfr_inits2(128, s, t, (mpfr_ptr)0);
-    const double weights[10] = {1, -1, 0.5, -1, 3, -1, -7, -1, 1e30, -1};
-    ap_load(&v, weights, 5, 2);
-    for (size_t i = 0; i < 5; i++) {
-        mpfr_set_ui(ap_at(&y, 0, i), i, MPFR_RNDN);
-    }
-    mpfr_set_d(s, 0.25, MPFR_RNDN);
-    ap_axpy(ap_at(&y, 0, 0), s, ap_at(&v, 0, 0), 5, t);
-    for (size_t i = 0; i < 5; i++) {
-        mpfr_sub_ui(t, ap_at(&y, 0, i), i, MPFR_RNDN);
-        assert_true(mpfr_cmp_d(t, 0.25 * weights[2 * i]) == 0 || i == 4);
-    }
-    mpfr_clears(s, t, (mpfr_ptr)0);
-    ap_clear(&y);
-    ap_clear(&v);
-}
-
 static void expm1_alone(ApExp *context, mpfr_ptr y, mpfr_srcptr x)
 {
     mpfr_t g;
@@ -290,7 +267,6 @@ SUBJECT(ap)
 {
     const struct CMUnitTest ap[] = {
         cmocka_unit_test(dot_is_within_its_bound),
-        cmocka_unit_test(axpy_adds_a_multiple),
         cmocka_unit_test(exp_is_within_its_bound),
         cmocka_unit_test(exp_is_within_its_bound_at_every_size),
         cmocka_unit_test(exp_at_the_ends),

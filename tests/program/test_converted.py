@@ -342,7 +342,7 @@ def drawn(tmp_path_factory):
     for name, line in {
             "WIDE": "--construction attention --n 2 --d 4 --d-head 2",
             "MANY": "--construction attention --n 2 --d 1000 --d-head 1 --heads 460 --kernel "
-                    "structured --arithmetic none --reference-form structured",
+                    "structured --arithmetic none",
             "NETWORK": "--construction fused --n 4 --d 3 --d-ff 5",
             "LARGE": "--construction transformer --n 40 --d 8 --d-ff 8000 --heads 2 --d-head 4 "
                      "--kernel structured",

@@ -31,7 +31,7 @@ static CaseSpec spec_of(Construction construction)
 
 static RefRun *run_one(const Model *model, const double *x, double omega)
 {
-    return run_layers(model, x, NULL, omega, BITS, REF_STRUCTURED, 1);
+    return run_layers(model, x, NULL, omega, BITS, 1);
 }
 
 /* ---- One entry lost -------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static const Scenario scenarios[] = {
      NIGHTLY_ONLY},
     {"sweep: dense",
      "sweep --n 3 --d 3 --omega 10 --kernel dense,structured --mask causal --reference subtract "
-     "--reference-form dense -o r.csv",
+     "-o r.csv",
      NIGHTLY_ONLY},
     {"sweep: weights", "sweep --weights ../in/case.safetensors --omega 10 -o r.csv", NIGHTLY_ONLY},
     {"check: fails",

@@ -73,10 +73,6 @@ static void rows_are_the_same_by_subtracting(void **state)
                "--construction transformer3,fused --weights normal --n 4 --d 5 --depth 6 --omega "
                "20,200 --reference subtract --arithmetic none",
                4, ",,ok", MORE);
-    check_line(*state,
-               "--construction silu,fused --n 4 --d 5 --omega 20 --reference-form dense "
-               "--kernel dense",
-               2, ",,ok", MORE);
 }
 
 static void rows_are_the_same_with_norms(void **state)

@@ -115,7 +115,7 @@ LINES = [
      "--norm: token 'rel': expected max or rms with --reference none: rel is relative to r(T)"),
     ("sweep --reference none --certify", "--certify: expected it without --reference none"),
     ("sweep --reference none --propagation",
-     "--propagation: expected --reference difference, and --reference-form structured"),
+     "--propagation: expected --reference difference"),
     ("min-omega --reference none --tolerance 1e-9",
      "--reference: token 'none': expected auto, subtract or difference: min-omega needs the"),
     ("export --reference none -o /tmp/x",
@@ -136,9 +136,11 @@ LINES = [
      "--penalty: token 'penalty': expected no penalty, which attribute does not take"),
     # --propagation.
     ("sweep --construction silu --n 3 --d 3 --omega 9 --propagation --reference subtract",
-     "--propagation: expected --reference difference, and --reference-form structured"),
-    ("sweep --construction silu --n 3 --d 3 --omega 9 --propagation --reference-form dense",
-     "--propagation: expected --reference difference, and --reference-form structured"),
+     "--propagation: expected --reference difference"),
+    # What is gone.
+    ("sweep --reference-form dense",
+     "token '--reference-form': this flag is gone: leave it out; the textbook's matrices are "
+     "--kernel dense"),
     ("sweep --construction silu --n 3 --d 3 --omega 9 --propagation=3",
      "token '--propagation=3': expected no value"),
     ("sweep --construction silu --n 3 --d 3 --omega 9 --propagation --propagation",

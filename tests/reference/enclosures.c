@@ -41,9 +41,8 @@ void evaluations_of(Evaluated all[PAIR_EVALUATIONS], const Pair *pair, double om
 RefRun *evaluated_open(const Evaluated *e, const double *x, mpfr_prec_t bits)
 {
     return with_radii(
-        e->difference
-            ? ref_difference_open(&(Start){e->model, x, e->content, e->omega}, bits, NULL)
-            : ref_run_open(&(Start){e->model, x, e->content, e->omega}, bits, REF_STRUCTURED));
+        e->difference ? ref_difference_open(&(Start){e->model, x, e->content, e->omega}, bits, NULL)
+                      : ref_run_open(&(Start){e->model, x, e->content, e->omega}, bits));
 }
 
 const Tally tally_none = {0, 0, -INFINITY, ""};

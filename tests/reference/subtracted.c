@@ -9,11 +9,10 @@
 Subtracted subtracted_open(const Model *model, const double *x, const double *content, double omega,
                            mpfr_prec_t subtract_bits, mpfr_prec_t bits)
 {
-    Subtracted runs = {
-        &model->layout,
-        ref_run_open(&(Start){model, x, content, omega}, subtract_bits, REF_STRUCTURED),
-        ref_run_open(&(Start){model, x, content, INFINITY}, subtract_bits, REF_STRUCTURED),
-        ref_difference_open(&(Start){model, x, content, omega}, bits, NULL)};
+    Subtracted runs = {&model->layout,
+                       ref_run_open(&(Start){model, x, content, omega}, subtract_bits),
+                       ref_run_open(&(Start){model, x, content, INFINITY}, subtract_bits),
+                       ref_difference_open(&(Start){model, x, content, omega}, bits, NULL)};
     return runs;
 }
 

@@ -39,7 +39,7 @@ static void grid(double x[POINTS], double range)
 /* r of T, or of T_infinity, behind its layer. */
 static RefRun *run_one(const Model *model, const double *x)
 {
-    return run_layers(model, x, NULL, INFINITY, BITS, REF_STRUCTURED, 1);
+    return run_layers(model, x, NULL, INFINITY, BITS, 1);
 }
 
 /* The largest |imitation - activation| over the grid, both from the reference. */

@@ -35,15 +35,13 @@ static Runs run_all(const Pair *pair, int threads, bool every)
     const Model *model = &pair->converted;
     Runs runs = {0};
     omp_set_num_threads(threads);
-    runs.original = evaluated(ref_run_open(
-        &(Start){&pair->original, pair->original_x, NULL, INFINITY}, BITS, REF_STRUCTURED));
+    runs.original =
+        evaluated(ref_run_open(&(Start){&pair->original, pair->original_x, NULL, INFINITY}, BITS));
     runs.difference =
         evaluated(ref_difference_open(&(Start){model, x, content, OMEGA}, BITS, NULL));
     if (every) {
-        runs.limit =
-            evaluated(ref_run_open(&(Start){model, x, content, INFINITY}, BITS, REF_STRUCTURED));
-        runs.converted =
-            evaluated(ref_run_open(&(Start){model, x, content, OMEGA}, BITS, REF_STRUCTURED));
+        runs.limit = evaluated(ref_run_open(&(Start){model, x, content, INFINITY}, BITS));
+        runs.converted = evaluated(ref_run_open(&(Start){model, x, content, OMEGA}, BITS));
     }
     return runs;
 }

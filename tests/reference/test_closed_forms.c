@@ -88,8 +88,7 @@ static Pair make(const CaseSpec *spec)
 /* T' after its first layer, T_infinity at omega = INFINITY. */
 static RefRun *run_converted(const Pair *pair, double omega, mpfr_prec_t bits)
 {
-    return run_layers(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits,
-                      REF_STRUCTURED, 1);
+    return run_layers(&pair->converted, pair->converted_x, pair->bias_row_content, omega, bits, 1);
 }
 
 /* Row i of the closed forms, tokens and then the bias row, in the layout. */
@@ -315,8 +314,7 @@ static void approximation_is_its_closed_form(void **state)
             spec.bias_row_content = CONTENT_RANDOM;
             Pair pair = make(&spec);
             RefRun *limit = run_converted(&pair, INFINITY, 256);
-            RefRun *original =
-                run_layers(&pair.original, pair.original_x, NULL, INFINITY, 256, REF_STRUCTURED, 1);
+            RefRun *original = run_layers(&pair.original, pair.original_x, NULL, INFINITY, 256, 1);
             closed_approximation(closed, &spec, &pair);
             for (size_t i = 0; i < spec.n; i++) {
                 for (size_t c = 0; c < spec.d; c++) {

@@ -9,6 +9,7 @@
 #include "../fixture.h"
 #include "radii.h"
 #include "../real.h"
+#include "../textbook.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -38,10 +39,10 @@ static CaseSpec small(Construction construction)
                       .seed = SEED};
 }
 
-static RefRun *open_converted(const Pair *pair, double omega, mpfr_prec_t bits, RefForm form)
+static RefRun *open_converted(const Pair *pair, double omega, mpfr_prec_t bits)
 {
     RefRun *run = ref_run_open(
-        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega}, bits, form);
+        &(Start){&pair->converted, pair->converted_x, pair->bias_row_content, omega}, bits);
     assert_non_null(run);
     return run;
 }
@@ -94,11 +95,11 @@ static Master master_curve(const CaseSpec *spec, const double *omegas, size_t co
 {
     Pair pair = pair_make(spec);
     mpfr_prec_t bits = subtraction_bits(omegas[count - 1]);
-    RefRun *limit = with_radii(open_converted(&pair, INFINITY, bits, REF_STRUCTURED));
+    RefRun *limit = with_radii(open_converted(&pair, INFINITY, bits));
     RefRun *runs[MOST_OMEGAS];
     Master worst = {0, 0, 0};
     for (size_t k = 0; k < count; k++) {
-        runs[k] = with_radii(open_converted(&pair, omegas[k], bits, REF_STRUCTURED));
+        runs[k] = with_radii(open_converted(&pair, omegas[k], bits));
     }
     for (size_t layer = 1; layer <= spec->depth; layer++) {
         double y[MOST_OMEGAS], least = INFINITY, most = -INFINITY;
@@ -143,8 +144,8 @@ static void errors_have_one_curve(void **state)
     }
 }
 
-/* No head writes the position columns: they are the identity, exactly, after every layer; or the
- * constant column, which tells tokens from the bias row. */
+/* No head writes the position columns, which textbook_layers looks at after every sublayer; and
+ * there is one a row, or the constant column, which tells tokens from the bias row. */
 static void one_hot_block_is_unchanged(void **state)
 {
     for (int variant = 0; variant < 4 * CONSTRUCTION_COUNT; variant++) {
@@ -155,21 +156,10 @@ static void one_hot_block_is_unchanged(void **state)
         spec.bias_row_content = (BiasRowContent)(variant >> 1 & 1);
         Pair pair = pair_make(&spec);
         const Layout *layout = &pair.converted.layout;
-        RefRun *run = open_converted(&pair, 3, 192, REF_DENSE);
-        size_t rows = layout_rows(layout), content = layout_content(layout);
-        bool masked = layout->bias_row == BIAS_ROW_MASKED;
-        size_t columns = masked ? 1 : rows;
-        assert_int_equal(layout_width(layout), content + columns);
-        for (size_t l = 0; l < spec.depth; l++) {
-            ref_run_layer(run);
-            for (size_t e = 0; e < rows * columns; e++) {
-                size_t row = e / columns, column = e % columns;
-                mpfr_srcptr entry = ref_run_entry(run, row, content + column);
-                bool one = masked ? row != layout_bias_row(layout) : row == column;
-                assert_int_equal(mpfr_cmp_ui(entry, one), 0);
-            }
-        }
-        ref_run_clear(run);
+        size_t columns = layout->bias_row == BIAS_ROW_MASKED ? 1 : layout_rows(layout);
+        assert_int_equal(layout_width(layout), layout_content(layout) + columns);
+        ref_run_clear(textbook_layers(&pair.converted, pair.converted_x, pair.bias_row_content, 3,
+                                      192, spec.depth));
         case_clear(&pair);
     }
 }
@@ -185,7 +175,7 @@ static void bias_row_leaks_its_closed_form(void **state)
         spec.bias = BIAS_RANDOM;
         Pair pair = pair_make(&spec);
         size_t width = layout_content(&pair.converted.layout);
-        RefRun *run = open_converted(&pair, 30, 384, REF_STRUCTURED);
+        RefRun *run = open_converted(&pair, 30, 384);
         double worst = 0;
         ref_run_layer(run);
         closed_construction(delta, &spec, &pair, 30);
@@ -333,7 +323,7 @@ static void composed_layers_leak_as_derived(void **state)
         spec.bias = BIAS_RANDOM;
         Pair pair = pair_make(&spec);
         Leak leak = leak_expected(&spec, &pair);
-        RefRun *run = open_converted(&pair, 30, 384, REF_STRUCTURED);
+        RefRun *run = open_converted(&pair, 30, 384);
         double worst = 0;
         ref_run_layer(run);
         for (size_t c = 0; c < layout_content(&pair.converted.layout); c++) {
@@ -372,8 +362,8 @@ static void cleared_columns_are_of_order_epsilon(void **state)
         spec.linear = LINEAR_CLEAR;
         spec.mask = (Mask)(k % 2);
         Pair pair = pair_make(&spec);
-        RefRun *near = open_converted(&pair, 10, 512, REF_STRUCTURED);
-        RefRun *far = open_converted(&pair, 40, 512, REF_STRUCTURED);
+        RefRun *near = open_converted(&pair, 10, 512);
+        RefRun *far = open_converted(&pair, 40, 512);
         double worst = 0, least = INFINITY, most = 0;
         for (size_t l = 1; l <= spec.depth; l++) {
             ref_run_layer(near);
@@ -410,8 +400,7 @@ static void rms_range(Construction construction, double range[2], double *last)
     CaseSpec spec = deep(construction);
     Pair pair = pair_make(&spec);
     const Layout *layout = &pair.original.layout;
-    RefRun *run = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, 256,
-                               REF_STRUCTURED);
+    RefRun *run = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, 256);
     assert_non_null(run);
     double start = rms(run, layout);
     range[0] = INFINITY;
@@ -467,8 +456,7 @@ static void double_is_as_wrong_as_stated(void **state)
 {
     CaseSpec spec = deep(CONSTRUCTION_TRANSFORMER);
     Pair pair = pair_make(&spec);
-    RefRun *original = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, 160,
-                                    REF_STRUCTURED);
+    RefRun *original = ref_run_open(&(Start){&pair.original, pair.original_x, NULL, INFINITY}, 160);
     Kernel *at_1000 =
         kernel_open(&(Start){&pair.converted, pair.converted_x, NULL, 1000}, KERNEL_DENSE, 1);
     Kernel *at_30 =

@@ -214,7 +214,7 @@ static void compare_stack(Looked *looked, const Trial *stack, const Pair *pair)
     RefBase *base[2];
     for (int i = 0; i < 2; i++) {
         mpfr_prec_t bits = (i == 0 ? 1 : TIMES) * stack->bits;
-        base[i] = ref_base_make(pair, bits, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
+        base[i] = ref_base_make(pair, bits, REF_LIMIT_STREAMS, NULL);
         assert_non_null(base[i]);
         ref_errors_init(&errors[i]);
     }
@@ -223,7 +223,7 @@ static void compare_stack(Looked *looked, const Trial *stack, const Pair *pair)
         for (int i = 0; i < 2; i++) {
             mpfr_prec_t bits = (i == 0 ? 1 : TIMES) * stack->bits;
             run[i] = with_radii(difference ? ref_difference_open(&start, bits, NULL)
-                                           : ref_run_open(&start, bits, REF_STRUCTURED));
+                                           : ref_run_open(&start, bits));
         }
         for (size_t l = 1; l <= stack->spec.depth; l++) {
             ref_run_layer(run[0]);

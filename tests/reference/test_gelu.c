@@ -8,6 +8,7 @@
 #include "../fixture.h"
 #include "../oracle.h"
 #include "../program.h"
+#include "../textbook.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -160,13 +161,11 @@ static void models_are_the_oracle_s(void **state)
     const Scratch *scratch = *state;
     const char *interpreter = oracle_needed("mpmath");
     char path[SCRATCH_PATH], line[1024], asked[8192] = "tests/oracle_gelu.py";
-    for (size_t i = 0; i < 2 * sizeof of_oracle / sizeof *of_oracle; i++) {
-        const char *form = i % 2 ? "dense" : "structured";
+    for (size_t i = 0; i < sizeof of_oracle / sizeof *of_oracle; i++) {
         snprintf(line, sizeof line, "%zu.safetensors", i);
         scratch_path(path, scratch, line);
-        expect_run(0,
-                   "export --construction %s --reference-form %s --arithmetic none --quiet -o %s",
-                   of_oracle[i / 2], form, path);
+        expect_run(0, "export --construction %s --arithmetic none --quiet -o %s", of_oracle[i],
+                   path);
         size_t used = strlen(asked);
         snprintf(asked + used, sizeof asked - used, " %s", path);
     }
@@ -187,9 +186,9 @@ static void losses_and_penalties_keep_shifts(void **state)
             0,
             "sweep --construction %s --activation gelu_new --gelu 3 --n 4 --d 3 --d-ff 4 "
             "--omega 5 --dropout 0.2 --bias random --reference subtract --precision 256 "
-            "--reference-form structured,dense --kernel structured,dense --quiet -o -",
+            "--kernel structured,dense --quiet -o -",
             constructions[c]);
-        assert_int_equal(lines(&output), 5);
+        assert_int_equal(lines(&output), 3);
         cell(text[0], sizeof text[0], &output, 1, "construction_max");
         for (size_t l = 1; l < lines(&output); l++) {
             expect_cell(&output, l, "construction_max", text[0]);
@@ -267,10 +266,9 @@ static void reference_has_no_ends(void **state)
     for (size_t f = 0; f < FORMS; f++) {
         CaseSpec spec = ends_spec(&given, forms[f]);
         Pair pair = pair_make(&spec);
-        RefRun *runs[] = {
-            run_layers(&pair.original, ends, NULL, INFINITY, BITS, REF_STRUCTURED, 1),
-            run_layers(&pair.converted, ends, NULL, INFINITY, BITS, REF_STRUCTURED, 1),
-            run_layers(&pair.converted, ends, NULL, INFINITY, BITS, REF_DENSE, 1)};
+        RefRun *runs[] = {run_layers(&pair.original, ends, NULL, INFINITY, BITS, 1),
+                          run_layers(&pair.converted, ends, NULL, INFINITY, BITS, 1),
+                          textbook_layers(&pair.converted, ends, NULL, INFINITY, BITS, 1)};
         for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
             for (size_t i = 0; i < ENDS; i++) {
                 expect_end(ends[i], mpfr_get_d(ref_run_entry(runs[r], i, 0), MPFR_RNDN));
@@ -329,7 +327,7 @@ static void gelu_new_is_its_definition(void **state)
     spec.d = 1;
     spec.given = &given;
     Pair pair = pair_make(&spec);
-    RefRun *run = run_layers(&pair.original, x, NULL, INFINITY, BITS, REF_STRUCTURED, 1);
+    RefRun *run = run_layers(&pair.original, x, NULL, INFINITY, BITS, 1);
     mpfr_init2(number, BITS);
     for (size_t i = 0; i < COUNT; i++) {
         mpfr_set_str(number, expected[i], 10, MPFR_RNDN);

@@ -41,7 +41,7 @@ static CaseSpec attention_spec(size_t n, size_t heads, size_t d_head, size_t dep
 static void added(Real *delta, const Model *model, const double *x)
 {
     size_t n = model->layout.n, d = model->layout.d;
-    RefRun *run = run_layers(model, x, NULL, 0, BITS, REF_STRUCTURED, model->depth);
+    RefRun *run = run_layers(model, x, NULL, 0, BITS, model->depth);
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < d; c++) {
             delta[i * d + c] =

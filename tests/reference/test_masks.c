@@ -30,7 +30,7 @@ static CaseSpec spec_of(Construction construction, size_t n, size_t d)
 /* A finished run of T' (omega INFINITY: of the limit). */
 static RefRun *run_all(const Model *model, const double *x, double omega, mpfr_prec_t bits)
 {
-    return run_layers(model, x, NULL, omega, bits, REF_STRUCTURED, model->depth);
+    return run_layers(model, x, NULL, omega, bits, model->depth);
 }
 
 /* r(T') - r(T), both at omega's precision, of token i and column c. */
@@ -81,7 +81,7 @@ static void masked_heads_need_no_omega(void **state)
         spec.bias = (Bias)(variant & 1);
         spec.weights = (Weights)(variant >> 1);
         Pair pair = pair_make(&spec);
-        RefBase *base = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
+        RefBase *base = ref_base_make(&pair, 256, REF_LIMIT_STREAMS, NULL);
         RefRun *limit = run_all(&pair.converted, pair.converted_x, INFINITY, 256);
         RefErrors errors;
         ref_errors_init(&errors);

@@ -9,6 +9,7 @@
 #include "radii.h"
 #include "../real.h"
 #include "subtracted.h"
+#include "../textbook.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -54,7 +55,12 @@ static void note(Limit *limit, const CaseSpec *spec, double ratio)
 
 enum { LIMIT_BITS = 192, LIMIT_RUNS = 5 };
 
-/* T and T' in both forms, and T' with negative coefficients. */
+/* T and T' by structure, then by definition, and T' with negative coefficients. */
+static bool by_definition(int r)
+{
+    return r == 2 || r == 3;
+}
+
 static void open_runs(RefRun *runs[LIMIT_RUNS], const Pair *pair)
 {
     for (int r = 0; r < LIMIT_RUNS; r++) {
@@ -63,8 +69,7 @@ static void open_runs(RefRun *runs[LIMIT_RUNS], const Pair *pair)
                              : r < 4  ? &pair->converted
                                       : &pair->negative;
         const double *x = original ? pair->original_x : pair->converted_x;
-        runs[r] = run_layers(model, x, NULL, INFINITY, LIMIT_BITS,
-                             r == 2 || r == 3 ? REF_DENSE : REF_STRUCTURED, 0);
+        runs[r] = run_layers(model, x, NULL, INFINITY, LIMIT_BITS, 0);
     }
 }
 
@@ -77,7 +82,7 @@ static void check_limit(const CaseSpec *spec, void *context)
     open_runs(runs, &pair);
     for (size_t l = 1; l <= spec->depth; l++) {
         for (int r = 0; r < LIMIT_RUNS; r++) {
-            ref_run_layer(runs[r]);
+            (by_definition(r) ? textbook_layer : ref_run_layer)(runs[r]);
         }
         for (int r = 1; r < LIMIT_RUNS; r++) {
             note(all, spec, gap(&pair, l, runs[0], false, runs[r], r != 2, LIMIT_BITS));
@@ -254,8 +259,8 @@ static void radii_know_what_rounds_away(void **state)
     OneToken one;
     one_token(&one, NORM_POST, x, b, 1e-5);
     Pair pair = pair_make(&one.spec);
-    RefBase *few = ref_base_make(&pair, 256, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
-    RefBase *many = ref_base_make(&pair, 512, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
+    RefBase *few = ref_base_make(&pair, 256, REF_LIMIT_NONE, NULL);
+    RefBase *many = ref_base_make(&pair, 512, REF_LIMIT_NONE, NULL);
     assert_true(few != NULL && many != NULL);
     double first = mpfr_get_d(ref_base_original(many, 1, 0, 0), MPFR_RNDN);
     print_message("%g bits lost of 256, %g of 512: %.17g\n", ref_base_lost(few),
@@ -289,13 +294,13 @@ static void a_difference_of_what_rounds_away(void **state)
 
 enum { RANDOM_BITS = 256 };
 
-/* Both forms, and the difference against that of two runs. */
+/* By structure and by definition, and the difference against that of two runs. */
 static double random_gap(const Model *model, const double *x)
 {
     double worst = 0;
-    RefRun *near = run_layers(model, x, NULL, 2, RANDOM_BITS, REF_STRUCTURED, 3);
-    RefRun *dense = run_layers(model, x, NULL, 2, RANDOM_BITS, REF_DENSE, 3);
-    RefRun *limit = run_layers(model, x, NULL, INFINITY, RANDOM_BITS, REF_STRUCTURED, 3);
+    RefRun *near = run_layers(model, x, NULL, 2, RANDOM_BITS, 3);
+    RefRun *dense = textbook_layers(model, x, NULL, 2, RANDOM_BITS, 3);
+    RefRun *limit = run_layers(model, x, NULL, INFINITY, RANDOM_BITS, 3);
     RefRun *e = ref_difference_open(&(Start){model, x, NULL, 2}, RANDOM_BITS, NULL);
     for (size_t l = 0; l < 3; l++) {
         ref_run_layer(e);
@@ -423,7 +428,7 @@ static void tokens_that_are_alike_add_nothing(void **state)
 /* What data prove of zeros holds, and under a causal mask they prove that the bias row stays 0. */
 static void check_pair_proofs(const Pair *pair, const CaseSpec *spec, size_t *zeros)
 {
-    RefBase *base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
+    RefBase *base = ref_base_make(pair, 256, REF_LIMIT_STREAMS, NULL);
     RefRun *run = with_radii(difference_layers(pair, 3, 256, 0));
     RefErrors errors;
     assert_non_null(base);

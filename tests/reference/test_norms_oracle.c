@@ -94,8 +94,8 @@ static void write_model(FILE *file, const CaseSpec *spec, double omega)
     char what[NORM_PLACE];
     Pair pair = pair_make(spec);
     const Layout *layout = &pair.converted.layout;
-    RefRun *original = run_layers(&pair.original, pair.original_x, NULL, INFINITY, BITS,
-                                  REF_STRUCTURED, spec->depth);
+    RefRun *original =
+        run_layers(&pair.original, pair.original_x, NULL, INFINITY, BITS, spec->depth);
     RefRun *e = difference_layers(&pair, omega, BITS, spec->depth);
     norm_describe(what, spec);
     fprintf(file, "begin\nwhat %s omega %g\nomega %a\n", what, omega, omega);

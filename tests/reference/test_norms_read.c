@@ -198,8 +198,7 @@ static void parts_make(Parts *p, const CaseSpec *spec, double omega)
     const RefUnembedding u = {w_u, b_u, D, CLASSES, p->pair.final_norm, false};
     const Model *model = &p->pair.converted;
     size_t row = layout_token_row(&model->layout, spec->n - 1);
-    RefRun *run =
-        run_layers(model, p->pair.converted_x, NULL, omega, 2 * BITS, REF_STRUCTURED, spec->depth);
+    RefRun *run = run_layers(model, p->pair.converted_x, NULL, omega, 2 * BITS, spec->depth);
     p->paths = ref_paths_make(model, &u);
     assert_non_null(p->paths);
     const Start start = pair_start(&p->pair, omega);

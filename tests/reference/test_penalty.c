@@ -8,6 +8,7 @@
 #include "../../cases/case.h"
 #include "../../reference/reference.h"
 #include "radii.h"
+#include "../textbook.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -104,7 +105,7 @@ static void check_streams(const Pair *pair)
         RefRun *run[2];
         for (Penalty p = 0; p < PENALTY_COUNT; p++) {
             run[p] = run_layers(case_converted(pair, p), pair->converted_x, pair->bias_row_content,
-                                omegas[k], BITS, REF_STRUCTURED, DEPTH);
+                                omegas[k], BITS, DEPTH);
         }
         for (size_t e = 0; e < rows * columns; e++) {
             assert_true(mpfr_equal_p(ref_run_entry(run[0], e / columns, e % columns),
@@ -127,8 +128,8 @@ static void check_matrices(const Pair *pair)
 {
     RefRun *run[2];
     for (Penalty p = 0; p < PENALTY_COUNT; p++) {
-        run[p] = run_layers(case_converted(pair, p), pair->converted_x, pair->bias_row_content, 3,
-                            BITS, REF_DENSE, DEPTH);
+        run[p] = textbook_layers(case_converted(pair, p), pair->converted_x, pair->bias_row_content,
+                                 3, BITS, DEPTH);
     }
     assert_true(runs_apart(run[0], run[1], &pair->converted.layout) <= 24 - BITS);
     ref_run_clear(run[0]);

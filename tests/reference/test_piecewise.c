@@ -98,8 +98,7 @@ static void sup_errors(double error[2], const Function *function, Network *netwo
         x[i] = RANGE * (2.0 * i / (POINTS - 1) - 1);
     }
     Pair pair = network_case(&given, &layer, network, x, knots);
-    RefRun *limit =
-        ref_run_open(&(Start){&pair.converted, x, NULL, INFINITY}, BITS, REF_STRUCTURED);
+    RefRun *limit = ref_run_open(&(Start){&pair.converted, x, NULL, INFINITY}, BITS);
     Kernel *kernel = kernel_open(&(Start){&pair.converted, x, NULL, 30}, KERNEL_STRUCTURED, 1);
     ref_run_layer(limit);
     KernelStream stream = kernel_layer(kernel);

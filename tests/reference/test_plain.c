@@ -9,6 +9,7 @@
 #include "../plain_whole.h"
 #include "radii.h"
 #include "../random_model.h"
+#include "../textbook.h"
 #include "../unit.h"
 
 #include <float.h>
@@ -50,8 +51,8 @@ static PlainModel make_plain(const Pair *pair, double omega)
     return plain_whole(&start);
 }
 
-/* |converted - plain| over content and hidden columns of every row; the one-hot block is checked
- * to be what it was, exactly. */
+/* |converted - plain| over content and hidden columns of every row; the one-hot block, which a
+ * plain model has as columns like others, is checked to be what it was, exactly. */
 static void largest_difference(mpfr_ptr worst, const RefRun *converted, const RefRun *plain,
                                const PlainModel *p)
 {
@@ -75,19 +76,19 @@ static void largest_difference(mpfr_ptr worst, const RefRun *converted, const Re
 
 /* Calls check with the largest difference after each layer.  The plain model's scores hold Omega
  * itself, and so its evaluation keeps more bits. */
-static void follow(const Pair *pair, const PlainModel *p, RefForm form,
+static void follow(const Pair *pair, const PlainModel *p, void (*layer)(RefRun *),
                    void (*check)(mpfr_srcptr, mpfr_exp_t, double *), double *figure)
 {
     const Start start = pair_start(pair, p->omega);
-    RefRun *converted = with_radii(ref_run_open(&start, BITS, REF_STRUCTURED));
+    RefRun *converted = with_radii(ref_run_open(&start, BITS));
     const Model model = plain_as_model(p);
-    RefRun *plain = ref_run_open(&(Start){&model, p->x, NULL, p->omega}, BITS + 64, form);
+    RefRun *plain = ref_run_open(&(Start){&model, p->x, NULL, p->omega}, BITS + 128);
     mpfr_t worst;
     assert_int_equal(p->depth, pair->converted.depth);
     mpfr_init2(worst, 64);
     for (size_t l = 1; l <= p->depth; l++) {
         ref_run_layer(converted);
-        ref_run_layer(plain);
+        layer(plain);
         largest_difference(worst, converted, plain, p);
         check(worst, radius_exponent(converted, RADIUS_STREAM), figure);
     }
@@ -110,8 +111,8 @@ static void check_exact(const Pair *pair, double *spare)
     for (size_t k = 0; k < OMEGAS; k++) {
         PlainModel plain = make_plain(pair, omegas[k]);
         assert_null(plain.inexact);
-        follow(pair, &plain, REF_STRUCTURED, within_precision, spare);
-        follow(pair, &plain, REF_DENSE, within_precision, spare);
+        follow(pair, &plain, ref_run_layer, within_precision, spare);
+        follow(pair, &plain, textbook_layer, within_precision, spare);
         plain_clear(&plain);
     }
 }
@@ -218,8 +219,8 @@ static void irrational_scales_are_said_to_be_rounded(void **state)
         PlainModel plain = make_plain(&pair, 50.7);
         assert_non_null(plain.inexact);
         assert_int_equal(plain_own_rank(&plain, 0), 3 + 1);
-        follow(&pair, &plain, REF_STRUCTURED, note_difference, &worst);
-        follow(&pair, &plain, REF_DENSE, note_difference, &worst);
+        follow(&pair, &plain, ref_run_layer, note_difference, &worst);
+        follow(&pair, &plain, textbook_layer, note_difference, &worst);
         plain_clear(&plain);
         case_clear(&pair);
     }
@@ -258,7 +259,7 @@ static double machine_ratio(const Pair *pair, const PlainModel *p, double score)
 static double largest_score(const Pair *pair)
 {
     const Start start = pair_start(pair, 20);
-    RefRun *run = ref_run_open(&start, 128, REF_STRUCTURED);
+    RefRun *run = ref_run_open(&start, 128);
     double score = 0;
     for (size_t l = 0; l < pair->converted.depth; l++) {
         ref_run_layer(run);

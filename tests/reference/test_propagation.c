@@ -32,7 +32,7 @@ typedef struct {
 static void split_begin(Split *split, double omega)
 {
     const Pair *pair = &split->pair;
-    split->base = ref_base_make(pair, 256, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
+    split->base = ref_base_make(pair, 256, REF_LIMIT_NONE, NULL);
     assert_non_null(split->base);
     split->run = with_radii(ref_propagation_run_open(pair, omega, 256, split->base));
     split->propagation = ref_propagation_open(pair, split->base, split->run, omega, true);

@@ -88,7 +88,7 @@ static void compare_inherited(Tally *tally, const CaseSpec *spec, double omega)
     difference_describe(what, spec, omega);
     for (int i = 0; i < 2; i++) {
         mpfr_prec_t bits = i == 0 ? BITS : 2 * BITS + 64;
-        bases[i] = ref_base_make(&pair, bits, REF_STRUCTURED, REF_LIMIT_NONE, NULL);
+        bases[i] = ref_base_make(&pair, bits, REF_LIMIT_NONE, NULL);
         assert_non_null(bases[i]);
         runs[i] = with_radii(ref_propagation_run_open(&pair, omega, bits, bases[i]));
     }

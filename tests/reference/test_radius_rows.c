@@ -31,7 +31,7 @@ static CaseSpec network(Mask mask)
 
 static RefRun *open_at(const Model *model, const double *x, double omega)
 {
-    RefRun *run = ref_run_open(&(Start){model, x, NULL, omega}, BITS, REF_STRUCTURED);
+    RefRun *run = ref_run_open(&(Start){model, x, NULL, omega}, BITS);
     ref_run_certify(run);
     return run;
 }

@@ -9,6 +9,7 @@
 #include "../fixture.h"
 #include "radii.h"
 #include "../random_model.h"
+#include "../textbook.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -36,27 +37,48 @@ static void two_others_are_two(void **state)
     static const double x[] = {-0x1p45, 0x1p45, 0x1p45};
     CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = 3, .d = 1, .depth = 1};
     Pair pair = pair_make(&spec);
-    RefRun *run = run_layers(&pair.converted, x, NULL, 1, 256, REF_STRUCTURED, 1);
+    RefRun *run = run_layers(&pair.converted, x, NULL, 1, 256, 1);
     double e = exp(-2), obtained = mpfr_get_d(ref_run_entry(run, 0, 0), MPFR_RNDN);
     assert_true(fabs(obtained / (-0x1p45 * 4 * e / (1 + 2 * e)) - 1) < 1e-14);
     ref_run_clear(run);
     case_clear(&pair);
 }
 
-/* Runs one model twice; after every layer the difference is within the radii.  Returns how many
- * bits were to spare at least. */
+/* How a run goes on, and with how many bits. */
+typedef struct {
+    mpfr_prec_t bits;
+    bool textbook;
+} Way;
+
+static RefRun *open_way(const Start *start, Way way)
+{
+    RefRun *run = ref_run_open(start, way.bits);
+    return way.textbook ? run : with_radii(run);
+}
+
+static void go_on(RefRun *run, Way way)
+{
+    if (way.textbook) {
+        textbook_layer(run);
+    } else {
+        ref_run_layer(run);
+    }
+}
+
+/* Runs one model in two ways, the first with radii; after every layer the difference is within
+ * those.  Returns how many bits were to spare at least. */
 static double spare_bits(const Pair *pair, const Model *model, const double *x, double omega,
-                         mpfr_prec_t bits[2], const RefForm form[2])
+                         const Way way[2])
 {
     const double *content = model->layout.bias_row == BIAS_ROW_NONE ? NULL : pair->bias_row_content;
-    RefRun *a = with_radii(ref_run_open(&(Start){model, x, content, omega}, bits[0], form[0]));
-    RefRun *b = with_radii(ref_run_open(&(Start){model, x, content, omega}, bits[1], form[1]));
+    const Start start = {model, x, content, omega};
+    RefRun *a = open_way(&start, way[0]), *b = open_way(&start, way[1]);
     double spare = INFINITY;
     for (size_t l = 1; l <= model->depth; l++) {
-        ref_run_layer(a);
-        ref_run_layer(b);
-        mpfr_exp_t error = 1 + (mpfr_exp_t)fmax((double)radius_exponent(a, RADIUS_STREAM),
-                                                (double)radius_exponent(b, RADIUS_STREAM));
+        go_on(a, way[0]);
+        go_on(b, way[1]);
+        double others = way[1].textbook ? -INFINITY : (double)radius_exponent(b, RADIUS_STREAM);
+        mpfr_exp_t error = 1 + (mpfr_exp_t)fmax((double)radius_exponent(a, RADIUS_STREAM), others);
         mpfr_exp_t measured = runs_apart(a, b, &model->layout);
         assert_true(measured <= error);
         spare = fmin(spare, (double)(error - measured));
@@ -67,7 +89,7 @@ static double spare_bits(const Pair *pair, const Model *model, const double *x, 
 }
 
 /* Every construction, masks, d_head, contents: T, T' and T_infinity. */
-static void check_all(mpfr_prec_t bits[2], const RefForm form[2], double expected_gap)
+static void check_all(const Way way[2], double expected_gap)
 {
     double least = INFINITY;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
@@ -80,11 +102,10 @@ static void check_all(mpfr_prec_t bits[2], const RefForm form[2], double expecte
             Pair pair = pair_make(&spec);
             const double omegas[] = {3, 50.5, 1e17, INFINITY};
             for (int k = 0; k < 4; k++) {
-                least = fmin(least, spare_bits(&pair, &pair.converted, pair.converted_x, omegas[k],
-                                               bits, form));
+                least = fmin(least,
+                             spare_bits(&pair, &pair.converted, pair.converted_x, omegas[k], way));
             }
-            least = fmin(least,
-                         spare_bits(&pair, &pair.original, pair.original_x, INFINITY, bits, form));
+            least = fmin(least, spare_bits(&pair, &pair.original, pair.original_x, INFINITY, way));
             case_clear(&pair);
         }
     }
@@ -92,11 +113,9 @@ static void check_all(mpfr_prec_t bits[2], const RefForm form[2], double expecte
     assert_true(least < expected_gap);
 }
 
-static void dense_and_structured_agree(void **state)
+static void textbook_and_structure_agree(void **state)
 {
-    mpfr_prec_t bits[2] = {192, 192};
-    const RefForm form[2] = {REF_STRUCTURED, REF_DENSE};
-    check_all(bits, form, 64);
+    check_all((const Way[]){{192, false}, {256, true}}, 64);
 }
 
 /* Masks of every kind and extra coefficients of Omega, which no construction has together. */
@@ -123,10 +142,9 @@ static void irregular_heads_agree(void **state)
             layout.bias_row == BIAS_ROW_NONE ? NULL : random_numbers(&random, layout.d);
         double omega = k % 3 == 0 ? INFINITY : k % 3 == 1 ? 3 : 40;
         assert_null(model_fault(&model));
-        RefRun *a = ref_run_open(&(Start){&model, x, content, omega}, 192, REF_STRUCTURED);
-        RefRun *b = ref_run_open(&(Start){&model, x, content, omega}, 192, REF_DENSE);
+        RefRun *a = ref_run_open(&(Start){&model, x, content, omega}, 192);
+        RefRun *b = textbook_layers(&model, x, content, omega, 192, 1);
         ref_run_layer(a);
-        ref_run_layer(b);
         mpfr_exp_t apart = runs_apart(a, b, &layout);
         if (apart > AGREE) {
             print_error("model %zu: 2^%ld\n", k, (long)apart);
@@ -135,15 +153,13 @@ static void irregular_heads_agree(void **state)
         ref_run_clear(a);
         ref_run_clear(b);
     }
-    print_message("%d models: dense and structured within 2^%ld\n", MODELS, (long)worst);
+    print_message("%d models: textbook and structure within 2^%ld\n", MODELS, (long)worst);
     assert_true(worst <= AGREE);
 }
 
 static void double_precision_agrees(void **state)
 {
-    mpfr_prec_t bits[2] = {192, 384};
-    const RefForm form[2] = {REF_STRUCTURED, REF_STRUCTURED};
-    check_all(bits, form, 64);
+    check_all((const Way[]){{192, false}, {384, false}}, 64);
 }
 
 /* A deep stack whose rounding errors grow by thousands of bits in total: N(0, 1) weights double
@@ -151,12 +167,11 @@ static void double_precision_agrees(void **state)
 static void growth_is_seen(void **state)
 {
     CaseSpec spec = small_spec(CONSTRUCTION_TRANSFORMER);
-    mpfr_prec_t bits[2] = {256, 512};
-    const RefForm form[2] = {REF_STRUCTURED, REF_STRUCTURED};
+    const Way way[2] = {{256, false}, {512, false}};
     spec.weights = WEIGHTS_NORMAL;
     spec.depth = 6;
     Pair pair = pair_make(&spec);
-    double spare = spare_bits(&pair, &pair.converted, pair.converted_x, 1000, bits, form);
+    double spare = spare_bits(&pair, &pair.converted, pair.converted_x, 1000, way);
     print_message("normal weights: %.0f bits to spare\n", spare);
     case_clear(&pair);
 }
@@ -172,9 +187,9 @@ typedef struct {
 static void compared_open(Compared *c, const CaseSpec *spec, double omega, mpfr_prec_t bits)
 {
     c->pair = pair_make(spec);
-    c->base = ref_base_make(&c->pair, bits, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
+    c->base = ref_base_make(&c->pair, bits, REF_LIMIT_STREAMS, NULL);
     const Start start = pair_start(&c->pair, omega);
-    c->run = with_radii(ref_run_open(&start, bits, REF_STRUCTURED));
+    c->run = with_radii(ref_run_open(&start, bits));
     assert_non_null(c->base);
     ref_errors_init(&c->errors);
     ref_run_layer(c->run);
@@ -357,7 +372,7 @@ static void scales_are_never_rounded_to_doubles(void **state)
 SUBJECT(reference)
 {
     const struct CMUnitTest reference[] = {
-        cmocka_unit_test(dense_and_structured_agree),
+        cmocka_unit_test(textbook_and_structure_agree),
         cmocka_unit_test(two_others_are_two),
         cmocka_unit_test(irregular_heads_agree),
         cmocka_unit_test(double_precision_agrees),

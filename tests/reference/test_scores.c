@@ -50,7 +50,7 @@ static bool leaves(size_t n, mpfr_exp_t emax)
     for (size_t i = 0; i < n; i++) {
         x[i] = i % 2 == 0 ? 0x1p-100 : 0x1p60;
     }
-    RefRun *run = ref_run_open(&(Start){&pair.original, x, NULL, 20}, 128, REF_STRUCTURED);
+    RefRun *run = ref_run_open(&(Start){&pair.original, x, NULL, 20}, 128);
     mpfr_exp_t before = mpfr_get_emax();
     mpfr_set_emax(emax);
     ref_run_layer(run);

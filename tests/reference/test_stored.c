@@ -179,9 +179,8 @@ static void product_error(double *measured, double *formula, uint64_t seed)
     stored.value.o = (HeadWeight){0};
     stored.value.v = (HeadWeight){product, WIDTH, (size_t)WIDTH * WIDTH};
     model.sublayers = &sublayer;
-    RefRun *rounded = run_layers(&model, pair.converted_x, NULL, INFINITY, 512, REF_STRUCTURED, 1);
-    RefRun *factored =
-        run_layers(&pair.converted, pair.converted_x, NULL, INFINITY, 512, REF_STRUCTURED, 1);
+    RefRun *rounded = run_layers(&model, pair.converted_x, NULL, INFINITY, 512, 1);
+    RefRun *factored = run_layers(&pair.converted, pair.converted_x, NULL, INFINITY, 512, 1);
     for (size_t e = 0; e < (size_t)TOKENS * WIDTH; e++) {
         const double *x = pair.converted_x + e / WIDTH * WIDTH;
         size_t row = layout_token_row(&model.layout, e / WIDTH), d = e % WIDTH;

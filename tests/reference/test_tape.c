@@ -92,8 +92,8 @@ static bool check_pair(const CaseSpec *spec)
         return true; /* such a case does not exist */
     }
     RefWeights *weights = ref_weights_make(0);
-    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE,
-                                  &(RefBaseOptions){.weights = weights});
+    RefBase *base =
+        ref_base_make(&pair, BITS, REF_LIMIT_TAPE, &(RefBaseOptions){.weights = weights});
     RefRun *taped[OMEGAS], *own[OMEGAS];
     assert_non_null(base);
     for (size_t k = 0; k < OMEGAS; k++) {
@@ -164,8 +164,8 @@ static void only_its_own_bits(void **state)
 {
     CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
     Pair pair = pair_make(&spec);
-    RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL);
-    RefBase *streams = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, NULL);
+    RefBase *base = ref_base_make(&pair, BITS, REF_LIMIT_TAPE, NULL);
+    RefBase *streams = ref_base_make(&pair, BITS, REF_LIMIT_STREAMS, NULL);
     assert_true(base != NULL && streams != NULL);
     RefRun *other = difference(&pair, 3, BITS + 64, base),
            *without = difference(&pair, 3, BITS, streams);
@@ -184,13 +184,13 @@ static void too_few_bits_are_no_limit(void **state)
     CaseSpec spec = variant_of(CONSTRUCTION_FUSED, 0);
     Pair pair = pair_make(&spec);
     RefBaseOptions options = {0};
-    RefBase *alone = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_NONE, &options);
+    RefBase *alone = ref_base_make(&pair, BITS, REF_LIMIT_NONE, &options);
     assert_non_null(alone);
     double lost = ref_base_lost(alone);
     assert_true(lost > 2);
     for (int less = 0; less < 2; less++) {
         options.most_lost = lost - less;
-        RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_STREAMS, &options);
+        RefBase *base = ref_base_make(&pair, BITS, REF_LIMIT_STREAMS, &options);
         assert_non_null(base);
         assert_true(less > 0 ? ref_base_lost(base) == lost : ref_base_lost(base) > lost);
         assert_true((base->limit[0].rows == 0) == (less > 0));
@@ -247,7 +247,7 @@ static void records_are_only_read(void **state)
             if (case_build(&pair, &reason, &spec) != CASE_OK) {
                 continue; /* such a case does not exist */
             }
-            RefBase *base = ref_base_make(&pair, BITS, REF_STRUCTURED, REF_LIMIT_TAPE, NULL);
+            RefBase *base = ref_base_make(&pair, BITS, REF_LIMIT_TAPE, NULL);
             assert_non_null(base);
             uint64_t before = digest_of(base->tape);
             RefRun *run = difference(&pair, 3, BITS, base);

@@ -151,8 +151,7 @@ static int write_point(const Point *point, const char *path)
         return memory_fault();
     }
     mpfr_prec_t bits = shared_bits(shared, point);
-    RefBase *base =
-        shared_base(shared, point, &(SharedBase){.bits = bits, .limit = REF_LIMIT_STREAMS});
+    RefBase *base = shared_base(shared, &(SharedBase){.bits = bits, .limit = REF_LIMIT_STREAMS});
     Export e = {.point = point, .shared = shared, .base = base, .bits = bits};
     int status = base != NULL ? write_file(&e, path) : memory_fault();
     ref_base_clear(base);

@@ -169,7 +169,7 @@ void export_results(Export *e)
     bool machine = point->arithmetic != ARITHMETIC_NONE;
     Results results = {.e = e, .n = pair->original.layout.n};
     Start start = pair_start(pair, point_omega(point));
-    results.run = ref_run_open(&start, e->bits, point->form);
+    results.run = ref_run_open(&start, e->bits);
     if (machine) {
         start = case_start(pair, point->penalty, start.omega);
         results.kernel =
