@@ -6,8 +6,8 @@
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../evaluate/witness.h"
+#include "../grid/flags.h"
 #include "../grid/help.h"
-#include "../grid/options.h"
 #include "attribute/attribute.h"
 #include "cost/cost.h"
 #include "guarantee/row.h"
@@ -18,34 +18,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* Sets of flags. */
-_Static_assert(FLAG_COUNT <= 64, "a set of flags is a uint64_t");
-#define BIT(flag) ((uint64_t)1 << (flag))
-#define EVERY                                                                                      \
-    (BIT(FLAG_QUIET) | BIT(FLAG_VERBOSE) | BIT(FLAG_IGNORE_EXTRA) | BIT(FLAG_IGNORE_CONFIG) |      \
-     BIT(FLAG_MEMORY) | BIT(FLAG_WITNESS) | BIT(FLAG_WITNESS_TOLERANCE))
-/* The flags about a weights file whose model is evaluated. */
-#define EVALUATES (EVERY | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS))
-/* The same, and how long that will take. */
-#define FORETOLD (EVALUATES | BIT(FLAG_DRY_RUN))
-#define OUTPUT BIT(FLAG_OUTPUT)
-#define TABLE (OUTPUT | BIT(FLAG_FORMAT))
-#define THREADS BIT(FLAG_THREADS)
-#define RESUMED BIT(FLAG_RESUME)
-#define PROVEN (BIT(FLAG_DIGITS) | BIT(FLAG_CERTIFY))
-#define SWEPT                                                                                      \
-    (FORETOLD | TABLE | BIT(FLAG_COLOR) | BIT(FLAG_EXPAND) | THREADS | RESUMED | BIT(FLAG_SHARD) | \
-     BIT(FLAG_PROPAGATION) | PROVEN)
-#define EVERY_INPUT (BIT(FLAG_EVERY_INPUT) | BIT(FLAG_INPUT_NORM))
-#define REPORTED (BIT(FLAG_COLOR) | BIT(FLAG_JUNIT_XML) | BIT(FLAG_MARKDOWN) | BIT(FLAG_JSON))
-#define CHECKED                                                                                    \
-    (REPORTED | BIT(FLAG_BASELINE) | BIT(FLAG_SAVE_BASELINE) | BIT(FLAG_FORCE) |                   \
-     BIT(FLAG_UPDATE) | BIT(FLAG_FACTOR) | BIT(FLAG_EXACT))
-#define TEXTS                                                                                      \
-    (BIT(FLAG_TOKENS_FILE) | BIT(FLAG_TEXT) | BIT(FLAG_CHARACTERS) | BIT(FLAG_WINDOW) |            \
-     BIT(FLAG_STRIDE) | BIT(FLAG_POSITIONS))
-#define OF_MODELS (EVALUATES | OUTPUT | THREADS | BIT(FLAG_NETWORK))
 
 /* Sets of axes. */
 #define EVALUATED (ROLE_MACHINE | ROLE_REFERENCE | ROLE_JUDGED)
@@ -84,21 +56,18 @@ static int run_manual(int argc, char **argv);
 /* In this order plot.c reads them. */
 static const FlagInfo plot_flags[] = {
     {"output", "FILE", "the picture, by gnuplot: .svg, .png, .pdf, or .gp, its script; else text",
-     'o', NULL},
-    {"x", "AXIS", "what runs along the picture; else what varies most", 0, NULL},
-    {"error", "ERROR", "draw that of the six errors alone", 0, NULL},
-    {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits", 0, NULL},
-    {"tolerance", "T", "a line at T, and where it is met; else the table's own", 0, NULL},
-    {"size", "WxH", "of a picture in a file, in pixels: 800x600, or the width alone", 0, NULL},
-    {"title", "TEXT", "in place of the picture's own; none: without", 0, NULL},
-    {"caption", "TEXT", "the same of what stands below it", 0, NULL},
-    {"laws", NULL, "the laws that growth finds, as lines over the curves of a picture", 0, NULL},
+     .letter = 'o'},
+    {"x", "AXIS", "what runs along the picture; else what varies most", .letter = 0},
+    {"error", "ERROR", "draw that of the six errors alone", .letter = 0},
+    {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits", .letter = 0},
+    {"tolerance", "T", "a line at T, and where it is met; else the table's own", .letter = 0},
+    {"size", "WxH", "of a picture in a file, in pixels: 800x600, or the width alone", .letter = 0},
+    {"title", "TEXT", "in place of the picture's own; none: without", .letter = 0},
+    {"caption", "TEXT", "the same of what stands below it", .letter = 0},
+    {"laws", NULL, "the laws that growth finds, as lines over the curves of a picture",
+     .letter = 0},
 };
-static const FlagInfo merge_flags[] = {
-    {"output", "FILE", "the table, else on stdout; it appears complete or not at all", 'o', NULL},
-    {"format", "FORMAT", "write it as csv, the default, table, json, jsonl or markdown", 0, NULL},
-};
-static const FlagInfo report_flags[] = {{"output", "FILE", "the page", 'o', NULL}};
+static const FlagInfo report_flags[] = {{"output", "FILE", "the page", .letter = 'o'}};
 
 static const CommandInfo commands[COMMAND_COUNT] = {
     [COMMAND_SWEEP] = {.name = "sweep",
@@ -107,9 +76,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .run = command_sweep,
                        .settle = witness_settle,
                        .write_header = sweep_write_header,
-                       .layers = true,
-                       .flags = SWEPT,
-                       .shared = true},
+                       .traits = LAYER_BY_LAYER | SHARES_POINTS},
     [COMMAND_DEPTH] = {.name = "depth",
                        .summary = "sweep with 96 layers: error against depth",
                        .usage = CASE_FILES,
@@ -118,9 +85,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .write_header = sweep_write_header,
                        .own = {{AXIS_DEPTH, {.form = FORM_INTEGER, .integer = 96}}},
                        .own_count = 1,
-                       .layers = true,
-                       .flags = SWEPT,
-                       .shared = true},
+                       .traits = LAYER_BY_LAYER | SHARES_POINTS},
     [COMMAND_MIN_OMEGA] = {.name = "min-omega",
                            .summary = "the Omegas that met a tolerance wherever evaluated, "
                                       "and the best",
@@ -130,30 +95,21 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .write_header = row_write_header,
                            .refused = ROLE_OMEGA,
                            .why_not = "finds",
-                           .layers = true,
-                           .flags = FORETOLD | TABLE | THREADS | REPORTED | BIT(FLAG_CERTIFY) |
-                                    BIT(FLAG_POSITIONS) | EVERY_INPUT,
                            .seconds = search_seconds,
-                           .searches_omega = true,
-                           .judges_logits = true},
+                           .traits = LAYER_BY_LAYER | SEARCHES_OMEGA | JUDGES_LOGITS},
     [COMMAND_GROWTH] = {.name = "growth",
                         .summary = "the laws by which errors grow along Omega, N, D and depth",
                         .usage = "[CASE-FILE... | TABLE.csv...]",
                         .run = command_growth,
                         .settle = witness_settle,
                         .write_header = growth_write_header,
-                        .layers = true,
-                        .flags = FORETOLD | TABLE | BIT(FLAG_COLOR) | THREADS | BIT(FLAG_DIGITS) |
-                                 BIT(FLAG_CHECK) | BIT(FLAG_PREDICT) | BIT(FLAG_EVALUATIONS),
-                        .reads_tables = true},
+                        .traits = LAYER_BY_LAYER | READS_TABLES},
     [COMMAND_CHECK] = {.name = "check",
                        .summary = "the verdict against a baseline or tolerances, for CI",
                        .usage = CASE_FILES,
                        .run = command_check,
                        .settle = witness_settle,
-                       .layers = true,
-                       .flags =
-                           FORETOLD | THREADS | RESUMED | CHECKED | BIT(FLAG_DIGITS) | EVERY_INPUT},
+                       .traits = LAYER_BY_LAYER},
     [COMMAND_EXPORT] = {.name = "export",
                         .summary = "a point's weights, input and results as a safetensors file",
                         .usage = CASE_FILES,
@@ -163,9 +119,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own = {{AXIS_REFERENCE,
                                  {.form = FORM_WORD, .integer = REFERENCE_SUBTRACT}}},
                         .own_count = 1,
-                        .flags = FORETOLD | OUTPUT | THREADS,
-                        .subtracts = true,
-                        .writes_tensors = true},
+                        .traits = SUBTRACTS | WRITES_TENSORS},
     [COMMAND_VERIFY] = {.name = "verify",
                         .summary = "a trained model through all of it, with a verdict",
                         .usage = MODEL,
@@ -177,13 +131,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}},
                                 {AXIS_PENALTY, {.form = FORM_WORD, .integer = PENALTY_NEGATIVE}}},
                         .own_count = 2,
-                        .layers = true,
-                        .flags = OF_MODELS | BIT(FLAG_DRY_RUN) | BIT(FLAG_FORMAT) |
-                                 BIT(FLAG_TOKENS) | TEXTS | BIT(FLAG_SHARD) | BIT(FLAG_CERTIFY) |
-                                 REPORTED | EVERY_INPUT,
-                        .proves_omega = true,
-                        .judges_logits = true,
-                        .foretells = true},
+                        .traits = LAYER_BY_LAYER | JUDGES_LOGITS | PROVES_OMEGA | FORETELLS},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,
@@ -195,11 +143,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                          .own = {{AXIS_TOLERANCE, {.form = FORM_REAL, .real = 1e-9}},
                                  {AXIS_PENALTY, {.form = FORM_WORD, .integer = PENALTY_NEGATIVE}}},
                          .own_count = 2,
-                         .layers = true,
-                         .flags = OF_MODELS | BIT(FLAG_LAYOUT) | BIT(FLAG_INPUT_NORM),
-                         .proves_omega = true,
-                         .needs_rows = true,
-                         .writes_tensors = true},
+                         .traits = LAYER_BY_LAYER | WRITES_TENSORS | PROVES_OMEGA | NEEDS_ROWS},
     [COMMAND_GUARANTEE] =
         {.name = "guarantee",
          .summary = "an Omega that is proven enough for every input",
@@ -213,9 +157,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                  {AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}}},
          .own_count = 2,
          .why_not = "does not depend on",
-         .flags = EVERY | TABLE | REPORTED | BIT(FLAG_POSITION_EMBEDDING) | BIT(FLAG_BLOCKS) |
-                  BIT(FLAG_NETWORK) | BIT(FLAG_INPUT_NORM),
-         .proves_omega = true},
+         .traits = PROVES_OMEGA},
     [COMMAND_COST] = {.name = "cost",
                       .summary = "heads, widths, parameters and arithmetic, before and after",
                       .usage = "[" MODEL "]",
@@ -225,8 +167,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .operands = OPERANDS_SIZES,
                       .wanted = ROLE_SIZE,
                       .why_not = "does not depend on",
-                      .flags = EVERY | TABLE | BIT(FLAG_PRESET) | BIT(FLAG_MEASURE),
-                      .blas = BLAS_TO_MEASURE},
+                      .traits = BLAS_TO_MEASURE},
     [COMMAND_ATTRIBUTE] = {.name = "attribute",
                            .summary = "a model's logits as exact sums over heads and source tokens",
                            .usage = MODEL,
@@ -235,14 +176,13 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .write_header = attribute_write_header,
                            .operands = OPERANDS_MODEL,
                            /* it is of the reference's T' */
-                           .refused = EVALUATED | ROLE_INPUTS | ROLE_FORM,
-                           .flags = OF_MODELS | BIT(FLAG_FORMAT) | BIT(FLAG_TOKENS) | BIT(FLAG_BY) |
-                                    BIT(FLAG_LOGITS)},
+                           .refused = EVALUATED | ROLE_INPUTS | ROLE_FORM},
     [COMMAND_MERGE] = {.name = "merge",
                        .summary = "the shards of a sweep as one table: SHARD.csv... [-o FILE.csv]",
                        .usage = "SHARD.csv... [-o FILE.csv] [--format FORMAT]",
-                       .run_words = command_merge,
-                       OWN(merge_flags)},
+                       .run = command_merge,
+                       .operands = OPERANDS_TABLES,
+                       .traits = BLAS_TO_MEASURE},
     [COMMAND_PLOT] = {.name = "plot",
                       .summary = "a picture of tables, by gnuplot, or as text: FILE.csv...",
                       .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "

@@ -78,10 +78,10 @@ int command_attribute(const Grid *grid, const RunOptions *run) __attribute__((wa
 /* Heads, parameters and arithmetic of a point's sizes, as CSV or text (docs/convert.md). */
 int command_cost(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
-/* Puts the shards of a sweep together: the bytes of one run's file, and its verdict.  It takes no
- * grid: argv[2..] are SHARD.csv... -o FILE.csv.  Shards of other grids or versions, missing and
- * doubled ones are refused; other machines are said and recorded. */
-int command_merge(int argc, char **argv) __attribute__((warn_unused_result));
+/* Puts the shards of a sweep together, which are grid->tables: the bytes of one run's file, and its
+ * verdict.  Shards of other grids or versions, missing and doubled ones are refused; other machines
+ * are said and recorded. */
+int command_merge(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 /* A picture of what varies in tables of sweeps, by gnuplot into a file, or as text: argv[2..] are
  * FILE.csv... and flags.  77 where gnuplot is not installed. */

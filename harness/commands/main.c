@@ -32,7 +32,7 @@ static int reserve_blas(const CommandInfo *command, const Grid *grid, const RunO
         witnessed = witnessed || grid->sources.items[i]->file->witness.tokens != NULL;
     }
     int threads = run->team ? 1 : run->threads > 0 ? run->threads : omp_get_num_procs();
-    bool measures = command->blas == BLAS_TO_MEASURE;
+    bool measures = command_has(command, BLAS_TO_MEASURE);
     if (measures && !run->measure && !witnessed) {
         return 0;
     }
@@ -121,7 +121,7 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
 
 static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
-    if (run->dry_run && command->foretells) {
+    if (run->dry_run && command_has(command, FORETELLS)) {
         return command->run(grid, run);
     }
     if (run->dry_run) {
@@ -139,7 +139,7 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
     Grid grid;
     RunOptions run;
     const Typed typed = {command, argc, argv};
-    bool shared = team_size() > 1 && command->shared;
+    bool shared = team_size() > 1 && command_has(command, SHARES_POINTS);
     int status = (shared ? read_shared : read_line)(&grid, &run, &typed);
     if (status != 0) {
         return status;
@@ -166,7 +166,8 @@ static bool asks_for_help(int argc, char **argv)
 static int run_command(int argc, char **argv)
 {
     const CommandInfo *command = commands_find(argv[1]);
-    bool shared = command != NULL && command->shared, asks = asks_for_help(argc, argv);
+    bool shared = command != NULL && command_has(command, SHARES_POINTS),
+         asks = asks_for_help(argc, argv);
     if (team_rank() > 0 && (!shared || asks)) {
         return 0; /* of an MPI job, one process does it */
     }

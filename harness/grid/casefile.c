@@ -1,7 +1,7 @@
 /*
  * Case files read line by line, strictly, with the line of every fault.
  */
-#include "options.h"
+#include "flags.h"
 #include "settings.h"
 
 #include "../../memory/need.h"

@@ -4,11 +4,21 @@
 #include "command.h"
 #include "../point/point.h"
 
+bool command_has(const CommandInfo *command, unsigned traits)
+{
+    return (command->traits & traits) != 0;
+}
+
+bool command_takes_axes(const CommandInfo *command)
+{
+    return command->run != NULL && command->operands != OPERANDS_TABLES;
+}
+
 bool command_takes(const CommandInfo *command, Axis axis)
 {
     unsigned roles = axis_info(axis)->roles;
     bool wanted = command->wanted == 0 || (roles & command->wanted) != 0;
-    return command->run != NULL && wanted && (roles & command->refused) == 0;
+    return command_takes_axes(command) && wanted && (roles & command->refused) == 0;
 }
 
 /* The command's own default of an axis, or NULL. */
@@ -36,7 +46,8 @@ AxisValue command_default(const CommandInfo *command, const Point *point, Axis a
 
 bool command_takes_list(const CommandInfo *command, Axis axis)
 {
-    return !axis_info(axis)->scalar || (command->searches_omega && axis == AXIS_TOLERANCE);
+    return !axis_info(axis)->scalar ||
+           (command_has(command, SEARCHES_OMEGA) && axis == AXIS_TOLERANCE);
 }
 
 bool command_evaluates_points(const CommandInfo *command)

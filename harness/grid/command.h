@@ -10,7 +10,6 @@
 #include "../point/axes.h"
 #include "../point/model_source.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
 struct Grid;
@@ -24,10 +23,11 @@ typedef int SettleModel(ModelSource *source, const Point *point, const struct Ru
 
 /* The operands behind the flags. */
 typedef enum {
-    OPERANDS_CASES, /* case files: the points of a grid are evaluated */
-    OPERANDS_MODEL, /* one model, which brings its inputs */
-    OPERANDS_SIZES, /* a model, a preset or neither: sizes are counted, and need not fit */
-    OPERANDS_EITHER /* a model or none; what is said of it holds for every input */
+    OPERANDS_CASES,  /* case files: the points of a grid are evaluated */
+    OPERANDS_MODEL,  /* one model, which brings its inputs */
+    OPERANDS_SIZES,  /* a model, a preset or neither: sizes are counted, and need not fit */
+    OPERANDS_EITHER, /* a model or none; what is said of it holds for every input */
+    OPERANDS_TABLES  /* one table or more: grid->tables; it takes no axes */
 } Operands;
 
 /* The default of an axis, where the command has its own. */
@@ -38,16 +38,23 @@ typedef struct {
 
 #define OWN_DEFAULTS_MOST 2
 
-/* A flag that is no axis. */
-typedef struct {
-    const char *name;
-    const char *argument; /* what it takes; NULL: nothing */
-    const char *help;
-    char letter;              /* the short form, or 0 */
-    const char *const *words; /* what it may be, up to a NULL; or NULL: anything */
-} FlagInfo;
+/* What else there is to know of a command. */
+typedef enum {
+    SHARES_POINTS = 1 << 0,    /* the ranks of an MPI job share its points */
+    SEARCHES_OMEGA = 1 << 1,   /* Omega is unset in its points, and a tolerance is required */
+    PROVES_OMEGA = 1 << 2,     /* without --omega, the smallest that is proven for every input */
+    SUBTRACTS = 1 << 3,        /* it writes r(T') with all the digits that a subtraction needs */
+    JUDGES_LOGITS = 1 << 4,    /* --judge may be of a model's logits */
+    READS_TABLES = 1 << 5,     /* .csv in place of case files: grid->tables */
+    NEEDS_ROWS = 1 << 6,       /* of its one model, though nothing is evaluated */
+    WRITES_TENSORS = 1 << 7,   /* what it writes is no table */
+    FORETELLS = 1 << 8,        /* it answers --dry-run itself */
+    LAYER_BY_LAYER = 1 << 9,   /* not all weights need be there at once */
+    BLAS_TO_MEASURE = 1 << 10, /* it calls BLAS with --measure or for a witness alone, or never */
+} Trait;
 
-typedef enum { BLAS_A_THREAD, BLAS_TO_MEASURE } BlasUse;
+/* A flag that is no axis: flags.h. */
+typedef struct FlagInfo FlagInfo;
 
 /* A command takes the axes of the roles wanted (0: any), but none of a role refused. */
 typedef struct {
@@ -62,30 +69,24 @@ typedef struct {
     void (*write_header)(FILE *file, const struct RunOptions *run);
 
     Operands operands;
-    unsigned wanted, refused; /* roles of axes */
-    BlasUse blas;
+    unsigned wanted, refused;          /* roles of axes */
+    unsigned traits;                   /* Trait */
     const char *why_not;               /* the verb for an axis refused; NULL: does not take */
     OwnDefault own[OWN_DEFAULTS_MOST]; /* defaults; own_count of them */
     size_t own_count;
-    uint64_t flags; /* bit f: it takes flag f (options.h) */
-    /* Flags that no other takes, own_flag_count of them: run_words reads them. */
+    /* Flags that run_words reads, own_flag_count of them. */
     const FlagInfo *own_flags;
     size_t own_flag_count;
 
     /* How long a point takes, in seconds of a thread; NULL: as long as its evaluation. */
     double (*seconds)(const Point *point);
-
-    bool shared;         /* the ranks of an MPI job share its points */
-    bool searches_omega; /* Omega is unset in its points, and a tolerance is required */
-    bool proves_omega;   /* without --omega, the smallest that is proven for every input */
-    bool subtracts;      /* it writes r(T') with all the digits that a subtraction needs */
-    bool judges_logits;  /* --judge may be of a model's logits */
-    bool reads_tables;   /* .csv in place of case files: grid->tables */
-    bool needs_rows;     /* of its one model, though nothing is evaluated */
-    bool writes_tensors; /* what it writes is no table */
-    bool foretells;      /* it answers --dry-run itself */
-    bool layers;         /* it evaluates layer by layer: not all weights need be there at once */
 } CommandInfo;
+
+/* Has it one of these traits? */
+bool command_has(const CommandInfo *command, unsigned traits);
+
+/* Does it take axes, and the flags of all that do? */
+bool command_takes_axes(const CommandInfo *command);
 
 /* False for an axis that means nothing to the command, or that it sets itself. */
 bool command_takes(const CommandInfo *command, Axis axis);

@@ -177,7 +177,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
                        char *const *operands, size_t count)
 {
     const CheckOptions *check = &run->check;
-    bool rows = !command->writes_tensors;
+    bool rows = !command_has(command, WRITES_TENSORS);
     const NamedFile outputs[] = {{"output", run->output, rows},
                                  {"save-baseline", check->save, true},
                                  {"junit-xml", check->junit_xml, false},
@@ -194,7 +194,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
     inputs[used++] = (NamedFile){"tokens-file", run->tokens_file, false};
     inputs[used++] = (NamedFile){"characters", run->characters, false};
     for (size_t i = 0; i < count; i++) {
-        inputs[used++] = (NamedFile){NULL, operands[i], false};
+        inputs[used++] = (NamedFile){NULL, operands[i], command->operands == OPERANDS_TABLES};
     }
     for (size_t i = 0; i < grid->sources.count; i++) {
         const ModelFile *file = grid->sources.items[i]->file;

@@ -23,7 +23,7 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
     if (setting != NULL) {
         return setting->list.values[product->place[axis]];
     }
-    if (axis == AXIS_OMEGA && product->command->searches_omega) {
+    if (axis == AXIS_OMEGA && command_has(product->command, SEARCHES_OMEGA)) {
         return (AxisValue){.form = FORM_REAL};
     }
     if (context_decides(point, axis)) {

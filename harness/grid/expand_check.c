@@ -3,7 +3,6 @@
  */
 
 #include "expand.h"
-#include "options.h"
 #include "../point/point.h"
 
 #include "../../cases/activation.h"
@@ -108,7 +107,7 @@ static int check_no_reference(const Product *product, const Point *point)
 {
     const CommandInfo *command = product->command;
     char expected[160];
-    if (command->searches_omega || command->subtracts || !command_evaluates_points(command)) {
+    if (command_has(command, SEARCHES_OMEGA | SUBTRACTS) || !command_evaluates_points(command)) {
         snprintf(expected, sizeof expected, "auto, subtract or difference: %s needs the reference",
                  command->name);
         return product_reject(product, AXIS_REFERENCE, expected);
@@ -131,7 +130,7 @@ static int check_no_reference(const Product *product, const Point *point)
 
 static int check_reference(const Product *product, const Point *point)
 {
-    if (point->reference == REFERENCE_DIFFERENCE && product->command->subtracts) {
+    if (point->reference == REFERENCE_DIFFERENCE && command_has(product->command, SUBTRACTS)) {
         return product_reject(
             product, AXIS_REFERENCE,
             "subtract: export writes r(T') with all the digits that a subtraction needs");
@@ -164,7 +163,7 @@ static int check_judged(const Product *product, const Point *point)
 {
     bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
     bool has_logits = point->source != NULL && point->source->file->W_U != NULL;
-    bool judges = product->command->judges_logits;
+    bool judges = command_has(product->command, JUDGES_LOGITS);
     if (!point->judged) {
         return 0;
     }
@@ -186,7 +185,7 @@ static int check_judged(const Product *product, const Point *point)
 int product_check_point(const Product *product, const Point *point)
 {
     const CaseSpec *spec = &point->spec;
-    bool searches = product->command->searches_omega;
+    bool searches = command_has(product->command, SEARCHES_OMEGA);
     bool loses = spec->dropout > 0 || spec->drop_entry > 0;
     const struct {
         bool wrong;
@@ -271,7 +270,7 @@ static int check_said(const Product *product, const Point *point)
                                  "pre or post",    "what its norms add to the variance"};
     const ModelFile *file = point->source->file;
     /* A witness that agrees shows this, and no axis has it. */
-    bool shown = file->witness.tokens != NULL || !command_takes_flag(product->command, FLAG_BLOCKS);
+    bool shown = file->witness.tokens != NULL || product->command->operands == OPERANDS_SIZES;
     const struct {
         bool open;
         const char *name, *words, *flag;
@@ -317,7 +316,8 @@ static int check_rows(const Product *product, const Point *point)
 {
     const ModelFile *file = point->source->file;
     bool context = file->context > 0 && !command_evaluates_points(product->command);
-    bool needed = command_evaluates_points(product->command) || product->command->needs_rows ||
+    bool needed = command_evaluates_points(product->command) ||
+                  command_has(product->command, NEEDS_ROWS) ||
                   product->command->operands == OPERANDS_EITHER;
     if (!needed || context || model_source_inputs(point->source) > 0 ||
         product->settings[AXIS_N] != NULL) {

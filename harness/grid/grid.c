@@ -45,11 +45,12 @@ static int expand(Grid *grid, const Line *line)
     const CommandInfo *command = line->command;
     const RunOptions *run = line->run;
     CandidateList list = {.sources = &grid->sources, .flags = run->model, .run = run};
-    list.flags.room = command->layers ? memory_room(run->memory) : 0;
+    list.flags.room = command_has(command, LAYER_BY_LAYER) ? memory_room(run->memory) : 0;
     list.three = run->network != NULL && strcmp(run->network, "three") == 0;
     /* A proof for every input is about models, so that these commands need no inputs then. */
     CommandInfo asked = *command;
-    if (run->every_input && !command->searches_omega && command_evaluates_points(command)) {
+    if (run->every_input && !command_has(command, SEARCHES_OMEGA) &&
+        command_evaluates_points(command)) {
         asked.operands = OPERANDS_EITHER;
     }
     int status = 0;
@@ -131,14 +132,32 @@ static int read_sizes(Line *line)
                : 0;
 }
 
+static void take_files(Grid *grid, const Line *line, size_t count)
+{
+    grid->tables = need_zeros(line->count + 1, sizeof *grid->tables);
+    for (; grid->table_count < count; grid->table_count++) {
+        grid->tables[grid->table_count] = line->files[grid->table_count];
+    }
+}
+
+static int read_tables(Grid *grid, const Line *line)
+{
+    if (line->count == 0) {
+        return complain((Origin){0}, line->command->name, "expected %s", line->command->usage);
+    }
+    take_files(grid, line, line->count);
+    return 0;
+}
+
 /* Reads what stands behind the flags, whatever the command takes there. */
-static int read_operands(Line *line)
+static int read_operands(Grid *grid, Line *line)
 {
     switch (line->command->operands) {
     case OPERANDS_CASES: return read_cases(line);
     case OPERANDS_MODEL: return read_model(line);
     case OPERANDS_SIZES:
     case OPERANDS_EITHER: return read_sizes(line);
+    case OPERANDS_TABLES: return read_tables(grid, line);
     }
     abort();
 }
@@ -171,22 +190,9 @@ static int take_tables(Grid *grid, Line *line)
                             "expected a table, or axes, not both");
         }
     }
-    grid->tables = need_zeros(line->count + 1, sizeof *grid->tables);
-    for (; grid->table_count < tables; grid->table_count++) {
-        grid->tables[grid->table_count] = line->files[grid->table_count];
-    }
+    take_files(grid, line, tables);
     line->count -= tables;
     return 0;
-}
-
-/* getopt_long reorders its arguments; the caller's stay as they were typed. */
-static char **copy_arguments(int argc, char **argv)
-{
-    char **copy = need_zeros((size_t)argc + 1, sizeof *copy);
-    for (int i = 0; i < argc; i++) {
-        copy[i] = argv[i];
-    }
-    return copy;
 }
 
 /* --propagation reads what the difference does, layer by layer. */
@@ -268,17 +274,15 @@ static void note_listed(Grid *grid, const Line *line)
 int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
     Line line = {.command = command, .run = run};
-    int operand = argc;
     *grid = (Grid){0};
     *run = (RunOptions){0};
-    char **arguments = copy_arguments(argc, argv);
-    int status = options_read(&line.flags, run, &operand, command, argc, arguments);
-    size_t operands = line.count = (size_t)(argc - operand);
-    line.files = arguments + operand;
-    status = status != 0 || !command->reads_tables ? status : take_tables(grid, &line);
-    status = status != 0 ? status : read_operands(&line);
+    line.files = need_zeros((size_t)argc + 1, sizeof *line.files);
+    int status = options_read(&line.flags, run, line.files, &line.count, command, argc, argv);
+    size_t operands = line.count;
+    status = status != 0 || !command_has(command, READS_TABLES) ? status : take_tables(grid, &line);
+    status = status != 0 ? status : read_operands(grid, &line);
     status = status != 0 ? status : check_network(&line.flags, run);
-    status = status != 0 ? status : expand(grid, &line);
+    status = status != 0 || !command_takes_axes(command) ? status : expand(grid, &line);
     note_listed(grid, &line);
     status = status != 0 ? status : check_model_flags(grid, run);
     status = status != 0 || !run->propagation ? status : ask_propagation(grid);
@@ -289,7 +293,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     }
     sections_clear(&line.sections);
     section_clear(&line.flags);
-    free(arguments);
+    free(line.files);
     if (status != 0) {
         grid_clear(grid);
     }

@@ -3,7 +3,7 @@
  */
 #include "help.h"
 
-#include "options.h"
+#include "flags.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -71,12 +71,12 @@ void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axi
     char values[256], standard[VALUE_TEXT];
     domain_describe(values, sizeof values, &info->domain);
     value_print(standard, &info->domain, command_standard(command, axis));
-    if (command->searches_omega && axis == AXIS_TOLERANCE) {
+    if (command_has(command, SEARCHES_OMEGA) && axis == AXIS_TOLERANCE) {
         snprintf(standard, sizeof standard, "none, and one is required");
     }
-    if (command->proves_omega && axis == AXIS_OMEGA) {
+    if (command_has(command, PROVES_OMEGA) && axis == AXIS_OMEGA) {
         snprintf(standard, sizeof standard, "the smallest that is proven for every input%s",
-                 command->judges_logits ? ", else one found" : "");
+                 command_has(command, JUDGES_LOGITS) ? ", else one found" : "");
     }
     snprintf(text, HELP_TEXT, "%s%s; default %s", values,
              command_takes_list(command, axis) ? "" : ", not a list", standard);
@@ -100,99 +100,94 @@ static void print_flag(FILE *file, const FlagInfo *info)
 
 /* ---- Which of them, under which heading ------------------------------------------------------ */
 
-/* Axes and other flags are counted through: an axis is its number, a flag AXIS_COUNT more. */
-enum { ITEMS = AXIS_COUNT + (int)FLAG_COUNT, HEADED_MOST = 12 };
-#define F(flag) (AXIS_COUNT + (unsigned)FLAG_##flag)
+enum { HEADED_MOST = 12 };
 
-/* The items of each heading, up to a 0: of the first those axes that no other names, of the last
- * such flags. */
+/* The headings, and the axes below each, up to a 0; those that none names are below the first. */
 static const struct {
     const char *title;
-    unsigned items[HEADED_MOST];
-} headings[] = {
-    {"the model", {0}},
-    {"its rewrite",
-     {AXIS_OMEGA, AXIS_PENALTY, AXIS_LINEAR, AXIS_GELU, AXIS_SLOPE, AXIS_BIAS_ROW,
-      AXIS_BIAS_ROW_CONTENT, AXIS_NORMALIZE_BIAS_ROW, AXIS_HEAD_RANK, AXIS_BAND, F(NETWORK)}},
-    {"damage to it",
-     {AXIS_SHRINK, AXIS_DROPOUT, AXIS_DROP_ENTRY, AXIS_WEIGHT_NOISE, AXIS_SCORE_SCALE}},
-    {"the machine", {AXIS_ARITHMETIC, AXIS_KERNEL, AXIS_WEIGHTS_ROUNDED}},
-    {"exact mathematics", {AXIS_REFERENCE, AXIS_ROW, AXIS_PRECISION, AXIS_MAX_BITS}},
-    {"what passes", {AXIS_TOLERANCE, AXIS_JUDGE, AXIS_NORM}},
-    {"what comes out",
-     {F(OUTPUT), F(FORMAT), F(EXPAND), F(COLOR), F(LAYOUT), F(MEASURE), F(BY), F(LOGITS)}},
-    {"a weights file, or a known model",
-     {F(IGNORE_EXTRA), F(IGNORE_CONFIG), F(POSITION_EMBEDDING), F(BLOCKS), F(WITNESS),
-      F(WITNESS_TOLERANCE), F(PRESET)}},
-    {"its inputs",
-     {F(TOKENS), F(TOKENS_FILE), F(TEXT), F(CHARACTERS), F(WINDOW), F(STRIDE), F(POSITIONS)}},
-    {"figures and proofs", {F(DIGITS), F(CERTIFY), F(PROPAGATION), F(EVERY_INPUT), F(INPUT_NORM)}},
-    {"what they are held against, and reports",
-     {F(CHECK), F(PREDICT), F(BASELINE), F(SAVE_BASELINE), F(FORCE), F(UPDATE), F(FACTOR), F(EXACT),
-      F(JUNIT_XML), F(MARKDOWN), F(JSON)}},
-    {"the run", {0}},
+    Axis axes[HEADED_MOST];
+} headings[ABOUT_COUNT] = {
+    [ABOUT_MODEL] = {"the model", {0}},
+    [ABOUT_REWRITE] = {"its rewrite",
+                       {AXIS_OMEGA, AXIS_PENALTY, AXIS_LINEAR, AXIS_GELU, AXIS_SLOPE, AXIS_BIAS_ROW,
+                        AXIS_BIAS_ROW_CONTENT, AXIS_NORMALIZE_BIAS_ROW, AXIS_HEAD_RANK, AXIS_BAND}},
+    [ABOUT_DAMAGE] = {"damage to it",
+                      {AXIS_SHRINK, AXIS_DROPOUT, AXIS_DROP_ENTRY, AXIS_WEIGHT_NOISE,
+                       AXIS_SCORE_SCALE}},
+    [ABOUT_MACHINE] = {"the machine", {AXIS_ARITHMETIC, AXIS_KERNEL, AXIS_WEIGHTS_ROUNDED}},
+    [ABOUT_REFERENCE] = {"exact mathematics",
+                         {AXIS_REFERENCE, AXIS_ROW, AXIS_PRECISION, AXIS_MAX_BITS}},
+    [ABOUT_PASSING] = {"what passes", {AXIS_TOLERANCE, AXIS_JUDGE, AXIS_NORM}},
+    [ABOUT_OUTPUT] = {"what comes out", {0}},
+    [ABOUT_FILE] = {"a weights file, or a known model", {0}},
+    [ABOUT_INPUTS] = {"its inputs", {0}},
+    [ABOUT_PROOFS] = {"figures and proofs", {0}},
+    [ABOUT_REPORTS] = {"what they are held against, and reports", {0}},
+    [ABOUT_RUN] = {"the run", {0}},
+    [ABOUT_COMMAND] = {"flags", {0}},
 };
 
-enum { HEADINGS = sizeof headings / sizeof *headings };
+/* The axes that help explains without being asked for all. */
+static const Axis common[] = {
+    AXIS_CONSTRUCTION, AXIS_ACTIVATION, AXIS_MASK,  AXIS_N,         AXIS_D,
+    AXIS_D_FF,         AXIS_HEADS,      AXIS_DEPTH, AXIS_OMEGA,     AXIS_PENALTY,
+    AXIS_ARITHMETIC,   AXIS_WEIGHTS,    AXIS_SEED,  AXIS_TOLERANCE, AXIS_NORMALIZATION};
 
-/* The flags that help names without being asked for all. */
-static const unsigned common[] = {
-    AXIS_CONSTRUCTION, AXIS_ACTIVATION,  AXIS_MASK,  AXIS_N,         AXIS_D,
-    AXIS_D_FF,         AXIS_HEADS,       AXIS_DEPTH, AXIS_OMEGA,     AXIS_PENALTY,
-    AXIS_ARITHMETIC,   AXIS_WEIGHTS,     AXIS_SEED,  AXIS_TOLERANCE, F(OUTPUT),
-    F(FORMAT),         F(THREADS),       F(DRY_RUN), F(TOKENS),      F(TEXT),
-    F(BASELINE),       F(SAVE_BASELINE), F(UPDATE),  F(EVERY_INPUT), F(CHECK),
-    F(PREDICT),        F(PRESET),        F(MEASURE), F(BY),          AXIS_NORMALIZATION};
-
-static bool is_in(const unsigned *items, size_t count, unsigned item)
+static bool is_in(const Axis *axes, size_t count, Axis axis)
 {
     size_t i = 0;
-    while (i < count && items[i] != item) {
+    while (i < count && axes[i] != axis) {
         i++;
     }
     return i < count;
 }
 
-static size_t heading_of(unsigned item)
+static bool is_common(Axis axis)
 {
-    size_t i = 1;
-    while (i < HEADINGS && (item == 0 || !is_in(headings[i].items, HEADED_MOST, item))) {
-        i++;
+    return is_in(common, sizeof common / sizeof *common, axis);
+}
+
+static FlagSubject subject_of(Axis axis)
+{
+    FlagSubject about = ABOUT_COUNT - 1;
+    while (about > ABOUT_MODEL && (axis == 0 || !is_in(headings[about].axes, HEADED_MOST, axis))) {
+        about--;
     }
-    return i < HEADINGS ? i : item < AXIS_COUNT ? 0 : HEADINGS - 1;
+    return about;
 }
 
-static bool is_taken(const CommandInfo *command, unsigned item)
+static void print_title(FILE *file, FlagSubject about, bool *begun, const char *more)
 {
-    return item < AXIS_COUNT ? command_takes(command, (Axis)item)
-                             : command_takes_flag(command, (Flag)(item - AXIS_COUNT));
-}
-
-static const char *name_of(unsigned item)
-{
-    return item < AXIS_COUNT ? axis_info((Axis)item)->name
-                             : flag_info((Flag)(item - AXIS_COUNT))->name;
+    if (!*begun) {
+        fprintf(file, "\n%s%s:\n", headings[about].title, more);
+    }
+    *begun = true;
 }
 
 /* all: even what is not common. */
-static void print_heading(FILE *file, const CommandInfo *command, size_t heading, bool all)
+static void print_subject(FILE *file, const CommandInfo *command, FlagSubject about, bool all)
 {
     bool begun = false;
-    for (unsigned item = 0; item < ITEMS; item++) {
-        if (heading_of(item) != heading || !is_taken(command, item) ||
-            !(all || is_in(common, sizeof common / sizeof *common, item))) {
-            continue;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (command_takes(command, axis) && subject_of(axis) == about && (all || is_common(axis))) {
+            print_title(file, about, &begun, " (flags, and keys of case files)");
+            print_axis(file, command, axis);
         }
-        if (!begun) {
-            fprintf(file, "\n%s%s:\n", headings[heading].title,
-                    item < AXIS_COUNT ? " (flags, and keys of case files)" : "");
+    }
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
+        if (command_takes_flag(command, flag) && flag->about == about && (all || flag->common)) {
+            print_title(file, about, &begun, "");
+            print_flag(file, flag);
         }
-        begun = true;
-        if (item < AXIS_COUNT) {
-            print_axis(file, command, (Axis)item);
-        } else {
-            print_flag(file, flag_info((Flag)(item - AXIS_COUNT)));
-        }
+    }
+}
+
+/* Adds a name to text, of which *used are; counts it in *count. */
+static void add_name(char text[HELP_TEXT], size_t *used, size_t *count, const char *name)
+{
+    if (*used < HELP_TEXT) {
+        *used += (size_t)snprintf(text + *used, HELP_TEXT - *used, " --%s", name);
+        ++*count;
     }
 }
 
@@ -201,10 +196,14 @@ static size_t find_rest(char text[HELP_TEXT], const CommandInfo *command)
 {
     size_t count = 0, used = 0;
     *text = '\0';
-    for (unsigned item = 0; item < ITEMS && used < HELP_TEXT; item++) {
-        if (is_taken(command, item) && !is_in(common, sizeof common / sizeof *common, item)) {
-            used += (size_t)snprintf(text + used, HELP_TEXT - used, " --%s", name_of(item));
-            count++;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (command_takes(command, axis) && !is_common(axis)) {
+            add_name(text, &used, &count, axis_info(axis)->name);
+        }
+    }
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
+        if (command_takes_flag(command, flag) && !flag->common) {
+            add_name(text, &used, &count, flag->name);
         }
     }
     return count;
@@ -214,7 +213,7 @@ void help_print_command(FILE *file, const CommandInfo *command, bool all)
 {
     enum { FEW = 12 };
     char text[HELP_TEXT], rest[HELP_TEXT];
-    bool flags = command->flags != 0, more = flags || command->usage != NULL;
+    bool flags = command_takes_axes(command), more = flags || command->usage != NULL;
     size_t left = find_rest(rest, command);
     int used = fprintf(file, "usage: headproof %s%s", command->name, more ? " " : "");
     snprintf(text, sizeof text, "%s%s", command->usage ? command->usage : "",
@@ -222,8 +221,8 @@ void help_print_command(FILE *file, const CommandInfo *command, bool all)
     print_wrapped(file, (size_t)used, (size_t)used, text);
     putc('\n', file);
     print_wrapped(file, 0, 0, command->summary);
-    for (size_t i = 0; i < HEADINGS; i++) {
-        print_heading(file, command, i, all || left <= FEW);
+    for (FlagSubject about = 0; about < ABOUT_COUNT; about++) {
+        print_subject(file, command, about, all || left <= FEW);
     }
     fputs(command->own_flag_count > 0 ? "\nflags:\n" : "", file);
     for (size_t i = 0; i < command->own_flag_count; i++) {
@@ -233,7 +232,7 @@ void help_print_command(FILE *file, const CommandInfo *command, bool all)
         fprintf(file, "\n%zu more, which headproof help %s --all explains:\n ", left,
                 command->name);
         print_wrapped(file, 1, 2, rest);
-    } else if (command->run != NULL) {
+    } else if (flags) {
         fputs("\n"
               "Nothing is assumed of a weights file: what its metadata do not say of\n"
               "activation, scale, mask and normalization is required as flags; without an X or\n"

@@ -4,7 +4,7 @@
 #ifndef HEADPROOF_HARNESS_GRID_OWN_WORDS_H
 #define HEADPROOF_HARNESS_GRID_OWN_WORDS_H
 
-#include "command.h"
+#include "flags.h"
 
 enum { OWN_FLAGS_MOST = 16 };
 

@@ -55,13 +55,12 @@ static int cut(char **argv, char *text, size_t size)
 /* Points of the flags alone; what is refused here has none. */
 static double count_points(Command command, int argc, char **argv)
 {
-    char *copy[ARGUMENTS_MOST + 1];
+    char *files[ARGUMENTS_MOST + 1];
     Section flags = {0};
     RunOptions options = {0};
-    int operand;
+    size_t count;
     double product = 1;
-    memcpy(copy, argv, ((size_t)argc + 1) * sizeof *copy);
-    if (options_read(&flags, &options, &operand, commands_get(command), argc, copy) == 0) {
+    if (options_read(&flags, &options, files, &count, commands_get(command), argc, argv) == 0) {
         for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
             product *= flags.settings[axis].given ? (double)flags.settings[axis].list.count : 1;
         }

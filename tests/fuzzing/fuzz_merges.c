@@ -167,12 +167,13 @@ static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
 {
     static const char *const left[] = {"s1.csv",  "s1.csv.json",  "s2.csv", "s2.csv.json",
                                        "out.csv", "out.csv.json", NULL};
-    static const char *const argv[] = {"headproof", "merge",   "s1.csv", "s2.csv",
-                                       "-o",        "out.csv", NULL};
+    static const char *argv[] = {"headproof", "merge", "s1.csv", "s2.csv", "-o", "out.csv", NULL};
+    const Grid grid = {.tables = (char **)(uintptr_t)(argv + 2), .table_count = 2};
+    const RunOptions options = {.argc = 6, .argv = (char **)(uintptr_t)argv, .output = "out.csv"};
     Shards *shards = fuzz->own;
     write_shards(shards, bytes, size);
     fuzz_listen(fuzz);
-    int status = command_merge(6, (char **)(uintptr_t)argv);
+    int status = command_merge(&grid, &options);
     fuzz_hear(fuzz);
     const char *why;
     if (status == 2) {

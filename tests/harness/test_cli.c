@@ -5,7 +5,7 @@
 #include "../fixture.h"
 
 #include "../../harness/commands/commands.h"
-#include "../../harness/grid/options.h"
+#include "../../harness/grid/flags.h"
 #include "../unit.h"
 
 #include <fcntl.h>
@@ -221,11 +221,11 @@ static void expect_printed(Fixture *fixture, const char *line, const char *says)
 }
 
 /* Of all commands, or the command's own. */
-static bool takes_flag(const CommandInfo *command, Flag flag)
+static bool takes_flag(const CommandInfo *command, const FlagInfo *flag)
 {
     bool own = false;
     for (size_t i = 0; i < command->own_flag_count; i++) {
-        own = own || strcmp(command->own_flags[i].name, flag_info(flag)->name) == 0;
+        own = own || strcmp(command->own_flags[i].name, flag->name) == 0;
     }
     return own || command_takes_flag(command, flag);
 }
@@ -244,9 +244,10 @@ static void test_help_of_commands(void **state)
                 fail_msg("%s: more than 80 columns: %.*s", line, (int)strcspn(next, "\n"), next);
             }
         }
-        for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-            snprintf(line, sizeof line, "\n  --%s ", flag_info(flag)->name);
-            assert_true((strstr(fixture->text, line) != NULL) == takes_flag(command, flag));
+        for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
+            bool taken = takes_flag(command, flag_find(command, flag->name, strlen(flag->name)));
+            snprintf(line, sizeof line, "\n  --%s ", flag->name);
+            assert_true((strstr(fixture->text, line) != NULL) == taken);
         }
     }
 }
@@ -275,11 +276,12 @@ static void test_short_help(void **state)
         snprintf(line, sizeof line, "help %s", command->name);
         expect_printed(fixture, line, "usage: headproof ");
         assert_true(count_lines(fixture->text) <= 80);
-        for (Axis axis = 0; axis < AXIS_COUNT && command->run != NULL; axis++) {
+        for (Axis axis = 0; axis < AXIS_COUNT && command_takes_axes(command); axis++) {
             expect_flag(fixture, axis_info(axis)->name, command_takes(command, axis));
         }
-        for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-            expect_flag(fixture, flag_info(flag)->name, takes_flag(command, flag));
+        for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
+            bool taken = takes_flag(command, flag_find(command, flag->name, strlen(flag->name)));
+            expect_flag(fixture, flag->name, taken);
         }
     }
     expect_printed(fixture, "help sweep", "\n  --tolerance          largest error");

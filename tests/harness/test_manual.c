@@ -6,8 +6,8 @@
 
 #include "../../harness/commands/commands.h"
 #include "../../harness/commands/manual/manual.h"
+#include "../../harness/grid/flags.h"
 #include "../../harness/grid/help.h"
-#include "../../harness/grid/options.h"
 #include "../../harness/table/columns.h"
 #include "../unit.h"
 
@@ -124,9 +124,9 @@ static void the_manual_page_has_everything(void **state)
         snprintf(name, sizeof name, "\n\\fB--%s\\fR\n", axis_info(axis)->name);
         expect_says(&page, 0, name);
     }
-    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
         char name[64];
-        snprintf(name, sizeof name, "\\fB--%s\\fR", flag_info(flag)->name);
+        snprintf(name, sizeof name, "\\fB--%s\\fR", flag->name);
         expect_says(&page, 0, name);
     }
 }
@@ -180,9 +180,9 @@ static void bash_completes(void **state)
 /* A command that reads its own flags: they are in its row, and in every text made of it. */
 static void flags_of_a_command_alone_are_known(void **state)
 {
-    static const FlagInfo flags[] = {{"output", "FILE", "the picture", 'o', NULL},
-                                     {"error-norm", "NORM", "how errors are measured", 0, NULL},
-                                     {"mask", "MASK", "whose", 0, NULL}};
+    static const FlagInfo flags[] = {{"output", "FILE", "the picture", .letter = 'o'},
+                                     {"error-norm", "NORM", "how errors are measured", .letter = 0},
+                                     {"mask", "MASK", "whose", .letter = 0}};
     static const CommandInfo command = {
         .name = "draw",
         .summary = "a picture",

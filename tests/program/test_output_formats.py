@@ -118,7 +118,7 @@ REFUSED = [
     ("export -o -", "--output: token '-': expected a file name"),
     ("sweep -o ''", "--output: token '': expected a file name"),
     ("merge --format csv", "token 'merge': expected SHARD.csv..."),
-    ("merge a.csv --format", "--format: expected FORMAT behind it"),
+    ("merge a.csv --format", "token '--format': expected a value after it"),
     ("merge a.csv -o - --output b.csv", "--output: token 'b.csv': expected the flag once"),
     # Who reads rows again refuses columns that only some tables have.
     (f"{SWEEP} --expand -o t.csv --resume",

@@ -3,7 +3,7 @@
  */
 #include "manual.h"
 
-#include "../../grid/options.h"
+#include "../../grid/flags.h"
 #include "../../grid/preset.h"
 #include "../../table/format.h"
 
@@ -37,13 +37,13 @@ static Words words_of_axis(Axis axis)
     return words;
 }
 
-static Words words_of_flag(Flag flag)
+static Words words_of_flag(const FlagInfo *flag)
 {
     Words words = {.count = 0};
-    const char *const *own = flag_info(flag)->words;
-    if (flag == FLAG_FORMAT) {
+    const char *const *own = flag->words;
+    if (strcmp(flag->name, "format") == 0) {
         words.count = format_names(words.names);
-    } else if (flag == FLAG_PRESET) {
+    } else if (strcmp(flag->name, "preset") == 0) {
         preset_names(words.names);
         words.count = PRESET_COUNT;
     }
@@ -93,16 +93,16 @@ static void print_bash_values(FILE *file)
         print_bash_value(file, axis_info(axis)->name, &words, axis_info(axis)->domain.paths);
     }
     fputs("    -o", file);
-    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        if (is_file(flag_info(flag)->argument)) {
-            fprintf(file, " | --%s", flag_info(flag)->name);
+    for (const FlagInfo *flag = flag_table; flag->about != ABOUT_COMMAND; flag++) {
+        if (is_file(flag->argument)) {
+            fprintf(file, " | --%s", flag->name);
         }
     }
     fputs(") return ;;\n", file);
-    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+    for (const FlagInfo *flag = flag_table; flag->about != ABOUT_COMMAND; flag++) {
         Words words = words_of_flag(flag);
-        if (flag_info(flag)->argument != NULL && !is_file(flag_info(flag)->argument)) {
-            print_bash_value(file, flag_info(flag)->name, &words, false);
+        if (flag->argument != NULL && !is_file(flag->argument)) {
+            print_bash_value(file, flag->name, &words, false);
         }
     }
     fputs("    esac\n", file);
@@ -116,9 +116,9 @@ static void print_bash_flags(FILE *file, const CommandInfo *command)
             fprintf(file, "--%s ", axis_info(axis)->name);
         }
     }
-    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
         if (command_takes_flag(command, flag)) {
-            fprintf(file, "--%s ", flag_info(flag)->name);
+            fprintf(file, "--%s ", flag->name);
         }
     }
     for (size_t i = 0; i < command->own_flag_count; i++) {
@@ -218,12 +218,11 @@ static void print_zsh_command(FILE *file, const CommandInfo *command)
             print_zsh_flag(file, info->name, info->help, info->name, &words, info->domain.paths);
         }
     }
-    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
         if (command_takes_flag(command, flag)) {
-            const FlagInfo *info = flag_info(flag);
             Words words = words_of_flag(flag);
-            print_zsh_flag(file, info->name, info->help, info->argument, &words,
-                           is_file(info->argument));
+            print_zsh_flag(file, flag->name, flag->help, flag->argument, &words,
+                           is_file(flag->argument));
         }
     }
     for (size_t i = 0; i < command->own_flag_count; i++) {
@@ -231,7 +230,7 @@ static void print_zsh_command(FILE *file, const CommandInfo *command)
         Axis axis = axis_find(info->name);
         Words words = {.count = 0};
         words = axis < AXIS_COUNT                   ? words_of_axis(axis)
-                : strcmp(info->name, "format") == 0 ? words_of_flag(FLAG_FORMAT)
+                : strcmp(info->name, "format") == 0 ? words_of_flag(info)
                                                     : words;
         print_zsh_flag(file, info->name, info->help, info->argument, &words,
                        is_file(info->argument));
@@ -274,7 +273,7 @@ void completion_write_zsh(FILE *file, const CommandInfo *commands, size_t count)
           "    case $command in\n",
           file);
     for (size_t i = 0; i < count; i++) {
-        if (commands[i].flags != 0 || commands[i].own_flag_count > 0) {
+        if (commands[i].run != NULL || commands[i].own_flag_count > 0) {
             print_zsh_command(file, &commands[i]);
         }
     }

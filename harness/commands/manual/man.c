@@ -4,8 +4,8 @@
 #include "manual.h"
 
 #include "../../base/info.h"
+#include "../../grid/flags.h"
 #include "../../grid/help.h"
-#include "../../grid/options.h"
 
 /* Text as roff takes it: dashes that can be copied, backslashes, and no request at a line's
  * beginning. */
@@ -57,14 +57,14 @@ static void print_flag_name(FILE *file, const FlagInfo *info)
 static void print_flags_of(FILE *file, const CommandInfo *command)
 {
     const char *before = "Flags: ";
-    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        if (command_takes_flag(command, flag)) {
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
+        if (flag->about != ABOUT_COMMAND && command_takes_flag(command, flag)) {
             fputs(before, file);
-            print_bold(file, "--", flag_info(flag)->name);
+            print_bold(file, "--", flag->name);
             before = ", ";
         }
     }
-    fputs(command->flags != 0 ? ".\n" : "", file);
+    fputs(command_takes_axes(command) ? ".\n" : "", file);
 }
 
 static size_t count_taken(const CommandInfo *command)
@@ -112,12 +112,19 @@ static void print_own_defaults(FILE *file, const CommandInfo *command)
 
 static void print_own_flags(FILE *file, const CommandInfo *command)
 {
-    fputs(command->own_flag_count > 0 ? ".RS\n" : "", file);
+    bool tables = command->operands == OPERANDS_TABLES;
+    fputs(command->own_flag_count > 0 || tables ? ".RS\n" : "", file);
+    for (const FlagInfo *flag = flag_table; flag->name != NULL && tables; flag++) {
+        if (command_takes_flag(command, flag)) {
+            print_flag_name(file, flag);
+            print_line(file, flag->help);
+        }
+    }
     for (size_t i = 0; i < command->own_flag_count; i++) {
         print_flag_name(file, &command->own_flags[i]);
         print_line(file, command->own_flags[i].help);
     }
-    fputs(command->own_flag_count > 0 ? ".RE\n" : "", file);
+    fputs(command->own_flag_count > 0 || tables ? ".RE\n" : "", file);
 }
 
 static void print_commands(FILE *file, const CommandInfo *commands, size_t count)
@@ -161,9 +168,9 @@ static void print_axes(FILE *file, const CommandInfo *command)
 static void print_flags(FILE *file)
 {
     fputs(".SH FLAGS\n", file);
-    for (Flag flag = 0; flag < FLAG_COUNT; flag++) {
-        print_flag_name(file, flag_info(flag));
-        print_line(file, flag_info(flag)->help);
+    for (const FlagInfo *flag = flag_table; flag->about != ABOUT_COMMAND; flag++) {
+        print_flag_name(file, flag);
+        print_line(file, flag->help);
     }
 }
 

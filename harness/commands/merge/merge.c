@@ -9,7 +9,6 @@
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
-#include "../../grid/own_words.h"
 #include "../../table/sink.h"
 #include "../commands.h"
 
@@ -132,20 +131,6 @@ static int conclude(const Merge *merge)
     return failures > 0;
 }
 
-/* Of the words that were read: without -o the table goes to stdout. */
-static int take_words(Merge *merge, const OwnWords *words)
-{
-    RunOptions *options = &merge->options;
-    const char *output = words->values[0];
-    for (size_t i = 0; i < words->file_count; i++) {
-        merge->files[merge->file_count++].path = words->files[i];
-    }
-    options->on_stdout = output == NULL || strcmp(output, "-") == 0;
-    options->output = options->on_stdout ? NULL : output;
-    options->format = words->values[1];
-    return format_check(options);
-}
-
 static void clear(Merge *merge)
 {
     for (size_t i = 0; merge->files != NULL && i < merge->file_count; i++) {
@@ -169,19 +154,18 @@ static int merge_rows(Merge *merge)
     return 0;
 }
 
-int command_merge(int argc, char **argv)
+int command_merge(const Grid *grid, const RunOptions *run)
 {
-    Merge merge = {.options = {.argc = argc, .argv = argv}};
-    OwnWords words = {0};
-    merge.files = need_zeros((size_t)argc + 1, sizeof *merge.files);
-    int status = own_words_read(&words, commands_get(COMMAND_MERGE), argc, argv);
-    status = status != 0 ? status : take_words(&merge, &words);
-    status = status != 0 ? status : own_words_spare_files(&words, merge.options.output, true);
-    status = status != 0 ? status : merge_gather(&merge);
+    Merge merge = {.options = *run, .file_count = grid->table_count};
+    merge.options.on_stdout = run->output == NULL; /* without -o the table goes there */
+    merge.files = need_zeros(merge.file_count + 1, sizeof *merge.files);
+    for (size_t i = 0; i < merge.file_count; i++) {
+        merge.files[i].path = grid->tables[i];
+    }
+    int status = merge_gather(&merge);
     status = status != 0 ? status : merge_rows(&merge);
     status = status != 0 ? status : write_merged(&merge);
     status = status != 0 ? status : conclude(&merge);
     clear(&merge);
-    own_words_clear(&words);
     return status;
 }

@@ -1,0 +1,185 @@
+/*
+ * The table of flags.
+ */
+#include "flags.h"
+
+#include <string.h>
+
+#define THREADS_MOST 1024
+
+/* Commands that take a flag. */
+#define SWEEPS "sweep depth "
+#define POINTS SWEEPS "min-omega growth check export "
+#define EVALUATES POINTS "verify convert attribute "
+#define MODELS "verify convert guarantee attribute "
+#define TABLES SWEEPS "min-omega growth verify guarantee cost attribute "
+#define VERDICTS "min-omega check verify guarantee "
+#define INPUTS "min-omega check verify "
+
+#define SWITCH(member) .read = as_switch, .place = offsetof(RunOptions, member)
+#define TEXT(member) .read = as_text, .place = offsetof(RunOptions, member)
+#define FILE_NAME(member) TEXT(member), .filled = "a file name"
+#define WORD(member, ...)                                                                          \
+    .read = as_word, .place = offsetof(RunOptions, member), .words = (const char *const[])         \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+#define INTEGER(member, from, to)                                                                  \
+    .read = as_integer, .place = offsetof(RunOptions, member), .least = (from), .most = (to)
+#define COUNT(member) .read = as_count, .place = offsetof(RunOptions, member)
+#define NUMBER(kind, member) .read = as_##kind, .place = offsetof(RunOptions, member)
+
+const FlagInfo flag_table[] = {
+    {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
+     TABLES "export convert ", .read = as_output, .filled = "a file name", .about = ABOUT_OUTPUT,
+     .letter = 'o', .common = true},
+    {"format", "FORMAT", "write a table as csv, the default, table, json, jsonl or markdown",
+     TABLES, TEXT(format), .about = ABOUT_OUTPUT, .common = true},
+    {"threads", "COUNT", "0: one a core", EVALUATES, INTEGER(threads, 0, THREADS_MOST),
+     .about = ABOUT_RUN, .common = true},
+    {"dry-run", NULL, "print the points, evaluate nothing", POINTS "verify ", SWITCH(dry_run),
+     .about = ABOUT_RUN, .common = true},
+    {"quiet", NULL, "no progress", NULL, SWITCH(quiet), .about = ABOUT_RUN, .letter = 'q'},
+    {"verbose", NULL, "say what takes how long, point by point, on stderr", NULL, SWITCH(verbose),
+     .about = ABOUT_RUN, .letter = 'v'},
+    {"color", "WHEN", "what passes and fails in colours: auto, always or never",
+     SWEEPS "growth " VERDICTS, WORD(color, "auto", "always", "never"), .about = ABOUT_OUTPUT},
+    {"expand", NULL,
+     "a column for each axis given that shares `options`; in table and markdown every column",
+     SWEEPS, SWITCH(expand), .about = ABOUT_OUTPUT},
+    {"ignore-extra", NULL,
+     "skip an optimizer's tensors, counters and the like in a weights file, no others", NULL,
+     SWITCH(model.ignore_extra), .about = ABOUT_FILE},
+    {"ignore-config", "KEYS", "keys of a config.json or of metadata that are not to be read", NULL,
+     TEXT(model.ignored), .filled = "keys, with commas between them", .about = ABOUT_FILE},
+    {"position-embedding", "KIND", "how a weights file's positions come in: learned or none",
+     EVALUATES "guarantee ", WORD(model.positions, "learned", "none"), .about = ABOUT_FILE},
+    {"blocks", "KIND", "how a layer's parts follow each other: sequential", EVALUATES "guarantee ",
+     WORD(model.blocks, "sequential"), .about = ABOUT_FILE},
+    {"witness", "FILE", "tokens and what the model itself answered: docs/models.md", NULL,
+     FILE_NAME(model.witness), .about = ABOUT_FILE},
+    {"witness-tolerance", "T", "how far answers may be from a witness", NULL,
+     NUMBER(positive, witness_tolerance), .about = ABOUT_FILE},
+    {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53; all: every tuple",
+     "verify attribute ", TEXT(tokens), .about = ABOUT_INPUTS, .common = true},
+    {"tokens-file", "FILE", "token ids with blanks or commas, an input a line", "verify ",
+     TEXT(tokens_file), .about = ABOUT_INPUTS},
+    {"text", "FILE", "a text, a character a token, in windows", "verify ", TEXT(text),
+     .about = ABOUT_INPUTS, .common = true},
+    {"characters", "FILE",
+     "the characters in token order, as JSON; default characters.json beside the model", "verify ",
+     TEXT(characters), .about = ABOUT_INPUTS},
+    {"window", "COUNT", "tokens of a window; default the context length", "verify ", COUNT(window),
+     .about = ABOUT_INPUTS},
+    {"stride", "COUNT", "tokens from window to window; default the window", "verify ",
+     COUNT(stride), .about = ABOUT_INPUTS},
+    {"positions", "WHICH",
+     "a line for positions of each input: all, last, or a list of them and of ranges from 0, -1 "
+     "the last: 0,3:7,-1; of a text all",
+     "min-omega verify ", NUMBER(positions, positions),
+     .words = (const char *const[]){"all", "last", NULL}, .about = ABOUT_INPUTS},
+    {"network", "FORM", "a network as one fused sublayer or as three", MODELS,
+     WORD(network, "fused", "three"), .about = ABOUT_REWRITE},
+    {"layout", "LAYOUT",
+     "plain, the default: matrices of every head; shared: what heads share once", "convert ",
+     WORD(layout, "plain", "shared"), .about = ABOUT_OUTPUT},
+    {"resume", NULL, "go on with what an interrupted run of the same left", SWEEPS "check ",
+     SWITCH(resume), .about = ABOUT_RUN},
+    {"memory", "SIZE", "what may be used, as 8GiB or in bytes; default 4/5 of the machine's", NULL,
+     NUMBER(size, memory), .about = ABOUT_RUN},
+    {"shard", "I/N", "the I-th of N parts, for job arrays; merge puts them together",
+     SWEEPS "verify ", .read = as_shard, .about = ABOUT_RUN},
+    {"preset", "NAME", "the sizes of a known model, as gpt3", "cost ", TEXT(preset),
+     .about = ABOUT_FILE, .common = true},
+    {"measure", NULL, "time both models on this machine", "cost ", SWITCH(measure),
+     .about = ABOUT_OUTPUT, .common = true},
+    {"input-norm", "R", "no row of X is longer (2-norm), where no embedding says it",
+     INPUTS "convert guarantee ", NUMBER(positive, input_norm), .about = ABOUT_PROOFS},
+    {"every-input", NULL, "what is proven of every input, too: docs/omega.md", INPUTS,
+     SWITCH(every_input), .about = ABOUT_PROOFS, .common = true},
+    {"digits", "COUNT", "significant digits of every error, 1 to 17; default 12",
+     SWEEPS "growth check ", INTEGER(digits, 1, REF_DIGITS_MOST), .about = ABOUT_PROOFS},
+    {"by", "UNIT", "a line a head, sublayer or kind; default sublayer", "attribute ",
+     WORD(by, "head", "sublayer", "kind"), .about = ABOUT_OUTPUT, .common = true},
+    {"logits", "WHICH", "all, or predicted, the default", "attribute ",
+     WORD(logits, "all", "predicted"), .about = ABOUT_OUTPUT},
+    {"propagation", NULL, "columns for what a layer injects, and makes of what comes in", SWEEPS,
+     SWITCH(propagation), .about = ABOUT_PROOFS},
+    {"certify", NULL,
+     "say how many cells are bounds; all other digits are proven, with it or without",
+     SWEEPS "min-omega verify ", SWITCH(certify), .about = ABOUT_PROOFS},
+    {"check", "TABLE", "rows to be held against the laws; outside their bands is a failure",
+     "growth ", TEXT(growth.check), .about = ABOUT_REPORTS, .common = true},
+    {"predict", "AXIS=LIST", "what the laws along an axis say of these sizes, with a band",
+     "growth ", TEXT(growth.predict), .about = ABOUT_REPORTS, .common = true},
+    {"evaluations", "COUNT", "points at most: 3 seeds, then more where laws are not sure",
+     "growth ", COUNT(growth.evaluations), .about = ABOUT_RUN},
+    {"baseline", "FILE", "the table to compare with", "check ", FILE_NAME(check.baseline),
+     .about = ABOUT_REPORTS, .common = true},
+    {"save-baseline", "FILE", "write one, if it would pass", "check ", FILE_NAME(check.save),
+     .about = ABOUT_REPORTS, .common = true},
+    {"force", NULL, "--save-baseline: over an old one", "check ", SWITCH(check.force),
+     .about = ABOUT_REPORTS},
+    {"update", NULL, "--baseline: say what differs, then save it anew", "check ",
+     SWITCH(check.update), .about = ABOUT_REPORTS, .common = true},
+    {"factor", "F", "machine errors may grow this much; default 4", "check ",
+     NUMBER(factor, check.factor), .filled = "a number", .about = ABOUT_REPORTS},
+    {"exact", NULL, "reference columns to all digits that are printed, not 12", "check ",
+     SWITCH(check.exact), .about = ABOUT_REPORTS},
+    {"junit-xml", "FILE", "report for a CI system", VERDICTS, FILE_NAME(check.junit_xml),
+     .about = ABOUT_REPORTS},
+    {"markdown", "FILE", "report for a pull request", VERDICTS, FILE_NAME(check.markdown),
+     .about = ABOUT_REPORTS},
+    {"json", "FILE", "report of everything that fails", VERDICTS, FILE_NAME(check.json),
+     .about = ABOUT_REPORTS},
+    /* Of commands without axes. */
+    {"output", "FILE", "the table, else on stdout; it appears complete or not at all", "merge ",
+     .read = as_output, .filled = "a file name", .about = ABOUT_COMMAND, .letter = 'o'},
+    {"format", "FORMAT", "write it as csv, the default, table, json, jsonl or markdown", "merge ",
+     TEXT(format), .about = ABOUT_COMMAND},
+    {.name = NULL},
+};
+
+bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag)
+{
+    size_t length = strlen(command->name);
+    for (const char *name = flag->of; name != NULL && *name != '\0';
+         name += strcspn(name, " ") + 1) {
+        if (strncmp(name, command->name, length) == 0 && name[length] == ' ') {
+            return true;
+        }
+    }
+    return flag->of == NULL && command_takes_axes(command);
+}
+
+const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length)
+{
+    const FlagInfo *found = NULL;
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
+        if (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0) {
+            if (command_takes_flag(command, flag)) {
+                return flag;
+            }
+            found = found != NULL ? found : flag;
+        }
+    }
+    return found;
+}
+
+/* Flags of earlier versions. */
+static const struct {
+    const char *name, *instead;
+} gone[] = {
+    {"checkpoint", "leave it out; --resume does the point again that was interrupted"},
+    {"reference-form", "leave it out; the textbook's matrices are --kernel dense"},
+};
+
+const char *flag_gone(const char *name)
+{
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        if (strcmp(name, gone[i].name) == 0) {
+            return gone[i].instead;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,76 @@
+/*
+ * The flags that are no axes: a table of what each is called, where its value goes, and what takes
+ * it.
+ *
+ * Umbrella header: flags.c is the table, flag_values.c reads values.
+ */
+#ifndef HEADPROOF_HARNESS_GRID_FLAGS_H
+#define HEADPROOF_HARNESS_GRID_FLAGS_H
+
+#include "command.h"
+#include "grid.h"
+
+/* What flags are about: the headings of help, in order.  Of the first ones there are axes alone. */
+typedef enum {
+    ABOUT_MODEL,
+    ABOUT_REWRITE,
+    ABOUT_DAMAGE,
+    ABOUT_MACHINE,
+    ABOUT_REFERENCE,
+    ABOUT_PASSING,
+    ABOUT_OUTPUT,
+    ABOUT_FILE,
+    ABOUT_INPUTS,
+    ABOUT_PROOFS,
+    ABOUT_REPORTS,
+    ABOUT_RUN,
+    ABOUT_COMMAND, /* of a command that takes no axes */
+    ABOUT_COUNT
+} FlagSubject;
+
+/* Puts the flag's value where its row says; text: NULL of a flag that takes none.  0; 2 after a
+ * message. */
+typedef int ReadFlag(RunOptions *run, const FlagInfo *flag, const char *text);
+
+struct FlagInfo {
+    const char *name;
+    const char *argument; /* what it takes; NULL: nothing */
+    const char *help;
+    const char *of; /* the commands that take it, a blank behind each; NULL: all that take axes */
+    ReadFlag *read;
+    size_t place; /* in RunOptions, where 0 or NULL is the default */
+    FlagSubject about;
+    char letter;              /* the short form, or 0 */
+    bool common;              /* help explains it without being asked for all */
+    const char *filled;       /* what an empty value lacks; NULL: it may be empty */
+    const char *const *words; /* what it may be, up to a NULL; or NULL: anything */
+    int least, most;          /* of an integer */
+};
+
+/* Up to one without a name.  Of two of a name no command takes both. */
+extern const FlagInfo flag_table[];
+enum { FLAGS_MOST = 64 };
+
+/* False for a flag that means nothing to the command. */
+bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag);
+
+/* The flag of that name [length] that the command takes, else any of that name; or NULL. */
+const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length);
+
+/* What is done instead of a flag, or a key, that earlier versions had; NULL: they had none. */
+const char *flag_gone(const char *name);
+
+/* The kinds of values, and what they are in RunOptions. */
+ReadFlag as_switch;    /* bool: it is there */
+ReadFlag as_text;      /* const char * */
+ReadFlag as_word;      /* const char *: one of the flag's words */
+ReadFlag as_integer;   /* int, from least to most */
+ReadFlag as_count;     /* size_t, at least 1 */
+ReadFlag as_positive;  /* double above 0 */
+ReadFlag as_factor;    /* double, at least 1 */
+ReadFlag as_size;      /* double: bytes, as 8GiB */
+ReadFlag as_positions; /* const char *: see models/positions.h */
+ReadFlag as_shard;     /* I/N: shard and shards */
+ReadFlag as_output;    /* output, or "-": on_stdout */
+
+#endif
