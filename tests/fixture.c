@@ -55,7 +55,8 @@ static FileFixture *file_fixture(const char *name)
     beside(fixture->path, fixture, name, "");
     beside(fixture->partial, fixture, name, ".partial");
     beside(fixture->sidecar, fixture, name, ".json");
-    beside(fixture->sidecar_partial, fixture, name, ".json.partial");
+    beside(fixture->fresh, fixture, name, ".new");
+    beside(fixture->sidecar_fresh, fixture, name, ".json.new");
     return fixture;
 }
 

@@ -47,7 +47,7 @@ int scratch_set_up(void **state);
 typedef struct {
     Scratch scratch;
     char path[SCRATCH_PATH], partial[SCRATCH_PATH];
-    char sidecar[SCRATCH_PATH], sidecar_partial[SCRATCH_PATH];
+    char sidecar[SCRATCH_PATH], fresh[SCRATCH_PATH], sidecar_fresh[SCRATCH_PATH];
     char text[SCRATCH_TEXT];
 } FileFixture;
 

@@ -4,6 +4,7 @@
 #include "interrupted.h"
 #include "unit.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,52 +49,70 @@ static uint64_t fnv(uint64_t digest, const char *bytes, size_t count)
     return digest;
 }
 
-/* The sidecar as it is before the last point; it ends with its brace. */
-static Output begun_sidecar(const char *path, const char *partial)
+/* The first line of a journal: of one that is there, or of the sidecar's run; free it. */
+static char *first_line(const char *partial, const char *sidecar)
 {
-    Output sidecar = read_file(access(path, F_OK) == 0 ? path : partial);
-    char *complete = strstr(sidecar.text, "\"complete\": true"), *end = strstr(sidecar.text, "\n}");
-    assert_non_null(end);
-    sidecar.length = (size_t)(end + 2 - sidecar.text);
-    if (complete != NULL) {
-        char *value = complete + strlen("\"complete\": ");
-        memmove(value + 5, value + 4, sidecar.length - (size_t)(value + 4 - sidecar.text));
-        memcpy(value, "false", 5); /* over the newline behind the brace */
-        sidecar.length++;
+    if (access(sidecar, F_OK) != 0) {
+        Output left = read_file(partial);
+        return strndup(left.text, strcspn(left.text, "\n"));
     }
-    return sidecar;
+    json_t *object = json_load_file(sidecar, 0, NULL);
+    assert_non_null(object);
+    (void)json_object_del(object, "digest");
+    (void)json_object_del(object, "points");
+    assert_int_equal(json_object_set_new(object, "complete", json_false()), 0);
+    char *line = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    assert_non_null(line);
+    return line;
 }
 
 void leave_interrupted(const char *path, const Output *whole, size_t length, size_t depth,
                        double seconds)
 {
-    char name[512], partial[512];
-    snprintf(name, sizeof name, "%s.json", path);
-    snprintf(partial, sizeof partial, "%s.json.partial", path);
-    Output sidecar = begun_sidecar(name, partial);
-    uint64_t seal = fnv(14695981039346656037u, sidecar.text, sidecar.length);
+    char sidecar[512], partial[512], line[64];
+    snprintf(sidecar, sizeof sidecar, "%s.json", path);
+    snprintf(partial, sizeof partial, "%s.partial", path);
+    char *first = first_line(partial, sidecar);
     FILE *file = fopen(partial, "w");
     assert_non_null(file);
-    fprintf(file, "%.*s\n", (int)sidecar.length, sidecar.text);
-    const char *header = memchr(whole->text, '\n', length);
-    const char *from = header == NULL ? whole->text + length : header + 1, *next = from;
-    for (size_t rows = 1; (next = memchr(next, '\n', length - (size_t)(next - whole->text)));
-         rows++) {
-        next++;
-        if (rows % depth == 0) {
-            seal = fnv(seal, from, (size_t)(next - from));
-            fprintf(file, "%016llx %.3f\n", (unsigned long long)seal, seconds);
-            from = next;
+    fprintf(file, "%s\n", first);
+    uint64_t seed = fnv(fnv(14695981039346656037u, first, strlen(first)), "\n", 1);
+    const char *rows = strchr(whole->text, '\n') + 1, *end = whole->text + length;
+    for (size_t point = 0; rows < end; point++) {
+        const char *next = rows;
+        for (size_t row = 0; row < depth; row++) {
+            next = strchr(next, '\n') + 1;
         }
+        size_t size = (size_t)(next - rows), there = next <= end ? size : (size_t)(end - rows);
+        int told = snprintf(line, sizeof line, " %zu %zu %.3f\n", point, size, seconds);
+        fprintf(file, "%016llx%s",
+                (unsigned long long)fnv(fnv(seed, line, (size_t)told), rows, size), line);
+        assert_int_equal(fwrite(rows, 1, there, file), there);
+        rows = next;
     }
     assert_int_equal(fclose(file), 0);
+    free(first);
     (void)unlink(path);
-    (void)unlink(name);
+    (void)unlink(sidecar);
+}
+
+size_t points_left(const char *path, const Output *whole)
+{
+    char partial[512];
+    size_t count = 0, index, length;
     snprintf(partial, sizeof partial, "%s.partial", path);
-    file = fopen(partial, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(whole->text, 1, length, file), length);
-    assert_int_equal(fclose(file), 0);
+    Output left = read_file(partial);
+    for (char *next = strchr(left.text, '\n') + 1; *next != '\0'; count++) {
+        assert_int_equal(sscanf(next, "%*16[0-9a-f] %zu %zu", &index, &length), 2);
+        next = strchr(next, '\n') + 1;
+        assert_true(length <= left.length - (size_t)(next - left.text));
+        char *rows = strndup(next, length);
+        assert_non_null(strstr(whole->text, rows));
+        free(rows);
+        next += length;
+    }
+    return count;
 }
 
 pid_t start_program(const char *arguments)

@@ -18,11 +18,14 @@ void expect_same(const Output *a, const Output *b, const char *what);
 /* Its length; 0 where there is none. */
 off_t size_of(const char *path);
 
-/* Turns a complete sweep, FILE and FILE.json, into what a run leaves that was interrupted: the
- * first `length` bytes of `whole` as FILE.partial, whose points have `depth` rows each and took so
- * many seconds.  What it left already may be there instead. */
+/* Turns a complete sweep, FILE and FILE.json, into what a run leaves that was interrupted:
+ * FILE.partial with the points of the first `length` bytes of `whole`, the last perhaps torn, which
+ * have `depth` rows each and took so many seconds.  What it left already may be there instead. */
 void leave_interrupted(const char *path, const Output *whole, size_t length, size_t depth,
                        double seconds);
+
+/* How many points such a run left, all of them whole and with rows of `whole`. */
+size_t points_left(const char *path, const Output *whole);
 
 /* Starts headproof with these arguments, as a shell reads them. */
 pid_t start_program(const char *arguments);

@@ -1,20 +1,18 @@
 /*
- * Files that appear complete or not at all.
+ * Files that appear complete or not at all, and whose the files beside them are.
  */
-/* realpath is not in POSIX itself. */
-#define _XOPEN_SOURCE 700
+/* O_TMPFILE is Linux's. */
+#define _GNU_SOURCE
 
 #include "atomic_file.h"
 
 #include "../../memory/need.h"
 #include "message.h"
-#include "own_file.h"
 #include "shown.h"
 #include "streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,8 +26,6 @@ char *atomic_file_name(const char *path, const char *suffix)
     return joined;
 }
 
-#define OUTPUT_FLAG "output"
-
 static int unwritable(const char *flag, const char *path, int error)
 {
     complain((Origin){.flag = flag}, path, "expected a file that can be written (%s)",
@@ -37,8 +33,135 @@ static int unwritable(const char *flag, const char *path, int error)
     return file_fault(error);
 }
 
+/* ---- Whose a file is ------------------------------------------------------------------------- */
+
+#define NOT_OURS "headproof has not written it"
+
+const char *atomic_file_doubt(bool *there, const char *path)
+{
+    struct stat found;
+    *there = lstat(path, &found) == 0;
+    if (!*there) {
+        return errno == ENOENT ? NULL : strerror(errno);
+    }
+    errno = 0;
+    return S_ISLNK(found.st_mode)    ? "it is a link"
+           : S_ISDIR(found.st_mode)  ? "it is a directory"
+           : !S_ISREG(found.st_mode) ? "it is no regular file"
+           : found.st_nlink > 1      ? "it has another name too"
+                                     : NULL;
+}
+
+/* Does an open file begin as sidecars do, however they are indented? */
+static bool begins_as_ours(int fd)
+{
+    char head[64] = "", *next = head + 1;
+    ssize_t got = pread(fd, head, sizeof head - 1, 0);
+    errno = got < 0 ? errno : 0;
+    next += strspn(next, " \n\r\t");
+    return *head == OWN_MARK[0] && strncmp(next, OWN_MARK + 1, strlen(OWN_MARK) - 1) == 0;
+}
+
+int atomic_file_refuse(const char *flag, const char *path, const char *doubt)
+{
+    bool machine = errno == EIO || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    complain((Origin){.flag = flag != NULL ? flag : "output"}, path,
+             "expected nothing there but what headproof left itself (%s)",
+             doubt != NULL ? doubt : NOT_OURS);
+    return machine ? 99 : 2;
+}
+
+int atomic_file_claim(const char *flag, const char *path)
+{
+    bool there, ours = false;
+    const char *doubt = atomic_file_doubt(&there, path);
+    if (there && doubt == NULL) {
+        int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        ours = fd >= 0 && begins_as_ours(fd);
+        int reason = errno;
+        doubt = ours ? NULL : reason != 0 ? strerror(reason) : NOT_OURS;
+        (void)(fd >= 0 && close(fd)); /* it was only read */
+        errno = reason;
+    }
+    return doubt == NULL ? 0 : atomic_file_refuse(flag, path, doubt);
+}
+
+/* Is a name free for what this run writes, or does an interrupted one's PATH.partial name it? */
+static int claim_fresh(const AtomicFile *file, const char *name)
+{
+    bool there;
+    const char *doubt = atomic_file_doubt(&there, name);
+    if (errno == ENAMETOOLONG && doubt != NULL) {
+        return complain((Origin){.flag = file->flag}, file->path,
+                        "expected that %s can be written beside it", name);
+    }
+    doubt = doubt == NULL && there && !file->found ? NOT_OURS : doubt;
+    return doubt == NULL ? 0 : atomic_file_refuse(file->flag, name, doubt);
+}
+
+/* ---- PATH.partial ---------------------------------------------------------------------------- */
+
+/* A file without a name yet, in the directory of path. */
+static int open_nameless(const char *path)
+{
+    char *directory = atomic_file_name(path, "");
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL) {
+        slash[1] = '\0';
+    }
+    int fd = open(slash != NULL ? directory : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+    free(directory);
+    return fd;
+}
+
+/* Makes a file at path, where none is, that begins with the mark, and never is there without it
+ * where the file system can do so.  Its descriptor, or -1 (errno). */
+static int make_marked(const char *path)
+{
+    char name[64];
+    int fd = open_nameless(path), reason;
+    bool nameless = fd >= 0; /* not every file system can */
+    if (!nameless) {
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    }
+    if (fd < 0) {
+        return -1;
+    }
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (write(fd, OWN_MARK, strlen(OWN_MARK)) == (ssize_t)strlen(OWN_MARK) &&
+        (!nameless || linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)) {
+        return fd;
+    }
+    reason = errno;
+    (void)close(fd); /* nobody wants it */
+    if (!nameless) {
+        (void)unlink(path);
+    }
+    errno = reason;
+    return -1;
+}
+
+/* Opens PATH.partial: a new one, or what is there, which may vanish. */
+static int open_partial(AtomicFile *file)
+{
+    enum { ATTEMPTS = 100 };
+    int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, fd = -1;
+    for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
+        fd = make_marked(file->partial);
+        file->found = fd < 0;
+        if (fd >= 0 || errno != EEXIST) {
+            return fd;
+        }
+        fd = open(file->partial, flags);
+        if (fd < 0 && errno != ENOENT) {
+            return fd;
+        }
+    }
+    return fd;
+}
+
 /* True when fd is locked for this process and is still the file of that name: another run may
- * have renamed it between opening and locking. */
+ * have removed it between opening and locking. */
 static bool lock(int fd, const char *path)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -53,164 +176,161 @@ static bool lock(int fd, const char *path)
     return same;
 }
 
-/* An open file under the temporary name: a new one, or what is there, which may vanish. */
-static int open_temporary(const char *path)
+char *atomic_file_text(const AtomicFile *file, size_t *size)
 {
-    enum { ATTEMPTS = 100 };
-    int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, fd = -1;
-    for (int i = 0; i < ATTEMPTS && fd < 0; i++) {
-        fd = own_file_make(path);
-        if (fd >= 0 || errno != EEXIST) {
-            return fd;
-        }
-        fd = open(path, flags);
-        if (fd < 0 && errno != ENOENT) {
-            return fd;
+    struct stat found;
+    int fd = fileno(file->held);
+    if (fstat(fd, &found) != 0) {
+        return NULL;
+    }
+    size_t room = (size_t)found.st_size;
+    char *text = need_room(room + 1, 1);
+    *size = 0;
+    for (ssize_t got = 1; got > 0 && *size < room; *size += (size_t)got) {
+        got = pread(fd, text + *size, room - *size, (off_t)*size);
+        if (got < 0) {
+            free(text);
+            return NULL;
         }
     }
-    return fd;
+    text[*size] = '\0';
+    return text;
 }
 
-/* A sweep's rows, with the sidecar that is written before them. */
-static bool is_unfinished_sweep(const AtomicFile *file, int fd)
+/* Are rows of a sweep there, behind the line that says of which? */
+static bool has_rows(const AtomicFile *file)
 {
-    struct stat found = {0};
-    char *sidecar = atomic_file_name(file->path, ".json.partial");
-    bool there = lstat(sidecar, &found) == 0 && found.st_size > 0;
-    free(sidecar);
-    return there && own_file_has_rows(fd);
+    size_t size;
+    char *text = atomic_file_text(file, &size);
+    const char *newline = text != NULL ? strchr(text, '\n') : NULL;
+    bool rows = newline != NULL && newline[1] != '\0';
+    free(text);
+    return rows;
 }
 
-/* Refuses to go on from a file that is not the program's own, or is another run's; 0, or 2 after a
- * message. */
-static int claim_temporary(const AtomicFile *file, int fd, const char *given)
+/* Locks PATH.partial, which is open, and refuses what is not this run's to write over. */
+static int hold_partial(AtomicFile *file, const char *given)
 {
-    const char *doubt = own_file_doubt(fd);
-    if (doubt != NULL) {
-        return own_file_refuse(file->flag, file->partial, doubt);
+    if (!begins_as_ours(fileno(file->held))) {
+        return atomic_file_refuse(file->flag, file->partial, errno != 0 ? strerror(errno) : NULL);
     }
-    if (!lock(fd, file->partial)) {
+    if (!lock(fileno(file->held), file->partial)) {
         return complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
     }
-    if (!file->kept && is_unfinished_sweep(file, fd)) {
+    if (!file->kept && has_rows(file)) {
         return complain(
             (Origin){.flag = file->flag}, file->partial,
             "expected no rows of an interrupted sweep (it goes on with --resume; without that "
             "file it begins anew)");
     }
-    return 0;
+    int status = claim_fresh(file, file->fresh);
+    if (status == 0 && file->table) {
+        status = claim_fresh(file, file->beside_fresh);
+        status = status != 0 ? status : atomic_file_claim(file->flag, file->beside);
+    }
+    return status;
 }
 
-/* Opens file->partial; the rows of an interrupted run there are overwritten, unless they are kept.
- * given: the path as typed. */
-static int open_partial(AtomicFile *file, const char *given)
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* given: the path as typed. */
+static int open_held(AtomicFile *file, const char *given)
 {
     struct stat old;
+    bool there;
     if (stat(file->path, &old) == 0 && !S_ISREG(old.st_mode)) {
         return unwritable(file->flag, given, S_ISDIR(old.st_mode) ? EISDIR : EINVAL);
     }
     if (access(file->path, F_OK) == 0 && access(file->path, W_OK) != 0) {
         return unwritable(file->flag, given, errno);
     }
-    const char *doubt = own_file_doubt_at_name(file->partial);
-    if (doubt != NULL) {
-        return own_file_refuse(file->flag, file->partial, doubt);
+    const char *doubt = atomic_file_doubt(&there, file->partial);
+    if (there && doubt != NULL) {
+        return atomic_file_refuse(file->flag, file->partial, doubt);
     }
-    int fd = open_temporary(file->partial);
-    if (fd < 0) {
-        return unwritable(file->flag, given, errno);
-    }
-    int status = claim_temporary(file, fd, given);
-    if (status != 0) {
-        close(fd);
-        return status;
-    }
-    if (file->kept || (ftruncate(fd, 1) == 0 && own_file_mark(fd) == 0)) {
-        file->file = fdopen(fd, "r+");
-    }
-    if (file->file == NULL) {
+    int fd = open_partial(file);
+    file->held = fd < 0 ? NULL : fdopen(fd, "r+");
+    if (file->held == NULL) {
         int error = errno;
-        close(fd);
+        (void)(fd >= 0 && close(fd)); /* nothing is in it */
         return unwritable(file->flag, given, error);
     }
-    return 0;
+    int status = hold_partial(file, given);
+    if (status != 0) {
+        if (!file->found) {
+            (void)unlink(file->partial);
+        }
+        (void)fclose(file->held); /* it was only read */
+        file->held = NULL;
+    }
+    return status;
+}
+
+/* Opens a file with .new, which an interrupted run may have left; NULL (errno). */
+static FILE *open_fresh(const AtomicFile *file, const char *name)
+{
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(name, flags, 0666);
+    if (fd < 0 && errno == EEXIST && file->found && unlink(name) == 0) {
+        fd = open(name, flags, 0666);
+    }
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "r+");
+    if (fd >= 0 && stream == NULL) {
+        int reason = errno;
+        (void)close(fd); /* nothing is in it */
+        (void)unlink(name);
+        errno = reason;
+    }
+    return stream;
+}
+
+int atomic_file_begin(AtomicFile *file)
+{
+    file->file = open_fresh(file, file->fresh);
+    if (file->file != NULL && file->table) {
+        file->sidecar = open_fresh(file, file->beside_fresh);
+    }
+    return file->file == NULL || (file->table && file->sidecar == NULL) ? -1 : 0;
+}
+
+/* Removes what is not complete: the files of a run that a signal ends, too.  Without the lock a
+ * name may be about to change: then the file stays. */
+static void remove_unfinished(void *context, bool locked)
+{
+    const AtomicFile *file = context;
+    if (!locked || file->partial == NULL || file->held == NULL) {
+        return;
+    }
+    if (file->file != NULL) {
+        (void)unlink(file->fresh);
+    }
+    if (file->sidecar != NULL) {
+        (void)unlink(file->beside_fresh);
+    }
+    if (!file->kept) {
+        (void)unlink(file->partial);
+    }
 }
 
 /* path is malloc'ed, and *file's from here on. */
-static void take_path(AtomicFile *file, char *path)
+static int open_path(AtomicFile *file, char *path, const char *given)
 {
     file->path = path;
     file->partial = atomic_file_name(path, ".partial");
-}
-
-/* Removes the files of a run that a signal ends.  Without the lock a name may be about to change:
- * then the file stays.  A file that is not open yet may be another run's: it stays too. */
-static void remove_partials(void *context, bool locked)
-{
-    const AtomicFile *file = context, *beside = file->beside;
-    if (locked && file->file != NULL && file->partial != NULL) {
-        (void)unlink(file->partial);
-    }
-    if (locked && beside != NULL && beside->partial != NULL) {
-        (void)unlink(beside->partial);
-    }
-}
-
-static void hold(AtomicFile *file)
-{
-    if (file->interrupt != NULL) {
-        pthread_mutex_lock(&file->lock);
-    }
-}
-
-static void release(AtomicFile *file)
-{
-    if (file->interrupt != NULL) {
-        pthread_mutex_unlock(&file->lock);
-    }
-}
-
-/* The same, with a thread that removes PATH.partial when a signal ends the run. */
-static int open_watched(AtomicFile *file, char *path, const char *given)
-{
+    file->fresh = atomic_file_name(path, ".new");
+    file->beside = atomic_file_name(path, ".json");
+    file->beside_fresh = atomic_file_name(path, ".json.new");
+    pthread_mutex_init(&file->lock, NULL);
     if (!file->kept) {
-        pthread_mutex_init(&file->lock, NULL);
-        file->interrupt = interrupt_open(&file->lock, remove_partials, file);
+        file->interrupt = interrupt_open(&file->lock, remove_unfinished, file);
     }
-    take_path(file, path);
-    hold(file);
-    int status = open_partial(file, given);
-    release(file);
-    return status;
-}
-
-int atomic_file_open_beside(AtomicFile *file, AtomicFile *other, const char *suffix,
-                            const char *given)
-{
-    file->flag = other->flag;
-    take_path(file, atomic_file_name(other->path, suffix));
-    int status = own_file_claim(file->flag, file->path);
-    hold(other);
-    status = status != 0 ? status : open_partial(file, given);
-    other->beside = status == 0 ? file : NULL;
-    release(other);
-    if (status != 0) {
-        atomic_file_clear(file);
+    pthread_mutex_lock(&file->lock);
+    int status = open_held(file, given);
+    if (status == 0 && !file->kept && atomic_file_begin(file) != 0) {
+        status = unwritable(file->flag, given, errno);
     }
+    pthread_mutex_unlock(&file->lock);
     return status;
-}
-
-static int open_direct(AtomicFile *file, const char *given)
-{
-    file->path = atomic_file_name(given, "");
-    file->file = fopen(given, "w");
-    return file->file == NULL ? unwritable(file->flag, given, errno) : 0;
-}
-
-int atomic_file_open_kept(AtomicFile *file, const char *given)
-{
-    file->kept = true;
-    return atomic_file_open(file, given);
 }
 
 char *atomic_file_target(const char *given)
@@ -225,17 +345,17 @@ int atomic_file_open(AtomicFile *file, const char *given)
 {
     struct stat found;
     bool exists = stat(given, &found) == 0;
-    file->flag = file->flag != NULL ? file->flag : OUTPUT_FLAG;
-    int status = streams_outlive_readers() != 0 ? unwritable(file->flag, given, errno) : 0;
-    if (status != 0) {
-        return status;
-    }
-    if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
-        status = open_direct(file, given);
+    file->flag = file->flag != NULL ? file->flag : "output";
+    int status = 0;
+    if (streams_outlive_readers() != 0) {
+        status = unwritable(file->flag, given, errno);
+    } else if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
+        file->path = atomic_file_name(given, "");
+        file->file = fopen(given, "w");
+        status = file->file == NULL ? unwritable(file->flag, given, errno) : 0;
     } else {
         char *real = atomic_file_target(given);
-        status =
-            real == NULL ? unwritable(file->flag, given, errno) : open_watched(file, real, given);
+        status = real == NULL ? unwritable(file->flag, given, errno) : open_path(file, real, given);
     }
     if (status != 0) {
         atomic_file_clear(file);
@@ -248,28 +368,14 @@ bool atomic_file_is_direct(const AtomicFile *file)
     return file->partial == NULL;
 }
 
+/* ---- Its end --------------------------------------------------------------------------------- */
+
 int atomic_file_flush(FILE *file)
 {
     errno = 0;
     bool failed = fflush(file) != 0 || ferror(file);
     errno = failed && errno == 0 ? EIO : errno;
     return failed ? -1 : 0;
-}
-
-int atomic_file_sync(AtomicFile *file)
-{
-    if (atomic_file_flush(file->file) != 0) {
-        return -1;
-    }
-    if (atomic_file_is_direct(file)) {
-        return 0;
-    }
-    off_t written = ftello(file->file);
-    bool within = written >= 0 && written < (off_t)strlen(OWN_FILE_MARK);
-    if (within && ftruncate(fileno(file->file), written) != 0) {
-        return -1;
-    }
-    return fsync(fileno(file->file));
 }
 
 int atomic_file_sync_directory(const char *path)
@@ -289,11 +395,27 @@ int atomic_file_sync_directory(const char *path)
     return status != 0 && errno != EINVAL && errno != EACCES ? -1 : 0;
 }
 
-static int rename_partial(AtomicFile *file)
+/* 0; -1 (errno).  *file is NULL then. */
+static int close_stream(FILE **file)
 {
-    if (rename(file->partial, file->path) != 0) {
+    FILE *stream = *file;
+    *file = NULL;
+    return stream == NULL ? 0 : fclose(stream);
+}
+
+static int sync_stream(FILE *file)
+{
+    return file == NULL ? 0 : atomic_file_flush(file) != 0 ? -1 : fsync(fileno(file));
+}
+
+static int give_names(AtomicFile *file)
+{
+    if (rename(file->fresh, file->path) != 0 ||
+        (file->sidecar != NULL && rename(file->beside_fresh, file->beside) != 0) ||
+        atomic_file_sync_directory(file->path) != 0) {
         return -1;
     }
+    (void)unlink(file->partial); /* what stays is the program's own */
     free(file->partial);
     file->partial = NULL;
     return 0;
@@ -301,22 +423,19 @@ static int rename_partial(AtomicFile *file)
 
 int atomic_file_publish(AtomicFile *file)
 {
-    AtomicFile *beside = file->beside;
     if (file->partial == NULL) {
-        return 0;
+        return atomic_file_flush(file->file) != 0 ? -1 : close_stream(&file->file);
     }
-    hold(file);
-    int status = rename_partial(file);
-    status = status != 0 || beside == NULL ? status : rename_partial(beside);
-    release(file);
-    return status != 0 ? status : atomic_file_sync_directory(file->path);
-}
-
-int atomic_file_close(AtomicFile *file)
-{
-    FILE *stream = file->file;
-    file->file = NULL;
-    return stream == NULL ? 0 : fclose(stream);
+    if (sync_stream(file->file) != 0 || sync_stream(file->sidecar) != 0) {
+        return -1;
+    }
+    pthread_mutex_lock(&file->lock);
+    int status = give_names(file);
+    pthread_mutex_unlock(&file->lock);
+    if (status != 0 || close_stream(&file->file) != 0 || close_stream(&file->sidecar) != 0) {
+        return -1;
+    }
+    return close_stream(&file->held); /* this lets another run in */
 }
 
 int atomic_file_failed(const char *path)
@@ -329,24 +448,23 @@ void atomic_file_clear(AtomicFile *file)
 {
     if (file->interrupt != NULL) {
         interrupt_close(file->interrupt);
-        pthread_mutex_destroy(&file->lock);
     }
-    if (file->file != NULL && file->partial != NULL && !file->kept) {
-        (void)unlink(file->partial);
-    }
-    if (file->file != NULL) {
-        /* Its bytes are unwanted, or synced already. */
-        (void)fclose(file->file);
-    }
-    free(file->partial);
+    remove_unfinished(file, true);
+    /* Bytes that are in them are unwanted, or synced already. */
+    (void)close_stream(&file->file);
+    (void)close_stream(&file->sidecar);
+    (void)close_stream(&file->held);
     free(file->path);
+    free(file->fresh);
+    free(file->beside);
+    free(file->beside_fresh);
+    free(file->partial);
     *file = (AtomicFile){0};
 }
 
 int atomic_file_finish(AtomicFile *file, bool written, const char *given)
 {
-    bool whole = written && !ferror(file->file) && atomic_file_sync(file) == 0 &&
-                 atomic_file_publish(file) == 0 && atomic_file_close(file) == 0;
+    bool whole = written && !ferror(file->file) && atomic_file_publish(file) == 0;
     int status = whole ? 0 : atomic_file_failed(given);
     atomic_file_clear(file);
     return status;

@@ -83,9 +83,11 @@ int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
         return status;
     }
     Foretold foretold = {0};
-    size_t count, *points = need_zeros(grid->count + 1, sizeof *points);
-    bool sharded = run->shards > 0;
-    shard_points(points, &count, grid, sharded ? run->shard : 1, sharded ? run->shards : 1);
+    size_t count = grid->count, *points = need_zeros(count + 1, sizeof *points);
+    for (size_t i = 0; i < count; i++) {
+        points[i] = i;
+    }
+    shard_points(points, &count, grid, run->shard, run->shards);
     bool says = !run->quiet && count > 0;
     if (says) {
         foretell(&foretold, command, grid, points, count);

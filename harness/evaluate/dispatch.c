@@ -1,5 +1,5 @@
 /*
- * Points handed out over the ranks of an MPI job, and their rows gathered in grid order.
+ * A sweep's points as shards of the ranks of an MPI job, whose rows rank 0 collects.
  */
 #include "dispatch.h"
 
@@ -8,148 +8,70 @@
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/team.h"
-#include "window.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#define NONE ((size_t)-1)
-
-/* A message of rank 0 to another is the index of a point of the grid, or NONE: go home.  The
- * answer, before the rows' text: */
+/* A rank says what it is, and gets the indices of the points that are its shard.  If there are any,
+ * it answers so for each, with the rows' text behind, and in the end with the index DONE. */
+#define DONE ((size_t)-1)
 typedef struct {
     EvaluateStatus status;
-    size_t length;
+    size_t index, length;
     double seconds;
 } Answer;
 
-typedef struct {
-    size_t position; /* of the point that it evaluates, or NONE */
-    size_t group;    /* whose base it has, or NONE */
-} Rank;
-
+/* size: of the job; busy: ranks that are at their shards; begun: they have them. */
 struct Dispatch {
-    int size;
-    Rank *ranks; /* [size]; rank 0's is unused */
-    size_t busy;
+    int size, busy;
+    bool begun;
 };
 
 /* ---- Rank 0 ------------------------------------------------------------------------------ */
 
-typedef struct {
-    Dispatch *dispatch;
-    const Work *work;
-    PointGroups groups;
-    Window window;
-    bool *started;
-    size_t next; /* every position before has started */
-} Deal;
-
-static bool is_held(const Dispatch *dispatch, size_t group)
+/* Waits for the rows of one point.  *stop: nobody wants more. */
+static EvaluateStatus take_answer(Dispatch *dispatch, const Grid *grid, CommitRows *commit,
+                                  void *context, bool *stop)
 {
-    bool held = false;
-    for (int r = 1; r < dispatch->size; r++) {
-        held = held || dispatch->ranks[r].group == group;
-    }
-    return held;
-}
-
-/* The point that a rank starts next: the first of its own group; else of a group that no rank is
- * at; else any.  The work's count: none may start now. */
-static size_t next_for(Deal *deal, const Rank *rank)
-{
-    const Work *work = deal->work;
-    size_t any = work->count, fresh = work->count;
-    while (deal->next < work->count && deal->started[deal->next]) {
-        deal->next++;
-    }
-    for (size_t p = deal->next; p < work->count && window_admits(&deal->window, p); p++) {
-        size_t group = deal->groups.of[work->points[p]];
-        if (deal->started[p]) {
-            continue;
-        }
-        if (group == rank->group) {
-            return p;
-        }
-        any = any == work->count ? p : any;
-        fresh = fresh == work->count && !is_held(deal->dispatch, group) ? p : fresh;
-    }
-    return fresh < work->count ? fresh : any;
-}
-
-static void hand_out(Deal *deal)
-{
-    Dispatch *dispatch = deal->dispatch;
-    for (int r = 1; r < dispatch->size; r++) {
-        Rank *rank = &dispatch->ranks[r];
-        size_t position = rank->position == NONE ? next_for(deal, rank) : deal->work->count;
-        if (position < deal->work->count) {
-            size_t index = deal->work->points[position];
-            deal->started[position] = true;
-            *rank = (Rank){.position = position, .group = deal->groups.of[index]};
-            dispatch->busy++;
-            team_send(r, &index, sizeof index);
-        }
-    }
-}
-
-/* Waits for the rows of one point. */
-static EvaluateStatus take_answer(Deal *deal)
-{
-    Dispatch *dispatch = deal->dispatch;
     char *bytes;
     size_t count;
     Answer answer;
-    int from = team_receive(&bytes, &count);
-    Rank *rank = &dispatch->ranks[from];
+    (void)team_receive(&bytes, &count);
     memcpy(&answer, bytes, sizeof answer);
-    PointRows rows = {.length = answer.length, .seconds = answer.seconds};
-    rows.text = rows_copy(bytes + sizeof answer, rows.length);
-    free(bytes);
-    const Point *point = &deal->work->grid->points[deal->work->points[rank->position]];
-    if (answer.status != EVALUATE_OK ||
-        rows_read(&rows.outcome, rows.text, rows.length, point) != rows.length) {
-        free(rows.text);
+    if (answer.index == DONE) {
+        dispatch->busy--;
+        free(bytes);
+        return answer.status;
+    }
+    PointRows rows = {.text = bytes, .length = answer.length, .seconds = answer.seconds};
+    memmove(bytes, bytes + sizeof answer, rows.length + 1);
+    if (rows_read(&rows.outcome, rows.text, rows.length, &grid->points[answer.index]) !=
+        rows.length) {
+        rows_clear(&rows);
         return EVALUATE_NO_LAYER;
     }
-    window_put(&deal->window, rank->position, &rows);
-    rank->position = NONE;
-    dispatch->busy--;
+    *stop = !commit(context, answer.index, &rows, false);
     return EVALUATE_OK;
-}
-
-static bool commit_ready(Deal *deal, CommitRows *commit, void *context)
-{
-    const PointRows *rows;
-    bool more, ok = true;
-    while (ok && (rows = window_first(&deal->window, &more)) != NULL) {
-        ok = commit(context, deal->work->points[deal->window.first], rows, more);
-        window_pop(&deal->window);
-    }
-    return ok;
 }
 
 EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
 {
-    Deal *deal = need_zeros(1, sizeof *deal);
+    size_t *points = need_zeros(work->count + 1, sizeof *points);
     EvaluateStatus status = EVALUATE_OK;
-    bool ok = true;
-    deal->dispatch = dispatch;
-    deal->work = work;
-    deal->started = need_zeros(work->count + 1, sizeof *deal->started);
-    point_groups_make(&deal->groups, work->grid);
-    hand_out(deal);
-    while (ok && status == EVALUATE_OK && dispatch->busy > 0) {
-        status = take_answer(deal);
-        hand_out(deal);
-        ok = status == EVALUATE_OK && commit_ready(deal, commit, context);
-        hand_out(deal); /* what the window admits now */
+    bool stop = false;
+    for (int r = 1; r < dispatch->size; r++) {
+        size_t count = work->count;
+        memcpy(points, work->points, count * sizeof *points);
+        shard_points(points, &count, work->grid, (size_t)r, (size_t)dispatch->size - 1);
+        team_send(r, points, count * sizeof *points);
+        dispatch->busy += count > 0;
     }
-    window_clear(&deal->window);
-    point_groups_clear(&deal->groups);
-    free(deal->started);
-    free(deal);
+    free(points);
+    dispatch->begun = true;
+    while (dispatch->busy > 0 && status == EVALUATE_OK && !stop) {
+        status = take_answer(dispatch, work->grid, commit, context, &stop);
+    }
     return status;
 }
 
@@ -162,11 +84,9 @@ void dispatch_dismiss(Dispatch *dispatch, int code)
         fflush(NULL);
         team_abort(code);
     }
-    const size_t home = NONE;
-    for (int r = 1; r < dispatch->size; r++) {
-        team_send(r, &home, sizeof home);
+    for (int r = 1; !dispatch->begun && r < dispatch->size; r++) {
+        team_send(r, "", 0);
     }
-    free(dispatch->ranks);
     free(dispatch);
 }
 
@@ -202,7 +122,6 @@ int dispatch_meet(Dispatch **dispatch, json_t **ranks, const RunRecord *run)
     *dispatch = need_zeros(1, sizeof **dispatch);
     *ranks = json_array();
     (*dispatch)->size = size;
-    (*dispatch)->ranks = need_zeros((size_t)size, sizeof *(*dispatch)->ranks);
     for (int heard = 1; heard < size; heard++) {
         char *text;
         size_t count;
@@ -210,7 +129,6 @@ int dispatch_meet(Dispatch **dispatch, json_t **ranks, const RunRecord *run)
         json_t *said = json_loadb(text, count, 0, NULL);
         int found = said == NULL ? memory_fault() : compare_rank(*ranks, from, said, run);
         status = found > status ? found : status;
-        (*dispatch)->ranks[from] = (Rank){.position = NONE, .group = NONE};
         json_decref(said);
         free(text);
     }
@@ -232,79 +150,42 @@ static char *introduction(const RunRecord *run)
     return text;
 }
 
-/* The state of a rank that works for rank 0. */
-typedef struct {
-    PointGroups groups;
-    Shared *shared; /* of the group that its last point was of */
-    size_t group;   /* which that is */
-    double memory;  /* that may be used */
-} Bench;
-
-static EvaluateStatus evaluate(Bench *bench, PointRows *rows, const Grid *grid, size_t index)
+static void answer(const Answer *head, const char *text)
 {
-    size_t group = bench->groups.of[index];
-    EvaluateStatus status = EVALUATE_OK;
-    if (bench->shared == NULL || bench->group != group) {
-        const PointGroup *members = &bench->groups.groups[group];
-        shared_clear(bench->shared);
-        bench->shared = NULL;
-        bench->group = group;
-        status = shared_make(&bench->shared, members->points, members->count,
-                             shared_tape_room(bench->memory, members->count));
-    }
-    if (status == EVALUATE_OK) {
-        status = rows_evaluate(rows, bench->shared, &grid->points[index]);
-    }
-    return status;
-}
-
-static void answer(EvaluateStatus status, const PointRows *rows)
-{
-    const Answer head = {.status = status, .length = rows->length, .seconds = rows->seconds};
-    char *bytes = need_room(1, sizeof head + rows->length);
-    memcpy(bytes, &head, sizeof head);
-    if (rows->length > 0) {
-        memcpy(bytes + sizeof head, rows->text, rows->length);
-    }
-    team_send(0, bytes, sizeof head + rows->length);
+    char *bytes = need_room(1, sizeof *head + head->length);
+    memcpy(bytes, head, sizeof *head);
+    memcpy(bytes + sizeof *head, text, head->length);
+    team_send(0, bytes, sizeof *head + head->length);
     free(bytes);
 }
 
-/* Until there is no more. */
-static void serve(Bench *bench, const Grid *grid)
+static bool send_rows(void *context, size_t index, PointRows *rows, bool more)
 {
-    for (;;) {
-        char *bytes;
-        size_t count;
-        size_t index;
-        PointRows rows = {0};
-        (void)team_receive(&bytes, &count);
-        memcpy(&index, bytes, sizeof index);
-        free(bytes);
-        if (index == NONE) {
-            return;
-        }
-        EvaluateStatus status = evaluate(bench, &rows, grid, index);
-        answer(status, &rows);
-        rows_clear(&rows);
-    }
+    (void)context;
+    (void)more;
+    answer(&(Answer){.index = index, .length = rows->length, .seconds = rows->seconds}, rows->text);
+    rows_clear(rows);
+    return true;
 }
 
 void dispatch_serve(const RunRecord *run, double memory)
 {
-    Bench bench = {.memory = memory};
-    char *text = introduction(run);
-    bool ok = text != NULL;
-    point_groups_make(&bench.groups, run->grid);
-    if (ok) {
-        team_send(0, text, strlen(text));
-        serve(&bench, run->grid);
-    }
-    shared_clear(bench.shared);
-    point_groups_clear(&bench.groups);
-    free(text);
-    if (!ok) {
+    char *text = introduction(run), *points;
+    size_t size;
+    if (text == NULL) {
         (void)memory_fault();
         team_abort(99); /* rank 0 waits for this one */
+        return;
     }
+    team_send(0, text, strlen(text));
+    free(text);
+    (void)team_receive(&points, &size);
+    const Work work = {.grid = run->grid,
+                       .points = (const size_t *)(const void *)points,
+                       .count = size / sizeof(size_t),
+                       .memory = memory};
+    if (work.count > 0) {
+        answer(&(Answer){.status = schedule_run(&work, 1, send_rows, NULL), .index = DONE}, "");
+    }
+    free(points);
 }

@@ -1,8 +1,8 @@
 /*
  * Points over the ranks of an MPI job.
  *
- * Rank 0 hands out points one by one and commits what comes back; the others evaluate, each with
- * the base of the group that it is at.  What is committed does not depend on how many there are.
+ * Every rank but 0 evaluates a shard of them, and rank 0 commits what comes.  What is committed does
+ * not depend on how many there are.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_DISPATCH_H
 #define HEADPROOF_HARNESS_EVALUATE_DISPATCH_H
@@ -27,7 +27,7 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
  * fine. */
 void dispatch_dismiss(Dispatch *dispatch, int code);
 
-/* A rank other than 0: evaluates until it is sent home. */
+/* A rank other than 0: evaluates its shard. */
 void dispatch_serve(const RunRecord *run, double memory);
 
 #endif

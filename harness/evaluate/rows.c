@@ -68,12 +68,6 @@ void rows_clear(PointRows *rows)
     *rows = (PointRows){0};
 }
 
-char *rows_copy(const char *text, size_t size)
-{
-    char *copy = need_room(size + 1, 1);
-    return memcpy(copy, text, size + 1);
-}
-
 size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Point *point)
 {
     char *key = table_key(point);

@@ -31,9 +31,6 @@ EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point 
     __attribute__((warn_unused_result));
 void rows_clear(PointRows *rows);
 
-/* text [size] and its NUL again. */
-char *rows_copy(const char *text, size_t size) __attribute__((warn_unused_result));
-
 /* Reads the point's rows at the beginning of text [size], which ends in a NUL.  Returns their
  * length; 0 when they are not all there as they are written. */
 size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Point *point)

@@ -5,11 +5,14 @@
 
 #include "../../memory/need.h"
 #include "predict.h"
-#include "window.h"
 
 #include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+/* A point this many or more behind the first that has not started does not start: there is an end
+ * to what is looked through for one that fits. */
+enum { AHEAD_MOST = 256 };
 
 typedef enum { BASE_NONE, BASE_MAKING, BASE_READY } BaseState;
 
@@ -32,7 +35,9 @@ typedef struct {
     bool *started;       /* [count] */
     size_t next;         /* every point before it has started */
     size_t running;      /* points and bases that are being evaluated */
-    Window window;
+    PointRows *rows;     /* [count], of points that are evaluated and not committed */
+    size_t *ready;       /* [count], positions in the order in which they were evaluated */
+    size_t ready_count, committed;
     pthread_mutex_t lock; /* of all this */
     pthread_cond_t changed;
     bool stopped, committing;
@@ -93,6 +98,8 @@ static void prepare(Schedule *schedule)
     schedule->positions = need_zeros(count + 1, sizeof *schedule->positions);
     schedule->point_bytes = need_zeros(count + 1, sizeof *schedule->point_bytes);
     schedule->started = need_zeros(count + 1, sizeof *schedule->started);
+    schedule->rows = need_zeros(count + 1, sizeof *schedule->rows);
+    schedule->ready = need_zeros(count + 1, sizeof *schedule->ready);
     fill_bases(schedule);
     predict(schedule);
 }
@@ -167,7 +174,7 @@ static size_t next_position(Schedule *schedule, bool *idle)
         schedule->next++;
     }
     *idle = schedule->next == count;
-    for (size_t p = schedule->next; p < count && window_admits(&schedule->window, p); p++) {
+    for (size_t p = schedule->next; p < count && p - schedule->next < AHEAD_MOST; p++) {
         if (can_begin(schedule, p)) {
             return p;
         }
@@ -202,18 +209,18 @@ static void make_base(Schedule *schedule, Base *base)
 /* Whoever finds points ready to be committed commits them; others go on evaluating. */
 static void commit_ready(Schedule *schedule)
 {
-    const PointRows *rows;
-    bool more;
     if (schedule->committing) {
         return;
     }
     schedule->committing = true;
-    while (!schedule->stopped && (rows = window_first(&schedule->window, &more)) != NULL) {
-        size_t index = schedule->work->points[schedule->window.first];
+    while (!schedule->stopped && schedule->committed < schedule->ready_count) {
+        size_t position = schedule->ready[schedule->committed++];
+        bool more = schedule->committed < schedule->ready_count;
         pthread_mutex_unlock(&schedule->lock);
-        bool ok = schedule->commit(schedule->context, index, rows, more);
+        bool ok = schedule->commit(schedule->context, schedule->work->points[position],
+                                   &schedule->rows[position], more);
         pthread_mutex_lock(&schedule->lock);
-        window_pop(&schedule->window);
+        schedule->rows[position] = (PointRows){0}; /* they are the caller's */
         schedule->stopped = schedule->stopped || !ok;
         pthread_cond_broadcast(&schedule->changed);
     }
@@ -238,7 +245,8 @@ static void evaluate(Schedule *schedule, size_t position)
         drop_base(schedule, base);
     }
     if (status == EVALUATE_OK) {
-        window_put(&schedule->window, position, &rows);
+        schedule->rows[position] = rows;
+        schedule->ready[schedule->ready_count++] = position;
         commit_ready(schedule);
     }
 }
@@ -274,7 +282,11 @@ static void clear(Schedule *schedule)
     for (size_t g = 0; g < schedule->groups.count; g++) {
         shared_clear(schedule->bases[g].shared);
     }
-    window_clear(&schedule->window);
+    for (size_t p = 0; p < schedule->work->count; p++) {
+        rows_clear(&schedule->rows[p]);
+    }
+    free(schedule->rows);
+    free(schedule->ready);
     point_groups_clear(&schedule->groups);
     free(schedule->bases);
     free(schedule->positions);

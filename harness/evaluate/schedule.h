@@ -1,8 +1,7 @@
 /*
  * Points over threads.
  *
- * A point starts in grid order as far as the window (window.h), the bases and the memory allow:
- * what is predicted for all that is there and for the point itself must fit.  A base, which one
+ * A point starts in grid order as far as the bases and the memory allow: what is predicted for all that is there and for the point itself must fit.  A base, which one
  * thread makes while others go on, stays until its group is done; where memory is short, the base
  * that is needed last goes first, and is made again.
  */
@@ -20,9 +19,10 @@ typedef struct {
     double memory; /* bytes that may be used */
 } Work;
 
-/* Called for the points in order, one call at a time; false stops the run.  more: the next call
- * follows at once, so what is written need not be on disk yet. */
-typedef bool CommitRows(void *context, size_t index, const PointRows *rows, bool more);
+/* Called for every point when it is evaluated, one call at a time; false stops the run.  What *rows
+ * holds is the callee's from there on.  more: the next call follows at once, so what is written
+ * need not be on disk yet. */
+typedef bool CommitRows(void *context, size_t index, PointRows *rows, bool more);
 
 /* EVALUATE_OK also when commit stopped the run early. */
 EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)

@@ -89,7 +89,7 @@ static void clear(Identities *list)
 static void gather(Identities *list, const NamedFile *files, size_t count,
                    const char *const *suffixes)
 {
-    enum { SUFFIXES_MOST = 4 };
+    enum { SUFFIXES_MOST = 5 };
     list->items = need_zeros(SUFFIXES_MOST * count + 1, sizeof *list->items);
     for (size_t i = 0; i < count; i++) {
         struct stat found;
@@ -162,7 +162,7 @@ static int compare(const Identities *outputs, const Identities *inputs)
 int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFile *inputs,
                    size_t inputs_count)
 {
-    static const char *const written[] = {"", ".partial", ".json", ".json.partial", NULL};
+    static const char *const written[] = {"", ".partial", ".new", ".json", ".json.new", NULL};
     static const char *const read[] = {"", ".json", NULL};
     Identities to = {0}, from = {0};
     gather(&to, outputs, outputs_count, written);

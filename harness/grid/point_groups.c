@@ -78,19 +78,23 @@ void point_groups_clear(PointGroups *groups)
 void shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards)
 {
     PointGroups groups;
-    *count = shards <= 1 ? grid->count : 0;
-    for (size_t i = 0; i < *count; i++) {
-        points[i] = i;
-    }
+    size_t all = *count, turns = 0;
     if (shards <= 1) {
         return;
     }
     point_groups_make(&groups, grid);
-    for (size_t i = 0; i < grid->count; i++) {
-        size_t turn = groups.count >= shards ? groups.of[i] : i;
-        if (turn % shards == shard - 1) {
-            points[(*count)++] = i;
+    size_t *turn = need_zeros(groups.count + 1, sizeof *turn); /* of a group, from 1 */
+    for (size_t i = 0; i < all; i++) {
+        size_t group = groups.of[points[i]];
+        turn[group] = turn[group] == 0 ? ++turns : turn[group];
+    }
+    *count = 0;
+    for (size_t i = 0; i < all; i++) {
+        size_t place = turns >= shards ? turn[groups.of[points[i]]] - 1 : i;
+        if (place % shards == shard - 1) {
+            points[(*count)++] = points[i];
         }
     }
+    free(turn);
     point_groups_clear(&groups);
 }

@@ -26,9 +26,9 @@ typedef struct {
 void point_groups_make(PointGroups *groups, const Grid *grid);
 void point_groups_clear(PointGroups *groups);
 
-/* The points of one shard of a grid: the part that one job of an array evaluates.  points
- * [grid->count]: *count of them are filled with indices, ascending; shard: from 1 to shards.
- * Groups are dealt out in turn; where there are fewer groups than shards, points are. */
+/* Of points [*count] of a grid, ascending indices, those of one shard: the part that one job of an
+ * array, or one rank, evaluates.  shard: from 1 to shards.  Their groups are dealt out in turn;
+ * where there are fewer groups than shards, points are. */
 void shard_points(size_t *points, size_t *count, const Grid *grid, size_t shard, size_t shards);
 
 #endif

@@ -1,202 +1,358 @@
 /*
- * A journal's writing.
+ * A sweep's journal: what an interrupted run left, what is added, and the table in the end.
  */
 #include "journal.h"
 
-#include "journal_survivor.h"
-
 #include "../../memory/need.h"
+#include "../base/atomic_file.h"
 #include "../base/digest.h"
 #include "../base/message.h"
-#include "../base/own_file.h"
+#include "../base/shown.h"
 #include "../base/text_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+/* text [size]: what was there, in FILE.partial, or in a complete FILE.  last, next: in the former,
+ * before and behind the point that was read last; end: of what is to stay in FILE.partial, first:
+ * of its first line.  seed: that line's digest. */
+struct Journal {
+    AtomicFile file;
+    char *text;
+    size_t size, last, next, first, end;
+    uint64_t seed;
+    bool complete, writing;
+};
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+/* text = a point's digest; line: what stands behind it, with the newline. */
+static void print_digest(char text[DIGEST_TEXT], uint64_t seed, const char *line, size_t length,
+                         const JournalPoint *point)
+{
+    uint64_t digest = digest_bytes(seed, line, length);
+    digest_print(text, digest_bytes(digest, point->rows, point->length));
+}
+
+/* Moves *next behind the point there. */
+static bool read_point(JournalPoint *point, bool *broken, const Journal *journal, size_t *next)
+{
+    const char *line = journal->text + *next, *end = journal->text + journal->size;
+    const char *newline = memchr(line, '\n', (size_t)(end - line));
+    char written[DIGEST_TEXT] = "", digest[DIGEST_TEXT];
+    int used = 0;
+    *broken = false;
+    if (newline == NULL) {
+        return false;
+    }
+    point->rows = newline + 1;
+    *broken = sscanf(line, "%16[0-9a-f] %zu %zu %lf%n", written, &point->index, &point->length,
+                     &point->seconds, &used) != 4 ||
+              line + used != newline || strlen(written) != DIGEST_TEXT - 1;
+    if (*broken || point->length > (size_t)(end - point->rows)) {
+        return false;
+    }
+    line += DIGEST_TEXT - 1;
+    print_digest(digest, journal->seed, line, (size_t)(point->rows - line), point);
+    if (strcmp(digest, written) != 0) {
+        *broken = point->rows + point->length < end; /* the last one was perhaps not on disk */
+        return false;
+    }
+    *next = (size_t)(point->rows + point->length - journal->text);
+    return true;
+}
+
+bool journal_next(Journal *journal, JournalPoint *point, bool *broken)
+{
+    *broken = false;
+    if (journal->complete || journal->text == NULL) {
+        return false;
+    }
+    journal->last = journal->next;
+    bool there = read_point(point, broken, journal, &journal->next);
+    journal->end = journal->next;
+    return there;
+}
+
+size_t journal_line(const Journal *journal)
+{
+    return text_lines(journal->text, journal->last) + 1;
+}
+
+/* ---- What is there --------------------------------------------------------------------------- */
+
+/* Reads FILE.partial up to its points.  The sidecar in its first line, or NULL.  0; 99 after a
+ * message. */
+static int read_partial(Journal *journal, json_t **started)
+{
+    journal->text = atomic_file_text(&journal->file, &journal->size);
+    if (journal->text == NULL) {
+        fprintf(stderr, "headproof: %s: cannot be read: %s\n", shown(journal->file.partial).text,
+                strerror(errno));
+        return 99;
+    }
+    const char *newline = memchr(journal->text, '\n', journal->size);
+    journal->first = newline == NULL ? journal->size : (size_t)(newline - journal->text) + 1;
+    journal->next = journal->first;
+    journal->end = journal->size; /* until this run begins to write, what is there stays */
+    journal->seed = digest_bytes(DIGEST_START, journal->text, journal->first);
+    *started = json_loadb(journal->text, journal->first, 0, NULL);
+    return 0;
+}
+
+/* Nothing is gone on with. */
+static void forget(Journal *journal)
+{
+    journal->file.kept = false;
+    journal->size = journal->next = journal->end = journal->first;
+}
+
+/* The command that removes a file, to be pasted. */
+static void print_remove(const char *path)
+{
+    fputs(*path == '-' ? "rm -- " : "rm ", stderr);
+    shown_write(stderr, SHOWN_SHELL, path);
+}
+
+/* A run that does not resume: short work is dropped, long work is refused. */
+static int drop_leftover(Journal *journal)
+{
+    const char *partial = journal->file.partial;
+    JournalPoint point;
+    size_t next = journal->next, rows = 0;
+    double seconds = 0;
+    bool broken;
+    while (read_point(&point, &broken, journal, &next)) {
+        rows += text_lines(point.rows, point.length);
+        seconds += point.seconds;
+    }
+    if (broken || seconds >= JOURNAL_WORTH_SECONDS) {
+        fprintf(stderr, "headproof: %s: %zu rows of an interrupted run, ", shown(partial).text,
+                rows);
+        if (broken) {
+            fputs("nobody knows how much work", stderr);
+        } else {
+            fprintf(stderr, "%.0f minutes of work", seconds / 60);
+        }
+        fputs(broken ? ": " : ": --resume goes on with them, ", stderr);
+        print_remove(partial);
+        fputs(" discards them\n", stderr);
+        return 2;
+    }
+    if (rows > 0) {
+        fprintf(stderr,
+                "headproof: %s: %zu rows of an interrupted run are dropped (--resume would have "
+                "kept them)\n",
+                shown(partial).text, rows);
+    }
+    forget(journal);
+    return 0;
+}
+
+/* remedy NULL: to remove the file. */
+static int refuse(const char *path, const char *why, const char *remedy)
+{
+    fprintf(stderr, "headproof: %s: cannot be resumed: %s; ", shown(path).text, shown(why).text);
+    if (remedy == NULL) {
+        print_remove(path);
+        remedy = " to start anew";
+    }
+    fprintf(stderr, "%s\n", remedy);
+    return 2;
+}
+
+/* FILE is there, and no point of a FILE.partial. */
+static int take_complete(Journal *journal, const RunRecord *run)
+{
+    char difference[DIFFERENCE_TEXT] = "", why[DIFFERENCE_TEXT + 32];
+    const char *path = journal->file.path, *remedy = "without --resume it is replaced";
+    json_t *sidecar;
+    int status = sidecar_beside(&sidecar, path);
+    if (status != 0) {
+        return status;
+    }
+    if (sidecar == NULL) {
+        return refuse(path, "it is complete, and no .json beside it says what run it is of",
+                      remedy);
+    }
+    bool fits = sidecar_fits(difference, sidecar, run);
+    if (fits) {
+        free(journal->text);
+        journal->text = file_text(&journal->size, path);
+        journal->complete = journal->text != NULL;
+        status = journal->complete ? 0 : atomic_file_failed(path);
+    }
+    bool same = journal->complete && sidecar_is_of(sidecar, journal->text, journal->size);
+    json_decref(sidecar);
+    if (status == 0 && !fits && *difference == '\0') {
+        return facts_fault();
+    }
+    snprintf(why, sizeof why, "it is complete, of %s", difference);
+    return status != 0 ? status
+           : !fits     ? refuse(path, why, remedy)
+           : !same     ? refuse(path,
+                                "it is complete, but its bytes are not those that its .json was "
+                                    "written with: it was edited, or another file took its place",
+                                remedy)
+                       : 0;
+}
+
+/* Takes up what is there: points, FILE, or nothing (a run that was stopped before its first point
+ * has left a line that fits). */
+static int take_up(Journal *journal, const json_t *started, const RunRecord *run)
+{
+    char difference[DIFFERENCE_TEXT] = "";
+    bool fits = started != NULL && sidecar_fits(difference, started, run);
+    if (journal->first < journal->size && !fits) {
+        return started == NULL       ? refuse(journal->file.partial,
+                                              "its first line does not say what run it is of", NULL)
+               : *difference == '\0' ? facts_fault()
+                                     : refuse(journal->file.partial, difference, NULL);
+    }
+    if (fits || access(journal->file.path, F_OK) != 0) {
+        return 0;
+    }
+    forget(journal);
+    return take_complete(journal, run);
+}
 
 int journal_open(Journal **journal, const char *flag, const char *path, bool resume,
                  const RunRecord *run)
 {
+    json_t *started = NULL;
     Journal *made = need_zeros(1, sizeof *made);
-    *journal = NULL;
-    made->rows.flag = flag;
-    int status = journal_open_survivor(made, path, resume, run);
+    made->file = (AtomicFile){.flag = flag, .table = true, .kept = true};
+    int status = atomic_file_open(&made->file, path);
+    status = status != 0 ? status : read_partial(made, &started);
+    status = status != 0 ? status : resume ? take_up(made, started, run) : drop_leftover(made);
+    json_decref(started);
     if (status != 0) {
         journal_clear(made);
-        return status;
+        made = NULL;
     }
     *journal = made;
-    return 0;
+    return status;
 }
 
-const char *journal_rows(const Journal *journal, size_t *size)
+const char *journal_complete(const Journal *journal, size_t *size)
 {
-    *size = journal->text == NULL ? 0 : journal->size - journal->header;
-    return journal->text == NULL ? "" : journal->text + journal->header;
-}
-
-bool journal_has_header(const Journal *journal, const char *header)
-{
-    bool there = journal->text != NULL && journal->size > 0;
-    return !there || (strlen(header) == journal->header &&
-                      memcmp(journal->text, header, journal->header) == 0);
-}
-
-bool journal_take(Journal *journal, const char *rows, size_t length, bool *broken)
-{
-    Seal seal = journal->proven ? SEAL_RIGHT : seals_take(&journal->seals, rows, length);
-    *broken = seal == SEAL_BROKEN;
-    return seal == SEAL_RIGHT;
-}
-
-bool journal_has_more(const Journal *journal)
-{
-    return journal->proven || seals_has_next(&journal->seals);
-}
-
-bool journal_is_complete(const Journal *journal)
-{
-    return journal->complete;
+    *size = journal->size;
+    return journal->complete ? journal->text : NULL;
 }
 
 bool journal_survives(const Journal *journal)
 {
-    return journal->length > journal->header;
+    return journal->end > journal->first;
 }
 
-/* Writes the sidecar to FILE.json.partial, which is whole at any moment. */
-static int write_sidecar(Journal *journal, const RunRecord *run)
-{
-    int fd = own_file_create(journal->sidecar_new), status = -1;
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (fd < 0) {
-        return -1; /* what is there is not this run's to remove */
-    }
-    if (file == NULL) {
-        (void)close(fd); /* nothing was written */
-    } else {
-        status = sidecar_write(file, run) != 0 || atomic_file_flush(file) != 0 ||
-                         fsync(fileno(file)) != 0
-                     ? -1
-                     : 0;
-        int reason = errno;
-        status = fclose(file) != 0 && status == 0 ? -1 : status;
-        errno = status != 0 && reason != 0 ? reason : errno;
-    }
-    status = status != 0 ? status : rename(journal->sidecar_new, journal->sidecar_partial);
-    if (status != 0) {
-        int reason = errno;
-        (void)unlink(journal->sidecar_new);
-        errno = reason;
-    }
-    return status;
-}
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static int write_bytes(Journal *journal, const char *bytes, size_t count)
 {
     for (size_t done = 0; done < count;) {
-        ssize_t got = write(fileno(journal->rows.file), bytes + done, count - done);
+        ssize_t got = write(fileno(journal->file.held), bytes + done, count - done);
         if (got < 0 && errno != EINTR) {
             return -1;
         }
         done += got > 0 ? (size_t)got : 0;
     }
-    journal->length += count;
     return 0;
 }
 
-/* The sidecar that the seals stand behind is this run's, or is gone on with. */
-static int begin_seals(Journal *journal, bool fresh)
+/* The first line, over what begins with the mark at any moment.  0, or -1 (errno). */
+static int write_first(Journal *journal, const RunRecord *run)
 {
-    json_t *sidecar = fresh ? seals_load(&journal->seals, journal->sidecar_partial) : NULL;
-    bool ok = !fresh || sidecar != NULL;
+    int fd = fileno(journal->file.held);
+    json_t *sidecar = sidecar_value(run);
+    char *line = sidecar == NULL ? NULL : json_dumps(sidecar, JSON_COMPACT);
     json_decref(sidecar);
-    return ok ? seals_begin(&journal->seals, journal->sidecar_partial) : -1;
+    if (line == NULL) {
+        return -1;
+    }
+    size_t length = strlen(line);
+    line[length] = '\n'; /* over the NUL */
+    journal->first = journal->end = length + 1;
+    journal->seed = digest_bytes(DIGEST_START, line, length + 1);
+    bool written = ftruncate(fd, (off_t)strlen(OWN_MARK)) == 0 && lseek(fd, 0, SEEK_SET) == 0 &&
+                   write_bytes(journal, line, length + 1) == 0 && fsync(fd) == 0 &&
+                   atomic_file_sync_directory(journal->file.path) == 0;
+    free(line);
+    return written ? 0 : -1;
 }
 
-int journal_begin(Journal *journal, size_t kept, const char *header, const RunRecord *run)
+int journal_begin(Journal *journal, const RunRecord *run)
 {
-    int fd = fileno(journal->rows.file);
-    size_t length = kept > 0 ? journal->header + kept : 0;
-    off_t left = kept > 0 ? (off_t)length : 1; /* an empty file would be nobody's */
-    journal->writing = true;
-    if (ftruncate(fd, left) != 0 || lseek(fd, (off_t)length, SEEK_SET) < 0) {
-        return atomic_file_failed(journal->rows.path);
+    int fd = fileno(journal->file.held);
+    off_t end = (off_t)journal->end;
+    journal->writing = journal->file.kept = true;
+    int status = journal_survives(journal)
+                     ? ftruncate(fd, end) != 0 || lseek(fd, end, SEEK_SET) < 0 ? -1 : 0
+                     : write_first(journal, run);
+    return status == 0 ? 0 : atomic_file_failed(journal->file.path);
+}
+
+int journal_append(Journal *journal, const JournalPoint *point)
+{
+    char line[128] = "", digest[DIGEST_TEXT];
+    size_t room = DIGEST_TEXT - 1;
+    int length = snprintf(line + room, sizeof line - room, " %zu %zu %.3f\n", point->index,
+                          point->length, point->seconds);
+    print_digest(digest, journal->seed, line + room, (size_t)length, point);
+    memcpy(line, digest, room);
+    room += (size_t)length;
+    if (write_bytes(journal, line, room) != 0 ||
+        write_bytes(journal, point->rows, point->length) != 0) {
+        return -1;
     }
-    journal->length = length;
-    journal->begun = kept == 0;
-    if ((kept == 0 && write_sidecar(journal, run) != 0) || begin_seals(journal, kept == 0) != 0) {
-        return atomic_file_failed(journal->sidecar);
-    }
-    if (kept > 0) {
-        return 0;
-    }
-    journal->header = strlen(header);
-    if (write_bytes(journal, header, journal->header) != 0 || fsync(fd) != 0 ||
-        atomic_file_sync_directory(journal->rows.path) != 0) {
-        return atomic_file_failed(journal->rows.path);
-    }
+    journal->end += room + point->length;
     return 0;
-}
-
-int journal_append(Journal *journal, const char *rows, size_t length, double seconds)
-{
-    return seals_append(&journal->seals, rows, length, seconds) != 0
-               ? -1
-               : write_bytes(journal, rows, length);
 }
 
 int journal_sync(Journal *journal)
 {
-    return seals_sync(&journal->seals) != 0 ? -1 : fsync(fileno(journal->rows.file));
+    return fsync(fileno(journal->file.held));
 }
 
-int journal_finish(Journal *journal, const RunRecord *run)
+/* The table from the journal's text.  0, or -1 (errno). */
+static int write_table(Journal *journal, const char *header, const RunRecord *run)
 {
-    AtomicFile *rows = &journal->rows;
+    const SweepRecord *sweep = run->sweep;
+    JournalPoint point, *points = need_zeros(run->grid->count + 1, sizeof *points);
+    FILE *file = journal->file.file;
+    bool broken, whole = fputs(header, file) >= 0;
+    size_t next = journal->first;
+    while (read_point(&point, &broken, journal, &next)) {
+        if (point.index < run->grid->count) {
+            points[point.index] = point;
+        }
+    }
+    for (size_t i = 0; i < sweep->count && whole; i++) {
+        point = points[sweep->points[i]];
+        whole = point.length > 0 && fwrite(point.rows, 1, point.length, file) == point.length;
+        errno = point.length > 0 ? errno : EIO; /* what was written is not what is read */
+    }
+    free(points);
+    return whole ? atomic_file_flush(file) : -1;
+}
+
+int journal_finish(Journal *journal, const char *header, const RunRecord *run)
+{
+    AtomicFile *file = &journal->file;
     char digest[DIGEST_TEXT];
     RunRecord whole = *run;
     whole.digest = digest;
-    if (digest_descriptor(digest, fileno(rows->file)) != 0 || write_sidecar(journal, &whole) != 0) {
-        return atomic_file_failed(journal->sidecar);
+    free(journal->text);
+    journal->text = atomic_file_text(file, &journal->size);
+    if (journal->text == NULL || atomic_file_begin(file) != 0 ||
+        write_table(journal, header, run) != 0 ||
+        digest_descriptor(digest, fileno(file->file)) != 0 ||
+        sidecar_write(file->sidecar, &whole) != 0 || atomic_file_publish(file) != 0) {
+        return atomic_file_failed(file->path);
     }
-    if (atomic_file_sync(rows) != 0 || atomic_file_publish(rows) != 0) {
-        return atomic_file_failed(rows->path);
-    }
-    if (rename(journal->sidecar_partial, journal->sidecar) != 0) {
-        return atomic_file_failed(journal->sidecar);
-    }
-    return atomic_file_sync_directory(rows->path) != 0 || atomic_file_close(rows) != 0
-               ? atomic_file_failed(rows->path)
-               : 0;
-}
-
-/* FILE.partial of a run that wrote to it, and did not end. */
-static void leave_written(Journal *journal)
-{
-    AtomicFile *rows = &journal->rows;
-    rows->kept = journal_survives(journal);
-    if (rows->kept) {
-        /* Half a point goes; where that fails, a run that resumes drops it. */
-        (void)!ftruncate(fileno(rows->file), (off_t)journal->length);
-    }
-    if (!rows->kept && journal->begun) {
-        (void)unlink(journal->sidecar_partial);
-    }
-}
-
-/* FILE.partial of a run that was refused, or found FILE complete: what is in it is another's, and
- * was perhaps never read.  One that holds the mark alone is its own. */
-static void leave_untouched(Journal *journal)
-{
-    struct stat found;
-    journal->rows.kept = fstat(fileno(journal->rows.file), &found) != 0 ||
-                         found.st_size > (off_t)strlen(OWN_FILE_MARK);
+    return 0;
 }
 
 void journal_clear(Journal *journal)
@@ -204,115 +360,17 @@ void journal_clear(Journal *journal)
     if (journal == NULL) {
         return;
     }
-    AtomicFile *rows = &journal->rows;
-    if (rows->file != NULL && rows->partial != NULL) {
-        (journal->writing ? leave_written : leave_untouched)(journal);
+    AtomicFile *file = &journal->file;
+    if (file->held != NULL && file->partial != NULL) {
+        /* What was never written to is another run's, but for one that holds the mark alone. */
+        file->kept = journal->writing ? journal_survives(journal)
+                                      : file->found && journal->size > strlen(OWN_MARK);
+        if (journal->writing && file->kept) {
+            /* Half a point goes; where that fails, a run that resumes drops it. */
+            (void)!ftruncate(fileno(file->held), (off_t)journal->end);
+        }
     }
-    atomic_file_clear(rows);
-    seals_clear(&journal->seals);
-    free(journal->sidecar);
-    free(journal->sidecar_partial);
-    free(journal->sidecar_new);
+    atomic_file_clear(file);
     free(journal->text);
     free(journal);
-}
-
-/* Behind the whole line that begins at `from`; NULL: there is none. */
-static const char *behind_line(const Seals *seals, size_t from)
-{
-    const char *newline = memchr(seals->text + from, '\n', seals->size - from);
-    return newline == NULL ? NULL : newline + 1;
-}
-
-/* Of all seals; what follows a digest is a blank and a number. */
-static void add_seconds(Seals *seals)
-{
-    size_t from = seals->used;
-    seals->seconds = 0;
-    for (const char *next; (next = behind_line(seals, from)) != NULL;) {
-        const char *line = seals->text + from;
-        double seconds = next - line > DIGEST_TEXT ? strtod(line + DIGEST_TEXT - 1, NULL) : -1;
-        seals->seconds = seconds >= 0 && seals->seconds >= 0 ? seals->seconds + seconds : -1;
-        from = (size_t)(next - seals->text);
-    }
-}
-
-json_t *seals_load(Seals *seals, const char *path)
-{
-    json_error_t end;
-    size_t size;
-    char *text = file_text(&size, path);
-    if (text == NULL) {
-        return NULL;
-    }
-    free(seals->text);
-    seals->text = text;
-    seals->size = size;
-    json_t *sidecar = json_loadb(seals->text, seals->size, JSON_DISABLE_EOF_CHECK, &end);
-    seals->used = sidecar != NULL ? (size_t)end.position : seals->size;
-    seals->last = digest_bytes(DIGEST_START, seals->text, seals->used);
-    seals->used += seals->used < seals->size && seals->text[seals->used] == '\n';
-    add_seconds(seals);
-    if (sidecar != NULL && !json_is_object(sidecar)) {
-        json_decref(sidecar);
-        sidecar = NULL;
-    }
-    errno = 0;
-    return sidecar;
-}
-
-bool seals_has_next(const Seals *seals)
-{
-    return seals->text != NULL && behind_line(seals, seals->used) != NULL;
-}
-
-Seal seals_take(Seals *seals, const char *rows, size_t length)
-{
-    if (!seals_has_next(seals)) {
-        return SEAL_MISSING;
-    }
-    char digest[DIGEST_TEXT];
-    uint64_t next = digest_bytes(seals->last, rows, length);
-    digest_print(digest, next);
-    if (strncmp(seals->text + seals->used, digest, DIGEST_TEXT - 1) != 0) {
-        return SEAL_BROKEN;
-    }
-    seals->last = next;
-    seals->used = (size_t)(behind_line(seals, seals->used) - seals->text);
-    return SEAL_RIGHT;
-}
-
-int seals_begin(Seals *seals, const char *path)
-{
-    int fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-    bool ok = fd >= 0 && (seals->used == seals->size || ftruncate(fd, (off_t)seals->used) == 0);
-    if (!ok || (seals->file = fdopen(fd, "a")) == NULL) {
-        int reason = errno;
-        (void)(fd >= 0 && close(fd)); /* nothing was written */
-        errno = reason;
-        return -1;
-    }
-    return 0;
-}
-
-int seals_append(Seals *seals, const char *rows, size_t length, double seconds)
-{
-    char digest[DIGEST_TEXT];
-    seals->last = digest_bytes(seals->last, rows, length);
-    digest_print(digest, seals->last);
-    return fprintf(seals->file, "%s %.3f\n", digest, seconds) < 0 ? -1 : 0;
-}
-
-int seals_sync(Seals *seals)
-{
-    return fflush(seals->file) != 0 || fsync(fileno(seals->file)) != 0 ? -1 : 0;
-}
-
-void seals_clear(Seals *seals)
-{
-    free(seals->text);
-    if (seals->file != NULL) {
-        (void)fclose(seals->file); /* what is not on disk is of points that do not count */
-    }
-    *seals = (Seals){0};
 }

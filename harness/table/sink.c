@@ -24,30 +24,23 @@
  * last commit goes to text [size] then. */
 struct Output {
     bool borrowed;
-    AtomicFile rows, sidecar;
+    AtomicFile rows;
     Formatter *formatter;
     FILE *lines;
     char *text;
     size_t size;
 };
 
-static int open_files(Output *output, const char *path)
-{
-    if (path == NULL) {
-        output->borrowed = true;
-        output->rows.file = stdout;
-        return 0;
-    }
-    int status = atomic_file_open(&output->rows, path);
-    return status != 0 || atomic_file_is_direct(&output->rows)
-               ? status
-               : atomic_file_open_beside(&output->sidecar, &output->rows, ".json", path);
-}
-
 int output_open(Output **output, const char *path)
 {
     *output = need_zeros(1, sizeof **output);
-    int status = open_files(*output, path);
+    (*output)->rows.table = true;
+    if (path == NULL) {
+        (*output)->borrowed = true;
+        (*output)->rows.file = stdout;
+        return 0;
+    }
+    int status = atomic_file_open(&(*output)->rows, path);
     if (status != 0) {
         output_clear(*output);
         *output = NULL;
@@ -110,45 +103,31 @@ static int end_rows(Output *output)
                : 0;
 }
 
-static int finish_direct(Output *output)
+/* Everything on disk, under its names, or written to what stays open.  0, or -1 (errno). */
+static int finish_rows(Output *output, const RunRecord *run)
 {
-    int status = end_rows(output);
-    status = status != 0 ? status : atomic_file_flush(output->rows.file);
-    if (status != 0 && output->rows.file == stdout) {
-        return streams_stdout_failed();
-    }
-    if (!output->borrowed && status == 0) {
-        status = atomic_file_close(&output->rows);
-    }
-    return status == 0 ? 0 : atomic_file_failed(output->borrowed ? "memory" : output->rows.path);
-}
-
-/* Everything on disk, under its names. */
-static int finish_file(Output *output, const RunRecord *run)
-{
-    AtomicFile *rows = &output->rows, *sidecar = &output->sidecar;
+    AtomicFile *rows = &output->rows;
     char digest[DIGEST_TEXT];
-    if (end_rows(output) != 0 || atomic_file_sync(rows) != 0 ||
-        digest_descriptor(digest, fileno(rows->file)) != 0) {
-        return atomic_file_failed(rows->path);
-    }
     RunRecord whole = *run;
     whole.digest = digest;
-    if (sidecar_write(sidecar->file, &whole) != 0 || atomic_file_sync(sidecar) != 0) {
-        return atomic_file_failed(sidecar->path);
+    if (end_rows(output) != 0 || atomic_file_flush(rows->file) != 0) {
+        return -1;
     }
-    if (atomic_file_publish(rows) != 0) {
-        return atomic_file_failed(rows->path);
+    if (rows->sidecar != NULL && (digest_descriptor(digest, fileno(rows->file)) != 0 ||
+                                  sidecar_write(rows->sidecar, &whole) != 0)) {
+        return -1;
     }
-    if (atomic_file_close(rows) != 0 || atomic_file_close(sidecar) != 0) {
-        return atomic_file_failed(rows->path);
-    }
-    return 0;
+    return output->borrowed ? 0 : atomic_file_publish(rows);
 }
 
 int output_finish(Output *output, const RunRecord *run)
 {
-    return atomic_file_is_direct(&output->rows) ? finish_direct(output) : finish_file(output, run);
+    if (finish_rows(output, run) == 0) {
+        return 0;
+    }
+    return output->rows.file == stdout
+               ? streams_stdout_failed()
+               : atomic_file_failed(output->borrowed ? "memory" : output->rows.path);
 }
 
 void output_clear(Output *output)
@@ -165,7 +144,6 @@ void output_clear(Output *output)
     formatter_clear(output->formatter);
     free(output->text);
     atomic_file_clear(&output->rows);
-    atomic_file_clear(&output->sidecar);
     free(output);
 }
 
@@ -247,32 +225,14 @@ int sink_put(Sink *sink, const void *row)
     return 0;
 }
 
-int sink_begin(Sink *sink, size_t kept, const char *header)
+int sink_append(Sink *sink, const char *rows, size_t length)
 {
-    if (sink->journal != NULL) {
-        return journal_begin(sink->journal, kept, header, sink->record);
-    }
-    return fputs(header, output_file(sink->output)) == EOF ? sink_failed(sink) : 0;
-}
-
-int sink_append(Sink *sink, const char *rows, size_t length, double seconds)
-{
-    if (sink->journal != NULL) {
-        return journal_append(sink->journal, rows, length, seconds);
-    }
     return fwrite(rows, 1, length, output_file(sink->output)) == length ? 0 : -1;
-}
-
-int sink_sync(Sink *sink)
-{
-    return sink->journal != NULL ? journal_sync(sink->journal) : output_commit(sink->output);
 }
 
 int sink_finish(Sink *sink)
 {
-    return sink->journal != NULL  ? journal_finish(sink->journal, sink->record)
-           : sink->output != NULL ? output_finish(sink->output, sink->record)
-                                  : 0;
+    return sink->output != NULL ? output_finish(sink->output, sink->record) : 0;
 }
 
 void sink_clear(Sink *sink)

@@ -84,18 +84,14 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
  * for.  0; 99 after a message. */
 int sink_put(Sink *sink, const void *row) __attribute__((warn_unused_result));
 
-/* Completes the file, and its sidecar.  0; 99 after a message. */
+/* Completes the file, and its sidecar, but for a journal's.  0; 99 after a message. */
 int sink_finish(Sink *sink) __attribute__((warn_unused_result));
 
 /* Rows of a table that is not finished are dropped, or kept in a journal.  All zero is fine. */
 void sink_clear(Sink *sink);
 
-/* Rows that are lines of CSV already: the header, behind the first `kept` bytes of a journal's
- * rows; a point's, which took so long; what makes all of them last. */
-int sink_begin(Sink *sink, size_t kept, const char *header) __attribute__((warn_unused_result));
-int sink_append(Sink *sink, const char *rows, size_t length, double seconds)
-    __attribute__((warn_unused_result));
-int sink_sync(Sink *sink) __attribute__((warn_unused_result));
+/* The same of lines of CSV, which may be kept back; -1 (errno). */
+int sink_append(Sink *sink, const char *rows, size_t length) __attribute__((warn_unused_result));
 
 /* Prints that it cannot be written, for errno's reason.  Returns 99. */
 int sink_failed(const Sink *sink);

@@ -1,15 +1,15 @@
 /*
  * Files that interrupted and complete runs leave, and the runs that go on with them.
  *
- * Input of `journals`: parts rows.csv.partial, rows.csv.json.partial, rows.csv and rows.csv.json,
- * which are not there where there is none, and a part `anew`: without --resume.  The sidecar of a
- * changed table gets its digest, but where there is a part `unsealed`; that of an interrupted one
- * the seals of the undisturbed points.  Input of `sidecars`: rows.csv.json, beside a complete
- * table.
+ * Input of `journals`: parts rows.csv.json.partial, the sidecar of an interrupted run, and
+ * rows.csv.partial, its rows, which become its journal (where there is a part `unsealed`, the
+ * latter as it is); rows.csv and rows.csv.json, whose sidecar gets the digest of a changed table,
+ * but for that part; and a part `anew`: without --resume.  Input of `sidecars`: rows.csv.json,
+ * beside a complete table.
  *
  * The run is the small sweep.  It is refused in one line, and then every file is as it was; or its
  * table has the header and the rows of an uninterrupted run, but for rows that were there with
- * their digest, which stay as they were, up to the first that it evaluated.
+ * their digest, which stay as they were.
  */
 #include "fuzz_tables.h"
 
@@ -19,17 +19,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES = 4 };
+enum { FILES = 3 };
 
-static const char *const names[] = {"rows.csv.partial",
-                                    "rows.csv.json.partial",
-                                    "rows.csv",
-                                    "rows.csv.json",
-                                    "anew",
-                                    "unsealed",
-                                    NULL};
+static const char *const names[] = {
+    "rows.csv.partial", "rows.csv", "rows.csv.json", "rows.csv.json.partial", "anew",
+    "unsealed",         NULL};
 
-/* text: of a file that was there. */
+/* Is the line one of those that were there? */
+static bool was_there(const FuzzLines *now, size_t i, const FuzzLines *before)
+{
+    bool there = false;
+    for (size_t j = 0; j < before->count; j++) {
+        there = there || fuzz_same_line(now, i, before, j);
+    }
+    return there;
+}
+
 static const char *expect_survivors(Fuzz *fuzz, const FuzzText given[FILES], bool resume)
 {
     FuzzLines truth, now, before[2];
@@ -38,49 +43,34 @@ static const char *expect_survivors(Fuzz *fuzz, const FuzzText given[FILES], boo
     fuzz_cut_lines(&truth, &fuzz->rows);
     fuzz_cut_lines(&now, &rows);
     fuzz_cut_lines(&before[0], &given[0]);
-    fuzz_cut_lines(&before[1], &given[2]);
+    fuzz_cut_lines(&before[1], &given[1]);
     if (now.count != truth.count || !now.whole || !fuzz_same_line(&now, 0, &truth, 0)) {
         why = fuzz_broken(fuzz, "%zu lines of %zu, or another header", now.count, truth.count);
     }
-    bool kept[2] = {resume && fuzz_sealed(&given[0], &given[1]), resume};
     for (size_t i = 1; i < now.count && why == NULL; i++) {
-        for (size_t f = 0; f < 2; f++) {
-            kept[f] = kept[f] && fuzz_same_line(&now, i, &before[f], i);
-        }
-        if (!kept[0] && !kept[1] && !fuzz_same_line(&now, i, &truth, i)) {
+        bool kept = resume && (was_there(&now, i, &before[0]) || was_there(&now, i, &before[1]));
+        if (!kept && !fuzz_same_line(&now, i, &truth, i)) {
             why = fuzz_broken(fuzz, "line %zu is neither evaluated nor what was there", i + 1);
         }
     }
     /* A complete table that was taken for the run's. */
-    bool taken = resume && given[0].bytes == NULL && fuzz_same(&rows, &given[2]);
-    if (why == NULL && taken && !fuzz_same(&rows, &fuzz->rows) &&
-        !(fuzz_sealed(&rows, &given[1]) && fuzz_sealed(&rows, &given[3]))) {
+    bool taken = resume && given[0].bytes == NULL && fuzz_same(&rows, &given[1]);
+    if (why == NULL && taken && !fuzz_same(&rows, &fuzz->rows) && !fuzz_sealed(&rows, &given[2])) {
         why = fuzz_broken(fuzz, "taken up, and its sidecar was written with other bytes");
     }
     free(rows.bytes);
     return why;
 }
 
-/* A run that was stopped between its two renames may have had its second one. */
-static bool is_renamed(const FuzzText given[FILES], const FuzzText now[FILES])
-{
-    return given[1].bytes != NULL && now[1].bytes == NULL && fuzz_same(&given[1], &now[3]);
-}
-
 static const char *expect_untouched(Fuzz *fuzz, const FuzzText given[FILES])
 {
-    FuzzText now[FILES];
     const char *why = NULL;
     for (size_t i = 0; i < FILES; i++) {
-        now[i] = fuzz_read(names[i]);
-    }
-    bool renamed = is_renamed(given, now);
-    for (size_t i = 0; i < FILES; i++) {
-        bool empty = i == 0 && given[i].size == 0 && now[i].size == 0;
-        if (why == NULL && !(renamed && i % 2 == 1) && !empty && !fuzz_same(&now[i], &given[i])) {
+        FuzzText now = fuzz_read(names[i]);
+        if (why == NULL && !fuzz_same(&now, &given[i])) {
             why = fuzz_broken(fuzz, "refused, and %s is not as it was", names[i]);
         }
-        free(now[i].bytes);
+        free(now.bytes);
     }
     return why;
 }
@@ -88,23 +78,17 @@ static const char *expect_untouched(Fuzz *fuzz, const FuzzText given[FILES])
 /* Nothing of its own is left; what is of another run stays as it is. */
 static const char *expect_no_partial(Fuzz *fuzz, const FuzzText given[FILES])
 {
-    const char *why = NULL;
-    for (size_t i = 0; i < 2 && why == NULL; i++) {
-        FuzzText now = fuzz_read(names[i]);
-        if (now.bytes != NULL && !fuzz_same(&now, &given[i])) {
-            why = fuzz_broken(fuzz, "it ended, and left a %s of its own", names[i]);
-        }
-        free(now.bytes);
-    }
-    return why;
+    FuzzText now = fuzz_read(names[0]);
+    bool left = now.bytes != NULL && !fuzz_same(&now, &given[0]);
+    free(now.bytes);
+    return left ? fuzz_broken(fuzz, "it ended, and left a %s of its own", names[0]) : NULL;
 }
 
 /* With what was given in the files; *refused: the run was. */
 static const char *run_sweep(Fuzz *fuzz, const FuzzText given[FILES], bool resume, bool *refused)
 {
     static const char *const more[] = {"--resume", NULL};
-    static const char *const left[] = {"rows.csv.partial", "rows.csv.json.partial", "rows.csv",
-                                       "rows.csv.json", NULL};
+    static const char *const left[] = {"rows.csv.partial", "rows.csv", "rows.csv.json", NULL};
     const char *argv[FUZZ_ARGUMENTS];
     fuzz_join(argv, fuzz_small_sweep, resume ? more : more + 1);
     int status = fuzz_sweep(fuzz, argv);
@@ -138,21 +122,25 @@ static const char *run_files(Fuzz *fuzz, bool resume, bool *refused)
 static const char *run_journal(Fuzz *fuzz, const uint8_t *bytes, size_t size)
 {
     FuzzParts parts = {.next = (const char *)bytes, .end = (const char *)bytes + size};
+    FuzzText rows = {0}, first = {0};
     bool resume = true, sealed = true, refused;
     while (fuzz_next_part(&parts, names)) {
-        if (parts.name == names[FILES]) {
-            resume = false;
-        } else if (parts.name == names[FILES + 1]) {
-            sealed = false;
-        } else if (parts.name != NULL) {
+        const FuzzText text = {(char *)(uintptr_t)parts.text, parts.size};
+        resume = resume && parts.name != names[FILES + 1];
+        sealed = sealed && parts.name != names[FILES + 2];
+        rows = parts.name == names[0] ? text : rows;
+        first = parts.name == names[FILES] ? text : first;
+        if (parts.name == names[1] || parts.name == names[2]) {
             fuzz_write(parts.name, parts.text, parts.size);
         }
     }
-    for (size_t i = 1; sealed && i < FILES; i += 2) {
-        fuzz_seal(names[2], names[i], &fuzz->rows);
-    }
     if (sealed) {
-        fuzz_seal_points(names[1], &fuzz->rows);
+        fuzz_seal(names[1], names[2], &fuzz->rows);
+    }
+    if (sealed && (first.size > 0 || rows.size > 0)) {
+        fuzz_write_journal(names[0], &first, &rows);
+    } else if (rows.size > 0) {
+        fuzz_write(names[0], rows.bytes, rows.size);
     }
     return run_files(fuzz, resume, &refused);
 }

@@ -124,29 +124,33 @@ void fuzz_seal(const char *table, const char *sidecar, const FuzzText *saved)
     free(text.bytes);
 }
 
-void fuzz_seal_points(const char *sidecar, const FuzzText *table)
+void fuzz_write_journal(const char *path, const FuzzText *first, const FuzzText *rows)
 {
-    FuzzText text = fuzz_read(sidecar);
     FuzzLines lines;
-    size_t size = text.size, room = size + 64 * LINES_MOST;
-    while (size > 0 && text.bytes[size - 1] != '}') {
+    size_t size = first->size, room = size + rows->size + 80 * LINES_MOST;
+    char *journal = malloc(room), line[64];
+    fuzz_need(journal != NULL, "malloc");
+    while (size > 0 && first->bytes[size - 1] == '\n') {
         size--;
     }
-    char *sealed = size > 0 ? malloc(room) : NULL;
-    if (sealed != NULL) {
-        uint64_t digest = fnv(FNV, text.bytes, size);
-        memcpy(sealed, text.bytes, size);
-        fuzz_cut_lines(&lines, table);
-        for (size_t i = 1; i < lines.count; i++) {
-            digest = fnv(digest, lines.line[i], lines.length[i] + 1);
-            size += (size_t)snprintf(sealed + size, room - size, "\n%016llx 0.001",
-                                     (unsigned long long)digest);
-        }
-        sealed[size++] = '\n';
-        fuzz_write(sidecar, sealed, size);
+    for (size_t i = 0; i < size; i++) {
+        journal[i] = (char)(first->bytes[i] == '\n' ? ' ' : first->bytes[i]);
     }
-    free(sealed);
-    free(text.bytes);
+    journal[size++] = '\n';
+    const uint64_t seed = fnv(FNV, journal, size);
+    fuzz_cut_lines(&lines, rows);
+    for (size_t i = 1; i < lines.count; i++) {
+        size_t length = lines.length[i] + 1;
+        bool torn = i + 1 == lines.count && !lines.whole;
+        int told = snprintf(line, sizeof line, " %zu %zu 0.001\n", i - 1, length);
+        uint64_t digest = fnv(fnv(seed, line, (size_t)told), lines.line[i], length - torn);
+        size += (size_t)snprintf(journal + size, room - size, "%016llx%s",
+                                 (unsigned long long)digest, line);
+        memcpy(journal + size, lines.line[i], length - torn);
+        size += length - torn;
+    }
+    fuzz_write(path, journal, size);
+    free(journal);
 }
 
 int fuzz_join(const char *all[FUZZ_ARGUMENTS], const char *const *argv, const char *const *more)

@@ -26,11 +26,12 @@ size_t fuzz_cell(const char **cell, const FuzzLines *lines, size_t line, const c
 /* A cell as text [32], cut there; "" where there is none. */
 void fuzz_cell_text(char text[32], const FuzzLines *lines, size_t line, const char *column);
 
+/* Writes what an interrupted run leaves: the text of its sidecar in the first line, and the rows
+ * behind a header as points of one row each, of which the last may be torn. */
+void fuzz_write_journal(const char *path, const FuzzText *first, const FuzzText *rows);
+
 /* A sidecar has the digest of the table that it was written with.  True when it has this one's, as
  * far as its text says; also where one of them is not there. */
-/* Adds the seals of a table's points, of one row each, to the sidecar of an interrupted run. */
-void fuzz_seal_points(const char *sidecar, const FuzzText *table);
-
 bool fuzz_sealed(const FuzzText *table, const FuzzText *sidecar);
 
 /* In the file `sidecar` the digest of `saved`, where it is there, becomes that of the file `table`:

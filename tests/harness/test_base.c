@@ -2,10 +2,10 @@
  * The ground that commands stand on: whose fault an error is, long tokens, digests, files with two
  * names, signals that are ignored.  Expected values are documented ones and published vectors.
  */
+#include "../../harness/base/atomic_file.h"
 #include "../../harness/base/digest.h"
 #include "../../harness/base/interrupt.h"
 #include "../../harness/base/message.h"
-#include "../../harness/base/own_file.h"
 #include "../fixture.h"
 #include "../unit.h"
 
@@ -83,31 +83,21 @@ static void what_is_unread_has_no_digest(void **state)
     assert_int_equal(close(fd), 0);
 }
 
-/* What an open file at path is instead of the program's own, or NULL. */
-static const char *doubt_at(const char *path)
-{
-    int fd = open(path, O_RDONLY);
-    assert_true(fd >= 0);
-    const char *doubt = own_file_doubt(fd);
-    assert_int_equal(close(fd), 0);
-    return doubt;
-}
-
 /* What is replaced under one name would be changed under the other. */
 static void second_names_are_let_alone(void **state)
 {
     const Scratch *scratch = *state;
     char path[SCRATCH_PATH], other[SCRATCH_PATH];
-    scratch_path(path, scratch, "out.csv.partial");
+    bool there;
+    scratch_path(path, scratch, "out.csv.json");
     scratch_path(other, scratch, "kept");
-    file_write(path, "", 0);
-    assert_string_equal(doubt_at(path), "it is empty, and headproof leaves none so");
-    file_write(path, "{\"schema\": 1}", 13);
-    assert_null(doubt_at(path));
+    assert_true(atomic_file_doubt(&there, path) == NULL && !there);
+    file_write(path, "{\n \"schema\": 1}", 15);
+    assert_int_equal(atomic_file_claim(NULL, path), 0);
     assert_int_equal(link(path, other), 0);
-    assert_string_equal(doubt_at(path), "it has another name too");
+    assert_string_equal(atomic_file_doubt(&there, path), "it has another name too");
     assert_int_equal(unlink(other), 0);
-    assert_null(doubt_at(path));
+    assert_true(atomic_file_doubt(&there, path) == NULL && there);
 }
 
 static void say_nothing(void *context, bool locked)

@@ -3,6 +3,7 @@
  */
 #include "../fixture.h"
 
+#include "../../harness/base/atomic_file.h"
 #include "../../harness/base/info.h"
 #include "../../harness/point/axes.h"
 #include "../../harness/table/columns.h"
@@ -42,8 +43,8 @@ static void expect_old(FileFixture *fixture)
 
 static void expect_no_partials(const FileFixture *fixture)
 {
-    assert_false(file_exists(fixture->partial));
-    assert_false(file_exists(fixture->sidecar_partial));
+    assert_false(file_exists(fixture->partial) || file_exists(fixture->fresh));
+    assert_false(file_exists(fixture->sidecar_fresh));
 }
 
 /* output_open that must fail with one message that names path. */
@@ -106,7 +107,7 @@ static void test_appears_complete(void **state)
     FileFixture *fixture = *state;
     Output *output = begin_anew(fixture);
     expect_old(fixture);
-    expect_file(fixture, fixture->partial, "new rows\nion,"); /* of what no empty file would say */
+    expect_file(fixture, fixture->fresh, "new rows\n");
     assert_int_equal(finish(fixture, output), 0);
     assert_string_equal(fixture->text, "");
     output_clear(output);
@@ -176,8 +177,9 @@ static void test_stale_partial(void **state)
 {
     static const char torn[] = "model,construction,kernel,omega,inputs,lay";
     FileFixture *fixture = *state;
-    file_write(fixture->partial, torn, strlen(torn));
-    file_write(fixture->sidecar_partial, "{", 1);
+    file_write(fixture->partial, OWN_MARK, strlen(OWN_MARK));
+    file_write(fixture->fresh, torn, strlen(torn));
+    file_write(fixture->sidecar_fresh, "{", 1);
     Output *output = opened(fixture->path);
     fputs("new\n", output_file(output));
     assert_int_equal(finish(fixture, output), 0);
@@ -198,7 +200,7 @@ static void test_unwritable(void **state)
     scratch_path(path, &fixture->scratch, long_name);
     expect_refusal(fixture, path, 2);
     /* Room for the rows' name, but not for the sidecar's. */
-    long_name[245] = '\0';
+    long_name[247] = '\0';
     scratch_path(path, &fixture->scratch, long_name);
     expect_refusal(fixture, path, 2);
     strcat(path, ".partial");

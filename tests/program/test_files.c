@@ -157,14 +157,16 @@ static const struct {
 } beside[] = {
     {"$h sweep " POINT " -o x.csv", "x.csv.partial"},
     {"$h sweep " POINT " -o x.csv", "x.csv.json"},
-    {"$h sweep " POINT " -o x.csv", "x.csv.json.partial"},
+    {"$h sweep " POINT " -o x.csv", "x.csv.new"},
     {"$h sweep " POINT " -o x.csv", "x.csv.json.new"},
     {"$h sweep " POINT " --resume -o x.csv", "x.csv.json.new"},
     {"$h sweep " POINT " --resume -o x.csv", "x.csv.partial"},
     {"$h cost -o x.csv", "x.csv.partial"},
     {"$h cost -o x.csv", "x.csv.json"},
-    {"$h cost -o x.csv", "x.csv.json.partial"},
+    {"$h cost -o x.csv", "x.csv.new"},
+    {"$h cost -o x.csv", "x.csv.json.new"},
     {"$h export " POINT " -o x.safetensors", "x.safetensors.partial"},
+    {"$h export " POINT " -o x.safetensors", "x.safetensors.new"},
     {"$h check " POINT " --tolerance 1 --json x", "x.partial"},
     {"$h check " POINT " --save-baseline x", "x.json"},
     {"$h check " POINT " --save-baseline x", "x.obtained"},
@@ -199,7 +201,7 @@ static void others_files(void **state)
     }
 }
 
-/* What a killed run left is taken for what it is: the files are the program's own. */
+/* What a killed run left is taken for what it is: F.partial says whose the others are. */
 static void own_files(void **state)
 {
     static const char *const linesof[][2] = {
@@ -216,11 +218,12 @@ static void own_files(void **state)
     for (size_t i = 0; i < sizeof linesof / sizeof *linesof; i++) {
         char script[1024];
         snprintf(script, sizeof script,
-                 "%s && { mv F %s.partial; test ! -e F.json || mv F.json %s.json.new; %s; } "
-                 "&& ls && rm -f F F.json",
+                 "%s && { mv F %s.new; test ! -e F.json || mv F.json %s.json.new; "
+                 "printf {\\\"schema\\\": >F.partial; %s; } && ls && rm -f F F.json",
                  linesof[i][0], linesof[i][1], linesof[i][1], linesof[i][0]);
         Output output = shell("%s", script);
-        if (output.code != 0 || strstr(output.text, "partial") != NULL) {
+        if (output.code != 0 || strstr(output.text, "partial") != NULL ||
+            strstr(output.text, "new") != NULL) {
             fail_msg("%s: exit code %d, \"%s\"", script, output.code, output.text);
         }
         (void)shell("rm -rf F*");

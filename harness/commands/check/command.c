@@ -11,7 +11,6 @@
 #include "../../base/atomic_file.h"
 #include "../../base/info.h"
 #include "../../base/message.h"
-#include "../../base/own_file.h"
 #include "../../base/shown.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
@@ -22,6 +21,7 @@
 #include "../guarantee/bound.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +79,26 @@ static int check_options(const Grid *grid, const RunOptions *run)
     return 0;
 }
 
+/* A table obtained that is there is an earlier run's: its sidecar has its digest, or, where that run
+ * was killed, FILE.obtained.partial is there, which the sweep looks at. */
+static int claim_obtained(const Checking *command, const char *flag)
+{
+    bool there;
+    char digest[DIGEST_TEXT], *partial = atomic_file_name(command->obtained, ".partial");
+    const char *doubt = atomic_file_doubt(&there, command->obtained);
+    bool ours = !there || access(partial, F_OK) == 0;
+    if (doubt == NULL && !ours) {
+        json_t *sidecar = sidecar_load(command->sidecar);
+        int fd = open(command->obtained, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        ours = fd >= 0 && digest_descriptor(digest, fd) == 0 &&
+               strcmp(sidecar_get(sidecar, "digest"), digest) == 0;
+        (void)(fd >= 0 && close(fd)); /* it was only read */
+        json_decref(sidecar);
+    }
+    free(partial);
+    return doubt == NULL && ours ? 0 : atomic_file_refuse(flag, command->obtained, doubt);
+}
+
 /* Nobody named the files beside the baseline: what is there must be the program's own. */
 static int claim_paths(const Checking *command)
 {
@@ -88,13 +108,13 @@ static int claim_paths(const Checking *command)
                                {"junit-xml", options->junit_xml, false},
                                {"markdown", options->markdown, false},
                                {"json", options->json, false}};
-    int status = own_file_claim(flag, command->obtained);
+    int status = claim_obtained(command, flag);
     status = status != 0 ? status : distinct_check(files, sizeof files / sizeof *files, NULL, 0);
     if (status != 0 || options->save == NULL) {
         return status;
     }
     char *sidecar = atomic_file_name(command->beside, ".json");
-    status = own_file_claim(flag, sidecar);
+    status = atomic_file_claim(flag, sidecar);
     free(sidecar);
     return status;
 }

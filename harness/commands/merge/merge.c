@@ -60,13 +60,13 @@ static json_t *merged_sidecar(const Merge *merge)
  * them in as they come. */
 static bool put(Sink *sink, const char *rows, size_t length)
 {
-    return sink_append(sink, rows, length, 0) == 0 && sink_sync(sink) == 0;
+    return sink_append(sink, rows, length) == 0 && output_commit(sink->output) == 0;
 }
 
 /* 0; 99 after a message. */
 static int write_rows(const Merge *merge, Sink *sink)
 {
-    bool ok = sink_append(sink, merge->header, merge->header_length, 0) == 0;
+    bool ok = sink_append(sink, merge->header, merge->header_length) == 0;
     if (merge->merged != NULL) {
         ok = ok && put(sink, merge->merged, strlen(merge->merged));
     }

@@ -45,26 +45,18 @@ static void report_failure(Sweep *sweep, const Point *point, const PointOutcome 
     }
 }
 
-/* The cost of the points from `from` on that are still to do. */
-static double cost_left(const Sweep *sweep, size_t from)
+static int compare_indices(const void *a, const void *b)
 {
-    double sum = 0;
-    for (size_t i = from; i < sweep->record.count; i++) {
-        sum += point_cost(sweep_point(sweep, i));
-    }
-    return sum;
+    const size_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
-void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds)
+size_t sweep_position(const Sweep *sweep, size_t index)
 {
-    size_t position = sweep->committed++, index = sweep->record.points[position];
-    sweep->summaries[position] = outcome->summary;
-    sweep->record.passed[index] = outcome->failed_layer == 0;
-    sweep->record.seconds[index] = seconds;
-    sweep->bounds += outcome->bounds;
-    if (!sweep->record.passed[index]) {
-        report_failure(sweep, &sweep->grid->points[index], outcome);
-    }
+    const SweepRecord *record = &sweep->record;
+    const size_t *found =
+        bsearch(&index, record->points, record->count, sizeof index, compare_indices);
+    return found != NULL ? (size_t)(found - record->points) : record->count;
 }
 
 /* The rows with the columns of --expand; 0, or -1 (errno). */
@@ -75,45 +67,88 @@ static int write_expanded(Sweep *sweep, const Point *point, const PointRows *row
     FILE *stream = text_stream(&text, &size);
     expanded_write(stream, sweep->grid, point, rows->text, rows->length);
     (void)text_close(stream, &text);
-    int status = sink_append(&sweep->sink, text, size, 0);
+    int status = sink_append(&sweep->sink, text, size);
     free(text);
     return status;
 }
 
-static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows, bool more)
+static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows)
 {
     bool shown = sweep->sink.text;
-    errno = 0;
     if (shown) {
         live_take(&sweep->live, point, rows->outcome.summary.sizes);
     }
-    int status = sweep->options->expand
-                     ? write_expanded(sweep, point, rows)
-                     : sink_append(&sweep->sink, rows->text, rows->length, rows->seconds);
-    if (status != 0 || ((shown || !more) && sink_sync(&sweep->sink) != 0)) {
-        sweep->write_error = errno != 0 ? errno : EIO;
-    }
-    return sweep->write_error == 0;
+    int status = sweep->options->expand ? write_expanded(sweep, point, rows)
+                                        : sink_append(&sweep->sink, rows->text, rows->length);
+    return status == 0 && (!shown || output_commit(sweep->sink.output) == 0);
 }
 
-static bool commit_point(void *context, size_t index, const PointRows *rows, bool more)
+/* All points before it were taken. */
+static bool take_next(Sweep *sweep)
 {
-    Sweep *sweep = context;
+    size_t position = sweep->taken, index = sweep->record.points[position];
     const Point *point = &sweep->grid->points[index];
+    PointRows *rows = &sweep->rows[position];
     const PointOutcome *outcome = &rows->outcome;
-    pthread_mutex_lock(&sweep->writing);
-    if (sweep->options->verbose || sweep->sink.text || outcome->failed_layer != 0) {
+    bool verbose = sweep->options->verbose && rows->seconds >= 0;
+    if (verbose || sweep->sink.text || outcome->failed_layer != 0) {
         progress_clear(&sweep->progress);
     }
-    bool written = write_rows(sweep, point, rows, more);
+    if (sweep->sink.output != NULL && !write_rows(sweep, point, rows)) {
+        return false;
+    }
+    sweep->taken++;
+    sweep->summaries[position] = outcome->summary;
+    sweep->record.passed[index] = outcome->failed_layer == 0;
+    sweep->record.seconds[index] = rows->seconds;
+    sweep->bounds += outcome->bounds;
+    if (!sweep->record.passed[index]) {
+        report_failure(sweep, point, outcome);
+    }
+    if (verbose) {
+        fprintf(stderr, "headproof: %.3f s: ", rows->seconds);
+        point_print_command(stderr, point);
+        fputc('\n', stderr);
+    }
+    rows_clear(rows);
+    return true;
+}
+
+bool sweep_take(Sweep *sweep, size_t position, PointRows *rows, bool more)
+{
+    bool written = true;
+    sweep->rows[position] = *rows;
+    sweep->done[position] = true;
+    sweep->count++;
+    while (written && sweep->taken < sweep->record.count && sweep->done[sweep->taken]) {
+        written = take_next(sweep);
+    }
+    return written &&
+           (sweep->sink.output == NULL || more || output_commit(sweep->sink.output) == 0);
+}
+
+/* The point's rows are the journal's, and are dropped. */
+static bool keep_point(Journal *journal, size_t index, PointRows *rows, bool more)
+{
+    const JournalPoint point = {index, rows->length, rows->text, rows->seconds};
+    bool kept = journal_append(journal, &point) == 0 && (more || journal_sync(journal) == 0);
+    free(rows->text);
+    rows->text = NULL;
+    return kept;
+}
+
+static bool commit_point(void *context, size_t index, PointRows *rows, bool more)
+{
+    Sweep *sweep = context;
+    Journal *journal = sweep->sink.journal;
+    pthread_mutex_lock(&sweep->writing);
+    errno = 0;
+    bool written = (journal == NULL || keep_point(journal, index, rows, more)) &&
+                   sweep_take(sweep, sweep_position(sweep, index), rows, more);
     if (written) {
-        sweep_take_outcome(sweep, outcome, rows->seconds);
-        if (sweep->options->verbose) {
-            fprintf(stderr, "headproof: %.3f s: ", rows->seconds);
-            point_print_command(stderr, point);
-            fputc('\n', stderr);
-        }
-        progress_add(&sweep->progress, 1, point_cost(point));
+        progress_add(&sweep->progress, 1, point_cost(&sweep->grid->points[index]));
+    } else {
+        sweep->write_error = errno != 0 ? errno : EIO;
     }
     pthread_mutex_unlock(&sweep->writing);
     return written;
@@ -129,7 +164,7 @@ static bool survives(const Sweep *sweep)
 static void say_how_to_resume(const Sweep *sweep)
 {
     if (survives(sweep)) {
-        fprintf(stderr, "headproof: %zu of %zu points are kept; go on with: ", sweep->committed,
+        fprintf(stderr, "headproof: %zu of %zu points are kept; go on with: ", sweep->count,
                 sweep->record.count);
         print_command_line(sweep->run.argc, sweep->run.argv,
                            sweep->options->resume ? NULL : "--resume");
@@ -153,11 +188,16 @@ static void say_interrupted(void *context, bool locked)
 
 static int run_points(Sweep *sweep, int threads)
 {
-    const Work work = {.grid = sweep->grid,
-                       .points = sweep->record.points + sweep->committed,
-                       .count = sweep->record.count - sweep->committed,
-                       .memory = memory_room(sweep->options->memory)};
-    double cost = cost_left(sweep, sweep->committed);
+    size_t *points = need_zeros(sweep->record.count + 1, sizeof *points);
+    Work work = {
+        .grid = sweep->grid, .points = points, .memory = memory_room(sweep->options->memory)};
+    double cost = 0;
+    for (size_t i = 0; i < sweep->record.count; i++) {
+        if (!sweep->done[i]) {
+            points[work.count++] = sweep->record.points[i];
+            cost += point_cost(sweep_point(sweep, i));
+        }
+    }
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
     progress_phase(&sweep->progress, "", "points", work.count, cost);
     Ticker *ticker = ticker_open(&sweep->writing, &sweep->progress);
@@ -166,12 +206,13 @@ static int run_points(Sweep *sweep, int threads)
                                 : schedule_run(&work, threads, commit_point, sweep);
     ticker_close(ticker);
     progress_clear(&sweep->progress);
+    free(points);
     int fault = sources_fault(&sweep->grid->sources);
     if (fault != 0) {
         return fault;
     }
     if (status == EVALUATE_NO_LAYER) {
-        fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->committed,
+        fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->count,
                 sweep->record.count);
         return 99;
     }
@@ -235,23 +276,28 @@ static int conclude(const Sweep *sweep)
 }
 
 /* All rows are there: the file gets its name. */
-static int finish(Sweep *sweep)
+static int finish(Sweep *sweep, const char *header)
 {
+    Sink *sink = &sweep->sink;
     pthread_mutex_lock(&sweep->writing);
     sweep->record.complete = true;
-    int status = sink_finish(&sweep->sink);
+    int status = sink->journal != NULL ? journal_finish(sink->journal, header, &sweep->run)
+                                       : sink_finish(sink);
     pthread_mutex_unlock(&sweep->writing);
     return status;
 }
 
 /* Writes what is not there yet. */
-static int write_file(Sweep *sweep, size_t kept, int threads)
+static int write_file(Sweep *sweep, int threads)
 {
+    Sink *sink = &sweep->sink;
     char *header = sweep_header(sweep);
-    int status = sink_begin(&sweep->sink, kept, header);
-    free(header);
+    int status = sink->journal != NULL ? journal_begin(sink->journal, &sweep->run)
+                 : fputs(header, output_file(sink->output)) == EOF ? sink_failed(sink)
+                                                                   : 0;
     status = status != 0 ? status : run_points(sweep, threads);
-    status = status != 0 ? status : finish(sweep);
+    status = status != 0 ? status : finish(sweep, header);
+    free(header);
     if (status != 0) {
         say_how_to_resume(sweep);
     }
@@ -270,19 +316,16 @@ static bool is_kept(const RunOptions *run)
 /* Evaluates what is not there yet, so that a signal leaves what is. */
 static int run_points_left(Sweep *sweep, int threads)
 {
-    size_t kept;
-    int status = sweep_take_kept(sweep, &kept);
-    if (status != 0) {
+    bool complete;
+    int status = sweep_take_kept(sweep, &complete);
+    if (status != 0 || complete) {
         return status;
     }
-    if (sweep_is_complete(sweep)) {
-        return 0;
-    }
     if (sweep->options->output == NULL || !is_kept(sweep->options)) {
-        return write_file(sweep, kept, threads);
+        return write_file(sweep, threads);
     }
     Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
-    status = write_file(sweep, kept, threads);
+    status = write_file(sweep, threads);
     interrupt_close(interrupt);
     return status;
 }
@@ -292,6 +335,8 @@ static int prepare(Sweep *sweep)
     SweepRecord *record = &sweep->record;
     int status = sweep_record_open(record, sweep->grid, sweep->options);
     sweep->summaries = need_zeros(sweep->grid->count + 1, sizeof *sweep->summaries);
+    sweep->rows = need_zeros(sweep->grid->count + 1, sizeof *sweep->rows);
+    sweep->done = need_zeros(sweep->grid->count + 1, sizeof *sweep->done);
     if (status != 0) {
         return status;
     }
@@ -305,7 +350,12 @@ static void clear(Sweep *sweep)
 {
     sink_clear(&sweep->sink);
     sweep_record_clear(&sweep->record);
+    for (size_t i = 0; sweep->rows != NULL && i < sweep->grid->count; i++) {
+        rows_clear(&sweep->rows[i]);
+    }
     free(sweep->summaries);
+    free(sweep->rows);
+    free(sweep->done);
 }
 
 static int check_threads(const RunOptions *run)

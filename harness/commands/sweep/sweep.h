@@ -17,7 +17,9 @@
 
 #include <pthread.h>
 
-/* summaries [record.count].  writing: held while rows or files are written. */
+/* rows, done, summaries [record.count]: of the points that are there.  taken: points before it are
+ * all there, and were written, where no journal has them, and reported.  writing: held while rows
+ * or files are written. */
 typedef struct {
     const Grid *grid;
     const RunOptions *options;
@@ -25,9 +27,11 @@ typedef struct {
     Dispatch *dispatch; /* NULL: no other ranks */
     RunRecord run;
     SweepRecord record;
+    PointRows *rows;
+    bool *done;
     PointSummary *summaries;
-    size_t committed, failures, bounds; /* bounds: cells */
-    Live live;                          /* a terminal's table */
+    size_t count, taken, failures, bounds; /* bounds: cells */
+    Live live;                             /* a terminal's table */
     Progress progress;
     int write_error;
     pthread_mutex_t writing;
@@ -36,9 +40,14 @@ typedef struct {
 /* The point at a position of those that are evaluated. */
 const Point *sweep_point(const Sweep *sweep, size_t position);
 
-/* The next point is committed: what it means for the verdict and the summary.  seconds: negative
- * where they were not measured. */
-void sweep_take_outcome(Sweep *sweep, const PointOutcome *outcome, double seconds);
+/* The position of a point of the grid; record.count: it is not evaluated. */
+size_t sweep_position(const Sweep *sweep, size_t index);
+
+/* A point is there, whose rows are the sweep's from here on: what it means for the table, the
+ * verdict and the summary, as soon as all before it are there.  rows->text may be NULL where a
+ * journal has them; rows->seconds is negative where they were not measured.  more: another follows
+ * at once.  False (errno): what is written failed. */
+bool sweep_take(Sweep *sweep, size_t position, PointRows *rows, bool more);
 
 /* The columns of --propagation are among them where that is asked for. */
 void sweep_write_header(FILE *file, const RunOptions *run);
@@ -46,11 +55,8 @@ void sweep_write_header(FILE *file, const RunOptions *run);
 /* The line or lines before the rows; free it. */
 char *sweep_header(const Sweep *sweep) __attribute__((warn_unused_result));
 
-/* True when the file is there already, of a run like this. */
-bool sweep_is_complete(const Sweep *sweep);
-
-/* Takes in the points that are in the file; *kept: bytes of their rows.  0; 2 after a
+/* Takes in the points that are in the journal, or in the complete file: *complete.  0; 2 after a
  * message when they are not this sweep's; 99 after one. */
-int sweep_take_kept(Sweep *sweep, size_t *kept) __attribute__((warn_unused_result));
+int sweep_take_kept(Sweep *sweep, bool *complete) __attribute__((warn_unused_result));
 
 #endif
