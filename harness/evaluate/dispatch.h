@@ -1,8 +1,8 @@
 /*
  * Points over the ranks of an MPI job.
  *
- * Every rank but 0 evaluates a shard of them, and rank 0 commits what comes.  What is committed does
- * not depend on how many there are.
+ * Every rank but 0 evaluates a shard of them, and rank 0 commits what comes.  What is committed
+ * does not depend on how many there are.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_DISPATCH_H
 #define HEADPROOF_HARNESS_EVALUATE_DISPATCH_H

@@ -79,8 +79,8 @@ static int check_options(const Grid *grid, const RunOptions *run)
     return 0;
 }
 
-/* A table obtained that is there is an earlier run's: its sidecar has its digest, or, where that run
- * was killed, FILE.obtained.partial is there, which the sweep looks at. */
+/* A table obtained that is there is an earlier run's: its sidecar has its digest, or, where that
+ * run was killed, FILE.obtained.partial is there, which the sweep looks at. */
 static int claim_obtained(const Checking *command, const char *flag)
 {
     bool there;
