@@ -83,22 +83,28 @@ static void row_distance(mpfr_ptr norm, const RefRun *a, const RefRun *b, Radius
     mpfr_clear(d);
 }
 
-void tally_rows(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, const char *what)
+void tally_one(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, size_t row,
+               const char *what)
 {
     const Layout *layout = &a->model->layout;
     const Columns banks[] = {{0, layout->d}, {layout->d, layout->hidden}};
     mpfr_t norm, radius, other;
     mpfr_inits2(REF_CELL_BITS, norm, radius, other, (mpfr_ptr)0);
-    for (size_t row = 0; row < layout_rows(layout); row++) {
-        for (size_t k = 0; k < 2 && banks[k].count > 0; k++) {
-            row_distance(norm, a, b, of, row, banks[k]);
-            ref_run_radius(a, of, (RefBlock){row, 1, banks[k]}, (RefRadii){radius, NULL});
-            ref_run_radius(b, of, (RefBlock){row, 1, banks[k]}, (RefRadii){other, NULL});
-            mpfr_add(radius, radius, other, MPFR_RNDU);
-            tally_row(tally, norm, radius, what);
-        }
+    for (size_t k = 0; k < 2 && banks[k].count > 0; k++) {
+        row_distance(norm, a, b, of, row, banks[k]);
+        ref_run_radius(a, of, (RefBlock){row, 1, banks[k]}, (RefRadii){radius, NULL});
+        ref_run_radius(b, of, (RefBlock){row, 1, banks[k]}, (RefRadii){other, NULL});
+        mpfr_add(radius, radius, other, MPFR_RNDU);
+        tally_row(tally, norm, radius, what);
     }
     mpfr_clears(norm, radius, other, (mpfr_ptr)0);
+}
+
+void tally_rows(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, const char *what)
+{
+    for (size_t row = 0; row < layout_rows(&a->model->layout); row++) {
+        tally_one(tally, a, b, of, row, what);
+    }
 }
 
 void tally_layers(Tally *tally, RefRun *a, RefRun *b, const char *what)

@@ -47,7 +47,9 @@ void tally_report(const char *what, const Tally *tally);
 /* error is the norm of a row's difference, radius what it may be. */
 void tally_row(Tally *tally, mpfr_srcptr error, mpfr_srcptr radius, const char *what);
 
-/* Every row of two runs. */
+/* A row of two runs, and every row. */
+void tally_one(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, size_t row,
+               const char *what);
 void tally_rows(Tally *tally, const RefRun *a, const RefRun *b, RadiusOf of, const char *what);
 
 /* Evaluates every layer of two runs, compares all that is known of either, and clears them. */
