@@ -68,16 +68,6 @@ Real real_of_mpfr(mpfr_srcptr x)
     return result(&y, &r);
 }
 
-Real real_of_text(const char *decimal)
-{
-    Real r = zero();
-    __mpfr_struct y = view(&r);
-    if (mpfr_set_str(&y, decimal, 10, MPFR_RNDN) != 0) {
-        fail_msg("not a number: %s", decimal);
-    }
-    return result(&y, &r);
-}
-
 Real real_difference(mpfr_srcptr a, mpfr_srcptr b)
 {
     Real r = zero();

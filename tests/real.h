@@ -21,9 +21,6 @@ typedef struct {
 Real real_of(double x);
 Real real_of_mpfr(mpfr_srcptr x);
 
-/* A decimal number; anything else fails the test. */
-Real real_of_text(const char *decimal);
-
 /* a - b, rounded once. */
 Real real_difference(mpfr_srcptr a, mpfr_srcptr b);
 

@@ -1,12 +1,10 @@
 /*
  * GELU, and its form with tanh, by K gated heads with shifts: the largest error of each imitation
- * found anew, models against an independent program (tests/oracle_gelu.py), and the numbers at the
- * ends of a machine's range.
+ * found anew, and the numbers at the ends of a machine's range.
  */
 #include "../../cases/activation.h"
 #include "../../kernels/kernel.h"
 #include "../fixture.h"
-#include "../oracle.h"
 #include "../program.h"
 #include "../textbook.h"
 #include "../unit.h"
@@ -135,43 +133,6 @@ static void limits_are_imitations(void **state)
             case_clear(&pair);
         }
     }
-}
-
-static const char *const of_oracle[] = {
-    "silu --activation gelu --gelu 4 --n 4 --d 3 --omega 2",
-    "silu --activation gelu_new --gelu 3 --mask causal --n 3 --d 2 --depth 2 --omega 1.5",
-    "silu --activation gelu_new --gelu sigmoid --n 3 --d 2 --omega 2",
-    "ffn3 --activation gelu --gelu 2 --n 3 --d 2 --d-ff 3 --bias random --omega 2",
-    "ffn3 --activation gelu_new --gelu 7 --n 3 --d 2 --d-ff 2 --bias random --mask causal "
-    "--omega 1",
-    "fused --activation gelu_new --gelu 5 --n 3 --d 3 --d-ff 4 --bias random --depth 2 "
-    "--omega 2",
-    "fused --activation gelu --gelu 8 --n 3 --d 3 --d-ff 4 --mask causal --omega 2",
-    "transformer --activation gelu --gelu 3 --n 3 --d 2 --d-ff 3 --bias random --mask causal "
-    "--depth 2 --omega 2",
-    "transformer --activation gelu_new --gelu minimax --mask pseudo-causal --n 3 --d 2 --d-ff "
-    "3 --bias random --omega 2",
-    "transformer3 --activation gelu_new --n 3 --d 2 --d-ff 3 --bias random --gelu 2 --omega 2",
-    "masked --activation gelu_new --gelu 3 --n 3 --d 2 --d-ff 3 --bias random",
-};
-
-/* Every construction that has an activation, under every kind of mask. */
-static void models_are_the_oracle_s(void **state)
-{
-    const Scratch *scratch = *state;
-    const char *interpreter = oracle_needed("mpmath");
-    char path[SCRATCH_PATH], line[1024], asked[8192] = "tests/oracle_gelu.py";
-    for (size_t i = 0; i < sizeof of_oracle / sizeof *of_oracle; i++) {
-        snprintf(line, sizeof line, "%zu.safetensors", i);
-        scratch_path(path, scratch, line);
-        expect_run(0, "export --construction %s --arithmetic none --quiet -o %s", of_oracle[i],
-                   path);
-        size_t used = strlen(asked);
-        snprintf(asked + used, sizeof asked - used, " %s", path);
-    }
-    Output output = run_program(interpreter, asked);
-    print_message("%s", output.text);
-    assert_int_equal(output.code, 0);
 }
 
 /* T' that has lost entries of Omega: what heads of groups and full matrices make of shifts beside
@@ -374,7 +335,6 @@ SUBJECT(gelu)
         cmocka_unit_test(values_sum_to_one),
         cmocka_unit_test(largest_errors_are_found_anew),
         cmocka_unit_test(limits_are_imitations),
-        SCRATCH_TEST(models_are_the_oracle_s),
         cmocka_unit_test(losses_and_penalties_keep_shifts),
         cmocka_unit_test(shifts_are_no_weights_of_the_model),
         cmocka_unit_test(reference_has_no_ends),

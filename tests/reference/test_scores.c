@@ -1,10 +1,7 @@
 /*
- * Scores of any size: random points of every construction against an oracle in Python, and numbers
- * that leave MPFR's range, which must be said.
+ * Scores of any size: numbers that leave MPFR's range, which must be said.
  */
 #include "../fixture.h"
-#include "../oracle.h"
-#include "../program.h"
 
 #include "../../reference/run/run.h"
 #include "../unit.h"
@@ -13,20 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* tests/oracle_random.py recomputes 40 points, or 200 with HEADPROOF_NIGHTLY=1. */
-static void every_point_is_what_the_oracle_says(void **state)
-{
-    const char *nightly = getenv("HEADPROOF_NIGHTLY");
-    bool all = nightly != NULL && strcmp(nightly, "1") == 0;
-    const char *interpreter = oracle_needed("decimal");
-    char arguments[256];
-    assert_true(snprintf(arguments, sizeof arguments, "tests/oracle_random.py '%s' %s", program(),
-                         all ? "210 7" : "40 1") < (int)sizeof arguments);
-    Output output = run_program(interpreter, arguments);
-    print_message("%s", output.text);
-    assert_int_equal(output.code, 0);
-}
 
 /* Attention over n tokens 2^-100 and 2^60 in turn with Q of about -2^200: the scores between the
  * latter are about -2^320, all others larger, so that they have no weight whether they are
@@ -82,7 +65,6 @@ static void leaving_the_range_is_said(void **state)
 SUBJECT(scores)
 {
     const struct CMUnitTest scores[] = {
-        cmocka_unit_test(every_point_is_what_the_oracle_says),
         cmocka_unit_test(leaving_the_range_is_said),
     };
     return cmocka_run_group_tests(scores, reference_set_up, reference_tear_down);

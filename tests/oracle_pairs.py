@@ -1,0 +1,673 @@
+"""Independent oracle: points of every construction and option, recomputed from exported weights.
+
+Nothing is shared with the program but what `headproof export` writes.  Every head is the two full
+matrices Q and V of docs/mathematics.md, section 1, in Python's decimal; T' by numbers of so many
+digits that e^(-2 Omega) is seen, or, where that is too small, as a polynomial a + b e^(-2 Omega),
+what is smaller being left out: a is T_infinity.  Compared are all six errors, by each norm, with
+what `headproof sweep` prints; the machine's streams are the exported ones, and within what their
+arithmetic rounds of the exact ones.
+"""
+
+import csv
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, setcontext
+
+sys.dont_write_bytecode = True
+import safetensors_file
+
+ZERO, ONE = Decimal(0), Decimal(1)
+SMALL = Decimal("1e-20")       # leaks whose squares are left out
+TOLERANCE = Decimal("1e-11")   # twelve digits are printed
+NUMBERS = 60                   # up to this Omega T' is evaluated by numbers
+UNIT = {"f64": 53, "f32": 24, "tf32": 11, "bf16": 8, "fp16": 11, "bf16-flash": 8, "fp16-flash": 11,
+        "bf16-autocast": 8}
+
+# Slope, and for each pair of shifts: shift, weight of either of the two.  The rest of 1 is the
+# weight of a term without a shift.
+ERF = {
+    "1": ("1.7729",),
+    "2": ("2.211650960743", ("1.3099057684290702", 0.5)),
+    "3": ("2.509861819144", ("2.602598846808862", 0.22459293537296893)),
+    "4": ("2.740686568247", ("1.2509973575666027", 0.39368559915577256),
+          ("3.767116261912345", 0.10631440084422747)),
+    "8": ("3.373156460975", ("1.0599699958324384", 0.27229408758214346),
+          ("3.1418455731836135", 0.15978699180886552), ("5.243582967513871", 0.05790872445685299),
+          ("7.549421643141777", 0.010010196152138122)),
+}
+TANH = {
+    "1": ("1.774496215925",),
+    "2": ("2.221170335581", ("1.325436826138774", 0.5)),
+    "3": ("2.538477767509", ("2.670395947293014", 0.22292454981109003)),
+    "5": ("3.014986056198", ("2.4812727509004215", 0.24345513280772504),
+          ("5.018176373385229", 0.05559853423541878)),
+    "7": ("3.385368070583", ("2.301774282737977", 0.22852275759892168),
+          ("4.576483526654558", 0.09309238953931799), ("7.012869209817888", 0.018668309362686063)),
+}
+
+
+def terms_of(activation, form, slope):
+    """[(gate, shift, value)] of the imitation, all of them doubles."""
+    if activation in ("silu", "relu"):
+        return [(Decimal(float(slope)) if activation == "relu" else ONE, ZERO, ONE)]
+    if form == "sigmoid":
+        return [(Decimal(1.702), ZERO, ONE)]
+    if form == "two":
+        first = 0.9103671936 * 2.15006383
+        return [(Decimal(2.15006383), ZERO, Decimal(first)),
+                (Decimal(2.95015679), ZERO, Decimal(1 - first))]
+    gate, *pairs = (ERF if activation == "gelu" else TANH)["1" if form == "minimax" else form]
+    weights = [round(weight * 2**40) for _, weight in pairs]
+    rest = 2**40 - 2 * sum(weights)
+    if len(weights) * 2 == int(1 if form == "minimax" else form):  # no term without a shift
+        weights[0] += rest // 2
+        rest = 0
+    gate, unit = Decimal(float(gate)), Decimal(2)**-40
+    terms = [(gate, ZERO, rest * unit)] if rest else []
+    for (shift, _), weight in zip(pairs, weights):
+        terms += [(gate, sign * Decimal(float(shift)), weight * unit) for sign in (1, -1)]
+    return terms
+
+
+# ---- Functions ----------------------------------------------------------------------------------
+
+def set_digits(digits):
+    setcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[]))
+
+
+def sigma(x):
+    t = (-abs(x)).exp()
+    return ONE / (ONE + t) if x >= 0 else t / (ONE + t)
+
+
+def pi():
+    """Machin's formula."""
+    def arctangent(inverse):
+        term, total, k = ONE / inverse, ZERO, 0
+        while total + term / (2 * k + 1) != total:
+            total += (-1)**k * term / (2 * k + 1)
+            term, k = term / (inverse * inverse), k + 1
+        return total
+    return 16 * arctangent(5) - 4 * arctangent(239)
+
+
+def phi(x):
+    """The normal distribution's, by its series with as many digits more as that cancels."""
+    digits = getcontext().prec
+    if x * x > 5 * digits:
+        return ONE if x > 0 else ZERO
+    set_digits(digits + 10 + int(x * x))
+    total, term, k = ZERO, x, 0
+    while total + term / (2 * k + 1) != total:
+        total += term / (2 * k + 1)
+        k += 1
+        term *= -x * x / (2 * k)
+    value = Decimal("0.5") + total / (2 * pi()).sqrt()
+    set_digits(digits)
+    return +value
+
+
+ACTIVATIONS = {
+    "silu": lambda x: x * sigma(x),
+    "relu": lambda x: max(x, ZERO),
+    "gelu": lambda x: x * phi(x),
+    "gelu_new": lambda x: x * sigma(2 * (2 / pi()).sqrt() * (x + Decimal(0.044715) * x**3)),
+}
+
+
+def product(a, b):
+    out = []
+    for row in a:
+        sums = [ZERO] * len(b[0])
+        for x, line in zip(row, b):
+            if x:
+                for c, y in enumerate(line):
+                    if y:
+                        sums[c] += x * y
+        out.append(sums)
+    return out
+
+
+def transposed(a):
+    return [list(column) for column in zip(*a)]
+
+
+def plus(a, b):
+    return [[x + y for x, y in zip(r, s)] for r, s in zip(a, b)]
+
+
+def minus(a, b):
+    return [[x - y for x, y in zip(r, s)] for r, s in zip(a, b)]
+
+
+def times(a, factor):
+    return [[x * factor for x in row] for row in a]
+
+
+def zeros(rows, columns):
+    return [[ZERO] * columns for _ in range(rows)]
+
+
+def largest(rows):
+    return max(abs(x) for row in rows for x in row)
+
+
+def frobenius(rows):
+    return sum(x * x for row in rows for x in row).sqrt()
+
+
+def softmax(scores):
+    top = max(s for s in scores if s is not None)
+    e = [ZERO if s is None else (s - top).exp() for s in scores]
+    total = sum(e)
+    return [x / total for x in e]
+
+
+# ---- A point ------------------------------------------------------------------------------------
+
+class Case:
+    """A point's weights, and what it says of T and T'."""
+
+    def __init__(self, tensors, said, config):
+        self.said = said
+        self.t = {name: (shape, [Decimal(v) if math.isfinite(v) else None
+                                 for v in safetensors_file.doubles(data)])
+                  for name, (_, shape, data) in tensors.items()}
+        say = lambda name, other: config.get(name) or other
+        self.construction, self.depth = config["construction"], config["depth"]
+        self.mask, self.band = say("mask", "none"), int(say("band", 4))
+        self.linear = say("linear", "in-place")
+        self.scale = say("scale", "1")
+        self.omega = Decimal(float(say("omega", 1000))) * Decimal(float(say("shrink", 1)))
+        self.lost = int(say("drop-entry", 0))
+        self.norm, self.eps = say("normalization", "none"), Decimal(float(say("eps", 1e-5)))
+        self.pre = self.norm != "none" and say("normalization-place", "pre") == "pre"
+        self.post = self.norm != "none" and not self.pre
+        self.bias_row_too = say("normalize-bias-row", "yes") == "yes"
+        activation = say("activation", "silu")
+        self.act = ACTIVATIONS[activation]
+        self.terms = terms_of(activation, say("gelu", "sigmoid"), say("slope", 1000))
+        self.x, hidden = self.matrix("X"), self.matrix("result.X_hidden")
+        self.n, self.d = len(self.x), len(self.x[0])
+        self.x = [row + more for row, more in zip(self.x, hidden)] if hidden else self.x
+        self.banks = len(self.x[0]) - self.d
+        bias_row = self.matrix("result.bias_row")
+        self.bias_row = bias_row[0] if bias_row else []
+        self.parts = {"transformer": ["attention", "network"], "ffn3": ["network"],
+                      "transformer3": ["attention", "network"], "fused": ["network"],
+                      "masked": ["network"]}.get(self.construction, [self.construction])
+
+    def matrix(self, name, head=None):
+        if name not in self.t:
+            return None
+        shape, values = self.t[name]
+        if head is not None:
+            shape, values = shape[1:], values[head * shape[1] * shape[2]:]
+        columns = shape[-1]
+        rows = shape[0] if len(shape) > 1 else 1
+        return [values[r * columns:(r + 1) * columns] for r in range(rows)]
+
+    def weights(self, layer, name, head=None):
+        return self.matrix("blocks.%d.%s" % (layer, name), head)
+
+    def heads(self, layer):
+        """(Q, V) of the attention's heads."""
+        at = "blocks.%d.attn." % layer
+        merged = at + "QK" in self.t
+        count = self.t[at + ("QK" if merged else "W_Q")][0][0]
+        for h in range(count):
+            if merged:
+                yield self.weights(layer, "attn.QK", h), self.weights(layer, "attn.OV", h)
+                continue
+            q, k, v, o = (self.weights(layer, "attn.W_" + w, h) for w in "QKVO")
+            scores = product(q, transposed(k))
+            if self.scale != "1":
+                scores = times(scores, 1 / Decimal(len(k[0])).sqrt())
+            yield scores, product(v, o)
+
+    def network(self, layer):
+        w1, b1, w2, b2 = (self.weights(layer, "mlp." + name)
+                          for name in ("W_in", "b_in", "W_out", "b_out"))
+        return w1, b1 or zeros(1, len(w2)), w2, b2 or zeros(1, self.d)
+
+    def banks_of(self, layer):
+        """Of `linear` in a layer: where it reads, and where it writes."""
+        content, hidden = range(self.d), range(self.d, self.d + self.banks)
+        if self.linear == "in-place":
+            return content, content
+        even = layer % 2 == 0
+        return (content, hidden) if even == (self.linear == "block") else (hidden, content)
+
+    def compared(self, layer):
+        return self.banks_of(layer)[1] if self.construction == "linear" else range(self.d)
+
+    def normalise(self, layer, part, row, token):
+        """norm(row), and how it changes along another: rows of the columns that T has."""
+        name = "ln2" if part == "network" else "ln1"
+        gamma, beta = (self.weights(layer, "%s.%s" % (name, w)) for w in "wb")
+        columns = self.compared(layer)
+        d, first, end = len(columns), columns[0], columns[-1] + 1
+        c = row[first:end]
+        centre = (lambda x: [v - sum(x) / d for v in x]) if self.norm == "layernorm" else list
+        c = centre(c)
+        s = sum(v * v for v in c) / d + self.eps
+        root = s.sqrt()
+        y = [g * v / root for g, v in zip(gamma[0], c)]
+        if token and beta:
+            y = [v + b for v, b in zip(y, beta[0])]
+
+        def along(change):
+            e = centre(change[first:end])
+            pull = sum(u * v for u, v in zip(c, e)) / (d * s)
+            e = [g * (v - u * pull) / root for g, u, v in zip(gamma[0], c, e)]
+            return change[:first] + e + change[end:]
+        return row[:first] + y + row[end:], along
+
+
+    def sees(self, i, j):
+        """T's mask: may token i attend to token j?"""
+        near = j > i - self.band if self.mask == "pseudo-band" else True
+        return self.mask == "none" or (j <= i and near)
+
+
+class Original:
+    """r(T), and the largest score on the way."""
+
+    def __init__(self, case):
+        self.case, self.x, self.score = case, case.x, max(ONE, largest(case.x))
+
+    def layer(self, layer):
+        case = self.case
+        for part in case.parts:
+            norm = lambda x: [case.normalise(layer, part, row, True)[0] for row in x]
+            y = norm(self.x) if case.pre else self.x
+            getattr(self, part)(layer, y)
+            if case.post:
+                self.x = norm(self.x)
+        columns = case.compared(layer)
+        return [[row[c] for c in columns] for row in self.x]
+
+    def note(self, rows):
+        self.score = max(self.score, largest(rows))
+
+    def silu(self, _, y):
+        self.note(y)
+        self.x = [[self.case.act(v) for v in row] for row in y]
+
+    def linear(self, layer, y):
+        case = self.case
+        read, write = case.banks_of(layer)
+        out = product([[row[c] for c in read] for row in y], case.weights(layer, "linear.W"))
+        bias = case.weights(layer, "linear.b")
+        out = plus(out, bias * len(out)) if bias else out
+        rows = []
+        for row, more in zip(self.x, out):
+            row = list(row)
+            for c, v in zip(write, more):
+                row[c] = v if case.linear == "in-place" and not case.pre else row[c] + v
+            for c in read if case.linear == "clear" else ():
+                row[c] = ZERO
+            rows.append(row)
+        self.x = rows
+
+    def attention(self, layer, y):
+        case, total = self.case, self.x
+        for q, v in case.heads(layer):
+            scores = product(product(y, q), transposed(y))
+            self.note(scores)
+            pattern = [softmax([s if case.sees(i, j) else None for j, s in enumerate(row)])
+                       for i, row in enumerate(scores)]
+            total = plus(total, product(product(pattern, y), v))
+        self.x = total
+
+    def network(self, layer, y):
+        w1, b1, w2, b2 = self.case.network(layer)
+        hidden = plus(product(y, w1), b1 * len(y))
+        self.note(hidden)
+        out = product([[self.case.act(v) for v in row] for row in hidden], w2)
+        self.x = plus(self.x, plus(out, b2 * len(out)))
+
+
+class Converted:
+    """r(T') = a + b e^(-2 Omega) and what is smaller (first_order), or, b = 0, r(T') = a."""
+
+    def __init__(self, case, first_order):
+        self.case, self.omega, self.first_order = case, case.omega, first_order
+        self.epsilon = (-2 * self.omega).exp()
+        self.three = case.construction in ("ffn3", "transformer3")
+        self.masked = case.construction == "masked"
+        self.content = case.d + (len(case.network(0)[0][0]) if self.three else case.banks)
+        self.rows = case.n + 1
+        self.width = self.content + (1 if self.masked else self.rows)
+        self.bias = 0 if case.mask == "causal" else case.n
+        self.tokens = [i for i in range(self.rows) if i != self.bias]
+        self.a, self.b = zeros(self.rows, self.width), zeros(self.rows, self.width)
+        for i, row in zip(self.tokens, case.x):
+            self.a[i][:len(row)] = row
+        self.a[self.bias][:len(case.bias_row)] = case.bias_row
+        for i in self.tokens if self.masked else range(self.rows):
+            self.a[i][self.p(i)] = ONE
+        self.largest_leak = ZERO  # of a weight, or of the change of a score
+        self.entries = 0          # entries of Omega so far
+
+    def p(self, row):
+        return self.content if self.masked else self.content + row
+
+    def carriers(self):
+        """Columns that are 1 on tokens alone."""
+        return [self.content] if self.masked else [self.p(i) for i in self.tokens]
+
+    def layer(self, layer):
+        case = self.case
+        for part in case.parts:
+            self.read = lambda: self.normed(layer, part) if case.pre else (self.a, self.b)
+            getattr(self, part)(layer)
+            if case.post:
+                self.a, self.b = self.normed(layer, part)
+        take = lambda m: [[m[i][c] for c in case.compared(layer)] for i in self.tokens]
+        return take(self.a), take(self.b)
+
+    def normed(self, layer, part):
+        a, b = [], []
+        for i in range(self.rows):
+            y, along = self.case.normalise(layer, part, self.a[i], i != self.bias)
+            acts = i != self.bias or self.case.bias_row_too
+            a.append(y if acts else self.a[i])
+            b.append(along(self.b[i]) if acts else self.b[i])
+            self.leak(largest(b))
+        return a, b
+
+    def leak(self, size):
+        self.largest_leak = max(self.largest_leak, abs(size) * self.epsilon)
+
+    def row_pattern(self, seen, content, change, omegas):
+        """A row's pattern, and the coefficient of e^(-2 Omega) in it."""
+        rows = range(self.rows)
+        if not self.first_order:
+            return softmax([content[j] + omegas[j] * self.omega if j in seen else None
+                            for j in rows]), [ZERO] * self.rows
+        best = max(omegas[j] for j in seen)
+        limit = [j for j in seen if omegas[j] == best]
+        p = softmax([content[j] if j in limit else None for j in rows])
+        mean = sum(p[j] * change[j] for j in limit)
+        moved = [p[j] * (change[j] - mean) for j in rows]
+        top = max(content[j] for j in limit)
+        total = sum((content[j] - top).exp() for j in limit)
+        for j in limit:
+            self.leak(change[j])
+        for j in seen:
+            if omegas[j] == best - 2:
+                w = (content[j] - top).exp() / total
+                self.leak(w)
+                moved = [m - w * q for m, q in zip(moved, p)]
+                moved[j] += w
+        return p, moved
+
+    def lose(self, coefficients):
+        """The entry of Omega that T' lacks, counted by sublayer, head, row and key."""
+        for row in coefficients:
+            for j, times_omega in enumerate(row):
+                if times_omega:
+                    self.entries += 1
+                    row[j] = ZERO if self.entries == self.case.lost else times_omega
+
+    def head(self, a, b, q, omega, v, mask):
+        content = product(product(a, q), transposed(a))
+        coefficients = product(product(a, omega), transposed(a))
+        self.lose(coefficients)
+        change = zeros(self.rows, self.rows)
+        if self.first_order:
+            change = plus(product(product(b, q), transposed(a)),
+                          product(product(a, q), transposed(b)))
+        rows = []
+        for i in range(self.rows):
+            seen = [j for j in range(self.rows) if mask(i, j)]
+            rows.append(self.row_pattern(seen, content[i], change[i], coefficients[i]))
+        p, moved = [r[0] for r in rows], [r[1] for r in rows]
+        out = product(product(p, a), v)
+        if not self.first_order:
+            return out, zeros(self.rows, self.width)
+        return out, plus(product(product(moved, a), v), product(product(p, b), v))
+
+    def sublayer(self, heads, read=None, mask=None):
+        causal = self.case.mask == "causal"
+        mask = mask or (lambda i, j: not causal or j <= i)
+        a, b = self.a, self.b
+        ra, rb = read() if read else (a, b)
+        for q, omega, v, *own_mask in heads:
+            da, db = self.head(ra, rb, q, omega, v, own_mask[0] if own_mask else mask)
+            a, b = plus(a, da), plus(b, db)
+        self.a, self.b = a, b
+
+    # ---- Heads, as section 1 has them -----------------------------------------------------------
+
+    def matrices(self):
+        """Q without Omega, Omega's coefficients in it, V."""
+        return [zeros(self.width, self.width) for _ in range(3)]
+
+    def silu_heads(self, k):
+        for gate, shift, value in self.case.terms:
+            q, omega, v = self.matrices()
+            for i in self.tokens:
+                q[k][self.p(i)] = -gate
+                for j in self.tokens:
+                    q[self.p(j)][self.p(i)] -= shift
+                omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
+            omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+            v[k][k] = -value
+            yield q, omega, v
+
+    def linear_head(self, w, read, write, bias, less):
+        """w (or None) from columns to columns; less: minus the identity on those read."""
+        q, omega, v = self.matrices()
+        for i in () if self.masked else range(self.rows):
+            omega[self.p(i)][self.p(i)] = 2 * ONE
+        for c, row in zip(read, w or []):
+            for e, entry in zip(write, row):
+                v[c][e] = entry
+        for c in read if less else ():
+            v[c][c] -= ONE
+        for p in self.carriers():
+            for e, entry in zip(write, bias[0] if bias else []):
+                v[p][e] += entry
+        return q, omega, v
+
+    def gated_heads(self, w1, b1, w2, k):
+        """Of hidden unit k: fused, or masked."""
+        for gate, shift, value in self.case.terms:
+            q, omega, v = self.matrices()
+            for i in self.carriers():
+                for c in range(self.case.d):
+                    q[c][i] = gate * w1[c][k]
+                for j in self.carriers():
+                    q[j][i] += gate * b1[0][k] + shift
+                for e in range(self.case.d):
+                    v[i][e] += value * b1[0][k] * w2[k][e]
+            for i in () if self.masked else self.tokens:
+                omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
+            if not self.masked:
+                omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+            for c in range(self.case.d):
+                for e in range(self.case.d):
+                    v[c][e] = value * w1[c][k] * w2[k][e]
+            yield q, omega, v
+
+    # ---- Parts ----------------------------------------------------------------------------------
+
+    def silu(self, _):
+        self.sublayer(h for k in range(self.case.d) for h in self.silu_heads(k))
+
+    def linear(self, layer):
+        case = self.case
+        read, write = case.banks_of(layer)
+        less = case.linear == "clear" or (case.linear == "in-place" and not case.pre)
+        self.sublayer([self.linear_head(case.weights(layer, "linear.W"), read, write,
+                                        case.weights(layer, "linear.b"), less)], self.read)
+
+    def attention(self, layer):
+        heads = []
+        for qc, vc in self.case.heads(layer):
+            q, omega, v = self.matrices()
+            for a in range(self.case.d):
+                q[a][:self.case.d], v[a][:self.case.d] = qc[a], vc[a]
+            for i in self.tokens:
+                omega[self.p(i)][self.p(self.bias)] = -2 * ONE
+                for j in self.tokens if self.case.mask.startswith("pseudo") else ():
+                    omega[self.p(i)][self.p(j)] += ONE * self.case.sees(i, j)
+            omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+            heads.append((q, omega, v))
+        self.sublayer(heads, self.read)
+
+    def network(self, layer):
+        w1, b1, w2, b2 = self.case.network(layer)
+        units, content = range(len(w2)), range(self.case.d)
+        hidden = range(self.case.d, self.content)
+        if self.three:
+            self.sublayer([self.linear_head(w1, content, hidden, b1, False)], self.read)
+            self.sublayer(h for k in hidden for h in self.silu_heads(k))
+            self.sublayer([self.linear_head(w2, hidden, content, b2, True)])
+            return
+        heads = [h for k in units for h in self.gated_heads(w1, b1, w2, k)]
+        b2_head = self.linear_head(None, (), content, b2, False)
+        if self.masked:
+            alone = (*b2_head, lambda i, j: i == j)
+            self.sublayer(heads + [alone], self.read, lambda i, j: j in (i, self.bias))
+        else:
+            self.sublayer(heads + ([b2_head] if largest(b2) else []), self.read)
+
+
+# ---- What the program says ----------------------------------------------------------------------
+
+class Failure(Exception):
+    pass
+
+
+def heard(error, size):
+    """A difference, without what is but the rounding of numbers of that size."""
+    noise = size * Decimal(10)**(15 - getcontext().prec)
+    return [[x if abs(x) > noise else ZERO for x in row] for row in error]
+
+
+def truth(tensors, said, config):
+    """Of every layer r(T), r(T_infinity), their difference, and r(T') - r(T_infinity), or None where
+    that is not decided; and the case."""
+    set_digits(50)
+    case = Case(tensors, said, config)
+    sizes = Original(case)
+    for layer in range(case.depth):
+        sizes.layer(layer)
+    more = max(0, sizes.score.adjusted()) + max(0, case.omega.adjusted())
+    numbers = case.omega <= NUMBERS or case.construction == "masked"
+    set_digits(70 + 2 * more + int(1.8 * min(float(case.omega), NUMBERS)))
+    case = Case(tensors, said, config)
+    original, limit = Original(case), Converted(case, True)
+    number = Converted(case, False) if numbers else None
+    layers = []
+    for layer in range(case.depth):
+        t = original.layer(layer)
+        a, b = limit.layer(layer)
+        if numbers:
+            e = heard(minus(number.layer(layer)[0], a), original.score)
+        else:
+            e = times(b, limit.epsilon) if limit.largest_leak < SMALL else None
+        layers.append((t, a, heard(minus(a, t), original.score), e))
+    return case, layers
+
+
+def near(what, printed, true, tolerance=TOLERANCE, size=ZERO):
+    if not abs(printed - true) <= tolerance * max(size, abs(true)):
+        raise Failure("%s is %s, the oracle says %s" % (what, printed, +true))
+
+
+def check_error(row, name, error, size):
+    """The three cells of one error, each a value or a bound."""
+    measured = {"max": largest(error), "rel": frobenius(error) / size if size else None,
+                "rms": frobenius(error) / Decimal(len(error) * len(error[0])).sqrt()}
+    for norm, true in measured.items():
+        cell = "%s_%s" % (name, norm)
+        if row[cell] == "" or true is None:
+            continue
+        printed = Decimal(row[cell])
+        if not printed.is_finite():
+            raise Failure("%s is %s" % (cell, row[cell]))
+        if cell in row["bounds"].split(";"):
+            if true > printed * (1 + TOLERANCE) or printed == 0:
+                raise Failure("%s is %s, the bound %s" % (cell, +true, printed))
+        else:
+            near(cell, printed, true)
+
+
+def check_machine(config, what, machine, exact, size):
+    """Small models of weights of size 1: a machine is off by some roundings of what it adds up."""
+    unit = Decimal(2)**-UNIT[config["arithmetic"]]
+    holds_omega = config.get("penalty") != "negative" and what == "m(T')"
+    scores = Decimal(float(config.get("omega", 0))) if holds_omega else ONE
+    allowed = 64 * unit * max(ONE, scores) * max(ONE, size)
+    if allowed < 1 and largest(minus(machine, exact)) > allowed:
+        raise Failure("%s is off by %.3E, with %s" % (what, largest(minus(machine, exact)),
+                                                      config["arithmetic"]))
+
+
+def check_layer(case, config, row, layer, known, limit):
+    t, a, apart, e = known
+    size = frobenius(t)
+    exact = case.said.get("result.%d.r_T.text" % layer)  # else doubles say it
+    printed = json.loads(exact) if exact else sum(case.matrix("result.%d.r_T" % layer), [])
+    for one, true in zip(printed, sum(t, [])):
+        near("r(T)", Decimal(one), true, Decimal("1e-30" if exact else "1e-15"), size)
+    check_error(row, "approximation", apart, size)
+    if e is None:
+        return
+    check_error(row, "construction", e, size)
+    m, moved = (case.matrix("result.%d.%s" % (layer, name)) for name in ("m_T", "m_Tprime"))
+    if not m or any(x is None for x in sum(m + moved, [])):
+        return
+    converted = plus(a, e)
+    for name, error in (("rounding", minus(moved, converted)), ("native", minus(m, t)),
+                        ("total", minus(moved, t)), ("observed", minus(moved, m))):
+        check_error(row, name, error, size)
+    if limit is not None:
+        check_machine(config, "m(T)", m, t, limit)
+        check_machine(config, "m(T')", moved, converted, limit)
+
+
+def flags_of(config):
+    return [word for k, v in config.items() if v is not None for word in ("--" + k, str(v))]
+
+
+def run(program, *arguments):
+    return subprocess.run([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
+
+
+def check(program, config, folder, tame=False):
+    """Raises Failure where the program's rows are not the oracle's; how many errors were decided.
+    tame: weights and scores are of size 1, so that a machine is near the exact streams."""
+    path = os.path.join(folder, "point.safetensors")
+    exported = {k: v for k, v in config.items() if k != "reference"}
+    exported["mask"] = {"pseudo-band": "pseudo-causal"}.get(config.get("mask"), config.get("mask"))
+    out = run(program, "export", *flags_of(exported), "-q", "-o", path)
+    if out.returncode:
+        raise Failure("export: " + out.stderr.strip())
+    tensors, said = safetensors_file.read(path)
+    os.remove(path)
+    out = run(program, "sweep", *flags_of(config), "-q")
+    rows = list(csv.DictReader(io.StringIO(out.stdout)))
+    if len(rows) != config["depth"]:
+        raise Failure("sweep: " + out.stderr.strip())
+    case, layers = truth(tensors, said, config)
+    if config.get("mask") == "pseudo-band":  # a file has no such mask: the machine is another
+        case.t = {name: t for name, t in case.t.items() if ".m_T" not in name}
+    size = largest([sum(t, []) for t, _, _, _ in layers]) if tame else None
+    for layer, row in enumerate(rows):
+        if row["status"] == "error":
+            raise Failure("layer %d: status error" % (layer + 1))
+        try:
+            check_layer(case, config, row, layer, layers[layer], size)
+        except Failure as failure:
+            raise Failure("layer %d: %s" % (layer + 1, failure)) from None
+    return sum(e is not None for _, _, _, e in layers)
