@@ -218,12 +218,6 @@ bool point_axis_tells(const Point *point, Axis axis)
     return point_axis_differs(point, axis) || (unknown && point_axis_matters(point, axis));
 }
 
-bool point_axis_is_said(const Point *point, Axis axis)
-{
-    bool asked = (point->asked >> axis & 1) != 0;
-    return point_axis_tells(point, axis) || (asked && point_axis_matters(point, axis));
-}
-
 /* Is it an Omega that is searched?  It is 0 in the point, and no default takes its place. */
 static bool searched(const Point *point, Axis axis)
 {

@@ -174,9 +174,6 @@ bool point_axis_differs(const Point *point, Axis axis);
 /* Is it in a row's key: not the default, or one that whoever reads the row cannot know? */
 bool point_axis_tells(const Point *point, Axis axis);
 
-/* Is it in a row's options: in its key, or set by whoever asked for the point? */
-bool point_axis_is_said(const Point *point, Axis axis);
-
 /* Gives every axis that does not matter its default, and what can be said in two ways one of them.
  * Afterwards points that yield the same rows are equal in every axis. */
 void point_canonicalise(Point *point);

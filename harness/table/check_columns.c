@@ -8,7 +8,6 @@
 
 #include "bounds.h"
 #include "columns.h"
-#include "options_cell.h"
 
 #include "../../memory/need.h"
 #include "../base/message.h"
@@ -160,37 +159,18 @@ typedef struct {
     size_t columns[AXIS_COUNT + 2], count;
 } KeyColumns;
 
-/* Reads the axes' values from a row's columns. */
-static void read_axes(AxisCell cells[AXIS_COUNT], const Csv *csv, size_t row)
-{
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const char *name = axis_info(axis)->column;
-        size_t column = name != NULL ? csv_find(csv, name) : csv->columns;
-        const char *cell = column < csv->columns ? csv_cell(csv, row, column) : NULL;
-        cells[axis] = (AxisCell){cell, cell != NULL ? strlen(cell) : 0};
-    }
-}
-
 /* without: roles of axes whose cells it leaves out. */
 static char *join_key(const Csv *csv, const KeyColumns *keys, size_t row, unsigned without)
 {
-    AxisCell axes[AXIS_COUNT];
-    size_t length = 1, options = csv_find(csv, OPTIONS_COLUMN);
+    size_t length = 1;
     for (size_t i = 0; i < keys->count; i++) {
         length += strlen(csv_cell(csv, row, keys->columns[i])) + 1;
     }
     char *key = need_room(length, 1), *end = key;
-    read_axes(axes, csv, row);
     for (size_t i = 0; i < keys->count; i++) {
-        const char *cell = csv_cell(csv, row, keys->columns[i]);
-        if (keys->columns[i] == options) {
-            end += options_canonical(end, cell, strlen(cell), axes);
-            end += sprintf(end, ",");
-        } else {
-            Axis axis = column_axis(column_key(i));
-            bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
-            end += sprintf(end, "%s,", left ? "" : cell);
-        }
+        Axis axis = column_axis(column_key(i));
+        bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
+        end += sprintf(end, "%s,", left ? "" : csv_cell(csv, row, keys->columns[i]));
     }
     return key;
 }

@@ -29,8 +29,7 @@ int check_cells(const Csv *csv) __attribute__((warn_unused_result));
 
 #define NO_ROW SIZE_MAX
 
-/* A row and its key: the key's cells joined by commas, which no cell holds, and the options as they
- * are canonical (options_cell.h). */
+/* A row and its key: the key's cells joined by commas, which no cell holds. */
 typedef struct {
     char *key;
     size_t row;

@@ -22,7 +22,7 @@ typedef struct {
 #define FORM ", in that form"
 
 static const Said said[] = {
-    {NULL, OPTIONS_COLUMN, "words", "`axis=value` of other axes: given, or not at their default"},
+    {NULL, OPTIONS_COLUMN, "words", "`axis=value` of other axes that are not at their default"},
     {"attribute", LAYER_COLUMN, "integer", "the layer of the head, from 1; blank: in no layer"},
     {"guarantee", LAYER_COLUMN, "integer", "the layer, from 1, behind which the bounds hold"},
     {NULL, LAYER_COLUMN, "integer", "the layer, from 1, after which the row was compared"},

@@ -169,7 +169,7 @@ static int check_columns(Measures *data, const Csv *csv)
 /* Every name in `options` is an axis, and has a value. */
 static int check_options(const Csv *csv, size_t row, const char *options)
 {
-    bool known = strlen(options) < OPTIONS_MOST;
+    bool known = true;
     for (const char *rest = options; *rest != '\0' && known;) {
         size_t length = strcspn(rest, ";"), named = strcspn(rest, "=;");
         char name[64] = "";
@@ -191,11 +191,11 @@ static bool is_beyond_doubles(AxisCell cell)
 }
 
 /* A row's values on the axes, whose columns are known; of those without one what the row's options
- * say, but for what is a default all the same. */
+ * say. */
 static int take_keys(Measures *data, const Csv *csv, size_t row, const size_t at[AXIS_COUNT])
 {
     const char *options = measures_column(csv, row, OPTIONS_COLUMN);
-    char canonical[OPTIONS_MOST + 1], standard[VALUE_TEXT];
+    char standard[VALUE_TEXT];
     AxisCell columns[AXIS_COUNT] = {{0}};
     int status = check_options(csv, row, options);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
@@ -204,13 +204,12 @@ static int take_keys(Measures *data, const Csv *csv, size_t row, const size_t at
             columns[axis] = (AxisCell){cell, strlen(cell)};
         }
     }
-    size_t size = status == 0 ? options_canonical(canonical, options, strlen(options), columns) : 0;
     for (Axis axis = 0; axis < AXIS_COUNT && status == 0; axis++) {
         const AxisInfo *info = axis_info(axis);
         AxisCell cell = {columns[axis].text != NULL ? columns[axis].text : "",
                          columns[axis].length};
         if (info->column == NULL) {
-            cell.text = options_find(&cell.length, canonical, size, info->name);
+            cell.text = options_find(&cell.length, options, strlen(options), info->name);
         }
         if (cell.text == NULL) {
             value_print(standard, &info->domain, info->standard);

@@ -1,5 +1,5 @@
 /*
- * The cell `options` written, and made canonical where a table is read.
+ * The cell `options` written and read.
  */
 #include "options_cell.h"
 
@@ -17,30 +17,18 @@ static bool is_among(const Axis *axes, Axis axis)
     return axes != NULL && *axes == axis;
 }
 
-/* canonical: without what was given and is a default. */
-static void write_cell(FILE *file, const Point *point, const Axis *also, bool canonical)
+void options_write(FILE *file, const Point *point, const Axis *also)
 {
     const char *separator = "";
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const AxisInfo *info = axis_info(axis);
-        bool listed = canonical ? point_axis_tells(point, axis) : point_axis_is_said(point, axis);
-        if (listed && (info->column == NULL || is_among(also, axis))) {
+        if (point_axis_tells(point, axis) && (info->column == NULL || is_among(also, axis))) {
             char value[VALUE_TEXT];
             value_print(value, &info->domain, point_get(point, axis));
             fprintf(file, "%s%s=%s", separator, info->name, value);
             separator = ";";
         }
     }
-}
-
-void options_write(FILE *file, const Point *point, const Axis *also)
-{
-    write_cell(file, point, also, false);
-}
-
-void options_write_canonical(FILE *file, const Point *point)
-{
-    write_cell(file, point, NULL, true);
 }
 
 /* ---- What is read back ----------------------------------------------------------------------- */
@@ -124,66 +112,6 @@ static void read_words(Point *point, const char *options, size_t size, const Axi
     }
 }
 
-static bool has_path(const AxisCell *columns)
-{
-    AxisCell weights = columns[AXIS_WEIGHTS];
-    const Domain *domain = &axis_info(AXIS_WEIGHTS)->domain;
-    return weights.text != NULL && weights.length > 0 &&
-           find_word(domain, weights) == domain->word_count;
-}
-
-static void print_default(char text[VALUE_TEXT], const Point *point, Axis axis)
-{
-    value_print(text, &axis_info(axis)->domain, point_default(point, axis));
-}
-
-/* Is NAME=VALUE [length] an axis at its default, which the row's reader knows? */
-static bool is_default(const Point *point, bool path, const char *option, size_t length)
-{
-    char name[64], text[VALUE_TEXT];
-    size_t named = 0;
-    while (named < length && option[named] != '=') {
-        named++;
-    }
-    if (named == length || named >= sizeof name) {
-        return false;
-    }
-    memcpy(name, option, named);
-    name[named] = '\0';
-    Axis axis = axis_find(name);
-    if (axis == AXIS_COUNT || (path && axis_info(axis)->of_file)) {
-        return false;
-    }
-    print_default(text, point, axis);
-    size_t valued = length - named - 1;
-    return strlen(text) == valued && memcmp(text, option + named + 1, valued) == 0;
-}
-
-size_t options_canonical(char *out, const char *options, size_t length,
-                         const AxisCell columns[AXIS_COUNT])
-{
-    const char *end = options + length;
-    size_t kept = 0;
-    bool path = has_path(columns);
-    Point point = {0};
-    if (length > 0) {
-        read_words(&point, options, length, columns);
-    }
-    while (options < end) {
-        const char *separator = memchr(options, ';', (size_t)(end - options));
-        size_t size = (size_t)((separator != NULL ? separator : end) - options);
-        if (!is_default(&point, path, options, size)) {
-            out[kept] = ';';
-            kept += kept > 0;
-            memcpy(out + kept, options, size);
-            kept += size;
-        }
-        options += size + 1;
-    }
-    out[kept] = '\0';
-    return kept;
-}
-
 void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t size,
                    const AxisCell columns[AXIS_COUNT])
 {
@@ -194,7 +122,7 @@ void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t
     }
     Point point;
     read_words(&point, options, size, columns);
-    print_default(text, &point, axis);
+    value_print(text, &axis_info(axis)->domain, point_default(&point, axis));
 }
 
 /* ---- --expand -------------------------------------------------------------------------------- */

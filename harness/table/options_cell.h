@@ -1,10 +1,6 @@
 /*
- * The cell `options` of a row: the axes that have no column of their own, as NAME=VALUE, a
- * semicolon between two, in grid order.
- *
- * It holds what is not at its default, and what a flag, a case file or a list of values said, at
- * its default too.  Which row it is does not hang on what was said: rows are told apart by the
- * canonical cell, which leaves away what is a default all the same.
+ * The cell `options` of a row: the axes that have no column of their own and are not at their
+ * default, as NAME=VALUE, a semicolon between two, in grid order.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_OPTIONS_CELL_H
 #define HEADPROOF_HARNESS_TABLE_OPTIONS_CELL_H
@@ -19,12 +15,6 @@
  * with AXIS_COUNT, NULL: none. */
 void options_write(FILE *file, const Point *point, const Axis *also);
 
-/* Writes the canonical one. */
-void options_write_canonical(FILE *file, const Point *point);
-
-/* Its length at most: every axis with its value is shorter. */
-enum { OPTIONS_MOST = 8192 };
-
 /* A row's value on an axis by its other columns; text NULL: the table has no such column. */
 typedef struct {
     const char *text;
@@ -34,11 +24,6 @@ typedef struct {
 /* Finds these cells in a line of a sweep's table, and in *options the line's options.  Returns what
  * is behind those; NULL: there are fewer cells. */
 const char *options_of_line(AxisCell columns[AXIS_COUNT], AxisCell *options, const char *line);
-
-/* out [length + 1] = the canonical cell of a row with those options [length] and columns.  Returns
- * its length, which is at most that. */
-size_t options_canonical(char *out, const char *options, size_t length,
-                         const AxisCell columns[AXIS_COUNT]);
 
 /* The value that an axis has in options [size], and its length; NULL: none is there. */
 const char *options_find(size_t *length, const char *options, size_t size, const char *name);

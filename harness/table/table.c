@@ -77,8 +77,7 @@ char *table_key(const Point *point)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = text_stream(&text, &size);
-    write_axes(stream, point, true, NULL);
-    options_write_canonical(stream, point);
+    table_write_key(stream, point, true, NULL);
     return text_close(stream, &text);
 }
 

@@ -22,7 +22,7 @@ void table_write_key_header(FILE *file, bool with_omega);
 void table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds);
 
 /* The key that tells a point's rows from others', however it was asked for: their key columns
- * without layer, the options canonical (options_cell.h); free it. */
+ * without layer; free it. */
 char *table_key(const Point *point) __attribute__((warn_unused_result));
 
 /* One cell as in a row. */

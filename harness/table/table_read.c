@@ -8,7 +8,6 @@
 #include "bounds.h"
 #include "check_columns.h"
 #include "columns.h"
-#include "options_cell.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,33 +145,18 @@ static bool take_columns(Line *line, Row *row, bool propagation)
     return true;
 }
 
-/* The rest of a line behind its key; NULL: it is another key. */
-static const char *pass_key(const char *line, const char *key)
-{
-    AxisCell columns[AXIS_COUNT], options;
-    char canonical[OPTIONS_MOST + 1];
-    const char *behind = options_of_line(columns, &options, line);
-    if (behind == NULL || options.length > OPTIONS_MOST) {
-        return NULL;
-    }
-    size_t before = (size_t)(options.text - line);
-    size_t length = options_canonical(canonical, options.text, options.length, columns);
-    bool same = strncmp(line, key, before) == 0 && strlen(key) == before + length &&
-                memcmp(key + before, canonical, length) == 0;
-    return same ? behind : NULL;
-}
-
 size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer,
                       bool propagation)
 {
     const char *newline = memchr(text, '\n', size);
-    const char *behind = newline != NULL ? pass_key(text, key) : NULL;
     char layer_text[32];
     size_t layer_length = (size_t)snprintf(layer_text, sizeof layer_text, ",%zu", layer);
-    if (behind == NULL || strncmp(behind, layer_text, layer_length) != 0) {
+    size_t length = strlen(key);
+    if (newline == NULL || strncmp(text, key, length) != 0 ||
+        strncmp(text + length, layer_text, layer_length) != 0) {
         return 0;
     }
-    Line line = {.next = behind + layer_length, .end = newline, .ok = true};
+    Line line = {.next = text + length + layer_length, .end = newline, .ok = true};
     row->layer = layer;
     return take_columns(&line, row, propagation) && line.next == line.end
                ? (size_t)(line.end - text) + 1

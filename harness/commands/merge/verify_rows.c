@@ -62,39 +62,14 @@ static bool same_cell(const Cells *a, const Cells *b, int c)
     return a->length[c] == b->length[c] && memcmp(a->cell[c], b->cell[c], a->length[c]) == 0;
 }
 
-static AxisCell cell_of(const Cells *cells, int c)
-{
-    return (AxisCell){cells->cell[c], cells->length[c]};
-}
-
-/* out [OPTIONS_MOST + 1] = the canonical options of a row.  false: they are longer than any. */
-static bool canonical_options(char *out, const Cells *cells)
-{
-    AxisCell columns[AXIS_COUNT] = {{0}}, options = cell_of(cells, VERIFY_OPTIONS);
-    columns[AXIS_WEIGHTS] = cell_of(cells, VERIFY_MODEL);
-    columns[AXIS_ARITHMETIC] = cell_of(cells, VERIFY_ARITHMETIC);
-    bool fits = options.length <= OPTIONS_MOST;
-    if (fits) {
-        options_canonical(out, options.text, options.length, columns);
-    }
-    return fits;
-}
-
-static bool same_options(const Cells *a, const Cells *b)
-{
-    char left[OPTIONS_MOST + 1], right[OPTIONS_MOST + 1];
-    return same_cell(a, b, VERIFY_OPTIONS) ||
-           (canonical_options(left, a) && canonical_options(right, b) && strcmp(left, right) == 0);
-}
-
 /* Of the same model, Omega, layer and whatever else decides a row. */
 static bool same_row(const Cells *a, const Cells *b)
 {
     bool same = same_cell(a, b, VERIFY_LAYER);
-    for (int c = 0; c < VERIFY_OPTIONS; c++) {
+    for (int c = 0; c <= VERIFY_OPTIONS; c++) {
         same = same && same_cell(a, b, c);
     }
-    return same && same_options(a, b);
+    return same;
 }
 
 static bool cell_is_bound(const Cells *cells, const char *name)

@@ -20,9 +20,6 @@ static void write_key(FILE *file, const Search *search)
     const Ensemble *ensemble = &search->seeds;
     Point key = *ensemble->points[0];
     key.input = ensemble->points[ensemble->count - 1]->input == key.input ? key.input : 0;
-    for (size_t i = 1; i < ensemble->count; i++) {
-        key.asked |= ensemble->points[i]->asked;
-    }
     table_write_key(file, &key, false, search->seeds_cell);
 }
 
