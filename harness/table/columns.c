@@ -256,23 +256,6 @@ const Column *column_of_log(ErrorKind kind)
     return column;
 }
 
-/* The place of a word among an axis's; word_count: it is none of them. */
-static size_t word_place(const Domain *domain, const char *word)
-{
-    size_t i = 0;
-    while (i < domain->word_count && strcmp(domain->words[i], word) != 0) {
-        i++;
-    }
-    return i;
-}
-
-const Column *column_of_words(const char *kind, const char *norm)
-{
-    size_t k = word_place(&axis_info(AXIS_JUDGE)->domain, kind);
-    size_t n = word_place(&axis_info(AXIS_NORM)->domain, norm);
-    return k < ERROR_KINDS && n < NORM_COUNT ? column_of_error((ErrorKind)k, (Norm)n) : NULL;
-}
-
 bool column_is_size(const Column *column)
 {
     return column->kind == COLUMN_REFERENCE || column->kind == COLUMN_MACHINE;

@@ -94,9 +94,6 @@ const Column *column_of_error(ErrorKind kind, Norm norm);
 const Column *column_of_part(size_t part);
 const Column *column_of_log(ErrorKind kind);
 
-/* The same by the words of --judge and --norm; NULL: there are no such words. */
-const Column *column_of_words(const char *kind, const char *norm);
-
 /* A column of sizes: of kind COLUMN_REFERENCE or COLUMN_MACHINE. */
 bool column_is_size(const Column *column);
 

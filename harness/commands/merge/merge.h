@@ -62,9 +62,6 @@ int merge_refuse_rows(const ShardFile *file);
 /* The same about a point's verdict, from 0. */
 int merge_refuse_verdict(const ShardFile *file, size_t point);
 
-/* A column of a line, from 0; no cell holds a comma.  NULL: there are not that many. */
-const char *merge_column(const char *line, size_t wanted);
-
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Every point's rows from the shard that has it; points [point_count + 1], cleared,

@@ -160,18 +160,6 @@ void merge_compare_machines(Merge *merge)
     }
 }
 
-const char *merge_column(const char *line, size_t wanted)
-{
-    for (; wanted > 0; wanted--) {
-        line += strcspn(line, ",\n");
-        if (*line != ',') {
-            return NULL;
-        }
-        line++;
-    }
-    return line;
-}
-
 int merge_refuse_verdict(const ShardFile *file, size_t point)
 {
     return complain_of(file->path, NULL, NULL,

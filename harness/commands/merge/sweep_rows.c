@@ -7,73 +7,67 @@
 
 #include "../../../memory/need.h"
 #include "../../base/message.h"
+#include "../../base/values.h"
+#include "../../evaluate/verdict.h"
 #include "../../point/axes.h"
-#include "../../table/check_columns.h"
-#include "../../table/columns.h"
 #include "../../table/options_cell.h"
+#include "../../table/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell of a line, cut; "" where there is none. */
-static void copy_cell(char *out, size_t size, const char *line, const char *column)
+/* The key of a line, as table_key has it, and the cells that it is from; NULL: it has none. */
+static char *line_key(AxisCell columns[AXIS_COUNT], AxisCell *options, const char *line)
 {
-    const char *cell = merge_column(line, column_position(column));
-    snprintf(out, size, "%.*s", cell == NULL ? 0 : (int)strcspn(cell, ",\n"),
-             cell == NULL ? "" : cell);
-}
-
-/* A number, and within the tolerance. */
-static bool is_within(const char *cell, const char *tolerance)
-{
-    char *end;
-    mpfr_t value;
-    mpfr_init2(value, 64);
-    mpfr_strtofr(value, cell, &end, 10, MPFR_RNDN);
-    bool within = *cell != '\0' && *end == '\0' && mpfr_number_p(value) &&
-                  mpfr_cmp_d(value, strtod(tolerance, NULL)) <= 0;
-    mpfr_clear(value);
-    return within;
-}
-
-/* As the run that wrote the row judged it (row_passes). */
-static bool row_passed(const char *line)
-{
-    char cell[64], judge[VALUE_TEXT], norm[VALUE_TEXT], tolerance[VALUE_TEXT];
-    AxisCell columns[AXIS_COUNT], options;
-    const char *status = merge_column(line, column_position(column_name(COLUMN_STATUS)));
-    Status found = status == NULL ? STATUS_ERROR : status_find(status, strcspn(status, ",\n"));
-    if (found > STATUS_OK || found <= STATUS_FAIL ||
-        options_of_line(columns, &options, line) == NULL) {
-        return false;
+    if (options_of_line(columns, options, line) == NULL) {
+        return NULL;
     }
-    options_value(tolerance, AXIS_TOLERANCE, options.text, options.length, columns);
-    options_value(judge, AXIS_JUDGE, options.text, options.length, columns);
-    options_value(norm, AXIS_NORM, options.text, options.length, columns);
-    if (strcmp(tolerance, axis_info(AXIS_TOLERANCE)->domain.words[0]) == 0) {
-        return true;
-    }
-    const Column *column = column_of_words(judge, norm);
-    copy_cell(cell, sizeof cell, line, column != NULL ? column->name : "");
-    return found != STATUS_VACUOUS && is_within(cell, tolerance);
+    return need_copy_of(line, (size_t)(options->text + options->length - line));
 }
 
-/* The length of the point's rows at text: layers 1 to depth; 0: they are not there. */
-static size_t point_length(bool *passed, const char *text)
+/* A point with what judges a row.  False: the row has no such values. */
+static bool read_judge(Point *point, const AxisCell *options, const AxisCell *columns)
 {
-    size_t depth_column = column_position(axis_info(AXIS_DEPTH)->column);
-    size_t layer_column = column_position(LAYER_COLUMN);
-    const char *line = text, *depth_text = merge_column(text, depth_column);
-    size_t depth = depth_text == NULL ? 0 : strtoul(depth_text, NULL, 10);
-    for (size_t layer = 1; layer <= depth; layer++) {
-        const char *cell = merge_column(line, layer_column), *newline = strchr(line, '\n');
-        if (cell == NULL || newline == NULL || strtoul(cell, NULL, 10) != layer) {
-            return 0;
+    static const Axis axes[] = {AXIS_TOLERANCE, AXIS_JUDGE, AXIS_NORM};
+    bool read = true;
+    *point = (Point){0};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes && read; i++) {
+        char text[VALUE_TEXT];
+        ValueList list = {0};
+        Message message;
+        options_value(text, axes[i], options->text, options->length, columns);
+        read =
+            values_read(&list, &message, &axis_info(axes[i])->domain, text) == 0 && list.count == 1;
+        if (read) {
+            point_set(point, axes[i], list.values[0]);
         }
-        *passed = *passed && row_passed(line);
-        line = newline + 1;
+        values_clear(&list);
     }
-    return (size_t)(line - text);
+    return read;
+}
+
+/* The length of the point's rows at text [size], layers 1 to depth; 0: they are not there. */
+static size_t point_length(bool *passed, const char *text, size_t size, bool propagation)
+{
+    AxisCell columns[AXIS_COUNT], options;
+    Point point;
+    Row row;
+    size_t used = 0, length = 1;
+    char *key = line_key(columns, &options, text);
+    if (key == NULL || !read_judge(&point, &options, columns)) {
+        free(key);
+        return 0;
+    }
+    size_t depth = strtoul(columns[AXIS_DEPTH].text, NULL, 10);
+    row_init(&row, &point);
+    for (size_t layer = 1; layer <= depth && length > 0; layer++) {
+        length = table_read_row(&row, text + used, size - used, key, layer, propagation);
+        *passed = *passed && row_passes(&point, &row);
+        used += length;
+    }
+    row_clear(&row);
+    free(key);
+    return length > 0 ? used : 0;
 }
 
 /* Puts a shard's points where they belong in the grid. */
@@ -91,7 +85,8 @@ static int take_points(Merge *merge, const ShardFile *file)
         json_int_t number = merge->shards > 1 ? json_integer_value(json_object_get(fact, "index"))
                                               : (json_int_t)i + 1;
         bool passed = true;
-        size_t length = point_length(&passed, next);
+        size_t length =
+            point_length(&passed, next, (size_t)(end - next), merge_has_propagation(merge));
         if (length == 0 || number < 1 || number > (json_int_t)merge->point_count ||
             merge->points[number - 1].rows != NULL) {
             return merge_refuse_rows(file);
@@ -105,15 +100,6 @@ static int take_points(Merge *merge, const ShardFile *file)
     return next == end ? 0 : merge_refuse_rows(file);
 }
 
-/* Adds the key of a line that has one, as table_key has it. */
-static void digest_key(uint64_t *digest, const char *line)
-{
-    AxisCell columns[AXIS_COUNT], options = {0};
-    (void)options_of_line(columns, &options, line); /* point_length has seen the layer behind it */
-    *digest = digest_bytes(*digest, line, (size_t)(options.text + options.length - line));
-    *digest = digest_bytes(*digest, "\n", 1);
-}
-
 /* All points are there, and their keys are the grid's. */
 static int check_grid(const Merge *merge)
 {
@@ -124,7 +110,11 @@ static int check_grid(const Merge *merge)
         if (rows == NULL) {
             return merge_refuse_rows(&merge->files[0]);
         }
-        digest_key(&digest, rows);
+        AxisCell columns[AXIS_COUNT], options;
+        char *key = line_key(columns, &options, rows); /* point_length has found it */
+        digest = digest_bytes(digest, key, strlen(key));
+        digest = digest_bytes(digest, "\n", 1);
+        free(key);
     }
     digest_print(text, identity_end(digest, merge_has_propagation(merge)));
     const json_t *grid = json_object_get(merge->files[0].sidecar, "grid");

@@ -20,9 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 17 digits name one number among these. */
-enum { CELL_BITS = 64 };
-
 /* The cells of a line of a shard. */
 typedef struct {
     const char *cell[VERIFY_COLUMNS];
@@ -77,23 +74,6 @@ static bool cell_is_bound(const Cells *cells, const char *name)
     return bounds_has(cells->cell[VERIFY_BOUNDS], name);
 }
 
-/* Is the error in column c of row a worse than that of b?  As verify orders them: nothing,
- * numbers by size, of equals a value before a bound, infinite, not a number. */
-static bool is_worse(const Cells *a, const Cells *b, int c, const char *name)
-{
-    mpfr_t x, y;
-    if (a->length[c] == 0 || b->length[c] == 0) {
-        return a->length[c] > 0 && b->length[c] == 0;
-    }
-    mpfr_inits2(CELL_BITS, x, y, (mpfr_ptr)NULL);
-    mpfr_strtofr(x, a->cell[c], NULL, 10, MPFR_RNDN);
-    mpfr_strtofr(y, b->cell[c], NULL, 10, MPFR_RNDN);
-    bool equal = mpfr_equal_p(x, y) && cell_is_bound(a, name) && !cell_is_bound(b, name);
-    bool worse = mpfr_nan_p(x) ? !mpfr_nan_p(y) : mpfr_greater_p(x, y) != 0 || equal;
-    mpfr_clears(x, y, (mpfr_ptr)NULL);
-    return worse;
-}
-
 static bool has_logits(const Cells *cells)
 {
     return cells->length[VERIFY_MARGIN] > 0;
@@ -102,6 +82,26 @@ static bool has_logits(const Cells *cells)
 static size_t count_of(const Cells *cells, int c)
 {
     return strtoul(cells->cell[c], NULL, 10);
+}
+
+/* A cell as verify had it when it wrote it: a bound is a power of two, rounded up to its digits. */
+static Figure read_figure(const Cells *cells, int c)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    if (cells->length[c] > 0) {
+        mpfr_strtofr(cell.value, cells->cell[c], NULL, 10, MPFR_RNDN);
+        cell.state = mpfr_zero_p(cell.value)      ? CELL_ZERO
+                     : !mpfr_number_p(cell.value) ? CELL_NONFINITE
+                                                  : CELL_VALUE;
+        if (cell.state == CELL_VALUE && cell_is_bound(cells, verify_column((size_t)c))) {
+            cell.state = CELL_BOUND;
+            mpfr_set_ui_2exp(cell.value, 1, mpfr_get_exp(cell.value) - 1, MPFR_RNDN);
+        }
+    }
+    Figure figure = figure_of(&cell);
+    ref_cell_clear(&cell);
+    return figure;
 }
 
 /* The row's cell as a shard has it. */
@@ -118,10 +118,13 @@ static void put_errors(VerifyRow *row, const Join *join)
     const Cells *rows = join->rows;
     size_t worst[ERROR_KINDS] = {0};
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        int c = VERIFY_ERRORS + (int)kind;
-        for (size_t i = 1; i < join->count; i++) {
-            bool worse = is_worse(&rows[i], &rows[worst[kind]], c, verify_column((size_t)c));
-            worst[kind] = worse ? i : worst[kind];
+        Figure most = {.state = CELL_ABSENT};
+        for (size_t i = 0; i < join->count; i++) {
+            Figure one = read_figure(&rows[i], VERIFY_ERRORS + (int)kind);
+            if (figure_is_worse(&one, &most)) {
+                most = one;
+                worst[kind] = i;
+            }
         }
     }
     for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) {
@@ -145,26 +148,6 @@ static void put_logits(VerifyRow *row, const Join *join)
 }
 
 /* ---- Positions ------------------------------------------------------------------------------- */
-
-/* A cell as verify had it when it wrote it: a bound is a power of two, rounded up to its digits. */
-static Figure read_figure(const Cells *cells, int c)
-{
-    RefCell cell;
-    ref_cell_init(&cell, REF_DIGITS);
-    if (cells->length[c] > 0) {
-        mpfr_strtofr(cell.value, cells->cell[c], NULL, 10, MPFR_RNDN);
-        cell.state = mpfr_zero_p(cell.value)      ? CELL_ZERO
-                     : !mpfr_number_p(cell.value) ? CELL_NONFINITE
-                                                  : CELL_VALUE;
-        if (cell.state == CELL_VALUE && cell_is_bound(cells, verify_column((size_t)c))) {
-            cell.state = CELL_BOUND;
-            mpfr_set_ui_2exp(cell.value, 1, mpfr_get_exp(cell.value) - 1, MPFR_RNDN);
-        }
-    }
-    Figure figure = figure_of(&cell);
-    ref_cell_clear(&cell);
-    return figure;
-}
 
 static void read_figures(Figure *figures, const Cells *cells, int first, int count)
 {
