@@ -22,9 +22,6 @@ TESTS   ?= $(SUBJECTS)
 ifeq ($(filter $(MODE),release debug doors coverage fuzz tsan),)
 $(error MODE=$(MODE): expected release, debug, doors, coverage, fuzz or tsan)
 endif
-ifeq ($(origin FLINT),command line)
-$(error FLINT=$(FLINT): FLINT is not used any more; leave it out)
-endif
 ifeq ($(filter $(MPI),0 no 1 yes),)
 $(error MPI=$(MPI): expected yes (1) or no (0))
 endif
@@ -55,29 +52,23 @@ ARM64   := build/arm64
 
 # -g1: a trace has its lines.
 OPTIMISE_release  := -O2 -g1
-OPTIMISE_debug    := -O1 -g1 -fno-omit-frame-pointer
 OPTIMISE_coverage := -O1 -g
-OPTIMISE_doors    := $(OPTIMISE_debug)
-OPTIMISE_fuzz     := $(OPTIMISE_debug)
-OPTIMISE_tsan     := $(OPTIMISE_debug)
-OPTIMISE_tests_release := -O1
-OPTIMISE_tests_debug   := -O0
-OPTIMISE_tests_doors   := -O0
-MODE_FLAGS_debug    := -fsanitize=address,undefined -fno-sanitize-recover=all -DHEADPROOF_CHECK
+OPTIMISE          := $(or $(OPTIMISE_$(MODE)),-O1 -g1 -fno-omit-frame-pointer)
+OPTIMISE_TESTS    := $(if $(filter release,$(MODE)),-O1,$(if $(filter debug doors,$(MODE)),-O0))
+SANITIZE   := -fsanitize=address,undefined -fno-sanitize-recover=all -DHEADPROOF_CHECK
+# fuzz and tsan are clang's: `make fuzz` and `make tsan` call for them.
+MODE_FLAGS := $(strip $(if $(filter debug doors,$(MODE)),$(SANITIZE)) \
+                  $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer-no-link $(SANITIZE)) \
+                  $(if $(filter tsan,$(MODE)),-fsanitize=thread -DHEADPROOF_TSAN) \
+                  $(if $(filter coverage,$(MODE)),--coverage -fprofile-update=atomic))
 # One sanitizers' runtime in the program: with two shared ones, reports miss their log files.
-MODE_LDFLAGS_debug  := -no-pie $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
-MODE_FLAGS_doors    := $(MODE_FLAGS_debug)
-MODE_LDFLAGS_doors  := $(MODE_LDFLAGS_debug)
-MODE_FLAGS_coverage := --coverage -fprofile-update=atomic
-# These two are clang's: `make fuzz` and `make tsan` call for them.
-MODE_FLAGS_fuzz     := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
-                       -DHEADPROOF_CHECK
-MODE_FLAGS_tsan     := -fsanitize=thread -DHEADPROOF_TSAN
+MODE_LDFLAGS := $(if $(filter debug doors,$(MODE)),\
+                    -no-pie $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan))
 
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-CFLAGS ?= $(OPTIMISE_$(MODE))
+CFLAGS ?= $(OPTIMISE)
 # A loop that clang leaves scalar, in spite of `omp simd`, is slow and not wrong.
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion \
             $(if $(findstring clang,$(CC)),-Wno-pass-failed)
@@ -102,13 +93,12 @@ endif
 # Test programs are many: a quick linker, where there is one, takes a third of the time.
 QUICK_LINK := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)
 
-COMMON  := $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS_$(MODE))
+COMMON  := $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS)
 FLAGS   := $(strip $(COMMON) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
 SHARED_FLAGS := $(strip $(COMMON) $(CPPFLAGS))
 DEFINED := -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
-LIBS    := $(strip -lmpfr -lgmp -lopenblas -linih -ljansson -lm \
-               $(if $(WITHMPI),$(MPI_LIBS)))
+LIBS    := -lmpfr -lgmp -lopenblas -linih -ljansson -lm $(if $(WITHMPI),$(MPI_LIBS))
 # Of an archive that `make dist` wrote it is in a file.
 COMMIT  := $(shell { test -e .git && \
     git -c safe.directory='$(CURDIR)' describe --always --dirty || cat .commit; } 2>/dev/null || \
@@ -194,7 +184,7 @@ $(BUILD)/test-program: private LDFLAGS += -Wl,--wrap=ref_run_layer
 $(BUILD)/test-program: | $(BUILD)/inject.so
 define ROOM_RULE
 $(BUILD)/test-$(1): $(call objects_of,tests/subjects.c $(wildcard tests/$(1)/*.c)) $(BUILD)/tested.a
-	$$(call SHOW,LINK) $$(CC) $$(FLAGS) $$(MODE_LDFLAGS_$(MODE)) $(QUICK_LINK) $$(LDFLAGS) -o $$@ \
+	$$(call SHOW,LINK) $$(CC) $$(FLAGS) $$(MODE_LDFLAGS) $(QUICK_LINK) $$(LDFLAGS) -o $$@ \
 	    $$(filter %.o,$$^) $(BUILD)/tested.a $$(LIBS) -lcmocka
 endef
 $(foreach room,$(TESTED),$(eval $(call ROOM_RULE,$(room))))
@@ -209,12 +199,12 @@ $(BUILD)/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(BUILD)/flags
 	$(call SHOW,LINK) $(CC) -O2 -g -std=c11 $(WARNINGS) $(WERROR) -fPIC -shared -o $@ $(INJECTOR) -ldl
 
 $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
-	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS_$(MODE)) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
 # Tests wait for the project: what is not optimised of them is compiled in half the time.  What
 # stands in for system calls is called before sanitizers have their memory, and keeps off the stack.
 $(call objects_of,$(filter-out %/kill_points.c,$(TESTING))): \
-    private EXTRA = $(OPTIMISE_tests_$(MODE))
+    private EXTRA = $(OPTIMISE_TESTS)
 
 $(call objects_of,$(filter $(VARIANT),$(SOURCES) $(TESTING))): $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call SHOW,CC) $(CC) $(FLAGS) $(DEFINED) $(EXTRA) -MMD -MP -c -o $@ $<
@@ -293,20 +283,15 @@ bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into resul
 	$(BUILD)/bench_product -o results/products.csv
 	$(BUILD)/bench_growth -o results/growth.csv
 
-# The reference at the size of GPT-2 small: r(T), the construction error, m(T) and m(T').
-GPT2 := --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-head 64 --d-ff 3072 \
-        --mask causal --omega 40 --kernel structured
-
-bench-gpt2: $(BUILD)/headproof ## Time a stack of GPT-2 small's size (minutes)
-	time -p env OMP_PROC_BIND=true $(BUILD)/headproof sweep $(GPT2) -o results/gpt2-small.csv
-
-# Few rows, so that what is done once a weight counts; and whole models.  LARGE: sizes of GPT-2,
-# small, medium, large or xl, with a count of inputs behind a colon if not one.
+# Few rows, so that what is done once a weight counts; a stack of GPT-2 small's size; and models.
+# LARGE: sizes of GPT-2, small, medium, large, xl; with a count of inputs behind a colon if not 1.
 LARGE ?= small
-bench-layer: $(BUILD)/headproof ## Time few rows of a large layer (a minute)
-	OMP_PROC_BIND=true python3 tests/bench_large.py $(BUILD)/headproof layer
-
-bench-family: $(BUILD)/headproof ## Time models of GPT-2's sizes, with numpy: LARGE="small xl:6"
+bench-layer: LARGE = layer
+bench-gpt2: LARGE = stack
+bench-layer: ## Time few rows of a large layer (a minute)
+bench-gpt2: ## Time a stack of GPT-2 small's size (minutes)
+bench-family: ## Time models of GPT-2's sizes, with numpy: LARGE="small xl:6"
+bench-layer bench-gpt2 bench-family: $(BUILD)/headproof
 	OMP_PROC_BIND=true python3 tests/bench_large.py $(BUILD)/headproof $(LARGE)
 
 coverage: ## Line coverage of the tests, per file and directory; 95 % of each are expected

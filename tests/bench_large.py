@@ -2,6 +2,8 @@
 """What large models take, by the clock, of the processor and of memory, beside what is foretold.
 
     bench_large.py HEADPROOF layer            a layer of 113 million weights, 16 and 64 tokens
+    bench_large.py HEADPROOF stack            r(T), the construction error, m(T) and m(T') of a stack
+                                              of GPT-2 small's size, into results/gpt2-small.csv
     bench_large.py HEADPROOF SIZE[:INPUTS]... GPT-2's shapes (small, medium, large, xl), 64 tokens
 
 A model of GPT-2's shapes is drawn in three files by gpt2_sizes.py (numpy; XL: 6 GB in $TMPDIR).
@@ -18,6 +20,8 @@ import time
 
 LAYER = ("sweep --construction transformer --n {} --d 3072 --heads 24 --d-head 128 --d-ff 12288 "
          "--omega 20 --arithmetic none")
+STACK = ("sweep --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-head 64 "
+         "--d-ff 3072 --mask causal --omega 40 --kernel structured")
 FAMILY = "verify {} --tokens-file {} --omega 40 --gelu 4 --memory 4GiB"
 TOKENS, VOCABULARY = 64, 50257
 
@@ -62,6 +66,8 @@ def main(program, *asked):
         with tempfile.TemporaryDirectory() as scratch:
             if what == "layer":
                 layer(program, scratch)
+            elif what == "stack":
+                run(program, STACK, ["--dry-run"], "results/gpt2-small.csv")
             else:
                 size, _, inputs = what.partition(":")
                 member(program, scratch, size, int(inputs or 1))
