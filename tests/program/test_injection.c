@@ -19,6 +19,7 @@
 #define TINY "--n 2 --d 2 --depth 2 --omega 10,20 --threads 2 --quiet "
 #define NIGHTLY_ONLY true
 #define MODEL "../in/model.safetensors "
+#define SMALL "../in/small.safetensors "
 
 #ifdef HEADPROOF_CHECK
 enum { SANITIZED = true };
@@ -48,6 +49,11 @@ static const Scenario scenarios[] = {
      "--junit-xml r.xml",
      false},
     {"check: baseline", "check " TINY "--save-baseline r.csv", false},
+    {"verify: small", "verify " SMALL "--tokens 0/0:1/2 --omega 22 --threads 2 --quiet -o r.csv",
+     false},
+    {"attribute: small", "attribute " SMALL "--tokens 0/1/2 --omega 22 --threads 2 -o r.csv",
+     false},
+    {"convert: small", "convert " SMALL "--omega 22 -o r.safetensors", false},
     {"verify",
      "verify " MODEL "--tokens 0:26:26/1/53 --omega 22 --threads 2 --quiet -o r.csv --json r.json",
      false},
