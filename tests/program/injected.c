@@ -235,7 +235,7 @@ static void write_normed(const Injected *injected)
                   data, 28);
 }
 
-/* What the model of cases/ has, as small as can be: its faults are found in a quarter of the time. */
+/* The model of cases/ as small as can be: its faults are found in a quarter of the time. */
 static void write_small(const Injected *injected)
 {
     static const double data[38] = {1, -2,    0.5,  1,    1,    0.5, 1, 0.5,   0.25, -1,
