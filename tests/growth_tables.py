@@ -3,6 +3,8 @@
 
     python3 tests/growth_tables.py HEADPROOF FOLDER [TABLES]
 
+All of them stand in one file, each with a number of heads of its own, and so with series of its own.
+
 Powers and exponentials with seeds that differ, with gaps, zeros and bounds; arms and floors along
 Omega; and tables in which there is no law: steps, waves, bounds below what the other points say,
 zeros between values, points too few.  Each must be found as it was made: a slope within four of its
@@ -16,7 +18,7 @@ import random
 import subprocess
 import sys
 
-HEADER = ("construction,n,d,depth,omega,seed,options,layer,construction_max,rounding_max,bounds,"
+HEADER = ("construction,n,d,depth,heads,omega,seed,options,layer,construction_max,rounding_max,bounds,"
           "status").split(",")
 SIZES = {"depth": [2, 3, 4, 6, 8, 12, 16, 24, 32, 48], "n": [5, 8, 13, 20, 32, 50, 80],
          "d": [8, 16, 32, 64, 128]}
@@ -37,7 +39,7 @@ class Table:
         self.axis, self.xs, self.seeds, self.rows = axis, xs, seeds, []
 
     def add(self, x, seed, cell, bounds="", status="ok"):
-        row = dict(zip(HEADER, ["silu", "20", "30", "1", "20", str(seed), "", "1", cell, "",
+        row = dict(zip(HEADER, ["silu", "20", "30", "1", "", "20", str(seed), "", "1", cell, "",
                                 bounds, status]))
         row[self.axis] = str(x)
         row["layer"] = row["depth"]
@@ -47,19 +49,6 @@ class Table:
         for x in self.xs:
             for seed in range(self.seeds):
                 self.add(x, seed, size(law(x) + random.gauss(0, noise)))
-
-    def laws(self, program, path):
-        random.shuffle(self.rows)
-        with open(path, "w", encoding="ascii") as file:
-            writer = csv.DictWriter(file, HEADER, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.rows)
-        done = subprocess.run([program, "growth", path, "--norm", "max", "-o", "-", "--quiet"],
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"{path}: exit {done.returncode}: {done.stderr}")
-        return [r for r in csv.DictReader(done.stdout.splitlines())
-                if r["kind"] == "construction" and r["axis"] == self.axis]
 
 
 def sized():
@@ -92,36 +81,36 @@ def censor(table, law):
                   "unresolved")
 
 
-def a_power(program, path):
+def a_power():
     table, slope = sized(), random.choice([-1, 1]) * random.uniform(0.5, 3)
     law = lambda x: -15 + slope * math.log10(x)
     table.fill(law, random.choice([0, 0.01, 0.05]))
     if table.seeds > 2 and random.random() < 0.5:
         censor(table, law)
-    row, = table.laws(program, path)
+    row, = yield table
     return (row["law"] == "power" or row["why"] == "either") and (
         row["law"] != "power" or near(row, slope))
 
 
-def an_exponential(program, path):
+def an_exponential():
     table, rate = sized(), random.choice([-1, 1]) * random.uniform(3, 30)
     rate /= max(table.xs)
     law = lambda x: -300 + rate * x * math.log10(math.e)
     table.fill(law, random.choice([0, 0.01, 0.03]))
     if table.seeds > 2 and random.random() < 0.5:
         censor(table, law)
-    row, = table.laws(program, path)
+    row, = yield table
     return row["law"] == "exponential" and near(row, rate)
 
 
-def some_arms(program, path):
+def some_arms():
     xs = [x for x in OMEGAS if random.random() < 0.95]
     table, u = Table("omega", xs, random.choice([1, 5])), random.choice([-17, -14])
     left, rises = random.uniform(0, 3), random.random() < 0.7
     law = lambda x: math.log10(10 ** (left - 2 * x * math.log10(math.e)) + 10 ** (u + 3) +
                                (10 ** u * x if rises else 0))
     table.fill(law, random.choice([0, 0.02, 0.05]))
-    rows = table.laws(program, path)
+    rows = yield table
     laws = {r["law"]: r for r in rows}
     wanted = ["arm-left", "floor"] + (["arm-right"] if rises else [])
     return ([r["law"] for r in rows if r["law"] != "none"] == wanted and
@@ -130,14 +119,14 @@ def some_arms(program, path):
             (not rises or near(laws["arm-right"], 1, 0.15)))
 
 
-def a_left_arm(program, path):
+def a_left_arm():
     table, left = Table("omega", OMEGAS, 5), random.uniform(-3, 5)
     table.fill(lambda x: left - 2 * x * math.log10(math.e), 0.01)
-    row, = table.laws(program, path)
+    row, = yield table
     return row["law"] == "arm-left" and near(row, -2)
 
 
-def no_law(program, path):
+def no_law():
     table, kind = sized(), random.choice(["step", "wave", "bound", "zero", "few", "random"])
     noise, first, last = 0.02, min(table.xs), max(table.xs)
     middle = sorted(table.xs)[len(table.xs) // 2]
@@ -160,23 +149,41 @@ def no_law(program, path):
                 row["construction_max"], row["bounds"] = size(-17), "construction_max"
             elif kind == "zero" and row[table.axis] == str(middle):
                 row["construction_max"] = "0"
-    row, = table.laws(program, path)
+    row, = yield table
     why = {"bound": "bound", "zero": "zero", "few": "few-points"}.get(kind, "residual")
     return row["law"] == "none" and row["why"] == why
 
 
-def main(program, folder, tables="200"):
+def find_laws(program, path, tables):
+    """The laws of the construction error along each table's axis."""
+    with open(path, "w", encoding="ascii") as file:
+        writer = csv.DictWriter(file, HEADER, lineterminator="\n")
+        writer.writeheader()
+        for heads, table in enumerate(tables, start=1):
+            random.shuffle(table.rows)
+            writer.writerows({**row, "heads": heads} for row in table.rows)
+    done = subprocess.run([program, "growth", path, "--norm", "max", "-o", "-", "--quiet"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{path}: exit {done.returncode}: {done.stderr}")
+    found = [r for r in csv.DictReader(done.stdout.splitlines()) if r["kind"] == "construction"]
+    return [[r for r in found if r["heads"] == str(heads) and r["axis"] == table.axis]
+            for heads, table in enumerate(tables, start=1)]
+
+
+def main(program, folder, count="200"):
     makers = [a_power, an_exponential, some_arms, a_left_arm, no_law]
-    wrong = []
-    for i in range(int(tables)):
+    runs, tables, wrong = [], [], []
+    for i in range(int(count)):
         random.seed(i)
-        path = os.path.join(folder, f"{i}.csv")
-        maker = makers[i % len(makers)]
-        if not maker(program, path):
-            wrong.append(f"{path} ({maker.__name__})")
-        else:
-            os.remove(path)
-    print(f"{int(tables) - len(wrong)} of {tables} tables found as they were made")
+        runs.append(makers[i % len(makers)]())
+        tables.append(next(runs[-1]))
+    for i, rows in enumerate(find_laws(program, os.path.join(folder, "tables.csv"), tables)):
+        try:
+            runs[i].send(rows)
+        except StopIteration as judged:
+            wrong += [] if judged.value else [f"{i + 1} heads ({makers[i % len(makers)].__name__})"]
+    print(f"{int(count) - len(wrong)} of {count} tables found as they were made")
     if wrong:
         sys.exit("not found: " + ", ".join(wrong))
 

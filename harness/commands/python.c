@@ -52,8 +52,7 @@ static void open_closed_streams(void)
     }
 }
 
-/* Becomes Python.  Returns only where it cannot. */
-static int become(int argc, char **argv)
+int python_become(int argc, char **argv)
 {
     char script[PATH_MAX], *own = getenv("HEADPROOF_PYTHON"), standard[] = "python3";
     char *python = own != NULL ? own : standard;
@@ -68,7 +67,6 @@ static int become(int argc, char **argv)
     line[0] = python;
     line[1] = script;
     memcpy(line + 2, argv + 1, ((size_t)argc - 1) * sizeof *line);
-    team_leave();
     open_closed_streams();
     (void)execvp(python, line);
     int error = errno;
@@ -76,12 +74,6 @@ static int become(int argc, char **argv)
     fprintf(stderr, "headproof: %s needs Python, and %s cannot be started (%s): " INSTALL "\n",
             argv[1], python, strerror(error));
     return error == ENOENT || error == EACCES ? EXIT_ABSENT : 99;
-}
-
-int python_grid(const Grid *grid, const RunOptions *run)
-{
-    (void)grid;
-    return become(run->argc, run->argv);
 }
 
 int python_words(int argc, char **argv)
@@ -96,5 +88,9 @@ int python_words(int argc, char **argv)
             writes && strcmp(value, "-") != 0 ? own_words_spare_files(&words, value, false) : 0;
     }
     own_words_clear(&words);
-    return status != 0 ? status : become(argc, argv);
+    if (status != 0) {
+        return status;
+    }
+    team_leave();
+    return python_become(argc, argv);
 }

@@ -10,8 +10,6 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_PYTHON_H
 #define HEADPROOF_HARNESS_COMMANDS_PYTHON_H
 
-#include "../grid/options.h"
-
 /* The exit code where something that is not part of the program is not installed. */
 enum { EXIT_ABSENT = 77 };
 
@@ -19,7 +17,8 @@ enum { EXIT_ABSENT = 77 };
  * an input, are refused here. */
 int python_words(int argc, char **argv) __attribute__((warn_unused_result));
 
-/* Runs one whose grid is read and checked. */
-int python_grid(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
+/* Becomes Python, for the command argv[1].  Returns only where it cannot: the exit code, after a
+ * message. */
+int python_become(int argc, char **argv) __attribute__((warn_unused_result));
 
 #endif

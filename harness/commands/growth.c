@@ -1,0 +1,315 @@
+/*
+ * The command `growth`: its line, its tables and its output.  The laws are found in Python
+ * (python/headproof/command_growth.py), which reads the tables, or asks for rows of the grid's
+ * points: it starts this command with the same words, with $HEADPROOF_ROWS, sweep or min-omega, and
+ * the numbers of the points on stdin.
+ */
+#include "../../memory/need.h"
+#include "../base/csv_read.h"
+#include "../base/message.h"
+#include "../base/text_stream.h"
+#include "../base/values.h"
+#include "../table/bounds.h"
+#include "../table/check_columns.h"
+#include "../table/columns.h"
+#include "commands.h"
+#include "outcome.h"
+#include "python.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+void growth_write_header(FILE *file, const RunOptions *run)
+{
+    (void)run; /* whatever is asked */
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const char *column = axis_info(axis)->column;
+        if (column != NULL && axis != AXIS_SEED) {
+            fprintf(file, "%s,", column);
+        }
+    }
+    fputs(OPTIONS_COLUMN
+          ",norm,kind,axis,law,why,from,to,points,seeds,censored,constant,slope,slope_error,"
+          "end_slope,residual,residual_max,other_residual,seeds_below,seeds_above,theory_least,"
+          "theory_most,theory,at,seed,low_log10,predicted_log10,high_log10,"
+          "measured_log10," BOUNDS_COLUMN ",status\n",
+          file);
+}
+
+static void write_line(FILE *file, const void *line)
+{
+    fputs(line, file);
+}
+
+static const OutcomeKind growth_outcome = {
+    .table = {BARE_EYES, .write_header = growth_write_header, .write_row = write_line}};
+
+/* ---- Rows for Python ------------------------------------------------------------------------- */
+
+/* Rows of the points whose numbers stand on stdin, as that command writes them; a search is without
+ * an Omega of its own. */
+static int write_rows(const Grid *grid, const RunOptions *run, bool searches)
+{
+    Grid some = *grid;
+    RunOptions rows = *run;
+    size_t place;
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody else waits for them */
+    rows.output = rows.format = NULL;
+    rows.on_stdout = true;
+    some.count = 0;
+    some.points = need_zeros(grid->count + 1, sizeof *some.points);
+    while (some.count < grid->count && scanf("%zu", &place) == 1 && place < grid->count) {
+        Point *point = &some.points[some.count++];
+        *point = grid->points[place];
+        point->omega = searches ? 0 : point->omega;
+        point->asked &= searches ? ~((uint64_t)1 << AXIS_OMEGA) : UINT64_MAX;
+    }
+    int status = (searches ? command_min_omega : command_sweep)(&some, &rows);
+    free(some.points);
+    return status;
+}
+
+/* ---- What Python is told --------------------------------------------------------------------- */
+
+/* Its words, up to a NULL. */
+typedef struct {
+    char **words;
+    size_t count;
+} Words;
+
+static void add_word(Words *words, const char *flag, const char *value)
+{
+    char *word;
+    size_t size;
+    FILE *text = text_stream(&word, &size);
+    fprintf(text, "%s%s", flag, value);
+    words->words = need_more(words->words, words->count + 2, sizeof *words->words);
+    words->words[words->count++] = text_close(text, &word);
+    words->words[words->count] = NULL;
+}
+
+/* The axes in their order: columns, and names with a default. */
+static void add_axes(Words *words)
+{
+    char *axes;
+    size_t size;
+    FILE *text = text_stream(&axes, &size);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        char standard[VALUE_TEXT];
+        const AxisInfo *info = axis_info(axis);
+        value_print(standard, &info->domain, info->standard);
+        fprintf(text, "%s%s%s%s", axis > 0 ? "," : "",
+                info->column != NULL ? info->column : info->name, info->column != NULL ? "" : "=",
+                info->column != NULL ? "" : standard);
+    }
+    add_word(words, "--axes=", text_close(text, &axes));
+    free(axes);
+}
+
+/* --predict: an axis, and its values one by one.  0; 2 or 99 after a message. */
+static int add_predict(Words *words, const char *text)
+{
+    static const struct {
+        const char *name;
+        Axis like;
+    } axes[] = {{"omega", AXIS_OMEGA},
+                {"n", AXIS_N},
+                {"d", AXIS_D},
+                {"depth", AXIS_DEPTH},
+                {LAYER_COLUMN, AXIS_DEPTH}};
+    const Origin origin = {.flag = "predict"};
+    const size_t length = strcspn(text, "=");
+    enum { AXES = sizeof axes / sizeof *axes };
+    Message message;
+    ValueList list = {0};
+    char *values;
+    size_t i = 0, size;
+    while (i < AXES && (strncmp(axes[i].name, text, length) != 0 || axes[i].name[length] != '\0')) {
+        i++;
+    }
+    if (i == AXES || text[length] == '\0') {
+        return complain(origin, text, "expected omega, n, d, depth or layer, = and a list");
+    }
+    const Domain *domain = &axis_info(axes[i].like)->domain;
+    int status = values_read(&list, &message, domain, text + length + 1);
+    FILE *out = text_stream(&values, &size);
+    for (size_t k = 0; k < list.count; k++) {
+        char value[VALUE_TEXT];
+        value_print(value, domain, list.values[k]);
+        fprintf(out, "%s%s", k == 0 ? axes[i].name : "", k == 0 ? "=" : ",");
+        fputs(value, out);
+    }
+    add_word(words, "--predict=", text_close(out, &values));
+    free(values);
+    values_clear(&list);
+    return status == 2 ? complain_message(origin, &message) : status;
+}
+
+/* 0; 2 or 99 after a message. */
+static int find_words(Words *words, const Grid *grid, const RunOptions *run)
+{
+    char count[32];
+    snprintf(count, sizeof count, "%zu", run->growth.evaluations);
+    add_word(words, "headproof", "");
+    add_word(words, "growth", "");
+    add_axes(words);
+    if (run->growth.norm != NORM_COUNT) {
+        add_word(words, "--norm=", axis_info(AXIS_NORM)->domain.words[run->growth.norm]);
+    }
+    if (run->growth.check != NULL) {
+        add_word(words, "--check=", run->growth.check);
+    }
+    if (run->growth.evaluations > 0) {
+        add_word(words, "--evaluations=", count);
+    }
+    if (run->quiet) {
+        add_word(words, "--quiet", "");
+    }
+    int status = run->growth.predict != NULL ? add_predict(words, run->growth.predict) : 0;
+    add_word(words, "--", "");
+    for (size_t i = 0; i < grid->table_count; i++) {
+        add_word(words, grid->tables[i], "");
+    }
+    for (int i = 1; i < run->argc && grid->table_count == 0; i++) {
+        add_word(words, run->argv[i], "");
+    }
+    return status;
+}
+
+/* Is it a table of min-omega, which check has no rules for? */
+static bool is_searched(const Csv *table)
+{
+    return csv_find(table, "omega_min") < table->columns;
+}
+
+/* Are the tables whole, and their cells what their columns say?  0; 2 or 99 after a message. */
+static int check_tables(const Grid *grid, const RunOptions *run)
+{
+    int status = 0;
+    for (size_t i = 0; i <= grid->table_count && status == 0; i++) {
+        const char *path = i < grid->table_count ? grid->tables[i] : run->growth.check;
+        Csv table = {0};
+        status = path != NULL ? csv_read(&table, path) : 0;
+        if (status == 0 && path != NULL && !is_searched(&table)) {
+            status = check_cells(&table);
+        }
+        csv_clear(&table);
+    }
+    return status;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+/* Python's exit code where errors are outside their bands: its own failures end with 1. */
+enum { OUTSIDE = 3 };
+
+/* The points as commands, for Python's stdin. */
+static FILE *list_points(const Grid *grid)
+{
+    FILE *points = tmpfile();
+    for (size_t i = 0; points != NULL && i < grid->count; i++) {
+        point_print_command(points, &grid->points[i]);
+        putc('\n', points);
+    }
+    if (points != NULL && (fflush(points) != 0 || ferror(points) || fseek(points, 0, SEEK_SET))) {
+        (void)fclose(points);
+        return NULL;
+    }
+    return points;
+}
+
+/* Starts Python, with a stdin; *rows: its stdout.  Its process, or -1 (errno). */
+static pid_t start(FILE **rows, FILE *points, const Words *words)
+{
+    int ends[2];
+    sigset_t none;
+    if (points == NULL || pipe(ends) != 0) {
+        return -1;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        sigemptyset(&none); /* those that wait for a file's last words are blocked */
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (dup2(fileno(points), STDIN_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 &&
+            close(ends[0]) == 0 && close(ends[1]) == 0) {
+            _exit(python_become((int)words->count, words->words));
+        }
+        _exit(99);
+    }
+    (void)close(ends[1]);
+    *rows = child > 0 ? fdopen(ends[0], "r") : NULL;
+    return child;
+}
+
+/* Its exit code; 99 where it failed.  status: what is said already. */
+static int wait_for(pid_t child, int status)
+{
+    int ended = 0;
+    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+    }
+    int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 1;
+    if (status == 0 && code == 1) {
+        fputs("headproof: growth: its part in Python failed\n", stderr);
+    }
+    return status != 0 ? status : code == 1 ? 99 : code;
+}
+
+/* The rows of Python go where the table goes; *last: its last line, "# " and what is to be said
+ * once they are all there.  Its exit code, 99 after a message. */
+static int find_laws(Outcome *outcome, char **last, const Grid *grid, const Words *words)
+{
+    FILE *rows = NULL, *points = list_points(grid);
+    pid_t child = start(&rows, points, words);
+    size_t size = 0;
+    int status = 0;
+    if (points != NULL) {
+        (void)fclose(points);
+    }
+    if (rows == NULL) {
+        fprintf(stderr, "headproof: growth: Python cannot be started: %s\n", strerror(errno));
+        return 99;
+    }
+    while (status == 0 && getline(last, &size, rows) > 0 && **last != '#') {
+        status = sink_put(&outcome->sink, *last);
+    }
+    (void)fclose(rows); /* who writes on ends */
+    return wait_for(child, status);
+}
+
+int command_growth(const Grid *grid, const RunOptions *run)
+{
+    const char *asked = getenv("HEADPROOF_ROWS");
+    Outcome outcome;
+    Words words = {0};
+    char *last = NULL;
+    if (asked != NULL) {
+        return write_rows(grid, run, strcmp(asked, "min-omega") == 0);
+    }
+    int status = outcome_open(&outcome, &growth_outcome, grid, run);
+    outcome.record.grid = NULL; /* rows are of laws, and no point's */
+    status = status != 0 ? status : find_words(&words, grid, run);
+    status = status != 0 ? status : check_tables(grid, run);
+    status = status != 0 ? status : find_laws(&outcome, &last, grid, &words);
+    outcome.failed = status == OUTSIDE;
+    status = outcome_end(&outcome, status == OUTSIDE ? 0 : status);
+    for (size_t i = 0; i < words.count; i++) {
+        free(words.words[i]);
+    }
+    free(words.words);
+    if (status <= 1 && last != NULL && *last == '#') {
+        fputs(last + 2, stderr);
+    }
+    free(last);
+    if (status == 1) {
+        (void)failure_say("errors are outside the bands of their laws", run->argc, run->argv);
+    }
+    return status;
+}

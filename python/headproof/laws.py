@@ -1,0 +1,437 @@
+"""Laws by which an error grows along an axis, and what they say of sizes that were not fitted.
+
+A law is a line through the medians over seeds, by least squares (docs/growth.md, "What a law is"):
+
+    power, arm-right       log10 y = constant + slope log10 x
+    exponential, arm-left  log10 y = constant + slope x log10 e
+    floor                  log10 y = constant
+    logarithm              y = constant + the sum of slope ln x over the terms
+    linear                 the same with slope x of the last term
+
+In the first five y is an error, which may be 1e-868, and all is done with its logarithm to the base
+of ten; in the last two it is the Omega that searches found, and x are N, D and depth.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+POINTS_LEAST = 3  # of a law
+OFF = 0.1  # a point may be off its law by this, in powers of ten, ...
+NOISES = 3.0  # ... or by so many standard errors of its median
+TOLD = 2.0  # an exponential is told from a power whose residual is above so many times its own
+OMEGA_OFF = 1.0  # a formula that is off by more is none: by 1 the error is another by e^2
+COLLINEAR = 1e-12  # terms with a pivot below this, of 1, hang together
+
+# Along Omega: the squares that a point in no law counts for, and a number that was fitted; where an
+# arm begins to be one, at a quarter of what theory expects; what a double's last bits are off by.
+COST_POINT, COST_NUMBER = 9.0, 3.0
+ARM_LEFT_MOST, ARM_RIGHT_LEAST = -0.5, 0.25
+RESOLUTION = float(np.finfo(np.float64).eps) / 4
+
+FORMULAS = ("logarithm", "linear")
+LINES = ("floor", "power", "exponential", "arm-left", "arm-right") + FORMULAS
+LOG10_E = math.log10(math.e)
+
+# Student's t for 0, 1, ... degrees of freedom: so many standard errors to either side hold 95 %.
+_STUDENT = (math.inf, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+
+def student(freedom: int) -> float:
+    """The same for any number of them; beyond ten within 0.02."""
+    return _STUDENT[freedom] if freedom < len(_STUDENT) else 1.96 + 2.7 / freedom
+
+
+@dataclasses.dataclass
+class Points:
+    """What is known of an error at each size of a series; arrays of so many points.
+
+    x [points, terms]: the sizes; y [points, 3]: the median over seeds, and how far the smallest and
+    the largest seed are below and above it; known: the median is a value, whatever cells are
+    bounds, else it is at most that, -inf of a proven 0, inf where nothing is known; variance: of
+    the values alone, of which there are `values`; seeds: rows that say something; row: the first.
+    """
+
+    x: Floats
+    y: Floats
+    known: npt.NDArray[np.bool_]
+    variance: Floats
+    values: npt.NDArray[np.int64]
+    seeds: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]
+
+    def __getitem__(self, which: Union[slice, npt.NDArray[np.bool_]]) -> Points:
+        return Points(self.x[which], self.y[which], self.known[which], self.variance[which],
+                      self.values[which], self.seeds[which], self.row[which])
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def noise(self) -> Floats:
+        """The variance of each median: pi/2 times that of a mean, of values that are normal."""
+        noise: Floats = math.pi / 2 * self.variance / np.maximum(self.values, 1)
+        return noise
+
+
+# ---- Lines ---------------------------------------------------------------------------------------
+
+
+def levers(kind: str, x: Floats) -> Floats:
+    """u [..., terms], in which a law of that kind is a line, at x [..., terms]."""
+    if kind == "floor":
+        return x[..., :0]
+    if kind in ("exponential", "arm-left"):
+        return x * LOG10_E
+    if kind not in FORMULAS:
+        return np.log10(x)
+    u = np.log(x)
+    if kind == "linear":
+        u[..., -1] = x[..., -1]
+    return u
+
+
+def _inverse(sums: Floats) -> Optional[Floats]:
+    """Of a matrix of sums of products; None where its rows hang together."""
+    if len(sums) > 1:
+        try:
+            pivots = np.linalg.cholesky(sums).diagonal() ** 2
+        except np.linalg.LinAlgError:
+            return None
+        fine = bool((pivots > COLLINEAR * sums.diagonal()).all())
+        return np.linalg.inv(sums) if fine else None
+    return 1 / sums if len(sums) == 0 or sums[0, 0] > 0 else None
+
+
+class Line:
+    """y = y_mean + (u - u_mean) slope, by least squares; y may have several columns.
+
+    slope = (U'U)^-1 U'Y, of U and Y less their means; inverse: (U'U)^-1 [terms, terms]."""
+
+    def __init__(self, kind: str, u_mean: Floats, y_mean: Floats, inverse: Floats,
+                 slope: Floats) -> None:
+        self.kind, self.u_mean, self.y_mean = kind, u_mean, y_mean
+        self.inverse, self.slope = inverse, slope
+
+    def at(self, x: Floats) -> Floats:
+        """y [..., columns] at x [..., terms]."""
+        return self.y_mean + (levers(self.kind, x) - self.u_mean) @ self.slope
+
+    def spread(self, x: Floats) -> float:
+        """u' (U'U)^-1 u of one x: how far it is from those fitted."""
+        u = levers(self.kind, x) - self.u_mean
+        return float(u @ self.inverse @ u)
+
+
+def _mean(a: Floats) -> Floats:
+    """Of the rows; exactly their value where all are the same."""
+    mean: Floats = a[0] + (a - a[0]).sum(axis=0) / len(a)
+    return mean
+
+
+def fit(kind: str, x: Floats, y: Floats) -> Optional[Line]:
+    """The line through y [points, columns] at x [points, terms]; None: there are no more points
+    than terms, or terms that hang together."""
+    u = levers(kind, x)
+    if len(u) <= u.shape[1]:
+        return None
+    u_mean, y_mean = _mean(u), _mean(y)
+    u = u - u_mean
+    inverse = _inverse(u.T @ u)
+    return None if inverse is None else Line(kind, u_mean, y_mean, inverse,
+                                             inverse @ (u.T @ (y - y_mean)))
+
+
+# ---- Laws ----------------------------------------------------------------------------------------
+
+
+class Band(NamedTuple):
+    """Where a measured value is expected, as logarithms to the base of ten."""
+    low: float
+    middle: float
+    high: float
+
+
+class Law:
+    """A law of one kind through points, x ascending; `zero` is a proven 0, `none` no law.
+
+    why: of `none`, `few-points`, `residual`, `bound` or `zero`, which contradict it; `either` where
+    a power and an exponential both would do.  told [terms]: there are three sizes on the axis or
+    more, so that it can be told what lies beyond.  ends: the same law through the larger half of
+    the points alone; of a formula through all but the smallest size of each term, and its other
+    form.  residual = sqrt(sum of squares / freedom); misfit: the same of the residuals over what
+    their points may be off by; noise: of a new point, the residual or the standard error of a
+    median by its seeds, the larger.  other: the residual of the kind that was not chosen, or nan.
+    """
+
+    def __init__(self, kind: str, why: str, points: Points) -> None:
+        count, x, median = len(points), points.x, points.y[:, 0]
+        self.kind, self.why, self.points, self.other = kind, why, count, math.nan
+        self.first, self.last = x.min(axis=0), x.max(axis=0)
+        self.told = ((x > self.first) & (x < self.last)).any(axis=0)
+        self.seeds = int(points.seeds.max())
+        self.below, self.above = points.y[:, 1:].max(axis=0).tolist()
+        self.line = fit(kind, x, points.y) if kind in LINES else None
+        self.ends: List[Line] = []
+        if self.line is None:
+            return
+        half = max((count + 1) // 2, POINTS_LEAST)
+        for k in range(x.shape[1]):
+            larger = x[:, k] > self.first[k] if kind in FORMULAS else slice(max(count - half, 0),
+                                                                            None)
+            end = fit(kind, x[larger], points.y[larger])
+            self.ends += [] if end is None else [end]
+        off, noise = median - self.line.at(x)[:, 0], points.noise()
+        room = np.maximum(OFF, NOISES * np.sqrt(noise))
+        self.freedom = count - len(self.line.u_mean) - 1
+        self.residual = self._spread(off)
+        self.misfit = self._spread(off / room)
+        self.worst = float(np.abs(off).max())
+        self.seed_noise = math.sqrt(float(noise.sum()) / count)
+        self.noise = max(self.residual, self.seed_noise)
+
+    def _spread(self, off: Floats) -> float:
+        return math.sqrt(float(off @ off) / self.freedom) if self.freedom > 0 else 0.0
+
+    def constant(self) -> float:
+        """y of the line at u = 0."""
+        assert self.line is not None
+        return float(self.line.y_mean[0] - self.line.u_mean @ self.line.slope[:, 0])
+
+    def slope(self, term: int) -> float:
+        """0 of a floor."""
+        return _slope(self.line, term)
+
+    def slope_error(self, term: int) -> float:
+        """noise sqrt((U'U)^-1), the standard error of the slope."""
+        flat = self.line is None or len(self.line.inverse) == 0
+        return 0.0 if flat else self.noise * math.sqrt(self.line.inverse[term, term])  # type: ignore
+
+    def end_slope(self, term: int) -> float:
+        """The slope through the larger half."""
+        return _slope(self.ends[term] if term < len(self.ends) else None, term)
+
+    def says(self, x: Floats) -> bool:
+        """Not beyond sizes of which there are two, or which are a 0 there."""
+        inside = (x >= self.first) & (x <= self.last)
+        return self.kind != "none" and bool((self.told | inside).all())
+
+    def band(self, x: Floats) -> Band:
+        """middle -+ (sqrt((t e)^2 + b^2) + s): t Student's for 95 %, e = noise sqrt(1 + 1/points +
+        u' (U'U)^-1 u), b^2 the sum of the squares of what each end differs by at x, s how far the
+        smallest or the largest seed is from the median at any point, or by a line through these
+        where that is more."""
+        if self.line is None:
+            return Band(-math.inf, -math.inf, -math.inf)
+        middle, below, above = self.line.at(x).tolist()
+        error = self.noise * math.sqrt(1 + 1 / self.points + self.line.spread(x))
+        bends = sum((float(end.at(x)[0]) - middle) ** 2 for end in self.ends)
+        room = math.sqrt((student(self.freedom) * error) ** 2 + bends)
+        low, high = middle - room - max(self.below, below), middle + room + max(self.above, above)
+        if self.kind in FORMULAS:  # of Omega itself
+            return Band(*(math.log10(y) if y > 0 else -math.inf for y in (low, middle, high)))
+        return Band(low, middle, high)
+
+
+def _slope(line: Optional[Line], term: int) -> float:
+    return float(line.slope[term, 0]) if line is not None and len(line.slope) > 0 else 0.0
+
+
+def predict(laws: Sequence[Law], x: Floats) -> Tuple[Optional[Law], Band]:
+    """By the law that says most at x [terms]; None: none says anything."""
+    found: List[Tuple[Law, Band]] = [(law, law.band(x)) for law in laws if law.says(x)]
+    nothing: Tuple[Optional[Law], Band] = (None, Band(math.nan, math.nan, math.nan))
+    return max(found, key=lambda pair: pair[1].middle, default=nothing)
+
+
+# ---- Which law -----------------------------------------------------------------------------------
+
+
+def _one(points: Points, formula: bool, depth: bool) -> Law:
+    """A power, or an exponential; of searches a sum of logarithms, or with the depth itself."""
+    first, other = (Law(kind, "", points) for kind in
+                    (FORMULAS if formula else ("power", "exponential")))
+    if first.line is None:
+        return Law("none", "few-points", points)
+    two = other.line is not None and (depth or not formula)
+    limit = other.residual if formula else TOLD * other.noise
+    if two and first.residual > limit:
+        first, other = other, first
+    law, law.other = first, other.residual if two else math.nan
+    if two and not formula and law.other <= TOLD * law.noise:
+        law.why = "either"
+    if two and formula:
+        law.ends.append(other.line)  # type: ignore[arg-type]
+    if law.residual > OMEGA_OFF if formula else law.misfit > 1:
+        law.kind, law.why = "none", "residual"
+    return law
+
+
+# Along Omega, one after another; any of them may be absent.
+_STAGES = ("none", "arm-left", "none", "floor", "none", "arm-right", "none")
+
+
+def _stage_costs(kind: str, x: Floats, y: Floats, unit: float) -> List[List[float]]:
+    """[i][j]: the cost of the points i to j as one stage; inf: they are none.
+
+    The residuals' squares over unit^2, and COST_NUMBER for each number of the line and for where it
+    begins.  Squares are added up point by point, for all beginnings i at once: one more at lever du
+    adds r^2 k/(k + 1) / (1 + k/(k + 1) du^2/suu), r being off the line of the k before it, without
+    cancellation; and what the logarithm itself has lost, as one of 1e17 has no digits behind its
+    point."""
+    count, rises = len(y), kind != "floor"
+    cost, sums = np.full((count, count), np.inf), np.zeros((5, count))
+    u = levers(kind, x)[:, 0] if rises else np.zeros(count)
+    for k in range(count):
+        live = count - k
+        u_mean, y_mean, suu, suy, squares = sums[:, :live]
+        du, dy, share = u[k:] - u_mean, y[k:] - y_mean, k / (k + 1)
+        slope = np.divide(suy, suu, out=np.zeros(live), where=suu > 0)
+        lever = np.divide(du * du, suu, out=np.zeros(live), where=suu > 0)
+        if not (rises and k < 2):  # a line goes through two
+            squares += share * (dy - slope * du) ** 2 / (1 + share * lever)
+        squares += (RESOLUTION * y[k:]) ** 2
+        u_mean += du / (k + 1)
+        y_mean += dy / (k + 1)
+        suu += share * du * du
+        suy += share * du * dy
+        if k + 1 >= POINTS_LEAST:
+            own = squares / unit**2 + COST_NUMBER * (3 if rises else 2)
+            slope = suy / suu if rises else suy
+            steep = {"arm-left": slope <= ARM_LEFT_MOST, "arm-right": slope >= ARM_RIGHT_LEAST}
+            begins = np.arange(live)
+            cost[begins, begins + k] = np.where(steep.get(kind, True), own, np.inf)
+    costs: List[List[float]] = cost.tolist()
+    return costs
+
+
+def _arms(points: Points) -> List[Law]:
+    """The left arm, the floor and the right arm, each if it is there, and what lies between them:
+    of all ways to cut the points the one of least cost.
+
+    best[i][s]: the least cost of the first i points in the stages up to the s-th, and where that
+    begins."""
+    count, x, y = len(points), points.x, points.y[:, 0]
+    unit = max(OFF, Law("floor", "", points).seed_noise)
+    costs = {kind: _stage_costs(kind, x, y, unit) for kind in _STAGES if kind != "none"}
+    costs["none"] = [[COST_POINT * (j - i + 1) for j in range(count)] for i in range(count)]
+    best = [[(math.inf, i)] * (len(_STAGES) + 1) for i in range(count + 1)]
+    best[0][0] = (0.0, 0)
+    for i in range(count + 1):
+        for s, kind in enumerate(_STAGES, start=1):
+            before = best[i][s - 1][0]
+            if before <= best[i][s][0]:
+                best[i][s] = (before, i)
+            for j in range(i, count if before < math.inf else i):
+                if before + costs[kind][i][j] < best[j + 1][s][0]:
+                    best[j + 1][s] = (before + costs[kind][i][j], i)
+    laws: List[Law] = []
+    end = count
+    for s in range(len(_STAGES), 0, -1):
+        begin, kind = best[end][s][1], _STAGES[s - 1]
+        if begin < end:
+            laws.insert(0, Law(kind, "residual" if kind == "none" else "", points[begin:end]))
+        end = begin
+    return laws
+
+
+def _contradiction(laws: Sequence[Law], points: Points) -> str:
+    """The word for what contradicts the laws: a bound below their band, or a 0 between the sizes
+    that they were fitted to; or ""."""
+    first, last = laws[0].first[0], laws[-1].last[0]
+    for x, median in zip(points.x[~points.known], points.y[~points.known, 0]):
+        zero, inside = median == -math.inf, first <= x[0] <= last
+        law, band = predict(laws, x) if inside or not zero else (None, Band(0, 0, 0))
+        if law is not None and band.low > median:
+            return "zero" if zero else "bound"
+    return ""
+
+
+def find(points: Points, axes: Sequence[str], what: str, searched: bool) -> List[Law]:
+    """The laws of a series along these axes: arms and a floor along Omega, of searches one formula,
+    along any other axis one law.  what: the error."""
+    values = points[points.known]
+    if len(values) >= (len(axes) + 2 if searched else POINTS_LEAST):
+        laws = _arms(values) if axes[0] == "omega" else [_one(values, searched, axes[-1] == "depth")]
+    else:
+        zeros = bool((points.y[:, 0] == -math.inf).all()) and len(points) >= POINTS_LEAST
+        law = Law("zero" if zeros else "none", "" if zeros else "few-points", values if len(values)
+                  else points)
+        # A machine's 0 proves nothing of larger sizes: theory expects it of this error alone.
+        law.told[0] &= not zeros or what == "approximation"
+        laws = [law]
+    why = "" if searched else _contradiction(laws, points)
+    return [Law("none", why, values)] if why else laws
+
+
+# ---- Theory --------------------------------------------------------------------------------------
+
+
+class Theory(NamedTuple):
+    """A slope that theory expects, from least to most times shrink^power, of the laws along the
+    axes of the errors that are named; `but`, `of`: constructions.  Blank: of any."""
+
+    laws: str
+    slope: Tuple[float, float]
+    shrink: int = 0
+    axes: str = ""
+    errors: str = ""
+    norm: str = ""
+    of: str = ""
+    but: str = ""
+    weights: str = ""
+
+
+LEAKS = "silu linear fused ffn3"  # come from the other N - 1 tokens alone
+GROWING = "construction rounding native total observed"  # errors of which layers add their own
+
+# The first that fits a law counts (docs/mathematics.md, the sections named).
+THEORIES = (
+    # 2, the master lemma: a head's leak falls as e^(-2 Omega), its score being -2 shrink Omega.
+    Theory("arm-left", (-2, -2), shrink=1),
+    # 3: a score 2 Omega + z is rounded by ulp(2 Omega), which is of the order of Omega.
+    Theory("arm-right", (1, 1)),
+    # 2: a leak is the sum over N - 1 tokens, ...
+    Theory("power", (1, 1), axes="n", errors="construction", of=LEAKS),
+    # ... and so ln(N - 1) / (2 shrink) more Omega makes it as small as before.
+    Theory("logarithm linear", (0.5, 0.5), shrink=-1, axes="n", of=LEAKS),
+    # 5: what layers add is independent, or all of one sign; each layer of a stack of `stable`
+    # weights writes 1/sqrt(2 depth) as much, but where a part replaces its stream.
+    Theory("power exponential", (0, 0.5), axes="depth", errors=GROWING, norm="rel",
+           but="silu linear", weights="stable"),
+    Theory("power exponential", (0.5, 1), axes="depth layer", errors=GROWING, norm="rel"),
+)
+
+
+def expected(law: Law, term: int, error: str, norm: str, axis: str,
+             of: Callable[[str], str]) -> Tuple[float, float, str]:
+    """The slope that theory expects, from least to most, and in a word whether the one found is
+    `below`, `agrees` or is `above`: within three of its standard errors and a tenth.  nan, nan and
+    "": nothing is expected.  of: the series' value of an axis."""
+    for theory in THEORIES:
+        fits = [law.kind in theory.laws.split(), theory.axes == "" or axis in theory.axes.split(),
+                theory.errors == "" or error in theory.errors.split(), theory.norm in ("", norm),
+                theory.of == "" or of("construction") in theory.of.split(),
+                of("construction") not in theory.but.split(),
+                theory.weights in ("", of("weights")), law.kind not in FORMULAS or law.told[term]]
+        if all(fits):
+            scale = float(of("shrink")) ** theory.shrink if theory.shrink else 1.0
+            least, most = (slope * scale for slope in theory.slope)
+            room = NOISES * law.slope_error(term) + 0.1 * abs(most)
+            slope = law.slope(term)
+            if law.kind == "exponential":  # it is faster than any power, or slower
+                slope = math.copysign(math.inf, slope)
+            word = "below" if slope < least - room else "above" if slope > most + room else "agrees"
+            return least, most, word
+    return math.nan, math.nan, ""
+
+
+def unsure(law: Law) -> bool:
+    """May its slope be off by more than 0.05, and than a tenth?"""
+    return law.kind in LINES and law.slope_error(0) > max(0.05, abs(law.slope(0)) / 10)

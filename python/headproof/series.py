@@ -1,0 +1,414 @@
+"""Series of tables: an error along one axis over all seeds, or the Omega that searches found along
+N, D and depth, everything else being equal; and its median at every size.
+
+Errors are logarithms to the base of ten, made of a cell's digits and exponent: 1e-868 is no double.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .command_line import Complaint
+from .laws import Floats, Points
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+ERRORS = ("approximation", "construction", "rounding", "native", "total", "observed")
+SEARCHED = ("omega_min", "omega_proven")  # what grows, of searches
+AXES = ("omega", "n", "d", "depth", "layer")  # along which errors grow
+SIZES = ("n", "d", "depth")  # and the Omega needed
+FREE = ("tolerance", "judge", "norm")  # rows of a sweep may differ in these
+EVER_FREE = ("seed", "input", "layer")  # and any in these
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_SEARCH = ("construction", "omega_below", "omega_min", "omega_max", "omega_above", "omega_best",
+           "status")
+
+
+# ---- Cells ---------------------------------------------------------------------------------------
+
+
+def log10_of(text: str) -> float:
+    """log10 of a cell: nan of a blank, -inf of a proven 0, inf of what is not finite."""
+    if text in ("", "0"):
+        return math.nan if text == "" else -math.inf
+    if text.lstrip("-") in ("nan", "inf"):
+        return math.inf
+    digits, _, exponent = text.partition("e")
+    mantissa = abs(float(digits))  # 0.0 is no zero of ours, which are 0
+    return math.log10(mantissa) + int(exponent or 0) if mantissa > 0 else math.nan
+
+
+def logs_of(texts: Sequence[str]) -> Floats:
+    """The same of many: what doubles hold at once, the others one by one."""
+    values = np.array([float(text or "nan") for text in texts], dtype=np.float64)
+    plain = (values > 1e-300) & (values < 1e300)
+    logs = np.log10(values, where=plain, out=np.full(len(texts), np.nan))
+    for i in np.flatnonzero(~plain):
+        logs[i] = log10_of(texts[i])
+    return logs
+
+
+def size_text(log10: float, text: str, bound: bool) -> str:
+    """A size with two digits, "<2.5e-14" of a bound, of any exponent."""
+    if not math.isfinite(log10):
+        return "-" if math.isnan(log10) else "0" if log10 < 0 else "not finite"
+    digits, _, power = text.partition("e")
+    exponent = math.floor(log10)
+    if float(digits or 0) > 0:  # a logarithm of -8e16 has no digits behind its point
+        shift = math.floor(math.log10(float(digits)))
+        mantissa, exponent = float(digits) / 10.0**shift, int(power or 0) + shift
+    else:
+        mantissa = 10 ** (log10 - exponent)
+    if mantissa >= 9.95:
+        mantissa, exponent = 1.0, exponent + 1
+    return f"{'<' if bound else ''}{mantissa:.1f}e{exponent:+03d}"
+
+
+# ---- Rows ----------------------------------------------------------------------------------------
+
+
+class Csv:
+    """A table that the program has found whole: its columns by name, of cells as they are written.
+
+    path: for messages; rows: so many."""
+
+    def __init__(self, path: str, lines: Iterable[str]) -> None:
+        rows = (line.rstrip("\r\n").split(",") for line in lines)
+        names = next(rows, [""])
+        self.path, self.names = path, [names[0].lstrip("\ufeff"), *names[1:]]
+        columns = list(zip(*rows)) or [()] * len(names)
+        self.rows = len(columns[0])
+        self.columns: Dict[str, Sequence[str]] = dict(zip(self.names, columns))
+        self.searched = all(name in self.columns for name in _SEARCH)
+
+    def __getitem__(self, name: str) -> Sequence[str]:
+        """Blanks where the table has no such column."""
+        return self.columns.get(name) or [""] * self.rows
+
+    def complain(self, row: int, token: str, why: str) -> Complaint:
+        """About a cell; row -1: the header."""
+        return Complaint(why, token, file=self.path, line=row + 2)
+
+
+@dataclasses.dataclass
+class Axis:
+    """An axis: its column, or its name in `options`, and its default there, "": it has a column."""
+    name: str
+    standard: str = ""
+
+
+class Rows:
+    """The rows of tables, all of sweeps or all of searches.
+
+    texts [axis]: the distinct values of an axis, numbers in order, words as they came, blanks
+    first; values [axis][row]: places in them; numeric: are all numbers?  logs, bounds [kind][row]:
+    what a row has of each error in a norm, or of a search; cells: as they are written; silent
+    [row]: its status is vacuous or error.  fitted: so many rows at first; the rest is held."""
+
+    def __init__(self, tables: Sequence[Csv], axes: Sequence[Axis], norm: str) -> None:
+        self.searched, self.norm = tables[0].searched, norm
+        self.kinds = SEARCHED if self.searched else ERRORS
+        self.axes = {axis.name: axis for axis in [*axes, Axis("layer")]}
+        for table in tables:
+            self._check_columns(table)
+        if sum(table.rows for table in tables) == 0:
+            raise tables[0].complain(-1, tables[0].names[0], "expected rows below the header")
+        faults: List[Tuple[int, Complaint]] = []
+        options = [_options(table, axes, faults) for table in tables]
+        self.texts: Dict[str, List[str]] = {}
+        self.values: Dict[str, Ints] = {}
+        self.numeric: Set[str] = set()
+        for axis in self.axes.values():
+            columns = [_axis_cells(table, said, axis, faults)
+                       for table, said in zip(tables, options)]
+            self.take_axis(axis.name, [text for column in columns for text in column])
+        take = _take_search if self.searched else _take_errors
+        parts = [take(table, norm, faults) for table in tables]
+        if faults:
+            raise min(faults, key=lambda fault: fault[0])[1]
+        self.cells = [[text for part in parts for text in part[0][k]]
+                      for k in range(len(self.kinds))]
+        self.logs = np.concatenate([part[1] for part in parts], axis=1)
+        self.bounds = np.concatenate([part[2] for part in parts], axis=1)
+        self.silent = np.array([status in ("vacuous", "error") for table in tables
+                                for status in table["status"]], dtype=bool)
+
+    def _check_columns(self, table: Csv) -> None:
+        for name in ("construction", "layer", f"construction_{self.norm}"):
+            if name not in table.columns and not self.searched:
+                raise table.complain(-1, table.names[0], "expected a table of sweep, depth or "
+                                     f"min-omega, with the column {name}")
+
+    def take_axis(self, name: str, cells: List[str], numbers: bool = True) -> None:
+        """Its distinct values in order, and where each row's is; numbers: may they be that?"""
+        came = {text: place for place, text in enumerate(dict.fromkeys(cells))}
+        filled = [text for text in came if text]
+        if numbers and all(map(_NUMBER.fullmatch, filled)):
+            self.numeric.add(name)
+        size = {text: float(text) if name in self.numeric else 0.0 for text in filled}
+        order = sorted(came, key=lambda text: size.get(text, -math.inf))
+        place = np.zeros(len(came), dtype=np.int64)
+        place[[came[text] for text in order]] = np.arange(len(came))
+        self.texts[name] = order
+        self.values[name] = place[np.array([came[text] for text in cells], dtype=np.int64)]
+
+    def text(self, row: int, axis: str) -> str:
+        """The value that a row has of an axis."""
+        return self.texts[axis][int(self.values[axis][row])]
+
+    def numbers(self, axis: str) -> Floats:
+        """The same of all rows, nan where it is blank or no number."""
+        numbers = [float(text) if text and axis in self.numeric else math.nan
+                   for text in self.texts[axis]]
+        return np.array(numbers, dtype=np.float64)[self.values[axis]]
+
+
+Faults = List[Tuple[int, Complaint]]
+
+
+def _options(table: Csv, axes: Sequence[Axis], faults: Faults) -> Dict[str, Dict[str, str]]:
+    """What each text of `options` says of axes that have no column."""
+    known = {axis.name for axis in axes if axis.standard}
+    said: Dict[str, Dict[str, str]] = {}
+    for row, text in enumerate(table["options"]):
+        if text not in said:
+            pairs = [part.partition("=") for part in text.split(";") if part]
+            if not all(equals and name in known for name, equals, _ in pairs):
+                faults.append((row, table.complain(row, text, "expected axes of options, each with "
+                                                   "its value")))
+            said[text] = {name: value for name, _, value in reversed(pairs)}
+    return said
+
+
+def _axis_cells(table: Csv, said: Dict[str, Dict[str, str]], axis: Axis,
+                faults: Faults) -> Sequence[str]:
+    """A table's values of an axis: of its column, or of the rows' options or its default."""
+    cells = table[axis.name]
+    if axis.standard:
+        known = {text: pairs.get(axis.name, axis.standard) for text, pairs in said.items()}
+        cells = [known[text] for text in table["options"]]
+    for text in set(cells):
+        try:
+            beyond = not math.isfinite(float(text))
+        except ValueError:
+            beyond = False
+        if beyond and axis.name != "layer":
+            row = cells.index(text)
+            faults.append((row, table.complain(row, text, f"expected a value of {axis.name}")))
+    return cells
+
+
+Part = Tuple[List[Sequence[str]], Floats, Bools]  # cells, logarithms and bounds, by kind
+
+
+def _take_errors(table: Csv, norm: str, faults: Faults) -> Part:
+    """What rows of a sweep have of the errors in a norm."""
+    columns = [f"{kind}_{norm}" for kind in ERRORS]
+    cells = [table[column] for column in columns]
+    logs = np.array([logs_of(texts) for texts in cells])
+    named = {text: set(text.split(";")) for text in set(table["bounds"])}
+    bounds = np.array([[column in named[text] for text in table["bounds"]] for column in columns])
+    there = np.array([[text != "" for text in texts] for texts in cells], dtype=bool)
+    for k, row in np.argwhere(np.isnan(logs) & there):
+        # A program that has doubles alone wrote 1e-868 as 0.0: its logarithm is beside it.
+        if norm == "max" and f"{ERRORS[k]}_log10" in table.columns:
+            logs[k, row] = _log_cell(table, row, f"{ERRORS[k]}_log10", faults)
+    return cells, logs, bounds & there
+
+
+def _log_cell(table: Csv, row: int, column: str, faults: Faults) -> float:
+    """A logarithm as it stands there; blank of a proven 0."""
+    value = float(table[column][row] or "-inf")
+    if math.isnan(value) or 1e18 < abs(value) < math.inf:
+        faults.append((row, table.complain(row, table[column][row],
+                                           f"expected a logarithm in the column {column}")))
+    return value
+
+
+def _take_search(table: Csv, norm: str, faults: Faults) -> Part:
+    """What rows of min-omega have found, an open end being only as low as was tried; and proven."""
+    del norm
+    columns = {}
+    for name in ("omega_min", "omega_max", "omega_best", "omega_proven"):
+        none = "none" if name == "omega_proven" else ""
+        columns[name] = ["" if text == none else text for text in table[name]]
+        for row, text in enumerate(columns[name]):
+            if text and not (_NUMBER.fullmatch(text) and 0 < float(text) < math.inf):
+                faults.append((row, table.complain(row, text, f"expected an omega in the column "
+                                                   f"{name}")))
+    if faults:
+        raise min(faults, key=lambda fault: fault[0])[1]
+    least, most = (logs_of(columns[name]) for name in ("omega_min", "omega_max"))
+    for row in np.flatnonzero(least > most):
+        faults.append((row, table.complain(row, columns["omega_max"][row],
+                                           "expected omega_min or more")))
+    open_end = np.array([text == "" for text in table["omega_below"]], dtype=bool)
+    return ([columns[name] for name in SEARCHED], np.array([least, logs_of(columns["omega_proven"])]),
+            np.array([open_end, np.zeros(table.rows, dtype=bool)]))
+
+
+# ---- Series --------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Series:
+    """An error, or what searches found, of rows that are equal in all but `free`.
+
+    axes: along which it is; rows: those that are fitted, by their sizes, then `held`; first: of the
+    kinds that they have; censored: rows that are no value."""
+
+    data: Rows
+    axes: List[str]
+    free: Set[str]
+    rows: Ints
+    held: Ints
+    kind: str
+    first: bool
+    points: Points
+    censored: int
+
+    def place(self, row: int) -> Floats:
+        """The numbers that a row has on the axes."""
+        return np.array([float(self.data.text(row, axis)) for axis in self.axes])
+
+    def value(self, axis: str) -> str:
+        """The value of an axis that all its rows share, if they do."""
+        return self.data.text(int(self.rows[0]), axis)
+
+    def differs(self, axis: str) -> bool:
+        """May its rows differ in the axis?  A network's width, too, where it follows D."""
+        return (_follower(self.data, axis) or axis) in self.free
+
+    def has(self, row: int) -> bool:
+        """Has a search the sizes that all that are fitted have?"""
+        return all(self.data.values[axis][row] == self.data.values[axis][self.rows[0]]
+                   for axis in SIZES if self.data.searched and axis not in self.free)
+
+
+def _follower(data: Rows, axis: str) -> Optional[str]:
+    """A network's width, where there are several, is as many times D."""
+    return "d" if axis == "d_ff" and len(set(data.texts[axis]) - {""}) > 1 else None
+
+
+def _keys(data: Rows, free: Set[str]) -> List[npt.NDArray[Any]]:
+    """The columns in which rows of a series are equal, as numbers; those that never differ are left
+    out."""
+    keys: List[npt.NDArray[Any]] = []
+    for axis in data.axes:
+        key: npt.NDArray[Any] = data.values[axis]
+        if axis in free or len(data.texts[axis]) < 2:
+            continue
+        if _follower(data, axis) in free:
+            ratio = data.numbers(axis) / data.numbers("d")
+            key = np.where(np.isnan(ratio), key, ratio)
+        keys.append(key)
+    return keys
+
+
+def _starts(rows: Ints, keys: Sequence[npt.NDArray[Any]]) -> Ints:
+    """Where rows begin that differ from those before in one of the keys."""
+    differs = np.zeros(len(rows), dtype=bool)
+    differs[:1] = True
+    for key in keys:
+        differs[1:] |= key[rows[1:]] != key[rows[:-1]]
+    return np.flatnonzero(differs)
+
+
+def each(data: Rows, fitted: int, axis: str) -> Iterator[Series]:
+    """Every series along the axis in the first `fitted` rows that has two points or more, with the
+    other rows that belong to it; of searches every one along N, D and depth."""
+    axes = list(SIZES) if data.searched else [axis]
+    free = {*axes, *EVER_FREE, *(() if data.searched else FREE)}
+    takes = np.ones(len(data.silent), dtype=bool)
+    if not data.searched and axis != "layer":  # of a stack the last layer
+        depth, layer = (np.array(data.texts[name], dtype=object)[data.values[name]]
+                        for name in ("depth", "layer"))
+        takes &= (depth == "") | (depth == layer)
+    takes &= axes[0] in data.numeric and ~np.isnan(data.numbers(axes[0]))
+    rows = np.flatnonzero(takes)
+    if len(rows) == 0:
+        return
+    keys, sizes = _keys(data, free), [data.values[name] for name in axes]
+    held = np.arange(len(data.silent)) >= fitted
+    rows = rows[np.lexsort([key[rows] for key in reversed([*keys, held, *sizes])])]
+    begins = [*_starts(rows, keys), len(rows)]
+    points = [_points(data, k, rows, [*keys, held, *sizes], axes) for k in range(len(data.kinds))]
+    place = _starts(rows, [*keys, held, *sizes])
+    for begin, end in zip(begins, begins[1:]):
+        own = rows[begin:end]
+        count = int(np.count_nonzero(~held[own]))
+        if count > 0:
+            which = slice(*np.searchsorted(place, (begin, begin + count)))
+            yield from _series(data, axes, free, own, count, [part[which] for part in points])
+
+
+def _series(data: Rows, axes: List[str], free: Set[str], rows: Ints, count: int,
+            points: List[Points]) -> Iterator[Series]:
+    """One for each kind of error that the rows have; of searches along the sizes that differ."""
+    kept = list(range(len(axes)))
+    if data.searched:
+        kept = [k for k in kept if len(set(data.values[axes[k]][rows[:count]])) > 1]
+        free = free - set(SIZES) | {axes[k] for k in kept}
+    first = True
+    for kind, part in zip(data.kinds, points):
+        said = part.seeds.sum() > 0 or kind == "omega_min"
+        if len(part) > 1 and said and kept:
+            part = dataclasses.replace(part, x=part.x[:, kept])
+            yield Series(data, [axes[k] for k in kept], free, rows[:count], rows[count:], kind,
+                         first, part, count - int(part.values.sum()))
+            first = False
+
+
+def _middle(values: Floats, starts: Ints, counts: Ints) -> Floats:
+    """The medians of groups of values that are in order, of the first so many of each: of an even
+    number the mean of the two in the middle, of an infinite one and another the infinite one."""
+    last = len(values) - 1
+    low = values[np.minimum(starts + np.maximum(counts - 1, 0) // 2, last)]
+    high = values[np.minimum(starts + counts // 2, last)]
+    with np.errstate(invalid="ignore"):  # -inf + inf
+        mean = np.where(np.isinf(low), low, np.where(np.isinf(high), high, (low + high) / 2))
+    return np.where(counts > 0, mean, np.inf)
+
+
+def _points(data: Rows, kind: int, rows: Ints, keys: Sequence[npt.NDArray[Any]],
+            axes: Sequence[str]) -> Points:
+    """The points of the rows, which are in the order of the keys, one where all are equal.
+
+    A 0 and a bound are below any value: where no bound is above the median, they cannot move it."""
+    starts = _starts(rows, keys)
+    value, bound = data.logs[kind][rows], data.bounds[kind][rows]
+    value = 10.0**value if data.searched else value
+    says = ~np.isnan(value) & ~data.silent[rows]
+    is_value = says & np.isfinite(value) & ~bound
+    group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(rows)]))
+
+    def sums(of: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.add.reduceat(of, starts)
+
+    def middle(of: Floats) -> Floats:
+        of = np.where(says, of, np.nan)
+        return _middle(of[np.lexsort((of, group))], starts, seeds)  # nan behind all others
+
+    def extreme(of: Any, at: Bools, empty: float) -> Floats:
+        reduced: Floats = of.reduceat(np.where(at, value, empty), starts)
+        return reduced
+
+    seeds, values = sums(says.astype(np.int64)), sums(is_value.astype(np.int64))
+    median, lowest = middle(value), middle(np.where(bound, -np.inf, value))
+    known = np.isfinite(lowest) & (extreme(np.maximum, says & bound, -np.inf) <= lowest)
+    median = np.where(known, lowest, median)
+    mean = sums(np.where(is_value, value, 0.0)) / np.maximum(values, 1)
+    squares = sums(np.where(is_value, value - mean[group], 0.0) ** 2)
+    least, most = extreme(np.minimum, is_value, np.inf), extreme(np.maximum, is_value, -np.inf)
+    off = np.array([np.subtract(median, least, where=known, out=np.zeros(len(known))),
+                    np.subtract(most, median, where=known, out=np.zeros(len(known)))])
+    x = np.array([data.numbers(axis)[rows[starts]] for axis in axes]).T
+    return Points(x, np.array([median, *off]).T, known, squares / np.maximum(values - 1, 1),
+                  values, seeds, rows[starts])
