@@ -8,6 +8,7 @@
 #include "matrix.h"
 
 #include "../../memory/need.h"
+#include "../product/eigenvalue.h"
 #include "../product/gemm.h"
 
 #include <assert.h>
@@ -301,6 +302,12 @@ Magnitude matrix_largest_column(const Matrix *m)
     return kept_norm(m) == 0 ? in_unit(m, m->off) : in_unit(m, (most + m->off) * (1 + 4 * U));
 }
 
+/* Of few rows to the last digits. */
+static EigenvalueSearch search_of(size_t n)
+{
+    return (EigenvalueSearch){80, n <= 128 ? 0x1p-42 : 0x1p-26};
+}
+
 Magnitude matrix_norm(const Matrix *m)
 {
     bool wide = m->columns > m->rows;
@@ -311,13 +318,8 @@ Magnitude matrix_norm(const Matrix *m)
     }
     double *g = need_room(n * n, sizeof(double));
     gemm_square(g, n, m->entry, m->columns, !wide, n, k);
-    for (size_t r = 0; r < n; r++) {
-        for (size_t c = 0; c < r; c++) {
-            g[r * n + c] = g[c * n + r];
-        }
-    }
     double lost = 2 * 1.01 * ((double)k + 1) * U * own * own + TINY;
-    double square = largest_eigenvalue(g, n, own * own * (1 + 4 * U) + lost);
+    double square = largest_eigenvalue(g, n, own * own * (1 + 4 * U) + lost, search_of(n));
     free(g);
     double norm = fmin(own, sqrt(square + lost) * (1 + 4 * U));
     return in_unit(m, (norm + m->off) * (1 + 4 * U));
@@ -333,11 +335,11 @@ Magnitude matrix_negative_part(const Matrix *m)
     }
     double *s = need_room(n * n, sizeof(double));
     for (size_t r = 0; r < n; r++) {
-        for (size_t c = 0; c < n; c++) {
+        for (size_t c = r; c < n; c++) {
             s[r * n + c] = -0.5 * (m->entry[r * n + c] + m->entry[c * n + r]);
         }
     }
-    double negative = largest_eigenvalue(s, n, own);
+    double negative = largest_eigenvalue(s, n, own, search_of(n));
     free(s);
     return in_unit(m, (negative + m->off + 2 * U * own) * (1 + 4 * U));
 }

@@ -4,8 +4,6 @@
  *
  * The entries are kept between -1 and 1 beside a power of two, so that nothing overflows; `off`
  * says how far the exact matrix may be from what is kept, in the Frobenius norm.
- *
- * Umbrella header: for eigenvalue.c, too, which works on bare doubles.
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_MATRIX_H
 #define HEADPROOF_REFERENCE_GUARANTEE_MATRIX_H
@@ -77,9 +75,5 @@ Magnitude matrix_negative_part(const Matrix *m);
 
 /* At least the one entry of a matrix [1, 1], which has a sign. */
 double matrix_entry_above(const Matrix *m);
-
-/* At least the largest eigenvalue of s, symmetric [n, n], entries below 2^500, of which no
- * eigenvalue is larger in size than `most`; and at least 0. */
-double largest_eigenvalue(const double *s, size_t n, double most);
 
 #endif

@@ -1,25 +1,20 @@
 /*
  * Norms of matrices of doubles, from above.
  *
- * With G = W^T W, or W W^T if that is smaller, symmetric: |W|^2 = |G| and |G|^2 = |G^2|, in
- * 2-norms. What gemm_square makes of a square is off by at most 1.01 (k + 1) 2^-53 |G|_F^2 in the
- * Frobenius norm, so
- *     |G_0| <= |G^_0| + d_0,   |G^_s|^2 <= |G^_(s+1)| + d_(s+1),   |G^_last| <= |G^_last|_F    (C2)
- * and the last step overestimates |W| by n^(1/(4 2^last)) at most.  A large G is made of floats:
- * 1.01 (TERMS + 4) 2^-24 there, TERMS terms at a time, which are added as doubles; and it is not
- * squared: |G^_0| <= t (1 + n (2 n + 16) 2^-53) where t I - G^_0 has a Cholesky factor, t being a
- * little more than what some steps of the power method find.
+ * With G = W^T W, or W W^T if that is smaller, symmetric: |W|^2 is G's largest eigenvalue.  What
+ * gemm_square makes of G is off by at most 1.01 (k + 1) 2^-53 |W|_F^2 in the Frobenius norm; a
+ * large G is made of floats, and off by 1.01 (TERMS + 4) 2^-24 |W|_F^2, TERMS terms at a time,
+ * which are added as doubles.  The eigenvalue of that is what product/eigenvalue.c proves (C2).
  */
 #include "norm.h"
 #include "bounds.h"
 #include "point.h"
 
 #include "../../memory/need.h"
+#include "../product/eigenvalue.h"
 #include "../product/gemm.h"
 
 #include <stdlib.h>
-
-enum { SQUARINGS = 5 };
 
 /* The exponent of the largest entry; 0 for zeros. */
 static int largest_exponent(const double *w, size_t rows, size_t columns, size_t ld, double *most)
@@ -92,18 +87,14 @@ double norm_vector(const double *v, size_t count, size_t stride)
     return norm_frobenius(v, count, 1, stride);
 }
 
-/* g = g^T, whose upper half is there. */
-static void symmetrise(double *g, size_t n)
-{
-    for (size_t r = 0; r < n; r++) {
-        for (size_t c = 0; c < r; c++) {
-            g[r * n + c] = g[c * n + r];
-        }
-    }
-}
-
 /* Squares of so many rows are made of floats, so many terms at a time. */
 enum { LARGE = 512, TERMS = 512 };
+
+/* Of large ones a factorisation takes as long as the square. */
+static EigenvalueSearch search_of(size_t n)
+{
+    return (EigenvalueSearch){n < LARGE ? 16 : 24, n < LARGE ? 0x1p-12 : 0x1p-10};
+}
 
 /* A matrix on its way into A A^T or A^T A, [n, n], whose sums have k terms: A is its entries times
  * a power of two, of magnitude 1 at most, |A|_F >= 1/2. */
@@ -169,78 +160,6 @@ static double square(double *c, const Factor *a)
     return 1.01 * (large ? (TERMS + 4) * 0x1p-24 : (double)(a->k + 1) * 0x1p-53);
 }
 
-/* At least |g|, g symmetric and scratch of its size, both overwritten. */
-static double symmetric_norm(double *g, double *scratch, size_t n, int squarings)
-{
-    double most, f = norm_frobenius(g, n, n, n);
-    int exponent = largest_exponent(&f, 1, 1, 1, &most);
-    if (squarings == 0 || f == 0 || !(f < INFINITY)) {
-        return f;
-    }
-    double off = square(scratch, &(Factor){g, n, n, n, false, inverse_power(exponent)});
-    symmetrise(scratch, n);
-    double norm = symmetric_norm(scratch, g, n, squarings - 1) + off;
-    return bound_up(ldexp(sqrt(bound_up(norm)), exponent));
-}
-
-double norm_symmetric(double *g, double *scratch, size_t n, int squarings)
-{
-    symmetrise(g, n);
-    return symmetric_norm(g, scratch, n, squarings);
-}
-
-/* Steps of the power method; what its eigenvalue is multiplied by first, squared with each try; and
- * bits that it is rounded up to, so that no rounding of BLAS is seen. */
-enum { POWERS = 24, TRIES = 6, POWER_BITS = 12 };
-#define POWER_RAISE 1.04
-
-/* About |g|, g positive semidefinite, its upper half there; less than that.  vectors: [2, n]. */
-static double by_powers(const double *g, double *vectors, size_t n)
-{
-    double *x = vectors, *y = vectors + n, found = 0;
-    for (size_t i = 0; i < n; i++) {
-        x[i] = 1 + 0.5 * (double)(i * 2654435761U % 1024) / 1024;
-    }
-    for (int power = 0; power < POWERS; power++) {
-        double size = norm_vector(x, n, 1);
-        for (size_t i = 0; i < n; i++) {
-            x[i] /= size;
-        }
-        gemm_symmetric(y, g, x, n);
-        found = norm_vector(y, n, 1);
-        double *swap = x;
-        x = y;
-        y = swap;
-    }
-    return found;
-}
-
-/* At least the largest eigenvalue of g, whose upper half is there, the lower one is overwritten;
- * `most` where none less is found.  scratch: [3, n]. */
-static double largest_eigenvalue(double *g, double *scratch, size_t n, double most)
-{
-    double *diagonal = scratch + 2 * n, off = (double)n * (double)(2 * n + 16) * 0x1p-53;
-    double found = by_powers(g, scratch, n), raise = POWER_RAISE;
-    for (size_t i = 0; i < n; i++) {
-        diagonal[i] = g[i * n + i];
-    }
-    for (int i = 0; i < TRIES && raise * found < most; i++, raise *= raise) {
-        int exponent;
-        double digits = frexp(raise * found, &exponent);
-        double t = ldexp(ceil(ldexp(digits, POWER_BITS)), exponent - POWER_BITS);
-        for (size_t r = 0; r < n; r++) {
-            for (size_t c = 0; c < r; c++) {
-                g[r * n + c] = -g[c * n + r];
-            }
-            g[r * n + r] = t - diagonal[r];
-        }
-        if (gemm_definite(g, n)) {
-            return t * (1 + off);
-        }
-    }
-    return most;
-}
-
 /* f and exponent: the Frobenius norm, and the exponent of the largest entry. */
 static double spectral(const NormKey *w, double f, int exponent)
 {
@@ -249,14 +168,10 @@ static double spectral(const NormKey *w, double f, int exponent)
     if (n <= 1 || f == 0 || !(f < INFINITY)) {
         return f;
     }
-    size_t more = n >= LARGE ? 3 * n : n * n;
-    double *g = need_room(n * n, sizeof *g), *scratch = need_room(more, sizeof *scratch);
-    double own = ldexp(f, -exponent);
+    double *g = need_room(n * n, sizeof *g), own = ldexp(f, -exponent);
     double off = square(g, &(Factor){w->data, w->ld, n, k, !wide, inverse_power(exponent)});
-    double norm = n >= LARGE ? largest_eigenvalue(g, scratch, n, own * own)
-                             : norm_symmetric(g, scratch, n, SQUARINGS);
+    double norm = largest_eigenvalue(g, n, own * own, search_of(n));
     free(g);
-    free(scratch);
     return fmin(f, bound_up(ldexp(sqrt(bound_up(norm + off * own * own)), exponent)));
 }
 
@@ -312,6 +227,6 @@ double norm_doubles(NormKey matrix)
     bool below = matrix.are == PARTS_BELOW;
     double n = fmin(below ? rows * parts : rows, below ? columns : columns * parts);
     double whole = parts > 1 ? rows * columns * parts : 0;
-    return whole +
-           (n >= LARGE ? 1.5 * n * n + (TERMS / 2.0 + 3) * n : 2 * n * n + rows * columns * parts);
+    double made = n >= LARGE ? 0.5 * n * n + TERMS / 2.0 * n : rows * columns * parts;
+    return whole + n * n + fmax(made, eigenvalue_doubles((size_t)n, search_of((size_t)n)));
 }

@@ -10,10 +10,6 @@
 /* At least the Frobenius norm of a matrix of doubles. */
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
 
-/* At least |g|_2 of a symmetric matrix [n, n] by so many squarings; its upper half is there.  It is
- * overwritten, and scratch of its size. */
-double norm_symmetric(double *g, double *scratch, size_t n, int squarings);
-
 /* At least the 2-norm, (C2), and the Frobenius norm. */
 MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld);
 
