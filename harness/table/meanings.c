@@ -122,8 +122,6 @@ static const Said said[] = {
     {NULL, "error_min", ABSOLUTE, "the judged error at `omega_min`"},
     {NULL, "omega_max", "number", "the largest Ω of the interval"},
     {NULL, "omega_above", "number", "the smallest Ω above the interval, evaluated; it fails"},
-    {NULL, "predicted_min", "number", "the smallest Ω that theory promises; blank: no formula"},
-    {NULL, "predicted_max", "number", "the largest Ω that theory promises; blank: no formula"},
     {NULL, "omega_proven", "number",
      "with `--every-input`, the smallest Ω that is proven for every input, or `none`"},
     {NULL, "omega_best", "number", "the Ω with the smallest judged error of all evaluated"},

@@ -8,7 +8,6 @@
 #include "../../../memory/need.h"
 #include "../../base/decimal.h"
 #include "../../base/text_stream.h"
-#include "../../evaluate/omega_search.h"
 #include "../../point/point.h"
 #include "../../table/format.h"
 
@@ -102,17 +101,6 @@ static void put_found(FILE *file, const Search *search)
     }
 }
 
-static void put_predicted(FILE *file, const Search *search)
-{
-    const OmegaInterval *p = &search->predicted;
-    if (p->known && p->max < p->min) {
-        fputs("none", file);
-    } else if (p->known) {
-        put_interval(file, p->min > OMEGA_LEAST ? p->min : -INFINITY,
-                     p->max < OMEGA_MOST ? p->max : INFINITY);
-    }
-}
-
 static void put_proven(FILE *file, const Search *search)
 {
     if (search->proven == INFINITY) {
@@ -141,7 +129,7 @@ static void put_header(FILE *file, const Matrix *matrix)
     fputc('\n', file);
 }
 
-/* A line: the values found, or predicted, at every tolerance in the row of this search. */
+/* A line: the Omegas found, or proven, at every tolerance in the row of this search. */
 static void put_row(FILE *file, const Matrix *matrix, const Search *first, const char *what,
                     void (*put)(FILE *file, const Search *search))
 {
@@ -177,16 +165,6 @@ static bool is_first_of_row(const Matrix *matrix, size_t i)
     return true;
 }
 
-static bool row_is_predicted(const Matrix *matrix, const Search *first)
-{
-    bool known = false;
-    for (size_t i = 0; i < matrix->count; i++) {
-        known =
-            known || (same_row(first, matrix->searches[i]) && matrix->searches[i]->predicted.known);
-    }
-    return known;
-}
-
 static void put_lines(FILE *file, const Matrix *matrix)
 {
     put_header(file, matrix);
@@ -194,9 +172,6 @@ static void put_lines(FILE *file, const Matrix *matrix)
         const Search *search = matrix->searches[i];
         if (is_first_of_row(matrix, i)) {
             put_row(file, matrix, search, "found", put_found);
-            if (row_is_predicted(matrix, search)) {
-                put_row(file, matrix, search, "predicted", put_predicted);
-            }
             if (search->proven > 0) {
                 put_row(file, matrix, search, "proven", put_proven);
             }

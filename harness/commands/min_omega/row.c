@@ -101,7 +101,7 @@ static void write_cell(FILE *file, const RefCell *cell)
  * tried. */
 static const char header_tail[] =
     ",tolerance,positions,omega_below,omega_min,error_below,error_min,"
-    "omega_max,omega_above,predicted_min,predicted_max,omega_proven,omega_best,best_error,floor,"
+    "omega_max,omega_above,omega_proven,omega_best,best_error,floor,"
     "seed_rule,seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
 
 /* Which of the errors are only upper bounds. */
@@ -186,8 +186,6 @@ void row_write(FILE *file, const void *row)
     write_cell(file, &errors.error[FOUND_MIN]);
     write_omega(file, s->found, s->max.omega);
     write_omega(file, s->has_above, s->above.omega);
-    write_omega(file, search->predicted.known, search->predicted.min);
-    write_omega(file, search->predicted.known, search->predicted.max);
     write_proven(file, search);
     write_omega(file, machine && s->best.omega > 0, s->best.omega);
     write_cell(file, &errors.error[FOUND_BEST]);

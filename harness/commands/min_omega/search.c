@@ -175,47 +175,6 @@ double search_all_cost(const Grid *grid)
     return sum;
 }
 
-/* The bounds of all members, under way. */
-typedef struct {
-    OmegaBounds bounds;
-    bool known;
-} Predicting;
-
-static const ArithmeticInfo *machine_of(const Point *point)
-{
-    return point->arithmetic != ARITHMETIC_NONE ? arithmetic_info(point->arithmetic) : NULL;
-}
-
-static bool member_bounds(void *context, size_t i, const Shared *shared, const Point *point)
-{
-    Predicting *predicting = context;
-    const ArithmeticInfo *machine = machine_of(point);
-    (void)i;
-    if (!omega_predictable(&shared->pair, point)) {
-#pragma omp atomic write
-        predicting->known = false;
-        return true;
-    }
-    const OmegaBounds own = omega_bounds(
-        &shared->pair, machine != NULL ? ldexp(1, -arithmetic_format(machine)->digits) : 0);
-#pragma omp critical
-    omega_bounds_join(&predicting->bounds, &own);
-    return true;
-}
-
-static bool predict(Search *search)
-{
-    const Point *point = search->seeds.points[0];
-    Predicting predicting = {.known = true};
-    if (!ensemble_each(&search->seeds, omega_ahead(point->tolerance), member_bounds, &predicting)) {
-        return false;
-    }
-    if (predicting.known) {
-        search->predicted = omega_predict(&predicting.bounds, point, machine_of(point));
-    }
-    return true;
-}
-
 static bool run(Search *search, double memory)
 {
     Ensemble *seeds = &search->seeds;
@@ -224,7 +183,7 @@ static bool run(Search *search, double memory)
     seeds->unit_cost = cost - ensemble_search_evaluations(point->judge) * evaluation;
     bool ok = ensemble_size(seeds, omega_ahead(point->tolerance), memory) && ensemble_open(seeds);
     seeds->unit_cost = evaluation;
-    return ok && predict(search);
+    return ok;
 }
 
 /* The same search, for logits. */

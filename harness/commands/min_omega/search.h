@@ -7,7 +7,6 @@
 #define HEADPROOF_HARNESS_COMMANDS_MIN_OMEGA_SEARCH_H
 
 #include "../../evaluate/ensemble.h"
-#include "../../evaluate/omega_predict.h"
 #include "../../grid/grid.h"
 #include "../../models/positions.h"
 
@@ -19,7 +18,6 @@ typedef struct {
     char *seeds_cell; /* "1:20", "3", "1;5;7": no comma, so that it is one cell */
     char *seeds_flag; /* the same as --seed takes it */
     Found found;
-    OmegaInterval predicted;
     double seconds;
     double proven;       /* --every-input: the Omega proven for every input; INFINITY: none, 0: not
                            asked */
@@ -65,8 +63,7 @@ void row_write_case(FILE *file, const void *row);
 void row_print_command(FILE *file, const void *row, const RunOptions *run);
 
 /* Tolerances side by side; a line for every combination of the other axes that vary, with the
- * interval found, and another with the one predicted where there is one.  An interval is rounded
- * inward, to 4 digits.  0, or -1 (errno). */
+ * interval found, rounded inward to 4 digits.  0, or -1 (errno). */
 int matrix_print(FILE *file, Search *const *searches, size_t count)
     __attribute__((warn_unused_result));
 
