@@ -28,11 +28,11 @@ enum { STEEP_TRIES = 8 };
 typedef struct {
     const OmegaAsk *ask;
     Trials trials;
-    double up,
-        down;      /* the next factors beyond what has been tried; each is the last one's square */
-    int tries;     /* of the curve or around the best, while nothing meets the tolerance */
-    int steep;     /* of the curve at the lower end */
-    bool last_met; /* the last Omega evaluated met the tolerance */
+    size_t first, last; /* the trials around the best that all meet the tolerance, if it does */
+    double up, down;    /* the next factors beyond what has been tried: each is the last, squared */
+    int tries;          /* of the curve or around the best, while nothing meets the tolerance */
+    int steep;          /* of the curve at the lower end */
+    bool last_met;      /* the last Omega evaluated met the tolerance */
 } Search;
 
 void omega_search_init(OmegaSearch *search)
@@ -155,9 +155,9 @@ static double refine(Search *search)
 }
 
 /* Below the lowest where it meets the tolerance; 0: it does not, or there is nothing below. */
-static double below_all(Search *search, size_t first)
+static double below_all(Search *search)
 {
-    if (first > 0 || lowest(search) <= search->ask->least) {
+    if (search->first > 0 || lowest(search) <= search->ask->least) {
         return 0;
     }
     double next = lowest(search) / search->down;
@@ -165,9 +165,9 @@ static double below_all(Search *search, size_t first)
     return fresh(search, next);
 }
 
-static double above_all(Search *search, size_t last)
+static double above_all(Search *search)
 {
-    if (last + 1 < search->trials.count || highest(search) >= search->ask->most) {
+    if (search->last + 1 < search->trials.count || highest(search) >= search->ask->most) {
         return 0;
     }
     double next = highest(search) * search->up;
@@ -182,15 +182,15 @@ static bool is_wide(const Search *search, size_t good, size_t bad)
     return fabs(search->trials.trial[bad].omega - at) > search->ask->bracket * at;
 }
 
-/* The next Omega between the run's first and its neighbour below.  Where the error falls as the
- * master curve does, it is the curve's guess, moved by a quarter of the bracket to one side and
- * then to the other, so that the two close in on the end. */
-static double narrow_min(Search *search, size_t first)
+/* The next Omega between the first that meets the tolerance and its neighbour below.  Where the
+ * error falls as the master curve does, it is the curve's guess, moved by a quarter of the bracket
+ * to one side and then to the other, so that the two close in on the end. */
+static double narrow_min(Search *search)
 {
-    if (first == 0 || !is_wide(search, first, first - 1)) {
+    if (search->first == 0 || !is_wide(search, search->first, search->first - 1)) {
         return 0;
     }
-    const Trial *good = &search->trials.trial[first], *bad = good - 1;
+    const Trial *good = &search->trials.trial[search->first], *bad = good - 1;
     if (search->ask->curve && search->ask->format == NULL && mpfr_regular_p(bad->error) &&
         search->steep++ < STEEP_TRIES) {
         double side = search->ask->bracket / 4 * (search->last_met ? -1 : 1);
@@ -199,40 +199,76 @@ static double narrow_min(Search *search, size_t first)
             return guess;
         }
     }
-    return omega_toward_end(&search->trials, search->ask, first - 1);
+    return omega_toward_end(&search->trials, search->ask, search->first - 1);
 }
 
-static double narrow_max(const Search *search, size_t last)
+static double narrow_max(Search *search)
 {
-    if (last + 1 == search->trials.count || !is_wide(search, last, last + 1)) {
+    if (search->last + 1 == search->trials.count ||
+        !is_wide(search, search->last, search->last + 1)) {
         return 0;
     }
-    return omega_toward_end(&search->trials, search->ask, last);
+    return omega_toward_end(&search->trials, search->ask, search->last);
 }
 
+static double half_inside(Search *search)
+{
+    return omega_inside(&search->trials, search->ask, search->first, search->last,
+                        search->ask->inside / 2);
+}
+
+static double all_inside(Search *search)
+{
+    return omega_inside(&search->trials, search->ask, search->first, search->last,
+                        search->ask->inside);
+}
+
+static double crossings(Search *search)
+{
+    return omega_crossings(&search->trials, search->ask, search->first, search->last);
+}
+
+static double near_ends(Search *search)
+{
+    return omega_near_ends(&search->trials, search->ask, search->first, search->last);
+}
+
+/* The parts of an interval that stay open where the evaluations are used up. */
+typedef enum { LOWER_END, UPPER_END, INSIDE, PARTS } Part;
+
+/* The rules for the next Omega once some meet the tolerance, in order: the first that names one
+ * decides; 0: a rule names none.  A rule holds for errors that change with every Omega (curved), for
+ * step functions (stepped), or for both. */
+static const struct {
+    double (*next)(Search *search);
+    Part part;
+    bool curved, stepped;
+} rules[] = {
+    {below_all, LOWER_END, true, true},  {above_all, UPPER_END, true, true},
+    {half_inside, INSIDE, true, false},  {crossings, INSIDE, true, false},
+    {narrow_min, LOWER_END, true, true}, {narrow_max, UPPER_END, true, true},
+    {near_ends, INSIDE, false, true},    {crossings, INSIDE, false, true},
+    {all_inside, INSIDE, true, true},    {near_ends, INSIDE, true, false},
+};
+enum { RULES = sizeof rules / sizeof *rules };
+
+/* 0: the search is over. */
 static double next_omega(Search *search)
 {
-    const Trials *trials = &search->trials;
-    const OmegaAsk *ask = search->ask;
-    size_t first, last;
-    double omega = ask->rises ? scan(search) : fall(search);
+    bool stepped = search->ask->format != NULL;
+    double omega = search->ask->rises ? scan(search) : fall(search);
     if (omega > 0) {
         return omega;
     }
-    if (!trials_run(trials, &first, &last)) {
+    if (!trials_run(&search->trials, &search->first, &search->last)) {
         return refine(search);
     }
-    omega = below_all(search, first);
-    omega = omega > 0 ? omega : above_all(search, last);
-    bool steps = ask->format != NULL;
-    omega = omega > 0 || steps ? omega : omega_inside(trials, ask, first, last, ask->inside / 2);
-    omega = omega > 0 || steps ? omega : omega_crossings(trials, ask, first, last);
-    omega = omega > 0 ? omega : narrow_min(search, first);
-    omega = omega > 0 ? omega : narrow_max(search, last);
-    omega = omega > 0 || !steps ? omega : omega_near_ends(trials, ask, first, last);
-    omega = omega > 0 || !steps ? omega : omega_crossings(trials, ask, first, last);
-    omega = omega > 0 ? omega : omega_inside(trials, ask, first, last, ask->inside);
-    return omega > 0 ? omega : omega_near_ends(trials, ask, first, last);
+    for (size_t i = 0; i < RULES && omega == 0; i++) {
+        if (stepped ? rules[i].stepped : rules[i].curved) {
+            omega = rules[i].next(search);
+        }
+    }
+    return omega;
 }
 
 static void count_steps(OmegaSearch *result, const Trials *trials, const OmegaAsk *ask,
@@ -256,7 +292,6 @@ static void count_steps(OmegaSearch *result, const Trials *trials, const OmegaAs
 static void conclude(OmegaSearch *result, Search *search)
 {
     const Trials *trials = &search->trials;
-    size_t first, last;
     result->evaluations = trials->count;
     if (trials->count > 0) {
         result->lowest = lowest(search);
@@ -265,10 +300,11 @@ static void conclude(OmegaSearch *result, Search *search)
     if (trials->best < trials->count) {
         trial_set(&result->best, &trials->trial[trials->best]);
     }
-    result->found = trials_run(trials, &first, &last);
+    result->found = trials_run(trials, &search->first, &search->last);
     if (!result->found) {
         return;
     }
+    const size_t first = search->first, last = search->last;
     result->inside = last - first + 1;
     result->has_below = first > 0;
     result->has_above = last + 1 < trials->count;
@@ -281,11 +317,13 @@ static void conclude(OmegaSearch *result, Search *search)
         trial_set(&result->above, &trials->trial[last + 1]);
     }
     count_steps(result, trials, search->ask, first, last);
-    result->open_min = below_all(search, first) > 0 || narrow_min(search, first) > 0;
-    result->open_max = above_all(search, last) > 0 || narrow_max(search, last) > 0;
-    result->open_inside = omega_inside(trials, search->ask, first, last, search->ask->inside) > 0 ||
-                          omega_crossings(trials, search->ask, first, last) > 0 ||
-                          omega_near_ends(trials, search->ask, first, last) > 0;
+    bool open[PARTS] = {false};
+    for (size_t i = 0; i < RULES; i++) {
+        open[rules[i].part] |= rules[i].next(search) > 0;
+    }
+    result->open_min = open[LOWER_END];
+    result->open_max = open[UPPER_END];
+    result->open_inside = open[INSIDE];
 }
 
 bool omega_search(OmegaSearch *result, OmegaError *error, void *context, const OmegaAsk *ask)
