@@ -131,9 +131,6 @@ static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptio
     if (run->dry_run) {
         return team_rank() == 0 ? dry_run(command, grid, run) : 0;
     }
-    if (command_takes(command, AXIS_PRECISION)) {
-        grid_announce(grid, run->quiet || run->file_only || team_rank() > 0);
-    }
     int status = reserve_blas(command, grid, run);
     return status != 0 ? status : run_witnessed(command, grid, run);
 }

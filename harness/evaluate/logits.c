@@ -371,11 +371,6 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     return ok;
 }
 
-bool logits_compare(Logits *logits, size_t i, const Shared *shared, const Point *point)
-{
-    return compare_member(&(Comparing){logits, false}, i, shared, point);
-}
-
 bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,
                         bool native)
 {

@@ -71,11 +71,6 @@ void logits_take(Logits *logits, size_t i, const FinalStreams *final);
 /* logits->errors = the worst of all positions that logits_take found. */
 void logits_sum(Logits *logits);
 
-/* Compares m(T')'s logits of input i in double with r(T)'s, into errors.  May be called by several
- * threads at once.  false: a layer cannot be had. */
-bool logits_compare(Logits *logits, size_t i, const Shared *shared, const Point *point)
-    __attribute__((warn_unused_result));
-
 /* Compares m(T') W_U + b_U in double with r(T)'s over all inputs at one Omega, or where native m(T)
  * W_U + b_U.  false: a layer cannot be had. */
 bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,

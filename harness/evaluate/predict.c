@@ -10,7 +10,6 @@
 #include "../../reference/numbers/tier.h"
 #include "../base/memory.h"
 #include "../base/message.h"
-#include "../base/progress.h"
 #include "../point/model_source.h"
 
 #include <math.h>
@@ -306,23 +305,4 @@ double point_cost(const Point *point)
 {
     PointCost cost = point_cost_parts(point);
     return 1e-6 + cost.base + cost.reference + cost.machine;
-}
-
-/* Less than this is not announced. */
-#define SAID_SECONDS 5.0
-
-void grid_announce(const Grid *grid, bool quiet)
-{
-    double most = 0;
-    long bits = 0;
-    for (size_t i = 0; i < grid->count && !quiet; i++) {
-        double cost = grid->points[i].precision > 0 ? point_cost(&grid->points[i]) : 0;
-        bits = cost > most ? grid->points[i].precision : bits;
-        most = fmax(most, cost);
-    }
-    if (most >= SAID_SECONDS) {
-        char text[DURATION_TEXT];
-        fprintf(stderr, "headproof: with --precision %ld one point takes some %s, by estimate\n",
-                bits, duration_print(text, most));
-    }
 }

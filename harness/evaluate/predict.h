@@ -33,10 +33,6 @@ int point_fits(const Point *point, double memory, int *threads) __attribute__((w
 /* The same of every point, where nothing else is there (memory 0: memory_room(0)). */
 int grid_predict(const Grid *grid, double memory, int *threads) __attribute__((warn_unused_result));
 
-/* A precision that was asked for can make one point long: says so before the work, unless quiet, or
- * unless it is seconds. */
-void grid_announce(const Grid *grid, bool quiet);
-
 /* Seconds that a point takes on some machine.  A model of the work, good for comparing points and
  * for shares of progress, not for promising times. */
 typedef struct {

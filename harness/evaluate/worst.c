@@ -112,15 +112,3 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
     ref_base_clear(base);
     return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
 }
-
-EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
-{
-    RefCell cell;
-    ref_cell_init(&cell, point_digits(point));
-    EvaluateStatus status = point_worst_cell(&cell, shared, point);
-    if (status == EVALUATE_OK) {
-        mpfr_set(worst, cell.value, MPFR_RNDU);
-    }
-    ref_cell_clear(&cell);
-    return status;
-}

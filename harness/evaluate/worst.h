@@ -11,11 +11,8 @@
 bool cell_is_worse(const RefCell *cell, const RefCell *worst);
 
 /* The largest over all layers, upper bounds where unresolved; NaN where a machine value is not
- * finite or the norm does not exist.  r(T') is evaluated only for the kinds that need it. */
-EvaluateStatus point_worst_error(mpfr_ptr worst, const Shared *shared, const Point *point)
-    __attribute__((warn_unused_result));
-
-/* The same as a cell, which may be 0 by proof or a bound; worst->value is initialised. */
+ * finite or the norm does not exist.  It may be 0 by proof or a bound; worst->value is initialised.
+ * r(T') is evaluated only for the kinds that need it. */
 EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 

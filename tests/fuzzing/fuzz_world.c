@@ -163,8 +163,6 @@ static bool is_aside(const char *line)
         "headproof: unresolved at layer %*[0-9]; reproduce: headproof %n",
         "headproof: error at layer %*[0-9]: %n",
         "headproof: %*[0-9] of %*[0-9] points are %n",
-        "headproof: %*[0-9] inputs will take about %n",
-        "headproof: %*[0-9] input will take about %n",
         "headproof: and %*[0-9] more points fail%n",
     };
     int length = 0;

@@ -73,7 +73,6 @@ static const struct {
     {"```\n$ echo 2.0e-12 takes 3 s, all 98 evaluated, to 2097150\n"
      "7.9e-12 takes 4 s, all 97 evaluated, to 2100000\n```\n",
      ""},
-    {"```\n$ echo headproof: 36 inputs will take about 25 s with 2 threads\n```\n", ""},
     {"```\n$ A=word\n$ echo $A \\\n   more\nword more\n```\n", ""},
     {"```\n$ echo \"m(T') 6.32e-35 1.7e-33,\"\nm(T') 7.68e-34 2.54e-32,\n```\n", ""},
     {"```\n$ echo \"r(T') 6.32e-35 1.7e-33,\"\nr(T') 6.32e-35 1.8e-33,\n```\n",

@@ -9,7 +9,6 @@
 #include "../unit.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,77 +121,6 @@ static void the_verdict_names_its_omega(void **state)
             run_formatted("verify " MODADD " --tokens 0:52:26/1/53 %s", expected[i].arguments);
         expect_says(&output, expected[i].code, expected[i].verdict);
     }
-}
-
-/* What verify says of the work before it begins, which is then ended. */
-static Output announcement(const char *model, const char *arguments)
-{
-    char line[1024];
-    snprintf(line, sizeof line,
-             "-c 'rm -f \"$TMPDIR/said\"; " /* what was said last time is not waited for */
-             "\"$HEADPROOF\" verify %s --omega 20 %s >\"$TMPDIR/out\" 2>\"$TMPDIR/said\" & "
-             "for i in $(seq 1800); do grep -qs about \"$TMPDIR/said\" && break; sleep 0.1; done; "
-             "kill $!; wait $!; cat \"$TMPDIR/said\"'",
-             model, arguments);
-    return run_program("sh", line);
-}
-
-/* Before hours of work: how many, how long, and what to do about it; and quiet is quiet. */
-static void long_work_is_announced(void **state)
-{
-    Output output = announcement(MODADD, "--tokens all");
-    assert_non_null(strstr(output.text, "headproof: 157464 inputs will take about "));
-    assert_true(strstr(output.text, " min with ") != NULL ||
-                strstr(output.text, " h with ") != NULL);
-    expect_line(0, "verdict: evaluated, nothing judged: no tolerance; at omega 20",
-                SOME "--omega 20 --quiet");
-}
-
-static double announced_hours(int threads)
-{
-    static const struct {
-        const char *unit;
-        double hours;
-    } units[] = {{" min with", 1.0 / 60}, {" h with", 1}, {" days with", 24}};
-    char arguments[64], *end;
-    snprintf(arguments, sizeof arguments, "--tokens all --threads %d", threads);
-    Output output = announcement(MODADD, arguments);
-    const char *about = strstr(output.text, "about ");
-    assert_non_null(about);
-    double hours = 0, amount = strtod(about + strlen("about "), &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        hours +=
-            strncmp(end, units[i].unit, strlen(units[i].unit)) == 0 ? amount * units[i].hours : 0;
-    }
-    assert_true(hours > 0);
-    return hours;
-}
-
-/* Some inputs that take long are announced too, before the first of them is evaluated: a minute on
- * a machine ten times as fast as one that takes 1.3 s for each. */
-static void few_inputs_are_announced(void **state)
-{
-    char arguments[256] = "--threads 1 --gelu 1 --tokens 0:49/0:9";
-    for (int position = 2; position < 64; position++) {
-        strcat(arguments, "/1");
-    }
-    Output output = announcement("cases/models/chargpt", arguments);
-    assert_non_null(strstr(output.text, "headproof: 500 inputs will take about "));
-    assert_non_null(strstr(output.text, " with 1 thread, and 0."));
-    assert_non_null(strstr(output.text, " GiB in all\n"));
-}
-
-/* Threads beyond the processors there are do not shorten the work, and are not said to. */
-static void threads_are_worth_what_they_are_worth(void **state)
-{
-    int processors = omp_get_num_procs(), threads = processors < 16 ? 64 * processors : 1024;
-#ifdef HEADPROOF_CHECK
-    skip(); /* so many inputs take sanitizers a minute */
-#endif
-    double one = announced_hours(1), many = announced_hours(threads);
-    print_message("%d processors, %d threads: announced to be %.1f times as fast as one\n",
-                  processors, threads, one / many);
-    assert_true(one / many < 5 * processors); /* other work slows the one thread most */
 }
 
 #ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
@@ -329,9 +257,6 @@ SUBJECT(verify)
         cmocka_unit_test(a_row_says_what_it_is_of),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(the_verdict_names_its_omega),
-        cmocka_unit_test(long_work_is_announced),
-        cmocka_unit_test(few_inputs_are_announced),
-        cmocka_unit_test(threads_are_worth_what_they_are_worth),
 #ifndef HEADPROOF_CHECK
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_limit_is_the_memory_of_a_grid_too),

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Less than this is not announced. */
-#define SAID_SECONDS 10.0
 
 static bool is_by(const Attribution *a, const char *name)
 {
@@ -113,17 +111,6 @@ static int make_readout(Attribution *a, int *threads)
     return 0;
 }
 
-static void say_ahead(const Attribution *a, double seconds, int threads)
-{
-    char text[DURATION_TEXT];
-    double total = seconds * (double)a->inputs.count / threads;
-    if (!a->options->quiet && a->inputs.count > 1 && total >= SAID_SECONDS) {
-        fprintf(stderr, "headproof: %zu inputs will take about %s with %d thread%s%s\n",
-                a->inputs.count, duration_print(text, total), threads, threads == 1 ? "" : "s",
-                *a->inputs.of != '\0' ? ": a sample; --tokens LIST/LIST/... chooses others" : "");
-    }
-}
-
 /* How it went so far: 0, or 99 after a message. */
 typedef struct {
     Sink *sink;
@@ -152,7 +139,6 @@ static void evaluate_inputs(Attribution *a, Going *going, int threads)
     for (size_t i = 0; i < count; i++) {
         char *text = NULL;
         bool skip;
-        double start = clock_seconds();
         ref_thread_setup();
 #pragma omp atomic read
         skip = stop;
@@ -161,9 +147,6 @@ static void evaluate_inputs(Attribution *a, Going *going, int threads)
         }
 #pragma omp ordered
         {
-            if (i == 0) {
-                say_ahead(a, clock_seconds() - start, threads);
-            }
             take_input(going, text);
 #pragma omp atomic write
             stop = going->status != 0;

@@ -15,30 +15,6 @@
 /* A prediction that keeps counts as an error below this, one that changes as a larger one. */
 #define KEPT 0.5
 
-double verify_rows_seconds(const Verify *verify)
-{
-    return verify->cost.rows / (double)verify->omega_count;
-}
-
-double verify_phase_seconds(const Verify *verify, double uses, double seconds)
-{
-    double count = (double)verify->ensemble.count, kept = (double)verify->ensemble.kept;
-    if (uses == 0) {
-        return kept * verify->cost.base;
-    }
-    return uses * (count * seconds + (count - kept) * verify->cost.base);
-}
-
-void verify_phase(Verify *verify, const char *label, double uses, double seconds)
-{
-    Ensemble *ensemble = &verify->ensemble;
-    double cost = verify_phase_seconds(verify, uses, seconds);
-    size_t units = uses == 0 ? ensemble->kept : ensemble->count;
-    ensemble->unit_cost = cost / ((double)(units > 0 ? units : 1) * fmax(1, uses));
-    progress_phase(&verify->progress, label, uses > 1 ? "evaluations" : "inputs",
-                   uses > 1 ? 0 : units, cost);
-}
-
 bool verify_has_logits(const ModelFile *model)
 {
     bool linear = model->kind == MODEL_FILE_LINEAR;
@@ -163,18 +139,13 @@ static void take_final(void *context, const FinalStreams *final)
     logits_take(&rows->verify->logits, rows->input, final);
 }
 
-bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, const Point *point)
-{
-    InputRows rows = {verify, i};
-    const PointSink sink = {take_row, verify->has_logits ? take_final : NULL, &rows};
-    return point_evaluate(passed, shared, point, &sink) == EVALUATE_OK;
-}
-
 static bool evaluate_input(void *context, size_t i, const Shared *shared, const Point *point)
 {
     Verify *verify = context;
+    InputRows rows = {verify, i};
+    const PointSink sink = {take_row, verify->has_logits ? take_final : NULL, &rows};
     bool passed = false;
-    bool ok = verify_input(&passed, verify, i, shared, point);
+    bool ok = point_evaluate(&passed, shared, point, &sink) == EVALUATE_OK;
     pthread_mutex_lock(&verify->lock);
     verify->passed = verify->passed && passed;
     pthread_mutex_unlock(&verify->lock);
@@ -183,7 +154,7 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
 
 bool verify_open_inputs(Verify *verify)
 {
-    verify_phase(verify, "original", 0, 0);
+    verify_phase(verify, PHASE_ORIGINAL, "original");
     Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
     bool ok = ensemble_open(&verify->ensemble);
     if (verify->has_logits) {
@@ -236,7 +207,7 @@ bool verify_evaluate(Verify *verify, double omega)
     verify->errors = (LogitErrors){0};
     layers_reset(verify);
     verify->passed = true;
-    verify_phase(verify, label, 1, verify_rows_seconds(verify));
+    verify_phase(verify, PHASE_OMEGA, label);
     Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
     bool ok = ensemble_each(&verify->ensemble, omega, evaluate_input, verify);
     ticker_close(ticker);
@@ -252,8 +223,7 @@ bool verify_evaluate(Verify *verify, double omega)
 
 bool verify_search(Verify *verify, Found *found)
 {
-    verify_phase(verify, "search", ensemble_search_evaluations(verify->template->judge),
-                 verify->cost.judged);
+    verify_phase(verify, PHASE_SEARCH, "search");
     if (verify->template->judge_of != JUDGE_STREAMS) {
         verify->judged = (LogitsJudged){&verify->logits, &verify->ensemble};
         verify->ensemble.judged = logits_judged_error;
@@ -294,7 +264,7 @@ bool verify_search_predictions(Verify *verify, OmegaSearch *found)
                     .rises = true};
     ensemble_range(&ask, &verify->ensemble);
     verify->logits.judged = JUDGE_LOGITS; /* no KL is worked out */
-    verify_phase(verify, "search for predictions", VERIFY_KEEPING_EVALUATIONS, verify->cost.last);
+    verify_phase(verify, PHASE_PREDICTIONS, "search for predictions");
     Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
     bool ok = omega_search(found, prediction_error, verify, &ask);
     ticker_close(ticker);

@@ -2,7 +2,7 @@
  * The steps of `headproof verify` (private to it).
  *
  * Umbrella header: for inputs.c, which inputs there are; choose.c, which Omega where none is given;
- * fit.c, what fits and how long it takes; run.c, what is evaluated; limit.c, what limits a model
+ * fit.c, what fits; run.c, what is evaluated; limit.c, what limits a model
  * that fails; cases.c, what reports get: a case a layer at an Omega.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_RUN_H
@@ -23,10 +23,6 @@ bool verify_has_logits(const ModelFile *model);
 void verify_prepare(Verify *verify, int threads);
 void verify_clear(Verify *verify);
 
-/* One input at its point's Omega: its rows into layers, its positions into logits. */
-bool verify_input(bool *passed, Verify *verify, size_t i, const Shared *shared, const Point *point)
-    __attribute__((warn_unused_result));
-
 /* The exit code where one of these says that it could not go on, after a message: memory was short,
  * or the weights could not be read. */
 int verify_fault(const Verify *verify);
@@ -46,17 +42,6 @@ bool verify_search_predictions(Verify *verify, OmegaSearch *found)
 
 /* The Omegas that meet the tolerance. */
 bool verify_search(Verify *verify, Found *found) __attribute__((warn_unused_result));
-
-/* Of one input at one Omega, whose base there is: its rows, and its logits. */
-double verify_rows_seconds(const Verify *verify);
-
-/* Of every input so many uses of so many seconds, with the bases that are made anew; uses 0: of the
- * phase that makes what is kept. */
-double verify_phase_seconds(const Verify *verify, double uses, double seconds);
-
-/* Begins a phase that uses every input so many times (more than once: about), at this many seconds
- * a use beside what is made anew; uses 0: the phase that makes what is kept. */
-void verify_phase(Verify *verify, const char *label, double uses, double seconds);
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
@@ -99,10 +84,12 @@ int verify_inputs_read(Verify *verify) __attribute__((warn_unused_result));
 
 /* ---- Memory and time ------------------------------------------------------------------------- */
 
-/* Refuses what does not fit whatever is kept, decides how many base trajectories are, times the
- * first inputs, says what is ahead when that is more than a few seconds, and opens the progress.
- * 0; 2 after a message with the figures; 99 after one when a layer cannot be had. */
-int verify_predict(Verify *verify) __attribute__((warn_unused_result));
+/* Refuses what does not fit whatever is kept, decides how many base trajectories are, and opens the
+ * progress.  0; 2 after a message with the figures; 99 after one when a layer cannot be had. */
+int verify_make_room(Verify *verify) __attribute__((warn_unused_result));
+
+/* Begins a phase for whoever reads of progress. */
+void verify_phase(Verify *verify, Phase phase, const char *label);
 
 /* At most, of the model, with the layers in which so many threads are; and of an input that is
  * evaluated, beside it: its streams, and what is kept. */
@@ -111,7 +98,7 @@ double verify_input_bytes(const Point *point);
 
 /* For --dry-run, in place of it: the command of each Omega, and on stderr, unless it is to be
  * quiet, what all inputs and one take. */
-void verify_foretell(Verify *verify);
+void verify_dry_run(Verify *verify);
 
 /* ---- The Omega chosen ------------------------------------------------------------------------ */
 

@@ -205,7 +205,7 @@ static void say_before(const Verify *verify, const EveryInput *every, OmegaSourc
 static int open_template(Verify *verify, const EveryInput *every)
 {
     say_before(verify, every, OMEGA_PROVEN);
-    int status = verify_predict(verify);
+    int status = verify_make_room(verify);
     if (status != 0) {
         return status;
     }
@@ -233,7 +233,7 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
         return status;
     }
     if (verify->options->dry_run) {
-        verify_foretell(verify);
+        verify_dry_run(verify);
         return 0;
     }
     status = open_template(verify, every);

@@ -5,7 +5,7 @@
  *   template.c  one template
  *   inputs.c   on what
  *   run.c      what is evaluated
- *   fit.c      what fits, and how long it will take
+ *   fit.c      what fits
  *   print.c    what is said of it, and the CSV
  *   positions.c  rows of positions, means, the first prediction that changes
  *   cases.c    what its reports have
@@ -38,11 +38,9 @@ typedef struct {
     Status status;
 } LayerWorst;
 
-/* Seconds of one thread, the others at work too, for one input: its base trajectory; rows at all
- * the Omegas asked for; the judged error at one Omega of the search; the machine's last row. */
-typedef struct {
-    double base, rows, judged, last;
-} InputCost;
+/* What `verify` does one after the other: base trajectories, rows at each Omega asked for, the search
+ * for the tolerance, the search for the Omegas that keep every prediction. */
+typedef enum { PHASE_ORIGINAL, PHASE_OMEGA, PHASE_SEARCH, PHASE_PREDICTIONS, PHASE_COUNT } Phase;
 
 /* The largest part of the judged error, where that is worst. */
 typedef enum {
@@ -113,7 +111,7 @@ typedef struct {
     bool passed, refused; /* what was evaluated meets the tolerance; the bound does not */
     /* An Omega that keeps every prediction which the imitation keeps; 0: none yet */
     double keeping;
-    InputCost cost;
+    double seconds_of[PHASE_COUNT]; /* of a thread, for one input at one Omega, about */
     Progress progress;
     pthread_mutex_t telling; /* of the progress, while there is a ticker */
     VerifyLimit limit;
