@@ -14,7 +14,7 @@
 #include "manual/manual.h"
 #include "min_omega/search.h"
 #include "sweep/sweep.h"
-#include "verify/print.h"
+#include "verify/columns.h"
 
 #include <stdio.h>
 #include <string.h>

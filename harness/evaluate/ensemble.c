@@ -160,42 +160,20 @@ static Threads threads_over(const Ensemble *ensemble, size_t members)
 /* A task for member i; false: a layer cannot be had. */
 typedef bool EachMember(Ensemble *ensemble, size_t i, void *context);
 
-/* A task for each of the first members. */
-typedef struct {
-    size_t members;
-    EachMember *work;
-    void *context;
-} Doing;
-
-/* ok: nothing has failed before, else it is only counted. */
-static bool do_member(Ensemble *ensemble, size_t i, bool ok, const Doing *doing)
-{
-    ok = ok && doing->work(ensemble, i, doing->context);
-    note_done(ensemble);
-    return ok;
-}
-
-/* One after the other, without a team around them: threads within an evaluation are then kept from
- * one to the next. */
-static bool each_alone(Ensemble *ensemble, const Threads *threads, const Doing *doing)
-{
-    int before = omp_get_max_threads();
-    bool ok = true;
-    member_begin(threads);
-    for (size_t i = 0; i < doing->members; i++) {
-        ok = do_member(ensemble, i, ok, doing);
-    }
-    omp_set_num_threads(before);
-    return ok;
-}
-
+/* A task for each of the first members; once one has failed the others are only counted. */
 static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, void *context)
 {
     Threads threads = threads_over(ensemble, members);
-    const Doing doing = {members, work, context};
+    int before = omp_get_max_threads();
     bool ok = true;
-    if (threads.outer == 1) {
-        return each_alone(ensemble, &threads, &doing);
+    if (threads.outer == 1) { /* without a team, so that those within keep their threads */
+        member_begin(&threads);
+        for (size_t i = 0; i < members; i++) {
+            ok = ok && work(ensemble, i, context);
+            note_done(ensemble);
+        }
+        omp_set_num_threads(before);
+        return ok;
     }
     if (threads.layers != NULL) {
         layers_seats(threads.layers, (size_t)ensemble->threads);
@@ -205,7 +183,8 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
         member_begin(&threads);
 #pragma omp for schedule(dynamic) nowait
         for (size_t i = 0; i < members; i++) {
-            ok = do_member(ensemble, i, ok, &doing);
+            ok = ok && work(ensemble, i, context);
+            note_done(ensemble);
         }
         member_end(&threads);
     }
@@ -335,18 +314,17 @@ bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
     Ensemble *ensemble = context;
     const Point *point = ensemble->points[0];
     return ensemble->judged != NULL
-               ? ensemble->judged(ensemble->judged_context, error, omega)
+               ? ensemble->judged(ensemble, error, omega, false)
                : ensemble_worst(ensemble, error, omega, point->judge, point->norm);
 }
 
-/* The original's own. */
-
+/* The original's own error. */
 static bool search_floor(Ensemble *ensemble, mpfr_ptr error)
 {
-    return ensemble->judged_floor != NULL
-               ? ensemble->judged_floor(ensemble->judged_context, error, SAMPLE_OMEGA)
-               : ensemble_worst(ensemble, error, SAMPLE_OMEGA, ERROR_NATIVE,
-                                ensemble->points[0]->norm);
+    Norm norm = ensemble->points[0]->norm;
+    return ensemble->judged != NULL
+               ? ensemble->judged(ensemble, error, SAMPLE_OMEGA, true)
+               : ensemble_worst(ensemble, error, SAMPLE_OMEGA, ERROR_NATIVE, norm);
 }
 
 /* Where the master curve through a sample of the construction error meets the tolerance. */

@@ -13,13 +13,19 @@
 
 #include <pthread.h>
 
+typedef struct Ensemble Ensemble;
+
+/* The judged error over all members at an Omega, of m(T'), or where native of m(T).  false: a layer
+ * cannot be had. */
+typedef bool EnsembleError(Ensemble *ensemble, mpfr_ptr error, double omega, bool native);
+
 /* How far the size of an error may be believed. */
 typedef struct {
     bool bound;     /* it is only an upper bound */
     mpfr_exp_t off; /* as RefCell's error */
 } Beside;
 
-typedef struct {
+struct Ensemble {
     const Point **points; /* [count], the caller's */
     Shared **shared;      /* [count] what a member's evaluations share; NULL from kept on, and then
                              made anew at every use */
@@ -40,14 +46,13 @@ typedef struct {
     double member_bytes;
     int threads;
     int together; /* so many members at once, where layers are fetched, if more than threads */
-    /* Errors to judge in place of the points' own: of m(T'), and of m(T); NULL: the points'. */
-    OmegaError *judged, *judged_floor;
-    void *judged_context;
-    Family *family;     /* of members that differ in their input alone, the caller's; or NULL */
-    Progress *progress; /* gets one unit whenever a member is done with; or NULL */
+    EnsembleError *judged; /* what is judged in place of the points' own errors; or NULL */
+    void *judged_context;  /* its own */
+    Family *family;        /* of members that differ in their input alone, the caller's; or NULL */
+    Progress *progress;    /* gets one unit whenever a member is done with; or NULL */
     pthread_mutex_t *progress_lock; /* of that, where there is one */
     double unit_cost;
-} Ensemble;
+};
 
 /* Room for capacity points; none yet. */
 void ensemble_init(Ensemble *ensemble, size_t capacity, int threads);

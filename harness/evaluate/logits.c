@@ -129,7 +129,8 @@ void logits_clear(Logits *logits)
     *logits = (Logits){0};
 }
 
-RefRows logits_run(const Logits *logits, size_t i, size_t from)
+/* The first run of positions of input i that are looked at, from that one on; count 0: none. */
+static RefRows next_run(const Logits *logits, size_t i, size_t from)
 {
     const Positions *positions = logits->positions;
     const size_t *before = positions->once ? logits->inputs->from : NULL;
@@ -154,30 +155,30 @@ static Position *position_at(const Logits *logits, size_t i, size_t position)
     return &logits->found[place_of(logits, i, position)];
 }
 
-const Position *logits_position(const Logits *logits, size_t i, size_t position)
-{
-    return position_at(logits, i, position);
-}
-
-/* Positions of an input that are worked on at once, and the run that they are of. */
-typedef struct {
-    size_t i;
-    RefRows run, rows;
-} Block;
-
-/* The next of an input, of at most `most` positions; begins where rows ends.  false: there is
- * none. */
-static bool next_block(Block *block, const Logits *logits, size_t most)
+/* The next block of an input, of at most `most` positions, from where its rows end.  false: there
+ * is none. */
+static bool next_block(LogitsBlock *block, const Logits *logits, size_t most)
 {
     size_t end = block->rows.first + block->rows.count;
     size_t left = block->run.first + block->run.count - end;
     if (left == 0) {
-        block->run = logits_run(logits, block->i, end);
+        block->run = next_run(logits, block->i, end);
         end = block->run.first;
         left = block->run.count;
     }
     block->rows = (RefRows){end, left < most ? left : most};
     return left > 0;
+}
+
+const Position *logits_next(LogitsBlock *at, const Logits *logits)
+{
+    while (!next_block(at, logits, 1)) {
+        if (at->i + 1 >= logits->inputs->count) {
+            return NULL;
+        }
+        *at = (LogitsBlock){.i = at->i + 1};
+    }
+    return position_at(logits, at->i, at->rows.first);
 }
 
 /* The token behind a position, or -1: what a loss would be of. */
@@ -197,7 +198,7 @@ static int64_t next_token(const Logits *logits, size_t i, size_t p)
  * block's in their rows from `first` on. */
 typedef struct {
     Logits *logits;
-    Block block;
+    LogitsBlock block;
     RefUnembedding unembedding;
     Work work;
     const RefLogits *original;
@@ -216,7 +217,7 @@ static void taking_init(Taking *taking, Logits *logits, size_t i, const Shared *
 static void original_logits(Taking *taking, const RefBase *base)
 {
     Logits *logits = taking->logits;
-    const Block *block = &taking->block;
+    const LogitsBlock *block = &taking->block;
     taking->original = taking->work.original;
     taking->first = 0;
     if (block->i >= logits->kept) {
@@ -295,13 +296,10 @@ static void add_position(LogitErrors *all, const Position *position, const Figur
 void logits_sum(Logits *logits)
 {
     logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
-    for (size_t i = 0; i < logits->inputs->count; i++) {
-        Block block = {.i = i};
-        while (next_block(&block, logits, 1)) {
-            const Position *position = logits_position(logits, i, block.rows.first);
-            add_position(&logits->errors, position, &position->kl[AGAINST_MACHINE]);
-            logits->margin = fmin(logits->margin, position->margin);
-        }
+    LogitsBlock at = {0};
+    for (const Position *position; (position = logits_next(&at, logits)) != NULL;) {
+        add_position(&logits->errors, position, &position->kl[AGAINST_MACHINE]);
+        logits->margin = fmin(logits->margin, position->margin);
     }
 }
 
@@ -391,23 +389,19 @@ void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of)
     }
 }
 
-/* The judged error, of m(T') or m(T). */
-static bool judged(const LogitsJudged *what, mpfr_ptr error, double omega, bool native)
+static bool judged_error(Ensemble *ensemble, mpfr_ptr error, double omega, bool native)
 {
+    Logits *logits = ensemble->judged_context;
     LogitErrors errors;
-    if (!logits_compare_all(&errors, what->logits, what->ensemble, omega, native)) {
+    if (!logits_compare_all(&errors, logits, ensemble, omega, native)) {
         return false;
     }
-    logit_errors_judged(error, &errors, what->logits->judged);
+    logit_errors_judged(error, &errors, logits->judged);
     return true;
 }
 
-bool logits_judged_error(void *context, mpfr_ptr error, double omega)
+void logits_judge(Logits *logits, Ensemble *ensemble)
 {
-    return judged(context, error, omega, false);
-}
-
-bool logits_judged_floor(void *context, mpfr_ptr error, double omega)
-{
-    return judged(context, error, omega, true);
+    ensemble->judged = judged_error;
+    ensemble->judged_context = logits;
 }

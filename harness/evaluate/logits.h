@@ -58,11 +58,15 @@ void logits_clear(Logits *logits);
 /* Those of so many inputs are to be kept. */
 void logits_keep(Logits *logits, size_t kept);
 
-/* The first run of positions of input i that are looked at, from that one on; count 0: none. */
-RefRows logits_run(const Logits *logits, size_t i, size_t from);
+/* Positions `rows` of input i, within the run of them that is looked at. */
+typedef struct {
+    size_t i;
+    RefRows run, rows;
+} LogitsBlock;
 
-/* The findings at one of them. */
-const Position *logits_position(const Logits *logits, size_t i, size_t position);
+/* Goes to the next position of all inputs that is looked at, in order, as rows.first; *at begins as
+ * {0}.  Returns the findings at it; NULL: there is none. */
+const Position *logits_next(LogitsBlock *at, const Logits *logits);
 
 /* Everything about input i's positions, from its streams, into positions.  May be
  * called from several threads at once. */
@@ -76,16 +80,8 @@ void logits_sum(Logits *logits);
 bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,
                         bool native) __attribute__((warn_unused_result));
 
-/* The logits that a search judges in place of streams. */
-typedef struct {
-    Logits *logits;
-    Ensemble *ensemble;
-} LogitsJudged;
-
-/* OmegaErrors, context a LogitsJudged: the largest logit error or KL of m(T'), and of m(T). */
-bool logits_judged_error(void *context, mpfr_ptr error, double omega)
-    __attribute__((warn_unused_result));
-bool logits_judged_floor(void *context, mpfr_ptr error, double omega)
-    __attribute__((warn_unused_result));
+/* A search of the ensemble judges the largest logit error or KL, as logits->judged says, in place
+ * of streams. */
+void logits_judge(Logits *logits, Ensemble *ensemble);
 
 #endif

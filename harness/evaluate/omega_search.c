@@ -237,8 +237,8 @@ static double near_ends(Search *search)
 typedef enum { LOWER_END, UPPER_END, INSIDE, PARTS } Part;
 
 /* The rules for the next Omega once some meet the tolerance, in order: the first that names one
- * decides; 0: a rule names none.  A rule holds for errors that change with every Omega (curved), for
- * step functions (stepped), or for both. */
+ * decides; 0: a rule names none.  A rule holds for errors that change with every Omega (curved),
+ * for step functions (stepped), or for both. */
 static const struct {
     double (*next)(Search *search);
     Part part;

@@ -16,6 +16,9 @@ typedef enum {
     AGAINST_COUNT
 } Against;
 
+/* Losses: of r(T), and of 1 + each of those that are held against it. */
+enum { LOSSES = 1 + AGAINST_COUNT };
+
 /* A loss is of the next token, in nats; absent where there is none or the classes are not the
  * vocabulary. */
 typedef struct {
@@ -27,8 +30,7 @@ typedef struct {
     bool known;                /* predicted and margin are */
     bool lost;                 /* with an imitated activation r(T')'s is another, at every Omega
                                 * taken so far */
-    Figure loss;               /* of r(T) */
-    Figure losses[AGAINST_COUNT], kl[AGAINST_COUNT];
+    Figure loss[LOSSES], kl[AGAINST_COUNT];
     Figure errors[ERROR_KINDS]; /* largest entries, of the stream after the last layer */
     Figure logs[ERROR_KINDS];   /* their logarithms to the base of ten */
 } Position;

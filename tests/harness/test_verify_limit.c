@@ -1,7 +1,7 @@
 /*
  * The limit of a model that `verify` names, from rows made by hand.
  */
-#include "../../harness/commands/verify/run.h"
+#include "../../harness/commands/verify/verify.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -33,6 +33,7 @@ static void an_error_is_not_the_machines(void **state)
                         (mpfr_ptr)0);
         }
         verify_limit_take(&verify);
+        verify_limit_advise(&verify);
         FILE *file = fmemopen(text, sizeof text, "w");
         assert_non_null(file);
         verify_limit_print(file, &verify.limit, false);

@@ -45,8 +45,8 @@ static void searches_end_where_omega_overflows(void **state)
     assert_true(number(&output, 2, "omega_max") > 1e308);
 }
 
-/* By hand, for the input that attains the bounds of docs/mathematics.md, section 3: K = 19 B sigma(B)
- * (1 + sigma(B)) = 114.7, Omega_min = ln(K/tol)/2, Omega_max = 2^e - 1.6 with e =
+/* By hand, for the input that attains the bounds of docs/mathematics.md, section 3: K = 19 B
+ * sigma(B) (1 + sigma(B)) = 114.7, Omega_min = ln(K/tol)/2, Omega_max = 2^e - 1.6 with e =
  * floor(log2(tol/0.22387)) + 53.  What is found begins within 0.3 and ends within the next power of
  * two; with penalties it does not end. */
 static void the_worst_input_attains_the_bounds(void **state)

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static bool is_by(const Attribution *a, const char *name)
 {
     const char *by = a->options->by;

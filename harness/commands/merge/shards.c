@@ -12,7 +12,7 @@
 #include "../../base/text_stream.h"
 #include "../../table/columns.h"
 #include "../sweep/sweep.h"
-#include "../verify/print.h"
+#include "../verify/columns.h"
 
 #include <errno.h>
 #include <stdlib.h>

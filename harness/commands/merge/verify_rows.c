@@ -13,7 +13,7 @@
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
-#include "../verify/print.h"
+#include "../verify/positions.h"
 
 #include <math.h>
 #include <mpfr.h>

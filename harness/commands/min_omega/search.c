@@ -175,49 +175,32 @@ double search_all_cost(const Grid *grid)
     return sum;
 }
 
-static bool run(Search *search, double memory)
-{
-    Ensemble *seeds = &search->seeds;
-    const Point *point = seeds->points[0];
-    double evaluation, cost = search_cost(point, &evaluation);
-    seeds->unit_cost = cost - ensemble_search_evaluations(point->judge) * evaluation;
-    bool ok = ensemble_size(seeds, omega_ahead(point->tolerance), memory) && ensemble_open(seeds);
-    seeds->unit_cost = evaluation;
-    return ok;
-}
-
-/* The same search, for logits. */
-static bool run_logits(Search *search, double memory)
+bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)
 {
     Ensemble *seeds = &search->seeds;
     const Point *point = seeds->points[0];
     const Inputs inputs = {.count = seeds->count, .n = point->spec.n};
+    const bool of_logits = point->judge_of != JUDGE_STREAMS;
+    double start = clock_seconds(), evaluation, cost = search_cost(point, &evaluation);
     Logits logits;
-    LogitsJudged judged = {&logits, seeds};
-    logits_init(&logits, &inputs, point->source->file, &search->positions);
-    logits.judged = point->judge_of;
-    seeds->member_bytes = logits_kept_bytes(&logits);
-    seeds->judged = logits_judged_error;
-    seeds->judged_floor = logits_judged_floor;
-    seeds->judged_context = &judged;
-    bool ok = run(search, memory);
-    if (ok) {
-        logits_keep(&logits, seeds->kept);
-        ok = ensemble_search(seeds, &search->found);
+    if (of_logits) {
+        logits_init(&logits, &inputs, point->source->file, &search->positions);
+        logits.judged = point->judge_of;
+        logits_judge(&logits, seeds);
+        seeds->member_bytes = logits_kept_bytes(&logits);
     }
-    logits_clear(&logits);
-    return ok;
-}
-
-bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)
-{
-    Ensemble *seeds = &search->seeds;
-    double start = clock_seconds();
     seeds->progress = progress;
     seeds->progress_lock = lock;
-    bool ok = seeds->points[0]->judge_of != JUDGE_STREAMS
-                  ? run_logits(search, memory)
-                  : run(search, memory) && ensemble_search(seeds, &search->found);
+    seeds->unit_cost = cost - ensemble_search_evaluations(point->judge) * evaluation;
+    bool ok = ensemble_size(seeds, omega_ahead(point->tolerance), memory) && ensemble_open(seeds);
+    seeds->unit_cost = evaluation;
+    if (of_logits) {
+        logits_keep(&logits, seeds->kept);
+    }
+    ok = ok && ensemble_search(seeds, &search->found);
+    if (of_logits) {
+        logits_clear(&logits);
+    }
     ensemble_close(seeds);
     search->seconds = clock_seconds() - start;
     return ok;

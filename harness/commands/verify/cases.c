@@ -3,8 +3,6 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "run.h"
-
 #include "columns.h"
 
 #include "../commands.h"

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "run.h"
+#include "verify.h"
 
 #include "../commands.h"
 #include "../../base/decimal.h"
@@ -46,11 +46,10 @@ static bool is_held(const Point *template, double omega)
 
 int verify_choose_proven(Verify *verify, const EveryInput *every)
 {
-    double omega = 0;
     if (verify->chosen == OMEGA_GIVEN) {
         return 0;
     }
-    every_input_choose(&omega, every, verify);
+    double omega = every_input_choose(every, verify);
     if (omega > 0 && is_held(verify->template, omega)) {
         verify->chosen = OMEGA_PROVEN;
         verify->omegas[0] = omega;
@@ -157,10 +156,9 @@ bool verify_choose_found(Verify *verify)
         return ok;
     }
     verify->chosen = OMEGA_FOUND;
-    if (!verify_search(verify, &verify->found)) {
+    if (!verify_search(verify)) {
         return false;
     }
-    verify->sought = true;
     if (found->best.omega == 0) {
         return true;
     }

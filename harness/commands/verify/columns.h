@@ -9,9 +9,6 @@
 #include "../../evaluate/position.h"
 #include "../../table/table.h"
 
-/* Losses of r(T), and of those that are held against it. */
-enum { LOSSES = 1 + AGAINST_COUNT };
-
 /* The columns of its rows, in order: up to VERIFY_INPUTS what decides a row; VERIFY_ERRORS + kind
  * is that of an error's largest entry, VERIFY_LOGS + kind of its logarithm. */
 enum {

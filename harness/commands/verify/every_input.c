@@ -3,9 +3,7 @@
  */
 #include <stdio.h>
 
-#include "every_input.h"
-
-#include "run.h"
+#include "verify.h"
 
 #include "../../base/decimal.h"
 #include "../../base/message.h"
@@ -80,21 +78,21 @@ static void prove(Proven *proven, const EveryInput *every, const Verify *verify,
     proven_clear(proven);
 }
 
-void every_input_choose(double *omega, const EveryInput *every, const Verify *verify)
+double every_input_choose(const EveryInput *every, const Verify *verify)
 {
     const Point *template = verify->template;
     Point point = every_point(verify);
     Proven proven = {0};
-    *omega = 0;
     if (every->bound.guarantee == NULL || (template->judged && bound_misfit(template) != NULL)) {
-        return;
+        return 0;
     }
     point.omega = 0;
     point.judged = true;
     point.tolerance = verify->aim;
     bound_at(&proven, &every->bound, &point);
-    *omega = proven.none ? 0 : proven.point.omega;
+    double omega = proven.none ? 0 : proven.point.omega;
     proven_clear(&proven);
+    return omega;
 }
 
 static void find_omega(EveryInput *every, const Verify *verify)

@@ -2,7 +2,7 @@
  * The inputs of `verify`, from its flags: tuples, a text, or lines of token ids.
  */
 
-#include "run.h"
+#include "verify.h"
 
 #include "../../base/memory.h"
 #include "../../base/message.h"
@@ -70,6 +70,17 @@ static int read_positions(Verify *verify)
 
 int verify_inputs_read(Verify *verify)
 {
+    const RunOptions *run = verify->options;
     int status = read_inputs(verify);
-    return status != 0 ? status : read_positions(verify);
+    if (status != 0) {
+        return status;
+    }
+    status = read_positions(verify);
+    if (status != 0) {
+        return status;
+    }
+    verify->digest = inputs_digest(&verify->inputs);
+    return run->shards > 0
+               ? inputs_take_shard(&verify->inputs, verify->model->d, run->shard, run->shards)
+               : 0;
 }

@@ -4,12 +4,15 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_snprintf */
 
-#include "run.h"
+#include "verify.h"
 
 #include "../../../cases/activation.h"
 #include "../../base/decimal.h"
+#include "../../base/text_stream.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The errors that the judged one is made of. */
 static const bool parts[ERROR_KINDS][ERROR_KINDS] = {
@@ -77,7 +80,7 @@ static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
     return most;
 }
 
-static LimitCause cause_of(const VerifyLimit *limit, const LayerWorst *layer, const Point *point)
+static LimitCause cause_of(ErrorKind kind, const LayerWorst *layer, const Point *point)
 {
     if (layer->status == STATUS_ERROR) {
         return LIMIT_ERROR;
@@ -88,7 +91,7 @@ static LimitCause cause_of(const VerifyLimit *limit, const LayerWorst *layer, co
     if (layer->status == STATUS_VACUOUS) {
         return LIMIT_VACUOUS;
     }
-    switch (limit->kind) {
+    switch (kind) {
     case ERROR_APPROXIMATION: return LIMIT_IMITATION;
     case ERROR_CONSTRUCTION:
         return layer->score >= point_omega(point) ? LIMIT_SCORES : LIMIT_CONSTRUCTION;
@@ -99,6 +102,7 @@ static LimitCause cause_of(const VerifyLimit *limit, const LayerWorst *layer, co
     return original ? LIMIT_ORIGINAL : LIMIT_ROUNDING;
 }
 
+/* "1.00e-03" */
 static void write_size(char text[LIMIT_TEXT], const RefCell *cell)
 {
     if (cell->state == CELL_ABSENT || cell->state == CELL_ZERO) {
@@ -108,18 +112,44 @@ static void write_size(char text[LIMIT_TEXT], const RefCell *cell)
     }
 }
 
-/* Worse: what fails, and of those alike the larger error. */
-static bool is_worse(const VerifyLimit *a, const VerifyLimit *b)
+/* What limits the layer, in words; kind: the largest part of its judged error. */
+static void write_cause(VerifyLimit *limit, const LayerWorst *layer, const Point *point,
+                        ErrorKind kind)
 {
-    if (!b->known || a->passed != b->passed) {
-        return !b->known || !a->passed;
+    enum { SIZE = sizeof limit->cause_text };
+    char leaves[LIMIT_TEXT], native[LIMIT_TEXT], *text = limit->cause_text;
+    bool stream = point->judged && point->judge_of != JUDGE_STREAMS;
+    write_size(leaves, &layer->judged[kind]);
+    write_size(native, &layer->judged[ERROR_NATIVE]);
+    switch (limit->cause) {
+    case LIMIT_ERROR: snprintf(text, SIZE, "%s", STATUS_ERROR_WHY); break;
+    case LIMIT_OVERFLOW: snprintf(text, SIZE, "the machine's numbers overflow"); break;
+    case LIMIT_VACUOUS:
+        snprintf(text, SIZE, "the original's result is too small to compare with");
+        break;
+    case LIMIT_IMITATION:
+        snprintf(text, SIZE, "the imitation of %s leaves %s",
+                 activation_names[point->spec.activation], leaves);
+        break;
+    case LIMIT_SCORES:
+        snprintf(text, SIZE, "scores up to %.4g are above omega, and the construction leaves %s",
+                 layer->score, leaves);
+        break;
+    case LIMIT_CONSTRUCTION: snprintf(text, SIZE, "the construction leaves %s", leaves); break;
+    case LIMIT_ORIGINAL:
+        snprintf(text, SIZE, "the machine loses %s in the original itself", native);
+        break;
+    case LIMIT_ROUNDING: snprintf(text, SIZE, "the machine's rounding leaves %s", leaves); break;
     }
-    return a->log2_judged > b->log2_judged;
+    size_t length = strlen(text);
+    snprintf(text + length, SIZE - length, stream ? " in the stream" : "");
 }
 
 void verify_limit_worsen(VerifyLimit *limit, const VerifyLimit *other)
 {
-    if (other->known && is_worse(other, limit)) {
+    bool fails = limit->passed && !other->passed, same = limit->passed == other->passed;
+    if (other->known &&
+        (!limit->known || fails || (same && other->log2_judged > limit->log2_judged))) {
         *limit = *other;
     }
 }
@@ -135,113 +165,83 @@ void verify_limit_take(Verify *verify)
         worst = layer->status < worst->status || (layer->status == worst->status && larger) ? layer
                                                                                             : worst;
     }
+    const ErrorKind kind = largest_part(worst, &point);
     VerifyLimit limit = {.known = true,
                          .passed = verify->passed,
                          .omega = verify->omega,
                          .log2_judged = worst->log2_worst,
-                         .score = worst->score,
-                         .judged = point.judged,
-                         .judge_of = point.judge_of,
-                         .activation = point.spec.activation,
-                         .gelu = point.spec.gelu};
-    limit.kind = largest_part(worst, &point);
-    limit.cause = cause_of(&limit, worst, &point);
-    write_size(limit.size, &worst->judged[limit.kind]);
-    write_size(limit.native, &worst->judged[ERROR_NATIVE]);
+                         .cause = cause_of(kind, worst, &point)};
+    write_cause(&limit, worst, &point, kind);
     verify_limit_worsen(&verify->limit, &limit);
 }
 
-void verify_limit_search(VerifyLimit *limit, const OmegaSearch *search)
-{
-    limit->searched = true;
-    limit->found = search->found;
-    limit->range = omega_range(search);
-    limit->best = search->best.omega;
-    limit->evaluated = search->evaluations;
-    mpfr_snprintf(limit->best_error, LIMIT_TEXT, "%.2Re", search->best.error);
-}
-
-/* Prints the cause of an error that no Omega takes away. */
-static void print_cause(FILE *file, const VerifyLimit *limit)
-{
-    switch (limit->cause) {
-    case LIMIT_ERROR: fputs(STATUS_ERROR_WHY, file); return;
-    case LIMIT_OVERFLOW: fprintf(file, "the machine's numbers overflow"); return;
-    case LIMIT_VACUOUS: fprintf(file, "the original's result is too small to compare with"); return;
-    case LIMIT_IMITATION:
-        fprintf(file, "the imitation of %s leaves %s", activation_names[limit->activation],
-                limit->size);
-        return;
-    case LIMIT_SCORES:
-        fprintf(file, "scores up to %.4g are above omega, and the construction leaves %s",
-                limit->score, limit->size);
-        return;
-    case LIMIT_CONSTRUCTION: fprintf(file, "the construction leaves %s", limit->size); return;
-    case LIMIT_ORIGINAL:
-        fprintf(file, "the machine loses %s in the original itself", limit->native);
-        return;
-    case LIMIT_ROUNDING: fprintf(file, "the machine's rounding leaves %s", limit->size); return;
-    }
-}
-
 /* Another Omega, as far as it was looked for one. */
-static void print_other_omega(FILE *file, const VerifyLimit *limit)
+static void print_other_omega(FILE *file, const Verify *verify)
 {
+    const OmegaSearch *search = &verify->found.search;
     char text[DECIMAL_TEXT];
-    if (limit->found) {
-        fputs("try an omega ", file);
-        omega_print_range(file, &limit->range);
+    if (verify->sought && search->found) {
+        const OmegaRange range = omega_range(search);
+        fputs("; try an omega ", file);
+        omega_print_range(file, &range);
         fputs(", as above", file);
-    } else if (limit->searched && limit->best > 0) {
-        decimal_print(text, limit->best);
-        fprintf(file,
-                "the tolerance is below what any of %zu omegas leaves: try a larger one, omega %s "
-                "leaves %s",
-                limit->evaluated, text, limit->best_error);
-    } else if (limit->cause == LIMIT_ROUNDING || limit->cause == LIMIT_OVERFLOW) {
-        fprintf(file, "try a smaller omega");
+    } else if (verify->sought && search->best.omega > 0) {
+        decimal_print(text, search->best.omega);
+        mpfr_fprintf(file,
+                     "; the tolerance is below what any of %zu omegas leaves: try a larger one, "
+                     "omega %s leaves %.2Re",
+                     search->evaluations, text, search->best.error);
     } else {
-        fprintf(file, "try a larger omega");
+        bool smaller =
+            verify->limit.cause == LIMIT_ROUNDING || verify->limit.cause == LIMIT_OVERFLOW;
+        fprintf(file, "; try a %s omega", smaller ? "smaller" : "larger");
     }
 }
 
-/* Advice on what to try. */
-static void print_advice(FILE *file, const VerifyLimit *limit)
+static void print_advice(FILE *file, const Verify *verify)
 {
-    switch (limit->cause) {
+    const CaseSpec *spec = &verify->template->spec;
+    switch (verify->limit.cause) {
     case LIMIT_IMITATION:
-        fprintf(file, "try %sa larger tolerance",
-                limit->activation == ACTIVATION_RELU ? "a larger --slope, or "
-                : limit->gelu != GELU_SHIFTED_8      ? "--gelu with more heads, up to 8, or "
-                                                     : "");
+        fprintf(file, "; try %sa larger tolerance",
+                spec->activation == ACTIVATION_RELU ? "a larger --slope, or "
+                : spec->gelu != GELU_SHIFTED_8      ? "--gelu with more heads, up to 8, or "
+                                                    : "");
         return;
     case LIMIT_ERROR:
-    case LIMIT_VACUOUS: fprintf(file, "try other inputs"); return;
+    case LIMIT_VACUOUS: fputs("; try other inputs", file); return;
     case LIMIT_ORIGINAL:
-        if (!limit->found) {
-            fprintf(file, "try a larger tolerance");
+        if (!verify->sought || !verify->found.search.found) {
+            fputs("; try a larger tolerance", file);
             return;
         }
         break;
     default: break;
     }
-    print_other_omega(file, limit);
+    print_other_omega(file, verify);
+}
+
+void verify_limit_advise(Verify *verify)
+{
+    VerifyLimit *limit = &verify->limit;
+    char *text = NULL;
+    size_t size;
+    FILE *file = text_stream(&text, &size);
+    if (!limit->passed) {
+        print_advice(file, verify);
+    } else if (!verify->template->judged) {
+        fputs("; try a --tolerance", file);
+    }
+    snprintf(limit->advice, sizeof limit->advice, "%s", text_close(file, &text));
+    free(text);
 }
 
 void verify_limit_print(FILE *file, const VerifyLimit *limit, bool several)
 {
     char omega[DECIMAL_TEXT];
-    if (!limit->known) {
-        return;
-    }
-    decimal_print(omega, limit->omega);
-    fprintf(file, several ? ": at omega %s " : ": ", omega);
-    print_cause(file, limit);
-    fputs(limit->judged && limit->judge_of != JUDGE_STREAMS ? " in the stream" : "", file);
-    if (!limit->passed) {
-        fprintf(file, "; ");
-        print_advice(file, limit);
-    } else if (!limit->judged) {
-        fprintf(file, "; try a --tolerance");
+    if (limit->known) {
+        decimal_print(omega, limit->omega);
+        fprintf(file, several ? ": at omega %s " : ": ", omega);
+        fprintf(file, "%s%s", limit->cause_text, limit->advice);
     }
 }

@@ -4,8 +4,6 @@
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
 #include "positions.h"
-#include "columns.h"
-#include "run.h"
 
 #include "../../base/shown.h"
 #include "../../table/bounds.h"
@@ -73,70 +71,27 @@ void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed)
     ref_cell_clear(&cell);
 }
 
-/* Losses as the columns have them. */
-static void losses_of(Figure loss[LOSSES], const Position *position)
-{
-    loss[0] = position->loss;
-    for (int i = 0; i < AGAINST_COUNT; i++) {
-        loss[1 + i] = position->losses[i];
-    }
-}
-
-/* Calls visit for every position that was looked at, in order, until it says false. */
-typedef bool Visit(void *context, const Verify *verify, size_t i, size_t p);
-
-static void each_position(const Verify *verify, Visit *visit, void *context)
-{
-    for (size_t i = 0; i < verify->inputs.count; i++) {
-        RefRows run = logits_run(&verify->logits, i, 0);
-        while (run.count > 0) {
-            for (size_t p = run.first; p < run.first + run.count; p++) {
-                if (!visit(context, verify, i, p)) {
-                    return;
-                }
-            }
-            run = logits_run(&verify->logits, i, run.first + run.count);
-        }
-    }
-}
-
-static bool add_position(void *context, const Verify *verify, size_t i, size_t p)
-{
-    const Position *position = logits_position(&verify->logits, i, p);
-    Figure loss[LOSSES];
-    losses_of(loss, position);
-    position_means_add(context, loss, position->kl);
-    return true;
-}
-
 void verify_means(PositionMeans *means, const Verify *verify)
 {
-    each_position(verify, add_position, means);
-}
-
-static bool count_position(void *context, const Verify *verify, size_t i, size_t p)
-{
-    PositionTally *tally = context;
-    const Position *position = logits_position(&verify->logits, i, p);
-    tally->all++;
-    tally->native_changed += position->native_changed;
-    tally->lost += position->lost;
-    return true;
+    LogitsBlock at = {0};
+    for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
+        position_means_add(means, position->loss, position->kl);
+    }
 }
 
 PositionTally verify_tally(const Verify *verify)
 {
     PositionTally tally = {0};
-    each_position(verify, count_position, &tally);
+    LogitsBlock at = {0};
+    for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
+        tally.all++;
+        tally.native_changed += position->native_changed;
+        tally.lost += position->lost;
+    }
     return tally;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
-
-typedef struct {
-    FILE *file;
-    RefCell cell;
-} Rows;
 
 /* The row's cells from a column on. */
 static void put_figures(VerifyRow *row, RefCell *cell, size_t column, const Figure *figures,
@@ -157,14 +112,12 @@ static Status status_of(const Verify *verify, const Position *position)
     return verify_logits_pass(verify, &own) ? STATUS_OK : STATUS_FAIL;
 }
 
-static bool write_position(void *context, const Verify *verify, size_t i, size_t p)
+static void write_position(FILE *file, RefCell *cell, const Verify *verify, const LogitsBlock *at,
+                           const Position *position)
 {
-    Rows *rows = context;
     const Inputs *inputs = &verify->inputs;
-    const Position *position = logits_position(&verify->logits, i, p);
+    size_t i = at->i, p = at->rows.first;
     VerifyRow row = {0};
-    Figure loss[LOSSES];
-    losses_of(loss, position);
     verify_row_count(&row, VERIFY_INPUTS, 1);
     verify_row_count(&row, VERIFY_LAYER, verify->points[0].spec.depth);
     verify_row_count(&row, VERIFY_INPUT, inputs_number(inputs, i));
@@ -173,25 +126,27 @@ static bool write_position(void *context, const Verify *verify, size_t i, size_t
         snprintf(row.cells[VERIFY_TOKEN].text, CELL_TEXT, "%" PRId64,
                  inputs->tokens[i * inputs->n + p]);
     }
-    put_figures(&row, &rows->cell, VERIFY_ERRORS, position->errors, ERROR_KINDS);
-    put_figures(&row, &rows->cell, VERIFY_LOGS, position->logs, ERROR_KINDS);
+    put_figures(&row, cell, VERIFY_ERRORS, position->errors, ERROR_KINDS);
+    put_figures(&row, cell, VERIFY_LOGS, position->logs, ERROR_KINDS);
     verify_row_logits(&row, position->error, position->margin, position->changed);
     verify_row_count(&row, VERIFY_PREDICTION, position->predicted);
     verify_row_count(&row, VERIFY_MACHINE_PREDICTION, position->machine);
-    put_figures(&row, &rows->cell, VERIFY_LOSS, loss, LOSSES);
-    put_figures(&row, &rows->cell, VERIFY_KL, position->kl, AGAINST_COUNT);
+    put_figures(&row, cell, VERIFY_LOSS, position->loss, LOSSES);
+    put_figures(&row, cell, VERIFY_KL, position->kl, AGAINST_COUNT);
     strcpy(row.cells[VERIFY_STATUS].text, status_name(status_of(verify, position)));
-    verify_write_key(rows->file, verify);
-    verify_row_write(rows->file, &row);
-    return !ferror(rows->file);
+    verify_write_key(file, verify);
+    verify_row_write(file, &row);
 }
 
 void verify_write_positions(FILE *file, const Verify *verify)
 {
-    Rows rows = {.file = file};
-    ref_cell_init(&rows.cell, point_digits(verify->template));
-    each_position(verify, write_position, &rows);
-    ref_cell_clear(&rows.cell);
+    RefCell cell;
+    LogitsBlock at = {0};
+    ref_cell_init(&cell, point_digits(verify->template));
+    for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
+        write_position(file, &cell, verify, &at, position);
+    }
+    ref_cell_clear(&cell);
 }
 
 /* ---- Sentences ------------------------------------------------------------------------------- */
@@ -249,15 +204,18 @@ static void print_class(FILE *file, const Verify *verify, size_t class)
     }
 }
 
-static bool print_first_change(void *context, const Verify *verify, size_t i, size_t p)
+static void print_first_change(FILE *file, const Verify *verify)
 {
-    FILE *file = context;
-    const Position *position = logits_position(&verify->logits, i, p);
-    if (!position->changed) {
-        return true;
+    LogitsBlock at = {0};
+    const Position *position = logits_next(&at, &verify->logits);
+    while (position != NULL && !position->changed) {
+        position = logits_next(&at, &verify->logits);
+    }
+    if (position == NULL) {
+        return;
     }
     fprintf(file, "omega %s, the first change: input %zu, position %zu, from ", verify->omega_text,
-            inputs_number(&verify->inputs, i), p + 1);
+            inputs_number(&verify->inputs, at.i), at.rows.first + 1);
     print_class(file, verify, position->predicted);
     fputs(" to ", file);
     if (isfinite(position->error)) {
@@ -266,7 +224,6 @@ static bool print_first_change(void *context, const Verify *verify, size_t i, si
         fputs("no number", file);
     }
     fputc('\n', file);
-    return false;
 }
 
 void verify_print_positions(FILE *file, const Verify *verify)
@@ -276,5 +233,5 @@ void verify_print_positions(FILE *file, const Verify *verify)
     verify_means(&means, verify);
     print_means(file, &means, verify->omega_text);
     position_means_clear(&means);
-    each_position(verify, print_first_change, file);
+    print_first_change(file, verify);
 }

@@ -3,9 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
-#include "print.h"
-
-#include "run.h"
+#include "positions.h"
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
@@ -169,10 +167,10 @@ void verify_print_omega(FILE *file, const Verify *verify)
     }
 }
 
-void verify_print_found(FILE *file, const Verify *verify, const Found *found)
+void verify_print_found(FILE *file, const Verify *verify)
 {
     char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 64];
-    const OmegaSearch *s = &found->search;
+    const OmegaSearch *s = &verify->found.search;
     decimal_print(text, verify->template->tolerance);
     snprintf(what, sizeof what, "meets the tolerance %s%s", text,
              omega_judged(verify->template->judge_of));

@@ -1,7 +1,7 @@
 /*
  * The evaluations of `verify`: all inputs at one Omega, and searches over Omega; how long it takes.
  */
-#include "run.h"
+#include "verify.h"
 
 #include "../../../memory/need.h"
 #include "../../base/decimal.h"
@@ -221,19 +221,16 @@ bool verify_evaluate(Verify *verify, double omega)
     return true;
 }
 
-bool verify_search(Verify *verify, Found *found)
+bool verify_search(Verify *verify)
 {
     verify_phase(verify, PHASE_SEARCH, "search");
     if (verify->template->judge_of != JUDGE_STREAMS) {
-        verify->judged = (LogitsJudged){&verify->logits, &verify->ensemble};
-        verify->ensemble.judged = logits_judged_error;
-        verify->ensemble.judged_floor = logits_judged_floor;
-        verify->ensemble.judged_context = &verify->judged;
+        logits_judge(&verify->logits, &verify->ensemble);
     }
     Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
-    bool ok = ensemble_search(&verify->ensemble, found);
+    verify->sought = ensemble_search(&verify->ensemble, &verify->found);
     ticker_close(ticker);
-    return ok;
+    return verify->sought;
 }
 
 /* The predictions changed at one Omega, but for those that the imitation of an activation changes,

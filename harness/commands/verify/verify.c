@@ -3,9 +3,7 @@
  */
 #include "verify.h"
 
-#include "every_input.h"
-#include "print.h"
-#include "run.h"
+#include "columns.h"
 
 #include "../../../memory/need.h"
 #include "../../base/memory.h"
@@ -156,7 +154,10 @@ static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     int status = sweep_record_open(&verdict->record, grid, run);
-    status = status != 0 ? status : check_points(grid, run);
+    if (status != 0) {
+        return status;
+    }
+    status = check_points(grid, run);
     if (status != 0) {
         return status;
     }
@@ -169,7 +170,9 @@ static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
     status = outcome_open(&verdict->outcome, &verify_outcome, grid, run);
     verdict->outcome.record.seconds = verdict->record.seconds;
     verdict->outcome.record.sweep = &verdict->record;
-    status = status != 0 ? status : judge_templates(verdict, grid, threads);
+    if (status == 0) {
+        status = judge_templates(verdict, grid, threads);
+    }
     digest_print(verdict->record.identity.points, verdict->digest);
     return outcome_end(&verdict->outcome, status);
 }
@@ -179,8 +182,14 @@ int command_verify(const Grid *grid, const RunOptions *run)
     Verdict verdict = {.every = {.run = run}};
     Grid own = *grid; /* whose points get the Omegas that are chosen */
     int status = check_arithmetic(grid);
-    status = status != 0 ? status : verify_inputs_check(run);
-    status = status != 0 ? status : every_input_check(grid, run);
+    if (status != 0) {
+        return status;
+    }
+    status = verify_inputs_check(run);
+    if (status != 0) {
+        return status;
+    }
+    status = every_input_check(grid, run);
     if (status != 0) {
         return status;
     }
