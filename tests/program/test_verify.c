@@ -228,7 +228,7 @@ static void a_row_says_what_it_is_of(void **state)
     } rows[] = {
         {"", "f64", "structured", "mask=causal;scale=1/sqrt(d_head);penalty=negative"},
         {"--penalty positive --arithmetic fp16 --kernel dense", "fp16", "dense",
-         "mask=causal;scale=1/sqrt(d_head);penalty=positive"},
+         "mask=causal;scale=1/sqrt(d_head)"},
         {"--arithmetic bf16-flash --weights-rounded no", "bf16-flash", "structured",
          "mask=causal;scale=1/sqrt(d_head);penalty=negative;weights-rounded=no"},
         {"--reference subtract --omega 10 --shrink 0.5", "f64", "structured",
