@@ -19,7 +19,7 @@
 typedef struct {
     double seconds, most_seconds, most_bytes;
     const Point *largest;
-} Foretold;
+} Estimate;
 
 /* Seconds of a point beside its evaluation, and of each of its rows: digits are proven and printed,
  * and the file is synced. */
@@ -27,8 +27,8 @@ typedef struct {
 #define ROW_SECONDS 1.5e-4
 
 /* A base that a group shares is made once, except by a command that works on each point alone. */
-static void foretell(Foretold *foretold, const CommandInfo *command, const Grid *grid,
-                     const size_t *points, size_t count)
+static void estimate_points(Estimate *estimate, const CommandInfo *command, const Grid *grid,
+                            const size_t *points, size_t count)
 {
     PointGroups groups;
     bool *shared = need_zeros(grid->count + 1, sizeof *shared);
@@ -47,31 +47,31 @@ static void foretell(Foretold *foretold, const CommandInfo *command, const Grid 
         PointBytes bytes;
         const char *reason;
         (void)point_predict(&bytes, &reason, point);
-        foretold->seconds += own + (shared[group] ? 0 : cost.base);
-        foretold->largest = own + cost.base > foretold->most_seconds ? point : foretold->largest;
-        foretold->most_seconds = fmax(foretold->most_seconds, own + cost.base);
+        estimate->seconds += own + (shared[group] ? 0 : cost.base);
+        estimate->largest = own + cost.base > estimate->most_seconds ? point : estimate->largest;
+        estimate->most_seconds = fmax(estimate->most_seconds, own + cost.base);
         double all = bytes.base + bytes.kernel + bytes.run + bytes.layer;
-        foretold->most_bytes = fmax(foretold->most_bytes, all);
+        estimate->most_bytes = fmax(estimate->most_bytes, all);
         shared[group] = true;
     }
     free(shared);
     point_groups_clear(&groups);
 }
 
-static void say(const Foretold *foretold, size_t count, const RunOptions *run)
+static void say(const Estimate *estimate, size_t count, const RunOptions *run)
 {
     char text[DURATION_TEXT], bytes[MEMORY_TEXT];
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
-    double at_once = fmin((double)threads, (double)count) * foretold->most_bytes;
-    double seconds = fmax(foretold->seconds / threads, count == 1 ? foretold->most_seconds : 0);
+    double at_once = fmin((double)threads, (double)count) * estimate->most_bytes;
+    double seconds = fmax(estimate->seconds / threads, count == 1 ? estimate->most_seconds : 0);
     fprintf(stderr, "headproof: %zu point%s: %s with %d thread%s, up to %s", count,
             count == 1 ? "" : "s", duration_about(text, seconds), threads, threads == 1 ? "" : "s",
             memory_print(bytes, fmin(at_once, memory_room(run->memory))));
     if (count > 1) {
         fprintf(stderr, "; the largest: %s of one thread, %s: ",
-                duration_about(text, foretold->most_seconds),
-                memory_print(bytes, foretold->most_bytes));
-        point_print_command(stderr, foretold->largest);
+                duration_about(text, estimate->most_seconds),
+                memory_print(bytes, estimate->most_bytes));
+        point_print_command(stderr, estimate->largest);
     }
     fputc('\n', stderr);
 }
@@ -82,7 +82,7 @@ int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    Foretold foretold = {0};
+    Estimate estimate = {0};
     size_t count = grid->count, *points = need_zeros(count + 1, sizeof *points);
     for (size_t i = 0; i < count; i++) {
         points[i] = i;
@@ -90,14 +90,14 @@ int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
     shard_points(points, &count, grid, run->shard, run->shards);
     bool says = !run->quiet && count > 0;
     if (says) {
-        foretell(&foretold, command, grid, points, count);
+        estimate_points(&estimate, command, grid, points, count);
     }
     for (size_t i = 0; i < count; i++) {
         point_print_command(stdout, &grid->points[points[i]]);
         putchar('\n');
     }
     if (says) {
-        say(&foretold, count, run);
+        say(&estimate, count, run);
     }
     free(points);
     return 0;

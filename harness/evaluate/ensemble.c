@@ -124,7 +124,7 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
 /* Threads over members, and within the evaluation of each where there are few. */
 typedef struct {
     int outer, inner;
-    Layers *layers; /* where members share seats, which there are fewer of */
+    Layers *layers; /* where there are fewer slots than members at once; or NULL */
 } Threads;
 
 /* A thread before its members, and behind them: those of a team within a team end with it, and what
@@ -138,7 +138,7 @@ static void member_begin(const Threads *threads)
 static void member_end(const Threads *threads)
 {
     if (threads->layers != NULL) {
-        layers_rise(threads->layers);
+        layers_release(threads->layers);
     }
     if (omp_get_level() > 1 && omp_get_thread_num() > 0) {
         ref_thread_clear();
@@ -176,7 +176,7 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
         return ok;
     }
     if (threads.layers != NULL) {
-        layers_seats(threads.layers, (size_t)ensemble->threads);
+        layers_slots(threads.layers, (size_t)ensemble->threads);
     }
 #pragma omp parallel num_threads(threads.outer) reduction(&& : ok)
     {
@@ -189,7 +189,7 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
         member_end(&threads);
     }
     if (threads.layers != NULL) {
-        layers_seats(threads.layers, 0);
+        layers_slots(threads.layers, 0);
     }
     return ok;
 }
@@ -400,46 +400,46 @@ static bool largest_score(Found *found, Ensemble *ensemble)
     return true;
 }
 
-void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble)
+void ensemble_range(OmegaOptions *options, const Ensemble *ensemble)
 {
     Point one = *ensemble->points[0];
     one.omega = 1;
     double factor = point_omega(&one);
     const FormatInfo *operand =
-        ask->rises ? format_info(arithmetic_info(one.arithmetic)->formats.operand) : NULL;
-    ask->format = operand != NULL && operand->digits <= STEP_DIGITS ? operand : NULL;
-    ask->factor = factor;
-    ask->least = factor < 1 ? fmin(OMEGA_LEAST / factor, OMEGA_MOST) : OMEGA_LEAST;
-    ask->most = factor > 1 ? OMEGA_MOST / factor : OMEGA_MOST;
+        options->rises ? format_info(arithmetic_info(one.arithmetic)->formats.operand) : NULL;
+    options->format = operand != NULL && operand->digits <= STEP_DIGITS ? operand : NULL;
+    options->factor = factor;
+    options->least = factor < 1 ? fmin(OMEGA_LEAST / factor, OMEGA_MOST) : OMEGA_LEAST;
+    options->most = factor > 1 ? OMEGA_MOST / factor : OMEGA_MOST;
 }
 
 bool ensemble_search(Ensemble *ensemble, Found *found)
 {
     const Point *point = ensemble->points[0];
     bool machine = judge_needs_arithmetic(point->judge);
-    OmegaAsk ask = {.tolerance = point->tolerance,
-                    .digits = TOLERANCE_DIGITS,
-                    .bracket = TOLERANCE_BRACKET,
-                    .inside = machine ? INSIDE_MACHINE : INSIDE_REFERENCE,
-                    .evaluations = OMEGA_EVALUATIONS,
-                    .rises = machine,
-                    .curve = ensemble->judged == NULL};
-    ensemble_range(&ask, ensemble);
-    ask.inside = ask.format != NULL ? INSIDE_STEPS : ask.inside;
+    OmegaOptions options = {.tolerance = point->tolerance,
+                            .digits = TOLERANCE_DIGITS,
+                            .bracket = TOLERANCE_BRACKET,
+                            .inside = machine ? INSIDE_MACHINE : INSIDE_REFERENCE,
+                            .evaluations = OMEGA_EVALUATIONS,
+                            .rises = machine,
+                            .curve = ensemble->judged == NULL};
+    ensemble_range(&options, ensemble);
+    options.inside = options.format != NULL ? INSIDE_STEPS : options.inside;
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     found->floor.state = CELL_ABSENT;
-    if (!largest_score(found, ensemble) || !first_guess(ensemble, &ask.guess)) {
+    if (!largest_score(found, ensemble) || !first_guess(ensemble, &options.guess)) {
         return false;
     }
-    ask.evaluations--;
+    options.evaluations--;
     if (point->arithmetic != ARITHMETIC_NONE) {
         found->floor.state = CELL_VALUE;
         if (!search_floor(ensemble, found->floor.value)) {
             return false;
         }
-        ask.evaluations--;
+        options.evaluations--;
     }
-    bool ok = omega_search(&found->search, ensemble_judged_error, ensemble, &ask);
-    found->evaluations = found->search.evaluations + OMEGA_EVALUATIONS - ask.evaluations;
+    bool ok = omega_search(&found->search, ensemble_judged_error, ensemble, &options);
+    found->evaluations = found->search.evaluations + OMEGA_EVALUATIONS - options.evaluations;
     return ok;
 }

@@ -115,7 +115,7 @@ double ensemble_search_evaluations(ErrorKind judge);
 
 /* Sets the range of Omega, so that the one that T' gets of it (point_omega, a multiple of it) is
  * within the doubles, and its steps where the error rises again. */
-void ensemble_range(OmegaAsk *ask, const Ensemble *ensemble);
+void ensemble_range(OmegaOptions *options, const Ensemble *ensemble);
 
 /* OmegaError, context an Ensemble that is open: what is judged, over all members. */
 bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)

@@ -8,7 +8,7 @@
 
 #include "../../memory/need.h"
 #include "../base/paged.h"
-#include "../base/seats.h"
+#include "../base/slots.h"
 #include "../models/model_stream.h"
 
 #include <omp.h>
@@ -24,7 +24,7 @@ struct Layers {
     pthread_mutex_t lock; /* of what follows */
     bool *there;          /* [depth]: fetched, and not let go since */
     size_t *users;        /* [depth] */
-    Seats seats;
+    Slots slots;
 };
 
 /* Fetches a layer's numbers, once for everybody who is in it and once while it is there. */
@@ -75,11 +75,11 @@ static void let_idle_go(Layers *layers)
     }
 }
 
-/* On as many threads as there are seats: who has one is likely to wait for it. */
+/* On as many threads as there are slots: most that hold one are likely to wait for it. */
 static bool fetch_layer(Layers *layers, size_t layer)
 {
-    int before = omp_get_max_threads(), seats = (int)layers->seats.count;
-    omp_set_num_threads(seats > before ? seats : before);
+    int before = omp_get_max_threads(), slots = (int)layers->slots.count;
+    omp_set_num_threads(slots > before ? slots : before);
     bool ok = hold(layers, layer);
     omp_set_num_threads(before);
     return ok;
@@ -89,7 +89,7 @@ static bool enter(ModelLayers *functions, size_t layer)
 {
     Layers *layers = (Layers *)functions;
     pthread_mutex_lock(&layers->lock);
-    seats_use(&layers->seats, layer);
+    slots_acquire(&layers->slots, layer);
     bool fetch = !layers->there[layer];
     if (fetch) {
         let_idle_go(layers);
@@ -120,15 +120,15 @@ void layers_share(Layers *layers, RefWeights *weights)
     layers->weights = weights;
 }
 
-void layers_seats(Layers *layers, size_t seats)
+void layers_slots(Layers *layers, size_t slots)
 {
-    seats_set(&layers->seats, seats);
+    slots_set(&layers->slots, slots);
 }
 
-void layers_rise(Layers *layers)
+void layers_release(Layers *layers)
 {
     pthread_mutex_lock(&layers->lock);
-    seats_give(&layers->seats);
+    slots_release(&layers->slots);
     pthread_mutex_unlock(&layers->lock);
 }
 
@@ -172,7 +172,7 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
                      .users = need_zeros(spec->depth, sizeof *made->users)};
     made->spec.layers = &made->functions;
     pthread_mutex_init(&made->lock, NULL);
-    seats_init(&made->seats, &made->lock, made->there, made->users, spec->depth);
+    slots_init(&made->slots, &made->lock, made->there, made->users, spec->depth);
     CaseStatus status = case_build(pair, &reason, &made->spec);
     if (status != CASE_OK) {
         layers_clear(made);
@@ -186,7 +186,7 @@ void layers_clear(Layers *layers)
 {
     if (layers != NULL) {
         let_idle_go(layers);
-        seats_destroy(&layers->seats);
+        slots_destroy(&layers->slots);
         pthread_mutex_destroy(&layers->lock);
         paged_clear(layers->paged);
         free(layers->there);

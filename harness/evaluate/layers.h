@@ -25,10 +25,10 @@ void layers_clear(Layers *layers);
 /* Whoever packs weights of the pair: those of a layer are dropped when it goes. */
 void layers_share(Layers *layers, RefWeights *weights);
 
-/* From here on so many workers may be in layers at once (0: all): each has a seat from the first
- * that it enters until it rises.  One that needs a layer which is not there gives its seat to those
- * who need one that is, so that a layer is fetched once for all. */
-void layers_seats(Layers *layers, size_t seats);
-void layers_rise(Layers *layers);
+/* From here on so many threads may be in layers at once (0: all): each holds a slot (base/slots.h)
+ * from the first layer that it enters until layers_release, so that a layer is fetched once for
+ * all. */
+void layers_slots(Layers *layers, size_t slots);
+void layers_release(Layers *layers);
 
 #endif

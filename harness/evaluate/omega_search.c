@@ -26,7 +26,7 @@ enum { CURVE_TRIES = 6, REFINE_TRIES = 24 };
 enum { STEEP_TRIES = 8 };
 
 typedef struct {
-    const OmegaAsk *ask;
+    const OmegaOptions *options;
     Trials trials;
     size_t first, last; /* the trials around the best that all meet the tolerance, if it does */
     double up, down;    /* the next factors beyond what has been tried: each is the last, squared */
@@ -56,7 +56,7 @@ void omega_search_clear(OmegaSearch *search)
 
 static double fresh(const Search *search, double omega)
 {
-    return omega_fresh(&search->trials, search->ask, omega);
+    return omega_fresh(&search->trials, search->options, omega);
 }
 
 static double lowest(const Search *search)
@@ -75,7 +75,7 @@ static double meets_tolerance(const Search *search, const Trial *trial)
     long exponent;
     double mantissa = mpfr_get_d_2exp(&exponent, trial->error, MPFR_RNDN);
     double log_error = log(mantissa) + (double)exponent * log(2);
-    return trial->omega + (log_error - log(search->ask->tolerance)) / 2;
+    return trial->omega + (log_error - log(search->options->tolerance)) / 2;
 }
 
 /* Have the last errors of the scan been too large, and above 4 times the best? */
@@ -99,7 +99,7 @@ static bool has_risen(const Trials *trials)
 /* The next Omega of the scan, upward; 0: it is over. */
 static double scan(const Search *search)
 {
-    double guess = search->ask->guess;
+    double guess = search->options->guess;
     if (search->trials.count == 0) {
         return fresh(search, guess / sqrt(2));
     }
@@ -118,14 +118,14 @@ static double fall(Search *search)
 {
     const Trials *trials = &search->trials;
     if (trials->count == 0) {
-        return fresh(search, search->ask->guess);
+        return fresh(search, search->options->guess);
     }
     const Trial *top = &trials->trial[trials->count - 1];
     if (trials->best == trials->count || trials_meet(trials, trials->best)) {
         return 0;
     }
     if (mpfr_regular_p(top->error) && search->tries++ < CURVE_TRIES) {
-        double next = meets_tolerance(search, top) * (1 + search->ask->bracket / 4);
+        double next = meets_tolerance(search, top) * (1 + search->options->bracket / 4);
         if (next > top->omega) {
             return fresh(search, next);
         }
@@ -140,10 +140,10 @@ static double refine(Search *search)
 {
     const Trials *trials = &search->trials;
     size_t best = trials->best;
-    if (!search->ask->rises || best == trials->count || search->tries++ >= REFINE_TRIES) {
+    if (!search->options->rises || best == trials->count || search->tries++ >= REFINE_TRIES) {
         return 0;
     }
-    if (best == 0 && lowest(search) > search->ask->least) {
+    if (best == 0 && lowest(search) > search->options->least) {
         double next = lowest(search) / search->down;
         search->down *= search->down;
         return fresh(search, next);
@@ -157,7 +157,7 @@ static double refine(Search *search)
 /* Below the lowest where it meets the tolerance; 0: it does not, or there is nothing below. */
 static double below_all(Search *search)
 {
-    if (search->first > 0 || lowest(search) <= search->ask->least) {
+    if (search->first > 0 || lowest(search) <= search->options->least) {
         return 0;
     }
     double next = lowest(search) / search->down;
@@ -167,7 +167,7 @@ static double below_all(Search *search)
 
 static double above_all(Search *search)
 {
-    if (search->last + 1 < search->trials.count || highest(search) >= search->ask->most) {
+    if (search->last + 1 < search->trials.count || highest(search) >= search->options->most) {
         return 0;
     }
     double next = highest(search) * search->up;
@@ -179,7 +179,7 @@ static double above_all(Search *search)
 static bool is_wide(const Search *search, size_t good, size_t bad)
 {
     double at = search->trials.trial[good].omega;
-    return fabs(search->trials.trial[bad].omega - at) > search->ask->bracket * at;
+    return fabs(search->trials.trial[bad].omega - at) > search->options->bracket * at;
 }
 
 /* The next Omega between the first that meets the tolerance and its neighbour below.  Where the
@@ -191,15 +191,15 @@ static double narrow_min(Search *search)
         return 0;
     }
     const Trial *good = &search->trials.trial[search->first], *bad = good - 1;
-    if (search->ask->curve && search->ask->format == NULL && mpfr_regular_p(bad->error) &&
+    if (search->options->curve && search->options->format == NULL && mpfr_regular_p(bad->error) &&
         search->steep++ < STEEP_TRIES) {
-        double side = search->ask->bracket / 4 * (search->last_met ? -1 : 1);
+        double side = search->options->bracket / 4 * (search->last_met ? -1 : 1);
         double guess = fresh(search, meets_tolerance(search, bad) * (1 + side));
         if (guess > bad->omega && guess < good->omega) {
             return guess;
         }
     }
-    return omega_toward_end(&search->trials, search->ask, search->first - 1);
+    return omega_toward_end(&search->trials, search->options, search->first - 1);
 }
 
 static double narrow_max(Search *search)
@@ -208,29 +208,29 @@ static double narrow_max(Search *search)
         !is_wide(search, search->last, search->last + 1)) {
         return 0;
     }
-    return omega_toward_end(&search->trials, search->ask, search->last);
+    return omega_toward_end(&search->trials, search->options, search->last);
 }
 
 static double half_inside(Search *search)
 {
-    return omega_inside(&search->trials, search->ask, search->first, search->last,
-                        search->ask->inside / 2);
+    return omega_inside(&search->trials, search->options, search->first, search->last,
+                        search->options->inside / 2);
 }
 
 static double all_inside(Search *search)
 {
-    return omega_inside(&search->trials, search->ask, search->first, search->last,
-                        search->ask->inside);
+    return omega_inside(&search->trials, search->options, search->first, search->last,
+                        search->options->inside);
 }
 
 static double crossings(Search *search)
 {
-    return omega_crossings(&search->trials, search->ask, search->first, search->last);
+    return omega_crossings(&search->trials, search->options, search->first, search->last);
 }
 
 static double near_ends(Search *search)
 {
-    return omega_near_ends(&search->trials, search->ask, search->first, search->last);
+    return omega_near_ends(&search->trials, search->options, search->first, search->last);
 }
 
 /* The parts of an interval that stay open where the evaluations are used up. */
@@ -255,8 +255,8 @@ enum { RULES = sizeof rules / sizeof *rules };
 /* 0: the search is over. */
 static double next_omega(Search *search)
 {
-    bool stepped = search->ask->format != NULL;
-    double omega = search->ask->rises ? scan(search) : fall(search);
+    bool stepped = search->options->format != NULL;
+    double omega = search->options->rises ? scan(search) : fall(search);
     if (omega > 0) {
         return omega;
     }
@@ -271,17 +271,17 @@ static double next_omega(Search *search)
     return omega;
 }
 
-static void count_steps(OmegaSearch *result, const Trials *trials, const OmegaAsk *ask,
+static void count_steps(OmegaSearch *result, const Trials *trials, const OmegaOptions *options,
                         size_t first, size_t last)
 {
-    result->format = ask->format;
-    if (ask->format == NULL) {
+    result->format = options->format;
+    if (options->format == NULL) {
         return;
     }
-    double begin = omega_step(ask, trials->trial[first].omega), step = begin;
+    double begin = omega_step(options, trials->trial[first].omega), step = begin;
     result->stepped = 1;
     for (size_t i = first + 1; i <= last; i++) {
-        double next = omega_step(ask, trials->trial[i].omega);
+        double next = omega_step(options, trials->trial[i].omega);
         result->stepped += next != step;
         step = next;
     }
@@ -316,7 +316,7 @@ static void conclude(OmegaSearch *result, Search *search)
     if (result->has_above) {
         trial_set(&result->above, &trials->trial[last + 1]);
     }
-    count_steps(result, trials, search->ask, first, last);
+    count_steps(result, trials, search->options, first, last);
     bool open[PARTS] = {false};
     for (size_t i = 0; i < RULES; i++) {
         open[rules[i].part] |= rules[i].next(search) > 0;
@@ -326,14 +326,15 @@ static void conclude(OmegaSearch *result, Search *search)
     result->open_inside = open[INSIDE];
 }
 
-bool omega_search(OmegaSearch *result, OmegaError *error, void *context, const OmegaAsk *ask)
+bool omega_search(OmegaSearch *result, OmegaError *error, void *context,
+                  const OmegaOptions *options)
 {
-    Search search = {.ask = ask, .up = 2, .down = 2};
+    Search search = {.options = options, .up = 2, .down = 2};
     mpfr_t value;
     bool ok = true;
     mpfr_init2(value, 192);
-    trials_init(&search.trials, ask->tolerance);
-    while (ok && search.trials.count < ask->evaluations) {
+    trials_init(&search.trials, options->tolerance);
+    while (ok && search.trials.count < options->evaluations) {
         double omega = next_omega(&search);
         if (omega == 0) {
             break;
@@ -341,7 +342,7 @@ bool omega_search(OmegaSearch *result, OmegaError *error, void *context, const O
         ok = error(context, value, omega);
         if (ok) {
             trials_add(&search.trials, omega, value);
-            search.last_met = mpfr_number_p(value) && mpfr_cmp_d(value, ask->tolerance) <= 0;
+            search.last_met = mpfr_number_p(value) && mpfr_cmp_d(value, options->tolerance) <= 0;
         }
     }
     conclude(result, &search);

@@ -82,7 +82,7 @@ typedef struct {
      * a step function of Omega; NULL: it has many. */
     const FormatInfo *format;
     double factor;
-} OmegaAsk;
+} OmegaOptions;
 
 typedef struct {
     bool found;     /* some Omega meets the tolerance */
@@ -96,7 +96,7 @@ typedef struct {
     double lowest, highest;   /* of all evaluated */
     size_t evaluations;       /* in all */
     size_t inside;            /* from min to max; 0: none is found */
-    const FormatInfo *format; /* the ask's */
+    const FormatInfo *format; /* the options' */
     double steps; /* of it: the numbers of the format that 2 factor Omega is rounded to from min to
                    * max, and on how many of them some Omega was evaluated */
     size_t stepped;
@@ -106,7 +106,7 @@ void omega_search_init(OmegaSearch *search);
 void omega_search_clear(OmegaSearch *search);
 
 /* false: the evaluation stopped. */
-bool omega_search(OmegaSearch *search, OmegaError *error, void *context, const OmegaAsk *ask)
-    __attribute__((warn_unused_result));
+bool omega_search(OmegaSearch *search, OmegaError *error, void *context,
+                  const OmegaOptions *options) __attribute__((warn_unused_result));
 
 #endif

@@ -32,18 +32,18 @@ static bool error_at(void *context, mpfr_ptr error, double omega)
     return true;
 }
 
-static OmegaAsk ask_for(double tolerance, double guess, bool rises)
+static OmegaOptions options_for(double tolerance, double guess, bool rises)
 {
-    return (OmegaAsk){.tolerance = tolerance,
-                      .guess = guess,
-                      .least = OMEGA_LEAST,
-                      .most = OMEGA_MOST,
-                      .digits = 8,
-                      .bracket = 1e-6,
-                      .inside = 64,
-                      .evaluations = OMEGA_EVALUATIONS,
-                      .rises = rises,
-                      .curve = true};
+    return (OmegaOptions){.tolerance = tolerance,
+                          .guess = guess,
+                          .least = OMEGA_LEAST,
+                          .most = OMEGA_MOST,
+                          .digits = 8,
+                          .bracket = 1e-6,
+                          .inside = 64,
+                          .evaluations = OMEGA_EVALUATIONS,
+                          .rises = rises,
+                          .curve = true};
 }
 
 /* The claims against the record: counts are true, every Omega asked for in the interval meets the
@@ -78,7 +78,7 @@ static void expect_honest(const OmegaSearch *search, const Formula *formula, dou
 }
 
 /* What is found, until the next search. */
-static const OmegaSearch *search_for(Formula *formula, const OmegaAsk *ask)
+static const OmegaSearch *search_for(Formula *formula, const OmegaOptions *options)
 {
     static OmegaSearch search;
     static bool kept;
@@ -87,8 +87,8 @@ static const OmegaSearch *search_for(Formula *formula, const OmegaAsk *ask)
     }
     kept = true;
     omega_search_init(&search);
-    assert_true(omega_search(&search, error_at, formula, ask));
-    expect_honest(&search, formula, ask->tolerance);
+    assert_true(omega_search(&search, error_at, formula, options));
+    expect_honest(&search, formula, options->tolerance);
     return &search;
 }
 
@@ -104,8 +104,8 @@ static void expect_close(double value, double expected, double relative)
 static void ends_and_best_are_the_formulas(void **state)
 {
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
-    OmegaAsk ask = ask_for(1e-10, 10, true);
-    const OmegaSearch *search = search_for(&everywhere, &ask);
+    OmegaOptions options = options_for(1e-10, 10, true);
+    const OmegaSearch *search = search_for(&everywhere, &options);
     assert_true(search->found && search->has_below && search->has_above);
     assert_false(search->open_min || search->open_max || search->open_inside);
     expect_close(search->min.omega, log(1e10) / 2, 2e-6);
@@ -115,7 +115,7 @@ static void ends_and_best_are_the_formulas(void **state)
     expect_close(search->above.omega, search->max.omega, 1.1e-6);
     assert_true(mpfr_cmp_d(search->below.error, 1e-10) > 0);
     expect_close(search->best.omega, log(2e16) / 2, 0.05);
-    assert_true(search->inside >= ask.inside);
+    assert_true(search->inside >= options.inside);
 }
 
 /* Evaluations that are used up leave open what had not been reached, where nothing has failed
@@ -124,10 +124,10 @@ static void what_is_cut_short_is_open(void **state)
 {
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
     for (size_t most = 1; most <= 6; most++) {
-        OmegaAsk ask = ask_for(1e-10, 20, true);
-        ask.evaluations = most;
+        OmegaOptions options = options_for(1e-10, 20, true);
+        options.evaluations = most;
         everywhere.count = 0;
-        const OmegaSearch *search = search_for(&everywhere, &ask);
+        const OmegaSearch *search = search_for(&everywhere, &options);
         assert_int_equal(search->evaluations, most);
         assert_true(search->found && !search->has_below && !search->has_above);
         assert_true(search->open_min && search->open_max);
@@ -137,8 +137,8 @@ static void what_is_cut_short_is_open(void **state)
 static void no_number_is_not_feasible(void **state)
 {
     Formula middle = {.formula = falls_and_rises, .parameter = {15, 90}};
-    OmegaAsk ask = ask_for(1e-10, 20, true);
-    const OmegaSearch *search = search_for(&middle, &ask);
+    OmegaOptions options = options_for(1e-10, 20, true);
+    const OmegaSearch *search = search_for(&middle, &options);
     assert_true(search->found && search->has_below && search->has_above);
     expect_close(search->min.omega, 15, 2e-6);
     expect_close(search->max.omega, 90, 2e-6);
@@ -149,13 +149,13 @@ static void nothing_is_found_where_nothing_is(void **state)
     Formula nowhere = {.formula = falls_and_rises, .parameter = {1, 0}};
     Formula everywhere = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
     for (int rises = 0; rises < 2; rises++) {
-        OmegaAsk ask = ask_for(1e-10, 10, rises);
+        OmegaOptions options = options_for(1e-10, 10, rises);
         nowhere.count = 0;
-        const OmegaSearch *search = search_for(&nowhere, &ask);
+        const OmegaSearch *search = search_for(&nowhere, &options);
         assert_false(search->found);
     }
-    OmegaAsk ask = ask_for(1e-16, 10, true);
-    const OmegaSearch *search = search_for(&everywhere, &ask);
+    OmegaOptions options = options_for(1e-16, 10, true);
+    const OmegaSearch *search = search_for(&everywhere, &options);
     assert_false(search->found);
     assert_true(search->best.omega > 0);
 }
@@ -172,8 +172,8 @@ static void every_omega_may_meet_it(void **state)
 {
     for (int rises = 0; rises < 2; rises++) {
         Formula formula = {.formula = falls, .parameter = {3}};
-        OmegaAsk ask = ask_for(10, 11, rises);
-        const OmegaSearch *search = search_for(&formula, &ask);
+        OmegaOptions options = options_for(10, 11, rises);
+        const OmegaSearch *search = search_for(&formula, &options);
         assert_true(search->found && !search->has_below && !search->has_above);
         assert_true(search->min.omega == OMEGA_LEAST && search->max.omega == OMEGA_MOST);
         assert_false(search->open_min || search->open_max || search->open_inside);
@@ -185,9 +185,9 @@ static void every_omega_may_meet_it(void **state)
 static void a_falling_error_takes_few_evaluations(void **state)
 {
     Formula formula = {.formula = falls, .parameter = {3}};
-    OmegaAsk ask = ask_for(1e-20, 1, false);
-    ask.inside = 8;
-    const OmegaSearch *search = search_for(&formula, &ask);
+    OmegaOptions options = options_for(1e-20, 1, false);
+    options.inside = 8;
+    const OmegaSearch *search = search_for(&formula, &options);
     assert_true(search->found && search->has_below);
     expect_close(search->min.omega, (log(3) + 20 * log(10)) / 2, 2e-6);
     assert_true(search->evaluations <= 40);
@@ -207,8 +207,8 @@ static void a_hole_cuts_the_interval(void **state)
     static const double at[] = {20, 50, 100, 130, 180, 200, 250};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         Formula formula = {.formula = hole, .parameter = {at[i], at[i] * 1.31}};
-        OmegaAsk ask = ask_for(1e-10, 17, true);
-        const OmegaSearch *search = search_for(&formula, &ask);
+        OmegaOptions options = options_for(1e-10, 17, true);
+        const OmegaSearch *search = search_for(&formula, &options);
         assert_true(search->found && search->has_below && search->has_above);
         expect_close(search->max.omega, at[i], 2e-6); /* the best is below it */
     }
@@ -227,9 +227,9 @@ static void halves_are_halves(void **state)
     size_t tries = 0, ends = 0;
     for (double end = 70; end < 200; end *= 1.1) {
         Formula formula = {.formula = step, .parameter = {end}};
-        OmegaAsk ask = ask_for(1e-10, 10, true);
-        ask.inside = 1;
-        const OmegaSearch *search = search_for(&formula, &ask);
+        OmegaOptions options = options_for(1e-10, 10, true);
+        options.inside = 1;
+        const OmegaSearch *search = search_for(&formula, &options);
         expect_close(search->max.omega, end, 2e-6);
         double low = 0, high = INFINITY;
         for (size_t i = 0; i < formula.count; i++) {
@@ -267,9 +267,9 @@ static void disorder_ends_in_the_budget(void **state)
     size_t open = 0;
     for (int i = 0; i < 40; i++) {
         Formula formula = {.formula = i % 2 == 0 ? comb : noise, .parameter = {1.5 + 3 * i}};
-        OmegaAsk ask = ask_for(1e-10, 3, true);
-        ask.inside = 140;
-        const OmegaSearch *search = search_for(&formula, &ask);
+        OmegaOptions options = options_for(1e-10, 3, true);
+        options.inside = 140;
+        const OmegaSearch *search = search_for(&formula, &options);
         bool unfinished = search->open_min || search->open_max || search->open_inside;
         assert_true(!unfinished || search->evaluations == OMEGA_EVALUATIONS);
         open += unfinished;
@@ -278,9 +278,9 @@ static void disorder_ends_in_the_budget(void **state)
     assert_true(open > 0);
     for (size_t most = 1; most < 60; most += 7) { /* any budget is kept */
         Formula formula = {.formula = falls_and_rises, .parameter = {0, INFINITY}};
-        OmegaAsk ask = ask_for(1e-10, 10, true);
-        ask.evaluations = most;
-        const OmegaSearch *search = search_for(&formula, &ask);
+        OmegaOptions options = options_for(1e-10, 10, true);
+        options.evaluations = most;
+        const OmegaSearch *search = search_for(&formula, &options);
         assert_int_equal(search->evaluations, most);
         assert_true(!search->found || search->open_inside);
     }
@@ -300,8 +300,8 @@ static double dips(double omega, const double *parameter)
 static void a_dip_is_gone_beyond(void **state)
 {
     Formula formula = {.formula = dips, .parameter = {0}};
-    OmegaAsk ask = ask_for(1e-10, 10, true);
-    const OmegaSearch *search = search_for(&formula, &ask);
+    OmegaOptions options = options_for(1e-10, 10, true);
+    const OmegaSearch *search = search_for(&formula, &options);
     assert_true(search->found);
     expect_close(search->min.omega, 100, 2e-6);
     expect_close(search->max.omega, 200, 2e-6);
@@ -327,10 +327,10 @@ static double one_step(double omega, const double *parameter)
 
 static const OmegaSearch *search_steps(Formula *formula)
 {
-    OmegaAsk ask = ask_for(1e-10, 15, true);
-    ask.format = format_info(FORMAT_BF16);
-    ask.factor = 1;
-    const OmegaSearch *search = search_for(formula, &ask);
+    OmegaOptions options = options_for(1e-10, 15, true);
+    options.format = format_info(FORMAT_BF16);
+    options.factor = 1;
+    const OmegaSearch *search = search_for(formula, &options);
     assert_true(search->found && search->has_below && search->has_above);
     return search;
 }
@@ -385,10 +385,10 @@ static double below_one(double omega, const double *parameter)
 static void small_steps_are_counted(void **state)
 {
     Formula formula = {.formula = below_one, .parameter = {1}};
-    OmegaAsk ask = ask_for(1e-10, 0.25, true);
-    ask.format = format_info(FORMAT_BF16);
-    ask.factor = 1;
-    const OmegaSearch *search = search_for(&formula, &ask);
+    OmegaOptions options = options_for(1e-10, 0.25, true);
+    options.format = format_info(FORMAT_BF16);
+    options.factor = 1;
+    const OmegaSearch *search = search_for(&formula, &options);
     assert_true(search->min.omega == OMEGA_LEAST);
     /* 2^7 below 2^-126 with 0, 126 binades of 2^7, and 1 itself, to which 0.9999 is rounded. */
     assert_true(search->steps == 128 + 126 * 128 + 1);
@@ -403,10 +403,10 @@ static double all_meet(double omega, const double *parameter)
 static void infinity_is_one_step(void **state)
 {
     Formula formula = {.formula = all_meet, .parameter = {1e-12}};
-    OmegaAsk ask = ask_for(1e-10, 3, true);
-    ask.format = format_info(FORMAT_FP16);
-    ask.factor = 0.5;
-    const OmegaSearch *search = search_for(&formula, &ask);
+    OmegaOptions options = options_for(1e-10, 3, true);
+    options.format = format_info(FORMAT_FP16);
+    options.factor = 0.5;
+    const OmegaSearch *search = search_for(&formula, &options);
     assert_true(search->max.omega == OMEGA_MOST);
     expect_close(search->min.omega, 2, 2e-6);
     assert_true(search->steps == 15 * 1024 + 1); /* 2 to 2^16, and that stands for infinity */

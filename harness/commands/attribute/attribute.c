@@ -179,8 +179,14 @@ static int run_attribution(Attribution *a, Outcome *outcome, int threads)
     Going going = {.sink = &outcome->sink};
     int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens,
                              a->point->spec.seed);
-    status = status != 0 ? status : make_pair(a);
-    status = status != 0 ? status : make_readout(a, &threads);
+    if (status != 0) {
+        return status;
+    }
+    status = make_pair(a);
+    if (status != 0) {
+        return status;
+    }
+    status = make_readout(a, &threads);
     if (status != 0) {
         return status;
     }
@@ -242,7 +248,10 @@ int command_attribute(const Grid *grid, const RunOptions *run)
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     double start = clock_seconds(), seconds;
     int status = check_request(grid);
-    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
+    if (status != 0) {
+        return status;
+    }
+    status = grid_predict(grid, run->memory, &threads);
     if (status != 0) {
         return status;
     }
@@ -251,7 +260,9 @@ int command_attribute(const Grid *grid, const RunOptions *run)
     Outcome outcome;
     ref_thread_setup();
     status = outcome_open(&outcome, &attribute_outcome, grid, run);
-    status = status != 0 ? status : run_attribution(&attribution, &outcome, threads);
+    if (status == 0) {
+        status = run_attribution(&attribution, &outcome, threads);
+    }
     seconds = clock_seconds() - start;
     outcome.record.seconds = &seconds;
     attribution_clear(&attribution);

@@ -227,8 +227,12 @@ static int run_point(Outcome *outcome, const Point *point)
     Cost cost;
     cost_init(&cost);
     int status = count(&cost, point, run->preset != NULL ? preset_find(run->preset) : NULL);
-    status = status == 0 && run->measure ? cost_measure(&cost) : status;
-    status = status != 0 ? status : sink_put(&outcome->sink, &cost);
+    if (status == 0 && run->measure) {
+        status = cost_measure(&cost);
+    }
+    if (status == 0) {
+        status = sink_put(&outcome->sink, &cost);
+    }
     cost_clear(&cost);
     return status;
 }

@@ -42,7 +42,7 @@ static void add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d)
 }
 
 /* 1 or 0: a bias that is there, or not. */
-static size_t given(const double *bias)
+static size_t is_there(const double *bias)
 {
     return bias != NULL;
 }
@@ -173,14 +173,14 @@ static void count_attention_parameters(const Counter *counter, const Bundle *bun
     size_t q = score->d_head, v = value->d_head, read = score->read.count;
     mpz_t *sum = &counter->cost->attention;
     add(*sum, times, heads, read, q > 0 ? 2 * q : read, 1);
-    add(*sum, times, heads, given(score->q_bias) + given(score->k_bias), q, 1);
+    add(*sum, times, heads, is_there(score->q_bias) + is_there(score->k_bias), q, 1);
     if (v > 0) {
         add(*sum, times, heads, v, value->read.count + value->write.count, 1);
-        add(*sum, times, heads, given(value->inner_bias), v, 1);
+        add(*sum, times, heads, is_there(value->inner_bias), v, 1);
     } else {
         add(*sum, times, heads, value->read.count, value->write.count, 1);
     }
-    add(*sum, times, given(value->bias), value->write.count, 1, 1);
+    add(*sum, times, is_there(value->bias), value->write.count, 1, 1);
 }
 
 static void count_bundle(const Counter *counter, const Bundle *bundle)
@@ -201,7 +201,7 @@ static void count_bundle(const Counter *counter, const Bundle *bundle)
 void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times)
 {
     if (norm->kind != NORMALIZATION_NONE) {
-        add(cost->norms, times, norm->columns.count, 1 + given(norm->beta), 1, 1);
+        add(cost->norms, times, norm->columns.count, 1 + is_there(norm->beta), 1, 1);
     }
 }
 
@@ -220,8 +220,8 @@ static void count_direct(const Counter *counter, const Direct *direct)
     size_t ends = alone ? 0 : direct->read.count + (ffn ? write : 0);
     bool exponential = direct->activation != ACTIVATION_RELU && (ffn || alone);
     add(cost->network, times, ends, hidden, 1, 1);
-    add(cost->network, times, given(direct->b1), hidden, 1, 1);
-    add(cost->network, times, given(direct->b2), write, 1, 1);
+    add(cost->network, times, is_there(direct->b1), hidden, 1, 1);
+    add(cost->network, times, is_there(direct->b2), write, 1, 1);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         add(cost->multiply_adds[form], times, n, ends, hidden, 1);
         add(cost->exponentials[form], times, n, exponential, hidden, 1);

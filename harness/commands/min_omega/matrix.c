@@ -184,7 +184,9 @@ static int print_lines(FILE *file, const char *lines)
     const FormatTable table = {.file = file, .whole = true};
     Formatter *formatter = formatter_open(&format_table, table);
     int status = formatter_take(formatter, lines);
-    status = status != 0 ? status : formatter_end(formatter);
+    if (status == 0) {
+        status = formatter_end(formatter);
+    }
     formatter_clear(formatter);
     return status;
 }

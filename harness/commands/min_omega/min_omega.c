@@ -80,8 +80,8 @@ typedef struct {
     size_t count, begun, written;
     int status;
     Progress progress;
-    pthread_mutex_t telling; /* of the progress; within the other where both are held */
-    pthread_mutex_t lock;    /* of what changes, but for the progress */
+    pthread_mutex_t progress_lock; /* of the progress; within the other where both are held */
+    pthread_mutex_t lock;          /* of what changes, but for the progress */
 } Searches;
 
 static int write_search(Searches *all, const Search *search)
@@ -89,13 +89,13 @@ static int write_search(Searches *all, const Search *search)
     const Cases cases = {row_write_case, search, 1, search->seconds};
     all->seconds[search->first] = search->seconds;
     outcome_add(&all->outcome, cases);
-    pthread_mutex_lock(&all->telling);
+    pthread_mutex_lock(&all->progress_lock);
     progress_clear(&all->progress);
     if (!search->found.search.found) {
         outcome_fail(&all->outcome, search);
     }
     int status = sink_put(&all->outcome.sink, search);
-    pthread_mutex_unlock(&all->telling);
+    pthread_mutex_unlock(&all->progress_lock);
     return status;
 }
 
@@ -109,7 +109,9 @@ static void end(Searches *all, size_t i, bool ok)
     all->over[i] = true;
     while (all->written < all->count && all->over[all->written]) {
         Search **first = &all->searches[all->written++];
-        all->status = all->status != 0 ? all->status : write_search(all, *first);
+        if (all->status == 0) {
+            all->status = write_search(all, *first);
+        }
         if (!all->outcome.sink.text) {
             search_free(*first);
             *first = NULL;
@@ -124,7 +126,7 @@ static void worker(Searches *all)
     while (all->status == 0 && all->begun < all->count) {
         size_t i = all->begun++;
         pthread_mutex_unlock(&all->lock);
-        bool ok = search_run(all->searches[i], all->memory, &all->progress, &all->telling);
+        bool ok = search_run(all->searches[i], all->memory, &all->progress, &all->progress_lock);
         pthread_mutex_lock(&all->lock);
         end(all, i, ok);
     }
@@ -206,7 +208,7 @@ static int run_searches(Searches *all, int threads)
     progress_open(&all->progress, progress_stderr(all->outcome.run->quiet),
                   search_all_cost(all->grid));
     progress_phase(&all->progress, "", "evaluations", 0, all->progress.cost_total);
-    Ticker *ticker = ticker_open(&all->telling, &all->progress);
+    Ticker *ticker = ticker_open(&all->progress_lock, &all->progress);
     run_all(all, threads);
     ticker_close(ticker);
     progress_clear(&all->progress);
@@ -221,7 +223,7 @@ static void clear(Searches *all)
     free(all->searches);
     free(all->over);
     free(all->seconds);
-    pthread_mutex_destroy(&all->telling);
+    pthread_mutex_destroy(&all->progress_lock);
     pthread_mutex_destroy(&all->lock);
 }
 
@@ -238,22 +240,28 @@ static int run_grid(Searches *all, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     int status = grid_predict(all->grid, run->memory, &threads);
-    status = status != 0 ? status : make_searches(all, run);
-    status = status != 0 || !run->every_input ? status
-                                              : search_prove_all(all->searches, all->count, run);
+    if (status != 0) {
+        return status;
+    }
+    status = make_searches(all, run);
+    if (status == 0 && run->every_input) {
+        status = search_prove_all(all->searches, all->count, run);
+    }
     if (status != 0) {
         return status;
     }
     status = outcome_open(&all->outcome, &min_omega_outcome, all->grid, run);
     all->outcome.record.seconds = all->seconds;
-    status = status != 0 ? status : run_searches(all, threads);
+    if (status == 0) {
+        status = run_searches(all, threads);
+    }
     return outcome_end(&all->outcome, status);
 }
 
 int command_min_omega(const Grid *grid, const RunOptions *run)
 {
     Searches all = {.grid = grid, .memory = memory_room(run->memory)};
-    pthread_mutex_init(&all.telling, NULL);
+    pthread_mutex_init(&all.progress_lock, NULL);
     pthread_mutex_init(&all.lock, NULL);
     int status = run_grid(&all, run);
     clear(&all);

@@ -245,7 +245,7 @@ int verify_make_room(Verify *verify)
     progress_open(&verify->progress, progress_stderr(verify->options->quiet),
                   total_seconds(verify));
     progress_phase(&verify->progress, "plan", "inputs", 0, 0);
-    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
     bool ok = open_family(verify, room - fixed);
     ticker_close(ticker);
     progress_clear(&verify->progress);
@@ -262,6 +262,6 @@ int verify_make_room(Verify *verify)
                 ensemble->kept);
     }
     verify->ensemble.progress = &verify->progress;
-    verify->ensemble.progress_lock = &verify->telling;
+    verify->ensemble.progress_lock = &verify->progress_lock;
     return 0;
 }

@@ -155,7 +155,7 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
 bool verify_open_inputs(Verify *verify)
 {
     verify_phase(verify, PHASE_ORIGINAL, "original");
-    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
     bool ok = ensemble_open(&verify->ensemble);
     if (verify->has_logits) {
         logits_keep(&verify->logits, verify->ensemble.kept);
@@ -208,7 +208,7 @@ bool verify_evaluate(Verify *verify, double omega)
     layers_reset(verify);
     verify->passed = true;
     verify_phase(verify, PHASE_OMEGA, label);
-    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
     bool ok = ensemble_each(&verify->ensemble, omega, evaluate_input, verify);
     ticker_close(ticker);
     if (!ok) {
@@ -227,7 +227,7 @@ bool verify_search(Verify *verify)
     if (verify->template->judge_of != JUDGE_STREAMS) {
         logits_judge(&verify->logits, &verify->ensemble);
     }
-    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
     verify->sought = ensemble_search(&verify->ensemble, &verify->found);
     ticker_close(ticker);
     return verify->sought;
@@ -252,18 +252,18 @@ static bool prediction_error(void *context, mpfr_ptr error, double omega)
 
 bool verify_search_predictions(Verify *verify, OmegaSearch *found)
 {
-    OmegaAsk ask = {.tolerance = KEPT,
-                    .guess = verify->keeping > 0 ? verify->keeping : 1,
-                    .digits = 4,
-                    .bracket = 1e-3,
-                    .inside = 48,
-                    .evaluations = OMEGA_EVALUATIONS,
-                    .rises = true};
-    ensemble_range(&ask, &verify->ensemble);
+    OmegaOptions options = {.tolerance = KEPT,
+                            .guess = verify->keeping > 0 ? verify->keeping : 1,
+                            .digits = 4,
+                            .bracket = 1e-3,
+                            .inside = 48,
+                            .evaluations = OMEGA_EVALUATIONS,
+                            .rises = true};
+    ensemble_range(&options, &verify->ensemble);
     verify->logits.judged = JUDGE_LOGITS; /* no KL is worked out */
     verify_phase(verify, PHASE_PREDICTIONS, "search for predictions");
-    Ticker *ticker = ticker_open(&verify->telling, &verify->progress);
-    bool ok = omega_search(found, prediction_error, verify, &ask);
+    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
+    bool ok = omega_search(found, prediction_error, verify, &options);
     ticker_close(ticker);
     return ok;
 }

@@ -197,7 +197,9 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
         status = evaluate_omega(verify, every, verify->omegas[i]);
         take_verdict(verdict->record.passed, verify, grid);
     }
-    status = status != 0 ? status : search(verify);
+    if (status == 0) {
+        status = search(verify);
+    }
     progress_clear(&verify->progress);
     if (status != 0) {
         return status;

@@ -71,10 +71,10 @@ static int judge_template(Verdict *verdict, Grid *grid, const Point *template, i
                      .outcome = &verdict->outcome,
                      .colors = terminal_has_colors(output_report(run), run->color)};
     found_init(&verify.found);
-    pthread_mutex_init(&verify.telling, NULL);
+    pthread_mutex_init(&verify.progress_lock, NULL);
     pthread_mutex_init(&verify.lock, NULL);
     int status = verify_template(verdict, &verify, grid, threads);
-    pthread_mutex_destroy(&verify.telling);
+    pthread_mutex_destroy(&verify.progress_lock);
     pthread_mutex_destroy(&verify.lock);
     verify_limit_worsen(&verdict->limit, &verify.limit);
     verdict->bounds += verify.bounds;

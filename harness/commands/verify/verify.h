@@ -97,7 +97,7 @@ typedef struct {
     double keeping;
     double seconds_of[PHASE_COUNT]; /* of a thread, for one input at one Omega, about */
     Progress progress;
-    pthread_mutex_t telling; /* of the progress, while there is a ticker */
+    pthread_mutex_t progress_lock; /* while there is a ticker */
     VerifyLimit limit;
     size_t bounds;    /* cells, of layers and Omegas so far, that are only bounds */
     Outcome *outcome; /* where rows go, and what reports are made of */
