@@ -5,6 +5,7 @@ the program's: 77 where numpy or matplotlib is missing, after the one command th
 """
 
 import importlib
+import logging
 import os
 import shutil
 import signal
@@ -31,6 +32,7 @@ def main(words: List[str]) -> int:
     """Runs the command; its exit code."""
     name = words[0]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it says that it looks for fonts
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     try:
         run = importlib.import_module(f"headproof.command_{name}").run

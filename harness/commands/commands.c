@@ -10,9 +10,11 @@
 #include "../grid/help.h"
 #include "attribute/attribute.h"
 #include "cost/cost.h"
+#include "dump.h"
 #include "guarantee/row.h"
 #include "manual/manual.h"
 #include "min_omega/search.h"
+#include "python.h"
 #include "sweep/sweep.h"
 #include "verify/columns.h"
 
@@ -28,6 +30,9 @@
 /* The commands, or the flags of the one that argv[2] names. */
 static int run_help(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[2], "--json") == 0) {
+        return dump_write(stdout);
+    }
     const CommandInfo *subject = argc > 2 ? commands_find(argv[2]) : commands_get(COMMAND_HELP);
     bool all = argc > 3 && strcmp(argv[3], "--all") == 0;
     if (subject == NULL) {
@@ -53,19 +58,20 @@ static int run_manual(int argc, char **argv);
 
 #define OWN(flags) .own_flags = (flags), .own_flag_count = sizeof(flags) / sizeof *(flags)
 
-/* In this order plot.c reads them. */
+static const char *const errors_drawn[] = {"approximation", "construction", "rounding", "native",
+                                           "total",         "observed",     NULL};
+static const char *const norms_drawn[] = {"max", "rms", "rel", NULL};
 static const FlagInfo plot_flags[] = {
-    {"output", "FILE", "the picture, by gnuplot: .svg, .png, .pdf, or .gp, its script; else text",
-     .letter = 'o'},
+    {"output", "FILE", "the picture: .svg, .png or .pdf", .letter = 'o'},
     {"x", "AXIS", "what runs along the picture; else what varies most", .letter = 0},
-    {"error", "ERROR", "draw that of the six errors alone", .letter = 0},
-    {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits", .letter = 0},
+    {"error", "ERROR", "draw that of the six errors alone", .words = errors_drawn},
+    {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits",
+     .words = norms_drawn},
     {"tolerance", "T", "a line at T, and where it is met; else the table's own", .letter = 0},
-    {"size", "WxH", "of a picture in a file, in pixels: 800x600, or the width alone", .letter = 0},
+    {"size", "WxH", "in pixels: 800x600, or the width alone", .letter = 0},
     {"title", "TEXT", "in place of the picture's own; none: without", .letter = 0},
     {"caption", "TEXT", "the same of what stands below it", .letter = 0},
-    {"laws", NULL, "the laws that growth finds, as lines over the curves of a picture",
-     .letter = 0},
+    {"laws", NULL, "the laws that growth finds, as lines over the curves", .letter = 0},
 };
 static const FlagInfo report_flags[] = {{"output", "FILE", "the page", .letter = 'o'}};
 
@@ -184,16 +190,16 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .operands = OPERANDS_TABLES,
                        .traits = BLAS_TO_MEASURE},
     [COMMAND_PLOT] = {.name = "plot",
-                      .summary = "a picture of tables, by gnuplot, or as text: FILE.csv...",
-                      .usage = "FILE.csv... [-o FILE.svg|png|pdf|gp] [--x AXIS] [--error ERROR] "
+                      .summary = "a picture of tables: FILE.csv... -o FILE.svg",
+                      .usage = "FILE.csv... -o FILE.svg|png|pdf [--x AXIS] [--error ERROR] "
                                "[--norm NORM] [--tolerance T] [--size WxH] [--title TEXT] "
                                "[--caption TEXT] [--laws]",
-                      .run_words = command_plot,
+                      .run_words = python_words,
                       OWN(plot_flags)},
     [COMMAND_REPORT] = {.name = "report",
                         .summary = "results as one page of HTML: FILE... -o FILE.html",
                         .usage = "FILE... -o FILE.html",
-                        .run_words = command_report,
+                        .run_words = python_words,
                         OWN(report_flags)},
     [COMMAND_MANUAL] = {.name = "manual",
                         .summary = "this program's manual page, completion and columns",

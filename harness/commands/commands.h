@@ -83,12 +83,4 @@ int command_cost(const Grid *grid, const RunOptions *run) __attribute__((warn_un
  * are said and recorded. */
 int command_merge(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
-/* A picture of what varies in tables of sweeps, by gnuplot into a file, or as text: argv[2..] are
- * FILE.csv... and flags.  77 where gnuplot is not installed. */
-int command_plot(int argc, char **argv) __attribute__((warn_unused_result));
-
-/* Tables, and what check --json wrote, as one page of HTML: argv[2..] are FILE... -o FILE.html.  It
- * returns 0 where the page is written, whatever its verdict. */
-int command_report(int argc, char **argv) __attribute__((warn_unused_result));
-
 #endif

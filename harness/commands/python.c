@@ -4,9 +4,11 @@
 #include "python.h"
 
 #include "../../memory/need.h"
+#include "../base/csv_read.h"
 #include "../base/message.h"
 #include "../base/team.h"
 #include "../grid/own_words.h"
+#include "../table/check_columns.h"
 #include "commands.h"
 
 #include <errno.h>
@@ -76,6 +78,24 @@ int python_become(int argc, char **argv)
     return error == ENOENT || error == EACCES ? EXIT_ABSENT : 99;
 }
 
+/* Are rows and cells what a table of the program has?  What is JSON has none.  0; 2 or 99 after a
+ * message. */
+static int check_table(const char *path)
+{
+    Csv csv = {0};
+    FILE *file = fopen(path, "r");
+    bool is_json = file != NULL && getc(file) == '{';
+    if (file != NULL) {
+        (void)fclose(file); /* it was only read */
+    }
+    int status = is_json ? 0 : csv_read(&csv, path);
+    if (status == 0 && !is_json && csv_find(&csv, "omega_min") == csv.columns) {
+        status = check_cells(&csv); /* which has no rules for searches */
+    }
+    csv_clear(&csv);
+    return status;
+}
+
 int python_words(int argc, char **argv)
 {
     const CommandInfo *command = commands_find(argv[1]);
@@ -86,6 +106,9 @@ int python_words(int argc, char **argv)
         bool writes = value != NULL && strcmp(command->own_flags[flag].name, "output") == 0;
         status =
             writes && strcmp(value, "-") != 0 ? own_words_spare_files(&words, value, false) : 0;
+    }
+    for (size_t i = 0; i < words.file_count && status == 0; i++) {
+        status = check_table(words.files[i]);
     }
     own_words_clear(&words);
     if (status != 0) {

@@ -44,6 +44,19 @@ static int refuse(const CommandInfo *command, const char *word)
                     flag ? " (did you mean --" : "", flag ? nearest : "", flag ? "?)" : "");
 }
 
+/* Is it one of the words that the flag takes?  0, or 2 after a message. */
+static int check_value(const FlagInfo *info, const char *value)
+{
+    size_t count = 0, found = 0;
+    while (info->words != NULL && info->words[count] != NULL) {
+        found += strcmp(info->words[count++], value) == 0;
+    }
+    const Origin origin = {.flag = info->name};
+    return count == 0 || found > 0
+               ? 0
+               : complain_unknown(origin, value, NULL, info->words, count, count);
+}
+
 /* One word, with the value behind it. */
 static int read_word(OwnWords *words, const CommandInfo *command, int *i, int argc, char **argv)
 {
@@ -63,7 +76,7 @@ static int read_word(OwnWords *words, const CommandInfo *command, int *i, int ar
         }
         words->values[flag] = value != NULL ? value : words->values[flag];
         if (value != NULL) {
-            return 0;
+            return check_value(info, value);
         }
     }
     if (*word == '-') {

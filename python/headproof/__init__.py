@@ -12,11 +12,11 @@ docs/python.md has the rest.
 """
 
 from .converted import Converted, load_converted
-from .program import Figure, HeadproofError, guarantee, min_omega, plot, sweep, verify
+from .program import HeadproofError, guarantee, min_omega, plot, sweep, verify
 from .save import save
 from .tables import WORDS, Table, read_csv
 
 __version__ = "0.2.0"
 
-__all__ = ["Converted", "Figure", "HeadproofError", "Table", "WORDS", "guarantee",
+__all__ = ["Converted", "HeadproofError", "Table", "WORDS", "guarantee",
            "load_converted", "min_omega", "plot", "read_csv", "save", "sweep", "verify"]

@@ -24,7 +24,7 @@ import numpy as np
 from . import laws as lawbook
 from .command_line import Complaint, flags_and_files, say, shown
 from .laws import Band, Floats, Law
-from .series import AXES, Axis, Csv, Rows, Series, each, size_text
+from .series import AXES, Axis, Csv, Rows, Series, each, read_whole, size_text
 
 SEEDS_FIRST = 3  # of the first round
 NORMS = ("max", "rel")  # where none is asked for
@@ -291,11 +291,6 @@ class Growth:
         return OUTSIDE if failed else 0
 
 
-def _read(path: str) -> Csv:
-    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
-        return Csv(path, lines)
-
-
 def run(words: List[str]) -> int:
     """The command; its exit code."""
     flags, named = flags_and_files(words, ("quiet",))
@@ -306,11 +301,11 @@ def run(words: List[str]) -> int:
             most = int(flags["evaluations"]) if "evaluations" in flags else None
             tables = [*grid.sweeps(most, axes), *grid.searches()]
         else:
-            tables = [_read(path) for path in named]
+            tables = [read_whole(path) for path in named]
     except Refused as refused:
         return refused.code
     growth = Growth(flags)
-    held = [] if growth.check is None else [_read(growth.check)]
+    held = [] if growth.check is None else [read_whole(growth.check)]
     for searched, norms in ((False, (flags["norm"],) if "norm" in flags else NORMS),
                             (True, ("max",))):
         own = [table for table in [*tables, *held] if table.searched == searched]

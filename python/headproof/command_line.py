@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import signal
 import stat
 import sys
@@ -26,6 +27,12 @@ def shown(text: str) -> str:
         byte = code < 0x80 or 0xDC80 <= code <= 0xDCFF  # the latter are none of UTF-8
         return f"\\x{code & 0xFF:02X}" if byte else f"\\u{{{code:X}}}"
     return "".join(map(seen, text))
+
+
+def shell_word(text: str) -> str:
+    """A word as a shell takes it: in $'...' where not all of it is seen."""
+    return shlex.quote(text) if shown(text) == text else \
+        "$'" + shown(text.replace("\\", "\\\\").replace("'", "\\'")) + "'"
 
 
 class Complaint(Exception):

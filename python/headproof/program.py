@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import io
+import json
+import math
 import os
 import subprocess
-import tempfile
-from typing import Any, List, Optional, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
 from .files import Path
-from .tables import Table, read_table
+from .tables import Table, read_csv, read_table
 
 
 class HeadproofError(RuntimeError):
@@ -94,35 +96,30 @@ def guarantee(*model: Path, program: Optional[str] = None, **flags: Any) -> Tabl
     return sweep(*model, command="guarantee", program=program, **flags)
 
 
-class Figure:
-    """A picture as SVG: shown by a notebook; .svg is its text, and .save(path) writes it."""
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: Path) -> None:
-        """Writes the SVG."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
+@functools.lru_cache(maxsize=None)
+def dump(program: Optional[str] = None) -> Dict[str, Any]:
+    """What the program's tables hold: `headproof help --json`."""
+    return dict(json.loads(call(program, ["help", "--json"]).stdout))
 
 
-def plot(*tables: Union[Table, Path], program: Optional[str] = None, **flags: Any) -> Figure:
-    """`headproof plot TABLE.csv...` as a Figure, of files or of tables at hand; needs gnuplot."""
-    with tempfile.TemporaryDirectory() as folder:
-        # The caption has the names of the files: of tables at hand it says that they are tables.
-        files: List[str] = []
-        at_hand = any(isinstance(table, Table) for table in tables)
-        for count, table in enumerate(tables, start=1):
-            if isinstance(table, Table):
-                files.append(f"table {count}" if len(tables) > 1 else "a table")
-                table.to_csv(os.path.join(folder, files[-1]))
-            else:
-                files.append(os.path.abspath(table) if at_hand else os.fspath(table))
-        path = os.path.join(folder, "figure.svg")
-        call(program, ["plot", "-o", path, *_flags(flags), "--", *files],
-             folder if at_hand else None)
-        with open(path, encoding="utf-8") as file:
-            return Figure(file.read())
+def plot(*tables: Union[Table, Path], program: Optional[str] = None, x: Optional[str] = None,
+         error: Optional[str] = None, norm: Optional[str] = None,
+         tolerance: Optional[float] = None, size: Tuple[float, float] = (0, 0),
+         title: Optional[str] = None, caption: Optional[str] = None, laws: bool = False) -> Any:
+    """A picture of tables, of files or at hand, as a matplotlib Figure with an Axes a panel.
+
+    The flags are those of `headproof plot`; size: (width, height) in pixels, 0: what it takes;
+    title, caption: "": none.  plot(table).savefig("picture.svg") writes it; a notebook shows it.
+    """
+    from . import pictures, series  # only who asks for it needs matplotlib
+    met = math.nan if tolerance is None else math.log10(tolerance)
+    wish = pictures.Wish(x, error, met, laws, title, caption, *size)
+    read: List[series.Csv] = []
+    for count, table in enumerate(tables, start=1):
+        if isinstance(table, Table):  # the caption says what it is of
+            name = f"table {count}" if len(tables) > 1 else "a table"
+            read.append(series.Csv(name, table.lines()))
+        else:
+            read_csv(table)  # which refuses what is no table
+            read.append(series.read_whole(os.fspath(table)))
+    return pictures.figure_of(pictures.picture_of(read, wish, norm, program), program)

@@ -97,6 +97,12 @@ class Csv:
         return Complaint(why, token, file=self.path, line=row + 2)
 
 
+def read_whole(path: str) -> Csv:
+    """The table in such a file."""
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+        return Csv(path, lines)
+
+
 @dataclasses.dataclass
 class Axis:
     """An axis: its column, or its name in `options`, and its default there, "": it has a column."""

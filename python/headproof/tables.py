@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import decimal
 import html
+import io
 import math
 import os
 import re
@@ -76,13 +77,19 @@ class Table(Dict[str, np.ndarray]):
         named = self.get("bounds", np.full(self.rows, ""))
         return np.array([name in cell.split(";") for cell in named], dtype=bool)
 
+    def lines(self) -> Iterator[str]:
+        """Its lines as CSV."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self)
+        for row in zip(*self.values()):
+            writer.writerow(cell if isinstance(cell, str) else _csv(cell) for cell in row)
+        return iter(text.getvalue().splitlines())
+
     def to_csv(self, path: Path) -> None:
         """Writes the table as CSV, the same numbers, without a sidecar."""
         with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(self)
-            for row in zip(*self.values()):
-                writer.writerow(cell if isinstance(cell, str) else _csv(cell) for cell in row)
+            file.writelines(line + "\n" for line in self.lines())
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame: words as str, numbers as exact Decimals, and beside each column of
@@ -111,9 +118,9 @@ class Table(Dict[str, np.ndarray]):
                 sizes += list(size[np.isfinite(size)])
         return bool(sizes) and len(set(self["layer"])) > 1 and max(sizes) - min(sizes) > 3
 
-    def _shown(self) -> List[str]:
-        """What the program's own tables have: keys that vary, of one row those that every command
-        says, and each figure once; the errors that are looked for last go where a line is long."""
+    def seen(self) -> List[str]:
+        """The columns that the program's own tables have: keys that vary, of one row those that
+        every command says, and each figure once."""
         columns = list(self)
         keys = columns.index("options") + 1 if "options" in self else 0
         keys += columns[keys:keys + 1] == ["layer"]
@@ -132,12 +139,16 @@ class Table(Dict[str, np.ndarray]):
             again = other != name and not name.endswith(norm) and {other, other + norm} & set(self)
             return bool(texts(name)) and not again and name not in _UNSEEN
 
-        names = [name for place, name in enumerate(columns) if is_shown(place, name)]
+        return [name for place, name in enumerate(columns) if is_shown(place, name)]
+
+    def _shown(self) -> List[str]:
+        """The same; the errors that are looked for last go where a line is long."""
+        names, norm = self.seen(), "_rel" if self._shrinks() else "_max"
         for kind in ("approximation", "observed", "rounding", "native"):
             name = kind + norm
             if sum(self._width(shown) for shown in names) > _WIDTH_SHOWN and name in names:
                 names.remove(name)
-        return names or columns
+        return names or list(self)
 
     def _width(self, name: str) -> int:
         return 2 + max([len(name)] + [len(_cell(cell)) for cell in self[name][:_ROWS_SHOWN]])

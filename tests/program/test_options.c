@@ -119,8 +119,8 @@ static void pictures_see_one_value(void **state)
 {
     expect_shell("$h sweep --construction silu --n 2 --d 2 --omega 5,6 -q -o a.csv; $h sweep "
                  "--construction silu --n 2 --d 2 --omega 7,8 --shrink 1 --row all -q -o b.csv; "
-                 "$h plot a.csv b.csv | grep -c shrink",
-                 1, "0\n");
+                 "$h plot a.csv b.csv -o ab.svg; grep -c shrink ab.svg",
+                 1, "picture: ab.svg\n0\n");
 }
 
 /* ---- The cell -------------------------------------------------------------------------------- */
