@@ -164,40 +164,50 @@ static int refuse(const char *path, const char *why, const char *remedy)
     return 2;
 }
 
+#define REPLACED "without --resume it is replaced"
+
+/* Takes up FILE, whose sidecar this is. */
+static int compare_complete(Journal *journal, const json_t *sidecar, const RunRecord *run)
+{
+    char difference[DIFFERENCE_TEXT] = "", why[DIFFERENCE_TEXT + 32];
+    const char *path = journal->file.path;
+    if (!sidecar_fits(difference, sidecar, run)) {
+        if (*difference == '\0') {
+            return facts_fault();
+        }
+        snprintf(why, sizeof why, "it is complete, of %s", difference);
+        return refuse(path, why, REPLACED);
+    }
+    free(journal->text);
+    journal->text = file_text(&journal->size, path);
+    if (journal->text == NULL) {
+        return atomic_file_failed(path);
+    }
+    if (!sidecar_is_of(sidecar, journal->text, journal->size)) {
+        return refuse(path,
+                      "it is complete, but its bytes are not those that its .json was written "
+                      "with: it was edited, or another file took its place",
+                      REPLACED);
+    }
+    journal->complete = true;
+    return 0;
+}
+
 /* FILE is there, and no point of a FILE.partial. */
 static int take_complete(Journal *journal, const RunRecord *run)
 {
-    char difference[DIFFERENCE_TEXT] = "", why[DIFFERENCE_TEXT + 32];
-    const char *path = journal->file.path, *remedy = "without --resume it is replaced";
     json_t *sidecar;
-    int status = sidecar_beside(&sidecar, path);
+    int status = sidecar_beside(&sidecar, journal->file.path);
     if (status != 0) {
         return status;
     }
     if (sidecar == NULL) {
-        return refuse(path, "it is complete, and no .json beside it says what run it is of",
-                      remedy);
+        return refuse(journal->file.path,
+                      "it is complete, and no .json beside it says what run it is of", REPLACED);
     }
-    bool fits = sidecar_fits(difference, sidecar, run);
-    if (fits) {
-        free(journal->text);
-        journal->text = file_text(&journal->size, path);
-        journal->complete = journal->text != NULL;
-        status = journal->complete ? 0 : atomic_file_failed(path);
-    }
-    bool same = journal->complete && sidecar_is_of(sidecar, journal->text, journal->size);
+    status = compare_complete(journal, sidecar, run);
     json_decref(sidecar);
-    if (status == 0 && !fits && *difference == '\0') {
-        return facts_fault();
-    }
-    snprintf(why, sizeof why, "it is complete, of %s", difference);
-    return status != 0 ? status
-           : !fits     ? refuse(path, why, remedy)
-           : !same     ? refuse(path,
-                                "it is complete, but its bytes are not those that its .json was "
-                                    "written with: it was edited, or another file took its place",
-                                remedy)
-                       : 0;
+    return status;
 }
 
 /* Takes up what is there: points, FILE, or nothing (a run that was stopped before its first point
@@ -288,10 +298,11 @@ int journal_begin(Journal *journal, const RunRecord *run)
     int fd = fileno(journal->file.held);
     off_t end = (off_t)journal->end;
     journal->writing = journal->file.kept = true;
-    int status = journal_survives(journal)
-                     ? ftruncate(fd, end) != 0 || lseek(fd, end, SEEK_SET) < 0 ? -1 : 0
-                     : write_first(journal, run);
-    return status == 0 ? 0 : atomic_file_failed(journal->file.path);
+    if (!journal_survives(journal)) {
+        return write_first(journal, run) == 0 ? 0 : atomic_file_failed(journal->file.path);
+    }
+    bool ready = ftruncate(fd, end) == 0 && lseek(fd, end, SEEK_SET) == end;
+    return ready ? 0 : atomic_file_failed(journal->file.path);
 }
 
 int journal_append(Journal *journal, const JournalPoint *point)

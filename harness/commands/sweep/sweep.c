@@ -307,12 +307,6 @@ static int write_file(Sweep *sweep, int threads)
 static const SinkKind sweep_sink = {
     .bare = BARE_TEXT, .kept = true, .write_header = sweep_write_header};
 
-/* Is what an interrupted run leaves gone on with? */
-static bool is_kept(const RunOptions *run)
-{
-    return format_is_csv(format_find(run->format)) && !run->expand;
-}
-
 /* Evaluates what is not there yet, so that a signal leaves what is. */
 static int run_points_left(Sweep *sweep, int threads)
 {
@@ -321,7 +315,7 @@ static int run_points_left(Sweep *sweep, int threads)
     if (status != 0 || complete) {
         return status;
     }
-    if (sweep->options->output == NULL || !is_kept(sweep->options)) {
+    if (sweep->sink.journal == NULL) {
         return write_file(sweep, threads);
     }
     Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
