@@ -13,6 +13,7 @@ import io
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, setcontext
@@ -279,9 +280,11 @@ class Original:
 
     def __init__(self, case):
         self.case, self.x, self.score = case, case.x, max(ONE, largest(case.x))
+        self.scores = []  # of the layer's heads, the largest of all
 
     def layer(self, layer):
         case = self.case
+        self.scores.append(None)
         for part in case.parts:
             norm = lambda x: [case.normalise(layer, part, row, True)[0] for row in x]
             y = norm(self.x) if case.pre else self.x
@@ -319,6 +322,9 @@ class Original:
         for q, v in case.heads(layer):
             scores = product(product(y, q), transposed(y))
             self.note(scores)
+            seen = [[s for j, s in enumerate(row) if case.sees(i, j)]
+                    for i, row in enumerate(scores)]
+            self.scores[-1] = max(self.scores[-1] or ZERO, largest(seen))
             pattern = [softmax([s if case.sees(i, j) else None for j, s in enumerate(row)])
                        for i, row in enumerate(scores)]
             total = plus(total, product(product(pattern, y), v))
@@ -351,6 +357,7 @@ class Converted:
         self.a[self.bias][:len(case.bias_row)] = case.bias_row
         for i in self.tokens if self.masked else range(self.rows):
             self.a[i][self.p(i)] = ONE
+        self.cleared = range(case.d, self.content) if self.three else ()
         self.largest_leak = ZERO  # of a weight, or of the change of a score
         self.entries = 0          # entries of Omega so far
 
@@ -380,6 +387,16 @@ class Converted:
             b.append(along(self.b[i]) if acts else self.b[i])
             self.leak(largest(b))
         return a, b
+
+    def leaks(self, decided):
+        """The largest entries where 0 is due: of the bias row, of columns that are cleared."""
+        of = lambda rows: largest(self.b and [[a + b * self.epsilon for a, b in zip(*row)]
+                                              for row in rows]) if decided else None
+        part = lambda rows, columns: [([self.a[i][c] for c in columns],
+                                       [self.b[i][c] for c in columns]) for i in rows]
+        hidden = self.cleared and not self.first_order  # else what is left is of second order
+        return {"bias_row_max": of(part([self.bias], range(self.content))),
+                "hidden_max": of(part(self.tokens, self.cleared)) if hidden else None}
 
     def leak(self, size):
         self.largest_leak = max(self.largest_leak, abs(size) * self.epsilon)
@@ -504,6 +521,7 @@ class Converted:
     def linear(self, layer):
         case = self.case
         read, write = case.banks_of(layer)
+        self.cleared = read if case.linear == "clear" else ()
         less = case.linear == "clear" or (case.linear == "in-place" and not case.pre)
         self.sublayer([self.linear_head(case.weights(layer, "linear.W"), read, write,
                                         case.weights(layer, "linear.b"), less)], self.read)
@@ -574,7 +592,8 @@ def truth(tensors, said, config):
             e = heard(minus(number.layer(layer)[0], a), original.score)
         else:
             e = times(b, limit.epsilon) if limit.largest_leak < SMALL else None
-        layers.append((t, a, heard(minus(a, t), original.score), e))
+        leaks = {"score_max": original.scores.pop(), **(number or limit).leaks(e is not None)}
+        layers.append((t, a, heard(minus(a, t), original.score), e, leaks))
     return case, layers
 
 
@@ -599,6 +618,8 @@ def check_error(row, name, error, size):
                 raise Failure("%s is %s, the bound %s" % (cell, +true, printed))
         else:
             near(cell, printed, true)
+    if row[name + "_log10"] and name + "_max" not in row["bounds"].split(";"):
+        near(name + "_log10", Decimal(row[name + "_log10"]), measured["max"].log10(), size=ONE)
 
 
 def check_machine(config, what, machine, exact, size):
@@ -613,7 +634,10 @@ def check_machine(config, what, machine, exact, size):
 
 
 def check_layer(case, config, row, layer, known, limit):
-    t, a, apart, e = known
+    t, a, apart, e, leaks = known
+    for cell, true in leaks.items():
+        if row[cell] and cell not in row["bounds"].split(";") and true is not None:
+            near(cell, Decimal(row[cell]), true)
     size = frobenius(t)
     exact = case.said.get("result.%d.r_T.text" % layer)  # else doubles say it
     printed = json.loads(exact) if exact else sum(case.matrix("result.%d.r_T" % layer), [])
@@ -630,9 +654,42 @@ def check_layer(case, config, row, layer, known, limit):
     for name, error in (("rounding", minus(moved, converted)), ("native", minus(m, t)),
                         ("total", minus(moved, t)), ("observed", minus(moved, m))):
         check_error(row, name, error, size)
+    same = sum(str(x) == str(y) for x, y in zip(sum(m, []), sum(moved, [])))  # 0 is not -0
+    near("identical", Decimal(row["identical"]), Decimal(same) / len(sum(m, [])))
     if limit is not None:
         check_machine(config, "m(T)", m, t, limit)
         check_machine(config, "m(T')", moved, converted, limit)
+
+
+def stored(x, arithmetic):
+    """The double nearest to x that the format of an arithmetic's weights holds."""
+    if arithmetic == "fp16":
+        return struct.unpack("<e", struct.pack("<e", x))[0]
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]  # of a float, which is rounded once more
+    low = bits & 0xffff
+    bits = (bits >> 16) + (low > 0x8000 or (low == 0x8000 and bits >> 16 & 1))
+    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+
+
+def exported(program, config, folder):
+    """Every tensor of a model by its name, and what is no result of it."""
+    path = os.path.join(folder, "exported.safetensors")
+    out = run(program, "export", *flags_of(config), "-q", "-o", path)
+    if out.returncode:
+        raise Failure("export: " + out.stderr.strip())
+    tensors, _ = safetensors_file.read(path)
+    os.remove(path)
+    return {name: safetensors_file.doubles(data) for name, (_, _, data) in tensors.items()
+            if not name.startswith("result.") or name in ("result.X_hidden", "result.bias_row")}
+
+
+def check_stored(program, config, folder):
+    """Every tensor of a model of 16 bits is that of the same model, rounded; how many there are."""
+    exact = exported(program, {**config, "arithmetic": "f64"}, folder)
+    for name, numbers in exported(program, config, folder).items():
+        if [stored(x, config["arithmetic"]) for x in exact[name]] != list(numbers):
+            raise Failure("%s is not rounded to %s" % (name, config["arithmetic"]))
+    return len(exact)
 
 
 def flags_of(config):
@@ -662,7 +719,7 @@ def check(program, config, folder, tame=False):
     case, layers = truth(tensors, said, config)
     if config.get("mask") == "pseudo-band":  # a file has no such mask: the machine is another
         case.t = {name: t for name, t in case.t.items() if ".m_T" not in name}
-    size = largest([sum(t, []) for t, _, _, _ in layers]) if tame else None
+    size = largest([sum(t, []) for t, *_ in layers]) if tame else None
     for layer, row in enumerate(rows):
         if row["status"] == "error":
             raise Failure("layer %d: status error" % (layer + 1))
@@ -670,4 +727,4 @@ def check(program, config, folder, tame=False):
             check_layer(case, config, row, layer, layers[layer], size)
         except Failure as failure:
             raise Failure("layer %d: %s" % (layer + 1, failure)) from None
-    return sum(e is not None for _, _, _, e in layers)
+    return sum(e is not None for _, _, _, e, _ in layers)

@@ -31,14 +31,15 @@ AXES = {
     "normalization": (["none", "layernorm", "rmsnorm"], None),
     "mask": (["none", "causal", "pseudo-causal", "pseudo-band"], NOT_MASKED),
     "omega": (["0.7", "9", "41.5", "372.9", "1e6", "3e17"], NOT_MASKED),
-    "arithmetic": (["f64", "f32", "bf16", "fp16", "tf32"], None),
+    "arithmetic": (["f64", "f32", "bf16", "fp16", "tf32", "bf16-flash", "fp16-flash",
+                    "bf16-autocast"], None),
     "normalization-place": (["pre", "post"], NORMED),
     "normalize-bias-row": (["yes", "no"], NORMED),
     "eps": (["1e-5", "1"], NORMED),
     "activation": (["silu", "relu", "gelu", "gelu_new"],
                    lambda c: NETWORK(c) or c["construction"] == "silu"),
     "gelu": (["sigmoid", "minimax", "2", "3"], one_of("activation", "gelu", "gelu_new")),
-    "score-scale": (["1", "30", "1e4", "1e17"], lambda c: not LINEAR(c)),
+    "score-scale": (["1", "30", "1e4", "1e22"], lambda c: not LINEAR(c)),
     "bias-row-content": (["none", "random"], None),
     "penalty": (["positive", "negative"], NOT_MASKED),
     "kernel": (["dense", "structured"], None),
@@ -107,3 +108,28 @@ POINTS = [c for seed in SEEDS for c in covering(seed)] + ONCE
 def test_point(c, tmp_path):
     tame = c.get("weights") == "stable" and c.get("score-scale", "1") in ("1", "30")
     oracle_pairs.check(os.environ["HEADPROOF"], {"arithmetic": "f64", **c}, str(tmp_path), tame)
+
+
+@pytest.mark.parametrize("arithmetic", ["bf16", "fp16"])
+@pytest.mark.parametrize("construction", AXES["construction"][0])
+def test_every_tensor_is_stored(construction, arithmetic, tmp_path):
+    """Of constructions with all the tensors that they can have."""
+    place = {"silu": "post", "linear": "post"}.get(construction, "pre")
+    c = {"construction": construction, "arithmetic": arithmetic, "normalization": "layernorm",
+         "normalization-place": place, "linear": "block", "bias": "random", "d-head": 2,
+         "bias-row-content": "random", "n": 3, "d": 4, "d-ff": 5, "depth": 2}
+    tensors = oracle_pairs.check_stored(os.environ["HEADPROOF"], c, str(tmp_path))
+    assert tensors >= {"silu": 6, "linear": 11, "attention": 16}.get(construction, 16)
+
+
+@pytest.mark.parametrize("construction", AXES["construction"][0])
+def test_what_a_score_scale_is_on(construction, tmp_path):
+    """Q, W1 and b1, and silu's X, and nothing else: times four, of which no double is rounded."""
+    scaled = {"attn.QK", "mlp.W_in", "mlp.b_in"} | ({"X"} if construction == "silu" else set())
+    exported = [oracle_pairs.exported(os.environ["HEADPROOF"], {
+        "construction": construction, "bias": "random", "normalization": "layernorm",
+        "normalization-place": "post", "score-scale": scale, "n": 3, "d": 2, "d-ff": 3},
+        str(tmp_path)) for scale in ("1", "4")]
+    for name, numbers in exported[0].items():
+        factor = 4 if name.split("blocks.0.")[-1] in scaled else 1
+        assert [factor * x for x in numbers] == list(exported[1][name]), name

@@ -49,6 +49,29 @@ static CaseSpec few_numbers(Construction construction, uint64_t seed, Normalizat
                       .gelu = GELU_TWO};
 }
 
+/* Weights of one number each, with all the biases that a file may have and that are not drawn. */
+typedef struct {
+    double number[14];
+    GivenLayer layer;
+    GivenWeights weights;
+} Given;
+
+static void give(CaseSpec *spec, Given *given, uint64_t seed)
+{
+    const double **const places[] = {
+        &given->layer.w_q,      &given->layer.w_k,     &given->layer.w_v,   &given->layer.w_o,
+        &given->layer.b_q,      &given->layer.b_k,     &given->layer.b_v,   &given->layer.b_o,
+        &given->layer.w_in,     &given->layer.b_in,    &given->layer.w_out, &given->layer.b_out,
+        &given->layer.linear_w, &given->layer.linear_b};
+    *given = (Given){.number = {0}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        given->number[i] = draw_normal(seed, 9, 0, 0, i);
+        *places[i] = &given->number[i];
+    }
+    given->weights = (GivenWeights){.layers = &given->layer, .scale = {1, 1, 1}};
+    spec->given = &given->weights;
+}
+
 /* The worst that was found is within 2^most[construction] of what is proven, and not above it. */
 static void assert_attained(const char *what, int construction, const Tally *tally, int most)
 {
@@ -161,7 +184,7 @@ static const Term terms[] = {
     {"a row", OF_STREAM, A_TOKEN, THE_SAME, ORIGINAL, 40, 0, .most = {1, 1, 1, 1, 1, 1, 1, 1}},
     {"a key", OF_STREAM, A_TOKEN, ANOTHER_TOKEN, ORIGINAL, 40, 0,
      .most = {NONE, NONE, 1, NONE, NONE, 1, 1, NONE}},
-    {"a row of T'", OF_STREAM, A_TOKEN, THE_SAME, ALONE, 40, 0, .most = {1, 2, 1, 1, 1, 1, 1, 1}},
+    {"a row of T'", OF_STREAM, A_TOKEN, THE_SAME, ALONE, 40, 0, .most = {1, 2, 1, 1, 1, 2, 1, 1}},
     {"a key of T'", OF_STREAM, A_TOKEN, ANOTHER_TOKEN, ALONE, 40, 0,
      .most = {1, 2, 1, 3, 1, 1, 1, NONE}},
     {"a token, for the bias row", OF_STREAM, A_TOKEN, THE_OTHER_KIND, ALONE, 40, 0,
@@ -172,7 +195,7 @@ static const Term terms[] = {
      .most = {1, 1, 1, 2, 1, 1, 1, 1}},
     {"a row, far", OF_STREAM, A_TOKEN, THE_SAME, ORIGINAL, 1, 0, .most = {1, 1, 1, 1, 1, 1, 1, 1}},
     {"a row of T', far", OF_STREAM, A_TOKEN, THE_SAME, ALONE, 1, 0,
-     .most = {1, 2, 1, 1, 1, 3, 1, 1}},
+     .most = {1, 2, 1, 1, 1, 4, 2, 1}},
     {"a key of T', far", OF_STREAM, A_TOKEN, ANOTHER_TOKEN, ALONE, 1, 0,
      .most = {1, 2, 1, 4, 1, 3, 1, NONE}},
     {"the bias row, for tokens, far", OF_STREAM, THE_BIAS_ROW, THE_OTHER_KIND, ALONE, 1, 0,
@@ -180,36 +203,36 @@ static const Term terms[] = {
     {"a row, with no e", OF_STREAM, A_TOKEN, THE_SAME, BESIDE(0.5), 40, 0,
      .most = {6, 3, 3, 4, 6, 4, 6, NONE}},
     {"a key, with no e", OF_STREAM, A_TOKEN, ANOTHER_TOKEN, BESIDE(0.5), 40, 0,
-     .most = {5, 5, 3, 5, 5, 5, 5, NONE}},
+     .most = {5, 5, 3, 5, 5, 5, 6, NONE}},
     {"the bias row for tokens, with no e", OF_STREAM, THE_BIAS_ROW, THE_OTHER_KIND, BESIDE(0.5), 40,
      0, .most = {5, 2, 3, 3, 5, 4, 4, NONE}},
     {"a token for the bias row, with no e", OF_STREAM, A_TOKEN, THE_OTHER_KIND, BESIDE(0.5), 40, 0,
-     .most = {5, 5, 5, 6, 4, 6, 5, NONE}},
+     .most = {5, 5, 5, 7, 5, 8, 7, NONE}},
     {"a row, with a small e", OF_STREAM, A_TOKEN, THE_SAME, BESIDE(40), 40, 30,
-     .most = {1, 2, 2, 1, 1, 1, 3, 1}},
+     .most = {1, 2, 2, 1, 1, 1, 1, 1}},
     {"a key, with a small e", OF_STREAM, A_TOKEN, ANOTHER_TOKEN, BESIDE(40), 40, 30,
-     .most = {5, 3, 3, NONE, 4, 2, 3, NONE}},
+     .most = {5, 3, 4, NONE, 4, 2, 3, NONE}},
     {"the bias row for tokens, with a small e", OF_STREAM, THE_BIAS_ROW, THE_OTHER_KIND, BESIDE(40),
      40, 30, .most = {1, 2, NONE, 1, 1, 1, 1, 1}},
     {"a token for the bias row, with a small e", OF_STREAM, A_TOKEN, THE_OTHER_KIND, BESIDE(40), 40,
-     30, .most = {4, 3, NONE, 9, 3, 9, NONE, NONE}},
+     30, .most = {4, 3, NONE, 11, 4, 9, NONE, NONE}},
     {"a row, with a large e", OF_STREAM, A_TOKEN, THE_SAME, BESIDE(40), 40, 4,
-     .most = {1, 2, 2, 1, 1, 1, 3, 1}},
+     .most = {1, 2, 2, 1, 1, 1, 1, 1}},
     {"a key, with a large e", OF_STREAM, A_TOKEN, ANOTHER_TOKEN, BESIDE(40), 40, 4,
-     .most = {5, 3, 4, NONE, 4, 2, 3, NONE}},
+     .most = {5, 3, 3, NONE, 4, 2, 3, NONE}},
     {"the bias row for tokens, with a large e", OF_STREAM, THE_BIAS_ROW, THE_OTHER_KIND, BESIDE(40),
      40, 4, .most = {1, 2, 1, 1, 1, 1, 1, 1}},
     {"a token for the bias row, with a large e", OF_STREAM, A_TOKEN, THE_OTHER_KIND, BESIDE(40), 40,
-     4, .most = {4, 3, 1, NONE, 3, NONE, NONE, NONE}},
+     4, .most = {4, 3, 1, NONE, 4, NONE, NONE, NONE}},
     {"a row, with an e of one", OF_STREAM, A_TOKEN, THE_SAME, BESIDE(4), 40, 1,
-     .most = {1, 2, 3, 1, 1, 2, 3, 1}},
+     .most = {1, 2, 2, 1, 1, 2, 2, 1}},
     {"a key, with an e of one", OF_STREAM, A_TOKEN, ANOTHER_TOKEN, BESIDE(4), 40, 1,
      .most = {5, 3, 2, 3, 5, 2, 2, NONE}},
     {"the bias row for tokens, with an e of one", OF_STREAM, THE_BIAS_ROW, THE_OTHER_KIND,
      BESIDE(4), 40, 1, .most = {1, 2, 1, 1, 1, 1, 1, 1}},
     {"a token for the bias row, with an e of one", OF_STREAM, A_TOKEN, THE_OTHER_KIND, BESIDE(4),
-     40, 1, .most = {5, 3, 1, 3, 4, 1, 2, NONE}},
-    {"e of a row", OF_E, A_TOKEN, THE_SAME, BESIDE(0.5), 40, 2, .most = {1, 2, 1, 1, 1, 1, 1, 1}},
+     40, 1, .most = {5, 3, 1, 3, 5, 1, 2, NONE}},
+    {"e of a row", OF_E, A_TOKEN, THE_SAME, BESIDE(0.5), 40, 2, .most = {1, 2, 1, 1, 1, 2, 1, 1}},
     {"e of a row, far", OF_E, A_TOKEN, THE_SAME, BESIDE(0.5), 2, 2,
      .most = {1, 2, 1, 1, 1, 2, 1, 1}},
     {"e of a key", OF_E, A_TOKEN, ANOTHER_TOKEN, BESIDE(0.5), 40, 2,
@@ -280,7 +303,11 @@ static void terms_are_attained(void **state)
             for (uint64_t seed = 0; seed < SEEDS; seed++) {
                 CaseSpec spec = few_numbers((Construction)c, seed, term->norm, term->place);
                 Evaluated all[PAIR_EVALUATIONS];
+                Given given;
                 spec.d = term->d > 0 ? term->d : spec.d;
+                if (spec.d_head > 0 && spec.norm == NORMALIZATION_NONE) {
+                    give(&spec, &given, seed);
+                }
                 Pair pair = pair_make(&spec);
                 evaluations_of(all, &pair, term->omega);
                 compare_term(&tally, term, &all[term->evaluation], seed);

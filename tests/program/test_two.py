@@ -1,0 +1,85 @@
+"""Two of a thing: two values of any axis are the rows of each alone; and what is searched or judged
+over two seeds, inputs or layers is the worse of the two, whichever comes first."""
+
+import csv
+import io
+
+import pytest
+
+from conftest import ROOT
+from test_pairs import AXES
+
+# Two values of an axis, and what makes it matter.
+VALUES = {axis: (values[:2], "") for axis, (values, _) in AXES.items()}
+VALUES |= {
+    "n": ([3, 2], ""), "d": ([2, 3], ""), "d-ff": ([3, 2], ""), "heads": ([2, 1], ""),
+    "omega": (["0.7", "9"], ""), "normalization-place": (["pre", "post"], "--normalization rmsnorm"),
+    "eps": (["1e-5", "1"], "--normalization rmsnorm"),
+    "normalize-bias-row": (["yes", "no"], "--normalization rmsnorm"),
+    "gelu": (["sigmoid", "3"], "--activation gelu"), "slope": (["5", "9"], "--activation relu"),
+    "band": (["1", "2"], "--mask pseudo-band"), "linear": (["in-place", "clear"], "--construction "
+                                                           "linear"),
+    "head-rank": (["none", "1"], "--construction linear"),
+    "scale": (["1", "1/sqrt(d_head)"], "--d-head 2"), "shrink": (["1", "0.5"], ""),
+    "dropout": (["0.2", "0.3"], ""), "drop-entry": (["1", "3"], ""),
+    "weight-noise": (["1e-3", "1e-2"], ""), "bias-row": (["first", "last"], ""),
+    "row": (["1", "3"], ""), "weights-rounded": (["no", "yes"], "--arithmetic f32"),
+}
+
+
+def rows(run, line, code=0):
+    ended = run(*line.split())
+    assert ended.code == code, ended.stderr
+    return list(csv.DictReader(io.StringIO(ended.stdout)))
+
+
+@pytest.mark.parametrize("axis", sorted(VALUES))
+def test_two_values(run, axis):
+    (first, second), beside = VALUES[axis]
+    others = [f"--{k} {v}" for k, v in (("n", 3), ("d", 2), ("d-ff", 3), ("omega", 3)) if k != axis]
+    line = f"sweep {' '.join(others)} {beside} --quiet --{axis} "
+    one, other = rows(run, f"{line}{first}"), rows(run, f"{line}{second}")
+    assert rows(run, f"{line}{first},{second}") == one + other
+    assert rows(run, f"{line}{second},{first}") == other + one
+
+
+@pytest.mark.parametrize("construction", AXES["construction"][0][:-1])  # masked has no Omega
+@pytest.mark.parametrize("seeds", ["2:3", "3:4"])
+def test_two_seeds(run, construction, seeds):
+    """Of one pair the first is the worse, of the other the second."""
+    line = f"min-omega --construction {construction} --n 3 --d 2 --d-ff 3 --arithmetic none " \
+           "--judge construction --tolerance 1e-9 --format csv --quiet --seed "
+    both, = rows(run, line + seeds)
+    alone = [rows(run, line + seed)[0] for seed in seeds.split(":")]
+    for cell in ("omega_below", "omega_min", "predicted_min", "seed_scores", "seed_rule"):
+        assert both[cell] == max((one[cell] for one in alone), key=lambda text: float(text or 0))
+
+
+@pytest.mark.parametrize("lines", [(1, 30), (30, 1)])
+def test_two_inputs(expect, tmp_path, lines):
+    """Every error is the larger one, every margin the smaller; KL's mean is of both."""
+    def judged(tokens):
+        (tmp_path / "tokens").write_text("".join(f"{token} 2 53\n" for token in tokens))
+        expect(0, f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 12 --quiet "
+               "--tokens-file tokens --format csv -o out.csv")
+        text = (tmp_path / "out.csv").read_text()
+        for name in ("out.csv", "out.csv.json"):
+            (tmp_path / name).unlink()
+        return list(csv.DictReader(io.StringIO(text)))[0]
+    both, alone = judged(lines), [judged([token]) for token in lines]
+    worst = {cell: max for cell in both if cell.endswith("_max") or cell.endswith("_log10")}
+    worst |= {"logit_error": max, "logit_margin": min, "safety_factor": min}
+    for cell, which in worst.items():
+        assert both[cell] == which((one[cell] for one in alone), key=lambda t: float(t or 0)), cell
+    at = max((0, 1), key=lambda i: float(alone[i]["construction_max"]))
+    assert both["worst_input"] == str(at + 1)
+
+
+@pytest.mark.parametrize("reference", ["", "--reference none --judge observed"])
+@pytest.mark.parametrize("tolerance, statuses", [
+    ("5e-3", ["fail", "fail", "ok", "ok"]), ("8e-3", ["ok"] * 4), ("1e-3", ["fail"] * 4)])
+def test_layers(run, reference, tolerance, statuses):
+    """A point passes where every layer does."""
+    found = rows(run, f"sweep --construction silu --n 3 --d 2 --depth 4 --omega 3 --quiet "
+                 f"--tolerance {tolerance} {reference}", code=int("fail" in statuses))
+    assert [row["status"] for row in found] == statuses
