@@ -99,6 +99,21 @@ static void expect_close(double value, double expected, double relative)
     }
 }
 
+/* At distances of 2^-17, 2^-15, ..., 2^-5 of each end somebody has looked. */
+static void expect_asked_near_ends(const OmegaSearch *search, const Formula *formula)
+{
+    for (int k = 17; k >= 5; k -= 2) {
+        bool asked[2] = {false, false};
+        for (size_t i = 0; i < formula->count; i++) {
+            double above = formula->asked[i] / search->min.omega - 1;
+            double below = 1 - formula->asked[i] / search->max.omega;
+            asked[0] |= above > ldexp(0.9, -k - 2) && above < ldexp(1.1, -k);
+            asked[1] |= below > ldexp(0.9, -k - 2) && below < ldexp(1.1, -k);
+        }
+        assert_true(asked[0] && asked[1]);
+    }
+}
+
 /* exp(-2 Omega) = 1e-10 at 11.513, 1e-16 Omega = 1e-10 at 1e6; least where 2 exp(-2 Omega) =
  * 1e-16. */
 static void ends_and_best_are_the_formulas(void **state)
@@ -108,6 +123,7 @@ static void ends_and_best_are_the_formulas(void **state)
     const OmegaSearch *search = search_for(&everywhere, &options);
     assert_true(search->found && search->has_below && search->has_above);
     assert_false(search->open_min || search->open_max || search->open_inside);
+    expect_asked_near_ends(search, &everywhere);
     expect_close(search->min.omega, log(1e10) / 2, 2e-6);
     expect_close(search->max.omega, 1e6, 2e-6);
     assert_true(search->below.omega < search->min.omega);

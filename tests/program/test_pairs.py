@@ -6,10 +6,12 @@ import os
 import random
 import sys
 
+import numpy
 import pytest
 
 sys.path.insert(0, "tests")
 import oracle_pairs
+import safetensors_file
 
 SEEDS = range(1, 7) if os.environ.get("HEADPROOF_NIGHTLY") else [1]
 
@@ -56,6 +58,7 @@ AXES = {
     "d-head": ([0, 1], ATTENTION),
     "scale": (["1", "1/sqrt(d_head)"], lambda c: ATTENTION(c) and c["d-head"]),
     "depth": ([1, 2], None),
+    "row": (["all", "2"], lambda c: c["n"] > 1),
     "seed": ([1, 2], None),
 }
 
@@ -133,3 +136,23 @@ def test_what_a_score_scale_is_on(construction, tmp_path):
     for name, numbers in exported[0].items():
         factor = 4 if name.split("blocks.0.")[-1] in scaled else 1
         assert [factor * x for x in numbers] == list(exported[1][name]), name
+
+
+def test_a_score_scale_is_on_a_file_s_queries(run, tmp_path):
+    """W_Q and b_Q, so that the file with four times these is the same model."""
+    r = numpy.random.default_rng(1)
+    shapes = {"W_Q": (2, 3, 2), "W_K": (2, 3, 2), "W_V": (2, 3, 2), "W_O": (2, 2, 3),
+              "b_Q": (2, 2), "b_K": (2, 2), "b_V": (2, 2), "b_O": (3,)}
+    tensors = {"blocks.0.attn." + name: r.normal(size=shape) for name, shape in shapes.items()}
+    tensors["X"] = r.normal(size=(4, 3))
+    said = []
+    for factor, flags in ((1, "--score-scale 4"), (4, "")):
+        path = tmp_path / "model.safetensors"
+        safetensors_file.write(path, {name: a * (factor if name[-2:] == "_Q" else 1)
+                                      for name, a in tensors.items()}, {})
+        ended = run("sweep", "--construction", "attention", "--weights", path, "--omega", "5",
+                    "--scale", "1", "--mask", "none", "--normalization", "none", "--quiet",
+                    *flags.split())
+        assert ended.code == 0, ended.stderr
+        said.append(ended.stdout.replace(";score-scale=4", ""))
+    assert said[0] == said[1]

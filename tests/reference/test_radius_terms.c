@@ -396,9 +396,120 @@ static void roundings_are_attained(void **state)
     }
 }
 
+/* ---- Norms before an unembedding ------------------------------------------------------------- */
+
+/* What is off: of a row, and of its change. */
+typedef struct {
+    const char *what;
+    int x, e; /* by 2^-x and 2^-e of what they are; 0: not at all */
+    double size, change;
+    Normalization kind;
+    int most;
+} NormTerm;
+
+enum { NORM_COLUMNS = 2, NORM_BITS = 192 };
+
+/* row = norm(row), from the definition. */
+static void normed(mpfr_t row[NORM_COLUMNS], const LayerNorm *norm)
+{
+    mpfr_t mean, s;
+    mpfr_inits2(2 * NORM_BITS, mean, s, (mpfr_ptr)0);
+    mpfr_set_zero(mean, 1);
+    mpfr_set_zero(s, 1);
+    for (int c = 0; norm->kind == NORMALIZATION_LAYERNORM && c < NORM_COLUMNS; c++) {
+        mpfr_add(mean, mean, row[c], MPFR_RNDN);
+    }
+    mpfr_div_ui(mean, mean, NORM_COLUMNS, MPFR_RNDN);
+    for (int c = 0; c < NORM_COLUMNS; c++) {
+        mpfr_sub(row[c], row[c], mean, MPFR_RNDN);
+        mpfr_fma(s, row[c], row[c], s, MPFR_RNDN);
+    }
+    mpfr_div_ui(s, s, NORM_COLUMNS, MPFR_RNDN);
+    mpfr_add_d(s, s, norm->eps, MPFR_RNDN);
+    mpfr_sqrt(s, s, MPFR_RNDN);
+    for (int c = 0; c < NORM_COLUMNS; c++) {
+        mpfr_div(row[c], row[c], s, MPFR_RNDN);
+        mpfr_mul_d(row[c], row[c], norm->gamma[c], MPFR_RNDN);
+    }
+    mpfr_clears(mean, s, (mpfr_ptr)0);
+}
+
+/* y = norm(x + e) - norm(x), x and e moved by so much, one column up and one down. */
+static void norm_change(mpfr_t y[NORM_COLUMNS], const LayerNorm *norm, const double *x,
+                        const double *e, const double *by)
+{
+    mpfr_t without[NORM_COLUMNS];
+    for (int c = 0; c < NORM_COLUMNS; c++) {
+        double sign = c == 0 ? 1 : -1;
+        mpfr_init2(without[c], 2 * NORM_BITS);
+        mpfr_set_d(without[c], x[c], MPFR_RNDN);
+        mpfr_add_d(without[c], without[c], sign * by[0], MPFR_RNDN);
+        mpfr_add_d(y[c], without[c], e[c], MPFR_RNDN);
+        mpfr_add_d(y[c], y[c], sign * by[1], MPFR_RNDN);
+    }
+    normed(y, norm);
+    normed(without, norm);
+    for (int c = 0; c < NORM_COLUMNS; c++) {
+        mpfr_sub(y[c], y[c], without[c], MPFR_RNDN);
+        mpfr_clear(without[c]);
+    }
+}
+
+/* A change of a norm that is read where x and e are off by so much, and what is proven of it. */
+static void compare_norm(Tally *tally, const NormTerm *term, uint64_t seed)
+{
+    static const double gamma[NORM_COLUMNS] = {1.5, -1.5};
+    const LayerNorm norm = {term->kind, {0, NORM_COLUMNS}, gamma, NULL, 0.01, false};
+    mpfr_t y[2][NORM_COLUMNS], given[2][NORM_COLUMNS], off[2], radius, distance;
+    double row[NORM_COLUMNS], e[NORM_COLUMNS];
+    const double by[2][2] = {
+        {0, 0}, {term->x > 0 ? ldexp(1, -term->x) : 0, term->e > 0 ? ldexp(1, -term->e) : 0}};
+    mpfr_inits2(NORM_BITS, radius, distance, off[0], off[1], (mpfr_ptr)0);
+    for (int c = 0; c < NORM_COLUMNS; c++) {
+        row[c] = term->size * draw_normal(seed, 10, 0, 0, (size_t)c);
+        e[c] = term->change * draw_normal(seed, 10, 0, 1, (size_t)c);
+        mpfr_inits2(2 * NORM_BITS, y[0][c], y[1][c], given[0][c], given[1][c], (mpfr_ptr)0);
+        mpfr_set_d(given[0][c], row[c], MPFR_RNDN);
+        mpfr_set_d(given[1][c], e[c], MPFR_RNDN);
+    }
+    for (int k = 0; k < 2; k++) {
+        mpfr_set_d(off[k], by[1][k] * sqrt(2) * (1 + 0x1p-40), MPFR_RNDU);
+        norm_change(y[k], &norm, row, e, by[k]);
+    }
+    ref_norm_change_radius(radius, &norm, &(RefNormInput){given[0][0], off[0], given[1][0], off[1]},
+                           NORM_BITS);
+    mpfr_set_zero(distance, 1);
+    for (int c = 0; c < NORM_COLUMNS; c++) {
+        mpfr_sub(y[0][c], y[0][c], y[1][c], MPFR_RNDN);
+        mpfr_hypot(distance, distance, y[0][c], MPFR_RNDN);
+        mpfr_clears(y[0][c], y[1][c], given[0][c], given[1][c], (mpfr_ptr)0);
+    }
+    tally_row(tally, distance, radius, term->what);
+    mpfr_clears(radius, distance, off[0], off[1], (mpfr_ptr)0);
+}
+
+static void norms_changes_are_attained(void **state)
+{
+    static const NormTerm norms[] = {
+        {"e is off", 0, 60, 0.1, 0, NORMALIZATION_RMSNORM, 1},
+        {"e is off, beside one", 0, 60, 0.1, 0.1, NORMALIZATION_LAYERNORM, 2},
+        {"x is off, beside an e", 60, 0, 0.1, 0.01, NORMALIZATION_RMSNORM, 3},
+        {"x is off, beside a large e", 60, 0, 0.01, 1, NORMALIZATION_LAYERNORM, 1},
+    };
+    for (size_t t = 0; t < sizeof norms / sizeof *norms; t++) {
+        Tally tally = tally_none;
+        for (uint64_t seed = 0; seed < 40; seed++) {
+            compare_norm(&tally, &norms[t], seed);
+        }
+        print_message("%-42s%7.2f\n", norms[t].what, tally.log2_ratio);
+        assert_true(tally.log2_ratio <= 0 && tally.log2_ratio >= -norms[t].most);
+    }
+}
+
 SUBJECT(radius_terms)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(norms_changes_are_attained),
         cmocka_unit_test(terms_are_attained),
         cmocka_unit_test(roundings_are_attained),
     };
