@@ -572,8 +572,8 @@ def heard(error, size):
 
 
 def truth(tensors, said, config):
-    """Of every layer r(T), r(T_infinity), their difference, and r(T') - r(T_infinity), or None where
-    that is not decided; and the case."""
+    """The case; of every layer r(T), r(T_infinity), their difference, r(T') - r(T_infinity) or None
+    where that is not decided, and leaks."""
     set_digits(50)
     case = Case(tensors, said, config)
     sizes = Original(case)

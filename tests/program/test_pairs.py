@@ -1,6 +1,8 @@
 """Every two options together: points that hold each two values of any two axes at least once,
 against an independent program that evaluates full matrices (tests/oracle_pairs.py)."""
 
+import csv
+import io
 import itertools
 import os
 import random
@@ -86,7 +88,7 @@ def pairs(c):
 
 
 def covering(seed):
-    """Points that hold every pair that any of many drawn ones holds: the best of some, each time."""
+    """Points that hold every pair that any of many drawn ones holds, the best of some each time."""
     r = random.Random(seed)
     pool = [(c, pairs(c)) for c in (drawn(r) for _ in range(800))]
     left, chosen = set().union(*(held for _, held in pool)), []
@@ -138,21 +140,26 @@ def test_what_a_score_scale_is_on(construction, tmp_path):
         assert [factor * x for x in numbers] == list(exported[1][name]), name
 
 
-def test_a_score_scale_is_on_a_file_s_queries(run, tmp_path):
-    """W_Q and b_Q, so that the file with four times these is the same model."""
+@pytest.mark.parametrize("said, flags, factors", [
+    ({}, "--score-scale 4", (4, 4)), ({"scale_attn_by_inverse_layer_idx": "true"}, "", (1, 0.5))])
+def test_a_scale_is_on_a_file_s_queries(run, tmp_path, said, flags, factors):
+    """W_Q and b_Q of each layer, so that a file with these times the factors is the same model."""
     r = numpy.random.default_rng(1)
     shapes = {"W_Q": (2, 3, 2), "W_K": (2, 3, 2), "W_V": (2, 3, 2), "W_O": (2, 2, 3),
               "b_Q": (2, 2), "b_K": (2, 2), "b_V": (2, 2), "b_O": (3,)}
-    tensors = {"blocks.0.attn." + name: r.normal(size=shape) for name, shape in shapes.items()}
+    tensors = {f"blocks.{layer}.attn.{name}": r.normal(size=shape)
+               for layer in range(2) for name, shape in shapes.items()}
     tensors["X"] = r.normal(size=(4, 3))
-    said = []
-    for factor, flags in ((1, "--score-scale 4"), (4, "")):
+    scaled = {name: a * (factors[int(name[7])] if name[-2:] == "_Q" else 1)
+              for name, a in tensors.items()}
+    printed = []
+    for model, metadata, more in ((tensors, said, flags), (scaled, {}, "")):
         path = tmp_path / "model.safetensors"
-        safetensors_file.write(path, {name: a * (factor if name[-2:] == "_Q" else 1)
-                                      for name, a in tensors.items()}, {})
+        safetensors_file.write(path, model, metadata)
         ended = run("sweep", "--construction", "attention", "--weights", path, "--omega", "5",
                     "--scale", "1", "--mask", "none", "--normalization", "none", "--quiet",
-                    *flags.split())
+                    *more.split())
         assert ended.code == 0, ended.stderr
-        said.append(ended.stdout.replace(";score-scale=4", ""))
-    assert said[0] == said[1]
+        rows = csv.DictReader(io.StringIO(ended.stdout))
+        printed.append([{**row, "options": ""} for row in rows])
+    assert printed[0] == printed[1]
