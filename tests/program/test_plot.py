@@ -271,7 +271,8 @@ def test_a_family(picture):
 
 def test_what_was_swept_by_itself(picture):
     """No map, but the longer one, at the other's usual value."""
-    assert spots(picture(CROSS, SIZES), "total")[0][2] == [-5, -6, -7, -8]
+    shown = picture(CROSS, SIZES)
+    assert shown.y == [""] and spots(shown, "total")[0][2] == [-5, -6, -7, -8]
 
 
 def test_two_files(make, run):
