@@ -342,8 +342,9 @@ deb: ## Write build/headproof_VERSION-1_ARCH.deb, of the last commit or an unpac
 	@sh tools/package deb $(VERSION)
 
 manual: $(BUILD)/headproof ## Write docs/columns.md and keys.md anew from the program's tables
-	$(BUILD)/headproof manual columns >docs/columns.md
-	$(BUILD)/headproof manual keys >docs/keys.md
+	$(BUILD)/headproof help --json >$(BUILD)/help.json
+	python3 tools/manual columns <$(BUILD)/help.json >docs/columns.md
+	python3 tools/manual keys <$(BUILD)/help.json >docs/keys.md
 
 clean: ## Remove build/
 	rm -rf build

@@ -10,9 +10,8 @@
 #include "../grid/help.h"
 #include "attribute/attribute.h"
 #include "cost/cost.h"
-#include "dump.h"
 #include "guarantee/row.h"
-#include "manual/manual.h"
+#include "help_json.h"
 #include "min_omega/search.h"
 #include "python.h"
 #include "sweep/sweep.h"
@@ -27,11 +26,14 @@
 #define CASE_FILES "[CASE-FILE...]"
 #define MODEL "MODEL.safetensors"
 
-/* The commands, or the flags of the one that argv[2] names. */
+static const CommandInfo commands[COMMAND_COUNT];
+
+/* The commands, or the flags of the one that argv[2] names; or all of it as JSON. */
 static int run_help(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[2], "--json") == 0) {
-        return dump_write(stdout);
+        help_print_json(stdout, commands, COMMAND_COUNT);
+        return 0;
     }
     const CommandInfo *subject = argc > 2 ? commands_find(argv[2]) : commands_get(COMMAND_HELP);
     bool all = argc > 3 && strcmp(argv[3], "--all") == 0;
@@ -53,8 +55,6 @@ static int run_info(int argc, char **argv)
     }
     return info_print(stdout);
 }
-
-static int run_manual(int argc, char **argv);
 
 #define OWN(flags) .own_flags = (flags), .own_flag_count = sizeof(flags) / sizeof *(flags)
 
@@ -201,10 +201,6 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .usage = "FILE... -o FILE.html",
                         .run_words = python_words,
                         OWN(report_flags)},
-    [COMMAND_MANUAL] = {.name = "manual",
-                        .summary = "this program's manual page, completion and columns",
-                        .usage = "man|bash|zsh|columns",
-                        .run_words = run_manual},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
                       .run_words = run_info},
@@ -212,31 +208,6 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .summary = "this, or the flags of a command: headproof help COMMAND",
                       .run_words = run_help},
 };
-
-/* Prints the manual, completions and pages, from the tables above: for `make install` and docs/. */
-static int run_manual(int argc, char **argv)
-{
-    static const char *const pages[] = {"man", "bash", "zsh", "columns", "keys"};
-    enum { PAGES = sizeof pages / sizeof *pages };
-    const char *page = argc > 2 ? argv[2] : "";
-    if (argc > 3) {
-        return complain((Origin){0}, argv[3], "expected one page");
-    }
-    if (strcmp(page, "man") == 0) {
-        man_write(stdout, commands, COMMAND_COUNT);
-    } else if (strcmp(page, "bash") == 0) {
-        completion_write_bash(stdout, commands, COMMAND_COUNT);
-    } else if (strcmp(page, "zsh") == 0) {
-        completion_write_zsh(stdout, commands, COMMAND_COUNT);
-    } else if (strcmp(page, "columns") == 0) {
-        return columns_page_write(stdout, commands, COMMAND_COUNT);
-    } else if (strcmp(page, "keys") == 0) {
-        return keys_page_write(stdout);
-    } else {
-        return complain_unknown((Origin){0}, page, "a page", pages, PAGES, PAGES);
-    }
-    return 0;
-}
 
 const CommandInfo *commands_get(Command command)
 {
@@ -255,6 +226,11 @@ const CommandInfo *commands_find(const char *name)
 
 int commands_unknown(const char *name)
 {
+    if (strcmp(name, "manual") == 0) {
+        return complain((Origin){0}, name,
+                        "this command is gone: make install installs the manual page and "
+                        "completion, and headproof help --json prints what they are made of");
+    }
     const char *names[COMMAND_COUNT + 2] = {[COMMAND_COUNT] = "--version", "--help"};
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;

@@ -481,7 +481,7 @@ class Picture:
     def name_value(self, axis: str, text: str) -> str:
         """A value that says nothing by itself has its axis's name."""
         early = list(self.axes)[:list(self.axes).index("seed")]
-        word = axis == "file" or (axis in early and self.axes[axis]["words"])
+        word = axis == "file" or (axis in early and self.axes[axis]["kind"] == "word")
         if text == "":
             return f"no {self.name(axis)}"
         return shown(text) if word and text != "none" else f"{self.name(axis)} {shown(text)}"
