@@ -98,7 +98,7 @@ FLAGS   := $(strip $(COMMON) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
 SHARED_FLAGS := $(strip $(COMMON) $(CPPFLAGS))
 DEFINED := -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
-LIBS    := -lmpfr -lgmp -lopenblas -linih -ljansson -lm $(if $(WITHMPI),$(MPI_LIBS))
+LIBS    := -lmpfr -lgmp -lopenblas -ljansson -lm $(if $(WITHMPI),$(MPI_LIBS))
 # Of an archive that `make dist` wrote it is in a file.
 COMMIT  := $(shell { test -e .git && \
     git -c safe.directory='$(CURDIR)' describe --always --dirty || cat .commit; } 2>/dev/null || \
