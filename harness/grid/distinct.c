@@ -190,9 +190,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
     NamedFile *inputs = need_zeros(room, sizeof *inputs);
     inputs[used++] = (NamedFile){"baseline", check->baseline, true};
     inputs[used++] = (NamedFile){"check", run->growth.check, true};
-    inputs[used++] = (NamedFile){"text", run->text, false};
     inputs[used++] = (NamedFile){"tokens-file", run->tokens_file, false};
-    inputs[used++] = (NamedFile){"characters", run->characters, false};
     for (size_t i = 0; i < count; i++) {
         inputs[used++] = (NamedFile){NULL, operands[i], command->operands == OPERANDS_TABLES};
     }

@@ -63,19 +63,14 @@ const FlagInfo flag_table[] = {
     {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53; all: every tuple",
      "verify attribute ", TEXT(tokens), .about = ABOUT_INPUTS, .common = true},
     {"tokens-file", "FILE", "token ids with blanks or commas, an input a line", "verify ",
-     TEXT(tokens_file), .about = ABOUT_INPUTS},
-    {"text", "FILE", "a text, a character a token, in windows", "verify ", TEXT(text),
-     .about = ABOUT_INPUTS, .common = true},
-    {"characters", "FILE",
-     "the characters in token order, as JSON; default characters.json beside the model", "verify ",
-     TEXT(characters), .about = ABOUT_INPUTS},
+     TEXT(tokens_file), .about = ABOUT_INPUTS, .common = true},
     {"window", "COUNT", "tokens of a window; default the context length", "verify ", COUNT(window),
      .about = ABOUT_INPUTS},
     {"stride", "COUNT", "tokens from window to window; default the window", "verify ",
      COUNT(stride), .about = ABOUT_INPUTS},
     {"positions", "WHICH",
      "a line for positions of each input: all, last, or a list of them and of ranges from 0, -1 "
-     "the last: 0,3:7,-1; of a text all",
+     "the last: 0,3:7,-1",
      "min-omega verify ", NUMBER(positions, positions),
      .words = (const char *const[]){"all", "last", NULL}, .about = ABOUT_INPUTS},
     {"network", "FORM", "a network as one fused sublayer or as three", MODELS,
@@ -171,6 +166,9 @@ static const struct {
     const char *name, *instead;
 } gone[] = {
     {"checkpoint", "leave it out; --resume does the point again that was interrupted"},
+    {"text",
+     "python3 -m headproof tokens MODEL FILE -o tokens.txt makes ids of it, for --tokens-file"},
+    {"characters", "it is a flag of python3 -m headproof tokens"},
     {"reference-form", "leave it out; the textbook's matrices are --kernel dense"},
 };
 

@@ -44,20 +44,19 @@ typedef struct RunOptions {
     const char *output_flag; /* what output goes by in messages; NULL: output */
     FILE *stream;            /* where rows go instead, of check; or NULL */
     const char *tokens;      /* --tokens, of verify and attribute: see inputs.h; or NULL */
-    const char *tokens_file; /* --tokens-file, --text, --characters, of verify: files, or NULL */
-    const char *text, *characters;
-    size_t window, stride; /* --window, --stride, of those; 0: as standard */
-    const char *positions; /* --positions: see models/positions.h; or NULL */
-    const char *network;   /* --network, of models: fused or three; or NULL */
-    const char *layout;    /* --layout, of convert: plain or shared; or NULL */
-    const char *by;        /* --by, of attribute: head, sublayer or kind; or NULL */
-    const char *logits;    /* --logits, of attribute: all or predicted; or NULL */
-    size_t shard, shards;  /* --shard: from 1; 0: all */
-    double memory;         /* --memory: bytes that may be used; 0: the standard */
-    const char *preset;    /* --preset, of cost: see preset.h; or NULL */
-    int threads;           /* --threads; 0: one a core */
-    int digits;            /* --digits: of every error in a table; 0: REF_DIGITS */
-    const char *color;     /* --color: auto, always or never; NULL: auto */
+    const char *tokens_file; /* --tokens-file, of verify: a file, or NULL */
+    size_t window, stride;   /* --window, --stride, of those; 0: as standard */
+    const char *positions;   /* --positions: see models/positions.h; or NULL */
+    const char *network;     /* --network, of models: fused or three; or NULL */
+    const char *layout;      /* --layout, of convert: plain or shared; or NULL */
+    const char *by;          /* --by, of attribute: head, sublayer or kind; or NULL */
+    const char *logits;      /* --logits, of attribute: all or predicted; or NULL */
+    size_t shard, shards;    /* --shard: from 1; 0: all */
+    double memory;           /* --memory: bytes that may be used; 0: the standard */
+    const char *preset;      /* --preset, of cost: see preset.h; or NULL */
+    int threads;             /* --threads; 0: one a core */
+    int digits;              /* --digits: of every error in a table; 0: REF_DIGITS */
+    const char *color;       /* --color: auto, always or never; NULL: auto */
     bool dry_run, quiet, verbose;
     bool on_stdout;           /* -o -, or --format alone: stdout is the table, and no more */
     bool resume;              /* --resume: go on with what an interrupted run left */

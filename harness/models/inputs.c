@@ -98,7 +98,7 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
             fprintf(
                 stderr,
                 "headproof: %s: more than %d token tuples: choose some with --tokens (of verify, "
-                "--text and --tokens-file too), or add a tokens or an X tensor\n",
+                "--tokens-file too), or add a tokens or an X tensor\n",
                 shown(path).text, INPUTS_MOST);
             return 2;
         }
@@ -170,7 +170,7 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
         fprintf(
             stderr,
             "headproof: %s: no inputs: expected a tensor tokens, pos_embed.W_pos, or --tokens (of "
-            "verify, --text or --tokens-file)\n",
+            "verify, --tokens-file)\n",
             shown(path).text);
         return 2;
     }

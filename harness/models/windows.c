@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text's model, and how the text is cut. */
+/* The model, and how its sequences are cut. */
 typedef struct {
     const ModelFile *model;
-    const char *path; /* of the model */
     const WindowsAsked *asked;
     Sequences sequences;
     size_t n, stride;
@@ -39,13 +38,6 @@ static int decide_cut(Cut *cut)
                                            : "expected at most %zu, the tokens there are",
                         most);
     }
-    if (asked->window == 0 && model->context == 0 && asked->text != NULL) {
-        fprintf(stderr,
-                "headproof: %s: no context length: expected a tensor pos_embed.W_pos, or "
-                "--window\n",
-                shown(cut->path).text);
-        return 2;
-    }
     cut->n = asked->window > 0 ? asked->window : most;
     cut->n = cut->n < first ? cut->n : first;
     cut->stride = asked->stride > 0 ? asked->stride : cut->n;
@@ -61,7 +53,7 @@ static int decide_cut(Cut *cut)
 static int count_windows(size_t *count, const Cut *cut)
 {
     const Sequences *sequences = &cut->sequences;
-    const char *file = cut->asked->text != NULL ? cut->asked->text : cut->asked->ids;
+    const char *file = cut->asked->ids;
     const double room = cut->asked->room;
     const double gib = 1024.0 * 1024 * 1024;
     *count = 0;
@@ -78,7 +70,7 @@ static int count_windows(size_t *count, const Cut *cut)
     if (*count > INPUTS_MOST || bytes > room) {
         fprintf(stderr,
                 "headproof: %s: %zu windows need %.3g GiB, %.3g GiB may be used, and at most %d: "
-                "expected less text, or a longer --window or --stride\n",
+                "expected fewer tokens, or a longer --window or --stride\n",
                 shown(file).text, *count, bytes / gib, room / gib, INPUTS_MOST);
         return 2;
     }
@@ -123,24 +115,17 @@ static int cut_sequences(Inputs *inputs, Cut *cut)
     return 0;
 }
 
-int windows_read(Inputs *inputs, Vocabulary *vocabulary, const ModelFile *model, const char *path,
+int windows_read(Inputs *inputs, const ModelFile *model, const char *path,
                  const WindowsAsked *asked)
 {
-    Cut cut = {.model = model, .path = path, .asked = asked};
+    Cut cut = {.model = model, .asked = asked};
     *inputs = (Inputs){0};
-    *vocabulary = (Vocabulary){0};
-    int status = 0;
     if (model->W_E == NULL) {
         fprintf(stderr, "headproof: %s: no inputs: expected embed.W_E with tokens\n",
                 shown(path).text);
         return 2;
     }
-    if (asked->text != NULL) {
-        status = vocabulary_read(vocabulary, asked->characters, path, model->vocabulary);
-        status = status != 0 ? status : sequences_of_text(&cut.sequences, asked->text, vocabulary);
-    } else {
-        status = sequences_of_ids(&cut.sequences, asked->ids, model->vocabulary);
-    }
+    int status = sequences_of_ids(&cut.sequences, asked->ids, model->vocabulary);
     status = status != 0 ? status : cut_sequences(inputs, &cut);
     sequences_clear(&cut.sequences);
     return status;

@@ -1,5 +1,5 @@
 /*
- * Inputs that are windows of texts, or of lines of token ids.
+ * Inputs that are windows of lines of token ids.
  *
  * Umbrella header: for sequences.c, too: sequences of tokens from files.
  */
@@ -7,13 +7,10 @@
 #define HEADPROOF_HARNESS_MODELS_WINDOWS_H
 
 #include "inputs.h"
-#include "vocabulary.h"
 
-/* Where sequences of tokens are read from, one of the two; window and stride 0: as standard. */
+/* Where sequences of tokens are read from; window and stride 0: as standard. */
 typedef struct {
-    const char *text;       /* a file of characters, each a token */
-    const char *characters; /* the list that says which, or NULL: beside the model */
-    const char *ids;        /* a file of token ids, a sequence a line */
+    const char *ids; /* a file of token ids, a sequence a line */
     size_t window, stride;
     double room; /* bytes that streams may take */
 } WindowsAsked;
@@ -21,9 +18,9 @@ typedef struct {
 /* Windows of the sequences that a file has: of asked->window tokens, or as standard of the model's
  * context or the first sequence, whichever is shorter; one begins asked->stride behind the one
  * before, or as standard where that ends.  The last window of a sequence begins earlier where it
- * would be shorter, so that it is whole.  A text gives *vocabulary too, which the caller clears.
- * 0; 2 or 99 after one message that names file, line and token. */
-int windows_read(Inputs *inputs, Vocabulary *vocabulary, const ModelFile *model, const char *path,
+ * would be shorter, so that it is whole.  0; 2 or 99 after one message that names file, line and
+ * token. */
+int windows_read(Inputs *inputs, const ModelFile *model, const char *path,
                  const WindowsAsked *asked) __attribute__((warn_unused_result));
 
 /* Sequence s is tokens[start[s]] up to start[s + 1], from a line of the file. */
@@ -33,17 +30,12 @@ typedef struct {
     size_t count;
 } Sequences;
 
-/* One sequence: the file's characters, line ends too.  Refused, by line and column: what is not
- * UTF-8, and a character that the vocabulary has not; and an empty file. */
-int sequences_of_text(Sequences *sequences, const char *path, const Vocabulary *vocabulary)
-    __attribute__((warn_unused_result));
-
 /* A sequence a line: ids below `tokens`, with blanks or a comma between them; lines without any are
- * skipped.  Refused, by line and token: what is none. */
+ * skipped.  Refused, by line and token: what is none.  0; 2 or 99 after one message.  Cleared in
+ * any case by the caller. */
 int sequences_of_ids(Sequences *sequences, const char *path, size_t tokens)
     __attribute__((warn_unused_result));
 
-/* Both: 0; 2 or 99 after one message.  Cleared in any case by the caller. */
 void sequences_clear(Sequences *sequences);
 
 #endif

@@ -15,8 +15,9 @@ from .converted import Converted, load_converted
 from .program import HeadproofError, guarantee, min_omega, plot, sweep, verify
 from .save import save
 from .tables import WORDS, Table, read_csv
+from .tokens import tokens
 
 __version__ = "0.2.0"
 
-__all__ = ["Converted", "HeadproofError", "Table", "WORDS", "guarantee",
-           "load_converted", "min_omega", "plot", "read_csv", "save", "sweep", "verify"]
+__all__ = ["Converted", "HeadproofError", "Table", "WORDS", "guarantee", "load_converted",
+           "min_omega", "plot", "read_csv", "save", "sweep", "tokens", "verify"]

@@ -1,8 +1,6 @@
 /*
- * Texts, lists of characters and lists of token ids: they end in windows of a vocabulary's tokens
- * in which every position counts once, or in one message that names a file.
- *
- * Input: "== characters\n" JSON, then "== text\n" TEXT or "== ids\n" IDS.
+ * Lists of token ids: they end in windows of a vocabulary's tokens in which every position counts
+ * once, or in one message that names a file.
  */
 #include "fuzz.h"
 
@@ -39,7 +37,6 @@ static const char *expect_windows(Fuzz *fuzz, const Inputs *inputs, size_t size)
 
 static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
 {
-    static const char *const names[] = {"characters", "text", "ids", NULL};
     static const ModelFile model = {.kind = MODEL_FILE_ATTENTION,
                                     .depth = 1,
                                     .d = 1,
@@ -47,34 +44,17 @@ static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
                                     .context = CONTEXT,
                                     .W_E = embedding,
                                     .W_pos = position};
-    FuzzParts parts = {.next = (const char *)bytes, .end = (const char *)bytes + size};
-    WindowsAsked asked = {.characters = "f.characters", .stride = STRIDE, .room = 1e6};
+    const WindowsAsked asked = {.ids = "f.ids", .stride = STRIDE, .room = 1e6};
     Inputs inputs;
-    Vocabulary vocabulary;
-    size_t used = 0;
-    fuzz_write("f.characters", "", 0);
-    while (fuzz_next_part(&parts, names)) {
-        bool list = parts.name == names[0], text = parts.name == names[1];
-        if (parts.name == NULL) {
-            return fuzz_skip(fuzz);
-        }
-        fuzz_write(list ? "f.characters" : text ? "f.text" : "f.ids", parts.text, parts.size);
-        asked.text = text ? "f.text" : list ? asked.text : NULL;
-        asked.ids = !text && !list ? "f.ids" : list ? asked.ids : NULL;
-        used = list ? used : parts.size;
-    }
-    if (asked.text == NULL && asked.ids == NULL) {
-        return fuzz_skip(fuzz);
-    }
+    fuzz_write("f.ids", (const char *)bytes, size);
     fuzz_listen(fuzz);
-    int status = windows_read(&inputs, &vocabulary, &model, "model", &asked);
+    int status = windows_read(&inputs, &model, "model", &asked);
     fuzz_hear(fuzz);
-    const char *why = status == 0 ? expect_windows(fuzz, &inputs, used)
+    const char *why = status == 0 ? expect_windows(fuzz, &inputs, size)
                       : status == 2 && strstr(fuzz->said, "--stride") != NULL
-                          ? NULL /* of a text that is shorter */
+                          ? NULL /* of a line that is shorter */
                           : fuzz_expect_refusal(fuzz, "f.");
     inputs_clear(&inputs);
-    vocabulary_clear(&vocabulary);
     return why;
 }
 

@@ -174,7 +174,7 @@ static void too_many_tuples_are_refused(void **state)
     assert_int_equal(status, 2);
     assert_non_null(strstr(
         text, "m\\u{202e}: more than 1000000 token tuples: choose some with --tokens (of verify, "
-              "--text and --tokens-file too)"));
+              "--tokens-file too)"));
     assert_int_equal(count_lines(text), 1);
 }
 

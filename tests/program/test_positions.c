@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MODADD "cases/models/modadd53-silu.safetensors"
-#define TEXTS "tests/data/texts.safetensors --characters tests/data/texts-characters.json "
+#define TEXTS "tests/data/texts.safetensors "
 #define INPUTS "tests/data/texts.safetensors --tokens 0,3/1/2:3/0 "
 #define SOME MODADD " --tokens 0:52:26/1/53 --omega 9 "
 
@@ -61,16 +61,16 @@ static void rows_are_those_of_all(void **state)
         const char *which;
         size_t count;
     } parts[] = {{"0", 3}, {"1:2", 6}, {"0,2:3", 9}, {"-4,-1", 6}, {"3,0,3", 6}};
-    Output text = run_program("sh", "-c 'printf abcabcaabcab >\"$TMPDIR/t\"'");
+    Output text = run_program("sh", "-c 'echo 0 1 2 0 1 2 0 0 1 2 0 1 >\"$TMPDIR/t\"'");
     assert_int_equal(text.code, 0);
-    Output all = table(TEXTS "--text \"$TMPDIR/t\" --omega 3", "all");
+    Output all = table(TEXTS "--tokens-file \"$TMPDIR/t\" --omega 3", "all");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        Output some = table(TEXTS "--text \"$TMPDIR/t\" --omega 3", parts[i].which);
+        Output some = table(TEXTS "--tokens-file \"$TMPDIR/t\" --omega 3", parts[i].which);
         expect_part(&some, &all, parts[i].count);
     }
-    Output apart = table(TEXTS "--text \"$TMPDIR/t\" --stride 2 --omega 3", "0:-1");
+    Output apart = table(TEXTS "--tokens-file \"$TMPDIR/t\" --stride 2 --omega 3", "0:-1");
     assert_int_equal(lines(&apart), 1 + 5 * 4 + 1);
-    all = table(TEXTS "--text \"$TMPDIR/t\" --stride 2 --omega 3", "all");
+    all = table(TEXTS "--tokens-file \"$TMPDIR/t\" --stride 2 --omega 3", "all");
     assert_int_equal(lines(&all), 1 + 12 + 1);
 }
 
@@ -110,11 +110,11 @@ static void others_are_refused(void **state)
         {SOME "--positions 1,", "token '1,': expected all, last, or positions"},
         {SOME "--positions 1,last", "token '1,last': expected all, last, or positions"},
         {SOME "--positions 0:1:2", "token '0:1:2': expected all, last, or positions"},
-        {TEXTS "--text \"$TMPDIR/two\" --positions 2 --omega 3", "two has 2 tokens"},
+        {TEXTS "--tokens-file \"$TMPDIR/two\" --positions 2 --omega 3", "two has 2 tokens"},
         {"tests/data/all-biases.safetensors --omega 3 --positions all",
          "expected a model with an unembedding"},
     };
-    Output output = run_program("sh", "-c 'printf ab >\"$TMPDIR/two\"'");
+    Output output = run_program("sh", "-c 'echo 0 1 >\"$TMPDIR/two\"'");
     assert_int_equal(output.code, 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         expect_line(2, bad[i].says, "verify %s", bad[i].arguments);

@@ -8,7 +8,6 @@ from conftest import says
 
 MODADD = "cases/models/modadd53-silu.safetensors"
 TEXTS = "tests/data/texts.safetensors"
-CHARACTERS = "tests/data/texts-characters.json"
 
 LINES = [
     # attribute.
@@ -161,35 +160,22 @@ LINES = [
     ("sweep --weights-rounded maybe", "--weights-rounded: token 'maybe': expected one of no, yes"),
     ("sweep --arithmetic bf8",
      "--arithmetic: token 'bf8': expected one of none, f64, f32, bf16, fp16, bf16-flash,"),
-    # Texts and tokens of a file.
-    (f"verify {TEXTS} --text /dev/null --characters {CHARACTERS}",
-     "/dev/null: is empty: expected at least one character"),
-    (f"verify {TEXTS} --text . --characters {CHARACTERS}", ".: cannot be read: Is a directory"),
-    (f"verify {TEXTS} --text README.md --characters .", ".: cannot be read: Is a directory"),
-    (f"verify {TEXTS} --text README.md --characters /no/such",
-     "/no/such: cannot be read: No such file or directory: expected a list of characters"),
-    (f"verify {TEXTS} --text README.md",
-     "tests/data/characters.json: cannot be read: No such file or directory: expected a list of"),
+    # Tokens of a file.
     (f"verify {TEXTS} --tokens-file .", ".: cannot be read: Is a directory"),
     (f"verify {TEXTS} --tokens-file /no/such",
      "/no/such: cannot be read: No such file or directory"),
-    (f"verify {TEXTS} --text README.md --tokens 1/2",
-     "token '--text': expected it or --tokens, not both"),
-    (f"verify {TEXTS} --text README.md --tokens-file README.md",
-     "token '--text': expected it or --tokens-file, not both"),
+    (f"verify {TEXTS} --text README.md",
+     "token '--text': this flag is gone: python3 -m headproof tokens MODEL FILE -o tokens.txt"),
+    (f"verify {TEXTS} --characters c.json", "token '--characters': this flag is gone: it is a"),
     (f"verify {TEXTS} --tokens 1/2 --tokens-file README.md",
      "token '--tokens-file': expected it or --tokens, not both"),
-    (f"verify {TEXTS} --tokens 1/2 --characters {CHARACTERS}",
-     "token '--characters': expected --text with it"),
     (f"verify {TEXTS} --tokens 1/2 --window 2",
-     "token '--window': expected --text or --tokens-file with it"),
+     "token '--window': expected --tokens-file with it"),
     (f"verify {TEXTS} --tokens 1/2 --stride 1",
-     "token '--stride': expected --text or --tokens-file with it"),
+     "token '--stride': expected --tokens-file with it"),
     (f"verify {TEXTS} --tokens 1/2 --positions some",
      "--positions: token 'some': expected all, last, or positions, 0 the first and -1 the last,"),
     (f"verify {TEXTS} --tokens 1/2 --positions", "token '--positions': expected a value after it"),
-    ("sweep --text README.md",
-     "--text: token 'README.md': expected a flag of sweep, which has no --text"),
     ("sweep --n 3 --judge kl --tolerance 1e-3",
      "--judge: token 'kl': expected an error of the stream: verify and min-omega alone judge"),
     (f"sweep --weights {MODADD} --n 3 --judge logits --tolerance 1e-3",

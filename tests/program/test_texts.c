@@ -1,7 +1,7 @@
 /*
- * Texts through `verify`: losses and divergences at every position against an independent program,
- * windows, tolerances for logits and divergences, the first prediction that changes, shards put
- * together, and what is no text.
+ * Texts through `verify`, as token ids: losses and divergences at every position against an
+ * independent program, windows, tolerances for logits and divergences, the first prediction that
+ * changes, shards put together, and what are no ids.
  */
 #include "../shell.h"
 #include "../written_model.h"
@@ -14,20 +14,16 @@
 #include <string.h>
 
 #define MODEL "tests/data/texts.safetensors"
-#define CHARACTERS "tests/data/texts-characters.json"
 #define MODADD "cases/models/modadd53-silu.safetensors"
 
-/* Nine characters, two of them of two bytes. */
-#define TEXT                                                                                       \
-    "ab\nc\xc3\xa9"                                                                                \
-    "a \xd0\xb6"                                                                                   \
-    "b"
+/* Nine tokens: "ab", a line's end, "c\u00e9a \u0436b" as data/texts-characters.json has it. */
+#define TEXT "0 1 4 2 3 0 5 6 1"
 enum { POSITIONS = 9, OMEGAS = 3 };
 
 /* `verify` of a text in the scratch directory, with the rest of the line. */
-#define OF_TEXT(name) "$h verify $p/" MODEL " --characters $p/" CHARACTERS " --text " name " "
+#define OF_TEXT(name) "$h verify $p/" MODEL " --positions all --tokens-file " name " "
 
-/* Nine characters in t.txt. */
+/* Nine tokens in t.txt. */
 static int set_up(void **state)
 {
     (void)shell_set_up(state);
@@ -239,22 +235,6 @@ static void the_first_change_is_named(void **state)
     assert_non_null(strstr(output.text, named));
 }
 
-/* Classes that are characters are named by them. */
-static void changes_of_a_text_name_characters(void **state)
-{
-    char text[200];
-    for (size_t i = 0; i < sizeof text; i++) {
-        text[i] = "abc \nbca"[i * i % 8];
-    }
-    file_write(shell_path("t.txt"), text, sizeof text);
-    Output output = shell(OF_TEXT("t.txt") "--omega 0.5");
-    const char *change = strstr(output.text, ", the first change: input ");
-    assert_non_null(change);
-    const char *quote = strchr(change, '\'');
-    assert_non_null(quote);
-    assert_true(quote < strchr(change, '\n'));
-}
-
 /* Parts of a text put together are the bytes of one run; so they are of inputs without positions.
  * Threads change nothing. */
 static void parts_are_put_together(void **state)
@@ -275,17 +255,17 @@ static void parts_are_put_together(void **state)
 static void parts_of_other_texts_are_refused(void **state)
 {
     for (int s = 1; s <= 2; s++) {
-        shell_write("t.txt", s == 1 ? "abcabcabc" : "abcabcaba");
+        shell_write("t.txt", s == 1 ? "0 1 2 0 1 2 0 1 2" : "0 1 2 0 1 2 0 1 0");
         Output output = shell(OF_TEXT("t.txt") "--omega 5 -q -o %d.csv --shard %d/2", s, s);
         assert_int_equal(output.code, 0);
     }
     expect_shell("$h merge 1.csv 2.csv -o m.csv", 2, "");
 }
 
-/* One character has no token behind it, and no loss; what is printed says how windows lie. */
+/* One token has none behind it, and no loss; what is printed says how windows lie. */
 static void short_texts_are_one_window(void **state)
 {
-    shell_write("one.txt", "a");
+    shell_write("one.txt", "0");
     Output output = table(OF_TEXT("one.txt") "--omega 9", 0);
     assert_int_equal(lines(&output), 3);
     expect_cell(&output, 2, "inputs", "1");
@@ -295,23 +275,13 @@ static void short_texts_are_one_window(void **state)
                  "3 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be");
 }
 
-/* The list of characters lies with the model's files, however their folder is named. */
-static void characters_lie_in_the_folder_of_the_model(void **state)
-{
-    expect_shell("cp $p/" MODEL " model.safetensors && cp $p/" CHARACTERS " characters.json && "
-                 "for m in $PWD/model.safetensors $PWD/ $PWD; do "
-                 "$h verify $m --text t.txt --omega 9; echo code $?; done | "
-                 "grep -c -e \"3 windows of 4\" -e \"code 0\"",
-                 0, "6\n");
-}
-
 typedef struct {
     const char *text;
     size_t size;
     const char *says;
 } Bad;
 
-/* Each is the file f, and its bad line or character is named by its place. */
+/* Each is the file f, and its bad line is named. */
 static void expect_complaints(const Bad *bad, size_t count, const char *command)
 {
     for (size_t i = 0; i < count; i++) {
@@ -326,40 +296,6 @@ static void expect_complaints(const Bad *bad, size_t count, const char *command)
     {                                                                                              \
         (text), sizeof(text) - 1, (says)                                                           \
     }
-
-static void bad_texts_are_named(void **state)
-{
-    static const Bad texts[] = {
-        BAD("", "f: is empty: expected at least one character"),
-        BAD("ab\ncaZ", "f:2: token 'Z': U+005A, column 3: expected a character of "),
-        BAD("ab\r\nc", "f:1: token '\\x0d': U+000D, column 3"),
-        BAD("\xc3\xa9\0", "f:1: token '\\x00': U+0000, column 2"),
-        BAD("a\xff", "f:1: token '\\xff': column 2: expected UTF-8"),
-        BAD("a\xc3", "f:1: token '\\xc3': column 2: expected UTF-8"),
-        BAD("\xc0\xaf", "f:1: token '\\xc0': column 1: expected UTF-8"),
-        BAD("\xed\xa0\x80", "column 1: expected UTF-8"),
-        BAD("\xf4\x90\x80\x80", "column 1: expected UTF-8"),
-    };
-    expect_complaints(texts, sizeof texts / sizeof *texts, OF_TEXT("f") "--omega 9");
-}
-
-static void bad_lists_are_named(void **state)
-{
-    static const Bad lists[] = {
-        BAD("[\"a\",\"b\",\"a\",\"d\",\"e\",\"f\",\"g\"]",
-            "f: character 'a': tokens 0 and 2: expected every character once"),
-        BAD("[\"a\",\"b\"]", "f: 2 characters: expected as many as the model has tokens, 7"),
-        BAD("[\"a\",\"bb\",\"c\",\"d\",\"e\",\"f\",\"g\"]",
-            "f: entry 2: expected a string of one character"),
-        BAD("[\"a\",\"\",\"c\",\"d\",\"e\",\"f\",\"g\"]", "f: entry 2: expected"),
-        BAD("[\"a\",7,\"c\",\"d\",\"e\",\"f\",\"g\"]", "f: entry 2: expected"),
-        BAD("{}", "f: another value: expected a JSON array of characters"),
-        BAD("[\"a\"", "f: no JSON, "),
-    };
-    shell_write("t.txt", "a");
-    expect_complaints(lists, sizeof lists / sizeof *lists,
-                      "$h verify $p/" MODEL " --text t.txt --characters f --omega 9");
-}
 
 static void bad_ids_are_named(void **state)
 {
@@ -387,7 +323,7 @@ static void windows_fit(void **state)
                {"--stride 5", "--stride: token '5': expected at most 4, the window"},
                {"--window 2 --stride 3", "--stride: token '3': expected at most 2, the window"},
                {"--window 0", "--window: token '0': expected an integer from 1"}};
-    shell_write("f", "abcab");
+    shell_write("f", "0 1 2 0 1");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         Output output = shell(OF_TEXT("f") "%s", bad[i].flags);
         expect_says(&output, 2, bad[i].says);
@@ -405,11 +341,11 @@ static void ids_are_tuples(void **state)
     assert_string_equal(read.text, tuples.text);
 }
 
-/* Of ten megabytes nothing is evaluated. */
+/* Of ten million tokens nothing is evaluated. */
 static void long_texts_are_refused_first(void **state)
 {
-    Output output =
-        shell("yes abcabcabc | head -c 10000000 >f; " OF_TEXT("f") "--stride 1 --omega 9");
+    Output output = shell("yes \"0 1 2 0\" | head -c 20000000 | tr \"\\n\" \" \" >f; " OF_TEXT(
+        "f") "--stride 1 --omega 9");
     expect_says(&output, 2, "9999997 windows need ");
     assert_int_equal(lines(&output), 1);
 }
@@ -423,13 +359,9 @@ SUBJECT(texts)
         TEXT_TEST(tolerances_judge_logits_and_divergences),
         TEXT_TEST(min_omega_finds_the_same),
         TEXT_TEST(the_first_change_is_named),
-        TEXT_TEST(changes_of_a_text_name_characters),
         TEXT_TEST(parts_are_put_together),
         TEXT_TEST(parts_of_other_texts_are_refused),
         TEXT_TEST(short_texts_are_one_window),
-        TEXT_TEST(characters_lie_in_the_folder_of_the_model),
-        TEXT_TEST(bad_texts_are_named),
-        TEXT_TEST(bad_lists_are_named),
         TEXT_TEST(bad_ids_are_named),
         TEXT_TEST(windows_fit),
         TEXT_TEST(ids_are_tuples),

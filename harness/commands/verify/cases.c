@@ -127,8 +127,6 @@ void verify_print_command(FILE *file, const void *row, const RunOptions *run)
     print_usual(file, &point);
     print_flag(file, "tokens", run->tokens);
     print_flag(file, "tokens-file", run->tokens_file);
-    print_flag(file, "text", run->text);
-    print_flag(file, "characters", run->characters);
     print_count(file, "window", run->window);
     print_count(file, "stride", run->stride);
     print_flag(file, "positions", run->positions);

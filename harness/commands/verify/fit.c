@@ -175,9 +175,8 @@ static double total_seconds(const Verify *verify)
 /* How to have less of it. */
 static const char *fewer(const Verify *verify)
 {
-    return verify->options->text != NULL ? "choose less text, or a longer --window or --stride"
-           : verify->options->tokens_file != NULL ? "choose fewer lines"
-                                                  : "choose fewer with --tokens";
+    return verify->options->tokens_file != NULL ? "choose fewer, or a longer --window or --stride"
+                                                : "choose fewer with --tokens";
 }
 
 /* At most, of the model and of the inputs that are evaluated at once. */

@@ -1,5 +1,5 @@
 /*
- * The inputs of `verify`, from its flags: tuples, a text, or lines of token ids.
+ * The inputs of `verify`, from its flags: tuples, or lines of token ids.
  */
 
 #include "verify.h"
@@ -11,18 +11,14 @@
 
 int verify_inputs_check(const RunOptions *run)
 {
-    bool file = run->text != NULL || run->tokens_file != NULL;
     const struct {
         bool wrong;
         const char *flag, *expected;
     } faults[] = {
         {run->tokens_file != NULL && run->tokens != NULL, "--tokens-file",
          "it or --tokens, not both"},
-        {run->text != NULL && run->tokens != NULL, "--text", "it or --tokens, not both"},
-        {run->text != NULL && run->tokens_file != NULL, "--text", "it or --tokens-file, not both"},
-        {run->characters != NULL && run->text == NULL, "--characters", "--text with it"},
-        {run->window > 0 && !file, "--window", "--text or --tokens-file with it"},
-        {run->stride > 0 && !file, "--stride", "--text or --tokens-file with it"},
+        {run->window > 0 && run->tokens_file == NULL, "--window", "--tokens-file with it"},
+        {run->stride > 0 && run->tokens_file == NULL, "--stride", "--tokens-file with it"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (faults[i].wrong) {
@@ -36,35 +32,31 @@ static int read_inputs(Verify *verify)
 {
     const RunOptions *run = verify->options;
     const char *path = verify->template->source->path;
-    if (run->text == NULL && run->tokens_file == NULL) {
+    if (run->tokens_file == NULL) {
         return inputs_make(&verify->inputs, verify->model, path, run->tokens,
                            verify->template->spec.seed);
     }
-    const WindowsAsked asked = {.text = run->text,
-                                .characters = run->characters,
-                                .ids = run->tokens_file,
+    const WindowsAsked asked = {.ids = run->tokens_file,
                                 .window = run->window,
                                 .stride = run->stride,
                                 .room = memory_room(run->memory)};
-    return windows_read(&verify->inputs, &verify->vocabulary, verify->model, path, &asked);
+    return windows_read(&verify->inputs, verify->model, path, &asked);
 }
 
-/* Those that are asked for, of a text all, else the last of each input. */
+/* Those that are asked for, else the last of each input. */
 static int read_positions(Verify *verify)
 {
     const RunOptions *run = verify->options;
-    const char *standard = run->text != NULL ? "all" : "last";
-    const char *file = run->text != NULL ? run->text : run->tokens_file;
     char of[256] = "an input";
     if (run->positions != NULL && !verify_has_logits(verify->model)) {
         return complain((Origin){.flag = "positions"}, run->positions,
                         "expected a model with an unembedding: without logits there are no "
                         "predictions to look at");
     }
-    if (file != NULL) {
-        snprintf(of, sizeof of, "a window of %s", file);
+    if (run->tokens_file != NULL) {
+        snprintf(of, sizeof of, "a window of %s", run->tokens_file);
     }
-    return positions_make(&verify->positions, run->positions != NULL ? run->positions : standard,
+    return positions_make(&verify->positions, run->positions != NULL ? run->positions : "last",
                           verify->inputs.n, of);
 }
 

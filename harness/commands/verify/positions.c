@@ -188,22 +188,6 @@ static void print_means(FILE *file, const PositionMeans *means, const char *omeg
     ref_cell_clear(&cell);
 }
 
-/* A class, and the character that it is. */
-static void print_class(FILE *file, const Verify *verify, size_t class)
-{
-    fprintf(file, "%zu", class);
-    if (verify->logits.has_loss && class < verify->vocabulary.count) {
-        const Character *character = &verify->vocabulary.characters[class];
-        char text[32];
-        if (character->code == 0) { /* a NUL that is a character ends no string */
-            fputs(" '\\x00'", file);
-        } else {
-            shown_into(text, sizeof text, SHOWN_TERMINAL, character->text, strlen(character->text));
-            fprintf(file, " '%s'", text);
-        }
-    }
-}
-
 static void print_first_change(FILE *file, const Verify *verify)
 {
     LogitsBlock at = {0};
@@ -214,16 +198,14 @@ static void print_first_change(FILE *file, const Verify *verify)
     if (position == NULL) {
         return;
     }
-    fprintf(file, "omega %s, the first change: input %zu, position %zu, from ", verify->omega_text,
-            inputs_number(&verify->inputs, at.i), at.rows.first + 1);
-    print_class(file, verify, position->predicted);
-    fputs(" to ", file);
+    fprintf(file, "omega %s, the first change: input %zu, position %zu, from %zu to ",
+            verify->omega_text, inputs_number(&verify->inputs, at.i), at.rows.first + 1,
+            position->predicted);
     if (isfinite(position->error)) {
-        print_class(file, verify, position->machine);
+        fprintf(file, "%zu\n", position->machine);
     } else {
-        fputs("no number", file);
+        fputs("no number\n", file);
     }
-    fputc('\n', file);
 }
 
 void verify_print_positions(FILE *file, const Verify *verify)

@@ -74,7 +74,6 @@ void verify_clear(Verify *verify)
     found_clear(&verify->found);
     inputs_clear(&verify->inputs);
     positions_clear(&verify->positions);
-    vocabulary_clear(&verify->vocabulary);
 }
 
 /* One input's rows on their way into the layers' worst. */

@@ -66,7 +66,7 @@ static int judge_template(Verdict *verdict, Grid *grid, const Point *template, i
     Verify verify = {.options = run,
                      .template = template,
                      .model = template->source->file,
-                     .lists_positions = run->positions != NULL || run->text != NULL,
+                     .lists_positions = run->positions != NULL,
                      .passed = true,
                      .outcome = &verdict->outcome,
                      .colors = terminal_has_colors(output_report(run), run->color)};

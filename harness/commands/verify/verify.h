@@ -76,11 +76,10 @@ typedef struct {
     Found found; /* the search for the tolerance */
     bool sought; /* it is over */
     Inputs inputs;
-    uint64_t digest;       /* of all windows; 0: there are none */
-    Vocabulary vocabulary; /* of a text; else of no characters */
-    GivenWeights *given;   /* [inputs.count] */
-    Point *points;         /* [inputs.count] */
-    Family *family;        /* what the inputs share */
+    uint64_t digest;     /* of all windows; 0: there are none */
+    GivenWeights *given; /* [inputs.count] */
+    Point *points;       /* [inputs.count] */
+    Family *family;      /* what the inputs share */
     Ensemble ensemble;
     Logits logits;
     bool has_logits;
