@@ -148,7 +148,7 @@ def _shared(series: Series, axis: str, term: int, place: Optional[Place]) -> str
     of a size that one search has, its own."""
     if place is not None and series.data.searched and axis != series.axes[term]:
         return series.data.text(place.row, axis)
-    return "" if series.differs(axis) else series.value(axis)
+    return series.shared[axis]
 
 
 def _cells(series: Series, law: Law, term: int, place: Optional[Place]) -> List[str]:
@@ -167,12 +167,12 @@ def _cells(series: Series, law: Law, term: int, place: Optional[Place]) -> List[
     elif is_line and term + 1 < len(series.axes):
         kind = "logarithm"
     cells += [kind, why, _number(law.first[term]), _number(law.last[term]), str(law.points),
-              "" if searched else str(law.seeds), str(series.censored)]
+              "" if searched else str(law.seeds()), str(series.censored)]
     line = [math.nan] * 9
     if kind in lawbook.LINES:
         line = [law.constant(), law.slope(term), law.slope_error(term),
                 math.nan if searched else law.end_slope(term), law.residual, law.worst, law.other,
-                law.below, law.above]
+                *law.farthest]
     *theory, word = lawbook.expected(law, term, series.kind, series.data.norm, axis, series.value)
     cells += [*map(_number, line + theory), word]
     if place is None:
@@ -267,9 +267,10 @@ class Growth:
         if not place.is_within():
             self.failed += 1
             what = series.kind if series.data.searched else f"{series.kind} {series.data.norm}"
-            print(f"{shown(self.check or '')}:{row - self.fitted + 2}: {series.value('construction')}: "
-                  f"{what} along {series.axes[term]}: expected 10^{band.low:.3f} to "
-                  f"10^{band.high:.3f} by its law, not {place.text}", file=sys.stderr)
+            print(f"{shown(self.check or '')}:{row - self.fitted + 2}: "
+                  f"{series.value('construction')}: {what} along {series.axes[term]}: expected "
+                  f"10^{band.low:.3f} to 10^{band.high:.3f} by its law, not {place.text}",
+                  file=sys.stderr)
         self._put(_cells(series, law, term, place))
 
     def conclude(self, flags: Dict[str, str], tables: Sequence[str], evaluated: int) -> int:
@@ -277,7 +278,8 @@ class Growth:
         if self.series == 0:
             raise Complaint("growth: expected errors at two sizes or more, for a law three, of "
                             "omega, n, d, depth or layer, all else being equal", *tables[:1])
-        flag, token = ("check", self.check) if self.check is not None else ("predict", flags.get("predict"))
+        flag = "predict" if self.check is None else "check"
+        token = flags.get(flag)
         if token is not None and self.put + self.silent == 0:
             raise Complaint("expected sizes that some law is about", token, flag=flag)
         failed = self.failed + self.silent

@@ -15,8 +15,9 @@ of ten; in the last two it is the Omega that searches found, and x are N, D and 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
-from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -171,23 +172,12 @@ class Law:
     """
 
     def __init__(self, kind: str, why: str, points: Points) -> None:
-        count, x, median = len(points), points.x, points.y[:, 0]
+        count, self._of = len(points), points
         self.kind, self.why, self.points, self.other = kind, why, count, math.nan
-        self.first, self.last = x.min(axis=0), x.max(axis=0)
-        self.told = ((x > self.first) & (x < self.last)).any(axis=0)
-        self.seeds = int(points.seeds.max())
-        self.below, self.above = points.y[:, 1:].max(axis=0).tolist()
-        self.line = fit(kind, x, points.y) if kind in LINES else None
-        self.ends: List[Line] = []
+        self.line = fit(kind, points.x, points.y) if kind in LINES else None
         if self.line is None:
             return
-        half = max((count + 1) // 2, POINTS_LEAST)
-        for k in range(x.shape[1]):
-            larger = x[:, k] > self.first[k] if kind in FORMULAS else slice(max(count - half, 0),
-                                                                            None)
-            end = fit(kind, x[larger], points.y[larger])
-            self.ends += [] if end is None else [end]
-        off, noise = median - self.line.at(x)[:, 0], points.noise()
+        off, noise = points.y[:, 0] - self.line.at(points.x)[:, 0], points.noise()
         room = np.maximum(OFF, NOISES * np.sqrt(noise))
         self.freedom = count - len(self.line.u_mean) - 1
         self.residual = self._spread(off)
@@ -196,8 +186,46 @@ class Law:
         self.seed_noise = math.sqrt(float(noise.sum()) / count)
         self.noise = max(self.residual, self.seed_noise)
 
+    @functools.cached_property
+    def first(self) -> Floats:
+        """The smallest sizes [terms]."""
+        first: Floats = self._of.x.min(axis=0)
+        return first
+
+    @functools.cached_property
+    def last(self) -> Floats:
+        """The largest."""
+        last: Floats = self._of.x.max(axis=0)
+        return last
+
+    @functools.cached_property
+    def told(self) -> npt.NDArray[np.bool_]:
+        """See above."""
+        told: npt.NDArray[np.bool_] = ((self._of.x > self.first) & (self._of.x < self.last)).any(
+            axis=0)
+        return told
+
+    @functools.cached_property
+    def farthest(self) -> List[float]:
+        """How far the smallest seed is below its median, and the largest above it, anywhere."""
+        farthest: List[float] = self._of.y[:, 1:].max(axis=0).tolist()
+        return farthest
+
+    @functools.cached_property
+    def ends(self) -> List[Line]:
+        """See above."""
+        x, half = self._of.x, max((self.points + 1) // 2, POINTS_LEAST)
+        parts = [self._of[x[:, k] > self.first[k]] if self.kind in FORMULAS else self._of[-half:]
+                 for k in range(x.shape[1] if self.line is not None else 0)]
+        lines = [fit(self.kind, part.x, part.y) for part in parts]
+        return [line for line in lines if line is not None]
+
     def _spread(self, off: Floats) -> float:
         return math.sqrt(float(off @ off) / self.freedom) if self.freedom > 0 else 0.0
+
+    def seeds(self) -> int:
+        """Of a point, at most."""
+        return int(self._of.seeds.max())
 
     def constant(self) -> float:
         """y of the line at u = 0."""
@@ -210,8 +238,9 @@ class Law:
 
     def slope_error(self, term: int) -> float:
         """noise sqrt((U'U)^-1), the standard error of the slope."""
-        flat = self.line is None or len(self.line.inverse) == 0
-        return 0.0 if flat else self.noise * math.sqrt(self.line.inverse[term, term])  # type: ignore
+        if self.line is None or len(self.line.inverse) == 0:
+            return 0.0
+        return self.noise * math.sqrt(self.line.inverse[term, term])
 
     def end_slope(self, term: int) -> float:
         """The slope through the larger half."""
@@ -233,7 +262,8 @@ class Law:
         error = self.noise * math.sqrt(1 + 1 / self.points + self.line.spread(x))
         bends = sum((float(end.at(x)[0]) - middle) ** 2 for end in self.ends)
         room = math.sqrt((student(self.freedom) * error) ** 2 + bends)
-        low, high = middle - room - max(self.below, below), middle + room + max(self.above, above)
+        low = middle - room - max(self.farthest[0], below)
+        high = middle + room + max(self.farthest[1], above)
         if self.kind in FORMULAS:  # of Omega itself
             return Band(*(math.log10(y) if y > 0 else -math.inf for y in (low, middle, high)))
         return Band(low, middle, high)
@@ -277,38 +307,39 @@ def _one(points: Points, formula: bool, depth: bool) -> Law:
 _STAGES = ("none", "arm-left", "none", "floor", "none", "arm-right", "none")
 
 
-def _stage_costs(kind: str, x: Floats, y: Floats, unit: float) -> List[List[float]]:
-    """[i][j]: the cost of the points i to j as one stage; inf: they are none.
+def _stage_costs(x: Floats, y: Floats, unit: float) -> Dict[str, List[List[float]]]:
+    """{kind: [i][j]}: the cost of the points i to j as one stage; inf: they are none.
 
     The residuals' squares over unit^2, and COST_NUMBER for each number of the line and for where it
-    begins.  Squares are added up point by point, for all beginnings i at once: one more at lever du
-    adds r^2 k/(k + 1) / (1 + k/(k + 1) du^2/suu), r being off the line of the k before it, without
-    cancellation; and what the logarithm itself has lost, as one of 1e17 has no digits behind its
-    point."""
-    count, rises = len(y), kind != "floor"
-    cost, sums = np.full((count, count), np.inf), np.zeros((5, count))
-    u = levers(kind, x)[:, 0] if rises else np.zeros(count)
+    begins.  Squares are added up point by point, for all kinds and beginnings i at once: one more
+    at lever du adds r^2 k/(k + 1) / (1 + k/(k + 1) du^2/suu), r being off the line of the k before
+    it, without cancellation; and what the logarithm itself has lost, as one of 1e17 has no digits
+    behind its point."""
+    count, kinds = len(y), ("arm-left", "floor", "arm-right")
+    u = np.array([levers(kind, x)[:, 0] if kind != "floor" else np.zeros(count) for kind in kinds])
+    flat = np.array([[kind == "floor"] for kind in kinds])
+    cost, sums = np.full((3, count, count), np.inf), np.zeros((5, 3, count))
+    slope = np.zeros((3, count))
     for k in range(count):
-        live = count - k
-        u_mean, y_mean, suu, suy, squares = sums[:, :live]
-        du, dy, share = u[k:] - u_mean, y[k:] - y_mean, k / (k + 1)
-        slope = np.divide(suy, suu, out=np.zeros(live), where=suu > 0)
-        lever = np.divide(du * du, suu, out=np.zeros(live), where=suu > 0)
-        if not (rises and k < 2):  # a line goes through two
-            squares += share * (dy - slope * du) ** 2 / (1 + share * lever)
+        u_mean, y_mean, suu, suy, squares = sums[:, :, :count - k]
+        du, dy, share = u[:, k:] - u_mean, y[k:] - y_mean, k / (k + 1)
+        rises, slope = suu > 0, slope[:, :count - k]
+        lever = np.divide(du * du, suu, out=np.zeros_like(du), where=rises)
+        added = share * (dy - slope * du) ** 2 / (1 + share * lever)
+        squares += added * flat if k < 2 else added  # a line goes through two
         squares += (RESOLUTION * y[k:]) ** 2
         u_mean += du / (k + 1)
         y_mean += dy / (k + 1)
         suu += share * du * du
         suy += share * du * dy
+        slope = np.divide(suy, suu, out=np.zeros_like(du), where=suu > 0)
         if k + 1 >= POINTS_LEAST:
-            own = squares / unit**2 + COST_NUMBER * (3 if rises else 2)
-            slope = suy / suu if rises else suy
-            steep = {"arm-left": slope <= ARM_LEFT_MOST, "arm-right": slope >= ARM_RIGHT_LEAST}
-            begins = np.arange(live)
-            cost[begins, begins + k] = np.where(steep.get(kind, True), own, np.inf)
-    costs: List[List[float]] = cost.tolist()
-    return costs
+            own = squares / unit**2 + COST_NUMBER * np.where(flat, 2, 3)
+            own[0, slope[0] > ARM_LEFT_MOST] = np.inf
+            own[2, slope[2] < ARM_RIGHT_LEAST] = np.inf
+            begins = np.arange(count - k)
+            cost[:, begins, begins + k] = own
+    return dict(zip(kinds, cost.tolist()))
 
 
 def _arms(points: Points) -> List[Law]:
@@ -318,8 +349,7 @@ def _arms(points: Points) -> List[Law]:
     best[i][s]: the least cost of the first i points in the stages up to the s-th, and where that
     begins."""
     count, x, y = len(points), points.x, points.y[:, 0]
-    unit = max(OFF, Law("floor", "", points).seed_noise)
-    costs = {kind: _stage_costs(kind, x, y, unit) for kind in _STAGES if kind != "none"}
+    costs = _stage_costs(x, y, max(OFF, math.sqrt(float(points.noise().sum()) / count)))
     costs["none"] = [[COST_POINT * (j - i + 1) for j in range(count)] for i in range(count)]
     best = [[(math.inf, i)] * (len(_STAGES) + 1) for i in range(count + 1)]
     best[0][0] = (0.0, 0)
@@ -344,6 +374,8 @@ def _arms(points: Points) -> List[Law]:
 def _contradiction(laws: Sequence[Law], points: Points) -> str:
     """The word for what contradicts the laws: a bound below their band, or a 0 between the sizes
     that they were fitted to; or ""."""
+    if points.known.all() or laws[0].kind in ("zero", "none"):
+        return ""
     first, last = laws[0].first[0], laws[-1].last[0]
     for x, median in zip(points.x[~points.known], points.y[~points.known, 0]):
         zero, inside = median == -math.inf, first <= x[0] <= last
@@ -356,9 +388,10 @@ def _contradiction(laws: Sequence[Law], points: Points) -> str:
 def find(points: Points, axes: Sequence[str], what: str, searched: bool) -> List[Law]:
     """The laws of a series along these axes: arms and a floor along Omega, of searches one formula,
     along any other axis one law.  what: the error."""
-    values = points[points.known]
+    values = points if points.known.all() else points[points.known]
     if len(values) >= (len(axes) + 2 if searched else POINTS_LEAST):
-        laws = _arms(values) if axes[0] == "omega" else [_one(values, searched, axes[-1] == "depth")]
+        depth = axes[-1] == "depth"
+        laws = _arms(values) if axes[0] == "omega" else [_one(values, searched, depth)]
     else:
         zeros = bool((points.y[:, 0] == -math.inf).all()) and len(points) >= POINTS_LEAST
         law = Law("zero" if zeros else "none", "" if zeros else "few-points", values if len(values)
@@ -415,7 +448,9 @@ def expected(law: Law, term: int, error: str, norm: str, axis: str,
     `below`, `agrees` or is `above`: within three of its standard errors and a tenth.  nan, nan and
     "": nothing is expected.  of: the series' value of an axis."""
     for theory in THEORIES:
-        fits = [law.kind in theory.laws.split(), theory.axes == "" or axis in theory.axes.split(),
+        if law.kind not in theory.laws.split():
+            continue
+        fits = [theory.axes == "" or axis in theory.axes.split(),
                 theory.errors == "" or error in theory.errors.split(), theory.norm in ("", norm),
                 theory.of == "" or of("construction") in theory.of.split(),
                 of("construction") not in theory.but.split(),

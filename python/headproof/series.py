@@ -256,7 +256,8 @@ def _take_search(table: Csv, norm: str, faults: Faults) -> Part:
         faults.append((row, table.complain(row, columns["omega_max"][row],
                                            "expected omega_min or more")))
     open_end = np.array([text == "" for text in table["omega_below"]], dtype=bool)
-    return ([columns[name] for name in SEARCHED], np.array([least, logs_of(columns["omega_proven"])]),
+    logs = np.array([least, logs_of(columns["omega_proven"])])
+    return ([columns[name] for name in SEARCHED], logs,
             np.array([open_end, np.zeros(table.rows, dtype=bool)]))
 
 
@@ -267,14 +268,16 @@ def _take_search(table: Csv, norm: str, faults: Faults) -> Part:
 class Series:
     """An error, or what searches found, of rows that are equal in all but `free`.
 
-    axes: along which it is; rows: those that are fitted, by their sizes, then `held`; first: of the
-    kinds that they have; censored: rows that are no value."""
+    axes: along which it is; rows: those that are fitted, by their sizes, then `held`; shared: the
+    value of each axis, "" where rows may differ in it; first: of the kinds that they have;
+    censored: rows that are no value."""
 
     data: Rows
     axes: List[str]
     free: Set[str]
     rows: Ints
     held: Ints
+    shared: Dict[str, str]
     kind: str
     first: bool
     points: Points
@@ -287,10 +290,6 @@ class Series:
     def value(self, axis: str) -> str:
         """The value of an axis that all its rows share, if they do."""
         return self.data.text(int(self.rows[0]), axis)
-
-    def differs(self, axis: str) -> bool:
-        """May its rows differ in the axis?  A network's width, too, where it follows D."""
-        return (_follower(self.data, axis) or axis) in self.free
 
     def has(self, row: int) -> bool:
         """Has a search the sizes that all that are fitted have?"""
@@ -362,13 +361,17 @@ def _series(data: Rows, axes: List[str], free: Set[str], rows: Ints, count: int,
     if data.searched:
         kept = [k for k in kept if len(set(data.values[axes[k]][rows[:count]])) > 1]
         free = free - set(SIZES) | {axes[k] for k in kept}
+    shared: Dict[str, str] = {}
     first = True
     for kind, part in zip(data.kinds, points):
-        said = part.seeds.sum() > 0 or kind == "omega_min"
+        said = kind == "omega_min" or part.seeds.any()
         if len(part) > 1 and said and kept:
-            part = dataclasses.replace(part, x=part.x[:, kept])
-            yield Series(data, [axes[k] for k in kept], free, rows[:count], rows[count:], kind,
-                         first, part, count - int(part.values.sum()))
+            part.x = part.x[:, kept]
+            shared = shared or {
+                axis: "" if (_follower(data, axis) or axis) in free else
+                data.text(int(rows[0]), axis) for axis in data.axes}
+            yield Series(data, [axes[k] for k in kept], free, rows[:count], rows[count:], shared,
+                         kind, first, part, count - int(part.values.sum()))
             first = False
 
 

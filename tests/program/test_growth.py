@@ -94,6 +94,44 @@ def test_a_plane_is_found():
     assert laws.Law("logarithm", "", points(same, y)).line is None
 
 
+# docs/growth.md, "Theory", one by one: of a law, what it is of, and the slope that is expected.
+@pytest.mark.parametrize("kind, error, norm, axis, of, least, most", [
+    ("arm-left", "total", "max", "omega", {"shrink": "0.5"}, -1, -1),
+    ("arm-right", "rounding", "rel", "omega", {"shrink": "0.5"}, 1, 1),
+    ("floor", "total", "max", "omega", {}, NAN, NAN),
+    ("power", "construction", "max", "n", {}, 1, 1),
+    ("power", "construction", "max", "n", {"construction": "attention"}, NAN, NAN),
+    ("power", "rounding", "max", "n", {}, NAN, NAN),
+    ("power", "construction", "max", "d", {}, NAN, NAN),
+    ("exponential", "construction", "max", "n", {}, NAN, NAN),
+    ("logarithm", "omega_min", "max", "n", {"shrink": "0.5"}, 1, 1),
+    ("logarithm", "omega_proven", "max", "n", {}, 0.5, 0.5),
+    ("logarithm", "omega_min", "max", "n", {"construction": "attention"}, NAN, NAN),
+    ("logarithm", "omega_min", "max", "d", {}, NAN, NAN),
+    ("power", "native", "rel", "depth", {}, 0, 0.5),
+    ("exponential", "native", "rel", "depth", {}, 0, 0.5),
+    ("power", "native", "rel", "depth", {"weights": "normal"}, 0.5, 1),
+    ("power", "native", "rel", "depth", {"construction": "linear"}, 0.5, 1),
+    ("power", "native", "rel", "layer", {}, 0.5, 1),
+    ("power", "native", "max", "depth", {}, NAN, NAN),
+    ("power", "approximation", "rel", "depth", {}, NAN, NAN)])
+def test_theory_expects(kind, error, norm, axis, of, least, most):
+    values = {"construction": "fused", "weights": "stable", "shrink": "1", **of}
+    law = laws.Law(kind, "", points([1, 2, 4], [0, 3, 6]))
+    found = laws.expected(law, 0, error, norm, axis, values.__getitem__)
+    assert found[:2] == pytest.approx((least, most), nan_ok=True)
+    slope = 3 / math.log10(2) if kind == "power" else math.inf if kind == "exponential" else None
+    assert math.isnan(least) or slope is None or found[2] == "above"
+
+
+@pytest.mark.parametrize("slope, said", [(-2, "agrees"), (-2.19, "agrees"), (-1.7, "above"),
+                                         (-2.3, "below")])
+def test_a_slope_agrees_within_a_tenth(slope, said):
+    line = [slope * x * math.log10(math.e) for x in (5, 10, 20)]
+    law = laws.Law("arm-left", "", points([5, 10, 20], line))
+    assert laws.expected(law, 0, "total", "max", "omega", lambda axis: "1")[2] == said
+
+
 @pytest.mark.parametrize("text, log10", [
     ("", NAN), ("0", -INF), ("nan", INF), ("-inf", INF), ("0.0", NAN), ("1e-900", -900),
     ("2.5e+17", math.log10(2.5) + 17), ("0.00012", math.log10(1.2) - 4),
@@ -196,6 +234,7 @@ def grow(expect, tmp_path):
         said = expect(code, f"growth {line} -o out.csv", *words)
         assert "Traceback" not in said
         if code > 1:
+            assert said.count("\n") == 1, said
             return []
         with open(tmp_path / "out.csv", encoding="utf-8") as file:
             return list(csv.DictReader(file))
