@@ -34,7 +34,8 @@ static double parts_doubles(const HeadWeight *w, size_t heads, size_t rows, size
 /* A copy of a gate's weights that do not lie as they are read. */
 static double gate_doubles(const HeadWeight *w, size_t heads, size_t read)
 {
-    return w->head_stride == 1 && w->ld == heads ? 0 : (double)read * (double)heads;
+    bool lie = w->data == NULL || (w->head_stride == 1 && w->ld == heads);
+    return lie ? 0 : (double)read * (double)heads;
 }
 
 static RadiusDoubles gates_doubles(const Bundle *bundle, double rows)

@@ -54,7 +54,13 @@ static void set_block(Worker *worker, const void *context, size_t block)
     size_t count = rows.end - rows.first;
     const double *x = set->at->x + rows.first * columns + gates->bundle->score.read.first;
     double *z = gates->z + rows.first * K, *u = gates->u + rows.first * K;
-    gemm(u, K, gemm_plain(x, columns), gemm_plain(gates->v, K), (GemmExtents){count, K, D}, 0);
+    if (gates->unit) {
+        for (size_t i = 0; i < count; i++) {
+            memcpy(u + i * K, x + i * columns, K * sizeof *u);
+        }
+    } else {
+        gemm(u, K, gemm_plain(x, columns), gemm_plain(gates->v, K), (GemmExtents){count, K, D}, 0);
+    }
     if (gates->same) {
         memcpy(z, u, count * K * sizeof *z);
     } else {

@@ -39,7 +39,7 @@ typedef struct {
     Radius *r;
     const Bundle *bundle;
     size_t heads, read;
-    const double *g, *v;           /* [read, heads]; g may be v */
+    const double *g, *v;           /* [read, heads]; g may be v; of unit vectors NULL */
     double *own_g, *own_v;         /* those that are no weights as they lie, or NULL */
     double *g_column, *v_column;   /* [heads] their columns' norms */
     double g_norm, v_norm, o_norm; /* 2-norms */

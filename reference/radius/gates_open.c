@@ -10,25 +10,16 @@
 
 #include <stdlib.h>
 
+/* m NULL: unit vectors. */
 static double *columns_norms(const double *m, size_t rows, size_t columns, double *most)
 {
     double *norm = need_room(columns + 1, sizeof *norm);
     *most = 0;
     for (size_t c = 0; c < columns; c++) {
-        norm[c] = norm_vector(m + c, rows, columns);
+        norm[c] = m != NULL ? norm_vector(m + c, rows, columns) : 1;
         *most = bound_max(*most, norm[c]);
     }
     return norm;
-}
-
-/* The unit vectors' matrix, for gates and values that are columns of the stream. */
-static double *identity(size_t n)
-{
-    double *m = need_zeros(n * n + 1, sizeof *m);
-    for (size_t i = 0; i < n; i++) {
-        m[i * n + i] = 1;
-    }
-    return m;
 }
 
 static bool same_weight(const Bundle *bundle)
@@ -128,8 +119,7 @@ void gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->same = same_weight(bundle);
     gates->scale = score->gate_scale * (score->gate.data == NULL ? score->gate_unit : 1);
     gates->value_scale = fabs(value->scale);
-    gates->own_v = unit ? identity(read) : NULL;
-    gates->v = unit ? gates->own_v : beside(&gates->own_v, &value->v, heads, read);
+    gates->v = unit ? NULL : beside(&gates->own_v, &value->v, heads, read);
     gates->g = gates->same ? gates->v : beside(&gates->own_g, &score->gate, heads, read);
     double **const rows[] = {&gates->z, &gates->u, &gates->size};
     for (size_t m = 0; m < sizeof rows / sizeof *rows; m++) {
