@@ -63,28 +63,39 @@ INLINE void put(mpfr_ptr y, bool negative, mpfr_exp_t exponent)
                          mpfr_get_prec(y), mpfr_custom_get_significand(y));
 }
 
+/* Rounds n limbs, whose last bit is `ulp` of the first one, to nearest, ties to even: rest is what
+ * lies below that, half of it the highest bit, and a little more where lost is not 0.  Are they
+ * carried over, to 1000...? */
+INLINE bool round_limbs(mp_limb_t *limb, const size_t n, mp_limb_t ulp, mp_limb_t rest,
+                        mp_limb_t lost)
+{
+    const mp_limb_t half = (mp_limb_t)1 << 63;
+    bool up = rest > half || (rest == half && (lost != 0 || (limb[0] & ulp) != 0));
+    mp_limb_t carry = up ? ulp : 0;
+    UNROLL
+    for (size_t i = 0; i < n; i++) {
+        limb[i] += carry;
+        carry = carry != 0 && limb[i] == 0;
+    }
+    limb[n - 1] = carry != 0 ? half : limb[n - 1];
+    return carry != 0;
+}
+
 /* y = (-1)^negative 0.from 2^exponent, from[size - 1] with its highest bit set, and a little more
  * where lost is not 0; y has n < size limbs. */
 INLINE void put_rounded(mpfr_ptr y, const mp_limb_t *from, const size_t size, mp_limb_t lost,
                         mpfr_exp_t exponent, bool negative, const size_t n)
 {
-    const mp_limb_t half = (mp_limb_t)1 << 63;
     mp_limb_t *to = mpfr_custom_get_significand(y), rest = from[size - n - 1];
     UNROLL
     for (size_t i = 0; i + n + 1 < size; i++) {
         lost |= from[i];
     }
-    mp_limb_t carry = rest > half || (rest == half && (lost != 0 || (from[size - n] & 1) != 0));
     UNROLL
     for (size_t i = 0; i < n; i++) {
-        mp_limb_t limb = from[size - n + i] + carry;
-        carry = carry != 0 && limb == 0;
-        to[i] = limb;
+        to[i] = from[size - n + i];
     }
-    if (carry != 0) {
-        to[n - 1] = half;
-        exponent++;
-    }
+    exponent += round_limbs(to, n, 1, rest, lost);
     put(y, negative, exponent);
 }
 

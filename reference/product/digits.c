@@ -42,7 +42,7 @@ static size_t block_multiplies(size_t na, size_t nb, size_t kept)
 /* The columns that P bits need.  Operands may be off by 2^-(P + 1) and are, cut off after D digits,
  * by 2^(-52 D): where that is half as much, and what is lost beyond column D no more than the other
  * half, 2^-(P + 2) N_ij, D columns will do.  Else one more, of which less than 2^-12 is lost, as
- * min(D_a, D_b) is at most 24 and k below 2^32. */
+ * min(D_a, D_b) is at most 64 and k below 2^32. */
 static size_t columns_for(const Plan *plan, size_t fewer, mpfr_prec_t bits)
 {
     size_t digits = digits_for(bits);

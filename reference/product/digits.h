@@ -9,7 +9,7 @@
 
 /* Bits of a digit; digits are multiplied in blocks of up to BLOCK by BLOCK; digits of an operand,
  * at most. */
-enum { DIGIT = 52, BLOCK = 5, OPERAND_DIGITS = 24 };
+enum { DIGIT = 52, BLOCK = 5, OPERAND_DIGITS = 64 };
 
 /* Columns of a tile, of one that is added, and limbs of C, at most, for it to be stored by rows. */
 enum { ROW_COLUMNS = 10, ROW_SUM_COLUMNS = 8, ROW_LIMBS = 4 };

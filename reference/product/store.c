@@ -3,6 +3,7 @@
  */
 #include "store.h"
 
+#include "../numbers/limbs_number.h"
 #include "internal.h"
 
 #include <omp.h>
@@ -65,25 +66,24 @@ static inline mp_limb_t shifted(const mp_limb_t *limb, size_t i, unsigned zeros)
     return limb[i] << zeros | (i > 0 ? limb[i - 1] >> 1 >> (63 - zeros) : 0);
 }
 
-/* Does the number of limbs from `first` on, its last bit `ulp` of limb `first`, have to grow by one
- * for what is cut off?  Limbs as shifted gives them. */
-static bool rounds_up(const mp_limb_t *limb, unsigned zeros, size_t first, mp_limb_t ulp)
+/* Cuts the limbs before the `first` one off y's n limbs, which are the others, and rounds; limbs as
+ * shifted gives them.  Is it carried over? */
+static bool round_off(mp_limb_t *y, size_t n, mp_limb_t ulp, const mp_limb_t *limb, size_t first,
+                      unsigned zeros)
 {
-    const mp_limb_t half = (mp_limb_t)1 << 63;
     unsigned spare = (unsigned)__builtin_ctzll(ulp);
-    mp_limb_t last = shifted(limb, first, zeros), after = 0;
-    mp_limb_t rest = first > 0 ? shifted(limb, first - 1, zeros) : 0;
+    mp_limb_t rest = first > 0 ? shifted(limb, first - 1, zeros) : 0, after = 0;
     if (spare != 0) { /* what is cut off begins in the last limb */
         after = rest << (64 - spare);
-        rest = last << (64 - spare) | rest >> spare;
+        rest = y[0] << (64 - spare) | rest >> spare;
     }
-    if (rest != half) {
-        return rest > half;
+    if (rest == (mp_limb_t)1 << 63) {
+        for (size_t i = 0; i + 1 < first; i++) {
+            after |= shifted(limb, i, zeros);
+        }
     }
-    for (size_t i = 0; i + 1 < first; i++) {
-        after |= shifted(limb, i, zeros);
-    }
-    return after != 0 || (last & ulp) != 0;
+    y[0] &= ~(ulp - 1);
+    return round_limbs(y, n, ulp, rest, after);
 }
 
 void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit)
@@ -97,15 +97,8 @@ void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative,
     for (size_t i = 0; i < wanted; i++) {
         to[i] = i + kept < wanted ? 0 : shifted(limb, count + i - wanted, zeros);
     }
-    bool up = count >= wanted && rounds_up(limb, zeros, count - wanted, ulp);
-    to[0] = (to[0] & ~(ulp - 1)) + (up ? ulp : 0);
-    bool carry = up && to[0] == 0;
-    for (size_t i = 1; carry && i < wanted; i++) {
-        carry = ++to[i] == 0;
-    }
-    if (carry) {
-        to[wanted - 1] = (mp_limb_t)1 << 63;
-        exponent++;
+    if (count >= wanted) {
+        exponent += round_off(to, wanted, ulp, limb, count - wanted, zeros);
     }
     mpfr_custom_init_set(y, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent, precision,
                          to);

@@ -149,25 +149,35 @@ INLINE Words shift_down(Words *x, const int size, Words down)
     return lost;
 }
 
+/* Rounds n limbs, whose last bit is `ulp` of the first one, to nearest, ties to even: rest is what
+ * lies below that, half of it the highest bit, and a little more where lost is not 0.  Returns the
+ * lanes that a carry left, as 1000... */
+INLINE Mask round_words(Words *limb, const int n, Words ulp, Words rest, Words lost)
+{
+    const Words half = all((uint64_t)1 << 63);
+    Mask carry = below(half, rest);
+    carry |= equal(rest, half) & (is_not_zero(lost) | is_not_zero(limb[0] & ulp));
+    UNROLL
+    for (int i = 0; i < n; i++) {
+        limb[i] = select(carry, limb[i] + (i == 0 ? ulp : all(1)), limb[i]);
+        carry &= is_zero(limb[i]);
+    }
+    limb[n - 1] = select(carry, half, limb[n - 1]);
+    return carry;
+}
+
 /* y = 0.x 2^exponent and a little more where lost is not 0, rounded to n < size limbs. */
 INLINE void round_to(Lanes *y, const Words *x, const int size, Words lost, const int n)
 {
-    const Words half = all((uint64_t)1 << 63);
-    Words rest = x[size - n - 1];
     UNROLL
     for (int i = 0; i < size - n - 1; i++) {
         lost = lost | x[i];
     }
-    Mask tie = equal(rest, half);
-    Mask carry = below(half, rest);
-    carry |= tie & (is_not_zero(lost) | is_not_zero(x[size - n] & all(1)));
     UNROLL
     for (int i = 0; i < n; i++) {
-        Words limb = x[size - n + i];
-        y->limb[i] = select(carry, limb + all(1), limb);
-        carry &= is_zero(y->limb[i]);
+        y->limb[i] = x[size - n + i];
     }
-    y->limb[n - 1] = select(carry, half, y->limb[n - 1]);
+    Mask carry = round_words(y->limb, n, all(1), x[size - n - 1], lost);
     y->exponent = select(carry, y->exponent + all(1), y->exponent);
 }
 

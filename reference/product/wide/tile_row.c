@@ -109,7 +109,6 @@ INLINE Words move_up(Words *x, const int columns, Words *exponent)
 /* y = 0.x 2^52 rounded to n limbs; returns the lanes whose two highest digits are not both 0. */
 INLINE Mask round_digits(Lanes *y, Words *x, const int columns, const int n)
 {
-    const Words half = all((uint64_t)1 << 63);
     Words up = move_up(x, columns, &y->exponent);
     Words down = (all(64) - up), next = word_at(x, columns, 0);
     UNROLL
@@ -121,14 +120,7 @@ INLINE Mask round_digits(Lanes *y, Words *x, const int columns, const int n)
     Words after = word_at(x, columns, n + 1);
     Words rest = shift_left(next, up) | shift_right(after, down);
     Words lost = shift_left(after, up) | left_below(x, columns, 64 * (n + 2));
-    Mask carry = below(half, rest);
-    carry |= equal(rest, half) & (is_not_zero(lost) | is_not_zero(y->limb[0] & all(1)));
-    UNROLL
-    for (int i = 0; i < n; i++) {
-        y->limb[i] = select(carry, y->limb[i] + all(1), y->limb[i]);
-        carry &= is_zero(y->limb[i]);
-    }
-    y->limb[n - 1] = select(carry, half, y->limb[n - 1]);
+    Mask carry = round_words(y->limb, n, all(1), rest, lost);
     y->exponent = select(carry, y->exponent + all(1), y->exponent);
     return is_not_zero(x[0]);
 }
