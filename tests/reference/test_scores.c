@@ -62,10 +62,68 @@ static void leaving_the_range_is_said(void **state)
     omp_set_num_threads(threads);
 }
 
+/* The construction error's cells after a layer, as so many threads measure them. */
+static void construction_cells(RefErrors *errors, const RefLayer *at, int threads)
+{
+    omp_set_num_threads(threads);
+    ref_compare(errors, at);
+}
+
+/* All threads but this one have MPFR's usual range, as if they had just begun. */
+static void begin_threads(int threads)
+{
+#pragma omp parallel num_threads(threads)
+    if (omp_get_thread_num() > 0) {
+        mpfr_set_emin(-(1L << 30));
+        mpfr_set_emax(1L << 30);
+    }
+}
+
+/* Questions of a comparison go to threads, which set MPFR's range and hand no flags on: e is far
+ * below the usual range, and what squares of it raise is nothing to any layer. */
+static void comparisons_need_no_flags(void **state)
+{
+    enum { N = 130, TIMES = 16 };
+    int threads = omp_get_max_threads();
+    CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = N, .d = N, .depth = 2, .seed = 1};
+    Pair pair = pair_make(&spec);
+    omp_set_num_threads(1);
+    RefBase *base = ref_base_make(&pair, 128, REF_LIMIT_STREAMS, NULL);
+    const Start start = pair_start(&pair, 1e18);
+    RefRun *run = ref_difference_open(&start, 128, base);
+    const RefLayer at = {&pair, base, 1, run, NULL, NULL};
+    RefErrors one, two;
+    ref_errors_init(&one);
+    ref_errors_init(&two);
+    ref_run_certify(run);
+    ref_run_layer(run);
+    construction_cells(&one, &at, 1);
+    for (int i = 0; i < TIMES; i++) {
+        begin_threads(2);
+        mpfr_flags_set(MPFR_FLAGS_ALL);
+        construction_cells(&two, &at, 2);
+        for (int norm = 0; norm < NORM_COUNT; norm++) {
+            const RefCell *a = &one.error[ERROR_CONSTRUCTION][norm];
+            const RefCell *b = &two.error[ERROR_CONSTRUCTION][norm];
+            assert_int_equal(b->state, CELL_VALUE);
+            assert_true(a->state == CELL_VALUE && mpfr_equal_p(a->value, b->value));
+        }
+    }
+    ref_run_layer(run);
+    assert_false(run->left_range);
+    ref_errors_clear(&one);
+    ref_errors_clear(&two);
+    omp_set_num_threads(threads);
+    ref_run_clear(run);
+    ref_base_clear(base);
+    case_clear(&pair);
+}
+
 SUBJECT(scores)
 {
     const struct CMUnitTest scores[] = {
         cmocka_unit_test(leaving_the_range_is_said),
+        cmocka_unit_test(comparisons_need_no_flags),
     };
     return cmocka_run_group_tests(scores, reference_set_up, reference_tear_down);
 }
