@@ -17,12 +17,15 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from typing_extensions import TypeAlias
+
+Floats: TypeAlias = "npt.NDArray[np.float64]"
 
 POINTS_LEAST = 3  # of a law
 OFF = 0.1  # a point may be off its law by this, in powers of ten, ...

@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import (Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, TYPE_CHECKING,
+                    Tuple)
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,11 @@ import numpy.typing as npt
 from .command_line import Complaint
 from .laws import Floats, Points
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    from typing_extensions import TypeAlias
+
+Ints: TypeAlias = "npt.NDArray[np.int64]"
+Bools: TypeAlias = "npt.NDArray[np.bool_]"
 
 ERRORS = ("approximation", "construction", "rounding", "native", "total", "observed")
 SEARCHED = ("omega_min", "omega_proven")  # what grows, of searches
@@ -350,7 +354,8 @@ def each(data: Rows, fitted: int, axis: str) -> Iterator[Series]:
         own = rows[begin:end]
         count = int(np.count_nonzero(~held[own]))
         if count > 0:
-            which = slice(*np.searchsorted(place, (begin, begin + count)))
+            which = slice(int(np.searchsorted(place, begin)),
+                          int(np.searchsorted(place, begin + count)))
             yield from _series(data, axes, free, own, count, [part[which] for part in points])
 
 
