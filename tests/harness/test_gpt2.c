@@ -319,15 +319,19 @@ static void test_norms_in_name(void **state)
 {
     double least, most;
     ModelFile *model = read_changed(*state, "layer_norm_epsilon", "1e12");
-    for (size_t c = 0; c < GPT2_D; c++) {
-        model->layers[0].ln1.w[c] = 1e6;
-        model->layers[0].ln2.w[c] = -2e6;
-        model->layers[1].ln1.w[c] = 1e6;
-        model->layers[1].ln2.w[c] = 0.5e6;
-        model->ln_final.w[c] = 1e6;
+    double *const norms[] = {model->layers[0].ln1.w, model->layers[0].ln2.w, model->layers[1].ln1.w,
+                             model->layers[1].ln2.w, model->ln_final.w};
+    const size_t count = sizeof norms / sizeof *norms;
+    for (size_t i = 0; i < count * GPT2_D; i++) {
+        norms[i / GPT2_D][i % GPT2_D] = 1e6;
     }
-    assert_true(model_norms_in_name(&least, &most, model, 1e12));
-    assert_true(least == 0.5 && most == 2);
+    for (size_t i = 0; i < count; i++) { /* each may have the least and the most */
+        norms[i][i % GPT2_D] = 0.5e6;
+        norms[i][(i + 1) % GPT2_D] = -2e6;
+        assert_true(model_norms_in_name(&least, &most, model, 1e12));
+        assert_true(least == 0.5 && most == 2);
+        norms[i][i % GPT2_D] = norms[i][(i + 1) % GPT2_D] = 1e6;
+    }
     assert_false(model_norms_in_name(&least, &most, model, 1e-5));
     model_file_clear(model);
 }
