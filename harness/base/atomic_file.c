@@ -59,7 +59,7 @@ static bool begins_as_ours(int fd)
     ssize_t got = pread(fd, head, sizeof head - 1, 0);
     errno = got < 0 ? errno : 0;
     next += strspn(next, " \n\r\t");
-    return *head == OWN_MARK[0] && strncmp(next, OWN_MARK + 1, strlen(OWN_MARK) - 1) == 0;
+    return *head == OWN_MARK[0] && strncmp(next, &OWN_MARK[1], sizeof OWN_MARK - 2) == 0;
 }
 
 int atomic_file_refuse(const char *flag, const char *path, const char *doubt)
