@@ -70,7 +70,7 @@ is all that a machine alone could see.</p>
 
 def text(value: Any) -> str:
     """A text, not of the program, as HTML has it; "" of what is none."""
-    return html.escape(shown(value)) if isinstance(value, str) else ""
+    return html.escape(shown(value), quote=False) if isinstance(value, str) else ""
 
 
 def count(number: int, what: str) -> str:

@@ -166,7 +166,8 @@ def test_words_of_checks(page, check, words):
 def test_searches(expect, page):
     """What min-omega found: upright where few rows have many columns, drawn, and found again by
     itself; searches in vain are not drawn."""
-    expect(0, "min-omega --construction silu,fused --n 2 --d 2 --tolerance 1e-6 --quiet -o m.csv")
+    expect(0, "min-omega --construction silu,fused --n 2 --d 2 --tolerance 1e-6 --every-input "
+              "--input-norm 2 --quiet -o m.csv")
     assert ('<tr><th scope="row">construction</th><td>silu</td><td>fused</td></tr>\n'
             in page("m.csv"))
     figure = re.search(r'<figure class="broad"><svg.*?</figure>', page("m.csv"), re.S)[0]
