@@ -141,7 +141,7 @@ def test_checks(expect, page):
         file.write("[a]\nconstruction=silu\nn=2\nd=2\nomega=8,9\n")
     expect(0, "check c.case --save-baseline b.csv --quiet")
     expect(0, "check c.case --baseline b.csv --json c.json --quiet")
-    assert "PASS: every row is as good as the baseline&#x27;s" in page("c.json b.csv")
+    assert "PASS: every row is as good as the baseline's" in page("c.json b.csv")
     edit("c.case", "8,9", "8,9,10")
     expect(1, "check c.case --baseline b.csv --json c.json --quiet")
     assert "FAIL: 1 row, 1 finding; the first:" in page("c.json")
