@@ -20,6 +20,7 @@ def _absent(name: str, error: ImportError) -> int:
     if "HEADPROOF_PYTHON" not in os.environ and os.access(DEBIAN, os.X_OK):
         os.environ["HEADPROOF_PYTHON"] = DEBIAN  # so that it looks for no other
         sys.stdout.flush()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         os.execv(DEBIAN, [DEBIAN, *sys.argv])
     install = f"{sys.executable} -m pip install numpy matplotlib"
     if sys.executable == DEBIAN and shutil.which("apt-get"):
@@ -31,7 +32,10 @@ def _absent(name: str, error: ImportError) -> int:
 def main(words: List[str]) -> int:
     """Runs the command; its exit code."""
     name = words[0]
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Python's own handler prints a traceback; the program blocks the signal until it is gone.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it says that it looks for fonts
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     try:

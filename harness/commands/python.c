@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,6 +71,10 @@ int python_become(int argc, char **argv)
     line[1] = script;
     memcpy(line + 2, argv + 1, ((size_t)argc - 1) * sizeof *line);
     open_closed_streams();
+    sigset_t interrupt; /* which command.py lets through: a Python that starts prints a traceback */
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &interrupt, NULL);
     (void)execvp(python, line);
     int error = errno;
     free(line);

@@ -2,6 +2,7 @@
 without one.  Logarithms are those of the digits written here, worked out by hand.
 """
 
+import contextlib
 import math
 import os
 import re
@@ -529,13 +530,26 @@ def test_streams(make, stdout, code, words):
     assert os.path.exists("v.svg")
 
 
-def test_a_signal_leaves_nothing(make):
+def test_a_signal_leaves_nothing(make, tmp_path, monkeypatch):
+    """Whenever it comes: to the program, to imports, to the drawing, and to a Python that starts,
+    whose sitecustomize sends it."""
     make("".join(f"fused,{i + 1},1,,1,1e-3,1e-3,1e-16,\n" for i in range(20000)))
-    started = subprocess.Popen([PROGRAM, "plot", "t.csv", "-o", "v.svg"], stderr=subprocess.PIPE)
-    time.sleep(0.3)
-    started.send_signal(signal.SIGINT)
-    assert started.wait() == -signal.SIGINT and started.stderr.read() == b""
-    assert not [name for name in os.listdir() if name.startswith("v.svg")]
+
+    def ends(wait):
+        started = subprocess.Popen([PROGRAM, "plot", "t.csv", "-o", "v.svg"],
+                                   stderr=subprocess.PIPE)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            started.wait(wait)
+        started.send_signal(signal.SIGINT)
+        said = started.communicate()[1]
+        assert (started.returncode, said) == (-signal.SIGINT, b"")
+        assert not [name for name in os.listdir() if name.startswith("v.svg")]
+    ends(0)
+    ends(0.15)
+    ends(0.3)
+    (tmp_path / "sitecustomize.py").write_text("import os\nos.kill(os.getpid(), 2)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    ends(30)
 
 
 def test_many_rows(make, run):
