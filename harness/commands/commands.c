@@ -6,14 +6,12 @@
 #include "../base/info.h"
 #include "../base/message.h"
 #include "../evaluate/witness.h"
-#include "../grid/flags.h"
 #include "../grid/help.h"
 #include "attribute/attribute.h"
 #include "cost/cost.h"
 #include "guarantee/row.h"
 #include "help_json.h"
 #include "min_omega/search.h"
-#include "python.h"
 #include "sweep/sweep.h"
 #include "verify/columns.h"
 
@@ -55,25 +53,6 @@ static int run_info(int argc, char **argv)
     }
     return info_print(stdout);
 }
-
-#define OWN(flags) .own_flags = (flags), .own_flag_count = sizeof(flags) / sizeof *(flags)
-
-static const char *const errors_drawn[] = {"approximation", "construction", "rounding", "native",
-                                           "total",         "observed",     NULL};
-static const char *const norms_drawn[] = {"max", "rms", "rel", NULL};
-static const FlagInfo plot_flags[] = {
-    {"output", "FILE", "the picture: .svg, .png or .pdf", .letter = 'o'},
-    {"x", "AXIS", "what runs along the picture; else what varies most", .letter = 0},
-    {"error", "ERROR", "draw that of the six errors alone", .words = errors_drawn},
-    {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits",
-     .words = norms_drawn},
-    {"tolerance", "T", "a line at T, and where it is met; else the table's own", .letter = 0},
-    {"size", "WxH", "in pixels: 800x600, or the width alone", .letter = 0},
-    {"title", "TEXT", "in place of the picture's own; none: without", .letter = 0},
-    {"caption", "TEXT", "the same of what stands below it", .letter = 0},
-    {"laws", NULL, "the laws that growth finds, as lines over the curves", .letter = 0},
-};
-static const FlagInfo report_flags[] = {{"output", "FILE", "the page", .letter = 'o'}};
 
 static const CommandInfo commands[COMMAND_COUNT] = {
     [COMMAND_SWEEP] = {.name = "sweep",
@@ -194,13 +173,15 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                       .usage = "FILE.csv... -o FILE.svg|png|pdf [--x AXIS] [--error ERROR] "
                                "[--norm NORM] [--tolerance T] [--size WxH] [--title TEXT] "
                                "[--caption TEXT] [--laws]",
-                      .run_words = python_words,
-                      OWN(plot_flags)},
+                      .run = command_python,
+                      .operands = OPERANDS_TABLES,
+                      .traits = BLAS_TO_MEASURE | WRITES_PAGES},
     [COMMAND_REPORT] = {.name = "report",
                         .summary = "results as one page of HTML: FILE... -o FILE.html",
                         .usage = "FILE... -o FILE.html",
-                        .run_words = python_words,
-                        OWN(report_flags)},
+                        .run = command_python,
+                        .operands = OPERANDS_TABLES,
+                        .traits = BLAS_TO_MEASURE | WRITES_PAGES},
     [COMMAND_INFO] = {.name = "info",
                       .summary = "the build, the machine and the libraries",
                       .run_words = run_info},

@@ -56,6 +56,9 @@ int command_min_omega(const Grid *grid, const RunOptions *run) __attribute__((wa
 int command_growth(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 void growth_write_header(FILE *file, const RunOptions *run);
 
+/* A command that is in Python, on grid->tables (python.h). */
+int command_python(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
+
 /* The verdict on the grid's rows against a baseline or tolerances (check.h). */
 int command_check(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 

@@ -5,12 +5,10 @@
  * the numbers of the points on stdin.
  */
 #include "../../memory/need.h"
-#include "../base/csv_read.h"
 #include "../base/message.h"
 #include "../base/text_stream.h"
 #include "../base/values.h"
 #include "../table/bounds.h"
-#include "../table/check_columns.h"
 #include "../table/columns.h"
 #include "commands.h"
 #include "outcome.h"
@@ -78,25 +76,8 @@ static int write_rows(const Grid *grid, const RunOptions *run, bool searches)
 
 /* ---- What Python is told --------------------------------------------------------------------- */
 
-/* Its words, up to a NULL. */
-typedef struct {
-    char **words;
-    size_t count;
-} Words;
-
-static void add_word(Words *words, const char *flag, const char *value)
-{
-    char *word;
-    size_t size;
-    FILE *text = text_stream(&word, &size);
-    fprintf(text, "%s%s", flag, value);
-    words->words = need_more(words->words, words->count + 2, sizeof *words->words);
-    words->words[words->count++] = text_close(text, &word);
-    words->words[words->count] = NULL;
-}
-
 /* The axes in their order: columns, and names with a default. */
-static void add_axes(Words *words)
+static void add_axes(PythonWords *words)
 {
     char *axes;
     size_t size;
@@ -109,12 +90,12 @@ static void add_axes(Words *words)
                 info->column != NULL ? info->column : info->name, info->column != NULL ? "" : "=",
                 info->column != NULL ? "" : standard);
     }
-    add_word(words, "--axes=", text_close(text, &axes));
+    python_add(words, "--axes=%s", text_close(text, &axes));
     free(axes);
 }
 
 /* --predict: an axis, and its values one by one.  0; 2 or 99 after a message. */
-static int add_predict(Words *words, const char *text)
+static int add_predict(PythonWords *words, const char *text)
 {
     static const struct {
         const char *name;
@@ -146,61 +127,46 @@ static int add_predict(Words *words, const char *text)
         fprintf(out, "%s%s", k == 0 ? axes[i].name : "", k == 0 ? "=" : ",");
         fputs(value, out);
     }
-    add_word(words, "--predict=", text_close(out, &values));
+    python_add(words, "--predict=%s", text_close(out, &values));
     free(values);
     values_clear(&list);
     return status == 2 ? complain_message(origin, &message) : status;
 }
 
 /* 0; 2 or 99 after a message. */
-static int find_words(Words *words, const Grid *grid, const RunOptions *run)
+static int find_words(PythonWords *words, const Grid *grid, const RunOptions *run)
 {
-    char count[32];
-    snprintf(count, sizeof count, "%zu", run->growth.evaluations);
-    add_word(words, "headproof", "");
-    add_word(words, "growth", "");
+    python_add(words, "growth");
     add_axes(words);
     if (run->growth.norm != NORM_COUNT) {
-        add_word(words, "--norm=", axis_info(AXIS_NORM)->domain.words[run->growth.norm]);
+        python_add(words, "--norm=%s", axis_info(AXIS_NORM)->domain.words[run->growth.norm]);
     }
     if (run->growth.check != NULL) {
-        add_word(words, "--check=", run->growth.check);
+        python_add(words, "--check=%s", run->growth.check);
     }
     if (run->growth.evaluations > 0) {
-        add_word(words, "--evaluations=", count);
+        python_add(words, "--evaluations=%zu", run->growth.evaluations);
     }
     if (run->quiet) {
-        add_word(words, "--quiet", "");
+        python_add(words, "--quiet");
     }
     int status = run->growth.predict != NULL ? add_predict(words, run->growth.predict) : 0;
-    add_word(words, "--", "");
+    python_add(words, "--");
     for (size_t i = 0; i < grid->table_count; i++) {
-        add_word(words, grid->tables[i], "");
+        python_add(words, "%s", grid->tables[i]);
     }
     for (int i = 1; i < run->argc && grid->table_count == 0; i++) {
-        add_word(words, run->argv[i], "");
+        python_add(words, "%s", run->argv[i]);
     }
     return status;
 }
 
-/* Is it a table of min-omega, which check has no rules for? */
-static bool is_searched(const Csv *table)
-{
-    return csv_find(table, "omega_min") < table->columns;
-}
-
-/* Are the tables whole, and their cells what their columns say?  0; 2 or 99 after a message. */
+/* Are the tables what their columns say?  0; 2 or 99 after a message. */
 static int check_tables(const Grid *grid, const RunOptions *run)
 {
-    int status = 0;
-    for (size_t i = 0; i <= grid->table_count && status == 0; i++) {
-        const char *path = i < grid->table_count ? grid->tables[i] : run->growth.check;
-        Csv table = {0};
-        status = path != NULL ? csv_read(&table, path) : 0;
-        if (status == 0 && path != NULL && !is_searched(&table)) {
-            status = check_cells(&table);
-        }
-        csv_clear(&table);
+    int status = run->growth.check != NULL ? python_check_table(run->growth.check) : 0;
+    for (size_t i = 0; i < grid->table_count && status == 0; i++) {
+        status = python_check_table(grid->tables[i]);
     }
     return status;
 }
@@ -226,7 +192,7 @@ static FILE *list_points(const Grid *grid)
 }
 
 /* Starts Python, with a stdin; *rows: its stdout.  Its process, or -1 (errno). */
-static pid_t start(FILE **rows, FILE *points, const Words *words)
+static pid_t start(FILE **rows, FILE *points, const PythonWords *words)
 {
     int ends[2];
     sigset_t none;
@@ -240,7 +206,7 @@ static pid_t start(FILE **rows, FILE *points, const Words *words)
         (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (dup2(fileno(points), STDIN_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 &&
             close(ends[0]) == 0 && close(ends[1]) == 0) {
-            _exit(python_become((int)words->count, words->words));
+            _exit(python_become(words));
         }
         _exit(99);
     }
@@ -264,7 +230,7 @@ static int wait_for(pid_t child, int status)
 
 /* The rows of Python go where the table goes; *last: its last line, "# " and what is to be said
  * once they are all there.  Its exit code, 99 after a message. */
-static int find_laws(Outcome *outcome, char **last, const Grid *grid, const Words *words)
+static int find_laws(Outcome *outcome, char **last, const Grid *grid, const PythonWords *words)
 {
     FILE *rows = NULL, *points = list_points(grid);
     pid_t child = start(&rows, points, words);
@@ -288,7 +254,7 @@ int command_growth(const Grid *grid, const RunOptions *run)
 {
     const char *asked = getenv("HEADPROOF_ROWS");
     Outcome outcome;
-    Words words = {0};
+    PythonWords words = {0};
     char *last = NULL;
     if (asked != NULL) {
         return write_rows(grid, run, strcmp(asked, "min-omega") == 0);
@@ -300,10 +266,7 @@ int command_growth(const Grid *grid, const RunOptions *run)
     status = status != 0 ? status : find_laws(&outcome, &last, grid, &words);
     outcome.failed = status == OUTSIDE;
     status = outcome_end(&outcome, status == OUTSIDE ? 0 : status);
-    for (size_t i = 0; i < words.count; i++) {
-        free(words.words[i]);
-    }
-    free(words.words);
+    python_clear(&words);
     if (status <= 1 && last != NULL && *last == '#') {
         fputs(last + 2, stderr);
     }

@@ -84,9 +84,6 @@ static json_t *flags_value(const CommandInfo *own)
             json_array_append_new(flags, flag_value(flag));
         }
     }
-    for (size_t i = 0; own != NULL && i < own->own_flag_count; i++) {
-        json_array_append_new(flags, flag_value(&own->own_flags[i]));
-    }
     return flags;
 }
 

@@ -7,7 +7,8 @@
 #include "../base/csv_read.h"
 #include "../base/message.h"
 #include "../base/team.h"
-#include "../grid/own_words.h"
+#include "../base/text_stream.h"
+#include "../grid/flags.h"
 #include "../table/check_columns.h"
 #include "commands.h"
 
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,21 +57,43 @@ static void open_closed_streams(void)
     }
 }
 
-int python_become(int argc, char **argv)
+void python_add(PythonWords *words, const char *format, ...)
+{
+    char *word;
+    size_t size;
+    va_list values;
+    FILE *text = text_stream(&word, &size);
+    va_start(values, format);
+    vfprintf(text, format, values);
+    va_end(values);
+    words->words = need_more(words->words, words->count + 2, sizeof *words->words);
+    words->words[words->count++] = text_close(text, &word);
+    words->words[words->count] = NULL;
+}
+
+void python_clear(PythonWords *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        free(words->words[i]);
+    }
+    free(words->words);
+}
+
+int python_become(const PythonWords *words)
 {
     char script[PATH_MAX], *own = getenv("HEADPROOF_PYTHON"), standard[] = "python3";
-    char *python = own != NULL ? own : standard;
+    char *python = own != NULL ? own : standard, *name = words->words[0];
     if (!find_script(script)) {
         fprintf(stderr,
                 "headproof: %s: its part in Python is not beside the program: make install "
                 "puts it there\n",
-                argv[1]);
+                name);
         return EXIT_ABSENT;
     }
-    char **line = need_zeros((size_t)argc + 2, sizeof *line); /* it ends in NULL */
+    char **line = need_zeros(words->count + 3, sizeof *line); /* it ends in NULL */
     line[0] = python;
     line[1] = script;
-    memcpy(line + 2, argv + 1, ((size_t)argc - 1) * sizeof *line);
+    memcpy(line + 2, words->words, words->count * sizeof *line);
     open_closed_streams();
     sigset_t interrupt; /* which command.py lets through: a Python that starts prints a traceback */
     sigemptyset(&interrupt);
@@ -79,46 +103,71 @@ int python_become(int argc, char **argv)
     int error = errno;
     free(line);
     fprintf(stderr, "headproof: %s needs Python, and %s cannot be started (%s): " INSTALL "\n",
-            argv[1], python, strerror(error));
+            name, python, strerror(error));
     return error == ENOENT || error == EACCES ? EXIT_ABSENT : 99;
 }
 
-/* Are rows and cells what a table of the program has?  What is JSON has none.  0; 2 or 99 after a
- * message. */
-static int check_table(const char *path)
+static bool is_json(const char *path)
 {
-    Csv csv = {0};
     FILE *file = fopen(path, "r");
-    bool is_json = file != NULL && getc(file) == '{';
+    bool json = file != NULL && getc(file) == '{';
     if (file != NULL) {
         (void)fclose(file); /* it was only read */
     }
-    int status = is_json ? 0 : csv_read(&csv, path);
-    if (status == 0 && !is_json && csv_find(&csv, "omega_min") == csv.columns) {
+    return json;
+}
+
+int python_check_table(const char *path)
+{
+    Csv csv = {0};
+    if (is_json(path)) {
+        return 0;
+    }
+    int status = csv_read(&csv, path);
+    if (status == 0 && csv_find(&csv, "omega_min") == csv.columns) {
         status = check_cells(&csv); /* which has no rules for searches */
     }
     csv_clear(&csv);
     return status;
 }
 
-int python_words(int argc, char **argv)
+/* The command's flags that were given, and its files. */
+static void add_line(PythonWords *words, const Grid *grid, const RunOptions *run)
 {
-    const CommandInfo *command = commands_find(argv[1]);
-    OwnWords words = {0};
-    int status = own_words_read(&words, command, argc, argv);
-    for (size_t flag = 0; flag < command->own_flag_count && status == 0; flag++) {
-        const char *value = words.values[flag];
-        bool writes = value != NULL && strcmp(command->own_flags[flag].name, "output") == 0;
-        status =
-            writes && strcmp(value, "-") != 0 ? own_words_spare_files(&words, value, false) : 0;
+    const CommandInfo *command = commands_find(run->argv[1]);
+    python_add(words, "%s", command->name);
+    for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
+        const char *place = (const char *)run + flag->place;
+        const char *const *value = (const char *const *)(const void *)place;
+        if (!command_takes_flag(command, flag)) {
+            continue;
+        }
+        if (flag->argument == NULL ? *(const bool *)place : *value != NULL) {
+            python_add(words, "--%s%s%s", flag->name, flag->argument != NULL ? "=" : "",
+                       flag->argument != NULL ? *value : "");
+        }
     }
-    for (size_t i = 0; i < words.file_count && status == 0; i++) {
-        status = check_table(words.files[i]);
+    if (run->on_stdout) {
+        python_add(words, "--output=-");
     }
-    own_words_clear(&words);
-    if (status != 0) {
-        return status;
+    python_add(words, "--");
+    for (size_t i = 0; i < grid->table_count; i++) {
+        python_add(words, "%s", grid->tables[i]);
     }
+}
+
+int command_python(const Grid *grid, const RunOptions *run)
+{
+    PythonWords words = {0};
+    for (size_t i = 0; i < grid->table_count; i++) {
+        int status = python_check_table(grid->tables[i]);
+        if (status != 0) {
+            return status;
+        }
+    }
+    add_line(&words, grid, run);
     team_leave();
-    return python_become(argc, argv);
+    int status = python_become(&words);
+    python_clear(&words);
+    return status;
 }

@@ -51,16 +51,14 @@ typedef enum {
     FORETELLS = 1 << 8,        /* it answers --dry-run itself */
     LAYER_BY_LAYER = 1 << 9,   /* not all weights need be there at once */
     BLAS_TO_MEASURE = 1 << 10, /* it calls BLAS with --measure or for a witness alone, or never */
+    WRITES_PAGES = 1 << 11,    /* what it writes is a picture or a page, and has no sidecar */
 } Trait;
-
-/* A flag that is no axis: flags.h. */
-typedef struct FlagInfo FlagInfo;
 
 /* A command takes the axes of the roles wanted (0: any), but none of a role refused. */
 typedef struct {
     const char *name, *summary;
     const char *usage;                       /* what stands behind the name */
-    RunCommand *run;                         /* NULL: it takes no grid, no axes and no flags */
+    RunCommand *run;                         /* NULL: it takes no flags and no files */
     int (*run_words)(int argc, char **argv); /* runs it in that case */
 
     SettleModel *settle; /* NULL: what a file leaves open is refused */
@@ -74,9 +72,6 @@ typedef struct {
     const char *why_not;               /* the verb for an axis refused; NULL: does not take */
     OwnDefault own[OWN_DEFAULTS_MOST]; /* defaults; own_count of them */
     size_t own_count;
-    /* Flags that run_words reads, own_flag_count of them. */
-    const FlagInfo *own_flags;
-    size_t own_flag_count;
 
     /* How long a point takes, in seconds of a thread; NULL: as long as its evaluation. */
     double (*seconds)(const Point *point);

@@ -177,7 +177,7 @@ int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInf
                        char *const *operands, size_t count)
 {
     const CheckOptions *check = &run->check;
-    bool rows = !command_has(command, WRITES_TENSORS);
+    bool rows = !command_has(command, WRITES_TENSORS | WRITES_PAGES);
     const NamedFile outputs[] = {{"output", run->output, rows},
                                  {"save-baseline", check->save, true},
                                  {"junit-xml", check->junit_xml, false},

@@ -28,11 +28,12 @@
     .read = as_integer, .place = offsetof(RunOptions, member), .least = (from), .most = (to)
 #define COUNT(member) .read = as_count, .place = offsetof(RunOptions, member)
 #define NUMBER(kind, member) .read = as_##kind, .place = offsetof(RunOptions, member)
+#define OUTPUT                                                                                     \
+    .read = as_output, .place = offsetof(RunOptions, output), .filled = "a file name", .letter = 'o'
 
 const FlagInfo flag_table[] = {
     {"output", "FILE", "write CSV to FILE, which appears complete or not at all",
-     TABLES "export convert ", .read = as_output, .filled = "a file name", .about = ABOUT_OUTPUT,
-     .letter = 'o', .common = true},
+     TABLES "export convert ", OUTPUT, .about = ABOUT_OUTPUT, .common = true},
     {"format", "FORMAT", "write a table as csv, the default, table, json, jsonl or markdown",
      TABLES, TEXT(format), .about = ABOUT_OUTPUT, .common = true},
     {"threads", "COUNT", "0: one a core", EVALUATES, INTEGER(threads, 0, THREADS_MOST),
@@ -129,9 +130,28 @@ const FlagInfo flag_table[] = {
      .about = ABOUT_REPORTS},
     /* Of commands without axes. */
     {"output", "FILE", "the table, else on stdout; it appears complete or not at all", "merge ",
-     .read = as_output, .filled = "a file name", .about = ABOUT_COMMAND, .letter = 'o'},
+     OUTPUT, .about = ABOUT_COMMAND},
     {"format", "FORMAT", "write it as csv, the default, table, json, jsonl or markdown", "merge ",
      TEXT(format), .about = ABOUT_COMMAND},
+    {"output", "FILE", "the picture: .svg, .png or .pdf", "plot ", OUTPUT, .about = ABOUT_COMMAND},
+    {"output", "FILE", "the page", "report ", OUTPUT, .about = ABOUT_COMMAND},
+    {"x", "AXIS", "what runs along the picture; else what varies most", "plot ", TEXT(plot.x),
+     .about = ABOUT_COMMAND},
+    {"error", "ERROR", "draw that of the six errors alone", "plot ",
+     WORD(plot.error, "approximation", "construction", "rounding", "native", "total", "observed"),
+     .about = ABOUT_COMMAND},
+    {"norm", "NORM", "how errors are measured: max, rms or rel; else what fits", "plot ",
+     WORD(plot.norm, "max", "rms", "rel"), .about = ABOUT_COMMAND},
+    {"tolerance", "T", "a line at T, and where it is met; else the table's own", "plot ",
+     TEXT(plot.tolerance), .about = ABOUT_COMMAND},
+    {"size", "WxH", "in pixels: 800x600, or the width alone", "plot ", TEXT(plot.size),
+     .about = ABOUT_COMMAND},
+    {"title", "TEXT", "in place of the picture's own; none: without", "plot ", TEXT(plot.title),
+     .about = ABOUT_COMMAND},
+    {"caption", "TEXT", "the same of what stands below it", "plot ", TEXT(plot.caption),
+     .about = ABOUT_COMMAND},
+    {"laws", NULL, "the laws that growth finds, as lines over the curves", "plot ",
+     SWITCH(plot.laws), .about = ABOUT_COMMAND},
     {.name = NULL},
 };
 
@@ -150,12 +170,13 @@ bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag)
 const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length)
 {
     const FlagInfo *found = NULL;
+    Axis axis = axis_find(name);
     for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
         if (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0) {
             if (command_takes_flag(command, flag)) {
                 return flag;
             }
-            found = found != NULL ? found : flag;
+            found = found != NULL || axis < AXIS_COUNT ? found : flag;
         }
     }
     return found;

@@ -28,6 +28,8 @@ typedef enum {
     ABOUT_COUNT
 } FlagSubject;
 
+typedef struct FlagInfo FlagInfo;
+
 /* Puts the flag's value where its row says; text: NULL of a flag that takes none.  0; 2 after a
  * message. */
 typedef int ReadFlag(RunOptions *run, const FlagInfo *flag, const char *text);
@@ -54,7 +56,8 @@ enum { FLAGS_MOST = 64 };
 /* False for a flag that means nothing to the command. */
 bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag);
 
-/* The flag of that name [length] that the command takes, else any of that name; or NULL. */
+/* The flag of that name [length] that the command takes, else any of that name that is no axis; or
+ * NULL. */
 const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length);
 
 /* What is done instead of a flag, or a key, that earlier versions had; NULL: they had none. */

@@ -35,6 +35,12 @@ typedef struct {
     bool exact, force, update;
 } CheckOptions;
 
+/* Options of plot, as text: what Python reads; NULL: not given. */
+typedef struct {
+    const char *x, *error, *norm, *tolerance, *size, *title, *caption;
+    bool laws;
+} PlotOptions;
+
 /* Options that are not axes. */
 typedef struct RunOptions {
     int argc; /* the program's arguments as typed, for the sidecar; the caller's of grid_read */
@@ -73,6 +79,7 @@ typedef struct RunOptions {
     bool file_only;           /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
     GrowthOptions growth;
+    PlotOptions plot;
 } RunOptions;
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  For a

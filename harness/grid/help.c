@@ -224,10 +224,6 @@ void help_print_command(FILE *file, const CommandInfo *command, bool all)
     for (FlagSubject about = 0; about < ABOUT_COUNT; about++) {
         print_subject(file, command, about, all || left <= FEW);
     }
-    fputs(command->own_flag_count > 0 ? "\nflags:\n" : "", file);
-    for (size_t i = 0; i < command->own_flag_count; i++) {
-        print_flag(file, &command->own_flags[i]);
-    }
     if (!all && left > FEW) {
         fprintf(file, "\n%zu more, which headproof help %s --all explains:\n ", left,
                 command->name);

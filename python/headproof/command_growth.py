@@ -295,7 +295,7 @@ class Growth:
 
 def run(words: List[str]) -> int:
     """The command; its exit code."""
-    flags, named = flags_and_files(words, ("quiet",))
+    flags, named = flags_and_files(words)
     axes = [Axis(*text.split("=", 1)) for text in flags["axes"].split(",")]
     grid = Grid(named, list(sys.stdin) if named[0] == "growth" else [])
     try:

@@ -9,7 +9,7 @@ import shlex
 import signal
 import stat
 import sys
-from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from .files import Path
 from .program import HeadproofError
@@ -48,23 +48,12 @@ class Complaint(Exception):
         self.code = code
 
 
-def flags_and_files(words: Sequence[str], bare: Sequence[str] = ()) -> \
-        Tuple[Dict[str, str], List[str]]:
-    """The flags by their names, and the operands, of words that the program has looked through;
-    bare: flags without a value."""
-    flags: Dict[str, str] = {}
-    files: List[str] = []
-    rest: Iterator[str] = iter(words)
-    for word in rest:
-        if word == "--":
-            files += rest
-        elif word.startswith("-"):
-            name, equals, value = word.lstrip("-").partition("=")
-            name = "output" if name == "o" else name
-            flags[name] = value if equals or name in bare else next(rest)
-        else:
-            files.append(word)
-    return flags, files
+def flags_and_files(words: Sequence[str]) -> Tuple[Dict[str, str], List[str]]:
+    """The flags by their names, and the files, of what the program says: --NAME or --NAME=VALUE,
+    --, and files."""
+    end = words.index("--")
+    flags = {name: value for name, _, value in (word[2:].partition("=") for word in words[:end])}
+    return flags, list(words[end + 1:])
 
 
 def say(line: str) -> None:

@@ -35,7 +35,7 @@ def _tolerance(word: str) -> float:
 
 def run(words: List[str]) -> int:
     """The command; its exit code."""
-    flags, files = flags_and_files(words, ("laws",))
+    flags, files = flags_and_files(words)
     output = flags.get("output")
     if output is None:
         raise Complaint("expected --output FILE.svg, .png or .pdf: pictures as text are gone", "plot")

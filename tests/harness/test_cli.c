@@ -220,14 +220,13 @@ static void expect_printed(Fixture *fixture, const char *line, const char *says)
     }
 }
 
-/* Of all commands, or the command's own. */
-static bool takes_flag(const CommandInfo *command, const FlagInfo *flag)
+/* As a flag, or as an axis of that name. */
+static bool takes(const CommandInfo *command, const char *name)
 {
-    bool own = false;
-    for (size_t i = 0; i < command->own_flag_count; i++) {
-        own = own || strcmp(command->own_flags[i].name, flag->name) == 0;
-    }
-    return own || command_takes_flag(command, flag);
+    const FlagInfo *flag = flag_find(command, name, strlen(name));
+    Axis axis = axis_find(name);
+    return (flag != NULL && command_takes_flag(command, flag)) ||
+           (axis < AXIS_COUNT && command_takes(command, axis));
 }
 
 /* Nothing on a terminal of 80 columns wraps, and no command shows another's flags. */
@@ -245,7 +244,7 @@ static void test_help_of_commands(void **state)
             }
         }
         for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
-            bool taken = takes_flag(command, flag_find(command, flag->name, strlen(flag->name)));
+            bool taken = takes(command, flag->name);
             snprintf(line, sizeof line, "\n  --%s ", flag->name);
             assert_true((strstr(fixture->text, line) != NULL) == taken);
         }
@@ -280,7 +279,7 @@ static void test_short_help(void **state)
             expect_flag(fixture, axis_info(axis)->name, command_takes(command, axis));
         }
         for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
-            bool taken = takes_flag(command, flag_find(command, flag->name, strlen(flag->name)));
+            bool taken = takes(command, flag->name);
             expect_flag(fixture, flag->name, taken);
         }
     }

@@ -146,7 +146,7 @@ def test_refused_tables(make, refused, lines, header, words):
     ("plot t.csv -o v.gp", "gnuplot's scripts are gone"),
     ("plot t.csv --colour red", "--colour"),
     ("plot t.csv --titel x", "did you mean --title?"),
-    ("plot t.csv --title", "--title: expected TEXT behind it"),
+    ("plot t.csv --title", "token '--title': expected a value after it"),
     ("plot t.csv -o v.jpeg", "--output: token 'v.jpeg': expected a name that ends in .svg"),
     ("plot t.csv -o .svg", "ends in .svg"),
     ("plot t.csv -o v.svg --x depth", "an axis that varies in the table, one of omega, seed"),
