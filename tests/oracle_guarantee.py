@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Independent oracle for `headproof guarantee`: random small models of all options, written as
-safetensors, and the bounds of docs/omega.md worked out from them again.
+safetensors, and the bounds of docs/proof.md worked out from them again.
 
     python3 tests/oracle_guarantee.py HEADPROOF FOLDER [MODELS [floats]]
 

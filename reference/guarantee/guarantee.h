@@ -1,6 +1,6 @@
 /*
  * How far r(T') can be from r(T_infinity), for every input and every larger Omega, proven
- * (docs/omega.md, whose inequalities (G1), (G2), ... are cited where they are coded).
+ * (docs/proof.md, whose inequalities (G1), (G2), ... are cited where they are coded).
  *
  * Umbrella header: what other directories use of this room.
  */

@@ -1,6 +1,6 @@
 /*
  * An activation as heads imitate it, x F(x) with F(x) = sum of value sigma(gate x + shift), and
- * what bounds it over all x (private to reference/guarantee/; docs/omega.md, (G3)).
+ * what bounds it over all x (private to reference/guarantee/; docs/proof.md, (G3)).
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_IMITATION_H
 #define HEADPROOF_REFERENCE_GUARANTEE_IMITATION_H

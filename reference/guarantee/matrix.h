@@ -1,6 +1,6 @@
 /*
  * Matrices of doubles that stand for exact ones, and proven bounds of their norms (private to
- * reference/guarantee/; docs/omega.md, "Norms of weights").
+ * reference/guarantee/; docs/proof.md, "Norms of weights").
  *
  * The entries are kept between -1 and 1 beside a power of two, so that nothing overflows; `off`
  * says how far the exact matrix may be from what is kept, in the Frobenius norm.

@@ -1,6 +1,6 @@
 /*
  * A sublayer of T' as numbers: norms of its weights, from above (private to reference/guarantee/;
- * docs/omega.md names them).
+ * docs/proof.md names them).
  *
  * Umbrella header: for part_attention.c, part_gates.c and part_linear.c, a kind of heads each,
  * part_norm.c, the norm before them, and part_rows.c, what the very rows of X say of a head that

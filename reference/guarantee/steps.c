@@ -2,7 +2,7 @@
  * The inequalities: what each kind of sublayer does to errors, to rows and to the bias row.
  *
  * Everything here is rounded up; what is subtracted stands in an exponent and is rounded up as a
- * whole (magnitude_exp).  (G5), (G6), ... are those of docs/omega.md.
+ * whole (magnitude_exp).  (G5), (G6), ... are those of docs/proof.md.
  */
 #include "state.h"
 

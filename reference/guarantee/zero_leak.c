@@ -1,7 +1,7 @@
 /*
  * Sizes of a machine's rows and scores, layer by layer, from Frobenius norms of the weights: crude,
  * but right for any order of summation, and for what every rounding does.  (Z0), (Z1), ... are
- * those of docs/omega.md.
+ * those of docs/proof.md.
  */
 #include "guarantee.h"
 

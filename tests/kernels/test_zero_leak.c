@@ -1,5 +1,5 @@
 /*
- * From which Omega on no bit of what a machine computes depends on it (docs/omega.md, (Z0) to
+ * From which Omega on no bit of what a machine computes depends on it (docs/proof.md, (Z0) to
  * (Z7)): inputs are searched for the largest Omega that still changes one.
  */
 #include "../../kernels/kernel.h"
@@ -124,7 +124,7 @@ static void leaks_are_zero_from_there(void **state)
     assert_true(none < all / 2);
 }
 
-/* docs/omega.md, (Z7): half of 746 or 104, and of what a score may be. */
+/* docs/proof.md, (Z7): half of 746 or 104, and of what a score may be. */
 static void bits_that_do_not_change_are_said(void **state)
 {
     Output output = expect_run(0, MODADD "--tolerance 1e-9 --arithmetic f64,f32,bf16,fp16");

@@ -93,7 +93,7 @@ static void take_input_norm(Bound *bound, const RunOptions *run)
     }
 }
 
-/* Of an arithmetic what docs/omega.md takes from it. */
+/* Of an arithmetic what docs/proof.md takes from it. */
 static MachineNumbers numbers_of(Arithmetic arithmetic)
 {
     const Formats *formats = &arithmetic_info(arithmetic)->formats;
