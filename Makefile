@@ -269,7 +269,7 @@ check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes
 test: test-programs ## Run the tests in one build (MODE)
 	@python3 tests/run in $(BUILD) $(ASKED)
 
-seeds: test-programs ## The claims of docs/seeds.md
+seeds: test-programs ## The claims of the first texts (tests/seeds.md)
 	@sh tests/seeds $(BUILD)
 
 test-programs: $(BUILD)/headproof $(PROGRAMS)
