@@ -35,7 +35,7 @@ static int unwritable(const char *flag, const char *path, int error)
 
 /* ---- Whose a file is ------------------------------------------------------------------------- */
 
-#define NOT_OURS "headproof has not written it"
+#define NOT_OURS "this run has not written it"
 
 const char *atomic_file_doubt(bool *there, const char *path)
 {
@@ -48,7 +48,7 @@ const char *atomic_file_doubt(bool *there, const char *path)
     return S_ISLNK(found.st_mode)    ? "it is a link"
            : S_ISDIR(found.st_mode)  ? "it is a directory"
            : !S_ISREG(found.st_mode) ? "it is no regular file"
-           : found.st_nlink > 1      ? "it has another name too"
+           : found.st_nlink > 1      ? "it has a second name"
                                      : NULL;
 }
 
@@ -66,7 +66,7 @@ int atomic_file_refuse(const char *flag, const char *path, const char *doubt)
 {
     bool machine = errno == EIO || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
     complain((Origin){.flag = flag != NULL ? flag : "output"}, path,
-             "expected nothing there but what headproof left itself (%s)",
+             "expected nothing there (%s): move it, or choose another name for the output",
              doubt != NULL ? doubt : NOT_OURS);
     return machine ? 99 : 2;
 }

@@ -5,7 +5,7 @@
  * say that the program made it.  What is written goes to PATH.new, which becomes PATH when it is
  * complete and on disk, and a table's sidecar through PATH.json.new to PATH.json.  A run that is
  * killed leaves PATH.partial, and so the next one knows the names with .new for the program's own.
- * What else is at one of these names, a link, a pipe, a file with another name too, is refused.
+ * What else is at one of these names, a link, a pipe, a file with a second name, is refused.
  *
  * A symbolic link stays one, and what it leads to is replaced.  A path that is not a regular file
  * (a pipe, /dev/full) is written directly.

@@ -50,8 +50,8 @@ void domain_describe(char *text, size_t size, const Domain *domain)
     }
     if (domain->paths && used < size) {
         used += (size_t)snprintf(text + used, size - used,
-                                 ", or a path: of a file that is there, or with a / in it or "
-                                 ".safetensors at its end, without commas, quotes and control "
+                                 ", or the path of a file (one that is not there yet has a / or "
+                                 "ends in .safetensors), without commas, quotes and control "
                                  "characters");
     }
     if (domain->unit != 0 && used < size) {

@@ -127,11 +127,16 @@ static const struct {
     [ABOUT_COMMAND] = {"flags", {0}},
 };
 
-/* The axes that help explains without being asked for all. */
+/* The axes that help explains without being asked for all: of commands that take sizes, and of those
+ * that take a trained model, whose file has its sizes. */
 static const Axis common[] = {
     AXIS_CONSTRUCTION, AXIS_ACTIVATION, AXIS_MASK,  AXIS_N,         AXIS_D,
     AXIS_D_FF,         AXIS_HEADS,      AXIS_DEPTH, AXIS_OMEGA,     AXIS_PENALTY,
     AXIS_ARITHMETIC,   AXIS_WEIGHTS,    AXIS_SEED,  AXIS_TOLERANCE, AXIS_NORMALIZATION};
+static const Axis common_of_a_model[] = {AXIS_CONSTRUCTION,  AXIS_ACTIVATION, AXIS_MASK,
+                                         AXIS_NORMALIZATION, AXIS_SCALE,      AXIS_OMEGA,
+                                         AXIS_PENALTY,       AXIS_GELU,       AXIS_TOLERANCE,
+                                         AXIS_JUDGE,         AXIS_ARITHMETIC};
 
 static bool is_in(const Axis *axes, size_t count, Axis axis)
 {
@@ -142,9 +147,11 @@ static bool is_in(const Axis *axes, size_t count, Axis axis)
     return i < count;
 }
 
-static bool is_common(Axis axis)
+static bool is_common(const CommandInfo *command, Axis axis)
 {
-    return is_in(common, sizeof common / sizeof *common, axis);
+    return command->operands == OPERANDS_MODEL
+               ? is_in(common_of_a_model, sizeof common_of_a_model / sizeof *common, axis)
+               : is_in(common, sizeof common / sizeof *common, axis);
 }
 
 static FlagSubject subject_of(Axis axis)
@@ -169,7 +176,8 @@ static void print_subject(FILE *file, const CommandInfo *command, FlagSubject ab
 {
     bool begun = false;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (command_takes(command, axis) && subject_of(axis) == about && (all || is_common(axis))) {
+        if (command_takes(command, axis) && subject_of(axis) == about &&
+            (all || is_common(command, axis))) {
             print_title(file, about, &begun, " (flags, and keys of case files)");
             print_axis(file, command, axis);
         }
@@ -197,7 +205,7 @@ static size_t find_rest(char text[HELP_TEXT], const CommandInfo *command)
     size_t count = 0, used = 0;
     *text = '\0';
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (command_takes(command, axis) && !is_common(axis)) {
+        if (command_takes(command, axis) && !is_common(command, axis)) {
             add_name(text, &used, &count, axis_info(axis)->name);
         }
     }

@@ -107,8 +107,8 @@ def _claim(partial: str, data: bytes, flag: str) -> None:
         with open(partial, "rb") as file:
             begin = file.read(64)
     if not begin or begin != data[:len(begin)] or os.stat(partial).st_nlink > 1:
-        raise Complaint("expected nothing there but what headproof left itself (headproof has not "
-                        "written it)", partial, flag=flag)
+        raise Complaint("expected nothing there (this run has not written it): move it, or choose "
+                        "another name for the output", partial, flag=flag)
     os.unlink(partial)
 
 

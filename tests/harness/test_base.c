@@ -97,7 +97,7 @@ static void second_names_are_let_alone(void **state)
     assert_int_equal(link(path, other), 0);
     const char *doubt = atomic_file_doubt(&there, path);
     assert_non_null(doubt);
-    assert_string_equal(doubt, "it has another name too");
+    assert_string_equal(doubt, "it has a second name");
     assert_int_equal(unlink(other), 0);
     assert_true(atomic_file_doubt(&there, path) == NULL && there);
 }

@@ -237,7 +237,7 @@ static void test_paths_that_part_nothing(void **state)
 {
     static const char unsaid[] = "expected a path of at most 4095 bytes without quotes, semicolons "
                                  "and control characters";
-    static const char other[] = "or a path: of a file that is there, or with a / in it";
+    static const char other[] = "or the path of a file (one that is not there yet has a / or ";
     static const char *const faults[][2] = {
         {"a;b/c", unsaid}, {"a\"b/c", unsaid},      {"a'b/c", unsaid},
         {"a`b/c", unsaid}, {"a\nb/c", unsaid},      {"a\177b/c", unsaid},

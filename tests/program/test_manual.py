@@ -164,7 +164,7 @@ def test_zsh_has_every_flag(page, dump, tmp_path):
         section = re.search(rf"^    {command['name']}\)\n(.*?)^        ;;", text, re.M | re.S)
         assert (re.findall(r"^        '--([a-z-]+)", section[1], re.M) if section else []) \
             == (names + ["help"] if names else [])
-    assert "'--mask=[what a token may attend to; pseudo\\: by Omega in the weights]:mask:" \
+    assert "'--mask=[which keys a token sees; pseudo-masks are entries of Omega in the weights]:mask:" \
         "_headproof_words none causal " in text
     if shutil.which("zsh"):
         (tmp_path / "_headproof").write_text(text)

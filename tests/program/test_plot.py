@@ -498,9 +498,9 @@ def test_the_height_that_it_needs(make, run):
 
 @pytest.mark.parametrize("output, before, code, words", [
     ("full.svg", "ln -s /dev/full full.svg", 99, "full.svg: cannot be written: No space left"),
-    ("v.svg", "echo mine >v.svg.partial", 2, "v.svg.partial': expected nothing there but what headpro"),
-    ("v.svg", ": >v.svg.partial", 2, "headproof left itself"),
-    ("v.svg", "ln -s nowhere v.svg.partial", 2, "headproof left itself"),
+    ("v.svg", "echo mine >v.svg.partial", 2, "v.svg.partial': expected nothing there (this run"),
+    ("v.svg", ": >v.svg.partial", 2, "move it, or choose another name"),
+    ("v.svg", "ln -s nowhere v.svg.partial", 2, "move it, or choose another name"),
     ("v.svg", "printf '<?xml version=' >v.svg.partial", 0, "picture: v.svg"),
     ("v.svg", "mkdir v.svg", 2, "v.svg': expected a file that can be written (Is a directory)"),
     ("no/v.svg", ":", 2, "expected a file that can be written (No such file or directory)"),

@@ -55,7 +55,7 @@ LINES = [
      "--gelu: token 'three': expected sigmoid, minimax, two or an integer from 1 to 8"),
     # guarantee.
     ("guarantee --tolerance 1e-9",
-     "guarantee: expected --input-norm R: no row of X is longer, which no embedding says:"),
+     "guarantee: expected --input-norm R, as there is no embedding: how long a row of X may be:"),
     ("guarantee --input-norm 1",
      "--tolerance: expected a tolerance to meet, or --omega with Omegas to look at"),
     ("guarantee --input-norm 0 --tolerance 1e-9",
@@ -206,7 +206,7 @@ LINES = [
      "--arithmetic: token 'none': expected another: verify judges a machine's arithmetic"),
     (f"verify {MODADD} --n 3", "--n: token 'n': expected no n, which verify does not take"),
     ("verify one,two.safetensors",
-     "token 'one': expected one of stable, normal, or a path: of a file that is there, or with a"),
+     "token 'one': expected one of stable, normal, or the path of a file (one that is"),
     ("verify 'one;two.safetensors'",
      "token 'one;two.safetensors': expected a path of at most 4095 bytes without quotes,"),
     # How words are read, whatever they say.

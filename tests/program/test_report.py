@@ -76,7 +76,7 @@ def test_the_beginning_of_a_page_is_its_own(expect, page):
     expect(0, "report s.csv -o r.html", "report: r.html")
     with open("r.html.partial", "w", encoding="utf-8") as file:
         file.write("mine")
-    expect(2, "report s.csv -o r.html", "left itself")
+    expect(2, "report s.csv -o r.html", "move it, or choose another name")
 
 
 def test_rows(expect, page):

@@ -50,7 +50,7 @@ def test_merge_believes_rows(expect, tmp_path):
     kept = sidecars[1].read_text()
     for sidecar in sidecars:
         edit(sidecar, '"passed": false', '"passed": true')
-    expect(2, MERGE, "its .json and its rows contradict each other: did point ")
+    expect(2, MERGE, "its .json says another verdict for point ")
     # Edited rows, with the old digest and with the one that they have.
     sidecars[1].write_text(kept)
     edit(tmp_path / "s2.csv", ",fail$", ",ok")

@@ -61,8 +61,8 @@ static int take_inputs(Bound *bound, const RunOptions *run)
     if (embedded == (run->input_norm > 0)) {
         return refuse(bound, embedded ? "no --input-norm with an embedding: rows of X are the "
                                         "model's tokens"
-                                      : "--input-norm R: no row of X is longer, which no embedding "
-                                        "says");
+                                      : "--input-norm R, as there is no embedding: how long a row "
+                                        "of X may be");
     }
     bound->inputs = (GuaranteeInputs){embedded ? file->W_E : NULL,
                                       embedded ? file->W_pos : NULL,
