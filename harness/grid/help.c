@@ -127,8 +127,8 @@ static const struct {
     [ABOUT_COMMAND] = {"flags", {0}},
 };
 
-/* The axes that help explains without being asked for all: of commands that take sizes, and of those
- * that take a trained model, whose file has its sizes. */
+/* The axes that help explains without being asked for all: of commands that take sizes, and of
+ * those that take a trained model, whose file has its sizes. */
 static const Axis common[] = {
     AXIS_CONSTRUCTION, AXIS_ACTIVATION, AXIS_MASK,  AXIS_N,         AXIS_D,
     AXIS_D_FF,         AXIS_HEADS,      AXIS_DEPTH, AXIS_OMEGA,     AXIS_PENALTY,

@@ -285,9 +285,11 @@ static void test_short_help(void **state)
     }
     expect_printed(fixture, "help sweep", "\n  --tolerance          largest error");
     assert_null(strstr(fixture->text, "\n  --eps"));
-    expect_printed(fixture, "help sweep --all", "\n  --eps                what a norm adds");
+    expect_printed(fixture, "help sweep --all", "\n  --eps                eps: what a norm");
     expect_printed(fixture, "help sweep --all",
                    "\nthe machine (flags, and keys of case files):\n  --arithmetic ");
+    expect_printed(fixture, "help verify", "\n  --gelu               heads that imitate");
+    assert_null(strstr(fixture->text, "\n  --d-ff ")); /* which the model's file has */
     expect_printed(fixture, "help check --all", "reports:\n  --baseline FILE ");
     expect_complaint(fixture, "help sweep --al", run(fixture, "help sweep --al"), 2, "--all");
     expect_complaint(fixture, "help sweep --all x", run(fixture, "help sweep --all x"), 2, "'x'");

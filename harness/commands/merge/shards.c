@@ -163,8 +163,7 @@ void merge_compare_machines(Merge *merge)
 int merge_refuse_verdict(const ShardFile *file, size_t point)
 {
     return complain_of(file->path, NULL, NULL,
-                       "its .json says another verdict for point %zu than its rows",
-                       point + 1);
+                       "its .json says another verdict for point %zu than its rows", point + 1);
 }
 
 int merge_refuse_rows(const ShardFile *file)
