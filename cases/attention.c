@@ -4,6 +4,8 @@
  */
 #include "construct.h"
 
+#include "arena.h"
+
 #include <math.h>
 
 /* A head's matrix from the stream to d_head columns, or, where there are none, to the stream. */
@@ -88,6 +90,36 @@ static Bundle given_heads(const Stack *stack, const GivenLayer *given)
     return (Bundle){spec->heads, score, value};
 }
 
+size_t case_rotary_width(const CaseSpec *spec)
+{
+    size_t width = spec->rotary_dim > 0 ? spec->rotary_dim : spec->d_head;
+    return spec->rotary != ROTARY_NONE && construction_info(spec->construction)->heads ? width : 0;
+}
+
+const Rotary *rotary_make(const Stack *stack)
+{
+    static const double absent = 0;
+    const CaseSpec *spec = stack->spec;
+    size_t width = case_rotary_width(spec);
+    if (width == 0) {
+        return NULL;
+    }
+    Rotary *made = arena_take(stack->arena, 1, sizeof *made);
+    *made = (Rotary){spec->n, width, spec->rotary == ROTARY_INTERLEAVED, &absent, &absent};
+    if (!stack->outline && !stack->numbers) {
+        const RotaryScaling none = {0};
+        const RotaryAngles angles = {spec->n, width, spec->rope_theta,
+                                     spec->given != NULL ? spec->given->rotary_scaling : none,
+                                     spec->rotary_tables == TABLES_FLOAT32};
+        /* No weights, which a storage format would round. */
+        double *tables = arena_take(stack->arena, spec->n, width * sizeof *tables);
+        spec->tables(tables, tables + spec->n * (width / 2), &angles);
+        made->cos = tables;
+        made->sin = tables + spec->n * (width / 2);
+    }
+    return made;
+}
+
 /* The factor on x Q x^T. */
 static Scale attention_scale(const CaseSpec *spec, size_t layer)
 {
@@ -113,6 +145,7 @@ Bundle attention_heads(Stack *stack, size_t layer)
     }
     Score *score = &bundle.score;
     score->scale = attention_scale(spec, layer);
+    score->rotary = stack->rotary;
     score->q.data = stack_scaled(stack, score->q.data, spec->heads * score->q.head_stride);
     score->q_bias = stack_scaled(stack, score->q_bias, spec->heads * spec->d_head);
     mask_original(stack, score);

@@ -71,7 +71,8 @@ double case_bytes(const CaseSpec *spec)
         double each = d + (info->heads ? heads : 0) + 2 * hidden + split + 3;
         entries += (spec->dropout > 0 ? (double)spec->depth : 1) * each * rows * rows;
     }
-    double stream = (2 * (double)spec->n + 1) * (d + (double)case_hidden_columns(spec));
+    double turns = (double)spec->n * (double)case_rotary_width(spec);
+    double stream = turns + (2 * (double)spec->n + 1) * (d + (double)case_hidden_columns(spec));
     /* Attention twice, terms, and two linear maps, whose heads are made, then copied; T' once
      * more with other coefficients of Omega. */
     double structure = (ORIGINAL_MOST + 2 * CONVERTED_MOST) * sizeof(Sublayer) +
@@ -220,6 +221,7 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
     Columns *cleared = arena_take(arena, depth, sizeof *cleared);
     own_given(&stack, &own, outline);
     take_sublayers(&stack);
+    stack.rotary = rotary_make(&stack);
     if (!outline) {
         draw_streams(pair, spec);
     }

@@ -31,6 +31,14 @@ typedef enum { LINEAR_IN_PLACE, LINEAR_BLOCK, LINEAR_CLEAR, LINEAR_COUNT } Linea
 typedef enum { POSITION_AUTO, POSITION_FIRST, POSITION_LAST, POSITION_COUNT } BiasRowPosition;
 typedef enum { CONTENT_NONE, CONTENT_RANDOM, CONTENT_COUNT } BiasRowContent;
 
+/* Which entries of a query and a key rotary positions turn together (Rotary), and whose tables: of
+ * the exact angles, each rounded once, or as frameworks compute them. */
+typedef enum { ROTARY_NONE, ROTARY_HALF, ROTARY_INTERLEAVED, ROTARY_COUNT } RotaryPairs;
+typedef enum { TABLES_EXACT, TABLES_FLOAT32, TABLES_COUNT } RotaryTables;
+
+/* Writes cos and sin, each [positions, width / 2]: cases/ has no such functions of its own. */
+typedef void CaseTables(double *cos, double *sin, const RotaryAngles *angles);
+
 /* Where T has its norms: a sublayer reads norm(x) and adds to x; or x = norm(x) behind a
  * sublayer. */
 typedef enum { NORM_PRE, NORM_POST, NORM_PLACE_COUNT } NormPlace;
@@ -66,6 +74,7 @@ typedef struct {
     const GivenLayer *layers;              /* [depth] */
     Scale scale;                           /* the factor on x Q x^T, unless CaseSpec.scaled */
     bool scale_by_layer;                   /* that of layer l is divided by l + 1 besides */
+    RotaryScaling rotary_scaling;          /* of rotary positions' frequencies */
     const double *x;                       /* the stream [n, d]; NULL: drawn */
     const double *x_hidden;                /* [n, d_ff], the columns behind x; NULL: zeros */
     const double *ln_final_w, *ln_final_b; /* [d]; NULL: no final norm */
@@ -99,10 +108,15 @@ typedef struct {
     double norm_eps;
     bool norm_tokens_only; /* norms of T' leave the bias row as it is */
     bool scaled;           /* attention's content scores are divided by sqrt(d_head), exactly */
-    double dropout;        /* probability with which T' has lost an entry of Omega */
-    size_t drop_entry;     /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
+    RotaryPairs rotary;    /* d_head > 0 */
+    size_t rotary_dim;     /* entries that they turn, the first of a head; 0: d_head */
+    double rope_theta;
+    RotaryTables rotary_tables;
+    CaseTables *tables;  /* who makes them */
+    double dropout;      /* probability with which T' has lost an entry of Omega */
+    size_t drop_entry;   /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
                             bundle, head, row and key; 0: none */
-    double weight_noise;   /* T' has fl(w (1 + this times a normal draw)) for every weight w */
+    double weight_noise; /* T' has fl(w (1 + this times a normal draw)) for every weight w */
     /* Weights, biases and X are rounded once to numbers of so many significand bits, of which the
      * smallest normal one is 2^(stored_least_exponent - 1) (0: they stay), and are the model. */
     int stored_digits, stored_least_exponent;
@@ -117,6 +131,9 @@ static inline bool mask_is_pseudo(Mask mask)
 {
     return mask != MASK_NONE && mask != MASK_CAUSAL;
 }
+
+/* Entries of a head that rotary positions turn; 0: none. */
+size_t case_rotary_width(const CaseSpec *spec);
 
 /* True when axis d_ff matters to this case (`linear` has one only off the diagonal). */
 bool case_uses_d_ff(const CaseSpec *spec);

@@ -25,6 +25,9 @@ void linear_append(Stack *stack, const Direct *map, int diagonal);
 /* The original attention heads of a layer, drawn or given (attention.c). */
 Bundle attention_heads(Stack *stack, size_t layer);
 
+/* The tables of rotary positions, NULL without; in an outline no numbers (attention.c). */
+const Rotary *rotary_make(const Stack *stack);
+
 /* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
 Direct ffn_weights(Stack *stack, size_t layer);
 

@@ -57,6 +57,33 @@ typedef enum {
     VISIBLE_LISTED         /* as a matrix says */
 } Visible;
 
+/* Turns of queries and keys by their token's position, which T and T' share.  Of the first `width`
+ * entries those of pair p, p and p + width / 2, or interleaved 2 p and 2 p + 1, go in token i
+ *     from (a, b) to (a c - b s, b c + a s),      c = cos[i, p], s = sin[i, p].
+ * The bias row, whose key is zero in the limit, is not turned. */
+typedef struct {
+    size_t positions, width; /* width: even, and no more than d_head */
+    bool interleaved;
+    const double *cos, *sin; /* [positions, width / 2], exact */
+} Rotary;
+
+typedef enum { SCALING_NONE, SCALING_LINEAR, SCALING_LLAMA3 } ScalingKind;
+
+/* What the angles of positions are: i f_p of token i and pair p, f_p = theta^(-2 p / width), which
+ * a factor divides: each (SCALING_LINEAR), or (SCALING_LLAMA3) that of waves longer than length /
+ * low, while those of waves shorter than length / high stay, and those between are blends.
+ * float32: every operation is rounded to float, as frameworks compute them. */
+typedef struct {
+    ScalingKind kind;
+    double factor, low, high, length;
+} RotaryScaling;
+typedef struct {
+    size_t positions, width;
+    double theta;
+    RotaryScaling scaling;
+    bool float32;
+} RotaryAngles;
+
 typedef enum {
     SCORE_NONE,    /* no content score */
     SCORE_GATE,    /* a (x g_h + c_h) + t_h toward every token key, 0 toward the bias key */
@@ -71,7 +98,7 @@ typedef enum {
  *                   gate_shift[h] where row i is a token, else 0.
  *   SCORE_BILINEAR  content is x_i Q_h x_j^T.  d_head == 0: Q_h = scale * q_h, q_h [r, r]; else
  *                   Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head], and q_bias and k_bias are
- *                   added to x_i q_h and x_j k_h of token rows. */
+ *                   added to x_i q_h and x_j k_h of token rows, before rotary turns both. */
 typedef struct {
     ScoreKind kind;
     Columns read;
@@ -83,6 +110,7 @@ typedef struct {
     size_t d_head;
     HeadWeight q, k;
     const double *q_bias, *k_bias; /* [heads, d_head], or NULL */
+    const Rotary *rotary;          /* d_head > 0: of all heads, or NULL */
     Scale scale;
     PositionScores position;
     /* [rows, rows] a head, or NULL for zeros: coefficients of Omega that single entries have
@@ -306,6 +334,17 @@ bool score_by_gate(const Score *score);
 
 /* Entries of a query and of a key of one head: d_head, or the columns read. */
 size_t score_query_width(const Score *score);
+
+/* The two entries of pair p. */
+typedef struct {
+    size_t first, second;
+} RotaryPair;
+
+static inline RotaryPair rotary_pair(const Rotary *rotary, size_t p)
+{
+    return rotary->interleaved ? (RotaryPair){2 * p, 2 * p + 1}
+                               : (RotaryPair){p, p + rotary->width / 2};
+}
 
 /* Entries of x_j V_h before its second factor, if it has one: 1 of a unit, the columns written of a
  * matrix, d_head of two; 0 without content. */

@@ -106,6 +106,13 @@ static const char *score_fault(const Layout *layout, const Bundle *bundle)
         (score->kind != SCORE_BILINEAR || score->d_head == 0)) {
         return "query and key biases without factors";
     }
+    const Rotary *rotary = score->rotary;
+    if (rotary != NULL &&
+        (score->kind != SCORE_BILINEAR || rotary->width == 0 || rotary->width % 2 != 0 ||
+         rotary->width > score->d_head || rotary->positions < layout->n || rotary->cos == NULL ||
+         rotary->sin == NULL)) {
+        return "rotary positions of no factors, of an odd part of a head, or of one beyond it";
+    }
     if (score->kind == SCORE_BILINEAR &&
         (score->scale.num <= 0 || score->scale.den <= 0 || score->scale.sqrt_den <= 0)) {
         return "a score's scale is not positive";

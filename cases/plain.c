@@ -226,6 +226,9 @@ static const char *plain_fault(const Model *model, double omega)
             if (visible != VISIBLE_ALL && visible != VISIBLE_EARLIER) {
                 return "plain matrices know no mask but the causal one";
             }
+            if (sublayer->bundles[b].score.rotary != NULL) {
+                return "with rotary positions no head is one matrix for all positions";
+            }
             if (visible != sublayer->bundles[0].score.visible) {
                 return "the heads of a sublayer have different masks";
             }

@@ -23,6 +23,7 @@ struct Stack {
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
     Sublayer *negative;             /* [converted_count], or NULL where there is none */
     size_t original_count, converted_count;
+    const Rotary *rotary;                   /* of attention's heads, or NULL */
     GivenLayer *layers;                     /* [depth], which copies go into; or NULL */
     LayerNorm norm;                         /* of the layer part being built (norm.c) */
     bool original_normed, converted_normed; /* the next sublayer reads through it */

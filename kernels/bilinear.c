@@ -5,6 +5,7 @@
  */
 #include "bilinear.h"
 
+#include "each.h"
 #include "gemm.h"
 #include "groups.h"
 #include "softmax.h"
@@ -40,18 +41,75 @@ Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bun
     return bilinear;
 }
 
+/* What a linear map writes that a product is to read: TF32 is of products alone. */
+static NumberFormat written(const Formats *formats)
+{
+    return formats->operand == FORMAT_TF32 ? FORMAT_F32 : formats->operand;
+}
+
+/* A pair times its cos, the pair across times its sin, the sums: numbers as weights are stored. */
+static void turn_pair(Scalar *x, RotaryPair pair, Scalar cos, Scalar sin, NumberFormat format)
+{
+    Scalar products[] = {x[pair.first] * cos, x[pair.second] * cos, x[pair.second] * sin,
+                         x[pair.first] * sin};
+    scalar_round(format, products, 4);
+    Scalar sums[] = {products[0] - products[2], products[1] + products[3]};
+    scalar_round(format, sums, 2);
+    x[pair.first] = sums[0];
+    x[pair.second] = sums[1];
+}
+
+/* Queries or keys of all heads. */
+typedef struct {
+    const Bilinear *bilinear;
+    Rows rows;
+    size_t heads;
+} Turned;
+
+/* Of token i, or the bias row, which is not turned; then as products read them. */
+static void turn_row(const void *context, size_t i, size_t thread)
+{
+    const Turned *turned = context;
+    const Pass *pass = turned->bilinear->pass;
+    const Score *score = turned->bilinear->score;
+    const Rotary *rotary = score->rotary;
+    size_t n = pass->layout->n, half = rotary->width / 2;
+    Scalar *row = rows_row(turned->rows, n, i);
+    const Scalar *cos = weights_stored(pass->weights, rotary->cos) + i * half;
+    const Scalar *sin = weights_stored(pass->weights, rotary->sin) + i * half;
+    (void)thread;
+    for (size_t e = 0; i < n && e < turned->heads * half; e++) {
+        size_t head = e / half, p = e % half;
+        turn_pair(row + head * score->d_head, rotary_pair(rotary, p), cos[p], sin[p],
+                  pass->formats->storage);
+    }
+    scalar_round(pass->formats->operand, row, turned->heads * score->d_head);
+}
+
+static void turn(const Bilinear *bilinear, Rows rows, size_t heads)
+{
+    const Turned turned = {bilinear, rows, heads};
+    each(rows_count(rows, bilinear->pass->layout->n), bilinear->pass->threads, turn_row, &turned);
+}
+
 void bilinear_project(const Bilinear *bilinear, size_t heads)
 {
     const Pass *pass = bilinear->pass;
     const Score *score = bilinear->score;
     Extents size = {pass->layout->n, score->read.count, heads, score->d_head};
     if (score->d_head > 0) {
-        Ending left = {1, 0, weights_stored(pass->weights, score->q_bias), pass->formats->operand};
-        Ending right = {1, 0, weights_stored(pass->weights, score->k_bias), pass->formats->operand};
+        bool turns = score->rotary != NULL;
+        NumberFormat format = turns ? written(pass->formats) : pass->formats->operand;
+        Ending left = {1, 0, weights_stored(pass->weights, score->q_bias), format};
+        Ending right = {1, 0, weights_stored(pass->weights, score->k_bias), format};
         rows_multiply(bilinear->left, bilinear->x, weight_operand(pass, score->q), size, left,
                       pass->threads);
         rows_multiply(bilinear->right, bilinear->x, weight_operand(pass, score->k), size, right,
                       pass->threads);
+        if (turns) {
+            turn(bilinear, bilinear->left, heads);
+            turn(bilinear, bilinear->right, heads);
+        }
     }
 }
 

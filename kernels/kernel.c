@@ -33,11 +33,13 @@ static const Formats formats_of_scalar = {SCALAR_FORMAT, SCALAR_FORMAT, SCALAR_F
                                           SCALAR_FORMAT};
 
 /* The form that evaluates a bundle.  Biases ride on position rows and columns: where an original
- * has none, biased heads go through their factors in either form. */
+ * has none, biased heads go through their factors in either form.  So do those with rotary
+ * positions, which have no Q: a rewrite of them has no dense form. */
 static KernelForm bundle_form(const Layout *layout, const Bundle *bundle, KernelForm form)
 {
     bool biased = bundle->score.q_bias != NULL || bundle->score.k_bias != NULL ||
-                  bundle->value.inner_bias != NULL || bundle->value.bias != NULL;
+                  bundle->score.rotary != NULL || bundle->value.inner_bias != NULL ||
+                  bundle->value.bias != NULL;
     return biased && layout->bias_row == BIAS_ROW_NONE ? KERNEL_STRUCTURED : form;
 }
 

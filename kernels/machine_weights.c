@@ -61,6 +61,11 @@ static void visit_bundle(Visit *to, const Bundle *bundle)
     visit_heads(to, score->k, heads, read, d_head);
     visit(to, score->q_bias, heads * d_head);
     visit(to, score->k_bias, heads * d_head);
+    if (score->rotary != NULL) {
+        size_t turns = score->rotary->positions * (score->rotary->width / 2);
+        visit(to, score->rotary->cos, turns);
+        visit(to, score->rotary->sin, turns);
+    }
     visit_heads(to, value->v, heads, value->read.count, value_width(value));
     visit_heads(to, value->o, heads, value->d_head, value->write.count);
     visit(to, value->inner_bias, heads * value->d_head);

@@ -161,6 +161,7 @@ void matrices_fill_q(GemmMatrix q, const Pass *pass, const Score *score, size_t 
     if (score_by_gate(score)) {
         fill_gate(q, pass, score, head);
     } else if (score_by_key(score)) {
+        KERNEL_CHECK(score->rotary == NULL);
         fill_bilinear(q, pass, score, head);
         fill_bilinear_biases(q, pass, score, head);
     }

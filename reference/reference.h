@@ -39,6 +39,10 @@ void ref_thread_setup(void);
 /* Frees MPFR's per-thread caches; call once at the end of every thread. */
 void ref_thread_clear(void);
 
+/* cos and sin of the angles, [positions, width / 2] each: of exact ones rounded once to double, or
+ * as float32 says. */
+void ref_rotary_tables(double *cos, double *sin, const RotaryAngles *angles);
+
 typedef struct RefBase RefBase;
 typedef struct RefRun RefRun;
 

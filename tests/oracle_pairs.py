@@ -169,6 +169,41 @@ def softmax(scores):
     return [x / total for x in e]
 
 
+def cosine_and_sine(x):
+    """By their series."""
+    sums = []
+    for k, term in ((0, ONE), (1, x)):
+        total = ZERO
+        while total + term != total:
+            total, k = total + term, k + 2
+            term *= -x * x / (k * (k - 1))
+        sums.append(total)
+    return sums
+
+
+def float32(x):
+    return struct.unpack("<f", struct.pack("<f", float(x)))[0]
+
+
+def turns(n, width, theta, framework):
+    """cos and sin of every pair's angle at every position, doubles or what floats make of it."""
+    digits, table = getcontext().prec, []
+    set_digits(60)
+    for i in range(n):
+        row = []
+        for p in range(width // 2):
+            f = (-Decimal(theta).ln() * 2 * p / width).exp()
+            if framework:
+                power = float32((Decimal(theta).ln() * Decimal(float32(2 * p / width))).exp())
+                f = Decimal(float32(1 / power))
+            angle = Decimal(float32(f * i)) if framework else f * i
+            rounded = float32 if framework else float
+            row.append([Decimal(rounded(x)) for x in cosine_and_sine(angle)])
+        table.append(row)
+    set_digits(digits)
+    return table
+
+
 # ---- A point ------------------------------------------------------------------------------------
 
 class Case:
@@ -184,6 +219,8 @@ class Case:
         self.mask, self.band = say("mask", "none"), int(say("band", 4))
         self.linear = say("linear", "in-place")
         self.scale = say("scale", "1")
+        self.rotary, self.width = say("rotary", "none"), say("rotary-dim", "d-head")
+        self.theta, self.tables = float(say("rope-theta", 10000)), say("rotary-tables", "exact")
         self.omega = Decimal(float(say("omega", 1000))) * Decimal(float(say("shrink", 1)))
         self.lost = int(say("drop-entry", 0))
         self.norm, self.eps = say("normalization", "none"), Decimal(float(say("eps", 1e-5)))
@@ -226,10 +263,25 @@ class Case:
                 yield self.weights(layer, "attn.QK", h), self.weights(layer, "attn.OV", h)
                 continue
             q, k, v, o = (self.weights(layer, "attn.W_" + w, h) for w in "QKVO")
-            scores = product(q, transposed(k))
             if self.scale != "1":
-                scores = times(scores, 1 / Decimal(len(k[0])).sqrt())
-            yield scores, product(v, o)
+                q = times(q, 1 / Decimal(len(k[0])).sqrt())
+            yield self.between(q, k), product(v, o)
+
+    def between(self, q, k):
+        """Q of a row toward another, by their tokens' numbers; None: the bias row."""
+        if self.rotary == "none":
+            return product(q, transposed(k))
+        d_head = len(q[0])
+        width = d_head if self.width == "d-head" else int(self.width)
+        table = turns(self.n, width, self.theta, self.tables == "float32")
+        turned = {None: (q, k)}
+        for i, row in enumerate(table):
+            r = [[ONE * (a == b) for b in range(d_head)] for a in range(d_head)]
+            for p, (c, s) in enumerate(row):
+                a, b = (2 * p, 2 * p + 1) if self.rotary == "interleaved" else (p, p + width // 2)
+                r[a][a], r[a][b], r[b][a], r[b][b] = c, s, -s, c
+            turned[i] = product(q, r), product(k, r)
+        return lambda i, j: product(turned[i][0], transposed(turned[j][1]))
 
     def network(self, layer):
         w1, b1, w2, b2 = (self.weights(layer, "mlp." + name)
@@ -274,6 +326,14 @@ class Case:
         """T's mask: may token i attend to token j?"""
         near = j > i - self.band if self.mask == "pseudo-band" else True
         return self.mask == "none" or (j <= i and near)
+
+
+def content(q, x, y, tokens):
+    """x Q y^T, or of each row toward each other with a Q of their own."""
+    if not callable(q):
+        return product(product(x, q), transposed(y))
+    return [[product(product([a], q(i, j)), transposed([b]))[0][0] for j, b in zip(tokens, y)]
+            for i, a in zip(tokens, x)]
 
 
 class Original:
@@ -321,7 +381,7 @@ class Original:
     def attention(self, layer, y):
         case, total = self.case, self.x
         for q, v in case.heads(layer):
-            scores = product(product(y, q), transposed(y))
+            scores = content(q, y, y, range(case.n))
             self.note(scores)
             seen = [[s for j, s in enumerate(row) if case.sees(i, j)]
                     for i, row in enumerate(scores)]
@@ -352,6 +412,7 @@ class Converted:
         self.width = self.content + (1 if self.masked else self.rows)
         self.bias = 0 if case.mask == "causal" else case.n
         self.tokens = [i for i in range(self.rows) if i != self.bias]
+        self.numbers = [None if i == self.bias else self.tokens.index(i) for i in range(self.rows)]
         self.a, self.b = zeros(self.rows, self.width), zeros(self.rows, self.width)
         for i, row in zip(self.tokens, case.x):
             self.a[i][:len(row)] = row
@@ -434,17 +495,16 @@ class Converted:
                     row[j] = ZERO if self.entries == self.case.lost else times_omega
 
     def head(self, a, b, q, omega, v, mask):
-        content = product(product(a, q), transposed(a))
+        scores = content(q, a, a, self.numbers)
         coefficients = product(product(a, omega), transposed(a))
         self.lose(coefficients)
         change = zeros(self.rows, self.rows)
         if self.first_order:
-            change = plus(product(product(b, q), transposed(a)),
-                          product(product(a, q), transposed(b)))
+            change = plus(content(q, b, a, self.numbers), content(q, a, b, self.numbers))
         rows = []
         for i in range(self.rows):
             seen = [j for j in range(self.rows) if mask(i, j)]
-            rows.append(self.row_pattern(seen, content[i], change[i], coefficients[i]))
+            rows.append(self.row_pattern(seen, scores[i], change[i], coefficients[i]))
         p, moved = [r[0] for r in rows], [r[1] for r in rows]
         out = product(product(p, a), v)
         if not self.first_order:
@@ -514,6 +574,15 @@ class Converted:
                     v[c][e] = value * w1[c][k] * w2[k][e]
             yield q, omega, v
 
+    def spread(self, between):
+        """A Q of every two rows, over all columns."""
+        made = {}
+        for i, j in ((i, j) for i in self.numbers for j in self.numbers):
+            made[i, j] = zeros(self.width, self.width)
+            for row, more in zip(made[i, j], between(i, j)):
+                row[:len(more)] = more
+        return lambda i, j: made[i, j]
+
     # ---- Parts ----------------------------------------------------------------------------------
 
     def silu(self, _):
@@ -532,13 +601,14 @@ class Converted:
         for qc, vc in self.case.heads(layer):
             q, omega, v = self.matrices()
             for a in range(self.case.d):
-                q[a][:self.case.d], v[a][:self.case.d] = qc[a], vc[a]
+                q[a][:self.case.d] = qc[a] if not callable(qc) else q[a][:self.case.d]
+                v[a][:self.case.d] = vc[a]
             for i in self.tokens:
                 omega[self.p(i)][self.p(self.bias)] = -2 * ONE
                 for j in self.tokens if self.case.mask.startswith("pseudo") else ():
                     omega[self.p(i)][self.p(j)] += ONE * self.case.sees(i, j)
             omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
-            heads.append((q, omega, v))
+            heads.append((self.spread(qc) if callable(qc) else q, omega, v))
         self.sublayer(heads, self.read)
 
     def network(self, layer):

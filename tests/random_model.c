@@ -88,6 +88,21 @@ static const double *maybe_numbers(RandomModel *random, size_t count)
     return random_below(random, 2) ? random_numbers(random, count) : NULL;
 }
 
+/* Of heads of at least two entries, sometimes. */
+static const Rotary *maybe_rotary(RandomModel *random, const Layout *layout, size_t d_head)
+{
+    if (!random->turns || d_head < 2 || random_below(random, 4) == 0) {
+        return NULL;
+    }
+    Rotary *made = &random->rotary[random->rotaries++ % RANDOM_BUNDLES];
+    *made = (Rotary){.positions = layout->n,
+                     .width = d_head - d_head % 2,
+                     .interleaved = random_below(random, 2)};
+    made->cos = random_numbers(random, layout->n * made->width / 2);
+    made->sin = random_numbers(random, layout->n * made->width / 2);
+    return made;
+}
+
 static Score random_score(RandomModel *random, const Layout *layout, ScoreShape shape, size_t heads)
 {
     static const Scale scales[] = {{1, 1, 1}, {1, 1, 3}, {2, 3, 1}};
@@ -107,13 +122,15 @@ static Score random_score(RandomModel *random, const Layout *layout, ScoreShape 
     score.gate_bias = score.kind == SCORE_GATE ? maybe_numbers(random, heads) : NULL;
     score.gate_shift = score.kind == SCORE_GATE ? maybe_numbers(random, heads) : NULL;
     if (score.kind == SCORE_BILINEAR) {
-        score.d_head = shape == SCORES_FACTORED ? 1 + random_below(random, 3) : 0;
+        size_t most = random->turns ? 5 : 3;
+        score.d_head = shape == SCORES_FACTORED ? 1 + random_below(random, most) : 0;
         score.q = head_weights(random, heads, read, score.d_head > 0 ? score.d_head : read);
         score.k = head_weights(random, heads, read, score.d_head > 0 ? score.d_head : 1);
     }
     if (score.d_head > 0) {
         score.q_bias = maybe_numbers(random, heads * score.d_head);
         score.k_bias = maybe_numbers(random, heads * score.d_head);
+        score.rotary = maybe_rotary(random, layout, score.d_head);
     }
     score.position = (PositionScores){coefficient(random), coefficient(random), coefficient(random),
                                       coefficient(random), coefficient(random)};

@@ -40,6 +40,9 @@ typedef struct {
     signed char mark[RANDOM_MARKS];
     unsigned char listed[RANDOM_MARKS];
     size_t marks;
+    bool turns; /* heads with factors may have rotary positions, whose tables are any numbers */
+    Rotary rotary[RANDOM_BUNDLES];
+    size_t rotaries;
     Bundle bundle[RANDOM_BUNDLES];
     Sublayer sublayer[RANDOM_BUNDLES];
     size_t layer_end[RANDOM_BUNDLES];

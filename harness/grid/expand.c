@@ -92,7 +92,7 @@ static int set_axis(const Product *product, Point *point, Axis axis)
 /* The point at this place.  *skip: there is none. */
 static int make_point(const Product *product, Point *point, ModelSource **source, bool *skip)
 {
-    *point = (Point){0};
+    *point = (Point){.spec.tables = ref_rotary_tables};
     *skip = false;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         point->asked |= (uint64_t)(product->settings[axis] != NULL) << axis;

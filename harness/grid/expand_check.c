@@ -158,6 +158,33 @@ static int check_norms(const Product *product, const Point *point)
     return 0;
 }
 
+/* Rotary positions that no head can have, or no full matrices. */
+static int check_rotary(const Product *product, const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    size_t width = case_rotary_width(spec);
+    bool evaluates = command_takes(product->command, AXIS_KERNEL);
+    if (spec->rotary == ROTARY_NONE || !construction_info(spec->construction)->heads) {
+        return 0;
+    }
+    if (spec->d_head == 0) {
+        return product_reject(product, AXIS_ROTARY,
+                              "none where Q is dense: positions turn queries and keys of --d-head "
+                              "entries");
+    }
+    if (width > spec->d_head || width % 2 != 0) {
+        Axis blamed = spec->rotary_dim > 0 ? AXIS_ROTARY_DIM : AXIS_D_HEAD;
+        return product_reject(product, blamed,
+                              "an even number of entries to turn, no more than a head's");
+    }
+    if (evaluates && point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE) {
+        return product_reject(product, AXIS_ROTARY,
+                              "none, or --kernel structured with it: where positions turn queries "
+                              "and keys there is no one matrix Q for --kernel dense");
+    }
+    return 0;
+}
+
 /* Is there something to judge, and somebody to judge it? */
 static int check_judged(const Product *product, const Point *point)
 {
@@ -220,6 +247,7 @@ int product_check_point(const Product *product, const Point *point)
         }
     }
     int status = check_norms(product, point);
+    status = status == 0 ? check_rotary(product, point) : status;
     status = status == 0 ? check_judged(product, point) : status;
     status = status == 0 ? check_reference(product, point) : status;
     return status == 0 ? check_sizes(product, point) : status;

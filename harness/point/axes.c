@@ -47,6 +47,10 @@ static const char *const penalties[] = {
 static const char *const weights[] = {[WEIGHTS_STABLE] = "stable", [WEIGHTS_NORMAL] = "normal"};
 static const char *const biases[] = {[BIAS_NONE] = "none", [BIAS_RANDOM] = "random"};
 static const char *const scales[] = {"1", "1/sqrt(d_head)"};
+static const char *const rotaries[] = {
+    [ROTARY_NONE] = "none", [ROTARY_HALF] = "half", [ROTARY_INTERLEAVED] = "interleaved"};
+static const char *const whole_heads[] = {"d-head"};
+static const char *const tables[] = {[TABLES_EXACT] = "exact", [TABLES_FLOAT32] = "float32"};
 static const char *const normalizations[] = {[NORMALIZATION_NONE] = "none",
                                              [NORMALIZATION_LAYERNORM] = "layernorm",
                                              [NORMALIZATION_RMSNORM] = "rmsnorm"};
@@ -87,6 +91,11 @@ static const ConstructionInfo *info_of(const Point *point)
 static bool has_heads(const Point *point)
 {
     return info_of(point)->heads;
+}
+
+static bool has_rotary(const Point *point)
+{
+    return case_rotary_width(&point->spec) > 0;
 }
 
 static bool has_linear_heads(const Point *point)
@@ -444,6 +453,34 @@ static const AxisInfo infos[AXIS_COUNT] = {
                     .standard_of = scale_standard,
                     .of_file = true,
                     .matters = has_heads},
+    [AXIS_ROTARY] = {"rotary",
+                     NULL,
+                     {CHOICE(rotaries)},
+                     {WORD(ROTARY_NONE)},
+                     "queries and keys turned by position, in pairs of halves or of neighbours",
+                     FIELD(spec.rotary),
+                     .matters = has_heads},
+    [AXIS_ROTARY_DIM] = {"rotary-dim",
+                         NULL,
+                         {SIZE_FROM(1), WORDS(whole_heads)},
+                         {WORD(0)},
+                         "entries of a head that --rotary turns, the first of it",
+                         FIELD(spec.rotary_dim),
+                         .matters = has_rotary},
+    [AXIS_ROPE_THETA] = {"rope-theta",
+                         NULL,
+                         {POSITIVE},
+                         {REAL(10000)},
+                         "pair p turns by THETA^(-2p/width) a position",
+                         FIELD(spec.rope_theta),
+                         .matters = has_rotary},
+    [AXIS_ROTARY_TABLES] = {"rotary-tables",
+                            NULL,
+                            {CHOICE(tables)},
+                            {WORD(TABLES_EXACT)},
+                            "cos and sin: rounded once to double, or as frameworks compute them",
+                            FIELD(spec.rotary_tables),
+                            .matters = has_rotary},
     [AXIS_NORMALIZATION] = {"normalization",
                             NULL,
                             {CHOICE(normalizations)},

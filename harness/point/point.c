@@ -228,6 +228,9 @@ void point_canonicalise(Point *point)
 {
     CaseSpec *spec = &point->spec;
     BiasRowPosition automatic = spec->mask == MASK_CAUSAL ? POSITION_FIRST : POSITION_LAST;
+    if (spec->rotary_dim == spec->d_head) {
+        spec->rotary_dim = 0;
+    }
     if (spec->bias_row == automatic) {
         spec->bias_row = POSITION_AUTO;
     }

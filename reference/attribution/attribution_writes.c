@@ -19,7 +19,7 @@ typedef struct {
     size_t head;
     double omega;
     size_t row; /* the last token's */
-    ApMat x, centred, square, weight, query, key, doubles, temp;
+    ApMat x, centred, square, weight, query, key, doubles, temp, turn;
     ApExp *exp;
 } Scratch;
 
@@ -52,6 +52,7 @@ static void scratch_init(Scratch *s, const Model *model, double omega, mpfr_prec
     ap_init(&s->key, 1, query, bits);
     ap_init(&s->doubles, 1, content, 53);
     ap_init(&s->temp, 1, 3, bits);
+    ap_init(&s->turn, 1, 3, bits);
 }
 
 static void scratch_clear(Scratch *s)
@@ -64,6 +65,7 @@ static void scratch_clear(Scratch *s)
     ap_clear(&s->key);
     ap_clear(&s->doubles);
     ap_clear(&s->temp);
+    ap_clear(&s->turn);
     ap_exp_free(s->exp);
 }
 
@@ -89,7 +91,7 @@ static void column_product(Scratch *s, mpfr_ptr y, size_t row, const Factor *fac
     ap_dot(y, ap_at(&s->x, row, read.first), s->doubles.entry, read.count, s->temp.entry);
 }
 
-/* out = x_row W + bias (on token rows) of a query's or key's factor. */
+/* out = x_row W + bias (on token rows, which are turned) of a query's or key's factor. */
 static void factor_product(Scratch *s, ApMat *out, size_t row, const Factor *factor)
 {
     for (size_t c = 0; c < factor->width; c++) {
@@ -98,6 +100,10 @@ static void factor_product(Scratch *s, ApMat *out, size_t row, const Factor *fac
         if (factor->bias != NULL && is_token(s, row)) {
             mpfr_add_d(y, y, factor->bias[factor->head * factor->width + c], MPFR_RNDN);
         }
+    }
+    if (s->score->rotary != NULL && is_token(s, row)) {
+        size_t token = row - layout_token_row(&s->model->layout, 0);
+        heads_turn(ap_at(out, 0, 0), s->score->rotary, token, s->turn.entry);
     }
 }
 

@@ -244,6 +244,9 @@ const char *attention_make(AttentionBound *attention, const PartOf *of)
     const Layout *layout = of->layout;
     const Bundle *bundle = of->sublayer->bundles;
     const char *reason = strange(of->sublayer, layout);
+    if (reason == NULL && bundle->score.rotary != NULL) {
+        reason = "rotary positions are outside of what is proven";
+    }
     if (reason != NULL) {
         return reason;
     }

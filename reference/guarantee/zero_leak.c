@@ -101,6 +101,7 @@ static bool is_covered(Walk *walk, const Score *score)
     walk->coefficient = fmin(walk->coefficient, -fmax(fmax(leaking, toward), p->bias_token));
     return p->token_self == 0 && p->bias_self == 0 && leaking < 0 && p->bias_token < 0 &&
            p->token_bias <= 0 && (!bilinear || p->token_token == 0) && score->extra == NULL &&
+           score->rotary == NULL &&
            (score->visible == VISIBLE_ALL || score->visible == VISIBLE_EARLIER);
 }
 

@@ -68,6 +68,10 @@ int heads_best_position(const Heads *heads, size_t h, size_t i);
 /* s[i] *= scale; t: scratch. */
 void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t);
 
+/* A query or a key of one head, turned as the token's: each entry rounded once; t: scratch, three
+ * numbers of at least 53 bits. */
+void heads_turn(mpfr_ptr x, const Rotary *rotary, size_t token, mpfr_ptr t);
+
 /* Scratch of an evaluation of x, which nobody reads afterwards. */
 typedef struct {
     ApMat product; /* [rows, gates] x g */
@@ -96,7 +100,8 @@ void heads_mix(const Heads *heads, PartKind part, size_t b, Record *record);
 void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product);
 long heads_gate_factor(const Score *score);
 
-/* x Q and x, or x W_Q and x W_K, the scale of the score in the query; biased: with their biases. */
+/* x Q and x, or x W_Q and x W_K, turned by their positions, the scale of the score in the query;
+ * biased: with their biases. */
 void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query, ApMat *key);
 
 /* u = x V of a part, up to the second factor, without biases; product: its x g. */

@@ -118,6 +118,39 @@ static void scale_row(Worker *worker, const void *context, size_t row)
                       ap_at(&worker->temp, 0, 0));
 }
 
+void heads_turn(mpfr_ptr x, const Rotary *rotary, size_t token, mpfr_ptr t)
+{
+    size_t half = rotary->width / 2;
+    mpfr_ptr c = t, s = t + 1, first = t + 2;
+    for (size_t p = 0; p < half; p++) {
+        RotaryPair pair = rotary_pair(rotary, p);
+        mpfr_ptr a = x + pair.first, b = x + pair.second;
+        mpfr_set_d(c, rotary->cos[token * half + p], MPFR_RNDN);
+        mpfr_set_d(s, rotary->sin[token * half + p], MPFR_RNDN);
+        mpfr_fmms(first, a, c, b, s, MPFR_RNDN);
+        mpfr_fmma(b, b, c, a, s, MPFR_RNDN);
+        limbs_set(a, first);
+    }
+}
+
+/* Queries and keys of a block's heads. */
+typedef struct {
+    const Heads *heads;
+    ApMat *query, *key;
+} Turned;
+
+static void turn_token(Worker *worker, const void *context, size_t token)
+{
+    const Turned *turned = context;
+    const Score *score = &turned->heads->bundle->score;
+    size_t row = layout_token_row(turned->heads->layout, token);
+    for (size_t b = 0; b < turned->heads->count; b++) {
+        mpfr_ptr t = ap_at(&worker->temp, 0, 0);
+        heads_turn(ap_at(turned->query, row, b * score->d_head), score->rotary, token, t);
+        heads_turn(ap_at(turned->key, row, b * score->d_head), score->rotary, token, t);
+    }
+}
+
 void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query, ApMat *key)
 {
     Evaluator *ev = heads->ev;
@@ -135,6 +168,10 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
     }
     if (biased && score->k_bias != NULL) {
         heads_token_bias(heads, key, score->k_bias + heads->first * width, columns);
+    }
+    if (score->rotary != NULL) {
+        const Turned turned = {heads, query, key};
+        evaluator_each(ev, heads->layout->n, heads->layout->n * columns, turn_token, &turned);
     }
     ScaledQuery scaled = {&score->scale, query, columns};
     evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);

@@ -68,6 +68,7 @@ static void head_choose(HeadAt *head, const BundleNorms *norms, size_t h)
 {
     const Factor *factors = norms->head[h];
     head->head = h;
+    head->turn = norms->turn;
     head->outer = norms->outer;
     head->outer.bias = h == 0 ? norms->outer.bias : 0;
     head->q = factors[FACTOR_Q];
@@ -75,7 +76,8 @@ static void head_choose(HeadAt *head, const BundleNorms *norms, size_t h)
     head->v = factors[FACTOR_V];
 }
 
-/* u = scale (x[read] W + b), b on tokens; and each row's norm, path and rounding. */
+/* u = scale (x[read] W + b), b on tokens, and turned there; and each row's norm, path and
+ * rounding. */
 typedef struct {
     double *u;
     const Sides *side;
@@ -85,7 +87,21 @@ typedef struct {
     const Factor *f;
     size_t width;
     double scale;
+    const Rotary *rotary; /* or NULL */
 } SideOf;
+
+/* Row i of the stream, a token's. */
+static void turn_row(double *u, const Rotary *rotary, const Layout *layout, size_t i)
+{
+    size_t half = rotary->width / 2, token = i - layout_token_row(layout, 0);
+    const double *cos = rotary->cos + token * half, *sin = rotary->sin + token * half;
+    for (size_t p = 0; p < half; p++) {
+        RotaryPair pair = rotary_pair(rotary, p);
+        double a = u[pair.first], b = u[pair.second];
+        u[pair.first] = a * cos[p] - b * sin[p];
+        u[pair.second] = b * cos[p] + a * sin[p];
+    }
+}
 
 static void side_row(const HeadAt *head, const SideOf *of, size_t i)
 {
@@ -101,12 +117,16 @@ static void side_row(const HeadAt *head, const SideOf *of, size_t i)
         double in = of->w != NULL ? u[c] : at->x[i * r->columns + of->read.first + c];
         u[c] = of->scale * (in + (has_bias ? b[c] : 0));
     }
-    double norm = norm_vector(u, of->width, 1);
+    bool turns = of->rotary != NULL && i != layout_bias_row(r->layout);
+    double norm = norm_vector(u, of->width, 1) * (turns ? head->turn : 1);
+    if (turns) { /* (C43) */
+        turn_row(u, of->rotary, r->layout, i);
+    }
     double product = of->w != NULL ? radius_product(of->read.count) * f->size * x + 4 * f->bias : 0;
     side->rounding[i] = bound_up(of->w != NULL || b != NULL ? 8 * norm + product : 0);
     side->off[i] =
         bound_up(f->norm * path + gemm_off(of->read.count) * (f->size * x + f->bias + norm) +
-                 point_rho(r, side->rounding[i]));
+                 (turns ? BOUND_DOUBLE * norm : 0) + point_rho(r, side->rounding[i]));
     side->norm[i] = bound_up(norm + side->off[i]);
     side->square[i] = vector_dot(u, u, of->width);
 }
@@ -136,11 +156,11 @@ static void sides_block(Worker *worker, const void *context, size_t block)
         (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
     const SideOf sides[] = {
         {head->query, &head->queries, score->read, &score->q, score->q_bias, &head->q,
-         head->width_k, scale},
+         head->width_k, scale, score->rotary},
         {head->key, &head->keys, score->read, score->d_head > 0 ? &score->k : NULL, score->k_bias,
-         &head->k, head->width_k, 1},
+         &head->k, head->width_k, 1, score->rotary},
         {head->value, &head->values, value->read, &value->v, value->inner_bias, &head->v,
-         head->width_v, 1},
+         head->width_v, 1, NULL},
     };
     for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
         side_rows(head, &sides[s], row_range(head->r, PRODUCT_ROWS, block));

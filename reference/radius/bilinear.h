@@ -51,6 +51,7 @@ typedef struct {
     const Point *at;
     double *query, *key, *value; /* [rows, width] */
     Sides queries, keys, values;
+    double turn;   /* by what turning a query or a key makes it longer, at least 1 */
     double *score; /* [rows, rows], of keys that a row sees with Omega once its block is set */
     int *gap;      /* [rows, rows] heads_gaps of each row */
 } HeadAt;
@@ -154,9 +155,11 @@ bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
 
 enum { FACTOR_Q, FACTOR_K, FACTOR_V, FACTORS };
 
-/* Of each head of a bundle, queries' with the scores' scale; and of what follows them all. */
+/* Of each head of a bundle, queries' with the scores' scale, and both turned; and of what follows
+ * them all. */
 typedef struct {
     Factor (*head)[FACTORS];
+    double turn; /* (C43) */
     Outer outer;
 } BundleNorms;
 

@@ -10,6 +10,18 @@
 
 #include <stdlib.h>
 
+/* The largest sqrt(c^2 + s^2) of a table, or 1 (C43). */
+static double turn_of(const Rotary *rotary)
+{
+    double most = 1;
+    size_t count = rotary != NULL ? rotary->positions * (rotary->width / 2) : 0;
+    for (size_t i = 0; i < count; i++) {
+        double c = rotary->cos[i], s = rotary->sin[i];
+        most = bound_max(most, c * c + s * s);
+    }
+    return most > 1 ? bound_up(sqrt(most)) : 1;
+}
+
 /* A head's factor [rows, width]. */
 static Factor factor(const Radius *r, const HeadWeight *w, size_t h, size_t rows, size_t width,
                      const double *bias)
@@ -20,24 +32,31 @@ static Factor factor(const Radius *r, const HeadWeight *w, size_t h, size_t rows
                     bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
 }
 
-static Factor query_factor(const Radius *r, const Score *score, size_t h)
+static Factor query_factor(const Radius *r, const Score *score, size_t h, double turn)
 {
     const Scale *by = &score->scale;
-    double scale = bound_up((double)by->num / (double)by->den / sqrt((double)by->sqrt_den));
+    double scale = bound_up(turn * (double)by->num / (double)by->den / sqrt((double)by->sqrt_den));
     Factor q = factor(r, &score->q, h, score->read.count, score_query_width(score), score->q_bias);
     return (Factor){bound_up(q.norm * scale), bound_up(q.size * scale), bound_up(q.bias * scale)};
 }
 
-static Factor head_factor(const Radius *r, const Bundle *bundle, size_t h, size_t which)
+static Factor key_factor(const Radius *r, const Score *score, size_t h, double turn)
+{
+    if (score->d_head == 0) {
+        return (Factor){1, 0, 0};
+    }
+    Factor k = factor(r, &score->k, h, score->read.count, score_query_width(score), score->k_bias);
+    return (Factor){bound_up(k.norm * turn), bound_up(k.size * turn), bound_up(k.bias * turn)};
+}
+
+static Factor head_factor(const Radius *r, const Bundle *bundle, size_t h, size_t which,
+                          double turn)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     switch (which) {
-    case FACTOR_Q: return query_factor(r, score, h);
-    case FACTOR_K:
-        return score->d_head > 0 ? factor(r, &score->k, h, score->read.count,
-                                          score_query_width(score), score->k_bias)
-                                 : (Factor){1, 0, 0};
+    case FACTOR_Q: return query_factor(r, score, h, turn);
+    case FACTOR_K: return key_factor(r, score, h, turn);
     default:
         return factor(r, &value->v, h, value->read.count, value_width(value), value->inner_bias);
     }
@@ -75,7 +94,7 @@ static void matrix_norms(Worker *worker, const void *context, size_t i)
         all->norms->outer = outer_of(all->r, all->bundle);
     } else {
         size_t h = (i - 1) / FACTORS, which = (i - 1) % FACTORS;
-        all->norms->head[h][which] = head_factor(all->r, all->bundle, h, which);
+        all->norms->head[h][which] = head_factor(all->r, all->bundle, h, which, all->norms->turn);
     }
 }
 
@@ -83,7 +102,8 @@ void bundle_norms_open(BundleNorms *norms, const Radius *r, const Bundle *bundle
 {
     size_t width = value_width(&bundle->value), read = bundle->value.read.count;
     const Matrices all = {norms, r, bundle};
-    *norms = (BundleNorms){.head = need_room(bundle->heads, sizeof *norms->head)};
+    *norms = (BundleNorms){.head = need_room(bundle->heads, sizeof *norms->head),
+                           .turn = turn_of(bundle->score.rotary)};
     evaluator_each(r->ev, bundle->heads * FACTORS + 1,
                    bundle->heads * FACTORS * read * width * width, matrix_norms, &all);
 }

@@ -26,6 +26,7 @@ ATTENTION = one_of("construction", "attention", "transformer", "transformer3")
 NETWORK = one_of("construction", "ffn3", "fused", "transformer", "transformer3", "masked")
 LINEAR = one_of("construction", "linear")
 NOT_MASKED = lambda c: c["construction"] != "masked"
+TURNED = lambda c: c.get("rotary", "none") != "none"
 NORMED = lambda c: c["normalization"] != "none"
 
 # Values of an axis, and where they matter: none elsewhere.
@@ -57,8 +58,12 @@ AXES = {
     "d": ([2, 3], None),
     "d-ff": ([2, 3], NETWORK),
     "heads": ([2, 1], ATTENTION),
-    "d-head": ([0, 1], ATTENTION),
+    "d-head": ([0, 1, 4], ATTENTION),
     "scale": (["1", "1/sqrt(d_head)"], lambda c: ATTENTION(c) and c["d-head"]),
+    "rotary": (["none", "half", "interleaved"], lambda c: ATTENTION(c) and c["d-head"] == 4),
+    "rotary-dim": (["d-head", "2"], TURNED),
+    "rope-theta": (["10000", "2.5"], TURNED),
+    "rotary-tables": (["exact", "float32"], TURNED),
     "depth": ([1, 2], None),
     "row": (["all", "2"], lambda c: c["n"] > 1),
     "seed": ([1, 2], None),
@@ -71,7 +76,8 @@ def allowed(c):
     in_place = c["construction"] == "silu" or c.get("linear") in ("block", "clear")
     far = c.get("omega") in ("372.9", "1e6", "3e17")
     pseudo = c.get("mask", "none").startswith("pseudo")
-    return not (before and in_place) and not (far and (pseudo or c.get("reference") == "subtract"))
+    full = TURNED(c) and c["kernel"] == "dense"
+    return not full and not (before and in_place) and not (far and (pseudo or c.get("reference") == "subtract"))
 
 
 def drawn(r):

@@ -229,6 +229,68 @@ static void enclosures_hold_of_random_models(void **state)
     assert_true(tally.unknown < tally.rows);
 }
 
+/* Of those, the ones whose queries and keys turn, by numbers that are no cos and sin. */
+static void enclosures_hold_of_turned_heads(void **state)
+{
+    static RandomModel random;
+    Tally tally = tally_none;
+    int trials = fixture_nightly() ? 400 : 60;
+    for (int i = 0; i < trials; i++) {
+        int trial = SCORES_COUNT * i + SCORES_FACTORED - i % 3;
+        random_start(&random, SEED + (uint64_t)i);
+        random.turns = true;
+        random_trial(&tally, &random, trial);
+    }
+    tally_report("turned heads", &tally);
+    assert_true(tally.unknown < tally.rows);
+}
+
+/* A model of one head, as it is. */
+static Evaluated one_head(const Bundle *bundle, Sublayer *sublayer, Model *model, const double *x)
+{
+    static const size_t end = 1;
+    *sublayer = (Sublayer){.bundles = bundle, .bundle_count = 1};
+    *model = (Model){{3, 2, 0, BIAS_ROW_NONE}, sublayer, 1, &end, 1, NULL};
+    return (Evaluated){model, x, NULL, INFINITY, false};
+}
+
+/* Turns that make queries and keys 2^20 times as long make the rounding of a score 2^40 times as
+ * large: radii that knew nothing of it would be wrong, and are not far above what it is. */
+static void long_turns_make_radii_wide(void **state)
+{
+    static const double x[6] = {1, 2, -3, 0.5, 0.75, -1},
+                        w[4] = {0x1.8p-20, 0x1p-21, 0x1.1p-20, -0x1.3p-20};
+    static const double one[3] = {1, 1, 1}, none[3] = {0}, far[3] = {0x1p20, 0x1p20, 0x1p20};
+    double off[2];
+    for (size_t k = 0; k < 2; k++) {
+        const Rotary rotary = {3, 2, false, k == 0 ? one : far, none};
+        const HeadWeight weight = {w, 2, 4};
+        const Bundle bundle = {
+            .heads = 1,
+            .score = {.kind = SCORE_BILINEAR,
+                      .read = {0, 2},
+                      .d_head = 2,
+                      .q = weight,
+                      .k = weight,
+                      .rotary = &rotary,
+                      .scale = {1, 1, 1}},
+            .value = {
+                .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = weight, .scale = 1}};
+        Sublayer sublayer;
+        Model model;
+        Evaluated e = one_head(&bundle, &sublayer, &model, x);
+        RefRun *run = evaluated_open(&e, x, BITS);
+        mpfr_t most;
+        mpfr_init2(most, REF_CELL_BITS);
+        ref_run_layer(run);
+        ref_run_score_radius(run, most);
+        off[k] = mpfr_get_d(most, MPFR_RNDU);
+        mpfr_clear(most);
+        ref_run_clear(run);
+    }
+    assert_true(off[1] > 0x1p39 * off[0] && off[1] < 0x1p41 * off[0]);
+}
+
 /* ---- Closed forms ---------------------------------------------------------------------------- */
 
 enum { CLOSED_ENTRIES = 8 * 8 };
@@ -401,6 +463,8 @@ SUBJECT(radius)
         cmocka_unit_test(enclosures_hold_of_zero_tokens),
         cmocka_unit_test(enclosures_hold_of_extremes),
         cmocka_unit_test(enclosures_hold_of_random_models),
+        cmocka_unit_test(enclosures_hold_of_turned_heads),
+        cmocka_unit_test(long_turns_make_radii_wide),
         cmocka_unit_test(closed_forms_lie_inside),
         cmocka_unit_test(rows_add_up),
         cmocka_unit_test(scores_are_of_every_head),

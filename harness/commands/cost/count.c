@@ -133,6 +133,9 @@ static void count_scores(const Counter *counter, const Bundle *bundle, size_t fo
         *keys = rows;
         add(*sum, times, heads, rows, read, score->d_head > 0 ? 2 * query : query);
         add(*sum, times, heads, rows, rows, query);
+        if (score->rotary != NULL) { /* a pair of queries, and one of keys, takes four each */
+            add(*sum, times, heads, counter->layout->n, score->rotary->width, 4);
+        }
     } else if (score->gate.data != NULL) {
         add(*sum, times, heads, rows, read, 1);
     }
@@ -162,7 +165,8 @@ static bool has_full_matrices(const Layout *layout, const Bundle *bundle)
 {
     bool biased = bundle->score.q_bias != NULL || bundle->score.k_bias != NULL ||
                   bundle->value.inner_bias != NULL || bundle->value.bias != NULL;
-    return !biased || layout->bias_row != BIAS_ROW_NONE;
+    bool turned = bundle->score.rotary != NULL;
+    return !turned && (!biased || layout->bias_row != BIAS_ROW_NONE);
 }
 
 static void count_attention_parameters(const Counter *counter, const Bundle *bundle)

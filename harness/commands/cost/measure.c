@@ -67,6 +67,11 @@ static double predicted_seconds(const ArithmeticInfo *machine, const ModelCost *
 /* Says why a form cannot be timed. */
 static bool form_fits(const Cost *cost, const ArithmeticInfo *machine, KernelForm form)
 {
+    if (form == KERNEL_DENSE && case_rotary_width(&cost->point->spec) > 0) {
+        fprintf(stderr, "headproof: --measure: the dense form is not timed: with rotary positions "
+                        "no matrix Q is that of all positions\n");
+        return false;
+    }
     const double gib = 1024.0 * 1024 * 1024;
     double memory = memory_room(0);
     double seconds = predicted_seconds(machine, &cost->converted, form);
