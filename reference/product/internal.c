@@ -19,9 +19,11 @@
 #define LARGE (HUGE_PAGE / 2)
 #define SMALL ((size_t)16 << 10)
 
-/* Large arrays that were let go, for the next of about their size: the system would fill the pages
- * of each with zeros, which takes longer than packing a block of weights. */
-enum { SPARES = 4 };
+/* Arrays that were let go, for the next of about their size: malloc has those of SPARE bytes and
+ * more from the system, which would fill the pages of each with zeros, and that takes longer than
+ * packing a block of weights. */
+#define SPARE ((size_t)128 << 10)
+enum { SPARES = 8 };
 static struct {
     pthread_mutex_t lock;
     void *array[SPARES];
@@ -46,7 +48,7 @@ static void *spare_take(size_t bytes)
 
 void array_free(void *array)
 {
-    if (malloc_usable_size(array) >= LARGE) {
+    if (malloc_usable_size(array) >= SPARE) {
         pthread_mutex_lock(&spare.lock);
         int at = 0;
         while (at < SPARES && spare.array[at] != NULL) {
@@ -96,7 +98,7 @@ void *array_alloc(size_t count, size_t size)
     if (count * size < SMALL) {
         return need_room(count * size + 1, 1);
     }
-    if (large && (p = spare_take(count * size)) != NULL) {
+    if (count * size >= SPARE && (p = spare_take(count * size)) != NULL) {
         return p;
     }
     while (posix_memalign(&p, large ? HUGE_PAGE : 64, count * size + 1) != 0) {

@@ -111,7 +111,7 @@ static bool find_scales(const Scratch *s, const Residues *r)
 
 static void residues_make(const Residues *r, const Scratch *s)
 {
-    size_t total = r->count * r->depth;
+    size_t total = r->count * r->depth, digits = r->split->digits;
     bool doubles = find_scales(s, r);
     for (size_t start = 0; start < total; start += s->chunk) {
         size_t length = total - start < s->chunk ? total - start : s->chunk;
@@ -120,8 +120,12 @@ static void residues_make(const Residues *r, const Scratch *s)
         } else {
             load_digits(s, r, start, length);
         }
-        wide()->residues(&(WidePlanes){r->residue + start, total, length},
-                         &(WidePlanes){s->digits, s->pitch, length}, r->split, r->basis);
+        gemm(r->residue + start, total, gemm_plain(r->split->power, digits),
+             gemm_plain(s->digits, s->pitch), (GemmExtents){r->basis->primes, length, digits}, 0);
+        for (size_t t = 0; t < r->basis->primes; t++) {
+            wide()->reduce(r->residue + t * total + start, length, r->basis->q[t],
+                           r->basis->reciprocal[t]);
+        }
     }
 }
 
@@ -229,9 +233,9 @@ static void scratch_init(Scratch *s, const Basis *basis, size_t rows, size_t col
 
 static void scratch_clear(Scratch *s)
 {
-    free(s->a);
-    free(s->b);
-    free(s->x);
+    array_free(s->a);
+    array_free(s->b);
+    array_free(s->x);
     free(s->digits);
     free(s->scale);
     free(s->rest);

@@ -6,7 +6,7 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_H
 
-#include "basis.h"
+#include "guard.h"
 #include "lanes.h"
 #include "vexp_lanes.h"
 
@@ -69,10 +69,6 @@ typedef struct {
  * every plane but the last gets the nearest integers, and the next one 2^width times the rest. */
 typedef void WideSplit(const WidePlanes *digits, size_t count, unsigned width);
 
-/* Residues of sums over d of digit d times power[t, d] modulo every prime, reduced as above. */
-typedef void WideResidues(const WidePlanes *residues, const WidePlanes *digits, const Split *split,
-                          const Basis *basis);
-
 typedef struct {
     size_t lanes, tile_rows; /* of a tile of C */
     bool rows_pay;           /* are they faster than one by one? */
@@ -85,7 +81,6 @@ typedef struct {
     WideExpRow *exp_row;
     WideReduce *reduce;
     WideSplit *split;
-    WideResidues *residues;
 } WideOperations;
 
 /* Those of the tier in use. */

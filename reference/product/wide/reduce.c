@@ -39,39 +39,3 @@ void wide_split(const WidePlanes *digits, size_t count, unsigned width)
         }
     }
 }
-
-/* Of one prime; with a constant `count` all powers are in registers. */
-static inline __attribute__((always_inline)) void residues_of(double *residue,
-                                                              const WidePlanes *digits,
-                                                              const double *power, size_t count,
-                                                              double q, double reciprocal)
-{
-    const double *digit = digits->number;
-    size_t pitch = digits->pitch;
-#pragma omp simd
-    for (size_t e = 0; e < digits->count; e++) {
-        double x = digit[e] * power[0];
-        for (size_t d = 1; d < count; d++) {
-            x = ADD_PRODUCT(x, digit[d * pitch + e], power[d]);
-        }
-        double rounded = (x * reciprocal + shift) - shift;
-        residue[e] = ADD_PRODUCT(x, -q, rounded);
-    }
-}
-
-void wide_residues(const WidePlanes *residues, const WidePlanes *digits, const Split *split,
-                   const Basis *basis)
-{
-    for (size_t t = 0; t < basis->primes; t++) {
-        double *residue = residues->number + t * residues->pitch;
-        const double *power = split->power + t * split->digits;
-        double q = basis->q[t], reciprocal = basis->reciprocal[t];
-        switch (split->digits) {
-        case 1: residues_of(residue, digits, power, 1, q, reciprocal); break;
-        case 2: residues_of(residue, digits, power, 2, q, reciprocal); break;
-        case 3: residues_of(residue, digits, power, 3, q, reciprocal); break;
-        case 4: residues_of(residue, digits, power, 4, q, reciprocal); break;
-        default: residues_of(residue, digits, power, split->digits, q, reciprocal); break;
-        }
-    }
-}

@@ -18,5 +18,4 @@ const WideOperations TIER(wide_operations) = {
     .exp_row = wide_exp_row,
     .reduce = wide_reduce,
     .split = wide_split,
-    .residues = wide_residues,
 };

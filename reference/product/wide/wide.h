@@ -24,7 +24,5 @@ WideExpRow wide_exp_row;
 WideReduce wide_reduce;
 #define wide_split TIER(wide_split)
 WideSplit wide_split;
-#define wide_residues TIER(wide_residues)
-WideResidues wide_residues;
 
 #endif
