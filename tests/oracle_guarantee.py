@@ -198,7 +198,7 @@ ERF = {1: (1.7729, [], []),
 
 
 def terms_of(model):
-    """[(gate, shift, value)] of docs/variations.md."""
+    """[(gate, shift, value)] of docs/findings.md."""
     activation, gelu = model["activation"], model["gelu"]
     if activation == "silu":
         return [(1.0, 0.0, 1.0)]

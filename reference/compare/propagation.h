@@ -1,6 +1,6 @@
 /*
  * Where errors are born: what a layer injects, and what it makes of the error that comes in
- * (docs/growth.md).
+ * (docs/findings.md).
  *
  * With x^ the stream that a layer gets and x the one that it should get, F the exact layer and G^
  * the one that is looked at,

@@ -1,6 +1,6 @@
 /*
  * Damage that a training run may do to the rewrite's weights: lost and shrunken entries of Omega,
- * noise (docs/variations.md, docs/mathematics.md, sections 2 and 3).
+ * noise (docs/findings.md, docs/mathematics.md, sections 2 and 3).
  */
 #include "../../cases/case.h"
 #include "../../cases/draw.h"

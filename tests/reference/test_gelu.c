@@ -102,7 +102,7 @@ static double largest_error(Activation activation, const Terms *terms)
     return worst + bend * step * step / 8 + tail;
 }
 
-/* As docs/variations.md has them: bounds, rounded up in the fourth digit. */
+/* As docs/findings.md has them: bounds, rounded up in the fourth digit. */
 static void largest_errors_are_found_anew(void **state)
 {
     static const double expected[FORMS][GELU_TERMS_MOST] = {

@@ -1,7 +1,7 @@
 /*
  * Any activation by heads: its interpolation between K + 1 knots is a network of K ReLU units with
  * given weights, and so one sublayer of K fused heads.  What that costs is the interpolation's own
- * error, h^2/8 max|f''| for knots h apart, and K imitations of a ReLU (docs/variations.md):
+ * error, h^2/8 max|f''| for knots h apart, and K imitations of a ReLU (docs/findings.md):
  *     x + b2 + sum_k c_k ReLU(x - t_k),   c_k the changes of slope, c_0 less 1 for the skip.
  */
 #include "../../cases/case.h"

@@ -1,5 +1,5 @@
 /*
- * The errors that a layer injects and inherits (docs/growth.md), against the original's own
+ * The errors that a layer injects and inherits (docs/findings.md), against the original's own
  * formulas: where T_infinity is T, inherited is T's layer at x^ less that at x, in T's own columns
  * and tokens alone.
  */
