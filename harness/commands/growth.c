@@ -259,7 +259,7 @@ int command_growth(const Grid *grid, const RunOptions *run)
     if (asked != NULL) {
         return write_rows(grid, run, strcmp(asked, "min-omega") == 0);
     }
-    int status = outcome_open(&outcome, &growth_outcome, grid, run);
+    int status = outcome_open(&outcome, &growth_outcome, grid, run, NULL);
     outcome.record.grid = NULL; /* rows are of laws, and no point's */
     status = status != 0 ? status : find_words(&words, grid, run);
     status = status != 0 ? status : check_tables(grid, run);

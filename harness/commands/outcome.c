@@ -14,10 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run)
+int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run,
+                 const SweepRecord *sweep)
 {
-    *outcome = (Outcome){
-        .kind = kind, .run = run, .record = {.argc = run->argc, .argv = run->argv, .grid = grid}};
+    *outcome = (Outcome){.kind = kind,
+                         .run = run,
+                         .record = {.argc = run->argc,
+                                    .argv = run->argv,
+                                    .grid = grid,
+                                    .seconds = sweep != NULL ? sweep->seconds : NULL,
+                                    .sweep = sweep}};
     outcome->check = (Check){.command = kind->command,
                              .tells = true,
                              .judged = grid_first_judged(grid) != NULL,

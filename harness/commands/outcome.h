@@ -42,10 +42,10 @@ typedef struct {
     Reports reports;
 } Outcome;
 
-/* Before any work: the table and the reports can be written.  0; 2 or 99 after a message.  End it
- * in every case. */
-int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run)
-    __attribute__((warn_unused_result));
+/* Before any work: the table and the reports can be written.  sweep: of a run that has points, else
+ * NULL.  0; 2 or 99 after a message.  End it in every case. */
+int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run,
+                 const SweepRecord *sweep) __attribute__((warn_unused_result));
 
 /* Cases: the lines that `write` writes of a row, and the seconds that all of them took. */
 typedef struct {

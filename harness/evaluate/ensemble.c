@@ -217,6 +217,9 @@ static bool ask_member(Ensemble *ensemble, size_t i, void *context)
     const Question *question = context;
     Point point = *ensemble->points[i];
     Shared *own = NULL;
+    if (ensemble->done != NULL && ensemble->done[i]) {
+        return true;
+    }
     point.omega = question->omega;
     bool ok = (i < ensemble->kept || make_member(&own, ensemble, i)) &&
               question->work(question->context, i, i < ensemble->kept ? ensemble->shared[i] : own,

@@ -45,7 +45,8 @@ struct Ensemble {
     /* Set before ensemble_size: bytes that a kept member takes besides what is shared. */
     double member_bytes;
     int threads;
-    int together; /* so many members at once, where layers are fetched, if more than threads */
+    int together;     /* so many members at once, where layers are fetched, if more than threads */
+    const bool *done; /* [count] members that ensemble_each passes over; or NULL */
     EnsembleError *judged; /* what is judged in place of the points' own errors; or NULL */
     void *judged_context;  /* its own */
     Family *family;        /* of members that differ in their input alone, the caller's; or NULL */

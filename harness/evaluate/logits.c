@@ -170,7 +170,7 @@ static bool next_block(LogitsBlock *block, const Logits *logits, size_t most)
     return left > 0;
 }
 
-const Position *logits_next(LogitsBlock *at, const Logits *logits)
+Position *logits_next(LogitsBlock *at, const Logits *logits)
 {
     while (!next_block(at, logits, 1)) {
         if (at->i + 1 >= logits->inputs->count) {

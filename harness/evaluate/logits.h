@@ -66,7 +66,7 @@ typedef struct {
 
 /* Goes to the next position of all inputs that is looked at, in order, as rows.first; *at begins as
  * {0}.  Returns the findings at it; NULL: there is none. */
-const Position *logits_next(LogitsBlock *at, const Logits *logits);
+Position *logits_next(LogitsBlock *at, const Logits *logits);
 
 /* Everything about input i's positions, from its streams, into positions.  May be
  * called from several threads at once. */

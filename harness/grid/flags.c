@@ -79,7 +79,7 @@ const FlagInfo flag_table[] = {
     {"layout", "LAYOUT",
      "plain, the default: matrices of every head; shared: what heads share once", "convert ",
      WORD(layout, "plain", "shared"), .about = ABOUT_OUTPUT},
-    {"resume", NULL, "go on with what an interrupted run of the same left", SWEEPS "check ",
+    {"resume", NULL, "go on with what an interrupted run of the same left", SWEEPS "check verify ",
      SWITCH(resume), .about = ABOUT_RUN},
     {"memory", "SIZE", "what may be used, as 8GiB or in bytes; default 4/5 of the machine's", NULL,
      NUMBER(size, memory), .about = ABOUT_RUN},

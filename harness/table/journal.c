@@ -1,5 +1,5 @@
 /*
- * A sweep's journal: what an interrupted run left, what is added, and the table in the end.
+ * A journal: what an interrupted run left, what is added, and the table in the end.
  */
 #include "journal.h"
 
@@ -18,13 +18,13 @@
 
 /* text [size]: what was there, in FILE.partial, or in a complete FILE.  last, next: in the former,
  * before and behind the point that was read last; end: of what is to stay in FILE.partial, first:
- * of its first line.  seed: that line's digest. */
+ * of its first line.  seed: that line's digest.  passed: all points of a complete FILE did. */
 struct Journal {
     AtomicFile file;
     char *text;
     size_t size, last, next, first, end;
     uint64_t seed;
-    bool complete, writing;
+    bool complete, passed, writing;
 };
 
 /* ---- Points ---------------------------------------------------------------------------------- */
@@ -77,9 +77,10 @@ bool journal_next(Journal *journal, JournalPoint *point, bool *broken)
     return there;
 }
 
-size_t journal_line(const Journal *journal)
+size_t journal_line(const Journal *journal, const char *at)
 {
-    return text_lines(journal->text, journal->last) + 1;
+    size_t before = at != NULL ? (size_t)(at - journal->text) : journal->last;
+    return text_lines(journal->text, before) + 1;
 }
 
 /* ---- What is there --------------------------------------------------------------------------- */
@@ -189,7 +190,13 @@ static int compare_complete(Journal *journal, const json_t *sidecar, const RunRe
                       "with: it was edited, or another file took its place",
                       REPLACED);
     }
-    journal->complete = true;
+    journal->complete = journal->passed = true;
+    size_t i;
+    const json_t *point;
+    json_array_foreach(json_object_get(sidecar, "points"), i, point)
+    {
+        journal->passed = journal->passed && json_is_true(json_object_get(point, "passed"));
+    }
     return 0;
 }
 
@@ -251,6 +258,11 @@ const char *journal_complete(const Journal *journal, size_t *size)
 {
     *size = journal->size;
     return journal->complete ? journal->text : NULL;
+}
+
+bool journal_passed(const Journal *journal)
+{
+    return journal->passed;
 }
 
 bool journal_survives(const Journal *journal)
@@ -331,6 +343,11 @@ int journal_sync(Journal *journal)
 static int write_table(Journal *journal, const char *header, const RunRecord *run)
 {
     const SweepRecord *sweep = run->sweep;
+    free(journal->text);
+    journal->text = atomic_file_text(&journal->file, &journal->size);
+    if (journal->text == NULL || journal_table(journal) == NULL) {
+        return -1;
+    }
     JournalPoint point, *points = need_zeros(run->grid->count + 1, sizeof *points);
     FILE *file = journal->file.file;
     bool broken, whole = fputs(header, file) >= 0;
@@ -346,7 +363,13 @@ static int write_table(Journal *journal, const char *header, const RunRecord *ru
         errno = point.length > 0 ? errno : EIO; /* what was written is not what is read */
     }
     free(points);
-    return whole ? atomic_file_flush(file) : -1;
+    return whole ? 0 : -1;
+}
+
+FILE *journal_table(Journal *journal)
+{
+    AtomicFile *file = &journal->file;
+    return file->file != NULL || atomic_file_begin(file) == 0 ? file->file : NULL;
 }
 
 int journal_finish(Journal *journal, const char *header, const RunRecord *run)
@@ -355,11 +378,8 @@ int journal_finish(Journal *journal, const char *header, const RunRecord *run)
     char digest[DIGEST_TEXT];
     RunRecord whole = *run;
     whole.digest = digest;
-    free(journal->text);
-    journal->text = atomic_file_text(file, &journal->size);
-    if (journal->text == NULL || atomic_file_begin(file) != 0 ||
-        write_table(journal, header, run) != 0 ||
-        digest_descriptor(digest, fileno(file->file)) != 0 ||
+    if ((header != NULL && write_table(journal, header, run) != 0) ||
+        atomic_file_flush(file->file) != 0 || digest_descriptor(digest, fileno(file->file)) != 0 ||
         sidecar_write(file->sidecar, &whole) != 0 || atomic_file_publish(file) != 0) {
         return atomic_file_failed(file->path);
     }

@@ -1,5 +1,6 @@
 /*
- * The journal of a sweep: FILE.partial, to which points are added as they are done.
+ * The journal of a sweep, or of a model's inputs: FILE.partial, to which points are added as they
+ * are done.
  *
  * Its first line is the run's sidecar, which says what the rows are of.  A point follows as a line
  * "DIGEST INDEX LENGTH SECONDS" and so many bytes of rows; the digest is of the first line, of what
@@ -14,6 +15,11 @@
 #include <stdbool.h>
 
 typedef struct Journal Journal;
+
+/* Why what is there cannot be gone on with. */
+#define JOURNAL_UNEXPECTED "the row is not the one expected there"
+#define JOURNAL_ALTERED                                                                            \
+    "the point's rows, or what is before them, were changed since the run wrote them"
 
 /* An interrupted run that took less is dropped by a run that does not resume. */
 #define JOURNAL_WORTH_SECONDS 60
@@ -36,12 +42,15 @@ int journal_open(Journal **journal, const char *flag, const char *path, bool res
 /* All of a complete FILE of a run like this, with a NUL behind; NULL: there is none. */
 const char *journal_complete(const Journal *journal, size_t *size);
 
+/* Does its sidecar say that every point passed? */
+bool journal_passed(const Journal *journal);
+
 /* The next point that is there.  False: there is none.  *broken: because it is not as the run wrote
  * it; a last one may be torn. */
 bool journal_next(Journal *journal, JournalPoint *point, bool *broken);
 
-/* The line of FILE.partial that journal_next read last, from 1. */
-size_t journal_line(const Journal *journal);
+/* The line, from 1, of a place in the text that is there; NULL: of what journal_next read last. */
+size_t journal_line(const Journal *journal, const char *at);
 
 /* True when there is something that a run that resumes goes on with. */
 bool journal_survives(const Journal *journal);
@@ -54,7 +63,12 @@ int journal_begin(Journal *journal, const RunRecord *run) __attribute__((warn_un
 int journal_append(Journal *journal, const JournalPoint *point) __attribute__((warn_unused_result));
 int journal_sync(Journal *journal) __attribute__((warn_unused_result));
 
-/* All points are there: FILE and its sidecar.  0, or 99 after a message. */
+/* Where the table is written to by who does not leave it to journal_finish.  NULL (errno): it
+ * cannot be. */
+FILE *journal_table(Journal *journal);
+
+/* All points are there: FILE, the header and their rows in grid order (header NULL: what
+ * journal_table was given), and its sidecar.  0, or 99 after a message. */
 int journal_finish(Journal *journal, const char *header, const RunRecord *run)
     __attribute__((warn_unused_result));
 

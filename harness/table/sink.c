@@ -8,6 +8,7 @@
 #include "../../memory/need.h"
 #include "../base/atomic_file.h"
 #include "../base/message.h"
+#include "../base/shown.h"
 #include "../base/streams.h"
 #include "../base/text_stream.h"
 #include "../grid/settings.h"
@@ -164,6 +165,12 @@ static bool is_for_eyes(const RunOptions *run)
            isatty(STDOUT_FILENO);
 }
 
+static int refuse_resume(const RunOptions *run)
+{
+    return complain((Origin){.flag = "resume"}, run->output != NULL ? run->output : "stdout",
+                    "expected rows in a regular file, -o FILE.csv");
+}
+
 int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const RunRecord *record)
 {
     const bool eyes = is_for_eyes(run);
@@ -173,7 +180,7 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
     *sink = (Sink){.kind = kind, .run = run, .record = record};
     sink->text = eyes && kind->bare == BARE_TEXT;
     if (!asked) {
-        return 0;
+        return run->resume ? refuse_resume(run) : 0;
     }
     if (run->stream != NULL) {
         output_open_stream(&sink->output, run->stream);
@@ -190,11 +197,7 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
     if (is_regular(run->output)) {
         return journal_open(&sink->journal, run->output_flag, run->output, run->resume, record);
     }
-    if (run->resume) {
-        return complain((Origin){.flag = "resume"}, run->output != NULL ? run->output : "stdout",
-                        "expected rows in a regular file, -o FILE.csv");
-    }
-    return output_open(&sink->output, run->output);
+    return run->resume ? refuse_resume(run) : output_open(&sink->output, run->output);
 }
 
 static void write_row(FILE *file, const Sink *sink, const void *row)
@@ -213,12 +216,16 @@ static void write_row(FILE *file, const Sink *sink, const void *row)
 
 int sink_put(Sink *sink, const void *row)
 {
-    if (sink->output == NULL || (sink->text && sink->kind->print == NULL)) {
+    const bool none = sink->output == NULL && sink->journal == NULL;
+    if (none || (sink->text && sink->kind->print == NULL)) {
         return 0;
     }
-    FILE *file = output_file(sink->output);
+    FILE *file = sink->journal != NULL ? journal_table(sink->journal) : output_file(sink->output);
+    if (file == NULL) {
+        return sink_failed(sink);
+    }
     write_row(file, sink, row);
-    if (ferror(file) || output_commit(sink->output) != 0) {
+    if (ferror(file) || (sink->output != NULL && output_commit(sink->output) != 0)) {
         return sink_failed(sink);
     }
     sink->put++;
@@ -232,6 +239,9 @@ int sink_append(Sink *sink, const char *rows, size_t length)
 
 int sink_finish(Sink *sink)
 {
+    if (sink->journal != NULL && sink->put > 0) {
+        return journal_finish(sink->journal, NULL, sink->record);
+    }
     return sink->output != NULL ? output_finish(sink->output, sink->record) : 0;
 }
 
@@ -248,4 +258,28 @@ int sink_failed(const Sink *sink)
     return run->output != NULL   ? atomic_file_failed(run->output)
            : run->stream != NULL ? atomic_file_failed("memory")
                                  : streams_stdout_failed();
+}
+
+bool sink_keeps(const Sink *sink)
+{
+    return sink->journal != NULL && journal_survives(sink->journal);
+}
+
+void sink_say_kept(const Sink *sink, const char *what)
+{
+    const RunOptions *run = sink->run;
+    if (sink_keeps(sink)) {
+        fprintf(stderr, "headproof: %s are kept; go on with: ", what);
+        print_command_line(run->argc, run->argv, run->resume ? NULL : "--resume");
+    }
+}
+
+int sink_refuse(const Sink *sink, const char *at, const char *why)
+{
+    const Journal *journal = sink->journal;
+    size_t size;
+    fprintf(stderr, "headproof: %s%s:%zu: cannot be resumed: %s\n", shown(sink->run->output).text,
+            journal_complete(journal, &size) != NULL ? "" : ".partial", journal_line(journal, at),
+            why);
+    return 2;
 }

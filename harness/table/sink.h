@@ -57,7 +57,7 @@ typedef enum {
 /* row: whatever the command calls one. */
 typedef struct {
     Bare bare;
-    bool kept; /* CSV is: a run that is interrupted leaves rows, and another goes on with them */
+    bool kept; /* CSV is: a run that is interrupted leaves points, and another goes on with them */
     void (*write_header)(FILE *file, const RunOptions *run);
     void (*write_row)(FILE *file, const void *row);
     void (*print)(FILE *file, const void *row); /* BARE_TEXT's; NULL: the command does it itself */
@@ -84,7 +84,7 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
  * for.  0; 99 after a message. */
 int sink_put(Sink *sink, const void *row) __attribute__((warn_unused_result));
 
-/* Completes the file, and its sidecar, but for a journal's.  0; 99 after a message. */
+/* Completes the file that rows were put into, and its sidecar.  0; 99 after a message. */
 int sink_finish(Sink *sink) __attribute__((warn_unused_result));
 
 /* Rows of a table that is not finished are dropped, or kept in a journal.  All zero is fine. */
@@ -95,5 +95,14 @@ int sink_append(Sink *sink, const char *rows, size_t length) __attribute__((warn
 
 /* Prints that it cannot be written, for errno's reason.  Returns 99. */
 int sink_failed(const Sink *sink);
+
+/* Is there anything that another run would go on with?  After what ends a run early: how to go on
+ * with "5 of 12 points", where there is. */
+bool sink_keeps(const Sink *sink);
+void sink_say_kept(const Sink *sink, const char *what);
+
+/* Prints that a journal cannot be gone on with, at a place in its text (journal_line).  Returns
+ * 2. */
+int sink_refuse(const Sink *sink, const char *at, const char *why);
 
 #endif

@@ -19,7 +19,7 @@ static void an_error_is_not_the_machines(void **state)
                                  "inputs"},
                 {STATUS_OVERFLOW, ": the machine's numbers overflow; try a smaller omega"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        LayerWorst layer = {.status = rows[i].status, .log2_worst = INFINITY};
+        LayerWorst layer;
         Point point = {.spec = {.depth = 1}, .arithmetic = ARITHMETIC_F64, .omega = 20};
         ModelFile model = {.depth = 1};
         Verify verify = {.points = &point,
@@ -28,10 +28,9 @@ static void an_error_is_not_the_machines(void **state)
                          .template = &point,
                          .omega = point.omega};
         char text[256] = "";
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            mpfr_inits2(REF_CELL_BITS, layer.worst[kind].value, layer.judged[kind].value,
-                        (mpfr_ptr)0);
-        }
+        layer_init(&layer);
+        layer.status = rows[i].status;
+        layer.log2_judged = INFINITY;
         verify_limit_take(&verify);
         verify_limit_advise(&verify);
         FILE *file = fmemopen(text, sizeof text, "w");
@@ -39,9 +38,7 @@ static void an_error_is_not_the_machines(void **state)
         verify_limit_print(file, &verify.limit, false);
         assert_int_equal(fclose(file), 0);
         assert_string_equal(text, rows[i].says);
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            mpfr_clears(layer.worst[kind].value, layer.judged[kind].value, (mpfr_ptr)0);
-        }
+        layer_clear(&layer);
     }
 }
 

@@ -17,6 +17,9 @@
 #include <unistd.h>
 
 #define SWEEP "sweep --construction silu,fused --n 3 --d 2 --omega 5 --threads 1 --quiet"
+#define VERIFY                                                                                     \
+    "verify " GIVEN_TRAINED " --tokens 0:1/1:2/53 --omega 20,40 --positions 1,2 --threads 1 "      \
+    "--quiet"
 
 typedef struct {
     Scratch scratch;
@@ -133,13 +136,16 @@ static long kill_at_every_call(const Fixture *fixture, const char *line, const c
     return ended.calls;
 }
 
-static void sweeps(void **state)
+static void journals(void **state)
 {
     const Fixture *fixture = *state;
     static const char *const lines[][2] = {
         {SWEEP " -o %x.csv", SWEEP " -o %x.csv"},
         {SWEEP " -o %x.csv", SWEEP " -o %x.csv --resume"},
         {SWEEP " --resume -o %x.csv", SWEEP " -o %x.csv"},
+        {VERIFY " -o %x.csv", VERIFY " -o %x.csv"},
+        {VERIFY " -o %x.csv", VERIFY " -o %x.csv --resume"},
+        {VERIFY " --shard 2/2 -o %x.csv", VERIFY " --shard 2/2 --resume -o %x.csv"},
     };
     long calls = 0;
     size_t count = sizeof lines / sizeof *lines;
@@ -200,6 +206,34 @@ static void other_commands(void **state)
     print_message("%ld kills\n", calls);
 }
 
+/* A signal leaves what another run goes on with. */
+static void signals_keep_inputs(void **state)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    const Fixture *fixture = *state;
+    const Stop never = {0};
+    assert_int_equal(run_line(fixture, VERIFY " -o %x.csv", never).code, 0);
+    Output whole = read_named(fixture, "x.csv");
+    long kept = 0;
+    for (long at = 1;; at += 2) {
+        remove_all(fixture);
+        Ended ended = run_line(fixture, VERIFY " -o %x.csv", (Stop){at, signals[at % 3]});
+        assert_true(ended.code == 0 || ended.signal == signals[at % 3]);
+        Output said = read_file(fixture->said);
+        kept += strstr(said.text, " kept; go on with: ") != NULL;
+        if (ended.signal != 0) {
+            assert_int_equal(run_line(fixture, VERIFY " -o %x.csv --resume", never).code, 0);
+        }
+        Output file = read_named(fixture, "x.csv");
+        expect_same(&file, &whole, "ended by a signal and resumed");
+        expect_only(fixture, "x.csv x.csv.json ", "a signal", at);
+        if (ended.calls < at) {
+            break;
+        }
+    }
+    assert_true(kept >= 3);
+}
+
 /* A signal leaves all of the files, or none. */
 static void signals_remove(void **state)
 {
@@ -225,9 +259,8 @@ static void signals_remove(void **state)
 SUBJECT(killed)
 {
     const struct CMUnitTest tests[] = {
-        TEST(sweeps),
-        TEST(the_old_file_stays),
-        TEST(other_commands),
+        TEST(journals),       TEST(the_old_file_stays),
+        TEST(other_commands), TEST(signals_keep_inputs),
         TEST(signals_remove),
     };
     return cmocka_run_group_tests_name("killed", tests, NULL, NULL);

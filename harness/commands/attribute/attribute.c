@@ -259,7 +259,7 @@ int command_attribute(const Grid *grid, const RunOptions *run)
         .options = run, .point = &grid->points[0], .model = grid->points[0].source->file};
     Outcome outcome;
     ref_thread_setup();
-    status = outcome_open(&outcome, &attribute_outcome, grid, run);
+    status = outcome_open(&outcome, &attribute_outcome, grid, run, NULL);
     if (status == 0) {
         status = run_attribution(&attribution, &outcome, threads);
     }

@@ -240,7 +240,7 @@ static int run_point(Outcome *outcome, const Point *point)
 int command_cost(const Grid *grid, const RunOptions *run)
 {
     Outcome outcome;
-    int status = outcome_open(&outcome, &cost_outcome, grid, run);
+    int status = outcome_open(&outcome, &cost_outcome, grid, run, NULL);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         status = run_point(&outcome, &grid->points[i]);
     }

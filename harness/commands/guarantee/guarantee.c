@@ -123,7 +123,7 @@ int command_guarantee(const Grid *grid, const RunOptions *run)
         return status;
     }
     ref_thread_setup();
-    status = outcome_open(&all.outcome, &guarantee_outcome, grid, run);
+    status = outcome_open(&all.outcome, &guarantee_outcome, grid, run, NULL);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         status = run_point(&all, &grid->points[i]);
     }

@@ -10,6 +10,7 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../table/bounds.h"
+#include "../../evaluate/verdict.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
@@ -84,52 +85,53 @@ static size_t count_of(const Cells *cells, int c)
     return strtoul(cells->cell[c], NULL, 10);
 }
 
-/* A cell as verify had it when it wrote it: a bound is a power of two, rounded up to its digits. */
-static Figure read_figure(const Cells *cells, int c)
+/* A cell as verify had it when it wrote it, with as many digits; a bound of a size is a power of
+ * two, rounded up to them. */
+static void read_cell(RefCell *cell, const Cells *cells, int c)
+{
+    const char *text = cells->cell[c];
+    bool bound = cell_is_bound(cells, verify_column((size_t)c));
+    bool size = c < VERIFY_LOGS || c >= VERIFY_BOUNDS;
+    cell->state = CELL_ABSENT;
+    if (cells->length[c] == 0) {
+        return;
+    }
+    mpfr_strtofr(cell->value, text, NULL, 10, bound ? MPFR_RNDD : MPFR_RNDN);
+    cell->state = mpfr_zero_p(cell->value)      ? CELL_ZERO
+                  : !mpfr_number_p(cell->value) ? CELL_NONFINITE
+                  : bound                       ? CELL_BOUND
+                                                : CELL_VALUE;
+    cell->digits = 0;
+    for (; *text != 'e' && *text != ',' && *text != '\n'; text++) {
+        cell->digits += *text >= '0' && *text <= '9';
+    }
+    if (cell->state == CELL_BOUND && size) {
+        mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(cell->value) - 1, MPFR_RNDN);
+    }
+}
+
+static void read_figures(Figure *figures, const Cells *cells, int first, int count)
 {
     RefCell cell;
     ref_cell_init(&cell, REF_DIGITS);
-    if (cells->length[c] > 0) {
-        mpfr_strtofr(cell.value, cells->cell[c], NULL, 10, MPFR_RNDN);
-        cell.state = mpfr_zero_p(cell.value)      ? CELL_ZERO
-                     : !mpfr_number_p(cell.value) ? CELL_NONFINITE
-                                                  : CELL_VALUE;
-        if (cell.state == CELL_VALUE && cell_is_bound(cells, verify_column((size_t)c))) {
-            cell.state = CELL_BOUND;
-            mpfr_set_ui_2exp(cell.value, 1, mpfr_get_exp(cell.value) - 1, MPFR_RNDN);
-        }
+    for (int i = 0; i < count; i++) {
+        read_cell(&cell, cells, first + i);
+        figures[i] = figure_of(&cell);
     }
-    Figure figure = figure_of(&cell);
     ref_cell_clear(&cell);
-    return figure;
 }
 
-/* The row's cell as a shard has it. */
-static void copy_cell(VerifyRow *row, size_t column, const Cells *from)
+static void read_layer(LayerWorst *layer, const Cells *cells)
 {
-    snprintf(row->cells[column].text, CELL_TEXT, "%.*s", (int)from->length[column],
-             from->cell[column]);
-    row->cells[column].bound = cell_is_bound(from, verify_column(column));
-}
-
-/* The errors, each the worst of all; a logarithm is from its error's row. */
-static void put_errors(VerifyRow *row, const Join *join)
-{
-    const Cells *rows = join->rows;
-    size_t worst[ERROR_KINDS] = {0};
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        Figure most = {.state = CELL_ABSENT};
-        for (size_t i = 0; i < join->count; i++) {
-            Figure one = read_figure(&rows[i], VERIFY_ERRORS + (int)kind);
-            if (figure_is_worse(&one, &most)) {
-                most = one;
-                worst[kind] = i;
-            }
-        }
+    for (int kind = 0; kind < ERROR_KINDS; kind++) {
+        read_cell(&layer->worst[kind], cells, VERIFY_ERRORS + kind);
+        read_cell(&layer->logs[kind], cells, VERIFY_LOGS + kind);
     }
-    for (size_t c = VERIFY_ERRORS; c < VERIFY_BOUNDS; c++) {
-        copy_cell(row, c, &rows[worst[(c - VERIFY_ERRORS) % ERROR_KINDS]]);
-    }
+    layer->log2_judged = strtod(cells->cell[VERIFY_JUDGED_LOG2], NULL);
+    layer->judged_bound = cell_is_bound(cells, verify_column(VERIFY_JUDGED_LOG2));
+    layer->inputs = count_of(cells, VERIFY_INPUTS);
+    layer->worst_input = count_of(cells, VERIFY_WORST_INPUT);
+    layer->status = status_find(cells->cell[VERIFY_STATUS], cells->length[VERIFY_STATUS]);
 }
 
 /* The logits' cells: the largest error (not a number wins), the smallest margin. */
@@ -139,8 +141,7 @@ static void put_logits(VerifyRow *row, const Join *join)
     double error = 0, margin = INFINITY;
     size_t changed = 0;
     for (size_t i = 0; i < join->count; i++) {
-        double one = strtod(rows[i].cell[VERIFY_LOGIT_ERROR], NULL);
-        error = one > error || isnan(one) ? one : error;
+        error = worse(strtod(rows[i].cell[VERIFY_LOGIT_ERROR], NULL), error);
         margin = fmin(margin, strtod(rows[i].cell[VERIFY_MARGIN], NULL));
         changed += count_of(&rows[i], VERIFY_CHANGED);
     }
@@ -148,13 +149,6 @@ static void put_logits(VerifyRow *row, const Join *join)
 }
 
 /* ---- Positions ------------------------------------------------------------------------------- */
-
-static void read_figures(Figure *figures, const Cells *cells, int first, int count)
-{
-    for (int i = 0; i < count; i++) {
-        figures[i] = read_figure(cells, first + i);
-    }
-}
 
 static bool is_position(const Cells *cells)
 {
@@ -222,54 +216,28 @@ static void take_largest(Join *join)
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
 
-static double judged_of(const Cells *cells)
-{
-    return strtod(cells->cell[VERIFY_JUDGED_LOG2], NULL);
-}
-
-/* The shard whose judged error is the worst, of equals that with the earlier input. */
-static size_t worst_judged(const Join *join)
-{
-    size_t worst = 0;
-    for (size_t i = 0; i < join->count; i++) {
-        const Cells *one = &join->rows[i], *other = &join->rows[worst];
-        double judged = judged_of(one), most = judged_of(other);
-        bool first = judged == most &&
-                     count_of(one, VERIFY_WORST_INPUT) < count_of(other, VERIFY_WORST_INPUT);
-        worst = judged > most || first ? i : worst;
-    }
-    return worst;
-}
-
 /* One row from that of every shard. */
 static void write_row(Join *join)
 {
     const Cells *rows = join->rows;
-    const Cells *worst = &rows[worst_judged(join)];
     const char *key = rows[0].cell[0];
     VerifyRow row = {0};
-    size_t inputs = 0;
-    Status status = STATUS_OK;
-    put_errors(&row, join);
-    copy_cell(&row, VERIFY_JUDGED_LOG2, worst);
+    LayerWorst all, one;
+    layer_init(&all);
+    layer_init(&one);
     for (size_t i = 0; i < join->count; i++) {
-        bool most = judged_of(&rows[i]) == judged_of(worst);
-        bool bound = most && cell_is_bound(&rows[i], verify_column(VERIFY_JUDGED_LOG2));
-        row.cells[VERIFY_JUDGED_LOG2].bound = row.cells[VERIFY_JUDGED_LOG2].bound || bound;
-        inputs += count_of(&rows[i], VERIFY_INPUTS);
-        Status own = status_find(rows[i].cell[VERIFY_STATUS], rows[i].length[VERIFY_STATUS]);
-        status = own < status ? own : status;
+        read_layer(&one, &rows[i]);
+        layer_join(&all, &one);
     }
-    verify_row_count(&row, VERIFY_INPUTS, inputs);
-    verify_row_count(&row, VERIFY_LAYER, count_of(&rows[0], VERIFY_LAYER));
-    verify_row_count(&row, VERIFY_WORST_INPUT, count_of(worst, VERIFY_WORST_INPUT));
+    verify_row_layer(&row, count_of(&rows[0], VERIFY_LAYER), &all);
+    join->worst = all.status < join->worst ? all.status : join->worst;
+    layer_clear(&all);
+    layer_clear(&one);
     if (has_logits(&rows[0])) {
         put_logits(&row, join);
         take_largest(join);
         position_means_put(&row, &join->means, join->means.kl[0].count > 0);
     }
-    strcpy(row.cells[VERIFY_STATUS].text, status_name(status));
-    join->worst = status < join->worst ? status : join->worst;
     fprintf(join->file, "%.*s", (int)(rows[0].cell[VERIFY_INPUTS] - key - 1), key);
     verify_row_write(join->file, &row);
 }

@@ -250,7 +250,7 @@ static int run_grid(Searches *all, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    status = outcome_open(&all->outcome, &min_omega_outcome, all->grid, run);
+    status = outcome_open(&all->outcome, &min_omega_outcome, all->grid, run, NULL);
     all->outcome.record.seconds = all->seconds;
     if (status == 0) {
         status = run_searches(all, threads);

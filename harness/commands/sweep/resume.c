@@ -12,15 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNEXPECTED "the row is not the one expected there"
-
-static int refuse_rows(const Sweep *sweep, const char *suffix, size_t line, const char *why)
-{
-    fprintf(stderr, "headproof: %s%s:%zu: cannot be resumed: %s\n",
-            shown(sweep->options->output).text, suffix, line, why);
-    return 2;
-}
-
 /* The file is there already, of a run like this. */
 static int take_complete(Sweep *sweep, const char *text, size_t size)
 {
@@ -36,7 +27,7 @@ static int take_complete(Sweep *sweep, const char *text, size_t size)
         used += length;
     }
     if (!same || used < size) {
-        return refuse_rows(sweep, "", text_lines(text, used) + 1, UNEXPECTED);
+        return sink_refuse(&sweep->sink, text + used, JOURNAL_UNEXPECTED);
     }
     if (!sweep->options->quiet) {
         fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);
@@ -65,14 +56,12 @@ int sweep_take_kept(Sweep *sweep, bool *complete)
         if (position == sweep->record.count || sweep->done[position] ||
             rows_read(&rows.outcome, point.rows, point.length, sweep_point(sweep, position)) !=
                 point.length) {
-            return refuse_rows(sweep, ".partial", journal_line(journal), UNEXPECTED);
+            return sink_refuse(&sweep->sink, NULL, JOURNAL_UNEXPECTED);
         }
         (void)sweep_take(sweep, position, &rows, true); /* nothing is written */
     }
     if (broken) {
-        return refuse_rows(sweep, ".partial", journal_line(journal),
-                           "the point's rows, or what is before them, were changed since the run "
-                           "wrote them");
+        return sink_refuse(&sweep->sink, NULL, JOURNAL_ALTERED);
     }
     if (!sweep->options->quiet && sweep->count > 0) {
         fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->count,

@@ -154,21 +154,12 @@ static bool commit_point(void *context, size_t index, PointRows *rows, bool more
     return written;
 }
 
-/* Is there anything that another run would go on with? */
-static bool survives(const Sweep *sweep)
-{
-    return sweep->sink.journal != NULL && journal_survives(sweep->sink.journal);
-}
-
 /* After what ends a run early: how to go on. */
 static void say_how_to_resume(const Sweep *sweep)
 {
-    if (survives(sweep)) {
-        fprintf(stderr, "headproof: %zu of %zu points are kept; go on with: ", sweep->count,
-                sweep->record.count);
-        print_command_line(sweep->run.argc, sweep->run.argv,
-                           sweep->options->resume ? NULL : "--resume");
-    }
+    char text[64];
+    snprintf(text, sizeof text, "%zu of %zu points", sweep->count, sweep->record.count);
+    sink_say_kept(&sweep->sink, text);
 }
 
 static void say_interrupted(void *context, bool locked)
@@ -177,7 +168,7 @@ static void say_interrupted(void *context, bool locked)
     if (locked) {
         progress_clear(&sweep->progress);
     }
-    if (!survives(sweep)) {
+    if (!sink_keeps(&sweep->sink)) {
         fputs("headproof: interrupted before the first point\n", stderr);
     }
     say_how_to_resume(sweep);

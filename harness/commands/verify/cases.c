@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "columns.h"
+#include "verify.h"
 
 #include "../commands.h"
 #include "../guarantee/bound.h"
@@ -51,7 +51,8 @@ static void write_key(FILE *file, const Verify *verify, size_t layer)
     if (verify->template->judged) {
         decimal_print(tolerance, verify->template->tolerance);
     }
-    verify_write_key(file, verify);
+    const Point point = verify_point(verify);
+    verify_write_key(file, &point);
     fputc(',', file);
     if (layer > 0) {
         fprintf(file, "%zu", layer);
@@ -119,8 +120,7 @@ static void print_count(FILE *file, const char *name, size_t count)
 void verify_print_command(FILE *file, const void *row, const RunOptions *run)
 {
     const Verify *verify = row;
-    Point point = *verify->template;
-    point.omega = verify->omega;
+    const Point point = verify_point(verify);
     fputs("headproof verify ", file);
     shown_write(file, SHOWN_SHELL, point.source->path);
     point_print_flags(file, &point, taken, NULL);

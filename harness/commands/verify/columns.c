@@ -3,6 +3,7 @@
  */
 #include "columns.h"
 
+#include "../../base/decimal.h"
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../table/options_cell.h"
@@ -10,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 const char *verify_column(size_t column)
 {
@@ -91,14 +93,34 @@ void verify_row_write(FILE *file, const VerifyRow *row)
     fputc('\n', file);
 }
 
+void verify_row_layer(VerifyRow *row, size_t number, const LayerWorst *layer)
+{
+    RefCell log;
+    ref_cell_init(&log, REF_DIGITS);
+    verify_row_count(row, VERIFY_INPUTS, layer->inputs);
+    verify_row_count(row, VERIFY_LAYER, number);
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        const bool known = layer->logs[kind].state != CELL_ABSENT;
+        verify_row_cell(row, VERIFY_ERRORS + kind, &layer->worst[kind]);
+        (known ? ref_cell_set : ref_cell_log10)(&log, (known ? layer->logs : layer->worst) + kind);
+        verify_row_cell(row, VERIFY_LOGS + kind, &log);
+    }
+    ref_cell_clear(&log);
+    verify_row_number(row, VERIFY_JUDGED_LOG2, layer->log2_judged);
+    row->cells[VERIFY_JUDGED_LOG2].bound = layer->judged_bound;
+    verify_row_count(row, VERIFY_WORST_INPUT, layer->worst_input);
+    strcpy(row->cells[VERIFY_STATUS].text, status_name(layer->status));
+}
+
 /* The axes that decide a row and have no column here, beside the sizes of the file. */
 static const Axis decisive[] = {AXIS_ACTIVATION, AXIS_MASK, AXIS_REFERENCE, AXIS_SEED, AXIS_COUNT};
 
-void verify_write_key(FILE *file, const Verify *verify)
+void verify_write_key(FILE *file, const Point *point)
 {
-    const Point *point = &verify->points[0];
-    fprintf(file, "%s,%s,%s,%s,%s,", verify->template->source->path,
+    char omega[DECIMAL_TEXT];
+    decimal_print(omega, point->omega);
+    fprintf(file, "%s,%s,%s,%s,%s,", point->source->path,
             construction_names[point->spec.construction], arithmetic_names[point->arithmetic],
-            point->kernel == KERNEL_DENSE ? "dense" : "structured", verify->omega_text);
-    options_write(file, verify->template, decisive);
+            point->kernel == KERNEL_DENSE ? "dense" : "structured", omega);
+    options_write(file, point, decisive);
 }

@@ -1,10 +1,11 @@
 /*
- * The columns of the CSV of `headproof verify`; merge reads and writes the same.
+ * The columns of the CSV of `headproof verify`, and a layer's row: the worst of rows; merge reads
+ * and writes the same.
+ *
+ * Umbrella header: for layer.c, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_COLUMNS_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_COLUMNS_H
-
-#include "verify.h"
 
 #include "../../evaluate/position.h"
 #include "../../table/table.h"
@@ -41,6 +42,36 @@ enum {
     VERIFY_COLUMNS
 };
 
+/* A layer over inputs.  worst: the largest errors in the max norm; logs: their logarithms as a row
+ * has them, or absent; judged: in the norm that is judged; score: the largest content score, 0:
+ * none; worst_input: the number of that with the largest judged error, of which log2_judged is the
+ * binary logarithm; judged_bound: it is only a bound. */
+typedef struct {
+    RefCell worst[ERROR_KINDS], logs[ERROR_KINDS], judged[ERROR_KINDS];
+    double score, log2_judged;
+    size_t inputs, worst_input;
+    bool judged_bound;
+    Status status;
+} LayerWorst;
+
+/* Of no input yet. */
+void layer_init(LayerWorst *layer);
+void layer_reset(LayerWorst *layer);
+void layer_clear(LayerWorst *layer);
+
+/* The row of a point is that of the input of that number. */
+void layer_take(LayerWorst *layer, size_t number, const Point *point, const Row *row);
+
+/* What has judged errors, and is of one input: its log2_judged. */
+void layer_judge(LayerWorst *layer, ErrorKind judge);
+
+/* all = the worst of both, in any order the same. */
+void layer_join(LayerWorst *all, const LayerWorst *one);
+
+/* The binary logarithm of a cell as it is printed: infinite where it is not finite, or zero, or
+ * absent. */
+double layer_log2(const RefCell *cell);
+
 /* The name of a column < VERIFY_COLUMNS. */
 const char *verify_column(size_t column);
 
@@ -49,8 +80,8 @@ double verify_safety(double margin, double error);
 
 void verify_write_header(FILE *file, const RunOptions *run);
 
-/* The first cells of a row, up to the options. */
-void verify_write_key(FILE *file, const Verify *verify);
+/* The first cells of a row, up to the options; of a template's point at an Omega. */
+void verify_write_key(FILE *file, const Point *point);
 
 /* The cells of a row behind them, as text, or blank.  bound: it is only that. */
 typedef struct {
@@ -63,6 +94,9 @@ typedef struct {
 void verify_row_count(VerifyRow *row, size_t column, size_t value);
 void verify_row_number(VerifyRow *row, size_t column, double value);
 void verify_row_cell(VerifyRow *row, size_t column, const RefCell *cell);
+
+/* The layer's cells, but for what its logits add. */
+void verify_row_layer(VerifyRow *row, size_t number, const LayerWorst *layer);
 
 /* The cells from logit_error to predictions_changed. */
 void verify_row_logits(VerifyRow *row, double error, double margin, size_t changed);

@@ -153,7 +153,7 @@ void verify_phase(Verify *verify, Phase phase, const char *label)
     double cost = phase_seconds(verify, phase), uses = uses_of(verify, phase);
     size_t units = phase == PHASE_ORIGINAL ? ensemble->kept : ensemble->count;
     ensemble->unit_cost = cost / (uses * (double)(units > 0 ? units : 1));
-    progress_phase(&verify->progress, label, uses > 1 ? "evaluations" : "inputs",
+    progress_phase(&verify->kept->progress, label, uses > 1 ? "evaluations" : "inputs",
                    uses > 1 ? 0 : units, cost);
 }
 
@@ -241,17 +241,17 @@ int verify_make_room(Verify *verify)
     }
     price_inputs(verify);
     verify->ensemble.kept = verify->ensemble.count; /* for the price; then as many as fit */
-    progress_open(&verify->progress, progress_stderr(verify->options->quiet),
+    progress_open(&verify->kept->progress, progress_stderr(verify->options->quiet),
                   total_seconds(verify));
-    progress_phase(&verify->progress, "plan", "inputs", 0, 0);
-    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
+    progress_phase(&verify->kept->progress, "plan", "inputs", 0, 0);
+    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
     bool ok = open_family(verify, room - fixed);
     ticker_close(ticker);
-    progress_clear(&verify->progress);
+    progress_clear(&verify->kept->progress);
     if (!ok) {
         return verify_fault(verify);
     }
-    double total = verify->progress.cost_total = total_seconds(verify);
+    double total = verify->kept->progress.cost_total = total_seconds(verify);
     const Ensemble *ensemble = &verify->ensemble;
     bool said = !verify->options->quiet && total / ensemble->threads >= SAID_SECONDS;
     if (said && keeps(verify) && ensemble->kept < ensemble->count) {
@@ -260,7 +260,7 @@ int verify_make_room(Verify *verify)
                 "anew for every omega\n",
                 ensemble->kept);
     }
-    verify->ensemble.progress = &verify->progress;
-    verify->ensemble.progress_lock = &verify->progress_lock;
+    verify->ensemble.progress = &verify->kept->progress;
+    verify->ensemble.progress_lock = &verify->kept->lock;
     return 0;
 }

@@ -28,27 +28,25 @@ int verify_inputs_check(const RunOptions *run)
     return 0;
 }
 
-static int read_inputs(Verify *verify)
+static int read_inputs(Inputs *inputs, const Point *template, const RunOptions *run)
 {
-    const RunOptions *run = verify->options;
-    const char *path = verify->template->source->path;
+    const char *path = template->source->path;
+    const ModelFile *model = template->source->file;
     if (run->tokens_file == NULL) {
-        return inputs_make(&verify->inputs, verify->model, path, run->tokens,
-                           verify->template->spec.seed);
+        return inputs_make(inputs, model, path, run->tokens, template->spec.seed);
     }
     const WindowsAsked asked = {.ids = run->tokens_file,
                                 .window = run->window,
                                 .stride = run->stride,
                                 .room = memory_room(run->memory)};
-    return windows_read(&verify->inputs, verify->model, path, &asked);
+    return windows_read(inputs, model, path, &asked);
 }
 
 /* Those that are asked for, else the last of each input. */
-static int read_positions(Verify *verify)
+static int read_positions(Chosen *chosen, const ModelFile *model, const RunOptions *run)
 {
-    const RunOptions *run = verify->options;
     char of[256] = "an input";
-    if (run->positions != NULL && !verify_has_logits(verify->model)) {
+    if (run->positions != NULL && !verify_has_logits(model)) {
         return complain((Origin){.flag = "positions"}, run->positions,
                         "expected a model with an unembedding: without logits there are no "
                         "predictions to look at");
@@ -56,23 +54,35 @@ static int read_positions(Verify *verify)
     if (run->tokens_file != NULL) {
         snprintf(of, sizeof of, "a window of %s", run->tokens_file);
     }
-    return positions_make(&verify->positions, run->positions != NULL ? run->positions : "last",
-                          verify->inputs.n, of);
+    return positions_make(&chosen->positions, run->positions != NULL ? run->positions : "last",
+                          chosen->inputs.n, of);
 }
 
-int verify_inputs_read(Verify *verify)
+int chosen_read(Chosen *chosen, const Point *template, const RunOptions *run)
 {
-    const RunOptions *run = verify->options;
-    int status = read_inputs(verify);
+    const ModelFile *model = template->source->file;
+    if (chosen->there && (run->tokens_file != NULL || chosen->seed == template->spec.seed)) {
+        return 0;
+    }
+    chosen_clear(chosen);
+    chosen->there = true;
+    chosen->seed = template->spec.seed;
+    int status = read_inputs(&chosen->inputs, template, run);
     if (status != 0) {
         return status;
     }
-    status = read_positions(verify);
+    status = read_positions(chosen, model, run);
     if (status != 0) {
         return status;
     }
-    verify->digest = inputs_digest(&verify->inputs);
-    return run->shards > 0
-               ? inputs_take_shard(&verify->inputs, verify->model->d, run->shard, run->shards)
-               : 0;
+    chosen->digest = inputs_digest(&chosen->inputs);
+    return run->shards > 0 ? inputs_take_shard(&chosen->inputs, model->d, run->shard, run->shards)
+                           : 0;
+}
+
+void chosen_clear(Chosen *chosen)
+{
+    inputs_clear(&chosen->inputs);
+    positions_clear(&chosen->positions);
+    *chosen = (Chosen){0};
 }

@@ -28,29 +28,12 @@ static const bool parts[ERROR_KINDS][ERROR_KINDS] = {
                         [ERROR_NATIVE] = true},
 };
 
-double verify_log2(const RefCell *cell)
-{
-    long exponent;
-    mpfr_t printed; /* not what rounding left behind its digits, so that shards agree */
-    if (cell->state == CELL_NONFINITE) {
-        return INFINITY;
-    }
-    if (cell->state == CELL_ABSENT || cell->state == CELL_ZERO) {
-        return -INFINITY;
-    }
-    mpfr_init2(printed, REF_CELL_BITS);
-    ref_cell_printed(printed, cell);
-    double mantissa = mpfr_get_d_2exp(&exponent, printed, MPFR_RNDN);
-    mpfr_clear(printed);
-    return log2(mantissa) + (double)exponent;
-}
-
 /* Is what no Omega helps against above the tolerance by itself? */
 static bool imitation_fails(const LayerWorst *layer, const Point *point)
 {
     double tolerance = point_judges_rows(point) ? log2(point->tolerance) : INFINITY;
     return parts[point->judge][ERROR_APPROXIMATION] &&
-           verify_log2(&layer->judged[ERROR_APPROXIMATION]) > tolerance;
+           layer_log2(&layer->judged[ERROR_APPROXIMATION]) > tolerance;
 }
 
 bool verify_imitation_fails(const Verify *verify)
@@ -71,7 +54,7 @@ static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
         return ERROR_APPROXIMATION;
     }
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        double size = verify_log2(&layer->judged[kind]);
+        double size = layer_log2(&layer->judged[kind]);
         if (parts[point->judge][kind] && (size > largest)) {
             largest = size;
             most = kind;
@@ -98,7 +81,7 @@ static LimitCause cause_of(ErrorKind kind, const LayerWorst *layer, const Point 
     default: break;
     }
     bool original = point_judges_rows(point) &&
-                    verify_log2(&layer->judged[ERROR_NATIVE]) > log2(point->tolerance);
+                    layer_log2(&layer->judged[ERROR_NATIVE]) > log2(point->tolerance);
     return original ? LIMIT_ORIGINAL : LIMIT_ROUNDING;
 }
 
@@ -161,7 +144,7 @@ void verify_limit_take(Verify *verify)
     point.omega = verify->omega;
     for (size_t l = 1; l < point.spec.depth; l++) {
         const LayerWorst *layer = &verify->layers[l];
-        bool larger = layer->log2_worst > worst->log2_worst;
+        bool larger = layer->log2_judged > worst->log2_judged;
         worst = layer->status < worst->status || (layer->status == worst->status && larger) ? layer
                                                                                             : worst;
     }
@@ -169,7 +152,7 @@ void verify_limit_take(Verify *verify)
     VerifyLimit limit = {.known = true,
                          .passed = verify->passed,
                          .omega = verify->omega,
-                         .log2_judged = worst->log2_worst,
+                         .log2_judged = worst->log2_judged,
                          .cause = cause_of(kind, worst, &point)};
     write_cause(&limit, worst, &point, kind);
     verify_limit_worsen(&verify->limit, &limit);

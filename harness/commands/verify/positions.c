@@ -134,7 +134,8 @@ static void write_position(FILE *file, RefCell *cell, const Verify *verify, cons
     put_figures(&row, cell, VERIFY_LOSS, position->loss, LOSSES);
     put_figures(&row, cell, VERIFY_KL, position->kl, AGAINST_COUNT);
     strcpy(row.cells[VERIFY_STATUS].text, status_name(status_of(verify, position)));
-    verify_write_key(file, verify);
+    const Point point = verify_point(verify);
+    verify_write_key(file, &point);
     verify_row_write(file, &row);
 }
 

@@ -5,7 +5,7 @@
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_POSITIONS_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_POSITIONS_H
 
-#include "columns.h"
+#include "verify.h"
 
 /* Over positions: mean losses, mean and largest divergences. */
 typedef struct {

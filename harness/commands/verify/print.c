@@ -19,53 +19,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cell = what the layer's row holds in a column of errors or of their logarithms. */
-static void layer_cell(RefCell *cell, const LayerWorst *layer, size_t column)
-{
-    if (column < VERIFY_LOGS) {
-        ref_cell_set(cell, &layer->worst[column - VERIFY_ERRORS]);
-    } else {
-        ref_cell_log10(cell, &layer->worst[column - VERIFY_LOGS]);
-    }
-}
-
 size_t verify_bounds(const LayerWorst *layer)
 {
-    RefCell cell;
+    VerifyRow row = {0};
     size_t count = 0;
-    ref_cell_init(&cell, REF_DIGITS);
+    verify_row_layer(&row, 0, layer);
     for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        layer_cell(&cell, layer, column);
-        count += cell.state == CELL_BOUND;
+        count += row.cells[column].bound;
     }
-    ref_cell_clear(&cell);
     return count;
 }
 
 /* A layer's row; means: of positions, of the last layer, or NULL. */
 static void write_layer(FILE *file, const Verify *verify, size_t l, const PositionMeans *means)
 {
-    const LayerWorst *layer = &verify->layers[l];
+    const Point point = verify_point(verify);
     VerifyRow row = {0};
-    RefCell cell;
-    ref_cell_init(&cell, REF_DIGITS);
-    verify_row_count(&row, VERIFY_INPUTS, verify->inputs.count);
-    verify_row_count(&row, VERIFY_LAYER, l + 1);
-    for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        layer_cell(&cell, layer, column);
-        verify_row_cell(&row, column, &cell);
-    }
-    ref_cell_clear(&cell);
-    verify_row_number(&row, VERIFY_JUDGED_LOG2, layer->log2_worst);
-    row.cells[VERIFY_JUDGED_LOG2].bound = layer->judged_bound;
-    verify_row_count(&row, VERIFY_WORST_INPUT, inputs_number(&verify->inputs, layer->worst_input));
+    verify_row_layer(&row, l + 1, &verify->layers[l]);
     if (means != NULL) {
         verify_row_logits(&row, verify->errors.error, verify->logits.margin,
                           verify->errors.changed);
         position_means_put(&row, means, verify->lists_positions);
     }
-    strcpy(row.cells[VERIFY_STATUS].text, status_name(layer->status));
-    verify_write_key(file, verify);
+    verify_write_key(file, &point);
     verify_row_write(file, &row);
 }
 

@@ -7,10 +7,10 @@
 #include "../../base/decimal.h"
 #include "../../base/message.h"
 #include "../../base/ticker.h"
-#include "../../evaluate/worst.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A prediction that keeps counts as an error below this, one that changes as a larger one. */
 #define KEPT 0.5
@@ -21,6 +21,13 @@ bool verify_has_logits(const ModelFile *model)
     return model->W_U != NULL && !(linear && (model->banked || model->other != model->d));
 }
 
+Point verify_point(const Verify *verify)
+{
+    Point point = *verify->template;
+    point.omega = verify->omega;
+    return point;
+}
+
 /* Everything that does not depend on Omega but the reference. */
 void verify_prepare(Verify *verify, int threads)
 {
@@ -29,12 +36,10 @@ void verify_prepare(Verify *verify, int threads)
     verify->given = need_zeros(count, sizeof *verify->given);
     verify->points = need_zeros(count, sizeof *verify->points);
     verify->layers = need_zeros(depth, sizeof *verify->layers);
+    verify->done = need_zeros(count, sizeof *verify->done);
     /* Either all of them can be cleared or there are none. */
     for (size_t l = 0; l < depth; l++) {
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            ref_cell_init(&verify->layers[l].worst[kind], REF_DIGITS);
-            ref_cell_init(&verify->layers[l].judged[kind], REF_DIGITS);
-        }
+        layer_init(&verify->layers[l]);
     }
     verify->has_logits = verify_has_logits(verify->model);
     ensemble_init(&verify->ensemble, count, threads);
@@ -62,74 +67,49 @@ void verify_clear(Verify *verify)
         logits_clear(&verify->logits);
     }
     for (size_t l = 0; verify->layers != NULL && l < verify->model->depth; l++) {
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            ref_cell_clear(&verify->layers[l].worst[kind]);
-            ref_cell_clear(&verify->layers[l].judged[kind]);
-        }
+        layer_clear(&verify->layers[l]);
     }
     free(verify->omegas);
     free(verify->given);
     free(verify->points);
     free(verify->layers);
+    free(verify->done);
     found_clear(&verify->found);
-    inputs_clear(&verify->inputs);
-    positions_clear(&verify->positions);
 }
 
-/* One input's rows on their way into the layers' worst. */
-typedef struct {
-    Verify *verify;
-    size_t input;
-} InputRows;
-
-static void worsen(RefCell *worst, const RefCell *cell)
+void input_rows_init(InputRows *rows, Verify *verify, size_t input)
 {
-    if (cell->state != CELL_ABSENT && (worst->state == CELL_ABSENT || cell_is_worse(cell, worst))) {
-        ref_cell_set(worst, cell);
+    size_t depth = verify->model->depth;
+    *rows = (InputRows){verify, input, need_zeros(depth, sizeof *rows->layers), false};
+    for (size_t l = 0; l < depth; l++) {
+        layer_init(&rows->layers[l]);
     }
+}
+
+void input_rows_clear(InputRows *rows)
+{
+    for (size_t l = 0; l < rows->verify->model->depth; l++) {
+        layer_clear(&rows->layers[l]);
+    }
+    free(rows->layers);
+}
+
+void input_rows_join(const InputRows *rows)
+{
+    Verify *verify = rows->verify;
+    pthread_mutex_lock(&verify->kept->lock);
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        layer_join(&verify->layers[l], &rows->layers[l]);
+    }
+    verify->passed = verify->passed && rows->passed;
+    pthread_mutex_unlock(&verify->kept->lock);
 }
 
 static void take_row(void *context, const Point *point, const Row *row)
 {
     InputRows *rows = context;
-    LayerWorst *layer = &rows->verify->layers[row->layer - 1];
-    const RefCell *judged = &row->errors.error[point->judge][point->norm];
-    pthread_mutex_lock(&rows->verify->lock);
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        worsen(&layer->worst[kind], &row->errors.error[kind][NORM_MAX]);
-        worsen(&layer->judged[kind], &row->errors.error[kind][point->norm]);
-    }
-    if (row->errors.scalar[SCALAR_SCORE].state == CELL_VALUE) {
-        layer->score =
-            fmax(layer->score, mpfr_get_d(row->errors.scalar[SCALAR_SCORE].value, MPFR_RNDN));
-    }
-    double log2_judged = verify_log2(judged);
-    bool first = log2_judged == layer->log2_worst && rows->input < layer->worst_input;
-    bool bound = judged->state == CELL_BOUND;
-    if (log2_judged >= layer->log2_worst) { /* of equals a bound, as with worst */
-        layer->judged_bound = bound || (layer->judged_bound && log2_judged == layer->log2_worst);
-    }
-    if (log2_judged > layer->log2_worst || first) {
-        layer->log2_worst = log2_judged;
-        layer->worst_input = rows->input;
-    }
-    layer->status = row->status < layer->status ? row->status : layer->status;
-    pthread_mutex_unlock(&rows->verify->lock);
-}
-
-static void layers_reset(Verify *verify)
-{
-    for (size_t l = 0; l < verify->model->depth; l++) {
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            verify->layers[l].worst[kind].state = CELL_ABSENT;
-            verify->layers[l].judged[kind].state = CELL_ABSENT;
-        }
-        verify->layers[l].log2_worst = -INFINITY;
-        verify->layers[l].judged_bound = false;
-        verify->layers[l].worst_input = 0;
-        verify->layers[l].score = 0;
-        verify->layers[l].status = STATUS_OK;
-    }
+    size_t number = inputs_number(&rows->verify->inputs, rows->input);
+    layer_take(&rows->layers[row->layer - 1], number, point, row);
 }
 
 static void take_final(void *context, const FinalStreams *final)
@@ -141,20 +121,23 @@ static void take_final(void *context, const FinalStreams *final)
 static bool evaluate_input(void *context, size_t i, const Shared *shared, const Point *point)
 {
     Verify *verify = context;
-    InputRows rows = {verify, i};
+    InputRows rows;
+    double start = clock_seconds();
     const PointSink sink = {take_row, verify->has_logits ? take_final : NULL, &rows};
-    bool passed = false;
-    bool ok = point_evaluate(&passed, shared, point, &sink) == EVALUATE_OK;
-    pthread_mutex_lock(&verify->lock);
-    verify->passed = verify->passed && passed;
-    pthread_mutex_unlock(&verify->lock);
+    input_rows_init(&rows, verify, i);
+    bool ok = point_evaluate(&rows.passed, shared, point, &sink) == EVALUATE_OK &&
+              keep_add(verify->kept, &rows, clock_seconds() - start);
+    if (ok) {
+        input_rows_join(&rows);
+    }
+    input_rows_clear(&rows);
     return ok;
 }
 
 bool verify_open_inputs(Verify *verify)
 {
     verify_phase(verify, PHASE_ORIGINAL, "original");
-    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
     bool ok = ensemble_open(&verify->ensemble);
     if (verify->has_logits) {
         logits_keep(&verify->logits, verify->ensemble.kept);
@@ -165,7 +148,8 @@ bool verify_open_inputs(Verify *verify)
 
 int verify_fault(const Verify *verify)
 {
-    int fault = model_source_fault(verify->template->source);
+    int fault = keep_fault(verify->kept);
+    fault = fault != 0 ? fault : model_source_fault(verify->template->source);
     return fault != 0 ? fault : memory_fault();
 }
 
@@ -204,11 +188,19 @@ bool verify_evaluate(Verify *verify, double omega)
     decimal_print(verify->omega_text, omega);
     snprintf(label, sizeof label, "omega %.30s", verify->omega_text);
     verify->errors = (LogitErrors){0};
-    layers_reset(verify);
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        layer_reset(&verify->layers[l]);
+    }
+    memset(verify->done, 0, verify->inputs.count * sizeof *verify->done);
     verify->passed = true;
+    if (!keep_restore(verify)) {
+        return false;
+    }
     verify_phase(verify, PHASE_OMEGA, label);
-    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
+    verify->ensemble.done = verify->done;
     bool ok = ensemble_each(&verify->ensemble, omega, evaluate_input, verify);
+    verify->ensemble.done = NULL;
     ticker_close(ticker);
     if (!ok) {
         return false;
@@ -226,7 +218,7 @@ bool verify_search(Verify *verify)
     if (verify->template->judge_of != JUDGE_STREAMS) {
         logits_judge(&verify->logits, &verify->ensemble);
     }
-    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
     verify->sought = ensemble_search(&verify->ensemble, &verify->found);
     ticker_close(ticker);
     return verify->sought;
@@ -261,7 +253,7 @@ bool verify_search_predictions(Verify *verify, OmegaSearch *found)
     ensemble_range(&options, &verify->ensemble);
     verify->logits.judged = JUDGE_LOGITS; /* no KL is worked out */
     verify_phase(verify, PHASE_PREDICTIONS, "search for predictions");
-    Ticker *ticker = ticker_open(&verify->progress_lock, &verify->progress);
+    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
     bool ok = omega_search(found, prediction_error, verify, &options);
     ticker_close(ticker);
     return ok;

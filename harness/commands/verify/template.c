@@ -54,12 +54,8 @@ static int check_fits(const Verify *verify, int *threads)
  * is evaluated. */
 static int begin(Verify *verify, EveryInput *every, const Grid *grid, int threads)
 {
-    int status = verify_inputs_read(verify);
-    if (status != 0) {
-        return status;
-    }
     verify_choose_begin(verify);
-    status = check_fits(verify, &threads);
+    int status = check_fits(verify, &threads);
     if (status != 0) {
         return status;
     }
@@ -94,7 +90,7 @@ static int evaluate_omega(Verify *verify, EveryInput *every, double omega)
     verify_limit_take(verify);
     every_input_judge(every, verify);
     verify->keeping = verify->errors.changed == verify->errors.lost ? omega : verify->keeping;
-    progress_clear(&verify->progress);
+    progress_clear(&verify->kept->progress);
     int status = sink_put(&verify->outcome->sink, verify);
     if (status == 0 && !verify->options->quiet) {
         Wrapped said;
@@ -115,7 +111,7 @@ static int search(Verify *verify)
         return 0;
     }
     bool ok = !judged || verify->sought || verify_search(verify);
-    progress_clear(&verify->progress);
+    progress_clear(&verify->kept->progress);
     if (!ok) {
         return verify_fault(verify);
     }
@@ -125,7 +121,7 @@ static int search(Verify *verify)
     }
     omega_search_init(&keeping);
     ok = !verify->has_logits || verify_search_predictions(verify, &keeping);
-    progress_clear(&verify->progress);
+    progress_clear(&verify->kept->progress);
     if (ok) {
         FILE *file = wrapped_open(&said, output_report(run));
         if (verify->has_logits) {
@@ -187,7 +183,7 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
         return status;
     }
     bool ok = verify_open_inputs(verify) && verify_choose_found(verify);
-    progress_clear(&verify->progress);
+    progress_clear(&verify->kept->progress);
     if (!ok) {
         return verify_fault(verify);
     }
@@ -200,7 +196,7 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
     if (status == 0) {
         status = search(verify);
     }
-    progress_clear(&verify->progress);
+    progress_clear(&verify->kept->progress);
     if (status != 0) {
         return status;
     }

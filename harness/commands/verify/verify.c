@@ -3,14 +3,14 @@
  */
 #include "verify.h"
 
-#include "columns.h"
-
 #include "../../../memory/need.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
+#include "../../base/shown.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
 #include "../../evaluate/predict.h"
+#include "../../table/check_columns.h"
 #include "../commands.h"
 
 #include <omp.h>
@@ -28,15 +28,17 @@ static bool is_first_of_template(const Grid *grid, size_t i)
 }
 
 /* The digest of the points and of the words that say which inputs there are. */
-static uint64_t digest_words(const GridIdentity *identity, const RunOptions *run)
+static uint64_t digest_words(const Verdict *verdict, const RunOptions *run)
 {
+    const GridIdentity *identity = &verdict->record.identity;
+    const uint64_t windows = verdict->chosen_inputs.digest;
     const char *words[] = {identity->points, run->tokens, run->positions};
     uint64_t digest = DIGEST_START;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *word = words[i] != NULL ? words[i] : "";
         digest = digest_bytes(digest, word, strlen(word));
     }
-    return digest;
+    return windows != 0 ? digest_bytes(digest, &windows, sizeof windows) : digest;
 }
 
 /* The sentence, said and kept for the reports. */
@@ -63,28 +65,28 @@ static void say_verdict(Verdict *verdict, const Grid *grid)
 static int judge_template(Verdict *verdict, Grid *grid, const Point *template, int threads)
 {
     const RunOptions *run = verdict->outcome.run;
+    int status = chosen_read(&verdict->chosen_inputs, template, run);
+    if (status != 0) {
+        return status;
+    }
     Verify verify = {.options = run,
+                     .inputs = verdict->chosen_inputs.inputs,
+                     .positions = verdict->chosen_inputs.positions,
                      .template = template,
                      .model = template->source->file,
                      .lists_positions = run->positions != NULL,
                      .passed = true,
                      .outcome = &verdict->outcome,
+                     .kept = &verdict->kept,
                      .colors = terminal_has_colors(output_report(run), run->color)};
     found_init(&verify.found);
-    pthread_mutex_init(&verify.progress_lock, NULL);
-    pthread_mutex_init(&verify.lock, NULL);
-    int status = verify_template(verdict, &verify, grid, threads);
-    pthread_mutex_destroy(&verify.progress_lock);
-    pthread_mutex_destroy(&verify.lock);
+    status = verify_template(verdict, &verify, grid, threads);
     verify_limit_worsen(&verdict->limit, &verify.limit);
     verdict->bounds += verify.bounds;
     verdict->chosen = verdict->chosen || verify.chosen == OMEGA_FOUND;
     if (*verify.inputs.of != '\0') {
         verdict->sampled = verify.inputs.count;
         strcpy(verdict->of, verify.inputs.of);
-    }
-    if (verify.digest != 0) {
-        verdict->digest = digest_bytes(verdict->digest, &verify.digest, sizeof verify.digest);
     }
     verify_clear(&verify);
     return status;
@@ -127,6 +129,7 @@ static int check_arithmetic(const Grid *grid)
 }
 
 static const OutcomeKind verify_outcome = {.table = {.bare = BARE_SENTENCES,
+                                                     .kept = true,
                                                      .write_header = verify_write_header,
                                                      .write_row = verify_write_rows},
                                            .command = "verify",
@@ -149,7 +152,51 @@ static int check_points(const Grid *grid, const RunOptions *run)
     return status;
 }
 
-/* Shards agree in the grid, the weights and the inputs chosen. */
+/* FILE is there already, of a run like this: its verdict is the sidecar's, unless a row fails. */
+static int conclude_complete(Outcome *outcome, const char *text)
+{
+    const RunOptions *run = outcome->run;
+    const Point *judged = grid_first_judged(outcome->record.grid);
+    if (reports_wanted(&run->check)) {
+        return complain((Origin){.flag = "resume"}, run->output,
+                        "expected no reports: it is complete, and they were written with it");
+    }
+    bool failed = !journal_passed(outcome->sink.journal);
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t length = strcspn(line, "\n"), last = length;
+        while (last > 0 && line[last - 1] != ',') {
+            last--;
+        }
+        failed = failed || status_find(line + last, length - last) <= STATUS_FAIL;
+    }
+    Conclusion conclusion = failed           ? CONCLUSION_FAIL
+                            : judged != NULL ? CONCLUSION_PASS
+                                             : CONCLUSION_EVALUATED;
+    if (!run->quiet) {
+        fprintf(stderr, "headproof: %s is complete\n", shown(run->output).text);
+    }
+    fprintf(output_report(run), "verdict: %s\n", conclusion_words(conclusion));
+    outcome->failed = failed;
+    return 0;
+}
+
+/* The journal's points are the inputs; those of a complete table are not looked for. */
+static int judge_rest(Verdict *verdict, Grid *grid, int threads)
+{
+    Outcome *outcome = &verdict->outcome;
+    size_t size;
+    const char *text =
+        outcome->sink.journal != NULL ? journal_complete(outcome->sink.journal, &size) : NULL;
+    if (text != NULL) {
+        return conclude_complete(outcome, text);
+    }
+    int status = keep_open(&verdict->kept, &outcome->sink, &outcome->record);
+    status = status != 0 ? status : judge_templates(verdict, grid, threads);
+    verdict->record.complete = status == 0;
+    return status;
+}
+
+/* Shards, and a run that goes on, agree in the grid, the weights and the inputs chosen. */
 static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
 {
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
@@ -161,25 +208,24 @@ static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    verdict->record.complete = true;
-    verdict->digest = digest_words(&verdict->record.identity, run);
+    status = chosen_read(&verdict->chosen_inputs, &grid->points[0], run);
+    if (status != 0) {
+        return status;
+    }
     if (run->dry_run) {
         verdict->outcome = (Outcome){.run = run};
         return judge_templates(verdict, grid, threads);
     }
-    status = outcome_open(&verdict->outcome, &verify_outcome, grid, run);
-    verdict->outcome.record.seconds = verdict->record.seconds;
-    verdict->outcome.record.sweep = &verdict->record;
-    if (status == 0) {
-        status = judge_templates(verdict, grid, threads);
-    }
-    digest_print(verdict->record.identity.points, verdict->digest);
+    digest_print(verdict->record.identity.points, digest_words(verdict, run));
+    status = outcome_open(&verdict->outcome, &verify_outcome, grid, run, &verdict->record);
+    status = status != 0 ? status : judge_rest(verdict, grid, threads);
+    keep_close(&verdict->kept, status);
     return outcome_end(&verdict->outcome, status);
 }
 
 int command_verify(const Grid *grid, const RunOptions *run)
 {
-    Verdict verdict = {.every = {.run = run}};
+    Verdict verdict = {.every = {.run = run}, .kept.lock = PTHREAD_MUTEX_INITIALIZER};
     Grid own = *grid; /* whose points get the Omegas that are chosen */
     int status = check_arithmetic(grid);
     if (status != 0) {
@@ -199,6 +245,7 @@ int command_verify(const Grid *grid, const RunOptions *run)
     status = judge_grid(&verdict, &own, run);
     every_input_clear(&verdict.every);
     sweep_record_clear(&verdict.record);
+    chosen_clear(&verdict.chosen_inputs);
     ref_thread_clear();
     free(own.points);
     return status;

@@ -2,12 +2,15 @@
  * The insides of `headproof verify` (private to it): a trained model over all its inputs.
  *
  * Umbrella header: for template.c, one template; inputs.c, on what; choose.c, which Omega where
- * none is given; fit.c, what fits in memory; run.c, what is evaluated; limit.c, what limits a
- * model, and what to try; every_input.c, what is proven of every input; print.c, what is said of
- * it, and the CSV; cases.c, what reports get: a case a layer at an Omega.
+ * none is given; fit.c, what fits in memory; run.c, what is evaluated; record.c, what an input came
+ * to, and kept.c, the journal of those; limit.c, what limits a model, and what to try;
+ * every_input.c, what is proven of every input; print.c, what is said of it, and the CSV; cases.c,
+ * what reports get: a case a layer at an Omega.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
+
+#include "columns.h"
 
 #include "../../../reference/guarantee/guarantee.h"
 #include "../../base/conclusion.h"
@@ -20,18 +23,6 @@
 #include "../outcome.h"
 
 #include <pthread.h>
-
-/* The largest errors after one layer over all inputs, and which input has the largest judged.
- * worst: in the max norm; judged: in the norm that is judged; score: the largest content score, 0:
- * none; judged_bound: the largest judged is only a bound. */
-typedef struct {
-    RefCell worst[ERROR_KINDS], judged[ERROR_KINDS];
-    double score;
-    size_t worst_input;
-    double log2_worst;
-    bool judged_bound;
-    Status status;
-} LayerWorst;
 
 /* What `verify` does one after the other: base trajectories, rows at each Omega asked for, the
  * search for the tolerance, the search for the Omegas that keep every prediction. */
@@ -63,6 +54,30 @@ typedef struct {
  * that it is evaluated on. */
 typedef enum { OMEGA_GIVEN, OMEGA_PROVEN, OMEGA_FOUND } OmegaSource;
 
+/* The inputs of a run, or of one shard, of the seed that they may be drawn by.  digest: of all
+ * windows; 0: there are none. */
+typedef struct {
+    Inputs inputs;
+    Positions positions;
+    uint64_t seed, digest;
+    bool there;
+} Chosen;
+
+/* The journal of a table.  sink: whose it is; NULL: there is none.  points [count]: that were left;
+ * all: with those that were added; unsynced: seconds that the last of them took; error: errno,
+ * where it could not be written; refused: it cannot be gone on with. */
+typedef struct {
+    Sink *sink;
+    JournalPoint *points;
+    size_t count, all;
+    double unsynced;
+    int error;
+    bool refused;
+    Interrupt *interrupt;
+    Progress progress;
+    pthread_mutex_t lock; /* of all of it, and of a Verify's layers */
+} Kept;
+
 /* One template (a point of the grid, whatever its Omega) over all inputs. */
 typedef struct {
     const RunOptions *options;
@@ -72,21 +87,20 @@ typedef struct {
     size_t omega_count;
     double most; /* the largest Omega whose construction error is wanted */
     OmegaSource chosen;
-    double aim;  /* its tolerance, or where it has none the one that an Omega is chosen for */
-    Found found; /* the search for the tolerance */
-    bool sought; /* it is over */
-    Inputs inputs;
-    uint64_t digest;     /* of all windows; 0: there are none */
+    double aim;    /* its tolerance, or where it has none the one that an Omega is chosen for */
+    Found found;   /* the search for the tolerance */
+    bool sought;   /* it is over */
+    Inputs inputs; /* of Chosen, as are the positions */
+    Positions positions;
     GivenWeights *given; /* [inputs.count] */
     Point *points;       /* [inputs.count] */
     Family *family;      /* what the inputs share */
     Ensemble ensemble;
     Logits logits;
     bool has_logits;
-    bool lists_positions; /* a row for every position that is looked at */
-    Positions positions;
+    bool lists_positions;  /* a row for every position that is looked at */
     LayerWorst *layers;    /* [depth], of the Omega at hand, as are those below */
-    pthread_mutex_t lock;  /* of layers */
+    bool *done;            /* [inputs.count], inputs that an interrupted run left */
     double omega, seconds; /* seconds: that it took; omega 0: nothing was evaluated yet */
     char omega_text[DECIMAL_TEXT];
     LogitErrors errors;
@@ -95,13 +109,20 @@ typedef struct {
     /* An Omega that keeps every prediction which the imitation keeps; 0: none yet */
     double keeping;
     double seconds_of[PHASE_COUNT]; /* of a thread, for one input at one Omega, about */
-    Progress progress;
-    pthread_mutex_t progress_lock; /* while there is a ticker */
     VerifyLimit limit;
     size_t bounds;    /* cells, of layers and Omegas so far, that are only bounds */
     Outcome *outcome; /* where rows go, and what reports are made of */
-    bool colors;      /* what is said has them */
+    Kept *kept;
+    bool colors; /* what is said has them */
 } Verify;
+
+/* What one input came to at the Omega at hand: its layers [depth]; its positions are verify's. */
+typedef struct {
+    Verify *verify;
+    size_t input;
+    LayerWorst *layers;
+    bool passed;
+} InputRows;
 
 /* The proof for every input (docs/omega.md), of one model after another.  misses: some Omega is not
  * proven to meet the tolerance; omega: the smallest that is, at the last of them; INFINITY: none
@@ -121,7 +142,8 @@ typedef struct {
     SweepRecord record;
     EveryInput every;
     VerifyLimit limit;
-    uint64_t digest;
+    Chosen chosen_inputs;
+    Kept kept;
     size_t bounds;
     bool chosen;    /* some Omega was, by the inputs that it is judged on */
     size_t sampled; /* inputs of a sample, of `of` (see Inputs); 0: they are none */
@@ -144,14 +166,52 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
  * message. */
 int verify_inputs_check(const RunOptions *run) __attribute__((warn_unused_result));
 
-/* Those that the flags name, or the model has, or one shard of them.  0; 2 or 99 after a
- * message. */
-int verify_inputs_read(Verify *verify) __attribute__((warn_unused_result));
+/* Those that the flags name, or the model has, or one shard of them, unless they are there.  0; 2
+ * or 99 after a message.  Clear them in every case. */
+int chosen_read(Chosen *chosen, const Point *template, const RunOptions *run)
+    __attribute__((warn_unused_result));
+void chosen_clear(Chosen *chosen);
+
+/* ---- One input ------------------------------------------------------------------------------- */
+
+/* Of a verify whose Omega is at hand; clear them. */
+void input_rows_init(InputRows *rows, Verify *verify, size_t input);
+void input_rows_clear(InputRows *rows);
+
+/* Adds them to the layers and to the verdict. */
+void input_rows_join(const InputRows *rows);
+
+/* As text [*length], to be freed: first the key of all that are of the Omega at hand. */
+char *record_write(size_t *length, const InputRows *rows) __attribute__((warn_unused_result));
+void record_write_key(FILE *file, const Verify *verify);
+
+/* false: the text is none of that input. */
+bool record_read(InputRows *rows, const char *text, size_t length)
+    __attribute__((warn_unused_result));
+
+/* Takes what the sink's journal has, and begins to write behind it.  0; 2 or 99 after a message.
+ * Close it in every case: status is what the run ends with. */
+int keep_open(Kept *kept, Sink *sink, const RunRecord *run) __attribute__((warn_unused_result));
+void keep_close(Kept *kept, int status);
+
+/* An input is there, which took so long.  false: it could not be written. */
+bool keep_add(Kept *kept, const InputRows *rows, double seconds)
+    __attribute__((warn_unused_result));
+
+/* Joins those of the Omega at hand that are there, which verify->done then says.  false: one is not
+ * what it should be. */
+bool keep_restore(Verify *verify) __attribute__((warn_unused_result));
+
+/* The exit code where one of these failed, after a message; else 0. */
+int keep_fault(const Kept *kept);
 
 /* ---- Evaluations; those that return bool: false when a layer cannot be had ------------------- */
 
 /* The unembedding reads the columns that the last layer is compared in? */
 bool verify_has_logits(const ModelFile *model);
+
+/* The template at the Omega at hand. */
+Point verify_point(const Verify *verify);
 
 /* Everything that does not depend on Omega but the reference. */
 void verify_prepare(Verify *verify, int threads);
@@ -245,9 +305,6 @@ void every_input_say(FILE *file, EveryInput *every, const Verify *verify);
 void every_input_print(FILE *file, const EveryInput *every);
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
-
-/* The binary logarithm of a cell: infinite where it is not finite, or zero, or absent. */
-double verify_log2(const RefCell *cell);
 
 /* After verify_evaluate: verify->limit becomes that of the Omega at hand, if it is worse. */
 void verify_limit_take(Verify *verify);

@@ -1,0 +1,169 @@
+"""A table of verify survives what a sweep's does: cut short anywhere, out of disk, it goes on with
+--resume; the file, what is printed and the exit code are those of a run that nothing happened to."""
+
+import os
+import re
+import resource
+import shlex
+
+import pytest
+
+from conftest import ROOT
+
+MODADD = f"{ROOT}/cases/models/modadd53-silu.safetensors"
+CHARGPT = f"{ROOT}/cases/models/chargpt"
+SMALL = f"verify {MODADD} --tokens 0:26:13/0:52:26/53"
+
+# What is verified, and how it ends.
+RUNS = [
+    (f"{SMALL} --omega 5,20 --tolerance 1e-6 --positions all -q", 1),
+    (f"{SMALL} --omega 40 --arithmetic f32,bf16 --norm rms -q", 0),
+    (f"{SMALL} --omega 20 --shard 2/3", 0),
+    (f"{SMALL} --judge kl --tolerance 1e-9 --positions 0,2 --omega 30 --json j --markdown m", 0),
+    # An Omega that is proven, and one that is chosen by the inputs.
+    (f"{SMALL} -q", 0),
+    (f"{SMALL} --judge rounding --tolerance 1e-9 -q", 0),
+    (f"verify {CHARGPT} --tokens-file ids.txt --window 3 --stride 2 --omega 3,40 --gelu 1 -q", 0),
+    (f"verify {CHARGPT} --tokens 1/5,7,8/9 --omega 8 --tolerance 1e-3 --gelu 2 --certify -q", 1),
+]
+
+
+@pytest.fixture
+def whole(run, tmp_path):
+    """whole(line, name, **options): how it ends, run with -o NAME, and what NAME has then."""
+    (tmp_path / "ids.txt").write_text("1 5 9 20 3 8 11\n2 2 2 2\n")
+
+    def runs(line, name="x.csv", **options):
+        ended = run(*shlex.split(line), "-o", name, cwd=tmp_path, **options)
+        file = tmp_path / name
+        return ended, file.read_text() if file.exists() else None
+    return runs
+
+
+def journal(whole, tmp_path, line, inputs=None):
+    """The journal of a run whose disk was full behind so many inputs, or at the table."""
+    _, table = whole(line, "w.csv")
+    for name in ("w.csv", "w.csv.json"):
+        (tmp_path / name).unlink()
+    most = 4000
+    while True:
+        ended, _ = whole(line, limits={resource.RLIMIT_FSIZE: most})
+        kept = re.search(r"headproof: (\d+) inputs? (?:is|are) kept; go on with: ", ended.stderr)
+        if kept and (inputs is None or int(kept[1]) >= inputs):
+            assert (ended.code, "File too large" in ended.stderr) == (99, True), ended
+            return (tmp_path / "x.csv.partial").read_bytes(), table
+        assert ended.code == 99, ended
+        most += most
+
+
+@pytest.mark.parametrize("line, code", RUNS)
+def test_resumed_from_any_prefix(whole, tmp_path, line, code):
+    ended, table = whole(line, "w.csv")
+    assert ended.code == code, ended
+    reports = [(tmp_path / name).read_text() for name in "jm" if (tmp_path / name).exists()]
+    left, _ = journal(whole, tmp_path, line)
+    first = left.index(b"\n") + 1
+    beside = {"x.csv", "x.csv.json", "ids.txt", *("jm" if reports else "")}
+    for share in (0, 0.3, 0.75, 1):
+        (tmp_path / "x.csv").unlink(missing_ok=True)
+        length = first + int(share * (len(left) - first))
+        (tmp_path / "x.csv.partial").write_bytes(left[:length])
+        again, resumed = whole(f"{line} --resume")
+        assert (again.code, again.stdout, resumed) == (code, ended.stdout, table), share
+        assert set(os.listdir(tmp_path)) == beside
+
+
+def seal(left, point):
+    """A journal, and behind its first line one point: its digest is right."""
+    first = left[:left.index(b"\n") + 1]
+    digest = 0xCBF29CE484222325  # FNV-1a
+    for byte in first + point:
+        digest = (digest ^ byte) * 0x100000001B3 % 2**64
+    return first + b"%016x" % digest + point
+
+
+def points(left):
+    """What stands behind the digests of a journal's points: " INDEX LENGTH SECONDS", and rows."""
+    at = left.index(b"\n") + 1
+    while at < len(left):
+        line = left[at:left.index(b"\n", at) + 1]
+        end = at + len(line) + int(line.split()[2])
+        yield left[at + 16:end]
+        at = end
+
+
+KEPT = f"{SMALL} --omega 20 -q"
+# What becomes of a journal's first point, or of its bytes; what is run; what is said.
+DAMAGES = [
+    (lambda left, one: left.replace(b" 0x1.", b" 0x1,", 1), KEPT,
+     "x.csv.partial:2: cannot be resumed: the point's rows, or what is before them, were changed"),
+    (lambda left, one: seal(left, one.replace(b" 0 ", b" 9 ", 1)), KEPT,
+     "x.csv.partial:2: cannot be resumed: the row is not the one expected there"),
+    (lambda left, one: seal(left, re.sub(rb"^ \d+", b" 99", one)), KEPT,
+     "x.csv.partial:2: cannot be resumed: the row is not the one expected there"),
+    (lambda left, one: seal(left, re.sub(rb" 0x1\.", b" 0y1.", one)), KEPT, "is not the one"),
+    (lambda left, one: seal(left, one.replace(b"\n1\n", b"\n7\n", 1)), KEPT,
+     "is not the one"),
+    (lambda left, one: left + left[left.index(b"\n") + 1:], KEPT, "is not the one"),
+    (lambda left, one: left, f"{SMALL} --omega 21 -q", "other points"),
+    (lambda left, one: left, KEPT.replace("0:26:13", "0:26:26"), "other points"),
+    (lambda left, one: left, f"{KEPT} --positions 1", "other points"),
+    (lambda left, one: left, f"{KEPT} --shard 1/2", "shard 1/1, this is 1/2"),
+    (lambda left, one: left[:11] + b"?" + left[12:], KEPT, "its first line does not say what run it is of"),
+]
+
+
+@pytest.mark.parametrize("damage, line, words", DAMAGES, ids=range(len(DAMAGES)))
+def test_what_is_not_its_own_is_refused(whole, tmp_path, damage, line, words):
+    left, _ = journal(whole, tmp_path, KEPT, inputs=3)
+    damaged = damage(left, next(points(left)))
+    assert damaged != left or line != KEPT
+    (tmp_path / "x.csv.partial").write_bytes(damaged)
+    ended, table = whole(f"{line} --resume")
+    assert (ended.code, ended.stdout, table) == (2, "", None), ended
+    assert words in ended.stderr and ended.stderr.count("\n") <= 2, ended
+    assert (tmp_path / "x.csv.partial").read_bytes() == damaged
+
+
+def test_what_is_there_is_taken(whole, tmp_path):
+    """It is not evaluated again: an error that was changed, with its digest, is the worst."""
+    left, table = journal(whole, tmp_path, KEPT, inputs=3)
+    one = next(points(left))
+    rows = re.sub(rb"( \d -\d+ 0x)\w", rb"\1f", one)
+    assert rows != one and len(rows) == len(one)
+    (tmp_path / "x.csv.partial").write_bytes(seal(left, rows))
+    ended, resumed = whole(f"{KEPT.removesuffix(' -q')} --resume")
+    assert ended.code == 0 and "headproof: 1 input is there already" in ended.stderr, ended
+    assert resumed is not None and resumed != table
+
+
+@pytest.mark.parametrize("tolerance, code, verdict", [("--tolerance 1e-3", 0, "PASS"), (
+    "--tolerance 1e-30", 1, "FAIL"), ("", 0, "evaluated, nothing judged: no tolerance")])
+def test_complete_is_said(expect, tmp_path, tolerance, code, verdict):
+    line = f"{SMALL} --omega 20 {tolerance} -o x.csv"
+    expect(code, f"{line} -q")
+    table = (tmp_path / "x.csv").read_text()
+    said = expect(code, f"{line} --resume")
+    assert said == f"verdict: {verdict}\nheadproof: x.csv is complete\n"
+    expect(2, f"{line} --resume --json j", "--resume: token 'x.csv': expected no reports")
+    expect(2, f"{line} --resume --seed 2", "it is complete, of other points")
+    assert (tmp_path / "x.csv").read_text() == table
+    sidecar = tmp_path / "x.csv.json"
+    sidecar.write_text(sidecar.read_text().replace('"passed": true', '"passed": false'))
+    expect(1, f"{line} --resume -q", "verdict: FAIL")
+    sidecar.write_text(sidecar.read_text().replace('"passed": false', '"passed": true'))
+    expect(code, f"{line} --resume -q")
+
+
+@pytest.mark.parametrize("flags", ["", "-o -", "-o /dev/null"])
+def test_nothing_to_resume_is_refused(refused, flags):
+    refused("--resume: token...expected rows in a regular file, -o FILE.csv",
+            *shlex.split(f"{KEPT} --resume {flags}"))
+
+
+def test_without_resume_it_begins_anew(whole, tmp_path):
+    left, table = journal(whole, tmp_path, KEPT, inputs=3)
+    assert left
+    ended, anew = whole(KEPT)
+    assert (ended.code, anew) == (0, table)
+    assert "rows of an interrupted run are dropped (--resume would have kept them)" in ended.stderr
