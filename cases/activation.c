@@ -3,11 +3,12 @@
  */
 #include "activation.h"
 
+#include <math.h>
+
 const char *const activation_names[ACTIVATION_COUNT] = {
-    [ACTIVATION_SILU] = "silu",
-    [ACTIVATION_RELU] = "relu",
-    [ACTIVATION_GELU] = "gelu",
-    [ACTIVATION_GELU_NEW] = "gelu_new",
+    [ACTIVATION_SILU] = "silu",       [ACTIVATION_RELU] = "relu",
+    [ACTIVATION_GELU] = "gelu",       [ACTIVATION_GELU_NEW] = "gelu_new",
+    [ACTIVATION_SIGMOID] = "sigmoid", [ACTIVATION_NONE] = "none",
 };
 
 /* x Phi(x), by K = 1, ..., 8 terms. */
@@ -51,6 +52,8 @@ static const ActivationInfo activations[ACTIVATION_COUNT] = {
     [ACTIVATION_RELU] = {.exact = false},
     [ACTIVATION_GELU] = {.shifted = erf_terms, .has_two = true},
     [ACTIVATION_GELU_NEW] = {.shifted = tanh_terms},
+    [ACTIVATION_SIGMOID] = {.exact = true, .gate_alone = true},
+    [ACTIVATION_NONE] = {.exact = false, .gate_alone = true},
 };
 
 const ActivationInfo *activation_info(Activation activation)
@@ -66,6 +69,23 @@ GeluForm gelu_of_terms(size_t K)
 size_t gelu_terms(GeluForm form)
 {
     return (size_t)(form - GELU_SHIFTED_2) + 2;
+}
+
+/* x = sum of c_j (2/tau_j) tanh(tau_j x/2) but for x^(2K + 1) and what is smaller: Richardson's
+ * coefficients 1; 4/3, -1/3; 64/45, -20/45, 1/45 in multiples of 2^-50, of sum 1. */
+ReadoutPair readout_pair(const CaseSpec *spec, size_t j)
+{
+    static const double coefficients[READOUT_MOST][READOUT_MOST] = {
+        {1},
+        {0x1.5555555555554p+0, -0x1.5555555555550p-2},
+        {0x1.6c16c16c16c18p+0, -0x1.c71c71c71c720p-2, 0x1.6c16c16c16c00p-6}};
+    double tau = ldexp(spec->tau > 0 ? spec->tau : TAU_STANDARD, (int)j);
+    return (ReadoutPair){tau, 2 * coefficients[readout_pairs(spec) - 1][j] / tau};
+}
+
+size_t readout_pairs(const CaseSpec *spec)
+{
+    return spec->readout > 0 ? spec->readout : 1;
 }
 
 /* K terms.  Weights are below 2^40, so that every value is a double. */

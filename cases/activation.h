@@ -33,6 +33,7 @@ typedef struct {
     const ShiftedTerms *shifted; /* [GELU_TERMS_MOST] by K - 1; NULL: GeluForm has no say */
     bool exact;                  /* its one term is the activation itself: T_infinity = T */
     bool has_two;                /* GELU_TWO is a form of it */
+    bool gate_alone;             /* of a gated network: x times it is no term of heads */
 } ActivationInfo;
 
 const ActivationInfo *activation_info(Activation activation);
@@ -43,6 +44,15 @@ extern const char *const activation_names[ACTIVATION_COUNT];
 /* The form of K terms, 1 <= K <= GELU_TERMS_MOST, and the K of a form from GELU_SHIFTED_2 on. */
 GeluForm gelu_of_terms(size_t K);
 size_t gelu_terms(GeluForm form);
+
+/* Heads with the score tau y toward a row itself write value tanh(tau y/2); pair j of a case's
+ * readout_pairs, from 0. */
+typedef struct {
+    double tau, value;
+} ReadoutPair;
+
+size_t readout_pairs(const CaseSpec *spec);
+ReadoutPair readout_pair(const CaseSpec *spec, size_t j);
 
 /* The terms that imitate the case's activation. */
 Terms activation_terms(const CaseSpec *spec);

@@ -21,6 +21,16 @@ bool case_uses_d_ff(const CaseSpec *spec)
     return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
 }
 
+bool case_is_gated(const CaseSpec *spec)
+{
+    return spec->ffn == FFN_GATED && construction_info(spec->construction)->gated;
+}
+
+bool case_reads_out(const CaseSpec *spec)
+{
+    return case_is_gated(spec) && spec->activation != ACTIVATION_SIGMOID;
+}
+
 /* The terms that imitate the activation; a single one where the construction has none. */
 static Terms terms_of(const CaseSpec *spec)
 {
@@ -41,6 +51,7 @@ double case_layer_bytes(const CaseSpec *spec)
     }
     if (info->d_ff) {
         per_layer += 2 * d * hidden + d + hidden;
+        per_layer += case_is_gated(spec) ? (d + 1) * hidden : 0;
     }
     if (spec->norm != NORMALIZATION_NONE) {
         per_layer += 4 * d + 2 * (d > hidden ? d : hidden); /* and a share of the final one */
@@ -76,8 +87,8 @@ double case_bytes(const CaseSpec *spec)
     /* Attention twice, terms, and two linear maps, whose heads are made, then copied; T' once
      * more with other coefficients of Omega. */
     double structure = (ORIGINAL_MOST + 2 * CONVERTED_MOST) * sizeof(Sublayer) +
-                       (14 + 2 * terms + 3 * split) * sizeof(Bundle) + 2 * sizeof(size_t) +
-                       2 * sizeof(Columns);
+                       (14 + 2 * terms + 3 * split + 4 * READOUT_MOST) * sizeof(Bundle) +
+                       2 * sizeof(size_t) + 2 * sizeof(Columns);
     double layer = case_layer_bytes(spec), layers = (double)spec->depth * layer;
     layers = spec->held > 0 && spec->held + layer < layers ? spec->held + layer : layers;
     return layers + (double)spec->depth * structure + stream * sizeof(double) + entries;
@@ -158,6 +169,7 @@ static bool limit_is_original(const CaseSpec *spec, bool damaged)
 {
     const ConstructionInfo *info = construction_info(spec->construction);
     bool exact = !info->activation || activation_info(spec->activation)->exact;
+    exact = exact && !case_reads_out(spec);
     return exact && !damaged && (spec->bias_row_content == CONTENT_NONE || info->ignores_bias_row);
 }
 

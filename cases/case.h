@@ -54,6 +54,13 @@ typedef enum { GELU_SIGMOID, GELU_MINIMAX, GELU_TWO, GELU_SHIFTED_2, GELU_SHIFTE
 
 enum { GELU_COUNT = GELU_SHIFTED_8 + 1, GELU_TERMS_MOST = 8 };
 
+/* A network act(x W1 + b1) W2 + b2, or (act(x W_gate + b_gate) * (x W1 + b1)) W2 + b2. */
+typedef enum { FFN_PLAIN, FFN_GATED, FFN_COUNT } Ffn;
+
+/* Pairs that read a product out, at most, and tau where nothing is said of it. */
+enum { READOUT_MOST = 3 };
+#define TAU_STANDARD 0x1p-17
+
 /* The tensors of one layer as a file gives them, row-major; NULL where it has none. */
 typedef struct {
     const double *w_q, *w_k, *w_v;     /* [heads, d, d_head] */
@@ -61,6 +68,7 @@ typedef struct {
     const double *b_q, *b_k, *b_v;     /* [heads, d_head] */
     const double *b_o;                 /* [d] */
     const double *qk, *ov;             /* [heads, d, d], in place of all these */
+    const double *w_gate, *b_gate;     /* [d, d_ff], [d_ff], of a gated network */
     const double *w_in, *b_in;         /* [d, d_ff], [d_ff] */
     const double *w_out, *b_out;       /* [d_ff, d], [d] */
     const double *linear_w, *linear_b; /* [d, d], [d] */
@@ -98,7 +106,10 @@ typedef struct {
     BiasRowContent bias_row_content;
     Activation activation;
     GeluForm gelu;
-    double slope;       /* of ReLU's imitation SiLU(slope x)/slope */
+    double slope; /* of ReLU's imitation SiLU(slope x)/slope */
+    Ffn ffn;
+    size_t readout;     /* of a gated network: pairs of heads that read a product out; 0: 1 */
+    double tau;         /* the least factor on what they read, a power of two; 0: TAU_STANDARD */
     size_t band;        /* keys that MASK_PSEUDO_BAND lets a token see */
     size_t head_rank;   /* the largest rank of a linear head's V; 0: any */
     double score_scale; /* on what content scores are made of, in T and T': Q, W1 and b1, silu's
@@ -134,6 +145,10 @@ static inline bool mask_is_pseudo(Mask mask)
 
 /* Entries of a head that rotary positions turn; 0: none. */
 size_t case_rotary_width(const CaseSpec *spec);
+
+/* Has it a gated network, and one whose product is read out: any but act = sigma? */
+bool case_is_gated(const CaseSpec *spec);
+bool case_reads_out(const CaseSpec *spec);
 
 /* True when axis d_ff matters to this case (`linear` has one only off the diagonal). */
 bool case_uses_d_ff(const CaseSpec *spec);

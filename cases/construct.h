@@ -31,6 +31,12 @@ const Rotary *rotary_make(const Stack *stack);
 /* T's sublayer for a layer's feed-forward network, its weights drawn or given (ffn.c). */
 Direct ffn_weights(Stack *stack, size_t layer);
 
+/* One head a hidden unit, for one term of the activation of x W1 + b1, times W2 (fused.c). */
+Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible);
+
+/* Appends the sublayers of T' for a gated network whose product is read out (gated.c). */
+void gated_append(Stack *stack, const Direct *ffn);
+
 /* T's mask on its attention heads, and what T' has of it. */
 void mask_original(Stack *stack, Score *score);
 void mask_converted(Stack *stack, Score *score);

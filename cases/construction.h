@@ -46,6 +46,8 @@ typedef struct {
     bool masked;       /* an explicit mask, and no Omega */
     bool pre_norm; /* adds to x without reading x itself, so may read norm(x); linear: in place */
 
+    bool gated; /* its network may be */
+
     bool hidden_bank;      /* T' has d_ff hidden columns, empty at first */
     bool given_both_banks; /* off the diagonal, T has them too, and X fills them */
     bool scores_are_x;     /* score_scale acts on X itself */

@@ -92,22 +92,26 @@ static void disturb_score(const Place *place, Bundle *bundle)
 {
     Score *score = &bundle->score;
     size_t read = score->read.count, d_head = score->d_head;
+    size_t own = score_is_mixed(score) ? 1 : bundle->heads; /* queries and keys */
     if (score_by_gate(score) && score->gate.data == NULL) {
         score->gate =
             unit_vectors(place, "gate", (TensorShape){bundle->heads, read, 1, 0}, score->gate_unit);
     } else if (score_by_gate(score)) {
         disturb(place, "gate", &score->gate, (TensorShape){bundle->heads, read, 1, 0});
     } else if (score_by_key(score)) {
-        disturb(place, "q", &score->q,
-                (TensorShape){bundle->heads, read, d_head > 0 ? d_head : read, 0});
+        disturb(place, "q", &score->q, (TensorShape){own, read, d_head > 0 ? d_head : read, 0});
     }
     if (d_head > 0) {
-        disturb(place, "k", &score->k, (TensorShape){bundle->heads, read, d_head, 0});
+        disturb(place, "k", &score->k, (TensorShape){own, read, d_head, 0});
+    }
+    if (score_is_mixed(score)) {
+        disturb(place, "mix", &score->mix, (TensorShape){bundle->heads, d_head, 1, 0});
+        score->q.head_stride = score->k.head_stride = 0;
     }
     disturb_vector(place, "gate_bias", &score->gate_bias, bundle->heads);
     disturb_shift(place, &score->gate_shift, bundle->heads);
-    disturb_vector(place, "q_bias", &score->q_bias, bundle->heads * d_head);
-    disturb_vector(place, "k_bias", &score->k_bias, bundle->heads * d_head);
+    disturb_vector(place, "q_bias", &score->q_bias, own * d_head);
+    disturb_vector(place, "k_bias", &score->k_bias, own * d_head);
 }
 
 /* V = W + diagonal I where the columns read are written too: its entries, not W's, are what a

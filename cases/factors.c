@@ -129,28 +129,42 @@ static void add_gate(Factors *factors, const Score *score, size_t head)
     }
 }
 
+/* Column k of what a query is made of, times mix and the scale. */
+static Vector query_column(const Score *score, double scale, size_t head, size_t k)
+{
+    size_t first = score_own(score, head);
+    double bias = score->q_bias != NULL ? score->q_bias[first + k] : 0;
+    double mix = score_is_mixed(score) ? head_data(&score->mix, head)[k * score->mix.ld] : 1;
+    if (score->q.data == NULL) {
+        Vector own = on_spot(score->query.first + k, mix);
+        own.factor = scale;
+        return own;
+    }
+    Vector query = on_columns(score->read, head_data(&score->q, head) + k, score->q.ld, bias);
+    query.factor = scale * mix; /* a scale beside mix is a power of two */
+    return query;
+}
+
 /* Dense: column k of q toward column k of the key.  Factored: a term a pair of columns, with
  * their biases. */
 static void add_bilinear(Factors *factors, const Score *score, size_t head)
 {
-    const double *q = head_data(&score->q, head);
+    size_t own = score_own(score, head);
     double scale;
     bool exact = exact_scale(&scale, score->scale);
     if (!exact) {
         factors->inexact = "a scale of the scores is not a double and is rounded";
     }
     for (size_t k = 0; score->d_head == 0 && k < score->read.count; k++) {
-        add(factors, on_columns(score->read, q + k, score->q.ld, 0),
+        add(factors, on_columns(score->read, head_data(&score->q, head) + k, score->q.ld, 0),
             on_spot(score->read.first + k, scale));
     }
     for (size_t k = 0; k < score->d_head; k++) {
-        Vector query = on_columns(score->read, q + k, score->q.ld,
-                                  head_bias(score->q_bias, head, score->d_head, k));
-        query.factor = scale;
+        Vector query = query_column(score, scale, head, k);
         query.rounded = !exact;
         add(factors, query,
             on_columns(score->read, head_data(&score->k, head) + k, score->k.ld,
-                       head_bias(score->k_bias, head, score->d_head, k)));
+                       score->k_bias != NULL ? score->k_bias[own + k] : 0));
     }
 }
 
@@ -263,6 +277,17 @@ static void add_dense(Factors *factors, const Value *value, size_t head)
     }
 }
 
+/* One column: a gate's value, or a row's sign. */
+static void add_column(Factors *factors, const Value *value, size_t head)
+{
+    Vector from = on_positions(1, -1);
+    if (!value_is_sign(value)) {
+        from = on_columns(value->read, head_data(&value->v, head), value->v.ld,
+                          head_bias(value->inner_bias, head, 1, 0));
+    }
+    add(factors, from, on_spot(value->write.first + head, value->scale));
+}
+
 static void add_factored(Factors *factors, const Value *value, size_t head)
 {
     const double *v = head_data(&value->v, head), *o = head_data(&value->o, head);
@@ -281,10 +306,20 @@ void factors_value(Factors *factors, const Value *value, size_t head)
     if (value->unit != 0) {
         add(factors, on_spot(value->read.first + head, value->unit),
             on_spot(value->write.first + head, value->scale));
+    } else if (value->d_head > 0 && value->o.data == NULL) {
+        add_column(factors, value, head);
     } else if (value->d_head > 0) {
         add_factored(factors, value, head);
     } else if (value->v.data != NULL) {
         add_dense(factors, value, head);
+    }
+    for (size_t k = 0; value->v.data == NULL && value->diagonal != 0 && k < value->read.count;
+         k++) {
+        add(factors, on_spot(value->read.first + k, 1),
+            on_spot(value->read.first + k, value->diagonal));
+    }
+    if (value->bias_row != 0 && head == 0) {
+        add(factors, on_positions(0, 1), on_columns(value->write, &value->bias_row, 0, 0));
     }
     if (value->bias != NULL && head == 0) {
         add(factors, on_positions(1, 0), on_columns(value->write, value->bias, 1, 0));

@@ -10,10 +10,12 @@
  * with b1_k W2[k, :] on the token position rows.  With z = x W1[:, k] + b1_k a token attends itself
  * with weight sigma(z) and the bias row with the rest: sigma(z) z W2[k, :].  A term multiplies the
  * gate and its bias by its gate, V by its value, and adds its shift to the gate, which is in the
- * same entries of Q as the bias. */
-static Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible)
+ * same entries of Q as the bias.  Of a gated network with sigma the values are x W3 + b3. */
+Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible visible)
 {
     HeadWeight unit_in = {ffn->w1, ffn->hidden, 1}; /* head k: column k of W1 */
+    bool glu = ffn->activation == ACTIVATION_SIGMOID;
+    HeadWeight value_in = glu ? (HeadWeight){ffn->w3, ffn->hidden, 1} : unit_in;
     return (Bundle){
         .heads = ffn->hidden,
         .score = {.kind = SCORE_GATE,
@@ -28,9 +30,9 @@ static Bundle fused_heads(Stack *stack, const Direct *ffn, Term term, Visible vi
                   .read = ffn->read,
                   .write = ffn->write,
                   .d_head = 1,
-                  .v = unit_in,
+                  .v = value_in,
                   .o = {ffn->w2, ffn->write.count, ffn->write.count}, /* head k: row k of W2 */
-                  .inner_bias = ffn->b1,
+                  .inner_bias = glu ? ffn->b3 : ffn->b1,
                   .scale = term.value},
     };
 }
@@ -65,6 +67,10 @@ void fused_layer(Stack *stack, size_t layer)
     norm_open(stack, layer, PART_FFN, stack_content(stack));
     Direct ffn = ffn_weights(stack, layer);
     append_direct(stack, ffn);
-    append(stack, &ffn, construction_info(stack->spec->construction)->masked);
+    if (case_reads_out(stack->spec)) {
+        gated_append(stack, &ffn);
+    } else {
+        append(stack, &ffn, construction_info(stack->spec->construction)->masked);
+    }
     norm_close(stack);
 }

@@ -113,6 +113,31 @@ size_t score_query_width(const Score *score)
     return score->d_head > 0 ? score->d_head : score->read.count;
 }
 
+bool score_is_mixed(const Score *score)
+{
+    return score->mix.data != NULL;
+}
+
+size_t score_own(const Score *score, size_t h)
+{
+    return score_is_mixed(score) ? 0 : h * score_query_width(score);
+}
+
+Columns score_query_columns(const Score *score)
+{
+    return score->query.count > 0 ? score->query : score->read;
+}
+
+bool value_is_sign(const Value *value)
+{
+    return value->d_head > 0 && value->v.data == NULL;
+}
+
+bool value_has_bias(const Value *value)
+{
+    return value->bias != NULL || value->bias_row != 0;
+}
+
 size_t value_width(const Value *value)
 {
     switch (value->kind) {
@@ -137,7 +162,7 @@ bool bundle_gate_is_value(const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    return value->d_head == 1 && same_weight(&score->gate, &value->v) &&
+    return value->d_head == 1 && score->gate.data != NULL && same_weight(&score->gate, &value->v) &&
            same_columns(score->read, value->read);
 }
 
@@ -157,6 +182,20 @@ size_t bundles_alike(const Bundle *bundles, size_t count)
         same++;
     }
     return same;
+}
+
+static bool takes_back(const Bundle *sign, const Bundle *back)
+{
+    const Columns write = sign->value.write;
+    return value_is_sign(&sign->value) && sign->heads == write.count &&
+           back->value.bias_row == sign->value.scale && same_columns(write, back->value.write);
+}
+
+bool bundle_is_taken_back(const Sublayer *sublayer, size_t b)
+{
+    const Bundle *bundles = sublayer->bundles;
+    return (b > 0 && takes_back(&bundles[b - 1], &bundles[b])) ||
+           (b + 1 < sublayer->bundle_count && takes_back(&bundles[b], &bundles[b + 1]));
 }
 
 bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j)

@@ -98,18 +98,23 @@ typedef enum {
  *                   gate_shift[h] where row i is a token, else 0.
  *   SCORE_BILINEAR  content is x_i Q_h x_j^T.  d_head == 0: Q_h = scale * q_h, q_h [r, r]; else
  *                   Q_h = scale * q_h k_h^T, q_h and k_h [r, d_head], and q_bias and k_bias are
- *                   added to x_i q_h and x_j k_h of token rows, before rotary turns both. */
+ *                   added to x_i q_h and x_j k_h of token rows, before rotary turns both.
+ *                   mix.data != NULL: the heads share q, k and their biases, whose strides are 0,
+ *                   and entry e of head h's query is multiplied by mix_h [d_head, 1]; then q.data
+ *                   == NULL is allowed, where that query is the row's entries of the columns
+ *                   `query`, d_head of them. */
 typedef struct {
     ScoreKind kind;
     Columns read;
+    Columns query; /* count 0: those read */
     HeadWeight gate;
     int gate_unit;
     const double *gate_bias;  /* [heads], or NULL */
     double gate_scale;        /* exact */
     const double *gate_shift; /* [heads], or NULL */
     size_t d_head;
-    HeadWeight q, k;
-    const double *q_bias, *k_bias; /* [heads, d_head], or NULL */
+    HeadWeight q, k, mix;
+    const double *q_bias, *k_bias; /* [heads, d_head], or NULL; mix.data != NULL: [d_head] */
     const Rotary *rotary;          /* d_head > 0: of all heads, or NULL */
     Scale scale;
     PositionScores position;
@@ -132,7 +137,10 @@ typedef enum {
 /* What a head's key row j contributes when attended: x_j V_h, and for a token row also
  *   inner_bias_h o_h   (VALUE_FACTORED)
  *   bias               (head 0 only)
- * which ride on the position rows of V (on every row in an original, whose rows are all tokens).
+ * and for the bias row bias_row in each column written (head 0 only), which ride on the position
+ * rows of V (tokens' biases on every row in an original, whose rows are all tokens).  With d_head
+ * == 1 either factor may be absent: without o, o_h is the unit vector of the h-th column written;
+ * without v, x_j v_h is the row's sign, 1 of a token and -1 of the bias row, which rides there too.
  * v, o and unit are there where V_h has them, so that they tell how it is written as well as the
  * kind does. */
 typedef struct {
@@ -144,9 +152,10 @@ typedef struct {
     const double *inner_bias; /* [heads, d_head], or NULL */
     double scale;             /* exact; multiplies V_h and inner_bias; 1 of VALUE_DENSE */
     const double *bias;       /* [write.count], or NULL */
-    /* 0, or in a VALUE_DENSE bundle of one head any integer: V has diagonal * I more, from the
-     * columns read onto the same columns.  -1 makes W into W - I when read == write, and clears the
-     * columns read when they differ. */
+    double bias_row;
+    /* 0, or in a VALUE_DENSE or VALUE_NONE bundle of one head any integer: V has diagonal * I more,
+     * from the columns read onto the same columns.  -1 makes W into W - I when read == write, and
+     * clears the columns read when they differ. */
     int diagonal;
 } Value;
 
@@ -182,11 +191,15 @@ typedef enum {
     ACTIVATION_RELU,
     ACTIVATION_GELU,
     ACTIVATION_GELU_NEW,
-    ACTIVATION_COUNT
+    ACTIVATION_SIGMOID, /* of a gated network alone, as the next */
+    ACTIVATION_NONE,
+    ACTIVATION_COUNT,
+    ACTIVATION_PLAIN = ACTIVATION_SIGMOID /* how many a plain network may have */
 } Activation;
 
 typedef enum {
-    DIRECT_FFN,        /* x[write] += act(x[read] w1 + b1) w2 + b2 */
+    DIRECT_FFN,        /* x[write] += act(x[read] w1 + b1) w2 + b2, or with w3 (act(x[read] w1 + b1)
+                          * (x[read] w3 + b3)) w2 + b2, * entry by entry */
     DIRECT_LINEAR,     /* x[write]  = x[read] w1 + b1   (+= when !replace), then
                            x[read]   = 0 when clear */
     DIRECT_ACTIVATION, /* x[write]  = act(x[read]), read == write */
@@ -195,8 +208,8 @@ typedef enum {
 
 /* An operation of an original model on the token rows (DIRECT_NORM: of either, on every row that
  * its norm acts on); act(x) is x sigma(x), max(x, 0), x Phi(x), Phi the normal distribution
- * function, or x/2 (1 + tanh(sqrt(2/pi) (x + c x^3))), sqrt(2/pi) the irrational number and c the
- * double nearest to 0.044715. */
+ * function, x/2 (1 + tanh(sqrt(2/pi) (x + c x^3))), sqrt(2/pi) the irrational number and c the
+ * double nearest to 0.044715, sigma(x), or x. */
 typedef struct {
     DirectKind kind;
     Activation activation;
@@ -204,7 +217,8 @@ typedef struct {
     size_t hidden;
     const double *w1, *b1; /* FFN: [read, hidden], [hidden]; linear map: [read, write], [write] */
     const double *w2, *b2; /* FFN: [hidden, write], [write] */
-    bool replace, clear;   /* b1 and b2 may be NULL */
+    const double *w3, *b3; /* FFN: [read, hidden], [hidden], or w3 NULL: the network is not gated */
+    bool replace, clear;   /* b1, b2 and b3 may be NULL */
 } Direct;
 
 /* One sublayer: bundle_count bundles, all reading norm(stream), their sum added to the stream;
@@ -346,6 +360,18 @@ static inline RotaryPair rotary_pair(const Rotary *rotary, size_t p)
                                : (RotaryPair){p, p + rotary->width / 2};
 }
 
+/* Do the heads share queries, but for mix, and keys?  Where a head's biases, and in a row of all
+ * heads' keys its own, begin. */
+bool score_is_mixed(const Score *score);
+size_t score_own(const Score *score, size_t h);
+
+/* The columns that queries are made of. */
+Columns score_query_columns(const Score *score);
+
+/* Is the first factor a row's sign?  Has head 0 a value that hangs on no content? */
+bool value_is_sign(const Value *value);
+bool value_has_bias(const Value *value);
+
 /* Entries of x_j V_h before its second factor, if it has one: 1 of a unit, the columns written of a
  * matrix, d_head of two; 0 without content. */
 size_t value_width(const Value *value);
@@ -356,6 +382,10 @@ bool bundle_gate_is_value(const Bundle *bundle);
 /* How many bundles, of `count` from the first on, have the same gates, which are their values, and
  * second factors, with scales that are not 1: as the heads of a GELU have.  1, where none has. */
 size_t bundles_alike(const Bundle *bundles, size_t count);
+
+/* Is bundle b one of two neighbours that write constants of sum 0 into a bias row that attends to
+ * itself alone: the sign of one, and what the other has for it? */
+bool bundle_is_taken_back(const Sublayer *sublayer, size_t b);
 
 /* Does row i see row j? */
 bool score_sees(const Layout *layout, const Score *score, size_t i, size_t j);

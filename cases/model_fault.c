@@ -91,9 +91,19 @@ static const char *score_fault(const Layout *layout, const Bundle *bundle)
         bundle->heads > score->read.count) {
         return "more unit gates than columns";
     }
+    bool mixed = score_is_mixed(score);
     if (score->kind == SCORE_BILINEAR &&
-        (score->q.data == NULL || (score->d_head > 0 && score->k.data == NULL))) {
+        ((score->q.data == NULL && !mixed) || (score->d_head > 0 && score->k.data == NULL))) {
         return "a bilinear score without its weights";
+    }
+    Columns query = score->query;
+    if (mixed && (score->rotary != NULL || score->kind != SCORE_BILINEAR || score->d_head == 0 ||
+                  score->q.head_stride != 0 || score->k.head_stride != 0 ||
+                  (score->q.data == NULL) != (query.count == score->d_head))) {
+        return "mixed queries without a query and a key that all heads share";
+    }
+    if (query.count > 0 && (!mixed || score->q.data != NULL || !columns_fit(layout, query))) {
+        return "columns of a query that is not made of them";
     }
     if (score->kind == SCORE_GATE && !scale_fits(score->gate_scale)) {
         return "a gate's scale is not a finite number other than 0";
@@ -134,17 +144,35 @@ static const char *value_fault(const Layout *layout, const Bundle *bundle)
         return "more unit values than columns";
     }
     bool factored = value->kind == VALUE_FACTORED, matrix = factored || value->kind == VALUE_DENSE;
-    if ((value->v.data != NULL) != matrix || (value->unit != 0) != (value->kind == VALUE_UNIT)) {
+    bool absent = factored && value->d_head == 1; /* a factor may be */
+    if (((value->v.data != NULL) != matrix && !absent) ||
+        (value->unit != 0) != (value->kind == VALUE_UNIT)) {
         return "a head's value without its weights, or with others";
     }
-    if ((value->o.data != NULL) != factored || (value->d_head > 0) != factored) {
+    if (absent && value->o.data == NULL && bundle->heads > value->write.count) {
+        return "more unit values than columns";
+    }
+    bool by_key = score_by_key(&bundle->score);
+    if (value_is_sign(value) &&
+        (layout->bias_row == BIAS_ROW_NONE || value->inner_bias != NULL || !by_key)) {
+        return "a row's sign as a value without a bias row and bilinear scores, or with a bias";
+    }
+    if (((value->o.data != NULL) != factored && !absent) || (value->d_head > 0) != factored) {
         return "a factored value without its second factor, or another one with it";
     }
     if (value->inner_bias != NULL && !factored) {
         return "an inner bias without factors";
     }
-    if (value->diagonal != 0 && (bundle->heads != 1 || value->kind != VALUE_DENSE)) {
+    if (value->diagonal != 0 &&
+        (bundle->heads != 1 || (value->kind != VALUE_DENSE && value->kind != VALUE_NONE))) {
         return "a diagonal belongs to a single dense head";
+    }
+    if (value->diagonal != 0 && !columns_fit(layout, value->read)) {
+        return "a head reads columns outside the stream's content";
+    }
+    if (!(value->bias_row - value->bias_row == 0) ||
+        (value->bias_row != 0 && (layout->bias_row == BIAS_ROW_NONE || by_key))) {
+        return "a value of the bias row that is not finite, or without one, or of bilinear scores";
     }
     if ((matrix && !factored && value->scale != 1) ||
         (value->kind != VALUE_NONE && !scale_fits(value->scale))) {
@@ -181,6 +209,11 @@ static const char *direct_fault(const Layout *layout, const Direct *direct)
     bool in_place = columns_equal(direct->read, direct->write);
     if (direct->kind == DIRECT_FFN && (!direct->w1 || !direct->w2 || !direct->hidden)) {
         return "a feed-forward network without its weights";
+    }
+    bool gate_alone = direct->activation == ACTIVATION_SIGMOID ||
+                      direct->activation == ACTIVATION_NONE; /* of a gated network */
+    if (gate_alone && (direct->kind != DIRECT_FFN || direct->w3 == NULL)) {
+        return "an activation of gated networks without one";
     }
     if (direct->kind == DIRECT_LINEAR &&
         (!direct->w1 || (direct->replace && !in_place) || (direct->clear && in_place))) {

@@ -1,8 +1,9 @@
 /*
  * Layer norms: gamma and beta drawn or given, before a part of a layer or behind it.
  *
- * Of the rewrite's sublayers of one part only the first reads through the norm: the others read
- * columns that the first has filled, which are no part of what is normalised.
+ * Of the rewrite's sublayers of one part only the first reads through the norm, unless another asks
+ * for it again: the others read columns that the first has filled, which are no part of what is
+ * normalised.
  */
 #include "norm.h"
 
@@ -65,6 +66,12 @@ void norm_open(Stack *stack, size_t layer, LayerPart part, Columns columns)
                       : norm_make(stack, name, columns, given->ln2_w, given->ln2_b);
     stack->original_normed = spec->norm_place == NORM_PRE;
     stack->converted_normed = spec->norm_place == NORM_PRE;
+}
+
+void norm_again(Stack *stack)
+{
+    stack->converted_normed =
+        stack->norm.kind != NORMALIZATION_NONE && stack->spec->norm_place == NORM_PRE;
 }
 
 void norm_close(Stack *stack)

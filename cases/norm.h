@@ -13,6 +13,9 @@ typedef enum { PART_FIRST, PART_FFN } LayerPart;
  * T and its first one of T' read through. */
 void norm_open(Stack *stack, size_t layer, LayerPart part, Columns columns);
 
+/* The part's next sublayer of T' reads through the norm too: of columns that none has written. */
+void norm_again(Stack *stack);
+
 /* Closes it.  Behind it, its norm is a sublayer of its own, the same in T and T'. */
 void norm_close(Stack *stack);
 

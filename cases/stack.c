@@ -112,7 +112,8 @@ size_t case_hidden_columns(const CaseSpec *spec)
 {
     const ConstructionInfo *info = construction_info(spec->construction);
     bool off_diagonal = info->given_both_banks && spec->linear != LINEAR_IN_PLACE;
-    return info->hidden_bank || off_diagonal ? spec->d_ff : 0;
+    bool reads_out = case_reads_out(spec) && spec->activation != ACTIVATION_NONE;
+    return info->hidden_bank || off_diagonal || reads_out ? spec->d_ff : 0;
 }
 
 Layout case_original_layout(const CaseSpec *spec)

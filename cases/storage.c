@@ -63,6 +63,8 @@ void storage_layer(Arena *arena, GivenLayer *layer, const CaseSpec *spec)
     copy(arena, &layer->b_o, 1, d);
     copy(arena, &layer->qk, heads, d * d);
     copy(arena, &layer->ov, heads, d * d);
+    copy(arena, &layer->w_gate, d, d_ff);
+    copy(arena, &layer->b_gate, 1, d_ff);
     copy(arena, &layer->w_in, d, d_ff);
     copy(arena, &layer->b_in, 1, d_ff);
     copy(arena, &layer->w_out, d_ff, d);

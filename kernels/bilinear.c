@@ -14,7 +14,7 @@
  * mask little is computed that the mask hides. */
 enum { BLOCK_ROWS = 128 };
 
-static PatternBlock block_take(Scratch *scratch, const Layout *layout)
+static PatternBlock block_take(Scratch *scratch, const Layout *layout, const Score *score)
 {
     size_t rows = layout->n < BLOCK_ROWS ? layout->n : BLOCK_ROWS;
     PatternBlock block = {.n = layout->n};
@@ -22,20 +22,25 @@ static PatternBlock block_take(Scratch *scratch, const Layout *layout)
     if (layout->bias_row != BIAS_ROW_NONE) {
         block.bias = scratch_take(scratch, 1, (double)rows);
     }
+    if (score_is_mixed(score)) {
+        block.query = scratch_take(scratch, (double)rows, (double)score->d_head);
+    }
     return block;
 }
 
 Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle, size_t threads)
 {
     const Score *score = &bundle->score;
-    double factors = (double)bundle->heads * (double)score->d_head;
+    double factors = (score_is_mixed(score) ? 1 : (double)bundle->heads) * (double)score->d_head;
     Scratch one = {NULL, 0};
     Bilinear bilinear = {0};
-    bilinear.left =
-        rows_take(scratch, layout, score->d_head > 0 ? factors : (double)score->read.count);
+    if (score->q.data != NULL) {
+        bilinear.left =
+            rows_take(scratch, layout, score->d_head > 0 ? factors : (double)score->read.count);
+    }
     bilinear.right = rows_take(scratch, layout, factors);
     bilinear.mass = scratch_take(scratch, 1, (double)layout->n + 1);
-    block_take(&one, layout);
+    block_take(&one, layout, score);
     bilinear.block_scalars = one.taken;
     bilinear.blocks.next = scratch_take(scratch, (double)threads, one.taken);
     return bilinear;
@@ -96,14 +101,17 @@ void bilinear_project(const Bilinear *bilinear, size_t heads)
 {
     const Pass *pass = bilinear->pass;
     const Score *score = bilinear->score;
-    Extents size = {pass->layout->n, score->read.count, heads, score->d_head};
+    Extents size = {pass->layout->n, score->read.count, score_is_mixed(score) ? 1 : heads,
+                    score->d_head};
     if (score->d_head > 0) {
         bool turns = score->rotary != NULL;
         NumberFormat format = turns ? written(pass->formats) : pass->formats->operand;
         Ending left = {1, 0, weights_stored(pass->weights, score->q_bias), format};
         Ending right = {1, 0, weights_stored(pass->weights, score->k_bias), format};
-        rows_multiply(bilinear->left, bilinear->x, weight_operand(pass, score->q), size, left,
-                      pass->threads);
+        if (score->q.data != NULL) {
+            rows_multiply(bilinear->left, bilinear->x, weight_operand(pass, score->q), size, left,
+                          pass->threads);
+        }
         rows_multiply(bilinear->right, bilinear->x, weight_operand(pass, score->k), size, right,
                       pass->threads);
         if (turns) {
@@ -140,7 +148,7 @@ static PatternBlock block_make(const Bilinear *bilinear, size_t block, size_t th
 {
     const Layout *layout = bilinear->pass->layout;
     Scratch scratch = {bilinear->blocks.next + thread * (size_t)bilinear->block_scalars, 0};
-    PatternBlock made = block_take(&scratch, layout);
+    PatternBlock made = block_take(&scratch, layout, bilinear->score);
     size_t n = layout->n;
     made.bias_row = block == token_blocks(n);
     made.first = made.bias_row ? n : block * BLOCK_ROWS;
@@ -164,21 +172,40 @@ static void scale_scores(Scalar *scores, size_t count, Scalar scale, NumberForma
     }
 }
 
+/* The block's rows of queries, times what the head mixes them by: a result of one product more. */
+static GemmFactor mix_queries(const PatternBlock *block, const Bilinear *bilinear, size_t head,
+                              GemmFactor from)
+{
+    const Pass *pass = bilinear->pass;
+    size_t width = bilinear->score->d_head;
+    Weight mix = head_weight(weight_operand(pass, bilinear->score->mix), head);
+    for (size_t r = 0; r < block->count; r++) {
+        for (size_t k = 0; k < width; k++) {
+            block->query[r * width + k] = from.entry[r * from.ld + k] * mix.data[k * mix.ld];
+        }
+    }
+    scalar_round(pass->formats->operand, block->query, block->count * width);
+    return (GemmFactor){block->query, width};
+}
+
 /* scale * left right^T of a head, of the block's rows toward the tokens and toward the bias row. */
 static void content_scores(const PatternBlock *block, const Bilinear *bilinear, size_t head)
 {
     const Score *score = bilinear->score;
     const NumberFormat format = bilinear->pass->formats->score;
     const Scalar scale = scale_value(score->scale), alpha = scalar_is_finer(format) ? 1 : scale;
-    ConstRows left = rows_const(bilinear->left), right = bilinear->x;
+    ConstRows left = bilinear->query, right = bilinear->x;
     size_t width = score->read.count;
     if (score->d_head > 0) {
         width = score->d_head;
-        left = rows_const_from(left, head * width);
-        right = rows_const_from(rows_const(bilinear->right), head * width);
+        left = rows_const_from(left, score_own(score, head));
+        right = rows_const_from(rows_const(bilinear->right), score_own(score, head));
     }
     const Scalar *rows = block->bias_row ? left.bias : left.tokens + block->first * left.ld;
-    const GemmFactor queries = {rows, left.ld};
+    GemmFactor queries = {rows, left.ld};
+    if (score_is_mixed(score)) {
+        queries = mix_queries(block, bilinear, head, queries);
+    }
     blas_gemm_nt((GemmMatrix){block->tokens, block->n}, queries,
                  (GemmFactor){right.tokens, right.ld},
                  (GemmTask){block->count, block->visible, width, alpha, 0});

@@ -11,9 +11,12 @@ typedef struct {
     const Pass *pass;
     const Score *score;
     ConstRows x;
-    Rows left, right; /* d_head > 0: X W_Q + b_Q, X W_K + b_K, all heads; else left: X Q, one */
-    Scalar *mass;     /* [n + 1] head 0: a row's weight on all tokens; the bias row's last */
-    Scratch blocks;   /* a block for each thread, each block_scalars long */
+    /* d_head > 0: X W_Q + b_Q, X W_K + b_K, all heads', or one for all that mix; else left: X Q of
+     * one head.  query: left, or the columns that stand for it. */
+    Rows left, right;
+    ConstRows query;
+    Scalar *mass;   /* [n + 1] head 0: a row's weight on all tokens; the bias row's last */
+    Scratch blocks; /* a block for each thread, each block_scalars long */
     double block_scalars;
 } Bilinear;
 
@@ -24,9 +27,10 @@ typedef struct {
     bool bias_row;
     Scalar *tokens; /* [count, n] toward tokens; columns from visible on are not there */
     Scalar *bias;   /* [count] toward the bias row, if any */
+    Scalar *query;  /* [count, d_head] of heads that mix theirs */
 } PatternBlock;
 
-/* Scratch; pass, score and x are the caller's to set. */
+/* Scratch; pass, score, x and query are the caller's to set. */
 Bilinear bilinear_take(Scratch *scratch, const Layout *layout, const Bundle *bundle,
                        size_t threads);
 

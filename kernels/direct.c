@@ -41,14 +41,24 @@ static Scalar gelu_new(Scalar x)
     return x / 2 * (1 + SCALAR_TANH(slope * (x + cubic * (x * x * x))));
 }
 
+/* exp(-x) = infinity gives 0. */
+static Scalar sigmoid(Scalar x)
+{
+    return 1 / (1 + SCALAR_EXP(-x));
+}
+
+static Scalar identity(Scalar x)
+{
+    return x;
+}
+
 /* x [count] = act(x), each in Scalars. */
 static void activation_apply(Activation activation, Scalar *x, size_t count)
 {
     static Scalar (*const functions[ACTIVATION_COUNT])(Scalar) = {
-        [ACTIVATION_SILU] = silu,
-        [ACTIVATION_RELU] = relu,
-        [ACTIVATION_GELU] = gelu,
-        [ACTIVATION_GELU_NEW] = gelu_new,
+        [ACTIVATION_SILU] = silu,       [ACTIVATION_RELU] = relu,
+        [ACTIVATION_GELU] = gelu,       [ACTIVATION_GELU_NEW] = gelu_new,
+        [ACTIVATION_SIGMOID] = sigmoid, [ACTIVATION_NONE] = identity,
     };
     Scalar (*const act)(Scalar) = functions[activation];
     for (size_t e = 0; e < count; e++) {
@@ -60,6 +70,7 @@ static void activation_apply(Activation activation, Scalar *x, size_t count)
 
 typedef struct {
     Scalar *hidden; /* [n, hidden] */
+    Scalar *up;     /* [n, hidden], of a gated network */
     Scalar *result; /* [n, write] */
 } Buffers;
 
@@ -71,6 +82,7 @@ static Buffers buffers_take(Scratch *scratch, const Layout *layout, const Direct
     double result = in_place ? 0 : (double)direct->write.count;
     Buffers buffers;
     buffers.hidden = scratch_take(scratch, n, hidden);
+    buffers.up = scratch_take(scratch, n, direct->w3 != NULL ? hidden : 0);
     buffers.result = scratch_take(scratch, n, result);
     return buffers;
 }
@@ -82,12 +94,15 @@ double direct_scratch(const Layout *layout, const Direct *direct)
     return scratch.taken;
 }
 
-/* Rows of a matrix whose columns are activated, a row an item. */
+/* Rows of a matrix whose columns are activated, a row an item, and then, of a gated network,
+ * multiplied by those of another. */
 typedef struct {
     Scalar *x;
     size_t ld, columns;
     Activation activation;
     NumberFormat format; /* of the results */
+    const Scalar *up;    /* or NULL */
+    NumberFormat between;
 } Activated;
 
 static void activate_row(const void *context, size_t item, size_t thread)
@@ -96,6 +111,12 @@ static void activate_row(const void *context, size_t item, size_t thread)
     (void)thread;
     Scalar *x = rows->x + item * rows->ld;
     activation_apply(rows->activation, x, rows->columns);
+    if (rows->up != NULL) {
+        scalar_round(rows->between, x, rows->columns);
+        for (size_t c = 0; c < rows->columns; c++) {
+            x[c] *= rows->up[item * rows->ld + c];
+        }
+    }
     scalar_round(rows->format, x, rows->columns);
 }
 
@@ -124,9 +145,19 @@ static ConstRows rows_read(const Pass *pass, const Direct *direct)
 static void ffn(const Pass *pass, const Direct *direct, Buffers buffers)
 {
     size_t n = pass->layout->n, hidden = direct->hidden;
-    Activated units = {buffers.hidden, hidden, hidden, direct->activation, pass->formats->operand};
+    Activated units = {.x = buffers.hidden,
+                       .ld = hidden,
+                       .columns = hidden,
+                       .activation = direct->activation,
+                       .format = pass->formats->operand,
+                       .up = direct->w3 != NULL ? buffers.up : NULL,
+                       .between = pass->formats->stream};
     affine(pass, buffers.hidden, rows_read(pass, direct),
            (Map){direct->w1, direct->b1, direct->read.count, hidden});
+    if (direct->w3 != NULL) {
+        affine(pass, buffers.up, rows_read(pass, direct),
+               (Map){direct->w3, direct->b3, direct->read.count, hidden});
+    }
     each(n, pass->threads, activate_row, &units);
     affine(pass, buffers.result, (ConstRows){buffers.hidden, NULL, hidden},
            (Map){direct->w2, direct->b2, hidden, direct->write.count});
@@ -168,7 +199,11 @@ void direct_apply(Scalar *stream, const Pass *pass, const Sublayer *sublayer)
         }
         break;
     case DIRECT_ACTIVATION: {
-        Activated columns = {x, ld, direct->read.count, direct->activation, pass->formats->stream};
+        Activated columns = {.x = x,
+                             .ld = ld,
+                             .columns = direct->read.count,
+                             .activation = direct->activation,
+                             .format = pass->formats->stream};
         each(n, pass->threads, activate_row, &columns);
         break;
     }

@@ -86,8 +86,8 @@ static bool sublayer_too_wide(const Sublayer *sublayer)
         const Value *value = &bundle->value;
         if (too_wide(bundle->heads, 1) || too_wide(bundle->heads, score->d_head) ||
             too_wide(bundle->heads, value->d_head) || weight_too_wide(score->gate) ||
-            weight_too_wide(score->q) || weight_too_wide(score->k) || weight_too_wide(value->v) ||
-            weight_too_wide(value->o)) {
+            weight_too_wide(score->q) || weight_too_wide(score->k) || weight_too_wide(score->mix) ||
+            weight_too_wide(value->v) || weight_too_wide(value->o)) {
             return true;
         }
     }

@@ -54,13 +54,15 @@ static void visit_bundle(Visit *to, const Bundle *bundle)
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     size_t heads = bundle->heads, read = score->read.count, d_head = score->d_head;
+    size_t own = score_is_mixed(score) ? 1 : heads; /* queries and keys */
     visit_heads(to, score->gate, heads, read, 1);
     visit(to, score->gate_bias, heads);
     visit(to, score->gate_shift, heads);
-    visit_heads(to, score->q, heads, read, score_query_width(score));
-    visit_heads(to, score->k, heads, read, d_head);
-    visit(to, score->q_bias, heads * d_head);
-    visit(to, score->k_bias, heads * d_head);
+    visit_heads(to, score->q, own, read, score_query_width(score));
+    visit_heads(to, score->k, own, read, d_head);
+    visit_heads(to, score->mix, heads, d_head, 1);
+    visit(to, score->q_bias, own * d_head);
+    visit(to, score->k_bias, own * d_head);
     if (score->rotary != NULL) {
         size_t turns = score->rotary->positions * (score->rotary->width / 2);
         visit(to, score->rotary->cos, turns);
@@ -80,6 +82,8 @@ static void visit_direct(Visit *to, const Direct *direct)
     visit(to, direct->b1, ffn ? hidden : write);
     visit(to, direct->w2, hidden * write);
     visit(to, direct->b2, write);
+    visit(to, direct->w3, read * hidden);
+    visit(to, direct->b3, hidden);
 }
 
 /* Of layer l. */

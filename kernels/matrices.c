@@ -3,6 +3,9 @@
  */
 #include "dense.h"
 
+#include "../memory/need.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Repeats the row or column that rides on the position rows or columns of the tokens n times. */
@@ -27,10 +30,10 @@ static GemmFactor weight_factor(Weight weight)
     return (GemmFactor){weight.data, weight.ld};
 }
 
-/* A head's row of vectors [heads, width]. */
-static GemmFactor vectors(const Pass *pass, const double *of_heads, size_t head, size_t width)
+/* A vector among others, from number `first` on. */
+static GemmFactor vectors(const Pass *pass, const double *of_heads, size_t first, size_t width)
 {
-    return (GemmFactor){weights_stored(pass->weights, of_heads) + head * width, width};
+    return (GemmFactor){weights_stored(pass->weights, of_heads) + first, width};
 }
 
 /* The row or column of token 0. */
@@ -52,47 +55,93 @@ static void fill_gate(GemmMatrix q, const Pass *pass, const Score *score, size_t
     repeat_column(column, q.ld, layout_token_columns(layout), score->read.count);
 }
 
-static void fill_bilinear(GemmMatrix q, const Pass *pass, const Score *score, size_t head)
+/* A head's W_Q or Q, and W_K, its columns of queries and keys, and their biases or NULL. */
+typedef struct {
+    Columns queries, keys;
+    GemmFactor left, right, left_bias, right_bias;
+    Scalar *mixed; /* what left is made of, where heads mix it */
+} HeadFactors;
+
+/* W_Q, or the identity, and b_Q times what the head mixes them by: [queries + 1, d_head]. */
+static void mix_left(HeadFactors *of, const Pass *pass, const Score *score, size_t head)
 {
-    size_t count = score->read.count;
-    Scalar *block = q.entry + score->read.first * q.ld + score->read.first;
+    size_t depth = score->d_head, rows = of->queries.count;
+    Weight mix = head_weight(weight_stored(pass, score->mix), head);
+    of->mixed = need_zeros((rows + 1) * depth, sizeof *of->mixed);
+    for (size_t r = 0; r < rows + (of->left_bias.entry != NULL); r++) {
+        const GemmFactor *from = r < rows ? &of->left : &of->left_bias;
+        const Scalar *row =
+            from->entry != NULL ? from->entry + (r < rows ? r : 0) * from->ld : NULL;
+        for (size_t k = 0; k < depth; k++) {
+            Scalar own = row != NULL ? row[k] : r == k;
+            of->mixed[r * depth + k] = own * mix.data[k * mix.ld];
+        }
+    }
+    of->left = (GemmFactor){of->mixed, depth};
+    if (of->left_bias.entry != NULL) {
+        of->left_bias.entry = of->mixed + rows * depth;
+    }
+}
+
+static HeadFactors factors_open(const Pass *pass, const Score *score, size_t head)
+{
+    size_t depth = score->d_head;
+    HeadFactors of = {.queries = score_query_columns(score), .keys = score->read};
+    if (score->q.data != NULL) {
+        of.left = weight_factor(head_weight(weight_stored(pass, score->q), head));
+    }
+    if (depth > 0) {
+        of.right = weight_factor(head_weight(weight_stored(pass, score->k), head));
+    }
+    if (score->q_bias != NULL) {
+        of.left_bias = vectors(pass, score->q_bias, score_own(score, head), depth);
+    }
+    if (score->k_bias != NULL) {
+        of.right_bias = vectors(pass, score->k_bias, score_own(score, head), depth);
+    }
+    if (score_is_mixed(score)) {
+        mix_left(&of, pass, score, head);
+    }
+    return of;
+}
+
+static void fill_bilinear(GemmMatrix q, const Score *score, const HeadFactors *of)
+{
+    size_t rows = of->queries.count, columns = of->keys.count;
+    Scalar *block = q.entry + of->queries.first * q.ld + of->keys.first;
     Scalar scale = scale_value(score->scale);
-    Weight left = head_weight(weight_stored(pass, score->q), head);
     if (score->d_head > 0) {
-        Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt((GemmMatrix){block, q.ld}, weight_factor(left), weight_factor(right),
-                     (GemmTask){count, count, score->d_head, scale, 0});
+        blas_gemm_nt((GemmMatrix){block, q.ld}, of->left, of->right,
+                     (GemmTask){rows, columns, score->d_head, scale, 0});
         return;
     }
-    for (size_t r = 0; r < count; r++) {
-        for (size_t c = 0; c < count; c++) {
-            block[r * q.ld + c] = scale * left.data[r * left.ld + c];
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            block[r * q.ld + c] = scale * of->left.entry[r * of->left.ld + c];
         }
     }
 }
 
 /* q_bias k_h^T on the position rows of the tokens, q_h k_bias^T on their columns. */
-static void fill_bilinear_biases(GemmMatrix q, const Pass *pass, const Score *score, size_t head)
+static void fill_bilinear_biases(GemmMatrix q, const Pass *pass, const Score *score,
+                                 const HeadFactors *of)
 {
     const Layout *layout = pass->layout;
-    size_t count = score->read.count, depth = score->d_head, first = first_position(layout);
+    size_t depth = score->d_head, first = first_position(layout);
     Scalar scale = scale_value(score->scale);
     bool biased = score->q_bias != NULL || score->k_bias != NULL;
     KERNEL_CHECK(!biased || layout->bias_row != BIAS_ROW_NONE);
     if (score->q_bias != NULL) {
-        Scalar *row = q.entry + first * q.ld + score->read.first;
-        Weight right = head_weight(weight_stored(pass, score->k), head);
-        blas_gemm_nt((GemmMatrix){row, q.ld}, vectors(pass, score->q_bias, head, depth),
-                     weight_factor(right), (GemmTask){1, count, depth, scale, 0});
-        repeat_row(row, q.ld, layout_token_columns(layout), count);
+        Scalar *row = q.entry + first * q.ld + of->keys.first;
+        blas_gemm_nt((GemmMatrix){row, q.ld}, of->left_bias, of->right,
+                     (GemmTask){1, of->keys.count, depth, scale, 0});
+        repeat_row(row, q.ld, layout_token_columns(layout), of->keys.count);
     }
     if (score->k_bias != NULL) {
-        Scalar *column = q.entry + score->read.first * q.ld + first;
-        Weight left = head_weight(weight_stored(pass, score->q), head);
-        blas_gemm_nt((GemmMatrix){column, q.ld}, weight_factor(left),
-                     vectors(pass, score->k_bias, head, depth),
-                     (GemmTask){count, 1, depth, scale, 0});
-        repeat_column(column, q.ld, layout_token_columns(layout), count);
+        Scalar *column = q.entry + of->queries.first * q.ld + first;
+        blas_gemm_nt((GemmMatrix){column, q.ld}, of->left, of->right_bias,
+                     (GemmTask){of->queries.count, 1, depth, scale, 0});
+        repeat_column(column, q.ld, layout_token_columns(layout), of->queries.count);
     }
 }
 
@@ -106,25 +155,24 @@ static Scalar gate_constant(const Pass *pass, const Score *score, size_t head)
 }
 
 /* The sum that biases alone add to a token's score toward a token. */
-static Scalar score_bias(const Pass *pass, const Score *score, size_t head)
+static Scalar score_bias(const Pass *pass, const Score *score, size_t head, const HeadFactors *of)
 {
     Scalar product = 0;
-    size_t depth = score->d_head;
     if (score->q_bias == NULL || score->k_bias == NULL) {
         return gate_constant(pass, score, head);
     }
-    blas_gemm_nt((GemmMatrix){&product, 1}, vectors(pass, score->q_bias, head, depth),
-                 vectors(pass, score->k_bias, head, depth),
-                 (GemmTask){1, 1, depth, scale_value(score->scale), 0});
+    blas_gemm_nt((GemmMatrix){&product, 1}, of->left_bias, of->right_bias,
+                 (GemmTask){1, 1, score->d_head, scale_value(score->scale), 0});
     return product;
 }
 
 /* The position columns' block: its row and column a stand for row a of the stream. */
-static void fill_position(GemmMatrix q, const Pass *pass, const Score *score, size_t head)
+static void fill_position(GemmMatrix q, const Pass *pass, const Score *score, size_t head,
+                          const HeadFactors *of)
 {
     const Layout *layout = pass->layout;
     const PositionScores *position = &score->position;
-    Scalar of_biases = score_bias(pass, score, head);
+    Scalar of_biases = score_bias(pass, score, head, of);
     Scalar self = position_value(pass, position->token_self) + of_biases;
     Scalar token = position_value(pass, position->token_token) + of_biases;
     size_t rows = layout_rows(layout), bias = layout_bias_row(layout);
@@ -158,15 +206,28 @@ static bool position_differs(const Score *score)
 
 void matrices_fill_q(GemmMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh)
 {
+    HeadFactors of = {0};
     if (score_by_gate(score)) {
         fill_gate(q, pass, score, head);
     } else if (score_by_key(score)) {
         KERNEL_CHECK(score->rotary == NULL);
-        fill_bilinear(q, pass, score, head);
-        fill_bilinear_biases(q, pass, score, head);
+        of = factors_open(pass, score, head);
+        fill_bilinear(q, score, &of);
+        fill_bilinear_biases(q, pass, score, &of);
     }
     if (pass->layout->bias_row != BIAS_ROW_NONE && (fresh || position_differs(score))) {
-        fill_position(q, pass, score, head);
+        fill_position(q, pass, score, head, &of);
+    }
+    free(of.mixed);
+}
+
+/* scale v_h in the head's own column of those written. */
+static void fill_column(GemmMatrix block, const Pass *pass, const Value *value, size_t head)
+{
+    Weight left = head_weight(weight_stored(pass, value->v), head);
+    for (size_t r = 0; r < value->read.count; r++) {
+        memset(block.entry + r * block.ld, 0, value->write.count * sizeof *block.entry);
+        block.entry[r * block.ld + head] = (Scalar)value->scale * left.data[r * left.ld];
     }
 }
 
@@ -194,6 +255,10 @@ static void fill_value(GemmMatrix v, const Pass *pass, const Value *value, size_
         for (size_t h = 0; h < heads; h++) {
             block[h * (v.ld + 1)] = h == head ? (Scalar)(value->scale * value->unit) : 0;
         }
+    } else if (value_is_sign(value)) {
+        return; /* it is on the position rows alone */
+    } else if (value->d_head > 0 && value->o.data == NULL) {
+        fill_column((GemmMatrix){block, v.ld}, pass, value, head);
     } else if (value->d_head == 1) {
         fill_outer((GemmMatrix){block, v.ld}, pass, value, head);
     } else if (value->d_head > 0) {
@@ -209,11 +274,45 @@ static void fill_value(GemmMatrix v, const Pass *pass, const Value *value, size_
     }
 }
 
+/* What the bias row's position row has. */
+static void fill_bias_row(GemmMatrix v, const Pass *pass, const Value *value, size_t head)
+{
+    const Layout *layout = pass->layout;
+    size_t column = layout_content(layout) + layout_bias_row(layout);
+    Scalar *row = v.entry + column * v.ld + value->write.first;
+    for (size_t c = 0; c < value->write.count; c++) {
+        row[c] = head == 0 ? (Scalar)value->bias_row : 0;
+    }
+    if (value_is_sign(value)) {
+        row[head] -= (Scalar)value->scale;
+    }
+}
+
+/* row += the head's inner bias, or sign, times its second factor. */
+static void add_inner_bias(Scalar *row, GemmMatrix v, const Pass *pass, const Value *value,
+                           size_t head)
+{
+    GemmFactor inner = {NULL, 1};
+    if (value->inner_bias != NULL) {
+        inner = vectors(pass, value->inner_bias, head * value->d_head, value->d_head);
+    }
+    if (value->o.data == NULL) {
+        row[head] = (Scalar)value->scale * (inner.entry != NULL ? *inner.entry : 1);
+        return;
+    }
+    Weight right = head_weight(weight_stored(pass, value->o), head);
+    blas_gemm((GemmMatrix){row, v.ld}, inner, weight_factor(right),
+              (GemmTask){1, value->write.count, value->d_head, (Scalar)value->scale, 0});
+}
+
 static void fill_value_bias(GemmMatrix v, const Pass *pass, const Value *value, size_t head)
 {
     const Layout *layout = pass->layout;
     const Scalar *bias = weights_stored(pass->weights, value->bias);
-    bool inner = value->inner_bias != NULL, outer = value->bias != NULL;
+    bool inner = value->inner_bias != NULL || value_is_sign(value), outer = value->bias != NULL;
+    if (value_is_sign(value) || value->bias_row != 0) {
+        fill_bias_row(v, pass, value, head);
+    }
     if (!inner && !outer) {
         return;
     }
@@ -222,9 +321,7 @@ static void fill_value_bias(GemmMatrix v, const Pass *pass, const Value *value, 
     Scalar *row = v.entry + first_position(layout) * v.ld + value->write.first;
     memset(row, 0, to * sizeof *row);
     if (inner) {
-        Weight right = head_weight(weight_stored(pass, value->o), head);
-        blas_gemm((GemmMatrix){row, v.ld}, vectors(pass, value->inner_bias, head, value->d_head),
-                  weight_factor(right), (GemmTask){1, to, value->d_head, (Scalar)value->scale, 0});
+        add_inner_bias(row, v, pass, value, head);
     }
     for (size_t c = 0; outer && head == 0 && c < to; c++) {
         row[c] += bias[c];

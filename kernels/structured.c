@@ -56,6 +56,8 @@ static void take_scratch(Task *task, Scratch *scratch, const Layout *layout, siz
         task->inner = task->gates;
     } else if (value->v.data != NULL) {
         task->inner = rows_take(scratch, layout, is_dense(value) ? (double)task->width : inner);
+    } else if (value_is_sign(value)) {
+        task->inner = rows_take(scratch, layout, 1);
     }
     task->mixed = task->inner;
     if (score_by_key(&bundle->score)) {
@@ -91,6 +93,10 @@ static Task task_make(const Pass *pass, const Bundle *bundle)
     task.bilinear.pass = pass;
     task.bilinear.score = &bundle->score;
     task.bilinear.x = rows_const_from(task.x, bundle->score.read.first);
+    task.bilinear.query = rows_const(task.bilinear.left);
+    if (bundle->score.query.count > 0) {
+        task.bilinear.query = rows_const_from(task.x, bundle->score.query.first);
+    }
     return task;
 }
 
@@ -138,6 +144,14 @@ static void fill_inner(const Task *task)
     rows_multiply(task->inner, x, weight, size, ending, task->pass->threads);
 }
 
+/* 1 of every token, -1 of the bias row. */
+static void fill_signs(const Task *task)
+{
+    for (size_t i = 0; i < rows_count(task->inner, task->n); i++) {
+        *rows_row(task->inner, task->n, i) = i < task->n ? 1 : -1;
+    }
+}
+
 /* x G; groups_weights adds a bias, and then rounds. */
 static void fill_gates(const Task *task, ConstRows x)
 {
@@ -159,7 +173,9 @@ static void prepare(const Task *task)
     } else if (task->gates.tokens != NULL) {
         fill_gates(task, rows_const_from(task->x, score->read.first));
     }
-    if (bundle->value.d_head > 0 && !value_is_gate(bundle)) {
+    if (value_is_sign(&bundle->value)) {
+        fill_signs(task);
+    } else if (bundle->value.d_head > 0 && !value_is_gate(bundle)) {
         fill_inner(task);
     }
 }
@@ -180,8 +196,8 @@ static void attend_block(const void *context, size_t item, size_t thread)
     } else if (is_dense(value)) {
         bilinear_attend(&block, sum, inner, task->width, added);
     } else if (value->d_head > 0) {
-        size_t first = head * task->width;
-        bilinear_attend(&block, rows_from(task->mixed, first), rows_const_from(inner, first),
+        size_t first = head * task->width, from = value_is_sign(value) ? 0 : first;
+        bilinear_attend(&block, rows_from(task->mixed, first), rows_const_from(inner, from),
                         task->width, (Ending){1, 0, NULL, added.format});
     }
     if (value->diagonal != 0) {
@@ -214,17 +230,19 @@ static void attend_groups(const Task *task, size_t heads)
     }
 }
 
-/* Row i's weight on all tokens in head 0. */
-static Scalar token_mass(const Task *task, const GroupHeads *first, size_t i)
+/* Row i's weight on all tokens in head 0; *bias_key: on the bias row, without bilinear scores. */
+static Scalar token_mass(const Task *task, const GroupHeads *first, size_t i, Scalar *bias_key)
 {
+    *bias_key = 0;
     if (score_by_key(&task->bundle->score)) {
         return task->bilinear.mass[i];
     }
     Groups weight = groups_weights(first, i, 0);
+    *bias_key = weight.bias;
     return weight.self + (Scalar)groups_others(&first->scores, i) * weight.other;
 }
 
-/* Adds the values' bias, which is head 0's alone; its gates must still be there. */
+/* Adds the values' biases, which are head 0's alone; its gates must still be there. */
 static void add_bias(const Task *task)
 {
     const Value *value = &task->bundle->value;
@@ -232,10 +250,28 @@ static void add_bias(const Task *task)
     const Scalar *bias = weights_stored(task->pass->weights, value->bias);
     GroupHeads first = group_heads(task, (Affine){0}, 1, 1);
     for (size_t i = 0; i < rows_count(to, task->n); i++) {
-        Scalar mass = token_mass(task, &first, i);
+        Scalar bias_key, mass = token_mass(task, &first, i, &bias_key);
         Scalar *row = rows_row(to, task->n, i);
-        for (size_t c = 0; c < value->write.count; c++) {
+        for (size_t c = 0; bias != NULL && c < value->write.count; c++) {
             row[c] += mass * bias[c];
+        }
+        for (size_t c = 0; value->bias_row != 0 && c < value->write.count; c++) {
+            row[c] += bias_key * (Scalar)value->bias_row;
+        }
+    }
+}
+
+/* sum += scale * mixed [., heads], head h's into its own column. */
+static void add_columns(const Task *task)
+{
+    const Value *value = &task->bundle->value;
+    Scalar scale = (Scalar)value->scale;
+    Rows to = rows_from(task->sum, value->write.first);
+    for (size_t i = 0; i < rows_count(to, task->n); i++) {
+        const Scalar *mixed = rows_row(task->mixed, task->n, i);
+        Scalar *row = rows_row(to, task->n, i);
+        for (size_t h = 0; h < task->bundle->heads; h++) {
+            row[h] += scale * mixed[h];
         }
     }
 }
@@ -266,7 +302,7 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
     size_t step = head_by_head(bundle) ? 1 : bundle->heads;
     bool groups = !score_by_key(score), gates_are_lost = value_is_gate(bundle);
     prepare(&task);
-    if (value->bias != NULL && gates_are_lost) {
+    if (value_has_bias(value) && gates_are_lost) {
         add_bias(&task);
     }
     for (task.head = 0; task.head < bundle->heads; task.head += step) {
@@ -279,12 +315,14 @@ void structured_bundle(const Pass *pass, const Bundle *bundle)
             bilinear_project_head(&task.bilinear, task.head);
             each(step * bilinear_blocks(pass->layout), pass->threads, attend_block, &task);
         }
-        if (value->bias != NULL && task.head == 0 && !gates_are_lost) {
+        if (value_has_bias(value) && task.head == 0 && !gates_are_lost) {
             add_bias(&task);
         }
     }
-    if (value->d_head > 0) {
+    if (value->o.data != NULL) {
         add_factored(&task);
+    } else if (value->d_head > 0) {
+        add_columns(&task);
     }
 }
 

@@ -54,7 +54,7 @@ TANH = {
 
 def terms_of(activation, form, slope):
     """[(gate, shift, value)] of the imitation, all of them doubles."""
-    if activation in ("silu", "relu"):
+    if activation in ("silu", "relu", "sigmoid", "none"):
         return [(Decimal(float(slope)) if activation == "relu" else ONE, ZERO, ONE)]
     if form == "sigmoid":
         return [(Decimal(1.702), ZERO, ONE)]
@@ -98,10 +98,17 @@ def pi():
 
 
 def phi(x):
-    """The normal distribution's, by its series with as many digits more as that cancels."""
+    """The normal distribution's, by its series with as many digits more as that cancels, or by that
+    in 1/x^2 where its terms become small enough."""
     digits = getcontext().prec
+    if x > 0 and x * x > 5 * digits:
+        return ONE
     if x * x > 5 * digits:
-        return ONE if x > 0 else ZERO
+        total, term, k = ZERO, ONE, 1
+        while total + term != total:
+            total += term
+            term, k = -term * k / (x * x), k + 2
+        return (-x * x / 2).exp() / (-x * (2 * pi()).sqrt()) * total
     set_digits(digits + 10 + int(x * x))
     total, term, k = ZERO, x, 0
     while total + term / (2 * k + 1) != total:
@@ -118,7 +125,23 @@ ACTIVATIONS = {
     "relu": lambda x: max(x, ZERO),
     "gelu": lambda x: x * phi(x),
     "gelu_new": lambda x: x * sigma(2 * (2 / pi()).sqrt() * (x + Decimal(0.044715) * x**3)),
+    "sigmoid": sigma,
+    "none": lambda x: x,
 }
+
+# Of K pairs that read a product out: the factor on tau, and numerator and denominator of what x is
+# the sum of, as multiples of 2^-50 that add up to 1; and the exponents of tau where nobody says it.
+READ_OUT = {1: [(1, 1)], 2: [(1, 4 / 3), (2, -1 / 3)], 3: [(1, 64 / 45), (2, -20 / 45), (4, 1 / 45)]}
+TAU = {53: (-17, -10, -7), 24: (-7, -4, -3), 11: (-3, -1, -1), 8: (-2, -1, 0)}
+
+
+def pairs_of(K, tau):
+    """[(tau_j, c_j 2/tau_j)]"""
+    unit, c = 2**50, [x for _, x in READ_OUT[K]]
+    whole = [round(x * unit) for x in c[:-1]]
+    whole.append(unit - sum(whole))
+    return [(tau * times, 2 * Decimal(x) / unit / (tau * times))
+            for (times, _), x in zip(READ_OUT[K], whole)]
 
 
 def product(a, b):
@@ -228,6 +251,13 @@ class Case:
         self.post = self.norm != "none" and not self.pre
         self.bias_row_too = say("normalize-bias-row", "yes") == "yes"
         activation = say("activation", "silu")
+        self.gated = say("ffn", "plain") == "gated"
+        self.glu, self.bilinear = activation == "sigmoid", activation == "none"
+        self.readout = int(say("readout", 1))
+        digits = UNIT[config["arithmetic"]]
+        tau = say("tau", "auto")
+        tau = 2.0**TAU[digits][self.readout - 1] if tau == "auto" else float(tau)
+        self.pairs = pairs_of(self.readout, Decimal(tau))
         self.act = ACTIVATIONS[activation]
         self.terms = terms_of(activation, say("gelu", "sigmoid"), say("slope", 1000))
         self.x, hidden = self.matrix("X"), self.matrix("result.X_hidden")
@@ -284,9 +314,14 @@ class Case:
         return lambda i, j: product(turned[i][0], transposed(turned[j][1]))
 
     def network(self, layer):
+        first = ("W_gate", "b_gate") if self.gated else ("W_in", "b_in")
         w1, b1, w2, b2 = (self.weights(layer, "mlp." + name)
-                          for name in ("W_in", "b_in", "W_out", "b_out"))
+                          for name in (*first, "W_out", "b_out"))
         return w1, b1 or zeros(1, len(w2)), w2, b2 or zeros(1, self.d)
+
+    def up(self, layer):
+        w, b = (self.weights(layer, "mlp." + name) for name in ("W_in", "b_in"))
+        return w, b or zeros(1, len(w[0]))
 
     def banks_of(self, layer):
         """Of `linear` in a layer: where it reads, and where it writes."""
@@ -395,7 +430,14 @@ class Original:
         w1, b1, w2, b2 = self.case.network(layer)
         hidden = plus(product(y, w1), b1 * len(y))
         self.note(hidden)
-        out = product([[self.case.act(v) for v in row] for row in hidden], w2)
+        hidden = [[self.case.act(v) for v in row] for row in hidden]
+        if self.case.gated:
+            w3, b3 = self.case.up(layer)
+            up = plus(product(y, w3), b3 * len(y))
+            self.note(up)
+            hidden = [[u * v for u, v in zip(*rows)] for rows in zip(hidden, up)]
+            self.note(hidden)
+        out = product(hidden, w2)
         self.x = plus(self.x, plus(out, b2 * len(out)))
 
 
@@ -406,8 +448,9 @@ class Converted:
         self.case, self.omega, self.first_order = case, case.omega, first_order
         self.epsilon = (-2 * self.omega).exp()
         self.three = case.construction in ("ffn3", "transformer3")
+        self.fills = self.three or (case.gated and not case.glu and not case.bilinear)
         self.masked = case.construction == "masked"
-        self.content = case.d + (len(case.network(0)[0][0]) if self.three else case.banks)
+        self.content = case.d + (len(case.network(0)[0][0]) if self.fills else case.banks)
         self.rows = case.n + 1
         self.width = self.content + (1 if self.masked else self.rows)
         self.bias = 0 if case.mask == "causal" else case.n
@@ -419,7 +462,7 @@ class Converted:
         self.a[self.bias][:len(case.bias_row)] = case.bias_row
         for i in self.tokens if self.masked else range(self.rows):
             self.a[i][self.p(i)] = ONE
-        self.cleared = range(case.d, self.content) if self.three else ()
+        self.cleared = range(case.d, self.content) if self.fills else ()
         self.largest_leak = ZERO  # of a weight, or of the change of a score
         self.entries = 0          # entries of Omega so far
 
@@ -554,8 +597,10 @@ class Converted:
                 v[p][e] += entry
         return q, omega, v
 
-    def gated_heads(self, w1, b1, w2, k):
-        """Of hidden unit k: fused, or masked."""
+    def gated_heads(self, w1, b1, k, out, inner=None):
+        """Of hidden unit k: fused, or masked; out: what its value goes into, column by column;
+        inner: the values' weights and biases, where they are not the gate's."""
+        wv, bv = inner or (w1, b1)
         for gate, shift, value in self.case.terms:
             q, omega, v = self.matrices()
             for i in self.carriers():
@@ -563,16 +608,43 @@ class Converted:
                     q[c][i] = gate * w1[c][k]
                 for j in self.carriers():
                     q[j][i] += gate * b1[0][k] + shift
-                for e in range(self.case.d):
-                    v[i][e] += value * b1[0][k] * w2[k][e]
+                for e, entry in out.items():
+                    v[i][e] += value * bv[0][k] * entry
             for i in () if self.masked else self.tokens:
                 omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
             if not self.masked:
                 omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
             for c in range(self.case.d):
-                for e in range(self.case.d):
-                    v[c][e] = value * w1[c][k] * w2[k][e]
+                for e, entry in out.items():
+                    v[c][e] = value * wv[c][k] * entry
             yield q, omega, v
+
+    def keeps_to_itself(self, omega):
+        """Tokens to themselves and the bias row, the bias row to itself."""
+        for i in self.tokens:
+            omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
+        omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+
+    def read_out_head(self, layer, e, tau, value):
+        """Of output e: the score of a token toward itself is tau times what a network writes."""
+        wg, cg, w2, _ = self.case.network(layer)
+        wu, cu = self.case.up(layer)
+        q, omega, v = self.matrices()
+        self.keeps_to_itself(omega)
+        keys = {c: wu[c] for c in range(self.case.d)}
+        keys.update((self.p(i), cu[0]) for i in self.tokens)
+        for k, row in enumerate(w2):
+            queries = {self.case.d + k: ONE}
+            if self.case.bilinear:
+                queries = {c: wg[c][k] for c in range(self.case.d)}
+                queries.update((self.p(i), cg[0][k]) for i in self.tokens)
+            for a, left in queries.items():
+                for b, right in keys.items():
+                    q[a][b] += tau * row[e] * left * right[k]
+        for i in self.tokens:
+            v[self.p(i)][e] = value
+        v[self.p(self.bias)][e] = -value
+        return q, omega, v
 
     def spread(self, between):
         """A Q of every two rows, over all columns."""
@@ -620,13 +692,35 @@ class Converted:
             self.sublayer(h for k in hidden for h in self.silu_heads(k))
             self.sublayer([self.linear_head(w2, hidden, content, b2, True)])
             return
-        heads = [h for k in units for h in self.gated_heads(w1, b1, w2, k)]
+        if self.case.gated and not self.case.glu:
+            self.read_out(layer)
+            return
+        inner = self.case.up(layer) if self.case.glu else None
+        heads = [h for k in units
+                 for h in self.gated_heads(w1, b1, k, dict(enumerate(w2[k])), inner)]
         b2_head = self.linear_head(None, (), content, b2, False)
         if self.masked:
             alone = (*b2_head, lambda i, j: i == j)
             self.sublayer(heads + [alone], self.read, lambda i, j: j in (i, self.bias))
         else:
             self.sublayer(heads + ([b2_head] if largest(b2) else []), self.read)
+
+    def read_out(self, layer):
+        """A gated network: the activated factor into hidden columns, then the product."""
+        w1, b1, w2, b2 = self.case.network(layer)
+        hidden, content = range(self.case.d, self.content), range(self.case.d)
+        if not self.case.bilinear:
+            self.sublayer([h for k in range(len(w2))
+                           for h in self.gated_heads(w1, b1, k, {self.case.d + k: ONE})], self.read)
+        heads = []
+        for j, (tau, value) in enumerate(self.case.pairs):
+            heads += [self.read_out_head(layer, e, tau, value) for e in content]
+            back = self.linear_head(None, hidden if j == 0 else (), content, b2 if j == 0 else None,
+                                    True)
+            for e in content:
+                back[2][self.p(self.bias)][e] = value
+            heads.append(back)
+        self.sublayer(heads, self.read)
 
 
 # ---- What the program says ----------------------------------------------------------------------
@@ -733,8 +827,10 @@ def check_layer(case, config, row, layer, known, limit):
     same = sum(str(x) == str(y) for x, y in zip(sum(m, []), sum(moved, [])))  # 0 is not -0
     near("identical", Decimal(row["identical"]), Decimal(same) / len(sum(m, [])))
     if limit is not None:
+        reads = case.gated and not case.glu  # what is read out is off by what 2/tau makes of it
+        gain = sum(abs(value) for _, value in case.pairs) if reads else ONE
         check_machine(config, "m(T)", m, t, limit)
-        check_machine(config, "m(T')", moved, converted, limit)
+        check_machine(config, "m(T')", moved, converted, max(ONE, limit) * max(ONE, gain))
 
 
 def stored(x, arithmetic):

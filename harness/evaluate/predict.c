@@ -142,22 +142,26 @@ static Operations bundle_work(const Layout *layout, const Bundle *bundle)
     const Value *value = &bundle->value;
     double rows = (double)layout_rows(layout), read = (double)value->read.count;
     double write = (double)value->write.count, query = (double)score->read.count;
-    bool factored = value->d_head > 0, matrix = value->v.data != NULL;
+    bool mixed = score_is_mixed(score); /* queries and keys are made once for all heads */
+    bool factored = value->o.data != NULL, matrix = value->v.data != NULL;
     double rank = score->d_head > 0 ? (double)score->d_head : query;
     double width = factored ? (double)value->d_head : write;
-    double content = !matrix ? 1 : factored ? (read + write) * width : read * write;
+    double content = !matrix    ? 1
+                     : factored ? (read + write) * width
+                                : read * (value->d_head > 0 ? 1 : write);
     double heads = (double)bundle->heads;
-    double mixed = (double)value_width(value);
-    Operations work = {rows * content, 0, rows * (1 + mixed), 1};
+    double mixed_width = (double)value_width(value);
+    Operations work = {rows * content, 0, rows * (1 + mixed_width), 1};
     if (score_by_key(score)) {
-        work.products += 2 * rows * query * rank + rows * rows * (rank + width);
+        double projected = (mixed && score->q.data == NULL ? 1 : 2) * rows * query * rank;
+        work.products += projected / (mixed ? heads : 1) + rows * rows * (rank + mixed_width);
         work.exponentials += rows * rows;
-        work.entries = rows * (rows + rank + mixed);
+        work.entries = rows * (rows + rank + mixed_width);
     } else if (score_by_gate(score)) {
         work.products += rows * (score->gate.data != NULL ? query : 1);
         work.exponentials += rows;
     }
-    double single = (value->bias != NULL ? write : 0) + (value->diagonal != 0 ? read : 0);
+    double single = (value_has_bias(value) ? write : 0) + (value->diagonal != 0 ? read : 0);
     return (Operations){heads * work.products, heads * work.exponentials,
                         heads * work.entries + rows * single, 1};
 }
@@ -177,7 +181,8 @@ static Operations direct_work(const Layout *layout, const Direct *direct)
     double read = (double)direct->read.count, write = (double)direct->write.count;
     switch (direct->kind) {
     case DIRECT_FFN:
-        return (Operations){n * hidden * (read + write), n * hidden, n * (hidden + write), 1};
+        return (Operations){n * hidden * ((direct->w3 != NULL ? 2 : 1) * read + write), n * hidden,
+                            n * (hidden + write), 1};
     case DIRECT_LINEAR: return (Operations){n * read * write, 0, n * write, 1};
     case DIRECT_NORM: return (Operations){0, 0, 0, 0};
     default: return (Operations){n * write, n * write, n * write, 1};

@@ -209,6 +209,13 @@ static int check_judged(const Product *product, const Point *point)
     return 0;
 }
 
+/* Is it a power of two, whose multiples and inverse are scales too? */
+static bool is_tau(double tau)
+{
+    int exponent;
+    return frexp(tau, &exponent) == 0.5 && exponent >= -59 && exponent <= 61;
+}
+
 int product_check_point(const Product *product, const Point *point)
 {
     const CaseSpec *spec = &point->spec;
@@ -228,6 +235,11 @@ int product_check_point(const Product *product, const Point *point)
         {point->source != NULL && spec->linear == LINEAR_CLEAR, AXIS_LINEAR,
          "in-place or block with a weights file: clear begins with hidden columns, of which a file "
          "holds no content"},
+        {!case_is_gated(spec) && activation_info(spec->activation)->gate_alone &&
+             point_axis_matters(point, AXIS_ACTIVATION),
+         AXIS_ACTIVATION, "silu, relu, gelu or gelu_new, or --ffn gated with it"},
+        {case_reads_out(spec) && !is_tau(spec->tau), AXIS_TAU,
+         "auto or a power of two from 2^-60 to 2^60"},
         {spec->dropout > 1, AXIS_DROPOUT, "none or a probability above 0 and at most 1"},
         {point->penalty == PENALTY_NEGATIVE && loses,
          spec->dropout > 0 ? AXIS_DROPOUT : AXIS_DROP_ENTRY,

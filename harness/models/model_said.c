@@ -64,7 +64,7 @@ static int check_metadata(const Reading *reading, bool no_activation)
     if (mlp && no_activation) {
         char known[128], expected[200];
         const Domain domain = {
-            .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_COUNT};
+            .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_PLAIN};
         domain_describe(known, sizeof known, &domain);
         snprintf(expected, sizeof expected, "%s, as there are feed-forward networks", known);
         return refuse_said(reading, "activation", expected);
@@ -168,25 +168,25 @@ static int read_norms(Reading *reading)
 static int read_properties(Reading *reading)
 {
     static const char *const scales[] = {"1", "1/sqrt(d_head)"};
-    const char *activations[ACTIVATION_COUNT + 1];
+    const char *activations[ACTIVATION_PLAIN + 1];
     static const char *const masks[] = {"none", "causal"};
     static const char *const linears[] = {"in-place", "block"};
     ModelFile *model = reading->model;
     ModelFileSaid *said = &model->said;
     size_t scale, activation, mask, linear;
-    memcpy(activations, activation_names, sizeof activation_names);
-    activations[ACTIVATION_COUNT] = "none";
+    memcpy(activations, activation_names, ACTIVATION_PLAIN * sizeof *activations);
+    activations[ACTIVATION_PLAIN] = "none";
     int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2);
     status = status != 0 ? status
                          : read_choice(reading, &activation, &said->activation, "activation",
-                                       activations, ACTIVATION_COUNT + 1);
+                                       activations, ACTIVATION_PLAIN + 1);
     status = status != 0 ? status : read_choice(reading, &mask, &said->mask, "mask", masks, 2);
     status =
         status != 0 ? status : read_choice(reading, &linear, &said->linear, "linear", linears, 2);
     if (status != 0) {
         return status;
     }
-    bool no_activation = activation == ACTIVATION_COUNT;
+    bool no_activation = activation == ACTIVATION_PLAIN;
     const Property *by_layer = properties_find(&reading->said, "scale-by-layer");
     model->scaled = scale == 1;
     model->scaled_by_layer = by_layer != NULL && strcmp(by_layer->value, "yes") == 0;

@@ -8,6 +8,7 @@
 
 #include "../../cases/activation.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SIZE_MOST 2147483647
@@ -63,8 +64,10 @@ static const char *const bias_rows[] = {
 static const char *const contents[] = {[CONTENT_NONE] = "none", [CONTENT_RANDOM] = "random"};
 static const char *const gelus[] = {
     [GELU_SIGMOID] = "sigmoid", [GELU_MINIMAX] = "minimax", [GELU_TWO] = "two"};
+static const char *const ffns[] = {[FFN_PLAIN] = "plain", [FFN_GATED] = "gated"};
 static const char *const truths[] = {"no", "yes"};
 static const char *const precisions[] = {"auto"};
+static const char *const taus[] = {"auto"};
 static const char *const unlimited[] = {"none"};
 static const char *const absent[] = {"none"};
 static const char *const every[] = {"all"};
@@ -164,6 +167,16 @@ static bool has_relu(const Point *point)
 static bool has_gelu(const Point *point)
 {
     return has_activation(point) && activation_info(point->spec.activation)->shifted != NULL;
+}
+
+static bool may_be_gated(const Point *point)
+{
+    return info_of(point)->gated;
+}
+
+static bool reads_out(const Point *point)
+{
+    return case_reads_out(&point->spec);
 }
 
 static bool bias_matters(const Point *point)
@@ -275,6 +288,28 @@ static AxisValue reference_standard(const Point *point)
 {
     (void)point;
     return word(REFERENCE_DIFFERENCE);
+}
+
+/* Scores that hold Omega absorb what tau leaves of the product. */
+static AxisValue penalty_standard(const Point *point)
+{
+    bool negative = penalty_matters(point) && reads_out(point);
+    return word(negative ? PENALTY_NEGATIVE : PENALTY_POSITIVE);
+}
+
+/* The least error of products of size 1, by the digits of a pattern (docs/mathematics.md). */
+static AxisValue tau_standard(const Point *point)
+{
+    static const int exponents[][READOUT_MOST] = {
+        {-17, -10, -7}, {-7, -4, -3}, {-3, -1, -1}, {-2, -1, 0}};
+    NumberFormat format =
+        has_machine(point) ? arithmetic_info(point->arithmetic)->formats.operand : FORMAT_F64;
+    int digits = format_info(format)->digits;
+    size_t row = digits > 24 ? 0 : digits > 11 ? 1 : digits > 8 ? 2 : 3;
+    size_t pairs = point->spec.readout > 0 ? point->spec.readout : 1;
+    return reads_out(point)
+               ? (AxisValue){.form = FORM_REAL, .real = ldexp(1, exponents[row][pairs - 1])}
+               : word(0);
 }
 
 /* The scale that the weights file says. */
@@ -557,6 +592,31 @@ static const AxisInfo infos[AXIS_COUNT] = {
                    .get = gelu_get,
                    .set = gelu_set,
                    .matters = has_gelu},
+    [AXIS_FFN] = {"ffn",
+                  NULL,
+                  {CHOICE(ffns)},
+                  {WORD(FFN_PLAIN)},
+                  "gated: act(x W_gate) times x W_in, entry by entry",
+                  .roles = ROLE_SIZE,
+                  FIELD(spec.ffn),
+                  .matters = may_be_gated},
+    [AXIS_READOUT] = {"readout",
+                      NULL,
+                      {INTEGERS(1, READOUT_MOST)},
+                      {INTEGER(1)},
+                      "pairs that read a gated network's product out: off by tau^(2 READOUT)",
+                      .roles = ROLE_SIZE,
+                      FIELD(spec.readout),
+                      .matters = reads_out},
+    [AXIS_TAU] = {"tau",
+                  NULL,
+                  {POSITIVE, WORDS(taus)},
+                  {WORD(0)},
+                  "the small constant of a gated network, a power of two; auto: by the arithmetic",
+                  .automatic = true,
+                  FIELD(spec.tau),
+                  .standard_of = tau_standard,
+                  .matters = reads_out},
     [AXIS_BAND] = {"band",
                    NULL,
                    {SIZE_FROM(1)},
@@ -596,6 +656,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                       "add Omega to seen keys, or subtract it from ignored ones; the same function",
                       .roles = ROLE_FORM,
                       FIELD(penalty),
+                      .standard_of = penalty_standard,
                       .matters = penalty_matters,
                       .base_free = true},
     [AXIS_DROPOUT] = {"dropout",

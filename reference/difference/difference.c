@@ -22,7 +22,7 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
         {&e->value, rows, value},
         {&e->mixed, rows, value},
         {&e->query, rows, shape->query},
-        {&e->key, rows, shape->query},
+        {&e->key, rows, shape->key},
         {&e->both_queries, rows, 2 * shape->head_query},
         {&e->group, rows, shape->group},
         {&e->pattern, rows, shape->pattern},

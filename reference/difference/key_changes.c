@@ -64,8 +64,10 @@ static bool left_out(const HeadRow *at, size_t j)
 static void moved_score(Worker *worker, const HeadRow *at, size_t j, mpfr_ptr x)
 {
     const Record *record = at->head->record;
-    size_t width = score_query_width(&at->head->heads->bundle->score), first = at->head->b * width;
-    ap_dot(x, ap_at(&record->query, at->row, first), ap_at(&record->key, j, first), width,
+    const Score *score = &at->head->heads->bundle->score;
+    size_t width = score_query_width(score);
+    ap_dot(x, ap_at(&record->query, at->row, at->head->b * width),
+           ap_at(&record->key, j, score_own(score, at->head->b)), width,
            temp(worker, TEMP_PRODUCT));
     limbs_add(x, x, ap_at(&at->head->e->pattern, at->row, j));
 }

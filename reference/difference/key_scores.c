@@ -25,20 +25,21 @@ static mpfr_exp_t largest_exponent(const ApMat *x, size_t first, size_t width)
     return largest;
 }
 
-/* Context of both_row: s, and where the head's columns are. */
+/* Context of both_row: s, and where the head's columns are, of queries and of keys. */
 typedef struct {
     const Record *record;
     const Difference *e;
-    size_t first, width;
+    size_t first, key, width;
     long scale;
 } Both;
 
 static Both both_of(const Heads *heads, const Record *record, size_t b, const Difference *e)
 {
-    Both both = {record, e, 0, score_query_width(&heads->bundle->score), 0};
+    const Score *score = &heads->bundle->score;
+    Both both = {record, e, 0, score_own(score, b), score_query_width(score), 0};
     both.first = b * both.width;
-    mpfr_exp_t key = largest_exponent(&record->key, both.first, both.width);
-    mpfr_exp_t change = largest_exponent(&e->key, both.first, both.width);
+    mpfr_exp_t key = largest_exponent(&record->key, both.key, both.width);
+    mpfr_exp_t change = largest_exponent(&e->key, both.key, both.width);
     bool both_are = key > mpfr_get_emin() && change > mpfr_get_emin();
     both.scale = both_are ? key - change : 0;
     return both;
@@ -57,8 +58,8 @@ static void both_row(Worker *worker, const void *context, size_t row)
     mpfr_set_ui_2exp(up, 1, both->scale, MPFR_RNDN);
     mpfr_set_ui_2exp(down, 1, -both->scale, MPFR_RNDN);
     lanes_mul(queries + width, numbers_row(change), numbers_same(up), width);
-    lanes_set(keys, ap_at(&e->key, row, both->first), width);
-    lanes_mul(keys + width, numbers_row(ap_at(&both->record->key, row, both->first)),
+    lanes_set(keys, ap_at(&e->key, row, both->key), width);
+    lanes_mul(keys + width, numbers_row(ap_at(&both->record->key, row, both->key)),
               numbers_same(down), width);
 }
 
@@ -84,8 +85,7 @@ void difference_key_scores(const Heads *heads, const Record *record, size_t b, D
     Evaluator *ev = heads->ev;
     const Both both = both_of(heads, record, b, e);
     size_t rows = e->stream.rows, width = 2 * both.width;
-    if (are_zeros(&e->query, both.first, both.width) &&
-        are_zeros(&e->key, both.first, both.width)) {
+    if (are_zeros(&e->query, both.first, both.width) && are_zeros(&e->key, both.key, both.width)) {
         stay(heads, e);
         return;
     }

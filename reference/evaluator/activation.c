@@ -91,6 +91,33 @@ static void gelu_new(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
     gate(worker, x, e, count);
 }
 
+static void sigmoid(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
+{
+    mpfr_ptr one = ap_at(&worker->temp, 0, 1);
+    for (size_t c = 0; c < count; c++) {
+        limbs_below_zero(e + c, x + c);
+    }
+    mpfr_set_ui(one, 1, MPFR_RNDN);
+    for (size_t c = 0; c < count; c++) {
+        mpfr_setsign(x + c, one, mpfr_sgn(x + c) < 0, MPFR_RNDN); /* +-1: gate makes it sigma */
+    }
+    gate(worker, x, e, count);
+    for (size_t c = 0; c < count; c++) {
+        mpfr_setsign(x + c, x + c, 0, MPFR_RNDN);
+    }
+}
+
+static double sigmoid_slope(double z)
+{
+    double sigma = 1 / (1 + exp(-z));
+    return sigma * (1 - sigma);
+}
+
+static void identity(Worker *worker, mpfr_ptr x, mpfr_ptr e, size_t count)
+{
+    (void)worker, (void)x, (void)e, (void)count;
+}
+
 /* Slopes: SiLU' is at most 1.0999, at 2.3994; GELU' is 1.1290 at most, at sqrt 2, gelu_new' 1.1290,
  * at 1.418. */
 static const Row rows[ACTIVATION_COUNT] = {
@@ -98,6 +125,8 @@ static const Row rows[ACTIVATION_COUNT] = {
     [ACTIVATION_RELU] = {relu, {1, 0, NULL}},
     [ACTIVATION_GELU] = {gelu, {1.13, 0.8, NULL}},
     [ACTIVATION_GELU_NEW] = {gelu_new, {1.13, 0.8, NULL}},
+    [ACTIVATION_SIGMOID] = {sigmoid, {0.25, 0.1, sigmoid_slope}},
+    [ACTIVATION_NONE] = {identity, {1, 0, NULL}},
 };
 
 void activation_row(Worker *worker, Activation activation, mpfr_ptr x, mpfr_ptr e, size_t count)

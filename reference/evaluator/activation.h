@@ -8,7 +8,8 @@
 
 #include "../../cases/model.h"
 
-/* x [count] = act(x), each within 10 roundings of |x|; e [count] is scratch.  |act(x)| <= |x|. */
+/* x [count] = act(x), each within 10 roundings of |x|, or of sigma(x); e [count] is scratch.
+ * |act(x)| <= |x|, or sigma(x) <= 1. */
 void activation_row(Worker *worker, Activation activation, mpfr_ptr x, mpfr_ptr e, size_t count);
 
 /* |act(a) - act(b)| <= slope |a - b| for all a, b.  Where at is not NULL it is act', evaluated in

@@ -36,9 +36,15 @@ static bool positions_are(PositionScores p, const HeadKind *kind)
 static const char *strange(const Bundle *bundle, const Layout *layout)
 {
     const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
     bool causal = score->visible == VISIBLE_EARLIER && layout->bias_row == BIAS_ROW_FIRST;
     if (score->extra != NULL) {
         return "a pseudo-mask, or an entry of Omega that is lost, is outside of what is proven";
+    }
+    if (score_is_mixed(score) || value->bias_row != 0 ||
+        (value->d_head > 0 && value->o.data == NULL) ||
+        (score_by_gate(score) && value->d_head > 0 && !bundle_gate_is_value(bundle))) {
+        return "a gated network is outside of what is proven";
     }
     if (layout->bias_row == BIAS_ROW_MASKED || !(score->visible == VISIBLE_ALL || causal)) {
         return "a mask other than none and causal is outside of what is proven";

@@ -185,13 +185,13 @@ void bilinear_softmax(const Heads *heads, size_t b, Record *record)
     Pattern pattern = {heads, b, &record->pattern[record_pattern(record, b)], &record->score,
                        &record->gate};
     size_t rows = record->query.rows, width = score_query_width(&heads->bundle->score);
+    size_t key = score_own(&heads->bundle->score, b);
     for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
         RowBlock block = bilinear_block(heads, first);
         evaluator_product(
             ev, product_block(pattern.pattern, first, 0, block.count, block.keys),
             product_block(&record->query, first, b * width, block.count, width),
-            product_transposed(product_block(&record->key, 0, b * width, block.keys, width)),
-            false);
+            product_transposed(product_block(&record->key, 0, key, block.keys, width)), false);
     }
     evaluator_each(ev, rows, rows * rows, softmax_row, &pattern);
 }

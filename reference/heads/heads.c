@@ -22,6 +22,30 @@ void heads_pattern(const Heads *heads, size_t b, Record *record)
     }
 }
 
+/* The bias on token rows, and the bias row's own. */
+static void add_bias(const Heads *heads, ApMat *u, size_t width)
+{
+    const Value *value = &heads->bundle->value;
+    size_t bias = layout_bias_row(heads->layout);
+    if (value->bias != NULL) {
+        heads_token_bias(heads, u, value->bias, width);
+    }
+    for (size_t c = 0; value->bias_row != 0 && c < width; c++) {
+        mpfr_set_d(ap_at(u, bias, c), value->bias_row, MPFR_RNDN);
+    }
+}
+
+/* 1 on token rows, and -1 on the bias row. */
+static void set_signs(const Heads *heads, ApMat *u)
+{
+    size_t bias = layout_bias_row(heads->layout);
+    for (size_t i = 0; i < u->rows; i++) {
+        for (size_t b = 0; b < heads->count; b++) {
+            mpfr_set_si(ap_at(u, i, b), i == bias ? -1 : 1, MPFR_RNDN);
+        }
+    }
+}
+
 void heads_values(const Heads *heads, const ApMat *x, const HeadsWork *work, PartKind part,
                   Record *record)
 {
@@ -30,7 +54,9 @@ void heads_values(const Heads *heads, const ApMat *x, const HeadsWork *work, Par
     size_t width = heads_part_width(value, part);
     heads_products(heads, x, &work->product, part, u);
     if (part == BIAS_PART) {
-        heads_token_bias(heads, u, value->bias, width);
+        add_bias(heads, u, width);
+    } else if (part == HEADS_PART && value_is_sign(value)) {
+        set_signs(heads, u);
     } else if (part == HEADS_PART && value->inner_bias != NULL) {
         heads_token_bias(heads, u, value->inner_bias + heads->first * width, heads->count * width);
     }

@@ -106,6 +106,11 @@ long heads_gate_factor(const Score *score)
 }
 
 typedef struct {
+    const Heads *heads;
+    ApMat *query;
+} MixedQuery;
+
+typedef struct {
     const Scale *scale;
     ApMat *query;
     size_t columns;
@@ -151,23 +156,52 @@ static void turn_token(Worker *worker, const void *context, size_t token)
     }
 }
 
+/* Of queries: the first head's, which are those of all, times what each mixes them by. */
+static void mix_row(Worker *worker, const void *context, size_t row)
+{
+    const MixedQuery *mixed = context;
+    const Score *score = &mixed->heads->bundle->score;
+    size_t width = score->d_head;
+    mpfr_srcptr shared = ap_at(mixed->query, row, 0);
+    (void)worker;
+    for (size_t b = mixed->heads->count; b-- > 0;) {
+        const double *mix = score->mix.data + (mixed->heads->first + b) * score->mix.head_stride;
+        mpfr_ptr query = ap_at(mixed->query, row, b * width);
+        for (size_t k = 0; k < width; k++) {
+            mpfr_mul_d(query + k, shared + k, mix[k * score->mix.ld], MPFR_RNDN);
+        }
+    }
+}
+
 void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query, ApMat *key)
 {
     Evaluator *ev = heads->ev;
     const Score *score = &heads->bundle->score;
     size_t width = score_query_width(score), columns = heads->count * width;
-    product_beside(heads, (HeadMap){score->read, &score->q, width}, x, query);
+    bool mixed = score_is_mixed(score);
+    Heads own = *heads; /* whose queries and keys there are */
+    own.first = mixed ? 0 : heads->first;
+    own.count = mixed ? 1 : heads->count;
+    if (score->query.count > 0) {
+        copy_columns(ev, (Moved){.out = query, .x = x, .columns = score->query});
+    } else {
+        product_beside(&own, (HeadMap){score->read, &score->q, width}, x, query);
+    }
     if (score->d_head > 0) {
-        product_beside(heads, (HeadMap){score->read, &score->k, width}, x, key);
+        product_beside(&own, (HeadMap){score->read, &score->k, width}, x, key);
     }
     for (size_t b = 0; score->d_head == 0 && b < heads->count; b++) {
         copy_columns(ev, (Moved){key, b * width, x, score->read, 1, 1});
     }
     if (biased && score->q_bias != NULL) {
-        heads_token_bias(heads, query, score->q_bias + heads->first * width, columns);
+        heads_token_bias(&own, query, score->q_bias + own.first * width, own.count * width);
     }
     if (biased && score->k_bias != NULL) {
-        heads_token_bias(heads, key, score->k_bias + heads->first * width, columns);
+        heads_token_bias(&own, key, score->k_bias + own.first * width, own.count * width);
+    }
+    if (mixed) {
+        const MixedQuery all = {heads, query};
+        evaluator_each(ev, query->rows, query->rows * columns, mix_row, &all);
     }
     if (score->rotary != NULL) {
         const Turned turned = {heads, query, key};
@@ -183,8 +217,8 @@ void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, Pa
     Evaluator *ev = heads->ev;
     const Value *value = &heads->bundle->value;
     Moved moved = {.out = u, .x = x, .columns = value->read};
-    if (part == BIAS_PART) {
-        ap_zero(u); /* a bias does not depend on x */
+    if (part == BIAS_PART || (part == HEADS_PART && value_is_sign(value))) {
+        ap_zero(u); /* a bias does not depend on x, nor does a sign */
     } else if (part == DIAGONAL_PART) {
         copy_columns(ev, moved);
     } else if (bundle_gate_is_value(heads->bundle)) {
@@ -225,7 +259,8 @@ static void add_columns(Evaluator *ev, Moved moved)
     evaluator_each(ev, rows, rows * moved.columns.count, add_row, &moved);
 }
 
-/* delta[., write] += scale * mixed times the heads' second factors, one below the other */
+/* delta[., write] += scale * mixed times the heads' second factors, one below the other, or, of
+ * unit vectors, beside each other */
 static void add_factored(const Heads *heads, ApMat *delta, const ApMat *mixed, ApMat *scaled)
 {
     Evaluator *ev = heads->ev;
@@ -242,6 +277,12 @@ static void add_factored(const Heads *heads, ApMat *delta, const ApMat *mixed, A
         add_columns(ev, (Moved){scaled, 0, mixed, {0, columns}, value->scale, 1});
     }
     if (heads->more) {
+        return;
+    }
+    if (o->data == NULL) {
+        const ApMat *from = value->scale != 1 ? scaled : mixed;
+        size_t first = value->write.first + heads->first;
+        add_columns(ev, (Moved){delta, first, from, {0, columns}, 1, 1});
         return;
     }
     const double *first = o->data + heads->first * o->head_stride;

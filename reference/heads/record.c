@@ -10,7 +10,7 @@
 size_t heads_part_width(const Value *value, PartKind part)
 {
     switch (part) {
-    case BIAS_PART: return value->bias != NULL ? value->write.count : 0;
+    case BIAS_PART: return value_has_bias(value) ? value->write.count : 0;
     case DIAGONAL_PART: return value->diagonal != 0 ? value->read.count : 0;
     default: return value_width(value);
     }
@@ -73,6 +73,7 @@ RecordShape record_shape(const Bundle *bundle, size_t first, size_t heads, size_
     shape.gate = heads_share_pattern(score) ? 1 : heads;
     shape.group = by_key ? 0 : shape.gate * GROUPS;
     shape.query = by_key ? heads * score_query_width(score) : 0;
+    shape.key = score_is_mixed(score) ? score_query_width(score) : shape.query;
     shape.head_query = by_key ? score_query_width(score) : 0;
     shape.pattern = by_key ? rows : 0;
     shape.patterns = by_key ? heads : 0;
@@ -99,6 +100,7 @@ void record_shape_widen(RecordShape *most, const RecordShape *shape)
     most->gate = larger(most->gate, shape->gate);
     most->group = larger(most->group, shape->group);
     most->query = larger(most->query, shape->query);
+    most->key = larger(most->key, shape->key);
     most->head_query = larger(most->head_query, shape->head_query);
     most->pattern = larger(most->pattern, shape->pattern);
     most->patterns = most->pattern > 0;
@@ -119,7 +121,7 @@ static void record_list(Record *record, const RecordShape *shape, ApExtent list[
     list[at++] = (ApExtent){&record->gate, rows, shape->gate};
     list[at++] = (ApExtent){&record->group, rows, shape->group};
     list[at++] = (ApExtent){&record->query, rows, shape->query};
-    list[at++] = (ApExtent){&record->key, rows, shape->query};
+    list[at++] = (ApExtent){&record->key, rows, shape->key};
     for (PartKind part = 0; part < PARTS; part++) {
         list[at++] = (ApExtent){&record->part[part].value, rows, shape->part[part]};
         list[at++] = (ApExtent){&record->part[part].mixed, rows, shape->part[part]};

@@ -22,9 +22,9 @@ typedef struct {
 /* Columns of a record's matrices.  One description is allocated and predicted by. */
 typedef struct {
     size_t rows;
-    size_t gate;              /* of score and gate */
-    size_t group;             /* of group */
-    size_t query;             /* of query and key */
+    size_t gate;  /* of score and gate */
+    size_t group; /* of group */
+    size_t query, key;
     size_t head_query;        /* of the widest query of one head */
     size_t pattern, patterns; /* of a pattern, and how many there are */
     size_t part[PARTS];       /* of value and mixed */

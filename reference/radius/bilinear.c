@@ -76,18 +76,19 @@ static void head_choose(HeadAt *head, const BundleNorms *norms, size_t h)
     head->v = factors[FACTOR_V];
 }
 
-/* u = scale (x[read] W + b), b on tokens, and turned there; and each row's norm, path and
+/* u = scale (x[read] W + b) mix, b on tokens, and turned there; and each row's norm, path and
  * rounding. */
 typedef struct {
     double *u;
     const Sides *side;
     Columns read;
     const HeadWeight *w; /* NULL: 1 */
-    const double *bias;  /* or NULL */
+    const double *bias;  /* the head's, or NULL */
     const Factor *f;
     size_t width;
     double scale;
-    const Rotary *rotary; /* or NULL */
+    const Rotary *rotary;  /* or NULL */
+    const HeadWeight *mix; /* or NULL */
 } SideOf;
 
 /* Row i of the stream, a token's. */
@@ -111,11 +112,13 @@ static void side_row(const HeadAt *head, const SideOf *of, size_t i)
     const Sides *side = of->side;
     double *u = of->u + i * of->width;
     bool has_bias = of->bias != NULL && i != layout_bias_row(r->layout);
-    const double *b = of->bias != NULL ? of->bias + head->head * of->width : NULL;
+    const double *b = of->bias;
     double x = banks_in(r, at->norm, of->read, i), path = banks_in(r, at->path, of->read, i);
     for (size_t c = 0; c < of->width; c++) {
         double in = of->w != NULL ? u[c] : at->x[i * r->columns + of->read.first + c];
         u[c] = of->scale * (in + (has_bias ? b[c] : 0));
+        u[c] *= of->mix != NULL ? of->mix->data[head->head * of->mix->head_stride + c * of->mix->ld]
+                                : 1;
     }
     bool turns = of->rotary != NULL && i != layout_bias_row(r->layout);
     double norm = norm_vector(u, of->width, 1) * (turns ? head->turn : 1);
@@ -123,7 +126,8 @@ static void side_row(const HeadAt *head, const SideOf *of, size_t i)
         turn_row(u, of->rotary, r->layout, i);
     }
     double product = of->w != NULL ? radius_product(of->read.count) * f->size * x + 4 * f->bias : 0;
-    side->rounding[i] = bound_up(of->w != NULL || b != NULL ? 8 * norm + product : 0);
+    bool rounds = of->w != NULL || b != NULL || of->mix != NULL;
+    side->rounding[i] = bound_up(rounds ? 8 * norm + product : 0);
     side->off[i] =
         bound_up(f->norm * path + gemm_off(of->read.count) * (f->size * x + f->bias + norm) +
                  (turns ? BOUND_DOUBLE * norm : 0) + point_rho(r, side->rounding[i]));
@@ -146,24 +150,48 @@ static void side_rows(const HeadAt *head, const SideOf *of, RowRange rows)
     }
 }
 
+/* Values that are signs. */
+static void sign_rows(const HeadAt *head, RowRange rows)
+{
+    const Sides *side = &head->values;
+    for (size_t i = rows.first; i < rows.end; i++) {
+        head->value[i] = i == layout_bias_row(head->r->layout) ? -1 : 1;
+        side->norm[i] = side->square[i] = 1;
+        side->off[i] = side->rounding[i] = 0;
+    }
+}
+
 static void sides_block(Worker *worker, const void *context, size_t block)
 {
     (void)worker;
     const HeadAt *head = context;
     const Score *score = &head->bundle->score;
     const Value *value = &head->bundle->value;
+    size_t own = score_own(score, head->head);
+    const double *q_bias = score->q_bias != NULL ? score->q_bias + own : NULL;
+    const double *k_bias = score->k_bias != NULL ? score->k_bias + own : NULL;
+    const double *v_bias =
+        value->inner_bias != NULL ? value->inner_bias + head->head * head->width_v : NULL;
     double scale =
         (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
     const SideOf sides[] = {
-        {head->query, &head->queries, score->read, &score->q, score->q_bias, &head->q,
-         head->width_k, scale, score->rotary},
-        {head->key, &head->keys, score->read, score->d_head > 0 ? &score->k : NULL, score->k_bias,
-         &head->k, head->width_k, 1, score->rotary},
-        {head->value, &head->values, value->read, &value->v, value->inner_bias, &head->v,
-         head->width_v, 1, NULL},
+        {head->query, &head->queries, score_query_columns(score),
+         score->q.data != NULL ? &score->q : NULL, q_bias, &head->q, head->width_k, scale,
+         score->rotary, score_is_mixed(score) ? &score->mix : NULL},
+        {head->key, &head->keys, score->read, score->d_head > 0 ? &score->k : NULL, k_bias,
+         &head->k, head->width_k, 1, score->rotary, NULL},
+        {head->value, &head->values, value->read, &value->v, v_bias, &head->v, head->width_v, 1,
+         NULL, NULL},
     };
-    for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
-        side_rows(head, &sides[s], row_range(head->r, PRODUCT_ROWS, block));
+    RowRange rows = row_range(head->r, PRODUCT_ROWS, block);
+    side_rows(head, &sides[0], rows);
+    if (!head->keys_are_there) {
+        side_rows(head, &sides[1], rows);
+    }
+    if (value_is_sign(value)) {
+        sign_rows(head, rows);
+    } else {
+        side_rows(head, &sides[2], rows);
     }
 }
 
@@ -197,6 +225,7 @@ static void head_set(HeadAt *head, const Point *at)
 {
     const Radius *r = head->r;
     size_t n = r->rows, blocks = row_blocks(r, PRODUCT_ROWS);
+    head->keys_are_there = head->at == at && score_is_mixed(&head->bundle->score);
     head->at = at;
     evaluator_each(r->ev, blocks, n * head->bundle->score.read.count * head->width_k, sides_block,
                    head);
@@ -248,7 +277,8 @@ static void emit(Radius *r, const Bundle *bundle, const HeadSums *sums, const Ou
 /* Heads that are matrices, and what follows them. */
 static bool supported(const Bundle *bundle)
 {
-    return bundle->value.v.data != NULL && bundle->value.diagonal == 0;
+    const Value *value = &bundle->value;
+    return (value->v.data != NULL || value_is_sign(value)) && value->diagonal == 0;
 }
 
 void radius_bilinear(Radius *r, const Bundle *bundle)

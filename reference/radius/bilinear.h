@@ -49,6 +49,7 @@ typedef struct {
     size_t head, read, width_k, width_v;
     Factor q, k, v;
     const Point *at;
+    bool keys_are_there;         /* of the head before, whose keys are this one's */
     double *query, *key, *value; /* [rows, width] */
     Sides queries, keys, values;
     double turn;   /* by what turning a query or a key makes it longer, at least 1 */
@@ -135,10 +136,10 @@ double gemm_off(size_t k);
 
 /* ---- What a head makes of e's radii ---------------------------------------------------------- */
 
-/* Of each row: e in the columns that scores read, and in those of values; at most |v'|, and the
- * most of that.  A thread has one. */
+/* Of each row: e in the columns that queries read, and keys, and values; at most |v'|, and the most
+ * of that.  A thread has one. */
 typedef struct {
-    double *score, *value, *moved;
+    double *query, *score, *value, *moved;
     double *visible, *p, *part; /* scratch, for one row's keys */
     double most;
 } HeadChange;

@@ -35,15 +35,18 @@ void head_change_open(HeadChange *change, const HeadAt *head)
     const Radius *r = head->r;
     const Columns score = head->bundle->score.read, value = head->bundle->value.read;
     size_t n = r->rows;
-    double *all = need_room(6 * n + 1, sizeof *all);
+    const Columns query = score_query_columns(&head->bundle->score);
+    double *all = need_room(7 * n + 1, sizeof *all);
     *change = (HeadChange){.score = all};
     change->value = all + n;
     change->moved = all + 2 * n;
     change->visible = all + 3 * n;
     change->p = all + 4 * n;
     change->part = all + 5 * n;
+    change->query = all + 6 * n;
     for (size_t j = 0; j < n; j++) {
         change->score[j] = banks_in(r, r->e, score, j);
+        change->query[j] = banks_in(r, r->e, query, j);
         change->value[j] = banks_in(r, r->e, value, j);
         change->moved[j] = head->values.norm[j] + point_e(r, head->v.norm * change->value[j]);
         change->most = bound_max(change->most, change->moved[j]);
@@ -64,7 +67,7 @@ static Change change_of(const HeadChange *of, const HeadAt *head, size_t i)
     for (size_t j = 0; j < r->rows; j++) {
         of->visible[j] = gap[j] != KEY_UNSEEN;
     }
-    double e = of->score[i], most = vector_largest(of->visible, of->score, r->rows);
+    double e = of->query[i], most = vector_largest(of->visible, of->score, r->rows);
     double k_rounding = vector_largest(of->visible, keys->rounding, r->rows);
     double product = radius_product(head->read), k_size = head->k.size * most;
     d.k_most = head->k.norm * most;
@@ -152,7 +155,8 @@ static double cross_change(const HeadAt *head, const Change *d, const Sums *s, s
 {
     const Radius *r = head->r;
     Columns read = head->bundle->score.read;
-    double rho = banks_in(r, r->apart, read, i), most = banks_largest(r, r->apart, read);
+    Columns query = score_query_columns(&head->bundle->score);
+    double rho = banks_in(r, r->apart, query, i), most = banks_largest(r, r->apart, read);
     double q = head->queries.norm[i] + point_e(r, d->q), k = d->k_all;
     double kappa = 2 * d->theta * d->grown, dy = s->e_value + kappa * s->pull;
     double moved = s->e_value + dy * s->weight, pull = s->pull + point_e(r, moved);

@@ -22,21 +22,35 @@ static double turn_of(const Rotary *rotary)
     return most > 1 ? bound_up(sqrt(most)) : 1;
 }
 
-/* A head's factor [rows, width]. */
+/* A head's factor [rows, width]; bias: its own, or NULL. */
 static Factor factor(const Radius *r, const HeadWeight *w, size_t h, size_t rows, size_t width,
                      const double *bias)
 {
     const double *data = w->data + h * w->head_stride;
     MatrixNorms norms = norm_of(r, (NormKey){data, rows, width, w->ld, .parts = 1});
     return (Factor){norms.spectral, norms.frobenius,
-                    bias != NULL ? norm_vector(bias + h * width, width, 1) : 0};
+                    bias != NULL ? norm_vector(bias, width, 1) : 0};
+}
+
+static const double *own_bias(const double *biases, size_t first)
+{
+    return biases != NULL ? biases + first : NULL;
 }
 
 static Factor query_factor(const Radius *r, const Score *score, size_t h, double turn)
 {
     const Scale *by = &score->scale;
     double scale = bound_up(turn * (double)by->num / (double)by->den / sqrt((double)by->sqrt_den));
-    Factor q = factor(r, &score->q, h, score->read.count, score_query_width(score), score->q_bias);
+    Factor q = {1, 0, 0};
+    if (score->q.data != NULL) {
+        q = factor(r, &score->q, h, score->read.count, score_query_width(score),
+                   own_bias(score->q_bias, score_own(score, h)));
+    }
+    double mix = score_is_mixed(score) ? 0 : 1;
+    for (size_t k = 0; score_is_mixed(score) && k < score->d_head; k++) {
+        mix = bound_max(mix, fabs(score->mix.data[h * score->mix.head_stride + k * score->mix.ld]));
+    }
+    scale *= mix;
     return (Factor){bound_up(q.norm * scale), bound_up(q.size * scale), bound_up(q.bias * scale)};
 }
 
@@ -45,7 +59,8 @@ static Factor key_factor(const Radius *r, const Score *score, size_t h, double t
     if (score->d_head == 0) {
         return (Factor){1, 0, 0};
     }
-    Factor k = factor(r, &score->k, h, score->read.count, score_query_width(score), score->k_bias);
+    Factor k = factor(r, &score->k, h, score->read.count, score_query_width(score),
+                      own_bias(score->k_bias, score_own(score, h)));
     return (Factor){bound_up(k.norm * turn), bound_up(k.size * turn), bound_up(k.bias * turn)};
 }
 
@@ -58,7 +73,9 @@ static Factor head_factor(const Radius *r, const Bundle *bundle, size_t h, size_
     case FACTOR_Q: return query_factor(r, score, h, turn);
     case FACTOR_K: return key_factor(r, score, h, turn);
     default:
-        return factor(r, &value->v, h, value->read.count, value_width(value), value->inner_bias);
+        return value_is_sign(value) ? (Factor){0, 0, 0}
+                                    : factor(r, &value->v, h, value->read.count, value_width(value),
+                                             own_bias(value->inner_bias, h * value_width(value)));
     }
 }
 
@@ -67,7 +84,8 @@ static Outer outer_of(const Radius *r, const Bundle *bundle)
     const Value *value = &bundle->value;
     Outer outer = {.factored = value->d_head > 0, .value_scale = fabs(value->scale)};
     size_t columns = value->write.count;
-    if (outer.factored) {
+    outer.o_norm = 1; /* of unit vectors, beside which nothing is summed */
+    if (outer.factored && value->o.data != NULL) {
         const HeadWeight *o = &value->o;
         MatrixNorms norms =
             norm_of(r, (NormKey){o->data, value->d_head, columns, o->ld, bundle->heads,

@@ -13,9 +13,9 @@
 /* Numbers that are worth a parallel region. */
 enum { PARALLEL_NUMBERS = 1 << 20 };
 
-/* Of each row, what a pass changes in the columns that scores read, and in those of values. */
+/* Of each row, what a pass changes in the columns that keys read, and queries, and values. */
 typedef struct {
-    double *score[PASS_RADII], *value[PASS_RADII];
+    double *score[PASS_RADII], *query[PASS_RADII], *value[PASS_RADII];
 } Changes;
 
 static void changes_clear(Changes *changes)
@@ -29,13 +29,16 @@ static void changes_open(Changes *changes, const HeadAt *head, const Pass *pass)
 {
     const Radius *r = head->r;
     Columns score = head->bundle->score.read, value = head->bundle->value.read;
+    Columns query = score_query_columns(&head->bundle->score);
     *changes = (Changes){0};
     for (size_t k = 0; k < pass->count; k++) {
-        changes->score[k] = need_room(2 * r->rows + 1, sizeof(double));
+        changes->score[k] = need_room(3 * r->rows + 1, sizeof(double));
         changes->value[k] = changes->score[k] + r->rows;
+        changes->query[k] = changes->score[k] + 2 * r->rows;
         for (size_t j = 0; j < r->rows; j++) {
             changes->score[k][j] = banks_in(r, pass->radius[k], score, j);
             changes->value[k][j] = banks_in(r, pass->radius[k], value, j);
+            changes->query[k][j] = banks_in(r, pass->radius[k], query, j);
         }
     }
 }
@@ -69,7 +72,7 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const Changes *cha
     for (size_t k = 0; k < pass->count; k++) {
         const double *score = changes->score[k] + first, *value = changes->value[k] + first;
         double keys = vector_dot(of->w, score, count), values = vector_dot(of->high, value, count);
-        double own = head->q.norm * changes->score[k][i];
+        double own = head->q.norm * changes->query[k][i];
         double sum = row->moment * own + q * head->k.norm * keys + head->v.norm * values;
         out[k][i] = head_add(outer->factored, out[k][i], bound_up(sum));
         if (outer->bias > 0) {
@@ -106,7 +109,8 @@ static void local_row(const RowKeys *of, size_t i)
 /* How far a row's scores may be off: |q| |dk| + |dq| |k| and their rounding (C34). */
 static double score_row(const HeadAt *head, const RowSum *row, double keys, size_t i)
 {
-    double query = head->q.norm * banks_in(head->r, head->r->rho, head->bundle->score.read, i);
+    double query = head->q.norm *
+                   banks_in(head->r, head->r->rho, score_query_columns(&head->bundle->score), i);
     double off = head->queries.norm[i] * keys + query * row->k_most + row->lambda;
     return bound_up(off);
 }

@@ -27,8 +27,9 @@ static double matrix_norm_doubles(double rows, double columns)
 static double parts_doubles(const HeadWeight *w, size_t heads, size_t rows, size_t columns,
                             PartsAre are)
 {
-    return norm_doubles(
-        (NormKey){w->data, rows, columns, w->ld, heads, w->head_stride, .are = are});
+    return w->data == NULL ? 0
+                           : norm_doubles((NormKey){w->data, rows, columns, w->ld, heads,
+                                                    w->head_stride, .are = are});
 }
 
 /* A copy of a gate's weights that do not lie as they are read. */
@@ -87,7 +88,7 @@ static RadiusDoubles direct_doubles(const Direct *direct, double rows)
     double read = (double)direct->read.count, write = (double)direct->write.count;
     double hidden = (double)direct->hidden;
     return (RadiusDoubles){
-        rows * (hidden + 3) + matrix_doubles(read, hidden),
+        rows * ((direct->w3 != NULL ? 2 : 1) * hidden + 4) + matrix_doubles(read, hidden),
         fmax(matrix_norm_doubles(read, fmax(hidden, write)), matrix_norm_doubles(hidden, write))};
 }
 

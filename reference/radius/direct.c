@@ -26,13 +26,14 @@ static double slope(Activation activation, double z, double off)
                : fmin(act->slope, fabs(act->at(z)) + off * act->curvature + BOUND_DOUBLE);
 }
 
-/* The largest slope of a row's hidden units. */
-static double row_slope(const Direct *direct, const double *z, double off)
+/* The largest slope of a row's hidden units; up: what each is times at most, or NULL. */
+static double row_slope(const Direct *direct, const double *z, double off, const double *up)
 {
     double most = 0;
     for (size_t k = 0; k < direct->hidden; k++) {
         double b = direct->b1 != NULL ? direct->b1[k] : 0;
-        most = bound_max(most, slope(direct->activation, z[k] + b, off + BOUND_DOUBLE * fabs(b)));
+        double own = slope(direct->activation, z[k] + b, off + BOUND_DOUBLE * fabs(b));
+        most = bound_max(most, up != NULL ? own * up[k] : own);
     }
     return most;
 }
@@ -46,10 +47,11 @@ static double bias_norm(const double *bias, size_t count)
 typedef struct {
     const Radius *r;
     const Direct *direct;
-    double w[2], f[2], b[2]; /* 2-norms, Frobenius norms, norms of the biases */
-    double *local, *most;    /* [rows]: what rounding adds to a row's z; the largest slope */
-    double *own;             /* [rows]: of the row's derivative, or infinite (C41) */
-    double *z;               /* [rows, hidden]; then slopes, where own is not infinite */
+    double w[3], f[3], b[3];     /* 2-norms, Frobenius norms, norms of the biases */
+    double *local, *gain, *size; /* [rows]: of a row's units: rounding, derivative, norm */
+    double *own;                 /* [rows]: of the row's derivative, or infinite (C41) */
+    double *z;                   /* [rows, hidden]; then slopes, where own is not infinite */
+    double *up;                  /* [rows, hidden] of a gated network: |x W3 + b3|, at most */
 } Network;
 
 static void map_norms(Worker *worker, const void *context, size_t map)
@@ -57,9 +59,10 @@ static void map_norms(Worker *worker, const void *context, size_t map)
     (void)worker;
     Network *network = *(Network *const *)context;
     const Direct *direct = network->direct;
-    const double *w = map == 0 ? direct->w1 : direct->w2, *b = map == 0 ? direct->b1 : direct->b2;
-    size_t rows = map == 0 ? direct->read.count : direct->hidden;
-    size_t columns = map == 0 ? direct->hidden : direct->write.count;
+    const double *const weights[] = {direct->w1, direct->w2, direct->w3}, *w = weights[map];
+    const double *const biases[] = {direct->b1, direct->b2, direct->b3}, *b = biases[map];
+    size_t rows = map != 1 ? direct->read.count : direct->hidden;
+    size_t columns = map != 1 ? direct->hidden : direct->write.count;
     MatrixNorms norms = norm_of(network->r, (NormKey){w, rows, columns, columns, .parts = 1});
     network->w[map] = norms.spectral;
     network->f[map] = norms.frobenius;
@@ -78,7 +81,7 @@ static double own_norm(const Network *network, double *z, double off, size_t i)
     bool whole = direct->read.first == 0 && direct->read.count == r->bank &&
                  direct->write.first == 0 && direct->write.count == r->bank;
     double most = 0;
-    if (act->at == NULL || !whole || !r->matrices) {
+    if (act->at == NULL || !whole || !r->matrices || network->up != NULL) {
         return INFINITY;
     }
     for (size_t k = 0; k < direct->hidden; k++) {
@@ -89,6 +92,41 @@ static double own_norm(const Network *network, double *z, double off, size_t i)
     return bound_up(jacobian_norm(r, &map, &r->here, z, i) + network->w[0] * most * network->w[1]);
 }
 
+/* What a row's units x W + b may be off by on the path, in doubles and in 2^-bits. */
+static double units_off(const Network *network, size_t map, double *local, size_t i)
+{
+    const Radius *r = network->r;
+    const Direct *direct = network->direct;
+    size_t D = direct->read.count;
+    double x = banks_in(r, r->at.norm, direct->read, i);
+    double size = network->w[map] * x + network->b[map];
+    *local = radius_product(D) * network->f[map] * x + 14 * size + network->b[map];
+    return network->w[map] * banks_in(r, r->at.path, direct->read, i) +
+           BOUND_DOUBLE * (double)(D + 4) * network->f[map] * x + point_rho(r, *local);
+}
+
+/* Of a gated network h = act(a) u: dh = act'(a) u da + act(a) du, |act(a)| <= |a|, or 1 (C44). */
+static void gated_row(const Network *network, size_t i, double off)
+{
+    const Direct *direct = network->direct;
+    size_t H = direct->hidden;
+    bool sigma = direct->activation == ACTIVATION_SIGMOID;
+    double *up = network->up + i * H, *z = network->z + i * H, up_local, act = 0, most = 0;
+    double up_off = units_off(network, 2, &up_local, i);
+    double x = banks_in(network->r, network->r->at.norm, direct->read, i);
+    for (size_t k = 0; k < H; k++) {
+        double b = direct->b1 != NULL ? direct->b1[k] : 0;
+        double c = direct->b3 != NULL ? direct->b3[k] : 0;
+        up[k] = fabs(up[k] + c) + BOUND_DOUBLE * fabs(c) + up_off;
+        most = bound_max(most, up[k]);
+        act = bound_max(act, sigma ? 1 : fabs(z[k] + b) + BOUND_DOUBLE * fabs(b) + off);
+    }
+    double acts = sigma ? sqrt((double)H) : network->w[0] * x + network->b[0];
+    network->gain[i] = network->w[0] * row_slope(direct, z, off, up) + network->w[2] * act;
+    network->local[i] = most * (network->local[i] + (sigma ? 10 * acts : 0)) + act * up_local;
+    network->size[i] = acts * most;
+}
+
 static void block_slopes(Worker *worker, const void *context, size_t block)
 {
     (void)worker;
@@ -97,18 +135,22 @@ static void block_slopes(Worker *worker, const void *context, size_t block)
     const Direct *direct = network->direct;
     size_t D = direct->read.count, H = direct->hidden;
     RowRange rows = row_range(r, PRODUCT_ROWS, block);
-    gemm(network->z + rows.first * H, H,
-         gemm_plain(r->at.x + rows.first * r->columns + direct->read.first, r->columns),
-         gemm_plain(direct->w1, H), (GemmExtents){rows.end - rows.first, H, D}, 0);
+    const double *x = r->at.x + rows.first * r->columns + direct->read.first;
+    gemm(network->z + rows.first * H, H, gemm_plain(x, r->columns), gemm_plain(direct->w1, H),
+         (GemmExtents){rows.end - rows.first, H, D}, 0);
+    if (network->up != NULL) {
+        gemm(network->up + rows.first * H, H, gemm_plain(x, r->columns), gemm_plain(direct->w3, H),
+             (GemmExtents){rows.end - rows.first, H, D}, 0);
+    }
     for (size_t i = rows.first; i < rows.end; i++) {
-        double x = banks_in(r, r->at.norm, direct->read, i);
-        double off = network->w[0] * banks_in(r, r->at.path, direct->read, i) +
-                     BOUND_DOUBLE * (double)(D + 4) * network->f[0] * x;
-        double size = network->w[0] * x + network->b[0];
-        network->local[i] = radius_product(D) * network->f[0] * x + 14 * size + network->b[0];
-        off += point_rho(r, network->local[i]);
-        network->most[i] = row_slope(direct, network->z + i * H, off);
-        network->own[i] = own_norm(network, network->z + i * H, off, i);
+        double norm = banks_in(r, r->at.norm, direct->read, i);
+        double off = units_off(network, 0, &network->local[i], i), *z = network->z + i * H;
+        network->size[i] = network->w[0] * norm + network->b[0];
+        network->gain[i] = network->w[0] * row_slope(direct, z, off, NULL);
+        if (network->up != NULL) {
+            gated_row(network, i, off);
+        }
+        network->own[i] = own_norm(network, z, off, i);
     }
 }
 
@@ -116,23 +158,26 @@ static void ffn(Radius *r, const Direct *direct)
 {
     size_t D = direct->read.count, H = direct->hidden;
     Network network = {.r = r, .direct = direct}, *at = &network;
-    double *room = need_room(r->rows * (H + 3) + 1, sizeof *room);
+    bool gated = direct->w3 != NULL;
+    double *room = need_room(r->rows * ((gated ? 2 : 1) * H + 4) + 1, sizeof *room);
     network.local = room;
-    network.most = room + r->rows;
+    network.gain = room + r->rows;
     network.own = room + 2 * r->rows;
-    network.z = room + 3 * r->rows;
-    evaluator_each(r->ev, 2, D * H * (D < H ? D : H), map_norms, &at);
+    network.size = room + 3 * r->rows;
+    network.z = room + 4 * r->rows;
+    network.up = gated ? network.z + r->rows * H : NULL;
+    evaluator_each(r->ev, gated ? 3 : 2, D * H * (D < H ? D : H), map_norms, &at);
     evaluator_each(r->ev, row_blocks(r, PRODUCT_ROWS), r->rows * D * H, block_slopes, &network);
     size_t blocks = H / evaluator_block_columns(r->rows, r->ev->bits);
     r->adds += (double)blocks + 3;
-    double w1 = network.w[0], w2 = network.w[1], f2 = network.f[1];
+    double w2 = network.w[1], f2 = network.f[1];
     for (size_t i = 0; i < r->rows; i++) {
-        double size = w1 * banks_in(r, r->at.norm, direct->read, i) + network.b[0];
+        double size = network.size[i];
         if (network.own[i] < INFINITY) {
             jacobian_take(r, &r->here, network.own[i], i);
         } else {
             banks_add(r, r->here.out[PASS_OWN], direct->write, i,
-                      w1 * network.most[i] * w2 * banks_in(r, r->rho, direct->read, i));
+                      network.gain[i] * w2 * banks_in(r, r->rho, direct->read, i));
         }
         banks_add(r, r->local, direct->write, i,
                   2 * w2 * network.local[i] + (2 * w2 + radius_product(H) * f2) * size +
@@ -181,7 +226,7 @@ static void activation(Radius *r, const Direct *direct)
 void radius_direct(Radius *r, const Direct *direct)
 {
     for (size_t c = 0; c < r->rows * r->columns; c++) {
-        r->here.diagonal[c] = r->norm != NULL ? 0 : 1; /* else the stream's own is kept apart */
+        r->here.diagonal[c] = radius_keeps(r, c % r->columns >= r->bank) ? 0 : 1;
         r->here.slack[c] = 0;
     }
     switch (direct->kind) {

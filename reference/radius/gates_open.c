@@ -70,9 +70,10 @@ static void matrix_norms(Worker *worker, const void *context, size_t matrix)
     const Value *value = &gates->bundle->value;
     size_t heads = gates->heads, read = gates->read;
     bool unit = gates->unit;
-    MatrixNorms norms = {unit ? fabs((double)value->unit) : 0, 0};
+    MatrixNorms norms = {unit ? fabs((double)value->unit) : 1, 0};
     if (matrix == MATRIX_O) {
-        norms = unit ? norms : weight_norms(gates, &value->o, value->write.count, PARTS_BELOW);
+        bool none = unit || value->o.data == NULL;
+        norms = none ? norms : weight_norms(gates, &value->o, value->write.count, PARTS_BELOW);
         gates->o_norm = norms.spectral;
         gates->o_size = norms.frobenius;
     } else if (matrix == MATRIX_V) {

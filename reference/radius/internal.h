@@ -148,6 +148,14 @@ static inline void banks_add(const Radius *r, Banks *banks, Columns columns, siz
     }
 }
 
+/* Is what the stream has in a bank kept beside what the sublayer reads, its norm? */
+static inline bool radius_keeps(const Radius *r, bool hidden)
+{
+    const LayerNorm *norm = r->norm;
+    return norm != NULL && (hidden ? norm->columns.first + norm->columns.count > r->bank
+                                   : norm->columns.first < r->bank);
+}
+
 /* A sublayer that is one of the original's own operations. */
 void radius_direct(Radius *r, const Direct *direct);
 

@@ -81,7 +81,7 @@ static void map_make(const Radius *r, Map *map, const Sublayer *sublayer)
 {
     map->diagonal = need_zeros(r->columns + 1, sizeof *map->diagonal);
     for (size_t c = 0; c < r->columns; c++) {
-        map->diagonal[c] = r->norm != NULL ? 0 : 1; /* else the stream's own is kept apart */
+        map->diagonal[c] = radius_keeps(r, c >= r->bank) ? 0 : 1;
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
@@ -102,7 +102,7 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
     for (int to = 0; to < BANKS; to++) {
         bool all = map->block[BANK_CONTENT][to] == NULL && map->block[BANK_HIDDEN][to] == NULL;
         size_t first = bank_first(r, to), end = first + bank_count(r, to);
-        all = all && first < end && r->norm == NULL;
+        all = all && first < end && !radius_keeps(r, to == BANK_HIDDEN);
         for (size_t c = first; c < end; c++) {
             all = all && map->diagonal[c] == 0;
         }
@@ -110,9 +110,8 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
             const Value *value = &sublayer->bundles[b].value;
             bool written =
                 value->write.first < end && value->write.first + value->write.count > first;
-            all = all && is_linear(&sublayer->bundles[b]) && value->diagonal >= -1 &&
-                  value->diagonal <= 0 &&
-                  !(written && (value->bias != NULL || value_width(value) > 0));
+            all = all && value->diagonal >= -1 && value->diagonal <= 0 &&
+                  !(written && (value_has_bias(value) || value_width(value) > 0));
         }
         r->erased[to] = all;
     }
@@ -319,6 +318,7 @@ static void linear_bundle(Radius *r, const Bundle *bundle)
     if (value->bias != NULL) {
         s.bias = norm_vector(value->bias, value->write.count, 1);
     }
+    s.bias = bound_max(s.bias, fabs(value->bias_row) * sqrt((double)value->write.count));
     if (value->unit != 0 || value->d_head > 0 ||
         (bundle->heads > 1 && bundle->score.extra != NULL)) {
         radius_lose(r); /* no construction has such heads */

@@ -123,18 +123,21 @@ void radius_clear(Radius *r)
 
 /* Does a head bundle add exactly nothing to a bank of a row: it writes elsewhere, or the row has
  * itself alone in A, with a value of zero (C31)? */
-static bool adds_nothing(const Radius *r, const Bundle *bundle, size_t row, int bank)
+static bool adds_nothing(const Radius *r, const Sublayer *sublayer, size_t b, size_t row, int bank)
 {
+    const Bundle *bundle = &sublayer->bundles[b];
     const Value *value = &bundle->value;
     bool bias_row = row == layout_bias_row(r->layout);
+    bool constant = value_is_sign(value) || (bias_row && value->bias_row != 0);
     if (!radius_touches(r, value->write, bank) &&
         !(value->diagonal != 0 && radius_touches(r, value->read, bank))) {
         return true;
     }
-    bool zero = (bias_row || (value->bias == NULL && value->inner_bias == NULL));
-    for (int b = 0; b < BANKS; b++) {
-        zero =
-            zero && (!radius_touches(r, value->read, b) || radius_reads_zero(r, r->norm, row, b));
+    bool zero = bias_row || (value->bias == NULL && value->inner_bias == NULL);
+    zero = zero && (!constant || (bias_row && bundle_is_taken_back(sublayer, b)));
+    for (int from = 0; from < BANKS; from++) {
+        bool reads = !value_is_sign(value) && radius_touches(r, value->read, from);
+        zero = zero && (!reads || radius_reads_zero(r, r->norm, row, from));
     }
     return zero && radius_alone(r, bundle, row);
 }
@@ -162,8 +165,9 @@ static void set_zero(Worker *worker, const void *context, size_t i)
     for (int bank = 0; bank < BANKS; bank++) {
         bool keeps = r->zero[i * BANKS + (size_t)bank], alone = r->erased[bank];
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            keeps = keeps && adds_nothing(r, &sublayer->bundles[b], i, bank);
-            alone = alone && radius_alone(r, &sublayer->bundles[b], i);
+            const Bundle *bundle = &sublayer->bundles[b];
+            keeps = keeps && adds_nothing(r, sublayer, b, i, bank);
+            alone = alone && (bundle->value.diagonal == 0 || radius_alone(r, bundle, i));
         }
         keeps = keeps && (sublayer->bundle_count > 0 || direct_keeps(r, sublayer, i, bank));
         zeros->next[i * BANKS + (size_t)bank] = r->at.limit && (keeps || alone);
@@ -294,8 +298,9 @@ static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row,
 static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
 {
     double own = r->here.out[PASS_OWN][i].bank[b] + by_itself(r, &r->here, PASS_OWN, i, b);
-    double kept_rho = r->norm != NULL ? r->kept_rho[i].bank[b] : 0;
-    double kept_eta = r->norm != NULL ? r->kept_eta[i].bank[b] : 0;
+    bool keeps = radius_keeps(r, b == BANK_HIDDEN);
+    double kept_rho = keeps ? r->kept_rho[i].bank[b] : 0;
+    double kept_eta = keeps ? r->kept_eta[i].bank[b] : 0;
     *rho = bound_up(kept_rho + own + r->local[i].bank[b] + 2 * r->adds * r->size[i].bank[b] +
                     r->at.norm[i].bank[b]);
     *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;

@@ -50,11 +50,37 @@ size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits)
     return block > count ? block : count;
 }
 
+/* to[., c] = x[read] W + b of hidden units first, ..., first + count - 1. */
+static void units(RefRun *run, const Direct *direct, ApMat *to, Columns of, const double *w,
+                  const double *b)
+{
+    size_t rows = to->rows, D = direct->read.count, H = direct->hidden;
+    evaluator_product(&run->ev, product_block(to, 0, 0, rows, of.count),
+                      product_block(run->input, 0, direct->read.first, rows, D),
+                      product_doubles(w + of.first, D, of.count, H), false);
+    add_bias(to, 0, b != NULL ? b + of.first : NULL, of.count);
+}
+
+/* hidden = act(x W1 + b1), of a gated network times x W3 + b3. */
+static void fill_hidden(RefRun *run, const Direct *direct, ApMat *hidden, Columns of)
+{
+    ApMat *up = &run->scratch.record.part[HEADS_PART].mixed; /* activate's scratch before */
+    units(run, direct, hidden, of, direct->w1, direct->b1);
+    activate(run, direct, hidden, (Columns){0, of.count});
+    if (direct->w3 == NULL) {
+        return;
+    }
+    units(run, direct, up, of, direct->w3, direct->b3);
+    for (size_t i = 0; i < hidden->rows; i++) {
+        mpfr_ptr h = ap_at(hidden, i, 0);
+        lanes_mul(h, numbers_row(h), numbers_row(ap_at(up, i, 0)), of.count);
+    }
+}
+
 /* x[write] += act(x[read] W1 + b1) W2 + b2, hidden units by blocks. */
 static void ffn(RefRun *run, const Direct *direct)
 {
     Evaluator *ev = &run->ev;
-    const ApMat *x = run->input;
     ApMat *stream = &run->stream, *delta = &run->scratch.delta;
     ApMat *hidden = &run->scratch.record.part[HEADS_PART].value;
     size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
@@ -62,13 +88,9 @@ static void ffn(RefRun *run, const Direct *direct)
     ap_zero(delta);
     for (size_t first = 0; first < H; first += block) {
         size_t count = H - first < block ? H - first : block;
-        ProductView units = product_block(hidden, 0, 0, rows, count);
-        evaluator_product(ev, units,
-                          product_block(x, 0, direct->read.first, rows, direct->read.count),
-                          product_doubles(direct->w1 + first, direct->read.count, count, H), false);
-        add_bias(hidden, 0, direct->b1 != NULL ? direct->b1 + first : NULL, count);
-        activate(run, direct, hidden, (Columns){0, count});
-        evaluator_product(ev, product_block(delta, 0, 0, rows, d), units,
+        fill_hidden(run, direct, hidden, (Columns){first, count});
+        evaluator_product(ev, product_block(delta, 0, 0, rows, d),
+                          product_block(hidden, 0, 0, rows, count),
                           product_doubles(direct->w2 + first * d, count, d, d), true);
     }
     add_bias(delta, 0, direct->b2, d);

@@ -139,6 +139,8 @@ typedef struct {
     size_t h;
     Columns read, write; /* of its value */
     bool biased;         /* token rows have a value whatever their content */
+    bool constant;       /* and so has the bias row */
+    bool taken_back;     /* a neighbour writes the opposite into it, where it is alone */
 } Head;
 
 /* Has row r of V, and of the diagonal beside it, an entry that is not 0? */
@@ -159,20 +161,21 @@ static void find_live(Trace *trace, Head *head)
     const Value *value = head->value;
     const double *v = value->v.data, *o = value->o.data;
     v = v != NULL ? v + head->h * value->v.head_stride : NULL;
-    head->biased =
-        head->h == 0 && value->bias != NULL && trace_any(value->bias, value->write.count, 1);
+    head->biased = value_is_sign(value) || (head->h == 0 && value->bias != NULL &&
+                                            trace_any(value->bias, value->write.count, 1));
+    head->constant = value_is_sign(value) || (head->h == 0 && value->bias_row != 0);
     for (size_t r = 0; r < head->read.count; r++) {
         const double *row = v != NULL ? v + r * value->v.ld : NULL;
         trace->live[r] = value->unit != 0 || (value->d_head == 0 && dense_row_lives(value, row, r));
     }
     for (size_t k = 0; k < value->d_head; k++) {
-        if (!trace_any(o + head->h * value->o.head_stride + k * value->o.ld, value->write.count,
-                       1)) {
+        if (o != NULL && !trace_any(o + head->h * value->o.head_stride + k * value->o.ld,
+                                    value->write.count, 1)) {
             continue;
         }
         head->biased = head->biased || (value->inner_bias != NULL &&
                                         value->inner_bias[head->h * value->d_head + k] != 0);
-        for (size_t r = 0; r < head->read.count; r++) {
+        for (size_t r = 0; v != NULL && r < head->read.count; r++) {
             trace->live[r] = trace->live[r] || v[r * value->v.ld + k] != 0;
         }
     }
@@ -198,7 +201,8 @@ static bool find_zeros(Trace *trace, const Head *head)
     size_t bias = layout_bias_row(&trace->model->layout);
     bool all = true;
     for (size_t j = 0; j < trace->rows; j++) {
-        trace->zero[j] = !(head->biased && j != bias) && row_has(trace, head, j, PROVEN_ZERO);
+        bool constant = j != bias ? head->biased : head->constant;
+        trace->zero[j] = !constant && row_has(trace, head, j, PROVEN_ZERO);
         all = all && trace->zero[j];
     }
     return all;
@@ -207,8 +211,10 @@ static bool find_zeros(Trace *trace, const Head *head)
 /* Are the columns that scores read the same in T'? */
 static bool scores_same(const Trace *trace, const Score *score, size_t row)
 {
+    const unsigned char *read = trace->read + row * trace->columns;
     return (trace->row[row] & PROVEN_SAME) != 0 ||
-           (row_flags(trace->read + row * trace->columns, score->read) & PROVEN_SAME) != 0;
+           (row_flags(read, score->read) & row_flags(read, score_query_columns(score)) &
+            PROVEN_SAME) != 0;
 }
 
 /* The flags that survive in the row's columns written: all where it sees zeros alone; whether it
@@ -231,21 +237,34 @@ static int flags_kept(const Trace *trace, const Head *head, size_t row)
         same = same && (coefficient == common) && row_has(trace, head, j, PROVEN_SAME);
         keys_same = keys_same && (!by_key || scores_same(trace, score, j));
     }
+    if (head->taken_back && seen == 1 && row == layout_bias_row(layout)) {
+        zeros = row_has(trace, head, row, PROVEN_ZERO);
+    }
     bool scores = seen < 2 || !(by_key || score_by_gate(score)) ||
                   (keys_same && scores_same(trace, score, row));
     return zeros ? PROVEN_ALL : same && scores ? PROVEN_SAME : 0;
 }
 
-static void trace_head(Trace *trace, const Bundle *bundle, size_t h)
+static void trace_head(Trace *trace, const Sublayer *sublayer, size_t b, size_t h)
 {
+    const Bundle *bundle = &sublayer->bundles[b];
     const Value *value = &bundle->value;
-    bool more = value->diagonal != 0 || (h == 0 && value->bias != NULL);
+    bool more = value->diagonal != 0 || (h == 0 && value_has_bias(value));
+    bool column = value->d_head > 0 && value->o.data == NULL;
     bool unit = value->unit != 0 && !more; /* one column of its own */
-    Head head = {&bundle->score, value, h, value->read, value->write, false};
+    Head head = {.score = &bundle->score,
+                 .value = value,
+                 .h = h,
+                 .read = value->read,
+                 .write = value->write,
+                 .taken_back = bundle_is_taken_back(sublayer, b)};
     if (value_width(value) == 0 && value->diagonal == 0) {
         head.read.count = 0;
     } else if (unit) {
         head.read = (Columns){value->read.first + h, 1};
+        head.write = (Columns){value->write.first + h, 1};
+    }
+    if (column) {
         head.write = (Columns){value->write.first + h, 1};
     }
     find_live(trace, &head);
@@ -299,7 +318,7 @@ static void trace_sublayers(Trace *trace, size_t layer)
         trace_input(trace, &sublayer->norm);
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             for (size_t h = 0; h < sublayer->bundles[b].heads; h++) {
-                trace_head(trace, &sublayer->bundles[b], h);
+                trace_head(trace, sublayer, b, h);
             }
         }
         if (sublayer->bundle_count == 0) {

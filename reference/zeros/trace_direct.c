@@ -7,19 +7,31 @@
 
 /* Do all columns read whose row of w, [read, columns], has an entry other than 0 hold 0 in this row
  * of the stream? */
-static bool product_zero(const Trace *trace, const Direct *direct, size_t row, size_t column,
-                         size_t columns, size_t ld)
+static bool product_zero(const Trace *trace, const Direct *direct, const double *w, size_t row,
+                         Columns columns, size_t ld)
 {
     const unsigned char *known = trace->read + row * trace->columns + direct->read.first;
     size_t r = 0;
     while (r < direct->read.count && ((known[r] & PROVEN_ZERO) != 0 ||
-                                      !trace_any(direct->w1 + r * ld + column, columns, 1))) {
+                                      !trace_any(w + r * ld + columns.first, columns.count, 1))) {
         r++;
     }
     return r == direct->read.count;
 }
 
-/* Every activation is 0 at 0: a network writes nothing whose units that lead on are 0. */
+/* Every activation but sigma is 0 at 0; and so is a product of which one factor is. */
+static bool unit_zero(const Trace *trace, const Direct *direct, size_t row, size_t k)
+{
+    Columns own = {k, 1};
+    size_t H = direct->hidden;
+    bool act = direct->activation != ACTIVATION_SIGMOID &&
+               (direct->b1 == NULL || direct->b1[k] == 0) &&
+               product_zero(trace, direct, direct->w1, row, own, H);
+    return act || (direct->w3 != NULL && (direct->b3 == NULL || direct->b3[k] == 0) &&
+                   product_zero(trace, direct, direct->w3, row, own, H));
+}
+
+/* A network writes nothing whose units that lead on are 0. */
 static void trace_ffn(Trace *trace, const Direct *direct)
 {
     size_t hidden = direct->hidden, width = direct->write.count;
@@ -30,8 +42,7 @@ static void trace_ffn(Trace *trace, const Direct *direct)
     for (size_t i = 0; i < trace->rows; i++) {
         bool nothing = silent;
         for (size_t k = 0; k < hidden && nothing; k++) {
-            nothing = !trace->live[k] || ((direct->b1 == NULL || direct->b1[k] == 0) &&
-                                          product_zero(trace, direct, i, k, 1, hidden));
+            nothing = !trace->live[k] || unit_zero(trace, direct, i, k);
         }
         trace_keep(trace, i, direct->write, nothing ? PROVEN_ALL : 0);
     }
@@ -56,9 +67,9 @@ static void trace_linear(Trace *trace, const Direct *direct)
     size_t width = direct->write.count;
     bool silent = direct->b1 == NULL || !trace_any(direct->b1, width, 1);
     for (size_t i = 0; i < trace->rows; i++) {
-        bool nothing =
-            silent && (direct->replace ? replaces_alike(trace, direct, i)
-                                       : product_zero(trace, direct, i, 0, width, width));
+        bool nothing = silent && (direct->replace ? replaces_alike(trace, direct, i)
+                                                  : product_zero(trace, direct, direct->w1, i,
+                                                                 (Columns){0, width}, width));
         trace_keep(trace, i, direct->write, nothing ? PROVEN_ALL : 0);
     }
 }

@@ -269,7 +269,7 @@ static Direct random_direct(RandomModel *random, DirectKind kind, size_t d, size
                             bool in_place, bool clear)
 {
     Direct direct = {.kind = kind,
-                     .activation = (Activation)random_below(random, ACTIVATION_COUNT),
+                     .activation = (Activation)random_below(random, ACTIVATION_PLAIN),
                      .read = {0, d},
                      .write = {0, d}};
     if (!in_place) {
@@ -317,7 +317,7 @@ static void test_saturated_activations(void **state)
     double x[COUNT] = {-1000, 1000, -20, 40, 0, -746, NAN, -8};
     Worst worst = {0};
     size_t end = 1;
-    for (Activation act = 0; act < ACTIVATION_COUNT; act++) {
+    for (Activation act = 0; act < ACTIVATION_PLAIN; act++) {
         Sublayer sublayer = {
             .direct = {DIRECT_ACTIVATION, act, .read = {0, COUNT}, .write = {0, COUNT}}};
         Model model = {{1, COUNT, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};

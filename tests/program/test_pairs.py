@@ -27,6 +27,8 @@ NETWORK = one_of("construction", "ffn3", "fused", "transformer", "transformer3",
 LINEAR = one_of("construction", "linear")
 NOT_MASKED = lambda c: c["construction"] != "masked"
 TURNED = lambda c: c.get("rotary", "none") != "none"
+GATED = lambda c: c.get("ffn") == "gated" and c["construction"] in ("fused", "transformer")
+READ_OUT = lambda c: GATED(c) and c["activation"] != "sigmoid"
 NORMED = lambda c: c["normalization"] != "none"
 
 # Values of an axis, and where they matter: none elsewhere.
@@ -41,8 +43,11 @@ AXES = {
     "normalization-place": (["pre", "post"], NORMED),
     "normalize-bias-row": (["yes", "no"], NORMED),
     "eps": (["1e-5", "1"], NORMED),
-    "activation": (["silu", "relu", "gelu", "gelu_new"],
+    "ffn": (["plain", "gated"], one_of("construction", "fused", "transformer")),
+    "activation": (["silu", "relu", "gelu", "gelu_new", "sigmoid", "none"],
                    lambda c: NETWORK(c) or c["construction"] == "silu"),
+    "readout": (["1", "2", "3"], READ_OUT),
+    "tau": (["auto", "0.125", "0.0009765625"], READ_OUT),
     "gelu": (["sigmoid", "minimax", "2", "3"], one_of("activation", "gelu", "gelu_new")),
     "score-scale": (["1", "30", "1e4", "1e22"], lambda c: not LINEAR(c)),
     "bias-row-content": (["none", "random"], None),
@@ -77,7 +82,8 @@ def allowed(c):
     far = c.get("omega") in ("372.9", "1e6", "3e17")
     pseudo = c.get("mask", "none").startswith("pseudo")
     full = TURNED(c) and c["kernel"] == "dense"
-    return not full and not (before and in_place) and not (far and (pseudo or c.get("reference") == "subtract"))
+    alone = c.get("activation") in ("sigmoid", "none") and not GATED(c)
+    return not full and not alone and not (before and in_place) and not (far and (pseudo or c.get("reference") == "subtract"))
 
 
 def drawn(r):

@@ -170,7 +170,7 @@ static void what_is_proven_holds(void **state)
 static Direct random_direct(RandomModel *random, size_t d, size_t hidden)
 {
     Direct direct = {.kind = (DirectKind)random_below(random, 3),
-                     .activation = (Activation)random_below(random, ACTIVATION_COUNT),
+                     .activation = (Activation)random_below(random, ACTIVATION_PLAIN),
                      .read = {0, d},
                      .write = {0, d},
                      .hidden = 3};

@@ -230,6 +230,10 @@ static int check_request(const Grid *grid)
         return complain_of(point->source->path, NULL, NULL,
                            "expected unembed.W_U: attribution is of logits");
     }
+    if (case_is_gated(&point->spec)) {
+        return complain_of(point->source->path, "blocks.0.mlp", "W_gate",
+                           "expected plain networks: of gated ones attribute knows no paths");
+    }
     if (point->spec.norm != NORMALIZATION_NONE && point->spec.norm_place == NORM_POST) {
         return complain_of(
             point->source->path, NULL, NULL,

@@ -71,7 +71,8 @@ static size_t score_rank(const Layout *layout, const Score *score)
 {
     size_t position = position_rank(layout, &score->position);
     if (score_by_key(score)) {
-        return least(score_query_width(score), score->read.count) + position;
+        size_t queries = score_query_columns(score).count;
+        return least(least(score_query_width(score), score->read.count), queries) + position;
     }
     return score_by_gate(score) ? least(position + 1, layout_rows(layout)) : position;
 }
@@ -82,6 +83,7 @@ static size_t value_rank(const Value *value, bool bias)
     bool aside = value->diagonal != 0 && value->read.first != value->write.first;
     size_t columns = value->write.count + (aside ? value->read.count : 0);
     size_t rank = least(value_width(value), least(value->read.count, value->write.count));
+    bias = bias || value->bias_row != 0;
     rank = value->diagonal != 0 ? value->read.count : rank;
     return least(rank + bias, columns);
 }
@@ -100,7 +102,8 @@ static void count_ranks(SublayerCost *sublayer, const Layout *layout, const Bund
     sublayer->heads += (bundle->heads - 1) * split(plain, limit) + split(first, limit);
     sublayer->score_rank = score > sublayer->score_rank ? score : sublayer->score_rank;
     sublayer->value_rank = first > sublayer->value_rank ? first : sublayer->value_rank;
-    sublayer->external = sublayer->external || score_by_key(&bundle->score);
+    sublayer->external =
+        sublayer->external || (score_by_key(&bundle->score) && !score_is_mixed(&bundle->score));
 }
 
 /* X Q, that times X^T, the pattern times X, that times V. */
@@ -117,7 +120,7 @@ static void count_dense(const Counter *counter, const Bundle *bundle)
 /* True when what a head passes on is its gate: one product serves both. */
 static bool gate_is_value(const Bundle *bundle)
 {
-    return bundle->score.gate.data != NULL && bundle->value.d_head == 1;
+    return bundle_gate_is_value(bundle);
 }
 
 /* The scores' products; *pairs: what a pattern costs a column of values (all keys, or three: the
@@ -131,7 +134,9 @@ static void count_scores(const Counter *counter, const Bundle *bundle, size_t fo
     *keys = 3;
     if (score_by_key(score)) {
         *keys = rows;
-        add(*sum, times, heads, rows, read, score->d_head > 0 ? 2 * query : query);
+        bool mixed = score_is_mixed(score), made = score->q.data != NULL;
+        size_t factors = score->d_head == 0 ? 1 : 1 + made;
+        add(*sum, times, mixed ? 1 : heads, rows, read, factors * query);
         add(*sum, times, heads, rows, rows, query);
         if (score->rotary != NULL) { /* a pair of queries, and one of keys, takes four each */
             add(*sum, times, heads, counter->layout->n, score->rotary->width, 4);
@@ -221,11 +226,14 @@ static void count_direct(const Counter *counter, const Direct *direct)
     size_t n = counter->layout->n, times = counter->times, write = direct->write.count;
     bool ffn = direct->kind == DIRECT_FFN, alone = direct->kind == DIRECT_ACTIVATION;
     size_t hidden = ffn ? direct->hidden : write;
-    size_t ends = alone ? 0 : direct->read.count + (ffn ? write : 0);
-    bool exponential = direct->activation != ACTIVATION_RELU && (ffn || alone);
+    size_t maps = direct->w3 != NULL ? 2 : 1;
+    size_t ends = alone ? 0 : maps * direct->read.count + (ffn ? write : 0);
+    bool exponential = direct->activation != ACTIVATION_RELU &&
+                       direct->activation != ACTIVATION_NONE && (ffn || alone);
     add(cost->network, times, ends, hidden, 1, 1);
     add(cost->network, times, is_there(direct->b1), hidden, 1, 1);
     add(cost->network, times, is_there(direct->b2), write, 1, 1);
+    add(cost->network, times, is_there(direct->b3), hidden, 1, 1);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         add(cost->multiply_adds[form], times, n, ends, hidden, 1);
         add(cost->exponentials[form], times, n, exponential, hidden, 1);

@@ -69,13 +69,21 @@ static void add_attention(Export *e, size_t layer, const Bundle *bundle)
 /* x W_in and act(.) W_out, or one linear map; an activation by itself has no weights. */
 static void add_direct(Export *e, size_t layer, const Direct *direct)
 {
-    bool ffn = direct->kind == DIRECT_FFN;
+    bool gated = direct->w3 != NULL, ffn = direct->kind == DIRECT_FFN;
     size_t columns = ffn ? direct->hidden : direct->write.count;
     const size_t first[] = {direct->read.count, columns};
     const size_t second[] = {direct->hidden, direct->write.count};
     const Tensor tensors[] = {
-        {ffn ? "mlp.W_in" : "linear.W", 2, first, direct->w1},
-        {ffn ? "mlp.b_in" : "linear.b", 1, &columns, direct->b1},
+        {gated ? "mlp.W_gate"
+         : ffn ? "mlp.W_in"
+               : "linear.W",
+         2, first, direct->w1},
+        {gated ? "mlp.b_gate"
+         : ffn ? "mlp.b_in"
+               : "linear.b",
+         1, &columns, direct->b1},
+        {"mlp.W_in", 2, first, ffn ? direct->w3 : NULL},
+        {"mlp.b_in", 1, &columns, gated ? direct->b3 : NULL},
         {"mlp.W_out", 2, second, ffn ? direct->w2 : NULL},
         {"mlp.b_out", 1, &direct->write.count, ffn ? direct->b2 : NULL},
     };
