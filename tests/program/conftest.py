@@ -6,7 +6,9 @@ words expected.  HEADPROOF names the program; tests run in the project's directo
     HEADPROOF=build/release/headproof python3 -m pytest -q tests/program/test_headers.py
 """
 
+import atexit
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -17,6 +19,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import xml.dom.minidom
 
 import pytest
@@ -35,6 +38,21 @@ def pytest_make_parametrize_id(val):
     return repr(val)[:40]
 
 
+@functools.cache
+def quick_python():
+    """python3, but for its start: forks of one that has numpy and matplotlib loaded go on for it.  A
+    row about that start itself names another in HEADPROOF_PYTHON."""
+    folder = os.environ["QUICK_PYTHON"] = tempfile.mkdtemp(prefix="quick-python.")
+    for name in ("asked", "ended"):
+        os.mkfifo(os.path.join(folder, name))
+    loaded = subprocess.Popen([sys.executable, ROOT / "tests/tools/loaded_python", folder],
+                              stdin=subprocess.DEVNULL)
+    atexit.register(shutil.rmtree, folder)
+    atexit.register(loaded.wait)
+    atexit.register(loaded.kill)  # the last is the first
+    return str(ROOT / "tests/tools/quick_python")
+
+
 Run = collections.namedtuple("Run", "code stdout stderr")
 
 
@@ -44,6 +62,8 @@ def start(*arguments, cwd=ROOT, env=None, input="", limits=None):
     def limit():
         for what, most in limits.items():
             resource.setrlimit(what, (most, most))
+    if arguments[:1] in (("growth",), ("plot",), ("report",)):
+        env = {"HEADPROOF_PYTHON": quick_python(), **(env or {})}
     ended = subprocess.run([PROGRAM, *map(str, arguments)], cwd=cwd, input=input, text=True,
                            capture_output=True, errors="backslashreplace",
                            preexec_fn=limit if limits else None,

@@ -9,13 +9,12 @@ import sys
 
 import numpy
 import pytest
-from conftest import PROGRAM, ROOT
+from conftest import PROGRAM, ROOT, quick_python
 
 sys.path.append(str(ROOT / "python"))
 from headproof import laws, series  # noqa: E402
 
 INF, NAN, PI = math.inf, math.nan, math.pi
-os.environ.setdefault("HEADPROOF_PYTHON", sys.executable)  # which has numpy
 
 # ---- Statistics ----------------------------------------------------------------------------------
 
@@ -157,7 +156,7 @@ def test_a_size_is_said_with_two_digits(log10, text, bound, said):
 def asks(tmp_path):
     """asks(script, *arguments): what a program of tests/ says of the program's tables."""
     def asked(script, *arguments):
-        ended = subprocess.run([sys.executable, ROOT / "tests" / script, PROGRAM, *arguments],
+        ended = subprocess.run([quick_python(), ROOT / "tests" / script, PROGRAM, *arguments],
                                cwd=tmp_path, capture_output=True, text=True)
         assert ended.returncode == 0, ended
         return ended.stdout

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PROGRAM, ROOT
+from conftest import PROGRAM, ROOT, quick_python
 
 MODEL = ROOT / "tests/data/texts.safetensors"
 CHARACTERS = ROOT / "tests/data/texts-characters.json"
@@ -18,7 +18,7 @@ CHARACTERS = ROOT / "tests/data/texts-characters.json"
 def tokens(tmp_path):
     """tokens(*arguments): code, stdout, stderr, in the test's own folder."""
     def run(*arguments, stdout=subprocess.PIPE):
-        ended = subprocess.run([sys.executable, "-m", "headproof", "tokens", *map(str, arguments)],
+        ended = subprocess.run([quick_python(), "-m", "headproof", "tokens", *map(str, arguments)],
                                cwd=tmp_path, stdout=stdout, stderr=subprocess.PIPE, text=True,
                                env={**os.environ, "PYTHONPATH": str(ROOT / "python"),
                                     "HEADPROOF": PROGRAM})
