@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* glibc's own names of what is replaced. */
@@ -47,13 +49,9 @@ void log_line(const char *format, ...)
     }
 }
 
-static void read_request(void)
+static void read_request(const char *asked)
 {
-    const char *asked = getenv("HEADPROOF_INJECT"), *log = getenv("HEADPROOF_INJECT_LOG");
-    const char *depth = getenv("HEADPROOF_INJECT_DEPTH");
-    if (asked == NULL) {
-        return;
-    }
+    const char *log = getenv("HEADPROOF_INJECT_LOG"), *depth = getenv("HEADPROOF_INJECT_DEPTH");
     char *end;
     request.depth = depth != NULL ? strtoul(depth, NULL, 10) : 1;
     if (strncmp(asked, "call:", 5) == 0) {
@@ -73,20 +71,59 @@ static void read_request(void)
     request.on = true;
 }
 
+static pid_t running;
+
+static void end_running(int signal)
+{
+    (void)signal;
+    kill(running, SIGKILL);
+}
+
+/* Returns in every child, with what is asked of it; not in the process that forks. */
+static void fork_at_main(char asked[INJECT_LINE])
+{
+    signal(SIGALRM, end_running);
+    for (;;) {
+        int status = 0;
+        ssize_t length = read(INJECT_ASKED, asked, INJECT_LINE - 1);
+        running = length > 0 ? fork() : -1;
+        if (running < 0) {
+            _exit(length > 0 ? 126 : 0);
+        }
+        asked[length] = '\0';
+        if (running == 0) {
+            break;
+        }
+        alarm(INJECT_SECONDS);
+        while (waitpid(running, &status, 0) < 0) {
+        }
+        alarm(0);
+        if (write(INJECT_ENDED, &status, sizeof status) != sizeof status) {
+            _exit(126);
+        }
+    }
+    signal(SIGALRM, SIG_DFL);
+    close(INJECT_ASKED);
+    close(INJECT_ENDED);
+    for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (ftruncate(stream, 0) != 0 || lseek(stream, 0, SEEK_SET) != 0) {
+            _exit(126);
+        }
+    }
+}
+
 static int injected_main(int argc, char **argv, char **environment)
 {
-    read_request();
-    if (request.on) {
-        sites_begin();
-        calls_begin();
-    }
+    static char asked[INJECT_LINE];
+    fork_at_main(asked);
+    read_request(asked);
+    sites_begin();
+    calls_begin();
     int status = program_main(argc, argv, environment);
-    if (request.on) {
-        request.on = false;
-        if (request.nth == 0 && request.call == 0 && !request.places) {
-            sites_print();
-            calls_print();
-        }
+    request.on = false;
+    if (request.nth == 0 && request.call == 0 && !request.places) {
+        sites_print();
+        calls_print();
     }
     return status;
 }

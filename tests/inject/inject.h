@@ -1,12 +1,17 @@
 /*
  * A shared object for LD_PRELOAD that lets a program's allocations, threads and system calls fail,
- * one at a time, from main on.  The environment says which:
+ * one at a time, from main on.  The program forks at main for every line that it reads from
+ * INJECT_ASKED, a child goes on, on streams that begin anew, and into INJECT_ENDED goes its status as
+ * of waitpid.  A line says what fails in the child:
  *
- *   HEADPROOF_INJECT       "count": none; "SITE:K": the K-th allocation at a site, "SITE:K+": that
+ *                          "count": none; "SITE:K": the K-th allocation at a site, "SITE:K+": that
  *                          and every later one anywhere; "SITE:1@CALLER": the first, by who asks
  *                          for memory, which is quicker;  "call:K": the K-th system call; "at:K":
  *                          every pread of the byte number K of any file;
  *                          "NAME:K": the K-th call of that function, as "pthread_create:1"
+ *
+ * And the environment of all:
+ *
  *   HEADPROOF_INJECT_LOG   a file that gets a line when the fault has struck, "struck WHAT", and
  *                          where from, and "by OpenBLAS" where that asked for memory; "count":
  *                          "site SITE COUNT CALLER" and "call K NAME" each
@@ -21,7 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the environment asks for. */
+enum { INJECT_ASKED = 198, INJECT_ENDED, INJECT_LINE = 64, INJECT_SECONDS = 60 };
+
+/* What a line asks for. */
 typedef struct {
     bool on, from;
     uint64_t site, nth; /* site 0: none */

@@ -1,10 +1,9 @@
 /* nftw is not in POSIX itself. */
 #define _XOPEN_SOURCE 700
-/* personality is Linux's own. */
-#define _DEFAULT_SOURCE
 
 #include "injected.h"
 
+#include "../inject/inject.h"
 #include "../interrupted.h"
 #include "../scratch.h"
 #include "../unit.h"
@@ -18,11 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -31,13 +28,12 @@ enum {
     FILES = 8,
     CALLS_ALL = 250,
     CALLS_STEP = 61,
-    SECONDS_MOST = 60,
     SITES_AGAIN = 32,
     CALLS_SHORT = 4,
     KILLED = 256
 };
 
-/* What one run is asked to let fail, as HEADPROOF_INJECT has it. */
+/* What one run is asked to let fail, as inject.h has it. */
 typedef struct {
     char text[40];
 } Fault;
@@ -62,7 +58,8 @@ struct Injected {
     char *output;     /* the undisturbed run's */
     int code;         /* and its exit code */
     size_t kibibytes; /* of addresses that a run may have; 0: all */
-    bool fixed;       /* a caller has the same address in every run */
+    pid_t program;    /* with the injector in it, which forks for every run; 0: none */
+    int ask, told;    /* what it reads and writes */
 };
 
 static bool is_long(void)
@@ -110,8 +107,8 @@ static char *read_whole(const char *path, size_t *length)
     return file.text;
 }
 
-static void become_program(const Injected *injected, const char *arguments, const char *inject,
-                           const char *depth)
+/* asked, told: what the injector reads and writes; -1: without it. */
+static void become_program(const Injected *injected, const char *arguments, int asked, int told)
 {
     char line[1024], *words[WORDS] = {(char *)(uintptr_t)program()};
     size_t count = 1;
@@ -126,18 +123,19 @@ static void become_program(const Injected *injected, const char *arguments, cons
     bool ready = out >= 0 && err >= 0 && dup2(out, 1) == 1 && dup2(err, 2) == 2 &&
                  chdir(injected->out) == 0 && close(out) == 0 && close(err) == 0;
     /* A program that restarted itself for another core would lose its injector's filter. */
-    ready = ready &&
-            (*injected->core == '\0' || setenv("OPENBLAS_CORETYPE", injected->core, 1) == 0) &&
-            (inject == NULL || setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0);
+    ready =
+        ready && (*injected->core == '\0' || setenv("OPENBLAS_CORETYPE", injected->core, 1) == 0);
     if (injected->kibibytes > 0) {
         rlim_t bytes = (rlim_t)injected->kibibytes * 1024;
         ready = ready && setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) == 0;
     }
-    if (inject != NULL) {
-        ready = ready && setenv("HEADPROOF_INJECT", inject, 1) == 0 &&
+    if (asked >= 0) {
+        const char *depth = getenv("INJECT_DEPTH");
+        ready = ready && setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0 &&
                 setenv("HEADPROOF_INJECT_LOG", injected->log, 1) == 0 &&
-                setenv("HEADPROOF_INJECT_DEPTH", depth, 1) == 0 &&
-                setenv("LD_PRELOAD", injected->object, 1) == 0;
+                setenv("HEADPROOF_INJECT_DEPTH", depth != NULL ? depth : "3", 1) == 0 &&
+                setenv("LD_PRELOAD", injected->object, 1) == 0 && dup2(asked, INJECT_ASKED) >= 0 &&
+                dup2(told, INJECT_ENDED) >= 0 && close(asked) == 0 && close(told) == 0;
     }
     if (ready) {
         execv(words[0], words);
@@ -145,42 +143,64 @@ static void become_program(const Injected *injected, const char *arguments, cons
     _exit(126);
 }
 
-/* 256 and more: the signal that ended it; SIGKILL after SECONDS_MOST. */
-static int wait_for(pid_t child)
+/* 256 and more: the signal that ended it. */
+static int code_of(int status)
 {
-    int status;
-    struct timespec start, now, pause = {.tv_nsec = 500000};
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (;;) {
-        pid_t ended = waitpid(child, &status, WNOHANG);
-        assert_true(ended >= 0);
-        if (ended == child) {
-            return WIFEXITED(status) ? WEXITSTATUS(status) : KILLED + WTERMSIG(status);
-        }
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (now.tv_sec - start.tv_sec > SECONDS_MOST) {
-            kill(child, SIGKILL);
-        }
-        nanosleep(&pause, NULL);
-    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : KILLED + WTERMSIG(status);
 }
 
-/* inject NULL: without the injector. */
-static int run_injected(const Injected *injected, const char *arguments, const char *inject)
+/* Without the injector. */
+static int run_alone(const Injected *injected, const char *arguments)
 {
-    (void)remove(injected->log);
+    int status;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        const char *depth = getenv("INJECT_DEPTH");
-        become_program(injected, arguments, inject, depth != NULL ? depth : "3");
+        become_program(injected, arguments, -1, -1);
     }
-    return wait_for(child);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return code_of(status);
+}
+
+/* The program with the injector in it, which stays until end_program. */
+static void begin_program(Injected *injected, const char *arguments)
+{
+    int asked[2], told[2];
+    assert_int_equal(pipe(asked) | pipe(told), 0);
+    injected->program = fork();
+    assert_true(injected->program >= 0);
+    if (injected->program == 0) {
+        (void)close(asked[1]);
+        (void)close(told[0]);
+        become_program(injected, arguments, asked[0], told[1]);
+    }
+    (void)close(asked[0]);
+    (void)close(told[1]);
+    injected->ask = asked[1], injected->told = told[0];
+}
+
+static void end_program(Injected *injected)
+{
+    if (injected->program != 0) {
+        (void)close(injected->ask);
+        (void)close(injected->told);
+        assert_int_equal(waitpid(injected->program, NULL, 0), injected->program);
+        injected->program = 0;
+    }
+}
+
+static int run_injected(const Injected *injected, const char *inject)
+{
+    int status;
+    (void)remove(injected->log);
+    assert_int_equal(write(injected->ask, inject, strlen(inject)), strlen(inject));
+    assert_int_equal(read(injected->told, &status, sizeof status), sizeof status);
+    return code_of(status);
 }
 
 void injected_prepare(Injected *injected, const char *arguments)
 {
-    int code = run_injected(injected, arguments, NULL);
+    int code = run_alone(injected, arguments);
     if (code != 0) {
         fail_msg("headproof %s: exit code %d", arguments, code);
     }
@@ -267,7 +287,6 @@ Injected *injected_make(void)
     scratch_path(injected->said, &injected->scratch, "said");
     scratch_path(injected->printed, &injected->scratch, "printed");
     assert_int_equal(mkdir(injected->in, 0777) | mkdir(injected->out, 0777), 0);
-    injected->fixed = personality(ADDR_NO_RANDOMIZE) != -1;
     find_core(injected);
     find_object(injected);
     scratch_path(path, &injected->scratch, "in/grid.case");
@@ -281,6 +300,7 @@ Injected *injected_make(void)
 
 static void forget(Injected *injected)
 {
+    end_program(injected);
     for (size_t i = 0; i < injected->published_count; i++) {
         free(injected->published[i].text);
     }
@@ -324,7 +344,7 @@ static void add_site(Injected *injected, unsigned long long site, unsigned long 
                      unsigned long long caller, size_t i)
 {
     if (is_long() || is_new(injected, site) || i % SITES_AGAIN == 0) {
-        add_fault(injected, injected->fixed ? "%llx:1@%llx" : "%llx:1", site, caller);
+        add_fault(injected, "%llx:1@%llx", site, caller);
     }
     if (is_long()) {
         add_fault(injected, "%llx:1+", site);
@@ -524,7 +544,8 @@ static void measure(Injected *injected, const Scenario *scenario)
 {
     size_t length;
     lay_out(injected, scenario);
-    int code = run_injected(injected, scenario->arguments, "count");
+    begin_program(injected, scenario->arguments);
+    int code = run_injected(injected, "count");
     if (code != 0 && code != 1) {
         show(injected, scenario, "undisturbed", "failed");
     }
@@ -546,7 +567,7 @@ size_t injected_scenario(Injected *injected, const Scenario *scenario)
     for (size_t i = 0; i < injected->fault_count; i++) {
         const char *fault = injected->faults[i].text;
         lay_out(injected, scenario);
-        int code = run_injected(injected, scenario->arguments, fault);
+        int code = run_injected(injected, fault);
         const char *why = judge(injected, scenario, code);
         runs++;
         struck += has_struck(injected);
@@ -567,7 +588,7 @@ size_t injected_fault(Injected *injected, const Scenario *scenario, const char *
 {
     measure(injected, scenario);
     lay_out(injected, scenario);
-    int code = run_injected(injected, scenario->arguments, fault);
+    int code = run_injected(injected, fault);
     const char *why = judge(injected, scenario, code);
     bool struck = has_struck(injected), ends = must || struck;
     if (why == NULL && (struck != ends || code != (ends ? 99 : injected->code))) {
@@ -587,7 +608,7 @@ static bool fails_at(Injected *injected, const Scenario *scenario, size_t place)
     size_t length;
     snprintf(fault, sizeof fault, "at:%zu", place);
     lay_out(injected, scenario);
-    int code = run_injected(injected, scenario->arguments, fault);
+    int code = run_injected(injected, fault);
     const char *why = judge(injected, scenario, code);
     char *said = read_whole(injected->said, &length);
     if (why == NULL && (code != 99 || !has_struck(injected))) {
@@ -629,7 +650,7 @@ int injected_limited(Injected *injected, const Scenario *scenario, size_t kibiby
 {
     lay_out(injected, scenario);
     injected->kibibytes = kibibytes;
-    int code = run_injected(injected, scenario->arguments, NULL);
+    int code = run_alone(injected, scenario->arguments);
     injected->kibibytes = 0;
     if (code != 0 && code != 99) {
         char limit[32];

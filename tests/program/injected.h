@@ -30,7 +30,7 @@ void injected_prepare(Injected *injected, const char *arguments);
  * the short one each allocation that no scenario before had, some of the others, and some calls. */
 size_t injected_scenario(Injected *injected, const Scenario *scenario);
 
-/* The same for one fault, as HEADPROOF_INJECT has it: 1 where it strikes and the run does not end
+/* The same for one fault, as inject.h has it: 1 where it strikes and the run does not end
  * with 99; and where it strikes nothing, if it must, or if the run is not as an undisturbed one. */
 size_t injected_fault(Injected *injected, const Scenario *scenario, const char *fault, bool must);
 
