@@ -1,6 +1,6 @@
 /*
- * The package in python/: by tests/python_module.py with the first Python that has numpy, by
- * tests/walk_pytorch.py with one that has PyTorch, and as pip installs it.
+ * The package in python/: by tests/python_module.py and tests/models_read.py with the first Python
+ * that has numpy, and as pip installs it.
  */
 #include "../oracle.h"
 #include "../shell.h"
@@ -19,14 +19,6 @@ static void the_module_does_what_it_says(void **state)
     expect_output(
         shell("s=$PWD; cd $p; " PACKAGE "%s tests/python_module.py $s", oracle_needed("numpy")), 0,
         "all is well");
-}
-
-/* From models of PyTorch's, file or Module, to attention-only modules with their logits. */
-static void models_of_pytorch_get_in(void **state)
-{
-    expect_output(
-        shell(OWN "cd $p; " PACKAGE "%s tests/walk_pytorch.py $s", oracle_needed("numpy, torch")),
-        0, "all is well");
 }
 
 /* Right models of every family are read, wrong ones are not, and headproof.save says the same. */
@@ -98,7 +90,6 @@ SUBJECT(python)
 {
     const struct CMUnitTest tests[] = {
         SHELL_TEST(the_module_does_what_it_says),
-        SHELL_TEST(models_of_pytorch_get_in),
         SHELL_TEST(models_are_read_in_one_way),
         SHELL_TEST(files_are_found_by_any_name),
         SHELL_TEST(versions_are_one),
