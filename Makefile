@@ -46,7 +46,7 @@ ARM64   := build/arm64
 .PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
         bench-gpt2 bench-layer bench-family coverage lint lint-objects format fuzz tsan core \
         slow-points nightly deps deps-lint deps-fuzz deps-python install uninstall manual clean \
-        help objects check-arm64 deps-arm64 dist deb FORCE
+        help check-arm64 deps-arm64 dist deb FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -162,8 +162,6 @@ TEST_OBJECTS := $(call objects_of,$(TESTING)) $(call tiers_of,$(TIERED_TESTS))
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
 	@echo '$<: run it as that, or install it: sudo make install'
 
-objects: $(OBJECTS) $(TEST_OBJECTS)
-
 $(CORE:build/doors%=build/release%): core ;
 core:
 	@+$(SUBMAKE) -s MODE=release $(CORE:build/doors%=build/release%)
@@ -269,7 +267,7 @@ check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes
 test: test-programs ## Run the tests in one build (MODE)
 	@python3 tests/run in $(BUILD) $(ASKED)
 
-seeds: test-programs ## The claims of the first texts (tests/seeds.md)
+seeds: $(BUILD)/headproof $(if $(TEST_LOG),,$(PROGRAMS)) ## What tests/seeds.md claims
 	@sh tests/seeds $(BUILD)
 
 test-programs: $(BUILD)/headproof $(PROGRAMS)
@@ -301,7 +299,9 @@ LINTED ?= build/lint
 lint: deps-lint ## Layering, forbidden flags and calls, format; clang-tidy on what changed
 	@+$(SUBMAKE) -s lint-objects BUILD=$(LINTED) WERROR=-Werror MODE=release
 
-lint-objects: objects
+# Of tests, what no test program has; the others are compiled for those.
+lint-objects: $(OBJECTS) $(call objects_of,$(wildcard tests/bench/*.c) tests/count_at_end.c \
+                  tests/fuzzing/fuzz_driver.c)
 	@sh tests/lint $(BUILD) $(REQUIRED) $(WARNINGS) $(CPPFLAGS) \
 	    $(foreach name,VERSION COMMIT CFLAGS,-DHEADPROOF_$(name)='""')
 

@@ -1,8 +1,8 @@
 /*
  * A shared object for LD_PRELOAD that lets a program's allocations, threads and system calls fail,
  * one at a time, from main on.  The program forks at main for every line that it reads from
- * INJECT_ASKED, a child goes on, on streams that begin anew, and into INJECT_ENDED goes its status as
- * of waitpid.  A line says what fails in the child:
+ * INJECT_ASKED, a child goes on, on streams that begin anew, and into INJECT_ENDED goes its status
+ * as of waitpid.  A line says what fails in the child:
  *
  *                          "count": none; "SITE:K": the K-th allocation at a site, "SITE:K+": that
  *                          and every later one anywhere; "SITE:1@CALLER": the first, by who asks
