@@ -4,6 +4,7 @@
 #include "axis_columns.h"
 
 #include "../point/point.h"
+#include "eyes.h"
 
 #include <string.h>
 
@@ -108,19 +109,8 @@ static void print_folded(FILE *file, const AxisColumns *columns, const Point *po
     size_t at = 0;
     for (size_t i = 0; i < columns->count; i++) {
         char text[VALUE_TEXT];
-        const char *name = axis_info(columns->axes[i])->name;
         value_text(text, point, columns->axes[i]);
-        size_t length = strlen(name) + 1 + strlen(text);
-        if (*text == '\0') {
-            continue;
-        }
-        if (at > 0) {
-            bool fits = at + 2 + length < line;
-            fputs(fits ? ", " : ",\n", file);
-            at = fits ? at + 2 : 0;
-        }
-        fprintf(file, "%s %s", name, text);
-        at += length;
+        folded_add(file, &at, line, axis_info(columns->axes[i])->name, text);
     }
     putc('\n', file);
 }

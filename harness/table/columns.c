@@ -166,33 +166,6 @@ bool column_names_row(const char *name)
            strcmp(name, "model") == 0 || strcmp(name, "preset") == 0;
 }
 
-bool column_is_seen(const char *name, Norm norm)
-{
-    /* Of other commands than sweep, and of earlier versions: what another column says too, or how
-     * it was found. */
-    static const char *const others[] = {
-        "error_log10",       "logit_error_log10",  "judged_log2",      "error_below",
-        "error_below_log10", "error_min",          "error_min_log10",  "seed_rule",
-        "seed_scores",       "evaluations",        "best_error_log10", "floor_log10",
-        "censored",          "evaluations_inside", "residual_max",     "other_residual",
-        "seeds_below",       "seeds_above",        "end_slope",        "points",
-        "theory_least",      "theory_most"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(name, others[i]) == 0) {
-            return false;
-        }
-    }
-    const Column *column = column_find(name);
-    if (column_position(name) == SIZE_MAX || column == NULL || column->kind == COLUMN_STATUS ||
-        column->kind == COLUMN_BOUNDS) {
-        return true;
-    }
-    bool error = column->cell < CELL(scalar), part = column->cell >= CELL(propagation);
-    size_t place = (column->cell - CELL(error)) / sizeof(RefCell);
-    return column_is_size(column) && column->unit != UNIT_ULP && column->unit != UNIT_LOG10 &&
-           (part || (error && place % NORM_COUNT == norm));
-}
-
 bool column_holds_text(const char *name)
 {
     /* Of other commands than sweep. */
@@ -221,10 +194,6 @@ const char *column_name(ColumnKind kind)
     }
     return column->name;
 }
-
-const ErrorKind errors_by_use[ERROR_KINDS] = {ERROR_TOTAL,    ERROR_CONSTRUCTION,
-                                              ERROR_NATIVE,   ERROR_ROUNDING,
-                                              ERROR_OBSERVED, ERROR_APPROXIMATION};
 
 static const Column *column_of_cell(size_t cell)
 {

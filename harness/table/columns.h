@@ -74,19 +74,12 @@ Axis column_axis(const char *name);
 /* Is a column of that name, of whatever command's table, a part of its rows' names? */
 bool column_names_row(const char *name);
 
-/* Has a table for eyes the column of that name, of whatever command's table, which is no part of
- * rows' names?  It has the errors in that norm, and none in other units. */
-bool column_is_seen(const char *name, Norm norm);
-
 /* Does a column of that name, of whatever command's table, hold words, even where one of them looks
  * like a number? */
 bool column_holds_text(const char *name);
 
 /* The name of the one column behind the keys of that kind. */
 const char *column_name(ColumnKind kind);
-
-/* The errors in the order in which a reader looks for them. */
-extern const ErrorKind errors_by_use[ERROR_KINDS];
 
 /* The column of an error in a norm, of a part of those of --propagation, and of the logarithm of
  * an error's largest entry. */

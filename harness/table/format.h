@@ -28,13 +28,13 @@ typedef struct {
 } FormatCell;
 
 /* A table on its way to a file.  columns [count]; rows: written so far; state: the writer's own;
- * whole: with columns that a format for eyes leaves out otherwise. */
+ * whole: with columns that a format for eyes leaves out otherwise; brief: with ROWS_SEEN rows. */
 typedef struct {
     FILE *file;
     const FormatColumn *columns;
     size_t count, rows;
     void *state;
-    bool whole;
+    bool whole, brief;
 } FormatTable;
 
 /* begin: before the first row; row: cells [table->count]; end: behind the last row; begin and end

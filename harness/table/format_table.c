@@ -13,7 +13,7 @@
 #include "../base/text_stream.h"
 #include "bounds.h"
 #include "columns.h"
-#include "summary.h"
+#include "eyes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +42,14 @@ typedef struct {
     StreamSizes sizes;
 } Shelf;
 
-/* The part of a table that is written: its columns [count], in order; upright: a line each. */
+/* The part of a table that is written: its columns [count], in order, and behind table->count those
+ * [keys] that stand in lines of their own, where they are folded; left_out: so many have no room in
+ * a line; upright: a line each. */
 typedef struct {
     const FormatTable *table;
     const Look *look;
-    size_t *columns, count;
-    bool upright;
+    size_t *columns, count, keys, left_out, line;
+    bool upright, folded;
 } Page;
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -228,7 +230,7 @@ static bool is_chosen(const FormatTable *table, size_t column, Norm norm)
         bool own = axis == AXIS_OMEGA && is_one_stack(table);
         return table->rows == 1 ? said : own || varies(table, column);
     }
-    return strcmp(name, BOUNDS_COLUMN) != 0 && column_is_seen(name, norm);
+    return column_rank(name, norm) < RANK_UNSEEN;
 }
 
 static size_t line_width(FILE *file)
@@ -236,57 +238,66 @@ static size_t line_width(FILE *file)
     return isatty(fileno(file)) ? terminal_width(file) : WIDTH_MOST;
 }
 
-/* The width of all columns in a line. */
-static size_t width_of_page(const Page *page)
+/* Of a column in a line, with what is behind it. */
+static size_t column_width(const Page *page, size_t column)
 {
     size_t width = 0;
-    for (size_t i = 0; i < page->count; i++) {
-        size_t own = 0;
-        for (size_t line = 0; line <= page->table->rows; line++) {
-            size_t cell = width_of(cell_at(page->table, line, page->columns[i]));
-            own = cell > own ? cell : own;
+    for (size_t line = 0; line <= page->table->rows; line++) {
+        size_t cell = width_of(cell_at(page->table, line, column));
+        width = cell > width ? cell : width;
+    }
+    return width + strlen(page->look->between);
+}
+
+/* Takes the columns that are chosen, and fit into a line; folded: names of rows have their own.
+ * Returns the lowest rank that has no room. */
+static int take_columns(Page *page, Norm norm, size_t line)
+{
+    const FormatTable *table = page->table;
+    SeenColumn *seen = need_zeros(table->count + 1, sizeof *seen);
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->columns[i].name;
+        bool key = column_names_row(name);
+        int rank = key || table->whole ? RANK_KEPT : column_rank(name, norm);
+        seen[i].rank = rank == RANK_OTHER ? RANK_OTHER + (int)i : rank;
+        if (!is_chosen(table, i, norm)) {
+            seen[i].rank = RANK_UNSEEN;
+        } else if (!key || !page->folded) {
+            seen[i].width = column_width(page, i);
         }
-        width += own + (i > 0 ? strlen(page->look->between) : 0);
     }
-    return width;
+    int missing = columns_fit(seen, table->count, line);
+    page->count = page->keys = page->left_out = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        bool key = page->folded && column_names_row(table->columns[i].name);
+        if (seen[i].taken) {
+            page->columns[key ? table->count + page->keys++ : page->count++] = i;
+        }
+        page->left_out += !seen[i].taken && seen[i].rank < RANK_UNSEEN;
+    }
+    free(seen);
+    return missing;
 }
 
-static void drop_column(Page *page, const char *name)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < page->count; i++) {
-        page->columns[kept] = page->columns[i];
-        kept += strcmp(page->table->columns[page->columns[i]].name, name) != 0;
-    }
-    page->count = kept;
-}
-
-static void take_columns(Page *page, Norm norm)
-{
-    page->count = 0;
-    for (size_t i = 0; i < page->table->count; i++) {
-        page->columns[page->count] = i;
-        page->count += is_chosen(page->table, i, norm);
-    }
-}
-
-/* The columns that are shown: where there is no room the errors go that a reader looks for last,
- * but for two; a line a column has room for all. */
+/* The columns that are shown.  Where there is no room the errors go that a reader looks for last;
+ * then few rows stand upright, a line a column, and many are without what is looked for last, or
+ * have their names in lines of their own. */
 static void choose(Page *page)
 {
     const FormatTable *table = page->table;
     const Shelf *shelf = table->state;
-    size_t layer = find(table, LAYER_COLUMN);
+    const size_t layer = find(table, LAYER_COLUMN), between = strlen(page->look->between);
     Norm norm = stream_sizes_norm(shelf->sizes, layer < table->count && varies(table, layer));
-    take_columns(page, norm);
-    size_t line = page->look->ruled || table->whole ? SIZE_MAX : line_width(table->file);
-    for (size_t last = ERROR_KINDS; last-- > 2 && width_of_page(page) > line;) {
-        drop_column(page, column_of_error(errors_by_use[last], norm)->name);
-    }
-    bool wide = page->count > COLUMNS_MOST || width_of_page(page) > line;
-    page->upright = wide && table->rows <= UPRIGHT_MOST;
+    bool any = page->look->ruled || table->whole;
+    page->line = any ? SIZE_MAX : line_width(table->file) + between;
+    int missing = take_columns(page, norm, page->line);
+    page->upright =
+        table->rows <= UPRIGHT_MOST && (missing < RANK_ERROR || page->count > COLUMNS_MOST);
     if (page->upright) {
-        take_columns(page, norm);
+        (void)take_columns(page, norm, SIZE_MAX);
+    } else if (missing == RANK_KEPT) {
+        page->folded = true;
+        (void)take_columns(page, norm, page->line);
     }
 }
 
@@ -347,6 +358,24 @@ static void write_line(const Page *page, const size_t *widths, size_t line)
     fprintf(file, "%s\n", look->right);
 }
 
+/* Before a row whose names are others than those of the row before it. */
+static void write_folded(const Page *page, size_t line)
+{
+    const FormatTable *table = page->table;
+    bool same = line > 1;
+    size_t at = 0;
+    for (size_t i = 0; i < page->keys && same; i++) {
+        size_t column = page->columns[table->count + i];
+        same = strcmp(cell_at(table, line, column), cell_at(table, line - 1, column)) == 0;
+    }
+    for (size_t i = 0; i < page->keys && !same && line > 0; i++) {
+        size_t column = page->columns[table->count + i];
+        folded_add(table->file, &at, page->line, table->columns[column].name,
+                   cell_at(table, line, column));
+    }
+    fputs(at > 0 ? "\n" : "", table->file);
+}
+
 static void write_page(const Page *page)
 {
     size_t lines = page->upright ? page->count : page->table->rows + 1;
@@ -359,6 +388,7 @@ static void write_page(const Page *page)
         }
     }
     for (size_t line = 0; line < lines; line++) {
+        write_folded(page, line);
         write_line(page, widths, line);
         if (line == 0 && page->look->ruled) {
             write_rule(page, widths);
@@ -367,18 +397,69 @@ static void write_page(const Page *page)
     free(widths);
 }
 
+/* Keeps ROWS_SEEN rows, in their order: of those that fail as many as there are, then the first. */
+static void keep_rows(FormatTable *table)
+{
+    const Shelf *shelf = table->state;
+    size_t status = find(table, column_name(COLUMN_STATUS)), kept = 0, failing = 0, line;
+    bool *keep = need_zeros(table->rows + 1, sizeof *keep);
+    for (line = 1; line <= table->rows && status < table->count && failing < ROWS_SEEN; line++) {
+        keep[line] = strcmp(cell_at(table, line, status), status_name(STATUS_FAIL)) == 0;
+        failing += keep[line];
+    }
+    for (line = 1; line <= table->rows; line++) {
+        bool first = !keep[line] && failing < ROWS_SEEN;
+        failing += first;
+        if (!first && !keep[line]) {
+            continue;
+        }
+        kept++;
+        for (size_t i = 0; i < table->count && kept < line; i++) {
+            char **to = &shelf->cells[kept * table->count + i];
+            char **from = &shelf->cells[line * table->count + i], *text = *to;
+            *to = *from;
+            *from = text; /* freed with the others */
+        }
+    }
+    free(keep);
+    table->rows = kept;
+}
+
+/* On a terminal what is not there is named, and where it is. */
+static void say_rest(const Page *page, size_t rows)
+{
+    Wrapped said;
+    const FormatTable *table = page->table;
+    if (!table->brief || (rows == table->rows && page->left_out == 0)) {
+        return;
+    }
+    FILE *file = wrapped_open(&said, table->file);
+    fprintf(file, "%zu of %zu rows", table->rows, rows);
+    if (page->left_out > 0) {
+        fprintf(file, ", without %zu columns", page->left_out);
+    }
+    fputs("; -o FILE.csv writes all\n", file);
+    wrapped_close(&said);
+}
+
 static void shelf_end(FormatTable *table)
 {
     const Shelf *shelf = table->state;
+    const size_t rows = table->rows;
+    if (table->brief && rows > ROWS_SEEN) {
+        keep_rows(table);
+    }
     size_t options = find(table, OPTIONS_COLUMN);
     if (table->rows > 1 && options < table->count && !table->whole) {
         drop_common(table, options);
     }
-    Page page = {
-        .table = table, .look = shelf->look, .columns = need_zeros(table->count, sizeof(size_t))};
+    Page page = {.table = table,
+                 .look = shelf->look,
+                 .columns = need_zeros(2 * table->count, sizeof(size_t))};
     if (table->rows > 0) {
         choose(&page);
         write_page(&page);
+        say_rest(&page, rows);
     }
     free(page.columns);
 }

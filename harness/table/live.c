@@ -5,6 +5,7 @@
 
 #include "../../memory/need.h"
 #include "columns.h"
+#include "eyes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,61 +73,47 @@ static bool is_judged(const Point *const *points, size_t count, ErrorKind kind)
     return false;
 }
 
-/* *room: columns that are left; always: even where they are too few. */
-static void take(Live *live, size_t figure, size_t width, size_t *room, bool always)
-{
-    size_t name = strlen(figure_name(live, figure)), own = width > name ? width : name;
-    if (live->widths[figure] == 0 && (always || own + 2 <= *room)) {
-        live->widths[figure] = own;
-        *room -= own + 2 < *room ? own + 2 : *room;
-    }
-}
-
+/* As many as fit into the room, those that are judged in any case. */
 static void choose_figures(Live *live, const Point *const *points, size_t count, size_t room)
 {
+    SeenColumn seen[LIVE_FIGURES] = {{0}};
     size_t exact = exact_width(points, count);
-    for (int judged = 1; judged >= 0; judged--) {
-        for (size_t i = 0; i < ERROR_KINDS; i++) {
-            ErrorKind kind = errors_by_use[i];
-            bool of_reference = kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
-            if (exists(points, count, kind) && (!judged || is_judged(points, count, kind))) {
-                take(live, kind, of_reference ? exact : FIGURE_WIDTH, &room, judged);
-            }
-        }
+    for (size_t i = 0; i < live->figures; i++) {
+        const size_t figure = live->propagation ? i : errors_by_use[i];
+        ErrorKind kind = live->propagation ? split[i / (1 + PARTS)] : errors_by_use[i];
+        bool kept = !live->propagation && is_judged(points, count, kind);
+        bool of_reference = kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
+        size_t own = of_reference ? exact : FIGURE_WIDTH, name = strlen(figure_name(live, figure));
+        seen[figure].width = 2 + (own > name ? own : name);
+        seen[figure].rank = !exists(points, count, kind) ? RANK_UNSEEN
+                            : kept                       ? RANK_KEPT
+                                                         : 1 + (int)i;
     }
-}
-
-static void choose_parts(Live *live, const Point *const *points, size_t count, size_t room)
-{
-    size_t exact = exact_width(points, count);
-    for (size_t figure = 0; figure < live->figures; figure++) {
-        bool of_reference = figure <= PARTS;
-        if (of_reference || exists(points, count, ERROR_ROUNDING)) {
-            take(live, figure, of_reference ? exact : FIGURE_WIDTH, &room, false);
-        }
+    (void)columns_fit(seen, live->figures, room);
+    for (size_t i = 0; i < live->figures; i++) {
+        live->widths[i] = seen[i].taken ? seen[i].width - 2 : 0;
     }
 }
 
 void live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
 {
     const Point **taken = need_zeros(count + 1, sizeof *taken);
+    size_t rows = 0;
     *live = (Live){.line = line, .sizes = stream_sizes_none()};
     for (size_t i = 0; i < count; i++) {
         taken[i] = &grid->points[points[i]];
         live->has_layer = live->has_layer || taken[i]->spec.depth > 1;
+        rows += taken[i]->spec.depth;
         live->propagation = live->propagation || taken[i]->propagation;
     }
+    live->many = count > 1 && rows > ROWS_SEEN;
     live->figures = live->propagation ? LIVE_FIGURES : ERROR_KINDS;
     axis_columns_find(&live->axes, taken, count, false);
     size_t fixed = 2 + STATUS_WIDTH + (live->has_layer ? 2 + LAYER_WIDTH : 0);
     axis_columns_fit(&live->axes, fixed + 2 * (2 + strlen("construction")), line);
     size_t used = fixed + (live->axes.folded ? 0 : live->axes.width);
     size_t room = line > used ? line - used : 0;
-    if (live->propagation) {
-        choose_parts(live, taken, count, room);
-    } else {
-        choose_figures(live, taken, count, room);
-    }
+    choose_figures(live, taken, count, room);
     free(taken);
 }
 
@@ -162,10 +149,19 @@ Color live_status_color(const char *status, bool judged)
     return ok ? (judged ? COLOR_GOOD : COLOR_NONE) : doubtful ? COLOR_DOUBTFUL : COLOR_BAD;
 }
 
-/* Of a deep stack the first layers and every eighth are shown. */
-static bool is_shown(const Point *point, size_t layer)
+/* Of a deep stack the first layers and every eighth are shown; of several the layers that the short
+ * table has, where all rows are more than a terminal has. */
+static bool is_shown(const Live *live, size_t layer)
 {
-    return point->spec.depth <= 24 || layer <= 4 || layer % 8 == 0 || layer == point->spec.depth;
+    size_t depth = live->point->spec.depth, layers[SUMMARY_LAYERS];
+    if (!live->many) {
+        return depth <= 24 || layer <= 4 || layer % 8 == 0 || layer == depth;
+    }
+    int count = summary_layers(layers, depth);
+    while (count > 0 && layers[count - 1] != layer) {
+        count--;
+    }
+    return count > 0;
 }
 
 static const FormatCell *cell_of(const FormatTable *table, const FormatCell *cells,
@@ -222,8 +218,10 @@ static void live_row(FormatTable *table, const FormatCell *cells)
         live->relative = relative;
         print_header(table->file, live);
     }
-    if (is_shown(live->point, layer)) {
+    if (is_shown(live, layer)) {
         print_line(table, cells, live);
+    } else {
+        live->hidden++;
     }
 }
 

@@ -14,13 +14,15 @@
 /* Figures at most: two errors and what --propagation makes of them. */
 enum { LIVE_FIGURES = 2 * (1 + PROPAGATION_COUNT / 2) };
 
-/* shown, widths [figures]: which of them have a column, in which width; 0: no column. */
+/* widths [figures]: of those that have a column; 0: it has none.  many: points, and too many rows
+ * for all their layers. */
 typedef struct {
     AxisColumns axes;
     size_t widths[LIVE_FIGURES], figures;
     size_t line;        /* columns of the terminal */
     const Point *point; /* that the rows are of */
-    bool has_layer, propagation, colors;
+    bool has_layer, propagation, colors, many;
+    size_t hidden;        /* rows that are not shown */
     StreamSizes sizes;    /* of all rows so far */
     bool begun, relative; /* a header is there; errors are relative to r(T) since */
 } Live;
@@ -38,7 +40,7 @@ Color live_status_color(const char *status, bool judged);
 void live_take(Live *live, const Point *point, StreamSizes sizes);
 
 /* The state of its table is a Live.  A header comes before the first row, and again where streams
- * have shrunk or grown so much that errors are relative to r(T) from there.  Of a deep stack a part
+ * have shrunk or grown so much that errors are relative to r(T) from there.  Of deep stacks a part
  * of the layers is shown. */
 extern const Format format_live;
 

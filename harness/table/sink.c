@@ -10,6 +10,7 @@
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/streams.h"
+#include "../base/terminal.h"
 #include "../base/text_stream.h"
 #include "../grid/settings.h"
 
@@ -188,7 +189,7 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
     }
     if (!kind->kept || !format_is_csv(format) || run->expand) {
         int status = output_open(&sink->output, run->output);
-        const FormatTable table = {.whole = run->expand};
+        const FormatTable table = {.whole = run->expand, .brief = eyes};
         if (status == 0) {
             output_format(sink->output, format, table);
         }
@@ -204,8 +205,10 @@ static void write_row(FILE *file, const Sink *sink, const void *row)
 {
     const SinkKind *kind = sink->kind;
     if (sink->text) {
+        Wrapped text;
         fputs(sink->put > 0 ? kind->between : "", file);
-        kind->print(file, row);
+        kind->print(wrapped_open(&text, file), row);
+        wrapped_close(&text);
         return;
     }
     if (sink->put == 0) {

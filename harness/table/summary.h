@@ -8,34 +8,11 @@
 
 #include "../../reference/reference.h"
 #include "../grid/grid.h"
+#include "eyes.h"
 
 #include <stdbool.h>
 
-/* The sizes of a table's streams: the smallest and the largest met, as logarithms to the base of
- * ten.  Where a stream shrinks to 1e-30, so do its absolute errors, and tell nothing of their
- * digits. */
-typedef struct {
-    double least, most;
-} StreamSizes;
-
-/* None met. */
-StreamSizes stream_sizes_none(void);
-
-/* Takes in the size that a row's error tells of, which is the error over what it is relatively;
- * both are logarithms.  What is zero, absent or not finite tells of none. */
-void stream_sizes_add(StreamSizes *sizes, double log10_error, double log10_relative);
-
-/* The same of numbers as a table has them. */
-void stream_sizes_add_texts(StreamSizes *sizes, const char *error, const char *relative);
-
-/* Takes in what others met. */
-void stream_sizes_join(StreamSizes *sizes, StreamSizes other);
-
-/* The norm in which a picture or a summary of the table shows most: NORM_MAX, or NORM_REL where
- * there are many layers and streams shrink or grow by more than 1000. */
-Norm stream_sizes_norm(StreamSizes sizes, bool many_layers);
-
-/* The errors shown are the first of errors_by_use (columns.h). */
+/* The errors shown are the first of errors_by_use (eyes.h). */
 enum { SUMMARY_LAYERS = 3, SUMMARY_ERRORS = 3 };
 
 /* A cell's base-10 logarithm, NAN where it is absent; bound: it is only an upper bound. */

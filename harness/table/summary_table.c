@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Lines: the worst over points that are the same in what varies ------------------------- */
 
@@ -230,10 +231,15 @@ static void print_depth(FILE *file, Shape shape)
     axis_columns_fit(&own, 2 * (2 + strlen("construction")), shape.line_width);
     choose_figures(&shape);
     print_header(file, &shape);
+    bool eyes = fileno(file) >= 0 && isatty(fileno(file));
+    size_t printed = 0, most = eyes ? ROWS_SEEN : shape.count;
     for (size_t l = 0; l < shape.count; l++) {
-        if (shape.lines[l].point->spec.depth == shape.depth) {
+        if (shape.lines[l].point->spec.depth == shape.depth && printed++ < most) {
             print_line(file, &shape, &shape.lines[l]);
         }
+    }
+    if (printed > most) {
+        fprintf(file, "and %zu more lines, whose rows the table has\n", printed - most);
     }
 }
 

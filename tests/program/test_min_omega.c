@@ -165,6 +165,7 @@ static void the_matrix_has_a_cell_a_search(void **state)
     set_found(searches[7], 11, 11.001, 1e300, 0);
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
+    assert_int_equal(setenv("COLUMNS", "200", 1), 0);
     assert_int_equal(matrix_print(file, searches, 8), 0);
     fclose(file);
     assert_string_equal(text, matrix);

@@ -6,6 +6,9 @@ import re
 import pytest
 
 import tables
+from conftest import ROOT
+
+MODEL = ROOT / "cases/models/modadd53-silu.safetensors"
 
 
 @pytest.fixture
@@ -94,12 +97,52 @@ def test_rows(shown, table, line, code, header):
 
 def test_streams_that_shrink(shown, table):
     """A stream of SiLU alone shrinks a thousandfold within 24 layers, one of networks does not:
-    what comes behind it has a header of its own."""
-    line = "sweep --construction fused,silu --n 3 --d 3 --omega 5 --depth 24 --quiet"
+    what comes behind it has a header of its own.  Of several stacks three layers are shown."""
+    line = "sweep --construction fused,silu --n 3 --d 3 --omega 5 --depth 24"
     lines, rows = shown(line), table(line)
-    assert (len(rows), lines[25]) == (48, "relative to r(T):")
-    expect_rows(lines[:25], rows[:24])
-    expect_rows(lines[26:], rows[24:], relative=True)
+    rows = [row for row in rows if row["layer"] in ("1", "12", "24")]
+    assert lines[4] == "relative to r(T):"
+    assert lines.pop() == "42 more rows, of layers between; -o FILE.csv writes all"
+    expect_rows(lines[:4], rows[:3])
+    expect_rows(lines[5:], rows[3:], relative=True)
+
+
+def test_many_rows_are_folded(run, shown, tmp_path):
+    """Of laws a terminal has twenty, those that fail first; a summary has as many lines."""
+    grid = "sweep --construction fused,silu --n 2,3 --d 2,3 --omega 5:24 --arithmetic none"
+    lines = shown(f"{grid} -o t.csv")
+    assert lines[-2:] == ["and 140 more lines, whose rows the table has", "160 points in t.csv"]
+    assert len(lines) == 24 and max(map(len, lines)) <= 80
+    whole = run(*"growth t.csv --norm max -q".split(), cwd=tmp_path).stdout.splitlines()
+    lines = shown("growth t.csv --norm max -q")
+    assert re.fullmatch(f"20 of {len(whole) - 1} rows, without \\d columns; -o FILE.csv writes all",
+                        lines[-1])
+    assert len(lines) == 22 and max(map(len, lines)) <= 80
+    tables.alter(tmp_path / "t.csv", (160, "construction_max", "0.9"))
+    (tmp_path / "u.csv").write_text((tmp_path / "t.csv").read_text())
+    tables.alter(tmp_path / "t.csv", (160, "construction_max", "1e-20"))
+    lines = shown("growth t.csv --check u.csv --norm max -q", 1)
+    assert lines[20].endswith(" fail") and [line.endswith(" ok") for line in lines[1:20]]
+
+
+# Whatever is printed without -o, and the exit code.
+WIDE = [
+    ("cost --preset gpt3 --construction transformer3 --bias random --normalization layernorm", 0),
+    (f"guarantee {MODEL} --tolerance 1e-9", 0),
+    ("guarantee --n 4 --d 6 --depth 3 --input-norm 3 --tolerance 1e-9 --construction transformer "
+     "--bias random", 0),
+    ("min-omega --n 2 --d 2 --tolerance 1e-6,1e-7 --construction silu,fused --penalty "
+     "positive,negative -q", 0),
+    ("growth --construction fused --n 2 --d 2 --depth 1,2,4 --omega 5,20 --normalization "
+     "none,layernorm --seed 1:2 -q", 0),
+    ("sweep --n 2 --d 2 --omega 5,1e300 --propagation --construction fused --depth 2", 0),
+]
+
+
+@pytest.mark.parametrize("line, code", WIDE)
+def test_no_line_is_wider_than_the_terminal(shown, line, code):
+    lines = shown(line, code)
+    assert len(lines) > 2 and max(map(len, lines)) <= 80, lines
 
 
 @pytest.mark.parametrize("depth, layers", [

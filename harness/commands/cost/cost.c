@@ -37,37 +37,33 @@ static void print_heading(FILE *file, const Cost *cost)
 static void print_layer(FILE *file, const Cost *cost)
 {
     const ModelCost *a = &cost->original, *b = &cost->converted;
-    fprintf(file, "%-26s %18s %18s\n", "a layer", "original", "attention only");
-    fprintf(file, "%-26s %18zu %18zu\n", "  sublayers", a->sublayer_count, b->sublayer_count);
-    fprintf(file, "%-26s %18zu %18zu\n", "  rows of the stream", a->rows, b->rows);
-    fprintf(file, "%-26s %18zu %18zu  x %.4g\n", "  its width", a->width, b->width,
+    fprintf(file, "%-25s %11s %15s\n", "a layer", "original", "attention only");
+    fprintf(file, "%-25s %11zu %15zu\n", "  sublayers", a->sublayer_count, b->sublayer_count);
+    fprintf(file, "%-25s %11zu %15zu\n", "  rows of the stream", a->rows, b->rows);
+    fprintf(file, "%-25s %11zu %15zu  x %.4g\n", "  its width", a->width, b->width,
             (double)b->width / (double)a->width);
-    fprintf(file, "%-26s %18zu %18zu\n", "  heads", a->external, b->external + b->internal);
+    fprintf(file, "%-25s %11zu %15zu\n", "  heads", a->external, b->external + b->internal);
     for (size_t s = 0; s < b->sublayer_count; s++) {
         const SublayerCost *sublayer = &b->sublayers[s];
         char name[48];
         snprintf(name, sizeof name, "    sublayer %zu, %s", s + 1,
                  sublayer->external ? "external" : "internal");
-        fprintf(file, "%-45s %18zu  Q of rank %zu, V of rank %zu\n", name, sublayer->heads,
+        fprintf(file, "%-37s %15zu  ranks: Q %zu, V %zu\n", name, sublayer->heads,
                 sublayer->score_rank, sublayer->value_rank);
     }
     if (b->external > 0 && b->internal > 0) {
-        double all = (double)b->external + (double)b->internal;
-        fprintf(file, "%-45s %18.4g  external %.3g %%, internal %.3g %%\n",
-                "    internal for each external", (double)b->internal / (double)b->external,
-                100 * (double)b->external / all, 100 * (double)b->internal / all);
+        double external = (double)b->external, internal = (double)b->internal;
+        fprintf(file, "%-37s %15.4g  %.3g %% are external\n", "    internal for each external",
+                internal / external, 100 * external / (external + internal));
     }
 }
 
-/* The end of a line on some of the layers' parameters. */
-static void print_share_of_all(FILE *file, const Cost *cost, double part)
+/* A part of the layers' parameters, and of all that there are. */
+static void print_share(FILE *file, const char *name, double part, double layers, double all)
 {
-    const ModelCost *a = &cost->original;
-    double norms = mpz_get_d(a->norms), embedding = mpz_get_d(cost->embedding);
-    double all = mpz_get_d(a->attention) + mpz_get_d(a->network) + norms + embedding;
-    if (norms > 0 || embedding > 0) {
-        fprintf(file, "; %.3g %% with %s%s%s", 100 * part / all, norms > 0 ? "norms" : "",
-                norms > 0 && embedding > 0 ? " and " : "", embedding > 0 ? "embeddings" : "");
+    fprintf(file, "%-25s %11.4g %15s  %.3g %%", name, part, "", 100 * part / layers);
+    if (all > layers) {
+        fprintf(file, "; %.3g %% of all", 100 * part / all);
     }
     putc('\n', file);
 }
@@ -77,30 +73,26 @@ static void print_parameters(FILE *file, const Cost *cost)
     const ModelCost *a = &cost->original;
     double attention = mpz_get_d(a->attention), network = mpz_get_d(a->network);
     double norms = mpz_get_d(a->norms), embedding = mpz_get_d(cost->embedding);
-    double layers = attention + network;
-    fprintf(file, "\n%-26s %18s %18s\n", "all layers", "original", "attention only");
+    double layers = attention + network, all = layers + norms + embedding;
+    fprintf(file, "\n%-25s %11s %15s\n", "all layers", "original", "attention only");
     if (layers > 0) {
-        fprintf(file, "%-26s %18.4g %18s  as matrices Q and V: %.4g\n", "  parameters", layers,
-                "the same", mpz_get_d(cost->converted.full));
-        fprintf(file, "%-26s %18.4g %18s  %.3g %%", "    of attention", attention, "",
-                100 * attention / layers);
-        print_share_of_all(file, cost, attention);
-        fprintf(file, "%-26s %18.4g %18s  %.3g %%", "    of networks", network, "",
-                100 * network / layers);
-        print_share_of_all(file, cost, network);
+        fprintf(file, "%-25s %11.4g %15s  as Q and V: %.4g\n", "  parameters", layers, "the same",
+                mpz_get_d(cost->converted.full));
+        print_share(file, "    of attention", attention, layers, all);
+        print_share(file, "    of networks", network, layers, all);
     }
     if (norms > 0) {
-        fprintf(file, "%-26s %18.4g %18s\n", "  norms", norms, "the same");
+        fprintf(file, "%-25s %11.4g %15s\n", "  norms", norms, "the same");
     }
     if (embedding > 0) {
-        fprintf(file, "%-26s %18.4g %18s\n", "  embeddings", embedding, "the same");
+        fprintf(file, "%-25s %11.4g %15s\n", "  embeddings", embedding, "the same");
     }
 }
 
 static void print_pair(FILE *file, const char *name, const mpz_t a, const mpz_t b, double times)
 {
     double original = times * mpz_get_d(a), converted = times * mpz_get_d(b);
-    fprintf(file, "%-26s %18.4g %18.4g", name, original, converted);
+    fprintf(file, "%-25s %11.4g %15.4g", name, original, converted);
     if (original > 0) {
         fprintf(file, "  x %.4g", converted / original);
     }
@@ -115,7 +107,7 @@ static void print_form(FILE *file, const Cost *cost, KernelForm form, const char
     print_pair(file, "    FLOPs of products", a->multiply_adds[form], b->multiply_adds[form], 2);
     print_pair(file, "    exponentials", a->exponentials[form], b->exponentials[form], 1);
     if (times->timed) {
-        fprintf(file, "%-26s %18.3g %18.3g  x %.3g\n", "    seconds, measured", times->original,
+        fprintf(file, "%-25s %11.3g %15.3g  x %.3g\n", "    seconds, measured", times->original,
                 times->converted, times->converted / times->original);
     }
 }

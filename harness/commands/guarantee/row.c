@@ -104,8 +104,9 @@ void guarantee_write_rows(FILE *file, const void *row)
     }
 }
 
-static void from_layer(char text[GUARANTEE_FROM], const GuaranteeLayer *layer)
+void guarantee_from(char text[GUARANTEE_FROM], const Proven *proven)
 {
+    const GuaranteeLayer *layer = &proven->layers[proven->depth - 1];
     if (layer->error.digits > 0) {
         snprintf(text, GUARANTEE_FROM, "sublayer %zu, %s", layer->sublayer,
                  guarantee_terms[layer->term]);
@@ -114,28 +115,24 @@ static void from_layer(char text[GUARANTEE_FROM], const GuaranteeLayer *layer)
     }
 }
 
-void guarantee_from(char text[GUARANTEE_FROM], const Proven *proven)
-{
-    from_layer(text, &proven->layers[proven->depth - 1]);
-}
-
 static void print_table(FILE *file, const Proven *proven)
 {
-    fprintf(file, "%5s  %9s  %9s  %9s  %9s  %9s  %9s  %s\n", "layer", "rows", "scores", "bias row",
-            "gain", "leak", "error", "most of it from");
+    fprintf(file, "%5s  %8s  %8s  %8s  %8s  %8s  %8s %s\n", "layer", "rows", "scores", "bias row",
+            "gain", "leak", "error", "from sublayer");
     for (size_t l = 0; l < proven->depth; l++) {
         const GuaranteeLayer *layer = &proven->layers[l];
         const Magnitude numbers[] = {layer->rows, layer->scores, layer->bias_row,
                                      layer->gain, layer->leak,   layer->error};
-        char from[GUARANTEE_FROM];
         fprintf(file, "%5zu", l + 1);
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
             char text[MAGNITUDE_TEXT];
             magnitude_print(text, numbers[i], PRINT_DIGITS);
-            fprintf(file, "  %9s", text);
+            fprintf(file, "  %8s", text);
         }
-        from_layer(from, layer);
-        fprintf(file, "  %s\n", from);
+        if (layer->error.digits > 0) {
+            fprintf(file, " %zu %s", layer->sublayer, guarantee_terms[layer->term]);
+        }
+        putc('\n', file);
     }
 }
 
@@ -152,14 +149,14 @@ void guarantee_print(FILE *file, const void *row)
     print_table(file, proven);
     if (proven->none) {
         fprintf(file,
-                "\nOf no Omega up to %s is it proven\n"
+                "\nOf no Omega up to %s is it proven "
                 "that it keeps every %s within %s: %s.\n",
                 omega, what, tolerance, from);
         return;
     }
     fprintf(file,
             "\nWith Omega = %s or larger, for every input of up to %zu token%s, no %s of the "
-            "rewrite is off,\nin exact arithmetic, by more than %s from what an infinite Omega "
+            "rewrite is off, in exact arithmetic, by more than %s from what an infinite Omega "
             "would give.\n",
             omega, point->spec.n, point->spec.n == 1 ? "" : "s", what, error);
     if (proven->refused) {

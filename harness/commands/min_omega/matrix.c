@@ -7,6 +7,7 @@
 
 #include "../../../memory/need.h"
 #include "../../base/decimal.h"
+#include "../../base/terminal.h"
 #include "../../base/text_stream.h"
 #include "../../point/point.h"
 #include "../../table/format.h"
@@ -196,17 +197,20 @@ int matrix_print(FILE *file, Search *const *searches, size_t count)
     Matrix matrix = {searches, count, need_zeros(count, sizeof(double)), 0, {false}};
     char *lines = NULL;
     size_t size = 0;
+    Wrapped said;
     FILE *stream = text_stream(&lines, &size);
     find_tolerances(&matrix);
     find_axes(&matrix);
     put_lines(stream, &matrix);
-    int status = print_lines(file, text_close(stream, &lines));
+    int status = print_lines(wrapped_open(&said, file), text_close(stream, &lines));
     fputs("found: every omega evaluated there meets the tolerance, and its neighbours do not; "
           "between them nothing is proven\n",
-          file);
+          said.file);
     if (count > 0 && searches[0]->proven > 0) {
-        fputs("proven: of every input, in exact arithmetic, against an infinite omega\n", file);
+        fputs("proven: of every input, in exact arithmetic, against an infinite omega\n",
+              said.file);
     }
+    wrapped_close(&said);
     free(lines);
     free(matrix.tolerances);
     return status;

@@ -240,6 +240,10 @@ static bool print_summary(const Sweep *sweep)
     const char *path = options->output != NULL ? options->output : "stdout";
     FILE *file = output_report(options);
     if (options->output == NULL && !options->on_stdout) {
+        if (sweep->live.hidden > 0) {
+            fprintf(file, "%zu more rows, of layers between; -o FILE.csv writes all\n",
+                    sweep->live.hidden);
+        }
         return true;
     }
     summary_table_print(file, sweep->grid, sweep->record.points, sweep->record.count,

@@ -1,0 +1,163 @@
+/*
+ * The norm of a table for eyes, and the columns that there is room for.
+ */
+#include "eyes.h"
+
+#include "../base/number.h"
+#include "bounds.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Beyond this ratio of sizes of streams errors are compared relative to them. */
+#define STREAM_RATIO 3 /* powers of ten */
+/* Logarithms up to this size keep their first decimals, so that two can be subtracted. */
+#define EXPONENT_SUBTRACTED 1e9
+
+StreamSizes stream_sizes_none(void)
+{
+    return (StreamSizes){INFINITY, -INFINITY};
+}
+
+void stream_sizes_add(StreamSizes *sizes, double log10_error, double log10_relative)
+{
+    double size = log10_error - log10_relative;
+    if (fabs(log10_error) < EXPONENT_SUBTRACTED && isfinite(size)) {
+        stream_sizes_join(sizes, (StreamSizes){size, size});
+    }
+}
+
+/* NaN where it is blank or no number. */
+static double log10_of(const char *text)
+{
+    Number number;
+    bool finite = number_read(&number, text) && number.kind == NUMBER_FINITE && number.digits != 0;
+    return finite ? log10((double)number.digits / 1e16) + (double)number.exponent : NAN;
+}
+
+void stream_sizes_add_texts(StreamSizes *sizes, const char *error, const char *relative)
+{
+    stream_sizes_add(sizes, log10_of(error), log10_of(relative));
+}
+
+void stream_sizes_join(StreamSizes *sizes, StreamSizes other)
+{
+    sizes->least = fmin(sizes->least, other.least);
+    sizes->most = fmax(sizes->most, other.most);
+}
+
+Norm stream_sizes_norm(StreamSizes sizes, bool many_layers)
+{
+    return many_layers && sizes.most - sizes.least > STREAM_RATIO ? NORM_REL : NORM_MAX;
+}
+
+const ErrorKind errors_by_use[ERROR_KINDS] = {ERROR_TOTAL,    ERROR_CONSTRUCTION,
+                                              ERROR_NATIVE,   ERROR_ROUNDING,
+                                              ERROR_OBSERVED, ERROR_APPROXIMATION};
+
+/* Of other commands than sweep, and of earlier versions. */
+static const struct {
+    const char *name;
+    int rank;
+} others[] = {
+    /* of laws */
+    {"kind", RANK_KEPT},
+    {"axis", RANK_KEPT},
+    {"law", RANK_KEPT},
+    {"slope", RANK_KEPT},
+    {"theory", 1},
+    {"constant", 2},
+    {"slope_error", 3},
+    {"from", 4},
+    {"to", 4},
+    {"why", 5},
+    {"residual", 6},
+    {"seeds", 7},
+    /* what another column says too, or how it was found */
+    {"error_log10", RANK_UNSEEN},
+    {"logit_error_log10", RANK_UNSEEN},
+    {"judged_log2", RANK_UNSEEN},
+    {"error_below", RANK_UNSEEN},
+    {"error_below_log10", RANK_UNSEEN},
+    {"error_min", RANK_UNSEEN},
+    {"error_min_log10", RANK_UNSEEN},
+    {"seed_rule", RANK_UNSEEN},
+    {"seed_scores", RANK_UNSEEN},
+    {"evaluations", RANK_UNSEEN},
+    {"best_error_log10", RANK_UNSEEN},
+    {"floor_log10", RANK_UNSEEN},
+    {"censored", RANK_UNSEEN},
+    {"evaluations_inside", RANK_UNSEEN},
+    {"residual_max", RANK_UNSEEN},
+    {"other_residual", RANK_UNSEEN},
+    {"seeds_below", RANK_UNSEEN},
+    {"seeds_above", RANK_UNSEEN},
+    {"end_slope", RANK_UNSEEN},
+    {"points", RANK_UNSEEN},
+    {"theory_least", RANK_UNSEEN},
+    {"theory_most", RANK_UNSEEN},
+    {BOUNDS_COLUMN, RANK_UNSEEN},
+};
+
+/* Two errors, the parts of those of --propagation, the other errors. */
+static int sweep_rank(const Column *column, Norm norm)
+{
+    for (size_t part = 0; part < PROPAGATION_COUNT; part++) {
+        if (column == column_of_part(part)) {
+            return 1 + (int)part;
+        }
+    }
+    for (int i = 0; i < ERROR_KINDS; i++) {
+        if (column == column_of_error(errors_by_use[i], norm)) {
+            return i < 2 ? RANK_KEPT : RANK_ERROR + i;
+        }
+    }
+    return column->kind == COLUMN_STATUS ? RANK_KEPT : RANK_UNSEEN;
+}
+
+int column_rank(const char *name, Norm norm)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(name, others[i].name) == 0) {
+            return others[i].rank;
+        }
+    }
+    const Column *column = column_find(name);
+    bool swept = column != NULL && column_position(name) != SIZE_MAX;
+    return swept ? sweep_rank(column, norm) : RANK_OTHER;
+}
+
+int columns_fit(SeenColumn *columns, size_t count, size_t line)
+{
+    size_t width = 0;
+    int missing = RANK_UNSEEN;
+    for (int rank = RANK_KEPT; rank < RANK_UNSEEN; rank++) {
+        size_t own = 0;
+        for (size_t i = 0; i < count; i++) {
+            own += columns[i].rank == rank ? columns[i].width : 0;
+        }
+        bool fits = width + own <= line;
+        for (size_t i = 0; i < count && (fits || rank == RANK_KEPT); i++) {
+            columns[i].taken = columns[i].taken || columns[i].rank == rank;
+        }
+        width += fits || rank == RANK_KEPT ? own : 0;
+        missing = !fits && missing == RANK_UNSEEN ? rank : missing;
+    }
+    return missing;
+}
+
+void folded_add(FILE *file, size_t *at, size_t line, const char *name, const char *value)
+{
+    size_t length = strlen(name) + 1 + strlen(value);
+    if (*value == '\0') {
+        return;
+    }
+    if (*at > 0) {
+        bool fits = *at + 2 + length < line;
+        fputs(fits ? ", " : ",\n", file);
+        *at = fits ? *at + 2 : 0;
+    }
+    fprintf(file, "%s %s", name, value);
+    *at += length;
+}
