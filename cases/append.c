@@ -71,7 +71,9 @@ static LayerNorm take_norm(bool *wanted, const Stack *stack)
 void append_direct(Stack *stack, Direct direct)
 {
     stack->original[stack->original_count++] =
-        (Sublayer){.norm = take_norm(&stack->original_normed, stack), .direct = direct};
+        (Sublayer){.norm = take_norm(&stack->original_normed, stack),
+                   .beside = stack->beside,
+                   .direct = direct};
 }
 
 /* A sublayer's own copy of its bundles. */
@@ -93,11 +95,13 @@ void append_converted(Stack *stack, const Bundle *bundles, size_t count)
 {
     Sublayer sublayer = heads_sublayer(stack, bundles, count);
     sublayer.norm = take_norm(&stack->converted_normed, stack);
+    sublayer.beside = stack->beside;
     damage_norm(stack, &sublayer.norm);
     damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
     if (stack->negative != NULL) {
         Sublayer negative = heads_sublayer(stack, sublayer.bundles, sublayer.bundle_count);
         negative.norm = sublayer.norm;
+        negative.beside = sublayer.beside;
         penalty_make_negative(stack, (Bundle *)negative.bundles, negative.bundle_count);
         stack->negative[stack->converted_count] = negative;
     }

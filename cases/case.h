@@ -123,6 +123,7 @@ typedef struct {
     size_t rotary_dim;     /* entries that they turn, the first of a head; 0: d_head */
     double rope_theta;
     RotaryTables rotary_tables;
+    bool parallel;       /* a layer's network reads what its attention reads, beside it */
     CaseTables *tables;  /* who makes them */
     double dropout;      /* probability with which T' has lost an entry of Omega */
     size_t drop_entry;   /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,

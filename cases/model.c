@@ -12,6 +12,11 @@ size_t model_first(const Model *model, size_t l)
     return l > 0 ? model->layer_end[l - 1] : 0;
 }
 
+bool model_goes_on(const Model *model, size_t s)
+{
+    return s + 1 < model->sublayer_count && model->sublayers[s + 1].beside;
+}
+
 bool model_enter(const Model *model, size_t l)
 {
     return model->layers == NULL || model->layers->enter(model->layers, l);

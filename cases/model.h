@@ -225,6 +225,10 @@ typedef struct {
  * or (bundle_count == 0) one direct operation, which reads norm(stream) and writes the stream. */
 typedef struct {
     LayerNorm norm; /* NORMALIZATION_NONE: the stream is read as it is */
+    /* It reads, through its own norm, the stream that the one before it reads, and what both add is
+     * added together: one sublayer of bundles with several norms, or T's block whose attention and
+     * network are parallel.  Both have norms, and heads or a network. */
+    bool beside;
     const Bundle *bundles;
     size_t bundle_count;
     Direct direct;
@@ -302,6 +306,9 @@ Start pair_start(const Pair *pair, double omega);
 
 /* The first sublayer of layer l, from 0; the last is before layer_end[l]. */
 size_t model_first(const Model *model, size_t l);
+
+/* Is the one behind sublayer s beside it? */
+bool model_goes_on(const Model *model, size_t s);
 
 /* Makes sure that the weights of layer l are there until it is left.  false: they cannot be had. */
 bool model_enter(const Model *model, size_t l) __attribute__((warn_unused_result));

@@ -258,6 +258,26 @@ static const char *sublayer_fault(const Layout *layout, const Sublayer *sublayer
     return NULL;
 }
 
+/* Does it add to the content what it makes of its norm? */
+static bool adds_of_norm(const Sublayer *sublayer)
+{
+    const Direct *direct = &sublayer->direct;
+    return sublayer->norm.kind != NORMALIZATION_NONE &&
+           (sublayer->bundle_count > 0 || (direct->kind == DIRECT_FFN && direct->write.first == 0));
+}
+
+/* Of the first sublayer of a layer and those behind it. */
+static const char *beside_fault(const Model *model, size_t first, size_t end)
+{
+    for (size_t s = first; s < end; s++) {
+        const Sublayer *own = &model->sublayers[s];
+        if (own->beside && (s == first || !adds_of_norm(own) || !adds_of_norm(own - 1))) {
+            return "parts of a layer that are parallel without norms, heads or a network";
+        }
+    }
+    return NULL;
+}
+
 const char *model_fault(const Model *model)
 {
     if (model->layout.n == 0 || model->layout.d == 0 || model->depth == 0) {
@@ -267,6 +287,12 @@ const char *model_fault(const Model *model)
     for (size_t l = 0; l < model->depth; l++) {
         if (model->layer_end[l] <= end) {
             return "a layer without sublayers";
+        }
+        const char *fault = model->layer_end[l] <= model->sublayer_count
+                                ? beside_fault(model, end, model->layer_end[l])
+                                : NULL;
+        if (fault != NULL) {
+            return fault;
         }
         end = model->layer_end[l];
     }

@@ -235,6 +235,9 @@ static const char *plain_fault(const Model *model, double omega)
         }
     }
     for (size_t s = 0; s < model->sublayer_count; s++) {
+        if (model->sublayers[s].beside) {
+            return "parallel blocks have a norm for attention and one for the network";
+        }
         bool norm = is_norm(&model->sublayers[s]);
         if (norm && (s == 0 || model->sublayers[s - 1].norm.kind != NORMALIZATION_NONE)) {
             return "a norm stands behind no heads, or behind heads that have one";

@@ -25,6 +25,7 @@ struct Stack {
     size_t original_count, converted_count;
     const Rotary *rotary;                   /* of attention's heads, or NULL */
     GivenLayer *layers;                     /* [depth], which copies go into; or NULL */
+    bool beside;                            /* the part being built reads what the one before did */
     LayerNorm norm;                         /* of the layer part being built (norm.c) */
     bool original_normed, converted_normed; /* the next sublayer reads through it */
     Columns compared, cleared;              /* of the layer being built */

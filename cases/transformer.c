@@ -13,5 +13,7 @@ void transformer3_layer(Stack *stack, size_t layer)
 void transformer_layer(Stack *stack, size_t layer)
 {
     attention_layer(stack, layer);
+    stack->beside = stack->spec->parallel;
     fused_layer(stack, layer);
+    stack->beside = false;
 }

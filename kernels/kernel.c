@@ -274,11 +274,25 @@ static void operand_update(const Kernel *kernel, const Sublayer *sublayer)
     scalar_round(kernel->formats->operand, kernel->operand, entries);
 }
 
+/* Adds the sum to the stream. */
+static void sum_apply(const Kernel *kernel)
+{
+    size_t entries = kernel->rows * kernel->ld;
+    for (size_t e = 0; e < entries; e++) {
+        kernel->stream[e] += kernel->sum[e];
+    }
+    scalar_round(kernel->formats->stream, kernel->stream, entries);
+}
+
+/* What heads beside these add is added before all is rounded; what a network does, behind that. */
 static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
 {
     Pass pass = pass_make(kernel);
     size_t entries = kernel->rows * kernel->ld;
-    memset(kernel->sum, 0, entries * sizeof *kernel->sum);
+    bool goes_on = model_goes_on(kernel->model, kernel->sublayers_done);
+    if (!sublayer->beside) {
+        memset(kernel->sum, 0, entries * sizeof *kernel->sum);
+    }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
         if (bundle_form(pass.layout, bundle, kernel->form) == KERNEL_DENSE) {
@@ -287,11 +301,22 @@ static void heads_apply(Kernel *kernel, const Sublayer *sublayer)
             structured_bundle(&pass, bundle);
         }
     }
-    scalar_round(kernel->formats->stream, kernel->sum, entries);
-    for (size_t e = 0; e < entries; e++) {
-        kernel->stream[e] += kernel->sum[e];
+    if (!goes_on || sublayer[1].bundle_count == 0) {
+        scalar_round(kernel->formats->stream, kernel->sum, entries);
     }
-    scalar_round(kernel->formats->stream, kernel->stream, entries);
+    if (!goes_on) {
+        sum_apply(kernel);
+    }
+}
+
+/* T's own operation on the stream; or a network beside its attention, added to what that adds. */
+static void operation_apply(Kernel *kernel, const Sublayer *sublayer)
+{
+    Pass pass = pass_make(kernel);
+    direct_apply(sublayer->beside ? kernel->sum : kernel->stream, &pass, sublayer);
+    if (sublayer->beside) {
+        sum_apply(kernel);
+    }
 }
 
 KernelStream kernel_layer(Kernel *kernel)
@@ -306,8 +331,7 @@ KernelStream kernel_layer(Kernel *kernel)
         if (sublayer->bundle_count > 0) {
             heads_apply(kernel, sublayer);
         } else {
-            Pass pass = pass_make(kernel);
-            direct_apply(kernel->stream, &pass, sublayer);
+            operation_apply(kernel, sublayer);
         }
     }
     view_update(kernel);

@@ -242,6 +242,7 @@ class Case:
         self.mask, self.band = say("mask", "none"), int(say("band", 4))
         self.linear = say("linear", "in-place")
         self.scale = say("scale", "1")
+        self.parallel = say("parallel", "no") == "yes"
         self.rotary, self.width = say("rotary", "none"), say("rotary-dim", "d-head")
         self.theta, self.tables = float(say("rope-theta", 10000)), say("rotary-tables", "exact")
         self.omega = Decimal(float(say("omega", 1000))) * Decimal(float(say("shrink", 1)))
@@ -381,12 +382,16 @@ class Original:
     def layer(self, layer):
         case = self.case
         self.scores.append(None)
+        base, added = self.x, zeros(len(self.x), len(self.x[0]))
         for part in case.parts:
             norm = lambda x: [case.normalise(layer, part, row, True)[0] for row in x]
             y = norm(self.x) if case.pre else self.x
             getattr(self, part)(layer, y)
             if case.post:
                 self.x = norm(self.x)
+            if case.parallel:
+                added, self.x = plus(added, minus(self.x, base)), base
+        self.x = plus(base, added) if case.parallel else self.x
         columns = case.compared(layer)
         return [[row[c] for c in columns] for row in self.x]
 
@@ -475,11 +480,18 @@ class Converted:
 
     def layer(self, layer):
         case = self.case
+        base, added = (self.a, self.b), [zeros(self.rows, self.width) for _ in range(2)]
         for part in case.parts:
             self.read = lambda: self.normed(layer, part) if case.pre else (self.a, self.b)
             getattr(self, part)(layer)
             if case.post:
                 self.a, self.b = self.normed(layer, part)
+            if case.parallel:
+                more = [minus(x, y) for x, y in zip((self.a, self.b), base)]
+                added = [plus(x, y) for x, y in zip(added, more)]
+                self.a, self.b = base
+        if case.parallel:
+            self.a, self.b = (plus(x, y) for x, y in zip(base, added))
         take = lambda m: [[m[i][c] for c in case.compared(layer)] for i in self.tokens]
         return take(self.a), take(self.b)
 

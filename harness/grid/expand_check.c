@@ -221,6 +221,7 @@ int product_check_point(const Product *product, const Point *point)
     const CaseSpec *spec = &point->spec;
     bool searches = command_has(product->command, SEARCHES_OMEGA);
     bool loses = spec->dropout > 0 || spec->drop_entry > 0;
+    const ConstructionInfo *info = construction_info(spec->construction);
     const struct {
         bool wrong;
         Axis axis;
@@ -231,6 +232,10 @@ int product_check_point(const Product *product, const Point *point)
         {spec->gelu == GELU_TWO && !activation_info(spec->activation)->has_two &&
              point_axis_matters(point, AXIS_GELU),
          AXIS_GELU, "sigmoid, minimax or an integer: two is fitted to gelu alone"},
+        {spec->parallel && info->hidden_bank, AXIS_PARALLEL,
+         "no with three sublayers a network: what the first reads is no longer there for the last"},
+        {spec->parallel && (spec->norm == NORMALIZATION_NONE || spec->norm_place == NORM_POST),
+         AXIS_PARALLEL, "no, or --normalization layernorm or rmsnorm before the parts of a layer"},
         {spec->scaled && spec->d_head == 0, AXIS_SCALE, "1 where Q is dense: there is no d_head"},
         {point->source != NULL && spec->linear == LINEAR_CLEAR, AXIS_LINEAR,
          "in-place or block with a weights file: clear begins with hidden columns, of which a file "
@@ -249,7 +254,7 @@ int product_check_point(const Product *product, const Point *point)
         {spec->weight_noise > 1, AXIS_WEIGHT_NOISE, "none or a number above 0 and at most 1"},
         {!isnormal(point_omega(point)) && point->omega > 0, AXIS_SHRINK,
          "a product with omega that is a normal double"},
-        {construction_info(spec->construction)->masked && searches, AXIS_CONSTRUCTION,
+        {info->masked && searches, AXIS_CONSTRUCTION,
          "another construction: masked heads have no Omega"},
         {searches && !point->judged, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet"},
     };

@@ -101,6 +101,11 @@ static bool has_rotary(const Point *point)
     return case_rotary_width(&point->spec) > 0;
 }
 
+static bool has_both_parts(const Point *point)
+{
+    return has_heads(point) && info_of(point)->d_ff;
+}
+
 static bool has_linear_heads(const Point *point)
 {
     return info_of(point)->linear_heads;
@@ -516,6 +521,13 @@ static const AxisInfo infos[AXIS_COUNT] = {
                             "cos and sin: rounded once to double, or as frameworks compute them",
                             FIELD(spec.rotary_tables),
                             .matters = has_rotary},
+    [AXIS_PARALLEL] = {"parallel",
+                       NULL,
+                       {CHOICE(truths)},
+                       {WORD(0)},
+                       "yes: a layer's network reads what its attention reads, behind its own norm",
+                       FIELD(spec.parallel),
+                       .matters = has_both_parts},
     [AXIS_NORMALIZATION] = {"normalization",
                             NULL,
                             {CHOICE(normalizations)},

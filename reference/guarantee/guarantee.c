@@ -169,6 +169,9 @@ static const char *make_all(Guarantee *g, const Model *model, const Matrix *rows
     const char *strange = NULL;
     const GateBound *gates = NULL;
     for (size_t s = 0; s < g->count && strange == NULL; s++) {
+        if (model->sublayers[s].beside) {
+            return "parallel blocks are outside of what is proven";
+        }
         gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
         const PartOf of = {&model->sublayers[s], &model->layout, s == 0 ? rows : NULL, gates};
         strange = part_make(&g->parts[s], &of);

@@ -82,6 +82,9 @@ struct Radius {
      * norm(x), and what the stream itself had is kept. */
     const LayerNorm *norm;
     Banks *kept_rho, *kept_eta;
+    /* What sublayers that come before one beside them add: radii, and sizes of what is added. */
+    Banks *beside_rho, *beside_eta, *beside_size, *beside_size_e;
+    bool goes_on;     /* the sublayer at hand is such a one */
     Point at, moved;  /* x^, and x^ + e^ */
     Banks *e;         /* the rows' norms of e^ */
     Pass here, there; /* here: of rho and, where near is set, of eta */

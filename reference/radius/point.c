@@ -203,6 +203,9 @@ static void set_moved(Radius *r, const Sublayer *sublayer)
         for (int b = 0; b < BANKS; b++) {
             r->eta[i].bank[b] = bound_scaled(r->eta[i].bank[b], r->unit - unit);
             r->e[i].bank[b] = bound_scaled(r->e[i].bank[b], r->before - unit);
+            double *beside = &r->beside_eta[i].bank[b], *size = &r->beside_size_e[i].bank[b];
+            *beside = bound_scaled(*beside, r->unit - unit);
+            *size = bound_scaled(*size, r->unit - unit);
         }
     }
     r->unit = unit;

@@ -41,8 +41,10 @@ static void point_init(Point *point, size_t rows, size_t columns)
 
 static void radius_init(Radius *r)
 {
-    Banks **const banks[] = {&r->rho,  &r->eta,     &r->kept_rho, &r->kept_eta, &r->e,    &r->local,
-                             &r->size, &r->local_e, &r->size_e,   &r->cross,    &r->apart};
+    Banks **const banks[] = {&r->rho,        &r->eta,         &r->kept_rho,     &r->kept_eta,
+                             &r->e,          &r->local,       &r->size,         &r->local_e,
+                             &r->size_e,     &r->cross,       &r->apart,        &r->beside_rho,
+                             &r->beside_eta, &r->beside_size, &r->beside_size_e};
     r->zero = need_zeros(r->rows * BANKS + 1, sizeof *r->zero);
     for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
         take_banks(banks[i], r->rows);
@@ -104,11 +106,14 @@ void radius_clear(Radius *r)
     if (r == NULL) {
         return;
     }
-    Banks *const banks[] = {
-        r->rho,          r->eta,        r->e,           r->local,       r->size,
-        r->local_e,      r->size_e,     r->cross,       r->at.norm,     r->at.path,
-        r->moved.norm,   r->moved.path, r->here.out[0], r->here.out[1], r->there.out[0],
-        r->there.out[1], r->kept_rho,   r->kept_eta,    r->apart};
+    Banks *const banks[] = {r->rho,          r->eta,          r->e,
+                            r->local,        r->size,         r->local_e,
+                            r->size_e,       r->cross,        r->at.norm,
+                            r->at.path,      r->moved.norm,   r->moved.path,
+                            r->here.out[0],  r->here.out[1],  r->there.out[0],
+                            r->there.out[1], r->kept_rho,     r->kept_eta,
+                            r->apart,        r->beside_rho,   r->beside_eta,
+                            r->beside_size,  r->beside_size_e};
     double *const doubles[] = {r->at.x,       r->moved.x,        r->here.diagonal,
                                r->here.slack, r->there.diagonal, r->there.slack};
     for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
@@ -295,14 +300,29 @@ static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row,
     return most == 0 || radius == 0 ? 0 : most * radius;
 }
 
+/* A bank of a row: what the stream is off by, what the sublayer adds to that and how large what it
+ * adds is; the rounding of the sum, which is that of the sublayers beside each other (C44). */
+typedef struct {
+    double kept, more, size, sum;
+} Added;
+
+static double add_up(const Radius *r, double *beside, double *size, const Added *of)
+{
+    double adds = *beside + of->more + 2 * r->adds * (*size + of->size);
+    *beside = r->goes_on ? bound_up(adds) : 0;
+    *size = r->goes_on ? bound_up(*size + of->size) : 0;
+    return r->goes_on ? of->kept : bound_up(of->kept + adds + of->sum);
+}
+
 static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
 {
     double own = r->here.out[PASS_OWN][i].bank[b] + by_itself(r, &r->here, PASS_OWN, i, b);
     bool keeps = radius_keeps(r, b == BANK_HIDDEN);
     double kept_rho = keeps ? r->kept_rho[i].bank[b] : 0;
     double kept_eta = keeps ? r->kept_eta[i].bank[b] : 0;
-    *rho = bound_up(kept_rho + own + r->local[i].bank[b] + 2 * r->adds * r->size[i].bank[b] +
-                    r->at.norm[i].bank[b]);
+    *rho = add_up(
+        r, &r->beside_rho[i].bank[b], &r->beside_size[i].bank[b],
+        &(Added){kept_rho, own + r->local[i].bank[b], r->size[i].bank[b], r->at.norm[i].bank[b]});
     *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;
     if (r->change) {
         const Pass *pass = r->near ? &r->here : &r->there;
@@ -314,9 +334,10 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
                 r->there.out[PASS_OTHER][i].bank[b] + by_itself(r, &r->there, PASS_OTHER, i, b);
             cross = bound_scaled(own + stream, -r->unit);
         }
-        *eta = bound_up(kept_eta + moved + cross + r->local_e[i].bank[b] +
-                        2 * r->adds * r->size_e[i].bank[b] +
-                        bound_scaled(r->e[i].bank[b], r->after - r->unit));
+        *eta =
+            add_up(r, &r->beside_eta[i].bank[b], &r->beside_size_e[i].bank[b],
+                   &(Added){kept_eta, moved + cross + r->local_e[i].bank[b], r->size_e[i].bank[b],
+                            bound_scaled(r->e[i].bank[b], r->after - r->unit)});
     }
 }
 
@@ -358,14 +379,18 @@ static void widen_unit(Radius *r)
     }
 }
 
-void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record, size_t index)
+void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record, size_t index,
+                  bool goes_on)
 {
     r->record = record;
+    r->goes_on = goes_on;
     r->own_kept = r->kept != NULL ? r->kept + index * r->rows : NULL;
     r->own_known = r->known != NULL ? r->known + index * r->rows : NULL;
     analyse_any(r, sublayer);
     evaluator_each(r->ev, r->rows, ENTRY_OPERATIONS * r->rows * r->columns, after_row, &r);
-    widen_unit(r);
+    if (!goes_on) {
+        widen_unit(r);
+    }
 }
 
 void radius_begin_layer(Radius *r)

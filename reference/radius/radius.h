@@ -56,9 +56,11 @@ void radius_restart(Radius *radius, const Radius *from, RadiusBegins begins, Col
 void radius_begin_layer(Radius *radius);
 
 /* Before a sublayer is evaluated, and after it has been added to the stream; record: of its norm,
- * if it has one; index: of the sublayer. */
+ * if it has one; index: of the sublayer; goes_on: one beside it comes next, and both are added to
+ * the stream then. */
 void radius_before(Radius *radius);
-void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, size_t index);
+void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, size_t index,
+                  bool goes_on);
 
 /* The radii of a block, in the banks that its columns touch, rounded up: of the stream, of the
  * difference (as of what is inherited of it), or of both together. */

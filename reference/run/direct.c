@@ -78,14 +78,16 @@ static void fill_hidden(RefRun *run, const Direct *direct, ApMat *hidden, Column
 }
 
 /* x[write] += act(x[read] W1 + b1) W2 + b2, hidden units by blocks. */
-static void ffn(RefRun *run, const Direct *direct)
+static void ffn(RefRun *run, const Direct *direct, bool beside)
 {
     Evaluator *ev = &run->ev;
     ApMat *stream = &run->stream, *delta = &run->scratch.delta;
     ApMat *hidden = &run->scratch.record.part[HEADS_PART].value;
     size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
     size_t block = hidden_block(direct, rows, ev->bits);
-    ap_zero(delta);
+    if (!beside) {
+        ap_zero(delta);
+    }
     for (size_t first = 0; first < H; first += block) {
         size_t count = H - first < block ? H - first : block;
         fill_hidden(run, direct, hidden, (Columns){first, count});
@@ -130,11 +132,11 @@ static void linear(RefRun *run, const Direct *direct)
     }
 }
 
-void direct_operate(RefRun *run, const Direct *direct)
+void direct_operate(RefRun *run, const Direct *direct, bool beside)
 {
     switch (direct->kind) {
     case DIRECT_NORM: break; /* T' has it too: run.c */
-    case DIRECT_FFN: ffn(run, direct); break;
+    case DIRECT_FFN: ffn(run, direct, beside); break;
     case DIRECT_LINEAR: linear(run, direct); break;
     case DIRECT_ACTIVATION: activate(run, direct, &run->stream, direct->read); break;
     }

@@ -348,7 +348,8 @@ static void radii_after(RefRun *run, const Sublayer *sublayer)
     for (int i = 0; i < RUN_CHANGES; i++) {
         Radius *radius = run_radius(run, i);
         if (radius != NULL) {
-            radius_after(radius, sublayer, run_norm_record(run), run->next.sublayer);
+            radius_after(radius, sublayer, run_norm_record(run), run->next.sublayer,
+                         model_goes_on(run->model, run->next.sublayer));
         }
     }
 }

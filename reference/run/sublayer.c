@@ -48,17 +48,23 @@ static void read_input(RefRun *run, const LayerNorm *norm)
     }
 }
 
-/* x += what the sublayer's heads write, and e the change of that. */
+/* x += what the sublayer's heads write, and e the change of that; with that of sublayers beside
+ * it. */
 static void add_heads(RefRun *run, const Sublayer *sublayer)
 {
-    ap_zero(&run->scratch.delta);
+    if (!sublayer->beside) {
+        ap_zero(&run->scratch.delta);
+    }
     for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
+        if (run_change(run, i) != NULL && !sublayer->beside) {
             difference_begin(run_change(run, i));
         }
     }
     for (size_t b = 0; b < sublayer->bundle_count;) {
         b += run_bundles(run, &sublayer->bundles[b], sublayer->bundle_count - b);
+    }
+    if (model_goes_on(run->model, run->next.sublayer)) {
+        return;
     }
     if (run->known == NULL) {
         evaluator_add(&run->ev, &run->stream, &run->stream, &run->scratch.delta);
@@ -92,7 +98,7 @@ void run_sublayer(RefRun *run, const Sublayer *sublayer)
     }
     read_input(run, &sublayer->norm);
     if (sublayer->bundle_count == 0) {
-        direct_operate(run, &sublayer->direct);
+        direct_operate(run, &sublayer->direct, sublayer->beside);
     } else {
         add_heads(run, sublayer);
     }

@@ -17,8 +17,9 @@ void run_sublayer(RefRun *run, const Sublayer *sublayer);
 const NormRecord *run_norm_record(const RefRun *run);
 
 /* Reads run->input, which may be the stream, and writes the stream; an activation reads it too.
+ * beside: of a network, whose outcome is added to delta, and that to the stream.
  * Scratch: run's delta, and a part of its record of direct_columns. */
-void direct_operate(RefRun *run, const Direct *direct);
+void direct_operate(RefRun *run, const Direct *direct, bool beside);
 size_t direct_columns(const Direct *direct, size_t rows, mpfr_prec_t bits);
 
 /* run->scratch.delta, and e's, += the sum of the heads of the first bundle, and of those behind it

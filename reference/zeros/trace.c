@@ -43,7 +43,7 @@ static void trace_norm(const Trace *trace, const LayerNorm *norm, unsigned char 
 {
     memcpy(flags, trace->known, trace->rows * trace->columns);
     for (size_t row = 0; row < trace->rows; row++) {
-        if (!trace->lost[row] && norm_acts(&trace->model->layout, norm, row)) {
+        if ((!trace->lost[row] || trace->beside) && norm_acts(&trace->model->layout, norm, row)) {
             norm_row(trace, norm, row, flags + row * trace->columns);
         }
     }
@@ -315,6 +315,7 @@ static void trace_sublayers(Trace *trace, size_t layer)
     size_t columns = trace->columns;
     for (; trace->sublayer < model->layer_end[layer - 1] && !all_lost(trace); trace->sublayer++) {
         const Sublayer *sublayer = &model->sublayers[trace->sublayer];
+        trace->beside = sublayer->beside;
         trace_input(trace, &sublayer->norm);
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             for (size_t h = 0; h < sublayer->bundles[b].heads; h++) {
@@ -324,7 +325,9 @@ static void trace_sublayers(Trace *trace, size_t layer)
         if (sublayer->bundle_count == 0) {
             trace_direct(trace, &sublayer->direct);
         }
-        memcpy(trace->known, trace->next, trace->rows * columns);
+        if (!model_goes_on(model, trace->sublayer) || all_lost(trace)) {
+            memcpy(trace->known, trace->next, trace->rows * columns);
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 typedef struct {
     const Model *model;
     size_t rows, columns, sublayer;
+    bool beside; /* the sublayer reads what the one before did: rows lost since are in known */
     unsigned char *known, *next;
     unsigned char *normed;     /* the same of a norm of the stream */
     const unsigned char *read; /* of what the sublayer reads: known or normed */

@@ -69,6 +69,7 @@ AXES = {
     "rotary-dim": (["d-head", "2"], TURNED),
     "rope-theta": (["10000", "2.5"], TURNED),
     "rotary-tables": (["exact", "float32"], TURNED),
+    "parallel": (["no", "yes"], one_of("construction", "transformer")),
     "depth": ([1, 2], None),
     "row": (["all", "2"], lambda c: c["n"] > 1),
     "seed": ([1, 2], None),
@@ -81,6 +82,8 @@ def allowed(c):
     in_place = c["construction"] == "silu" or c.get("linear") in ("block", "clear")
     far = c.get("omega") in ("372.9", "1e6", "3e17")
     pseudo = c.get("mask", "none").startswith("pseudo")
+    if c.get("parallel") == "yes" and c.get("normalization-place") != "pre":
+        return False
     full = TURNED(c) and c["kernel"] == "dense"
     alone = c.get("activation") in ("sigmoid", "none") and not GATED(c)
     return not full and not alone and not (before and in_place) and not (far and (pseudo or c.get("reference") == "subtract"))

@@ -240,20 +240,35 @@ static void count_direct(const Counter *counter, const Direct *direct)
     }
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Those beside each other are one. */
+static void add_sublayer(SublayerCost *sum, const SublayerCost *own)
+{
+    sum->heads += own->heads;
+    sum->score_rank = larger(sum->score_rank, own->score_rank);
+    sum->value_rank = larger(sum->value_rank, own->value_rank);
+    sum->external = sum->external || own->external;
+}
+
 /* The first layer's figures, which a table shows. */
 static void count_layer(ModelCost *cost, const Model *model, size_t rank_limit)
 {
     for (size_t s = 0; s < model->layer_end[0]; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        SublayerCost *sum = &cost->sublayers[cost->sublayer_count];
+        SublayerCost own = {0};
         if (is_norm(sublayer)) {
             continue;
         }
-        cost->sublayer_count++;
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            count_ranks(sum, &model->layout, &sublayer->bundles[b], rank_limit);
+            count_ranks(&own, &model->layout, &sublayer->bundles[b], rank_limit);
         }
-        *(sum->external ? &cost->external : &cost->internal) += sum->heads;
+        *(own.external ? &cost->external : &cost->internal) += own.heads;
+        cost->sublayer_count += !sublayer->beside;
+        add_sublayer(&cost->sublayers[cost->sublayer_count - 1], &own);
     }
 }
 
