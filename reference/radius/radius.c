@@ -300,10 +300,11 @@ static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row,
     return most == 0 || radius == 0 ? 0 : most * radius;
 }
 
-/* A bank of a row: what the stream is off by, what the sublayer adds to that and how large what it
- * adds is; the rounding of the sum, which is that of the sublayers beside each other (C44). */
+/* A bank of a row: what the stream is off by, and how much of that is beside what the sublayer makes
+ * of it; what that is off by, and how large what is added is; the rounding of the sum, which is that
+ * of the sublayers beside each other (C44). */
 typedef struct {
-    double kept, more, size, sum;
+    double was, kept, more, size, sum;
 } Added;
 
 static double add_up(const Radius *r, double *beside, double *size, const Added *of)
@@ -311,7 +312,7 @@ static double add_up(const Radius *r, double *beside, double *size, const Added 
     double adds = *beside + of->more + 2 * r->adds * (*size + of->size);
     *beside = r->goes_on ? bound_up(adds) : 0;
     *size = r->goes_on ? bound_up(*size + of->size) : 0;
-    return r->goes_on ? of->kept : bound_up(of->kept + adds + of->sum);
+    return r->goes_on ? of->was : bound_up(of->kept + adds + of->sum);
 }
 
 static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
@@ -320,9 +321,12 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
     bool keeps = radius_keeps(r, b == BANK_HIDDEN);
     double kept_rho = keeps ? r->kept_rho[i].bank[b] : 0;
     double kept_eta = keeps ? r->kept_eta[i].bank[b] : 0;
-    *rho = add_up(
-        r, &r->beside_rho[i].bank[b], &r->beside_size[i].bank[b],
-        &(Added){kept_rho, own + r->local[i].bank[b], r->size[i].bank[b], r->at.norm[i].bank[b]});
+    const Added stream = {.was = keeps ? kept_rho : r->rho[i].bank[b],
+                          .kept = kept_rho,
+                          .more = own + r->local[i].bank[b],
+                          .size = r->size[i].bank[b],
+                          .sum = r->at.norm[i].bank[b]};
+    *rho = add_up(r, &r->beside_rho[i].bank[b], &r->beside_size[i].bank[b], &stream);
     *rho = r->zero[i * BANKS + (size_t)b] ? 0 : *rho;
     if (r->change) {
         const Pass *pass = r->near ? &r->here : &r->there;
@@ -330,14 +334,16 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
         double moved = pass->out[k][i].bank[b] + by_itself(r, pass, k, i, b);
         double cross = r->cross[i].bank[b];
         if (r->far) {
-            double stream =
+            double other =
                 r->there.out[PASS_OTHER][i].bank[b] + by_itself(r, &r->there, PASS_OTHER, i, b);
-            cross = bound_scaled(own + stream, -r->unit);
+            cross = bound_scaled(own + other, -r->unit);
         }
-        *eta =
-            add_up(r, &r->beside_eta[i].bank[b], &r->beside_size_e[i].bank[b],
-                   &(Added){kept_eta, moved + cross + r->local_e[i].bank[b], r->size_e[i].bank[b],
-                            bound_scaled(r->e[i].bank[b], r->after - r->unit)});
+        const Added difference = {.was = keeps ? kept_eta : r->eta[i].bank[b],
+                                  .kept = kept_eta,
+                                  .more = moved + cross + r->local_e[i].bank[b],
+                                  .size = r->size_e[i].bank[b],
+                                  .sum = bound_scaled(r->e[i].bank[b], r->after - r->unit)};
+        *eta = add_up(r, &r->beside_eta[i].bank[b], &r->beside_size_e[i].bank[b], &difference);
     }
 }
 

@@ -78,6 +78,21 @@ static void enclosures_hold_of_all_constructions(void **state)
     assert_true(!fixture_nightly() || both.plain.rows > NIGHTLY_ROWS);
 }
 
+/* Parallel blocks, with and without what their bias row holds. */
+static void enclosures_hold_of_parallel_blocks(void **state)
+{
+    Tally tally = tally_none;
+    for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 2) {
+        CaseSpec plain = difference_variant(CONSTRUCTION_TRANSFORMER, 2, v);
+        CaseSpec spec = norm_variant(&plain, v);
+        spec.norm_place = NORM_PRE;
+        spec.parallel = true;
+        compare_pair(&tally, &spec, omegas[v % OMEGAS], BITS);
+    }
+    tally_report("parallel blocks", &tally);
+    assert_true(tally.unknown == 0 && tally.rows > 100);
+}
+
 /* What layers inherit of e, against an evaluation of more than twice the bits. */
 static void compare_inherited(Tally *tally, const CaseSpec *spec, double omega)
 {
@@ -458,6 +473,7 @@ SUBJECT(radius)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enclosures_hold_of_all_constructions),
+        cmocka_unit_test(enclosures_hold_of_parallel_blocks),
         cmocka_unit_test(enclosures_hold_of_what_is_inherited),
         cmocka_unit_test(enclosures_hold_of_damage),
         cmocka_unit_test(enclosures_hold_of_zero_tokens),

@@ -66,6 +66,10 @@ static int make_pair(Attribution *a)
     const char *reason;
     spec.n = a->inputs.n;
     GivenWeights given = a->point->source->given;
+    if (spec.parallel) {
+        return complain_of(a->point->source->path, NULL, NULL,
+                           "parallel blocks: expected sequential ones to attribute");
+    }
     given.x = a->inputs.x;
     spec.given = &given;
     if (case_build(&a->pair, &reason, &spec) != CASE_OK) {
