@@ -450,7 +450,7 @@ static void sublayer_by_definition(RefRun *run, const Sublayer *sublayer)
         run->input = &run->scratch.normed;
     }
     if (direct) {
-        direct_operate(run, &sublayer->direct);
+        direct_operate(run, &sublayer->direct, false);
     } else {
         add_heads(run, sublayer);
     }
