@@ -300,9 +300,9 @@ static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row,
     return most == 0 || radius == 0 ? 0 : most * radius;
 }
 
-/* A bank of a row: what the stream is off by, and how much of that is beside what the sublayer makes
- * of it; what that is off by, and how large what is added is; the rounding of the sum, which is that
- * of the sublayers beside each other (C44). */
+/* A bank of a row: what the stream is off by, and how much of that is beside what the sublayer
+ * makes of it; what that is off by, and how large what is added is; the rounding of the sum, which
+ * is that of the sublayers beside each other (C44). */
 typedef struct {
     double was, kept, more, size, sum;
 } Added;
