@@ -116,7 +116,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own = {{AXIS_KERNEL, {.form = FORM_WORD, .integer = KERNEL_STRUCTURED}},
                                 {AXIS_PENALTY, {.form = FORM_WORD, .integer = PENALTY_NEGATIVE}}},
                         .own_count = 2,
-                        .traits = LAYER_BY_LAYER | JUDGES_LOGITS | PROVES_OMEGA | FORETELLS},
+                        .traits = LAYER_BY_LAYER | JUDGES_LOGITS | PROVES_OMEGA},
     [COMMAND_CONVERT] = {.name = "convert",
                          .summary = "the attention-only model itself, as a safetensors file",
                          .usage = MODEL,

@@ -125,8 +125,8 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
 
 static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptions *run)
 {
-    if (run->dry_run && command_has(command, FORETELLS)) {
-        return command->run(grid, run);
+    if (run->dry_run && !command_evaluates_points(command)) {
+        return command->run(grid, run); /* its inputs are its own */
     }
     if (run->dry_run) {
         return team_rank() == 0 ? dry_run(command, grid, run) : 0;

@@ -298,7 +298,7 @@ void logits_sum(Logits *logits)
     logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
     LogitsBlock at = {0};
     for (const Position *position; (position = logits_next(&at, logits)) != NULL;) {
-        add_position(&logits->errors, position, &position->kl[AGAINST_MACHINE]);
+        add_position(&logits->errors, position, &position->means[POSITION_KL + AGAINST_MACHINE]);
         logits->margin = fmin(logits->margin, position->margin);
     }
 }
@@ -320,7 +320,8 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
     position_at(logits, i, p)->margin = position.margin;
     position_at(logits, i, p)->known = true;
     pthread_mutex_lock(&logits->lock);
-    add_position(&logits->errors, &position, kl ? &position.kl[AGAINST_MACHINE] : &none);
+    add_position(&logits->errors, &position,
+                 kl ? &position.means[POSITION_KL + AGAINST_MACHINE] : &none);
     logits->margin = fmin(logits->margin, position.margin);
     pthread_mutex_unlock(&logits->lock);
 }

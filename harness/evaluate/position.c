@@ -115,8 +115,8 @@ static void diverge(Position *position, Against against, const PositionLogits *l
     ref_softmax_divergence(&kl, has_next ? &loss : NULL, logits->softmax,
                            ref_logits_row(logits->change, logits->row), off,
                            has_next ? (size_t)logits->next : 0);
-    position->kl[against] = figure_of(&kl);
-    position->loss[1 + against] = figure_of(&loss);
+    position->means[POSITION_KL + against] = figure_of(&kl);
+    position->means[1 + against] = figure_of(&loss);
     ref_cell_clear(&kl);
     ref_cell_clear(&loss);
 }
@@ -155,7 +155,7 @@ void position_take(Position *position, const PositionLogits *logits, const Final
     take_errors(position, &offs.errors);
     predict(position, logits);
     ref_softmax_set(logits->softmax, logits->original, offs.original);
-    position->loss[0] = original_loss(logits);
+    position->means[0] = original_loss(logits);
     diverge(position, AGAINST_CONVERTED, logits, offs.change);
     position->lost =
         !final->shared->pair.limit_is_original && (first || position->lost) &&

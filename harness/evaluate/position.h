@@ -16,23 +16,23 @@ typedef enum {
     AGAINST_COUNT
 } Against;
 
-/* Losses: of r(T), and of 1 + each of those that are held against it. */
-enum { LOSSES = 1 + AGAINST_COUNT };
+/* Losses: of r(T), and of 1 + each of those that are held against it; behind them divergences. */
+enum { LOSSES = 1 + AGAINST_COUNT, POSITION_KL = LOSSES, POSITION_MEANS = LOSSES + AGAINST_COUNT };
 
 /* A loss is of the next token, in nats; absent where there is none or the classes are not the
  * vocabulary. */
 typedef struct {
-    size_t predicted, machine; /* the class of r(T)'s largest logit, and of m(T')'s */
-    double error;              /* largest |m(T') - r(T)| of a logit, NaN if one is */
-    double margin;             /* by how much r(T)'s largest leads */
-    bool changed;              /* they differ, or m(T')'s is no number */
-    bool native_changed;       /* m(T)'s is another, or no number: no rewrite is to blame */
-    bool known;                /* predicted and margin are */
-    bool lost;                 /* with an imitated activation r(T')'s is another, at every Omega
+    size_t predicted, machine;    /* the class of r(T)'s largest logit, and of m(T')'s */
+    double error;                 /* largest |m(T') - r(T)| of a logit, NaN if one is */
+    double margin;                /* by how much r(T)'s largest leads */
+    bool changed;                 /* they differ, or m(T')'s is no number */
+    bool native_changed;          /* m(T)'s is another, or no number: no rewrite is to blame */
+    bool known;                   /* predicted and margin are */
+    bool lost;                    /* with an imitated activation r(T')'s is another, at every Omega
                                 * taken so far */
-    Figure loss[LOSSES], kl[AGAINST_COUNT];
-    Figure errors[ERROR_KINDS]; /* largest entries, of the stream after the last layer */
-    Figure logs[ERROR_KINDS];   /* their logarithms to the base of ten */
+    Figure means[POSITION_MEANS]; /* losses, and from POSITION_KL on divergences */
+    Figure errors[ERROR_KINDS];   /* largest entries, of the stream after the last layer */
+    Figure logs[ERROR_KINDS];     /* their logarithms to the base of ten */
 } Position;
 
 /* The logits of a position.  next: the token behind it, or -1; digits: of a figure. */

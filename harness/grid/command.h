@@ -40,18 +40,17 @@ typedef struct {
 
 /* What else there is to know of a command. */
 typedef enum {
-    SHARES_POINTS = 1 << 0,    /* the ranks of an MPI job share its points */
-    SEARCHES_OMEGA = 1 << 1,   /* Omega is unset in its points, and a tolerance is required */
-    PROVES_OMEGA = 1 << 2,     /* without --omega, the smallest that is proven for every input */
-    SUBTRACTS = 1 << 3,        /* it writes r(T') with all the digits that a subtraction needs */
-    JUDGES_LOGITS = 1 << 4,    /* --judge may be of a model's logits */
-    READS_TABLES = 1 << 5,     /* .csv in place of case files: grid->tables */
-    NEEDS_ROWS = 1 << 6,       /* of its one model, though nothing is evaluated */
-    WRITES_TENSORS = 1 << 7,   /* what it writes is no table */
-    FORETELLS = 1 << 8,        /* it answers --dry-run itself */
-    LAYER_BY_LAYER = 1 << 9,   /* not all weights need be there at once */
-    BLAS_TO_MEASURE = 1 << 10, /* it calls BLAS with --measure or for a witness alone, or never */
-    WRITES_PAGES = 1 << 11,    /* what it writes is a picture or a page, and has no sidecar */
+    SHARES_POINTS = 1 << 0,   /* the ranks of an MPI job share its points */
+    SEARCHES_OMEGA = 1 << 1,  /* Omega is unset in its points, and a tolerance is required */
+    PROVES_OMEGA = 1 << 2,    /* without --omega, the smallest that is proven for every input */
+    SUBTRACTS = 1 << 3,       /* it writes r(T') with all the digits that a subtraction needs */
+    JUDGES_LOGITS = 1 << 4,   /* --judge may be of a model's logits */
+    READS_TABLES = 1 << 5,    /* .csv in place of case files: grid->tables */
+    NEEDS_ROWS = 1 << 6,      /* of its one model, though nothing is evaluated */
+    WRITES_TENSORS = 1 << 7,  /* what it writes is no table */
+    LAYER_BY_LAYER = 1 << 8,  /* not all weights need be there at once */
+    BLAS_TO_MEASURE = 1 << 9, /* it calls BLAS with --measure or for a witness alone, or never */
+    WRITES_PAGES = 1 << 10,   /* what it writes is a picture or a page, and has no sidecar */
 } Trait;
 
 /* A command takes the axes of the roles wanted (0: any), but none of a role refused. */

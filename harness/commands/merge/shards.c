@@ -70,17 +70,10 @@ static int read_shard(ShardFile *file)
 /* Shards of one grid, from one version of the program. */
 static int check_same(const Merge *merge, const ShardFile *file)
 {
-    static const char *const grid_keys[] = {"digest", "weights"};
     static const char *const program_keys[] = {"version", "commit"};
     const ShardFile *first = &merge->files[0];
-    const json_t *grid = json_object_get(file->sidecar, "grid"),
-                 *other = json_object_get(first->sidecar, "grid");
-    bool same = get_count(file->sidecar, "grid", "points") == merge->point_count;
-    for (int i = 0; i < 2; i++) {
-        same =
-            same && strcmp(sidecar_get(grid, grid_keys[i]), sidecar_get(other, grid_keys[i])) == 0;
-    }
-    if (!same) {
+    if (!json_equal(json_object_get(file->sidecar, "grid"),
+                    json_object_get(first->sidecar, "grid"))) {
         return complain_of(file->path, NULL, NULL, "of another grid than %s", first->path);
     }
     for (int i = 0; i < 2; i++) {
@@ -101,7 +94,9 @@ static int check_same(const Merge *merge, const ShardFile *file)
         return complain_of(file->path, NULL, NULL, "shard %zu of %zu, %s is of %zu", file->index,
                            get_count(file->sidecar, "shard", "count"), first->path, merge->shards);
     }
-    return 0;
+    bool headed = file->size >= merge->header_length &&
+                  memcmp(file->text, merge->header, merge->header_length) == 0;
+    return headed ? 0 : merge_refuse_rows(file);
 }
 
 static const ShardFile *find_shard(const Merge *merge, size_t index, size_t before)

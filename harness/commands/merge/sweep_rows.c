@@ -76,10 +76,6 @@ static int take_points(Merge *merge, const ShardFile *file)
     json_t *facts = json_object_get(file->sidecar, "points"), *fact;
     const char *next = file->text + merge->header_length, *end = file->text + file->size;
     size_t i;
-    if (file->size < merge->header_length ||
-        memcmp(file->text, merge->header, merge->header_length) != 0) {
-        return merge_refuse_rows(file);
-    }
     json_array_foreach(facts, i, fact)
     {
         json_int_t number = merge->shards > 1 ? json_integer_value(json_object_get(fact, "index"))

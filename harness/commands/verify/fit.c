@@ -38,34 +38,29 @@ static double fixed_bytes(const Verify *verify)
            count * (sizeof(GivenWeights) + sizeof(Point) + sizeof(mpfr_t) + 64);
 }
 
-/* Is anything searched for, over all inputs? */
-static bool searches(const Verify *verify)
+/* Is there such a search, over all inputs? */
+static bool wants(const Verify *verify, Phase search)
 {
-    return verify->chosen == OMEGA_FOUND ||
-           (!verify->options->quiet && verify->options->shards == 0 &&
-            (verify->template->judged || verify->has_logits));
-}
-
-/* For the tolerance? */
-static bool searches_tolerance(const Verify *verify)
-{
-    return searches(verify) && (verify->template->judged || verify->chosen == OMEGA_FOUND);
+    bool told = !verify->options->quiet && verify->options->shards == 0;
+    return search == PHASE_SEARCH
+               ? verify->chosen == OMEGA_FOUND || (told && verify->template->judged)
+               : told && verify->has_logits;
 }
 
 /* Are bases kept, as they are used more than once? */
 static bool keeps(const Verify *verify)
 {
-    return searches(verify) || verify->omega_count > 1;
+    return wants(verify, PHASE_SEARCH) || wants(verify, PHASE_PREDICTIONS) ||
+           verify->omega_count > 1;
 }
 
 /* r(T_infinity)'s record takes a hundred times the memory of r(T), and pays where more than the
  * rows asked for and the search's one sample are evaluated from it. */
 static bool takes_tape(const Verify *verify)
 {
-    bool judged = searches_tolerance(verify);
     ErrorKind judge = verify->template->judge;
-    return verify->omega_count > 2 ||
-           (judged && (judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING));
+    bool evaluates = judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING;
+    return verify->omega_count > 2 || (evaluates && wants(verify, PHASE_SEARCH));
 }
 
 double verify_input_bytes(const Point *point)
@@ -160,14 +155,10 @@ void verify_phase(Verify *verify, Phase phase, const char *label)
 /* Of all phases, in seconds of a thread. */
 static double total_seconds(const Verify *verify)
 {
-    double omegas = (double)verify->omega_count;
-    double total =
-        phase_seconds(verify, PHASE_ORIGINAL) + omegas * phase_seconds(verify, PHASE_OMEGA);
-    if (searches_tolerance(verify)) {
-        total += phase_seconds(verify, PHASE_SEARCH);
-    }
-    if (searches(verify) && verify->has_logits) {
-        total += phase_seconds(verify, PHASE_PREDICTIONS);
+    double total = phase_seconds(verify, PHASE_ORIGINAL) +
+                   (double)verify->omega_count * phase_seconds(verify, PHASE_OMEGA);
+    for (Phase search = PHASE_SEARCH; search <= PHASE_PREDICTIONS; search++) {
+        total += wants(verify, search) ? phase_seconds(verify, search) : 0;
     }
     return total;
 }

@@ -92,7 +92,7 @@ int keep_fault(const Kept *kept)
     return kept->error != 0 ? sink_failed(kept->sink) : kept->refused ? 2 : 0;
 }
 
-bool keep_add(Kept *kept, const InputRows *rows, double seconds)
+bool keep_add(Kept *kept, InputRows *rows, double seconds)
 {
     JournalPoint point = {.index = rows->input, .seconds = seconds};
     if (kept->sink == NULL) {

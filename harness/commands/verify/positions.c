@@ -15,58 +15,47 @@
 
 void position_means_init(PositionMeans *means)
 {
-    for (int i = 0; i < LOSSES; i++) {
-        mean_init(&means->loss[i]);
+    for (int i = 0; i < POSITION_MEANS; i++) {
+        mean_init(&means->mean[i]);
     }
     for (int i = 0; i < AGAINST_COUNT; i++) {
-        mean_init(&means->kl[i]);
         means->most[i] = (Figure){.state = CELL_ABSENT};
     }
 }
 
 void position_means_clear(PositionMeans *means)
 {
-    for (int i = 0; i < LOSSES; i++) {
-        mean_clear(&means->loss[i]);
-    }
-    for (int i = 0; i < AGAINST_COUNT; i++) {
-        mean_clear(&means->kl[i]);
+    for (int i = 0; i < POSITION_MEANS; i++) {
+        mean_clear(&means->mean[i]);
     }
 }
 
-void position_means_add(PositionMeans *means, const Figure loss[LOSSES],
-                        const Figure kl[AGAINST_COUNT])
+void position_most_add(PositionMeans *means, const Figure *kl)
 {
-    for (int i = 0; i < LOSSES; i++) {
-        mean_add(&means->loss[i], &loss[i]);
-    }
     for (int i = 0; i < AGAINST_COUNT; i++) {
-        mean_add(&means->kl[i], &kl[i]);
         means->most[i] = figure_is_worse(&kl[i], &means->most[i]) ? kl[i] : means->most[i];
     }
 }
 
-/* Cell i of them, in the order of the columns: losses, divergences, the largest. */
-static void means_cell(RefCell *cell, const PositionMeans *means, int i)
+void position_means_add(PositionMeans *means, const Figure *figures)
 {
-    if (i < LOSSES) {
-        mean_cell(cell, &means->loss[i]);
-    } else if (i < LOSSES + AGAINST_COUNT) {
-        mean_cell(cell, &means->kl[i - LOSSES]);
-    } else {
-        figure_cell(cell, &means->most[i - LOSSES - AGAINST_COUNT]);
+    for (int i = 0; i < POSITION_MEANS; i++) {
+        mean_add(&means->mean[i], &figures[i]);
     }
+    position_most_add(means, figures + POSITION_KL);
 }
-
-enum { MEANS = LOSSES + 2 * AGAINST_COUNT, LARGEST = LOSSES + AGAINST_COUNT };
 
 void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed)
 {
     RefCell cell;
     ref_cell_init(&cell, REF_DIGITS);
-    for (int i = listed ? 0 : LARGEST; i < MEANS; i++) {
-        means_cell(&cell, means, i);
-        verify_row_cell(row, VERIFY_LOSS + (size_t)i, &cell);
+    for (size_t i = 0; i < POSITION_MEANS && listed; i++) {
+        mean_cell(&cell, &means->mean[i]);
+        verify_row_cell(row, VERIFY_LOSS + i, &cell);
+    }
+    for (size_t i = 0; i < AGAINST_COUNT; i++) {
+        figure_cell(&cell, &means->most[i]);
+        verify_row_cell(row, VERIFY_KL_MAX + i, &cell);
     }
     ref_cell_clear(&cell);
 }
@@ -75,7 +64,7 @@ void verify_means(PositionMeans *means, const Verify *verify)
 {
     LogitsBlock at = {0};
     for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
-        position_means_add(means, position->loss, position->kl);
+        position_means_add(means, position->means);
     }
 }
 
@@ -105,7 +94,8 @@ static void put_figures(VerifyRow *row, RefCell *cell, size_t column, const Figu
 
 static Status status_of(const Verify *verify, const Position *position)
 {
-    const LogitErrors own = {.error = position->error, .kl = position->kl[AGAINST_MACHINE]};
+    const LogitErrors own = {.error = position->error,
+                             .kl = position->means[POSITION_KL + AGAINST_MACHINE]};
     if (!isfinite(position->error)) {
         return STATUS_OVERFLOW;
     }
@@ -131,8 +121,7 @@ static void write_position(FILE *file, RefCell *cell, const Verify *verify, cons
     verify_row_logits(&row, position->error, position->margin, position->changed);
     verify_row_count(&row, VERIFY_PREDICTION, position->predicted);
     verify_row_count(&row, VERIFY_MACHINE_PREDICTION, position->machine);
-    put_figures(&row, cell, VERIFY_LOSS, position->loss, LOSSES);
-    put_figures(&row, cell, VERIFY_KL, position->kl, AGAINST_COUNT);
+    put_figures(&row, cell, VERIFY_LOSS, position->means, POSITION_MEANS);
     strcpy(row.cells[VERIFY_STATUS].text, status_name(status_of(verify, position)));
     const Point point = verify_point(verify);
     verify_write_key(file, &point);
@@ -171,17 +160,17 @@ static void print_means(FILE *file, const PositionMeans *means, const char *omeg
     fprintf(file, "omega %s, KL divergence from r(T) in nats, mean and largest:", omega);
     for (int i = 0; i < AGAINST_COUNT; i++) {
         fprintf(file, "%s %s", i > 0 ? ", " : "", names[1 + i]);
-        mean_cell(&cell, &means->kl[i]);
+        mean_cell(&cell, &means->mean[POSITION_KL + i]);
         print_figure(file, &cell, SHOWN_DIGITS);
         figure_cell(&cell, &means->most[i]);
         print_figure(file, &cell, SHOWN_DIGITS);
     }
     fputc('\n', file);
-    if (means->loss[0].count > 0) {
-        fprintf(file, "omega %s, loss in nats a token, of %zu:", omega, means->loss[0].count);
+    if (means->mean[0].count > 0) {
+        fprintf(file, "omega %s, loss in nats a token, of %zu:", omega, means->mean[0].count);
         for (int i = 0; i < LOSSES; i++) {
             fprintf(file, "%s %s", i > 0 ? ", " : "", names[i]);
-            mean_cell(&cell, &means->loss[i]);
+            mean_cell(&cell, &means->mean[i]);
             print_figure(file, &cell, LOSS_DIGITS);
         }
         fputc('\n', file);

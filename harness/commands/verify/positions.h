@@ -7,16 +7,20 @@
 
 #include "verify.h"
 
-/* Over positions: mean losses, mean and largest divergences. */
+/* Over positions: means of their losses and divergences; the largest of these. */
 typedef struct {
-    Mean loss[LOSSES], kl[AGAINST_COUNT];
+    Mean mean[POSITION_MEANS];
     Figure most[AGAINST_COUNT];
 } PositionMeans;
 
 void position_means_init(PositionMeans *means);
 void position_means_clear(PositionMeans *means);
-void position_means_add(PositionMeans *means, const Figure loss[LOSSES],
-                        const Figure kl[AGAINST_COUNT]);
+
+/* figures [POSITION_MEANS]. */
+void position_means_add(PositionMeans *means, const Figure *figures);
+
+/* Those figures of divergences alone [AGAINST_COUNT] go into the largest. */
+void position_most_add(PositionMeans *means, const Figure *kl);
 
 /* The row's cells from the first loss to the last largest divergence; or, in a table without
  * positions, whose means nobody can make again, the largest alone. */

@@ -11,69 +11,129 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The figures of a position, in turn. */
-#define FIGURE_LISTS(position)                                                                     \
-    {                                                                                              \
-        {(position)->loss, LOSSES}, {(position)->kl, AGAINST_COUNT},                               \
-            {(position)->errors, ERROR_KINDS}, {(position)->logs, ERROR_KINDS},                    \
-    }
-enum { LISTS = 4 };
+/* On its way to a file, or, where that is NULL, from a text.  ok: all was there so far. */
 typedef struct {
-    Figure *figures;
-    size_t count;
-} FigureList;
+    FILE *file;
+    const char *next;
+    bool ok;
+} Record;
 
-/* ---- Written --------------------------------------------------------------------------------- */
-
-static void write_cell(FILE *file, const RefCell *cell)
+/* A blank and a number, as it is or from now on. */
+static double number(Record *record, double value)
 {
-    fprintf(file, " %d", (int)cell->state);
-    if (cell->state != CELL_ABSENT) {
-        mpfr_fprintf(file, " %ld %Ra", (long)cell->error, cell->value);
+    if (record->file != NULL) {
+        fprintf(record->file, " %a", value);
+        return value;
+    }
+    char *end;
+    value = strtod(record->next, &end);
+    record->ok = record->ok && end > record->next;
+    record->next = end;
+    return value;
+}
+
+/* The same of a whole number, up to most, which a double holds. */
+static size_t count(Record *record, size_t value, double most)
+{
+    double there = number(record, (double)value);
+    record->ok = record->ok && there >= 0 && there <= most;
+    return record->ok ? (size_t)there : 0;
+}
+
+/* The same of an exponent, which may be MPFR's. */
+static long exponent(Record *record, long value)
+{
+    if (record->file != NULL) {
+        fprintf(record->file, " %ld", value);
+        return value;
+    }
+    char *end;
+    value = strtol(record->next, &end, 10);
+    record->ok = record->ok && end > record->next;
+    record->next = end;
+    return value;
+}
+
+/* Where one of them ends, strictly. */
+static void end_line(Record *record)
+{
+    if (record->file != NULL) {
+        fputc('\n', record->file);
+    } else if (record->ok && *record->next == '\n') {
+        record->next++;
+    } else {
+        record->ok = false;
     }
 }
 
-static void write_layer(FILE *file, const LayerWorst *layer)
+static void take_cell(Record *record, RefCell *cell)
 {
-    fprintf(file, "%d %a", (int)layer->status, layer->score);
+    cell->state = (CellState)count(record, cell->state, CELL_NONFINITE);
+    if (cell->state == CELL_ABSENT) {
+        return;
+    }
+    cell->error = exponent(record, cell->error);
+    if (record->file != NULL) {
+        mpfr_fprintf(record->file, " %Ra", cell->value);
+        return;
+    }
+    char *end;
+    (void)mpfr_strtofr(cell->value, record->next, &end, 0, MPFR_RNDN);
+    record->ok = record->ok && end > record->next;
+    record->next = end;
+}
+
+static void take_layer(Record *record, LayerWorst *layer)
+{
+    layer->status = (Status)count(record, layer->status, STATUS_OK);
+    layer->score = number(record, layer->score);
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        write_cell(file, &layer->worst[kind]);
-        write_cell(file, &layer->judged[kind]);
+        take_cell(record, &layer->worst[kind]);
+        take_cell(record, &layer->judged[kind]);
     }
-    fputc('\n', file);
 }
 
-static void write_position(FILE *file, Position *position)
+static void take_figures(Record *record, Figure *figures, size_t many)
 {
-    const FigureList lists[LISTS] = FIGURE_LISTS(position);
-    fprintf(file, "%zu %zu %a %a %d %d %d", position->predicted, position->machine, position->error,
-            position->margin, position->changed, position->native_changed, position->lost);
-    for (int list = 0; list < LISTS; list++) {
-        for (size_t i = 0; i < lists[list].count; i++) {
-            const Figure *figure = &lists[list].figures[i];
-            fprintf(file, " %d %a %ld", (int)figure->state, figure->mantissa, figure->exponent);
-        }
+    for (size_t i = 0; i < many; i++) {
+        figures[i].state = (CellState)count(record, figures[i].state, CELL_NONFINITE);
+        figures[i].mantissa = number(record, figures[i].mantissa);
+        figures[i].exponent = exponent(record, figures[i].exponent);
     }
-    fputc('\n', file);
 }
 
-char *record_write(size_t *length, const InputRows *rows)
+static void take_position(Record *record, Position *position)
+{
+    position->predicted = count(record, position->predicted, 0x1p53);
+    position->machine = count(record, position->machine, 0x1p53);
+    position->error = number(record, position->error);
+    position->margin = number(record, position->margin);
+    position->changed = count(record, position->changed, 1) != 0;
+    position->native_changed = count(record, position->native_changed, 1) != 0;
+    position->lost = count(record, position->lost, 1) != 0;
+    position->known = true;
+    take_figures(record, position->means, POSITION_MEANS);
+    take_figures(record, position->errors, ERROR_KINDS);
+    take_figures(record, position->logs, ERROR_KINDS);
+}
+
+/* A line for whether it passed, for each layer and for each position. */
+static void take_rows(Record *record, InputRows *rows)
 {
     const Verify *verify = rows->verify;
-    Position *position;
     LogitsBlock at = {.i = rows->input};
-    char *text = NULL;
-    FILE *file = text_stream(&text, length);
-    record_write_key(file, verify);
-    fprintf(file, "%d\n", rows->passed);
+    Position *position;
+    rows->passed = count(record, rows->passed, 1) != 0;
     for (size_t l = 0; l < verify->model->depth; l++) {
-        write_layer(file, &rows->layers[l]);
+        end_line(record);
+        take_layer(record, &rows->layers[l]);
     }
     while (verify->has_logits && (position = logits_next(&at, &verify->logits)) != NULL &&
            at.i == rows->input) {
-        write_position(file, position);
+        end_line(record);
+        take_position(record, position);
     }
-    return text_close(file, &text);
+    end_line(record);
 }
 
 void record_write_key(FILE *file, const Verify *verify)
@@ -83,99 +143,25 @@ void record_write_key(FILE *file, const Verify *verify)
     fputc('\n', file);
 }
 
-/* ---- Read ------------------------------------------------------------------------------------ */
-
-typedef struct {
-    const char *next;
-    bool ok;
-} Words;
-
-static double take(Words *words)
+char *record_write(size_t *length, InputRows *rows)
 {
-    char *end;
-    double number = strtod(words->next, &end);
-    words->ok = words->ok && end > words->next;
-    words->next = end;
-    return number;
-}
-
-/* A whole number from 0 to most. */
-static long take_up_to(Words *words, long most)
-{
-    double number = take(words);
-    words->ok = words->ok && number >= 0 && number <= (double)most;
-    return words->ok ? (long)number : 0;
-}
-
-static long take_exponent(Words *words)
-{
-    char *end;
-    long exponent = strtol(words->next, &end, 10);
-    words->ok = words->ok && end > words->next;
-    words->next = end;
-    return exponent;
-}
-
-static void take_cell(Words *words, RefCell *cell)
-{
-    char *end;
-    cell->state = (CellState)take_up_to(words, CELL_NONFINITE);
-    if (cell->state != CELL_ABSENT) {
-        cell->error = take_exponent(words);
-        (void)mpfr_strtofr(cell->value, words->next, &end, 0, MPFR_RNDN);
-        words->ok = words->ok && end > words->next;
-        words->next = end;
-    }
-}
-
-static void take_layer(Words *words, LayerWorst *layer, size_t number, ErrorKind judge)
-{
-    layer->status = (Status)take_up_to(words, STATUS_OK);
-    layer->score = take(words);
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        take_cell(words, &layer->worst[kind]);
-        take_cell(words, &layer->judged[kind]);
-    }
-    layer->inputs = 1;
-    layer->worst_input = number;
-    layer_judge(layer, judge);
-}
-
-static void take_position(Words *words, Position *position)
-{
-    const FigureList lists[LISTS] = FIGURE_LISTS(position);
-    position->predicted = (size_t)take_up_to(words, LONG_MAX);
-    position->machine = (size_t)take_up_to(words, LONG_MAX);
-    position->error = take(words);
-    position->margin = take(words);
-    position->changed = take_up_to(words, 1) != 0;
-    position->native_changed = take_up_to(words, 1) != 0;
-    position->lost = take_up_to(words, 1) != 0;
-    position->known = true;
-    for (int list = 0; list < LISTS; list++) {
-        for (size_t i = 0; i < lists[list].count; i++) {
-            Figure *figure = &lists[list].figures[i];
-            figure->state = (CellState)take_up_to(words, CELL_NONFINITE);
-            figure->mantissa = take(words);
-            figure->exponent = take_exponent(words);
-        }
-    }
+    char *text = NULL;
+    Record record = {.file = text_stream(&text, length), .ok = true};
+    record_write_key(record.file, rows->verify);
+    take_rows(&record, rows);
+    return text_close(record.file, &text);
 }
 
 bool record_read(InputRows *rows, const char *text, size_t length)
 {
     const Verify *verify = rows->verify;
-    Position *position;
-    LogitsBlock at = {.i = rows->input};
-    Words words = {memchr(text, '\n', length), true};
-    rows->passed = take_up_to(&words, 1) != 0;
+    const char *line = memchr(text, '\n', length);
+    Record record = {.next = line + 1, .ok = true};
+    take_rows(&record, rows);
     for (size_t l = 0; l < verify->model->depth; l++) {
-        take_layer(&words, &rows->layers[l], inputs_number(&verify->inputs, rows->input),
-                   verify->template->judge);
+        rows->layers[l].inputs = 1;
+        rows->layers[l].worst_input = inputs_number(&verify->inputs, rows->input);
+        layer_judge(&rows->layers[l], verify->template->judge);
     }
-    while (verify->has_logits && (position = logits_next(&at, &verify->logits)) != NULL &&
-           at.i == rows->input) {
-        take_position(&words, position);
-    }
-    return words.ok && words.next + 1 == text + length;
+    return record.ok && record.next == text + length;
 }

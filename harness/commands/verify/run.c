@@ -70,6 +70,7 @@ void verify_clear(Verify *verify)
         layer_clear(&verify->layers[l]);
     }
     free(verify->omegas);
+    free(verify->members);
     free(verify->given);
     free(verify->points);
     free(verify->layers);

@@ -23,10 +23,12 @@ static void collect_omegas(Verify *verify, const Grid *grid)
 {
     const Point *template = verify->template;
     verify->omegas = need_zeros(grid->count, sizeof *verify->omegas);
+    verify->members = need_zeros(grid->count, sizeof *verify->members);
     verify->most = fmax(verify->most, template->judged ? omega_ahead(template->tolerance) : 0);
     for (size_t i = 0; i < grid->count; i++) {
         if (verify_same_template(template, &grid->points[i])) {
             double omega = grid->points[i].omega;
+            verify->members[verify->omega_count] = i;
             verify->omegas[verify->omega_count++] = omega;
             verify->most = verify->chosen == OMEGA_GIVEN ? fmax(verify->most, omega) : verify->most;
         }
@@ -134,32 +136,6 @@ static int search(Verify *verify)
     return ok ? 0 : verify_fault(verify);
 }
 
-/* The template's points in the grid get the Omega that was chosen, as if it had been given. */
-static void note_omega(const Verify *verify, Grid *grid)
-{
-    const Point template = *verify->template;
-    for (size_t i = 0; i < grid->count && verify->chosen != OMEGA_GIVEN; i++) {
-        if (verify_same_template(&template, &grid->points[i])) {
-            grid->points[i].omega = verify->omegas[0];
-        }
-    }
-}
-
-/* The verdict at the Omega at hand, for the points of the grid that are the template there, and
- * the cells of its layers that are only bounds. */
-static void take_verdict(bool *passed, Verify *verify, const Grid *grid)
-{
-    for (size_t i = 0; i < grid->count; i++) {
-        if (verify_same_template(verify->template, &grid->points[i]) &&
-            grid->points[i].omega == verify->omega) {
-            passed[i] = verify->passed;
-        }
-    }
-    for (size_t l = 0; l < verify->template->spec.depth; l++) {
-        verify->bounds += verify_bounds(&verify->layers[l]);
-    }
-}
-
 int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
 {
     const RunOptions *run = verify->options;
@@ -188,10 +164,13 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
         return verify_fault(verify);
     }
     say_choice(verify, every, OMEGA_FOUND);
-    note_omega(verify, grid);
     for (size_t i = 0; i < verify->omega_count && status == 0; i++) {
+        grid->points[verify->members[i]].omega = verify->omegas[i]; /* as if it had been given */
         status = evaluate_omega(verify, every, verify->omegas[i]);
-        take_verdict(verdict->record.passed, verify, grid);
+        verdict->record.passed[verify->members[i]] = verify->passed;
+        for (size_t l = 0; l < verify->template->spec.depth; l++) {
+            verify->bounds += verify_bounds(&verify->layers[l]);
+        }
     }
     if (status == 0) {
         status = search(verify);

@@ -83,7 +83,8 @@ typedef struct {
     const RunOptions *options;
     const Point *template;
     const ModelFile *model;
-    double *omegas; /* [omega_count]: those the grid has for the template */
+    double *omegas;  /* [omega_count]: those the grid has for the template */
+    size_t *members; /* [omega_count]: the grid's points of them */
     size_t omega_count;
     double most; /* the largest Omega whose construction error is wanted */
     OmegaSource chosen;
@@ -182,7 +183,7 @@ void input_rows_clear(InputRows *rows);
 void input_rows_join(const InputRows *rows);
 
 /* As text [*length], to be freed: first the key of all that are of the Omega at hand. */
-char *record_write(size_t *length, const InputRows *rows) __attribute__((warn_unused_result));
+char *record_write(size_t *length, InputRows *rows) __attribute__((warn_unused_result));
 void record_write_key(FILE *file, const Verify *verify);
 
 /* false: the text is none of that input. */
@@ -195,8 +196,7 @@ int keep_open(Kept *kept, Sink *sink, const RunRecord *run) __attribute__((warn_
 void keep_close(Kept *kept, int status);
 
 /* An input is there, which took so long.  false: it could not be written. */
-bool keep_add(Kept *kept, const InputRows *rows, double seconds)
-    __attribute__((warn_unused_result));
+bool keep_add(Kept *kept, InputRows *rows, double seconds) __attribute__((warn_unused_result));
 
 /* Joins those of the Omega at hand that are there, which verify->done then says.  false: one is not
  * what it should be. */
