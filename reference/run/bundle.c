@@ -31,69 +31,54 @@ static Block block_open(RefRun *run, Heads heads, size_t number)
     return block;
 }
 
-static void scores(const Block *block)
+/* What is done with a block, in this order. */
+typedef enum { SCORES, PATTERN, VALUES, MIX, WRITE } Step;
+
+/* Of x, into the record: of a part of values; of the block's head b alone, with bilinear scores. */
+static void evaluate(const Block *block, Step step, PartKind part, size_t b)
 {
     RefRun *run = block->run;
-    if (block->write != NULL) {
-        heads_scores(&block->heads, run->input, &run->scratch.work, block->write);
-    }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_scores(&block->heads, block->read, run_change(run, i));
+    const Heads *heads = &block->heads;
+    HeadsWork *work = &run->scratch.work;
+    switch (step) {
+    case SCORES: heads_scores(heads, run->input, work, block->write); break;
+    case PATTERN: heads_pattern(heads, b, block->write); break;
+    case VALUES: heads_values(heads, run->input, work, part, block->write); break;
+    case MIX:
+        heads_mix(heads, part, b, block->write);
+        if (run->reader != NULL) {
+            run->reader(run->context, heads, block->read, part, b);
         }
+        break;
+    case WRITE:
+        heads_write(heads, part, &block->read->part[record_part(block->read, part)].mixed,
+                    &work->scaled, &run->scratch.delta);
+        break;
     }
 }
 
-/* Of the block's head b alone, with bilinear scores. */
-static void pattern(const Block *block, size_t b)
+/* Of a change of x, from the record. */
+static void change(const Block *block, Difference *e, Step step, PartKind part, size_t b)
 {
-    RefRun *run = block->run;
-    if (block->write != NULL) {
-        heads_pattern(&block->heads, b, block->write);
-    }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_pattern(&block->heads, block->read, b, run_change(run, i));
-        }
+    const Heads *heads = &block->heads;
+    switch (step) {
+    case SCORES: difference_scores(heads, block->read, e); break;
+    case PATTERN: difference_pattern(heads, block->read, b, e); break;
+    case VALUES: difference_values(heads, part, e); break;
+    case MIX: difference_mix(heads, block->read, part, b, e); break;
+    case WRITE: difference_write(heads, part, e); break;
     }
 }
 
-static void values(const Block *block, PartKind part)
+static void take_step(const Block *block, Step step, PartKind part, size_t b)
 {
-    RefRun *run = block->run;
     if (block->write != NULL) {
-        heads_values(&block->heads, run->input, &run->scratch.work, part, block->write);
+        evaluate(block, step, part, b);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_values(&block->heads, part, run_change(run, i));
-        }
-    }
-}
-
-static void mix(const Block *block, PartKind part, size_t b)
-{
-    RefRun *run = block->run;
-    if (block->write != NULL) {
-        heads_mix(&block->heads, part, b, block->write);
-    }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_mix(&block->heads, block->read, part, b, run_change(run, i));
-        }
-    }
-}
-
-static void write(const Block *block, PartKind part)
-{
-    RefRun *run = block->run;
-    if (block->write != NULL) {
-        heads_write(&block->heads, part, &block->read->part[record_part(block->read, part)].mixed,
-                    &run->scratch.work.scaled, &run->scratch.delta);
-    }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_write(&block->heads, part, run_change(run, i));
+        Difference *e = run_change(block->run, i);
+        if (e != NULL) {
+            change(block, e, step, part, b);
         }
     }
 }
@@ -104,9 +89,9 @@ static void extra_parts(const Block *block)
     static const PartKind extra[] = {BIAS_PART, DIAGONAL_PART};
     for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
         if (heads_part_width(&block->heads.bundle->value, extra[i]) > 0) {
-            values(block, extra[i]);
-            mix(block, extra[i], 0);
-            write(block, extra[i]);
+            for (Step step = VALUES; step <= WRITE; step++) {
+                take_step(block, step, extra[i], 0);
+            }
         }
     }
 }
@@ -117,23 +102,23 @@ static void block_add(const Block *block)
     bool by_key = score_by_key(&bundle->score),
          has = heads_part_width(&bundle->value, HEADS_PART) > 0;
     size_t patterns = by_key ? block->heads.count : 1;
-    scores(block);
+    take_step(block, SCORES, HEADS_PART, 0);
     for (size_t b = 0; b < patterns; b++) {
         if (by_key) {
-            pattern(block, b);
+            take_step(block, PATTERN, HEADS_PART, b);
         }
         if (block->heads.first + b == 0) {
             extra_parts(block);
         }
         if (has && b == 0) {
-            values(block, HEADS_PART);
+            take_step(block, VALUES, HEADS_PART, 0);
         }
         if (has) {
-            mix(block, HEADS_PART, b);
+            take_step(block, MIX, HEADS_PART, b);
         }
     }
     if (has) {
-        write(block, HEADS_PART);
+        take_step(block, WRITE, HEADS_PART, 0);
     }
 }
 

@@ -159,6 +159,8 @@ RefRun *run_open(const Start *start, mpfr_prec_t bits, const RunOptions *options
     run->kept = options->kept;
     run->known = options->known;
     run->cleared = options->inherited;
+    run->reader = options->reader;
+    run->context = options->context;
     run_init(run, omega, bits, options);
     stream_load(run, start->x, start->bias_row_content);
     if (run->e != NULL) {

@@ -31,6 +31,11 @@ typedef struct {
     HeadsWork work;  /* for that */
 } RunScratch;
 
+/* Reads the record of a block of heads once a part of its values is mixed: all heads', or with
+ * bilinear scores those of head heads->first + b, whose pattern is there. */
+typedef void RunReader(void *context, const Heads *heads, const Record *record, PartKind part,
+                       size_t b);
+
 struct RefRun {
     const Model *model;
     bool limit; /* x is evaluated for Omega -> infinity */
@@ -49,6 +54,8 @@ struct RefRun {
     Radius *radius;           /* how far x and e may be off, or NULL: not certified */
     Radius *inherited_radius; /* and what is inherited */
     double *own_norms;        /* RadiusOfRun's, which the two share, or NULL */
+    RunReader *reader;        /* or NULL */
+    void *context;            /* the reader's */
     bool left_range;          /* MPFR's exponents were left, or a NaN made: the stream is NaN */
     RunPlace next;
 };
@@ -60,6 +67,8 @@ typedef struct {
     const Tape *known;   /* for one with e: a whole tape of the same model and bits */
     RefWeights *weights; /* where the model's are kept, or NULL */
     bool coarse;         /* see Evaluator */
+    RunReader *reader;   /* of what is evaluated, or NULL */
+    void *context;
     /* For one with e: [depth], the columns that a layer clears, where what is inherited is to be
      * carried beside it; else NULL */
     const Columns *inherited;
