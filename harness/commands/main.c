@@ -16,6 +16,7 @@
 #include "../base/shown.h"
 #include "../base/streams.h"
 #include "../base/team.h"
+#include "../base/terminal.h"
 #include "../evaluate/predict.h"
 #include "../evaluate/witness.h"
 #include "../table/format.h"
@@ -23,6 +24,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The threads that may call BLAS at once. */
 static int reserve_blas(const CommandInfo *command, const Grid *grid, const RunOptions *run)
@@ -94,8 +96,13 @@ static void say_conditions(const SourceList *sources, bool quiet)
     for (size_t i = 0; i < sources->count; i++) {
         if (!quiet || model_file_lets_through(sources->items[i]->file)) {
             char *text = model_source_conditions(sources->items[i]);
-            shown_write(stderr, SHOWN_TERMINAL, text);
-            fputc('\n', stderr);
+            Wrapped said;
+            FILE *file = isatty(STDERR_FILENO) ? wrapped_open(&said, stderr) : stderr;
+            shown_write(file, SHOWN_TERMINAL, text);
+            fputc('\n', file);
+            if (file != stderr) {
+                wrapped_close(&said);
+            }
             free(text);
         }
     }

@@ -2,7 +2,6 @@
 
 import argparse
 import errno
-import json
 import os
 import sys
 from typing import Any, Dict, List, Optional
@@ -64,8 +63,7 @@ def _tokens(asked: Dict[str, Any]) -> None:
 def _save(asked: Dict[str, Any]) -> None:
     model, output, witness = asked.pop("model"), asked.pop("output"), asked.pop("witness")
     if asked["names"] is not None:
-        with open(asked["names"], encoding="utf-8") as file:
-            asked["names"] = json.load(file)
+        asked["names"] = read_json(asked["names"])
     if witness is not None:
         import numpy as np
         with np.load(witness) as arrays:

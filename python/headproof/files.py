@@ -1,4 +1,4 @@
-"""Files of tensors: safetensors, read and written."""
+"""Files of tensors, safetensors, read and written; files of JSON."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ DTYPES = {"F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2")
           "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "I16": np.dtype("<i2"),
           "I8": np.dtype("i1"), "U64": np.dtype("<u8"), "U32": np.dtype("<u4"),
           "U16": np.dtype("<u2"), "U8": np.dtype("u1"), "BOOL": np.dtype("?")}
+
+
+def read_json(path: Path, expected: str = "JSON") -> Any:
+    """What is in a file; a ValueError names it, and what was expected."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except ValueError as error:
+        raise ValueError(f"{path}: expected {expected} ({error})") from None
 
 
 def array_of(name: str, tensor: Any) -> np.ndarray:

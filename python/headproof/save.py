@@ -110,11 +110,7 @@ def _unwrapped(called: str, held: Any) -> "Tuple[Mapping[str, Any], Any]":
 
 
 def _json(path: Path) -> Any:
-    try:
-        with open(path, encoding="utf-8") as file:
-            said = json.load(file)
-    except ValueError as error:
-        raise ValueError(f"{path}: expected JSON ({error})") from error
+    said = read_json(path)
     if not isinstance(said, Mapping):
         raise ValueError(f"{path}: expected a JSON object")
     return said

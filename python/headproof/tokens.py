@@ -7,7 +7,7 @@ import os
 import struct
 from typing import Any, Dict, List, Optional
 
-from .files import Path
+from .files import Path, read_json
 
 # An embedding [vocabulary, D], in whichever family.
 EMBEDDINGS = ("embed.W_E", "wte.weight")
@@ -28,11 +28,7 @@ def vocabulary_of(model: Path) -> Optional[int]:
 
 def read_characters(path: Path, tokens: Optional[int] = None) -> Dict[str, int]:
     """The token that each character is, by a JSON array of them in the order of tokens."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            characters = json.load(file)
-    except ValueError as error:
-        raise ValueError(f"{path}: expected a JSON array of characters ({error})") from None
+    characters = read_json(path, "a JSON array of characters")
     if not isinstance(characters, list):
         raise ValueError(f"{path}: expected a JSON array of characters")
     if tokens is not None and len(characters) != tokens:
@@ -68,12 +64,7 @@ def tokens(model: Path, text: Path, characters: Optional[Path] = None) -> List[L
     model.  ValueError names what is no character of it, by line and column.
     """
     if os.fspath(text).endswith(".json"):
-        try:
-            with open(text, encoding="utf-8") as file:
-                return _ids(text, json.load(file))
-        except ValueError as error:
-            raise ValueError(str(error) if str(text) in str(error)
-                             else f"{text}: expected JSON ({error})") from None
+        return _ids(text, read_json(text))
     if characters is None:
         folder = model if os.path.isdir(model) else os.path.dirname(model)
         characters = os.path.join(folder, "characters.json")
