@@ -132,7 +132,7 @@ static void side_row(const HeadAt *head, const SideOf *of, size_t i)
         bound_up(f->norm * path + gemm_off(of->read.count) * (f->size * x + f->bias + norm) +
                  (turns ? BOUND_DOUBLE * norm : 0) + point_rho(r, side->rounding[i]));
     side->norm[i] = bound_up(norm + side->off[i]);
-    side->square[i] = vector_dot(u, u, of->width);
+    side->square[i] = vectors()->dot(u, u, of->width);
 }
 
 static void side_rows(const HeadAt *head, const SideOf *of, RowRange rows)

@@ -63,7 +63,7 @@ static Keys set_seen(const HeadBlock *block, double *p, size_t i)
         p[j] = head_sees(head, gap[j]) ? 1 : 0;
         score[j] -= gap[j] > 0 && p[j] > 0 ? (double)gap[j] * omega : 0;
     }
-    keys.seen = (size_t)vector_sum(p, n);
+    keys.seen = (size_t)vectors()->sum(p, n);
     for (; keys.count > 0 && p[keys.count - 1] == 0; keys.count--) {
     }
     for (; keys.first < keys.count && p[keys.first] == 0; keys.first++) {
@@ -77,9 +77,9 @@ static void set_sides(const HeadBlock *block, RowSum *row, const Keys *keys, con
 {
     const HeadAt *head = block->head;
     const Sides *q = &head->queries, *k = &head->keys;
-    row->k_most = vector_largest(p, k->norm + keys->first, keys->count);
-    row->k_off = vector_largest(p, k->off + keys->first, keys->count);
-    row->k_rounding = vector_largest(p, k->rounding + keys->first, keys->count);
+    row->k_most = vectors()->largest(p, k->norm + keys->first, keys->count);
+    row->k_off = vectors()->largest(p, k->off + keys->first, keys->count);
+    row->k_rounding = vectors()->largest(p, k->rounding + keys->first, keys->count);
     /* Rounding of a score: the product, its distance from the shift, its sides' own (C15). */
     row->lambda = (8 + radius_product(head->width_k)) * q->norm[i] * row->k_most +
                   q->rounding[i] * row->k_most + q->norm[i] * row->k_rounding;
@@ -102,7 +102,7 @@ static void set_weights(RowSum *row, Keys *keys, double *p, const double *score)
     for (size_t j = 0; j < keys->count; j++) {
         p[j] = p[j] > 0 ? exp(score[j] - top) : 0;
     }
-    double total = fmax(vector_sum(p, keys->count), 1); /* the heaviest has 1 */
+    double total = fmax(vectors()->sum(p, keys->count), 1); /* the heaviest has 1 */
 #pragma omp simd
     for (size_t j = 0; j < keys->count; j++) {
         p[j] /= total;

@@ -67,11 +67,11 @@ static Change change_of(const HeadChange *of, const HeadAt *head, size_t i)
     for (size_t j = 0; j < r->rows; j++) {
         of->visible[j] = gap[j] != KEY_UNSEEN;
     }
-    double e = of->query[i], most = vector_largest(of->visible, of->score, r->rows);
-    double k_rounding = vector_largest(of->visible, keys->rounding, r->rows);
+    double e = of->query[i], most = vectors()->largest(of->visible, of->score, r->rows);
+    double k_rounding = vectors()->largest(of->visible, keys->rounding, r->rows);
     double product = radius_product(head->read), k_size = head->k.size * most;
     d.k_most = head->k.norm * most;
-    d.k_all = vector_largest(of->visible, keys->norm, r->rows);
+    d.k_all = vectors()->largest(of->visible, keys->norm, r->rows);
     d.q = head->q.norm * e;
     double q = head->queries.norm[i] + point_e(r, d.q), k = d.k_all;
     d.theta = bound_up(q * d.k_most + d.q * k);
@@ -118,21 +118,21 @@ static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d, s
         double grown = row->high[j] * d->grown;
         p[j] = row->high[j] == 0 ? 0 : grown < 1 ? grown : 1;
     }
-    Sums s = {.weight = vector_sum(p, count),
-              .value = vector_dot(p, of->moved + first, count),
-              .value_rounding = vector_dot(p, row->v.rounding, count),
-              .k_change = vector_dot(p, row->key, count),
+    Sums s = {.weight = vectors()->sum(p, count),
+              .value = vectors()->dot(p, of->moved + first, count),
+              .value_rounding = vectors()->dot(p, row->v.rounding, count),
+              .k_change = vectors()->dot(p, row->key, count),
               .leak_value = of->most};
     for (size_t j = 0; j < head->r->rows; j++) {
         s.leak += gap[j] > 0 ? leak_of(row, d, i, j) : 0;
     }
-    vector_multiply(part, p, row->value, count);
-    s.pull = vector_sum(part, count);
-    s.pull_key = vector_dot(part, row->key, count);
-    vector_multiply(part, p, of->value + first, count);
-    double change = vector_sum(part, count);
+    vectors()->multiply(part, p, row->value, count);
+    s.pull = vectors()->sum(part, count);
+    s.pull_key = vectors()->dot(part, row->key, count);
+    vectors()->multiply(part, p, of->value + first, count);
+    double change = vectors()->sum(part, count);
     s.e_value = V * change;
-    s.e_key = V * vector_dot(part, row->key, count);
+    s.e_key = V * vectors()->dot(part, row->key, count);
     s.e_rounding = (4 * V + product * head->v.size) * change;
     return s;
 }

@@ -96,7 +96,8 @@ static double others(const RowKeys *of, double *a, const double *b)
 {
     double *own = a + of->keys->heaviest, kept = *own;
     *own = 0;
-    double sum = b != NULL ? vector_dot(a, b, of->keys->count) : vector_sum(a, of->keys->count);
+    double sum =
+        b != NULL ? vectors()->dot(a, b, of->keys->count) : vectors()->sum(a, of->keys->count);
     *own = kept;
     return sum;
 }
@@ -113,14 +114,14 @@ static void set_apart(const RowKeys *of, bool sharp)
     for (size_t j = 0; j < of->keys->count; j++) {
         if (of->high[j] > 0) {
             double weight = sharp ? j == of->keys->heaviest : of->p[j];
-            vector_add_scaled(of->y, of->p[j], v + j * V, V);
-            vector_add_scaled(of->c, weight, k + j * K, K);
+            vectors()->add_scaled(of->y, of->p[j], v + j * V, V);
+            vectors()->add_scaled(of->c, weight, k + j * K, K);
         }
     }
     for (size_t j = 0; j < of->keys->count; j++) {
         if (of->high[j] > 0) {
-            of->value[j] = vector_distance(v + j * V, of->y, V);
-            of->key[j] = vector_distance(k + j * K, of->c, K);
+            of->value[j] = vectors()->distance(v + j * V, of->y, V);
+            of->key[j] = vectors()->distance(k + j * K, of->c, K);
         }
     }
 }
@@ -130,9 +131,10 @@ static void set_distances(const HeadBlock *block, const RowKeys *of)
 {
     size_t count = of->keys->count, V = of->head->width_v, K = of->head->width_k;
     bool sharp = of->p[of->keys->heaviest] > 0.875, apart = block->products && !sharp;
-    apart = apart &&
-            vector_distances(of->value, of->v.square, vector_dot(of->y, of->y, V), V, count) &&
-            vector_distances(of->key, of->k.square, vector_dot(of->c, of->c, K), K, count);
+    apart =
+        apart &&
+        vectors()->distances(of->value, of->v.square, vectors()->dot(of->y, of->y, V), V, count) &&
+        vectors()->distances(of->key, of->k.square, vectors()->dot(of->c, of->c, K), K, count);
     if (!apart) {
         set_apart(of, sharp);
     }
@@ -144,9 +146,10 @@ static void add_path(const RowKeys *of)
     size_t count = of->keys->count, heaviest = of->keys->heaviest;
     double rest = others(of, of->high, NULL);
     of->off[heaviest] = fmin(of->off[heaviest], rest + BOUND_DOUBLE);
-    double largest = vector_largest(of->high, of->v.norm, count);
-    double off = vector_dot(of->off, of->value, count) +
-                 vector_largest(of->high, of->v.off, count) + gemm_off(of->keys->seen) * largest;
+    double largest = vectors()->largest(of->high, of->v.norm, count);
+    double off = vectors()->dot(of->off, of->value, count) +
+                 vectors()->largest(of->high, of->v.off, count) +
+                 gemm_off(of->keys->seen) * largest;
     double c_norm = norm_vector(of->c, of->head->width_k, 1);
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {
@@ -160,9 +163,9 @@ static double set_pulls(const RowKeys *of)
 {
     double *top = of->w + of->keys->heaviest, own = of->v.norm[of->keys->heaviest];
     double pull = others(of, of->high, of->v.norm) + own * others(of, of->high, NULL);
-    vector_multiply(of->w, of->high, of->value, of->keys->count);
+    vectors()->multiply(of->w, of->high, of->value, of->keys->count);
     *top = fmin(*top, pull);
-    return bound_up(vector_sum(of->w, of->keys->count));
+    return bound_up(vectors()->sum(of->w, of->keys->count));
 }
 
 /* |M| at the point, formed, and how far it may be off on the path (C19). */
@@ -184,7 +187,7 @@ static double formed_moment(const HeadBlock *block, const RowKeys *of)
             b[n * K + c] = k[c] - of->c[c];
         }
         n++;
-        double apart = vector_distance(v, of->y, V);
+        double apart = vectors()->distance(v, of->y, V);
         off += (of->off[j] + gemm_off(of->keys->seen) * of->p[j]) * of->value[j] * of->key[j] +
                of->p[j] * bound_max(0, of->value[j] - apart) * of->key[j] +
                of->p[j] * of->value[j] * of->k.off[j];
@@ -197,7 +200,7 @@ static double formed_moment(const HeadBlock *block, const RowKeys *of)
 static double moment(const HeadBlock *block, const RowKeys *of)
 {
     size_t entries = of->head->width_v * of->head->width_k;
-    double bound = bound_up(vector_dot(of->w, of->key, of->keys->count));
+    double bound = bound_up(vectors()->dot(of->w, of->key, of->keys->count));
     return of->keys->seen * entries <= MOMENT_MOST ? fmin(bound, formed_moment(block, of)) : bound;
 }
 

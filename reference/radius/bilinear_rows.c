@@ -71,12 +71,13 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const Changes *cha
     double q = head->queries.norm[i];
     for (size_t k = 0; k < pass->count; k++) {
         const double *score = changes->score[k] + first, *value = changes->value[k] + first;
-        double keys = vector_dot(of->w, score, count), values = vector_dot(of->high, value, count);
+        double keys = vectors()->dot(of->w, score, count),
+               values = vectors()->dot(of->high, value, count);
         double own = head->q.norm * changes->query[k][i];
         double sum = row->moment * own + q * head->k.norm * keys + head->v.norm * values;
         out[k][i] = head_add(outer->factored, out[k][i], bound_up(sum));
         if (outer->bias > 0) {
-            double most = vector_largest(of->high, score, count);
+            double most = vectors()->largest(of->high, score, count);
             double change = own * row->k_most + q * head->k.norm * most;
             banks_add(head->r, pass->out[k], head->bundle->value.write, i,
                       2 * row->bias_key * outer->bias * change);
@@ -92,14 +93,14 @@ static void local_row(const RowKeys *of, size_t i)
     const RowSum *row = of->sum;
     size_t count = of->keys->count;
     double roundings = 2 * (double)r->rows + 10 + radius_product(r->rows);
-    double size = vector_dot(of->high, of->v.norm, count);
-    double own = vector_dot(of->high, of->v.rounding, count);
+    double size = vectors()->dot(of->high, of->v.norm, count);
+    double own = vectors()->dot(of->high, of->v.rounding, count);
     double local = row->lambda * row->w + roundings * size + own;
     sums->local[i] = head_add(outer->factored, sums->local[i], bound_up(local));
     sums->size[i] = head_add(outer->factored, sums->size[i], bound_up(size));
     if (outer->bias > 0) {
         Columns write = of->head->bundle->value.write;
-        double weights = vector_sum(of->high, count);
+        double weights = vectors()->sum(of->high, count);
         double bias = outer->bias * (2 * row->bias_key * row->lambda + roundings * weights);
         banks_add(r, r->local, write, i, bias);
         banks_add(r, r->size, write, i, outer->bias * weights);

@@ -16,7 +16,7 @@
  * range. */
 static double entries_norm(const double *x, size_t count)
 {
-    double squares = vector_dot(x, x, count);
+    double squares = vectors()->dot(x, x, count);
     return squares > SQUARES_LEAST && squares < 1 / SQUARES_LEAST ? bound_up(sqrt(squares))
                                                                   : norm_vector(x, count, 1);
 }

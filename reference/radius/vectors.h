@@ -8,41 +8,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The sum of all a[j]; of all a[j] b[j] where a[j] is not zero. */
-double vector_sum(const double *a, size_t count);
-double vector_dot(const double *a, const double *b, size_t count);
+typedef struct {
+    /* The sum of all a[j]; of all a[j] b[j] where a[j] is not zero. */
+    double (*sum)(const double *a, size_t count);
+    double (*dot)(const double *a, const double *b, size_t count);
+    /* c[j] = a[j] b[j], and 0 where a[j] is. */
+    void (*multiply)(double *c, const double *a, const double *b, size_t count);
+    /* The largest b[j] >= 0 where a[j] is not zero, which is no NaN; 0 of none. */
+    double (*largest)(const double *a, const double *b, size_t count);
+    /* y += weight v */
+    void (*add_scaled)(double *y, double weight, const double *v, size_t count);
+    /* |a - b| as computed, of vectors of count entries: off by (count + 4) 2^-52 of |a| + |b|. */
+    double (*distance)(const double *a, const double *b, size_t count);
+    /* For each j at least |v_j - y|, in place of the product v_j.y (C39): square[j] is |v_j|^2 and
+     * own |y|^2, as computed from entries of vectors of `width`.  False: some two are so near each
+     * other that this is loose. */
+    bool (*distances)(double *product, const double *square, double own, size_t width, size_t count)
+        __attribute__((warn_unused_result));
+} VectorOperations;
 
-/* c[j] = a[j] b[j], and 0 where a[j] is. */
-void vector_multiply(double *c, const double *a, const double *b, size_t count);
-
-/* The largest b[j] >= 0 where a[j] is not zero, which is no NaN; 0 of none. */
-double vector_largest(const double *a, const double *b, size_t count);
-
-/* y += weight v */
-void vector_add_scaled(double *y, double weight, const double *v, size_t count);
-
-/* |a - b| as computed, of vectors of count entries: off by (count + 4) 2^-52 of |a| + |b|. */
-double vector_distance(const double *a, const double *b, size_t count);
-
-/* For each j at least |v_j - y|, in place of the product v_j.y (C39): square[j] is |v_j|^2 and own
- * |y|^2, as computed from entries of vectors of `width`.  False: some two are so near each other
- * that this is loose. */
-bool vector_distances(double *product, const double *square, double own, size_t width, size_t count)
-    __attribute__((warn_unused_result));
+/* Those of the tier in use. */
+const VectorOperations *vectors(void);
 
 /* More than all squares that underflow, together. */
 #define SQUARES_LOST 0x1p-900
-
-/* The same of one tier. */
-typedef struct {
-    double (*sum)(const double *a, size_t count);
-    double (*dot)(const double *a, const double *b, size_t count);
-    void (*multiply)(double *c, const double *a, const double *b, size_t count);
-    double (*largest)(const double *a, const double *b, size_t count);
-    void (*add_scaled)(double *y, double weight, const double *v, size_t count);
-    double (*distance)(const double *a, const double *b, size_t count);
-    bool (*distances)(double *product, const double *square, double own, size_t width,
-                      size_t count);
-} VectorOperations;
 
 #endif

@@ -418,7 +418,7 @@ static void set_vectors(Vectors *of, size_t width, int near, int scale)
                 of->y[c] + ldexp(draw_normal(1, width, (size_t)near + 2, j, c), scale - near);
             of->product[j] += of->v[j][c] * of->y[c];
         }
-        of->square[j] = vector_dot(of->v[j], of->v[j], width);
+        of->square[j] = vectors()->dot(of->v[j], of->v[j], width);
     }
 }
 
@@ -453,15 +453,15 @@ static void check_distances(size_t width, int near, int scale)
     Vectors of;
     double nearest = INFINITY;
     set_vectors(&of, width, near, scale);
-    bool far =
-        vector_distances(of.product, of.square, vector_dot(of.y, of.y, width), width, VECTORS);
+    bool far = vectors()->distances(of.product, of.square, vectors()->dot(of.y, of.y, width), width,
+                                    VECTORS);
     for (size_t j = 0; j < VECTORS; j++) {
         double share, exact = exact_distance(&of, j, width, &share);
         nearest = fmin(nearest, share);
         assert_true(of.product[j] >= exact);
         assert_true(!far || scale < -400 || of.product[j] <= exact * (1 + 0x1p-20));
         /* Entries' differences, their squares and their sum are rounded. */
-        double apart = vector_distance(of.v[j], of.y, width);
+        double apart = vectors()->distance(of.v[j], of.y, width);
         assert_true(apart >= exact * (1 - (double)(width + 4) * 0x1p-52));
         assert_true(scale < -400 || apart <= exact * (1 + (double)(width + 4) * 0x1p-52));
     }
