@@ -391,7 +391,8 @@ static void settle(RefErrors *errors, RefPropagationCell i, const Size *size)
 }
 
 /* gain = inherited / incoming, absent where nothing came in that is known to be more than 0.  With
- * errors a of inherited and b of incoming it is off by less than (a + gain b) / (incoming - b). */
+ * errors a of inherited and b of incoming it is off by less than (a + gain b) / (incoming - b)
+ * (C42). */
 static void settle_gain(RefErrors *errors, RefPropagationCell i, const Split *split)
 {
     const Size *in = &split->incoming, *out = &split->inherited;

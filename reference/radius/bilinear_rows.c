@@ -85,6 +85,7 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const Changes *cha
     }
 }
 
+/* (C22), and a bias that rides on tokens (C23). */
 static void local_row(const RowKeys *of, size_t i)
 {
     Radius *r = of->head->r;

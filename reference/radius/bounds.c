@@ -58,6 +58,7 @@ double banks_largest(const Radius *r, const Banks *banks, Columns columns)
     return most;
 }
 
+/* (C5) */
 double radius_product(size_t k)
 {
     return 2 + ldexp((double)(k + 2), -EVALUATOR_GUARD);

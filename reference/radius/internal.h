@@ -32,6 +32,7 @@ typedef struct {
 #define BOUND_TINY 0x1p-600
 #define BOUND_DOUBLE 0x1p-48
 
+/* (C1) */
 static inline double bound_up(double x)
 {
     return x < 0x1p900 ? x * (1 + 0x1p-20) + BOUND_TINY : INFINITY;

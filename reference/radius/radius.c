@@ -201,7 +201,7 @@ void radius_before(Radius *r)
 /* Below this, no weight of a key changes by much of itself. */
 #define NEAR 0x1p-16
 
-/* eta goes as rho does, if there is so little between x and x + e. */
+/* eta goes as rho does, if there is so little between x and x + e (C40). */
 static void set_near(Radius *r, bool near)
 {
     r->near = near;
@@ -331,6 +331,7 @@ static void after_bank(Radius *r, size_t i, int b, double *rho, double *eta)
     if (r->change) {
         const Pass *pass = r->near ? &r->here : &r->there;
         size_t k = r->near ? PASS_OTHER : PASS_OWN;
+        /* (C30), and (C40) where near */
         double moved = pass->out[k][i].bank[b] + by_itself(r, pass, k, i, b);
         double cross = r->cross[i].bank[b];
         if (r->far) {

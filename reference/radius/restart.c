@@ -26,6 +26,7 @@ static double sum_radius(const Radius *r, size_t i, int b)
     return bound_up(r->rho[i].bank[b] + bound_scaled(r->eta[i].bank[b], r->unit) + rounding);
 }
 
+/* (C42) */
 void radius_restart(Radius *r, const Radius *from, RadiusBegins begins, Columns cleared)
 {
     r->ready = false;
