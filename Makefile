@@ -179,6 +179,7 @@ $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/bench/%.o $(SHARED)/tests/b
 
 $(BUILD)/test-numbers: $(call tiers_of,$(TIERED_TESTS))
 $(BUILD)/test-program: private LDFLAGS += -Wl,--wrap=ref_run_layer
+$(BUILD)/test-harness: private LDFLAGS += -Wl,--wrap=shared_make,--wrap=rows_evaluate
 $(BUILD)/test-program: | $(BUILD)/inject.so
 define ROOM_RULE
 $(BUILD)/test-$(1): $(call objects_of,tests/subjects.c $(wildcard tests/$(1)/*.c)) $(BUILD)/tested.a

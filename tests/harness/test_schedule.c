@@ -1,0 +1,126 @@
+/*
+ * What of a grid is there at a time: its points are predicted as they are, and evaluated by a
+ * stand-in that sees what is beside it.
+ */
+#include "../../harness/evaluate/predict.h"
+#include "../../harness/evaluate/schedule.h"
+#include "../../harness/evaluate/shared.h"
+#include "../given.h"
+#include "../unit.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Of the linker's --wrap: what the schedule calls comes to __wrap_NAME. */
+EvaluateStatus __real_shared_make(Shared **shared, const Point *const *points, size_t count,
+                                  double tape_room);
+EvaluateStatus __wrap_shared_make(Shared **shared, const Point *const *points, size_t count,
+                                  double tape_room);
+EvaluateStatus __real_rows_evaluate(PointRows *rows, const Shared *shared, const Point *point);
+EvaluateStatus __wrap_rows_evaluate(PointRows *rows, const Shared *shared, const Point *point);
+
+static bool stands_in;
+static unsigned long long made[16]; /* the seeds of bases, as they were made */
+static size_t made_count;
+static atomic_int running, most;
+
+EvaluateStatus __wrap_shared_make(Shared **shared, const Point *const *points, size_t count,
+                                  double tape_room)
+{
+    if (!stands_in) {
+        return __real_shared_make(shared, points, count, tape_room);
+    }
+    assert_true(made_count < sizeof made / sizeof *made);
+    made[made_count++] = points[0]->spec.seed;
+    *shared = NULL;
+    return EVALUATE_OK;
+}
+
+/* Stays for a while, in which another may come. */
+EvaluateStatus __wrap_rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
+{
+    if (!stands_in) {
+        return __real_rows_evaluate(rows, shared, point);
+    }
+    int now = atomic_fetch_add(&running, 1) + 1;
+    if (now > atomic_load(&most)) {
+        atomic_store(&most, now);
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    atomic_fetch_sub(&running, 1);
+    *rows = (PointRows){0};
+    return EVALUATE_OK;
+}
+
+static bool commit(void *context, size_t index, PointRows *rows, bool more)
+{
+    (void)context, (void)index, (void)rows, (void)more;
+    return true;
+}
+
+static PointBytes predicted(const Point *point)
+{
+    PointBytes bytes;
+    const char *reason;
+    assert_int_equal(point_predict(&bytes, &reason, point), CASE_OK);
+    return bytes;
+}
+
+/* All of a grid. */
+static void run(const Grid *grid, double memory, int threads)
+{
+    size_t points[16];
+    assert_true(grid->count <= sizeof points / sizeof *points);
+    for (size_t i = 0; i < grid->count; i++) {
+        points[i] = i;
+    }
+    const Work work = {.grid = grid, .points = points, .count = grid->count, .memory = memory};
+    stands_in = true;
+    made_count = 0;
+    atomic_store(&most, 0);
+    assert_int_equal(schedule_run(&work, threads, commit, NULL), EVALUATE_OK);
+    stands_in = false;
+}
+
+/* Two points of one base, which is there once; what each takes besides holds a layer where layers
+ * come and go. */
+static void a_point_has_a_layer_of_its_own(void **state)
+{
+    assert_int_equal(setenv("HEADPROOF_HELD", "1", 1), 0);
+    const Point *points = given_points(
+        *state, "--construction linear --n 2 --d 2 --depth 2 --omega 10,20 --memory 1GiB", 2);
+    assert_int_equal(unsetenv("HEADPROOF_HELD"), 0);
+    const PointBytes bytes = predicted(&points[0]);
+    assert_true(bytes.layer > 2);
+    double both = bytes.base + bytes.tape + 2 * (bytes.kernel + bytes.run + bytes.layer);
+    run(&((Given *)*state)->grid, both - 1, 2);
+    assert_int_equal(made_count, 1);
+    assert_int_equal(atomic_load(&most), 1);
+}
+
+/* Room for two bases of three: the one that is needed last goes, and is made again. */
+static void the_base_that_is_needed_last_goes(void **state)
+{
+    static const char sections[] =
+        "[a]\nseed = 1\nomega = 10\n[b]\nseed = 2\nomega = 10\n[c]\nseed = 3\nomega = 10\n"
+        "[d]\nseed = 2\nomega = 20\n[e]\nseed = 3\nomega = 20\n[f]\nseed = 2\nomega = 30\n"
+        "[g]\nseed = 3\nomega = 30\n[h]\nseed = 1\nomega = 20\n";
+    Given *given = *state;
+    file_write(given->file, sections, sizeof sections - 1);
+    const PointBytes bytes =
+        predicted(given_points(given, "FILE --construction linear --n 2 --d 2", 8));
+    run(&given->grid, 2 * (bytes.base + bytes.tape) + bytes.kernel + bytes.run, 1);
+    static const unsigned long long expected[] = {1, 2, 3, 1};
+    assert_int_equal(made_count, 4);
+    assert_memory_equal(made, expected, sizeof expected);
+}
+
+SUBJECT(schedule)
+{
+    const struct CMUnitTest tests[] = {
+        GIVEN_TEST(a_point_has_a_layer_of_its_own),
+        GIVEN_TEST(the_base_that_is_needed_last_goes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
