@@ -88,6 +88,13 @@ def points(left):
         at = end
 
 
+def longer(point):
+    """With a line more behind it, and a length that says so."""
+    line, rows = point.split(b"\n", 1)
+    index, _, seconds = line.split()
+    return b" %s %d %s\n%s7\n" % (index, len(rows) + 2, seconds, rows)
+
+
 KEPT = f"{SMALL} --omega 20 --threads 1 -q"
 # What becomes of a journal's first point, or of its bytes; what is run; what is said.
 DAMAGES = [
@@ -98,6 +105,7 @@ DAMAGES = [
     (lambda left, one: seal(left, re.sub(rb" 0x1\.", b" 0y1.", one)), KEPT, "is not the one"),
     (lambda left, one: seal(left, one.replace(b"\n 0x1p+0\n", b"\n 0x7p+0\n")), KEPT,
      "is not the one"),
+    (lambda left, one: seal(left, longer(one)), KEPT, "is not the one"),
     (lambda left, one: left + left[left.index(b"\n") + 1:], KEPT, "is not the one"),
     (lambda left, one: left, f"{SMALL} --omega 21 -q", "other points"),
     (lambda left, one: left, KEPT.replace("0:26:13", "0:26:26"), "other points"),
