@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any, Dict, List, Optional
 
+from .files import read_json
 from .program import HeadproofError
 from .save import save
 from .tokens import tokens

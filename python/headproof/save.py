@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
-from .files import Path, array_of, read_safetensors, write_safetensors
+from .files import Path, array_of, read_json, read_safetensors, write_safetensors
 from .names import SidesUnknown, renamed, sides_of_module
 from .program import HeadproofError, call
 

@@ -460,7 +460,7 @@ def test_two_norms_are_fitted_where_none_is_asked_for(grow):
 
 def test_a_terminal_gets_a_table_for_eyes(shown, expect):
     lines = shown("growth --construction silu --n 3,5,9 --d 3 --norm rel -q")
-    assert lines[0].startswith("kind           axis  law    why")
+    assert lines[0].startswith("kind           axis  law    constant ")
     assert any(line.startswith("construction   n     power  ") for line in lines)
     said = expect(0, "growth --construction silu --n 3,5,9 --d 3 -q")
     assert said.startswith("construction,activation,mask,")
