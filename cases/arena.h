@@ -19,7 +19,7 @@ double *arena_take_numbers(Arena *arena, size_t count, size_t each)
     __attribute__((returns_nonnull, warn_unused_result));
 
 /* Where numbers are taken from: a layer's own place, or, layers NULL, the arena itself.  hollow: it
- * is not there yet, and whoever takes numbers writes none. */
+ * is not there yet, and the caller writes no numbers. */
 typedef struct {
     ModelLayers *layers;
     size_t layer;

@@ -76,7 +76,7 @@ typedef struct {
     const double *ln2_w, *ln2_b;       /* [d], of the feed-forward network's */
 } GivenLayer;
 
-/* Weights that are given and not drawn.  Whoever gives them keeps them as long as the pair
+/* Weights that are given and not drawn.  The caller keeps them as long as the pair
  * lives. */
 typedef struct {
     const GivenLayer *layers;              /* [depth] */

@@ -18,8 +18,8 @@
 
 /* Which numbers are made, for one sublayer at a time, that of plain_show.  PLAIN_ROLLING: the
  * matrices; every sublayer has the heads and the rank of the largest, as loaders of transformers
- * expect, and heads of zeros add nothing.  PLAIN_FRAME: everything but the matrices, for whoever
- * reads the bundles that they are made from. */
+ * expect, and heads of zeros add nothing.  PLAIN_FRAME: everything but the matrices, for a
+ * writer that reads the bundles that they are made from. */
 typedef enum { PLAIN_ROLLING, PLAIN_FRAME } PlainHeads;
 
 /* A sublayer's heads.

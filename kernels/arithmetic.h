@@ -2,8 +2,8 @@
  * Machine arithmetics, and the number formats that they are made of.
  *
  * An arithmetic is a row of the table in arithmetic.c: the formats of its numbers, and the
- * functions that evaluate in them.  Whoever evaluates, judges or predicts asks the row, and knows
- * no format by name.  docs/arithmetics.md lists every rounding.
+ * functions that evaluate in them.  Evaluation, verdict and prediction ask the row; none of them
+ * knows a format by name.  docs/arithmetics.md lists every rounding.
  *
  * Rounding to a format is to nearest, ties to even, with subnormal numbers, and to infinity beyond
  * the largest number.  A NaN stays one.

@@ -25,7 +25,7 @@ void dense_pattern(const Pass *pass, Scalar *pattern, const Bundle *bundle, size
  * Rounding points: scale * Q_c once an entry or W_Q W_K^T in gemm times scale, and so b_Q W_K^T,
  * W_Q b_K^T and b_Q b_K^T; gate_scale * g, gate_scale * gate bias and the sum of that and the
  * gate's shift; c * Omega, and its sum with what the biases and shifts add; W_V W_O in gemm times
- * scale; inner_bias W_O in gemm times scale, then + bias; W + diagonal.  Whoever calls rounds the
+ * scale; inner_bias W_O in gemm times scale, then + bias; W + diagonal.  The caller rounds the
  * entries to what products read. */
 void matrices_fill_q(GemmMatrix q, const Pass *pass, const Score *score, size_t head, bool fresh);
 void matrices_fill_v(GemmMatrix v, const Pass *pass, const Bundle *bundle, size_t head);

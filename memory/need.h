@@ -1,10 +1,10 @@
 /*
  * Memory that is needed: what is asked for is there, or the process ends.
  *
- * Nobody who asks has to look, hand a failure up, or undo what was done so far: where memory is
- * short the process says so, does what was left to be done at such an end (a temporary file is
- * removed, a table that goes on says how), and ends with 99.  Who can do with less memory, or
- * without, asks malloc itself.
+ * A caller need not look for a failure, hand it up, or undo its work: where memory is short the
+ * process says so, does what was registered for such an end (a temporary file is removed, a table
+ * that goes on says how), and ends with 99.  Code that can do with less memory, or without, calls
+ * malloc itself.
  */
 #ifndef HEADPROOF_MEMORY_NEED_H
 #define HEADPROOF_MEMORY_NEED_H

@@ -35,7 +35,7 @@ typedef struct {
     bool found;           /* it was there */
     FILE *file, *sidecar; /* open for writing */
     Interrupt *interrupt; /* a thread that removes them when a signal ends the run */
-    pthread_mutex_t lock; /* held by who changes a name, or what a signal is to remove */
+    pthread_mutex_t lock; /* held while a name changes, or what a signal is to remove */
 } AtomicFile;
 
 /* The path of the file that a path leads to, through links as opening takes them; free it.  NULL:

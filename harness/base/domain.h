@@ -14,7 +14,7 @@ typedef struct {
     ValueForm form;
     uint64_t integer; /* the integer, the multiple, or the word's index */
     double real;      /* of FORM_REAL */
-    const char *path; /* of FORM_PATH; whoever made the value keeps it */
+    const char *path; /* of FORM_PATH; its owner is the maker of the value */
 } AxisValue;
 
 typedef enum {

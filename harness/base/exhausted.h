@@ -3,7 +3,7 @@
  * OpenBLAS without one ends the process before main, by SIGINT, and a small stack ends it by
  * SIGSEGV.
  *
- * None of them can say so to who called it: by themselves they abort, or call exit(1), which here
+ * None of them can say so to its caller: by themselves they abort, or call exit(1), which here
  * would mean a numerical failure.  (Jansson could, but blames what it reads.)  Instead the run ends
  * as it does where the program itself is short of memory (memory/need.h).
  */

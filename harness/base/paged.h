@@ -1,7 +1,7 @@
 /*
- * Numbers in parts that come and go: a part is filled when somebody enters it, and let go when the
- * last one leaves it.  Its addresses stay, and nothing can be read there meanwhile: who forgets to
- * enter a part does not get an old one's numbers, but ends the program.
+ * Numbers in parts that come and go: a part is filled when the first thread enters it, and let go
+ * when the last one leaves it.  Its addresses stay, and cannot be read meanwhile: code that forgets
+ * to enter a part ends the program, and never reads old numbers.
  */
 #ifndef HEADPROOF_HARNESS_BASE_PAGED_H
 #define HEADPROOF_HARNESS_BASE_PAGED_H

@@ -1,6 +1,6 @@
 /*
  * Text that is not the program's own (names of files and tensors, cells, arguments), as it may be
- * shown: what it says can be read, and does nothing to who or what reads it.
+ * shown: it can be read, and does nothing to a terminal, a page or a shell.
  *
  * In every place the same is escaped: bytes that are not UTF-8 become \xHH, and so do the control
  * characters below U+0080; other code points that are not seen, or that move what is seen, become

@@ -46,8 +46,8 @@ int streams_outlive_readers(void)
     return now.sa_handler == SIG_DFL ? sigaction(SIGPIPE, &note, NULL) : 0;
 }
 
-/* True when stdout is a pipe without a reader, and whoever started the process has not asked, by
- * ignoring the signal, to be told of it as of any error. */
+/* True when stdout is a pipe without a reader, and the parent process has not asked, by
+ * ignoring the signal, that this be an error like any other. */
 static bool reader_is_gone(void)
 {
     struct sigaction now;

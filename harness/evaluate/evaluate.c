@@ -22,7 +22,7 @@ typedef struct {
     const PointSink *sink;
 } Making;
 
-/* Whoever looks at the streams after the last layer. */
+/* Shows the streams behind the last layer to the receiver that asked for them. */
 static void show_final(const Making *making)
 {
     const Evaluation *evaluation = &making->evaluation;

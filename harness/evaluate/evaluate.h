@@ -19,9 +19,9 @@ typedef struct {
 /* Looks at them. */
 typedef void FinalSink(void *context, const FinalStreams *final);
 
-/* Who takes what a point comes to.  final, or NULL: sees the streams before the rows, once, or more
- * often where the precision is raised, and the last time counts; the point has a reference and a
- * machine. */
+/* The receiver of a point's results.  final, or NULL, sees the streams before the rows: once, or
+ * once more each time the precision is raised, and the last time counts.  The point has a reference
+ * and a machine then. */
 typedef struct {
     RowSink *row;
     FinalSink *final;

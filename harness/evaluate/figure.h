@@ -26,7 +26,7 @@ bool figure_is_worse(const Figure *a, const Figure *b);
 /* sum += the number; not a number where it is none. */
 void figure_add(mpfr_ptr sum, const Figure *figure);
 
-/* The mean of figures as they are printed, so that whoever reads the table finds the same. */
+/* The mean of figures as they are printed, so that a reader of the table finds the same. */
 typedef struct {
     mpfr_t sum;
     size_t count;

@@ -1,8 +1,8 @@
 /*
  * Layers of a pair that come and go, and with them those of the file that their weights are from.
  *
- * A layer that nobody is in stays until another is fetched, so that workers who need it one after
- * the other find it there.
+ * A layer that no worker is in stays until another is fetched, so that workers that need it one
+ * after the other find it there.
  */
 #include "layers.h"
 
@@ -27,7 +27,7 @@ struct Layers {
     Slots slots;
 };
 
-/* Fetches a layer's numbers, once for everybody who is in it and once while it is there. */
+/* Fetches a layer's numbers, once for all workers that are in it and once while it is there. */
 static bool hold(Layers *layers, size_t layer)
 {
     if (layers->file != NULL && !model_stream_enter(layers->file, layer)) {

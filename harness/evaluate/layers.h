@@ -22,7 +22,7 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
 /* NULL is fine. */
 void layers_clear(Layers *layers);
 
-/* Whoever packs weights of the pair: those of a layer are dropped when it goes. */
+/* The store of the pair's packed weights: those of a layer are dropped when it goes. */
 void layers_share(Layers *layers, RefWeights *weights);
 
 /* From here on so many threads may be in layers at once (0: all): each holds a slot (base/slots.h)

@@ -4,8 +4,8 @@
  *
  * A file is checked whole before anything is used: nothing in it can make a read go outside it.
  * What is wrong gets one line on stderr that names the file, the tensor and what was expected, and
- * status 2.  Values are read from the disk when they are asked for, block by block; who shortens
- * the file meanwhile is told so (safetensors_values.h).
+ * status 2.  Values are read from the disk when they are asked for, block by block; a file that
+ * becomes shorter meanwhile is named (safetensors_values.h).
  */
 #ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_H
 #define HEADPROOF_HARNESS_MODELS_SAFETENSORS_H

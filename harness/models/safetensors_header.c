@@ -63,8 +63,8 @@ static int read_dtype(const SafetensorsFile *file, SafetensorsTensor *tensor, co
         text != NULL ? text : "(not a string)");
 }
 
-/* The product of the other extents must not overflow even where one is 0, so that nobody who
- * multiplies them has to think of it. */
+/* The product of the other extents must not overflow even where one is 0, so that code that
+ * multiplies them is safe. */
 static int read_shape(const SafetensorsFile *file, SafetensorsTensor *tensor, const json_t *value)
 {
     size_t most = SIZE_MAX / safetensors_dtype_size(tensor->dtype), count = 1;

@@ -179,7 +179,7 @@ bool point_axis_matters(const Point *point, Axis axis);
 /* point_axis_matters, and not the default. */
 bool point_axis_differs(const Point *point, Axis axis);
 
-/* Is it in a row's key: not the default, or one that whoever reads the row cannot know? */
+/* Is it in a row's key: not the default, or one that a reader of the row cannot know? */
 bool point_axis_tells(const Point *point, Axis axis);
 
 /* Gives every axis that does not matter its default, and what can be said in two ways one of them.

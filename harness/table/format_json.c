@@ -1,7 +1,7 @@
 /*
  * Tables as JSON: an array of objects, or an object a line.
  *
- * A cell is a number where whoever reads doubles gets its value, with the digits that CSV has; a
+ * A cell is a number where a reader of doubles gets its value, with the digits that CSV has; a
  * blank one is null; all else is a string: words, nan, inf, numbers outside the doubles' range
  * ("1.5e-868"), integers from 2^53 on, and "<1.1e-16" of what is only an upper bound.
  */

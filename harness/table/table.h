@@ -11,8 +11,8 @@
 /* Writes the header line / one row, newline included, C locale, in the cells' digits. A cell that
  * is absent is blank; CELL_ZERO is 0; CELL_BOUND prints its bound, rounded up, and is named in the
  * column `bounds`; CELL_NONFINITE prints nan or inf.  propagation: with the columns of
- * --propagation, which rows of points have that ask for it.  Whoever has the stream asks it in the
- * end whether it failed, as for all that writes rows. */
+ * --propagation, which rows of points have that ask for it.  The owner of the stream asks it in the
+ * end whether it failed, as after every writer of rows. */
 void table_write_header(FILE *file, bool propagation);
 void table_write_row(FILE *file, const Point *point, const Row *row);
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Entries that are worth a parallel region: the system gives pages to whoever touches them first,
- * and takes as long for them as the numbers do. */
+/* Entries that are worth a parallel region: the system gives a page to the thread that touches
+ * it first, and takes as long for that as the numbers do. */
 enum { PARALLEL_ENTRIES = 1 << 16 };
 
 void ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)

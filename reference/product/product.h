@@ -12,7 +12,7 @@
  * may spread over any range of exponents that MPFR has.  (A loop of mpfr_fma keeps k 2^-p sum; its
  * mpfr_mul and mpfr_add form 2 k 2^-p sum.)  C += A B adds the rounding of the addition,
  * 2^-p |C_ij|.  With g guard bits, (k + 2) 2^-(p + g) sum + 2^-p |C_ij|: for g = 64, P rounded to
- * nearest but where it lies within 2^-50 or so of a tie, the same bits whoever computed them.
+ * nearest but where it lies within 2^-50 or so of a tie, the same bits by every method.
  * Proof and method: docs/certify.md.
  *
  * The bits of C depend on the machine (its measured costs choose the backend), the operands and

@@ -297,7 +297,7 @@ static int judge_itself(const Checking *command, bool *passes)
     return status;
 }
 
-/* The verdict once more, for who reads stderr alone.  Returns 1. */
+/* The verdict once more, for a reader of stderr alone.  Returns 1. */
 static int fail(const Checking *command)
 {
     char verdict[VERDICT_TEXT];
