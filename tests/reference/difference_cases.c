@@ -6,6 +6,7 @@
 #include "../../cases/activation.h"
 #include "../unit.h"
 
+#include <math.h>
 #include <stdio.h>
 
 CaseSpec difference_case(Construction construction, size_t depth)
@@ -34,6 +35,20 @@ CaseSpec difference_variant(Construction construction, size_t depth, int variant
         spec.gelu = gelu_of_terms((size_t)(variant % 3 + 2));
     }
     spec.n = variant == 10 ? 1 : spec.n;
+    return spec;
+}
+
+CaseSpec difference_gated(int variant)
+{
+    static const Activation acts[] = {ACTIVATION_SILU, ACTIVATION_NONE, ACTIVATION_SIGMOID,
+                                      ACTIVATION_GELU, ACTIVATION_RELU};
+    Construction construction = variant & 1 ? CONSTRUCTION_TRANSFORMER : CONSTRUCTION_FUSED;
+    CaseSpec spec = difference_variant(construction, 2, (variant * 7) % 8);
+    spec.ffn = FFN_GATED;
+    spec.activation = acts[variant % 5];
+    spec.readout = (size_t)(variant % 3 + 1);
+    spec.tau = variant % 4 == 3 ? 1 : ldexp(1, -5 * (variant % 4));
+    spec.seed = (uint64_t)variant;
     return spec;
 }
 

@@ -18,6 +18,10 @@ CaseSpec difference_case(Construction construction, size_t depth);
  * N = 1. */
 CaseSpec difference_variant(Construction construction, size_t depth, int variant);
 
+/* Gated networks, fused or behind attention: all activations, readouts, masks and biases. */
+CaseSpec difference_gated(int variant);
+enum { GATED_VARIANTS = 60 };
+
 /* One of two layers that has lost entries of Omega, by chance or one. */
 CaseSpec difference_damaged(Construction construction, int variant);
 

@@ -93,6 +93,19 @@ static void enclosures_hold_of_parallel_blocks(void **state)
     assert_true(tally.unknown == 0 && tally.rows > 100);
 }
 
+/* Gated networks, whose products are read out of scores. */
+static void enclosures_hold_of_gated_networks(void **state)
+{
+    Both both = {tally_none, tally_none};
+    for (int v = 0; v < GATED_VARIANTS; v += fixture_nightly() ? 1 : 2) {
+        CaseSpec spec = difference_gated(v);
+        compare_both(&both, &spec, v, omegas[v % (int)OMEGAS], 2 * BITS);
+    }
+    tally_report("gated", &both.plain);
+    tally_report("gated, with norms", &both.normed);
+    assert_true(both.plain.unknown == 0 && both.normed.unknown == 0);
+}
+
 /* What layers inherit of e, against an evaluation of more than twice the bits. */
 static void compare_inherited(Tally *tally, const CaseSpec *spec, double omega)
 {
@@ -474,6 +487,7 @@ SUBJECT(radius)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enclosures_hold_of_all_constructions),
         cmocka_unit_test(enclosures_hold_of_parallel_blocks),
+        cmocka_unit_test(enclosures_hold_of_gated_networks),
         cmocka_unit_test(enclosures_hold_of_what_is_inherited),
         cmocka_unit_test(enclosures_hold_of_damage),
         cmocka_unit_test(enclosures_hold_of_zero_tokens),

@@ -94,6 +94,57 @@ static void enclosures_hold_of_moved_streams(void **state)
     tally_report("moved, with e, norms", &normed.difference);
 }
 
+/* Gated networks, whose products are read out of scores. */
+static void enclosures_hold_of_gated_networks(void **state)
+{
+    Moved plain = none, normed = none;
+    drawn_numbers = SEED;
+    for (int v = 0; v < GATED_VARIANTS; v++) {
+        CaseSpec spec = difference_gated(v), with_norm = norm_variant(&spec, v);
+        compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS]);
+        compare_all_moved(&normed, &with_norm, omegas[v % (int)OMEGAS]);
+    }
+    tally_report("gated, moved", &plain.stream);
+    tally_report("gated, moved, with e", &plain.difference);
+    tally_report("gated, moved, norms", &normed.stream);
+    tally_report("gated, moved, with e, norms", &normed.difference);
+}
+
+/* Of one token, one column and one unit what is proven is near what there is, of T and of T', where
+ * a product is read out: of either factor alone, as the other has no weight. */
+static void gated_units_are_sharp(void **state)
+{
+    static const Activation acts[] = {ACTIVATION_SILU, ACTIVATION_NONE, ACTIVATION_SIGMOID};
+    const double one = 1, none_of_it = 0, x = 1.5;
+    drawn_numbers = SEED;
+    for (size_t trial = 0; trial < 12; trial++) {
+        bool gate = trial % 2 == 0;
+        const double *w_gate = gate ? &one : &none_of_it, *w_in = gate ? &none_of_it : &one;
+        const GivenLayer layer = {
+            .w_gate = w_gate, .b_gate = &one, .w_in = w_in, .b_in = &one, .w_out = &one};
+        const GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}, .x = &x};
+        CaseSpec spec = difference_case(CONSTRUCTION_FUSED, 1);
+        spec.n = spec.d = spec.d_ff = 1;
+        spec.ffn = FFN_GATED;
+        spec.activation = acts[trial / 2 % 3];
+        spec.tau = trial < 6 ? 0x1p-10 : 0.5;
+        spec.given = &given;
+        Pair pair = pair_make(&spec);
+        Tally tally = tally_none;
+        compare_moved(&tally, &(Evaluated){&pair.original, pair.original_x, NULL, INFINITY, false},
+                      20, "original");
+        tally_report("one gated unit", &tally);
+        assert_true(tally.log2_ratio > -1);
+        tally = tally_none;
+        compare_moved(&tally,
+                      &(Evaluated){&pair.converted, pair.converted_x, NULL, INFINITY, false}, 40,
+                      "limit");
+        tally_report("read out", &tally);
+        assert_true(tally.log2_ratio > -0.5);
+        case_clear(&pair);
+    }
+}
+
 /* Heads that have lost entries of Omega. */
 static void enclosures_hold_of_damage(void **state)
 {
@@ -262,6 +313,8 @@ SUBJECT(radius_moved)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enclosures_hold_of_moved_streams),
+        cmocka_unit_test(enclosures_hold_of_gated_networks),
+        cmocka_unit_test(gated_units_are_sharp),
         cmocka_unit_test(enclosures_hold_of_damage),
         cmocka_unit_test(enclosures_hold_of_moved_differences),
         cmocka_unit_test(propagation_is_sharp),
