@@ -148,6 +148,10 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     PlainModel plain;
     const char *reason;
     const Start start = case_start(pair, point->penalty, point_omega(point));
+    if (is_shared(run) && case_is_gated(&point->spec)) {
+        return refuse_model(point, "heads that read a gated network's product out are written as "
+                                   "matrices of their own alone: expected --layout plain");
+    }
     PlainStatus built = plain_build(&plain, &reason, &start, heads_of(run));
     if (built != PLAIN_OK) {
         return built == PLAIN_NO_LAYER ? layer_fault(point) : refuse_model(point, reason);

@@ -14,10 +14,12 @@
         {"attn.W_V", SLOT_W_V, 1, (qkv), false}, {"attn.b_Q", SLOT_B_Q, 1, NULL, false},           \
         {"attn.b_K", SLOT_B_K, 1, NULL, false}, {"attn.b_V", SLOT_B_V, 1, NULL, false},            \
         {"attn.b_O", SLOT_B_O, 1, NULL, false}, {"mlp.W_in", SLOT_W_IN, 1, (network), false},      \
-        {"mlp.b_in", SLOT_B_IN, 1, NULL, false}, {"mlp.W_out", SLOT_W_OUT, 1, (network), false},   \
-        {"mlp.b_out", SLOT_B_OUT, 1, NULL, false}, {"ln1.w", SLOT_LN1_W, 1, NULL, false},          \
-        {"ln1.b", SLOT_LN1_B, 1, NULL, false}, {"ln2.w", SLOT_LN2_W, 1, NULL, false},              \
-        {"ln2.b", SLOT_LN2_B, 1, NULL, false}, {"embed.W_E", SLOT_W_E, 1, (network), false},       \
+        {"mlp.W_gate", SLOT_W_GATE, 1, (network), false},                                          \
+        {"mlp.b_gate", SLOT_B_GATE, 1, NULL, false}, {"mlp.b_in", SLOT_B_IN, 1, NULL, false},      \
+        {"mlp.W_out", SLOT_W_OUT, 1, (network), false}, {"mlp.b_out", SLOT_B_OUT, 1, NULL, false}, \
+        {"ln1.w", SLOT_LN1_W, 1, NULL, false}, {"ln1.b", SLOT_LN1_B, 1, NULL, false},              \
+        {"ln2.w", SLOT_LN2_W, 1, NULL, false}, {"ln2.b", SLOT_LN2_B, 1, NULL, false},              \
+        {"embed.W_E", SLOT_W_E, 1, (network), false},                                              \
         {"pos_embed.W_pos", SLOT_W_POS, 1, NULL, false},                                           \
         {"ln_final.w", SLOT_LN_FINAL_W, 1, NULL, false},                                           \
         {"ln_final.b", SLOT_LN_FINAL_B, 1, NULL, false},                                           \

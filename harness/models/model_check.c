@@ -16,7 +16,8 @@
 #define ATTENTION_MERGED (SLOT_BIT(SLOT_QK) | SLOT_BIT(SLOT_OV))
 #define ATTENTION_ANY (ATTENTION_INNER | ATTENTION_MERGED | SLOT_BIT(SLOT_B_O))
 #define MLP_NEEDED (SLOT_BIT(SLOT_W_IN) | SLOT_BIT(SLOT_W_OUT))
-#define MLP_ANY (MLP_NEEDED | SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT))
+#define MLP_GATE (SLOT_BIT(SLOT_W_GATE) | SLOT_BIT(SLOT_B_GATE))
+#define MLP_ANY (MLP_NEEDED | MLP_GATE | SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT))
 #define LINEAR_NEEDED SLOT_BIT(SLOT_LINEAR_W)
 #define LINEAR_ANY (LINEAR_NEEDED | SLOT_BIT(SLOT_LINEAR_B))
 #define LN1_ANY (SLOT_BIT(SLOT_LN1_W) | SLOT_BIT(SLOT_LN1_B))
@@ -54,12 +55,12 @@ static int refuse_layer(const Reading *reading, size_t layer, const char *format
 }
 
 /* Names those of `needed` that are not in `found`; a tensor that holds several, once. */
-static int check_needed(const Reading *reading, size_t layer, unsigned needed)
+static int check_needed(const Reading *reading, size_t layer, SlotSet needed)
 {
     char text[400];
     size_t used = 0;
     const char *before = NULL;
-    unsigned missing = needed & ~reading->found[layer];
+    SlotSet missing = needed & ~reading->found[layer];
     for (int slot = 0; slot < SLOTS_OF_LAYER; slot++) {
         const char *name = family_slot_name(reading->family, (Slot)slot);
         if ((missing & SLOT_BIT(slot)) != 0 && name != before) {
@@ -74,7 +75,7 @@ static int check_needed(const Reading *reading, size_t layer, unsigned needed)
 }
 
 /* The first of `slots` that the layer has. */
-static const char *first_found(const Reading *reading, size_t layer, unsigned slots)
+static const char *first_found(const Reading *reading, size_t layer, SlotSet slots)
 {
     for (int slot = 0; slot < SLOTS_OF_LAYER; slot++) {
         if ((reading->found[layer] & slots & SLOT_BIT(slot)) != 0) {
@@ -86,13 +87,14 @@ static const char *first_found(const Reading *reading, size_t layer, unsigned sl
 
 /* The slots that the layer must have, from those that it has: `norms` where any layer is
  * normalised. */
-static unsigned needed_of(const Reading *reading, unsigned found)
+static SlotSet needed_of(const Reading *reading, SlotSet found)
 {
     bool attention = (found & ATTENTION_ANY) != 0, mlp = (found & MLP_ANY) != 0;
     bool linear = (found & LINEAR_ANY) != 0, merged = (found & ATTENTION_MERGED) != 0;
-    unsigned needed = reading->required;
+    SlotSet needed = reading->required;
     needed |= attention ? merged ? ATTENTION_MERGED : ATTENTION_FACTORS : 0;
     needed |= mlp ? MLP_NEEDED : 0;
+    needed |= (found & MLP_GATE) != 0 ? SLOT_BIT(SLOT_W_GATE) : 0;
     needed |= linear ? LINEAR_NEEDED : 0;
     needed |= reading->norms && (attention || linear) ? SLOT_BIT(SLOT_LN1_W) : 0;
     needed |= reading->norms && mlp ? SLOT_BIT(SLOT_LN2_W) : 0;
@@ -102,7 +104,7 @@ static unsigned needed_of(const Reading *reading, unsigned found)
 /* A norm without what it normalises. */
 static int check_layer_norms(const Reading *reading, size_t layer)
 {
-    unsigned found = reading->found[layer];
+    SlotSet found = reading->found[layer];
     if ((found & LN1_ANY) != 0 && (found & (ATTENTION_ANY | LINEAR_ANY)) == 0) {
         return refuse_layer(reading, layer, "has %s: expected it before attention or a linear map",
                             first_found(reading, layer, LN1_ANY));
@@ -117,7 +119,7 @@ static int check_layer_norms(const Reading *reading, size_t layer)
 /* One layer by itself. */
 static int check_layer(const Reading *reading, size_t layer, ModelFileKind *kind, bool *merged)
 {
-    unsigned found = reading->found[layer];
+    SlotSet found = reading->found[layer];
     bool attention = (found & ATTENTION_ANY) != 0, mlp = (found & MLP_ANY) != 0;
     bool linear = (found & LINEAR_ANY) != 0;
     *merged = (found & ATTENTION_MERGED) != 0;
@@ -150,6 +152,23 @@ static const char *kind_text(ModelFileKind kind, bool merged)
     }
 }
 
+/* Networks are gated in every layer or in none. */
+static int check_gates(Reading *reading)
+{
+    ModelFile *model = reading->model;
+    bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
+    model->gated = mlp && (reading->found[0] & MLP_GATE) != 0;
+    for (size_t layer = 0; mlp && layer < model->depth; layer++) {
+        if (((reading->found[layer] & MLP_GATE) != 0) != model->gated) {
+            return refuse_layer(reading, layer, "%s %s: expected %s, as in the layers before",
+                                model->gated ? "has no" : "has",
+                                family_slot_name(reading->family, SLOT_W_GATE),
+                                model->gated ? "one" : "none");
+        }
+    }
+    return 0;
+}
+
 static int check_layers(Reading *reading)
 {
     ModelFile *model = reading->model;
@@ -179,7 +198,7 @@ static int check_layers(Reading *reading)
 /* The slots that the family demands of every file, and whether any norm is there. */
 static void find_demands(Reading *reading)
 {
-    const unsigned of_layers = SLOT_BIT(SLOTS_OF_LAYER) - 1;
+    const SlotSet of_layers = SLOT_BIT(SLOTS_OF_LAYER) - 1;
     for (const TensorName *entry = reading->family->names; entry->name != NULL; entry++) {
         for (size_t part = 0; entry->required && part < tensor_parts(entry); part++) {
             reading->required |= SLOT_BIT(entry->slot + (Slot)part);
@@ -187,7 +206,7 @@ static void find_demands(Reading *reading)
     }
     for (size_t layer = 0; layer <= reading->model->depth; layer++) {
         bool last = layer == reading->model->depth;
-        unsigned any = last ? LN_FINAL_ANY : LN1_ANY | LN2_ANY;
+        SlotSet any = last ? LN_FINAL_ANY : LN1_ANY | LN2_ANY;
         reading->norms = reading->norms || (reading->found[layer] & any) != 0;
     }
     reading->required_once = reading->required & ~of_layers;
@@ -209,7 +228,7 @@ static int check_pairs(const Reading *reading)
                  {SLOT_WITNESS_RESID, SLOT_WITNESS_TOKENS},
                  {SLOT_WITNESS_LOGITS, SLOT_W_U}};
     const Family *family = reading->family;
-    unsigned found = reading->found[reading->model->depth];
+    SlotSet found = reading->found[reading->model->depth];
     for (int slot = SLOTS_OF_LAYER; slot < SLOT_COUNT; slot++) {
         if ((reading->required_once & ~found & SLOT_BIT(slot)) != 0) {
             return model_refuse(reading, "tensor", family_slot_name(family, (Slot)slot),
@@ -228,9 +247,10 @@ static int check_pairs(const Reading *reading)
 }
 
 /* Biases come in kinds, of which a model has all or none: one that was lost would count as 0. */
-static const unsigned bias_kinds[] = {
+static const SlotSet bias_kinds[] = {
     SLOT_BIT(SLOT_B_Q) | SLOT_BIT(SLOT_B_K) | SLOT_BIT(SLOT_B_V),
     SLOT_BIT(SLOT_B_O),
+    SLOT_BIT(SLOT_B_GATE), /* of TransformerLens's, which have the others, none has it */
     SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT),
     SLOT_BIT(SLOT_LINEAR_B),
     SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B),
@@ -249,7 +269,7 @@ static Slot weights_of(Slot bias)
 }
 
 /* Must what is found there have that bias? */
-static bool is_biased(unsigned found, Slot slot)
+static bool is_biased(SlotSet found, Slot slot)
 {
     bool merged = slot == SLOT_B_O && (found & ATTENTION_MERGED) != 0;
     return merged || (found & SLOT_BIT(weights_of(slot))) != 0;
@@ -267,11 +287,11 @@ static void bias_name(char *text, const Reading *reading, size_t layer, Slot slo
              family_slot_name(reading->family, slot));
 }
 
-static int check_bias_kind(const Reading *reading, unsigned kind)
+static int check_bias_kind(const Reading *reading, SlotSet kind)
 {
     char there[LAYER_NAME_MOST + 64] = "", missing[LAYER_NAME_MOST + 64] = "";
     for (size_t layer = 0; layer <= reading->model->depth; layer++) {
-        unsigned found = reading->found[layer];
+        SlotSet found = reading->found[layer];
         for (Slot slot = 0; slot < SLOT_COUNT; slot++) {
             if ((kind & found & SLOT_BIT(slot)) != 0 && there[0] == '\0') {
                 bias_name(there, reading, layer, slot);
@@ -301,7 +321,7 @@ static int check_witness(const Reading *reading)
 {
     const ModelFile *model = reading->model;
     const ModelFileWitness *witness = &model->witness;
-    unsigned found = reading->found[model->depth];
+    SlotSet found = reading->found[model->depth];
     bool logits = (found & SLOT_BIT(SLOT_WITNESS_LOGITS)) != 0;
     bool resid = (found & SLOT_BIT(SLOT_WITNESS_RESID)) != 0;
     if ((found & SLOT_BIT(SLOT_WITNESS_TOKENS)) == 0) {
@@ -332,9 +352,10 @@ static int check_witness(const Reading *reading)
 int model_check_parts(Reading *reading)
 {
     const ModelFile *model = reading->model;
-    unsigned found = reading->found[model->depth];
+    SlotSet found = reading->found[model->depth];
     find_demands(reading);
     int status = check_layers(reading);
+    status = status != 0 ? status : check_gates(reading);
     status = status != 0 ? status : check_pairs(reading);
     status = status != 0 ? status : check_biases(reading);
     status = status != 0 ? status : check_witness(reading);

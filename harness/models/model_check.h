@@ -21,11 +21,11 @@ typedef struct {
     TensorSet *set;
     const Family *family;
     ModelFile *model;
-    unsigned *found; /* [depth + 1] a layer's tensors, a SLOT_BIT each; the last: those of no
+    SlotSet *found; /* [depth + 1] a layer's tensors, a SLOT_BIT each; the last: those of no
                         layer */
     const char *given_by[EXTENT_COUNT]; /* the tensor, or key of the config, that first had an
                                            extent */
-    unsigned required, required_once;   /* of every layer, and of none: what the family has */
+    SlotSet required, required_once;    /* of every layer, and of none: what the family has */
     bool norms;                         /* there is a tensor of a norm */
     Properties said;
     char *config_path;    /* of the config.json that would be beside the file */

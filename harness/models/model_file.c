@@ -36,7 +36,7 @@ static int check_shapes(Reading *reading)
 static int check_tied(Reading *reading)
 {
     const Property *tied = properties_find(&reading->said, "tied");
-    unsigned *found = &reading->found[reading->model->depth];
+    SlotSet *found = &reading->found[reading->model->depth];
     bool yes = tied != NULL && strcmp(tied->value, "yes") == 0;
     if (!(reading->family->tied || yes) || (*found & SLOT_BIT(SLOT_W_U)) != 0) {
         return 0;

@@ -7,6 +7,7 @@
  *   blocks.{l}.attn.W_O [heads, d_head, d]           b_O [d]
  *   blocks.{l}.attn.QK|OV [heads, d, d]              instead of W_Q, ..., W_O and b_Q, b_K, b_V
  *   blocks.{l}.mlp.W_in [d, hidden]  b_in [hidden]  W_out [hidden, d]  b_out [d]
+ *   blocks.{l}.mlp.W_gate [d, hidden]  b_gate [hidden]  the activated factor of a gated network
  *   blocks.{l}.linear.W [d, other]  b [other]        odd layers: [other, d] and [d]
  *   blocks.{l}.ln1.w|b, ln2.w|b [d]                  norms of attention (or linear), of mlp
  *   ln_final.w|b [d]                                 the norm before the unembedding
@@ -71,7 +72,7 @@ typedef struct {
         double *QK, *OV;
     } attn;
     struct {
-        double *W_in, *b_in, *W_out, *b_out;
+        double *W_gate, *b_gate, *W_in, *b_in, *W_out, *b_out;
     } mlp;
     struct {
         double *W, *b;
@@ -103,6 +104,7 @@ typedef struct {
     double masked;   /* a score in place of minus infinity, where a mask hides keys; 0: none said */
     bool banked;     /* linear "block" */
     bool heads_open; /* nobody says how many lie side by side: 1, until the witness shows it */
+    bool gated;      /* mlp.W_gate is there */
     bool merged;     /* attn.QK and OV stand for W_Q, ..., W_O */
     size_t depth;    /* at least 1, but for MODEL_FILE_INPUT */
     size_t d;        /* at least 1 */

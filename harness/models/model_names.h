@@ -7,6 +7,8 @@
 
 #include "model_file.h"
 
+#include <stdint.h>
+
 /* In the table's order: those of a layer first. */
 typedef enum {
     SLOT_W_Q,
@@ -19,6 +21,8 @@ typedef enum {
     SLOT_B_O,
     SLOT_QK,
     SLOT_OV,
+    SLOT_W_GATE,
+    SLOT_B_GATE,
     SLOT_W_IN,
     SLOT_B_IN,
     SLOT_W_OUT,
@@ -46,12 +50,14 @@ typedef enum {
     SLOT_COUNT
 } Slot;
 
-#define SLOT_BIT(slot) (1U << (slot))
+/* Sets of slots. */
+typedef uint64_t SlotSet;
+#define SLOT_BIT(slot) ((SlotSet)1 << (slot))
 
 #define BETAS (SLOT_BIT(SLOT_LN1_B) | SLOT_BIT(SLOT_LN2_B) | SLOT_BIT(SLOT_LN_FINAL_B))
 #define BIASES                                                                                     \
     (BETAS | SLOT_BIT(SLOT_B_Q) | SLOT_BIT(SLOT_B_K) | SLOT_BIT(SLOT_B_V) | SLOT_BIT(SLOT_B_O) |   \
-     SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT))
+     SLOT_BIT(SLOT_B_GATE) | SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT))
 
 typedef enum {
     EXTENT_NONE,

@@ -92,9 +92,9 @@ static int read_eps(Reading *reading)
 }
 
 /* Is any of those slots in a layer, or behind the last? */
-static bool has_any(const Reading *reading, unsigned slots)
+static bool has_any(const Reading *reading, SlotSet slots)
 {
-    unsigned found = 0;
+    SlotSet found = 0;
     for (size_t layer = 0; layer <= reading->model->depth; layer++) {
         found |= reading->found[layer] & slots;
     }
@@ -105,7 +105,7 @@ static bool has_any(const Reading *reading, unsigned slots)
 static int check_norms(const Reading *reading)
 {
     const ModelFile *model = reading->model;
-    unsigned found = reading->found[model->depth];
+    SlotSet found = reading->found[model->depth];
     bool final = (found & SLOT_BIT(SLOT_LN_FINAL_W)) != 0;
     bool none = model->normalization == MODEL_FILE_NO_NORM;
     if (model->said.normalization && reading->norms && (none || model->folded)) {
@@ -168,25 +168,26 @@ static int read_norms(Reading *reading)
 static int read_properties(Reading *reading)
 {
     static const char *const scales[] = {"1", "1/sqrt(d_head)"};
-    const char *activations[ACTIVATION_PLAIN + 1];
+    const char *activations[ACTIVATION_COUNT + 1];
     static const char *const masks[] = {"none", "causal"};
     static const char *const linears[] = {"in-place", "block"};
     ModelFile *model = reading->model;
     ModelFileSaid *said = &model->said;
     size_t scale, activation, mask, linear;
-    memcpy(activations, activation_names, ACTIVATION_PLAIN * sizeof *activations);
-    activations[ACTIVATION_PLAIN] = "none";
+    size_t known = model->gated ? ACTIVATION_COUNT : ACTIVATION_PLAIN; /* and none there */
+    memcpy(activations, activation_names, known * sizeof *activations);
+    activations[ACTIVATION_PLAIN] = model->gated ? activations[ACTIVATION_PLAIN] : "none";
     int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2);
     status = status != 0 ? status
                          : read_choice(reading, &activation, &said->activation, "activation",
-                                       activations, ACTIVATION_PLAIN + 1);
+                                       activations, model->gated ? known : known + 1);
     status = status != 0 ? status : read_choice(reading, &mask, &said->mask, "mask", masks, 2);
     status =
         status != 0 ? status : read_choice(reading, &linear, &said->linear, "linear", linears, 2);
     if (status != 0) {
         return status;
     }
-    bool no_activation = activation == ACTIVATION_PLAIN;
+    bool no_activation = !model->gated && activation == ACTIVATION_PLAIN;
     const Property *by_layer = properties_find(&reading->said, "scale-by-layer");
     model->scaled = scale == 1;
     model->scaled_by_layer = by_layer != NULL && strcmp(by_layer->value, "yes") == 0;
@@ -203,7 +204,7 @@ static int read_structure(Reading *reading)
     static const char *const positions[] = {"learned", "none"};
     static const char *const blocks[] = {"sequential"};
     ModelFile *model = reading->model;
-    unsigned found = reading->found[model->depth];
+    SlotSet found = reading->found[model->depth];
     size_t choice;
     int status = read_choice(reading, &choice, &model->said.blocks, "blocks", blocks, 1);
     status = status == 0

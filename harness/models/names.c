@@ -133,7 +133,7 @@ static int mark_found(Reading *reading, size_t room)
         Slot slot = found->entry->slot;
         bool of_layer = slot < SLOTS_OF_LAYER, there = !of_layer || found->layer < room;
         for (size_t part = 0; part < tensor_parts(found->entry) && there; part++) {
-            unsigned *marks = &reading->found[of_layer ? found->layer : room];
+            SlotSet *marks = &reading->found[of_layer ? found->layer : room];
             if ((*marks & SLOT_BIT(slot + (Slot)part)) != 0) {
                 return refuse_twice(found);
             }

@@ -43,6 +43,8 @@ static void point_layers(GivenLayer *layers, const ModelFile *model)
                                  .b_o = layer->attn.b_O,
                                  .qk = layer->attn.QK,
                                  .ov = layer->attn.OV,
+                                 .w_gate = layer->mlp.W_gate,
+                                 .b_gate = layer->mlp.b_gate,
                                  .w_in = layer->mlp.W_in,
                                  .b_in = layer->mlp.b_in,
                                  .w_out = layer->mlp.W_out,
@@ -112,6 +114,9 @@ const char *model_source_misfit(const ModelSource *source, Construction construc
 {
     ModelFileKind kind = source->file->kind;
     bool fits = construction == kinds[kind].fused || construction == kinds[kind].three;
+    if (source->file->gated && construction == kinds[kind].three) {
+        return "fused or transformer (its networks are gated)";
+    }
     return fits ? NULL : kinds[kind].expected;
 }
 
@@ -214,6 +219,7 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
     case AXIS_EPS:
         *value = (AxisValue){.form = FORM_REAL, .real = m->eps};
         return norms && said->eps;
+    case AXIS_FFN: return decide(value, mlp, FORM_WORD, m->gated ? FFN_GATED : FFN_PLAIN);
     case AXIS_N: return decide(value, n > 0, FORM_INTEGER, n);
     case AXIS_D: return decide(value, true, FORM_INTEGER, m->d);
     case AXIS_D_FF: return decide(value, mlp || linear, FORM_INTEGER, mlp ? m->hidden : m->other);

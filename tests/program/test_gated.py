@@ -1,0 +1,120 @@
+"""Gated networks: what is refused, files of them, and how their errors go with tau and Omega."""
+
+import csv
+import io
+from decimal import Decimal
+
+import numpy
+import pytest
+
+import safetensors_file
+
+DRAWN = ("--construction", "transformer", "--ffn", "gated", "--n", "6", "--d", "4", "--d-ff", "7",
+         "--mask", "causal", "--normalization", "rmsnorm", "--bias", "random")
+
+
+def rows_of(run, *arguments):
+    ended = run("sweep", *arguments, "-q")
+    assert ended.code == 0, ended.stderr
+    return list(csv.DictReader(io.StringIO(ended.stdout)))
+
+
+def errors(run, cell, *arguments):
+    omega = () if "--omega" in arguments else ("--omega", "30")
+    return [Decimal(row[cell]) for row in rows_of(run, *DRAWN, *omega, *arguments)]
+
+
+def power(exponent):
+    return repr(2.0 ** exponent)
+
+
+@pytest.mark.parametrize("pairs, halved", [(1, 4), (2, 16), (3, 64)])
+def test_approximation_goes_with_tau(run, pairs, halved):
+    """As tau^(2 K): what is read out is off by the first power that the pairs leave."""
+    taus = ",".join(power(-e) for e in (6, 7, 8))
+    found = errors(run, "approximation_max", "--readout", str(pairs), "--tau", taus,
+                   "--arithmetic", "none")
+    for larger, smaller in zip(found, found[1:]):
+        assert abs(larger / smaller / halved - 1) < Decimal("0.01")
+
+
+@pytest.mark.parametrize("pairs", ["1", "2"])
+def test_construction_goes_with_tau_and_omega(run, pairs):
+    """As e^(-2 Omega) / tau."""
+    taus = ",".join((power(-12), power(-18)))
+    found = {omega: sorted(errors(run, "construction_max", "--readout", pairs, "--tau", taus,
+                                  "--omega", omega, "--arithmetic", "none"))
+             for omega in ("20", "40")}
+    for near, far in found.values():
+        assert abs(far / near / 64 - 1) < Decimal("0.01")
+    leaked = found["20"][0] / found["40"][0] * Decimal(-40).exp()
+    assert abs(leaked - 1) < Decimal("0.01")
+
+
+def test_penalty_is_negative_where_a_product_is_read_out(run):
+    """Omega beside tau y would absorb what is to be read."""
+    [positive], [negative] = (errors(run, "rounding_max", "--kernel", "structured", *more)
+                              for more in (("--penalty", "positive"), ()))
+    assert positive > 4 * negative
+
+
+@pytest.mark.parametrize("activation", ["silu", "sigmoid", "none", "gelu"])
+def test_a_file_of_gated_networks(run, tmp_path, activation):
+    """What is exported and read again is the same model."""
+    path = tmp_path / "model.safetensors"
+    flags = (*DRAWN, "--omega", "30", "--activation", activation, "--depth", "2")
+    ended = run("export", *flags, "-o", path, "-q")
+    assert ended.code == 0, ended.stderr
+    same = ("--construction", "transformer", "--omega", "30", "--weights", path)
+    drawn, read = rows_of(run, *flags), rows_of(run, *same)
+    for row in drawn + read:
+        for column in ("weights", "seed", "options", "construction_seconds"):
+            row.pop(column, None)
+    assert drawn == read
+
+
+SHAPES = {"mlp.W_gate": (3, 5), "mlp.W_in": (3, 5), "mlp.W_out": (5, 3)}
+
+
+def model(**changes):
+    """Tensors of two layers; changes: a shape, or None, of a layer's tensor."""
+    r = numpy.random.default_rng(1)
+    shapes = {f"blocks.{layer}.{name}": shape for layer in (0, 1) for name, shape in SHAPES.items()}
+    shapes.update(("blocks." + name.replace("__", "."), shape) for name, shape in changes.items())
+    tensors = {name: r.normal(size=shape) for name, shape in shapes.items() if shape is not None}
+    return {**tensors, "X": r.normal(size=(4, 3))}
+
+
+@pytest.mark.parametrize("tensors, flags, words", [
+    (model(**{"0__mlp__W_in": None}), (), ["missing", "mlp.W_in"]),
+    (model(**{"1__mlp__W_gate": None}), (), ["mlp.W_gate", "expected one"]),
+    (model(**{"0__mlp__W_gate": None}), (), ["mlp.W_gate", "expected none"]),
+    (model(**{"0__mlp__W_gate": (3, 4)}), (), ["mlp.W_"]),
+    (model(), ("--ffn", "plain"), ["ffn", "gated"]),
+    (model(), ("--construction", "ffn3"), ["gated"]),
+], ids=["no up", "one layer's", "the other's", "shape", "flag", "ffn3"])
+def test_files_that_are_refused(run, tmp_path, tensors, flags, words):
+    path = tmp_path / "model.safetensors"
+    safetensors_file.write(path, tensors, {"activation": "silu"})
+    given = flags if "--construction" in flags else ("--construction", "fused", *flags)
+    ended = run("sweep", *given, "--omega", "9", "--weights", path, "--normalization", "none")
+    assert ended.code == 2 and ended.stderr.count("\n") == 1, ended.stderr
+    for word in words:
+        assert word in ended.stderr
+
+
+@pytest.mark.parametrize("command, flags, words", [
+    ("sweep", ("--activation", "sigmoid"), ["--ffn gated"]),
+    ("sweep", ("--activation", "none"), ["--ffn gated"]),
+    ("sweep", ("--ffn", "gated", "--tau", "0.3"), ["a power of two"]),
+    ("sweep", ("--ffn", "gated", "--tau", "1e-30"), ["a power of two"]),
+    ("sweep", ("--ffn", "gated", "--readout", "4"), ["readout", "3"]),
+    ("guarantee", ("--ffn", "gated", "--tolerance", "1"), ["gated"]),
+    ("guarantee", ("--ffn", "gated", "--activation", "sigmoid", "--tolerance", "1"), ["gated"]),
+], ids=lambda v: v if isinstance(v, str) else " ".join(v))
+def test_what_is_refused(run, command, flags, words):
+    omega = () if command == "guarantee" else ("--omega", "9")
+    ended = run(command, "--construction", "fused", "--n", "3", "--d", "2", *omega, *flags)
+    assert ended.code == 2, (ended.code, ended.stderr)
+    for word in words:
+        assert word in ended.stderr
