@@ -82,7 +82,9 @@ static size_t list_values(AxisValue values[VALUES_MOST], const ModelFile *file, 
     size_t first = 0, end = 0; /* of words */
     switch (axis) {
     case AXIS_SCALE: end = file->heads == 0 ? 0 : factors && file->d_head > 1 ? 2 : 1; break;
-    case AXIS_ACTIVATION: end = file->hidden == 0 ? 0 : file->gated ? ACTIVATION_COUNT : ACTIVATION_PLAIN; break;
+    case AXIS_ACTIVATION:
+        end = file->hidden == 0 ? 0 : file->gated ? ACTIVATION_COUNT : ACTIVATION_PLAIN;
+        break;
     case AXIS_MASK: end = file->heads > 0 ? MASK_CAUSAL + 1 : 0; break;
     case AXIS_NORMALIZATION:
         first = norms ? NORMALIZATION_LAYERNORM : NORMALIZATION_NONE;

@@ -234,6 +234,10 @@ int product_check_point(const Product *product, const Point *point)
          AXIS_GELU, "sigmoid, minimax or an integer: two is fitted to gelu alone"},
         {spec->parallel && info->hidden_bank, AXIS_PARALLEL,
          "no with three sublayers a network: what the first reads is no longer there for the last"},
+        {spec->parallel && case_reads_out(spec) && spec->activation != ACTIVATION_NONE,
+         AXIS_PARALLEL,
+         "no with --ffn gated, but for --activation sigmoid and none: what the first sublayer of "
+         "the network reads is no longer there for the second"},
         {spec->parallel && (spec->norm == NORMALIZATION_NONE || spec->norm_place == NORM_POST),
          AXIS_PARALLEL, "no, or --normalization layernorm or rmsnorm before the parts of a layer"},
         {spec->scaled && spec->d_head == 0, AXIS_SCALE, "1 where Q is dense: there is no d_head"},

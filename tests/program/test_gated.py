@@ -109,12 +109,16 @@ def test_files_that_are_refused(run, tmp_path, tensors, flags, words):
     ("sweep", ("--ffn", "gated", "--tau", "0.3"), ["a power of two"]),
     ("sweep", ("--ffn", "gated", "--tau", "1e-30"), ["a power of two"]),
     ("sweep", ("--ffn", "gated", "--readout", "4"), ["readout", "3"]),
+    ("sweep", ("--ffn", "gated", "--construction", "transformer", "--parallel", "yes",
+               "--normalization", "rmsnorm"), ["parallel", "gated"]),
     ("guarantee", ("--ffn", "gated", "--tolerance", "1"), ["gated"]),
     ("guarantee", ("--ffn", "gated", "--activation", "sigmoid", "--tolerance", "1"), ["gated"]),
 ], ids=lambda v: v if isinstance(v, str) else " ".join(v))
 def test_what_is_refused(run, command, flags, words):
     omega = () if command == "guarantee" else ("--omega", "9")
-    ended = run(command, "--construction", "fused", "--n", "3", "--d", "2", *omega, *flags)
+    if "--construction" not in flags:
+        flags = ("--construction", "fused", *flags)
+    ended = run(command, "--n", "3", "--d", "2", *omega, *flags)
     assert ended.code == 2, (ended.code, ended.stderr)
     for word in words:
         assert word in ended.stderr

@@ -84,9 +84,12 @@ def allowed(c):
     pseudo = c.get("mask", "none").startswith("pseudo")
     if c.get("parallel") == "yes" and c.get("normalization-place") != "pre":
         return False
+    if c.get("parallel") == "yes" and READ_OUT(c) and c["activation"] != "none":
+        return False
     full = TURNED(c) and c["kernel"] == "dense"
     alone = c.get("activation") in ("sigmoid", "none") and not GATED(c)
-    return not full and not alone and not (before and in_place) and not (far and (pseudo or c.get("reference") == "subtract"))
+    undecided = far and (pseudo or c.get("reference") == "subtract")
+    return not full and not alone and not (before and in_place) and not undecided
 
 
 def drawn(r):
