@@ -90,12 +90,6 @@ static Bundle given_heads(const Stack *stack, const GivenLayer *given)
     return (Bundle){spec->heads, score, value};
 }
 
-size_t case_rotary_width(const CaseSpec *spec)
-{
-    size_t width = spec->rotary_dim > 0 ? spec->rotary_dim : spec->d_head;
-    return spec->rotary != ROTARY_NONE && construction_info(spec->construction)->heads ? width : 0;
-}
-
 const Rotary *rotary_make(const Stack *stack)
 {
     static const double absent = 0;

@@ -21,16 +21,6 @@ bool case_uses_d_ff(const CaseSpec *spec)
     return info->d_ff || (info->linear && spec->linear != LINEAR_IN_PLACE);
 }
 
-bool case_is_gated(const CaseSpec *spec)
-{
-    return spec->ffn == FFN_GATED && construction_info(spec->construction)->gated;
-}
-
-bool case_reads_out(const CaseSpec *spec)
-{
-    return case_is_gated(spec) && spec->activation != ACTIVATION_SIGMOID;
-}
-
 /* The terms that imitate the activation; a single one where the construction has none. */
 static Terms terms_of(const CaseSpec *spec)
 {

@@ -145,11 +145,22 @@ static inline bool mask_is_pseudo(Mask mask)
 }
 
 /* Entries of a head that rotary positions turn; 0: none. */
-size_t case_rotary_width(const CaseSpec *spec);
+static inline size_t case_rotary_width(const CaseSpec *spec)
+{
+    size_t width = spec->rotary_dim > 0 ? spec->rotary_dim : spec->d_head;
+    return spec->rotary != ROTARY_NONE && construction_info(spec->construction)->heads ? width : 0;
+}
 
 /* Has it a gated network, and one whose product is read out: any but act = sigma? */
-bool case_is_gated(const CaseSpec *spec);
-bool case_reads_out(const CaseSpec *spec);
+static inline bool case_is_gated(const CaseSpec *spec)
+{
+    return spec->ffn == FFN_GATED && construction_info(spec->construction)->gated;
+}
+
+static inline bool case_reads_out(const CaseSpec *spec)
+{
+    return case_is_gated(spec) && spec->activation != ACTIVATION_SIGMOID;
+}
 
 /* True when axis d_ff matters to this case (`linear` has one only off the diagonal). */
 bool case_uses_d_ff(const CaseSpec *spec);

@@ -328,7 +328,9 @@ static int check_said(const Product *product, const Point *point)
                   {file->kind == MODEL_FILE_TRANSFORMER && !file->said.blocks, "blocks",
                    "sequential, where networks read what attention wrote", "blocks"}};
     Lacks lacks = {.used = 0};
-    domain_describe(activations, sizeof activations, &axis_info(AXIS_ACTIVATION)->domain);
+    Domain known = axis_info(AXIS_ACTIVATION)->domain;
+    known.word_count = file->gated ? known.word_count : ACTIVATION_PLAIN;
+    domain_describe(activations, sizeof activations, &known);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const char *name = axis_info(said[i])->name;
         if (product->settings[said[i]] == NULL && command_takes(product->command, said[i]) &&

@@ -463,7 +463,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                       "weights",
                       {CHOICE(weights), .paths = true},
                       {WORD(WEIGHTS_STABLE)},
-                      "drawn weights (normal: every entry N(0,1)), or those of a safetensors file",
+                      "normal: every entry N(0,1); a path: the weights of a safetensors file",
                       .roles = ROLE_SIZE,
                       .get = weights_get,
                       .set = weights_set,

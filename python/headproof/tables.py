@@ -18,7 +18,7 @@ from .files import Path
 # Columns of words, of whatever table (docs/columns.md); all others hold numbers.
 WORDS = frozenset(
     "construction activation mask arithmetic kernel reference weights options bounds status "
-    "unfinished model preset bias normalization normalization-place linear gelu sublayer_heads "
+    "unfinished model preset bias ffn normalization normalization-place linear gelu sublayer_heads "
     "sublayer_score_ranks sublayer_value_ranks tokens kind from_term norm axis law why "
     "theory positions".split())
 

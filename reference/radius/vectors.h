@@ -23,8 +23,8 @@ typedef struct {
     /* For each j at least |v_j - y|, in place of the product v_j.y (C39): square[j] is |v_j|^2 and
      * own |y|^2, as computed from entries of vectors of `width`.  False: some two are so near each
      * other that this is loose. */
-    bool (*distances)(double *product, const double *square, double own, size_t width, size_t count)
-        __attribute__((warn_unused_result));
+    bool (*distances)(double *product, const double *square, double own, size_t width,
+                      size_t count);
 } VectorOperations;
 
 /* Those of the tier in use. */

@@ -79,7 +79,7 @@ static void test_near_misses(void **state)
         {COMMAND_SWEEP, "-output x.csv", "(did you mean --output?)"},
         {COMMAND_SWEEP, "-quiet", "(did you mean --quiet?)"},
         {COMMAND_SWEEP, "-seed=3", "(did you mean --seed?)"},
-        {COMMAND_SWEEP, "--x 3", "(see headproof help sweep)"},
+        {COMMAND_SWEEP, "--zz 3", "(see headproof help sweep)"},
         {COMMAND_COST, "--preset gpt-3", "gpt3 (did you mean gpt3?)"},
         {COMMAND_ATTRIBUTE, "--by heads", "kind (did you mean head?)"},
         {COMMAND_SWEEP, "--arithmetic bfloat16", "(did you mean bf16?)"},

@@ -275,7 +275,7 @@ static void test_bad_files(void **state)
     given_expect_fault(given, COMMAND_SWEEP, "--weights %extra.safetensors",
                        "%extra.safetensors: unknown tensors: 'exp_avg'");
     given_expect_fault(given, COMMAND_SWEEP, "--weights file",
-                       "--weights: token 'file': expected one of stable, normal, or a path");
+                       "--weights: token 'file': expected one of stable, normal, or the path");
     given_expect_fault(given, COMMAND_SWEEP, "--weights a'/b", "token 'a'/b': expected a path");
     given_expect_fault(given, COMMAND_SWEEP, "--weights a\"/b", "without quotes");
     given_expect_fault(given, COMMAND_SWEEP, "--weights a\n/b",

@@ -386,7 +386,7 @@ REFUSED = [
     (f"{MODADD} --weight-noise 0.1", ASKED + "needs no --weight-noise: "),
     (f"{MODADD} --bias-row-content random", ASKED + "needs a bias row that is empty at first: "),
     (f"{MODADD} --input-norm 2", "--input-norm: expected none with an embedding: "),
-    ("WIDE", ASKED + "needs --input-norm R: "),
+    ("WIDE", ASKED + "needs --input-norm R, as there is no embedding: "),
     ("WIDE --input-norm 0.001", "--input-norm: token '0.001': expected at least "),
     ("MANY --input-norm 40", ASKED + "takes about 1.1e+13 multiplications, and "),
     ("WIDE --input-norm 1e300",

@@ -186,7 +186,7 @@ STRUCTURE = {
     "layer norm": "blocks.0.ln3.w blocks.1.LN2.b ln_final.g transformer.h.0.ln_1.weight "
     "model.layers.0.input_layernorm.weight encoder.LayerNorm.gamma blocks.0.attn.q_norm RMSNORM "
     "x.rms-1 bn1.running_mean layers.0.heads.0.W_K.norm",
-    "gate": "blocks.0.mlp.W_gate blocks.0.mlp.W_Gate mlp.GATEPROJ",
+    "gate": "blocks.0.mlp.W_Gate mlp.GATEPROJ",
     "router of experts": "blocks.0.mlp.expert.0.W_in",
     "rotary position": "blocks.0.attn.rotary_sin blocks.0.attn.rotary_cos "
     "model.layers.0.self_attn.rotary_emb.inv_freq rope RoPE.table ropeFreqs",

@@ -420,7 +420,8 @@ static void rows_outlive_a_refusal(void **state)
             file_write(name, "notes\n", 6);
         }
         expect_sweep(fixture, SMALL, i % 2 == 0 ? "--resume 2>&1" : "2>&1", 2,
-                     "expected nothing there (this run has not written it)");
+                     i / 2 > 0 ? "expected nothing there (it is a directory)"
+                               : "expected nothing there (this run has not written it)");
         expect_left(fixture);
         assert_int_equal(remove(name), 0);
     }

@@ -9,6 +9,9 @@ import pytest
 from conftest import ROOT
 from test_pairs import AXES
 
+TURNED = "--construction attention --d-head 4 --kernel structured"
+HALF = f"{TURNED} --rotary half"
+
 # Two values of an axis, and what makes it matter.
 VALUES = {axis: (values[:2], "") for axis, (values, _) in AXES.items()}
 VALUES |= {
@@ -24,6 +27,12 @@ VALUES |= {
     "scale": (["1", "1/sqrt(d_head)"], "--d-head 2"), "shrink": (["1", "0.5"], ""),
     "dropout": (["0.2", "0.3"], ""), "drop-entry": (["1", "3"], ""),
     "weight-noise": (["1e-3", "1e-2"], ""), "bias-row": (["first", "last"], ""),
+    "parallel": (["no", "yes"], "--construction transformer --normalization rmsnorm"),
+    "rotary": (["half", "interleaved"], TURNED),
+    "rotary-dim": (["d-head", "2"], HALF),
+    "rope-theta": (["10000", "2.5"], HALF),
+    "rotary-tables": (["exact", "float32"], f"{HALF} --arithmetic f64"),
+    "readout": (["1", "2"], "--ffn gated"), "tau": (["0.125", "0.5"], "--ffn gated"),
     "row": (["1", "3"], ""), "weights-rounded": (["no", "yes"], "--arithmetic f32"),
 }
 

@@ -142,7 +142,7 @@ static void a_limit_is_the_memory_of_a_grid_too(void **state)
                                       "--construction linear --n 1 --d 16384 --omega 20' 2>&1");
     assert_int_equal(output.code, 2);
     assert_int_equal(lines(&output), 1);
-    assert_non_null(strstr(output.text, "(needs 2 GiB, has 1.907 GiB)"));
+    assert_non_null(strstr(output.text, "(needs 2.001 GiB, has 1.907 GiB)"));
 }
 #endif
 

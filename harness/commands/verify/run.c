@@ -21,13 +21,6 @@ bool verify_has_logits(const ModelFile *model)
     return model->W_U != NULL && !(linear && (model->banked || model->other != model->d));
 }
 
-Point verify_point(const Verify *verify)
-{
-    Point point = *verify->template;
-    point.omega = verify->omega;
-    return point;
-}
-
 /* Everything that does not depend on Omega but the reference. */
 void verify_prepare(Verify *verify, int threads)
 {

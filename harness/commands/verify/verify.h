@@ -211,7 +211,12 @@ int keep_fault(const Kept *kept);
 bool verify_has_logits(const ModelFile *model);
 
 /* The template at the Omega at hand. */
-Point verify_point(const Verify *verify);
+static inline Point verify_point(const Verify *verify)
+{
+    Point point = *verify->template;
+    point.omega = verify->omega;
+    return point;
+}
 
 /* Everything that does not depend on Omega but the reference. */
 void verify_prepare(Verify *verify, int threads);
