@@ -124,6 +124,13 @@ ONCE = [{"construction": "silu", "n": 1, "d": 1, "depth": 1, "omega": omega, "se
          "score-scale": scale} for omega, scale in (("134", "1000"), ("134.5", "1.1e17"))]
 ONCE += [{"construction": "fused", "n": 2, "d": 1, "d-ff": 1, "depth": 1, "omega": "20", "seed": 5,
           "score-scale": "1e80", "reference": "subtract"}]
+# Turns that a machine is held to, to the last digits, and angles that a float rounds.
+ONCE += [{"construction": "attention", "n": 4, "d": 3, "heads": 2, "d-head": 4, "depth": 1,
+          "omega": "20", "seed": 3, "score-scale": "30", "weights": "stable",
+          "kernel": "structured", "rotary": pairs_, "rotary-dim": width, "rope-theta": "2.5",
+          "rotary-tables": tables}
+         for pairs_, width, tables in (("half", "d-head", "exact"),
+                                       ("interleaved", "2", "float32"))]
 POINTS = [c for seed in SEEDS for c in covering(seed)] + ONCE
 
 
