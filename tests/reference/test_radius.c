@@ -319,6 +319,72 @@ static void long_turns_make_radii_wide(void **state)
     assert_true(off[1] > 0x1p39 * off[0] && off[1] < 0x1p41 * off[0]);
 }
 
+/* Two tokens whose keys are far apart, and nearly one once the second is turned by a right angle:
+ * what rounding scores of 2^20 does to a pattern of two halves, and not to that of one key. */
+static void patterns_are_those_of_turned_keys(void **state)
+{
+    static const double x[4] = {1.1, 0.7, 0.7, -1.1 * (1 + 0x1p-30)};
+    static const double cos[2] = {1, 0}, sin[2] = {0, 1}, w[4] = {1234.1, 0, 0, 1234.1},
+                        v[4] = {0.9, 0.1, -0.3, 1.3};
+    static const Rotary rotary = {2, 2, false, cos, sin};
+    const HeadWeight weight = {w, 2, 4}, value = {v, 2, 4};
+    const Bundle bundle = {
+        .heads = 1,
+        .score = {.kind = SCORE_BILINEAR,
+                  .read = {0, 2},
+                  .d_head = 2,
+                  .q = weight,
+                  .k = weight,
+                  .rotary = &rotary,
+                  .scale = {1, 1, 1}},
+        .value = {.kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = value, .scale = 1}};
+    const size_t end = 1;
+    const Sublayer sublayer = {.bundles = &bundle, .bundle_count = 1};
+    const Model model = {{2, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
+    Tally tally = tally_none;
+    assert_null(model_fault(&model));
+    tally_precisions(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, BITS, "turned keys");
+    tally_report("turned keys", &tally);
+    assert_true(tally.unknown == 0);
+}
+
+/* A part of width 2 that averages rows through a norm, by heads of these values. */
+static Bundle averages(const double *values, size_t heads)
+{
+    static const double none[8] = {0};
+    return (Bundle){
+        .heads = heads,
+        .score = {.kind = SCORE_BILINEAR, .read = {0, 2}, .q = {none, 2, 4}, .scale = {1, 1, 1}},
+        .value = {
+            .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = {values, 2, 4}, .scale = 1}};
+}
+
+/* Behind a layer whose numbers of 2^40 cancel but for what they round, the first of two parallel
+ * parts multiplies that by 2^30; the second adds hardly anything. */
+static void parallel_parts_keep_each_other_s_radii(void **state)
+{
+    static const double x[4] = {1.1, 0.7, -0.4, 0.3}, one[2] = {1, 1};
+    static const double small[4] = {0.1, 0, 0, 0.1}, large[4] = {0x1p30, 0x1p29, -0x1p29, 0x1p30},
+                        apart[8] = {0x1.3456789p40, 0x1.1p39,          -0x1.77p40,
+                                    0x1.5p40,       -0x1.3456789abp40, -0x1.10000000012p39,
+                                    0x1.77p40,      -0x1.5p40};
+    const LayerNorm norm = {
+        .kind = NORMALIZATION_RMSNORM, .columns = {0, 2}, .gamma = one, .eps = 1e-5};
+    const Bundle bundles[3] = {averages(apart, 2), averages(large, 1), averages(small, 1)};
+    Sublayer sublayers[3];
+    for (size_t s = 0; s < 3; s++) {
+        sublayers[s] =
+            (Sublayer){.norm = norm, .beside = s == 2, .bundles = &bundles[s], .bundle_count = 1};
+    }
+    const size_t end[2] = {1, 3};
+    const Model model = {{2, 2, 0, BIAS_ROW_NONE}, sublayers, 3, end, 2, NULL};
+    Tally tally = tally_none;
+    assert_null(model_fault(&model));
+    tally_precisions(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, BITS, "parts");
+    tally_report("parallel parts", &tally);
+    assert_true(tally.unknown == 0);
+}
+
 /* ---- Closed forms ---------------------------------------------------------------------------- */
 
 enum { CLOSED_ENTRIES = 8 * 8 };
@@ -495,6 +561,8 @@ SUBJECT(radius)
         cmocka_unit_test(enclosures_hold_of_random_models),
         cmocka_unit_test(enclosures_hold_of_turned_heads),
         cmocka_unit_test(long_turns_make_radii_wide),
+        cmocka_unit_test(patterns_are_those_of_turned_keys),
+        cmocka_unit_test(parallel_parts_keep_each_other_s_radii),
         cmocka_unit_test(closed_forms_lie_inside),
         cmocka_unit_test(rows_add_up),
         cmocka_unit_test(scores_are_of_every_head),
