@@ -124,7 +124,7 @@ typedef struct {
     double rope_theta;
     RotaryTables rotary_tables;
     bool parallel;       /* a layer's network reads what its attention reads, beside it */
-    CaseTables *tables;  /* who makes them */
+    CaseTables *tables;  /* makes them */
     double dropout;      /* probability with which T' has lost an entry of Omega */
     size_t drop_entry;   /* the entry of 2 Omega that T' has lost, from 1: counted by sublayer,
                             bundle, head, row and key; 0: none */

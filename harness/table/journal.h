@@ -63,7 +63,7 @@ int journal_begin(Journal *journal, const RunRecord *run) __attribute__((warn_un
 int journal_append(Journal *journal, const JournalPoint *point) __attribute__((warn_unused_result));
 int journal_sync(Journal *journal) __attribute__((warn_unused_result));
 
-/* Where the table is written to by who does not leave it to journal_finish.  NULL (errno): it
+/* Where a command writes the table that does not leave it to journal_finish.  NULL (errno): it
  * cannot be. */
 FILE *journal_table(Journal *journal);
 

@@ -1,4 +1,5 @@
-"""`python3 -m headproof tokens`: texts, and what a tokenizer gave, as lines of token ids."""
+"""`python3 -m headproof tokens`: texts, and what a tokenizer gave, as lines of token ids; and
+`python3 -m headproof save --names`: a table of names in a file."""
 
 import csv
 import io
@@ -17,8 +18,8 @@ CHARACTERS = ROOT / "tests/data/texts-characters.json"
 @pytest.fixture
 def tokens(tmp_path):
     """tokens(*arguments): code, stdout, stderr, in the test's own folder."""
-    def run(*arguments, stdout=subprocess.PIPE):
-        ended = subprocess.run([quick_python(), "-m", "headproof", "tokens", *map(str, arguments)],
+    def run(*arguments, stdout=subprocess.PIPE, command="tokens"):
+        ended = subprocess.run([quick_python(), "-m", "headproof", command, *map(str, arguments)],
                                cwd=tmp_path, stdout=stdout, stderr=subprocess.PIPE, text=True,
                                env={**os.environ, "PYTHONPATH": str(ROOT / "python"),
                                     "HEADPROOF": PROGRAM})
@@ -127,3 +128,29 @@ def test_the_program_reads_them(tokens, run, tmp_path):
                "--positions", "all", "--format", "csv", "-q")
     rows = [row for row in csv.DictReader(io.StringIO(said.stdout)) if row["position"]]
     assert len(rows) == len(text) and all(row["loss_original"] for row in rows[:-1])
+
+
+def test_names_in_a_file(tokens, run, tmp_path):
+    """A model under foreign names is saved by their table, and agrees with its witness."""
+    whole = (ROOT / "cases/models/modadd53-silu.safetensors").read_bytes()
+    start = 8 + int.from_bytes(whole[:8], "little")
+    foreign, names = {}, {}
+    for name, tensor in json.loads(whole[8:start]).items():
+        kept = name.startswith(("__metadata__", "witness."))
+        foreign[name if kept else f"my.{name.lower()}"] = tensor
+        if not kept:
+            names[f"my.{name.lower()}".replace("blocks.0", "blocks.{l}")] = \
+                name.removeprefix("blocks.0.")
+    header = json.dumps(foreign).encode()
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/model.safetensors").write_bytes(
+        len(header).to_bytes(8, "little") + header + whole[start:])
+    (tmp_path / "names.json").write_text(json.dumps(names))
+    code, _, why = tokens("m", "-o", "out.safetensors", "--names", "names.json", command="save")
+    assert (code, why) == (0, "")
+    ended = run("verify", tmp_path / "out.safetensors", "--tokens", "1/2/53", "--omega", "20",
+                "--tolerance", "1e-9")
+    assert ended.code == 0 and "PASS" in ended.stdout and "agrees with its witness" in ended.stdout
+    (tmp_path / "bad.json").write_text("{bad")
+    code, _, why = tokens("m", "-o", "two.safetensors", "--names", "bad.json", command="save")
+    assert (code, why.count("\n")) == (2, 1) and "bad.json: expected JSON" in why
