@@ -131,6 +131,11 @@ ONCE += [{"construction": "attention", "n": 4, "d": 3, "heads": 2, "d-head": 4, 
           "rotary-tables": tables}
          for pairs_, width, tables in (("half", "d-head", "exact"),
                                        ("interleaved", "2", "float32"))]
+# Products read out by either kernel: queries with biases, and what the bias row gets and gives back.
+ONCE += [{"construction": "fused", "ffn": "gated", "activation": activation, "readout": "2",
+          "tau": "0.125", "bias": "random", "n": 3, "d": 2, "d-ff": 3, "depth": 2, "omega": "20",
+          "seed": 3, "weights": "stable", "kernel": kernel}
+         for activation in ("silu", "none") for kernel in ("dense", "structured")]
 POINTS = [c for seed in SEEDS for c in covering(seed)] + ONCE
 
 
