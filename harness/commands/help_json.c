@@ -151,16 +151,18 @@ static json_t *words_of_key(const KnownKey *key)
     return words;
 }
 
-static json_t *key_value(const KnownKey *key)
+/* object: what it is in, with a dot. */
+static json_t *key_value(const KnownKey *key, const char *object)
 {
     static const char *const kinds[] = {
         [KEY_EXTENT] = "extent", [KEY_DEPTH] = "depth", [KEY_WORD] = "word",
-        [KEY_NUMBER] = "number", [KEY_BOOL] = "bool",   [KEY_NAMES] = "names",
-        [KEY_FITS] = "fits"};
+        [KEY_NUMBER] = "number", [KEY_BOOL] = "bool",   [KEY_OBJECT] = "object",
+        [KEY_NAMES] = "names",   [KEY_FITS] = "fits"};
     const char *says = key->kind == KEY_EXTENT ? extent_info(key->extent)->symbol : key->property;
-    return json_pack("{s:s, s:s, s:s?, s:o, s:s?, s:s?, s:s?, s:s?}", "key", key->key, "kind",
-                     kinds[key->kind], "says", says, "words", words_of_key(key), "fits", key->fits,
-                     "why", key->why, "null", key->null, "yields", key->yields);
+    return json_pack("{s:o, s:s, s:s?, s:o, s:s?, s:s?, s:s?, s:s?}", "key",
+                     json_sprintf("%s%s", object, key->key), "kind", kinds[key->kind], "says", says,
+                     "words", words_of_key(key), "fits", key->fits, "why", key->why, "null",
+                     key->null, "yields", key->yields);
 }
 
 void help_print_json(FILE *file, const CommandInfo *commands, size_t count)
@@ -170,7 +172,10 @@ void help_print_json(FILE *file, const CommandInfo *commands, size_t count)
         json_array_append_new(list, command_value(&commands[i]));
     }
     for (const KnownKey *key = known_keys; key->key != NULL; key++) {
-        json_array_append_new(keys, key_value(key));
+        json_array_append_new(keys, key_value(key, ""));
+    }
+    for (const KnownKey *key = rope_keys; key->key != NULL; key++) {
+        json_array_append_new(keys, key_value(key, "rope_parameters."));
     }
     for (const char *const *key = idle_keys; *key != NULL; key++) {
         json_array_append_new(idle, json_string(*key));

@@ -184,10 +184,12 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
     self.wide = need_zeros(self.count, sizeof *self.wide);
     self.narrow = need_zeros(self.count, sizeof *self.narrow);
     self.spec.given = &self.given;
+    self.spec.rotary_tables = TABLES_FLOAT32; /* as the model's own program has them */
     self.given.x = self.x;
     *worst = (WitnessWorst){.difference = -1, .allowed = model->tolerance};
-    /* The point was outlined before: it is not rejected now. */
-    bool ok = layers_build(&self.base, &self.layers, &self.spec, source) == CASE_OK, far = false;
+    /* The point was outlined before; a reading of the file that no model is, answers nothing. */
+    bool ok = true, far = layers_build(&self.base, &self.layers, &self.spec, source) != CASE_OK;
+    worst->difference = far ? INFINITY : worst->difference;
     for (size_t i = 0; ok && !far && i < file->witness.windows; i++) {
         size_t window = (first + i) % file->witness.windows;
         ok = evaluate(self.wide, &self, window, ARITHMETIC_F64);

@@ -75,7 +75,8 @@ static bool is_listed(const char *name, const char *const *names)
 
 const char *bare_name(const char *name)
 {
-    static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "transformer."};
+    static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "transformer.",
+                                           "gpt_neox."};
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
         size_t length = strlen(wrappers[i]);
         if (strncmp(name, wrappers[i], length) == 0) {

@@ -4,8 +4,8 @@
  *
  * A new family is a file family_NAME.c with its table, and its name in both lines below.  A name
  * has a row for each number of axes that its tensor may have.  Before a name may stand what
- * wrappers of PyTorch's put there: "module.", "_orig_mod.", "model.", "transformer.", in any
- * order.
+ * wrappers of PyTorch's put there: "module.", "_orig_mod.", "model.", "transformer.", "gpt_neox.",
+ * in any order.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_FAMILY_H
 #define HEADPROOF_HARNESS_MODELS_FAMILY_H
@@ -31,8 +31,13 @@ typedef struct {
     const char *const *buffers; /* of a layer, which hold no weights; up to NULL */
     bool tied;                  /* without an unembedding it is the embedding, transposed */
     bool splits;                /* heads, side by side, split the stream's columns evenly */
-    FamilyWords *implied;       /* what every model of the family is */
-    FamilyWords *usual;         /* what its programs make, believed where a witness shows it */
+    bool one_norm;              /* both parts of a layer read through its first norm */
+    /* The words of model_type and of architectures, with blanks between; NULL: the table of keys
+     * has them. */
+    const char *types, *programs;
+    const char *partial;  /* the key without which nobody knows how much of a head turns */
+    FamilyWords *implied; /* what every model of the family is */
+    FamilyWords *usual;   /* what its programs make, believed where a witness shows it */
 } Family;
 
 /* The beginning of the names of a witness. */
@@ -47,8 +52,11 @@ typedef struct {
     }
 
 /* All of them, in a file of that name, or that of the family whose names they have. */
-extern const Family family_lens, family_lens_early, family_gpt2, family_nanogpt, family_mingpt;
-#define FAMILIES &family_lens, &family_lens_early, &family_gpt2, &family_nanogpt, &family_mingpt
+extern const Family family_lens, family_lens_early, family_gpt2, family_nanogpt, family_mingpt,
+    family_neox, family_gptj, family_phi;
+#define FAMILIES                                                                                   \
+    &family_lens, &family_lens_early, &family_gpt2, &family_nanogpt, &family_mingpt, &family_neox, \
+        &family_gptj, &family_phi
 
 /* What minGPT and its descendants make, in whose files nothing says it. */
 extern FamilyWords family_usual[];

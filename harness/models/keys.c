@@ -22,7 +22,10 @@ typedef struct {
     const char *file, *kind;
     json_t *object;
     size_t *depth;
+    const KnownKey *table; /* of them */
 } Source;
+
+static int read_source(Source source) __attribute__((warn_unused_result));
 
 static int refuse(const Source *source, const char *key, const char *expected, const char *why)
 {
@@ -108,6 +111,9 @@ static int read_number(const Source *source, const KnownKey *key, const json_t *
 {
     char text[DECIMAL_TEXT];
     double number = json_number_value(value);
+    if (json_is_number(value) && number == 0 && key->fits != NULL) {
+        return 0;
+    }
     if (!json_is_number(value) || !(number > 0) || !isfinite(number)) {
         return refuse(source, key->key, "a number above 0", NULL);
     }
@@ -138,18 +144,26 @@ static bool list_has(const char *list, char separator, const char *word)
     return false;
 }
 
+/* The words that fit: those of the family, where it has its own. */
+static const char *names_of(const Source *source, const KnownKey *key)
+{
+    const Family *family = source->reading->family;
+    const char *own = strcmp(key->key, "model_type") == 0 ? family->types : family->programs;
+    return own != NULL ? own : key->fits;
+}
+
 static int check_names(const Source *source, const KnownKey *key, const json_t *value)
 {
     char expected[200];
+    const char *fits = names_of(source, key);
     size_t known = 0, count = json_array_size(value);
     for (size_t i = 0; i < count; i++) {
-        known += list_has(key->fits, ' ', json_string_value(json_array_get(value, i)));
+        known += list_has(fits, ' ', json_string_value(json_array_get(value, i)));
     }
-    if (json_is_array(value) ? known == count
-                             : list_has(key->fits, ' ', json_string_value(value))) {
+    if (json_is_array(value) ? known == count : list_has(fits, ' ', json_string_value(value))) {
         return 0;
     }
-    snprintf(expected, sizeof expected, "one of %s", key->fits);
+    snprintf(expected, sizeof expected, "one of %s", fits);
     return refuse(source, key->key, expected, key->why);
 }
 
@@ -163,6 +177,11 @@ static int read_key(const Source *source, const KnownKey *key, const json_t *val
     case KEY_BOOL:
         return json_is_boolean(value) ? say(source, key, key->words[json_is_true(value)])
                                       : refuse(source, key->key, "false or true", NULL);
+    case KEY_OBJECT:
+        return json_is_object(value)
+                   ? read_source((Source){source->reading, source->flags, source->file, "key",
+                                          (json_t *)value, source->depth, rope_keys})
+                   : refuse(source, key->key, "an object of keys", NULL);
     case KEY_NAMES: return check_names(source, key, value);
     case KEY_FITS: return check_fits(source, key, value);
     }
@@ -215,7 +234,7 @@ static int read_absent(const Source *source, const KnownKey *key, bool null)
 static int read_known(const Source *source)
 {
     int status = 0;
-    for (const KnownKey *key = known_keys; key->key != NULL && status == 0; key++) {
+    for (const KnownKey *key = source->table; key->key != NULL && status == 0; key++) {
         json_t *value = value_of(source, key->key, key->kind);
         if (value == NULL || json_is_null(value)) {
             status = read_absent(source, key, value != NULL);
@@ -250,7 +269,8 @@ static int check_unknown(const Source *source)
     NameList here = {.count = 0};
     json_object_foreach(source->object, key, value)
     {
-        if (says(source, key) && !key_is_known(key) && !key_is_ignored(source->flags, key) &&
+        if (says(source, key) && !key_is_known(source->table, key) &&
+            !key_is_ignored(source->flags, key) &&
             !tensor_set_is_alias(source->reading->set, key)) {
             name_list_add(source->reading->witnessed ? &source->reading->unknown : &here, key);
         }
@@ -296,14 +316,14 @@ static int read_metadata(Reading *reading, size_t *depth, const ModelFileFlags *
 {
     const TensorSet *set = reading->set;
     json_t *index = json_object_get(set->index, "metadata");
-    int status = index == NULL
-                     ? 0
-                     : read_source((Source){reading, flags, set->path, "metadata", index, depth});
+    int status = index == NULL ? 0
+                               : read_source((Source){reading, flags, set->path, "metadata", index,
+                                                      depth, known_keys});
     for (size_t i = 0; i < set->file_count && status == 0; i++) {
         const SafetensorsFile *file = set->files[i];
         json_t *metadata = json_object_get(file->header, "__metadata__");
-        status = read_source(
-            (Source){reading, flags, safetensors_path(file), "metadata", metadata, depth});
+        status = read_source((Source){reading, flags, safetensors_path(file), "metadata", metadata,
+                                      depth, known_keys});
     }
     return status;
 }
@@ -352,8 +372,8 @@ int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
     *depth = 0;
     int status = add_others(reading, flags);
     if (status == 0 && reading->config != NULL) {
-        status = read_source(
-            (Source){reading, flags, reading->config_path, "key", reading->config, depth});
+        status = read_source((Source){reading, flags, reading->config_path, "key", reading->config,
+                                      depth, known_keys});
     }
     status = status == 0 ? read_metadata(reading, depth, flags) : status;
     status = status == 0 ? split_heads(reading) : status;

@@ -17,8 +17,9 @@ typedef enum {
     KEY_EXTENT, /* an integer from 1 on: that extent of the model */
     KEY_DEPTH,  /* an integer from 1 on: how many layers there are */
     KEY_WORD,   /* a word: the property, as it stands or under another name */
-    KEY_NUMBER, /* a number above 0: the property */
+    KEY_NUMBER, /* a number above 0: the property; 0 says nothing where `fits` has that */
     KEY_BOOL,   /* false or true: the property is words[0] or words[1] */
+    KEY_OBJECT, /* an object of keys that rope_keys has */
     KEY_NAMES,  /* a word, or an array of words: those of `fits` alone */
     KEY_FITS    /* one value alone fits */
 } KeyKind;
@@ -39,14 +40,14 @@ typedef struct {
     const char *yields; /* it is not read where this key stands */
 } KnownKey;
 
-/* Up to a key of NULL. */
-extern const KnownKey known_keys[];
+/* Up to a key of NULL: those of a file, and those of an object of rotary positions in it. */
+extern const KnownKey known_keys[], rope_keys[];
 
 /* Keys that change nothing that a model computes, up to NULL. */
 extern const char *const idle_keys[];
 
-/* Is it in either? */
-bool key_is_known(const char *key);
+/* Is it in such a table, or, where that is known_keys, idle? */
+bool key_is_known(const KnownKey *table, const char *key);
 
 /* Is it one of those that are not to be read? */
 bool key_is_ignored(const ModelFileFlags *flags, const char *key);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define ROTARY "rotary positions turn queries and keys, which no head's Q can"
+#define ROTARY "rotary positions of another kind"
 #define BIASED "scores have a bias by distance, which is in no head"
 #define GROUPED "several queries share a key and a value, another layout of heads"
 #define EXPERTS "a router chooses among experts"
@@ -54,14 +54,6 @@
 
 const KnownKey known_keys[] = {
     /* Keys of models that no construction covers, before those that need another size or word. */
-    NONE("rope_theta", ROTARY),
-    NONE("rope_scaling", ROTARY),
-    NONE("rope_parameters", ROTARY),
-    FALSE("rotary", ROTARY),
-    {"rotary_dim", KEY_FITS, .fits = "0", .why = ROTARY},
-    NONE("rotary_pct", ROTARY),
-    NONE("rotary_emb_base", ROTARY),
-    NONE("partial_rotary_factor", ROTARY),
     FALSE("alibi", BIASED),
     FALSE("use_alibi", BIASED),
     NONE("relative_attention_num_buckets", BIASED),
@@ -85,6 +77,7 @@ const KnownKey known_keys[] = {
     FALSE("final_rms", "a last norm of another kind"),
     FALSE("use_normalization_before_and_after", NORMED),
     FALSE("use_qk_norm", NORMED),
+    FALSE("qk_layernorm", NORMED),
     FALSE("post_embedding_ln", NORMED),
     FALSE("add_cross_attention", OTHER_STREAM),
     FALSE("is_encoder_decoder", OTHER_STREAM),
@@ -166,6 +159,17 @@ const KnownKey known_keys[] = {
     SAYS("positions", "positions", NULL),
     SAYS("positional_embedding_type", "positions", "standard", "learned"),
     SAYS("position_embedding_type", "positions", "absolute", "learned"),
+    SAYS("rotary-pairs", "rotary-pairs", NULL),
+    SWITCH("rotary", "rotary", "no", "yes"),
+    NUMBER("rope-theta", "rope-theta"),
+    NUMBER("rope_theta", "rope-theta"),
+    NUMBER("rotary_emb_base", "rope-theta"),
+    NUMBER("rotary-dim", "rotary-dim"),
+    {"rotary_dim", KEY_NUMBER, .property = "rotary-dim", .fits = "0"},
+    NUMBER("rotary_pct", "rotary-part"),
+    NUMBER("partial_rotary_factor", "rotary-part"),
+    {.key = "rope_scaling", .kind = KEY_OBJECT},
+    {.key = "rope_parameters", .kind = KEY_OBJECT},
     SAYS("blocks", "blocks", NULL),
     SWITCH("parallel_attn_mlp", "blocks", "sequential", "parallel"),
     SWITCH("use_parallel_residual", "blocks", "sequential", "parallel"),
@@ -173,6 +177,18 @@ const KnownKey known_keys[] = {
     SWITCH("outbedding_weight_tying", "tied", "no", "yes"),
     SWITCH("attn_only", "attn_only", "no", "yes"),
     SWITCH("bias", "biases", "false", "true"),
+    {.key = NULL},
+};
+
+const KnownKey rope_keys[] = {
+    NUMBER("rope_theta", "rope-theta"),
+    NUMBER("partial_rotary_factor", "rotary-part"),
+    SAYS("rope_type", "rope-type", NULL),
+    SAYS("type", "rope-type", NULL),
+    NUMBER("factor", "rope-factor"),
+    NUMBER("low_freq_factor", "rope-low"),
+    NUMBER("high_freq_factor", "rope-high"),
+    NUMBER("original_max_position_embeddings", "rope-length"),
     {.key = NULL},
 };
 
@@ -198,7 +214,8 @@ const char *const idle_keys[] = {
     /* Training, which is over. */
     "attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout", "dropout",
     "summary_last_dropout", "classifier_dropout", "initializer_range", "init_mode", "init_weights",
-    "seed", "gradient_checkpointing",
+    "seed", "gradient_checkpointing", "attention_bias", "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
     /* How another program holds its numbers, and which of them it returns. */
     "reorder_and_upcast_attn", "use_cache", "return_dict", "output_attentions",
     "output_hidden_states", "output_past", "output_scores", "return_dict_in_generate",
@@ -233,10 +250,11 @@ const char *const idle_keys[] = {
     "assistant_lookbehind", "target_lookbehind", "prefill_chunk_size", "compile_config",
     "disable_compile", NULL};
 
-bool key_is_known(const char *key)
+bool key_is_known(const KnownKey *table, const char *key)
 {
-    const KnownKey *row = known_keys;
-    const char *const *idle = idle_keys;
+    static const char *const none[] = {NULL};
+    const KnownKey *row = table;
+    const char *const *idle = table == known_keys ? idle_keys : none;
     while (row->key != NULL && strcmp(row->key, key) != 0) {
         row++;
     }

@@ -106,10 +106,12 @@ int mask_buffers_read(Reading *reading)
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
         const char *name = found->tensor->name;
-        if (found->kind != NAME_BUFFER) {
+        bool angles = ends_in(name, "inv_freq") || ends_in(name, "embed_positions");
+        if (found->kind != NAME_BUFFER || angles) { /* those follow from what is said */
             continue;
         }
-        bool mask = ends_in(name, "attn.bias") || ends_in(name, "attn.mask");
+        bool mask = ends_in(name, "attn.bias") || ends_in(name, "attn.mask") ||
+                    ends_in(name, "attention.bias");
         status = mask ? read_mask(reading, found) : check_masked(reading->model, found);
     }
     return status;

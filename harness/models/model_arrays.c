@@ -191,6 +191,7 @@ int model_arrays_read(Reading *reading)
         model->classes = model->vocabulary;
         model->W_U = model->W_E;
     }
+    model->one_norm = reading->family->one_norm;
     if (status == 0) {
         fill_norms(model);
     }

@@ -97,7 +97,7 @@ static SlotSet needed_of(const Reading *reading, SlotSet found)
     needed |= (found & MLP_GATE) != 0 ? SLOT_BIT(SLOT_W_GATE) : 0;
     needed |= linear ? LINEAR_NEEDED : 0;
     needed |= reading->norms && (attention || linear) ? SLOT_BIT(SLOT_LN1_W) : 0;
-    needed |= reading->norms && mlp ? SLOT_BIT(SLOT_LN2_W) : 0;
+    needed |= reading->norms && mlp && !reading->family->one_norm ? SLOT_BIT(SLOT_LN2_W) : 0;
     return needed;
 }
 

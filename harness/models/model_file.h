@@ -35,7 +35,7 @@
 
 #include "safetensors.h"
 
-#include "../../cases/model.h"
+#include "../../cases/case.h"
 
 #include <stdbool.h>
 
@@ -92,13 +92,19 @@ typedef struct {
     /* These mean nothing unless they are said. */
     Activation activation;
     ModelFileNorm normalization;
-    bool tied;   /* the file has no unembedding: W_U is W_E, [classes, d] */
-    bool folded; /* the file has no weights of norms: those here are ones and zeros */
-    bool betas;  /* it has a b of a norm, of its own */
-    bool post;   /* normalization-place "post" */
+    bool tied;     /* the file has no unembedding: W_U is W_E, [classes, d] */
+    bool folded;   /* the file has no weights of norms: those here are ones and zeros */
+    bool one_norm; /* a layer's first norm is its second, too */
+    bool betas;    /* it has a b of a norm, of its own */
+    bool post;     /* normalization-place "post" */
     double eps;
     bool scaled;          /* scores are divided by sqrt(d_head); false when merged */
     bool scaled_by_layer; /* those of layer l by l + 1 besides */
+    bool parallel;        /* blocks "parallel" */
+    RotaryPairs rotary;
+    size_t rotary_dim; /* entries of a head that turn */
+    double rope_theta;
+    RotaryScaling rope_scaling;
     bool causal;
     bool mask_kept;  /* a buffer alone says so, which the model need not use */
     double masked;   /* a score in place of minus infinity, where a mask hides keys; 0: none said */
@@ -132,9 +138,11 @@ typedef struct {
 typedef struct {
     bool ignore_extra;
     size_t heads; /* of files that do not say how many their matrices have side by side; or 0 */
-    const char *ignored;            /* keys that are not to be read, "a,b"; or NULL */
-    const char *positions, *blocks; /* "learned" or "none"; "sequential"; NULL: nothing is said */
-    const char *witness;            /* a file of a witness; or NULL */
+    const char *ignored; /* keys that are not to be read, "a,b"; or NULL */
+    const char *positions,
+        *blocks;         /* "learned" or "none"; "sequential" or "parallel"; NULL: nothing
+                                       is said */
+    const char *witness; /* a file of a witness; or NULL */
     double room; /* bytes that may be used, where layers may be read when they are needed; 0: all of
                     them are read at once */
 } ModelFileFlags;

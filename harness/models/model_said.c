@@ -198,15 +198,116 @@ static int read_properties(Reading *reading)
     return check_metadata(reading, no_activation);
 }
 
+/* A number that is said; 0: nobody says it. */
+static double said_number(const Reading *reading, const char *key)
+{
+    const Property *property = properties_find(&reading->said, key);
+    return property != NULL ? strtod(property->value, NULL) : 0;
+}
+
+/* Nothing of rotary positions where there are none. */
+static int check_no_rotary(const Reading *reading)
+{
+    static const char *const keys[] = {"rope-theta", "rotary-dim", "rotary-part", "rope-factor"};
+    const Property *on = properties_find(&reading->said, "rotary");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (properties_find(&reading->said, keys[i]) != NULL) {
+            return refuse_said(reading, keys[i],
+                               "none: the names of its tensors are those of a model without rotary "
+                               "positions");
+        }
+    }
+    return on == NULL || strcmp(on->value, "no") == 0
+               ? 0
+               : refuse_said(reading, "rotary", "no, as the names of its tensors say");
+}
+
+/* How many entries of a head turn. */
+static int read_rotary_dim(Reading *reading)
+{
+    ModelFile *model = reading->model;
+    const char *key = reading->family->partial;
+    double part = said_number(reading, "rotary-part"), dim = said_number(reading, "rotary-dim");
+    bool said = part > 0 || dim > 0;
+    if (key != NULL && !said) {
+        return model_refuse(reading, "key", key, "missing: expected how much of a head turns");
+    }
+    double all = (double)model->d_head, width = dim > 0 ? dim : part > 0 ? all * part : all;
+    model->rotary_dim = width < 1e9 ? (size_t)width : 0;
+    bool fits = model->rotary_dim > 0 && model->rotary_dim % 2 == 0 &&
+                model->rotary_dim <= model->d_head && (dim == 0 || dim == (double)(size_t)dim);
+    char expected[120];
+    snprintf(expected, sizeof expected, "an even number of a head's %zu entries to turn",
+             model->d_head);
+    return fits   ? 0
+           : said ? refuse_said(reading, dim > 0 ? "rotary-dim" : "rotary-part", expected)
+                  : model_refuse(reading, NULL, NULL, "heads of %zu: expected %s", model->d_head,
+                                 expected);
+}
+
+static int read_rope_scaling(Reading *reading)
+{
+    static const char *const kinds[] = {"default", "linear", "llama3"};
+    static const char *const needed[] = {"rope-factor", "rope-low", "rope-high", "rope-length"};
+    size_t kind, count;
+    bool said;
+    RotaryScaling *scaling = &reading->model->rope_scaling;
+    int status = read_choice(reading, &kind, &said, "rope-type", kinds, 3);
+    if (status != 0) {
+        return status;
+    }
+    *scaling = (RotaryScaling){(ScalingKind)kind, said_number(reading, needed[0]),
+                               said_number(reading, needed[1]), said_number(reading, needed[2]),
+                               said_number(reading, needed[3])};
+    count = kind == 2 ? 4 : kind;
+    for (size_t i = 0; i < count; i++) {
+        if (said_number(reading, needed[i]) == 0) {
+            return refuse_said(reading, "rope-type",
+                               "beside it factor, and of llama3 low_freq_factor, high_freq_factor "
+                               "and original_max_position_embeddings");
+        }
+    }
+    return kind == 2 && !(scaling->high > scaling->low)
+               ? refuse_said(reading, "rope-high", "a number above low_freq_factor")
+               : 0;
+}
+
+static int read_rotary(Reading *reading)
+{
+    static const char *const pairs[] = {"none", "half", "interleaved"};
+    ModelFile *model = reading->model;
+    size_t kind;
+    bool said;
+    int status = read_choice(reading, &kind, &said, "rotary-pairs", pairs, 3);
+    model->rotary = (RotaryPairs)kind;
+    if (status != 0 || kind == 0) {
+        return status != 0 ? status : check_no_rotary(reading);
+    }
+    model->rope_theta = said_number(reading, "rope-theta");
+    const Property *on = properties_find(&reading->said, "rotary");
+    if (on != NULL && strcmp(on->value, "no") == 0) {
+        return refuse_said(reading, "rotary", "yes, as the names of its tensors say");
+    }
+    if (model->rope_theta == 0) {
+        return model_refuse(reading, "key", "rope_theta",
+                            "missing: expected it with rotary "
+                            "positions");
+    }
+    status = read_rotary_dim(reading);
+    return status != 0 ? status : read_rope_scaling(reading);
+}
+
 /* How positions come into the stream, and how the parts of a layer follow each other. */
 static int read_structure(Reading *reading)
 {
     static const char *const positions[] = {"learned", "none"};
-    static const char *const blocks[] = {"sequential"};
+    static const char *const blocks[] = {"sequential", "parallel"};
     ModelFile *model = reading->model;
     SlotSet found = reading->found[model->depth];
     size_t choice;
-    int status = read_choice(reading, &choice, &model->said.blocks, "blocks", blocks, 1);
+    int status = read_choice(reading, &choice, &model->said.blocks, "blocks", blocks, 2);
+    model->parallel = choice == 1;
+    status = status == 0 ? read_rotary(reading) : status;
     status = status == 0
                  ? read_choice(reading, &choice, &model->said.positions, "positions", positions, 2)
                  : status;

@@ -118,7 +118,7 @@ static int refuse_twice(const SetTensor *found)
     }
     return complain_of(safetensors_path(found->file), "tensor", name,
                        "is there twice, with another prefix too (module., _orig_mod., model., "
-                       "transformer.): expected one of them");
+                       "transformer., gpt_neox.): expected one of them");
 }
 
 /* Marks what each layer has, of layers below room.  room is at most the number of tensors: a file

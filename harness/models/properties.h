@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { PROPERTIES_MOST = 16, PROPERTY_TEXT = 104 };
+enum { PROPERTIES_MOST = 32, PROPERTY_TEXT = 104 };
 
 /* value is cut where it is longer than any that is known.  file, kind, name: who says it, for a
  * message: "FILE: metadata 'scale'". */

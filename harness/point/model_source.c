@@ -53,8 +53,8 @@ static void point_layers(GivenLayer *layers, const ModelFile *model)
                                  .linear_b = layer->linear.b,
                                  .ln1_w = layer->ln1.w,
                                  .ln1_b = layer->ln1.b,
-                                 .ln2_w = layer->ln2.w,
-                                 .ln2_b = layer->ln2.b};
+                                 .ln2_w = model->one_norm ? layer->ln1.w : layer->ln2.w,
+                                 .ln2_b = model->one_norm ? layer->ln1.b : layer->ln2.b};
     }
 }
 
@@ -83,6 +83,7 @@ int model_source_read(ModelSource **source, const char *path, const ModelFileFla
     made->given = (GivenWeights){.layers = model->depth > 0 ? made->layers : NULL,
                                  .scale = {1, 1, 1},
                                  .scale_by_layer = model->scaled_by_layer,
+                                 .rotary_scaling = model->rope_scaling,
                                  .x = model->X,
                                  .x_hidden = model->X_hidden,
                                  .ln_final_w = model->ln_final.w,
@@ -212,6 +213,13 @@ bool model_source_decides(AxisValue *value, const ModelSource *source, Axis axis
     case AXIS_MASK:
         return decide(value, said->mask, FORM_WORD, m->causal ? MASK_CAUSAL : MASK_NONE);
     case AXIS_SCALE: return decide(value, attention && said->scale, FORM_WORD, m->scaled);
+    case AXIS_ROTARY: return decide(value, attention, FORM_WORD, m->rotary);
+    case AXIS_ROTARY_DIM: return decide(value, m->rotary > 0, FORM_INTEGER, m->rotary_dim);
+    case AXIS_ROPE_THETA:
+        *value = (AxisValue){.form = FORM_REAL, .real = m->rope_theta};
+        return m->rotary > 0;
+    case AXIS_PARALLEL:
+        return decide(value, m->kind == MODEL_FILE_TRANSFORMER, FORM_WORD, m->parallel);
     case AXIS_NORMALIZATION:
         return decide(value, !input && said->normalization, FORM_WORD, m->normalization);
     case AXIS_NORMALIZATION_PLACE:

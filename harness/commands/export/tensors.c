@@ -3,6 +3,7 @@
  */
 #include "export.h"
 
+#include "../../base/decimal.h"
 #include "../../point/point.h"
 
 #include <stdio.h>
@@ -200,6 +201,22 @@ static void add_norm_words(Export *e)
     }
 }
 
+/* Rotary positions, if there are any: what they turn, how much of a head, and how fast. */
+static void add_rotary(Export *e)
+{
+    const CaseSpec *spec = &e->point->spec;
+    char width[32], theta[DECIMAL_TEXT];
+    if (case_rotary_width(spec) == 0) {
+        return;
+    }
+    snprintf(width, sizeof width, "%zu", case_rotary_width(spec));
+    decimal_print(theta, spec->rope_theta);
+    safetensors_writer_metadata(e->writer, "rotary-pairs",
+                                spec->rotary == ROTARY_HALF ? "half" : "interleaved");
+    safetensors_writer_metadata(e->writer, "rotary-dim", width);
+    safetensors_writer_metadata(e->writer, "rope-theta", theta);
+}
+
 void export_model(Export *e)
 {
     const Model *model = &e->shared->pair.original;
@@ -211,8 +228,10 @@ void export_model(Export *e)
     add_word(e, AXIS_ACTIVATION);
     add_norm_words(e);
     if (construction_info(e->point->spec.construction)->heads) {
-        safetensors_writer_metadata(e->writer, "blocks", "sequential");
+        safetensors_writer_metadata(e->writer, "blocks",
+                                    e->point->spec.parallel ? "parallel" : "sequential");
     }
+    add_rotary(e);
     if (e->point->spec.construction == CONSTRUCTION_LINEAR) {
         add_word(e, AXIS_LINEAR);
     }
