@@ -293,7 +293,7 @@ def what_does_not_fit_is_refused():
                                ("gated_mlp", True, "gated"), ("n_key_value_heads", 1, "key_value"),
                                ("positional_embedding_type", "rotary", "rotary"),
                                ("attn_scale", 1.5, "the square root of d_head"),
-                               ("parallel_attn_mlp", True, "parallel_attn_mlp")]:
+                               ("parallel_attn_mlp", True, "--normalization layernorm or")]:
         config = SimpleNamespace(**dict(CONFIG, **{field: value}))
         refused(lambda: headproof.save(arrays, path, config=config), ValueError, says)
     refused(lambda: headproof.save(arrays, path, config=CONFIG, mask="none"), ValueError,

@@ -118,6 +118,9 @@ const char *model_source_misfit(const ModelSource *source, Construction construc
     if (source->file->gated && construction == kinds[kind].three) {
         return "fused or transformer (its networks are gated)";
     }
+    if (source->file->parallel && construction == CONSTRUCTION_TRANSFORMER3) {
+        return "transformer (its blocks are parallel)";
+    }
     return fits ? NULL : kinds[kind].expected;
 }
 
