@@ -7,6 +7,7 @@
 
 #include "../../cases/activation.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -158,6 +159,15 @@ static int check_norms(const Product *product, const Point *point)
     return 0;
 }
 
+/* The largest angle, in float as in double; a frequency is at most 1 where theta is not below. */
+static bool has_finite_angles(const CaseSpec *spec, size_t width)
+{
+    const RotaryScaling *scaling = spec->given != NULL ? &spec->given->rotary_scaling : NULL;
+    double most = fmax(1, pow(spec->rope_theta, 2 / (double)width - 1)) * (double)spec->n;
+    bool scaled = scaling != NULL && scaling->kind != SCALING_NONE;
+    return most / (scaled ? fmin(1, scaling->factor) : 1) < FLT_MAX;
+}
+
 /* Rotary positions that no head can have, or no full matrices. */
 static int check_rotary(const Product *product, const Point *point)
 {
@@ -176,6 +186,12 @@ static int check_rotary(const Product *product, const Point *point)
         Axis blamed = spec->rotary_dim > 0 ? AXIS_ROTARY_DIM : AXIS_D_HEAD;
         return product_reject(product, blamed,
                               "an even number of entries to turn, no more than a head's");
+    }
+    if (!has_finite_angles(spec, width)) {
+        const char *finite = "one, and a factor that scales it, whose angles are finite";
+        return point->source == NULL ? product_reject(product, AXIS_ROPE_THETA, finite)
+                                     : complain_of(point->source->path, "key", "rope_theta",
+                                                   "%g: expected %s", spec->rope_theta, finite);
     }
     if (evaluates && point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE) {
         return product_reject(product, AXIS_ROTARY,

@@ -17,8 +17,6 @@ typedef struct {
     const char *marks[4];
 } Architecture;
 
-#define ROTARY "gated networks and rotary positions are"
-
 /* Those first that are told by a name that others lack. */
 static const Architecture architectures[] = {
     {"a mixture of experts",
@@ -38,22 +36,21 @@ static const Architecture architectures[] = {
      {NULL},
      {"score.weight", "classifier.", "qa_outputs."}},
     {"Gemma 2 or 3",
-     "norms behind a sublayer's sum, capped scores and sliding windows are",
+     "norms behind a sublayer, before its sum, capped scores and sliding windows are",
      {"gemma2", "gemma3", "gemma3_text"},
      {"pre_feedforward_layernorm"}},
     {"Qwen3",
-     "norms of queries and keys, gated networks and rotary positions are",
+     "norms of queries and keys are",
      {"qwen3"},
      {"self_attn.q_norm."}},
     {"OLMo 2",
-     "norms of queries and keys, gated networks and rotary positions are",
+     "norms of queries and keys, and norms behind a sublayer, before its sum, are",
      {"olmo2"},
      {NULL}},
-    {"Gemma", ROTARY, {"gemma"}, {NULL}},
-    {"Mistral", ROTARY, {"mistral"}, {NULL}},
-    {"Qwen2", ROTARY, {"qwen2"}, {NULL}},
-    {"Phi-3", ROTARY, {"phi3"}, {"mlp.gate_up_proj."}},
-    {"Llama, or one with its names", ROTARY, {"llama"}, {"mlp.gate_proj."}},
+    {"Phi-3",
+     "queries, keys and values in one tensor, and a gate and its network in one, are",
+     {"phi3"},
+     {"mlp.gate_up_proj."}},
     {"Falcon or BLOOM",
      "rotary positions, or scores with a bias by distance (ALiBi), are",
      {"falcon", "bloom", "RefinedWebModel"},

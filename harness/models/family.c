@@ -3,7 +3,7 @@
  */
 #include "family.h"
 
-#include "model_check.h"
+#include "keys.h"
 #include "packing.h"
 
 #include <stdio.h>
@@ -137,7 +137,7 @@ static void read_as(TensorSet *set, const Family *family)
     }
 }
 
-const Family *family_of(TensorSet *set)
+const Family *family_of(TensorSet *set, const char *type)
 {
     const Family *best = families[0];
     size_t most = 0, agreed = 0;
@@ -145,10 +145,11 @@ const Family *family_of(TensorSet *set)
         read_as(set, families[i]);
         StreamWidth width;
         size_t count = count_own(set), agree = count >= most ? stream_width(&width, set) : 0;
-        if (count > most || (count == most && agree > agreed)) {
+        bool said = list_has(families[i]->types, ' ', type);
+        if (count > most || (count == most && agree + said > agreed)) {
             best = families[i];
             most = count;
-            agreed = agree;
+            agreed = agree + said;
         }
     }
     read_as(set, best);

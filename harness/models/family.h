@@ -32,6 +32,12 @@ typedef struct {
     bool tied;                  /* without an unembedding it is the embedding, transposed */
     bool splits;                /* heads, side by side, split the stream's columns evenly */
     bool one_norm;              /* both parts of a layer read through its first norm */
+    bool shares;                /* several queries may share a key and a value */
+    bool windowed;              /* its programs read a window of keys */
+    bool from_one;              /* weights of norms are what is to be added to 1 */
+    bool scaled;  /* embeddings are multiplied by sqrt(d), as their format has that number */
+    bool by_type; /* others have the same names: model_type says which it is */
+    double theta; /* rope_theta where nobody says it, but model_type is said; 0: it has to be */
     /* The words of model_type and of architectures, with blanks between; NULL: the table of keys
      * has them. */
     const char *types, *programs;
@@ -53,10 +59,10 @@ typedef struct {
 
 /* All of them, in a file of that name, or that of the family whose names they have. */
 extern const Family family_lens, family_lens_early, family_gpt2, family_nanogpt, family_mingpt,
-    family_neox, family_gptj, family_phi;
+    family_neox, family_gptj, family_phi, family_llama, family_mistral, family_qwen2, family_gemma;
 #define FAMILIES                                                                                   \
     &family_lens, &family_lens_early, &family_gpt2, &family_nanogpt, &family_mingpt, &family_neox, \
-        &family_gptj, &family_phi
+        &family_gptj, &family_phi, &family_llama, &family_mistral, &family_qwen2, &family_gemma
 
 /* What minGPT and its descendants make, in whose files nothing says it. */
 extern FamilyWords family_usual[];
@@ -65,9 +71,10 @@ extern FamilyWords family_usual[];
 const char *bare_name(const char *name);
 
 /* The family that has most of the names; of families with the same names the one as whose most
- * tensors agree on the stream's width; family_lens where none has any.  The set's tensors get their
- * kinds (NAME_HARMLESS: see model_check.h), rows and layers. */
-const Family *family_of(TensorSet *set);
+ * tensors agree on the stream's width, and of those the one whose model_type is said (NULL: none
+ * is); family_lens where none has any.  The set's tensors get their kinds (NAME_HARMLESS: see
+ * model_check.h), rows and layers. */
+const Family *family_of(TensorSet *set, const char *type);
 
 /* Its layout, and how many slots it holds. */
 const char *tensor_axes(const TensorName *entry);

@@ -129,8 +129,7 @@ static int check_fits(const Source *source, const KnownKey *key, const json_t *v
     return fine ? 0 : refuse(source, key->key, key->fits != NULL ? key->fits : "none", key->why);
 }
 
-/* Is the word in a list with that separator?  NULL is the empty list, and no word. */
-static bool list_has(const char *list, char separator, const char *word)
+bool list_has(const char *list, char separator, const char *word)
 {
     size_t length = word != NULL ? strlen(word) : 0;
     for (const char *item = list, *next; item != NULL && length > 0; item = next) {
@@ -148,7 +147,9 @@ static bool list_has(const char *list, char separator, const char *word)
 static const char *names_of(const Source *source, const KnownKey *key)
 {
     const Family *family = source->reading->family;
-    const char *own = strcmp(key->key, "model_type") == 0 ? family->types : family->programs;
+    const char *own = strcmp(key->key, "model_type") == 0      ? family->types
+                      : strcmp(key->key, "architectures") == 0 ? family->programs
+                                                               : NULL;
     return own != NULL ? own : key->fits;
 }
 
@@ -203,11 +204,11 @@ static json_t *value_of(const Source *source, const char *key, KeyKind kind)
     return typed != NULL ? typed : json_incref(value);
 }
 
-/* Does the key have a value? */
-static bool says(const Source *source, const char *key)
+/* Does the key have a value, which is not true where `unless` is? */
+static bool says(const Source *source, const char *key, bool unless)
 {
-    json_t *value = value_of(source, key, KEY_WORD);
-    bool any = value != NULL && !json_is_null(value);
+    json_t *value = value_of(source, key, KEY_BOOL);
+    bool any = value != NULL && !json_is_null(value) && !(unless && json_is_true(value));
     json_decref(value);
     return any;
 }
@@ -225,7 +226,7 @@ static int read_absent(const Source *source, const KnownKey *key, bool null)
         return properties_add(&source->reading->said, &by, key->null);
     }
     by.name = "model_type";
-    return key->by_type && says(source, by.name)
+    return key->by_type && says(source, by.name, false)
                ? properties_add(&source->reading->said, &by, key->words[1])
                : 0;
 }
@@ -239,7 +240,7 @@ static int read_known(const Source *source)
         if (value == NULL || json_is_null(value)) {
             status = read_absent(source, key, value != NULL);
         } else if (!key_is_ignored(source->flags, key->key) &&
-                   (key->yields == NULL || !says(source, key->yields))) {
+                   (key->yields == NULL || !says(source, key->yields, true))) {
             status = read_key(source, key, value);
         }
         json_decref(value);
@@ -269,7 +270,7 @@ static int check_unknown(const Source *source)
     NameList here = {.count = 0};
     json_object_foreach(source->object, key, value)
     {
-        if (says(source, key) && !key_is_known(source->table, key) &&
+        if (says(source, key, false) && !key_is_known(source->table, key) &&
             !key_is_ignored(source->flags, key) &&
             !tensor_set_is_alias(source->reading->set, key)) {
             name_list_add(source->reading->witnessed ? &source->reading->unknown : &here, key);
@@ -309,6 +310,23 @@ static int split_heads(Reading *reading)
     }
     model->d_head = model->d / model->heads;
     reading->given_by[EXTENT_D_HEAD] = key;
+    return 0;
+}
+
+/* A window hides nothing of an input that is no longer. */
+static int limit_context(Reading *reading)
+{
+    ModelFile *model = reading->model;
+    const char *by = reading->given_by[EXTENT_WINDOW];
+    if (model->window > 0 && !reading->family->windowed) {
+        return complain_of(reading->config != NULL ? reading->config_path : reading->set->path,
+                           "key", by, "%zu: expected none: no program of %s reads it",
+                           model->window, reading->family->title);
+    }
+    if (model->window > 0 && (model->context == 0 || model->window < model->context)) {
+        model->context = model->window;
+        reading->given_by[EXTENT_CONTEXT] = by;
+    }
     return 0;
 }
 
@@ -376,6 +394,7 @@ int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
                                       depth, known_keys});
     }
     status = status == 0 ? read_metadata(reading, depth, flags) : status;
+    status = status == 0 ? limit_context(reading) : status;
     status = status == 0 ? split_heads(reading) : status;
     status = status == 0 ? check_ignored(reading, flags) : status;
     if (status == 0 && reading->unknown.count > 0) {

@@ -37,7 +37,7 @@ typedef struct {
     const char *null;   /* what the property is where the key is there as null; NULL: nothing */
     const char *fits;   /* KEY_FITS: as JSON, NULL: none; KEY_NAMES: words, with blanks between */
     const char *why;    /* of both: what another value means */
-    const char *yields; /* it is not read where this key stands */
+    const char *yields; /* it is not read where this key stands, unless that is true */
 } KnownKey;
 
 /* Up to a key of NULL: those of a file, and those of an object of rotary positions in it. */
@@ -48,6 +48,9 @@ extern const char *const idle_keys[];
 
 /* Is it in such a table, or, where that is known_keys, idle? */
 bool key_is_known(const KnownKey *table, const char *key);
+
+/* Is the word in a list with that separator?  NULL is the empty list, and no word. */
+bool list_has(const char *list, char separator, const char *word);
 
 /* Is it one of those that are not to be read? */
 bool key_is_ignored(const ModelFileFlags *flags, const char *key);

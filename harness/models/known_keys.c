@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define ROTARY "rotary positions of another kind"
+#define SCALINGS "default linear llama3"
 #define BIASED "scores have a bias by distance, which is in no head"
 #define GROUPED "several queries share a key and a value, another layout of heads"
 #define EXPERTS "a router chooses among experts"
@@ -66,8 +67,8 @@ const KnownKey known_keys[] = {
     FALSE("multi_query", GROUPED),
     NONE("attention_types", LOCAL),
     NONE("attn_types", LOCAL),
-    NONE("sliding_window", LOCAL),
     NONE("window_size", LOCAL),
+    NONE("sliding_window_pattern", LOCAL),
     FALSE("use_local_attn", LOCAL),
     FALSE("gated_mlp", GATED),
     NONE("attn_logit_softcapping", CAPPED),
@@ -88,7 +89,11 @@ const KnownKey known_keys[] = {
     FALSE("load_in_8bit", QUANTISED),
     NONE("auto_map", "the model is a program of its own, beside the file"),
     NONE("per_layer_config", "layers would differ from each other"),
-    NONE("layer_types", LOCAL),
+    {"layer_types", KEY_NAMES, .fits = "full_attention sliding_attention", .why = LOCAL},
+    FALSE("use_bidirectional_attention", "tokens see those that follow, too"),
+    FALSE("rope_interleaved", ROTARY),
+    FALSE("use_mrope", ROTARY),
+    NONE("quantization", QUANTISED),
     NONE("mlp_layer_types", EXPERTS),
     NONE("cross_attention_hidden_size", OTHER_STREAM),
     {"attention_head_type", KEY_FITS, .fits = "\"multihead\"", .why = GROUPED},
@@ -115,14 +120,15 @@ const KnownKey known_keys[] = {
     SIZE("n_heads", EXTENT_HEADS),
     SIZE("heads", EXTENT_HEADS),
     SIZE("num_attention_heads", EXTENT_HEADS),
-    SIZE("num_key_value_heads", EXTENT_HEADS),
-    SIZE("n_key_value_heads", EXTENT_HEADS),
+    SIZE("num_key_value_heads", EXTENT_KEY_HEADS),
+    SIZE("n_key_value_heads", EXTENT_KEY_HEADS),
     SIZE("d_head", EXTENT_D_HEAD),
     SIZE("head_dim", EXTENT_D_HEAD),
     SIZE("n_positions", EXTENT_CONTEXT),
     SIZE("block_size", EXTENT_CONTEXT),
     SIZE("max_position_embeddings", EXTENT_CONTEXT),
     {"n_ctx", KEY_EXTENT, .extent = EXTENT_CONTEXT, .yields = "n_positions"},
+    {"sliding_window", KEY_EXTENT, .extent = EXTENT_WINDOW, .yields = "use_sliding_window"},
     SIZE("n_inner", EXTENT_HIDDEN),
     SIZE("d_mlp", EXTENT_HIDDEN),
     SIZE("intermediate_size", EXTENT_HIDDEN),
@@ -138,6 +144,7 @@ const KnownKey known_keys[] = {
     SAYS("activation", "activation", NULL),
     SAYS("activation_function", "activation", ACT2FN),
     SAYS("hidden_act", "activation", ACT2FN),
+    SAYS("hidden_activation", "activation", ACT2FN),
     SAYS("act_fn", "activation", ACT2FN),
     SAYS("scale", "scale", NULL),
     {"scale_attn_weights", KEY_BOOL, .property = "scale", .words = {"1", "1/sqrt(d_head)"},
@@ -177,10 +184,14 @@ const KnownKey known_keys[] = {
     SWITCH("outbedding_weight_tying", "tied", "no", "yes"),
     SWITCH("attn_only", "attn_only", "no", "yes"),
     SWITCH("bias", "biases", "false", "true"),
+    SWITCH("attention_bias", "biases of attention", "false", "true"),
+    SWITCH("mlp_bias", "biases of networks", "false", "true"),
     {.key = NULL},
 };
 
 const KnownKey rope_keys[] = {
+    {"rope_type", KEY_NAMES, .fits = SCALINGS, .why = ROTARY},
+    {"type", KEY_NAMES, .fits = SCALINGS, .why = ROTARY},
     NUMBER("rope_theta", "rope-theta"),
     NUMBER("partial_rotary_factor", "rotary-part"),
     SAYS("rope_type", "rope-type", NULL),
@@ -214,9 +225,13 @@ const char *const idle_keys[] = {
     /* Training, which is over. */
     "attn_pdrop", "embd_pdrop", "resid_pdrop", "attention_dropout", "hidden_dropout", "dropout",
     "summary_last_dropout", "classifier_dropout", "initializer_range", "init_mode", "init_weights",
-    "seed", "gradient_checkpointing", "attention_bias", "attention_probs_dropout_prob",
+    "seed", "gradient_checkpointing", "attention_probs_dropout_prob",
     "hidden_dropout_prob",
+    /* Which layers see a window, where some do, and what a config calls itself. */
+    "use_sliding_window", "max_window_layers", "is_llama_config", "unsloth_fixed",
+    "unsloth_version", "max_sequence_length",
     /* How another program holds its numbers, and which of them it returns. */
+    "pretraining_tp", "_flash_attn_2_enabled", "use_flash_attention_2",
     "reorder_and_upcast_attn", "use_cache", "return_dict", "output_attentions",
     "output_hidden_states", "output_past", "output_scores", "return_dict_in_generate",
     "chunk_size_feed_forward", "rotary_base", "rotary_adjacent_pairs", "use_NTK_by_parts_rope",

@@ -61,6 +61,7 @@ static Unpacking unpacking_of(ModelFile *model, const SetTensor *found)
     made.range = (PackedRange){.axes = tensor_axes(entry),
                                .parts = tensor_parts(entry),
                                .rank = model_shape(made.shape, model, entry->slot, found->layer),
+                               .shared = model->key_heads > 0 ? model->heads / model->key_heads : 1,
                                .count = found->tensor->count};
     for (size_t part = 0; part < made.range.parts; part++) {
         made.out[part] = *model_array(model, entry->slot + (Slot)part, found->layer);
@@ -114,17 +115,34 @@ static bool unpack_blocks(const Unpacking *of)
     return ok;
 }
 
+/* Makes what the file's numbers stand for: heads that share one, and weights that lack their 1. */
+static void complete(const ModelFile *model, const Unpacking *of)
+{
+    const Slot slot = of->found->entry->slot;
+    const bool norm = slot == SLOT_LN1_W || slot == SLOT_LN2_W || slot == SLOT_LN_FINAL_W;
+    const bool shared = strchr(of->range.axes, 'k') != NULL;
+    size_t size = shared ? of->range.count / model->key_heads : 0;
+    for (size_t h = 0; shared && h < model->heads; h++) {
+        size_t first = h - h % of->range.shared;
+        memmove(of->out[0] + h * size, of->out[0] + first * size, size * sizeof *of->out[0]);
+    }
+    for (size_t c = 0; norm && model->from_one && c < of->range.count; c++) {
+        of->out[0][c] += 1;
+    }
+}
+
 int model_array_fill(ModelFile *model, const SetTensor *found)
 {
     const Unpacking of = unpacking_of(model, found);
-    if (unpack_blocks(&of)) {
-        return 0;
+    bool ok = unpack_blocks(&of);
+    int status = ok ? 0 : say_wrong(found);
+    if (status == 0 && !ok && !unpack_blocks(&of)) {
+        return regular_file_unreadable(safetensors_path(found->file), EIO);
     }
-    int status = say_wrong(found);
-    if (status != 0 || unpack_blocks(&of)) {
-        return status;
+    if (status == 0) {
+        complete(model, &of);
     }
-    return regular_file_unreadable(safetensors_path(found->file), EIO);
+    return status;
 }
 
 /* The tensor's parts, each an array of the model; one that is read when it is needed is empty. */
@@ -132,9 +150,10 @@ static int read_packed(ModelFile *model, const SetTensor *found)
 {
     const TensorName *entry = found->entry;
     bool streamed = model->stream != NULL && entry->slot < SLOTS_OF_LAYER;
-    size_t parts = tensor_parts(entry), count = found->tensor->count / parts;
-    for (size_t part = 0; part < parts; part++) {
-        double **array = model_array(model, entry->slot + (Slot)part, found->layer);
+    for (size_t part = 0; part < tensor_parts(entry); part++) {
+        Slot slot = entry->slot + (Slot)part;
+        size_t count = model_count(model, slot, found->layer);
+        double **array = model_array(model, slot, found->layer);
         *array = streamed ? model_stream_take(model->stream, found->layer, count)
                           : need_zeros(count, sizeof **array);
     }
@@ -172,6 +191,8 @@ int model_arrays_read(Reading *reading)
     ModelFile *model = reading->model;
     int status = 0;
     model->layers = need_zeros(model->depth + 1, sizeof *model->layers);
+    model->one_norm = reading->family->one_norm;
+    model->from_one = reading->family->from_one;
     model_stream_open(reading);
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
@@ -191,7 +212,6 @@ int model_arrays_read(Reading *reading)
         model->classes = model->vocabulary;
         model->W_U = model->W_E;
     }
-    model->one_norm = reading->family->one_norm;
     if (status == 0) {
         fill_norms(model);
     }

@@ -343,8 +343,8 @@ static int check_witness(const Reading *reading)
     }
     if (model->context > 0 && witness->span > model->context) {
         return model_refuse(reading, "tensor", "witness.tokens",
-                            "length %zu: expected at most %zu, the context of %s", witness->span,
-                            model->context, family_slot_name(reading->family, SLOT_W_POS));
+                            "length %zu: expected at most %zu, as %s says", witness->span,
+                            model->context, reading->given_by[EXTENT_CONTEXT]);
     }
     return 0;
 }
@@ -371,8 +371,8 @@ int model_check_parts(Reading *reading)
     }
     if (model->context > 0 && model->length > model->context) {
         return model_refuse(reading, "tensor", "tokens",
-                            "length %zu: expected at most %zu, the context of %s", model->length,
-                            model->context, family_slot_name(reading->family, SLOT_W_POS));
+                            "length %zu: expected at most %zu, as %s says", model->length,
+                            model->context, reading->given_by[EXTENT_CONTEXT]);
     }
     return 0;
 }

@@ -33,6 +33,7 @@ typedef struct {
     const char *depth_by; /* the file that first said the depth */
     NameList unknown;     /* keys that are in no table, which a witness has to outweigh */
     NameList ignored;     /* and those that were not to be read */
+    bool typed;           /* model_type is said */
     bool witnessed;       /* there are answers of the model itself */
     double room;          /* as in ModelFileFlags */
 } Reading;
@@ -77,6 +78,9 @@ int model_shape_check(Reading *reading, const SetTensor *tensor)
 
 /* shape [3] of that slot in the model; returns its rank. */
 size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer);
+
+/* How many numbers it has there. */
+size_t model_count(ModelFile *model, Slot slot, size_t layer);
 
 /* Of a model whose sizes and properties are known: makes its layers and reads all arrays, and those
  * that follow from others: an unembedding that is the embedding, and the weights of folded norms.

@@ -11,7 +11,10 @@
 #include "model_check.h"
 #include "model_stream.h"
 #include "packing.h"
+#include "safetensors_header.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,23 +118,64 @@ static void find_heads(Reading *reading, size_t said)
         }
     }
     if (model->heads == 0 && beside) {
-        model->heads_open = said == 0 && reading->witnessed;
+        model->heads_open = said == 0 && reading->witnessed && !reading->family->shares;
         model->heads = model->heads_open ? 1 : said;
         reading->given_by[EXTENT_HEADS] = "--heads";
     }
+}
+
+/* As many heads of keys as of queries, or some that these share evenly; 0: nobody says it. */
+static int check_key_heads(const Reading *reading)
+{
+    const ModelFile *model = reading->model;
+    bool shares = reading->family->shares, known = model->key_heads > 0 && model->heads > 0;
+    if (!known || (shares ? model->heads % model->key_heads == 0
+                          : model->heads == model->key_heads)) {
+        return 0;
+    }
+    return complain_of(reading->config != NULL ? reading->config_path : reading->set->path, "key",
+                       reading->given_by[EXTENT_KEY_HEADS],
+                       "%zu: expected %s%zu, the heads of queries", model->key_heads,
+                       shares ? "a divisor of " : "", model->heads);
+}
+
+/* The model_type that a config or a file says, or NULL. */
+static const char *said_type(const Reading *reading)
+{
+    const char *type = json_string_value(json_object_get(reading->config, "model_type"));
+    for (size_t i = 0; i < reading->set->file_count && type == NULL; i++) {
+        const json_t *said = json_object_get(reading->set->files[i]->header, "__metadata__");
+        type = json_string_value(json_object_get(said, "model_type"));
+    }
+    return type;
+}
+
+/* Which family it is; of families with the same names model_type tells. */
+static int find_family(Reading *reading, const ModelFileFlags *flags)
+{
+    const char *type = said_type(reading);
+    reading->family = family_of(reading->set, type);
+    reading->typed = type != NULL;
+    int status = architecture_check_files(reading->set, flags);
+    return status != 0 || type != NULL || !reading->family->by_type
+               ? status
+               : model_refuse(reading, "key", "model_type",
+                              "missing: expected it in a config.json, as Llama, Mistral, Qwen2 and "
+                              "Gemma have the same names");
 }
 
 static int check_model(Reading *reading, const ModelFileFlags *flags)
 {
     NamesFound names;
     size_t depth = 0;
-    reading->family = family_of(reading->set);
-    int status = architecture_check_files(reading->set, flags);
+    int status = find_family(reading, flags);
     status = status != 0 ? status : names_check(&names, reading, flags);
     status = status != 0 ? status : keys_read(reading, &depth, flags);
     find_heads(reading, flags->heads);
     status = status != 0 ? status : names_find_layers(reading, &names, depth);
+    status = status != 0 ? status : check_key_heads(reading);
     status = status != 0 ? status : check_shapes(reading);
+    status = status != 0 ? status : check_key_heads(reading);
     status = status != 0 ? status : mask_buffers_read(reading);
     status = status != 0 ? status : check_tied(reading);
     status = status != 0 ? status : model_check_parts(reading);
@@ -156,6 +200,32 @@ static void list_paths(const Reading *reading)
     }
 }
 
+/* The embedding times sqrt(d), in as many digits as the file has of it; the unembedding, which may
+ * be the same tensor, is not scaled. */
+static void scale_embedding(Reading *reading)
+{
+    static const int digits[] = {DBL_MANT_DIG, FLT_MANT_DIG, 11, 8}; /* F64, F32, F16, BF16 */
+    ModelFile *model = reading->model;
+    const TensorSet *set = reading->set;
+    size_t count = model->vocabulary * model->d, of = 0;
+    while (set->tensors[of].kind != NAME_SLOT || set->tensors[of].entry->slot != SLOT_W_E) {
+        of++;
+    }
+    int exponent, kept = digits[set->tensors[of].tensor->dtype];
+    double scale = frexp(sqrt((double)model->d), &exponent);
+    scale = ldexp(rint(ldexp(scale, kept)), exponent - kept);
+    if (model->tied) {
+        model->W_U = need_zeros(count, sizeof *model->W_U);
+        for (size_t i = 0; i < count; i++) {
+            model->W_U[i % model->d * model->vocabulary + i / model->d] = model->W_E[i];
+        }
+        model->tied = false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        model->W_E[i] *= scale;
+    }
+}
+
 static int read_set(Reading *reading, const ModelFileFlags *flags)
 {
     int status = check_model(reading, flags);
@@ -165,7 +235,11 @@ static int read_set(Reading *reading, const ModelFileFlags *flags)
     list_paths(reading);
     status = model_arrays_read(reading);
     status = status != 0 ? status : tensor_set_recheck(reading->set, true);
-    return status != 0 ? status : check_tied_values(reading);
+    status = status != 0 ? status : check_tied_values(reading);
+    if (status == 0 && reading->family->scaled) {
+        scale_embedding(reading);
+    }
+    return status;
 }
 
 /* What a config.json says of an architecture is said before any tensor is looked at. */

@@ -95,6 +95,7 @@ typedef struct {
     bool tied;     /* the file has no unembedding: W_U is W_E, [classes, d] */
     bool folded;   /* the file has no weights of norms: those here are ones and zeros */
     bool one_norm; /* a layer's first norm is its second, too */
+    bool from_one; /* the file has weights of norms less 1 */
     bool betas;    /* it has a b of a norm, of its own */
     bool post;     /* normalization-place "post" */
     double eps;
@@ -115,7 +116,9 @@ typedef struct {
     size_t depth;    /* at least 1, but for MODEL_FILE_INPUT */
     size_t d;        /* at least 1 */
     size_t heads, d_head, hidden, other;
+    size_t key_heads; /* of keys and of values in the file, each for as many queries in a row */
     size_t vocabulary, context, classes;
+    size_t window;          /* keys that a token sees, at least all of the context; 0: all */
     size_t rows;            /* of X */
     size_t tuples, length;  /* of tokens */
     ModelFileLayer *layers; /* [depth] */

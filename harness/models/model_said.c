@@ -288,6 +288,9 @@ static int read_rotary(Reading *reading)
     if (on != NULL && strcmp(on->value, "no") == 0) {
         return refuse_said(reading, "rotary", "yes, as the names of its tensors say");
     }
+    if (model->rope_theta == 0 && reading->typed) {
+        model->rope_theta = reading->family->theta;
+    }
     if (model->rope_theta == 0) {
         return model_refuse(reading, "key", "rope_theta",
                             "missing: expected it with rotary "
@@ -362,14 +365,22 @@ static int add_usual(Reading *reading)
 /* Whether there are biases, where a config says it. */
 static int check_biases(const Reading *reading)
 {
-    const Property *said = properties_find(&reading->said, "biases");
-    bool any = has_any(reading, BIASES);
-    if (said == NULL || (strcmp(said->value, "true") == 0) == any) {
-        return 0;
+    static const struct {
+        const char *property;
+        SlotSet of;
+    } kinds[] = {{"biases", BIASES},
+                 {"biases of attention", SLOT_BIT(SLOT_B_Q) | SLOT_BIT(SLOT_B_K)},
+                 {"biases of networks", SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT)}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const Property *said = properties_find(&reading->said, kinds[i].property);
+        bool any = has_any(reading, kinds[i].of);
+        if (said != NULL && (strcmp(said->value, "true") == 0) != any) {
+            return refuse_said(reading, kinds[i].property,
+                               any ? "true, as there are tensors of biases"
+                                   : "false, as there is no tensor of a bias");
+        }
     }
-    return refuse_said(reading, "biases",
-                       any ? "true, as there are tensors of biases"
-                           : "false, as there is no tensor of a bias");
+    return 0;
 }
 
 int model_said_read(Reading *reading)

@@ -22,7 +22,9 @@ typedef struct {
 
 static Extent letter_extent(const Shaped *shaped, char letter)
 {
-    return slot_extent(shaped->tensor->entry->slot, shaped->tensor->layer, (size_t)(letter - '0'));
+    return letter == 'k' ? EXTENT_KEY_HEADS
+                         : slot_extent(shaped->tensor->entry->slot, shaped->tensor->layer,
+                                       (size_t)(letter - '0'));
 }
 
 /* How often an axis repeats what its other letters run over, where the letter is no extent of the
@@ -226,4 +228,13 @@ size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer)
         shape[i] = *model_size(model, slot_extent(slot, layer, i));
     }
     return rank;
+}
+
+size_t model_count(ModelFile *model, Slot slot, size_t layer)
+{
+    size_t shape[3], rank = model_shape(shape, model, slot, layer), count = 1;
+    for (size_t i = 0; i < rank; i++) {
+        count *= shape[i];
+    }
+    return count;
 }

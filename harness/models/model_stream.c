@@ -62,7 +62,11 @@ static double layers_bytes(const Reading *reading)
     double bytes = 0;
     for (size_t i = 0; i < reading->set->count; i++) {
         const SetTensor *tensor = &reading->set->tensors[i];
-        bytes += is_of_layer(tensor) ? (double)tensor->tensor->count * sizeof(double) : 0;
+        size_t parts = is_of_layer(tensor) ? tensor_parts(tensor->entry) : 0;
+        for (size_t part = 0; part < parts; part++) {
+            Slot slot = tensor->entry->slot + (Slot)part;
+            bytes += (double)model_count(reading->model, slot, tensor->layer) * sizeof(double);
+        }
     }
     return bytes;
 }

@@ -41,19 +41,20 @@ typedef struct {
     size_t extent[LETTERS_MOST], stride[LETTERS_MOST], count;
 } Letters;
 
-static Letters letters_of(const char *axes, size_t parts, const size_t *shape, size_t rank)
+static Letters letters_of(const PackedRange *range)
 {
     Letters letters = {.count = 0};
-    for (const char *c = axes; *c != '\0'; c++) {
+    for (const char *c = range->axes; *c != '\0'; c++) {
         if (*c == ' ' || *c == 'u') {
             continue;
         }
         bool part = *c == 'p';
-        size_t axis = part ? rank : (size_t)(*c - '0'), stride = !part;
-        for (size_t k = axis + 1; k < rank; k++) {
-            stride *= shape[k];
+        size_t shared = *c == 'k' ? range->shared : 1, stride = part ? 0 : shared;
+        size_t axis = part ? range->rank : *c == 'k' ? 0 : (size_t)(*c - '0');
+        for (size_t k = axis + 1; k < range->rank; k++) {
+            stride *= range->shape[k];
         }
-        letters.extent[letters.count] = part ? parts : shape[axis];
+        letters.extent[letters.count] = part ? range->parts : range->shape[axis] / shared;
         letters.stride[letters.count++] = stride;
     }
     return letters;
@@ -61,7 +62,7 @@ static Letters letters_of(const char *axes, size_t parts, const size_t *shape, s
 
 void packing_unpack(double *const *out, const double *packed, const PackedRange *range)
 {
-    Letters letters = letters_of(range->axes, range->parts, range->shape, range->rank);
+    Letters letters = letters_of(range);
     size_t inner = letters.count - 1, run = letters.extent[inner], step = letters.stride[inner];
     for (size_t done = 0; done < range->count;) {
         size_t rest = (range->first + done) / run, to = 0, part = 0;

@@ -4,11 +4,13 @@
  *
  * A layout is a text with a word for each axis of the file's tensor.  A word lists what the axis
  * runs over, slowest first: the digit k is axis k of the model's own tensor, p the part,
- * u nothing: the axis has one entry.
+ * u nothing: the axis has one entry; k is axis 0, of which the file has one entry for every few
+ * in a row (PackedRange.shared) that are the same.
  *
  *   "0 1"    as the model has it               "1 0"    transposed
  *   "01 2"   [heads d_head, d], of [heads, d_head, d]
  *   "u 0 1"  [1, context, d], of [context, d]
+ *   "k2 1"   [heads / shared d_head, d], of [heads, d, d_head]
  *   "1 p02"  [d, parts heads d_head], of as many tensors [heads, d, d_head] as there are parts
  */
 #ifndef HEADPROOF_HARNESS_MODELS_PACKING_H
@@ -33,10 +35,12 @@ typedef struct {
     const char *axes;
     size_t parts, rank;
     const size_t *shape;
+    size_t shared; /* entries of axis 0 that are one in the file, where `axes` has a k */
     size_t first, count;
 } PackedRange;
 
-/* out [parts] gets those values, which are in `packed` [range->count]. */
+/* out [parts] gets those values, which are in `packed` [range->count]; of entries that share one
+ * the first. */
 void packing_unpack(double *const *out, const double *packed, const PackedRange *range);
 
 #endif

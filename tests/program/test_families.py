@@ -207,7 +207,7 @@ REFUSED = [
     ({"rotary_pct": None}, "key 'rotary_pct'...missing: expected how much of a head turns"),
     ({"rotary_emb_base": None}, "key 'rope_theta'...missing: expected it with rotary positions"),
     ({"rope_scaling": {"type": "yarn", "factor": 2.0}},
-     "'yarn': expected one of default, linear, llama3"),
+     '"yarn": expected one of default linear llama3: rotary positions of another kind'),
     ({"rope_scaling": {"type": "linear"}}, "'linear': expected beside it factor"),
     ({"rope_scaling": {**LLAMA3, "high_freq_factor": 1.0}}, "above low_freq_factor"),
     ({"rope_scaling": "linear"}, "key 'rope_scaling': \"linear\": expected an object of keys"),
