@@ -3,7 +3,7 @@
  */
 #include "family.h"
 
-#include "keys.h"
+#include "model_check.h"
 #include "packing.h"
 
 #include <stdio.h>

@@ -53,7 +53,8 @@ static FamilyWords none[] = {{NULL, NULL}};
     .programs = program "ForCausalLM " program "Model", .by_type = true, .shares = true,           \
     .windowed = true, .theta = 10000, .implied = words, .usual = none
 
-const Family family_llama = {FAMILY("Llama", plain, "llama", "LLaMAForCausalLM Llama"), .splits = true};
+const Family family_llama = {FAMILY("Llama", plain, "llama", "LLaMAForCausalLM Llama"),
+                             .splits = true};
 const Family family_mistral = {FAMILY("Mistral", plain, "mistral", "Mistral"), .splits = true};
 const Family family_qwen2 = {FAMILY("Qwen2", biased, "qwen2", "Qwen2"), .splits = true};
 const Family family_gemma = {FAMILY("Gemma", plain, "gemma", "Gemma"), .tied = true,

@@ -129,20 +129,6 @@ static int check_fits(const Source *source, const KnownKey *key, const json_t *v
     return fine ? 0 : refuse(source, key->key, key->fits != NULL ? key->fits : "none", key->why);
 }
 
-bool list_has(const char *list, char separator, const char *word)
-{
-    size_t length = word != NULL ? strlen(word) : 0;
-    for (const char *item = list, *next; item != NULL && length > 0; item = next) {
-        const char *end = strchr(item, separator);
-        next = end != NULL ? end + 1 : NULL;
-        size_t size = end != NULL ? (size_t)(end - item) : strlen(item);
-        if (size == length && strncmp(item, word, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The words that fit: those of the family, where it has its own. */
 static const char *names_of(const Source *source, const KnownKey *key)
 {

@@ -49,9 +49,6 @@ extern const char *const idle_keys[];
 /* Is it in such a table, or, where that is known_keys, idle? */
 bool key_is_known(const KnownKey *table, const char *key);
 
-/* Is the word in a list with that separator?  NULL is the empty list, and no word. */
-bool list_has(const char *list, char separator, const char *word);
-
 /* Is it one of those that are not to be read? */
 bool key_is_ignored(const ModelFileFlags *flags, const char *key);
 

@@ -129,8 +129,8 @@ static int check_key_heads(const Reading *reading)
 {
     const ModelFile *model = reading->model;
     bool shares = reading->family->shares, known = model->key_heads > 0 && model->heads > 0;
-    if (!known || (shares ? model->heads % model->key_heads == 0
-                          : model->heads == model->key_heads)) {
+    if (!known ||
+        (shares ? model->heads % model->key_heads == 0 : model->heads == model->key_heads)) {
         return 0;
     }
     return complain_of(reading->config != NULL ? reading->config_path : reading->set->path, "key",

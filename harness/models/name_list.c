@@ -37,3 +37,17 @@ char *name_list_text(const NameList *list)
     snprintf(text, size, "%s%s", list->text, name_list_more(more, sizeof more, list));
     return text;
 }
+
+bool list_has(const char *list, char separator, const char *word)
+{
+    size_t length = word != NULL ? strlen(word) : 0;
+    for (const char *item = list, *next; item != NULL && length > 0; item = next) {
+        const char *end = strchr(item, separator);
+        next = end != NULL ? end + 1 : NULL;
+        size_t size = end != NULL ? (size_t)(end - item) : strlen(item);
+        if (size == length && strncmp(item, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import safetensors_file
+import test_families as families
 from test_families import frequencies, turn
 
 D, HEADS, HIDDEN, LAYERS, CLASSES, N = 24, 4, 20, 2, 11, 12
@@ -201,7 +202,8 @@ REFUSED = [
      "tensor 'witness.tokens': length 12: expected at most 11, as sliding_window says"),
     ("qwen2", {"use_sliding_window": True}, (),
      "length 12: expected at most 4, as sliding_window says"),
-    ("qwen2", {}, (".k_proj.bias",), "layer 'layers.0': missing: expected also self_attn.k_proj.bi"),
+    ("qwen2", {}, ("q_proj.bias", "k_proj.bias", "v_proj.bias"),
+     "layer 'layers.0': missing: expected also self_attn.q_proj.bias, self_attn.k_proj.bias"),
     ("llama-biases", {}, ("self_attn.q_proj.bias", "self_attn.k_proj.bias", "v_proj.bias",
                           "o_proj.bias"),
      "key 'attention_bias': 'true': expected false, as there is no tensor of a bias"),
@@ -234,3 +236,32 @@ REFUSED = [
 def test_a_model_is_refused(refused, tmp_path, called, change, lacks, words):
     write(tmp_path, called, change, lacks)
     refused(words, "verify", tmp_path, "--omega", "20", "--tokens", "/".join(["0"] * N))
+
+
+COMMANDS = ["sweep --weights . --kernel structured --n 6 --omega 20 --quiet",
+            "min-omega --weights . --kernel structured --n 6 --tolerance 1e-6 --quiet",
+            "sweep --weights . --kernel structured --construction all --n 6 --omega 20 --quiet",
+            "cost ."]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_take_it(expect, tmp_path, line):
+    write(tmp_path, "llama")
+    expect(0, line, "transformer")
+
+
+def test_three_sublayers_are_of_no_parallel_model(expect, tmp_path):
+    families.write(tmp_path, *families.MODELS[0][1:])
+    expect(0, COMMANDS[2], "transformer,")
+
+
+KEPT = [("guarantee . --tolerance 1e-6", "rotary positions are outside of what is proven"),
+        ("convert . --omega 20 -o T", "with rotary positions no head is one matrix for all"),
+        ("attribute . --tokens 1/2/3 --omega 20", "expected plain networks: of gated ones attribut")]
+
+
+@pytest.mark.parametrize("line, words", KEPT)
+def test_commands_refuse_it(expect, tmp_path, line, words):
+    write(tmp_path, "llama")
+    expect(2, line, words)
+    assert not (tmp_path / "T").exists()
