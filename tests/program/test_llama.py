@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import safetensors_file
-import test_families as families
 from test_families import frequencies, turn
 
 D, HEADS, HIDDEN, LAYERS, CLASSES, N = 24, 4, 20, 2, 11, 12
@@ -248,11 +247,6 @@ COMMANDS = ["sweep --weights . --kernel structured --n 6 --omega 20 --quiet",
 def test_commands_take_it(expect, tmp_path, line):
     write(tmp_path, "llama")
     expect(0, line, "transformer")
-
-
-def test_three_sublayers_are_of_no_parallel_model(expect, tmp_path):
-    families.write(tmp_path, *families.MODELS[0][1:])
-    expect(0, COMMANDS[2], "transformer,")
 
 
 KEPT = [("guarantee . --tolerance 1e-6", "rotary positions are outside of what is proven"),
