@@ -302,7 +302,7 @@ static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row,
 
 /* A bank of a row: what the stream is off by, and how much of that is beside what the sublayer
  * makes of it; what that is off by, and how large what is added is; the rounding of the sum, which
- * is that of the sublayers beside each other (C44). */
+ * is that of the sublayers beside each other (C46). */
 typedef struct {
     double was, kept, more, size, sum;
 } Added;
