@@ -304,7 +304,7 @@ class Reader:
 class Head:
     """What bounds know of a head; inputs: the rows that it reads, if they are known."""
 
-    def __init__(self, head, b_o, scale, norm_, inputs):
+    def __init__(self, head, b_o, scale, norm_, inputs, rotary):
         q = Reader(norm_, head["W_Q"], head["b_Q"])
         k = Reader(norm_, head["W_K"], head["b_K"])
         v = product(head["W_V"], head["W_O"])
@@ -325,6 +325,9 @@ class Head:
         self.of_row = norm(product(q.row, transposed(k.token)))
         self.bias_of_row = length(row_times(k.bias, transposed(q.row)))
         self.within = norm(product(q.row, transposed(k.row)))
+        self.turned = rotary is not None
+        if self.turned:
+            self.turn(q, k, *rotary)
         self.values, self.values_row, self.bias = norm(v.token), norm(v.row), length(v.bias)
         self.own_scores = self.own_values = None
         for x in inputs:
@@ -337,8 +340,36 @@ class Head:
             self.own_scores = of.most(own, self.own_scores if self.own_scores is not None else own)
             self.own_values = of.most(value, self.own_values or value)
 
+    def turn(self, q, k, planes, off):
+        """(G26)"""
+        scale = [of.number(1.0)] * len(q.bias)
+        for plane in planes:
+            sizes = [length([row[c] for row in m.token for c in plane]) for m in (q, k)]
+            for c in plane:
+                scale[c] = of.sqrt(sizes[1] / sizes[0])
+
+        def longest(m, by):
+            return (1 + off) * norm([[x * f for x, f in zip(row, by)] for row in m])
+
+        inverse = [1 / t for t in scale]
+        wq, bq, rq = (longest(m, scale) for m in (q.token, [q.bias], q.row))
+        wk, bk, rk = (longest(m, inverse) for m in (k.token, [k.bias], k.row))
+        self.scores, self.query_bias, self.key_bias = wq * wk, bq * wk, wq * bk
+        self.toward, self.bias_toward, self.of_row, self.bias_of_row = wq * rk, bq * rk, rq * wk, rq * bk
+        self.off, self.both_biases = off, bq * bk
+
+    def gain(self, scale, r):
+        """(G8), (G26)"""
+        biases = self.query_bias + (self.key_bias if self.turned else 0)
+        return self.values * (scale * r * (2 * self.scores * r + biases) + 1)
+
     def least_own(self, scale, r):
-        """(G6), (G21)."""
+        """(G6), (G21), (G26)."""
+        turned = scale * self.off * (self.scores * r ** 2 + (self.query_bias + self.key_bias) * r +
+                                     self.both_biases) if self.turned else 0
+        return self.least_unturned(scale, r) + turned
+
+    def least_unturned(self, scale, r):
         s0 = of.least(scale / 4 * (self.unlike * r + self.unlike_biases) ** 2,
                       scale * (self.negative * r ** 2 + self.both * r - self.biases))
         return s0 if self.own_scores is None else of.least(s0, self.own_scores)
@@ -378,7 +409,7 @@ class State:
         self.leaked, zero = of.exp(of.number(-2 * omega)), of.number(0)
         self.X = {"c": model["R"], "h": model["R"] if model["banked"] else zero}
         self.E, self.b, self.spread = {"c": zero, "h": zero}, {"c": zero, "h": zero}, spread
-        self.inputs = inputs_of(model)
+        self.inputs, self.base = inputs_of(model), None
 
     def kept(self, part, name, make):
         """Norms of a part, worked out once."""
@@ -388,6 +419,10 @@ class State:
 
     def read(self, norm_, bank="c"):
         """R', X read in the limit, Lambda_nu, beta_b."""
+        if self.base:
+            return (norm_.root, norm_.root, norm_.steepness(self.base["E"]["c"], 0.0),
+                    of.least(norm_.root, self.base["b"]["c"] * norm_.steep) if norm_.bias_row
+                    else self.base["b"]["c"])
         if norm_ is None:
             return self.X[bank] + self.E[bank], self.X[bank], of.number(1), self.b[bank]
         b = (of.least(norm_.root, self.b[bank] * norm_.steep) if norm_.bias_row else self.b[bank])
@@ -407,7 +442,7 @@ class State:
         scale, zero = part["scale"], of.number(0)
         heads = self.kept(part, "heads'", lambda: [
             Head(head, part["b_O"] if h == 0 else [zero] * len(part["b_O"]), scale, norm_,
-                 self.inputs) for h, head in enumerate(part["heads"])])
+                 self.inputs, turns_of(self.model)) for h, head in enumerate(part["heads"])])
         stacked = self.kept(part, "stacked", lambda: norm(
             [[x / head.values for x in row] for head in heads for row in head.v.token]))
         total = self.kept(part, "together", lambda: norm(
@@ -423,8 +458,7 @@ class State:
                         together([x * head.values * r for x, head in zip(w, heads)]) +
                         sum(x * head.bias for x, head in zip(w, heads)))
         leak += sum(x * head.values_row * b for x, head in zip(w, heads))
-        gain = together([head.values * (scale * r * (2 * head.scores * r + head.query_bias) + 1)
-                         for head in heads])
+        gain = together([head.gain(scale, r) for head in heads])
         out = sum(self.weights(scale * b * (head.of_row * r + head.bias_of_row + head.within * b)) *
                   (head.value(r) + head.values_row * b) for head in heads)
         content = self.b["c"] + total * b + out
@@ -441,6 +475,8 @@ class State:
         for name in ("E", "F", "G"):
             old = getattr(self, name)
             new = {to: sum(kept.get((a, to), 0.0) * old[a] for a in "ch") for to in "ch"}
+            if self.base:  # what stays is of the stream, what is added of what was read
+                new["c"] = old["c"] + (kept["c", "c"] - 1) * self.base[name]["c"]
             if name != "G":
                 new = {to: new[to] + leak[to] for to in "ch"}
             setattr(self, name, new)
@@ -529,18 +565,21 @@ class State:
             return self.kept(layer, "norm " + name, lambda: Norm(model, *layer[name]))
 
         own = norm_of("ln1") if "ln1" in layer else None
+        before = {name: dict(getattr(self, name)) for name in "EFGb"}
         if "heads" in layer:
             self.attention(layer, own if pre else None)
             if own and post:
                 self.norm_behind(own, "c")
         if "W_in" in layer:
             own = norm_of("ln2") if "ln2" in layer else None
+            self.base = before if model["parallel"] else None
             if model["three"]:
                 self.linear(layer, "ch", "h", layer["W_in"], layer["b_in"], 0, own if pre else None)
                 self.in_place(layer["terms"], "h")
                 self.linear(layer, "hc", "c", layer["W_out"], layer["b_out"], -1, None)
             else:
                 self.fused(layer, own if pre else None)
+            self.base = None
             if own and post:
                 self.norm_behind(own, "c")
         if "linear" in layer:
@@ -556,6 +595,18 @@ class State:
             self.in_place(layer["terms"], "c")
         return {"rows": self.X[final], "bias_row": self.b[final], "gain": self.G[final],
                 "leak": self.F[final], "error": self.E[final]}
+
+
+def turns_of(model):
+    """The columns of every plane, and of every one that is not turned; how far from 1 the squares
+    of a cos and a sin add up to, of doubles nearest to them."""
+    if not model["rotary"]:
+        return None
+    pairs, width = model["rotary"], model["width"]
+    planes = [(2 * p, 2 * p + 1) if pairs == "interleaved" else (p, p + width // 2)
+              for p in range(width // 2)]
+    d_head = len(model["layers"][0]["heads"][0]["b_Q"])
+    return planes + [(c,) for c in range(width, d_head)], of.number(2.0 ** -50)
 
 
 def inputs_of(model):
@@ -581,7 +632,7 @@ def shortest_row(model):
     """Of the rows that the second sublayer's norm can read, in floats, about the shortest: none that
     is proven is longer.  Each is a row of X with all biases, and a mean of each head's values."""
     layer = model["layers"][0]
-    if "W_E" not in model or model["place"] == "none":
+    if "W_E" not in model or model["place"] == "none" or model["parallel"]:
         return 0.0
     first = Norm(model, *layer["ln1"]) if model["place"] == "pre" else None
     second = Norm(model, *layer["ln2"]) if first else Norm(model, *layer["ln1"])
@@ -636,6 +687,12 @@ def make(source):
     if kind == "linear" and source.random() < 0.5 and model["place"] != "pre":
         other = d if normed else hidden
     model["banked"] = other > 0
+    attends = kind in ("attention", "transformer")
+    model["parallel"] = (kind == "transformer" and model["place"] == "pre" and
+                         not model["three"] and source.random() < 0.4)
+    model["rotary"] = source.choice(["half", "interleaved"]) * (attends and d_head > 1 and
+                                                                source.random() < 0.5)
+    model["width"] = 2 * source.randint(1, d_head // 2) if model["rotary"] else 0
     biased, scaled = source.random() < 0.6, source.random() < 0.5
     depth, terms = source.choice([1, 2, 2, 3]), terms_of(model)
     layers = []
@@ -746,7 +803,7 @@ def tensors_of(model):
 def write(path, model):
     header, offset = {"__metadata__": {
         "scale": "1/sqrt(d_head)" if model["scaled"] else "1", "mask": model["mask"],
-        "activation": model["activation"], "blocks": "sequential",
+        "activation": model["activation"], "blocks": "parallel" if model["parallel"] else "sequential",
         "normalization": model["normalization"], "positions": "learned"}}, 0
     said = header["__metadata__"]
     if model["normalization"] != "none":
@@ -755,6 +812,9 @@ def write(path, model):
         del said["scale"]
     if model["kind"] not in ("ffn", "transformer"):
         del said["activation"]
+    if model["rotary"]:
+        said.update({"rotary-pairs": model["rotary"], "rotary-dim": str(model["width"]),
+                     "rope-theta": "100"})
     if "W_pos" not in model:
         del said["positions"]
     if model["banked"]:
@@ -840,9 +900,17 @@ def leaks_unnormalised(model, kind):
             len(model["layers"]) > 1)
 
 
+def is_turned(model):
+    """Keys with biases are turned, in blocks that are parallel."""
+    return bool(model["rotary"] and model["parallel"] and model["biased"] and
+                model["mask"] == "none" and len(model["layers"]) > 1)
+
+
 def wanted(m, models):
     """What model m has to have, as not all of a few models would."""
-    return {0: lambda model: leaks_unnormalised(model, "transformer"),
+    return {1: lambda model: is_turned(model) and "W_E" not in model,
+            2: lambda model: is_turned(model) and "W_E" in model,
+            0: lambda model: leaks_unnormalised(model, "transformer"),
             models - 1: lambda model: leaks_unnormalised(model, "linear"),
             models - 2: lambda model: (model["kind"] == "silu" and model["gelu"] == "two" and
                                        model["activation"] == "gelu"),

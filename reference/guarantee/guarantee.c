@@ -39,7 +39,7 @@ struct Guarantee {
 
 Magnitude guarantee_at(const Guarantee *g, double omega, GuaranteeLayer *layers)
 {
-    State state = {0};
+    State state = {0}, read;
     Magnitude judged = none;
     state.rows[BANK_CONTENT] = g->input_norm;
     state.rows[BANK_HIDDEN] = g->banked ? g->input_norm : none;
@@ -51,7 +51,10 @@ Magnitude guarantee_at(const Guarantee *g, double omega, GuaranteeLayer *layers)
         }
         state.scores = none;
         while (state.sublayer < g->layer_end[l]) {
-            part_step(&state, &g->tokens, &g->parts[state.sublayer], omega);
+            const Part *part = &g->parts[state.sublayer];
+            read = part->beside ? read : state;
+            state.read = &read;
+            part_step(&state, &g->tokens, part, omega);
         }
         Magnitude error = state.error[bank];
         judged = g->has_logits ? product(g->unembedding, error) : magnitude_most(judged, error);
@@ -158,7 +161,7 @@ static void look_at_spread(Guarantee *g, const Model *model, const GuaranteeInpu
 {
     const Sublayer *first = model->sublayers, *second = first + 1;
     if (g->count >= 2 && g->parts[0].kind == PART_ATTENTION && g->parts[1].norm.there &&
-        spread_is_known(inputs, first)) {
+        !g->parts[1].beside && spread_is_known(inputs, first)) {
         spread_least(&g->parts[1].norm.spread, inputs, rows, first, &second->norm);
     }
 }
@@ -169,9 +172,6 @@ static const char *make_all(Guarantee *g, const Model *model, const Matrix *rows
     const char *strange = NULL;
     const GateBound *gates = NULL;
     for (size_t s = 0; s < g->count && strange == NULL; s++) {
-        if (model->sublayers[s].beside) {
-            return "parallel blocks are outside of what is proven";
-        }
         gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
         const PartOf of = {&model->sublayers[s], &model->layout, s == 0 ? rows : NULL, gates};
         strange = part_make(&g->parts[s], &of);

@@ -58,6 +58,9 @@ void matrix_add_diagonal(Matrix *m, long integer);
 /* m = a s - b t, of the same shape; s and t are positive. */
 void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t);
 
+/* Column c of m times by[c], which is positive. */
+void matrix_scale_columns(Matrix *m, const double *by);
+
 /* Rows first, ... of m, which are zeros of a matrix in units of 1, become s part. */
 void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s);
 

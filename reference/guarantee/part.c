@@ -69,7 +69,9 @@ const char *part_make(Part *part, const PartOf *of)
     const Sublayer *sublayer = of->sublayer;
     const Layout *layout = of->layout;
     const char *reason = NULL;
-    *part = (Part){.kind = kind_of(sublayer), .norm = norm_bound(&sublayer->norm, layout)};
+    *part = (Part){.kind = kind_of(sublayer),
+                   .beside = sublayer->beside,
+                   .norm = norm_bound(&sublayer->norm, layout)};
     for (size_t b = 0; b < sublayer->bundle_count && reason == NULL; b++) {
         reason = strange(&sublayer->bundles[b], layout);
     }

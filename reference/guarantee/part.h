@@ -31,7 +31,8 @@ typedef struct {
  * and have its beta in their biases; those that read the bias row are folded where it is
  * normalised. */
 typedef struct {
-    Magnitude scores;            /* |W_Q W_K^T|, both read tokens */
+    Magnitude scores;            /* |W_Q W_K^T|, both read tokens; where turned, this and all that
+                                    follows but within_bias_row are products of norms (G26) */
     Magnitude toward_bias_row;   /* the same where keys, */
     Magnitude of_bias_row;       /* queries, */
     Magnitude within_bias_row;   /* or both read the bias row */
@@ -57,6 +58,8 @@ typedef struct {
     HeadBound *head;
     size_t heads;
     double scale_above, scale_below;
+    bool turned;            /* by rotary positions */
+    Magnitude turn_off;     /* max |c^2 + s^2 - 1| of their tables */
     Magnitude value_biases; /* |sum of b_V W_O, and b_O| */
     Magnitude stacked;      /* the norm of all W_V W_O, each over its own, on top of each other */
     Magnitude values_together; /* |sum of W_V W_O| that reads the bias row */
@@ -92,6 +95,7 @@ PartKind part_of_heads(const Bundle *bundle);
 
 typedef struct {
     PartKind kind;
+    bool beside; /* it reads what the part before it reads */
     NormBound norm;
     AttentionBound attention;
     GateBound gates;

@@ -111,8 +111,75 @@ static void score_norms(HeadBound *head, const Reader *q, const Reader *k)
     head->key_bias_of = norm_of_product(&k->bias, &q->bias_row);
 }
 
+/* |m diag(by)|. */
+static Magnitude scaled_norm(const Matrix *m, const double *by)
+{
+    Matrix scaled;
+    matrix_copy(&scaled, m);
+    matrix_scale_columns(&scaled, by);
+    Magnitude norm = matrix_norm(&scaled);
+    matrix_clear(&scaled);
+    return norm;
+}
+
+/* The Frobenius norm of columns a and b, about. */
+static double plane_size(const Matrix *m, size_t a, size_t b)
+{
+    double squares = 0;
+    for (size_t r = 0; r < m->rows; r++) {
+        const double *row = m->entry + r * m->columns;
+        squares += row[a] * row[a] + row[b] * row[b];
+    }
+    return sqrt(squares);
+}
+
+/* t [rank] and 1/t of (G26), of any size: t^2 = |W_K|/|W_Q| in each plane that is turned, and in
+ * each column that is not. */
+static void plane_scales(double *t, double *inverse, const Matrix *q, const Matrix *k,
+                         const Rotary *rotary)
+{
+    const double least = 0x1p-100; /* of the largest entry */
+    for (size_t p = 0; p < q->columns - rotary->width / 2; p++) {
+        bool turned = p < rotary->width / 2;
+        size_t alone = p + rotary->width / 2;
+        RotaryPair pair = turned ? rotary_pair(rotary, p) : (RotaryPair){alone, alone};
+        double of_q = plane_size(q, pair.first, pair.second),
+               of_k = plane_size(k, pair.first, pair.second);
+        double scale = of_q > least && of_k > least ? sqrt(of_k / of_q) : 1;
+        t[pair.first] = t[pair.second] = scale;
+        inverse[pair.first] = inverse[pair.second] = 1 / scale;
+    }
+}
+
+/* (G26): queries and keys are turned, but for the bias row's, and with them only T changes places. */
+static void turned_scores(HeadBound *head, const AttentionBound *attention, const Reader *q,
+                          const Reader *k, const Rotary *rotary)
+{
+    size_t rank = q->token.columns;
+    double *t = need_room(2 * rank, sizeof *t), *inverse = t + rank;
+    /* No turn makes a vector longer than this; and t and 1/t are off by a rounding. */
+    Magnitude longer = magnitude_sum((Magnitude){0.5 + 0x1p-50, 1}, attention->turn_off);
+    plane_scales(t, inverse, &q->token, &k->token, rotary);
+    Magnitude of_q = magnitude_product(longer, scaled_norm(&q->token, t)),
+              of_k = magnitude_product(longer, scaled_norm(&k->token, inverse)),
+              b_q = magnitude_product(longer, scaled_norm(&q->bias, t)),
+              b_k = magnitude_product(longer, scaled_norm(&k->bias, inverse)),
+              q_bias_row = magnitude_product(longer, scaled_norm(&q->bias_row, t)),
+              k_bias_row = magnitude_product(longer, scaled_norm(&k->bias_row, inverse));
+    free(t);
+    head->scores = magnitude_product(of_q, of_k);
+    head->query_bias = magnitude_product(b_q, of_k);
+    head->key_bias = magnitude_product(of_q, b_k);
+    head->biases = magnitude_product(b_q, b_k);
+    head->toward_bias_row = magnitude_product(of_q, k_bias_row);
+    head->query_bias_toward = magnitude_product(b_q, k_bias_row);
+    head->of_bias_row = magnitude_product(q_bias_row, of_k);
+    head->key_bias_of = magnitude_product(q_bias_row, b_k);
+}
+
 /* Q dense is W_Q, with W_K the identity. */
-static void make_scores(HeadBound *head, const PartOf *of, size_t h)
+static void make_scores(HeadBound *head, const AttentionBound *attention, const PartOf *of,
+                        size_t h)
 {
     const Score *score = &of->sublayer->bundles[0].score;
     const LayerNorm *norm = &of->sublayer->norm;
@@ -129,6 +196,9 @@ static void make_scores(HeadBound *head, const PartOf *of, size_t h)
     reader_make(&q, w_q, score->q_bias != NULL ? score->q_bias + h * rank : NULL, norm);
     reader_make(&k, w_k, score->k_bias != NULL ? score->k_bias + h * rank : NULL, norm);
     score_norms(head, &q, &k);
+    if (attention->turned) {
+        turned_scores(head, attention, &q, &k, score->rotary);
+    }
     head->minus_own = of->rows != NULL ? rows_scores(&q, &k, of->rows) : INFINITY;
     reader_clear(&q);
     reader_clear(&k);
@@ -224,6 +294,17 @@ static double scale_rounded(Scale scale, mpfr_rnd_t towards, mpfr_rnd_t away)
     return rounded;
 }
 
+/* At least max |c^2 + s^2 - 1| of a table, three roundings of at most 1 + that included. */
+static Magnitude turn_off(const Rotary *rotary)
+{
+    double most = 0;
+    for (size_t i = 0; rotary != NULL && i < rotary->positions * (rotary->width / 2); i++) {
+        double c = rotary->cos[i], s = rotary->sin[i];
+        most = fmax(most, fabs(c * c + s * s - 1));
+    }
+    return rotary != NULL ? magnitude_of(most * (1 + 0x1p-50) + 0x1p-50, 0) : (Magnitude){0, 0};
+}
+
 static const char *strange(const Sublayer *sublayer, const Layout *layout)
 {
     const Bundle *bundle = sublayer->bundles;
@@ -244,9 +325,6 @@ const char *attention_make(AttentionBound *attention, const PartOf *of)
     const Layout *layout = of->layout;
     const Bundle *bundle = of->sublayer->bundles;
     const char *reason = strange(of->sublayer, layout);
-    if (reason == NULL && bundle->score.rotary != NULL) {
-        reason = "rotary positions are outside of what is proven";
-    }
     if (reason != NULL) {
         return reason;
     }
@@ -255,11 +333,13 @@ const char *attention_make(AttentionBound *attention, const PartOf *of)
     attention->head = need_zeros(bundle->heads, sizeof *attention->head);
     attention->scale_above = scale_rounded(bundle->score.scale, MPFR_RNDU, MPFR_RNDD);
     attention->scale_below = scale_rounded(bundle->score.scale, MPFR_RNDD, MPFR_RNDU);
+    attention->turned = bundle->score.rotary != NULL;
+    attention->turn_off = turn_off(bundle->score.rotary);
     matrix_zeros(&sums.values, layout->d, layout->d);
     matrix_zeros(&sums.biases, 1, layout->d);
     matrix_zeros(&sums.stack, bundle->heads * layout->d, layout->d);
     for (size_t h = 0; h < bundle->heads; h++) {
-        make_scores(&attention->head[h], of, h);
+        make_scores(&attention->head[h], attention, of, h);
         make_values(&attention->head[h], &sums, of, h);
     }
     attention->values_together = matrix_norm(&sums.values);

@@ -24,7 +24,9 @@ typedef struct {
 } Origin;
 
 /* After some sublayers, by bank. */
-typedef struct {
+typedef struct State State;
+struct State {
+    const State *read;                  /* what the sublayer at hand reads */
     Magnitude rows[BANKS];              /* of T_infinity */
     Magnitude error[BANKS];             /* E */
     Magnitude bias_row[BANKS];          /* b */
@@ -32,10 +34,12 @@ typedef struct {
     Origin origin[BANKS];
     Magnitude scores;
     size_t sublayer; /* the one at hand, from 1 in the whole stack, for the origin of errors */
-} State;
+};
 
-/* One sublayer's effect on errors: E' = sum of kept E + sum of terms, and no more than limit. */
+/* One sublayer's effect on errors: E' = own E + sum of kept E + sum of terms, and no more than limit.
+ * What is kept is of the stream that the sublayer reads. */
 typedef struct {
+    Magnitude own[BANKS];
     Magnitude kept[BANKS][BANKS]; /* from, to */
     Magnitude term[BANKS][GUARANTEE_TERMS];
     Magnitude limit[BANKS];

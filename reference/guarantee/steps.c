@@ -30,6 +30,15 @@ static double up_sum(double a, double b)
     return nextafter(a + b, INFINITY);
 }
 
+/* A content score. */
+static Magnitude score_bound(const AttentionBound *attention, const HeadBound *head, Magnitude r)
+{
+    Magnitude quadratic = product(head->scores, magnitude_square(r)),
+              linear = product(sum(head->query_bias, head->key_bias), r);
+    return product(magnitude_of(attention->scale_above, 0),
+                   sum(sum(quadratic, linear), head->biases));
+}
+
 /* At least minus a row's score with itself, rows at most r long: (G6), (G21). */
 static double minus_own_score(const AttentionBound *attention, const HeadBound *head, Magnitude r)
 {
@@ -46,7 +55,9 @@ static double minus_own_score(const AttentionBound *attention, const HeadBound *
         head->minus_own < INFINITY
             ? signed_product(head->minus_own, attention->scale_below, attention->scale_above)
             : INFINITY;
-    return fmin(fmin(magnitude_double(unlike), other), seen);
+    double minus = fmin(fmin(magnitude_double(unlike), other), seen);
+    Magnitude turned = product(attention->turn_off, score_bound(attention, head, r)); /* (G26) */
+    return turned.digits > 0 ? up_sum(minus, magnitude_double(turned)) : minus;
 }
 
 /* The longest rows that heads read, a token's and the bias row, and Omega. */
@@ -84,16 +95,8 @@ static Magnitude head_gain(const AttentionBound *attention, const HeadBound *hea
 {
     Magnitude scale = magnitude_of(attention->scale_above, 0);
     Magnitude scores = sum(product(two, product(head->scores, r)), head->query_bias);
+    scores = attention->turned ? sum(scores, head->key_bias) : scores; /* (G26) */
     return product(head->values, sum(product(product(scale, r), scores), one));
-}
-
-/* A content score. */
-static Magnitude score_bound(const AttentionBound *attention, const HeadBound *head, Magnitude r)
-{
-    Magnitude quadratic = product(head->scores, magnitude_square(r)),
-              linear = product(sum(head->query_bias, head->key_bias), r);
-    return product(magnitude_of(attention->scale_above, 0),
-                   sum(sum(quadratic, linear), head->biases));
 }
 
 /* Heads' outputs x V_h together, of which each |x| |V_h| is at most what was added: their sum, or
@@ -144,8 +147,7 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
     }
     term[GUARANTEE_ATTENTION] =
         least(leaked, sum(together(&leaks, attention), biases)); /* (G4), (G7) */
-    change.kept[bank][bank] =
-        sum(one, product(together(&gain, attention), steepest_read(part, state, bank)));
+    change.kept[bank][bank] = product(together(&gain, attention), steepest_read(part, state, bank));
     grown = least(grown, sum(together(&values, attention), attention->value_biases));
     state_apply(state, &change);
     state->rows[bank] = sum(state->rows[bank], grown);
@@ -173,8 +175,8 @@ static void fused_step(State *state, const Tokens *tokens, const Part *part, dou
     /* (G10), (G24): behind a norm the stream itself stays beside what is added. */
     Magnitude stays = reads_normed(part, bank) ? one : none,
               swung = product(gates->swing, product(gates->w1, gates->w2));
-    change.kept[bank][bank] =
-        sum(stays, product(sum(gates->through, swung), steepest_read(part, state, bank)));
+    change.own[bank] = stays;
+    change.kept[bank][bank] = product(sum(gates->through, swung), steepest_read(part, state, bank));
     state_apply(state, &change);
     Magnitude grown = sum(product(stays, state->rows[bank]), product(gates->through, limit_r));
     grown = sum(grown, sum(gates->b1_through, product(half, product(limit_hidden, out))));
@@ -194,6 +196,7 @@ static void in_place_step(State *state, const Tokens *tokens, const Part *part, 
     const Bank bank = gates->bank;
     Magnitude r = tokens_read(part, state, bank), b = state->bias_row[bank];
     Change change = change_none();
+    change.own[bank] = none;
     change.kept[bank][bank] = sum(half, gates->swing); /* (G13) */
     change.term[bank][GUARANTEE_OTHERS] =
         product(gates->reach, product(product(two, tokens->others), product(leakage(omega), r)));
@@ -216,6 +219,7 @@ static void linear_step(State *state, const Tokens *tokens, const Part *part, do
     Change change = change_none();
     for (int to = 0; to < BANKS; to++) {
         Magnitude *term = change.term[to];
+        change.own[to] = none;
         rows[to] = linear->bias[to];
         content[to] = product(share, linear->bias[to]);
         term[GUARANTEE_BIASES] = product(leaked, linear->bias[to]); /* (G15) */
@@ -253,6 +257,7 @@ static void norm_step(State *state, const Tokens *tokens, const Part *part)
     Magnitude steepest = product(norm->gain, norm->steepest),
               longest = product(norm->gain, norm->root_d);
     Change change = change_none();
+    change.own[norm->bank] = none;
     change.kept[norm->bank][norm->bank] =
         product(norm->gain, norm_steepest(norm, state->error[norm->bank]));
     change.limit[norm->bank] = product(two, longest);
