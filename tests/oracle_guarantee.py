@@ -909,7 +909,7 @@ def is_turned(model):
 def wanted(m, models):
     """What model m has to have, as not all of a few models would."""
     return {1: lambda model: is_turned(model) and "W_E" not in model,
-            2: lambda model: is_turned(model) and "W_E" in model,
+            2: lambda model: model["parallel"] and len(model.get("W_E", "")) == 1,
             0: lambda model: leaks_unnormalised(model, "transformer"),
             models - 1: lambda model: leaks_unnormalised(model, "linear"),
             models - 2: lambda model: (model["kind"] == "silu" and model["gelu"] == "two" and

@@ -36,8 +36,8 @@ struct State {
     size_t sublayer; /* the one at hand, from 1 in the whole stack, for the origin of errors */
 };
 
-/* One sublayer's effect on errors: E' = own E + sum of kept E + sum of terms, and no more than limit.
- * What is kept is of the stream that the sublayer reads. */
+/* One sublayer's effect on errors: E' = own E + sum of kept E + sum of terms, and no more than
+ * limit; kept is what is there of the stream that the sublayer reads. */
 typedef struct {
     Magnitude own[BANKS];
     Magnitude kept[BANKS][BANKS]; /* from, to */
