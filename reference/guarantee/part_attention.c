@@ -151,7 +151,7 @@ static void plane_scales(double *t, double *inverse, const Matrix *q, const Matr
     }
 }
 
-/* (G26): queries and keys are turned, but for the bias row's, and with them only T changes places. */
+/* (G26): queries and keys are turned, but for the bias row's; only T changes places with that. */
 static void turned_scores(HeadBound *head, const AttentionBound *attention, const Reader *q,
                           const Reader *k, const Rotary *rotary)
 {
