@@ -61,6 +61,10 @@ typedef enum { FFN_PLAIN, FFN_GATED, FFN_COUNT } Ffn;
 enum { READOUT_MOST = 3 };
 #define TAU_STANDARD 0x1p-17
 
+/* So that its inverse and READOUT_MOST doublings are scales. */
+#define TAU_LEAST 0x1p-60
+#define TAU_MOST 0x1p60
+
 /* The tensors of one layer as a file gives them, row-major; NULL where it has none. */
 typedef struct {
     const double *w_q, *w_k, *w_v;     /* [heads, d, d_head] */

@@ -99,9 +99,27 @@ static DecimalStatus to_rational(mpq_t value, Scientific *number)
     return DECIMAL_OK;
 }
 
+/* 2^[-]digits. */
+static DecimalStatus read_power(mpq_t value, const char *text, const char *end)
+{
+    bool negative = text < end && *text == '-';
+    unsigned long exponent = 0;
+    const char *first = text += negative;
+    for (; text < end && isdigit((unsigned char)*text); text++) {
+        exponent = exponent * 10 + (unsigned long)(*text - '0');
+        exponent = exponent < EXPONENT_MOST ? exponent : EXPONENT_MOST;
+    }
+    mpq_set_ui(value, 1, 1);
+    (negative ? mpq_div_2exp : mpq_mul_2exp)(value, value, exponent);
+    return text == first || text != end ? DECIMAL_JUNK : DECIMAL_OK;
+}
+
 DecimalStatus decimal_read(mpq_t value, const char *text, size_t length)
 {
     const char *end = text + length;
+    if (length > 2 && text[0] == '2' && text[1] == '^') {
+        return read_power(value, text + 2, end);
+    }
     Scientific number = {.negative = length > 0 && *text == '-'};
     text += length > 0 && (*text == '-' || *text == '+');
     if (!read_significand(&number, &text, end) || !read_exponent(&number, &text, end) ||

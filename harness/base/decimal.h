@@ -9,7 +9,7 @@
 
 typedef enum {
     DECIMAL_OK,
-    DECIMAL_JUNK,     /* not [+-]digits[.digits][e[+-]digits] */
+    DECIMAL_JUNK,     /* not [+-]digits[.digits][e[+-]digits], nor 2^[-]digits */
     DECIMAL_OVERFLOW, /* rounds beyond the largest double */
     DECIMAL_UNDERFLOW /* not zero, and below the smallest normal double */
 } DecimalStatus;

@@ -78,8 +78,6 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .run = command_min_omega,
                            .settle = witness_settle,
                            .write_header = row_write_header,
-                           .refused = ROLE_OMEGA,
-                           .why_not = "finds",
                            .seconds = search_seconds,
                            .traits = LAYER_BY_LAYER | SEARCHES_OMEGA | JUDGES_LOGITS},
     [COMMAND_GROWTH] = {.name = "growth",

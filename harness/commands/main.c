@@ -21,6 +21,7 @@
 #include "../evaluate/witness.h"
 #include "../table/format.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,27 @@ static void say_conditions(const SourceList *sources, bool quiet)
     }
 }
 
+/* Scores that hold 2 Omega beside tau y round y by half an ulp of 2 Omega over tau. */
+static void warn_of_absorbed(const Grid *grid)
+{
+    double most = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        const Point *point = &grid->points[i];
+        if (point->penalty == PENALTY_POSITIVE && point->arithmetic != ARITHMETIC_NONE &&
+            case_reads_out(&point->spec) && point->omega > 0) {
+            Formats formats = arithmetic_info(point->arithmetic)->formats;
+            int unit = ilogb(2 * point_omega(point)) - format_info(formats.score)->digits;
+            most = fmax(most, ldexp(1 / point->spec.tau, unit));
+        }
+    }
+    if (most > 0) {
+        fprintf(stderr,
+                "headproof: warning: --penalty positive: scores hold 2 omega beside tau y, "
+                "which rounds a product y that is read out by up to %.2g; negative does not\n",
+                most);
+    }
+}
+
 /* A command about a model begins with the model's own answers, and ends with what its figures are
  * under, unless it has said so beside its verdict. */
 static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run)
@@ -120,6 +142,9 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
     status = run->team ? team_first(status) : status;
     if (status != 0) {
         return status;
+    }
+    if (first) {
+        warn_of_absorbed(grid);
     }
     status = command->run(grid, run);
     bool said = command == commands_get(COMMAND_VERIFY) ||

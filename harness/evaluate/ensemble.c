@@ -80,11 +80,13 @@ double omega_ahead(double tolerance)
     return omega > SAMPLE_OMEGA ? omega : SAMPLE_OMEGA;
 }
 
-static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i)
+/* What evaluations of member i share; of a search for tau, at one tau alone. */
+static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i, double tau)
 {
     Point point = *ensemble->points[i];
     const Point *list = &point;
-    point.omega = ensemble->bits_omega;
+    *(point.over_tau ? &point.spec.tau : &point.omega) =
+        point.over_tau ? tau : ensemble->bits_omega;
     return (ensemble->family != NULL
                 ? shared_make_member(shared, ensemble->family, &point, ensemble->tape_room)
                 : shared_make(shared, &list, 1, ensemble->tape_room)) == EVALUATE_OK;
@@ -105,7 +107,11 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
     ensemble->kept = 0;
     double each = room / (double)(ensemble->count + (size_t)ensemble->threads);
     ensemble->tape_room = ensemble->tapeless ? 0 : each;
-    if (!make_member(&ensemble->shared[0], ensemble, 0)) {
+    if (ensemble->points[0]->over_tau) {
+        ensemble->tape_room = 0; /* no two evaluations share anything */
+        return true;
+    }
+    if (!make_member(&ensemble->shared[0], ensemble, 0, 0)) {
         return false;
     }
     double members = room / (shared_bytes(ensemble->shared[0]) + ensemble->member_bytes);
@@ -197,7 +203,7 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
 static bool open_member(Ensemble *ensemble, size_t i, void *context)
 {
     (void)context;
-    return ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i);
+    return ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i, 0);
 }
 
 bool ensemble_open(Ensemble *ensemble)
@@ -220,8 +226,8 @@ static bool ask_member(Ensemble *ensemble, size_t i, void *context)
     if (ensemble->done != NULL && ensemble->done[i]) {
         return true;
     }
-    point.omega = question->omega;
-    bool ok = (i < ensemble->kept || make_member(&own, ensemble, i)) &&
+    *(point.over_tau ? &point.spec.tau : &point.omega) = question->omega;
+    bool ok = (i < ensemble->kept || make_member(&own, ensemble, i, question->omega)) &&
               question->work(question->context, i, i < ensemble->kept ? ensemble->shared[i] : own,
                              &point);
     shared_clear(own);
@@ -324,10 +330,11 @@ bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
 /* The original's own error. */
 static bool search_floor(Ensemble *ensemble, mpfr_ptr error)
 {
-    Norm norm = ensemble->points[0]->norm;
+    const Point *point = ensemble->points[0];
+    double at = point->over_tau ? point->spec.tau : SAMPLE_OMEGA;
     return ensemble->judged != NULL
-               ? ensemble->judged(ensemble, error, SAMPLE_OMEGA, true)
-               : ensemble_worst(ensemble, error, SAMPLE_OMEGA, ERROR_NATIVE, norm);
+               ? ensemble->judged(ensemble, error, at, true)
+               : ensemble_worst(ensemble, error, at, ERROR_NATIVE, point->norm);
 }
 
 /* Where the master curve through a sample of the construction error meets the tolerance. */
@@ -367,9 +374,9 @@ bool judge_needs_arithmetic(ErrorKind judge)
     return judge != ERROR_CONSTRUCTION && judge != ERROR_APPROXIMATION;
 }
 
-double ensemble_search_evaluations(ErrorKind judge)
+double ensemble_search_evaluations(const Point *point)
 {
-    return judge_needs_arithmetic(judge) ? 120 : 50;
+    return point->over_tau ? 30 : judge_needs_arithmetic(point->judge) ? 120 : 50;
 }
 
 /* The member's largest |content score|, or NaN where there are none. */
@@ -412,6 +419,14 @@ void ensemble_range(OmegaOptions *options, const Ensemble *ensemble)
         options->rises ? format_info(arithmetic_info(one.arithmetic)->formats.operand) : NULL;
     options->format = operand != NULL && operand->digits <= STEP_DIGITS ? operand : NULL;
     options->factor = factor;
+    if (one.over_tau) { /* whose inverse, and multiples, are scales */
+        options->powers = options->rises = true;
+        options->curve = false;
+        options->format = NULL;
+        options->least = TAU_LEAST;
+        options->most = TAU_MOST;
+        return;
+    }
     options->least = factor < 1 ? fmin(OMEGA_LEAST / factor, OMEGA_MOST) : OMEGA_LEAST;
     options->most = factor > 1 ? OMEGA_MOST / factor : OMEGA_MOST;
 }
@@ -431,10 +446,12 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
     options.inside = options.format != NULL ? INSIDE_STEPS : options.inside;
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     found->floor.state = CELL_ABSENT;
-    if (!largest_score(found, ensemble) || !first_guess(ensemble, &options.guess)) {
+    if (point->over_tau) {
+        options.guess = point->spec.tau; /* the default */
+    } else if (!largest_score(found, ensemble) || !first_guess(ensemble, &options.guess)) {
         return false;
     }
-    options.evaluations--;
+    options.evaluations -= !point->over_tau;
     if (point->arithmetic != ARITHMETIC_NONE) {
         found->floor.state = CELL_VALUE;
         if (!search_floor(ensemble, found->floor.value)) {

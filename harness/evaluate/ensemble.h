@@ -28,7 +28,7 @@ typedef struct {
 struct Ensemble {
     const Point **points; /* [count], the caller's */
     Shared **shared;      /* [count] what a member's evaluations share; NULL from kept on, and then
-                             made anew at every use */
+                             made anew at every use, as all are where tau is searched */
     mpfr_t *errors;       /* [count] of the last evaluation */
     Beside *beside;       /* [count] of those */
     /* [known_count] of the worst error of an evaluation. */
@@ -112,7 +112,7 @@ double omega_ahead(double tolerance);
 
 /* About how many evaluations of all members ensemble_search takes: many where rounding makes the
  * error rise again, few along the master curve, C e^(-2 Omega). */
-double ensemble_search_evaluations(ErrorKind judge);
+double ensemble_search_evaluations(const Point *point);
 
 /* Sets the range of Omega, so that the one that T' gets of it (point_omega, a multiple of it) is
  * within the doubles, and its steps where the error rises again. */
@@ -122,7 +122,7 @@ void ensemble_range(OmegaOptions *options, const Ensemble *ensemble);
 bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
     __attribute__((warn_unused_result));
 
-/* Searches for the Omegas at which the points' judged error meets their tolerance, in
+/* Searches for the Omegas, or of points over_tau the taus, at which the points' judged error meets their tolerance, in
  * OMEGA_EVALUATIONS or less with those for a first guess and for the floor; the ensemble is open at
  * omega_ahead(tolerance).  false: a layer cannot be had. */
 bool ensemble_search(Ensemble *ensemble, Found *found) __attribute__((warn_unused_result));

@@ -29,9 +29,10 @@ enum { NEAR_STEPS = 16, CROSSED_STEPS = 3 };
 double omega_fresh(const Trials *trials, const OmegaOptions *options, double omega)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.*g", options->digits,
-             fmin(fmax(omega, options->least), options->most));
-    double value = fmin(fmax(strtod(text, NULL), options->least), options->most);
+    double within = fmin(fmax(omega, options->least), options->most);
+    snprintf(text, sizeof text, "%.*g", options->digits, within);
+    double value = options->powers ? exp2(rint(log2(within))) : strtod(text, NULL);
+    value = fmin(fmax(value, options->least), options->most);
     return trials_within(trials, value, value) ? 0 : value;
 }
 

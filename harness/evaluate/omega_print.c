@@ -4,7 +4,7 @@
  */
 #include "omega_print.h"
 
-#include "../base/decimal.h"
+#include <math.h>
 
 const char *omega_judged(JudgeOf of)
 {
@@ -13,9 +13,13 @@ const char *omega_judged(JudgeOf of)
     return suffixes[of];
 }
 
-static const char *omega_text(char text[DECIMAL_TEXT], double omega)
+const char *omega_text(char text[DECIMAL_TEXT], double omega, bool powers)
 {
-    decimal_print(text, omega);
+    if (powers) {
+        snprintf(text, DECIMAL_TEXT, "2^%d", ilogb(omega));
+    } else {
+        decimal_print(text, omega);
+    }
     return text;
 }
 
@@ -23,8 +27,8 @@ static const char *omega_text(char text[DECIMAL_TEXT], double omega)
 static void print_outside(FILE *file, const OmegaSearch *s)
 {
     char below[DECIMAL_TEXT], above[DECIMAL_TEXT];
-    omega_text(below, s->below.omega);
-    omega_text(above, s->above.omega);
+    omega_text(below, s->below.omega, s->powers);
+    omega_text(above, s->above.omega, s->powers);
     if (s->has_below && s->has_above) {
         fprintf(file, " (%s and %s do not)", below, above);
     } else if (s->has_below || s->has_above) {
@@ -35,8 +39,8 @@ static void print_outside(FILE *file, const OmegaSearch *s)
 void omega_print_range(FILE *file, const OmegaRange *range)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
-    omega_text(low, range->min);
-    omega_text(high, range->max);
+    omega_text(low, range->min, range->powers);
+    omega_text(high, range->max, range->powers);
     if (range->has_below && range->has_above) {
         fprintf(file, "from %s to %s", low, high);
     } else if (range->has_below) {
@@ -69,19 +73,22 @@ static void print_open(FILE *file, const OmegaSearch *s)
 
 OmegaRange omega_range(const OmegaSearch *search)
 {
-    return (OmegaRange){search->has_below, search->has_above, search->min.omega, search->max.omega};
+    return (OmegaRange){search->powers, search->has_below, search->has_above, search->min.omega,
+                        search->max.omega};
 }
 
 void omega_print(FILE *file, const OmegaSearch *search, const char *what)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
+    const char *constant = search->powers ? "tau" : "omega";
     if (!search->found) {
-        fprintf(file, "none of %zu omegas evaluated, from %s to %s, %s", search->evaluations,
-                omega_text(low, search->lowest), omega_text(high, search->highest), what);
+        fprintf(file, "none of %zu %ss evaluated, from %s to %s, %s", search->evaluations, constant,
+                omega_text(low, search->lowest, search->powers),
+                omega_text(high, search->highest, search->powers), what);
         return;
     }
     const OmegaRange range = omega_range(search);
-    fputs("omega ", file);
+    fprintf(file, "%s ", constant);
     omega_print_range(file, &range);
     fprintf(file, " %s at all %zu evaluated there", what, search->inside);
     if (search->format != NULL) {

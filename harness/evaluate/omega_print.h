@@ -4,13 +4,17 @@
 #ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_PRINT_H
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_PRINT_H
 
+#include "../base/decimal.h"
 #include "omega_search.h"
 #include "../point/point.h"
 
 #include <stdio.h>
 
+/* The constant in a sentence or a cell of one: 12.1, or of powers of two 2^-17. */
+const char *omega_text(char text[DECIMAL_TEXT], double omega, bool powers);
+
 /* "omega from 12.1 to 8e6 WHAT at all 64 evaluated there (12 and 9e6 do not)", or "none of 50
- * omegas evaluated, from 8 to 4096, WHAT"; what evaluations did not suffice for comes behind. */
+ * omegas evaluated, from 8 to 4096, WHAT", or of tau the same; what evaluations did not suffice for comes behind. */
 void omega_print(FILE *file, const OmegaSearch *search, const char *what);
 
 /* The warning behind the intervals, once. */
@@ -19,6 +23,7 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what);
 
 /* Where Omegas met something: has_below: some below min was evaluated, and did not. */
 typedef struct {
+    bool powers; /* as OmegaSearch's: printed as 2^-17 */
     bool has_below, has_above;
     double min, max;
 } OmegaRange;

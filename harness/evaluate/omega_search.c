@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/* The scan begins with steps of sqrt(2), up to so many times the guess; then by a factor of 4.  It
+/* The scan begins with steps of sqrt(2), or of powers of two, up to so many times the guess; then by a factor of 4.  It
  * is over when so many errors above the best were too large, and far above the best. */
 enum { SCAN_FINE = 4, SCAN_STEP = 4, SCAN_PATIENCE = 4 };
 
@@ -99,15 +99,15 @@ static bool has_risen(const Trials *trials)
 /* The next Omega of the scan, upward; 0: it is over. */
 static double scan(const Search *search)
 {
-    double guess = search->options->guess;
+    double guess = search->options->guess, step = search->options->powers ? 2 : sqrt(2);
     if (search->trials.count == 0) {
-        return fresh(search, guess / sqrt(2));
+        return fresh(search, guess / step);
     }
     double top = highest(search);
     if (has_risen(&search->trials)) {
         return 0;
     }
-    return fresh(search, top < SCAN_FINE * guess ? top * sqrt(2)
+    return fresh(search, top < SCAN_FINE * guess ? top * step
                          : top < SCAN_FAR        ? top * SCAN_STEP
                                                  : pow(top, 1.5));
 }
@@ -293,6 +293,7 @@ static void conclude(OmegaSearch *result, Search *search)
 {
     const Trials *trials = &search->trials;
     result->evaluations = trials->count;
+    result->powers = search->options->powers;
     if (trials->count > 0) {
         result->lowest = lowest(search);
         result->highest = highest(search);

@@ -10,6 +10,9 @@
  *
  * Every evaluated Omega is a decimal of few digits, so that what is printed is what was evaluated.
  *
+ * The same rules search any other constant that a point has one of.  Of one that is a power of two,
+ * as tau, all are evaluated inside, where they are no more than is wanted.
+ *
  * Umbrella header: for omega_trials.c, too: evaluated Omegas in order, and what they say by
  * themselves.
  */
@@ -73,6 +76,7 @@ typedef struct {
     double guess;       /* > 0: where to begin */
     double least, most; /* what is tried at the ends: within OMEGA_LEAST and OMEGA_MOST */
     int digits;         /* significant ones of every Omega evaluated */
+    bool powers;        /* it is tau that is searched: a power of two, whatever digits says */
     double bracket;     /* an end is known when its two sides agree to this, relative */
     size_t inside;      /* evaluations wanted in the interval */
     size_t evaluations; /* at most, OMEGA_EVALUATIONS or less */
@@ -95,6 +99,7 @@ typedef struct {
     Trial best;               /* the smallest error of all; omega 0: none is a number */
     double lowest, highest;   /* of all evaluated */
     size_t evaluations;       /* in all */
+    bool powers;              /* the options' */
     size_t inside;            /* from min to max; 0: none is found */
     const FormatInfo *format; /* the options' */
     double steps; /* of it: the numbers of the format that 2 factor Omega is rounded to from min to

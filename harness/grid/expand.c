@@ -23,7 +23,8 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
     if (setting != NULL) {
         return setting->list.values[product->place[axis]];
     }
-    if (axis == AXIS_OMEGA && command_has(product->command, SEARCHES_OMEGA)) {
+    if (axis == AXIS_OMEGA && command_has(product->command, SEARCHES_OMEGA) &&
+        !run_is_over_tau(product->run)) {
         return (AxisValue){.form = FORM_REAL};
     }
     if (context_decides(point, axis)) {
@@ -94,6 +95,7 @@ static int make_point(const Product *product, Point *point, ModelSource **source
 {
     *point = (Point){.spec.tables = ref_rotary_tables};
     *skip = false;
+    point->over_tau = run_is_over_tau(product->run);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         point->asked |= (uint64_t)(product->settings[axis] != NULL) << axis;
     }

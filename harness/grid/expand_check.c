@@ -229,7 +229,7 @@ static int check_judged(const Product *product, const Point *point)
 static bool is_tau(double tau)
 {
     int exponent;
-    return frexp(tau, &exponent) == 0.5 && exponent >= -59 && exponent <= 61;
+    return frexp(tau, &exponent) == 0.5 && tau >= TAU_LEAST && tau <= TAU_MOST;
 }
 
 int product_check_point(const Product *product, const Point *point)
@@ -276,6 +276,14 @@ int product_check_point(const Product *product, const Point *point)
          "a product with omega that is a normal double"},
         {info->masked && searches, AXIS_CONSTRUCTION,
          "another construction: masked heads have no Omega"},
+        {searches && !point->over_tau && product->settings[AXIS_OMEGA] != NULL, AXIS_OMEGA,
+         "no omega, which min-omega finds, or --over tau with it"},
+        {point->over_tau && product->settings[AXIS_TAU] != NULL, AXIS_TAU,
+         "no tau, which min-omega --over tau finds"},
+        {point->over_tau && !case_is_gated(spec), AXIS_FFN,
+         "gated with --over tau: no other network has a product to read out"},
+        {point->over_tau && !case_reads_out(spec), AXIS_ACTIVATION,
+         "another with --over tau: sigmoid's product is exact, and needs no tau"},
         {searches && !point->judged, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {

@@ -91,6 +91,8 @@ const FlagInfo flag_table[] = {
      .about = ABOUT_OUTPUT, .common = true},
     {"input-norm", "R", "how long a row of X may be (2-norm), without an embedding",
      INPUTS "convert guarantee ", NUMBER(positive, input_norm), .about = ABOUT_PROOFS},
+    {"over", "CONSTANT", "the constant searched: omega, the default, or at --omega a power of two",
+     "min-omega ", WORD(over, "omega", "tau"), .about = ABOUT_RUN, .common = true},
     {"every-input", NULL, "also prove a bound for every input: docs/omega.md", INPUTS,
      SWITCH(every_input), .about = ABOUT_PROOFS, .common = true},
     {"digits", "COUNT", "significant digits of every error, 1 to 17; default 12",

@@ -30,6 +30,11 @@ static void take_points(Grid *grid, const CandidateList *list)
     }
 }
 
+bool run_is_over_tau(const RunOptions *run)
+{
+    return run->over != NULL && strcmp(run->over, "tau") == 0;
+}
+
 /* A command line being read: what its flags said, and what stands behind them, files [count]. */
 typedef struct {
     const CommandInfo *command;

@@ -70,6 +70,7 @@ typedef struct RunOptions {
     ModelFileFlags model;     /* --ignore-extra, --ignore-config, --position-embedding, --blocks,
                              --witness: what is said of weights files */
     double input_norm;        /* --input-norm, of guarantees; 0: it was not given */
+    const char *over;         /* --over, of min-omega: omega or tau; NULL: omega */
     bool every_input;         /* --every-input, of verify, min-omega and check */
     double witness_tolerance; /* --witness-tolerance; 0: as witness.h has it */
     bool measure;             /* --measure, of cost */
@@ -81,6 +82,9 @@ typedef struct RunOptions {
     GrowthOptions growth;
     PlotOptions plot;
 } RunOptions;
+
+/* Is it tau that is searched, at an Omega? */
+bool run_is_over_tau(const RunOptions *run);
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  For a
  * command that searches Omega, points have no Omega; those that differ in their seed alone are

@@ -108,11 +108,12 @@ void point_print_flags(FILE *file, const Point *point, bool taken(Axis axis), co
     if (point->propagation) {
         fputs(" --propagation", file);
     }
+    fputs(point->over_tau ? " --over tau" : "", file);
 }
 
 void point_print_command(FILE *file, const Point *point)
 {
-    fprintf(file, "headproof %s", point->omega == 0 ? "min-omega" : "sweep");
+    fprintf(file, "headproof %s", point->omega == 0 || point->over_tau ? "min-omega" : "sweep");
     point_print_flags(file, point, NULL, NULL);
 }
 
@@ -214,7 +215,10 @@ bool point_axis_differs(const Point *point, Axis axis)
 
 bool point_axis_tells(const Point *point, Axis axis)
 {
-    bool unknown = point->source != NULL && axis_info(axis)->of_file;
+    const AxisInfo *info = axis_info(axis);
+    bool unknown = point->source != NULL && info->of_file;
+    unknown = unknown ||
+              (info->automatic && info->column == NULL && !(point->over_tau && axis == AXIS_TAU));
     return point_axis_differs(point, axis) || (unknown && point_axis_matters(point, axis));
 }
 

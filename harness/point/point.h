@@ -103,6 +103,7 @@ typedef struct {
     int digits;  /* of every error in its rows; 0: REF_DIGITS.  No axis: the numbers are the same */
     bool judged; /* a tolerance was given */
     bool propagation; /* --propagation, no axis: what other columns hold does not depend on it */
+    bool over_tau;    /* a search is for tau, at its omega; no axis either */
     uint64_t asked;   /* bit a: a flag or its section set axis a; the rows are the same without */
 } Point;
 

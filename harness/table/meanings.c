@@ -116,7 +116,9 @@ static const Said said[] = {
      "whose logits are judged, as `--positions` has them, with `;`; blank: streams are, of all"},
     {"min-omega", "status", "word", "`ok`, or `none`: no Ω evaluated meets the tolerance"},
     {NULL, "status", "word", "`ok`, `unresolved`, `vacuous`, `fail`, `overflow` or `error`"},
-    {NULL, "omega_below", "number", "the largest Ω below the interval, evaluated; it fails"},
+    {NULL, "omega_below", "number",
+     "the largest Ω below the interval, evaluated; it fails. With `--over tau` this and others are "
+     "of τ: `tau_below`, `tau_min`, `tau_max`, `tau_above`, `tau_best`"},
     {NULL, "omega_min", "number", "the smallest Ω of the interval"},
     {NULL, "error_below", ABSOLUTE, "the judged error at `omega_below`"},
     {NULL, "error_min", ABSOLUTE, "the judged error at `omega_min`"},
@@ -129,7 +131,7 @@ static const Said said[] = {
     {NULL, "floor", ABSOLUTE, "the original's own error in this arithmetic"},
     {NULL, "seed_rule", "number", "what the posts ask of Ω: ln(N/tolerance)"},
     {NULL, "seed_scores", "number", "what the posts ask of Ω: more than the largest score"},
-    {NULL, "evaluations", "integer", "Ω evaluated, at most 200"},
+    {NULL, "evaluations", "integer", "Ω, or τ, evaluated, at most 200"},
     {NULL, "evaluations_inside", "integer", "Ω evaluated in the interval; all meet the tolerance"},
     {NULL, "unfinished", "words", "what stayed open: `min`, `max`, `inside`; blank: nothing"},
 

@@ -56,6 +56,8 @@ static void test_lists(void **state)
     EXPECT_REALS("1:2:0.3", 1, 1.3, 1.6, 1.9);
     EXPECT_REALS("1:100:*7", 1, 7, 49);
     EXPECT_REALS("1e3,.5,5.,+2,1E-2", 1000, 0.5, 5, 2, 0.01);
+    EXPECT_REALS("2^-3,2^0,2^10", 0.125, 1, 1024);
+    EXPECT_REALS("2^-1022:2^-1020:*2", DBL_MIN, 2 * DBL_MIN, 4 * DBL_MIN);
 }
 
 static void test_ends_are_exact(void **state)

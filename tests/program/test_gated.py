@@ -122,3 +122,71 @@ def test_what_is_refused(run, command, flags, words):
     assert ended.code == 2, (ended.code, ended.stderr)
     for word in words:
         assert word in ended.stderr
+
+
+# ---- The search for tau --------------------------------------------------------------------------
+
+SMALL = ("--construction", "fused", "--ffn", "gated", "--n", "4", "--d", "5", "--bias", "random",
+         "--omega", "25")
+
+
+@pytest.mark.parametrize("arithmetic, judge, tolerances", [
+    ("f64", "total", ("1e-9", "1e-12")), ("f32", "total", ("1e-3", "3e-6")),
+    ("f64", "approximation", ("1e-4",))])
+@pytest.mark.parametrize("pairs", ["1", "2", "3"])
+def test_the_interval_of_tau(run, pairs, arithmetic, judge, tolerances):
+    """That of a sweep over all powers of two; the best is the sweep's."""
+    more = ("--arithmetic", arithmetic, "--readout", pairs)
+    swept = {2.0**e: error for e, error in zip(
+        range(-40, 6), [Decimal(row[judge + "_max"]) for row in
+                        rows_of(run, *SMALL, *more, "--tau", "2^-40:2^5:*2")])}
+    ended = run("min-omega", "--over", "tau", *SMALL, *more, "--judge", judge, "--tolerance",
+                ",".join(tolerances))
+    found = list(csv.DictReader(io.StringIO(ended.stdout)))
+    assert len(found) == len(tolerances) and found[0]["omega"] == "25", ended.stderr
+    assert ended.code == (1 if any(row["status"] == "none" for row in found) else 0)
+    for row, tolerance in zip(found, tolerances):
+        meets = [tau for tau, error in swept.items() if error <= Decimal(tolerance)]
+        assert (row["status"] == "ok") == bool(meets)
+        if judge != "approximation":
+            assert float(row["tau_best"]) == min(swept, key=swept.get)
+            assert Decimal(row["best_error"]) == min(swept.values())
+        if not meets:
+            assert not row["tau_min"]
+            continue
+        assert float(row["tau_max"]) == max(meets) and float(row["tau_above"]) == 2 * max(meets)
+        if judge != "approximation":  # which falls without end
+            assert float(row["tau_min"]) == min(meets) == 2 * float(row["tau_below"])
+            assert int(row["evaluations_inside"]) == len(meets)
+            assert Decimal(row["error_min"]) == swept[min(meets)]
+
+
+@pytest.mark.parametrize("more, words", [
+    ((), ["--over tau", "gated"]),
+    (("--ffn", "gated", "--activation", "sigmoid"), ["sigmoid's product is exact"]),
+    (("--ffn", "gated", "--tau", "2^-9"), ["no tau, which min-omega --over tau finds"]),
+    (("--ffn", "gated", "--every-input"), ["--every-input", "no --over tau"]),
+], ids=["plain", "sigmoid", "tau", "every input"])
+def test_searches_for_tau_that_are_refused(run, more, words):
+    ended = run("min-omega", "--over", "tau", "--construction", "fused", "--n", "3", "--d", "2",
+                "--tolerance", "1", "--input-norm", "9", *more)
+    assert ended.code == 2 and ended.stderr.count("\n") == 1, (ended.code, ended.stderr)
+    for word in words:
+        assert word in ended.stderr
+
+
+@pytest.mark.parametrize("more, words", [
+    (("--penalty", "positive", "--omega", "20", "--tau", "2^-17"), "by up to 4.7e-10; negative"),
+    (("--penalty", "positive", "--omega", "20", "--tau", "2^-8", "--arithmetic", "f32"),
+     "by up to 0.00049;"),
+    (("--penalty", "positive", "--omega", "20", "--activation", "sigmoid"), None),
+    (("--penalty", "negative", "--omega", "20"), None),
+    (("--penalty", "positive", "--omega", "20", "--ffn", "plain"), None),
+], ids=["f64", "f32", "exact", "negative", "plain"])
+def test_a_positive_penalty_is_warned_of(run, more, words):
+    """Half an ulp of 2 Omega = 40, over tau; once, whatever the points."""
+    plain = () if "--ffn" in more else ("--ffn", "gated")
+    ended = run("sweep", "--construction", "fused", "--n", "2,3", "--d", "2", *plain, *more)
+    assert ended.code == 0
+    assert [words in line for line in ended.stderr.splitlines() if "warning" in line] == \
+        ([True] if words else [])

@@ -141,7 +141,7 @@ OFFERS = [
     ("merge --format j", "json jsonl"),
     ("cost --propa", ""),
     ("cost --preset gpt3", "gpt3-6.7b gpt3"),
-    ("min-omega --ome", ""),
+    ("cost --omeg", ""),
     ("check --baseline x", ""),
     ("sweep --omega 1", ""),
 ]

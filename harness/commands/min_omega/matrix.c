@@ -9,6 +9,7 @@
 #include "../../base/decimal.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
+#include "../../evaluate/omega_print.h"
 #include "../../point/point.h"
 #include "../../table/format.h"
 
@@ -52,9 +53,11 @@ static void find_tolerances(Matrix *matrix)
 
 static void find_axes(Matrix *matrix)
 {
+    bool over_tau = point_of(matrix->searches[0])->over_tau;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        bool sought = axis == AXIS_TOLERANCE || (over_tau && axis == AXIS_TAU);
         AxisValue first = point_get(point_of(matrix->searches[0]), axis);
-        for (size_t i = 1; axis != AXIS_TOLERANCE && i < matrix->count; i++) {
+        for (size_t i = 1; !sought && i < matrix->count; i++) {
             AxisValue value = point_get(point_of(matrix->searches[i]), axis);
             matrix->varies[axis] = matrix->varies[axis] || value_compare(&first, &value) != 0;
         }
@@ -63,10 +66,14 @@ static void find_axes(Matrix *matrix)
 
 /* ---- Cells --------------------------------------------------------------------------------- */
 
-/* To 4 digits, up or down. */
-static void put_omega(FILE *file, double omega, mpfr_rnd_t direction)
+/* To 4 digits, up or down; a power of two as such. */
+static void put_omega(FILE *file, double omega, bool powers, mpfr_rnd_t direction)
 {
     char text[64];
+    if (powers) {
+        fputs(omega_text(text, omega, powers), file);
+        return;
+    }
     mpfr_t value;
     mpfr_init2(value, 53);
     mpfr_set_d(value, omega, MPFR_RNDN);
@@ -77,17 +84,17 @@ static void put_omega(FILE *file, double omega, mpfr_rnd_t direction)
 
 /* "13.6 to 2.09e+06", "13.6 up", "up to 2.09e+06" or "all tried": an end that is not known is
  * infinite. */
-static void put_interval(FILE *file, double min, double max)
+static void put_interval(FILE *file, double min, double max, bool powers)
 {
     bool from = min > -INFINITY, to = max < INFINITY;
     if (from) {
-        put_omega(file, min, MPFR_RNDU);
+        put_omega(file, min, powers, MPFR_RNDU);
         fputs(to ? " to " : " up", file);
     } else {
         fputs(to ? "up to " : "all tried", file);
     }
     if (to) {
-        put_omega(file, max, MPFR_RNDD);
+        put_omega(file, max, powers, MPFR_RNDD);
     }
 }
 
@@ -96,7 +103,7 @@ static void put_found(FILE *file, const Search *search)
     const OmegaSearch *s = &search->found.search;
     if (s->found) {
         put_interval(file, s->has_below ? s->min.omega : -INFINITY,
-                     s->has_above ? s->max.omega : INFINITY);
+                     s->has_above ? s->max.omega : INFINITY, s->powers);
     } else {
         fputs("none", file);
     }
@@ -107,7 +114,7 @@ static void put_proven(FILE *file, const Search *search)
     if (search->proven == INFINITY) {
         fputs("none", file);
     } else {
-        put_omega(file, search->proven, MPFR_RNDU);
+        put_omega(file, search->proven, false, MPFR_RNDU);
         fputs(" up", file);
     }
 }
@@ -122,7 +129,7 @@ static void put_header(FILE *file, const Matrix *matrix)
             fprintf(file, "%s,", axis_info(axis)->name);
         }
     }
-    fputs("omega", file);
+    fputs(search_constant(matrix->searches[0]), file);
     for (size_t t = 0; t < matrix->tolerance_count; t++) {
         decimal_print(text, matrix->tolerances[t]);
         fprintf(file, ",within %s", text);
@@ -203,9 +210,15 @@ int matrix_print(FILE *file, Search *const *searches, size_t count)
     find_axes(&matrix);
     put_lines(stream, &matrix);
     int status = print_lines(wrapped_open(&said, file), text_close(stream, &lines));
-    fputs("found: every omega evaluated there meets the tolerance, and its neighbours do not; "
-          "between them nothing is proven\n",
-          said.file);
+    if (count > 0 && point_of(searches[0])->over_tau) {
+        fputs("found: every power of two evaluated there meets the tolerance as tau, and its "
+              "neighbours do not\n",
+              said.file);
+    } else {
+        fputs("found: every omega evaluated there meets the tolerance, and its neighbours do not; "
+              "between them nothing is proven\n",
+              said.file);
+    }
     if (count > 0 && searches[0]->proven > 0) {
         fputs("proven: of every input, in exact arithmetic, against an infinite omega\n",
               said.file);

@@ -33,9 +33,14 @@ static void print_sentences(FILE *file, const Search *search)
     char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 48];
     decimal_print(text, point->tolerance);
     snprintf(what, sizeof what, "meets %s%s", text, omega_judged(point->judge_of));
-    fprintf(file, "%s, N=%zu: ", construction_names[point->spec.construction], point->spec.n);
+    fprintf(file, "%s, N=%zu", construction_names[point->spec.construction], point->spec.n);
+    if (point->over_tau) {
+        decimal_print(text, point->omega);
+        fprintf(file, ", omega %s, readout %zu", text, point->spec.readout);
+    }
+    fputs(": ", file);
     omega_print(file, s, what);
-    if (s->found) {
+    if (s->found && !point->over_tau) {
         fprintf(file, "; " OMEGA_BETWEEN ". The posts ask for ln(N/tolerance) = %.4g or more",
                 found->seed_rule);
         if (found->has_scores) {
@@ -53,8 +58,8 @@ static void print_sentences(FILE *file, const Search *search)
         RefCell cell;
         ref_cell_init(&cell, REF_DIGITS);
         ensemble_cell(&cell, ensemble, s->best.omega, point->judge, s->best.error);
-        decimal_print(text, s->best.omega);
-        mpfr_fprintf(file, " The best evaluated is %s, with error ", text);
+        mpfr_fprintf(file, " The best evaluated is %s, with error ",
+                     omega_text(text, s->best.omega, s->powers));
         mpfr_fprintf(file, cell.state == CELL_BOUND ? "<%.2RUe" : "%.2Re", cell.value);
         ensemble_cell(&cell, ensemble, 0, ERROR_NATIVE, found->floor.value);
         mpfr_fprintf(file,
@@ -171,15 +176,19 @@ static int make_searches(Searches *all, const RunOptions *run)
     return status;
 }
 
-/* "verdict: PASS: every search found an omega" */
+/* "verdict: PASS: every search found an omega", or a tau */
 static int print_verdict(FILE *file, const Searches *all)
 {
     const Outcome *outcome = &all->outcome;
     size_t missing = outcome->failed;
-    char text[128] = "verdict: PASS: every search found an omega";
+    const char *constant = run_is_over_tau(outcome->run) ? "tau" : "omega";
+    char text[128];
     if (missing > 0) {
-        snprintf(text, sizeof text, "verdict: FAIL: %zu of %zu search%s found no omega", missing,
-                 all->count, all->count == 1 ? "" : "es");
+        snprintf(text, sizeof text, "verdict: FAIL: %zu of %zu search%s found no %s", missing,
+                 all->count, all->count == 1 ? "" : "es", constant);
+    } else {
+        snprintf(text, sizeof text, "verdict: PASS: every search found a%s %s",
+                 *constant == 'o' ? "n" : "", constant);
     }
     bool colors = terminal_has_colors(file, outcome->run->color);
     Color color = conclusion_color(missing > 0 ? CONCLUSION_FAIL : CONCLUSION_PASS);
@@ -227,13 +236,14 @@ static void clear(Searches *all)
     pthread_mutex_destroy(&all->lock);
 }
 
-static const OutcomeKind min_omega_outcome = {
-    .table = {.bare = BARE_TEXT, .write_header = row_write_header, .write_row = row_write},
-    .command = "min-omega",
-    .reason = "no omega was found",
-    .column = "omega_min",
-    .write_header = row_write_case_header,
-    .print_command = row_print_command};
+/* Of searches for Omega, and for tau. */
+#define OUTCOME(constant)                                                                          \
+    {                                                                                              \
+        .table = {.bare = BARE_TEXT, .write_header = row_write_header, .write_row = row_write},    \
+        .command = "min-omega", .reason = "no " constant " was found", .column = constant "_min",  \
+        .write_header = row_write_case_header, .print_command = row_print_command                  \
+    }
+static const OutcomeKind min_omega_outcomes[] = {OUTCOME("omega"), OUTCOME("tau")};
 
 /* The searches, made and proven as asked before any output is opened. */
 static int run_grid(Searches *all, const RunOptions *run)
@@ -250,7 +260,8 @@ static int run_grid(Searches *all, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    status = outcome_open(&all->outcome, &min_omega_outcome, all->grid, run, NULL);
+    status = outcome_open(&all->outcome, &min_omega_outcomes[run_is_over_tau(run)], all->grid, run,
+                          NULL);
     all->outcome.record.seconds = all->seconds;
     if (status == 0) {
         status = run_searches(all, threads);

@@ -20,7 +20,7 @@ static void write_key(FILE *file, const Search *search)
     const Ensemble *ensemble = &search->seeds;
     Point key = *ensemble->points[0];
     key.input = ensemble->points[ensemble->count - 1]->input == key.input ? key.input : 0;
-    table_write_key(file, &key, false, search->seeds_cell);
+    table_write_key(file, &key, key.over_tau, search->seeds_cell);
 }
 
 static void write_omega(FILE *file, bool present, double omega)
@@ -44,6 +44,9 @@ static void write_positions(FILE *file, const Search *search)
 /* The Omega that is proven for every input; blank: it was not asked for. */
 static void write_proven(FILE *file, const Search *search)
 {
+    if (search->seeds.points[0]->over_tau) {
+        return;
+    }
     if (search->proven == INFINITY) {
         fputs(",none", file);
     } else {
@@ -98,11 +101,11 @@ static void write_cell(FILE *file, const RefCell *cell)
 }
 
 /* omega_below and omega_above are blank where none was found: the end is as low, or as high, as was
- * tried. */
-static const char header_tail[] =
-    ",tolerance,positions,omega_below,omega_min,error_below,error_min,"
-    "omega_max,omega_above,omega_proven,omega_best,best_error,floor,"
-    "seed_rule,seed_scores,evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n";
+ * tried.  Of tau nothing is proven here, and the posts say nothing. */
+#define HEADER_TAIL(constant, proven, seeds)                                                       \
+    ",tolerance,positions," constant "_below," constant "_min,error_below,error_min," constant     \
+    "_max," constant "_above" proven "," constant "_best,best_error,floor" seeds                   \
+    ",evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n"
 
 /* Which of the errors are only upper bounds. */
 static void write_bounds(FILE *file, const FoundErrors *errors)
@@ -119,12 +122,11 @@ static void write_bounds(FILE *file, const FoundErrors *errors)
 /* The columns of a report's case, behind the key. */
 void row_write_case_header(FILE *file, const RunOptions *run)
 {
-    (void)run; /* whatever is asked */
-    table_write_key_header(file, false);
-    fputs(
-        ",tolerance,omega_min,omega_max,error_min,omega_proven,omega_best,best_error," BOUNDS_COLUMN
-        ",status\n",
-        file);
+    table_write_key_header(file, run_is_over_tau(run));
+    const char *of = run_is_over_tau(run) ? "tau" : "omega";
+    fprintf(file,
+            ",tolerance,%s_min,%s_max,error_min%s,%s_best,best_error," BOUNDS_COLUMN ",status\n",
+            of, of, *of == 'o' ? ",omega_proven" : "", of);
 }
 
 void row_write_case(FILE *file, const void *row)
@@ -162,9 +164,11 @@ void row_print_command(FILE *file, const void *row, const RunOptions *run)
 
 void row_write_header(FILE *file, const RunOptions *run)
 {
-    (void)run; /* whatever is asked */
-    table_write_key_header(file, false);
-    fputs(header_tail, file);
+    bool over_tau = run_is_over_tau(run);
+    table_write_key_header(file, over_tau);
+    fputs(over_tau ? HEADER_TAIL("tau", "", "")
+                   : HEADER_TAIL("omega", ",omega_proven", ",seed_rule,seed_scores"),
+          file);
 }
 
 void row_write(FILE *file, const void *row)
@@ -190,8 +194,10 @@ void row_write(FILE *file, const void *row)
     write_omega(file, machine && s->best.omega > 0, s->best.omega);
     write_cell(file, &errors.error[FOUND_BEST]);
     write_cell(file, &errors.error[FOUND_FLOOR]);
-    write_omega(file, true, found->seed_rule);
-    write_omega(file, found->has_scores, found->seed_scores);
+    if (!point->over_tau) {
+        write_omega(file, true, found->seed_rule);
+        write_omega(file, found->has_scores, found->seed_scores);
+    }
     fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
     omega_print_open(file, s);
     write_bounds(file, &errors);

@@ -98,6 +98,11 @@ void search_free(Search *search)
     }
 }
 
+const char *search_constant(const Search *search)
+{
+    return search->seeds.points[0]->over_tau ? "tau" : "omega";
+}
+
 int search_take_positions(Search *search, const RunOptions *run)
 {
     const Point *point = search->seeds.points[0];
@@ -120,7 +125,8 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
     const Ensemble *seeds = &search->seeds;
     for (size_t i = 0; i < seeds->count; i++) {
         const Point *point = seeds->points[i];
-        const char *misfit = bound_misfit(point);
+        const char *misfit = point->over_tau ? "no --over tau: guarantee has --tau and --readout"
+                                             : bound_misfit(point);
         Proven proven;
         int status = misfit != NULL ? 2 : bound_move(bound, point, run);
         if (status == 2) {
@@ -158,10 +164,12 @@ int search_prove_all(Search *const *searches, size_t count, const RunOptions *ru
 static double search_cost(const Point *point, double *evaluation)
 {
     Point ahead = *point;
-    ahead.omega = omega_ahead(point->tolerance);
+    ahead.omega = point->over_tau ? point->omega : omega_ahead(point->tolerance);
     PointCost cost = point_cost_parts(&ahead);
-    *evaluation = cost.machine + (judge_needs_arithmetic(point->judge) ? 0 : cost.reference);
-    return cost.base + ensemble_search_evaluations(point->judge) * *evaluation;
+    bool anew = point->over_tau;
+    bool reference = anew || !judge_needs_arithmetic(point->judge);
+    *evaluation = cost.machine + (reference ? cost.reference : 0) + (anew ? cost.base : 0);
+    return (anew ? 0 : cost.base) + ensemble_search_evaluations(point) * *evaluation;
 }
 
 double search_seconds(const Point *point)
@@ -195,7 +203,7 @@ bool search_run(Search *search, double memory, Progress *progress, pthread_mutex
     }
     seeds->progress = progress;
     seeds->progress_lock = lock;
-    seeds->unit_cost = cost - ensemble_search_evaluations(point->judge) * evaluation;
+    seeds->unit_cost = cost - ensemble_search_evaluations(point) * evaluation;
     bool ok = ensemble_size(seeds, omega_ahead(point->tolerance), memory) && ensemble_open(seeds);
     seeds->unit_cost = evaluation;
     if (of_logits) {

@@ -25,6 +25,9 @@ typedef struct {
     const char *looked_at; /* the same in words; NULL: streams are judged */
 } Search;
 
+/* "omega" or "tau", that it is for. */
+const char *search_constant(const Search *search);
+
 /* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of
  * a weights file unless some were chosen; on one thread.  taken [grid->count]: which points have a
  * search; its own are marked. */

@@ -119,14 +119,14 @@ static void price_inputs(Verify *verify)
     seconds[PHASE_ORIGINAL] = cost.base - cost.weights * (1 - 1 / sharing);
     seconds[PHASE_OMEGA] = rows;
     /* and once for the first guess */
-    seconds[PHASE_SEARCH] = judged + rows / ensemble_search_evaluations(point.judge);
+    seconds[PHASE_SEARCH] = judged + rows / ensemble_search_evaluations(&point);
     seconds[PHASE_PREDICTIONS] = last;
 }
 
 /* How often a phase evaluates every input, about. */
 static double uses_of(const Verify *verify, Phase phase)
 {
-    return phase == PHASE_SEARCH        ? ensemble_search_evaluations(verify->template->judge)
+    return phase == PHASE_SEARCH        ? ensemble_search_evaluations(verify->template)
            : phase == PHASE_PREDICTIONS ? VERIFY_KEEPING_EVALUATIONS
                                         : 1;
 }
