@@ -122,9 +122,9 @@ void ensemble_range(OmegaOptions *options, const Ensemble *ensemble);
 bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
     __attribute__((warn_unused_result));
 
-/* Searches for the Omegas, or of points over_tau the taus, at which the points' judged error meets their tolerance, in
- * OMEGA_EVALUATIONS or less with those for a first guess and for the floor; the ensemble is open at
- * omega_ahead(tolerance).  false: a layer cannot be had. */
+/* Searches for the Omegas, or of points over_tau the taus, at which the points' judged error meets
+ * their tolerance, in OMEGA_EVALUATIONS or less with those for a first guess and for the floor; the
+ * ensemble is open at omega_ahead(tolerance).  false: a layer cannot be had. */
 bool ensemble_search(Ensemble *ensemble, Found *found) __attribute__((warn_unused_result));
 
 #endif

@@ -14,7 +14,8 @@
 const char *omega_text(char text[DECIMAL_TEXT], double omega, bool powers);
 
 /* "omega from 12.1 to 8e6 WHAT at all 64 evaluated there (12 and 9e6 do not)", or "none of 50
- * omegas evaluated, from 8 to 4096, WHAT", or of tau the same; what evaluations did not suffice for comes behind. */
+ * omegas evaluated, from 8 to 4096, WHAT", or of tau the same; what evaluations did not suffice for
+ * comes behind. */
 void omega_print(FILE *file, const OmegaSearch *search, const char *what);
 
 /* The warning behind the intervals, once. */

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-/* The scan begins with steps of sqrt(2), or of powers of two, up to so many times the guess; then by a factor of 4.  It
+/* The scan begins with steps of sqrt(2), or 2, up to so many times the guess; then by 4.  It
  * is over when so many errors above the best were too large, and far above the best. */
 enum { SCAN_FINE = 4, SCAN_STEP = 4, SCAN_PATIENCE = 4 };
 
