@@ -26,7 +26,8 @@ static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, 
 /* How much the base of one point alone keeps of r(T_infinity). */
 static RefLimit own_limit(const Point *point)
 {
-    return point->reference == REFERENCE_DIFFERENCE ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    return difference && point->judge != ERROR_APPROXIMATION ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;
 }
 
 bool evaluation_needs_base(const Evaluation *evaluation)
