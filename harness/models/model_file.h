@@ -61,6 +61,7 @@ typedef struct {
     double *logits;         /* [windows, answers, classes] at every token, or at the last alone */
     double *resid;          /* [windows, answers, d], the stream behind the last layer */
     SafetensorsDtype dtype; /* of the answers */
+    bool narrower;          /* they are float64, and agree as float32: dtype is that */
     double difference, allowed; /* from m(T)'s at most, and how far they may be, once compared */
     char *said;                 /* what they showed then, for conditions; NULL: nothing yet */
 } ModelFileWitness;

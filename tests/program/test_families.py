@@ -161,8 +161,8 @@ MODELS = [
 ]
 
 
-def write(folder, named_as, config, turned, theta, scaling, parallel):
-    """The model and its answers, as floats."""
+def write(folder, named_as, config, turned, theta, scaling, parallel, answered=np.float32):
+    """The model as floats, and its answers as what answered makes of them."""
     m = drawn(len(config), named_as is not gptj, named_as is not neox, named_as is not neox)
     tokens = np.random.default_rng(1).integers(0, CLASSES, size=(2, N))
     f32 = lambda a: np.float64(np.float32(a))
@@ -171,7 +171,7 @@ def write(folder, named_as, config, turned, theta, scaling, parallel):
     logits = [answers(m, t, turned, theta, scaling, named_as is gptj, parallel) for t in tokens]
     tensors = {k: np.ascontiguousarray(v, np.float32) for k, v in named_as(m).items()}
     tensors["witness.tokens"] = tokens
-    tensors["witness.logits"] = np.float32(logits)
+    tensors["witness.logits"] = answered(np.array(logits))
     safetensors_file.write(folder / "model.safetensors", tensors, {})
     (folder / "config.json").write_text(json.dumps(config))
 
@@ -198,6 +198,19 @@ def test_another_model_is_told_from_it(run, tmp_path, change):
     (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
     ended = verify(run, tmp_path)
     assert ended.code != 0 and "same model as its witness" not in ended.stdout, ended
+
+
+NARROWER = " (as float32, not as the float64 it is)"
+
+
+@pytest.mark.parametrize("answered, says", [
+    (lambda logits: np.float64(np.float32(logits)), NARROWER),
+    (lambda logits: logits + 1e-3, "this is another model")])
+def test_float64_may_have_parts_in_float32(run, tmp_path, answered, says):
+    write(tmp_path, *MODELS[2][1:], answered)
+    ended = verify(run, tmp_path)
+    words = " ".join((ended.stdout + ended.stderr).split())
+    assert says in words and (NARROWER in words) == (says == NARROWER), ended
 
 
 REFUSED = [
