@@ -96,6 +96,9 @@ void append_converted(Stack *stack, const Bundle *bundles, size_t count)
     Sublayer sublayer = heads_sublayer(stack, bundles, count);
     sublayer.norm = take_norm(&stack->converted_normed, stack);
     sublayer.beside = stack->beside;
+    for (size_t b = 0; b < count && stack->spec->bias_self == BIAS_SELF_FOURFOLD; b++) {
+        ((Bundle *)sublayer.bundles)[b].score.position.bias_self *= 2;
+    }
     damage_norm(stack, &sublayer.norm);
     damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
     if (stack->negative != NULL) {

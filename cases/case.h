@@ -47,6 +47,9 @@ typedef enum { NORM_PRE, NORM_POST, NORM_PLACE_COUNT } NormPlace;
  * on the others, as docs/mathematics.md has them, or negative on those. */
 typedef enum { PENALTY_POSITIVE, PENALTY_NEGATIVE, PENALTY_COUNT } Penalty;
 
+/* Omegas in the bias row's score toward itself: 2, or 4, with which it drinks the square. */
+typedef enum { BIAS_SELF_TWICE, BIAS_SELF_FOURFOLD, BIAS_SELF_COUNT } BiasSelf;
+
 /* How heads imitate x Phi(x), or its form with tanh: by x sigma(1.702 x), by one term of the slope
  * that minimises the largest error, by two terms without shifts, or by K = 2, ..., 8 terms with
  * shifts, of which GELU_MINIMAX is K = 1 (docs/mathematics.md, section 1). */
@@ -108,6 +111,7 @@ typedef struct {
     Linear linear;
     BiasRowPosition bias_row;
     BiasRowContent bias_row_content;
+    BiasSelf bias_self;
     Activation activation;
     GeluForm gelu;
     double slope; /* of ReLU's imitation SiLU(slope x)/slope */

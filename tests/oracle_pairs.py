@@ -247,6 +247,7 @@ class Case:
         self.theta, self.tables = float(say("rope-theta", 10000)), say("rotary-tables", "exact")
         self.omega = Decimal(float(say("omega", 1000))) * Decimal(float(say("shrink", 1)))
         self.lost = int(say("drop-entry", 0))
+        self.own = int(say("bias-self", 2)) * ONE  # Omegas of the bias row toward itself
         self.norm, self.eps = say("normalization", "none"), Decimal(float(say("eps", 1e-5)))
         self.pre = self.norm != "none" and say("normalization-place", "pre") == "pre"
         self.post = self.norm != "none" and not self.pre
@@ -590,7 +591,7 @@ class Converted:
                 for j in self.tokens:
                     q[self.p(j)][self.p(i)] -= shift
                 omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
-            omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+            omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
             v[k][k] = -value
             yield q, omega, v
 
@@ -598,7 +599,7 @@ class Converted:
         """w (or None) from columns to columns; less: minus the identity on those read."""
         q, omega, v = self.matrices()
         for i in () if self.masked else range(self.rows):
-            omega[self.p(i)][self.p(i)] = 2 * ONE
+            omega[self.p(i)][self.p(i)] = self.case.own if i == self.bias else 2 * ONE
         for c, row in zip(read, w or []):
             for e, entry in zip(write, row):
                 v[c][e] = entry
@@ -625,7 +626,7 @@ class Converted:
             for i in () if self.masked else self.tokens:
                 omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
             if not self.masked:
-                omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+                omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
             for c in range(self.case.d):
                 for e, entry in out.items():
                     v[c][e] = value * wv[c][k] * entry
@@ -635,7 +636,7 @@ class Converted:
         """Tokens to themselves and the bias row, the bias row to itself."""
         for i in self.tokens:
             omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
-        omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+        omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
 
     def read_out_head(self, layer, e, tau, value):
         """Of output e: the score of a token toward itself is tau times what a network writes."""
@@ -691,7 +692,7 @@ class Converted:
                 omega[self.p(i)][self.p(self.bias)] = -2 * ONE
                 for j in self.tokens if self.case.mask.startswith("pseudo") else ():
                     omega[self.p(i)][self.p(j)] += ONE * self.case.sees(i, j)
-            omega[self.p(self.bias)][self.p(self.bias)] = 2 * ONE
+            omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
             heads.append((self.spread(qc) if callable(qc) else q, omega, v))
         self.sublayer(heads, self.read)
 

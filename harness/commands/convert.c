@@ -130,10 +130,12 @@ static void say_omega(const Point *point, const ConvertedSaid *said)
     if (said->tolerance > 0) {
         converted_said_sentence(sentence, said, point->spec.n);
     }
-    fprintf(stderr, "headproof: Omega = %s%s%s%s, penalty %s%s%s\n", omega,
+    bool fourfold = point->spec.bias_self == BIAS_SELF_FOURFOLD;
+    fprintf(stderr, "headproof: Omega = %s%s%s%s, penalty %s%s%s%s\n", omega,
             shrinks ? " (--omega " : "", shrinks ? shrunk : "", shrinks ? " before --shrink)" : "",
-            axis_info(AXIS_PENALTY)->domain.words[point->penalty], *sentence != '\0' ? ": " : "",
-            sentence);
+            axis_info(AXIS_PENALTY)->domain.words[point->penalty],
+            fourfold ? ", the bias row attends itself with 4 Omega" : "",
+            *sentence != '\0' ? ": " : "", sentence);
 }
 
 static int refuse_model(const Point *point, const char *reason)

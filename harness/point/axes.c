@@ -62,6 +62,7 @@ static const char *const linears[] = {
 static const char *const bias_rows[] = {
     [POSITION_AUTO] = "auto", [POSITION_FIRST] = "first", [POSITION_LAST] = "last"};
 static const char *const contents[] = {[CONTENT_NONE] = "none", [CONTENT_RANDOM] = "random"};
+static const char *const own_scores[] = {[BIAS_SELF_TWICE] = "2", [BIAS_SELF_FOURFOLD] = "4"};
 static const char *const gelus[] = {
     [GELU_SIGMOID] = "sigmoid", [GELU_MINIMAX] = "minimax", [GELU_TWO] = "two"};
 static const char *const ffns[] = {[FFN_PLAIN] = "plain", [FFN_GATED] = "gated"};
@@ -149,6 +150,12 @@ static bool band_matters(const Point *point)
 static bool has_norms(const Point *point)
 {
     return point->spec.norm != NORMALIZATION_NONE;
+}
+
+/* Under the causal mask it sees itself alone. */
+static bool bias_row_drinks(const Point *point)
+{
+    return has_omega(point) && point->spec.mask != MASK_CAUSAL;
 }
 
 /* A bias row that sees itself alone and begins as zeros stays so, and its norm is zero too. */
@@ -315,6 +322,14 @@ static AxisValue tau_standard(const Point *point)
     return reads_out(point)
                ? (AxisValue){.form = FORM_REAL, .real = ldexp(1, exponents[row][pairs - 1])}
                : word(0);
+}
+
+/* A norm makes what the bias row drinks 1/sqrt(eps) times as large, layer after layer: of a model of
+ * a file the rewrite is the one that bears it. */
+static AxisValue bias_self_standard(const Point *point)
+{
+    bool bears = point->source != NULL && has_norms(point) && bias_row_drinks(point);
+    return word(bears ? BIAS_SELF_FOURFOLD : BIAS_SELF_TWICE);
 }
 
 /* The scale that the weights file says. */
@@ -587,6 +602,14 @@ static const AxisInfo infos[AXIS_COUNT] = {
                                {WORD(CONTENT_NONE)},
                                "content of the bias row in front of the first layer",
                                FIELD(spec.bias_row_content)},
+    [AXIS_BIAS_SELF] = {"bias-self",
+                        NULL,
+                        {CHOICE(own_scores)},
+                        {WORD(BIAS_SELF_TWICE)},
+                        "Omegas in the bias row's score toward itself; 4 squares what it drinks",
+                        FIELD(spec.bias_self),
+                        .standard_of = bias_self_standard,
+                        .matters = bias_row_drinks},
     [AXIS_SLOPE] = {"slope",
                     NULL,
                     {POSITIVE},

@@ -53,6 +53,7 @@ typedef enum {
     AXIS_LINEAR,
     AXIS_BIAS_ROW,
     AXIS_BIAS_ROW_CONTENT,
+    AXIS_BIAS_SELF,
     AXIS_SLOPE,
     AXIS_GELU,
     AXIS_FFN,

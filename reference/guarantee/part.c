@@ -25,11 +25,12 @@ PartKind part_of_heads(const Bundle *bundle)
     return head_kind(bundle)->part;
 }
 
-/* Only differences within a row matter. */
+/* Only differences within a row matter; of the bias row tokens are 2 Omega below its own, or more,
+ * with which it drinks no more than is proven. */
 static bool positions_are(PositionScores p, const HeadKind *kind)
 {
     return p.token_token - p.token_self == kind->token_token &&
-           p.token_bias - p.token_self == kind->token_bias && p.bias_token - p.bias_self == -2;
+           p.token_bias - p.token_self == kind->token_bias && p.bias_token - p.bias_self <= -2;
 }
 
 /* NULL, or why a bundle is no head that is known. */

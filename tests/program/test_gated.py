@@ -190,3 +190,16 @@ def test_a_positive_penalty_is_warned_of(run, more, words):
     assert ended.code == 0
     assert [words in line for line in ended.stderr.splitlines() if "warning" in line] == \
         ([True] if words else [])
+
+
+# ---- Bias rows that attend themselves with 4 Omega -----------------------------------------------
+
+def test_bias_rows_that_attend_themselves_more_drink_the_square(run):
+    """Behind norms without a mask: what a layer's bias row drinks, 1/sqrt(eps) times as large behind
+    the next norm, layer after layer, no longer grows."""
+    model = ("--construction", "transformer", "--normalization", "rmsnorm", "--n", "5", "--d", "8",
+             "--d-ff", "12", "--depth", "4", "--omega", "40", "--arithmetic", "none")
+    twice, fourfold = ([Decimal(row["construction_max"]) * Decimal(80).exp()
+                        for row in rows_of(run, *model, "--bias-self", own)] for own in "24")
+    assert twice[3] > Decimal("1e14") and max(fourfold) < 100
+    assert abs(twice[0] / fourfold[0]) < 1000

@@ -51,6 +51,7 @@ AXES = {
     "gelu": (["sigmoid", "minimax", "2", "3"], one_of("activation", "gelu", "gelu_new")),
     "score-scale": (["1", "30", "1e4", "1e22"], lambda c: not LINEAR(c)),
     "bias-row-content": (["none", "random"], None),
+    "bias-self": (["2", "4"], lambda c: NOT_MASKED(c) and c["mask"] != "causal"),
     "penalty": (["positive", "negative"], NOT_MASKED),
     "kernel": (["dense", "structured"], None),
     "reference": (["auto", "subtract"], NOT_MASKED),
@@ -101,6 +102,16 @@ def drawn(r):
             return c
 
 
+def modern(count):
+    """Drawn points of gated networks, rotary positions or parallel parts."""
+    r, chosen = random.Random(12), []
+    while len(chosen) < count:
+        c = drawn(r)
+        if GATED(c) or TURNED(c) or c.get("parallel") == "yes":
+            chosen.append(c)
+    return chosen
+
+
 def pairs(c):
     return set(itertools.combinations(((axis, v) for axis, v in c.items()), 2))
 
@@ -136,7 +147,15 @@ ONCE += [{"construction": "fused", "ffn": "gated", "activation": activation, "re
           "tau": "0.125", "bias": "random", "n": 3, "d": 2, "d-ff": 3, "depth": 2, "omega": "20",
           "seed": 3, "weights": "stable", "kernel": kernel}
          for activation in ("silu", "none") for kernel in ("dense", "structured")]
+# Bias rows that attend themselves with 4 Omega: each kind of head, either kernel and form.
+ONCE += [{"construction": construction, "n": 3, "d": 2, "depth": 2, "omega": omega, "seed": 3,
+          "bias-self": "4", "weights": "stable", "bias": "random", "kernel": kernel,
+          "penalty": penalty, "normalization": "rmsnorm", "normalization-place": "post"}
+         for construction, omega in (("silu", "9"), ("linear", "0.7"), ("ffn3", "0.7"),
+                                     ("transformer", "9"), ("transformer", "41.5"))
+         for kernel, penalty in (("dense", "positive"), ("structured", "negative"))]
 POINTS = [c for seed in SEEDS for c in covering(seed)] + ONCE
+POINTS += modern(200 if os.environ.get("HEADPROOF_NIGHTLY") else 8)
 
 
 @pytest.mark.parametrize("c", POINTS, ids=lambda c: " ".join(map(str, c.values())))

@@ -247,6 +247,9 @@ void verify_print_model(FILE *file, const Verify *verify)
     if (point_axis_matters(verify->template, AXIS_PENALTY)) {
         fprintf(file, ", penalty %s", axis_word(verify, AXIS_PENALTY));
     }
+    if (verify->template->spec.bias_self == BIAS_SELF_FOURFOLD) {
+        fputs(", the bias row attends itself with 4 omega", file);
+    }
     fputc('\n', file);
     print_norms_in_name(file, verify);
 }
