@@ -513,7 +513,8 @@ class Converted:
         part = lambda rows, columns: [([self.a[i][c] for c in columns],
                                        [self.b[i][c] for c in columns]) for i in rows]
         hidden = self.cleared and not self.first_order  # else what is left is of second order
-        return {"bias_row_max": of(part([self.bias], range(self.content))),
+        drinks = self.first_order and self.case.own != 2 and self.bias > 0  # of second order
+        return {"bias_row_max": None if drinks else of(part([self.bias], range(self.content))),
                 "hidden_max": of(part(self.tokens, self.cleared)) if hidden else None}
 
     def leak(self, size):
@@ -535,9 +536,9 @@ class Converted:
         for j in limit:
             self.leak(change[j])
         for j in seen:
+            w = (content[j] - top).exp() / total if omegas[j] < best else ZERO
+            self.leak(w)
             if omegas[j] == best - 2:
-                w = (content[j] - top).exp() / total
-                self.leak(w)
                 moved = [m - w * q for m, q in zip(moved, p)]
                 moved[j] += w
         return p, moved

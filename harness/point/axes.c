@@ -324,8 +324,8 @@ static AxisValue tau_standard(const Point *point)
                : word(0);
 }
 
-/* A norm makes what the bias row drinks 1/sqrt(eps) times as large, layer after layer: of a model of
- * a file the rewrite is the one that bears it. */
+/* A norm makes what the bias row drinks 1/sqrt(eps) times as large, layer after layer: a file's
+ * model is written so that it does not. */
 static AxisValue bias_self_standard(const Point *point)
 {
     bool bears = point->source != NULL && has_norms(point) && bias_row_drinks(point);

@@ -203,3 +203,27 @@ def test_bias_rows_that_attend_themselves_more_drink_the_square(run):
                         for row in rows_of(run, *model, "--bias-self", own)] for own in "24")
     assert twice[3] > Decimal("1e14") and max(fourfold) < 100
     assert abs(twice[0] / fourfold[0]) < 1000
+
+
+@pytest.mark.parametrize("said, more, words", [
+    ({"normalization": "rmsnorm"}, (), ["attends itself with 4 Omega"]),
+    ({"normalization": "rmsnorm"}, ("--bias-self", "2"), []),
+    ({"normalization": "none"}, (), []),
+], ids=["norms", "asked", "no norms"])
+def test_a_model_s_bias_row_attends_itself_more_behind_norms(run, tmp_path, said, more, words):
+    """By default, and that is said."""
+    path = tmp_path / "model.safetensors"
+    tensors = {"blocks.0.attn.W_" + w: numpy.eye(4) for w in "QKVO"}
+    tensors = {name: a[None] for name, a in tensors.items()}
+    if said["normalization"] == "rmsnorm":
+        tensors["blocks.0.ln1.w"] = numpy.ones(4)
+    tensors["X"] = numpy.eye(3, 4)
+    safetensors_file.write(path, tensors, {})
+    norms = [word for name in said for word in ("--" + name, said[name])]
+    norms += ["--normalization-place", "pre", "--eps", "1e-5"] if words or more else []
+    ended = run("convert", path, "--omega", "20", "--scale", "1", "--mask", "none", *norms, *more,
+                "-o", tmp_path / "heads.safetensors", cwd=tmp_path)
+    assert ended.code == 0, ended.stderr
+    assert ("attends itself" in ended.stderr) == bool(words), ended.stderr
+    for word in words:
+        assert word in ended.stderr

@@ -161,6 +161,8 @@ POINTS += modern(200 if os.environ.get("HEADPROOF_NIGHTLY") else 8)
 @pytest.mark.parametrize("c", POINTS, ids=lambda c: " ".join(map(str, c.values())))
 def test_point(c, tmp_path):
     tame = c.get("weights") == "stable" and c.get("score-scale", "1") in ("1", "30")
+    # Where a SiLU cancels x, a norm makes 1/sqrt(eps) of what is rounded.
+    tame = tame and (c["construction"] != "silu" or c.get("normalization", "none") == "none")
     oracle_pairs.check(os.environ["HEADPROOF"], {"arithmetic": "f64", **c}, str(tmp_path), tame)
 
 

@@ -27,6 +27,7 @@ VALUES |= {
     "scale": (["1", "1/sqrt(d_head)"], "--d-head 2"), "shrink": (["1", "0.5"], ""),
     "dropout": (["0.2", "0.3"], ""), "drop-entry": (["1", "3"], ""),
     "weight-noise": (["1e-3", "1e-2"], ""), "bias-row": (["first", "last"], ""),
+    "bias-self": (["2", "4"], ""),
     "parallel": (["no", "yes"], "--construction transformer --normalization rmsnorm"),
     "rotary": (["half", "interleaved"], TURNED),
     "rotary-dim": (["d-head", "2"], HALF),
