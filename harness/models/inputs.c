@@ -127,10 +127,17 @@ static bool is_there(const int64_t *tokens, size_t i, size_t n)
     return same;
 }
 
+/* Positions of a sample: all of a table's; a number in a config may be any. */
+static size_t drawn_length(const ModelFile *model)
+{
+    bool all = model->W_pos != NULL || model->context < INPUTS_LENGTH;
+    return all ? model->context : INPUTS_LENGTH;
+}
+
 /* A sample of the vocabulary's tuples, of which there are more. */
 static void draw(Inputs *inputs, const ModelFile *model, uint64_t seed)
 {
-    const size_t n = model->context;
+    const size_t n = drawn_length(model);
     const uint64_t name = draw_hash("tokens");
     inputs_allocate(inputs, INPUTS_DRAWN, n, model->d, true);
     for (size_t i = 0, row = 0; i < INPUTS_DRAWN; row++) {
@@ -148,10 +155,10 @@ static void draw(Inputs *inputs, const ModelFile *model, uint64_t seed)
 /* How many tuples the vocabulary has over the context, as text too. */
 static double tuples_there_are(char text[sizeof((Inputs *)0)->of], const ModelFile *model)
 {
-    double count = pow((double)model->vocabulary, (double)model->context);
+    double count = pow((double)model->vocabulary, (double)drawn_length(model));
     bool shown = count < 1e12;
     snprintf(text, sizeof((Inputs *)0)->of, shown ? "%.0f" : "%.0f^%zu",
-             shown ? count : (double)model->vocabulary, model->context);
+             shown ? count : (double)model->vocabulary, drawn_length(model));
     return count;
 }
 

@@ -24,6 +24,7 @@ typedef struct {
  * drawn. */
 #define INPUTS_MOST 1000000
 #define INPUTS_DRAWN 256
+#define INPUTS_LENGTH 64 /* of what is drawn, where no table of positions says how long it may be */
 
 /* choice: "0:52/0:52/53", the tokens of each position as a value list, and every combination of
  * them is an input; "all": every tuple of the vocabulary over the context; NULL: the file's tokens,

@@ -282,6 +282,14 @@ static void gelu_set(Point *point, AxisValue value)
         value.form == FORM_WORD ? (GeluForm)value.integer : gelu_of_terms(value.integer);
 }
 
+/* One head for each GELU changes predictions of a trained model whose networks are gated. */
+static AxisValue gelu_standard(const Point *point)
+{
+    return point->source != NULL && point->source->file->gated
+               ? (AxisValue){.form = FORM_INTEGER, .integer = GELU_TERMS_MOST}
+               : word(GELU_SIGMOID);
+}
+
 static AxisValue judge_get(const Point *point)
 {
     bool streams = point->judge_of == JUDGE_STREAMS;
@@ -307,6 +315,13 @@ static AxisValue penalty_standard(const Point *point)
 {
     bool negative = penalty_matters(point) && reads_out(point);
     return word(negative ? PENALTY_NEGATIVE : PENALTY_POSITIVE);
+}
+
+/* A second pair costs a trained model's width in heads, and takes a hundredth of the error. */
+static AxisValue readout_standard(const Point *point)
+{
+    bool trained = point->source != NULL && reads_out(point);
+    return (AxisValue){.form = FORM_INTEGER, .integer = trained ? 2 : 1};
 }
 
 /* The least error of products of size 1, by the digits of a pattern (docs/mathematics.md). */
@@ -622,10 +637,11 @@ static const AxisInfo infos[AXIS_COUNT] = {
                    {INTEGERS(1, GELU_TERMS_MOST), WORDS(gelus)},
                    {WORD(GELU_SIGMOID)},
                    "heads that imitate GELU: 1 to 8 (1 is minimax), two without shifts, or "
-                   "sigmoid: x sigma(1.702 x)",
+                   "sigmoid: x sigma(1.702 x); of a weights file with gated networks 8",
                    .roles = ROLE_SIZE,
                    .get = gelu_get,
                    .set = gelu_set,
+                   .standard_of = gelu_standard,
                    .matters = has_gelu},
     [AXIS_FFN] = {"ffn",
                   NULL,
@@ -639,9 +655,12 @@ static const AxisInfo infos[AXIS_COUNT] = {
                       NULL,
                       {INTEGERS(1, READOUT_MOST)},
                       {INTEGER(1)},
-                      "pairs that read a gated network's product out: off by tau^(2 READOUT)",
+                      "pairs that read a gated network's product out: off by tau^(2 READOUT); of a "
+                      "weights file's 2",
+                      .of_file = true,
                       .roles = ROLE_SIZE,
                       FIELD(spec.readout),
+                      .standard_of = readout_standard,
                       .matters = reads_out},
     [AXIS_TAU] = {"tau",
                   NULL,

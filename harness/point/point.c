@@ -216,7 +216,8 @@ bool point_axis_differs(const Point *point, Axis axis)
 bool point_axis_tells(const Point *point, Axis axis)
 {
     const AxisInfo *info = axis_info(axis);
-    bool unknown = point->source != NULL && info->of_file;
+    bool gated = axis == AXIS_GELU && point->source != NULL && point->source->file->gated;
+    bool unknown = gated || (point->source != NULL && info->of_file);
     unknown = unknown ||
               (info->automatic && info->column == NULL && !(point->over_tau && axis == AXIS_TAU));
     return point_axis_differs(point, axis) || (unknown && point_axis_matters(point, axis));

@@ -2,6 +2,7 @@
 write, with answers of a program of numpy's, which knows nothing of headproof's, as a witness."""
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from test_families import frequencies, turn
 
 D, HEADS, HIDDEN, LAYERS, CLASSES, N = 24, 4, 20, 2, 11, 12
 GEMMA = "gelu_pytorch_tanh"
+SHIPPED = pathlib.Path(__file__).resolve().parents[2] / "cases/models/llama"
 
 
 def act(x, name):
@@ -259,3 +261,27 @@ def test_commands_refuse_it(expect, tmp_path, line, words):
     write(tmp_path, "llama")
     expect(2, line, words)
     assert not (tmp_path / "T").exists()
+
+
+@pytest.mark.parametrize("arithmetic", ["f64", "f32"])
+def test_the_shipped_model_keeps_its_predictions(expect, tmp_path, arithmetic):
+    """Its witness is of Hugging Face's own program; K, tau and all but Omega are the defaults."""
+    _, shape, data = safetensors_file.read(SHIPPED / "model.safetensors")[0]["witness.tokens"]
+    window = np.frombuffer(data, np.int64).reshape(shape)[0]
+    (tmp_path / "tokens").write_text(" ".join(map(str, window)) + "\n")
+    expect(0, f"verify {SHIPPED} --tokens-file tokens --positions all --omega 20 "
+           f"--arithmetic {arithmetic} --tolerance {1e-9 if arithmetic == 'f64' else 1e-3}",
+           "predictions: 0 of 48 changed", "verdict: PASS", "same model as its witness")
+
+
+def test_trained_networks_have_more_heads(expect, tmp_path):
+    """K is 2 where weights are trained, 1 where they are drawn; GELU has 8 heads in a gated one."""
+    write(tmp_path, "llama")
+    line = "sweep --kernel structured --n 6 --omega 20 -o t.csv"
+    expect(0, f"{line} --weights .")
+    expect(0, f"{line.replace('t.csv', 'u.csv')} --ffn gated --d 8 --depth 1")
+    assert "readout=2" in (tmp_path / "t.csv").read_text()
+    write(tmp_path, "gemma")
+    expect(0, f"{line.replace('t.csv', 'g.csv')} --weights .")
+    assert ";gelu=8;" in (tmp_path / "g.csv").read_text()
+    assert "readout" not in (tmp_path / "u.csv").read_text().splitlines()[1]

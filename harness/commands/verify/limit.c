@@ -181,15 +181,22 @@ static void print_other_omega(FILE *file, const Verify *verify)
     }
 }
 
+/* What imitates the network's activation more closely, or its product; "": nothing does. */
+static const char *finer(const Point *point)
+{
+    const CaseSpec *spec = &point->spec;
+    bool gelu = spec->gelu != GELU_SHIFTED_8 && point_axis_matters(point, AXIS_GELU);
+    return spec->activation == ACTIVATION_RELU ? "a larger --slope, or "
+           : gelu                              ? "--gelu with more heads, up to 8, or "
+           : case_reads_out(spec)              ? "a smaller --tau, or "
+                                               : "";
+}
+
 static void print_advice(FILE *file, const Verify *verify)
 {
-    const CaseSpec *spec = &verify->template->spec;
     switch (verify->limit.cause) {
     case LIMIT_IMITATION:
-        fprintf(file, "; try %sa larger tolerance",
-                spec->activation == ACTIVATION_RELU ? "a larger --slope, or "
-                : spec->gelu != GELU_SHIFTED_8      ? "--gelu with more heads, up to 8, or "
-                                                    : "");
+        fprintf(file, "; try %sa larger tolerance", finer(verify->template));
         return;
     case LIMIT_ERROR:
     case LIMIT_VACUOUS: fputs("; try other inputs", file); return;
@@ -213,7 +220,8 @@ void verify_limit_advise(Verify *verify)
     if (!limit->passed) {
         print_advice(file, verify);
     } else if (!verify->template->judged) {
-        fputs("; try a --tolerance", file);
+        bool coarse = limit->cause == LIMIT_IMITATION;
+        fprintf(file, "; try %sa --tolerance", coarse ? finer(verify->template) : "");
     }
     snprintf(limit->advice, sizeof limit->advice, "%s", text_close(file, &text));
     free(text);
