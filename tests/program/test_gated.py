@@ -60,12 +60,13 @@ def test_penalty_is_negative_where_a_product_is_read_out(run):
 
 @pytest.mark.parametrize("activation", ["silu", "sigmoid", "none", "gelu"])
 def test_a_file_of_gated_networks(run, tmp_path, activation):
-    """What is exported and read again is the same model."""
+    """What is exported and read again is the same model, with as many heads."""
     path = tmp_path / "model.safetensors"
     flags = (*DRAWN, "--omega", "30", "--activation", activation, "--depth", "2")
     ended = run("export", *flags, "-o", path, "-q")
     assert ended.code == 0, ended.stderr
-    same = ("--construction", "transformer", "--omega", "30", "--weights", path)
+    same = ("--construction", "transformer", "--omega", "30", "--weights", path,
+            "--readout", "1", "--gelu", "sigmoid")
     drawn, read = rows_of(run, *flags), rows_of(run, *same)
     for row in drawn + read:
         for column in ("weights", "seed", "options", "construction_seconds"):

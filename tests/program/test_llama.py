@@ -251,7 +251,7 @@ def test_commands_take_it(expect, tmp_path, line):
     expect(0, line, "transformer")
 
 
-KEPT = [("guarantee . --tolerance 1e-6", "rotary positions are outside of what is proven"),
+KEPT = [("guarantee . --tolerance 1e-6", "a gated network is outside of what is proven"),
         ("convert . --omega 20 -o T", "with rotary positions no head is one matrix for all"),
         ("attribute . --tokens 1/2/3 --omega 20", "expected plain networks: of gated ones attribut")]
 
