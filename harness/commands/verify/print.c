@@ -286,7 +286,10 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
         decimal_print(text, point->omega);
         fprintf(file, "at omega %s", text);
     }
-    fputs(verdict->chosen ? ", chosen on the same inputs," : "", file);
+    if (verdict->chosen) {
+        bool goes_on = point->judged || !passed || verdict->sampled > 0;
+        fprintf(file, ", chosen on the same inputs%s", goes_on ? "," : "");
+    }
     if (point->judged) {
         decimal_print(text, point->tolerance);
         fprintf(file, " %s is %s %s", judged[point->judge_of], within ? "within" : "not within",
