@@ -200,7 +200,7 @@ ERF = {1: (1.7729, [], []),
 def terms_of(model):
     """[(gate, shift, value)] of docs/findings.md."""
     activation, gelu = model["activation"], model["gelu"]
-    if activation == "silu":
+    if activation in ("silu", "sigmoid", "none"):
         return [(1.0, 0.0, 1.0)]
     if activation == "relu":
         return [(model["slope"], 0.0, 1.0)]
@@ -390,6 +390,27 @@ class Network:
         self.through, self.b1_through = norm(both) / 2, length(row_times(w1.bias, w2)) / 2
 
 
+class Factor:
+    """One of the two that a gated network multiplies."""
+
+    def __init__(self, w, bias, norm_, out):
+        reader = Reader(norm_, w, bias)
+        self.w, self.c, self.row = norm(reader.token), length(reader.bias), norm(reader.row)
+        self.column, self.row_column = largest_column(reader.token), largest_column(reader.row)
+        self.entry = of.most(*[abs(x) for x in reader.bias])
+        self.each = []
+        for column in zip(*out):
+            q = [of.sqrt(abs(x)) for x in column]
+            scaled = [[x * y for x, y in zip(row, q)] for row in reader.token + [reader.bias]]
+            self.each.append((norm(scaled[:-1]), length(scaled[-1]), of.most(*q)))
+
+    def length(self, r):
+        return self.w * r + self.c
+
+    def entries(self, r):
+        return self.column * r + self.entry
+
+
 class Map:
     """x W + bias; diagonal: what is added to W, of a map within a bank."""
 
@@ -409,6 +430,7 @@ class State:
         self.leaked, zero = of.exp(of.number(-2 * omega)), of.number(0)
         self.X = {"c": model["R"], "h": model["R"] if model["banked"] else zero}
         self.E, self.b, self.spread = {"c": zero, "h": zero}, {"c": zero, "h": zero}, spread
+        self.A = {"c": zero, "h": zero}
         self.inputs, self.base = inputs_of(model), None
 
     def kept(self, part, name, make):
@@ -472,12 +494,12 @@ class State:
         known spread."""
         self.spread = self.spread if self.inputs else of.number(0)
         self.inputs = []
-        for name in ("E", "F", "G"):
+        for name in "EFGA":
             old = getattr(self, name)
             new = {to: sum(kept.get((a, to), 0.0) * old[a] for a in "ch") for to in "ch"}
             if self.base:  # what stays is of the stream, what is added of what was read
                 new["c"] = old["c"] + (kept["c", "c"] - 1) * self.base[name]["c"]
-            if name != "G":
+            if name in "EF":
                 new = {to: new[to] + leak[to] for to in "ch"}
             setattr(self, name, new)
 
@@ -489,14 +511,80 @@ class State:
         hidden = w.n1 * r + w.b1
         leak = ((2 * (self.n - 1) * self.leaked * hidden + b * w.nr) * w.n2 * values +
                 self.leaked * w.b2)
-        stays = 1 if norm_ else 0
-        self.change({("c", "c"): stays + (w.through + swing_of(part["terms"]) * w.n1 * w.n2) * steep,
+        stays, slope, column = 1 if norm_ else 0, swing_of(part["terms"]) * w.n1, w.column
+        if "W_gate" in part:  # (G28)
+            own, up = self.factors(part, norm_)
+            slope, column = w.n1 / 2 + own.w * up.entries(r) / 4, own.row_column
+        self.change({("c", "c"): stays + (w.through + slope * w.n2) * steep,
                      ("h", "h"): 1.0}, {"c": leak, "h": of.number(0)})
         self.X["c"] = (stays * self.X["c"] + w.through * limit + w.b1_through +
                        (w.n1 * limit + w.b1) * w.n2 * values / 2 + w.b2)
         self.bias_row("c", self.b["c"] + w.product_row * b +
-                      self.weights(gate * w.column * b) * (hidden + w.nr * b) * w.n2 * values +
+                      self.weights(gate * column * b) * (hidden + w.nr * b) * w.n2 * values +
                       self.leaked * self.n * w.b2)
+
+    def factors(self, part, norm_):
+        return self.kept(part, "factors", lambda: [
+            Factor(part[w], part[b], norm_, part["W_out"])
+            for w, b in (("W_gate", "b_gate"), ("W_in", "b_in"))])
+
+    def into_hidden(self, part, norm_):
+        """(G29)"""
+        r, limit, steep, b = self.read(norm_)
+        gate, _ = self.factors(part, norm_)
+        values, steepest = (f(abs(x) for x in xs) for f, xs in (
+            (sum, [v for _, _, v in part["terms"]]), (max, [g for g, _, _ in part["terms"]])))
+        held = gate.length(r) + gate.row * b
+        leak = values * (2 * (self.n - 1) * self.leaked * gate.length(r) + gate.row * b)
+        self.change({("c", "c"): 1.0, ("h", "h"): 1.0,
+                     ("c", "h"): (swing_of(part["terms"]) + 0.5) * gate.w * steep},
+                    {"c": of.number(0), "h": leak})
+        self.X["h"] += gate.length(limit) * (1 + values) / 2
+        self.bias_row("h", self.b["h"] + gate.row * b +
+                      self.weights(steepest * gate.row_column * b) * values * held)
+
+    def read_out(self, part, norm_, direct):
+        """(G29) to (G32)."""
+        r, limit, steep, b = self.read(norm_)
+        gate, up = self.factors(part, norm_)
+        w, column, bias = self.kept(part, "out", lambda: (
+            norm(part["W_out"]), largest_column(part["W_out"]), length(part["b_out"])))
+        K, tau, reach = self.model["pairs"], self.model["tau"], 1
+        if not direct:
+            reach = sum(abs(v) for _, _, v in part["terms"])
+        c = [of.number(x) / y for x, y in {1: [(1, 1)], 2: [(4, 3), (1, 3)],
+                                           3: [(64, 45), (20, 45), (1, 45)]}[K]]
+        inverses = sum(x / (tau * 2 ** j) for j, x in enumerate(c))
+        spread = inverses * of.sqrt(of.number(len(part["b_out"])))
+        e, h_row = (of.number(0), gate.row * b) if direct else (self.E["h"], self.b["h"])
+
+        def largest(r, e):
+            each = of.most(*[(reach * (g * r + gc) + q * e) * (u * r + uc)
+                             for (g, gc, q), (u, uc, _) in zip(gate.each, up.each)])
+            return of.least(each, column * longest(r, e))
+
+        def longest(r, e):
+            return of.least((reach * gate.entries(r) + e) * up.length(r),
+                            (reach * gate.length(r) + e) * up.entries(r))
+
+        h, key = reach * gate.entries(r) + e, up.row * b
+        leak = of.least(4 * spread, spread * (self.n - 1) *
+                        of.exp(2 ** K * tau * largest(r, e) - 2 * self.omega))
+        leak += of.least(4 * spread, sum(c) * w * h * key) + self.leaked * (2 * spread + bias)
+        left = self.X["h"] + self.E["h"]
+        kept = {("c", "c"): 1 + w * (h * up.w + (up.entries(r) * gate.w if direct else 0)) * steep,
+                ("h", "c"): w * up.entries(r) * (not direct)}
+        rho = self.weights(2 ** (K - 1) * tau * column * h_row * (up.entries(r) + key))
+        share, held = self.n * self.leaked, self.b["h"]
+        self.change(kept, {"c": leak, "h": self.leaked * ((2 * self.n - 1) * left + held)})
+        eta = tau * largest(limit, 0)
+        share_apart = ({1: 1, 2: 1, 3: 17}[K] / of.number({1: 12, 2: 30, 3: 315}[K]) *
+                       eta ** (2 * K) + (2.0 ** -46 * eta ** 2 if K > 1 else 0))
+        self.A["c"] += share_apart * w * longest(limit, 0)
+        self.X["c"] += w * longest(limit, 0) + bias
+        self.X["h"] = of.number(0)
+        self.bias_row("c", self.b["c"] + 4 * spread * rho + share * (2 * spread + bias))
+        self.bias_row("h", self.weights(0.0) * (left + held))
 
     def in_place(self, terms, bank):
         values, gate = sum(abs(v) for _, _, v in terms), max(g for g, _, _ in terms)
@@ -548,7 +636,7 @@ class State:
         steep = top * norm_.steepness(self.E[bank], self.spread)
         self.change({("c", "c"): 1.0, ("h", "h"): 1.0, (bank, bank): steep},
                     {"c": of.number(0), "h": of.number(0)})
-        for name in ("E", "F"):
+        for name in "EFA":
             getattr(self, name)[bank] = of.least(getattr(self, name)[bank], 2 * longest)
         self.X[bank] = longest + length(norm_.beta)
         if norm_.bias_row:
@@ -565,7 +653,7 @@ class State:
             return self.kept(layer, "norm " + name, lambda: Norm(model, *layer[name]))
 
         own = norm_of("ln1") if "ln1" in layer else None
-        before = {name: dict(getattr(self, name)) for name in "EFGb"}
+        before = {name: dict(getattr(self, name)) for name in "EFGAb"}
         if "heads" in layer:
             self.attention(layer, own if pre else None)
             if own and post:
@@ -577,6 +665,12 @@ class State:
                 self.linear(layer, "ch", "h", layer["W_in"], layer["b_in"], 0, own if pre else None)
                 self.in_place(layer["terms"], "h")
                 self.linear(layer, "hc", "c", layer["W_out"], layer["b_out"], -1, None)
+            elif model["reads_out"]:
+                if model["activation"] != "none":
+                    spread = self.spread
+                    self.into_hidden(layer, own if pre else None)
+                    self.spread = spread
+                self.read_out(layer, own if pre else None, model["activation"] == "none")
             else:
                 self.fused(layer, own if pre else None)
             self.base = None
@@ -593,7 +687,8 @@ class State:
                 self.norm_behind(own, final)
         if "silu" in layer:
             self.in_place(layer["terms"], "c")
-        return {"rows": self.X[final], "bias_row": self.b[final], "gain": self.G[final],
+        apart = {"tau_error": self.A[final]} if model["reads_out"] else {}
+        return {**apart, "rows": self.X[final], "bias_row": self.b[final], "gain": self.G[final],
                 "leak": self.F[final], "error": self.E[final]}
 
 
@@ -625,6 +720,8 @@ def bounds(model, omega, spread=0.0):
             model["column"] = largest_column(final.fold(model["W_U"]) if final else model["W_U"])
             model["column"] *= final.steep if final else 1
         rows[-1]["logit_error"] = rows[-1]["error"] * model["column"]
+        if model["reads_out"]:
+            rows[-1]["logit_tau_error"] = rows[-1]["tau_error"] * model["column"]
     return rows
 
 
@@ -690,6 +787,12 @@ def make(source):
     attends = kind in ("attention", "transformer")
     model["parallel"] = (kind == "transformer" and model["place"] == "pre" and
                          not model["three"] and source.random() < 0.4)
+    model["gated"] = (kind in ("ffn", "transformer") and not model["parallel"] and
+                      not model["three"] and source.random() < 0.5)
+    if model["gated"]:
+        model["activation"] = source.choice(["silu", "silu", "gelu", "relu", "sigmoid", "none"])
+    model["reads_out"] = model["gated"] and model["activation"] != "sigmoid"
+    model.update(pairs=source.randint(1, 3), tau=2.0 ** -source.randint(1, 12))
     model["rotary"] = source.choice(["half", "interleaved"]) * (attends and d_head > 1 and
                                                                 source.random() < 0.5)
     model["width"] = 2 * source.randint(1, d_head // 2) if model["rotary"] else 0
@@ -717,6 +820,8 @@ def make(source):
         if kind in ("ffn", "transformer"):
             layer["W_in"], layer["b_in"] = draw(source, d, hidden, 0.5), vector(hidden)
             layer["W_out"], layer["b_out"] = draw(source, hidden, d, 0.5), vector(d)
+            if model["gated"]:
+                layer["W_gate"], layer["b_gate"] = draw(source, d, hidden, 0.5), vector(hidden)
             if normed:
                 layer["ln2"] = draw_norm(source, d)
         if kind == "linear":
@@ -747,6 +852,8 @@ def decorate(model, source, normed, d, n):
         model["normalize_bias_row"] = False
         if model["mask"] == "none":
             model["flags"] += ["--normalize-bias-row", "no"]
+    if model["reads_out"]:
+        model["flags"] += ["--readout", str(model["pairs"]), "--tau", repr(model["tau"])]
     if model["three"]:
         model["flags"] += ["--network", "three"]
     if (model["three"] or kind == "linear") and source.random() < 0.5:
@@ -781,7 +888,7 @@ def tensors_of(model):
                 put(name + "attn." + w, [head[w] for head in layer["heads"]])
             if model["biased"]:
                 put(name + "attn.b_O", layer["b_O"])
-        for w in ("W_in", "W_out") + (("b_in", "b_out") if model["biased"] else ()):
+        for w in ("W_gate", "W_in", "W_out") + (("b_gate", "b_in", "b_out") if model["biased"] else ()):
             if w in layer:
                 put(name + "mlp." + w, layer[w])
         if "linear" in layer:
@@ -909,6 +1016,12 @@ def is_turned(model):
 def wanted(m, models):
     """What model m has to have, as not all of a few models would."""
     return {1: lambda model: is_turned(model) and "W_E" not in model,
+            3: lambda model: (model["reads_out"] and model["biased"] and model["mask"] == "none" and
+                              model["activation"] != "none" and len(model["layers"]) > 1),
+            4: lambda model: (model["reads_out"] and model["activation"] == "none" and
+                              model["mask"] == "none" and len(model["layers"]) > 1),
+            5: lambda model: (model["gated"] and not model["reads_out"] and model["biased"] and
+                              model["mask"] == "none" and len(model["layers"]) > 1),
             2: lambda model: model["parallel"] and len(model.get("W_E", "")) == 1,
             0: lambda model: leaks_unnormalised(model, "transformer"),
             models - 1: lambda model: leaks_unnormalised(model, "linear"),

@@ -78,6 +78,8 @@ static const Column proven[] = {
     {"error_log10", COLUMN_REFERENCE, UNIT_LOG10, 0, NULL},
     {"logit_error", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
     {"logit_error_log10", COLUMN_REFERENCE, UNIT_LOG10, 0, NULL},
+    {"tau_error", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
+    {"logit_tau_error", COLUMN_REFERENCE, UNIT_ABSOLUTE, 0, NULL},
     {"from_sublayer", COLUMN_WORD, 0, 0, NULL},
     {"from_term", COLUMN_WORD, 0, 0, NULL},
     {"zero_leak_omega", COLUMN_WORD, 0, 0, NULL},

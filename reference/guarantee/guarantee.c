@@ -5,6 +5,7 @@
 
 #include "guarantee.h"
 
+#include "../../cases/case.h"
 #include "../../memory/need.h"
 #include "input.h"
 #include "matrix.h"
@@ -34,6 +35,7 @@ struct Guarantee {
     Magnitude input_norm;
     bool banked; /* X has hidden columns too */
     bool has_logits;
+    bool whole;            /* tau's part of the error is judged too */
     Magnitude unembedding; /* (G20) */
 };
 
@@ -56,8 +58,9 @@ Magnitude guarantee_at(const Guarantee *g, double omega, GuaranteeLayer *layers)
             state.read = &read;
             part_step(&state, &g->tokens, part, omega);
         }
-        Magnitude error = state.error[bank];
-        judged = g->has_logits ? product(g->unembedding, error) : magnitude_most(judged, error);
+        Magnitude error = state.error[bank],
+                  counted = g->whole ? sum(error, state.apart[bank]) : error;
+        judged = g->has_logits ? product(g->unembedding, counted) : magnitude_most(judged, counted);
         if (layers != NULL) {
             layers[l] = (GuaranteeLayer){.rows = state.rows[bank],
                                          .scores = state.scores,
@@ -65,6 +68,7 @@ Magnitude guarantee_at(const Guarantee *g, double omega, GuaranteeLayer *layers)
                                          .leak = state.leak[bank],
                                          .bias_row = state.bias_row[bank],
                                          .error = error,
+                                         .apart = state.apart[bank],
                                          .sublayer = state.origin[bank].sublayer,
                                          .term = state.origin[bank].term};
         }
@@ -118,6 +122,38 @@ double guarantee_omega(const Guarantee *g, double tolerance, double shrink)
     return high;
 }
 
+/* ---- Gated networks -------------------------------------------------------------------------- */
+
+bool guarantee_reads_out(const Guarantee *g)
+{
+    return g->tokens.readout > 0;
+}
+
+void guarantee_set_tau(Guarantee *g, size_t pairs, double tau)
+{
+    g->tokens.readout = pairs;
+    g->tokens.tau = tau;
+    g->whole = true;
+}
+
+double guarantee_tau(const Guarantee *g, size_t pairs, double tolerance)
+{
+    const Magnitude allowed = magnitude_of(tolerance / 2, 0);
+    Guarantee own = *g;
+    for (int exponent = TAU_EXPONENT_MOST; exponent >= TAU_EXPONENT_LEAST; exponent--) {
+        guarantee_set_tau(&own, pairs, ldexp(1, exponent));
+        if (!magnitude_above(guarantee_at(&own, LARGEST, NULL), allowed)) {
+            return own.tokens.tau;
+        }
+    }
+    return 0;
+}
+
+Magnitude guarantee_logits(const Guarantee *g, Magnitude error)
+{
+    return product(g->unembedding, error);
+}
+
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 /* (G20): the largest column of what reads the last stream, steepened by its norm. */
@@ -163,6 +199,10 @@ static void look_at_spread(Guarantee *g, const Model *model, const GuaranteeInpu
     if (g->count >= 2 && g->parts[0].kind == PART_ATTENTION && g->parts[1].norm.there &&
         !g->parts[1].beside && spread_is_known(inputs, first)) {
         spread_least(&g->parts[1].norm.spread, inputs, rows, first, &second->norm);
+        if (g->count > 2 && g->parts[2].kind == PART_READOUT &&
+            g->parts[1].gates.to != BANK_CONTENT) {
+            g->parts[2].norm.spread = g->parts[1].norm.spread; /* it reads the same content */
+        }
     }
 }
 
@@ -172,9 +212,15 @@ static const char *make_all(Guarantee *g, const Model *model, const Matrix *rows
     const char *strange = NULL;
     const GateBound *gates = NULL;
     for (size_t s = 0; s < g->count && strange == NULL; s++) {
+        const Sublayer *previous = s > 0 ? &model->sublayers[s - 1] : NULL;
         gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
-        const PartOf of = {&model->sublayers[s], &model->layout, s == 0 ? rows : NULL, gates};
+        const PartOf of = {&model->sublayers[s], &model->layout, s == 0 ? rows : NULL, gates,
+                           previous};
         strange = part_make(&g->parts[s], &of);
+        if (g->parts[s].kind == PART_READOUT) {
+            g->tokens.readout = g->parts[s].readout.pairs;
+            g->tokens.tau = g->parts[s].readout.tau;
+        }
     }
     return strange;
 }

@@ -48,6 +48,7 @@ typedef struct {
     Magnitude leak;     /* the error that the layer adds */
     Magnitude bias_row; /* the bias row of T' */
     Magnitude error;    /* a token's row of r(T') - r(T_infinity), in the columns compared */
+    Magnitude apart;    /* a token's row of r(T_infinity) - r(T), as far as tau makes it */
     size_t sublayer;    /* where the largest part of it is from, from 1, in the whole stack */
     GuaranteeTerm term; /* and of what */
 } GuaranteeLayer;
@@ -70,6 +71,17 @@ Magnitude guarantee_at(const Guarantee *guarantee, double omega, GuaranteeLayer 
 /* The smallest Omega, to 6 digits, of which shrink times as much has a bound that is at most the
  * tolerance; INFINITY where that of the largest double is not. */
 double guarantee_omega(const Guarantee *guarantee, double tolerance, double shrink);
+
+/* Of one that reads gated networks' products out: with so many pairs and that tau from now on, and
+ * what is judged is r(T') - r(T), activations being as heads imitate them. */
+bool guarantee_reads_out(const Guarantee *guarantee);
+void guarantee_set_tau(Guarantee *guarantee, size_t pairs, double tau);
+
+/* The largest tau of so many pairs that takes at most half of the tolerance; 0: none does. */
+double guarantee_tau(const Guarantee *guarantee, size_t pairs, double tolerance);
+
+/* Of a row's error the bound of every logit's. */
+Magnitude guarantee_logits(const Guarantee *guarantee, Magnitude error);
 
 /* A machine's numbers, as far as they do not depend on the order of its sums. */
 typedef struct {

@@ -212,23 +212,6 @@ static void scale(Matrix *m, Magnitude s)
     m->exponent += s.exponent;
 }
 
-void matrix_scale_columns(Matrix *m, const double *by)
-{
-    double most = 0;
-    int exponent;
-    for (size_t c = 0; c < m->columns; c++) {
-        most = fmax(most, by[c]);
-    }
-    (void)frexp(most, &exponent);
-    double norm = kept_norm(m);
-    for (size_t i = 0; i < m->rows * m->columns; i++) {
-        m->entry[i] *= ldexp(by[i % m->columns], -exponent);
-    }
-    m->off = m->off > 0 || norm > 0 ? (m->off + 2 * U * norm + TINY) * (1 + 8 * U) : 0;
-    m->exponent += exponent;
-    matrix_settle(m);
-}
-
 void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s)
 {
     const Matrix unit = {.exponent = part->exponent + s.exponent};
@@ -340,6 +323,28 @@ Magnitude matrix_norm(const Matrix *m)
     free(g);
     double norm = fmin(own, sqrt(square + lost) * (1 + 4 * U));
     return in_unit(m, (norm + m->off) * (1 + 4 * U));
+}
+
+Magnitude matrix_norm_scaled(const Matrix *m, const double *by)
+{
+    Matrix scaled;
+    double most = 0;
+    int exponent;
+    for (size_t c = 0; c < m->columns; c++) {
+        most = fmax(most, by[c]);
+    }
+    (void)frexp(most, &exponent);
+    matrix_copy(&scaled, m);
+    for (size_t i = 0; i < m->rows * m->columns; i++) {
+        scaled.entry[i] *= ldexp(by[i % m->columns], -exponent);
+    }
+    double norm = kept_norm(m);
+    scaled.off = m->off > 0 || norm > 0 ? (m->off + 2 * U * norm + TINY) * (1 + 8 * U) : 0;
+    scaled.exponent += exponent;
+    matrix_settle(&scaled);
+    Magnitude scaled_norm = matrix_norm(&scaled);
+    matrix_clear(&scaled);
+    return scaled_norm;
 }
 
 Magnitude matrix_negative_part(const Matrix *m)

@@ -58,9 +58,6 @@ void matrix_add_diagonal(Matrix *m, long integer);
 /* m = a s - b t, of the same shape; s and t are positive. */
 void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t);
 
-/* Column c of m times by[c], which is positive. */
-void matrix_scale_columns(Matrix *m, const double *by);
-
 /* Rows first, ... of m, which are zeros of a matrix in units of 1, become s part. */
 void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s);
 
@@ -72,6 +69,9 @@ void matrix_fold(Matrix *m, const LayerNorm *norm);
 Magnitude matrix_norm(const Matrix *m);
 Magnitude matrix_frobenius(const Matrix *m);
 Magnitude matrix_largest_column(const Matrix *m);
+
+/* |m diag(by)|, by [columns] at least 0. */
+Magnitude matrix_norm_scaled(const Matrix *m, const double *by);
 
 /* At least max(0, -lambda), lambda the smallest eigenvalue of (m + m^T)/2. */
 Magnitude matrix_negative_part(const Matrix *m);

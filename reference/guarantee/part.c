@@ -17,7 +17,8 @@ static const HeadKind *head_kind(const Bundle *bundle)
     static const HeadKind kinds[] = {[SCORE_NONE] = {PART_LINEAR, -2, -2},
                                      [SCORE_GATE] = {PART_GATES, -2, 0},
                                      [SCORE_BILINEAR] = {PART_ATTENTION, 0, -2}};
-    return &kinds[bundle->score.kind];
+    static const HeadKind readout = {PART_READOUT, -2, 0};
+    return score_is_mixed(&bundle->score) ? &readout : &kinds[bundle->score.kind];
 }
 
 PartKind part_of_heads(const Bundle *bundle)
@@ -34,7 +35,7 @@ static bool positions_are(PositionScores p, const HeadKind *kind)
 }
 
 /* NULL, or why a bundle is no head that is known. */
-static const char *strange(const Bundle *bundle, const Layout *layout)
+static const char *strange(const Bundle *bundle, const Layout *layout, bool beside_readout)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
@@ -42,10 +43,8 @@ static const char *strange(const Bundle *bundle, const Layout *layout)
     if (score->extra != NULL) {
         return "a pseudo-mask, or an entry of Omega that is lost, is outside of what is proven";
     }
-    if (score_is_mixed(score) || value->bias_row != 0 ||
-        (value->d_head > 0 && value->o.data == NULL) ||
-        (score_by_gate(score) && value->d_head > 0 && !bundle_gate_is_value(bundle))) {
-        return "a gated network is outside of what is proven";
+    if (value->bias_row != 0 && !beside_readout) {
+        return "a value of the bias row is outside of what is proven";
     }
     if (layout->bias_row == BIAS_ROW_MASKED || !(score->visible == VISIBLE_ALL || causal)) {
         return "a mask other than none and causal is outside of what is proven";
@@ -74,7 +73,7 @@ const char *part_make(Part *part, const PartOf *of)
                    .beside = sublayer->beside,
                    .norm = norm_bound(&sublayer->norm, layout)};
     for (size_t b = 0; b < sublayer->bundle_count && reason == NULL; b++) {
-        reason = strange(&sublayer->bundles[b], layout);
+        reason = strange(&sublayer->bundles[b], layout, part->kind == PART_READOUT);
     }
     if (part->norm.there && part->norm.bank == BANKS) {
         reason = "a norm over some of a bank's columns is outside of what is proven";
@@ -88,6 +87,7 @@ const char *part_make(Part *part, const PartOf *of)
     switch (part->kind) {
     case PART_ATTENTION: return attention_make(&part->attention, of);
     case PART_GATES: return gates_make(&part->gates, of);
+    case PART_READOUT: return readout_make(&part->readout, of);
     case PART_LINEAR: return linear_make(&part->linear, of);
     default: return NULL;
     }
@@ -96,5 +96,6 @@ const char *part_make(Part *part, const PartOf *of)
 void part_clear(Part *part)
 {
     free(part->attention.head);
+    free(part->readout.each);
     *part = (Part){.kind = PART_NORM};
 }

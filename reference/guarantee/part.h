@@ -2,7 +2,7 @@
  * A sublayer of T' as numbers: norms of its weights, from above (private to reference/guarantee/;
  * docs/proof.md names them).
  *
- * Umbrella header: for part_attention.c, part_gates.c and part_linear.c, a kind of heads each,
+ * Umbrella header: for part_attention.c, part_gates.c, part_readout.c and part_linear.c, a kind of heads each,
  * part_norm.c, the norm before them, and part_rows.c, what the very rows of X say of a head that
  * reads them.
  */
@@ -69,16 +69,42 @@ typedef struct {
 typedef struct {
     Imitation imitation;
     bool in_place;
-    Bank bank;                    /* in place */
+    Bank bank;                    /* in place; else content */
+    Bank to;                      /* that they write */
     Magnitude w1, b1, w2, b2;     /* norms */
     Magnitude w1_bias_row;        /* |W1| that reads the bias row, */
-    Magnitude column_bias_row;    /* its largest column, */
+    Magnitude column_bias_row;    /* the largest column of what gates read of it, */
     Magnitude product_bias_row;   /* and |W1 W2| */
     Magnitude through;            /* |W1 W2|/2, with the stream itself where it reads no norm */
     Magnitude b1_through;         /* |b1 W2|/2 */
     Magnitude swing, reach, gate; /* of the imitation: sup |act' - 1/2|, sum of |values|, largest
                                      gate */
+    /* Gates that are not their values (G28): |W_g| times what F may change by, and the values' largest
+     * column and bias; or 0. */
+    Magnitude gate_slope, value_column, value_entry;
 } GateBound;
+
+/* One output of a gated network (G29): norms of W_g q, c_g q, W_u q and c_u q, the largest q. */
+typedef struct {
+    Magnitude gate, gate_bias, up, up_bias, root;
+} OutputBound;
+
+/* A matrix and a bias: norms, |W| that reads the bias row, the largest column, the largest |c|. */
+typedef struct {
+    Magnitude w, c, bias_row, column, entry;
+} FactorBound;
+
+/* Heads that read products out, K pairs with tau and its multiples. */
+typedef struct {
+    size_t pairs;
+    double tau;
+    bool direct; /* queries are made of content, and there are no hidden columns */
+    size_t outputs;
+    FactorBound gate, up;
+    Magnitude out, out_column, out_bias; /* |W_d|, its largest column, |c_d| */
+    Magnitude reach;                     /* the sum of |values| of the imitation */
+    OutputBound *each;                   /* [outputs], or NULL */
+} ReadoutBound;
 
 /* Self-attending heads: between banks a and b, at [a][b]. */
 typedef struct {
@@ -88,7 +114,7 @@ typedef struct {
     Magnitude bias[BANKS];            /* |b| */
 } LinearBound;
 
-typedef enum { PART_ATTENTION, PART_GATES, PART_LINEAR, PART_NORM } PartKind;
+typedef enum { PART_ATTENTION, PART_GATES, PART_READOUT, PART_LINEAR, PART_NORM } PartKind;
 
 /* The kind of part that a bundle's heads are, which their scores tell. */
 PartKind part_of_heads(const Bundle *bundle);
@@ -99,6 +125,7 @@ typedef struct {
     NormBound norm;
     AttentionBound attention;
     GateBound gates;
+    ReadoutBound readout;
     LinearBound linear;
 } Part;
 
@@ -109,6 +136,7 @@ typedef struct {
     const Layout *layout;
     const Matrix *rows;
     const GateBound *before;
+    const Sublayer *previous; /* the sublayer before it, or NULL */
 } PartOf;
 
 /* NULL, or why the sublayer is outside of what is proven. */
@@ -129,7 +157,12 @@ Magnitude norm_steepest(const NormBound *norm, Magnitude error);
 const char *attention_make(AttentionBound *attention, const PartOf *of)
     __attribute__((warn_unused_result));
 const char *gates_make(GateBound *gates, const PartOf *of) __attribute__((warn_unused_result));
+const char *readout_make(ReadoutBound *readout, const PartOf *of)
+    __attribute__((warn_unused_result));
 const char *linear_make(LinearBound *linear, const PartOf *of) __attribute__((warn_unused_result));
+
+/* W and its bias c as tokens read them through the norm (G2). */
+void fold_factor(Matrix *w, Matrix *c, const LayerNorm *norm);
 
 /* What head h makes of rows: x V [rows, d], and the bias beside it [1, d]. */
 void attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,

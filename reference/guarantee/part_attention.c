@@ -111,17 +111,6 @@ static void score_norms(HeadBound *head, const Reader *q, const Reader *k)
     head->key_bias_of = norm_of_product(&k->bias, &q->bias_row);
 }
 
-/* |m diag(by)|. */
-static Magnitude scaled_norm(const Matrix *m, const double *by)
-{
-    Matrix scaled;
-    matrix_copy(&scaled, m);
-    matrix_scale_columns(&scaled, by);
-    Magnitude norm = matrix_norm(&scaled);
-    matrix_clear(&scaled);
-    return norm;
-}
-
 /* The Frobenius norm of columns a and b, about. */
 static double plane_size(const Matrix *m, size_t a, size_t b)
 {
@@ -160,12 +149,12 @@ static void turned_scores(HeadBound *head, const AttentionBound *attention, cons
     /* No turn makes a vector longer than this; and t and 1/t are off by a rounding. */
     Magnitude longer = magnitude_sum((Magnitude){0.5 + 0x1p-50, 1}, attention->turn_off);
     plane_scales(t, inverse, &q->token, &k->token, rotary);
-    Magnitude of_q = magnitude_product(longer, scaled_norm(&q->token, t)),
-              of_k = magnitude_product(longer, scaled_norm(&k->token, inverse)),
-              b_q = magnitude_product(longer, scaled_norm(&q->bias, t)),
-              b_k = magnitude_product(longer, scaled_norm(&k->bias, inverse)),
-              q_bias_row = magnitude_product(longer, scaled_norm(&q->bias_row, t)),
-              k_bias_row = magnitude_product(longer, scaled_norm(&k->bias_row, inverse));
+    Magnitude of_q = magnitude_product(longer, matrix_norm_scaled(&q->token, t)),
+              of_k = magnitude_product(longer, matrix_norm_scaled(&k->token, inverse)),
+              b_q = magnitude_product(longer, matrix_norm_scaled(&q->bias, t)),
+              b_k = magnitude_product(longer, matrix_norm_scaled(&k->bias, inverse)),
+              q_bias_row = magnitude_product(longer, matrix_norm_scaled(&q->bias_row, t)),
+              k_bias_row = magnitude_product(longer, matrix_norm_scaled(&k->bias_row, inverse));
     free(t);
     head->scores = magnitude_product(of_q, of_k);
     head->query_bias = magnitude_product(b_q, of_k);
@@ -314,8 +303,8 @@ static const char *strange(const Sublayer *sublayer, const Layout *layout)
                    bank_of(layout, value->write) == BANK_CONTENT;
     bool plain = value->v.data != NULL && value->scale == 1;
     return sublayer->bundle_count == 1 && content && plain && value->diagonal == 0 &&
-                   bundle->score.scale.num > 0 && bundle->score.scale.den > 0 &&
-                   bundle->score.scale.sqrt_den > 0
+                   (value->d_head == 0 || value->o.data != NULL) && bundle->score.scale.num > 0 &&
+                   bundle->score.scale.den > 0 && bundle->score.scale.sqrt_den > 0
                ? NULL
                : "attention of this form is outside of what is proven";
 }

@@ -33,8 +33,9 @@ static bool is_fused(const Bundle *bundle, const Bundle *first)
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     return score->gate.data != NULL && same_weight(&score->gate, &first->score.gate) &&
-           value->d_head == 1 && value->diagonal == 0 && same_weight(&value->v, &score->gate) &&
-           score->gate_bias == first->score.gate_bias && value->inner_bias == score->gate_bias &&
+           value->d_head == 1 && value->diagonal == 0 && value->v.data != NULL &&
+           same_weight(&value->v, &first->value.v) && score->gate_bias == first->score.gate_bias &&
+           value->inner_bias == first->value.inner_bias &&
            same_weight(&value->o, &first->value.o) && value->bias == NULL &&
            bundle->heads == first->heads;
 }
@@ -93,13 +94,23 @@ static const char *read_terms(Imitation *imitation, const double **b2, const Sub
     return known ? NULL : unknown;
 }
 
+/* a W2; without W2, of gates that write hidden columns, a. */
+static void times_out(Matrix *product, const Matrix *a, const Matrix *w2)
+{
+    if (w2->entry == NULL) {
+        matrix_copy(product, a);
+    } else {
+        matrix_product(product, a, w2, false);
+    }
+}
+
 /* |W1 W2|, and the norms of W1 as the bias row reads it. */
 static void bias_row_norms(GateBound *gates, const Matrix *w1, const Matrix *w2)
 {
     Matrix product;
     gates->w1_bias_row = matrix_norm(w1);
     gates->column_bias_row = matrix_largest_column(w1);
-    matrix_product(&product, w1, w2, false);
+    times_out(&product, w1, w2);
     gates->product_bias_row = matrix_norm(&product);
     matrix_clear(&product);
 }
@@ -110,15 +121,60 @@ static void through_norms(GateBound *gates, const Matrix *w1, const Matrix *b1, 
 {
     const Magnitude half = {0.5, 0};
     Matrix product, biases;
-    matrix_product(&product, w1, w2, false);
-    matrix_product(&biases, b1, w2, false);
-    if (!folded) {
+    times_out(&product, w1, w2);
+    times_out(&biases, b1, w2);
+    if (!folded && gates->to == BANK_CONTENT) {
         matrix_add_diagonal(&product, 2);
     }
     gates->through = magnitude_product(half, matrix_norm(&product));
     gates->b1_through = magnitude_product(half, matrix_norm(&biases));
     matrix_clear(&product);
     matrix_clear(&biases);
+}
+
+/* W [d, hidden], the first factor of gated heads, a column each. */
+static Doubles columns_of(HeadWeight weight, size_t d, size_t hidden)
+{
+    return (Doubles){weight.data, d, hidden, weight.ld, weight.head_stride};
+}
+
+void fold_factor(Matrix *w, Matrix *c, const LayerNorm *norm)
+{
+    Matrix beta, more;
+    if (norm->kind == NORMALIZATION_NONE) {
+        return;
+    }
+    if (norm->beta != NULL) {
+        matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1});
+        matrix_product(&more, &beta, w, false);
+        matrix_add(c, &more, 1);
+        matrix_clear(&beta);
+        matrix_clear(&more);
+    }
+    matrix_fold(w, norm);
+}
+
+/* (G28): gates W_g beside values W1, b1, folded already. */
+static void apart_norms(GateBound *gates, const Bundle *bundle, const LayerNorm *norm,
+                        const Matrix *w1, const Matrix *b1)
+{
+    const Score *score = &bundle->score;
+    const Magnitude quarter = {0.5, -1};
+    Matrix w;
+    matrix_take(&w, columns_of(score->gate, score->read.count, bundle->heads));
+    gates->column_bias_row = matrix_largest_column(&w);
+    if (norm->kind != NORMALIZATION_NONE) {
+        matrix_fold(&w, norm);
+    }
+    if (norm->kind != NORMALIZATION_NONE && !norm->tokens_only) {
+        gates->column_bias_row = matrix_largest_column(&w);
+    }
+    gates->gate_slope = magnitude_product(magnitude_product(quarter, gates->gate),
+                                          magnitude_product(gates->reach, matrix_norm(&w)));
+    gates->value_column = matrix_largest_column(w1);
+    gates->value_entry = matrix_largest_column(b1);
+    gates->swing = magnitude_product((Magnitude){0.5, 0}, gates->reach);
+    matrix_clear(&w);
 }
 
 static void fused_norms(GateBound *gates, const Bundle *bundle, const double *b2,
@@ -128,37 +184,32 @@ static void fused_norms(GateBound *gates, const Bundle *bundle, const double *b2
     const Value *value = &bundle->value;
     size_t d = score->read.count, hidden = bundle->heads, columns = value->write.count;
     bool folded = norm->kind != NORMALIZATION_NONE;
-    Matrix w1, w2, b1, out, beta = {0}, more = {0};
-    matrix_take(&w1,
-                (Doubles){score->gate.data, d, hidden, score->gate.ld, score->gate.head_stride});
-    matrix_take(&w2, (Doubles){value->o.data, hidden, columns, value->o.head_stride, 1});
-    matrix_take(&b1, (Doubles){score->gate_bias, 1, hidden, hidden, 1});
+    Matrix w1, w2 = {0}, b1, out;
+    matrix_take(&w1, columns_of(value->v, d, hidden));
+    if (value->o.data != NULL) {
+        matrix_take(&w2, (Doubles){value->o.data, hidden, columns, value->o.head_stride, 1});
+    }
+    matrix_take(&b1, (Doubles){value->inner_bias, 1, hidden, hidden, 1});
     matrix_take(&out, (Doubles){b2, 1, columns, columns, 1});
     if (!folded || norm->tokens_only) {
         bias_row_norms(gates, &w1, &w2);
     }
-    if (folded && norm->beta != NULL) {
-        matrix_take(&beta, (Doubles){norm->beta, 1, d, d, 1});
-        matrix_product(&more, &beta, &w1, false);
-        matrix_add(&b1, &more, 1);
-    }
-    if (folded) {
-        matrix_fold(&w1, norm);
-    }
+    fold_factor(&w1, &b1, norm);
     if (folded && !norm->tokens_only) {
         bias_row_norms(gates, &w1, &w2);
     }
     through_norms(gates, &w1, &b1, &w2, folded);
     gates->w1 = matrix_norm(&w1);
-    gates->w2 = matrix_norm(&w2);
+    gates->w2 = w2.entry != NULL ? matrix_norm(&w2) : (Magnitude){0.5, 1};
     gates->b1 = matrix_norm(&b1);
     gates->b2 = matrix_norm(&out);
+    if (!bundle_gate_is_value(bundle) || value->inner_bias != score->gate_bias) {
+        apart_norms(gates, bundle, norm, &w1, &b1);
+    }
     matrix_clear(&w1);
     matrix_clear(&w2);
     matrix_clear(&b1);
     matrix_clear(&out);
-    matrix_clear(&beta);
-    matrix_clear(&more);
 }
 
 const char *gates_make(GateBound *gates, const PartOf *of)
@@ -173,9 +224,10 @@ const char *gates_make(GateBound *gates, const PartOf *of)
     const char *reason = read_terms(&imitation, &b2, sublayer, layout);
     gates->in_place = first->score.gate.data == NULL;
     gates->bank = bank_of(layout, first->value.read);
+    gates->to = bank_of(layout, first->value.write);
+    Bank written = first->value.o.data != NULL ? BANK_CONTENT : BANK_HIDDEN;
     bool normed = sublayer->norm.kind != NORMALIZATION_NONE;
-    bool content =
-        gates->bank == BANK_CONTENT && bank_of(layout, first->value.write) == BANK_CONTENT;
+    bool content = gates->bank == BANK_CONTENT && gates->to == written;
     bool placed = gates->in_place ? gates->bank != BANKS && !normed : content;
     if (reason != NULL || !placed) {
         return reason != NULL ? reason : unknown;

@@ -66,8 +66,8 @@ static void add_head(Sum *sum, const Bundle *bundle, bool *known)
     const Layout *layout = sum->layout;
     const Value *value = &bundle->value;
     Bank from = bank_with(layout, value->read), to = bank_with(layout, value->write);
-    *known = bundle->heads == 1 && value->unit == 0 && value->d_head == 0 && from != BANKS &&
-             to != BANKS && part_of_heads(bundle) == PART_LINEAR;
+    *known = bundle->heads == 1 && value->unit == 0 && value->bias_row == 0 && value->d_head == 0 &&
+             from != BANKS && to != BANKS && part_of_heads(bundle) == PART_LINEAR;
     if (!*known) {
         return;
     }

@@ -24,6 +24,7 @@ static void keep(State *state, int b, Magnitude kept, const State *before, int a
     Origin origin = before->origin[a];
     origin.size = product(kept, origin.size);
     state->error[b] = sum(state->error[b], product(kept, before->error[a]));
+    state->apart[b] = sum(state->apart[b], product(kept, before->apart[a]));
     state->leak[b] = sum(state->leak[b], product(kept, before->leak[a]));
     state->gain[b] = sum(state->gain[b], product(kept, before->gain[a]));
     if (state->origin[b].sublayer == 0 || magnitude_above(origin.size, state->origin[b].size)) {
@@ -36,7 +37,7 @@ void state_apply(State *state, const Change *change)
     State before = *state;
     for (int b = 0; b < BANKS; b++) {
         Magnitude added = none;
-        state->error[b] = state->leak[b] = state->gain[b] = none;
+        state->error[b] = state->apart[b] = state->leak[b] = state->gain[b] = none;
         state->origin[b] = (Origin){none, 0, GUARANTEE_ATTENTION};
         keep(state, b, change->own[b], &before, b);
         for (int a = 0; a < BANKS; a++) {
@@ -51,7 +52,9 @@ void state_apply(State *state, const Change *change)
         }
         state->error[b] = least(sum(state->error[b], added), change->limit[b]);
         state->leak[b] = least(sum(state->leak[b], added), change->limit[b]);
+        state->apart[b] = least(state->apart[b], change->limit[b]);
     }
+    state->apart[BANK_CONTENT] = sum(state->apart[BANK_CONTENT], change->apart);
 }
 
 bool reads_normed(const Part *part, Bank bank)

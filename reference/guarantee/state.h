@@ -2,7 +2,7 @@
  * Bounds on a stream between two sublayers, and a sublayer's effect on errors (private to
  * reference/guarantee/).
  *
- * Umbrella header: for steps.c, too, the steps of each kind of sublayer.
+ * Umbrella header: for steps.c and step_readout.c, too, the steps of each kind of sublayer.
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_STATE_H
 #define HEADPROOF_REFERENCE_GUARANTEE_STATE_H
@@ -14,6 +14,8 @@ typedef struct {
     Magnitude n, others; /* N, and N - 1 */
     Magnitude pairs;     /* 2N - 1 */
     bool causal;         /* the bias row sees itself alone, and stays zero (G1) */
+    size_t readout;      /* pairs that read products out, */
+    double tau;          /* and their tau */
 } Tokens;
 
 /* Where the largest part of an error is from. */
@@ -29,6 +31,7 @@ struct State {
     const State *read;                  /* what the sublayer at hand reads */
     Magnitude rows[BANKS];              /* of T_infinity */
     Magnitude error[BANKS];             /* E */
+    Magnitude apart[BANKS];             /* of T_infinity's row and T's, by tau (G31) */
     Magnitude bias_row[BANKS];          /* b */
     Magnitude gain[BANKS], leak[BANKS]; /* since the layer began */
     Origin origin[BANKS];
@@ -42,6 +45,7 @@ typedef struct {
     Magnitude own[BANKS];
     Magnitude kept[BANKS][BANKS]; /* from, to */
     Magnitude term[BANKS][GUARANTEE_TERMS];
+    Magnitude apart; /* what reading products out adds to `apart` of the content */
     Magnitude limit[BANKS];
 } Change;
 
@@ -63,6 +67,12 @@ static inline Magnitude least(Magnitude a, Magnitude b)
     return magnitude_least(a, b);
 }
 
+/* e^(-2 Omega) */
+static inline Magnitude leakage(double omega)
+{
+    return magnitude_exp(0, omega);
+}
+
 /* Nothing changes. */
 Change change_none(void);
 
@@ -81,6 +91,9 @@ Magnitude bias_row_read(const Part *part, const State *state, Bank bank);
 
 /* Does the sublayer read the bank through a norm? */
 bool reads_normed(const Part *part, Bank bank);
+
+/* Behind heads that read products out, which a part has that is next. */
+void readout_step(State *state, const Tokens *tokens, const Part *part, double omega);
 
 /* Behind the next sublayer, which the part is. */
 void part_step(State *state, const Tokens *tokens, const Part *part, double omega);

@@ -10,12 +10,6 @@
 
 #include <math.h>
 
-/* e^(-2 Omega) */
-static Magnitude leakage(double omega)
-{
-    return magnitude_exp(0, omega);
-}
-
 /* ---- Attention ------------------------------------------------------------------------------ */
 
 /* x y, rounded up, y >= 0 in [below, above]. */
@@ -159,35 +153,37 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
 static void fused_step(State *state, const Tokens *tokens, const Part *part, double omega)
 {
     const GateBound *gates = &part->gates;
-    const Bank bank = BANK_CONTENT;
+    const Bank bank = BANK_CONTENT, to = gates->to;
     Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
               b = bias_row_read(part, state, bank), leaked = leakage(omega);
     Magnitude hidden = sum(product(gates->w1, r), gates->b1),
               limit_hidden = sum(product(gates->w1, limit_r), gates->b1),
               of_bias_row = product(gates->w1_bias_row, b), out = product(gates->w2, gates->reach);
     Change change = change_none();
-    Magnitude *term = change.term[bank];
+    Magnitude *term = change.term[to];
     /* (G11) */
     term[GUARANTEE_OTHERS] =
         product(product(product(two, tokens->others), product(leaked, hidden)), out);
     term[GUARANTEE_BIAS_ROW] = product(of_bias_row, out);
     term[GUARANTEE_BIASES] = product(leaked, gates->b2);
-    /* (G10), (G24): behind a norm the stream itself stays beside what is added. */
-    Magnitude stays = reads_normed(part, bank) ? one : none,
-              swung = product(gates->swing, product(gates->w1, gates->w2));
-    change.own[bank] = stays;
-    change.kept[bank][bank] = product(sum(gates->through, swung), steepest_read(part, state, bank));
+    /* (G10), (G24), (G28): what is not in `through` stays beside what is added. */
+    Magnitude stays = reads_normed(part, bank) || to != bank ? one : none,
+              entry = sum(product(gates->value_column, r), gates->value_entry),
+              slope = sum(product(gates->swing, gates->w1), product(gates->gate_slope, entry)),
+              swung = product(slope, gates->w2);
+    change.own[to] = stays;
+    change.kept[bank][to] = product(sum(gates->through, swung), steepest_read(part, state, bank));
     state_apply(state, &change);
-    Magnitude grown = sum(product(stays, state->rows[bank]), product(gates->through, limit_r));
+    Magnitude grown = sum(product(stays, state->rows[to]), product(gates->through, limit_r));
     grown = sum(grown, sum(gates->b1_through, product(half, product(limit_hidden, out))));
-    state->rows[bank] = sum(grown, gates->b2);
+    state->rows[to] = sum(grown, gates->b2);
     /* (G12) */
     double raised = magnitude_double(product(gates->gate, product(gates->column_bias_row, b)));
     Magnitude rho = least(one, product(tokens->n, magnitude_exp(raised, omega)));
-    Magnitude content = sum(state->bias_row[bank], product(gates->product_bias_row, b));
+    Magnitude content = sum(state->bias_row[to], product(gates->product_bias_row, b));
     content = sum(content, product(rho, product(sum(hidden, of_bias_row), out)));
     content = sum(content, product(product(leaked, tokens->n), gates->b2));
-    state->bias_row[bank] = tokens->causal ? none : content;
+    state->bias_row[to] = tokens->causal ? none : content;
 }
 
 static void in_place_step(State *state, const Tokens *tokens, const Part *part, double omega)
@@ -278,6 +274,7 @@ void part_step(State *state, const Tokens *tokens, const Part *part, double omeg
     case PART_GATES:
         (part->gates.in_place ? in_place_step : fused_step)(state, tokens, part, omega);
         break;
+    case PART_READOUT: readout_step(state, tokens, part, omega); break;
     case PART_LINEAR: linear_step(state, tokens, part, omega); break;
     default: norm_step(state, tokens, part); break;
     }

@@ -13,8 +13,9 @@ import pytest
 
 import safetensors_file
 
-MODELS = 400 if os.environ.get("HEADPROOF_NIGHTLY") == "1" else 6
+MODELS = 400 if os.environ.get("HEADPROOF_NIGHTLY") == "1" else 8
 INPUTS, STEPS = 16, 24
+PAIRS = {1: [(1, 1)], 2: [(1, 4 / 3), (2, -1 / 3)], 3: [(1, 64 / 45), (2, -20 / 45), (4, 1 / 45)]}
 NORMS = {"layernorm": ("w", "b"), "rmsnorm": ("w",)}
 GELU = {"1": [(1.7729, 0, 1)],
         "2": [(2.211650960743, 1.3099057684290702, 0.5), (2.211650960743, -1.3099057684290702, 0.5)]}
@@ -42,15 +43,19 @@ class Model:
         self.norm = pick("norm", "none", "rmsnorm", "layernorm")
         self.rotary = pick("rotary", None, "half", "interleaved")
         self.width = pick("width", 2, self.d_head)
-        self.parallel = self.norm != "none" and pick("parallel", True, False)
-        self.activation = pick("activation", "silu", "silu", "relu", "gelu")
+        self.gated = pick("gated", True, False)
+        self.parallel = self.norm != "none" and not self.gated and pick("parallel", True, False)
+        self.activation = pick("activation", "silu", "silu", "relu", "gelu",
+                               *["sigmoid", "none"] * self.gated)
+        self.reads_out = self.gated and self.activation != "sigmoid"
+        self.pairs, self.tau = pick("pairs", 1, 2, 3), 2.0 ** -pick("tau", 1, 2, 4, 7)
         self.gelu, self.eps = pick("gelu", "1", "2"), pick("eps", 1e-5, 0.1)
         self.bias_row_too = pick("bias_row_too", True, True, False)
         self.radius, size = pick("radius", 0.5, 1.5), pick("size", 0.3, 0.7)
         self.tables = pick("tables", "exact")
         self.layers = [self.layer(size) for _ in range(self.depth)]
-        self.terms = {"silu": [(1, 0, 1)], "relu": [(2, 0, 1)]}.get(self.activation,
-                                                                     GELU[self.gelu])
+        self.terms = {"relu": [(2, 0, 1)], "gelu": GELU[self.gelu]}.get(self.activation,
+                                                                        [(1, 0, 1)])
 
     def layer(self, size):
         d, e, h = self.d, self.d_head, self.hidden
@@ -61,6 +66,8 @@ class Model:
                    "attn.b_Q": bias(self.heads, e), "attn.b_K": bias(self.heads, e),
                    "attn.b_V": bias(self.heads, e), "attn.b_O": bias(d), "mlp.W_in": draw(d, h),
                    "mlp.W_out": draw(h, d), "mlp.b_in": bias(h), "mlp.b_out": bias(d)}
+        if self.gated:
+            tensors.update({"mlp.W_gate": draw(d, h), "mlp.b_gate": bias(h)})
         for name in ("ln1", "ln2"):
             for part in NORMS.get(self.norm, ()):
                 tensors[f"{name}.{part}"] = self.r.normal(part == "w", 0.4, d)
@@ -103,6 +110,8 @@ class Model:
             flags += ["--gelu", "minimax" if self.gelu == "1" else self.gelu]
         if self.activation == "relu":
             flags += ["--slope", "2"]
+        if self.reads_out:
+            flags += ["--readout", self.pairs, "--tau", repr(self.tau)]
         if self.norm != "none" and not self.causal and not self.bias_row_too:
             flags += ["--normalize-bias-row", "no"]
         return flags
@@ -194,17 +203,61 @@ class Rewrite:
     def network(self, layer, y):
         out, b = np.zeros_like(self.x), np.zeros(self.x.shape[1:])
         names = ("W_in", "b_in")
-        out[..., :self.d] = self.gates(layer, y, names, names) @ layer["mlp.W_out"]
+        gates = ("W_gate", "b_gate") if self.m.gated else names
+        out[..., :self.d] = self.gates(layer, y, gates, names) @ layer["mlp.W_out"]
         b[1:, :self.d] = layer["mlp.b_out"]
         return out + self.keeps(y, b)
 
+    def read_out(self, layer):
+        """act(a) into hidden columns, then the score of a row with itself is tau times an output."""
+        m, hidden, names = self.m, slice(self.d, self.end), ("W_gate", "b_gate")
+        if m.activation != "none":
+            y = self.normed(layer, "ln2")
+            self.x = self.x.copy()
+            self.x[..., hidden] += self.gates(layer, y, names, names)
+        y = self.normed(layer, "ln2")
+        h = y[..., hidden]
+        if m.activation == "none":
+            h = y @ self.on_tokens(layer["mlp.W_gate"], layer["mlp.b_gate"])
+        k = y @ self.on_tokens(layer["mlp.W_in"], layer["mlp.b_in"])
+        out, sign = np.zeros_like(self.x), np.where(np.arange(m.n + 1) > 0, 1.0, -1.0)
+        back = np.zeros_like(self.x)
+        for times, c in PAIRS[m.pairs]:
+            tau, value = times * m.tau, 2 * c / (times * m.tau)
+            for e in range(self.d):
+                scores = tau * (h * layer["mlp.W_out"][:, e]) @ k.swapaxes(1, 2)
+                out[..., e] += self.pattern(scores, 0, -2, 0, -2) @ (value * sign)
+            back[:, 0, :self.d] += value
+        back[:, 1:, :self.d] = layer["mlp.b_out"]
+        back[..., hidden] = -self.x[..., hidden]
+        self.x = self.x + out + self.keeps(y, back)
+
     def run(self, layer):
         m = self.m
+        if m.reads_out:
+            self.x = self.x + self.attention(layer, self.normed(layer, "ln1"))
+            self.read_out(layer)
+            return
         first = self.attention(layer, self.normed(layer, "ln1"))
         if not m.parallel:
             self.x = self.x + first
         second = self.network(layer, self.normed(layer, "ln2"))
         self.x = self.x + second + (first if m.parallel else 0)
+
+
+class Original(Rewrite):
+    """T, its activation being as heads imitate it: a limit whose network is not heads."""
+
+    def __init__(self, model, x):
+        super().__init__(model, x, None)
+
+    def read_out(self, layer):
+        y = self.normed(layer, "ln2")[:, 1:, :self.d]
+        a, b = (y @ layer["mlp.W_" + w] + layer["mlp.b_" + w] for w in ("gate", "in"))
+        act = a if self.m.activation == "none" else sum(
+            v * a * sigma(g * a + h) for g, h, v in self.m.terms)
+        self.x = self.x.copy()
+        self.x[:, 1:, :self.d] += (act * b) @ layer["mlp.W_out"] + layer["mlp.b_out"]
 
 
 def length(rows):
@@ -223,7 +276,8 @@ def proven(run, path, model, omegas, *flags):
 
 def found(model, x, omega):
     """Of every layer, by the table's columns, the largest of each input."""
-    near, far, cells = Rewrite(model, x, omega), Rewrite(model, x, None), []
+    near, far, true, cells = (Rewrite(model, x, omega), Rewrite(model, x, None),
+                              Original(model, x), [])
     for layer in model.layers:
         far.score = 0
         near.run(layer)
@@ -232,6 +286,9 @@ def found(model, x, omega):
         cells.append({"error": length(e).max(-1), "bias_row": length(near.x[:, 0, :model.d]),
                       "rows": length(far.x[:, 1:, :model.d]).max(-1),
                       "scores": np.full(len(x), far.score)})
+        if model.reads_out:
+            true.run(layer)
+            cells[-1]["tau_error"] = length((true.x - far.x)[:, 1:, :model.d]).max(-1)
     return cells
 
 
@@ -251,7 +308,7 @@ class Attack:
         for l, (cells, row) in enumerate(zip(found(self.m, x, omega), self.bounds[omega])):
             for name, values in cells.items():
                 bound = float(row[name] or 0)
-                heard = 1e-13 * float(row["rows"])  # what doubles round
+                heard = 1e-13 * (float(row["rows"]) + 2 / self.m.tau)  # what doubles round
                 ratio = np.maximum(0, values - heard) / bound if bound > 0 else values / 1e-300
                 assert (ratio <= 1 + 1e-9).all(), (name, l, omega, ratio.max(), bound)
                 out[l, name] = ratio
@@ -280,7 +337,7 @@ def attack(run, tmp_path, model):
     omegas = [float(x) for x in np.round(model.r.uniform(2, 8, 2), 2)]
     one = Attack(model, proven(run, path, model, omegas))
     for omega in omegas:
-        for name in ("error", "error", "bias_row"):
+        for name in ("error", "error", "bias_row", *["tau_error"] * model.reads_out):
             one.climb(omega, int(model.r.integers(model.depth)), name)
     return one
 
@@ -323,17 +380,70 @@ def tables_that_are_no_turns():
     return m, x, "error", 0.01
 
 
+def what_tau_leaves(pairs):
+    """y = x_0^2, off by A (tau y)^(2 K) y: (G31)."""
+    def case():
+        m = Model(np.random.default_rng(1), **{**READ, "tau": 4, "pairs": pairs}, n=1, d=1)
+        m.only(0, mlp_W_gate={(0, 0): 1}, mlp_W_in={(0, 0): 1}, mlp_W_out={(0, 0): 1})
+        return m, [[1]], "tau_error", 0.97
+    return case
+
+
+def other_tokens():
+    """A token whose score with itself is -tau Y sees others that have tau Y: (G30)."""
+    m = Model(np.random.default_rng(1), **{**READ, "tau": 0}, n=40, d=2)
+    m.only(0, mlp_W_gate={(0, 0): 1}, mlp_W_in={(0, 0): 1}, mlp_W_out={(0, 1): 1})
+    m.layers[0]["mlp.W_in"] *= -1
+    x = np.full((m.n, 2), [-1, 0])
+    x[-1, 0] = 1
+    return m, x, "error", 0.45
+
+
+def what_the_bias_row_gets_back():
+    """A token alone: what gives the bias row back what it wrote leaks into every column."""
+    m = Model(np.random.default_rng(1), **{**READ, "tau": 4}, n=1, d=3)
+    m.only(0)
+    return m, [[1, 0, 0]], "error", 0.99
+
+
+def bias_rows_that_write():
+    """They write their constants but for what tokens take, and get them back: (G32)."""
+    m = Model(np.random.default_rng(1), **{**READ, "tau": 4, "causal": False}, n=5, d=2)
+    m.only(0)
+    return m, np.ones((5, 2)) / 2, "bias_row", 0.3
+
+
+def gains(activation, slope, at):
+    """An error of b_out in a row of nearly 0 behind a norm, times 1/sqrt(eps), moves gates."""
+    def case():
+        fixed = {**READ, "norm": "rmsnorm", "eps": 1e-5, "depth": 2, "tau": 4, "radius": 1000.0,
+                 "activation": activation}
+        m = Model(np.random.default_rng(1), **fixed, n=1, d=2)
+        m.only(0, mlp_b_out={0: 1000})
+        m.only(1, mlp_W_gate={(0, 0): 1}, mlp_b_gate={0: at}, mlp_b_in={0: 10},
+               mlp_W_out={(0, 1): 0.1})
+        for layer in m.layers:
+            layer.update({"ln1.w": np.ones(2), "ln2.w": np.ones(2)})
+        return m, [[-1000, 0]], "error", slope
+    return case
+
+
 PLAIN = {"d_head": 2, "heads": 1, "hidden": 1, "depth": 1, "norm": "none", "causal": False,
-         "rotary": "half", "activation": "silu", "radius": 1.0}
+         "rotary": "half", "activation": "silu", "radius": 1.0, "gated": False}
+READ = {**PLAIN, "rotary": None, "gated": True, "activation": "none", "pairs": 1, "causal": True}
 
 
-@pytest.mark.parametrize("case", [turned_scores, biases_of_turned_keys, tables_that_are_no_turns])
+@pytest.mark.parametrize("case", [
+    turned_scores, biases_of_turned_keys, tables_that_are_no_turns, what_tau_leaves(1),
+    what_tau_leaves(2), what_tau_leaves(3), other_tokens, what_the_bias_row_gets_back,
+    bias_rows_that_write, gains("silu", 0.9, 2.4), gains("sigmoid", 0.9, 0), gains("none", 0.9, 0)])
 def test_terms_are_needed(run, tmp_path, case):
     model, x, name, least = case()
     path = tmp_path / "model.safetensors"
     model.write(path)
     x = np.array([x], float)
-    ratios = Attack(model, proven(run, path, model, [3.0])).ratios(x, 3.0)
+    omega = 12.0 if model.norm != "none" else 3.0
+    ratios = Attack(model, proven(run, path, model, [omega])).ratios(x, omega)
     assert ratios[model.depth - 1, name].max() >= least, ratios
 
 

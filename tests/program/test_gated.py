@@ -112,14 +112,11 @@ def test_files_that_are_refused(run, tmp_path, tensors, flags, words):
     ("sweep", ("--ffn", "gated", "--readout", "4"), ["readout", "3"]),
     ("sweep", ("--ffn", "gated", "--construction", "transformer", "--parallel", "yes",
                "--normalization", "rmsnorm"), ["parallel", "gated"]),
-    ("guarantee", ("--ffn", "gated", "--tolerance", "1"), ["gated"]),
-    ("guarantee", ("--ffn", "gated", "--activation", "sigmoid", "--tolerance", "1"), ["gated"]),
 ], ids=lambda v: v if isinstance(v, str) else " ".join(v))
 def test_what_is_refused(run, command, flags, words):
-    omega = () if command == "guarantee" else ("--omega", "9")
     if "--construction" not in flags:
         flags = ("--construction", "fused", *flags)
-    ended = run(command, "--n", "3", "--d", "2", *omega, *flags)
+    ended = run(command, "--n", "3", "--d", "2", "--omega", "9", *flags)
     assert ended.code == 2, (ended.code, ended.stderr)
     for word in words:
         assert word in ended.stderr
@@ -228,3 +225,47 @@ def test_a_model_s_bias_row_attends_itself_more_behind_norms(run, tmp_path, said
     assert ("attends itself" in ended.stderr) == bool(words), ended.stderr
     for word in words:
         assert word in ended.stderr
+
+
+# ---- What is proven of tau ------------------------------------------------------------------------
+
+TAU_OF_THREE = 2.0 ** -7  # which is not said, as it is what three pairs have anyway
+
+
+def proven(run, code, *arguments):
+    ended = run("guarantee", *DRAWN, "--input-norm", "2", *arguments, "--format", "csv")
+    assert ended.code == code, ended.stderr
+    rows = list(csv.DictReader(io.StringIO(ended.stdout)))
+    options = dict(option.split("=") for option in rows[0]["options"].split(";"))
+    return rows, float(options.get("tau", TAU_OF_THREE)), ended.stderr
+
+
+@pytest.mark.parametrize("pairs", ["1", "2", "3"])
+def test_tau_and_omega_are_proven_together(run, pairs):
+    """The largest tau that takes half of the tolerance, the smallest Omega that keeps the rest."""
+    asked = ("--readout", pairs, "--tolerance", "1e-6")
+    [row], tau, _ = proven(run, 0, *asked)
+    assert float(row["tau_error"]) <= 5e-7
+    assert 0.999e-6 < float(row["tau_error"]) + float(row["error"]) <= 1e-6
+    [twice], _, _ = proven(run, 0, "--readout", pairs, "--tau", repr(2 * tau), "--omega", "30")
+    assert 5e-7 < float(twice["tau_error"])
+    [same], _, _ = proven(run, 0, *asked, "--tau", repr(tau))
+    assert same["omega"] == row["omega"]
+    [less], _, said = proven(run, 1, *asked, "--omega", str(float(row["omega"]) - 0.01))
+    assert less["status"] == "fail"
+
+
+def test_a_tau_that_takes_more_than_the_tolerance(run, shown):
+    rows, _, said = proven(run, 1, "--tau", "0.125", "--tolerance", "1e-6")
+    assert rows[0]["status"] == "none" and "tau alone takes more" in said
+    lines = " ".join(shown(" ".join(("guarantee", *DRAWN, "--input-norm 2 --tau 0.125",
+                                     "--tolerance 1e-6")), code=1)).split()
+    text = " ".join(lines)
+    assert "which alone is above the tolerance" in text
+    _, tau, _ = proven(run, 0, "--readout", "2", "--tolerance", "1e-6")
+    assert f"--readout 2 --tau {tau:.18g}" in text or f"--readout 2 --tau {tau!r}" in text
+
+
+def test_a_gate_of_sigma_has_no_tau(run):
+    [row], tau, _ = proven(run, 0, "--activation", "sigmoid", "--tolerance", "1e-6")
+    assert tau == TAU_OF_THREE and row["tau_error"] == "" and row["status"] == "ok"

@@ -4,6 +4,7 @@
  */
 #include "bound.h"
 
+#include "../../../cases/activation.h"
 #include "../../../memory/need.h"
 #include "../commands.h"
 
@@ -20,6 +21,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* NULL, or what is expected of a point instead of what is outside of what is proven. */
 static const char *outside(const Point *point)
@@ -229,10 +231,11 @@ double bound_work(const Point *point)
            rank = spec->d_head > 0 ? (double)spec->d_head : d,
            heads = construction_info(spec->construction)->heads ? (double)spec->heads : 1,
            norm = 3 * d * d * d + 3e4 * d, layer = 8 * heads * norm + 10 * d * d * hidden,
+           each = case_reads_out(spec) ? fmin(2 * d * d * d * hidden, 0x1p35) : 0,
            inputs = file != NULL && file->W_E != NULL
                         ? (double)file->vocabulary * (double)spec->n * d
                         : 0;
-    return (double)spec->depth * layer + inputs + fmin(inputs, 0x1p24) * 2 * heads * rank;
+    return (double)spec->depth * (layer + each) + inputs + fmin(inputs, 0x1p24) * 2 * heads * rank;
 }
 
 int bound_ask(Bound *bound, const Point *point, const RunOptions *run)
@@ -354,8 +357,35 @@ void bound_at(Proven *proven, const Bound *bound, const Point *point)
     }
     proven->judged =
         guarantee_at(guarantee, fmin(point_omega(&proven->point), DBL_MAX), proven->layers);
+    proven->logit_error = guarantee_logits(guarantee, proven->layers[bound->depth - 1].error);
     proven->refused =
         point->judged && magnitude_above(proven->judged, magnitude_of(point->tolerance, 0));
+}
+
+void bound_at_tau(Proven *proven, const Bound *bound, const Point *point)
+{
+    Guarantee *guarantee = bound->guarantee;
+    Point own = *point;
+    const size_t pairs = readout_pairs(&point->spec);
+    const double tau = readout_pair(&point->spec, 0).tau, least_tau = ldexp(1, TAU_EXPONENT_LEAST);
+    double taus[READOUT_MOST] = {0};
+    if (!guarantee_reads_out(guarantee)) {
+        bound_at(proven, bound, point);
+        return;
+    }
+    for (size_t K = 1; K <= READOUT_MOST && point->judged; K++) {
+        taus[K - 1] = guarantee_tau(guarantee, K, point->tolerance);
+    }
+    bool found = point->judged && (point->asked >> AXIS_TAU & 1) == 0;
+    own.spec.tau = found ? fmax(taus[pairs - 1], least_tau) : tau;
+    guarantee_set_tau(guarantee, pairs, own.spec.tau);
+    bound_at(proven, bound, &own);
+    memcpy(proven->taus, taus, sizeof taus);
+    proven->reads_out = true;
+    proven->tau_error = proven->layers[proven->depth - 1].apart;
+    proven->logit_tau_error = guarantee_logits(guarantee, proven->tau_error);
+    Magnitude alone = proven->logits ? proven->logit_tau_error : proven->tau_error;
+    proven->tau_alone = point->judged && magnitude_above(alone, magnitude_of(point->tolerance, 0));
 }
 
 void proven_clear(Proven *proven)

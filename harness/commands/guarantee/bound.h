@@ -24,8 +24,11 @@ typedef struct {
     Point point;            /* with the Omega of the rows */
     GuaranteeLayer *layers; /* [depth] */
     size_t depth;
-    Magnitude input_norm, judged;
-    bool logits;      /* judged is of logits */
+    Magnitude input_norm, judged, logit_error;
+    Magnitude tau_error, logit_tau_error; /* of products that are read out, behind the last layer */
+    double taus[READOUT_MOST];            /* that are proven for the tolerance, by pairs; or 0 */
+    bool reads_out, tau_alone;            /* it does; that alone is above the tolerance */
+    bool logits;                          /* judged is of logits */
     double zero_leak; /* guarantee_zero_leak's of the point's arithmetic; 0: it has none */
     bool none;        /* no Omega meets the tolerance; the rows are at the largest */
     bool refused;     /* that of the point does not */
@@ -54,6 +57,10 @@ int bound_move(Bound *bound, const Point *point, const RunOptions *run)
 /* At the point's Omega, or, where that is 0, at the smallest that meets its tolerance.  0; 99 after
  * a message. */
 void bound_at(Proven *proven, const Bound *bound, const Point *point);
+
+/* The same of a network whose products are read out, all of what that makes of it judged: at the
+ * point's tau, or, where nobody says one, at the largest that takes half of the tolerance. */
+void bound_at_tau(Proven *proven, const Bound *bound, const Point *point);
 void proven_clear(Proven *proven);
 
 /* Do two points differ in nothing that a Bound hangs on, as in their Omega or in how they are

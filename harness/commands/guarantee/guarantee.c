@@ -55,7 +55,8 @@ static void say_none(const Proven *proven)
     fprintf(stderr,
             "headproof: of no Omega up to the largest double is it proven that it keeps every %s "
             "within %s: %s\n",
-            proven->logits ? "logit" : "entry", tolerance, from);
+            proven->logits ? "logit" : "entry", tolerance,
+            proven->tau_alone ? "tau alone takes more" : from);
 }
 
 static void say_refused(const Bound *bound, const RunOptions *run)
@@ -78,7 +79,7 @@ static int run_point(Run *all, const Point *given)
     if (status != 0) {
         return status;
     }
-    bound_at(&proven, &all->bound, &point);
+    bound_at_tau(&proven, &all->bound, &point);
     if (proven.refused) {
         outcome_fail(outcome, &proven);
     }

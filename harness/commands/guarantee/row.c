@@ -7,6 +7,7 @@
 
 #include "row.h"
 
+#include "../../../cases/activation.h"
 #include "../../base/decimal.h"
 #include "../../base/shown.h"
 #include "../../table/table.h"
@@ -17,8 +18,8 @@
 enum { ROW_DIGITS = 9, PRINT_DIGITS = 3 };
 
 static const char tail[] = ",layer,tolerance,input_norm,rows,scores,bias_row,gain,leak,error,"
-                           "error_log10,logit_error,logit_error_log10,from_sublayer,from_term,"
-                           "zero_leak_omega,status\n";
+                           "error_log10,logit_error,logit_error_log10,tau_error,logit_tau_error,"
+                           "from_sublayer,from_term,zero_leak_omega,status\n";
 
 void guarantee_write_header(FILE *file, const RunOptions *run)
 {
@@ -98,7 +99,9 @@ void guarantee_write_rows(FILE *file, const void *row)
         write_number(file, true, layer->gain);
         write_number(file, true, layer->leak);
         write_both(file, true, layer->error);
-        write_both(file, logits, proven->judged);
+        write_both(file, logits, proven->logit_error);
+        write_number(file, proven->reads_out, layer->apart);
+        write_number(file, proven->reads_out && logits, proven->logit_tau_error);
         write_origin(file, layer);
         fprintf(file, ",%s,%s\n", zero_leak, status_of(proven));
     }
@@ -136,6 +139,51 @@ static void print_table(FILE *file, const Proven *proven)
     }
 }
 
+/* Which tau would do for each number of pairs, and the sum of what each rounds. */
+static void print_taus(FILE *file, const Proven *proven)
+{
+    const Point *point = &proven->point;
+    Arithmetic arithmetic =
+        point->arithmetic == ARITHMETIC_NONE ? ARITHMETIC_F64 : point->arithmetic;
+    int digits = format_info(arithmetic_info(arithmetic)->formats.operand)->digits;
+    fprintf(file,
+            "Proven for it, beside what %s rounds by that tau:", arithmetic_names[arithmetic]);
+    for (size_t K = 1; K <= READOUT_MOST; K++) {
+        const CaseSpec spec = {.readout = K, .tau = proven->taus[K - 1]};
+        char tau[DECIMAL_TEXT];
+        double gain = 0;
+        for (size_t j = 0; j < K && spec.tau > 0; j++) {
+            gain += fabs(readout_pair(&spec, j).value);
+        }
+        decimal_print(tau, spec.tau);
+        if (spec.tau > 0) {
+            fprintf(file, "%s --readout %zu --tau %s, %.2g", K > 1 ? ";" : "", K, tau,
+                    ldexp(gain, -digits));
+        } else {
+            fprintf(file, "%s --readout %zu, no tau", K > 1 ? ";" : "", K);
+        }
+    }
+    fputs(".\n", file);
+}
+
+static void print_tau(FILE *file, const Proven *proven)
+{
+    char tau[DECIMAL_TEXT], apart[MAGNITUDE_TEXT], tolerance[DECIMAL_TEXT];
+    if (!proven->reads_out) {
+        return;
+    }
+    decimal_print(tau, proven->point.spec.tau);
+    decimal_print(tolerance, proven->point.tolerance);
+    magnitude_print(apart, proven->logits ? proven->logit_tau_error : proven->tau_error,
+                    PRINT_DIGITS);
+    fprintf(file, "With --readout %zu, tau = %s takes %s of it from the original%s.\n",
+            readout_pairs(&proven->point.spec), tau, apart,
+            proven->tau_alone ? ", which alone is above the tolerance" : "");
+    if (proven->point.judged) {
+        print_taus(file, proven);
+    }
+}
+
 void guarantee_print(FILE *file, const void *row)
 {
     const Proven *proven = row;
@@ -151,17 +199,19 @@ void guarantee_print(FILE *file, const void *row)
         fprintf(file,
                 "\nOf no Omega up to %s is it proven "
                 "that it keeps every %s within %s: %s.\n",
-                omega, what, tolerance, from);
+                omega, what, tolerance, proven->tau_alone ? "tau alone takes more" : from);
+        print_tau(file, proven);
         return;
     }
     fprintf(file,
             "\nWith Omega = %s or larger, for every input of up to %zu token%s, no %s of the "
-            "rewrite is off, in exact arithmetic, by more than %s from what an infinite Omega "
-            "would give.\n",
-            omega, point->spec.n, point->spec.n == 1 ? "" : "s", what, error);
+            "rewrite is off, in exact arithmetic, by more than %s from what %s.\n",
+            omega, point->spec.n, point->spec.n == 1 ? "" : "s", what, error,
+            proven->reads_out ? "the original gives" : "an infinite Omega would give");
     if (proven->refused) {
         fprintf(file, "That is above the tolerance of %s: %s.\n", tolerance, from);
     }
+    print_tau(file, proven);
     if (proven->zero_leak > 0) {
         char bits[ZERO_LEAK_TEXT];
         const char *called = arithmetic_info(point->arithmetic)->called;

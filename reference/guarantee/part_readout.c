@@ -1,0 +1,156 @@
+/*
+ * Norms of heads that read a gated network's product out of their scores, and the products that
+ * they can read (docs/proof.md, (G29) to (G32)).
+ */
+#include "part.h"
+
+#include "../../cases/activation.h"
+#include "../../memory/need.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Multiplications that norms of one output each may take. */
+#define EACH_MOST 0x1p35
+
+static const char *const unknown = "a gated network of this form is outside of what is proven";
+
+static bool is_weight(const HeadWeight *w, size_t head_stride)
+{
+    return w->data != NULL && w->head_stride == head_stride;
+}
+
+/* Heads that read products out, of a column each. */
+static bool reads_out(const Bundle *bundle, const Layout *layout)
+{
+    const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
+    bool power = score->scale.sqrt_den == 1 && (score->scale.num == 1 || score->scale.den == 1);
+    return score_is_mixed(score) && is_weight(&score->k, 0) && is_weight(&score->mix, 1) &&
+           score->rotary == NULL && power && value_is_sign(value) && value->o.data == NULL &&
+           value->bias == NULL && value->inner_bias == NULL &&
+           bank_of(layout, score->read) == BANK_CONTENT &&
+           bank_of(layout, value->write) == BANK_CONTENT && bundle->heads == value->write.count;
+}
+
+/* What stands beside a pair: gives the bias row back what it wrote into itself. */
+static bool gives_back(const Bundle *bundle, double value, int diagonal)
+{
+    const Value *back = &bundle->value;
+    return part_of_heads(bundle) == PART_LINEAR && value_width(back) == 0 &&
+           back->bias_row == value && back->diagonal == diagonal;
+}
+
+/* Are the pairs those of (G31), with tau and its double and so on? */
+static bool read_pairs(ReadoutBound *readout, const Sublayer *sublayer, const Layout *layout)
+{
+    size_t pairs = sublayer->bundle_count / 2;
+    bool known = pairs >= 1 && pairs <= READOUT_MOST && sublayer->bundle_count == 2 * pairs;
+    readout->pairs = pairs;
+    for (size_t j = 0; j < pairs && known; j++) {
+        const Bundle *bundle = &sublayer->bundles[2 * j], *first = sublayer->bundles;
+        const Scale scale = bundle->score.scale;
+        double tau = (double)scale.num / (double)scale.den;
+        readout->tau = j == 0 ? tau : readout->tau;
+        const CaseSpec spec = {.readout = pairs, .tau = readout->tau};
+        const ReadoutPair pair = readout_pair(&spec, j);
+        bool hidden = first->score.query.count > 0;
+        known = reads_out(bundle, layout) && tau == pair.tau && bundle->value.scale == pair.value &&
+                bundle->score.mix.data == first->score.mix.data &&
+                bundle->score.k.data == first->score.k.data &&
+                gives_back(bundle + 1, pair.value, j == 0 && hidden ? -1 : 0) &&
+                (j == 0 || bundle[1].value.bias == NULL);
+    }
+    return known;
+}
+
+/* A factor as tokens read it. */
+typedef struct {
+    Matrix w, c;
+} Factor;
+
+static void factor_take(Factor *factor, FactorBound *bound, Doubles w, const double *c,
+                        const LayerNorm *norm)
+{
+    matrix_take(&factor->w, w);
+    matrix_take(&factor->c, (Doubles){c, 1, w.columns, w.columns, 1});
+    bound->bias_row = matrix_norm(&factor->w);
+    fold_factor(&factor->w, &factor->c, norm);
+    bound->w = matrix_norm(&factor->w);
+    bound->bias_row =
+        norm->kind == NORMALIZATION_NONE || norm->tokens_only ? bound->bias_row : bound->w;
+    bound->c = matrix_norm(&factor->c);
+    bound->column = matrix_largest_column(&factor->w);
+    bound->entry = matrix_largest_column(&factor->c);
+}
+
+static void factor_clear(Factor *factor)
+{
+    matrix_clear(&factor->w);
+    matrix_clear(&factor->c);
+}
+
+/* (G29): of each output d with q = diag |W_d[:, d]|^(1/2), two roundings of each root included. */
+static void make_each(ReadoutBound *readout, const Factor *gate, const Factor *up,
+                      const HeadWeight *out)
+{
+    const Magnitude slack = {0.5 + 0x1p-51, 1};
+    size_t hidden = gate->w.columns;
+    double *q = need_room(hidden, sizeof *q);
+    readout->each = need_zeros(readout->outputs, sizeof *readout->each);
+    for (size_t d = 0; d < readout->outputs; d++) {
+        OutputBound *own = &readout->each[d];
+        double most = 0;
+        for (size_t k = 0; k < hidden; k++) {
+            q[k] = sqrt(fabs(out->data[k * out->ld + d]));
+            most = fmax(most, q[k]);
+        }
+        own->gate = magnitude_product(slack, matrix_norm_scaled(&gate->w, q));
+        own->gate_bias = magnitude_product(slack, matrix_norm_scaled(&gate->c, q));
+        own->up = magnitude_product(slack, matrix_norm_scaled(&up->w, q));
+        own->up_bias = magnitude_product(slack, matrix_norm_scaled(&up->c, q));
+        own->root = magnitude_product(slack, magnitude_of(most, 0));
+    }
+    free(q);
+}
+
+const char *readout_make(ReadoutBound *readout, const PartOf *of)
+{
+    const Sublayer *sublayer = of->sublayer;
+    const Score *score = &sublayer->bundles[0].score;
+    const Bundle *gates = of->previous != NULL ? of->previous->bundles : NULL;
+    size_t d = score->read.count, hidden = score->d_head, outputs = sublayer->bundles[0].heads;
+    const Magnitude one = {0.5, 1};
+    Factor gate, up;
+    Matrix out, bias;
+    readout->direct = score->query.count == 0;
+    bool known = read_pairs(readout, sublayer, of->layout), fused = !readout->direct;
+    known =
+        known && (!fused || (bank_of(of->layout, score->query) == BANK_HIDDEN && gates != NULL &&
+                             of->before != NULL && part_of_heads(gates) == PART_GATES &&
+                             of->before->to == BANK_HIDDEN));
+    if (!known) {
+        return unknown;
+    }
+    const HeadWeight *of_gate = fused ? &gates->score.gate : &score->q;
+    factor_take(&gate, &readout->gate,
+                (Doubles){of_gate->data, d, hidden, of_gate->ld, fused ? of_gate->head_stride : 1},
+                fused ? gates->score.gate_bias : score->q_bias, &sublayer->norm);
+    factor_take(&up, &readout->up, (Doubles){score->k.data, d, hidden, score->k.ld, 1},
+                score->k_bias, &sublayer->norm);
+    matrix_take(&out, (Doubles){score->mix.data, hidden, outputs, score->mix.ld, 1});
+    matrix_take(&bias, (Doubles){sublayer->bundles[1].value.bias, 1, outputs, outputs, 1});
+    readout->outputs = outputs;
+    readout->out = matrix_norm(&out);
+    readout->out_column = matrix_largest_column(&out);
+    readout->out_bias = matrix_norm(&bias);
+    readout->reach = fused ? of->before->reach : one;
+    if (2.0 * (double)outputs * (double)d * (double)d * (double)hidden <= EACH_MOST) {
+        make_each(readout, &gate, &up, &score->mix);
+    }
+    factor_clear(&gate);
+    factor_clear(&up);
+    matrix_clear(&out);
+    matrix_clear(&bias);
+    return NULL;
+}
