@@ -2,9 +2,9 @@
  * A sublayer of T' as numbers: norms of its weights, from above (private to reference/guarantee/;
  * docs/proof.md names them).
  *
- * Umbrella header: for part_attention.c, part_gates.c, part_readout.c and part_linear.c, a kind of heads each,
- * part_norm.c, the norm before them, and part_rows.c, what the very rows of X say of a head that
- * reads them.
+ * Umbrella header: for part_attention.c, part_gates.c, part_readout.c and part_linear.c, a kind of
+ * heads each, part_norm.c, the norm before them, and part_rows.c, what the very rows of X say of a
+ * head that reads them.
  */
 #ifndef HEADPROOF_REFERENCE_GUARANTEE_PART_H
 #define HEADPROOF_REFERENCE_GUARANTEE_PART_H
@@ -79,8 +79,8 @@ typedef struct {
     Magnitude b1_through;         /* |b1 W2|/2 */
     Magnitude swing, reach, gate; /* of the imitation: sup |act' - 1/2|, sum of |values|, largest
                                      gate */
-    /* Gates that are not their values (G28): |W_g| times what F may change by, and the values' largest
-     * column and bias; or 0. */
+    /* Gates that are not their values (G28): |W_g| times what F may change by, and the values'
+     * largest column and bias; or 0. */
     Magnitude gate_slope, value_column, value_entry;
 } GateBound;
 

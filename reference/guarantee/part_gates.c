@@ -138,22 +138,6 @@ static Doubles columns_of(HeadWeight weight, size_t d, size_t hidden)
     return (Doubles){weight.data, d, hidden, weight.ld, weight.head_stride};
 }
 
-void fold_factor(Matrix *w, Matrix *c, const LayerNorm *norm)
-{
-    Matrix beta, more;
-    if (norm->kind == NORMALIZATION_NONE) {
-        return;
-    }
-    if (norm->beta != NULL) {
-        matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1});
-        matrix_product(&more, &beta, w, false);
-        matrix_add(c, &more, 1);
-        matrix_clear(&beta);
-        matrix_clear(&more);
-    }
-    matrix_fold(w, norm);
-}
-
 /* (G28): gates W_g beside values W1, b1, folded already. */
 static void apart_norms(GateBound *gates, const Bundle *bundle, const LayerNorm *norm,
                         const Matrix *w1, const Matrix *b1)

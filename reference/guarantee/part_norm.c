@@ -1,5 +1,5 @@
 /*
- * The norm that a sublayer reads through, and the bank it is over.
+ * The norm that a sublayer reads through, the bank it is over, and what it makes of weights.
  */
 #include "part.h"
 
@@ -49,4 +49,20 @@ NormBound norm_bound(const LayerNorm *norm, const Layout *layout)
     }
     bound.beta = vector_norm(norm->beta, d);
     return bound;
+}
+
+void fold_factor(Matrix *w, Matrix *c, const LayerNorm *norm)
+{
+    Matrix beta, more;
+    if (norm->kind == NORMALIZATION_NONE) {
+        return;
+    }
+    if (norm->beta != NULL) {
+        matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1});
+        matrix_product(&more, &beta, w, false);
+        matrix_add(c, &more, 1);
+        matrix_clear(&beta);
+        matrix_clear(&more);
+    }
+    matrix_fold(w, norm);
 }

@@ -37,8 +37,8 @@ static bool reads_out(const Bundle *bundle, const Layout *layout)
 static bool gives_back(const Bundle *bundle, double value, int diagonal)
 {
     const Value *back = &bundle->value;
-    return part_of_heads(bundle) == PART_LINEAR && value_width(back) == 0 &&
-           back->bias_row == value && back->diagonal == diagonal;
+    return bundle->score.kind == SCORE_NONE && value_width(back) == 0 && back->bias_row == value &&
+           back->diagonal == diagonal;
 }
 
 /* Are the pairs those of (G31), with tau and its double and so on? */
@@ -125,10 +125,9 @@ const char *readout_make(ReadoutBound *readout, const PartOf *of)
     Matrix out, bias;
     readout->direct = score->query.count == 0;
     bool known = read_pairs(readout, sublayer, of->layout), fused = !readout->direct;
-    known =
-        known && (!fused || (bank_of(of->layout, score->query) == BANK_HIDDEN && gates != NULL &&
-                             of->before != NULL && part_of_heads(gates) == PART_GATES &&
-                             of->before->to == BANK_HIDDEN));
+    known = known && (!fused || (bank_of(of->layout, score->query) == BANK_HIDDEN &&
+                                 gates != NULL && of->before != NULL &&
+                                 score_by_gate(&gates->score) && of->before->to == BANK_HIDDEN));
     if (!known) {
         return unknown;
     }
