@@ -225,6 +225,7 @@ static int check_judged(const Product *product, const Point *point)
     return 0;
 }
 
+/* Is it a power of two, whose multiples and inverse are scales too? */
 static bool is_tau(double tau)
 {
     int exponent;

@@ -140,10 +140,10 @@ double guarantee_tau(const Guarantee *g, size_t pairs, double tolerance)
 {
     const Magnitude allowed = magnitude_of(tolerance / 2, 0);
     Guarantee own = *g;
-    for (int exponent = TAU_EXPONENT_MOST; exponent >= TAU_EXPONENT_LEAST; exponent--) {
-        guarantee_set_tau(&own, pairs, ldexp(1, exponent));
+    for (double tau = TAU_MOST; tau >= TAU_LEAST; tau /= 2) {
+        guarantee_set_tau(&own, pairs, tau);
         if (!magnitude_above(guarantee_at(&own, LARGEST, NULL), allowed)) {
-            return own.tokens.tau;
+            return tau;
         }
     }
     return 0;

@@ -227,7 +227,7 @@ def test_a_model_s_bias_row_attends_itself_more_behind_norms(run, tmp_path, said
         assert word in ended.stderr
 
 
-# ---- What is proven of tau ------------------------------------------------------------------------
+# ---- What is proven of tau -----------------------------------------------------------------------
 
 TAU_OF_THREE = 2.0 ** -7  # which is not said, as it is what three pairs have anyway
 

@@ -367,7 +367,7 @@ void bound_at_tau(Proven *proven, const Bound *bound, const Point *point)
     Guarantee *guarantee = bound->guarantee;
     Point own = *point;
     const size_t pairs = readout_pairs(&point->spec);
-    const double tau = readout_pair(&point->spec, 0).tau, least_tau = ldexp(1, TAU_EXPONENT_LEAST);
+    const double tau = readout_pair(&point->spec, 0).tau;
     double taus[READOUT_MOST] = {0};
     if (!guarantee_reads_out(guarantee)) {
         bound_at(proven, bound, point);
@@ -377,7 +377,7 @@ void bound_at_tau(Proven *proven, const Bound *bound, const Point *point)
         taus[K - 1] = guarantee_tau(guarantee, K, point->tolerance);
     }
     bool found = point->judged && (point->asked >> AXIS_TAU & 1) == 0;
-    own.spec.tau = found ? fmax(taus[pairs - 1], least_tau) : tau;
+    own.spec.tau = found ? fmax(taus[pairs - 1], TAU_LEAST) : tau;
     guarantee_set_tau(guarantee, pairs, own.spec.tau);
     bound_at(proven, bound, &own);
     memcpy(proven->taus, taus, sizeof taus);
