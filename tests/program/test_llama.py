@@ -104,7 +104,7 @@ GEMMA1 = {**COMMON, "model_type": "gemma", "architectures": ["GemmaForCausalLM"]
           "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}}
 LINEAR = {"rope_type": "linear", "factor": 2.0}
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-          "original_max_position_embeddings": 24}
+          "original_max_position_embeddings": 32}
 ATTENTION = tuple(f"self_attn.{x}_proj" for x in "qkv")
 ALL = ATTENTION + ("self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
 
