@@ -5,7 +5,6 @@
 
 #include "guarantee.h"
 
-#include "../../cases/case.h"
 #include "../../memory/need.h"
 #include "input.h"
 #include "matrix.h"
@@ -18,6 +17,10 @@
 /* The Omegas between which one is looked for. */
 #define LARGEST 0x1.fffffffffffffp1023
 #define SMALLEST 0x1p-20
+
+/* The powers of two between which a tau is looked for: their inverses and doubles are scales. */
+#define TAU_LARGEST 0x1p60
+#define TAU_SMALLEST 0x1p-60
 
 const char *const guarantee_terms[GUARANTEE_TERMS] = {
     [GUARANTEE_ATTENTION] = "attention",
@@ -140,7 +143,7 @@ double guarantee_tau(const Guarantee *g, size_t pairs, double tolerance)
 {
     const Magnitude allowed = magnitude_of(tolerance / 2, 0);
     Guarantee own = *g;
-    for (double tau = TAU_MOST; tau >= TAU_LEAST; tau /= 2) {
+    for (double tau = TAU_LARGEST; tau >= TAU_SMALLEST; tau /= 2) {
         guarantee_set_tau(&own, pairs, tau);
         if (!magnitude_above(guarantee_at(&own, LARGEST, NULL), allowed)) {
             return tau;

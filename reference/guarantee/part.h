@@ -106,6 +106,9 @@ typedef struct {
     OutputBound *each;                   /* [outputs], or NULL */
 } ReadoutBound;
 
+/* Pairs of heads that a product is read out by, at most. */
+enum { PAIRS_MOST = 3 };
+
 /* Self-attending heads: between banks a and b, at [a][b]. */
 typedef struct {
     Magnitude kept[BANKS][BANKS];     /* what T_infinity does to a change of the stream */

@@ -4,7 +4,6 @@
  */
 #include "part.h"
 
-#include "../../cases/activation.h"
 #include "../../memory/need.h"
 
 #include <math.h>
@@ -41,24 +40,29 @@ static bool gives_back(const Bundle *bundle, double value, int diagonal)
            back->diagonal == diagonal;
 }
 
+/* c_j of (G31), by K - 1: Richardson's, in multiples of 2^-50, of sum 1. */
+static const double coefficients[PAIRS_MOST][PAIRS_MOST] = {
+    {1},
+    {0x1.5555555555554p+0, -0x1.5555555555550p-2},
+    {0x1.6c16c16c16c18p+0, -0x1.c71c71c71c720p-2, 0x1.6c16c16c16c00p-6}};
+
 /* Are the pairs those of (G31), with tau and its double and so on? */
 static bool read_pairs(ReadoutBound *readout, const Sublayer *sublayer, const Layout *layout)
 {
     size_t pairs = sublayer->bundle_count / 2;
-    bool known = pairs >= 1 && pairs <= READOUT_MOST && sublayer->bundle_count == 2 * pairs;
+    bool known = pairs >= 1 && pairs <= PAIRS_MOST && sublayer->bundle_count == 2 * pairs;
     readout->pairs = pairs;
     for (size_t j = 0; j < pairs && known; j++) {
         const Bundle *bundle = &sublayer->bundles[2 * j], *first = sublayer->bundles;
         const Scale scale = bundle->score.scale;
         double tau = (double)scale.num / (double)scale.den;
         readout->tau = j == 0 ? tau : readout->tau;
-        const CaseSpec spec = {.readout = pairs, .tau = readout->tau};
-        const ReadoutPair pair = readout_pair(&spec, j);
+        double value = 2 * coefficients[pairs - 1][j] / tau;
         bool hidden = first->score.query.count > 0;
-        known = reads_out(bundle, layout) && tau == pair.tau && bundle->value.scale == pair.value &&
-                bundle->score.mix.data == first->score.mix.data &&
+        known = reads_out(bundle, layout) && tau == ldexp(readout->tau, (int)j) &&
+                bundle->value.scale == value && bundle->score.mix.data == first->score.mix.data &&
                 bundle->score.k.data == first->score.k.data &&
-                gives_back(bundle + 1, pair.value, j == 0 && hidden ? -1 : 0) &&
+                gives_back(bundle + 1, value, j == 0 && hidden ? -1 : 0) &&
                 (j == 0 || bundle[1].value.bias == NULL);
     }
     return known;

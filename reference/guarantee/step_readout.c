@@ -3,8 +3,6 @@
  */
 #include "state.h"
 
-#include "../../cases/case.h"
-
 #include <math.h>
 
 /* Of K pairs: sums of |c| and of |c|/tau_j times tau, rounded up; the error over y of (G31) is at
@@ -12,7 +10,7 @@
 typedef struct {
     double c, c_over_tau, least;
 } PairSums;
-static const PairSums pair_sums[READOUT_MOST + 1] = {
+static const PairSums pair_sums[PAIRS_MOST + 1] = {
     [1] = {1, 1, 0.083333333333333343},
     [2] = {1.6666666666666674, 1.5000000000000007, 0.033333333333333347},
     [3] = {1.8888888888888897, 1.6500000000000008, 0.053968253968253978}};
