@@ -3,7 +3,7 @@
  *
  * An arithmetic is a row of the table in arithmetic.c: the formats of its numbers, and the
  * functions that evaluate in them.  Evaluation, verdict and prediction ask the row; none of them
- * knows a format by name.  docs/arithmetics.md lists every rounding.
+ * knows a format by name.  docs/findings.md lists every rounding.
  *
  * Rounding to a format is to nearest, ties to even, with subnormal numbers, and to infinity beyond
  * the largest number.  A NaN stays one.
@@ -41,7 +41,7 @@ double format_nearest(NumberFormat format, double x);
 void format_round(NumberFormat format, float *x, size_t count);
 
 /* The formats that a machine keeps its numbers in: the four properties that make an arithmetic
- * (docs/arithmetics.md names every rounding).  Products, sums and exponentials are those of the
+ * (docs/findings.md names every rounding).  Products, sums and exponentials are those of the
  * type a kernel computes with, double or float. */
 typedef struct {
     NumberFormat storage; /* weights, Omega's coefficients and X */

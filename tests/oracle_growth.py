@@ -6,8 +6,8 @@ medians and least squares and by trying every way to cut the points along Omega,
 
 Every row that the program writes must be there with the same law, every slope, constant, residual
 and end of a band within 1e-9 (where logarithms are of 1e7 and more, as their last bits allow).
-Nothing is shared with the program but docs/laws.md.  Exits 1 where anything differs, and prints how
-many rows and numbers were compared."""
+Nothing is shared with the program but docs/findings.md.  Exits 1 where anything differs, and prints
+how many rows and numbers were compared."""
 
 import csv
 import itertools

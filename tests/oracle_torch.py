@@ -7,7 +7,7 @@
 Evaluates the model of FILE with torch's operations on a CPU, one after the other, as a framework
 runs it: T as it is written, T' as heads.  What an order of accumulation may change is an interval,
 that of oracle_arithmetic.py; every entry of torch's has to lie in it, and every one of the
-machine's that FILE holds.  So the roundings of docs/arithmetics.md are those of a framework.  Twice:
+machine's that FILE holds.  So the roundings of docs/findings.md are those of a framework.  Twice:
 with oneDNN, and without it, as on a processor that it has no 16-bit products for.  Exit 1 where an
 entry does not lie there.
 

@@ -1,6 +1,6 @@
 """Laws by which an error grows along an axis, and what they say of sizes that were not fitted.
 
-A law is a line through the medians over seeds, by least squares (docs/laws.md):
+A law is a line through the medians over seeds, by least squares (docs/findings.md):
 
     power, arm-right       log10 y = constant + slope log10 x
     exponential, arm-left  log10 y = constant + slope x log10 e

@@ -15,7 +15,7 @@
 
 #define MODADD "guarantee cases/models/modadd53-silu.safetensors --format csv "
 
-/* What docs/arithmetics.md says of each arithmetic, in words of guarantee.h. */
+/* What docs/findings.md says of each arithmetic, in words of guarantee.h. */
 static const MachineNumbers machines[ARITHMETIC_COUNT] = {
     [ARITHMETIC_F64] = {0x1p-53, DBL_MIN, DBL_MAX, 0x1p-53, DBL_MAX, 746},
     [ARITHMETIC_F32] = {0x1p-24, FLT_MIN, FLT_MAX, 0x1p-24, FLT_MAX, 104},

@@ -93,7 +93,7 @@ def test_a_plane_is_found():
     assert laws.Law("logarithm", "", points(same, y)).line is None
 
 
-# docs/laws.md, "Theory", one by one: of a law, what it is of, and the slope that is expected.
+# docs/findings.md, "Theory", one by one: of a law, what it is of, and the slope that is expected.
 @pytest.mark.parametrize("kind, error, norm, axis, of, least, most", [
     ("arm-left", "total", "max", "omega", {"shrink": "0.5"}, -1, -1),
     ("arm-right", "rounding", "rel", "omega", {"shrink": "0.5"}, 1, 1),
