@@ -60,6 +60,45 @@ static bool left_out(const HeadRow *at, size_t j)
     return at->gap[j] > 0 && !at->head->e->limit;
 }
 
+/* The columns of a block of rows that hold all keys which the limit leaves out. */
+static Columns columns_left_out(Evaluator *ev, const Head *head, RowBlock block)
+{
+    size_t from = block.keys, to = 0;
+    for (size_t i = block.first; i < block.first + block.count; i++) {
+        HeadRow at = head_row(&ev->worker[0], head, i);
+        for (size_t j = 0; j < at.seen; j++) {
+            if (left_out(&at, j)) {
+                from = j < from ? j : from;
+                to = j >= to ? j + 1 : to;
+            }
+        }
+    }
+    return (Columns){from, to > from ? to - from : 0};
+}
+
+/* leak = s + ds of the keys that the limit leaves out. */
+static void moved_scores(Evaluator *ev, const Head *head)
+{
+    const Record *record = head->record;
+    const Difference *e = head->e;
+    const Score *score = &head->heads->bundle->score;
+    size_t width = score_query_width(score), own = score_own(score, head->b);
+    for (size_t first = 0; first < e->stream.rows; first += PATTERN_ROWS) {
+        RowBlock block = bilinear_block(head->heads, first);
+        Columns out = columns_left_out(ev, head, block);
+        for (size_t i = first; i < first + block.count; i++) {
+            lanes_set(ap_at(&e->leak, i, out.first), ap_at(&e->pattern, i, out.first), out.count);
+        }
+        if (out.count > 0) {
+            ProductView keys = product_block(&record->key, out.first, own, out.count, width);
+            evaluator_product(
+                ev, product_block(&e->leak, first, out.first, block.count, out.count),
+                product_block(&record->query, first, head->b * width, block.count, width),
+                product_transposed(keys), true);
+        }
+    }
+}
+
 /* x = s + ds of key j. */
 static void moved_score(Worker *worker, const HeadRow *at, size_t j, mpfr_ptr x)
 {
@@ -72,13 +111,13 @@ static void moved_score(Worker *worker, const HeadRow *at, size_t j, mpfr_ptr x)
     limbs_add(x, x, ap_at(&at->head->e->pattern, at->row, j));
 }
 
-/* Are A's ds near?  And the distances, put into leak[row], of the other keys' s' from the limit's
- * shift? */
+/* Are A's ds near?  And the distances, put into leak[row], of the other keys' s', which are there,
+ * from the limit's shift? */
 typedef struct {
     bool limit, leaks;
 } Near;
 
-static Near row_near(Worker *worker, const HeadRow *at)
+static Near row_near(const HeadRow *at)
 {
     Near near = {true, true};
     for (size_t j = 0; j < at->seen; j++) {
@@ -87,7 +126,6 @@ static Near row_near(Worker *worker, const HeadRow *at)
         if (in_limit(at, j)) {
             near.limit = near.limit && shift_is_near(ds);
         } else if (left_out(at, j)) {
-            moved_score(worker, at, j, d);
             limbs_sub(d, d, ap_at(&at->head->record->score, at->row, at->head->b));
             near.leaks = near.leaks && shift_is_near(d);
         }
@@ -246,7 +284,7 @@ static void softmax_row(Worker *worker, const void *context, size_t row)
     HeadRow at = head_row(worker, head, row);
     mpfr_ptr sum = temp(worker, TEMP_E), one = temp(worker, TEMP_ONE),
              limit = temp(worker, TEMP_LIMIT), all = temp(worker, TEMP_ALL);
-    Near near = row_near(worker, &at);
+    Near near = row_near(&at);
     if (!near.leaks) {
         far_shifts(worker, &at, limit, all);
         far_leaks(worker, &at, all);
@@ -283,6 +321,7 @@ void difference_keys(const Heads *heads, const Record *record, size_t b, Differe
     Head head = head_of(heads, record, b, e);
     size_t rows = e->stream.rows;
     difference_key_scores(heads, record, b, e);
+    moved_scores(ev, &head);
     evaluator_each(ev, rows, rows * rows, softmax_row, &head);
 }
 
