@@ -8,8 +8,8 @@
  *            a:b:*factor  a, a*factor, ... up to b
  *            WORD         where the domain has words (ALL of them: "all", where allowed)
  *            4D           where the domain has multiples of another axis
- *            a/b          where the domain has paths: of a file that is there, or with a / in it,
- *                         or .safetensors at its end (or .safetensors.index.json)
+ *            a/b          where the domain has paths: a file of that name exists, or the name has
+ *                         a / in it, or ends in .safetensors or .safetensors.index.json
  *
  * Ends are inclusive; a range whose steps miss b stops at the last value below it.  Arithmetic
  * is exact on the decimals as written, and each value is rounded once, to the nearest double:

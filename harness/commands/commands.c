@@ -72,8 +72,8 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                        .own_count = 1,
                        .traits = LAYER_BY_LAYER | SHARES_POINTS},
     [COMMAND_MIN_OMEGA] = {.name = "min-omega",
-                           .summary = "the Omegas that met a tolerance wherever evaluated, "
-                                      "and the best",
+                           .summary =
+                               "the interval of Omega that meets a tolerance, and the best Omega",
                            .usage = CASE_FILES,
                            .run = command_min_omega,
                            .settle = witness_settle,
@@ -104,7 +104,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                         .own_count = 1,
                         .traits = SUBTRACTS | WRITES_TENSORS},
     [COMMAND_VERIFY] = {.name = "verify",
-                        .summary = "a trained model through all of it, with a verdict",
+                        .summary = "a trained model, its rewrite and its errors, with a verdict",
                         .usage = MODEL,
                         .run = command_verify,
                         .settle = witness_settle,
@@ -129,7 +129,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                          .traits = LAYER_BY_LAYER | WRITES_TENSORS | PROVES_OMEGA | NEEDS_ROWS},
     [COMMAND_GUARANTEE] =
         {.name = "guarantee",
-         .summary = "an Omega that is proven enough for every input",
+         .summary = "the smallest Omega that is proven for every input",
          .usage = "[" MODEL "]",
          .run = command_guarantee,
          .settle = witness_settle,

@@ -90,7 +90,7 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what)
     const OmegaRange range = omega_range(search);
     fprintf(file, "%s ", constant);
     omega_print_range(file, &range);
-    fprintf(file, " %s at all %zu evaluated there", what, search->inside);
+    fprintf(file, " %s at all %zu %ss evaluated in this range", what, search->inside, constant);
     if (search->format != NULL) {
         fprintf(file, ", for %zu of the %.0f values that 2 omega has there in %s", search->stepped,
                 search->steps, search->format->called);

@@ -206,8 +206,8 @@ int witness_settle(ModelSource *source, const Point *point, const RunOptions *ru
     if (all && seconds > SOUGHT_MOST) {
         model_stream_leave_all(file);
         return complain_of(source->path, "tensor", answers_name(file),
-                           "%.0f readings of what the metadata do not say would take about %.0f s, "
-                           "and none was tried: expected one of %s in the metadata, or as a flag",
+                           "%.0f readings of the open choices would take about %.0f s, and none "
+                           "was tried: expected one of %s in the metadata, or as a flag",
                            readings, seconds, words);
     }
     bool fitted = all && witness_fit(&fit, &model, open);
@@ -224,15 +224,15 @@ int witness_settle(ModelSource *source, const Point *point, const RunOptions *ru
     model_stream_leave_all(file);
     if (fit.count > 1) {
         return complain_of(source->path, "tensor", answers_name(file),
-                           "expected answers that tell apart what the metadata do not say (or the "
-                           "metadata, or flags, to say it): %s",
+                           "several readings give these answers: expected metadata, flags or "
+                           "further answers that choose one: %s",
                            fit.fitting);
     }
     return fit.count == 1
                ? 0
                : complain_of(source->path, "tensor", answers_name(file),
-                             "no reading of what the metadata do not say gives these answers: %s "
-                             "comes closest, to %.2g, expected within %.2g (--witness-tolerance)",
+                             "no reading of the open choices gives these answers: %s comes "
+                             "closest, off by %.2g, allowed %.2g (--witness-tolerance)",
                              fit.closest, fit.least, fit.allowed);
 }
 

@@ -276,8 +276,8 @@ class Growth:
     def conclude(self, flags: Dict[str, str], tables: Sequence[str], evaluated: int) -> int:
         """The last words, which the program says once it has all rows; the exit code."""
         if self.series == 0:
-            raise Complaint("growth: expected errors at two sizes or more, for a law three, of "
-                            "omega, n, d, depth or layer, all else being equal", *tables[:1])
+            raise Complaint("growth: expected at least two values of omega, n, d, depth or layer "
+                            "(three for a law) in rows that are otherwise equal but for seeds", *tables[:1])
         flag = "predict" if self.check is None else "check"
         token = flags.get(flag)
         if token is not None and self.put + self.silent == 0:

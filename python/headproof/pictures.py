@@ -574,7 +574,7 @@ class Picture:
         most = [self.spots[curve.kind].most[:, curve.y] for curve in self.curves]
         bound = [self.spots[curve.kind].bound[:, curve.y] for curve in self.curves]
         if any(map(self.meets, range(self.shape[0]))):
-            yield (f"Shaded: every {self.name(self.places.x)} evaluated there has a "
+            yield (f"Shaded: every {self.name(self.places.x)} evaluated in this range has a "
                    f"{ERRORS[self.main]} error within the tolerance.")
         if not math.isnan(self.tolerance) and not self.has_tolerance():
             yield (f"The tolerance {size_words(self.tolerance)} is "

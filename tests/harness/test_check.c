@@ -91,8 +91,8 @@ static const struct {
     {"0.00001", "1e-5", NULL},
     {"123", "1.23e2", NULL},
     {"1e-400", "0", "not 0 any more"},
-    {"0", "1e-400", "0 for what the baseline resolves"},
-    {"0", "1e-100000", "0 for what the baseline resolves"},
+    {"0", "1e-400", "0 where the baseline has a value"},
+    {"0", "1e-100000", "0 where the baseline has a value"},
     {"0", "0", NULL},
     {"0", "0.0000000000000000e+00", "a zero that is not proven"},
     {"0e0", "0", "a zero that is not proven"},
@@ -194,7 +194,8 @@ static void logarithms_are_compared_as_their_errors(void **state)
         set_text(&f->check.baseline, SILU_HUGE, "native_log10", "");
         set_text(&f->check.obtained, SILU_HUGE, "native_log10", "");
         expect_cells(f, SILU_HUGE, c, NULL, "", "above its limit");
-        expect_cells(f, SILU_HUGE, c, "", NULL, "0 for what was far above the machine's own floor");
+        expect_cells(f, SILU_HUGE, c, "", NULL,
+                     "0 where the baseline was far above the machine's own rounding");
     }
 }
 
@@ -217,7 +218,7 @@ static void the_floor_is_four_units_of_the_result(void **state)
     expect_cells(f, SILU, "rounding_ulp", "1.001", "1e-40", "above its limit");
 }
 
-#define VANISHED "0 for what was far above the machine's own floor"
+#define VANISHED "0 where the baseline was far above the machine's own rounding"
 
 static void what_was_far_above_the_floor_does_not_vanish(void **state)
 {
@@ -262,12 +263,12 @@ static const struct {
     {"construction_max", "1e-71", "<1e-70", NULL},
     {"construction_max", "0", "<1e-70", NULL},
     {"construction_max", "2e-70", "<1e-70", "above the baseline's bound"},
-    {"construction_max", "<1e-70", "1e-70", "only a bound, of what the baseline resolves"},
-    {"construction_max", "<1e-90", "1e-70", "only a bound, of what the baseline resolves"},
+    {"construction_max", "<1e-70", "1e-70", "only a bound where the baseline has a value"},
+    {"construction_max", "<1e-90", "1e-70", "only a bound where the baseline has a value"},
     {"construction_max", "<1e-90", "0", "not 0 any more"},
     {"construction_log10", "<-71", "<-70", NULL},
     {"construction_log10", "<-69", "<-70", "above the baseline's bound"},
-    {"construction_log10", "<-70", "-70", "only a bound, of what the baseline resolves"},
+    {"construction_log10", "<-70", "-70", "only a bound where the baseline has a value"},
     /* the logarithm of an error of 1, which is no proven 0 */
     {"construction_log10", "0", "-1.5e-3", "differs"},
     {"construction_log10", "0", "0", NULL},
@@ -278,7 +279,8 @@ static const struct {
     {"native_max", "<1e-60", "1e-16", NULL},
     {"native_max", "1e-17", "<1e-60", NULL},
     {"native_max", "1e-3", "<1e-60", "above its limit"},
-    {"native_max", "<1e-60", "1e-3", "0 for what was far above the machine's own floor"},
+    {"native_max", "<1e-60", "1e-3",
+     "0 where the baseline was far above the machine's own rounding"},
 };
 
 /* A cell that is only a bound, marked with a <, against the baseline's: what the baseline has as a

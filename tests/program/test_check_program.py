@@ -235,7 +235,7 @@ def test_sidecar(expect, tmp_path, text, words):
     sidecar.unlink()
     if text is not None:
         sidecar.write_text(text)
-    expect(2, f"{SMALL} --baseline b.csv", words, "saved anew with --save-baseline FILE --force")
+    expect(2, f"{SMALL} --baseline b.csv", words, "to accept new figures: --save-baseline FILE --force")
     assert not (tmp_path / "b.csv.obtained").exists()
 
 

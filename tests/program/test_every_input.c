@@ -44,7 +44,7 @@ static void verify_ends_with_what_is_proven(void **state)
     assert_non_null(strstr(said, " is proven to keep all logits within 1e-09 of an infinite "
                                  "omega's, in exact arithmetic; 5 is too small for that; 30 is "
                                  "enough\nverdict: FAIL: "));
-    assert_null(strstr(said, "of every input"));
+    assert_null(strstr(said, "for every input"));
     output = run(SOME "--omega 30");
     assert_non_null(strstr(output.text, "tokens: omega 30 is proven to keep all logits within "));
     /* Once of one model, whatever evaluates it; another if its weights are rounded. */
@@ -81,7 +81,7 @@ static void it_is_part_of_the_verdict(void **state)
         run(SOME "--omega 14 --tolerance 1e-9 --every-input --json \"$TMPDIR/r.json\" --markdown "
                  "\"$TMPDIR/r.md\" --junit-xml \"$TMPDIR/r.xml\"; code=$?; cat \"$TMPDIR/r.json\" "
                  "\"$TMPDIR/r.md\" \"$TMPDIR/r.xml\"; exit $code");
-    expect_says(&output, 1, "; of every input that is not proven: try omega 16.");
+    expect_says(&output, 1, "; not proven for every input: try omega 16.");
     assert_non_null(strstr(output.text, "\"judged\": \"every-input\""));
     assert_non_null(strstr(output.text, "\"verdict\": \"fail\""));
     assert_non_null(strstr(output.text, "\"rows_failed\": 1"));
@@ -97,7 +97,7 @@ static void it_is_part_of_the_verdict(void **state)
     output = run(SOME "--omega 14 --tolerance 1e-9"); /* of those evaluated it passes */
     assert_int_equal(output.code, 0);
     output = run(SOME "--omega 20 --tolerance 1e-9 --every-input --quiet");
-    expect_says(&output, 0, "; of every input that is proven");
+    expect_says(&output, 0, "; proven for every input");
     output = run(SOME "--omega 14,20 --tolerance 1e-9 --every-input -q -o \"$TMPDIR/v.csv\"; "
                       "code=$?; grep -o '\"passed\": [a-z]*' \"$TMPDIR/v.csv.json\"; exit $code");
     expect_says(&output, 1, "\"passed\": false\n\"passed\": true\n");
@@ -105,7 +105,7 @@ static void it_is_part_of_the_verdict(void **state)
     expect_says(&output, 0, "; 16.22165 is enough");
     output = expect_run(0, SOME "--omega 1e-3 --tolerance 1e300 --every-input --quiet");
     output = run(SOME "--omega 300 --tolerance 1e-300 --judge construction --every-input --quiet");
-    expect_says(&output, 1, "; of every input that is not proven: try omega 35");
+    expect_says(&output, 1, "; not proven for every input: try omega 35");
 }
 
 /* Among others nothing is said of rows no longer than R beside rows that are. */
@@ -183,7 +183,7 @@ static void searches_have_what_is_proven_beside_them(void **state)
                     "min-omega --construction silu --n 2 --d 2 --tolerance 1e-3 --judge "
                     "construction --every-input --input-norm 4 --color never -q",
                     0);
-    assert_non_null(strstr(text, " Of every input "));
+    assert_non_null(strstr(text, " For every input "));
 }
 
 SUBJECT(every_input)

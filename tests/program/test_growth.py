@@ -483,7 +483,7 @@ def test_arms_agree_with_min_omega(expect, grow, tmp_path, name):
 
 # ---- What is refused -----------------------------------------------------------------------------
 
-FEW = "growth: expected errors at two sizes or more, for a law three"
+FEW = "growth: expected at least two values of omega, n, d, depth or layer (three for a law)"
 
 
 @pytest.mark.parametrize("line, words, table", [

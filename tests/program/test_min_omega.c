@@ -138,8 +138,8 @@ static const char matrix[] =
     "silu          negative  found            12.35 up         15.01 up\n"
     "transformer   positive  found           all tried  up to 8.123e+05\n"
     "transformer   negative  found            10.01 up         11.01 up\n"
-    "found: every omega evaluated there meets the tolerance, and its neighbours do not; between "
-    "them nothing is proven\n";
+    "found: every omega evaluated within an interval meets the tolerance, the nearest outside do "
+    "not; between two evaluated omegas nothing is proven\n";
 
 static void the_matrix_has_a_cell_a_search(void **state)
 {

@@ -193,7 +193,7 @@ def test_refused_words(make, refused, line, words):
     (CURVE, HEADER, {"tolerance": -300}, "The errors by omega",
      "The tolerance 1e-300 is below the picture."),
     (CURVE, HEADER, {"tolerance": -8.3}, "The errors by omega",
-     "Shaded: every omega evaluated there has a total error within the tolerance."),
+     "Shaded: every omega evaluated in this range has a total error within the tolerance."),
     (DEPTH.replace("SIZE", ""), HEADER + ",total_rel", {}, "The total error by omega and layer", ""),
     (GRID, SIZES, {}, "The total error by n and d", ""),
     (CROSS, SIZES, {}, "The errors by n", "d 3"),

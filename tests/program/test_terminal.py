@@ -204,22 +204,22 @@ def test_verdicts(expect, flags, code, words):
 SEARCHES = [
     ("--construction attention --n 3 --d 2 --tolerance 1e-6", 0,
      ["attention, N=3: omega from {omega_min} to {omega_max} meets 1e-06 at all "
-      "{evaluations_inside} evaluated there ({omega_below} and {omega_above} do not); an omega "
-      "between two that were", "ln(N/tolerance) = 14.91 or more",  # ln 3e6 = 14.914
+      "{evaluations_inside} omegas evaluated in this range ({omega_below} and {omega_above} do "
+      "not); an omega between two that were", "ln(N/tolerance) = 14.91 or more",  # ln 3e6 = 14.914
       "largest score, {seed_scores:.4g}. ",
-      "The best evaluated is {omega_best}, with error {best_error:.2e}",
+      "The best omega evaluated is {omega_best}, with error {best_error:.2e}",
       "; the original itself loses {floor:.2e}"], []),
     # Of the exact construction alone no Omega is too large.
     ("--construction linear --n 3 --d 3 --tolerance 1e-6 --judge construction", 0,
      [" omega from {omega_min} up meets 1e-06 at all ",
-      " ({omega_below} does not); an omega between two"], ["best evaluated"]),
+      " ({omega_below} does not); an omega between two"], ["The best omega"]),
     # One row of one number is its own at every Omega.
     ("--construction silu --n 1 --d 1 --tolerance 1 --judge construction", 0,
      ["silu, N=1: omega of any size meets 1 at all ",
-      " evaluated there; an omega between two that were evaluated may "], []),
+      " evaluated in this range; an omega between two that were evaluated may "], []),
     # Below what f64 can do.
     ("--construction silu --n 2 --d 2 --tolerance 1e-30", 1,
-     ["silu, N=2: none of ", ", meets 1e-30. The best evaluated is {omega_best}, with error ",
+     ["silu, N=2: none of ", ", meets 1e-30. The best omega evaluated is {omega_best}, with error ",
       "; the original itself loses {floor:.2e}"], ["ln(N/tolerance)"]),
 ]
 

@@ -51,7 +51,7 @@ static void both_ends_keep_the_predictions(void **state)
     const char *text = line_with(&output, "keeps every prediction");
     strcpy(low, "1e-307"); /* an end that is not said is as low as any */
     word_after(high, &text, "omega up to ");
-    word_after(above, &text, " evaluated there (");
+    word_after(above, &text, " evaluated in this range (");
     assert_true(strtod(high, NULL) > 1e15 && strtod(high, NULL) < 1e17);
     assert_true(strtod(above, NULL) > strtod(high, NULL));
     assert_true(strtod(above, NULL) < 1.0011 * strtod(high, NULL));
@@ -68,7 +68,7 @@ static void the_lower_end_has_two_sides(void **state)
     Output output = expect_run(0, "verify " MODADD " --tokens 45/0/53 --omega 20");
     const char *text = line_with(&output, "keeps every prediction");
     word_after(low, &text, "omega from ");
-    word_after(below, &text, " evaluated there (");
+    word_after(below, &text, " evaluated in this range (");
     assert_true(strtod(below, NULL) < strtod(low, NULL));
     assert_true(strtod(below, NULL) > 0.9989 * strtod(low, NULL));
     output = expect_run(0, "verify " MODADD " --tokens 45/0/53 --omega %s,%s " TABLE, below, low);
@@ -85,7 +85,7 @@ static void printed_ends_meet_the_tolerance(void **state)
     const char *text = line_with(&output, "meets the tolerance 1e-09");
     word_after(low, &text, "omega from ");
     word_after(high, &text, " to ");
-    word_after(below, &text, " evaluated there (");
+    word_after(below, &text, " evaluated in this range (");
     word_after(above, &text, "and ");
     output = run_formatted(SOME "--penalty positive --tolerance 1e-9 --omega %s,%s,%s,%s " TABLE,
                            below, low, high, above);

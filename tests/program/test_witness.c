@@ -99,7 +99,7 @@ static void open_properties_are_settled(void **state)
     expect_shell("$h convert m.st --n 4 --omega 20 -o c.st --heads 4 2>&1 >/dev/null", 0,
                  "shows scale 1/sqrt(d_head), activation gelu_new, eps 1e-05\n");
     expect_shell("$h convert m.st --n 4 --omega 20 -o c.st --activation silu 2>&1", 2,
-                 "no reading of what the metadata do not say gives these answers: scale ");
+                 "no reading of the open choices gives these answers: scale ");
     expect_shell(
         "$h convert m.st --n 4 --omega 20 -o c.st --witness-tolerance 1e-2 2>&1", 2,
         "heads 4, eps 1e-06; scale 1/sqrt(d_head), activation gelu_new, heads 4, eps 1e-05");

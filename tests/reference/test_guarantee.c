@@ -653,7 +653,7 @@ static void verdicts_have_exit_codes(void **state)
     /* Scores beyond what any Omega is. */
     output = run("guarantee --construction attention --n 4 --d 3 --d-head 2 --score-scale 1e300 "
                  "--input-norm 1e100 --tolerance 1e-9 --format csv 2>&1");
-    expect_says(&output, 1, "of no Omega up to the largest double is it proven");
+    expect_says(&output, 1, "no Omega up to the largest double is proven to keep");
     assert_non_null(strstr(output.text, "sublayer 1, attention"));
     assert_non_null(strstr(output.text, ",none\n"));
 }

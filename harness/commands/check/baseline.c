@@ -20,11 +20,10 @@
 
 static int refuse(const char *path, const char *why)
 {
-    return complain(
-        (Origin){.flag = "baseline"}, path,
-        "expected a baseline as it was saved, with its .json: %s; figures that are meant are "
-        "saved anew with --save-baseline FILE --force",
-        why);
+    return complain((Origin){.flag = "baseline"}, path,
+                    "expected a baseline as it was saved, with its .json: %s; to accept new "
+                    "figures: --save-baseline FILE --force",
+                    why);
 }
 
 enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };

@@ -111,11 +111,10 @@ static void match_columns(Check *check, size_t *columns)
         columns[i] = found < baseline->columns ? found : NO_ROW;
         if (check->has_baseline && columns[i] == NO_ROW) {
             bool bounds = strcmp(csv_name(obtained, i), BOUNDS_COLUMN) == 0;
-            check_mention(
-                check, "the baseline has no column %s%s", csv_name(obtained, i),
-                bounds ? ": which of its cells are upper bounds alone it does not say, and each is "
-                         "taken for what the obtained one is"
-                       : "");
+            check_mention(check, "the baseline has no column %s%s", csv_name(obtained, i),
+                          bounds ? ", which names upper bounds: each of its cells is taken for a "
+                                   "bound where the obtained cell is one"
+                                 : "");
         }
     }
     for (size_t i = 0; i < baseline->columns; i++) {

@@ -235,11 +235,11 @@ static void judge_reference(Judge *judge, const Number *o, const Number *b)
         return;
     }
     if (is_no_error(judge, o) || is_no_error(judge, b)) {
-        found(judge, is_zero(o) ? "0 for what the baseline resolves" : "not 0 any more");
+        found(judge, is_zero(o) ? "0 where the baseline has a value" : "not 0 any more");
         return;
     }
     if (finding->obtained_bound) {
-        found(judge, "only a bound, of what the baseline resolves");
+        found(judge, "only a bound where the baseline has a value");
         return;
     }
     if (number_agrees(o, b, digits)) {
@@ -314,7 +314,7 @@ static void judge_machine(Judge *judge, const Number *o, const Number *b)
     mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
     machine_value(value, judge, o);
     if (vanished) {
-        found(judge, "0 for what was far above the machine's own floor");
+        found(judge, "0 where the baseline was far above the machine's own rounding");
     } else if (!(mpfr_sgn(value) >= 0 && mpfr_lessequal_p(value, judge->limit))) {
         found_above(judge, "above its limit", value);
     }

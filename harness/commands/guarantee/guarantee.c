@@ -52,11 +52,11 @@ static void say_none(const Proven *proven)
     char from[GUARANTEE_FROM], tolerance[DECIMAL_TEXT];
     guarantee_from(from, proven);
     decimal_print(tolerance, proven->point.tolerance);
-    fprintf(stderr,
-            "headproof: of no Omega up to the largest double is it proven that it keeps every %s "
-            "within %s: %s\n",
-            proven->logits ? "logit" : "entry", tolerance,
-            proven->tau_alone ? "tau alone takes more" : from);
+    fprintf(
+        stderr,
+        "headproof: no Omega up to the largest double is proven to keep every %s within %s: %s\n",
+        proven->logits ? "logit" : "entry", tolerance,
+        proven->tau_alone ? "tau alone takes more" : from);
 }
 
 static void say_refused(const Bound *bound, const RunOptions *run)

@@ -146,8 +146,8 @@ static void print_taus(FILE *file, const Proven *proven)
     Arithmetic arithmetic =
         point->arithmetic == ARITHMETIC_NONE ? ARITHMETIC_F64 : point->arithmetic;
     int digits = format_info(arithmetic_info(arithmetic)->formats.operand)->digits;
-    fprintf(file,
-            "Proven for it, beside what %s rounds by that tau:", arithmetic_names[arithmetic]);
+    fprintf(file, "The largest tau proven for each --readout, and the rounding by that tau in %s:",
+            arithmetic_names[arithmetic]);
     for (size_t K = 1; K <= READOUT_MOST; K++) {
         const CaseSpec spec = {.readout = K, .tau = proven->taus[K - 1]};
         char tau[DECIMAL_TEXT];
@@ -176,7 +176,7 @@ static void print_tau(FILE *file, const Proven *proven)
     decimal_print(tolerance, proven->point.tolerance);
     magnitude_print(apart, proven->logits ? proven->logit_tau_error : proven->tau_error,
                     PRINT_DIGITS);
-    fprintf(file, "With --readout %zu, tau = %s takes %s of it from the original%s.\n",
+    fprintf(file, "With --readout %zu, tau = %s makes up to %s of this error%s.\n",
             readout_pairs(&proven->point.spec), tau, apart,
             proven->tau_alone ? ", which alone is above the tolerance" : "");
     if (proven->point.judged) {
@@ -196,10 +196,8 @@ void guarantee_print(FILE *file, const void *row)
     guarantee_from(from, proven);
     print_table(file, proven);
     if (proven->none) {
-        fprintf(file,
-                "\nOf no Omega up to %s is it proven "
-                "that it keeps every %s within %s: %s.\n",
-                omega, what, tolerance, proven->tau_alone ? "tau alone takes more" : from);
+        fprintf(file, "\nNo Omega up to %s is proven to keep every %s within %s: %s.\n", omega,
+                what, tolerance, proven->tau_alone ? "tau alone takes more" : from);
         print_tau(file, proven);
         return;
     }
@@ -209,7 +207,7 @@ void guarantee_print(FILE *file, const void *row)
             omega, point->spec.n, point->spec.n == 1 ? "" : "s", what, error,
             proven->reads_out ? "the original gives" : "an infinite Omega would give");
     if (proven->refused) {
-        fprintf(file, "That is above the tolerance of %s: %s.\n", tolerance, from);
+        fprintf(file, "This bound is above the tolerance of %s: %s.\n", tolerance, from);
     }
     print_tau(file, proven);
     if (proven->zero_leak > 0) {
@@ -217,18 +215,20 @@ void guarantee_print(FILE *file, const void *row)
         const char *called = arithmetic_info(point->arithmetic)->called;
         print_zero_leak(bits, proven);
         if (proven->zero_leak == INFINITY) {
-            fprintf(file, "That no bit of it depends on Omega in %s is proven of no Omega.\n",
+            fprintf(file,
+                    "No Omega is proven to be so large that no bit of the result depends on Omega "
+                    "in %s.\n",
                     called);
         } else {
             fprintf(file,
-                    "In %s, with --penalty negative, no bit of it depends on Omega from %s on.\n",
+                    "In %s, with --penalty negative, no bit of the result depends on Omega from %s "
+                    "on.\n",
                     called, bits);
         }
     }
     if (construction_info(point->spec.construction)->activation &&
         point->spec.activation != ACTIVATION_SILU) {
-        fputs("How far heads are from the activation that they imitate comes on top, and is "
-              "measured: sweep, verify.\n",
+        fputs("The error of imitating the activation comes on top; sweep and verify measure it.\n",
               file);
     }
 }

@@ -211,16 +211,16 @@ int matrix_print(FILE *file, Search *const *searches, size_t count)
     put_lines(stream, &matrix);
     int status = print_lines(wrapped_open(&said, file), text_close(stream, &lines));
     if (count > 0 && point_of(searches[0])->over_tau) {
-        fputs("found: every power of two evaluated there meets the tolerance as tau, and its "
-              "neighbours do not\n",
+        fputs("found: every power of two within an interval was evaluated as tau and meets the "
+              "tolerance; the nearest outside do not\n",
               said.file);
     } else {
-        fputs("found: every omega evaluated there meets the tolerance, and its neighbours do not; "
-              "between them nothing is proven\n",
+        fputs("found: every omega evaluated within an interval meets the tolerance, the nearest "
+              "outside do not; between two evaluated omegas nothing is proven\n",
               said.file);
     }
     if (count > 0 && searches[0]->proven > 0) {
-        fputs("proven: of every input, in exact arithmetic, against an infinite omega\n",
+        fputs("proven: for every input, in exact arithmetic, compared with an infinite omega\n",
               said.file);
     }
     wrapped_close(&said);

@@ -51,14 +51,16 @@ static void print_sentences(FILE *file, const Search *search)
     if (search->proven > 0) {
         bool none = search->proven == INFINITY;
         decimal_print(text, search->proven);
-        fprintf(file, " Of every input %s is proven to meet it, but for rounding and imitation.",
-                none ? "no omega" : text);
+        fprintf(
+            file,
+            " For every input %s is proven to meet the tolerance, rounding and imitation apart.",
+            none ? "no omega" : text);
     }
     if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
         RefCell cell;
         ref_cell_init(&cell, REF_DIGITS);
         ensemble_cell(&cell, ensemble, s->best.omega, point->judge, s->best.error);
-        mpfr_fprintf(file, " The best evaluated is %s, with error ",
+        mpfr_fprintf(file, " The best %s evaluated is %s, with error ", s->powers ? "tau" : "omega",
                      omega_text(text, s->best.omega, s->powers));
         mpfr_fprintf(file, cell.state == CELL_BOUND ? "<%.2RUe" : "%.2Re", cell.value);
         ensemble_cell(&cell, ensemble, 0, ERROR_NATIVE, found->floor.value);

@@ -56,8 +56,8 @@ int verify_choose_proven(Verify *verify, const EveryInput *every)
         verify->most = fmax(verify->most, omega);
     } else if (verify->options->shards > 0) {
         return complain((Origin){.flag = "shard"}, NULL,
-                        "expected --omega with it: none is proven of this model, and one that is "
-                        "chosen by its inputs is chosen by all of them");
+                        "expected --omega with it: no omega is proven for this model, and a shard "
+                        "has not all inputs to choose one by");
     }
     return 0;
 }
@@ -185,7 +185,7 @@ void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every
         every_input_print_inputs(file, every);
         fprintf(file,
                 "omega %s is the smallest that is proven to keep %s within %s of an infinite "
-                "omega's, in exact arithmetic; it is evaluated (--omega: another)\n",
+                "omega's, in exact arithmetic; it is evaluated (--omega names another)\n",
                 omega, every_input_what(verify), aim);
     } else if (from == OMEGA_FOUND && verify->chosen == from) {
         fprintf(file, "%somega %s is chosen on these inputs, the smallest ",
@@ -195,6 +195,6 @@ void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every
         } else {
             fprintf(file, "found that meets %s", aim);
         }
-        fputs("; of other inputs that says nothing (--omega: another)\n", file);
+        fputs("; for other inputs this omega may be too small (--omega names another)\n", file);
     }
 }

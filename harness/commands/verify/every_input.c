@@ -13,7 +13,8 @@
 
 int every_input_check(const Grid *grid, const RunOptions *run)
 {
-    const char *expected = run->shards > 0 ? "no --shard: of all inputs it is the same" : NULL;
+    const char *expected =
+        run->shards > 0 ? "no --shard: the proof is about all inputs at once" : NULL;
     for (size_t i = 0; expected == NULL && i < grid->count; i++) {
         expected = bound_misfit(&grid->points[i]);
     }
@@ -203,10 +204,10 @@ void every_input_print(FILE *file, const EveryInput *every)
     }
     decimal_print(text, every->omega);
     if (!every->misses) {
-        fputs("; of every input that is proven", file);
+        fputs("; proven for every input", file);
     } else if (every->omega == INFINITY) {
-        fputs("; of every input that is not proven, at any omega", file);
+        fputs("; not proven for every input, at any omega", file);
     } else {
-        fprintf(file, "; of every input that is not proven: try omega %s", text);
+        fprintf(file, "; not proven for every input: try omega %s", text);
     }
 }

@@ -247,8 +247,8 @@ int verify_make_room(Verify *verify)
     bool said = !verify->options->quiet && total / ensemble->threads >= SAID_SECONDS;
     if (said && keeps(verify) && ensemble->kept < ensemble->count) {
         fprintf(stderr,
-                "headproof: memory holds the original of %zu of them; the others' is evaluated "
-                "anew for every omega\n",
+                "headproof: memory holds the original's results for %zu inputs; for the other "
+                "inputs the original is evaluated anew at every omega\n",
                 ensemble->kept);
     }
     verify->ensemble.progress = &verify->kept->progress;

@@ -171,7 +171,7 @@ static void print_other_omega(FILE *file, const Verify *verify)
     } else if (verify->sought && search->best.omega > 0) {
         decimal_print(text, search->best.omega);
         mpfr_fprintf(file,
-                     "; the tolerance is below what any of %zu omegas leaves: try a larger one, "
+                     "; none of %zu omegas evaluated meets the tolerance: try a larger tolerance, "
                      "omega %s leaves %.2Re",
                      search->evaluations, text, search->best.error);
     } else {

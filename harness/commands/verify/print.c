@@ -153,7 +153,8 @@ void verify_print_found(FILE *file, const Verify *verify)
     omega_print(file, s, what);
     if (s->best.omega > 0) {
         decimal_print(text, s->best.omega);
-        mpfr_fprintf(file, "; the best evaluated is %s, with error %.2Re", text, s->best.error);
+        mpfr_fprintf(file, "; the best omega evaluated is %s, with error %.2Re", text,
+                     s->best.error);
     }
     fputc('\n', file);
 }
