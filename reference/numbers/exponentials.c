@@ -2,8 +2,14 @@
  * exp and expm1 of single numbers, in fixed point on limbs.
  *
  * x = n ln 2 + r, 0 < r < 0.6932, and r = four times six bits and a rest s < 2^-24: exp(x) = 2^n
- * times a number of each of four tables times exp(s), of which docs/certify.md has the series and
- * the bounds.
+ * times a number of each of four tables times exp(s), the sum of s^k / k!, by blocks of m terms,
+ * m^2 at least their number, with the powers up to s^m and Horner's rule in s^m.
+ *
+ * Errors in u = 2^-F, F = 64 limbs: of the reduction 2; of the series 6 (powers, 1 times the sum of
+ * 1 / j!; a product a block and a division a word, 2 each, those before the last being divided
+ * further; terms left out, 1/4); of tables and products, all of numbers of at least 1, 1 each: less
+ * than 17.  With F >= p + 6 and the rounding to p bits, less than 1.3 2^-p.  exp(x) - 1, for
+ * |x| >= 2^-c and c = p / 8 + 2, has F >= p + c + 6, which holds what cancels, 17 (1 + 2^c).
  */
 #include "fixed.h"
 

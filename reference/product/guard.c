@@ -3,7 +3,7 @@
  *
  * Rows of A and columns of B, scaled below 1, are rounded to P fraction bits; the product's error
  * in entry (i, j) is then, in the scale of C_ij, at most 2^-(P+1) (1 + 2^-9) N_ij, where
- * N_ij = sum_l |a_il| + sum_l |b_lj| (only the other operand's sum when one is exact).  (1) of
+ * N_ij = sum_l |a_il| + sum_l |b_lj| (the exact operand's sum alone when one is exact).  (1) of
  * product.h leaves k 2^-p S_ij for that, S = |A| |B|, which is one product of floats.  So an entry
  * needs P + 1 - p >= log2(N_ij / (k S_ij)): 3 for k = 1, and less for larger k and ordinary data.
  */

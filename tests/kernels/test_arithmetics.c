@@ -213,7 +213,7 @@ static void an_infinite_penalty_is_a_mask(void **state)
 
 /* ---- Feasible intervals ---------------------------------------------------------------------- */
 
-/* docs/mathematics.md, section 5, for N = 20 and entries up to 3.2, one column of which is the
+/* docs/mathematics.md, section 3, for N = 20 and entries up to 3.2, one column of which is the
  * worst case: [least, most], met at the first within 0.3, at the last from there to twice it. */
 static void intervals_are_the_predicted_ones(void **state)
 {

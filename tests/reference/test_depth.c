@@ -16,7 +16,7 @@
 
 enum { SEED = 1, LAYERS = 96, MOST_OMEGAS = 7 };
 
-/* The sizes of the figures in docs/mathematics.md, section 5. */
+/* The sizes at which 96 layers are looked at. */
 static CaseSpec deep(Construction construction)
 {
     return (CaseSpec){.construction = construction,
@@ -450,8 +450,8 @@ static double machine_gap(Kernel *kernel, const RefRun *original, const Pair *pa
     return worst;
 }
 
-/* The total error of double after the first and the last layer; the figures are those of
- * docs/mathematics.md, section 5, another draw of the same weights. */
+/* The total error of double after the first and the last layer; the figures are those of another
+ * draw of the same weights. */
 static void double_is_as_wrong_as_stated(void **state)
 {
     CaseSpec spec = deep(CONSTRUCTION_TRANSFORMER);
