@@ -283,13 +283,13 @@ bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into resul
 	$(BUILD)/bench_growth -o results/growth.csv
 
 # Few rows, so that what is done once a weight counts; a stack of GPT-2 small's size; and models.
-# LARGE: sizes of GPT-2, small, medium, large, xl; with a count of inputs behind a colon if not 1.
+# LARGE: sizes of tests/model_sizes.py; behind colons, inputs if not 1, and layers if not all.
 LARGE ?= small
 bench-layer: LARGE = layer
 bench-gpt2: LARGE = stack
 bench-layer: ## Time few rows of a large layer (a minute)
 bench-gpt2: ## Time a stack of GPT-2 small's size (minutes)
-bench-family: ## Time models of GPT-2's sizes, with numpy: LARGE="small xl:6"
+bench-family: ## Time models of published sizes, with numpy: LARGE="small llama-3.2-1b:1:2"
 bench-layer bench-gpt2 bench-family: $(BUILD)/headproof
 	OMP_PROC_BIND=true python3 tests/bench_large.py $(BUILD)/headproof $(LARGE)
 

@@ -4,9 +4,10 @@
     bench_large.py HEADPROOF layer            a layer of 113 million weights, 16 and 64 tokens
     bench_large.py HEADPROOF stack            r(T), the construction error, m(T) and m(T') of a stack
                                               of GPT-2 small's size, into results/gpt2-small.csv
-    bench_large.py HEADPROOF SIZE[:INPUTS]... GPT-2's shapes (small, medium, large, xl), 64 tokens
+    bench_large.py HEADPROOF gated            a layer of GPT-2 small's width, plain and gated
+    bench_large.py HEADPROOF SIZE[:INPUTS[:LAYERS]]...  published shapes, 64 tokens
 
-A model of GPT-2's shapes is drawn in three files by gpt2_sizes.py (numpy; XL: 6 GB in $TMPDIR).
+A model is drawn in three files by model_sizes.py (numpy; xl: 6 GB in $TMPDIR).
 Every further token of the layer takes what its multiply-adds take; the last line says how many
 times as much 16 tokens take.
 """
@@ -22,8 +23,10 @@ LAYER = ("sweep --construction transformer --n {} --d 3072 --heads 24 --d-head 1
          "--omega 20 --arithmetic none")
 STACK = ("sweep --construction transformer --depth 12 --n 1024 --d 768 --heads 12 --d-head 64 "
          "--d-ff 3072 --mask causal --omega 40 --kernel structured")
-FAMILY = "verify {} --tokens-file {} --omega 40 --gelu 4 --memory 4GiB"
-TOKENS, VOCABULARY = 64, 50257
+GATED = ("cost --construction transformer --n 1024 --d 768 --heads 12 --d-head 64 --d-ff 3072 "
+         "--activation silu --ffn {} --measure")
+FAMILY = "verify {} --tokens-file {} --omega 40"
+TOKENS = 64
 
 
 def run(program, arguments, ahead, output):
@@ -48,16 +51,18 @@ def layer(program, scratch):
     print(f"16 tokens take {few / ((many - few) / 3):.1f} times what their multiply-adds take")
 
 
-def member(program, scratch, size, inputs):
-    draw = os.path.join(os.path.dirname(__file__), "gpt2_sizes.py")
-    layers = {"small": "12", "medium": "24", "large": "36", "xl": "48"}[size]
-    subprocess.run([sys.executable, draw, scratch, size, layers, "3"], check=True)
+def member(program, scratch, size, inputs=1, layers=None):
+    import model_sizes  # numpy, which the others do without
+
+    said = model_sizes.SIZES[size]
+    model_sizes.main(scratch, size, layers, "3")
     drawn, tokens = random.Random(1), f"{scratch}/tokens"
     with open(tokens, "w", encoding="ascii") as file:
-        for _ in range(inputs):
-            print(*(drawn.randrange(VOCABULARY) for _ in range(TOKENS)), file=file)
+        for _ in range(int(inputs)):
+            print(*(drawn.randrange(said["vocab_size"]) for _ in range(TOKENS)), file=file)
     print(f"{size}, {inputs} of {TOKENS} tokens: ", end="")
-    run(program, FAMILY.format(scratch, tokens), ["--dry-run", "--shard", "1/1"],
+    gelu = "" if "silu" in said.values() else " --gelu 4"
+    run(program, FAMILY.format(scratch, tokens) + gelu, ["--dry-run", "--shard", "1/1"],
         f"{scratch}/family.csv")
 
 
@@ -66,11 +71,13 @@ def main(program, *asked):
         with tempfile.TemporaryDirectory() as scratch:
             if what == "layer":
                 layer(program, scratch)
+            elif what == "gated":
+                for ffn in ("plain", "gated"):
+                    subprocess.run([program, *GATED.format(ffn).split()], check=True)
             elif what == "stack":
                 run(program, STACK, ["--dry-run"], "results/gpt2-small.csv")
             else:
-                size, _, inputs = what.partition(":")
-                member(program, scratch, size, int(inputs or 1))
+                member(program, scratch, *what.split(":"))
 
 
 if __name__ == "__main__":

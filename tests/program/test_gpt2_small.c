@@ -42,7 +42,7 @@ static void a_prompt_takes_minutes(void **state)
     char line[6 * SCRATCH_PATH];
     struct timespec began, ended;
     write_prompt(scratch);
-    snprintf(line, sizeof line, "tests/gpt2_sizes.py %s", scratch->directory);
+    snprintf(line, sizeof line, "tests/model_sizes.py %s", scratch->directory);
     oracle_agree(interpreter, line, "the model");
     snprintf(line, sizeof line,
              "verify %s/model.safetensors --tokens-file %s/prompt.txt --omega 40 --memory 8GiB "
@@ -68,7 +68,7 @@ static long memory_of_layers(const Scratch *scratch, const char *interpreter, in
 {
     char line[6 * SCRATCH_PATH];
     struct rusage usage;
-    snprintf(line, sizeof line, "tests/gpt2_sizes.py %s xl %d 3", scratch->directory, layers);
+    snprintf(line, sizeof line, "tests/model_sizes.py %s xl %d 3", scratch->directory, layers);
     oracle_agree(interpreter, line, "the model");
     expect_run(
         0, "verify %s --tokens 11/77 --omega 20 --memory 3GiB --threads 1 --quiet -o %s/out.csv",
