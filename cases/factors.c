@@ -146,7 +146,8 @@ static Vector query_column(const Score *score, double scale, size_t head, size_t
 }
 
 /* Dense: column k of q toward column k of the key.  Factored: a term a pair of columns, with
- * their biases. */
+ * their biases; rotary positions turn these terms, so that column k is the k-th of them: a scale
+ * 1/sqrt(d_head) is a power of two, or is rounded. */
 static void add_bilinear(Factors *factors, const Score *score, size_t head)
 {
     size_t own = score_own(score, head);

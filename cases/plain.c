@@ -63,6 +63,17 @@ static bool is_norm(const Sublayer *sublayer)
     return sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
 }
 
+/* The rotary positions of its heads; NULL: none have any. */
+static const Rotary *find_rotary(const Model *model)
+{
+    const Rotary *found = NULL;
+    for (size_t s = 0; s < model->sublayer_count && found == NULL; s++) {
+        const Sublayer *sublayer = &model->sublayers[s];
+        found = sublayer->bundle_count > 0 ? sublayer->bundles[0].score.rotary : NULL;
+    }
+    return found;
+}
+
 /* Heads and rank of the sublayers that have most.  false: a layer cannot be entered. */
 static bool find_shape(PlainSublayer *most, Faults *faults, const Model *model, double omega)
 {
@@ -109,6 +120,8 @@ static double bytes_of(const Model *model, const PlainSublayer *most, PlainHeads
     const LayerNorm largest = largest_norm(model);
     double numbers = (double)rows + 4 * (double)most->heads * (double)most->rank;
     double bytes = numbers * (double)width * sizeof(double) + (double)model->depth * sizeof(size_t);
+    const Rotary *rotary = find_rotary(model);
+    bytes += rotary != NULL ? (double)rows * (double)rotary->width * sizeof(double) : 0;
     for (size_t s = 0; s < model->sublayer_count; s++) {
         bytes += is_norm(&model->sublayers[s]) ? 0 : sizeof(PlainSublayer);
         bytes += heads == PLAIN_FRAME ? norm_bytes(&model->sublayers[s].norm, 1) : 0;
@@ -219,25 +232,23 @@ static const char *plain_fault(const Model *model, double omega)
     if (model->layout.bias_row == BIAS_ROW_NONE) {
         return "plain matrices are made from an attention-only model with a bias row";
     }
+    const Rotary *rotary = find_rotary(model);
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            Visible visible = sublayer->bundles[b].score.visible;
-            if (visible != VISIBLE_ALL && visible != VISIBLE_EARLIER) {
+            const Score *first = &sublayer->bundles[0].score, *own = &sublayer->bundles[b].score;
+            if (own->visible != VISIBLE_ALL && own->visible != VISIBLE_EARLIER) {
                 return "plain matrices know no mask but the causal one";
             }
-            if (sublayer->bundles[b].score.rotary != NULL) {
-                return "with rotary positions no head is one matrix for all positions";
-            }
-            if (visible != sublayer->bundles[0].score.visible) {
+            if (own->visible != first->visible) {
                 return "the heads of a sublayer have different masks";
+            }
+            if (own->rotary != first->rotary || (own->rotary != NULL && own->rotary != rotary)) {
+                return "heads have different rotary positions";
             }
         }
     }
     for (size_t s = 0; s < model->sublayer_count; s++) {
-        if (model->sublayers[s].beside) {
-            return "parallel blocks have a norm for attention and one for the network";
-        }
         bool norm = is_norm(&model->sublayers[s]);
         if (norm && (s == 0 || model->sublayers[s - 1].norm.kind != NORMALIZATION_NONE)) {
             return "a norm stands behind no heads, or behind heads that have one";
@@ -252,6 +263,8 @@ static void describe(PlainSublayer *plain, const Model *model, size_t s)
     const Sublayer *sublayer = &model->sublayers[s];
     size_t rows = layout_rows(&model->layout);
     plain->causal = sublayer->bundles[0].score.visible == VISIBLE_EARLIER;
+    plain->turned = sublayer->bundles[0].score.rotary != NULL;
+    plain->beside = sublayer->beside;
     plain->bundles = sublayer->bundles;
     plain->bundle_count = sublayer->bundle_count;
     plain->norm_behind = s + 1 < model->sublayer_count && is_norm(sublayer + 1);
@@ -290,6 +303,27 @@ static void take_sublayers(PlainModel *plain, PlainSublayer most, PlainHeads hea
         describe(&sublayers[at++], model, s);
     }
     plain->sublayers = sublayers;
+}
+
+/* The tables of a rotary with a row for each of the stream's, of the bias row 1 and 0. */
+static void build_rotary(PlainModel *plain)
+{
+    const Rotary *rotary = find_rotary(plain->from);
+    if (rotary == NULL) {
+        return;
+    }
+    size_t pairs = rotary->width / 2, bias = layout_bias_row(&plain->layout);
+    double *cos = arena_take(plain->memory, 2 * plain->rows, pairs * sizeof *cos);
+    double *sin = cos + plain->rows * pairs;
+    for (size_t i = 0; i < plain->layout.n; i++) {
+        size_t row = layout_token_row(&plain->layout, i);
+        memcpy(cos + row * pairs, rotary->cos + i * pairs, pairs * sizeof *cos);
+        memcpy(sin + row * pairs, rotary->sin + i * pairs, pairs * sizeof *sin);
+    }
+    for (size_t p = 0; p < pairs; p++) {
+        cos[bias * pairs + p] = 1;
+    }
+    plain->rotary = (Rotary){plain->rows, rotary->width, rotary->interleaved, cos, sin};
 }
 
 /* The rest of *plain, whose sizes and memory are there. */
@@ -380,6 +414,7 @@ PlainStatus plain_build(PlainModel *plain, const char **reason, const Start *sta
                           .from = model,
                           .layer = model->depth};
     build_streams(plain, start);
+    build_rotary(plain);
     take_sublayers(plain, most, heads);
     plain->bytes = arena_bytes(plain->memory);
     return PLAIN_OK;

@@ -7,6 +7,7 @@
  *     softmax_rows((Y W_Q) (Y W_K)^T) Y W_V W_O,       rows i seeing keys 0, ..., i when causal,
  * Y being X, or norm(X) where the sublayer reads through a norm; or X becomes norm(X) behind the
  * heads.  A norm stays what it is, its numbers as given: it is the model's, and no head is one.
+ * Nor are rotary positions: they turn the first columns of a turned sublayer's Y W_Q and Y W_K.
  * The factors are exact: as real matrices W_Q W_K^T and W_V W_O are the converted model's Q and V
  * with that Omega, a product that is not a double being kept as two (factors.h).  Where that is
  * not possible `inexact` says why.
@@ -39,6 +40,8 @@ typedef struct {
     double *gamma, *beta; /* its numbers, */
     const LayerNorm *of;  /* which are this one's */
     bool norm_behind;     /* the stream becomes norm(X) behind the heads; else they read it */
+    bool beside;          /* X is that which the sublayer before it reads */
+    bool turned;          /* by the model's rotary */
     size_t norm_first, norm_end;
 } PlainSublayer;
 
@@ -53,6 +56,7 @@ typedef struct {
     size_t depth;
     const char *inexact;  /* NULL, or which entries had to be rounded (a static string) */
     const double *x;      /* [rows, width], the augmented stream */
+    Rotary rotary;        /* of a row each, the bias row's as it is; width 0: none */
     const Model *from;    /* the converted model */
     size_t layer;         /* of it, which is entered; depth: none */
     struct Arena *memory; /* owns every array */
@@ -64,9 +68,9 @@ typedef enum { PLAIN_OK, PLAIN_REJECTED, PLAIN_NO_LAYER } PlainStatus;
 /* Makes *plain from a converted model and what it starts from, omega finite and above 0.  On
  * failure *plain is empty and *reason says why (a static string): PLAIN_REJECTED for a model that
  * is none of these, for heads under masks that are neither the causal one nor alike within a
- * sublayer, for a norm behind no heads or behind heads that read through another, and for products
- * beyond the doubles; PLAIN_NO_LAYER where a layer cannot be entered.  Free with plain_clear; the
- * model is referred to, and nothing of x is kept. */
+ * sublayer, for rotary positions of two kinds, for a norm behind no heads or behind heads that read
+ * through another, and for products beyond the doubles; PLAIN_NO_LAYER where a layer cannot be
+ * entered.  Free with plain_clear; the model is referred to, and nothing of x is kept. */
 PlainStatus plain_build(PlainModel *plain, const char **reason, const Start *start,
                         PlainHeads heads) __attribute__((warn_unused_result));
 

@@ -11,15 +11,18 @@ how far T' is off, where heads imitate GELU, by `headproof verify`.
 
 import csv
 import os
+import pathlib
 import re
 import sys
 
 import numpy
 import torch
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [str(pathlib.Path(__file__).parent / room) for room in ("", "program")]
 import evaluate_converted as independent  # noqa: E402
 import headproof  # noqa: E402
+import test_families  # noqa: E402
+import test_llama  # noqa: E402
 from asked_program import SCRATCH, check, run_well  # noqa: E402
 
 MODADD = "cases/models/modadd53-silu.safetensors"
@@ -128,7 +131,29 @@ def a_gpt2_with_norms():
           "fewer tokens than the file has rows")
 
 
+def gates_and_turns():
+    """A Llama's and a GPT-J's, of other programs' answers, floats: gates of SiLU, which tau puts
+    1e-11 off; and of GELU 8 heads."""
+    gptj = next(row for row in test_families.MODELS if row[0] == "gptj")
+    for name, write, most in (("llama", lambda at: test_llama.write(at, "llama"), 1e-6),
+                              ("gptj", lambda at: test_families.write(at, *gptj[1:]), 1e-3)):
+        folder = pathlib.Path(SCRATCH, name)
+        folder.mkdir()
+        write(folder)
+        of, _ = independent.load(folder / "model.safetensors")
+        ids = [int(i) for i in of["witness.tokens"][0]]
+        flags = ("--omega", "20", "--gelu", "8") if name == "gptj" else ("--omega", "20")
+        plain = convert(str(folder), f"{name}.safetensors", "--n", str(len(ids)), *flags)
+        shared = convert(str(folder), f"{name}-shared.safetensors", *flags, "--layout", "shared")
+        expected = of["witness.logits"][0]
+        own = headproof.load_converted(shared).logits(ids)
+        for who, got in by_all(plain, shared, ids):
+            check(abs(got - expected).max() < most, f"{who}: {abs(got - expected).max()} off")
+            check(abs(got - own).max() < 1e-9, f"{who}: {abs(got - own).max()} off the others")
+
+
 silu_is_exact()
 a_model_without_mask()
+gates_and_turns()
 a_gpt2_with_norms()
 print("all is well")

@@ -31,6 +31,17 @@ def attend(q, k, v, seen):
     return weights / weights.sum(-1, keepdims=True) @ v
 
 
+def turned(z, pairs, cos, sin):
+    """Entries of z [..., rows, width], two by two, by the angles of their rows"""
+    width = 2 * cos.shape[1]
+    at = numpy.arange(width).reshape((-1, 2) if pairs == "interleaved" else (2, -1))
+    a, b = at.T if pairs == "interleaved" else at
+    out = z.copy()
+    out[..., a] = z[..., a] * cos - z[..., b] * sin
+    out[..., b] = z[..., b] * cos + z[..., a] * sin
+    return out
+
+
 def may_see(said, rows):
     return numpy.tri(rows, dtype=bool) | (said["mask"] != "causal")
 
@@ -42,6 +53,8 @@ ACTIVATIONS = {
     "relu": lambda z: numpy.maximum(z, 0),
     "gelu": lambda z: z * (1 + numpy.vectorize(math.erf)(z / math.sqrt(2))) / 2,
     "gelu_new": lambda z: z * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (z + .044715 * z**3))) / 2,
+    "sigmoid": lambda z: 1 / (1 + numpy.exp(-z)),
+    "none": lambda z: z,
 }
 
 
@@ -50,11 +63,18 @@ def attention(y, t, said, seen):
         return attend(y @ t["QK"], y, y @ t["OV"], seen).sum(0) + t.get("b_O", 0)
     q, k, v = (y @ t["W_" + x] + (t["b_" + x][:, None] if "b_" + x in t else 0) for x in "QKV")
     scale = math.sqrt(q.shape[-1]) if said["scale"] == "1/sqrt(d_head)" else 1
+    if "rotary-pairs" in said:
+        width = int(said.get("rotary-dim", q.shape[-1]))
+        angles = numpy.arange(len(y))[:, None] * \
+            float(said["rope-theta"]) ** (-numpy.arange(0, width, 2) / width)
+        q, k = (turned(z, said["rotary-pairs"], numpy.cos(angles), numpy.sin(angles))
+                for z in (q, k))
     return (attend(q / scale, k, v, seen) @ t["W_O"]).sum(0) + t.get("b_O", 0)
 
 
 def network(y, t, said, _):
-    z = ACTIVATIONS[said["activation"]](y @ t["W_in"] + t.get("b_in", 0))
+    act, z = ACTIVATIONS[said["activation"]], y @ t["W_in"] + t.get("b_in", 0)
+    z = act(y @ t["W_gate"] + t.get("b_gate", 0)) * z if "W_gate" in t else act(z)
     return z @ t["W_out"] + t.get("b_out", 0)
 
 
@@ -73,9 +93,11 @@ def original(tensors, said, x, seen=None):
     seen = may_see(said, len(x)) if seen is None else seen
     place = said.get("normalization-place") if said["normalization"] != "none" else None
     for layer in layers(tensors):
+        before = x
         for part, own, evaluate in ("attn", "ln1", attention), ("mlp", "ln2", network):
             if part in layer:
-                y = norm(x, said, layer[own]) if place == "pre" else x
+                x_read = before if said.get("blocks") == "parallel" else x
+                y = norm(x_read, said, layer[own]) if place == "pre" else x_read
                 x = x + evaluate(y, layer[part], said, seen)
                 x = norm(x, said, layer[own]) if place == "post" else x
     return x
@@ -116,17 +138,21 @@ def score_terms(frame, score, h, t):
     """W_Q W_K^T of the plain layout"""
     first, end = score.get("read", (0, 0))
     factor = factor_of(*score.get("scale", (1, 1, 1)))
+    own = 0 if "mix" in score else h
     if "QK" in score:
         for c, row in enumerate(t[score["QK"]][h]):
             yield factor, frame.vector(first + c, [1]), frame.vector(first, row)
     columns = (score["unit"] * numpy.eye(end - first)[h:h + 1] if "unit" in score
-               else t[score["W_Q"]][h].T if "W_Q" in score else [])
+               else t[score["W_Q"]][own].T if "W_Q" in score
+               else numpy.eye(score["query"][1] - score["query"][0]) if "query" in score else [])
+    begin = score["query"][0] if "query" in score else first
     for k, column in enumerate(columns):
-        b_q = t[score["b_Q"]][h, k] if "b_Q" in score else 0
+        b_q = t[score["b_Q"]][own, k] if "b_Q" in score else 0
         b_k = score.get("b_K", 0)
-        b_k = t[b_k][h, k] if isinstance(b_k, str) else b_k
-        key = t[score["W_K"]][h][:, k] if "W_K" in score else ()
-        yield factor, frame.vector(first, column, b_q), frame.vector(first, key, b_k)
+        b_k = t[b_k][own, k] if isinstance(b_k, str) else b_k
+        key = t[score["W_K"]][own][:, k] if "W_K" in score else ()
+        mix = Fraction(t[score["mix"]][h][k, 0]) if "mix" in score else 1
+        yield factor * mix, frame.vector(begin, column, b_q), frame.vector(first, key, b_k)
     if "shift" in score:
         yield Fraction(1), frame.vector(token=t[score["shift"]][h]), frame.vector(token=1)
     yield from position_terms(frame, score, h, t)
@@ -152,23 +178,30 @@ def value_terms(frame, value, h, t):
     read, write = value["read"], value["write"]
     factor = Fraction(value.get("scale", 1.0))
     if "W_V" in value:
-        for k, row in enumerate(t[value["W_O"]][h]):
+        column = write[0] + (0 if "W_O" in value else h)
+        for k, row in enumerate(t[value["W_O"]][h] if "W_O" in value else [[1]]):
             b_v = t[value["b_V"]][h, k] if "b_V" in value else 0
             yield factor, frame.vector(read[0], t[value["W_V"]][h][:, k], b_v), \
-                frame.vector(write[0], row)
+                frame.vector(column, row)
     elif "OV" in value:
         for c, row in enumerate(t[value["OV"]][h]):
             yield factor, frame.vector(read[0] + c, [1]), frame.vector(write[0], row)
     elif "unit" in value:
         yield factor * value["unit"], frame.vector(read[0] + h, [1]), \
             frame.vector(write[0] + h, [1])
+    elif "sign" in value:
+        yield Fraction(value["sign"]), frame.position(2. * frame.tokens - 1), \
+            frame.vector(write[0] + h, [1])
+    if "bias_row" in value and h == 0:
+        yield Fraction(value["bias_row"]), frame.position(1. * ~frame.tokens), \
+            frame.vector(write[0], numpy.ones(write[1] - write[0]))
     if "bias" in value and h == 0:
         yield Fraction(1), frame.vector(token=1), frame.vector(write[0], t[value["bias"]])
     for c in range(*read) if value.get("diagonal", 0) != 0 else ():
         yield Fraction(value["diagonal"]), frame.vector(c, [1]), frame.vector(c, [1])
 
 
-def shared_heads(y, frame, bundles, t, seen):
+def shared_heads(y, frame, bundles, t, seen, turn):
     y = numpy.hstack((y, numpy.eye(frame.rows)))
     out = numpy.zeros_like(y)
     for bundle in bundles:
@@ -177,7 +210,8 @@ def shared_heads(y, frame, bundles, t, seen):
                 (numpy.array(list(map(float, f))), numpy.array(left), numpy.array(right))
                 for f, left, right in (zip(*score_terms(frame, bundle["score"], h, t)),
                                        zip(*value_terms(frame, bundle["value"], h, t))))
-            out += attend(y @ ls.T * fs, y @ rs.T, y @ lv.T * fv, seen) @ rv
+            q, k = turn(y @ ls.T * fs), turn(y @ rs.T)
+            out += attend(q, k, y @ lv.T * fv, seen) @ rv
     return out[:, :frame.content]
 
 
@@ -195,8 +229,13 @@ def converted(t, said, tokens):
     x[frame.tokens, content] = tokens
     heads = json.loads(said.get("headproof.heads", "null"))
     count = int(said["headproof.layer_end"].split(",")[-1])
-    columns = said.get("headproof.norm_columns", ",".join("-" * count)).split(",")
+    columns, turns, beside = (said.get("headproof." + name, ",".join("-" * count)).split(",")
+                              for name in ("norm_columns", "turned", "beside"))
     for s in range(count):
+        def turn(z):
+            return z if turns[s] != "1" else \
+                turned(z, said["headproof.rotary"], t["rotary.cos"], t["rotary.sin"])
+
         def normed(x, place):
             if columns[s] == "-" or said["normalization-place"] != place:
                 return x
@@ -208,11 +247,12 @@ def converted(t, said, tokens):
             x, at = x.copy(), (span(said["headproof.norm_rows"]), span(columns[s]))
             x[at] = norm(x[at], said, own)
             return x
-        y = normed(x, "pre")
+        read = read if beside[s] == "1" else x
+        y = normed(read, "pre")
         if heads is not None:
-            out = shared_heads(y, frame, heads[s], t, seen)
+            out = shared_heads(y, frame, heads[s], t, seen, turn)
         else:
             q, k, v, o = (t[f"blocks.{s}.attn.W_{name}"] for name in "QKVO")
-            out = (attend(y @ q, y @ k, y @ v, seen) @ o).sum(0)
+            out = (attend(turn(y @ q), turn(y @ k), y @ v, seen) @ o).sum(0)
         x = normed(x + out, "post")
     return x[frame.tokens, content]

@@ -362,6 +362,13 @@ REWRITTEN = [
     ("transformer --d-head 3 --scale 1/sqrt(d_head) --activation gelu", "--gelu 4"),
     ("transformer --d-head 3", "--penalty negative --bias-row-content random"),
     ("transformer --d-head 3", "--dropout 0.3 --penalty positive --bias-row first"),
+    ("transformer --d-head 4 --rotary half --mask causal", ""),
+    ("transformer --d-head 6 --rotary interleaved --rotary-dim 4 --parallel yes "
+     "--normalization layernorm --normalization-place pre", "--bias-row first"),
+    ("transformer --d-head 4 --ffn gated --rotary half --mask causal --normalization rmsnorm",
+     "--readout 2 --tau 2^-6 --bias-self 4"),
+    ("transformer --d-head 4 --ffn gated --activation none", "--readout 2 --tau 2^-6"),
+    ("transformer --d-head 4 --ffn gated --activation sigmoid", ""),
     ("linear", "--head-rank 2"),
 ]
 
@@ -374,7 +381,7 @@ def both_layouts_are_what_they_say():
         words = f"--construction {export}{own} --bias random --eps 0.5".split()
         words = words if "--normalization" in words else words[:-2]
         check(run("export", "--n", "3", "--d", "4", "--depth", "2", "--omega", "9", "-q", *words,
-                  "-o", model).returncode == 0, export)
+                  "--kernel", "structured", "-o", model).returncode == 0, export)
         x = independent.load(model)[0]["X"]
         for layout in ("plain", "shared"):
             done = run("convert", model, "--omega", "3", "--layout", layout, *flags.split(), "-q",
@@ -382,16 +389,53 @@ def both_layouts_are_what_they_say():
             check(done.returncode == 0, done.stderr)
             expected = independent.converted(*independent.load(path), x)
             rewritten = headproof.load_converted(path)
+            most = max(1e-13, 2**-50 / float(rewritten.metadata.get("headproof.tau", 1)))
             error = np.abs(rewritten(x) - expected).max()
-            check(error < 1e-13, f"{export} {flags} {layout}: {error} off")
+            check(error < most, f"{export} {flags} {layout}: {error} off")
+            if len(x) > 1 and rewritten.causal:
+                error = np.abs(rewritten(x[:2]) - expected[:2]).max()
+                check(error < most, f"{export} {flags} {layout}: two tokens are {error} off")
             try:
                 import torch
             except ImportError:
                 continue
             module = headproof.load_converted(path, torch=True)
             error = np.abs(module(torch.tensor(x, dtype=torch.float64)).numpy() - expected).max()
-            check(error < 1e-13, f"{export} {flags} {layout}: torch is {error} off")
+            check(error < most, f"{export} {flags} {layout}: torch is {error} off")
     check(rewritten.shared and len(rewritten.blocks) == 2, "bundles")
+
+
+# What becomes of a file's tensors and metadata, and the words.
+SPOILT = [
+    (lambda t, m: t.pop("rotary.cos"), "rotary.cos: expected a table of 4 rows"),
+    (lambda t, m: t.update({"rotary.sin": t["rotary.sin"][:3]}), "rotary.sin: expected a table of"),
+    (lambda t, m: t.update({"rotary.sin": t["rotary.sin"][:, :1]}), "rotary.sin: expected a table"),
+    (lambda t, m: t.update({"rotary.cos": t["rotary.cos"] * np.nan}), "rotary.cos: expected numbers"),
+    (lambda t, m: t.update({name: np.tile(t[name], (1, 9)) for name in ("rotary.cos", "rotary.sin")}),
+     "rotary.cos: 18 pairs: expected no more than"),
+    (lambda t, m: m.pop("headproof.rotary"), "headproof.turned: expected it beside"),
+    (lambda t, m: m.update({"headproof.rotary": "thirds"}), "headproof.rotary: 'thirds': expected"),
+    (lambda t, m: m.update({"headproof.turned": "1,0,1"}), "headproof.turned: expected a number for"),
+    (lambda t, m: m.update({"headproof.beside": "0"}), "headproof.beside: expected a number for"),
+]
+
+
+def files_that_lack_what_they_say():
+    model, path = (os.path.join(SCRATCH, name + ".safetensors") for name in ("drawn", "rewritten"))
+    words = ("--construction transformer --d-head 4 --d-ff 5 --heads 2 --rotary half --parallel yes "
+             "--normalization layernorm --n 3 --d 4 --depth 2 --omega 9 --kernel structured").split()
+    check(run("export", *words, "-q", "-o", model).returncode == 0, "export")
+    for layout in ("plain", "shared"):
+        check(run("convert", model, "--omega", "3", "--layout", layout, "-q", "-o",
+                  path).returncode == 0, layout)
+        for spoil, words in SPOILT:
+            tensors, metadata = headproof.files.read_safetensors(path)
+            spoil(tensors, metadata)
+            refused(lambda: headproof.Converted(tensors, metadata)(tensors["X"][:3, :4]),
+                    ValueError, words)
+    rewritten = headproof.load_converted(path)
+    x = rewritten.augment(np.ones((3, 4)))
+    refused(lambda: rewritten.block(1, x), ValueError, "block 1: expected also what block 0 reads")
 
 
 numbers_are_exact()
@@ -404,4 +448,5 @@ what_does_not_fit_is_refused()
 a_gpt2_is_saved_as_it_is()
 a_converted_model_gives_the_model_s_answers()
 both_layouts_are_what_they_say()
+files_that_lack_what_they_say()
 print("all is well")

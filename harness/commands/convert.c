@@ -124,6 +124,7 @@ static void say_made(const PlainModel *plain, const RunOptions *run)
 static void say_omega(const Point *point, const ConvertedSaid *said)
 {
     char sentence[CONVERTED_SENTENCE] = "", omega[DECIMAL_TEXT], shrunk[DECIMAL_TEXT];
+    char tau[DECIMAL_TEXT];
     bool shrinks = point_omega(point) != point->omega;
     decimal_print(omega, point_omega(point));
     decimal_print(shrunk, point->omega);
@@ -131,9 +132,14 @@ static void say_omega(const Point *point, const ConvertedSaid *said)
         converted_said_sentence(sentence, said, point->spec.n);
     }
     bool fourfold = point->spec.bias_self == BIAS_SELF_FOURFOLD;
-    fprintf(stderr, "headproof: Omega = %s%s%s%s, penalty %s%s%s%s\n", omega,
-            shrinks ? " (--omega " : "", shrinks ? shrunk : "", shrinks ? " before --shrink)" : "",
-            axis_info(AXIS_PENALTY)->domain.words[point->penalty],
+    fprintf(stderr, "headproof: Omega = %s%s%s%s", omega, shrinks ? " (--omega " : "",
+            shrinks ? shrunk : "", shrinks ? " before --shrink)" : "");
+    if (said->readout > 0) {
+        decimal_print(tau, said->tau);
+        fprintf(stderr, ", tau = %s of %zu pair%s", tau, said->readout,
+                said->readout == 1 ? "" : "s");
+    }
+    fprintf(stderr, ", penalty %s%s%s%s\n", axis_info(AXIS_PENALTY)->domain.words[point->penalty],
             fourfold ? ", the bias row attends itself with 4 Omega" : "",
             *sentence != '\0' ? ": " : "", sentence);
 }
@@ -150,10 +156,6 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     PlainModel plain;
     const char *reason;
     const Start start = case_start(pair, point->penalty, point_omega(point));
-    if (is_shared(run) && case_is_gated(&point->spec)) {
-        return refuse_model(point, "heads that read a gated network's product out are written as "
-                                   "matrices of their own alone: expected --layout plain");
-    }
     PlainStatus built = plain_build(&plain, &reason, &start, heads_of(run));
     if (built != PLAIN_OK) {
         return built == PLAIN_NO_LAYER ? layer_fault(point) : refuse_model(point, reason);
@@ -286,7 +288,10 @@ int command_convert(const Grid *grid, const RunOptions *run)
                         "torch.load reads");
     }
     Point point = grid->points[0];
-    ConvertedSaid said = {.form = construction_names[point.spec.construction]};
+    bool reads_out = case_reads_out(&point.spec);
+    ConvertedSaid said = {.form = construction_names[point.spec.construction],
+                          .readout = reads_out ? point.spec.readout : 0,
+                          .tau = point.spec.tau};
     int status = check_context(&point);
     status = status == 0 ? choose_omega(&point, &said, run) : status;
     status = status == 0 ? check_outline(&point, run) : status;

@@ -60,6 +60,16 @@ static void put_stream(SafetensorsWriter *writer, const PlainModel *plain, bool 
     safetensors_writer_strided(writer, "X", 2, shape, stride, plain->x);
 }
 
+static void put_rotary(SafetensorsWriter *writer, const PlainModel *plain)
+{
+    const Rotary *rotary = &plain->rotary;
+    const size_t shape[] = {rotary->positions, rotary->width / 2};
+    if (rotary->width > 0) {
+        safetensors_writer_floats(writer, "rotary.cos", 2, shape, rotary->cos);
+        safetensors_writer_floats(writer, "rotary.sin", 2, shape, rotary->sin);
+    }
+}
+
 /* *made is cleared by announcement_clear, whatever this returns. */
 static int announce(Announcement *made, Converted *of)
 {
@@ -79,6 +89,7 @@ static int announce(Announcement *made, Converted *of)
     safetensors_writer_part(made->writer, SIZE_MAX);
     converted_ends_put(made->writer, &made->ends);
     put_stream(made->writer, plain, shared);
+    put_rotary(made->writer, plain);
     return safetensors_writer_status(made->writer);
 }
 

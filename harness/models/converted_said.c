@@ -58,6 +58,16 @@ static void norm_columns(char *text, const PlainModel *plain, size_t s)
     }
 }
 
+static void turned(char *text, const PlainModel *plain, size_t s)
+{
+    snprintf(text, ITEM_MOST, "%d", plain->sublayers[s].turned);
+}
+
+static void beside(char *text, const PlainModel *plain, size_t s)
+{
+    snprintf(text, ITEM_MOST, "%d", plain->sublayers[s].beside);
+}
+
 bool converted_is_shared(const PlainModel *plain)
 {
     return plain->sublayers[0].rank == 0;
@@ -168,6 +178,30 @@ static void put_guarantee(SafetensorsWriter *writer, const PlainModel *plain,
     }
 }
 
+/* What else a loader has to do than the formula says, and of what. */
+static void put_parts(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
+{
+    char tau[DECIMAL_TEXT];
+    bool parallel = plain->sublayer_count > 1 && plain->sublayers[1].beside; /* layers are alike */
+    put(writer, "headproof.evaluate", "%s%s%s", evaluation(plain),
+        plain->rotary.width == 0 ? ""
+                                 : "; headproof.turned: blocks (1) whose heads' queries and keys "
+                                   "rotary.cos and rotary.sin turn",
+        parallel ? "; headproof.beside: blocks (1) that read the X that the one before reads" : "");
+    if (plain->rotary.width > 0) {
+        put(writer, "headproof.rotary", plain->rotary.interleaved ? "interleaved" : "half");
+        put_list(writer, "headproof.turned", plain, plain->sublayer_count, turned);
+    }
+    if (parallel) {
+        put_list(writer, "headproof.beside", plain, plain->sublayer_count, beside);
+    }
+    if (said->readout > 0) {
+        decimal_print(tau, said->tau);
+        put(writer, "headproof.tau", "%s", tau);
+        put(writer, "headproof.readout", "%zu", said->readout);
+    }
+}
+
 static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
     char omega[DECIMAL_TEXT];
@@ -180,7 +214,6 @@ static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const C
         {"activation", "none"},
         {"headproof.form", said->form},
         {"headproof.omega", omega},
-        {"headproof.evaluate", evaluation(plain)},
         {"headproof.exact", plain->inexact == NULL ? "true" : "false"},
         {"headproof.inexact", plain->inexact}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -193,6 +226,7 @@ static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const C
     put(writer, "headproof.bias_row", "%zu", layout_bias_row(&plain->layout));
     put(writer, "headproof.content", "0:%zu", plain->layout.d);
     put_list(writer, "headproof.layer_end", plain, plain->depth, layer_end);
+    put_parts(writer, plain, said);
     put_norms(writer, plain);
     put_augment(writer, plain);
 }

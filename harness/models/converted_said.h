@@ -18,6 +18,8 @@
  * rows no longer than input_norm where it has no embedding; 0: nothing is proven of its Omega. */
 typedef struct {
     const char *form;
+    size_t readout; /* pairs that read a product out, by tau; 0: none */
+    double tau;
     double tolerance, input_norm;
     bool logits; /* it is of every logit; else of every entry of the stream */
 } ConvertedSaid;

@@ -107,6 +107,7 @@ const KnownKey known_keys[] = {
     FALSE("uses_rms_norm", "normalization_type says which norm it is"),
     NONE("headproof.norm_columns", "norms of a rewritten model are over some columns alone"),
     NONE("headproof.norm_rows", "norms of a rewritten model are over some rows alone"),
+    NONE("headproof.turned", "rotary positions of a rewritten model turn some sublayers alone"),
     {"model_type", KEY_NAMES,
      .fits = "gpt2 gpt2-medium gpt2-large gpt2-xl gpt-mini gpt-micro gpt-nano nanogpt",
      .why = "what another kind of model computes is not known"},
@@ -210,7 +211,8 @@ const char *const idle_keys[] = {
     "headproof.augment", "headproof.exact", "headproof.inexact", "headproof.rows",
     "headproof.bias_row", "headproof.bias_token", "headproof.content", "headproof.layer_end",
     "headproof.guarantee", "headproof.guarantee_tolerance", "headproof.guarantee_tokens",
-    "headproof.guarantee_input_norm", "headproof.conditions",
+    "headproof.guarantee_input_norm", "headproof.conditions", "headproof.rotary",
+    "headproof.beside", "headproof.tau", "headproof.readout",
     /* Of a file of `headproof export`, as result.*: what its results are. */
     "command", "construction", "omega", "precision_bits", "version",
     /* A file's name, kind and origin. */

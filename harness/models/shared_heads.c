@@ -109,13 +109,18 @@ static void put_bilinear(Writing *writing, json_t *to, const Score *score, size_
 {
     const Scale *scale = &score->scale;
     size_t read = score->read.count, d_head = score->d_head;
+    size_t own = score_is_mixed(score) ? 1 : heads;
     if (d_head == 0) {
         put(writing, to, "QK", matrices(score->q, heads, read, read));
     } else {
-        put(writing, to, "W_Q", matrices(score->q, heads, read, d_head));
-        put(writing, to, "W_K", matrices(score->k, heads, read, d_head));
-        put(writing, to, "b_Q", vectors(score->q_bias, heads, d_head));
-        put(writing, to, "b_K", vectors(score->k_bias, heads, d_head));
+        put(writing, to, "W_Q", matrices(score->q, own, read, d_head));
+        put(writing, to, "W_K", matrices(score->k, own, read, d_head));
+        put(writing, to, "b_Q", vectors(score->q_bias, own, d_head));
+        put(writing, to, "b_K", vectors(score->k_bias, own, d_head));
+        put(writing, to, "mix", matrices(score->mix, heads, d_head, 1));
+    }
+    if (score->query.count > 0) {
+        set(to, "query", columns_json(score->query));
     }
     set(to, "scale",
         json_pack("[I, I, I]", (json_int_t)scale->num, (json_int_t)scale->den,
@@ -191,10 +196,13 @@ static json_t *value_json(Writing *writing, const Bundle *bundle)
         put(writing, to, "W_V", matrices(value->v, heads, read, value->d_head));
         put(writing, to, "b_V", vectors(value->inner_bias, heads, value->d_head));
         put(writing, to, "W_O", matrices(value->o, heads, value->d_head, write));
-        set(to, "scale", json_real(value->scale));
+        set(to, value_is_sign(value) ? "sign" : "scale", json_real(value->scale));
     } else if (value->unit != 0) {
         set(to, "unit", json_integer(value->unit));
         set(to, "scale", json_real(value->scale));
+    }
+    if (value->bias_row != 0) {
+        set(to, "bias_row", json_real(value->bias_row));
     }
     put(writing, to, "bias", (Kept){value->bias, 1, {write, 0, 0}, {1, 0, 0}, ""});
     if (value->diagonal != 0) {

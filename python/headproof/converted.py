@@ -88,8 +88,31 @@ class Converted:
         self.eps = float(metadata["eps"]) if norms else math.nan
         self.norm_rows = _slice(metadata["headproof.norm_rows"]) if norms else slice(0)
         self.norm_columns = metadata["headproof.norm_columns"].split(",") if norms else []
+        self.rotary = metadata.get("headproof.rotary", "none")
+        none = ",".join("0" * self.layer_end[-1])
+        self.turned = metadata.get("headproof.turned", none).split(",")
+        self.beside = metadata.get("headproof.beside", none).split(",")
         self._is_token = self.X[:, :1] * 0 + 1  # [rows, 1]
         self._is_token[self.bias_row] = 0
+        self._check()
+
+    def _check(self) -> None:
+        """That blocks have what is said of them."""
+        blocks, rows = self.layer_end[-1], len(self.X)
+        for name in ("turned", "beside"):
+            if len(getattr(self, name)) != blocks:
+                raise ValueError(f"headproof.{name}: expected a number for each of {blocks} blocks")
+        if self.rotary not in ("none", "half", "interleaved"):
+            raise ValueError(f"headproof.rotary: {self.rotary!r}: expected half or interleaved")
+        if self.rotary == "none" and "1" in self.turned:
+            raise ValueError("headproof.turned: expected it beside headproof.rotary")
+        shape = getattr(self.tensors.get("rotary.cos"), "shape", None)
+        for name in ("rotary.cos", "rotary.sin") if "1" in self.turned else ():
+            table = self.tensors.get(name)
+            if table is None or table.ndim != 2 or len(table) != rows or table.shape != shape:
+                raise ValueError(f"{name}: expected a table of {rows} rows, of cos and of sin")
+            if not (abs(table) < 1.001).all():
+                raise ValueError(f"{name}: expected numbers of -1 to 1")
 
     def shorter(self, count: int) -> "Converted":
         """The same model of the first so many tokens and the bias row."""
@@ -99,7 +122,7 @@ class Converted:
         tensors = {}
         for name, array in self.tensors.items():
             plain = name == "pos_embed.W_pos" or name.endswith(".ln.b")
-            if name == "X" or (plain and not self.shared):
+            if name in ("X", "rotary.cos", "rotary.sin") or (plain and not self.shared):
                 array = array[rows]
             elif name.endswith(".extra"):
                 array = array[:, rows][:, :, rows]
@@ -138,11 +161,27 @@ class Converted:
         if self.shared:
             out = y * 0
             for bundle in self.blocks[s]:
-                self._add_bundle(out, bundle, y)
+                self._add_bundle(out, bundle, y, s)
             return out
         w = self.blocks[s]
-        scores = _each(y, w["W_Q"]) @ _each(y, w["W_K"]).swapaxes(1, 2)
+        q, k = (self._turn(s, _each(y, w[name])) for name in ("W_Q", "W_K"))
+        scores = q @ k.swapaxes(1, 2)
         return _mix(_softmax_rows(scores, self.causal), _each(y, w["W_V"]), w["W_O"])
+
+    def _turn(self, s: int, z: Any) -> Any:
+        """Queries or keys [heads, rows, rank] of block s, by the positions of their rows."""
+        if self.turned[s] != "1":
+            return z
+        cos, sin = self.tensors["rotary.cos"], self.tensors["rotary.sin"]
+        pairs, step = cos.shape[1], 2 if self.rotary == "interleaved" else 1
+        if 2 * pairs > z.shape[-1]:
+            raise ValueError(f"rotary.cos: {pairs} pairs: expected no more than a head's entries, "
+                             f"{z.shape[-1]}, have")
+        first = slice(0, pairs * step, step)
+        second = slice(1 if step == 2 else pairs, 2 * pairs, step)
+        a, b, turned = z[..., first], z[..., second], z + 0
+        turned[..., first], turned[..., second] = a * cos - b * sin, b * cos + a * sin
+        return turned
 
     def _positions(self, score: Mapping[str, Any]) -> Any:
         """Omega times the coefficients of a bundle: [1 or heads, rows, rows]"""
@@ -162,43 +201,56 @@ class Converted:
             return product
         return product + self._is_token * (bias if isinstance(bias, float) else bias[:, None])
 
-    def _scores(self, score: Mapping[str, Any], y: Any) -> Any:
+    def _scores(self, score: Mapping[str, Any], y: Any, s: int) -> Any:
         scores, t = self._positions(score), self._is_token
         w = {name: self.tensors[value] if isinstance(value, str) else value
              for name, value in score.items()}
+        query = y[:, slice(*w["query"])][None] if "query" in w else None
         y = y[:, slice(*w.get("read", (0, 0)))]
         num, den, root = w.get("scale", (1, 1, 1))
         scale = num / (den * math.sqrt(root))
         if "QK" in w:
             return scores + scale * ((y @ w["QK"]) @ y.T)
-        if "W_Q" in w or "unit" in w:
-            q = w["unit"] * y.T[:, :, None] if "unit" in w else _each(y, w["W_Q"])
-            q = self._with_bias(q, w.get("b_Q"))
+        if "W_Q" in w or "unit" in w or query is not None:
+            if query is None:
+                query = w["unit"] * y.T[:, :, None] if "unit" in w else _each(y, w["W_Q"])
+            q = self._turn(s, self._with_bias(query, w.get("b_Q")))
+            q = q * w["mix"].swapaxes(1, 2) if "mix" in w else q  # one query and key of all heads
             k = _each(y, w["W_K"]) if "W_K" in w else (t * 0)[None]
-            scores = scores + scale * (q @ self._with_bias(k, w.get("b_K")).swapaxes(1, 2))
+            k = self._turn(s, self._with_bias(k, w.get("b_K")))
+            scores = scores + scale * (q @ k.swapaxes(1, 2))
         return scores + w["shift"][:, None, None] * (t @ t.T) if "shift" in w else scores
 
-    def _add_bundle(self, out: Any, bundle: Mapping[str, Any], y: Any) -> None:
-        pattern = _softmax_rows(self._scores(bundle["score"], y), self.causal)
+    def _add_bundle(self, out: Any, bundle: Mapping[str, Any], y: Any, s: int) -> None:
+        pattern = _softmax_rows(self._scores(bundle["score"], y, s), self.causal)
         value = bundle["value"]
         w = {name: self.tensors[at] if isinstance(at, str) else at for name, at in value.items()}
         read, write = slice(*w["read"]), slice(*w["write"])
         y = y[:, read]
         if "W_V" in w:
             values = self._with_bias(_each(y, w["W_V"]), w.get("b_V"))
-            out[:, write] += w["scale"] * _mix(pattern, values, w["W_O"])
+            out[:, write] += w["scale"] * (_mix(pattern, values, w["W_O"]) if "W_O" in w else
+                                           (pattern @ values)[:, :, 0].T)
         elif "OV" in w:
             out[:, write] += (pattern @ (y @ w["OV"])).sum(0)
         elif "unit" in w:
             out[:, write] += w["unit"] * w["scale"] * (pattern @ y.T[:, :, None])[:, :, 0].T
+        elif "sign" in w:  # of a token, and less of the bias row
+            out[:, write] += w["sign"] * (pattern @ (2 * self._is_token - 1))[:, :, 0].T
+        if "bias_row" in w:
+            out[:, write] += w["bias_row"] * (pattern[0] @ (1 - self._is_token))
         if "bias" in w:
             out[:, write] += pattern[0] @ self._is_token * w["bias"]
         if "diagonal" in w:
             out[:, read] += w["diagonal"] * (pattern[0] @ y)
 
-    def block(self, s: int, x: Any) -> Any:
-        """x + the heads of what block s reads, and their norm behind them"""
-        x = x + self.heads(s, self.norm(s, x) if self.norm_place == "pre" else x)
+    def block(self, s: int, x: Any, read: Any = None) -> Any:
+        """x + the heads of what block s reads, and their norm behind them; read: what a block
+        beside the one before it reads, as that did, in place of x"""
+        if read is None and self.beside[s] == "1":
+            raise ValueError(f"block {s}: expected also what block {s - 1} reads, as it does")
+        read = x if read is None else read
+        x = x + self.heads(s, self.norm(s, read) if self.norm_place == "pre" else read)
         return self.norm(s, x) if self.norm_place == "post" else x
 
     def __call__(self, tokens: Any) -> Any:
@@ -207,9 +259,10 @@ class Converted:
             return _stack([self(one) for one in tokens])
         if len(tokens) < len(self.token_rows):
             return self.shorter(len(tokens))(tokens)
-        x = self.augment(tokens)
+        x = read = self.augment(tokens)
         for s in range(len(self.blocks)):
-            x = self.block(s, x)
+            read = read if self.beside[s] == "1" else x
+            x = self.block(s, x, read)
         return x[self.token_rows, self.content]
 
     def embed(self, ids: Sequence[int]) -> Any:

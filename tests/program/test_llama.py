@@ -243,6 +243,7 @@ COMMANDS = ["sweep --weights . --kernel structured --n 6 --omega 20 --quiet",
             "min-omega --weights . --kernel structured --n 6 --tolerance 1e-6 --quiet",
             "sweep --weights . --kernel structured --construction all --n 6 --omega 20 --quiet",
             "guarantee . --tolerance 1e-6",
+            "convert . --omega 20 -o transformer", "convert . --layout shared -o transformer",
             "cost ."]
 
 
@@ -252,15 +253,9 @@ def test_commands_take_it(expect, tmp_path, line):
     expect(0, line, "transformer")
 
 
-KEPT = [("convert . --omega 20 -o T", "with rotary positions no head is one matrix for all"),
-        ("attribute . --tokens 1/2/3 --omega 20", "expected plain networks: of gated ones attribut")]
-
-
-@pytest.mark.parametrize("line, words", KEPT)
-def test_commands_refuse_it(expect, tmp_path, line, words):
+def test_attribute_refuses_it(expect, tmp_path):
     write(tmp_path, "llama")
-    expect(2, line, words)
-    assert not (tmp_path / "T").exists()
+    expect(2, "attribute . --tokens 1/2/3 --omega 20", "plain networks: of gated ones attribut")
 
 
 @pytest.mark.parametrize("arithmetic", ["f64", "f32"])
