@@ -24,14 +24,33 @@ static void add_path(RefPaths *paths, RefPath path, PathWidth width)
     paths->width += width.count;
 }
 
-/* Adds the paths of head h: its value, its diagonal, its bias. */
-static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t h)
+/* The heads that read a product out of what the sublayer's gates put into hidden columns, or NULL:
+ * those of the next one. */
+static const Bundle *readout_of(const Model *model, size_t s)
+{
+    const Bundle *next = s + 1 < model->sublayer_count ? model->sublayers[s + 1].bundles : NULL;
+    const Bundle *own = model->sublayers[s].bundles;
+    bool reads = next != NULL && score_is_mixed(&next->score) && next->score.query.count > 0;
+    return reads && score_by_gate(&own->score) ? next : NULL;
+}
+
+/* Adds the paths of head h: its value, its diagonal, its bias; readout: of readout_of. */
+static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t h,
+                     const Bundle *readout)
 {
     const Value *value = &bundle->value;
     Columns write = value->write;
     const double *o = value->o.data != NULL ? value->o.data + h * value->o.head_stride : NULL;
     PathWidth width = {PART_VALUE, bundle, h, value_width(value), o, value->o.ld, write};
     if (value->unit != 0) {
+        width.write = (Columns){write.first + h, 1};
+    }
+    if (readout != NULL) {
+        width.part = PART_GATE;
+        width.factor = readout->score.mix.data + h * readout->score.mix.ld;
+        width.write = readout->value.write;
+    } else if (value_is_sign(value)) {
+        width.part = PART_READOUT;
         width.write = (Columns){write.first + h, 1};
     }
     if (width.count > 0) {
@@ -48,14 +67,19 @@ static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t
     }
 }
 
-static void add_sublayer(RefPaths *paths, const Sublayer *sublayer, size_t layer, size_t number)
+/* Of sublayer s; all pairs that read a column out are one path, the first pair's. */
+static void add_sublayer(RefPaths *paths, size_t s, size_t layer, size_t number)
 {
+    const Sublayer *sublayer = &paths->model->sublayers[s];
+    const Bundle *readout = readout_of(paths->model, s);
     size_t heads[PATH_KINDS] = {0};
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
-        PathKind kind = score_by_key(&bundle->score) ? PATH_EXTERNAL : PATH_INTERNAL;
-        for (size_t h = 0; h < bundle->heads; h++) {
-            add_head(paths, bundle, (RefPath){kind, layer, number, heads[kind]++, false}, h);
+        bool mixed = score_is_mixed(&bundle->score);
+        PathKind kind = score_by_key(&bundle->score) && !mixed ? PATH_EXTERNAL : PATH_INTERNAL;
+        for (size_t h = 0; h < bundle->heads && !(mixed && b > 0); h++) {
+            RefPath path = {kind, layer, number, heads[kind]++, false};
+            add_head(paths, bundle, path, h, readout);
         }
     }
 }
@@ -74,7 +98,7 @@ static void add_all(RefPaths *paths)
             if (paths->items != NULL) {
                 paths->sublayer_first[s] = paths->count;
             }
-            add_sublayer(paths, &model->sublayers[s], l + 1, s - first + 1);
+            add_sublayer(paths, s, l + 1, s - first + 1);
         }
     }
     if (paths->items != NULL) {
@@ -97,11 +121,13 @@ RefPaths *ref_paths_make(const Model *model, const RefUnembedding *unembedding)
     paths->items = need_zeros(paths->count, sizeof *paths->items);
     add_all(paths);
     paths->steps = *model;
-    for (size_t s = 0; s < model->sublayer_count; s++) {
-        paths->sublayer_end[s] = s + 1;
-    }
     paths->steps.layer_end = paths->sublayer_end;
-    paths->steps.depth = model->sublayer_count;
+    paths->steps.depth = 0;
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        if (!model_goes_on(model, s)) {
+            paths->sublayer_end[paths->steps.depth++] = s + 1;
+        }
+    }
     return paths;
 }
 

@@ -11,6 +11,10 @@
  * A path is one summand of that but for j: the direct path, a head, a bias.  Heads that read
  * norm(x) have that for x_j.
  *
+ * Of a gated network's hidden unit k that is p(last, j) a_jk b_k W_d[k, :], a_jk its gate head's
+ * value and b_k what it multiplies in the last row; read-out heads have what they write less the
+ * sum of those over the units.
+ *
  * Behind a final norm a logit is linear in the row but for its scale: with s = var + eps of the
  * last token's row at the end, frozen,
  *     logit_v = x_last u_v / sqrt(s) + beta w_v + b_v,    u_v = gamma w_v - mean(gamma w_v)

@@ -11,7 +11,17 @@
 /* Bits that patterns, values and readings have beyond the streams'. */
 enum { ATTRIBUTION_BITS = 64 };
 
-typedef enum { PART_STREAM, PART_VALUE, PART_DIAGONAL, PART_BIAS, PART_UNEMBEDDING } Part;
+/* Of a gated network GATE is a unit's share of what its read-out heads' scores hold, and READOUT
+ * what those of a column write less all units'. */
+typedef enum {
+    PART_STREAM,
+    PART_VALUE,
+    PART_DIAGONAL,
+    PART_BIAS,
+    PART_GATE,
+    PART_READOUT,
+    PART_UNEMBEDDING
+} Part;
 
 /* A path's write before its second factor has count entries: of the embedding; of x_j V_1 of
  * head h of the bundle; of diagonal x_j; 1 for a bias.  The second factor [count, write.count],
@@ -32,8 +42,8 @@ typedef struct {
     size_t offset;
 } PathPlace;
 
-/* steps: the model, each sublayer a layer.  Sublayer s has paths sublayer_first[s], ...,
- * sublayer_first[s + 1] - 1.  width: of all paths together. */
+/* steps: the model, each sublayer a layer, or those that are beside each other.  Sublayer s has
+ * paths sublayer_first[s], ..., sublayer_first[s + 1] - 1.  width: of all paths together. */
 struct RefPaths {
     const Model *model;
     Model steps;

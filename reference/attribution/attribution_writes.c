@@ -11,10 +11,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The sublayer at hand, and the last token's row. */
+/* The paths of the sublayers at hand, from first to end, those of gates before them from gates on,
+ * and the last token's row. */
 typedef struct {
     RefWrites *writes;
-    size_t sublayer, row;
+    size_t gates, first, end, row;
 } Writing;
 
 /* The row's weight of key j in head heads->first + b. */
@@ -65,6 +66,95 @@ static void write_path(const Writing *to, const Heads *heads, const Record *reco
     }
 }
 
+/* out -= what gate path p has in all rows, times its weight in a column; size += all sizes. */
+static void take_gate(mpfr_ptr out, mpfr_ptr size, const RefWrites *writes, size_t p, size_t column)
+{
+    const PathPlace *place = &writes->paths->items[p];
+    double weight = place->width.factor[column];
+    mpfr_t t, one;
+    mpfr_init2(t, writes->value.bits);
+    mpfr_init2(one, 64);
+    for (size_t j = 0; j < writes->value.rows; j++) {
+        mpfr_mul_d(t, ap_at(&writes->value, j, place->offset), weight, MPFR_RNDN);
+        mpfr_sub(out, out, t, MPFR_RNDN);
+        mpfr_abs(one, t, MPFR_RNDU);
+        mpfr_add(size, size, one, MPFR_RNDU);
+    }
+    mpfr_clears(t, one, (mpfr_ptr)0);
+}
+
+/* off += what a sum of so many products rounds, whose sizes are `size` together. */
+static void add_rounded(RefWrites *writes, mpfr_ptr size, size_t count)
+{
+    mpfr_mul_ui(size, size, 4 * count, MPFR_RNDU);
+    mpfr_mul_2si(size, size, -(long)writes->value.bits, MPFR_RNDU);
+    mpfr_add(writes->off, writes->off, size, MPFR_RNDU);
+}
+
+/* Every unit's gate times what it multiplies in the last row, its entry of the keys. */
+static void multiply_gates(const Writing *to, const Record *record)
+{
+    const RefWrites *writes = to->writes;
+    for (size_t p = to->gates; p < to->first; p++) {
+        const PathPlace *place = &writes->paths->items[p];
+        for (size_t j = 0; place->width.part == PART_GATE && j < writes->value.rows; j++) {
+            mpfr_ptr value = ap_at(&writes->value, j, place->offset);
+            mpfr_mul(value, value, ap_at(&record->key, to->row, place->width.head), MPFR_RNDN);
+        }
+    }
+}
+
+/* What the head with pattern b writes into its column, of the first pair less what all units do. */
+static void write_readout(const Writing *to, const Heads *heads, const Record *record, size_t b)
+{
+    RefWrites *writes = to->writes;
+    const PathPlace *items = writes->paths->items;
+    size_t head = heads->first + b, bias = layout_bias_row(heads->layout);
+    bool begins = heads->bundle == items[to->first].width.bundle;
+    mpfr_ptr out = ap_at(&writes->value, to->row, items[to->first + head].offset);
+    mpfr_t t, size;
+    mpfr_init2(t, writes->value.bits);
+    mpfr_init2(size, 64);
+    mpfr_set_zero(size, 1);
+    if (begins && head == 0) {
+        multiply_gates(to, record);
+    }
+    for (size_t p = to->gates; begins && p < to->first; p++) {
+        if (items[p].width.part == PART_GATE) {
+            take_gate(out, size, writes, p, head);
+        }
+    }
+    for (size_t j = 0; j < writes->value.rows; j++) {
+        if (heads_see(heads, to->row, j)) {
+            double value = heads->bundle->value.scale;
+            mpfr_mul_d(t, weight_of(heads, record, b, to->row, j), j == bias ? -value : value,
+                       MPFR_RNDN);
+            mpfr_add(out, out, t, MPFR_RNDN);
+        }
+    }
+    mpfr_add_d(size, size, 2 * fabs(heads->bundle->value.scale), MPFR_RNDU);
+    add_rounded(writes, size, (to->first - to->gates + 2) * writes->value.rows);
+    mpfr_clears(t, size, (mpfr_ptr)0);
+}
+
+/* What the bias row is given back of read-out heads, as far as the last token reads it. */
+static void write_taken_back(const Writing *to, const Heads *heads, const Record *record)
+{
+    RefWrites *writes = to->writes;
+    size_t bias = layout_bias_row(heads->layout);
+    mpfr_t t;
+    mpfr_init2(t, writes->value.bits);
+    mpfr_mul_d(t, weight_of(heads, record, 0, to->row, bias), heads->bundle->value.bias_row,
+               MPFR_RNDN);
+    for (size_t p = to->first; p < to->end && heads_see(heads, to->row, bias); p++) {
+        if (writes->paths->items[p].width.part == PART_READOUT) {
+            mpfr_ptr out = ap_at(&writes->value, to->row, writes->paths->items[p].offset);
+            mpfr_add(out, out, t, MPFR_RNDN);
+        }
+    }
+    mpfr_clear(t);
+}
+
 /* The paths of a part of a block of heads, or of its head b where that has a pattern of its own. */
 static void write_part(void *context, const Heads *heads, const Record *record, PartKind part,
                        size_t b)
@@ -74,11 +164,17 @@ static void write_part(void *context, const Heads *heads, const Record *record, 
     const RefPaths *paths = to->writes->paths;
     bool by_key = score_by_key(&heads->bundle->score);
     size_t first = heads->first + b, end = by_key ? first + 1 : heads->first + heads->count;
-    for (size_t p = paths->sublayer_first[to->sublayer];
-         p < paths->sublayer_first[to->sublayer + 1]; p++) {
+    if (score_is_mixed(&heads->bundle->score)) {
+        write_readout(to, heads, record, b);
+        return;
+    }
+    if (part == BIAS_PART && heads->bundle->value.bias_row != 0) {
+        write_taken_back(to, heads, record);
+    }
+    for (size_t p = to->first; p < to->end; p++) {
         const PathWidth *width = &paths->items[p].width;
-        if (width->bundle == heads->bundle && width->part == parts[part] && width->head >= first &&
-            width->head < end) {
+        bool own = width->part == parts[part] || (width->part == PART_GATE && part == HEADS_PART);
+        if (width->bundle == heads->bundle && own && width->head >= first && width->head < end) {
             write_path(to, heads, record, part, &paths->items[p]);
         }
     }
@@ -149,9 +245,13 @@ static void add_off(RefWrites *writes, const RefRun *run, size_t row)
 static void write_all(Writing *writing, RefRun *run)
 {
     RefWrites *writes = writing->writes;
+    const RefPaths *paths = writes->paths;
     size_t row = writing->row;
     write_singles(writes, run, row);
-    for (; writing->sublayer < writes->paths->model->sublayer_count; writing->sublayer++) {
+    for (size_t l = 0; l < paths->steps.depth; l++) {
+        writing->gates = writing->first;
+        writing->first = paths->sublayer_first[model_first(&paths->steps, l)];
+        writing->end = paths->sublayer_first[paths->steps.layer_end[l]];
         ref_run_layer(run);
         add_off(writes, run, row);
     }
@@ -167,7 +267,7 @@ RefWrites *ref_writes_make(const RefPaths *paths, const Start *start, mpfr_prec_
     const Layout *layout = &paths->model->layout;
     mpfr_prec_t working = bits + ATTRIBUTION_BITS;
     RefWrites *writes = need_zeros(1, sizeof *writes);
-    Writing writing = {writes, 0, layout_token_row(layout, layout->n - 1)};
+    Writing writing = {.writes = writes, .row = layout_token_row(layout, layout->n - 1)};
     RefRun *run = run_open(&steps, bits, &(RunOptions){.reader = write_part, .context = &writing});
     mpfr_init2(writes->off, 64);
     mpfr_set_zero(writes->off, 1);

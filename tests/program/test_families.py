@@ -190,6 +190,22 @@ def test_answers_are_the_model_s(run, tmp_path, called, named_as, config, turned
     assert ended.code == 0 and "same model as its witness" in ended.stdout, ended
 
 
+@pytest.mark.parametrize("called", ["neox", "gptj", "neox-sequential"])
+def test_attribute_takes_turns_and_parallel_blocks(run, tmp_path, called):
+    """The terms are the logit's, which is the model's but for its GELUs' heads."""
+    write(tmp_path, *next(row[1:] for row in MODELS if row[0] == called))
+    of = safetensors_file.read(tmp_path / "model.safetensors")[0]
+    tokens, logits = (np.frombuffer(of["witness." + name][2], kind)[:size] for name, kind, size in
+                      (("tokens", "<i8", N), ("logits", "<f4", N * CLASSES)))
+    ended = run("attribute", tmp_path, "--tokens", "/".join(map(str, tokens)), "--omega", "20",
+                "--gelu", "8", "-q", "-o", tmp_path / "terms.csv")
+    assert ended.code == 0, ended.stderr
+    rows = [line.split(",") for line in (tmp_path / "terms.csv").read_text().splitlines()[1:]]
+    assert abs(float(rows[-1][8]) - logits[-CLASSES:].max()) < 1e-3
+    assert abs(sum(float(row[8]) for row in rows[:-1]) - float(rows[-1][8])) < 1e-12
+    assert {"external", "internal"} <= {row[3] for row in rows}
+
+
 @pytest.mark.parametrize("change", [{"rotary_pct": 1.0}, {"rotary_emb_base": 9000},
                                     {"use_parallel_residual": True}, {"hidden_act": "gelu"}])
 def test_another_model_is_told_from_it(run, tmp_path, change):

@@ -1,6 +1,7 @@
 """Llama, Mistral, Qwen2 and Gemma: random models under the names and configs that their programs
 write, with answers of a program of numpy's, which knows nothing of headproof's, as a witness."""
 
+import csv
 import json
 import pathlib
 
@@ -25,8 +26,9 @@ def normed(x, w, eps):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * w
 
 
-def answers(t, c, tokens, theta, scaling):
-    """Logits [N, CLASSES] of tensors by their names in the file."""
+def answers(t, c, tokens, theta, scaling, seen=None):
+    """Logits [N, CLASSES] of tensors by their names in the file; seen: what the last layer's hidden
+    units hold, and the stream behind it."""
     gemma, width = c["model_type"] == "gemma", c.get("head_dim") or D // HEADS
     keys = c.get("num_key_value_heads") or HEADS
     gain = (lambda name: 1 + t[name]) if gemma else (lambda name: t[name])
@@ -50,6 +52,8 @@ def answers(t, c, tokens, theta, scaling):
         y = normed(x, gain(at + "post_attention_layernorm.weight"), c["rms_norm_eps"])
         hidden = act(part("mlp.gate_proj", y), c["hidden_act"]) * part("mlp.up_proj", y)
         x = x + part("mlp.down_proj", hidden)
+    if seen is not None:
+        seen.update(hidden=hidden, x=x)
     tied = c.get("tie_word_embeddings", gemma)
     head = t["model.embed_tokens.weight" if tied else "lm_head.weight"]
     return normed(x, gain("model.norm.weight"), c["rms_norm_eps"]) @ head.T
@@ -253,9 +257,33 @@ def test_commands_take_it(expect, tmp_path, line):
     expect(0, line, "transformer")
 
 
-def test_attribute_refuses_it(expect, tmp_path):
-    write(tmp_path, "llama")
-    expect(2, "attribute . --tokens 1/2/3 --omega 20", "plain networks: of gated ones attribut")
+@pytest.mark.parametrize("called, gelu, most", [("llama", 1, 1e-9), ("llama-biases", 1, 1e-9),
+                                                ("qwen2", 1, 1e-9), ("gemma", 8, 1e-2)])
+def test_attribute_knows_hidden_units(run, tmp_path, called, gelu, most):
+    """What each of the last layer adds to the predicted logit, and how little is left to the heads
+    that read the product out; the sum is checked by the program."""
+    write(tmp_path, called)
+    config, biases, theta, scaling = NAMED[called]
+    t = {name: (brain if called == "gemma" else np.float32)(array).astype(float)
+         for name, array in drawn(config, biases).items()}
+    ids = np.random.default_rng(3).integers(0, CLASSES, size=N)
+    ended = run("attribute", tmp_path, "--tokens", "/".join(map(str, ids)), "--omega", "30",
+                "--gelu", gelu, "--by", "head", "-q", "-o", tmp_path / "terms.csv")
+    assert ended.code == 0, ended.stderr
+    seen, gain = {}, t["model.norm.weight"] + (called == "gemma")
+    logit = answers(t, config, ids, theta, scaling, seen)[-1]
+    head = t.get("lm_head.weight", t["model.embed_tokens.weight"])[logit.argmax()]
+    reads = gain * head / np.sqrt((seen["x"][-1] ** 2).mean() + config["rms_norm_eps"])
+    expected = seen["hidden"][-1] * (reads @ t[f"model.layers.{LAYERS - 1}.mlp.down_proj.weight"])
+    found, rest = np.zeros(HIDDEN), 0
+    for row in csv.DictReader((tmp_path / "terms.csv").open()):
+        assert int(row["logit"]) == logit.argmax()
+        own = row["kind"] == "internal" and int(row["layer"]) == LAYERS
+        if own and row["sublayer"] == "2":
+            found[int(row["head"]) % HIDDEN] += float(row["contribution"])
+        elif own:
+            rest += abs(float(row["contribution"]))
+    assert abs(found - expected).max() < most and 0 < rest < 1e-9
 
 
 @pytest.mark.parametrize("arithmetic", ["f64", "f32"])

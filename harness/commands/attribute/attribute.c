@@ -66,10 +66,6 @@ static int make_pair(Attribution *a)
     const char *reason;
     spec.n = a->inputs.n;
     GivenWeights given = a->point->source->given;
-    if (spec.parallel) {
-        return complain_of(a->point->source->path, NULL, NULL,
-                           "parallel blocks: expected sequential ones to attribute");
-    }
     given.x = a->inputs.x;
     spec.given = &given;
     if (case_build(&a->pair, &reason, &spec) != CASE_OK) {
@@ -233,10 +229,6 @@ static int check_request(const Grid *grid)
     if (point->source->file->W_U == NULL) {
         return complain_of(point->source->path, NULL, NULL,
                            "expected unembed.W_U: attribution is of logits");
-    }
-    if (case_is_gated(&point->spec)) {
-        return complain_of(point->source->path, "blocks.0.mlp", "W_gate",
-                           "expected plain networks: of gated ones attribute knows no paths");
     }
     if (point->spec.norm != NORMALIZATION_NONE && point->spec.norm_place == NORM_POST) {
         return complain_of(
