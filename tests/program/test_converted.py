@@ -84,7 +84,7 @@ VARIANTS += [
     (TURNED + " --bias none --rope-theta 2.5", "--bias-row last --penalty negative", True),
     (TURNED + " --scale 1/sqrt(d_head) --d-head 6 --rotary-dim 4", "--bias-row first", True),
     (TURNED + " --n 9" + CAUSAL, "--construction transformer3 --rotary-tables float32", False),
-    (ATTENTION + " --d-head 4 --rotary interleaved", "--bias-row-content random", True),
+    (ATTENTION + " --d-head 4 --rotary interleaved", "--bias-row-content random --omega 2", False),
     (NET + PARALLEL + CAUSAL + " --rotary half --rotary-dim 2", "--penalty negative", True),
     (NET + PARALLEL + " --activation gelu", "--gelu 2", False),
 ]
@@ -177,7 +177,7 @@ def both(well, tmp_path):
             said = {key: value for key, value in said.items() if key not in unsay}
             safetensors_file.write(model, tensors, said)
         for layout in "plain", "shared":
-            well("convert", model, *words_of(f"--penalty positive {flags}", "--omega", omega),
+            well("convert", model, *words_of(f"--penalty positive --omega {omega} {flags}"),
                  "--layout", layout, "-o", tmp_path / layout)
         return (tensors, said), independent.load(tmp_path / "plain"), \
             independent.load(tmp_path / "shared")
@@ -188,8 +188,8 @@ def both(well, tmp_path):
 def test_variant(well, both, tmp_path, drawn, flags, alike):
     (model, model_said), plain, shared = both(drawn, flags, "20.1")
     plain_is_shared(*plain, *shared)
-    well("export", "--weights", tmp_path / "model.safetensors", "--omega", "20.1", "--kernel",
-         "structured", *words_of(f"--penalty positive {flags}"), "-o",
+    well("export", "--weights", tmp_path / "model.safetensors", "--kernel", "structured",
+         *words_of(f"--penalty positive --omega 20.1 {flags}"), "-o",
          tmp_path / "result.safetensors")
     _, said = safetensors_file.read(tmp_path / "result.safetensors")
     expected = json.loads(said["result.1.r_Tprime.text"])
