@@ -106,11 +106,6 @@ long heads_gate_factor(const Score *score)
 }
 
 typedef struct {
-    const Heads *heads;
-    ApMat *query;
-} MixedQuery;
-
-typedef struct {
     const Scale *scale;
     ApMat *query;
     size_t columns;
@@ -156,20 +151,40 @@ static void turn_token(Worker *worker, const void *context, size_t token)
     }
 }
 
-/* Of queries: the first head's, which are those of all, times what each mixes them by. */
-static void mix_row(Worker *worker, const void *context, size_t row)
+typedef struct {
+    const Heads *heads;
+    ApMat *query;
+} MixedQuery;
+
+/* Head b's queries: the first head's, which are those of all, times what it mixes them by, which
+ * meanwhile is in its last row. */
+static void mix_head(Worker *worker, const void *context, size_t before)
 {
     const MixedQuery *mixed = context;
     const Score *score = &mixed->heads->bundle->score;
-    size_t width = score->d_head;
-    mpfr_srcptr shared = ap_at(mixed->query, row, 0);
+    size_t width = score->d_head, b = before + 1, last = mixed->query->rows - 1;
+    const double *mix = score->mix.data + (mixed->heads->first + b) * score->mix.head_stride;
+    mpfr_ptr by = ap_at(mixed->query, last, b * width);
     (void)worker;
-    for (size_t b = mixed->heads->count; b-- > 0;) {
-        const double *mix = score->mix.data + (mixed->heads->first + b) * score->mix.head_stride;
-        mpfr_ptr query = ap_at(mixed->query, row, b * width);
-        for (size_t k = 0; k < width; k++) {
-            mpfr_mul_d(query + k, shared + k, mix[k * score->mix.ld], MPFR_RNDN);
-        }
+    for (size_t k = 0; k < width; k++) {
+        mpfr_set_d(by + k, mix[k * score->mix.ld], MPFR_RNDN);
+    }
+    for (size_t row = 0; row <= last; row++) {
+        lanes_mul(ap_at(mixed->query, row, b * width), numbers_row(ap_at(mixed->query, row, 0)),
+                  numbers_row(by), width);
+    }
+}
+
+static void mix_queries(const Heads *heads, ApMat *query)
+{
+    const Score *score = &heads->bundle->score;
+    const double *mix = score->mix.data + heads->first * score->mix.head_stride;
+    MixedQuery mixed = {heads, query};
+    size_t width = score->d_head;
+    evaluator_each(heads->ev, heads->count - 1, query->rows * query->columns, mix_head, &mixed);
+    for (size_t i = 0; i < query->rows * width; i++) {
+        mpfr_ptr own = ap_at(query, i / width, i % width);
+        mpfr_mul_d(own, own, mix[i % width * score->mix.ld], MPFR_RNDN);
     }
 }
 
@@ -177,11 +192,11 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
 {
     Evaluator *ev = heads->ev;
     const Score *score = &heads->bundle->score;
-    size_t width = score_query_width(score), columns = heads->count * width;
     bool mixed = score_is_mixed(score);
     Heads own = *heads; /* whose queries and keys there are */
     own.first = mixed ? 0 : heads->first;
     own.count = mixed ? 1 : heads->count;
+    size_t width = score_query_width(score), columns = own.count * width;
     if (score->query.count > 0) {
         copy_columns(ev, (Moved){.out = query, .x = x, .columns = score->query});
     } else {
@@ -194,14 +209,10 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
         copy_columns(ev, (Moved){key, b * width, x, score->read, 1, 1});
     }
     if (biased && score->q_bias != NULL) {
-        heads_token_bias(&own, query, score->q_bias + own.first * width, own.count * width);
+        heads_token_bias(&own, query, score->q_bias + own.first * width, columns);
     }
     if (biased && score->k_bias != NULL) {
-        heads_token_bias(&own, key, score->k_bias + own.first * width, own.count * width);
-    }
-    if (mixed) {
-        const MixedQuery all = {heads, query};
-        evaluator_each(ev, query->rows, query->rows * columns, mix_row, &all);
+        heads_token_bias(&own, key, score->k_bias + own.first * width, columns);
     }
     if (score->rotary != NULL) {
         const Turned turned = {heads, query, key};
@@ -209,6 +220,9 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
     }
     ScaledQuery scaled = {&score->scale, query, columns};
     evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);
+    if (mixed) {
+        mix_queries(heads, query);
+    }
 }
 
 void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, PartKind part,
