@@ -178,21 +178,34 @@ static void put_guarantee(SafetensorsWriter *writer, const PlainModel *plain,
     }
 }
 
-/* What else a loader has to do than the formula says, and of what. */
+/* All layers are alike. */
+static bool is_parallel(const PlainModel *plain)
+{
+    return plain->sublayer_count > 1 && plain->sublayers[1].beside;
+}
+
+/* The formula, and what else a loader has to do. */
+static void print_evaluation(char text[TEXT_MOST], const PlainModel *plain)
+{
+    snprintf(text, TEXT_MOST, "%s%s%s", evaluation(plain),
+             plain->rotary.width == 0
+                 ? ""
+                 : "; headproof.turned: blocks (1) whose heads' queries and keys rotary.cos and "
+                   "rotary.sin turn",
+             is_parallel(plain)
+                 ? "; headproof.beside: blocks (1) that read the X that the one before reads"
+                 : "");
+}
+
+/* Of some models alone. */
 static void put_parts(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
     char tau[DECIMAL_TEXT];
-    bool parallel = plain->sublayer_count > 1 && plain->sublayers[1].beside; /* layers are alike */
-    put(writer, "headproof.evaluate", "%s%s%s", evaluation(plain),
-        plain->rotary.width == 0 ? ""
-                                 : "; headproof.turned: blocks (1) whose heads' queries and keys "
-                                   "rotary.cos and rotary.sin turn",
-        parallel ? "; headproof.beside: blocks (1) that read the X that the one before reads" : "");
     if (plain->rotary.width > 0) {
         put(writer, "headproof.rotary", plain->rotary.interleaved ? "interleaved" : "half");
         put_list(writer, "headproof.turned", plain, plain->sublayer_count, turned);
     }
-    if (parallel) {
+    if (is_parallel(plain)) {
         put_list(writer, "headproof.beside", plain, plain->sublayer_count, beside);
     }
     if (said->readout > 0) {
@@ -204,8 +217,9 @@ static void put_parts(SafetensorsWriter *writer, const PlainModel *plain, const 
 
 static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
-    char omega[DECIMAL_TEXT];
+    char omega[DECIMAL_TEXT], formula[TEXT_MOST];
     decimal_print(omega, plain->omega);
+    print_evaluation(formula, plain);
     const char *mask = plain->sublayers[0].causal ? "causal" : "none";
     const char *const pairs[][2] = {
         {"headproof.layout", converted_is_shared(plain) ? "shared" : "plain"},
@@ -214,6 +228,7 @@ static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const C
         {"activation", "none"},
         {"headproof.form", said->form},
         {"headproof.omega", omega},
+        {"headproof.evaluate", formula},
         {"headproof.exact", plain->inexact == NULL ? "true" : "false"},
         {"headproof.inexact", plain->inexact}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
