@@ -621,7 +621,7 @@ static const AxisInfo infos[AXIS_COUNT] = {
                         NULL,
                         {CHOICE(own_scores)},
                         {WORD(BIAS_SELF_TWICE)},
-                        "Omegas in the bias row's score toward itself; 4 squares what it drinks",
+                        "Omegas in the bias row's score toward itself; 4 squares the weight of tokens in it",
                         FIELD(spec.bias_self),
                         .standard_of = bias_self_standard,
                         .matters = bias_row_drinks},

@@ -133,6 +133,14 @@ static void the_readme_has_every_page(void **state)
     expect_output(output, 0, "0\n");
 }
 
+/* A dash is no word, and commands stand beside the text. */
+static void words_are_counted(void **state)
+{
+    shell_write("page.md", "One — two, 3.\n\n```sh\necho a\n```\n\n| four | |\n");
+    expect_output(shell("cd $s && sh $p/tests/tools/words page.md"), 0,
+                  "     4      2  page.md\n     4      2  in all\n");
+}
+
 SUBJECT(documents)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +152,7 @@ SUBJECT(documents)
         SHELL_TEST(the_manual_s_examples_are_right),
         SHELL_TEST(pages_that_are_wrong_are_caught),
         SHELL_TEST(the_readme_has_every_page),
+        SHELL_TEST(words_are_counted),
     };
     return cmocka_run_group_tests_name("documents", tests, NULL, NULL);
 }

@@ -217,6 +217,9 @@ SEARCHES = [
     ("--construction silu --n 1 --d 1 --tolerance 1 --judge construction", 0,
      ["silu, N=1: omega of any size meets 1 at all ",
       " evaluated in this range; an omega between two that were evaluated may "], []),
+    ("--construction fused --ffn gated --over tau --omega 40 --n 2 --d 2 --tolerance 1e-6", 0,
+     ["omega 40, readout 1: tau from 2^-", " meets 1e-06 at all {evaluations_inside} taus evaluated "
+      "in this range (2^-", "The best tau evaluated is 2^-"], ["omegas"]),
     # Below what f64 can do.
     ("--construction silu --n 2 --d 2 --tolerance 1e-30", 1,
      ["silu, N=2: none of ", ", meets 1e-30. The best omega evaluated is {omega_best}, with error ",
