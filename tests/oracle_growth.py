@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Independent oracle for `headproof growth`: from a sweep's table alone the laws again, by numpy's
-medians and least squares and by trying every way to cut the points along Omega, and bands.
+medians and least squares and by trying every way to cut the points along Omega and tau, and bands.
 
     python3 tests/oracle_growth.py HEADPROOF TABLE.csv [CHECK.csv]
 
@@ -22,9 +22,10 @@ KEYS = ["construction", "activation", "mask", "n", "d", "d_ff", "heads", "d_head
         "arithmetic", "kernel", "reference", "weights"]
 UNJUDGED = ("tolerance", "judge", "norm", "input")
 STANDARD = ("penalty=positive", "normalization=none", "score-scale=1", "precision=auto")
-AXES = ["omega", "n", "d", "depth", "layer"]
+AXES = ["omega", "tau", "n", "d", "depth", "layer"]
 STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
-STAGES = ["none", "arm-left", "none", "floor", "none", "arm-right", "none"]
+STAGES = {"omega": ["none", "arm-left", "none", "floor", "none", "arm-right", "none"],
+          "tau": ["none", "power", "none", "floor", "none", "power", "none"]}
 LOG_E = math.log10(math.e)
 
 
@@ -36,9 +37,9 @@ def log_of(text):
     return -math.inf if float(mantissa) == 0 else math.log10(float(mantissa)) + int(exponent or 0)
 
 
-def options_of(row):
+def options_of(row, axis):
     return tuple(sorted(o for o in row["options"].split(";")
-                        if o and o not in STANDARD and o.split("=")[0] not in UNJUDGED))
+                        if o and o not in STANDARD and o.split("=")[0] not in (*UNJUDGED, axis)))
 
 
 def key_of(row, axis, widths):
@@ -49,7 +50,7 @@ def key_of(row, axis, widths):
         if name == "d_ff" and axis == "d" and value and widths:
             value = str(float(value) / float(row["d"]))
         key.append(value)
-    return tuple(key) + options_of(row)
+    return tuple(key) + options_of(row, axis)
 
 
 def in_axis(row, axis):
@@ -158,27 +159,26 @@ def one_law(points):
     return law
 
 
-def stage_cost(kind, points, unit):
+def stage_cost(stage, kind, points, unit):
     if kind == "none":
         return 9.0 * len(points)
     if len(points) < 3:
         return math.inf
     law = Law(kind, points)
-    if (kind == "arm-left" and law.line.slope > -0.5) or (
-            kind == "arm-right" and law.line.slope < 0.25):
+    if (stage == 1 and law.line.slope > -0.5) or (stage == 5 and law.line.slope < 0.25):
         return math.inf
     return law.line.squares / unit ** 2 + 3.0 * (2 if kind == "floor" else 3)
 
 
-def arms(points):
+def arms(points, kinds):
     """Every way to cut the points into the seven stages, one after another."""
     unit, count = max(0.1, noise_of(points)), len(points)
     memory = {}
 
     def cost(stage, i, j):
-        if (STAGES[stage], i, j) not in memory:
-            memory[STAGES[stage], i, j] = stage_cost(STAGES[stage], points[i:j], unit)
-        return memory[STAGES[stage], i, j]
+        if (stage, i, j) not in memory:
+            memory[stage, i, j] = stage_cost(stage, kinds[stage], points[i:j], unit)
+        return memory[stage, i, j]
 
     best = (math.inf, None)
     for used in itertools.product([False, True], repeat=7):
@@ -194,7 +194,7 @@ def arms(points):
                     break
             else:
                 if total < best[0] - 1e-9:
-                    best = (total, [(STAGES[s], i, j) for s, i, j in zip(stages, ends, ends[1:])])
+                    best = (total, [(kinds[s], i, j) for s, i, j in zip(stages, ends, ends[1:])])
     return [Law(kind, points[i:j], "residual" if kind == "none" else "", kind != "none")
             for kind, i, j in best[1]]
 
@@ -210,7 +210,7 @@ def laws_of(axis, points, error):
         return [Law("none", points, "few-points", line=False)]
     if len(values) < 3:
         return [Law("none", values, "few-points", line=False)]
-    laws = arms(values) if axis == "omega" else [one_law(values)]
+    laws = arms(values, STAGES[axis]) if axis in STAGES else [one_law(values)]
     first, last = laws[0].points[0].x, laws[-1].points[-1].x
     for p in points:
         inside = first <= p.x <= last
@@ -361,6 +361,8 @@ def main(program, path, check=None):
         formulas(program, path, rows)
         return
     held = list(csv.DictReader(open(check))) if check else []
+    for row in rows + held:
+        row["tau"] = dict(o.split("=") for o in row["options"].split(";") if o).get("tau", "")
     widths = len({r["d_ff"] for r in rows + held if r["d_ff"]}) > 1
     theirs = run(program, path, *(["--check", check] if check else []))
     count = 0

@@ -81,7 +81,7 @@ static const CommandInfo commands[COMMAND_COUNT] = {
                            .seconds = search_seconds,
                            .traits = LAYER_BY_LAYER | SEARCHES_OMEGA | JUDGES_LOGITS},
     [COMMAND_GROWTH] = {.name = "growth",
-                        .summary = "the laws by which errors grow along Omega, N, D and depth",
+                        .summary = "the laws by which errors grow along Omega, tau, N, D and depth",
                         .usage = "[CASE-FILE... | TABLE.csv...]",
                         .run = command_growth,
                         .settle = witness_settle,

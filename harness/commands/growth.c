@@ -94,17 +94,15 @@ static void add_axes(PythonWords *words)
     free(axes);
 }
 
-/* --predict: an axis, and its values one by one.  0; 2 or 99 after a message. */
+/* --predict: an axis, and its values one by one, of tau numbers alone.  0; 2 or 99 after a
+ * message. */
 static int add_predict(PythonWords *words, const char *text)
 {
     static const struct {
         const char *name;
         Axis like;
-    } axes[] = {{"omega", AXIS_OMEGA},
-                {"n", AXIS_N},
-                {"d", AXIS_D},
-                {"depth", AXIS_DEPTH},
-                {LAYER_COLUMN, AXIS_DEPTH}};
+    } axes[] = {{"omega", AXIS_OMEGA}, {"tau", AXIS_OMEGA},   {"n", AXIS_N},
+                {"d", AXIS_D},         {"depth", AXIS_DEPTH}, {LAYER_COLUMN, AXIS_DEPTH}};
     const Origin origin = {.flag = "predict"};
     const size_t length = strcspn(text, "=");
     enum { AXES = sizeof axes / sizeof *axes };
@@ -116,7 +114,7 @@ static int add_predict(PythonWords *words, const char *text)
         i++;
     }
     if (i == AXES || text[length] == '\0') {
-        return complain(origin, text, "expected omega, n, d, depth or layer, = and a list");
+        return complain(origin, text, "expected omega, tau, n, d, depth or layer, = and a list");
     }
     const Domain *domain = &axis_info(axes[i].like)->domain;
     int status = values_read(&list, &message, domain, text + length + 1);

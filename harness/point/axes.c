@@ -667,8 +667,8 @@ static const AxisInfo infos[AXIS_COUNT] = {
                   NULL,
                   {POSITIVE, WORDS(taus)},
                   {WORD(0)},
-                  "the small constant of a gated network, a power of two as 2^-17; auto: by the "
-                  "arithmetic",
+                  "the small constant of a gated network (a power of two as 2^-17; auto: by the "
+                  "arithmetic)",
                   .automatic = true,
                   FIELD(spec.tau),
                   .standard_of = tau_standard,

@@ -52,7 +52,7 @@ static const Said said[] = {
     {"growth", "norm", "word", "how the error is measured: `max`, `rms` or `rel`"},
     {"growth", "kind", "word", "which of the six errors; of searches `omega_min`, `omega_proven`"},
     {"growth", "axis", "word",
-     "the axis along which the error grows: `omega`, `n`, `d`, `depth` or `layer`"},
+     "the axis along which the error grows: `omega`, `tau`, `n`, `d`, `depth` or `layer`"},
     {"growth", "law", "word",
      "`power`, `exponential`, `arm-left`, `floor`, `arm-right`, `zero` (proven), `none`; of "
      "searches "

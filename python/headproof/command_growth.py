@@ -1,4 +1,4 @@
-"""headproof growth: the laws by which errors grow along Omega, N, D, depth and layers.
+"""headproof growth: the laws by which errors grow along Omega, tau, N, D, depth and layers.
 
 The program reads and checks the command line, and starts this with what it says:
 
@@ -29,7 +29,8 @@ from .series import AXES, Axis, Csv, Rows, Series, each, read_whole, size_text
 SEEDS_FIRST = 3  # of the first round
 NORMS = ("max", "rel")  # where none is asked for
 OUTSIDE = 3  # the exit code where a verdict is FAIL: Python's own failures end with 1
-PARTS = {"total": ("construction", "rounding"), "observed": ("construction",)}
+PARTS = {"total": ("approximation", "construction", "rounding"),
+         "observed": ("approximation", "construction")}
 
 
 class Refused(Exception):
@@ -243,8 +244,8 @@ class Growth:
                 self._hold(series, laws, told.index(True), series.place(row), row, True)
 
     def _band(self, series: Series, laws: Sequence[Law], x: Floats) -> "tuple[Optional[Law], Band]":
-        """total = construction + rounding, and observed has the former in it: where a part's law
-        says more, the sum cannot stay below, and the band has both."""
+        """total = approximation + construction + rounding, and observed has the first two in it:
+        where a part's law says more, the sum cannot stay below, and the band has both."""
         law, band = lawbook.predict(laws, x)
         for kind in PARTS.get(series.kind, ()) if law is not None else ():
             part, own = lawbook.predict(self.parts.get(kind, []), x)
@@ -276,8 +277,9 @@ class Growth:
     def conclude(self, flags: Dict[str, str], tables: Sequence[str], evaluated: int) -> int:
         """The last words, which the program says once it has all rows; the exit code."""
         if self.series == 0:
-            raise Complaint("growth: expected at least two values of omega, n, d, depth or layer "
-                            "(three for a law) in rows that are otherwise equal but for seeds", *tables[:1])
+            raise Complaint(f"growth: expected at least two values of {', '.join(AXES[:-1])} or "
+                            f"{AXES[-1]} (three for a law) in rows that are otherwise equal but for "
+                            "seeds", *tables[:1])
         flag = "predict" if self.check is None else "check"
         token = flags.get(flag)
         if token is not None and self.put + self.silent == 0:
@@ -308,6 +310,10 @@ def run(words: List[str]) -> int:
         return refused.code
     growth = Growth(flags)
     held = [] if growth.check is None else [read_whole(growth.check)]
+    for table in [*tables, *held]:
+        if table.constant == "tau":
+            raise table.complain(-1, table.names[0], "expected a sweep over --tau, for laws along "
+                                 "it: a search for tau has none (plot draws its intervals)")
     for searched, norms in ((False, (flags["norm"],) if "norm" in flags else NORMS),
                             (True, ("max",))):
         own = [table for table in [*tables, *held] if table.searched == searched]

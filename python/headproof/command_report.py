@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 from . import __version__
 from .command_line import Complaint, flags_and_files, say, shell_word, shown, write_whole
 from .pictures import SERIES_MOST, Wish, figure_of, picture_of
-from .series import Csv, read_whole
+from .series import CONSTANTS, Csv, read_whole
 from .tables import Table, read_csv
 
 ROWS_SHOWN, FAILURES_SHOWN = 40, 50  # the rest is counted
@@ -93,7 +93,7 @@ def value(cell: str) -> str:
 class Subject:
     """A file that a report is about: what it holds, and the verdict that follows from it.
 
-    Tables of sweeps, or of other commands, with the sidecar beside them, or what check --json
+    good: statuses that are no failure.  Tables of sweeps, or of other commands, with the sidecar beside them, or what check --json
     wrote.  A point fails where a sidecar says so that is of these very rows; without its word, a
     row does by its status."""
 
@@ -111,8 +111,8 @@ class Subject:
         (self._read_check if data.startswith(b"{") else self._read_table)(data)
 
     def _refuse(self) -> Complaint:
-        return Complaint("expected a table of sweep, depth, min-omega or verify, or what check "
-                         "--json wrote", self.path)
+        return Complaint("expected a table of sweep, depth, min-omega, verify or growth, or what "
+                         "check --json wrote", self.path)
 
     def _read_check(self, data: bytes) -> None:
         try:
@@ -129,12 +129,13 @@ class Subject:
     def _read_table(self, data: bytes) -> None:
         self.csv = csv = read_whole(self.path)
         sweep = csv.names[0] == "construction" and {"layer", "construction_max"} <= {*csv.names}
-        if not (sweep or {"omega_min", "judged_log2"} & {*csv.names}) or csv.rows == 0 or \
-                "status" not in csv.columns:
+        laws = "law" in csv.columns
+        if not (sweep or laws or csv.searched or {"omega_min", "judged_log2"} & {*csv.names}) or \
+                csv.rows == 0 or "status" not in csv.columns:
             raise self._refuse()
-        self.sweep = sweep
+        self.sweep, self.good = sweep, ("ok", "unresolved") + ("none",) * laws
         self.table = read_csv(self.path)
-        self.drawn = sweep or (csv.searched and any(map("".__ne__, csv["omega_min"])))
+        self.drawn = sweep or (csv.searched and any(map("".__ne__, csv[f"{csv.constant}_min"])))
         self._read_sidecar(data)
         said = [point.get("passed") for point in self.points if self.proven]
         self.points = self.points if self.proven else []
@@ -166,7 +167,7 @@ class Subject:
 
     def row_fails(self, row: int) -> bool:
         """By its status."""
-        return self.csv["status"][row] not in ("ok", "unresolved")
+        return self.csv["status"][row] not in self.good
 
     def verdict(self) -> str:
         """ "FAIL: 3 of 12 points; 4 rows fail", as text."""
@@ -181,9 +182,10 @@ class Subject:
         if not fails:
             rest = f", {rows - self.judged} without a tolerance" * (0 < self.judged < rows)
             return f"{words}: {count(total, what)}, {count(rows, 'row')}{rest}"
-        reasons = [(self.csv["status"].count(status), status) for status in STATUSES]
-        named = [f"{count(number, 'row')} {'without an omega' if status == 'none' else status}"
-                 for number, status in reasons if number]
+        found = "" if not self.csv.searched else f"without {CONSTANTS[self.csv.constant]}"
+        reasons = [(self.csv["status"].count(status), {"none": found}.get(status, status))
+                   for status in STATUSES]
+        named = [f"{count(number, 'row')} {word}" for number, word in reasons if number and word]
         return f"FAIL: {self.failed} of {count(total, what)}" + "; " * bool(named) + ", ".join(named)
 
     def _check_verdict(self, fails: bool, words: str) -> str:

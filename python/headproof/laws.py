@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, TYPE_CHECKING, Tuple, Union
+from typing import Callable, List, NamedTuple, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,10 @@ TOLD = 2.0  # an exponential is told from a power whose residual is above so man
 OMEGA_OFF = 1.0  # a formula that is off by more is none: by 1 the error is another by e^2
 COLLINEAR = 1e-12  # terms with a pivot below this, of 1, hang together
 
-# Along Omega: the squares that a point in no law counts for, and a number that was fitted; where an
-# arm begins to be one, at a quarter of what theory expects; what a double's last bits are off by.
+# Along a constant: the kinds of its left arm, its floor and its right arm; the squares that a point
+# in no law counts for, and a number that was fitted; where an arm begins to be one, at a quarter or
+# half of what theory expects; what a double's last bits are off by.
+ARMS = {"omega": ("arm-left", "floor", "arm-right"), "tau": ("power", "floor", "power")}
 COST_POINT, COST_NUMBER = 9.0, 3.0
 ARM_LEFT_MOST, ARM_RIGHT_LEAST = -0.5, 0.25
 RESOLUTION = float(np.finfo(np.float64).eps) / 4
@@ -306,19 +308,16 @@ def _one(points: Points, formula: bool, depth: bool) -> Law:
     return law
 
 
-# Along Omega, one after another; any of them may be absent.
-_STAGES = ("none", "arm-left", "none", "floor", "none", "arm-right", "none")
-
-
-def _stage_costs(x: Floats, y: Floats, unit: float) -> Dict[str, List[List[float]]]:
-    """{kind: [i][j]}: the cost of the points i to j as one stage; inf: they are none.
+def _stage_costs(kinds: Sequence[str], x: Floats, y: Floats,
+                 unit: float) -> List[List[List[float]]]:
+    """[kind][i][j]: the cost of the points i to j as one stage; inf: they are none.
 
     The residuals' squares over unit^2, and COST_NUMBER for each number of the line and for where it
     begins.  Squares are added up point by point, for all kinds and beginnings i at once: one more
     at lever du adds r^2 k/(k + 1) / (1 + k/(k + 1) du^2/suu), r being off the line of the k before
     it, without cancellation; and what the logarithm itself has lost, as one of 1e17 has no digits
     behind its point."""
-    count, kinds = len(y), ("arm-left", "floor", "arm-right")
+    count = len(y)
     u = np.array([levers(kind, x)[:, 0] if kind != "floor" else np.zeros(count) for kind in kinds])
     flat = np.array([[kind == "floor"] for kind in kinds])
     cost, sums = np.full((3, count, count), np.inf), np.zeros((5, 3, count))
@@ -342,32 +341,35 @@ def _stage_costs(x: Floats, y: Floats, unit: float) -> Dict[str, List[List[float
             own[2, slope[2] < ARM_RIGHT_LEAST] = np.inf
             begins = np.arange(count - k)
             cost[:, begins, begins + k] = own
-    return dict(zip(kinds, cost.tolist()))
+    costs: List[List[List[float]]] = cost.tolist()
+    return costs
 
 
-def _arms(points: Points) -> List[Law]:
+def _arms(points: Points, kinds: Sequence[str]) -> List[Law]:
     """The left arm, the floor and the right arm, each if it is there, and what lies between them:
     of all ways to cut the points the one of least cost.
 
-    best[i][s]: the least cost of the first i points in the stages up to the s-th, and where that
-    begins."""
+    stages: one after another, what lies between being `none`; best[i][s]: the least cost of the
+    first i points in the stages up to the s-th, and where that begins."""
     count, x, y = len(points), points.x, points.y[:, 0]
-    costs = _stage_costs(x, y, max(OFF, math.sqrt(float(points.noise().sum()) / count)))
-    costs["none"] = [[COST_POINT * (j - i + 1) for j in range(count)] for i in range(count)]
-    best = [[(math.inf, i)] * (len(_STAGES) + 1) for i in range(count + 1)]
+    costs = _stage_costs(kinds, x, y, max(OFF, math.sqrt(float(points.noise().sum()) / count)))
+    stages = [("none", [[COST_POINT * (j - i + 1) for j in range(count)] for i in range(count)])]
+    for stage in zip(kinds, costs):
+        stages += [stage, stages[0]]
+    best = [[(math.inf, i)] * (len(stages) + 1) for i in range(count + 1)]
     best[0][0] = (0.0, 0)
     for i in range(count + 1):
-        for s, kind in enumerate(_STAGES, start=1):
+        for s, (_, cost) in enumerate(stages, start=1):
             before = best[i][s - 1][0]
             if before <= best[i][s][0]:
                 best[i][s] = (before, i)
             for j in range(i, count if before < math.inf else i):
-                if before + costs[kind][i][j] < best[j + 1][s][0]:
-                    best[j + 1][s] = (before + costs[kind][i][j], i)
+                if before + cost[i][j] < best[j + 1][s][0]:
+                    best[j + 1][s] = (before + cost[i][j], i)
     laws: List[Law] = []
     end = count
-    for s in range(len(_STAGES), 0, -1):
-        begin, kind = best[end][s][1], _STAGES[s - 1]
+    for s in range(len(stages), 0, -1):
+        begin, kind = best[end][s][1], stages[s - 1][0]
         if begin < end:
             laws.insert(0, Law(kind, "residual" if kind == "none" else "", points[begin:end]))
         end = begin
@@ -389,12 +391,13 @@ def _contradiction(laws: Sequence[Law], points: Points) -> str:
 
 
 def find(points: Points, axes: Sequence[str], what: str, searched: bool) -> List[Law]:
-    """The laws of a series along these axes: arms and a floor along Omega, of searches one formula,
-    along any other axis one law.  what: the error."""
+    """The laws of a series along these axes: arms and a floor along a constant, of searches one
+    formula, along any other axis one law.  what: the error."""
     values = points if points.known.all() else points[points.known]
     if len(values) >= (len(axes) + 2 if searched else POINTS_LEAST):
         depth = axes[-1] == "depth"
-        laws = _arms(values) if axes[0] == "omega" else [_one(values, searched, depth)]
+        arms = ARMS.get(axes[0])
+        laws = _arms(values, arms) if arms else [_one(values, searched, depth)]
     else:
         zeros = bool((points.y[:, 0] == -math.inf).all()) and len(points) >= POINTS_LEAST
         law = Law("zero" if zeros else "none", "" if zeros else "few-points", values if len(values)
@@ -410,12 +413,14 @@ def find(points: Points, axes: Sequence[str], what: str, searched: bool) -> List
 
 
 class Theory(NamedTuple):
-    """A slope that theory expects, from least to most times shrink^power, of the laws along the
-    axes of the errors that are named; `but`, `of`: constructions.  Blank: of any."""
+    """A slope that theory expects, from least to most times a power of an axis's value, of the laws
+    along the axes of the errors that are named, of two arms of the one that goes its way; `but`,
+    `of`: constructions.  Blank: of any."""
 
     laws: str
     slope: Tuple[float, float]
-    shrink: int = 0
+    times: Tuple[str, int] = ("", 0)
+    arm: bool = False
     axes: str = ""
     errors: str = ""
     norm: str = ""
@@ -430,13 +435,17 @@ GROWING = "construction rounding native total observed"  # errors of which layer
 # The first that fits a law counts (docs/mathematics.md, the sections named).
 THEORIES = (
     # 2, the master lemma: a head's leak falls as e^(-2 Omega), its score being -2 shrink Omega.
-    Theory("arm-left", (-2, -2), shrink=1),
+    Theory("arm-left", (-2, -2), ("shrink", 1)),
     # 3: a score 2 Omega + z is rounded by ulp(2 Omega), which is of the order of Omega.
     Theory("arm-right", (1, 1)),
+    # 1: K pairs read a product out up to tau^(2K), and what a pattern is off by counts 1/tau times, ...
+    Theory("power", (2, 2), ("readout", 1), True, "tau", "approximation total observed"),
+    # 2: ... as what the head leaks does.
+    Theory("power", (-1, -1), arm=True, axes="tau", errors="construction rounding total observed"),
     # 2: a leak is the sum over N - 1 tokens, ...
     Theory("power", (1, 1), axes="n", errors="construction", of=LEAKS),
     # ... and so ln(N - 1) / (2 shrink) more Omega makes it as small as before.
-    Theory("logarithm linear", (0.5, 0.5), shrink=-1, axes="n", of=LEAKS),
+    Theory("logarithm linear", (0.5, 0.5), ("shrink", -1), axes="n", of=LEAKS),
     # 5: what layers add is independent, or all of one sign; each layer of a stack of `stable`
     # weights writes 1/sqrt(2 depth) as much, but where a part replaces its stream.
     Theory("power exponential", (0, 0.5), axes="depth", errors=GROWING, norm="rel",
@@ -457,9 +466,11 @@ def expected(law: Law, term: int, error: str, norm: str, axis: str,
                 theory.errors == "" or error in theory.errors.split(), theory.norm in ("", norm),
                 theory.of == "" or of("construction") in theory.of.split(),
                 of("construction") not in theory.but.split(),
-                theory.weights in ("", of("weights")), law.kind not in FORMULAS or law.told[term]]
+                theory.weights in ("", of("weights")), law.kind not in FORMULAS or law.told[term],
+                not theory.arm or law.slope(term) * theory.slope[0] > 0]
         if all(fits):
-            scale = float(of("shrink")) ** theory.shrink if theory.shrink else 1.0
+            by, power = theory.times
+            scale = float(of(by)) ** power if by else 1.0
             least, most = (slope * scale for slope in theory.slope)
             room = NOISES * law.slope_error(term) + 0.1 * abs(most)
             slope = law.slope(term)

@@ -3,7 +3,7 @@
 The axis with the most values runs along x.  A second one makes curves of its own.  Words
 (constructions, arithmetics, masks) make panels that share their scales.  Over what is left, seeds
 above all, a place has the smallest error, the median and the largest.  Sizes are logarithms to the
-base of ten, so that 1e-868 has its place; of searches they are Omegas.
+base of ten, so that 1e-868 has its place; of searches they are Omegas, or taus.
 """
 
 from __future__ import annotations
@@ -27,15 +27,18 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator
 
 from .command_line import Complaint, shown
 from .laws import Floats
 from .program import HeadproofError, call, dump
-from .series import ERRORS, Axis, Bools, Csv, Ints, Rows, logs_of, size_text
+from .series import CONSTANTS, ERRORS, NUMBER, Axis, Bools, Csv, Ints, Rows, logs_of, size_text
 
 MACHINE = ("rounding", "native", "total", "observed")  # errors that the scale has room for
 BY_USE = ("total", "construction", "rounding", "native", "approximation", "observed")
+# Beside the total error of each curve: what it comes from.
+PARTS = {"tau": (("approximation", ":", "dotted"), ("rounding", "--", "dashed"))}
+PART = (("construction", ":", "dotted"),)
 UNITS = {"max": "largest error of an entry", "rms": "root mean square error of an entry",
          "rel": "error relative to the result"}
 PANELS_MOST, PANEL_COLUMNS, SERIES_MOST, FAMILY_LEAST = 16, 4, 8, 4
@@ -58,6 +61,7 @@ COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 USUAL = (8, 20, 1000, 12, 30, 100, 300, math.inf)  # Omegas with a colour of their own
 RED, GREY, SHADE = "#AA0000", "#444444", "#E8F3DC"
+RING = {"marker": "o", "ls": "", "mfc": "none", "mec": "black", "mew": 1.2, "ms": 11}
 STYLE = {"font.family": "DejaVu Sans", "svg.fonttype": "none", "svg.hashsalt": "headproof",
          "axes.unicode_minus": True, "path.simplify": False}
 
@@ -117,6 +121,12 @@ def wrapped(text: str, width: float, size: float) -> List[str]:
     letters = max(10, int(width / width_of("naeiors t", size) * 9))
     return [line for part in text.split("\n")
             for line in textwrap.wrap(part, letters, break_on_hyphens=False) or [""]]
+
+
+def typed(axis: str, text: str) -> str:
+    """A value as a user types it: "2^-17" of tau."""
+    half, exponent = math.frexp(float(text) if axis == "tau" and NUMBER.fullmatch(text) else 0)
+    return f"2^{exponent - 1}" if half == 0.5 else shown(text)
 
 
 def literal(text: str) -> str:
@@ -187,10 +197,10 @@ class Places:
             GRID_SHARE * self.filled[self.x] * self.filled[axis]
 
     def _longest(self, numeric: bool) -> Optional[str]:
-        """The free axis with the most values, Omega before others; of numbers, or of anything."""
+        """The free axis with the most values, a constant before others; of numbers, or of all."""
         axes = [axis for axis in self.spans
                 if self._free(axis) and (not numeric or axis in self.data.numeric)]
-        return max(axes, key=lambda axis: (self.filled[axis], axis == "omega")) if axes else None
+        return max(axes, key=lambda axis: (self.filled[axis], axis in CONSTANTS)) if axes else None
 
     def _place_one(self, axis: str) -> None:
         counts = np.bincount(self.data.values[axis][self.there(axis)])
@@ -273,11 +283,11 @@ def _errors(shape: "Tuple[int, int, int]", place: Ints, logs: Floats, bounds: Bo
 def _searches(shape: "Tuple[int, int, int]", place: Ints, tables: Sequence[Csv],
               rows: Ints) -> Spots:
     """Of searches: of several in a place what meets the tolerance in all."""
-    spots = Spots(shape)
-    least, most, best = (np.concatenate([logs_of(table[name]) for table in tables])
-                         for name in ("omega_min", "omega_max", "omega_best"))
-    below, above = ([text == "" for table in tables for text in table[name]]
-                    for name in ("omega_below", "omega_above"))
+    spots, constant = Spots(shape), tables[0].constant
+    least, most, best = (np.concatenate([logs_of(table[f"{constant}_{end}"]) for table in tables])
+                         for end in ("min", "max", "best"))
+    below, above = ([text == "" for table in tables for text in table[f"{constant}_{end}"]]
+                    for end in ("below", "above"))
     seen: Dict[int, int] = {}
     for at, row in zip(map(int, place), map(int, rows)):
         seen[at] = seen.get(at, 0) + 1
@@ -351,13 +361,21 @@ class Picture:
         kind = ERRORS.index(main)
         if self.wish.error is None and not self.has(kind):  # no reference, or no machine
             kind = ERRORS.index("observed")
-            kind = kind if self.has(kind) else ERRORS.index("construction")
+            kind = kind if self.has(kind) else ERRORS.index(PARTS.get(self.places.x, PART)[0][0])
         tolerance = self.wish.tolerance
         return kind, math.log10(float(said)) if math.isnan(tolerance) and judged else tolerance
 
     def has_tolerance(self) -> bool:
         """Is it on the scale?"""
         return self.low < self.tolerance < self.high
+
+    def best(self, panel: int, curve: Curve) -> int:
+        """Where along tau a curve of the total error is lowest, or of the observed; -1: nowhere."""
+        median = self.spots[curve.kind].median[panel, curve.y]
+        there = np.isfinite(median)
+        has = self.places.x == "tau" and curve.kind == self.main and \
+            ERRORS[self.main] in ("total", "observed") and there.any()
+        return int(np.argmin(np.where(there, median, np.inf))) if has else -1
 
     def meets(self, panel: int) -> Optional[Tuple[int, int]]:
         """The widest run of x whose main error, the largest in its place, is within the tolerance:
@@ -396,14 +414,15 @@ class Picture:
             return
         values = self._values()
         if all_errors and not self.data.searched:
-            native, construction = names["native"], names["construction"]
+            native = names["native"]
             if self.main != native and self.has(native):
                 for y in range(len(self.y)):
                     yield Curve(native, y, "" if y else "native", "#DDDDDD", 6, "-", "", 0)
-            if self.main == names["total"] and self.has(construction):
-                for y in range(len(self.y)):
-                    yield Curve(construction, y, "" if y else "construction (dotted)",
-                                values[y].colour, 1.8, ":", "", 0)
+            for part, dash, word in PARTS.get(self.places.x, PART):
+                if self.main == names["total"] and self.has(names[part]):
+                    for y in range(len(self.y)):
+                        yield Curve(names[part], y, "" if y else f"{part} ({word})",
+                                    values[y].colour, 1.8, dash, "", 0)
         yield from values
 
     def _values(self) -> List[Curve]:
@@ -453,9 +472,9 @@ class Picture:
         if not ends[True] + ends[False] and searched and self.has(0):
             ends[False] = [0.0]  # all are open
         if not ends[True] + ends[False]:
-            raise Complaint("expected a search that found an omega, in a row that is drawn"
-                            if searched else "expected a finite error above 0 in a row that is "
-                            "drawn", self.tables[0].path)
+            raise Complaint(f"expected a search that found {CONSTANTS[self.data.constant]}, in a row "
+                            "that is drawn" if searched else "expected a finite error above 0 in a "
+                            "row that is drawn", self.tables[0].path)
         low, high = min(ends[True] + ends[False]), max(ends[True] + ends[False])
         if ends[True]:
             low = max(low, min(ends[True]) - BELOW_MACHINE)
@@ -484,7 +503,8 @@ class Picture:
         word = axis == "file" or (axis in early and self.axes[axis]["kind"] == "word")
         if text == "":
             return f"no {self.name(axis)}"
-        return shown(text) if word and text != "none" else f"{self.name(axis)} {shown(text)}"
+        text = typed(axis, text)
+        return text if word and text != "none" else f"{self.name(axis)} {text}"
 
     def axis_words(self) -> str:
         """Of x, with what it means, unless that explains single values."""
@@ -495,7 +515,7 @@ class Picture:
 
     def unit(self) -> str:
         """In what is measured."""
-        return "omega" if self.data.searched else UNITS[self.data.norm]
+        return self.data.constant or UNITS[self.data.norm]
 
     def title(self) -> str:
         """Of the picture."""
@@ -503,7 +523,7 @@ class Picture:
         if self.wish.title is not None:
             return shown(self.wish.title)
         if self.data.searched:
-            return f"The omegas that meet the tolerance, by {by}"
+            return f"The {self.data.constant}s that meet the tolerance, by {by}"
         if self.lines and self.wish.error is None:
             return f"The errors by {by}"
         return f"The {ERRORS[self.main]} error by {by}"
@@ -544,7 +564,8 @@ class Picture:
                 continue
             until = " to " if axis in self.data.numeric else " or "
             said.append(f"{self.name(axis)} " +
-                        until.join(map(shown, dict.fromkeys((found[0], found[-1])))))
+                        until.join(typed(axis, text) for text in
+                                   dict.fromkeys((found[0], found[-1]))))
         return ", ".join(said) + ".\n" if said else ""
 
     def _spans(self, drawn: bool) -> str:
@@ -568,9 +589,21 @@ class Picture:
             yield (f"The {ERRORS[kind]} error is 0, which is proven, in {zeros} "
                    f"place{'s' if zeros > 1 else ''}, and has no logarithm.")
 
+    def _best_words(self) -> Iterator[str]:
+        """Which tau is best: of each curve, in its order, panel by panel."""
+        panels = []
+        for panel in range(self.shape[0]):
+            places = [self.best(panel, curve) for curve in self.curves]
+            words = ", ".join(typed("tau", self.x[place]) for place in places if place >= 0)
+            name = self.panel_words(panel)
+            panels += [words + (f" ({name})" if name else "")] if words else []
+        if panels:
+            yield (f"A ring: the smallest {ERRORS[self.main]} error of a curve, at tau "
+                   f"{'; '.join(panels)}. Left of it rounding grows as 1/tau, right of it the "
+                   "approximation error as tau^(2 readout).")
+
     def _notes(self) -> Iterator[str]:
         """What is not seen, or not by itself."""
-        construction = ERRORS.index("construction")
         most = [self.spots[curve.kind].most[:, curve.y] for curve in self.curves]
         bound = [self.spots[curve.kind].bound[:, curve.y] for curve in self.curves]
         if any(map(self.meets, range(self.shape[0]))):
@@ -579,9 +612,9 @@ class Picture:
         if not math.isnan(self.tolerance) and not self.has_tolerance():
             yield (f"The tolerance {size_words(self.tolerance)} is "
                    f"{'below' if self.tolerance <= self.low else 'above'} the picture.")
-        yield from self._unusual(self.main)
-        if self.wish.error is None and self.main != construction and not self.family:
-            yield from self._unusual(construction)
+        for kind in dict.fromkeys([self.main, *(curve.kind for curve in self.curves)]):
+            yield from self._unusual(kind)
+        yield from self._best_words()
         if any((is_bound & (log >= self.low)).any() for is_bound, log in zip(bound, most)):
             yield "Open triangles are upper bounds: the error is at most that."
         least = [self.spots[curve.kind].least[:, curve.y] for curve in self.curves]
@@ -592,13 +625,13 @@ class Picture:
 
     def _signs(self) -> Iterator[str]:
         """The signs at intervals, as far as they are there."""
-        spots = self.spots[0]
-        yield ("From the smallest to the largest omega of an interval that meets the tolerance "
+        spots, constant = self.spots[0], self.data.constant
+        yield (f"From the smallest to the largest {constant} of an interval that meets the tolerance "
                "wherever it was evaluated.")
         signs = (("A disc: the smallest error.", np.isfinite(spots.median)),
                  ("An arrow: the interval goes on, as far as was tried or numbers reach.",
                   spots.below | spots.above),
-                 ("A red cross: no omega evaluated meets the tolerance.", spots.none))
+                 (f"A red cross: no {constant} evaluated meets the tolerance.", spots.none))
         there = [words for words, where in signs if where.any()]
         yield from [" ".join(there)] if there else []
 
@@ -627,7 +660,7 @@ class Picture:
                 bound = bool(spots.bound.flat[0])
                 said.append(f"{ERRORS[kind]} {size_text(most, '', bound)}{beside}")
         if self.data.searched:
-            said = [f"omega {self.interval_words()}"]
+            said = [f"{self.data.constant} {self.interval_words()}"]
         return (f"One point, of which there is no picture: {', '.join(said)}.\n{self._fixed()}"
                 f"{self._spans(False)}")
 
@@ -658,21 +691,23 @@ class Scale:
     def __init__(self, picture: Picture, width: float) -> None:
         self.categories = picture.categories
         apart = picture.categories or picture.data.searched
-        words = [_mark(text) for text in picture.x]
+        words = [_mark(picture.places.x, text) for text in picture.x]
         numbers = np.arange(len(words)) if apart else np.array([float(text) for text in picture.x])
+        self.dyadic = not apart and all(word.startswith("2^") for word in words)
         steps = np.diff(numbers)
         even = len(numbers) >= EVEN_LEAST and bool((np.abs(steps - steps[0]) < 1e-9 * steps[0]).all())
-        self.log = not apart and not even and picture.places.x != "layer" and numbers[0] > 0 and \
-            math.log10(numbers[-1] / numbers[0]) >= LOG_LEAST
+        self.log = self.dyadic or (
+            not apart and not even and picture.places.x != "layer" and numbers[0] > 0 and
+            math.log10(numbers[-1] / numbers[0]) >= LOG_LEAST)
         self.at = np.log10(numbers) if self.log else numbers.astype(np.float64)
         span = float(self.at[-1] - self.at[0])
         margin = 0.5 if apart else 0.03 * span if span > 0 else max(1.0, abs(self.at[0]) / 2)
         self.ends = float(self.at[0] - margin), float(self.at[-1] + margin)
         self.marks: Optional[List[Tuple[float, str]]] = None  # None: at round numbers
-        if apart or len(words) <= 8 or (self.log and span < 2.5):
+        if apart or self.dyadic or len(words) <= 8 or (self.log and span < 2.5):
             self.marks, last = [], -math.inf
             for place, word in zip(self.at, words):  # as they are written, where there is room
-                room = width_of(word + "0", TEXT)
+                room = width_of((max(words, key=len) if self.dyadic else word) + "0", TEXT)
                 if self.categories or (place - last) * width >= room * (span + 2 * margin):
                     self.marks.append((float(place), word))
                     last = place
@@ -686,20 +721,22 @@ class Scale:
         else:
             ax.xaxis.set_major_locator(MaxNLocator(int(width / 34), integer=self.log,
                                                    steps=[1, 2, 5, 10]))
-            ax.xaxis.set_major_formatter(FuncFormatter(_power if self.log else _plain))
+            ax.xaxis.set_major_formatter(_power(10) if self.log else FuncFormatter(_plain))
+        if self.dyadic:
+            ax.xaxis.set_major_formatter(_power(2))
         if self.categories:
             for label in ax.get_xticklabels():
                 label.set(rotation=35, ha="right", rotation_mode="anchor")
 
 
-def _mark(text: str) -> str:
+def _mark(axis: str, text: str) -> str:
     """A value of x in few letters: of a path the file's name alone."""
-    name = shown(text.rsplit("/", 1)[-1])
+    name = typed(axis, text.rsplit("/", 1)[-1])
     return cut(name[:-len(".safetensors")] if name.endswith(".safetensors") else name, LETTERS_MOST)
 
 
-def _power(value: float, _: Any = None) -> str:
-    return f"$10^{{{value:.0f}}}$"
+def _power(base: int) -> FuncFormatter:
+    return FuncFormatter(lambda log10, _: f"${base}^{{{log10 / math.log10(base):.0f}}}$")
 
 
 def _plain(value: float, _: Any = None) -> str:
@@ -791,7 +828,7 @@ class _Page:
                   va="center")
         under = self.height - self.foot + self.gap - 1.5 * LINE
         words = picture.axis_words()
-        words = cut(words, int(len(words) * (self.width - 2 * EDGE) / width_of(words, TEXT)))
+        words = cut(words, int(len(words) * (self.width - LEFT - EDGE) / width_of(words, TEXT)))
         page.text(*self._at(LEFT + (self.width - LEFT - EDGE) / 2, under), literal(words), size=TEXT,
                   ha="center", va="top")
         page.text(*self._at(EDGE, under + 1.9 * LINE), literal("\n".join(self.caption)), size=SMALL,
@@ -809,6 +846,9 @@ class _Page:
         if picture.has_tolerance():
             more.append((f"tolerance {size_words(picture.tolerance)}",
                          {"ls": "-.", "lw": 1, "color": "black"}))
+        if any(picture.best(panel, curve) >= 0 for panel in range(picture.shape[0])
+               for curve in picture.curves):
+            more.append(("the best tau", RING))
         if laws:
             more.append(("law", {"ls": (0, (4, 2)), "lw": 1.1, "color": "black"}))
         return lines + [Line2D([], [], **how) for _, how in more], labels + [w for w, _ in more]
@@ -833,9 +873,11 @@ class _Page:
         ax.set_title(literal(cut(title, max(fits, 8))), size=TEXT, pad=5)
         margin = 0 if picture.data.searched else 0.04 * span
         ax.set_ylim(picture.low - margin, picture.top + margin)
-        ax.yaxis.set_major_locator(MaxNLocator(max(3, int(self.high / 24)), integer=True,
-                                               steps=[1, 2, 5, 10]))
-        ax.yaxis.set_major_formatter(FuncFormatter(_power))
+        base, marks = 2 if picture.data.constant == "tau" else 10, max(3, int(self.high / 24))
+        apart = math.ceil(span / math.log10(base) / marks) * math.log10(base)
+        ax.yaxis.set_major_locator(MultipleLocator(apart) if base == 2 else MaxNLocator(
+            marks, integer=True, steps=[1, 2, 5, 10]))
+        ax.yaxis.set_major_formatter(_power(base))
         ax.tick_params(labelsize=TEXT, colors=GREY, labelleft=column == 0)
         ax.grid(axis="y", color="#DDDDDD", lw=0.6)
         ax.set_axisbelow(True)
@@ -868,6 +910,9 @@ class _Page:
         style = self._style(curve)
         ax.plot(at, np.where(np.isfinite(median), median, np.nan), zorder=2.2,
                 markevery=max(1, math.ceil(len(at) / MARKS_MOST)) if len(at) > 48 else 1, **style)
+        best = picture.best(panel, curve)
+        if best >= 0:
+            ax.plot(self.scale.at[best], spots.median[panel, curve.y, best], zorder=4, **RING)
         infinite = np.isposinf(most)
         ax.plot(at[infinite], np.full(int(infinite.sum()), picture.top), "x", color=RED, ms=7, mew=2,
                 zorder=4)
@@ -927,8 +972,8 @@ def picture_of(tables: Sequence[Csv], wish: Wish, norm: Optional[str] = None,
     known = {entry["column"] or entry["name"]: entry for entry in dump(program)["axes"]}
     axes = [Axis(name, "" if entry["column"] else entry["default"])
             for name, entry in known.items()]
-    if any(table.searched != tables[0].searched for table in tables):
-        raise Complaint("expected tables of searches alone, or of sweeps alone",
+    if any(table.constant != tables[0].constant for table in tables):
+        raise Complaint("expected tables of searches alone, for one constant, or of sweeps alone",
                         tables[1].names[0], file=tables[1].path, line=1)
     data = Rows(tables, axes, norm or fitting_norm(tables))
     data.take_axis("file", [table.path for table in tables for _ in range(table.rows)], False)
@@ -952,8 +997,8 @@ def figure_of(picture: Picture, program: Optional[str] = None) -> Drawn:
 
 
 def laws_of(picture: Picture, program: Optional[str]) -> Iterator[Law]:
-    """The laws that `headproof growth` finds, of every series that is drawn; along Omega as far as
-    each was fitted, else across the picture."""
+    """The laws that `headproof growth` finds, of every series that is drawn; along a constant as far
+    as each was fitted, else across the picture."""
     numbers = np.array([float(text) for text in picture.x])
     drawn = {(ERRORS[curve.kind], curve.y) for curve in picture.curves}
     for table in picture.tables:
@@ -965,8 +1010,8 @@ def laws_of(picture: Picture, program: Optional[str]) -> Iterator[Law]:
                     panel is None or (found["kind"][row], y) not in drawn:
                 continue
             first, last = 0, len(numbers) - 1
-            if picture.places.x == "omega":
-                ends = float(found["from"][row]), float(found["to"][row])
+            if picture.places.x in CONSTANTS:
+                ends = float(found["from"][row]) * (1 - 1e-9), float(found["to"][row]) * (1 + 1e-9)
                 fitted = np.flatnonzero((numbers >= ends[0]) & (numbers <= ends[1]))
                 first, last = int(fitted[0]), int(fitted[-1])
             slope, x = float(found["slope"][row] or 0), numbers[first:last + 1]

@@ -1,5 +1,6 @@
 """Series of tables: an error along one axis over all seeds, or the Omega that searches found along
-N, D and depth, everything else being equal; and its median at every size.
+N, D and depth, everything else being equal; and its median at every size.  (Searches for tau have
+pictures alone.)
 
 Errors are logarithms to the base of ten, made of a cell's digits and exponent: 1e-868 is no double.
 """
@@ -25,14 +26,13 @@ Ints: TypeAlias = "npt.NDArray[np.int64]"
 Bools: TypeAlias = "npt.NDArray[np.bool_]"
 
 ERRORS = ("approximation", "construction", "rounding", "native", "total", "observed")
-SEARCHED = ("omega_min", "omega_proven")  # what grows, of searches
-AXES = ("omega", "n", "d", "depth", "layer")  # along which errors grow
+CONSTANTS = {"omega": "an omega", "tau": "a tau"}  # that are searched
+AXES = ("omega", "tau", "n", "d", "depth", "layer")  # along which errors grow
 SIZES = ("n", "d", "depth")  # and the Omega needed
 FREE = ("tolerance", "judge", "norm")  # rows of a sweep may differ in these
 EVER_FREE = ("seed", "input", "layer")  # and any in these
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_SEARCH = ("construction", "omega_below", "omega_min", "omega_max", "omega_above", "omega_best",
-           "status")
+NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_SEARCH = ("below", "min", "max", "above", "best")  # columns of what is searched
 
 
 # ---- Cells ---------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def size_text(log10: float, text: str, bound: bool) -> str:
 class Csv:
     """A table that the program has found whole: its columns by name, of cells as they are written.
 
-    path: for messages; rows: so many."""
+    path: for messages; rows: so many; constant: that was searched, or ""."""
 
     def __init__(self, path: str, lines: Iterable[str]) -> None:
         rows = (line.rstrip("\r\n").split(",") for line in lines)
@@ -90,7 +90,9 @@ class Csv:
         columns = list(zip(*rows)) or [()] * len(names)
         self.rows = len(columns[0])
         self.columns: Dict[str, Sequence[str]] = dict(zip(self.names, columns))
-        self.searched = all(name in self.columns for name in _SEARCH)
+        self.constant = next((constant for constant in CONSTANTS if {
+            "construction", "status", *(f"{constant}_{end}" for end in _SEARCH)} <= {*names}), "")
+        self.searched = self.constant != ""
 
     def __getitem__(self, name: str) -> Sequence[str]:
         """Blanks where the table has no such column."""
@@ -123,8 +125,8 @@ class Rows:
     [row]: its status is vacuous or error.  fitted: so many rows at first; the rest is held."""
 
     def __init__(self, tables: Sequence[Csv], axes: Sequence[Axis], norm: str) -> None:
-        self.searched, self.norm = tables[0].searched, norm
-        self.kinds = SEARCHED if self.searched else ERRORS
+        self.constant, self.searched, self.norm = tables[0].constant, tables[0].searched, norm
+        self.kinds = (f"{self.constant}_min", f"{self.constant}_proven") if self.searched else ERRORS
         self.axes = {axis.name: axis for axis in [*axes, Axis("layer")]}
         for table in tables:
             self._check_columns(table)
@@ -160,7 +162,7 @@ class Rows:
         """Its distinct values in order, and where each row's is; numbers: may they be that?"""
         came = {text: place for place, text in enumerate(dict.fromkeys(cells))}
         filled = [text for text in came if text]
-        if numbers and all(map(_NUMBER.fullmatch, filled)):
+        if numbers and all(map(NUMBER.fullmatch, filled)):
             self.numeric.add(name)
         size = {text: float(text) if name in self.numeric else 0.0 for text in filled}
         order = sorted(came, key=lambda text: size.get(text, -math.inf))
@@ -201,15 +203,16 @@ def _axis_cells(table: Csv, said: Dict[str, Dict[str, str]], axis: Axis,
                 faults: Faults) -> Sequence[str]:
     """A table's values of an axis: of its column, or of the rows' options or its default."""
     cells = table[axis.name]
-    if axis.standard:
-        known = {text: pairs.get(axis.name, axis.standard) for text, pairs in said.items()}
+    if axis.standard:  # a row always tells its tau, unless it has none
+        known = {text: pairs.get(axis.name, axis.standard if axis.name != "tau" else "")
+                 for text, pairs in said.items()}
         cells = [known[text] for text in table["options"]]
     for text in set(cells):
         try:
-            beyond = not math.isfinite(float(text))
+            wrong = not (0 if axis.name in CONSTANTS else -math.inf) < float(text) < math.inf
         except ValueError:
-            beyond = False
-        if beyond and axis.name != "layer":
+            wrong = False
+        if wrong and axis.name != "layer":
             row = cells.index(text)
             faults.append((row, table.complain(row, text, f"expected a value of {axis.name}")))
     return cells
@@ -245,23 +248,22 @@ def _log_cell(table: Csv, row: int, column: str, faults: Faults) -> float:
 def _take_search(table: Csv, norm: str, faults: Faults) -> Part:
     """What rows of min-omega have found, an open end being only as low as was tried; and proven."""
     del norm
-    columns = {}
-    for name in ("omega_min", "omega_max", "omega_best", "omega_proven"):
-        none = "none" if name == "omega_proven" else ""
-        columns[name] = ["" if text == none else text for text in table[name]]
-        for row, text in enumerate(columns[name]):
-            if text and not (_NUMBER.fullmatch(text) and 0 < float(text) < math.inf):
-                faults.append((row, table.complain(row, text, f"expected an omega in the column "
-                                                   f"{name}")))
+    columns, constant = {}, table.constant
+    for end in ("min", "max", "best", "proven"):
+        none = "none" if end == "proven" else ""
+        columns[end] = ["" if text == none else text for text in table[f"{constant}_{end}"]]
+        for row, text in enumerate(columns[end]):
+            if text and not (NUMBER.fullmatch(text) and 0 < float(text) < math.inf):
+                faults.append((row, table.complain(row, text, f"expected {CONSTANTS[constant]} in "
+                                                   f"the column {constant}_{end}")))
     if faults:
         raise min(faults, key=lambda fault: fault[0])[1]
-    least, most = (logs_of(columns[name]) for name in ("omega_min", "omega_max"))
+    least, most = (logs_of(columns[end]) for end in ("min", "max"))
     for row in np.flatnonzero(least > most):
-        faults.append((row, table.complain(row, columns["omega_max"][row],
-                                           "expected omega_min or more")))
-    open_end = np.array([text == "" for text in table["omega_below"]], dtype=bool)
-    logs = np.array([least, logs_of(columns["omega_proven"])])
-    return ([columns[name] for name in SEARCHED], logs,
+        faults.append((row, table.complain(row, columns["max"][row],
+                                           f"expected {constant}_min or more")))
+    open_end = np.array([text == "" for text in table[f"{constant}_below"]], dtype=bool)
+    return ([columns["min"], columns["proven"]], np.array([least, logs_of(columns["proven"])]),
             np.array([open_end, np.zeros(table.rows, dtype=bool)]))
 
 

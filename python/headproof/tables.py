@@ -34,9 +34,9 @@ _WIDTH_SHOWN = 100
 _SAID = frozenset("construction n d omega seed".split())
 _UNSEEN = frozenset(
     "bounds identical bias_row_max hidden_max score_max precision_bits difference_bits "
-    "judged_log2 error_below error_min omega_below omega_above seed_rule seed_scores evaluations "
-    "evaluations_inside censored residual_max other_residual seeds_below seeds_above "
-    "end_slope".split())
+    "judged_log2 error_below error_min omega_below omega_above tau_below tau_above seed_rule "
+    "seed_scores evaluations evaluations_inside censored residual_max other_residual seeds_below "
+    "seeds_above end_slope".split())
 
 
 def _csv(cell: decimal.Decimal) -> str:

@@ -53,6 +53,20 @@ def quick_python():
     return str(ROOT / "tests/tools/quick_python")
 
 
+def second_v(taus=range(25), readouts=(1, 2, 3)):
+    """Rows of a sweep over tau = 2^-k, of a product of size 1: what K pairs are off by is by Taylor's
+    series of (2/tau) tanh(tau/2), 1 % more where k is odd, and rounding is 2^-53/tau."""
+    lines = ["construction,omega,arithmetic,options,layer,approximation_max,construction_max,"
+             "rounding_max,native_max,total_max,status"]
+    for pairs in readouts:
+        for k in taus:
+            tau, rounding = 2.0**-k, 2.0**(k - 53)
+            off = (1 / 12, 1 / 30, 17 / 315)[pairs - 1] * tau**(2 * pairs) * (1 + k % 2 / 100)
+            lines.append(f"fused,40,f64,ffn=gated;readout={pairs};tau={tau!r},1,{off!r},{1e-34 / tau!r},"
+                         f"{rounding!r},1e-16,{off + rounding!r},ok")
+    return "\n".join(lines) + "\n"
+
+
 Run = collections.namedtuple("Run", "code stdout stderr")
 
 

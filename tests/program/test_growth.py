@@ -2,6 +2,7 @@
 whose laws another program works out (tests/oracle_growth.py), and what is held against them."""
 
 import csv
+import functools
 import math
 import os
 import subprocess
@@ -9,7 +10,7 @@ import sys
 
 import numpy
 import pytest
-from conftest import PROGRAM, ROOT, quick_python
+from conftest import PROGRAM, ROOT, quick_python, second_v
 
 sys.path.append(str(ROOT / "python"))
 from headproof import laws, series  # noqa: E402
@@ -113,14 +114,26 @@ def test_a_plane_is_found():
     ("power", "native", "rel", "depth", {"construction": "linear"}, 0.5, 1),
     ("power", "native", "rel", "layer", {}, 0.5, 1),
     ("power", "native", "max", "depth", {}, NAN, NAN),
-    ("power", "approximation", "rel", "depth", {}, NAN, NAN)])
+    ("power", "approximation", "rel", "depth", {}, NAN, NAN),
+    ("power", "approximation", "max", "tau", {}, 2, 2),
+    ("power", "total", "rel", "tau", {"readout": "3"}, 6, 6),
+    ("power", "rounding", "max", "tau", {}, NAN, NAN),  # its arm falls
+    ("floor", "total", "max", "tau", {}, NAN, NAN)])
 def test_theory_expects(kind, error, norm, axis, of, least, most):
-    values = {"construction": "fused", "weights": "stable", "shrink": "1", **of}
+    values = {"construction": "fused", "weights": "stable", "shrink": "1", "readout": "1", **of}
     law = laws.Law(kind, "", points([1, 2, 4], [0, 3, 6]))
     found = laws.expected(law, 0, error, norm, axis, values.__getitem__)
     assert found[:2] == pytest.approx((least, most), nan_ok=True)
     slope = 3 / math.log10(2) if kind == "power" else math.inf if kind == "exponential" else None
     assert math.isnan(least) or slope is None or found[2] == "above"
+
+
+@pytest.mark.parametrize("error, expects", [("construction", -1), ("rounding", -1), ("total", -1),
+                                            ("observed", -1), ("approximation", NAN)])
+def test_theory_expects_a_falling_arm(error, expects):
+    law = laws.Law("power", "", points([1, 2, 4], [0, -math.log10(2), -math.log10(4)]))
+    found = laws.expected(law, 0, error, "max", "tau", {"construction": "fused"}.get)
+    assert found[:2] == pytest.approx((expects, expects), nan_ok=True)
 
 
 @pytest.mark.parametrize("slope, said", [(-2, "agrees"), (-2.19, "agrees"), (-1.7, "above"),
@@ -174,7 +187,9 @@ def asks(tmp_path):
     "--construction transformer --normalization none,layernorm --n 3 --d 4 --depth 1:5 --seed 1:5",
     "--construction silu --n 3 --d 4 --omega 30,100,300,1000 --precision 128 --reference subtract",
     "--construction attention --n 3 --d 4 --omega 10,20,30,100,400,1000 --score-scale 1,8",
-    "--construction linear --arithmetic none --n 2,4,8,16 --depth 1,2,4 --d 5 --seed 1:3"])
+    "--construction linear --arithmetic none --n 2,4,8,16 --depth 1,2,4 --d 5 --seed 1:3",
+    "--construction fused --ffn plain,gated --n 3 --d 4 --omega 40 --arithmetic f64,bf16 --seed 1:2 "
+    "--readout 1:3 --tau 1,2^-2,2^-4,2^-6,2^-8,2^-10,2^-12,2^-14,2^-16,2^-18"])
 def test_an_oracle_finds_the_same_laws(expect, asks, line):
     expect(0, f"sweep {line} -q -o t.csv")
     assert "numbers: the same" in asks("oracle_growth.py", "t.csv")
@@ -285,6 +300,56 @@ LAWS = {
 def test_a_law_is(grow, table, expected):
     row, = grow(0, "t.csv --norm max", t=table)
     assert {name: row[name] for name in expected} == expected
+
+
+# The V of K pairs: approximation rises as tau^(2K) from A_K, rounding falls as 1/tau from 2^-53, and
+# what is total has both arms; T's own error is a floor.
+@pytest.mark.parametrize("pairs, off", [(1, 1 / 12), (2, 1 / 30), (3, 17 / 315)])
+def test_the_second_v(grow, pairs, off):
+    rows = grow(0, "v.csv --norm max", v=second_v(readouts=[pairs]))
+    assert {(row["axis"], row["options"]) for row in rows} == {
+        ("tau", "ffn=gated" + f";readout={pairs}" * (pairs > 1))}
+    arms = [(row["kind"], row["law"], float(row["constant"]), float(row["slope"]), row["theory_least"],
+             row["theory"]) for row in rows if row["law"] != "none"]
+    rising, falling = math.log10(off), -53 * math.log10(2)
+    near = functools.partial(pytest.approx, abs=0.3)
+    assert arms == [("approximation", "power", near(rising), near(2 * pairs), str(2 * pairs), "agrees"),
+                    ("construction", "power", near(-34), near(-1), "-1", "agrees"),
+                    ("rounding", "power", near(falling), near(-1), "-1", "agrees"),
+                    ("native", "floor", -16, 0, "", ""),
+                    ("total", "power", near(falling), near(-1), "-1", "agrees"),
+                    ("total", "power", near(rising), near(2 * pairs), str(2 * pairs), "agrees")]
+
+
+# Where tau has one value alone, and where a network has none, nothing is along it.
+def test_what_has_no_tau(grow):
+    plain = "".join(f"fused,40,f64,,1,0,1e-34,{k}e-16,1e-16,{k}e-16,ok\n" for k in (1, 2, 3))
+    rows = grow(0, "v.csv --norm max", v=second_v(readouts=[1]) + plain)
+    assert {row["options"] for row in rows} == {"ffn=gated"}
+    grow(2, "v.csv --norm max", "of omega, tau, n, d, depth or layer (three for a law)",
+         v=second_v(taus=[4], readouts=[1]) + plain)
+
+
+# 1e-7 where total was 1e-16 or so: the arm of approximation, far beyond what total was fitted to.
+def test_an_arm_is_foreseen(grow):
+    small, large = second_v(taus=range(18, 25)), second_v(taus=[5], readouts=[1])
+    rows = grow(0, "s.csv --norm max --check l.csv", "0 of 5 errors outside their bands", s=small,
+                l=large)
+    assert rows[-1]["kind"] == "total" and float(rows[-1]["slope"]) == pytest.approx(2, abs=1e-3)
+    total = second_v(taus=[5], readouts=[1]).splitlines()[1].split(",")[-2]
+    rows = grow(0, "s.csv --norm max --predict tau=2^-5", s=small)
+    assert [(row["at"], float(row["predicted_log10"])) for row in rows
+            if (row["kind"], row["options"]) == ("total", "ffn=gated")] == [
+                ("0.03125", pytest.approx(math.log10(float(total)), abs=0.01))]
+
+
+# Of the program's own sweep: no law is off what theory expects, and the construction error has one.
+def test_a_sweep_over_tau(grow):
+    rows = grow(0, "--construction fused --ffn gated --n 3 --d 4 --omega 40 --readout 1,2 --norm max "
+                   "--tau 2^-2,2^-4,2^-6,2^-8,2^-10,2^-12,2^-14,2^-16,2^-18,2^-20 --seed 1:3")
+    assert {row["theory"] for row in rows if row["theory_least"]} == {"agrees"}
+    assert cells(rows, "kind", "options", "law", "theory_least").count(
+        ("construction", "ffn=gated;readout=2", "power", "-1")) == 1
 
 
 # What is held, against SMALL or another table: the exit code, and what is said.
@@ -483,7 +548,7 @@ def test_arms_agree_with_min_omega(expect, grow, tmp_path, name):
 
 # ---- What is refused -----------------------------------------------------------------------------
 
-FEW = "growth: expected at least two values of omega, n, d, depth or layer (three for a law)"
+FEW = "growth: expected at least two values of omega, tau, n, d, depth or layer (three for a law)"
 
 
 @pytest.mark.parametrize("line, words, table", [
@@ -491,8 +556,16 @@ FEW = "growth: expected at least two values of omega, n, d, depth or layer (thre
     ("s.csv x.case", "expected tables, or case files, not both", made(SMALL)),
     ("s.csv --dry-run", "nothing of a table is evaluated", made(SMALL)),
     ("s.csv --predict depth=128,x", "--predict: token 'x'", made(SMALL)),
-    ("s.csv --predict width=3", "expected omega, n, d, depth or layer, = and a list", made(SMALL)),
-    ("s.csv --predict depth", "expected omega, n", made(SMALL)),
+    ("s.csv --predict width=3", "expected omega, tau, n, d, depth or layer, = and a list",
+     made(SMALL)),
+    ("s.csv --predict depth", "expected omega, tau, n", made(SMALL)),
+    ("s.csv --predict tau=auto", "--predict: token 'auto': expected", made(SMALL)),
+    ("s.csv --norm max", "s.csv:2: token '0': expected a value of tau",
+     second_v().replace("tau=1.0", "tau=0")),
+    ("s.csv", "s.csv:1: token 'construction': expected a sweep over --tau, for laws along it",
+     SEARCHED.replace("omega", "tau") + "fused,4,4,1,ffn=gated,1e-9,2e-9,1e-3,2e-3,1e-6,ok\n"),
+    ("v.csv --norm max --check s.csv", "s.csv:1: token 'construction': expected a sweep over --tau",
+     SEARCHED.replace("omega", "tau") + "fused,4,4,1,ffn=gated,1e-9,2e-9,1e-3,2e-3,1e-6,ok\n"),
     ("s.csv --norm max --predict n=5", "--predict: token 'n=5': expected sizes that some law is "
      "about", made(SMALL)),
     ("s.csv", "s.csv:1: token 'construction': expected a table of sweep, depth or min-omega, with "
@@ -517,7 +590,7 @@ FEW = "growth: expected at least two values of omega, n, d, depth or layer (thre
     # And the rows that are not there are not read.
     ("--construction silu --n 3,90 --depth 50 --memory 2MiB", "may be used: headproof sweep", "")])
 def test_is_refused(grow, line, words, table):
-    grow(2, line, words, s=table)
+    grow(2, line, words, s=table, v=second_v())
 
 
 def test_its_table_is_no_input(grow, expect, tmp_path):

@@ -15,7 +15,7 @@ import xml.dom.minidom
 
 import pytest
 
-from conftest import PROGRAM, ROOT
+from conftest import PROGRAM, ROOT, second_v
 
 sys.path.insert(0, str(ROOT / "python"))
 from headproof import pictures  # noqa: E402
@@ -133,6 +133,10 @@ def test_the_smallest_error(picture):
     ("silu,2,1,,,1e-900,5,,5,ok\n", SEARCHES, "'1e-900': expected an omega in the column omega_min"),
     ("silu,2,1,,,3,1e900,,5,ok\n", SEARCHES, "'1e900': expected an omega in the column omega_max"),
     ("silu,2,1,,,5,3,,4,ok\n", SEARCHES, "t.csv:2: token '3': expected omega_min or more"),
+    ("fused,2,1,,,-1,3,,4,ok\n", SEARCHES.replace("omega", "tau"),
+     "2: token '-1': expected a tau in the column tau_min"),
+    ("fused,2,1,,,,,,5,none\n", SEARCHES.replace("omega", "tau"), "expected a search that found a tau"),
+    ("fused,-8,1,,1,1e-3,1e-3,1e-16,\n", HEADER, "token '-8': expected a value of omega"),
 ])
 def test_refused_tables(make, refused, lines, header, words):
     make(lines, header)
@@ -163,6 +167,7 @@ def test_refused_tables(make, refused, lines, header, words):
     ("plot s.csv -o v.svg --error total", "--error: token 's.csv'"),
     ("plot t.csv s.csv -o v.svg", "s.csv:1: token 'construction': expected tables of searches alone"),
     ("plot s.csv t.csv -o v.svg", "t.csv:1: token 'construction': expected tables of searches alone"),
+    ("plot s.csv u.csv -o v.svg", "u.csv:1: token 'construction': expected tables of searches alone"),
     ("plot 1.csv -o v.svg", "token '1.csv': expected rows of more than one point: of one there is no"),
     *((f"plot t.csv -o v.svg --size {size}", "expected WIDTHxHEIGHT or WIDTH in pixels, from 240 to")
       for size in ("100", "1e3", "800x", "800x600x1", "x600", "-800", "99999")),
@@ -171,6 +176,7 @@ def test_refused_words(make, refused, line, words):
     make(CURVE)
     make(CURVE, name="t.svg")
     make(ENDS, SEARCHES, "s.csv")
+    make(ENDS, SEARCHES.replace("omega", "tau"), "u.csv")
     make("fused,8,1,,1,1e-3,2e-3,1e-16,\n", name="1.csv")
     os.symlink("t.csv", "link.svg")
     make("", name="t.csv.json")
@@ -449,6 +455,93 @@ def test_panels_without_omega(picture):
     shown = picture("".join(f"{name},{omega},1,,{layer},1e-3,1e-{layer},1e-16,\n"
                             for name, omega in rows for layer in (3, 4, 5, 6)))
     assert [shown.panel_words(panel) for panel in (0, 1)] == ["fused", "masked, no omega"]
+
+
+# ---- Along tau -----------------------------------------------------------------------------------
+
+# Intervals of 2^-30 to 2^-2, the best 2^-10; open below; and none.
+TAUS = SEARCHES.replace("omega", "tau").replace("n,seed", "arithmetic,seed")
+TAU_ENDS = """fused,f64,1,ffn=gated,4.6566128730773926e-10,9.313225746154785e-10,0.25,0.5,0.0009765625,ok
+fused,f64,1,ffn=gated;readout=2,,1e-300,0.25,0.5,0.0009765625,ok
+fused,f32,1,ffn=gated,,,,,0.5,none
+fused,f32,1,ffn=gated;readout=2,0.03125,0.0625,0.25,0.5,0.125,ok
+"""
+
+
+def test_the_second_v(picture):
+    """A curve for each K, its arms beside it, and a ring where A_K tau^(2K) + 2^-53/tau is least: at
+    2^-17, 2^-10 and 2^-7 for K = 1, 2, 3."""
+    header, lines = second_v().split("\n", 1)
+    shown = picture(lines, header)
+    figure = pictures.figure_of(shown)
+    assert shown.title() == "The total error by tau and readout"
+    assert ("readout" in shown.axis_words(), shown.axis_words()) == (
+        False, "tau: the small constant of a gated network")
+    assert [curve.label for curve in shown.curves if curve.label] == [
+        "native", "approximation (dotted)", "rounding (dashed)", "readout 1", "readout 2", "readout 3"]
+    assert "the best tau" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert ("A ring: the smallest total error of a curve, at tau 2^-17, 2^-10, 2^-7. Left of it rounding "
+            "grows as 1/tau, right of it the approximation error as tau^(2 readout).") in shown.caption()
+    sizes = [(k, 2.0**(2 * pairs * -k) * off + 2.0**(k - 53)) for k, pairs, off in (
+        (17, 1, 1.01 / 12), (10, 2, 1 / 30), (7, 3, 1.01 * 17 / 315))]
+    assert [place for place in lines_of(figure, "o")] == [
+        (pytest.approx(-k * math.log10(2)), pytest.approx(math.log10(size))) for k, size in sizes]
+
+
+@pytest.mark.parametrize("taus, marks", [
+    (range(25), [f"$2^{{{k}}}$" for k in range(-24, 1, 2)]),
+    ((0, 1, 2), ["$2^{-2}$", "$2^{-1}$", "$2^{0}$"])])
+def test_marks_of_taus(picture, taus, marks):
+    """Powers of two that were evaluated, as far apart as the widest; of whatever reach."""
+    header, lines = second_v(taus).split("\n", 1)
+    axis = pictures.figure_of(picture(lines, header)).axes[0].xaxis
+    assert [text.get_text() for text in axis.get_ticklabels()] == marks
+    assert axis.get_ticklocs()[0] == pytest.approx(-max(taus) * math.log10(2))
+
+
+def test_a_panel_an_arithmetic(picture):
+    """Each with rings of its own; of one K all errors; tau is said as it is typed; and a network
+    without it is not drawn."""
+    header, lines = second_v(readouts=[1]).split("\n", 1)
+    shown = picture(lines + lines.replace("f64", "f32").replace(",1,0.08333", ",1,0.00008333") +
+                    "fused,40,f64,,1,0,1e-34,1e-16,1e-16,1e-16,ok\n", header)
+    assert [curve.label for curve in shown.curves] == ["total", "approximation", "construction",
+                                                       "rounding", "native"]
+    assert "of a curve, at tau 2^-17 (f64); 2^-17 (f32)." in shown.caption()
+    assert "Not drawn: 1 row without a value of tau." in shown.caption()
+    assert "The construction error falls below the picture, to 1e-34." in shown.caption()
+    shown = picture("".join(f"{line.replace('omega', str(omega)).replace('fused,40', f'fused,{omega}')}\n"
+                            for omega in range(40, 47) for line in lines.split("\n")[5:7]), header)
+    assert [curve.label for curve in shown.curves][-2:] == ["tau 2^-6", "tau 2^-5"]
+
+
+@pytest.mark.parametrize("wish, main, rings", [
+    ({}, "total", True), ({"error": "rounding"}, "rounding", False)])
+def test_rings_are_of_what_is_total(picture, wish, main, rings):
+    header, lines = second_v(readouts=[1]).split("\n", 1)
+    shown = picture(lines, header, **wish)
+    assert (ERRORS[shown.main], "A ring" in shown.caption()) == (main, rings)
+
+
+def test_without_a_machine(picture):
+    """Along tau it is the approximation that counts."""
+    header, lines = second_v().split("\n", 1)
+    rows = [line.split(",") for line in lines.splitlines()]
+    shown = picture("".join(",".join(row[:7] + [""] * 3 + row[-1:]) + "\n" for row in rows), header)
+    assert shown.title() == "The approximation error by tau and readout"
+
+
+def test_intervals_of_tau(picture):
+    """Marks are powers of two; what is not found is said of tau."""
+    shown = picture(TAU_ENDS, TAUS)
+    assert shown.title() == "The taus that meet the tolerance, by readout" and shown.unit() == "tau"
+    assert "no tau evaluated meets the tolerance" in shown.caption()
+    figure = pictures.figure_of(shown)
+    assert [text.get_text() for text in figure.axes[0].yaxis.get_ticklabels()][-3:-1] == [
+        "$2^{-4}$", "$2^{0}$"]
+    assert lines_of(figure, "_") == [(x, pytest.approx(k * math.log10(2)))
+                                     for x, k in ((0, -30), (0, -2), (1, -2))]
+    assert lines_of(figure, "v")[0][0] == 1
 
 
 # ---- Files ---------------------------------------------------------------------------------------

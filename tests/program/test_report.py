@@ -183,6 +183,26 @@ def test_searches(expect, page):
     assert "<p>One point" not in written
 
 
+def test_laws_along_tau(expect, page):
+    """Searches for tau, and laws: a row without a law is no failure, one outside its band is."""
+    grid = "--construction fused --ffn gated --n 2 --d 2 --omega 40 --quiet"
+    expect(1, f"min-omega --over tau {grid} --readout 1,2 --tolerance 1e-6,1e-300 -o m.csv")
+    written = page("m.csv")
+    assert ("FAIL: 2 of 4 points; 2 rows without a tau</p>" in written and "<figure" in written and
+            '<th scope="col">tau_min</th>' in written and "tau_below</th>" not in written)
+    expect(0, f"sweep {grid} --tau 1,2^-3,2^-6,2^-9 -o s.csv")
+    expect(0, "growth s.csv --norm max --quiet -o g.csv")
+    written = page("g.csv")
+    assert "<title>nothing judged: headproof report</title>" in written and "<figure" not in written
+    assert "<td>tau</td><td>power</td>" in written and ">agrees</td>" in written
+    edit("g.csv", "ok$", "none")
+    os.unlink("g.csv.json")
+    assert "verdict evaluated" in page("g.csv")
+    expect(1, f"sweep {grid} --tau 2^-3 --seed 9 --tolerance 1e-30 -o t.csv")
+    expect(1, "growth s.csv --norm max --check t.csv -o g.csv")
+    assert re.search(r"FAIL: \d of \d rows; \d rows? fail</p>", page("g.csv"))
+
+
 def test_what_verify_found(expect, page):
     model = ROOT / "cases/models/modadd53-silu.safetensors"
     expect(1, f"verify {model} --tokens 0/0/53 --omega 0.5 --tolerance 1e-9 --quiet -o v.csv")
@@ -196,7 +216,7 @@ def test_what_verify_found(expect, page):
     ("report s.csv", 2, "FILE... -o FILE.html"),
     ("report s.csv --colour red -o r.html", 2, "--colour"),
     ("report none.csv -o r.html", 2, "none.csv"),
-    ("report x.csv -o r.html", 2, "expected a table of sweep, depth, min-omega or verify"),
+    ("report x.csv -o r.html", 2, "expected a table of sweep, depth, min-omega, verify or growth"),
     ("report s.csv.json -o r.html", 2, "expected a table"),
     ("report s.csv -o s.csv", 2, "--output"),
     ("report s.csv -o s.csv.json", 2, "--output"),
