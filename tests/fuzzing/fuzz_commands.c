@@ -114,7 +114,8 @@ static const char *run(Fuzz *fuzz, const uint8_t *bytes, size_t size)
         return status == 2 ? fuzz_expect_refusal(fuzz, "")
                            : fuzz_broken(fuzz, "status %d: %s", status, fuzz->said);
     }
-    const char *why = fuzz->said_length > 0 || grid.count == 0
+    bool lacks = grid.count == 0 && command_takes_axes(commands_get(command));
+    const char *why = fuzz->said_length > 0 || lacks
                           ? fuzz_broken(fuzz, "%zu points, and said: %s", grid.count, fuzz->said)
                           : expect_options(fuzz, &options);
     if (why == NULL && is_reproduced(command)) {
