@@ -13,6 +13,7 @@ import csv
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 import numpy
@@ -145,6 +146,7 @@ def gates_and_turns():
         flags = ("--omega", "20", "--gelu", "8") if name == "gptj" else ("--omega", "20")
         plain = convert(str(folder), f"{name}.safetensors", "--n", str(len(ids)), *flags)
         shared = convert(str(folder), f"{name}-shared.safetensors", *flags, "--layout", "shared")
+        shutil.rmtree(folder)
         expected = of["witness.logits"][0]
         own = headproof.load_converted(shared).logits(ids)
         for who, got in by_all(plain, shared, ids):
