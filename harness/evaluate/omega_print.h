@@ -13,10 +13,9 @@
 /* The constant in a sentence or a cell of one: 12.1, or of powers of two 2^-17. */
 const char *omega_text(char text[DECIMAL_TEXT], double omega, bool powers);
 
-/* "omega from 12.1 to 8e6 WHAT at all 64 omegas evaluated in this range (12 and 9e6
- * do not)", or "none of 50
- * omegas evaluated, from 8 to 4096, WHAT", or of tau the same; what evaluations did not suffice for
- * comes behind. */
+/* "omega from 12.1 to 8e6 WHAT at all 64 omegas evaluated in this range (12 and 9e6 do not)", or
+ * "none of 50 omegas evaluated, from 8 to 4096, WHAT", or of tau the same; what evaluations did not
+ * suffice for comes behind. */
 void omega_print(FILE *file, const OmegaSearch *search, const char *what);
 
 /* The warning behind the intervals, once. */

@@ -93,9 +93,9 @@ def value(cell: str) -> str:
 class Subject:
     """A file that a report is about: what it holds, and the verdict that follows from it.
 
-    good: statuses that are no failure.  Tables of sweeps, or of other commands, with the sidecar beside them, or what check --json
-    wrote.  A point fails where a sidecar says so that is of these very rows; without its word, a
-    row does by its status."""
+    good: statuses that are no failure.  Tables of sweeps, or of other commands, with the sidecar
+    beside them, or what check --json wrote.  A point fails where a sidecar says so that is of these
+    very rows; without its word, a row does by its status."""
 
     def __init__(self, path: str) -> None:
         self.path = path
