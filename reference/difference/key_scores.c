@@ -25,21 +25,18 @@ static mpfr_exp_t largest_exponent(const ApMat *x, size_t first, size_t width)
     return largest;
 }
 
-/* Context of both_row: s, and where the head's columns are, of queries and of keys; are the keys
- * there, as those of the head before that has the same? */
+/* Context of both_row: s, and where the head's columns are, of queries and of keys. */
 typedef struct {
     const Record *record;
     const Difference *e;
     size_t first, key, width;
     long scale;
-    bool keys_are_there;
 } Both;
 
 static Both both_of(const Heads *heads, const Record *record, size_t b, const Difference *e)
 {
     const Score *score = &heads->bundle->score;
-    Both both = {record, e, 0, score_own(score, b), score_query_width(score), 0, false};
-    both.keys_are_there = score_is_mixed(score) && b > 0;
+    Both both = {record, e, 0, score_own(score, b), score_query_width(score), 0};
     both.first = b * both.width;
     mpfr_exp_t key = largest_exponent(&record->key, both.key, both.width);
     mpfr_exp_t change = largest_exponent(&e->key, both.key, both.width);
@@ -61,9 +58,6 @@ static void both_row(Worker *worker, const void *context, size_t row)
     mpfr_set_ui_2exp(up, 1, both->scale, MPFR_RNDN);
     mpfr_set_ui_2exp(down, 1, -both->scale, MPFR_RNDN);
     lanes_mul(queries + width, numbers_row(change), numbers_same(up), width);
-    if (both->keys_are_there) {
-        return;
-    }
     lanes_set(keys, ap_at(&e->key, row, both->key), width);
     lanes_mul(keys + width, numbers_row(ap_at(&both->record->key, row, both->key)),
               numbers_same(down), width);
