@@ -156,9 +156,8 @@ static Operations bundle_work(const Layout *layout, const Bundle *bundle)
         double projected = (mixed && score->q.data == NULL ? 1 : 2) * rows * query * rank;
         work.products += projected / (mixed ? heads : 1) + rows * rows * (rank + mixed_width);
         work.exponentials += rows * rows;
-        /* Of heads that share queries each has a large product's: out of a core's cache. */
-        double apart = mixed ? fmin(4, 1 + rank / 512) : 1;
-        work.entries = rows * (rows + apart * rank + mixed_width);
+        /* What mixed heads take of an entry of all their queries is a multiplication. */
+        work.entries = rows * (rows + (mixed ? 0.25 : 1) * rank + mixed_width);
     } else if (score_by_gate(score)) {
         work.products += rows * (score->gate.data != NULL ? query : 1);
         work.exponentials += rows;

@@ -22,7 +22,7 @@ static void difference_list(Difference *e, const RecordShape *shape, const Diffe
         {&e->value, rows, value},
         {&e->mixed, rows, value},
         {&e->query, rows, shape->query},
-        {&e->key, rows, shape->key},
+        {&e->key, rows, shape->query},
         {&e->both_queries, rows, 2 * shape->head_query},
         {&e->group, rows, shape->group},
         {&e->pattern, rows, shape->pattern},
@@ -80,7 +80,7 @@ void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)
 void difference_scores(const Heads *heads, const Record *record, Difference *e)
 {
     if (score_by_key(&heads->bundle->score)) {
-        difference_queries(heads, e);
+        difference_queries(heads, record, e);
     } else {
         difference_group_weights(heads, record, e);
     }

@@ -46,7 +46,8 @@ typedef struct {
     ApMat query, key;     /* changes of the record's */
     ApMat both_queries;   /* of one head: query + its change, and the change */
     ApMat both_keys;      /* of one head: the key's change, and the key */
-    ApMat group;          /* [rows, 3 * heads] dp or r of one key of a group */
+    ApMat group;          /* [rows, 3 * heads] dp or r of one key of a group; of mixed heads the
+                           * changes of the record's scores */
     ApMat pattern, leak;  /* [rows, rows] dp of the keys of A, 0 of others; r of the others */
     bool limit; /* of T_infinity at x + e: no key that the limit leaves out weighs anything */
 } Difference;
@@ -92,7 +93,7 @@ void difference_write(const Heads *heads, PartKind part, Difference *e);
 
 void difference_group_weights(const Heads *heads, const Record *record, Difference *e);
 void difference_group_mix(const Heads *heads, const Record *record, PartKind part, Difference *e);
-void difference_queries(const Heads *heads, Difference *e);
+void difference_queries(const Heads *heads, const Record *record, Difference *e);
 
 /* pattern = ds of head heads->first + b (key_scores.c). */
 void difference_key_scores(const Heads *heads, const Record *record, size_t b, Difference *e);

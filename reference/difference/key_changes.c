@@ -76,38 +76,53 @@ static Columns columns_left_out(Evaluator *ev, const Head *head, RowBlock block)
     return (Columns){from, to > from ? to - from : 0};
 }
 
-/* leak = s + ds of the keys that the limit leaves out. */
+/* leak = s + ds of the keys that the limit leaves out; of a mixed head, whose keys these are but
+ * two, with no more bits than their weight deserves. */
 static void moved_scores(Evaluator *ev, const Head *head)
 {
     const Record *record = head->record;
     const Difference *e = head->e;
     const Score *score = &head->heads->bundle->score;
     size_t width = score_query_width(score), own = score_own(score, head->b);
+    if (score_is_mixed(score)) {
+        heads_mixed_query(head->heads, &e->both_queries, head->b, &head->e->both_queries, width);
+    }
     for (size_t first = 0; first < e->stream.rows; first += PATTERN_ROWS) {
         RowBlock block = bilinear_block(head->heads, first);
         Columns out = columns_left_out(ev, head, block);
+        ProductView leak = product_block(&e->leak, first, out.first, block.count, out.count);
+        if (score_is_mixed(score)) {
+            ProductView keys = product_block(&e->both_keys, out.first, 0, out.count, width);
+            evaluator_rough_product(
+                ev, leak, product_block(&e->both_queries, first, width, block.count, width),
+                product_transposed(keys), heads_mixed_gap(score));
+            continue;
+        }
         for (size_t i = first; i < first + block.count; i++) {
             lanes_set(ap_at(&e->leak, i, out.first), ap_at(&e->pattern, i, out.first), out.count);
         }
         if (out.count > 0) {
             ProductView keys = product_block(&record->key, out.first, own, out.count, width);
             evaluator_product(
-                ev, product_block(&e->leak, first, out.first, block.count, out.count),
-                product_block(&record->query, first, head->b * width, block.count, width),
+                ev, leak, product_block(&record->query, first, head->b * width, block.count, width),
                 product_transposed(keys), true);
         }
     }
 }
 
-/* x = s + ds of key j. */
+/* x = s + ds of key j of A. */
 static void moved_score(Worker *worker, const HeadRow *at, size_t j, mpfr_ptr x)
 {
     const Record *record = at->head->record;
     const Score *score = &at->head->heads->bundle->score;
     size_t width = score_query_width(score);
-    ap_dot(x, ap_at(&record->query, at->row, at->head->b * width),
-           ap_at(&record->key, j, score_own(score, at->head->b)), width,
-           temp(worker, TEMP_PRODUCT));
+    if (score_is_mixed(score)) {
+        heads_limit_score(worker, at->head->heads, record, at->head->b, at->row, j, x);
+    } else {
+        ap_dot(x, ap_at(&record->query, at->row, at->head->b * width),
+               ap_at(&record->key, j, score_own(score, at->head->b)), width,
+               temp(worker, TEMP_PRODUCT));
+    }
     limbs_add(x, x, ap_at(&at->head->e->pattern, at->row, j));
 }
 
@@ -214,14 +229,18 @@ static void near_leaks(Worker *worker, const HeadRow *at, mpfr_srcptr one)
     divide_leaks(at, total);
 }
 
-/* worker.row = s' of all keys; all = the largest less what Omega takes, limit = that of A. */
+/* worker.row = s' of all keys, of those left out from their distances in leak; all = the largest
+ * less what Omega takes, limit = that of A. */
 static void far_shifts(Worker *worker, const HeadRow *at, mpfr_ptr limit, mpfr_ptr all)
 {
     bool first = true;
+    mpfr_srcptr shift = ap_at(&at->head->record->score, at->row, at->head->b);
     for (size_t j = 0; j < at->seen; j++) {
         mpfr_ptr x = ap_at(&worker->row, 0, j);
-        if (in_limit(at, j) || left_out(at, j)) {
+        if (in_limit(at, j)) {
             moved_score(worker, at, j, x);
+        } else if (left_out(at, j)) {
+            limbs_add(x, ap_at(&at->head->e->leak, at->row, j), shift);
         }
         if (in_limit(at, j) && (first || mpfr_cmp(x, limit) > 0)) {
             limbs_set(limit, x);

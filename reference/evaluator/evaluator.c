@@ -14,6 +14,9 @@
 /* Operations on entries that are worth a parallel region. */
 enum { PARALLEL_OPERATIONS = 1 << 16 };
 
+/* Bits of rough products, at least. */
+enum { ROUGH_LEAST = 64 };
+
 /* The matrices of a worker, of its evaluator's bits. */
 enum { WORKER_MATS = 4 };
 
@@ -150,14 +153,31 @@ void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b)
     evaluator_each(ev, y->rows, y->rows * y->columns, sum_row, &sum);
 }
 
-void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, bool add)
+static void multiply(Evaluator *ev, ProductView c, ProductView a, ProductView b,
+                     ProductOptions options)
 {
     bool large = c.rows * c.columns >= PARALLEL_OPERATIONS / (a.columns + 1);
-    ProductOptions options = {.add = add,
-                              .guard = EVALUATOR_GUARD,
-                              .threads = large ? ev->workers : 1,
-                              .weights = ev->weights};
+    options.threads = large ? ev->workers : 1;
+    options.weights = ev->weights;
     product_mul(c, a, b, &options, NULL);
+}
+
+void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, bool add)
+{
+    multiply(ev, c, a, b, (ProductOptions){.add = add, .guard = EVALUATOR_GUARD});
+}
+
+void evaluator_rough_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, int gap)
+{
+    mpfr_prec_t fewer = ev->bits - evaluator_rough_bits(ev, gap);
+    multiply(ev, c, a, b, (ProductOptions){.guard = -(int)fewer});
+}
+
+mpfr_prec_t evaluator_rough_bits(const Evaluator *ev, int gap)
+{
+    const double log2_e = 1.4426950408889635;
+    double least = fmin(ROUGH_LEAST, (double)ev->bits);
+    return (mpfr_prec_t)fmax(least, (double)ev->bits - floor(gap * ev->omega * log2_e));
 }
 
 /* Terms of a series that are worth more than a call. */

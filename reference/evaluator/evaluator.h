@@ -78,6 +78,11 @@ enum { EVALUATOR_GUARD = 6 };
 /* c = a b, or c += a b, with those bits, so that an entry is rounded about once. */
 void evaluator_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, bool add);
 
+/* c = a b, scores of keys that weigh e^(-Omega gap) or so: as many bits fewer than c has, but
+ * enough for twelve digits of what those keys add. */
+void evaluator_rough_product(Evaluator *ev, ProductView c, ProductView a, ProductView b, int gap);
+mpfr_prec_t evaluator_rough_bits(const Evaluator *ev, int gap);
+
 /* m[i] = expm1(x[i]) and g[i] = e^x[i], i < count, either with all its bits: rows of matrices.  g
  * may be x, m may not.  expm1 is within 4 2^-precision, relatively, however small x is. */
 void evaluator_exponentials(Worker *worker, mpfr_ptr m, mpfr_ptr g, mpfr_srcptr x, size_t count);

@@ -3,6 +3,10 @@
  *     p_ij = e^(s_ij - shift_i) / sum over the keys j that i sees of that,
  * where shift_i is the row's largest s_ij less what Omega takes from it, and the patterns applied:
  * sum_j p_ij u_j.
+ *
+ * Mixed heads, which read a product out, have s_ij = (u_i w_h) . k_j, with u and k of all heads.
+ * In the limit a row of theirs attends itself and the bias row: the scores toward these are a
+ * product for all heads, (u_i k_j) W, and no others are formed.
  */
 #include "heads.h"
 
@@ -13,6 +17,7 @@
 /* Head heads->first + b of the block: pattern; shift and total [rows, .] in columns b. */
 typedef struct {
     const Heads *heads;
+    const Record *record;
     size_t b;
     ApMat *pattern, *shift, *total;
 } Pattern;
@@ -157,6 +162,17 @@ static void sum_exponentials(Worker *worker, const Row *row, mpfr_ptr total)
     lanes_sum(total, p, row->seen, ap_at(&worker->row, 1, 0));
 }
 
+/* The row's scores of the keys of A; 0 for the others. */
+static void limit_scores(Worker *worker, const Record *record, size_t b, const Row *row)
+{
+    for (size_t j = 0; j < row->seen; j++) {
+        mpfr_set_zero(row->p + j, 1);
+        if (row->gap[j] == 0) {
+            heads_limit_score(worker, row->heads, record, b, row->row, j, row->p + j);
+        }
+    }
+}
+
 /* pattern[row] = softmax of the row's scores, content and Omega, e^(s - shift) over their sum,
  * which is total[row]. */
 static void softmax_row(Worker *worker, const void *context, size_t index)
@@ -172,6 +188,9 @@ static void softmax_row(Worker *worker, const void *context, size_t index)
                .shift = ap_at(pattern->shift, index, pattern->b),
                .far = ap_at(&worker->row, 0, 0)};
     row.seen = heads_gaps(heads, heads->first + pattern->b, index, worker->gap);
+    if (heads_score_alone(heads)) {
+        limit_scores(worker, pattern->record, pattern->b, &row);
+    }
     find_shift(worker->ev, &row);
     shift_scores(worker, &row);
     vexp(worker->exp, row.p, row.p, row.seen);
@@ -179,18 +198,22 @@ static void softmax_row(Worker *worker, const void *context, size_t index)
     divide_by_sum(worker, row.p, row.seen, total);
 }
 
-void bilinear_softmax(const Heads *heads, size_t b, Record *record)
+void bilinear_softmax(const Heads *heads, size_t b, HeadsWork *work, Record *record)
 {
     Evaluator *ev = heads->ev;
-    Pattern pattern = {heads, b, &record->pattern[record_pattern(record, b)], &record->score,
-                       &record->gate};
+    Pattern pattern = {heads,          record,       b, &record->pattern[record_pattern(record, b)],
+                       &record->score, &record->gate};
     size_t rows = record->query.rows, width = score_query_width(&heads->bundle->score);
     size_t key = score_own(&heads->bundle->score, b);
-    for (size_t first = 0; first < rows; first += PATTERN_ROWS) {
+    bool alone = heads_score_alone(heads), mixed = score_is_mixed(&heads->bundle->score);
+    if (mixed && !alone) {
+        heads_mixed_query(heads, &record->query, b, &work->mixed, 0);
+    }
+    for (size_t first = 0; !alone && first < rows; first += PATTERN_ROWS) {
         RowBlock block = bilinear_block(heads, first);
         evaluator_product(
             ev, product_block(pattern.pattern, first, 0, block.count, block.keys),
-            product_block(&record->query, first, b * width, block.count, width),
+            product_block(mixed ? &work->mixed : &record->query, first, key, block.count, width),
             product_transposed(product_block(&record->key, 0, key, block.keys, width)), false);
     }
     evaluator_each(ev, rows, rows * rows, softmax_row, &pattern);

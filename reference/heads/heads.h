@@ -76,15 +76,16 @@ void heads_turn(mpfr_ptr x, const Rotary *rotary, size_t token, mpfr_ptr t);
 typedef struct {
     ApMat product; /* [rows, gates] x g */
     ApMat scaled;  /* [rows, values] mixed, times a scale that is not 1 */
+    ApMat mixed;   /* [rows, width of a query] of a mixed head */
 } HeadsWork;
 
 /* ---- The evaluation of a block, in this order: what it writes into the record. ---- */
 
-/* score, gate and group, or with bilinear scores query and key. */
+/* score, gate and group, or with bilinear scores query and key, of mixed heads group too. */
 void heads_scores(const Heads *heads, const ApMat *x, HeadsWork *work, Record *record);
 
 /* With bilinear scores, head heads->first + b: pattern, and columns b of score and gate. */
-void heads_pattern(const Heads *heads, size_t b, Record *record);
+void heads_pattern(const Heads *heads, size_t b, HeadsWork *work, Record *record);
 
 /* value, of a part. */
 void heads_values(const Heads *heads, const ApMat *x, const HeadsWork *work, PartKind part,
@@ -190,7 +191,36 @@ typedef struct {
 
 RowBlock bilinear_block(const Heads *heads, size_t first);
 
-void bilinear_softmax(const Heads *heads, size_t b, Record *record);
+void bilinear_softmax(const Heads *heads, size_t b, HeadsWork *work, Record *record);
 void bilinear_mix(const Heads *heads, PartKind part, size_t b, Record *record);
+
+/* ---- Mixed heads: s_ij = (u_i w_h) . k_j, entry by entry, with u and k of all heads. ---- */
+
+/* A row has two keys at most in the limit, itself and the bias row (unless entries of Omega are
+ * lost): the scores of all heads toward these are a product each, and no others are formed. */
+static inline bool heads_score_alone(const Heads *heads)
+{
+    return heads->limit && score_is_mixed(&heads->bundle->score);
+}
+
+/* What the other keys have less of Omega, at least; of lost entries nothing is known. */
+static inline int heads_mixed_gap(const Score *score)
+{
+    return score->extra != NULL ? 0 : 2;
+}
+
+/* out[., first + b] = x[., read] . w of head heads->first + b (linear.c). */
+void heads_mixed_scores(const Heads *heads, const ApMat *x, Columns read, ApMat *out, size_t first);
+
+/* out[., first + c] = u[., c] w[c] of head heads->first + b, c < a query's width (linear.c). */
+void heads_mixed_query(const Heads *heads, const ApMat *u, size_t b, ApMat *out, size_t first);
+
+/* y = sum over c of u[c] k[c] w[c] of head h, on a thread of its own (linear.c). */
+void heads_mixed_score(Worker *worker, mpfr_ptr y, const Score *score, size_t h, mpfr_srcptr u,
+                       mpfr_srcptr k);
+
+/* s = the score of row and key j of A of head heads->first + b, from a record of the limit. */
+void heads_limit_score(Worker *worker, const Heads *heads, const Record *record, size_t b,
+                       size_t row, size_t j, mpfr_ptr s);
 
 #endif

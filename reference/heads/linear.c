@@ -74,7 +74,11 @@ void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t)
         mpfr_set_si(t, scale->num, MPFR_RNDN);
         lanes_mul(s, numbers_row(s), numbers_same(t), count);
     }
-    if (scale->den != 1) {
+    if ((scale->den & (scale->den - 1)) == 0) { /* a power of two, whose inverse is exact */
+        mpfr_set_ui(t, 1, MPFR_RNDN);
+        mpfr_div_si(t, t, scale->den, MPFR_RNDN);
+        lanes_mul(s, numbers_row(s), numbers_same(t), scale->den != 1 ? count : 0);
+    } else {
         mpfr_set_si(t, scale->den, MPFR_RNDN);
         lanes_div(s, numbers_row(s), numbers_same(t), count);
     }
@@ -151,41 +155,64 @@ static void turn_token(Worker *worker, const void *context, size_t token)
     }
 }
 
+void heads_mixed_scores(const Heads *heads, const ApMat *x, Columns read, ApMat *out, size_t first)
+{
+    const HeadWeight *w = &heads->bundle->score.mix;
+    ProductView one =
+        product_doubles(w->data + heads->first * w->head_stride, read.count, 1, w->ld);
+    evaluator_product(heads->ev, product_block(out, 0, first, x->rows, heads->count),
+                      product_block(x, 0, read.first, x->rows, read.count),
+                      product_doubles_beside(one, heads->count, w->head_stride), false);
+}
+
+/* worker.sum[0] = w of head h. */
+static mpfr_srcptr mix_of(Worker *worker, const Score *score, size_t h)
+{
+    const double *mix = score->mix.data + h * score->mix.head_stride;
+    mpfr_ptr w = ap_at(&worker->sum, 0, 0);
+    for (size_t k = 0; k < score->d_head; k++) {
+        mpfr_set_d(w + k, mix[k * score->mix.ld], MPFR_RNDN);
+    }
+    return w;
+}
+
+void heads_mixed_score(Worker *worker, mpfr_ptr y, const Score *score, size_t h, mpfr_srcptr u,
+                       mpfr_srcptr k)
+{
+    mpfr_ptr terms = ap_at(&worker->sum, 1, 0);
+    lanes_mul(terms, numbers_row(u), numbers_row(k), score->d_head);
+    lanes_mul(terms, numbers_row(terms), numbers_row(mix_of(worker, score, h)), score->d_head);
+    lanes_sum(y, terms, score->d_head, terms);
+}
+
 typedef struct {
-    const Heads *heads;
-    ApMat *query;
+    const Score *score;
+    const ApMat *u;
+    ApMat *out;
+    size_t h, first;
 } MixedQuery;
 
-/* Head b's queries: the first head's, which are those of all, times what it mixes them by, which
- * meanwhile is in its last row. */
-static void mix_head(Worker *worker, const void *context, size_t before)
+/* Rows that are mixed at once, so that a head's weights are converted once for all of them. */
+enum { MIXED_ROWS = 16 };
+
+static void mix_rows(Worker *worker, const void *context, size_t block)
 {
     const MixedQuery *mixed = context;
-    const Score *score = &mixed->heads->bundle->score;
-    size_t width = score->d_head, b = before + 1, last = mixed->query->rows - 1;
-    const double *mix = score->mix.data + (mixed->heads->first + b) * score->mix.head_stride;
-    mpfr_ptr by = ap_at(mixed->query, last, b * width);
-    (void)worker;
-    for (size_t k = 0; k < width; k++) {
-        mpfr_set_d(by + k, mix[k * score->mix.ld], MPFR_RNDN);
-    }
-    for (size_t row = 0; row <= last; row++) {
-        lanes_mul(ap_at(mixed->query, row, b * width), numbers_row(ap_at(mixed->query, row, 0)),
-                  numbers_row(by), width);
+    size_t first = block * MIXED_ROWS, left = mixed->u->rows - first;
+    size_t end = first + (left < MIXED_ROWS ? left : MIXED_ROWS);
+    mpfr_srcptr w = mix_of(worker, mixed->score, mixed->h);
+    for (size_t row = first; row < end; row++) {
+        lanes_mul(ap_at(mixed->out, row, mixed->first), numbers_row(ap_at(mixed->u, row, 0)),
+                  numbers_row(w), mixed->score->d_head);
     }
 }
 
-static void mix_queries(const Heads *heads, ApMat *query)
+void heads_mixed_query(const Heads *heads, const ApMat *u, size_t b, ApMat *out, size_t first)
 {
     const Score *score = &heads->bundle->score;
-    const double *mix = score->mix.data + heads->first * score->mix.head_stride;
-    MixedQuery mixed = {heads, query};
-    size_t width = score->d_head;
-    evaluator_each(heads->ev, heads->count - 1, query->rows * query->columns, mix_head, &mixed);
-    for (size_t i = 0; i < query->rows * width; i++) {
-        mpfr_ptr own = ap_at(query, i / width, i % width);
-        mpfr_mul_d(own, own, mix[i % width * score->mix.ld], MPFR_RNDN);
-    }
+    const MixedQuery mixed = {score, u, out, heads->first + b, first};
+    evaluator_each(heads->ev, (u->rows + MIXED_ROWS - 1) / MIXED_ROWS, u->rows * score->d_head,
+                   mix_rows, &mixed);
 }
 
 void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query, ApMat *key)
@@ -220,9 +247,6 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
     }
     ScaledQuery scaled = {&score->scale, query, columns};
     evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);
-    if (mixed) {
-        mix_queries(heads, query);
-    }
 }
 
 void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, PartKind part,

@@ -24,7 +24,7 @@ bool heads_share_pattern(const Score *score)
 size_t heads_block(const Bundle *bundle, size_t rows, mpfr_prec_t bits)
 {
     size_t width = value_width(&bundle->value), query = score_query_width(&bundle->score);
-    if (score_by_key(&bundle->score) && query > width) {
+    if (score_by_key(&bundle->score) && !score_is_mixed(&bundle->score) && query > width) {
         width = query;
     }
     size_t columns = evaluator_block_columns(rows, bits);
@@ -68,13 +68,13 @@ RecordShape record_shape(const Bundle *bundle, size_t first, size_t heads, size_
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    bool by_key = score_by_key(score);
+    bool by_key = score_by_key(score), mixed = score_is_mixed(score);
     RecordShape shape = {.rows = rows};
     shape.gate = heads_share_pattern(score) ? 1 : heads;
-    shape.group = by_key ? 0 : shape.gate * GROUPS;
-    shape.query = by_key ? heads * score_query_width(score) : 0;
-    shape.key = score_is_mixed(score) ? score_query_width(score) : shape.query;
+    shape.group = mixed ? 2 * heads : by_key ? 0 : shape.gate * GROUPS;
     shape.head_query = by_key ? score_query_width(score) : 0;
+    shape.query = mixed ? shape.head_query : heads * shape.head_query;
+    shape.mixed = mixed ? shape.head_query : 0;
     shape.pattern = by_key ? rows : 0;
     shape.patterns = by_key ? heads : 0;
     for (PartKind part = 0; part < PARTS; part++) {
@@ -100,8 +100,8 @@ void record_shape_widen(RecordShape *most, const RecordShape *shape)
     most->gate = larger(most->gate, shape->gate);
     most->group = larger(most->group, shape->group);
     most->query = larger(most->query, shape->query);
-    most->key = larger(most->key, shape->key);
     most->head_query = larger(most->head_query, shape->head_query);
+    most->mixed = larger(most->mixed, shape->mixed);
     most->pattern = larger(most->pattern, shape->pattern);
     most->patterns = most->pattern > 0;
     for (PartKind part = 0; part < PARTS; part++) {
@@ -121,7 +121,7 @@ static void record_list(Record *record, const RecordShape *shape, ApExtent list[
     list[at++] = (ApExtent){&record->gate, rows, shape->gate};
     list[at++] = (ApExtent){&record->group, rows, shape->group};
     list[at++] = (ApExtent){&record->query, rows, shape->query};
-    list[at++] = (ApExtent){&record->key, rows, shape->key};
+    list[at++] = (ApExtent){&record->key, rows, shape->query};
     for (PartKind part = 0; part < PARTS; part++) {
         list[at++] = (ApExtent){&record->part[part].value, rows, shape->part[part]};
         list[at++] = (ApExtent){&record->part[part].mixed, rows, shape->part[part]};

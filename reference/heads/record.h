@@ -22,10 +22,11 @@ typedef struct {
 /* Columns of a record's matrices.  One description is allocated and predicted by. */
 typedef struct {
     size_t rows;
-    size_t gate;  /* of score and gate */
-    size_t group; /* of group */
-    size_t query, key;
+    size_t gate;              /* of score and gate */
+    size_t group;             /* of group */
+    size_t query;             /* and of key */
     size_t head_query;        /* of the widest query of one head */
+    size_t mixed;             /* of the widest of a mixed head (HeadsWork) */
     size_t pattern, patterns; /* of a pattern, and how many there are */
     size_t part[PARTS];       /* of value and mixed */
     size_t head;              /* of the widest value of one head */
@@ -35,8 +36,9 @@ typedef struct {
 typedef struct {
     ApMat score;      /* [rows, heads] the gate a (x g + c); bilinear: the row's shift */
     ApMat gate;       /* [rows, heads] exp(-|gate|); bilinear: the row's sum of exponentials */
-    ApMat group;      /* [rows, GROUPS * heads] weight of a key: self, another token, bias row */
-    ApMat query, key; /* [rows, heads * width of a score's factor] */
+    ApMat group;      /* [rows, GROUPS * heads] weight of a key: self, another token, bias row; of
+                       * mixed heads in the limit [rows, 2 * heads] scores: self, bias row */
+    ApMat query, key; /* [rows, heads * width of a score's factor]; of mixed heads what all have */
     ApMat *pattern;   /* [patterns] of [rows, rows] */
     size_t patterns;  /* one a head, or one that each head overwrites */
     RecordPart part[PARTS];

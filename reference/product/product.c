@@ -259,7 +259,7 @@ void product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
 {
     PRODUCT_CHECK(a.columns == b.rows && c.rows == a.rows && c.columns == b.columns);
     PRODUCT_CHECK(c.entry != NULL && options->backend < PRODUCT_BACKENDS);
-    PRODUCT_CHECK(options->guard >= 0);
+    PRODUCT_CHECK(mpfr_get_prec(c.entry) + options->guard >= MPFR_PREC_MIN);
     Plan plan = {.c = c,
                  .m = c.rows,
                  .n = c.columns,

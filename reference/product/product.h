@@ -78,7 +78,7 @@ void product_weights_drop(ProductWeights *weights, ProductGoes *goes, void *cont
 typedef struct {
     ProductBackend backend;
     bool add;    /* C += A B */
-    int guard;   /* bits beyond C's, at least 0, that the product keeps until it is stored */
+    int guard;   /* bits beyond C's that the product keeps until it is stored; below 0: fewer */
     int threads; /* at most, over blocks of rows; 0 and 1: the caller's alone */
     ProductWeights *weights; /* where B is kept if it is of doubles, or NULL */
 } ProductOptions;

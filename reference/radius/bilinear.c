@@ -46,6 +46,7 @@ static void head_open(HeadAt *head, Radius *r, HeadSums *sums, const Bundle *bun
     head->query = need_room(k, sizeof(double));
     head->key = need_room(k, sizeof(double));
     head->value = need_room(v, sizeof(double));
+    head->mix = need_room(head->width_k + 1, sizeof(double));
     head->score = need_room(n * n + 1, sizeof(double));
     head->gap = need_room(n * n + 1, sizeof(int));
     sides_open(&head->queries, n);
@@ -55,8 +56,8 @@ static void head_open(HeadAt *head, Radius *r, HeadSums *sums, const Bundle *bun
 
 static void head_clear(HeadAt *head)
 {
-    double *const all[] = {head->query,        head->key,       head->value,      head->score,
-                           head->queries.norm, head->keys.norm, head->values.norm};
+    double *const all[] = {head->query, head->key,          head->value,     head->score,
+                           head->mix,   head->queries.norm, head->keys.norm, head->values.norm};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
@@ -74,6 +75,10 @@ static void head_choose(HeadAt *head, const BundleNorms *norms, size_t h)
     head->q = factors[FACTOR_Q];
     head->k = factors[FACTOR_K];
     head->v = factors[FACTOR_V];
+    const HeadWeight *mix = &head->bundle->score.mix;
+    for (size_t c = 0; score_is_mixed(&head->bundle->score) && c < head->width_k; c++) {
+        head->mix[c] = mix->data[h * mix->head_stride + c * mix->ld];
+    }
 }
 
 /* u = scale (x[read] W + b) mix, b on tokens, and turned there; and each row's norm, path and
@@ -87,8 +92,8 @@ typedef struct {
     const Factor *f;
     size_t width;
     double scale;
-    const Rotary *rotary;  /* or NULL */
-    const HeadWeight *mix; /* or NULL */
+    const Rotary *rotary; /* or NULL */
+    const double *mix;    /* or NULL */
 } SideOf;
 
 /* Row i of the stream, a token's. */
@@ -117,8 +122,7 @@ static void side_row(const HeadAt *head, const SideOf *of, size_t i)
     for (size_t c = 0; c < of->width; c++) {
         double in = of->w != NULL ? u[c] : at->x[i * r->columns + of->read.first + c];
         u[c] = of->scale * (in + (has_bias ? b[c] : 0));
-        u[c] *= of->mix != NULL ? of->mix->data[head->head * of->mix->head_stride + c * of->mix->ld]
-                                : 1;
+        u[c] *= of->mix != NULL ? of->mix[c] : 1;
     }
     bool turns = of->rotary != NULL && i != layout_bias_row(r->layout);
     double norm = norm_vector(u, of->width, 1) * (turns ? head->turn : 1);
@@ -177,7 +181,7 @@ static void sides_block(Worker *worker, const void *context, size_t block)
     const SideOf sides[] = {
         {head->query, &head->queries, score_query_columns(score),
          score->q.data != NULL ? &score->q : NULL, q_bias, &head->q, head->width_k, scale,
-         score->rotary, score_is_mixed(score) ? &score->mix : NULL},
+         score->rotary, score_is_mixed(score) ? head->mix : NULL},
         {head->key, &head->keys, score->read, score->d_head > 0 ? &score->k : NULL, k_bias,
          &head->k, head->width_k, 1, score->rotary, NULL},
         {head->value, &head->values, value->read, &value->v, v_bias, &head->v, head->width_v, 1,
@@ -232,16 +236,15 @@ static void head_set(HeadAt *head, const Point *at)
     evaluator_each(r->ev, blocks, n * n * head->width_k, scores_block, head);
 }
 
-/* A head at x^, and at x^ + e^. */
-static void head_rows(HeadAt *head)
+/* All heads at x^ (here), or at x^ + e^. */
+static void heads_at(HeadAt *head, const BundleNorms *norms, bool here)
 {
     const Radius *r = head->r;
-    head_gaps(head);
-    head_set(head, &r->at);
-    bilinear_rows(head, true);
-    if (r->change && !r->near) {
-        head_set(head, &r->moved);
-        bilinear_rows(head, false);
+    for (size_t h = 0; h < head->bundle->heads; h++) {
+        head_choose(head, norms, h);
+        head_gaps(head);
+        head_set(head, here ? &r->at : &r->moved);
+        bilinear_rows(head, here);
     }
 }
 
@@ -298,9 +301,9 @@ void radius_bilinear(Radius *r, const Bundle *bundle)
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         *all[m] = need_zeros(r->rows + 1, sizeof(double));
     }
-    for (size_t h = 0; h < bundle->heads; h++) {
-        head_choose(&head, &norms, h);
-        head_rows(&head);
+    heads_at(&head, &norms, true);
+    if (r->change && !r->near) {
+        heads_at(&head, &norms, false);
     }
     r->adds += (double)bundle->heads + 2;
     emit(r, bundle, &sums, &norms.outer);

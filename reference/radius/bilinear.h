@@ -51,6 +51,7 @@ typedef struct {
     const Point *at;
     bool keys_are_there;         /* of the head before, whose keys are this one's */
     double *query, *key, *value; /* [rows, width] */
+    double *mix;                 /* [width of a query] of a mixed head */
     Sides queries, keys, values;
     double turn;   /* by what turning a query or a key makes it longer, at least 1 */
     double *score; /* [rows, rows], of keys that a row sees with Omega once its block is set */
@@ -133,6 +134,10 @@ RowKeys head_block_row(const HeadBlock *block, size_t i);
 
 /* Of a product with k terms a sum in doubles, relative to norms. */
 double gemm_off(size_t k);
+
+/* What rough products of queries and keys, whose norms' product is given, are off by more than
+ * others, in 2^-bits: of mixed heads' scores outside A, for others 0. */
+double head_rough(const HeadAt *head, double norms);
 
 /* ---- What a head makes of e's radii ---------------------------------------------------------- */
 

@@ -14,6 +14,9 @@
 /* Squares that products of matrices are formed of, at most. */
 #define SQUARE_MOST 0x1p900
 
+/* So few keys a row, on average, are taken one by one. */
+enum { FEW_KEYS = 4 };
+
 void head_block_open(HeadBlock *block, const HeadAt *head)
 {
     size_t n = head->r->rows, k = head->width_k, v = head->width_v, rows = HEAD_ROWS * n;
@@ -83,8 +86,9 @@ static void set_sides(const HeadBlock *block, RowSum *row, const Keys *keys, con
     /* Rounding of a score: the product, its distance from the shift, its sides' own (C15). */
     row->lambda = (8 + radius_product(head->width_k)) * q->norm[i] * row->k_most +
                   q->rounding[i] * row->k_most + q->norm[i] * row->k_rounding;
+    double rough = head->at->limit ? 0 : head_rough(head, q->norm[i] * row->k_most);
     row->theta = gemm_off(head->width_k) * q->norm[i] * row->k_most + q->off[i] * row->k_most +
-                 q->norm[i] * row->k_off + point_rho(block->head->r, row->lambda);
+                 q->norm[i] * row->k_off + point_rho(block->head->r, row->lambda + rough);
     row->lambda = bound_up(row->lambda);
     row->theta = bound_up(row->theta);
 }
@@ -142,6 +146,7 @@ void head_block_set(HeadBlock *block, RowRange rows)
 {
     const HeadAt *head = block->head;
     size_t n = block->head->r->rows;
+    size_t seen = 0;
     block->rows = rows;
     block->first = n;
     block->end = 0;
@@ -155,9 +160,11 @@ void head_block_set(HeadBlock *block, RowRange rows)
         block->first = keys.first < block->first ? keys.first : block->first;
         block->end = end > block->end ? end : block->end;
         block->keys[i - rows.first] = keys;
+        seen += keys.seen;
         block->sum[i - rows.first] = row;
     }
-    block->products = squares_finite(head->values.square, block->first, block->end) &&
+    block->products = seen > FEW_KEYS * (rows.end - rows.first) &&
+                      squares_finite(head->values.square, block->first, block->end) &&
                       squares_finite(head->keys.square, block->first, block->end);
     if (block->products) {
         set_products(block);

@@ -27,7 +27,8 @@
  * largest of a key; what a rounding does to ds. */
 typedef struct {
     double theta, mu, plain, grown, q, k_most, off;
-    double k_all, lambda; /* the largest key of those outside A too; rounding of their scores */
+    double k_all, lambda, rough; /* the largest key of all, and rounding of scores: of A's, and of
+                                    the others', of which mixed heads have fewer bits */
 } Change;
 
 void head_change_open(HeadChange *change, const HeadAt *head)
@@ -85,6 +86,7 @@ static Change change_of(const HeadChange *of, const HeadAt *head, size_t i)
     d.k_all += point_e(r, d.k_most);
     d.lambda = (16 + radius_product(head->width_k) + 2 * (double)head->width_k) * q * d.k_all +
                head->queries.rounding[i] * d.k_all + q * k_rounding;
+    d.rough = d.lambda + head_rough(head, q * d.k_all);
     return d;
 }
 
@@ -95,7 +97,7 @@ static double leak_of(const RowKeys *of, const Change *d, size_t i, size_t j)
     const Radius *r = head->r;
     double s = head->score[i * r->rows + j], k = head->keys.norm[j], top = of->sum->top;
     double off = of->sum->theta + d->plain + head->queries.norm[i] * k * gemm_off(head->width_k) +
-                 point_rho(r, d->lambda) + head->queries.off[i] * k +
+                 point_rho(r, d->rough) + head->queries.off[i] * k +
                  head->queries.norm[i] * head->keys.off[j];
     double above = s - top + 2 * off + BOUND_DOUBLE * (fabs(s) + fabs(top));
     return bound_leak(r, head->gap[i * r->rows + j], above);
@@ -141,13 +143,13 @@ static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d, s
 static double local_change(const Radius *r, const Change *d, const Sums *s, double *size)
 {
     double rows = (double)r->rows, known = 3 * rows + 60 + 4 * d->lambda + 2 * d->plain;
-    double product = radius_product(r->rows);
+    double product = radius_product(r->rows), rough = known + 4 * (d->rough - d->lambda);
     double change = d->mu * s->value + s->e_value;
     double off = d->mu * ((known + product) * s->value + s->value_rounding) +
-                 4 * d->off * s->value + (2 * known + product) * s->e_value + s->e_rounding +
-                 s->leak * 4 * known * s->leak_value;
+                 4 * d->off * s->value + (2 * known + product) * s->e_value + s->e_rounding;
     *size = change + 2 * s->leak * s->leak_value;
-    return off * bound_linear(r, known + point_e(r, d->off));
+    return off * bound_linear(r, known + point_e(r, d->off)) +
+           s->leak * 4 * rough * s->leak_value * bound_linear(r, rough + point_e(r, d->off));
 }
 
 /* (C27) */
@@ -187,7 +189,7 @@ bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
     if (value->bias != NULL && head->head == 0) {
         double bias = norm_vector(value->bias, value->write.count, 1),
                known = 3 * (double)r->rows + 80;
-        known = (known + 4 * d.lambda + radius_product(r->rows)) * bound_linear(r, 4 * d.lambda);
+        known = (known + 4 * d.rough + radius_product(r->rows)) * bound_linear(r, 4 * d.rough);
         bool both = row->sum->bias_key > 0 && row->keys->seen > 1; /* no construction has it */
         banks_add(r, r->local_e, value->write, i,
                   bias * ((d.mu * known + 4 * d.off) * s.weight + 2 * leak * 2 * known));

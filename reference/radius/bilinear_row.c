@@ -18,6 +18,15 @@ double gemm_off(size_t k)
     return BOUND_DOUBLE * (double)(k + 4) / 16;
 }
 
+double head_rough(const HeadAt *head, double norms)
+{
+    const Radius *r = head->r;
+    const Score *score = &head->bundle->score;
+    bool rough = score_is_mixed(score);
+    mpfr_exp_t fewer = r->bits - evaluator_rough_bits(r->ev, heads_mixed_gap(score));
+    return rough ? bound_scaled(product_error_factor(head->width_k) * norms, fewer) : 0;
+}
+
 static Sides sides_from(const Sides *sides, size_t first)
 {
     return (Sides){sides->norm + first, sides->off + first, sides->rounding + first,

@@ -61,7 +61,7 @@ static RadiusDoubles bilinear_doubles(const Bundle *bundle, double rows)
     double read = (double)bundle->score.read.count;
     double block = HEAD_ROWS * (3 * rows + k + v + sizeof(RowSum) + sizeof(Keys));
     return (RadiusDoubles){
-        1.5 * rows * rows + rows * (2 * k + v + 12) + 9 * (double)bundle->heads +
+        1.5 * rows * rows + rows * (2 * k + v + 12) + k + 9 * (double)bundle->heads +
             threads * (block + rows * (k + v + 13) + k * v + matrix_norm_doubles(read, fmax(k, v))),
         parts_doubles(&bundle->value.o, bundle->heads, bundle->value.d_head,
                       bundle->value.write.count, PARTS_BELOW)};

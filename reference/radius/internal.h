@@ -109,9 +109,9 @@ struct Radius {
     double decay[OMEGA_MAX_GAP + 1]; /* e^(-Omega gap), at least 2^-600 */
 };
 
-/* Rows are shared out among threads in blocks: of this many where they go through a product of
- * doubles. */
-enum { PRODUCT_ROWS = 128 };
+/* Rows are shared out among threads in blocks of one size, nearly: of this many at most where they
+ * go through a product of doubles. */
+enum { PRODUCT_ROWS = 64 };
 
 static inline size_t row_blocks(const Radius *r, size_t most)
 {
@@ -125,13 +125,17 @@ typedef struct {
 
 static inline RowRange row_range(const Radius *r, size_t most, size_t block)
 {
-    size_t end = (block + 1) * most;
-    return (RowRange){block * most, end < r->rows ? end : r->rows};
+    size_t blocks = row_blocks(r, most);
+    return (RowRange){block * r->rows / blocks, (block + 1) * r->rows / blocks};
 }
 
 static inline Heads radius_heads(const Radius *r, const Bundle *bundle)
 {
-    return (Heads){r->ev, r->layout, bundle, 0, bundle->heads, r->at.limit, false, false};
+    return (Heads){.ev = r->ev,
+                   .layout = r->layout,
+                   .bundle = bundle,
+                   .count = bundle->heads,
+                   .limit = r->at.limit};
 }
 
 static inline double banks_in(const Radius *r, const Banks *banks, Columns columns, size_t row)

@@ -42,7 +42,7 @@ static void evaluate(const Block *block, Step step, PartKind part, size_t b)
     HeadsWork *work = &run->scratch.work;
     switch (step) {
     case SCORES: heads_scores(heads, run->input, work, block->write); break;
-    case PATTERN: heads_pattern(heads, b, block->write); break;
+    case PATTERN: heads_pattern(heads, b, work, block->write); break;
     case VALUES: heads_values(heads, run->input, work, part, block->write); break;
     case MIX:
         heads_mix(heads, part, b, block->write);

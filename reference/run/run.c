@@ -51,10 +51,11 @@ static RunShape run_shape(const Model *model, mpfr_prec_t bits)
 
 static EvaluatorShape evaluator_shape(const RecordShape *block)
 {
-    return (EvaluatorShape){.sum = block->head, .row = block->pattern};
+    size_t sum = block->head > block->head_query ? block->head : block->head_query;
+    return (EvaluatorShape){.sum = sum, .row = block->pattern};
 }
 
-enum { RUN_MATS = 5 };
+enum { RUN_MATS = 6 };
 
 /* A run's own matrices; what its record, its evaluator and the rest have is theirs to say. */
 static void run_list(RefRun *run, const Layout *layout, const RunShape *shape,
@@ -66,6 +67,7 @@ static void run_list(RefRun *run, const Layout *layout, const RunShape *shape,
     list[2] = (ApExtent){&run->scratch.work.product, rows, shape->block.gate};
     list[3] = (ApExtent){&run->scratch.work.scaled, rows, shape->block.scaled};
     list[4] = (ApExtent){&run->scratch.normed, rows, shape->norm.copy};
+    list[5] = (ApExtent){&run->scratch.work.mixed, rows, shape->block.mixed};
 }
 
 static void run_clear_mats(RefRun *run)

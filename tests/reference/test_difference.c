@@ -110,6 +110,24 @@ static void every_construction_agrees(void **state)
     }
 }
 
+/* Gated networks, whole and with entries of Omega lost, of which a row may keep any of its keys. */
+static void gated_networks_agree(void **state)
+{
+    static const double omegas[] = {0.25, 3, 20};
+    const int variants = fixture_nightly() ? GATED_VARIANTS : GATED_VARIANTS / 2;
+    Worst worst[2] = {0};
+    for (int v = 0; v < 2 * variants; v++) {
+        bool lost = v % 2 > 0;
+        CaseSpec spec = difference_gated(v / 2);
+        spec.dropout = lost ? 0.3 : 0;
+        check_pair(&worst[lost], &spec, omegas[v / 2 % 3]);
+    }
+    report("gated", &worst[0]);
+    report("gated, entries lost", &worst[1]);
+    assert_int_equal(worst[0].checked, 4 * variants);
+    assert_int_equal(worst[1].checked, 4 * variants);
+}
+
 /* N(0, 1) weights: scores of hundreds, which change by more than that. */
 static void explosions_agree(void **state)
 {
@@ -258,11 +276,9 @@ static void silu_at_a_million(void **state)
 SUBJECT(difference)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_construction_agrees),
-        cmocka_unit_test(explosions_agree),
-        cmocka_unit_test(deep_stacks_agree),
-        cmocka_unit_test(any_bundles_agree),
-        cmocka_unit_test(one_constant_up_to_a_million),
+        cmocka_unit_test(every_construction_agrees), cmocka_unit_test(gated_networks_agree),
+        cmocka_unit_test(explosions_agree),          cmocka_unit_test(deep_stacks_agree),
+        cmocka_unit_test(any_bundles_agree),         cmocka_unit_test(one_constant_up_to_a_million),
         cmocka_unit_test(silu_at_a_million),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

@@ -148,6 +148,14 @@ static void blocks_and_threads_do_not_matter(void **state)
                      .mask = MASK_CAUSAL,
                      .slope = 1};
     assert_true(check_pair(&spec));
+    CaseSpec gated = {.construction = CONSTRUCTION_FUSED,
+                      .n = 4,
+                      .d = 1100,
+                      .d_ff = 5,
+                      .depth = 2,
+                      .seed = 1,
+                      .ffn = FFN_GATED};
+    assert_true(check_pair(&gated));
     omp_set_num_threads(threads);
 }
 
