@@ -28,7 +28,8 @@ static double whole_limbs(double bits)
 static double layer_products(const CaseSpec *spec)
 {
     double hidden = (double)(spec->d_ff > spec->d ? spec->d_ff : spec->d);
-    return (double)spec->n * (double)spec->d * hidden;
+    double keys = case_reads_out(spec) ? (double)spec->n : 1; /* each has a score as wide */
+    return (double)spec->n * (double)spec->d * hidden * keys;
 }
 
 PointBits point_bits(const Point *point)
