@@ -94,3 +94,20 @@ def test_layers(run, reference, tolerance, statuses):
     found = rows(run, f"sweep --construction silu --n 3 --d 2 --depth 4 --omega 3 --quiet "
                  f"--tolerance {tolerance} {reference}", code=int("fail" in statuses))
     assert [row["status"] for row in found] == statuses
+
+
+def test_inputs_of_two_seeds(run):
+    """A sample of a model's inputs is drawn by the seed."""
+    line = f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 22 --quiet -o - --seed "
+    first, second = rows(run, f"{line}1"), rows(run, f"{line}2")
+    assert first[0]["worst_input"] != second[0]["worst_input"]
+    assert rows(run, f"{line}1,2") == first + second
+
+
+@pytest.mark.parametrize("construction, term", [
+    ("attention", "attention"), ("linear", "other-tokens"), ("fused", "biases")])
+def test_terms_of_bounds(run, construction, term):
+    """One token and no attention of the model's own: what a bound is largest by."""
+    row, = rows(run, f"guarantee --construction {construction} --n 1 --d 2 --d-ff 3 --depth 1 "
+                     "--input-norm 1 --tolerance 1e-9 --bias random -o -")
+    assert row["from_term"] == term
