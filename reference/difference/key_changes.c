@@ -76,8 +76,8 @@ static Columns columns_left_out(Evaluator *ev, const Head *head, RowBlock block)
     return (Columns){from, to > from ? to - from : 0};
 }
 
-/* leak = s + ds of the keys that the limit leaves out; of a mixed head, whose keys these are but
- * two, with no more bits than their weight deserves. */
+/* leak = s + ds of the keys that the limit leaves out.  Of a mixed head these are all keys but two:
+ * their scores have fewer bits, as they weigh less (evaluator_rough_product). */
 static void moved_scores(Evaluator *ev, const Head *head)
 {
     const Record *record = head->record;
