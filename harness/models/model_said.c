@@ -14,29 +14,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* *choice: which of words [count] is said under key.  Where nobody says it, it is 0 and *said is
- * false. */
-static int read_choice(const Reading *reading, size_t *choice, bool *said, const char *key,
-                       const char *const *words, size_t count)
+/* What is said in one word of some, the first where nobody says it. */
+enum { SCALE, ACTIVATION, MASK, LINEAR, NORM, PLACE, BLOCKS, POSITIONS, PAIRS, SCALING, CHOICES };
+
+#define WORDS(...)                                                                                 \
+    (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)
+
+static const struct {
+    const char *key;
+    const char *const *words;
+    size_t count;
+} choices[CHOICES] = {
+    [SCALE] = {"scale", WORDS("1", "1/sqrt(d_head)")},
+    [ACTIVATION] = {"activation", activation_names, ACTIVATION_COUNT},
+    [MASK] = {"mask", WORDS("none", "causal")},
+    [LINEAR] = {"linear", WORDS("in-place", "block")},
+    [NORM] = {"normalization",
+              WORDS("none", "layernorm", "rmsnorm", "LN", "LNPre", "RMS", "RMSPre")},
+    [PLACE] = {"normalization-place", WORDS("pre", "post")},
+    [BLOCKS] = {"blocks", WORDS("sequential", "parallel")},
+    [POSITIONS] = {"positions", WORDS("learned", "none")},
+    [PAIRS] = {"rotary-pairs", WORDS("none", "half", "interleaved")},
+    [SCALING] = {"rope-type", WORDS("default", "linear", "llama3")},
+};
+
+/* Which word is said of each. */
+typedef struct {
+    size_t word[CHOICES];
+    bool said[CHOICES];
+} Choices;
+
+static int read_choices(Choices *read, const Reading *reading)
 {
-    char expected[100];
-    size_t used = 0;
-    const Property *property = properties_find(&reading->said, key);
-    *choice = 0;
-    *said = property != NULL;
-    for (size_t i = 0; i < count; i++) {
-        used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s",
-                                 i == 0 ? "" : ", ", words[i]);
-        if (property != NULL && strcmp(property->value, words[i]) == 0) {
-            *choice = i;
-            return 0;
+    *read = (Choices){0};
+    for (size_t i = 0; i < CHOICES; i++) {
+        const Property *property = properties_find(&reading->said, choices[i].key);
+        char expected[100];
+        size_t used = 0, word = 0;
+        read->said[i] = property != NULL;
+        while (property != NULL && word < choices[i].count &&
+               strcmp(property->value, choices[i].words[word]) != 0) {
+            used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s",
+                                     word == 0 ? "" : ", ", choices[i].words[word]);
+            word++;
         }
+        if (property != NULL && word == choices[i].count) {
+            return complain_of(property->file, property->kind, property->name,
+                               "'%.100s': expected one of %s", property->value, expected);
+        }
+        read->word[i] = word;
     }
-    if (property != NULL) {
-        complain_of(property->file, property->kind, property->name, "'%.100s': expected one of %s",
-                    property->value, expected);
-    }
-    return property == NULL ? 0 : 2;
+    return 0;
 }
 
 static int refuse_said(const Reading *reading, const char *key, const char *expected)
@@ -47,7 +75,7 @@ static int refuse_said(const Reading *reading, const char *key, const char *expe
 }
 
 /* Metadata that contradict the tensors. */
-static int check_metadata(const Reading *reading, bool no_activation)
+static int check_metadata(const Reading *reading)
 {
     const ModelFile *model = reading->model;
     bool said_in_place = model->said.linear && !model->banked && model->kind == MODEL_FILE_LINEAR;
@@ -61,7 +89,7 @@ static int check_metadata(const Reading *reading, bool no_activation)
     if (said_in_place && model->other != model->d) {
         return refuse_said(reading, "linear", "block, as linear.W is not square");
     }
-    if (mlp && no_activation) {
+    if (mlp && !model->gated && model->activation >= ACTIVATION_PLAIN) {
         char known[128], expected[200];
         const Domain domain = {
             .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_PLAIN};
@@ -137,65 +165,38 @@ static int check_norms(const Reading *reading)
     return 0;
 }
 
-static int read_norms(Reading *reading)
+/* What the words say of the model. */
+static void take(const Reading *reading, const Choices *read)
 {
-    static const char *const kinds[] = {"none",  "layernorm", "rmsnorm", "LN",
-                                        "LNPre", "RMS",       "RMSPre"};
     static const ModelFileNorm norms[] = {
         MODEL_FILE_NO_NORM,   MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM, MODEL_FILE_LAYERNORM,
         MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM,   MODEL_FILE_RMSNORM};
-    static const char *const places[] = {"pre", "post"};
-    ModelFile *model = reading->model;
-    size_t kind, place;
-    int status = read_choice(reading, &kind, &model->said.normalization, "normalization", kinds,
-                             sizeof kinds / sizeof *kinds);
-    status = status != 0 ? status
-                         : read_choice(reading, &place, &model->said.place, "normalization-place",
-                                       places, 2);
-    status = status != 0 ? status : read_eps(reading);
-    if (status != 0) {
-        return status;
-    }
-    model->normalization = norms[kind];
-    model->folded = kind == 4 || kind == 6;
-    model->betas = has_any(reading, BETAS);
-    model->post = place == 1;
-    /* TransformerLens folds norms that a part reads through. */
-    model->said.place = model->said.place || kind >= 3;
-    return check_norms(reading);
-}
-
-static int read_properties(Reading *reading)
-{
-    static const char *const scales[] = {"1", "1/sqrt(d_head)"};
-    const char *activations[ACTIVATION_COUNT + 1];
-    static const char *const masks[] = {"none", "causal"};
-    static const char *const linears[] = {"in-place", "block"};
-    ModelFile *model = reading->model;
-    ModelFileSaid *said = &model->said;
-    size_t scale, activation, mask, linear;
-    size_t known = model->gated ? ACTIVATION_COUNT : ACTIVATION_PLAIN; /* and none there */
-    memcpy(activations, activation_names, known * sizeof *activations);
-    activations[ACTIVATION_PLAIN] = model->gated ? activations[ACTIVATION_PLAIN] : "none";
-    int status = read_choice(reading, &scale, &said->scale, "scale", scales, 2);
-    status = status != 0 ? status
-                         : read_choice(reading, &activation, &said->activation, "activation",
-                                       activations, model->gated ? known : known + 1);
-    status = status != 0 ? status : read_choice(reading, &mask, &said->mask, "mask", masks, 2);
-    status =
-        status != 0 ? status : read_choice(reading, &linear, &said->linear, "linear", linears, 2);
-    if (status != 0) {
-        return status;
-    }
-    bool no_activation = !model->gated && activation == ACTIVATION_PLAIN;
     const Property *by_layer = properties_find(&reading->said, "scale-by-layer");
-    model->scaled = scale == 1;
+    const size_t *word = read->word;
+    const bool *said = read->said;
+    ModelFile *model = reading->model;
+    model->scaled = word[SCALE] == 1;
     model->scaled_by_layer = by_layer != NULL && strcmp(by_layer->value, "yes") == 0;
-    model->causal = mask == 1;
-    model->banked = linear == 1;
-    model->activation = no_activation ? ACTIVATION_SILU : (Activation)activation;
-    said->activation = said->activation && !no_activation;
-    return check_metadata(reading, no_activation);
+    model->causal = word[MASK] == 1;
+    model->banked = word[LINEAR] == 1;
+    model->activation = (Activation)word[ACTIVATION];
+    model->normalization = norms[word[NORM]];
+    model->folded = word[NORM] == 4 || word[NORM] == 6;
+    model->betas = has_any(reading, BETAS);
+    model->post = word[PLACE] == 1;
+    model->parallel = word[BLOCKS] == 1;
+    model->rotary = (RotaryPairs)word[PAIRS];
+    model->said = (ModelFileSaid){
+        .scale = said[SCALE],
+        .activation = said[ACTIVATION] && (model->gated || model->activation < ACTIVATION_PLAIN),
+        .mask = said[MASK],
+        .normalization = said[NORM],
+        /* TransformerLens folds norms that a part reads through. */
+        .place = said[PLACE] || word[NORM] >= 3,
+        .eps = model->said.eps,
+        .linear = said[LINEAR],
+        .positions = said[POSITIONS],
+        .blocks = said[BLOCKS]};
 }
 
 /* A number that is said; 0: nobody says it. */
@@ -245,21 +246,14 @@ static int read_rotary_dim(Reading *reading)
                                  expected);
 }
 
-static int read_rope_scaling(Reading *reading)
+static int read_rope_scaling(Reading *reading, ScalingKind kind)
 {
-    static const char *const kinds[] = {"default", "linear", "llama3"};
     static const char *const needed[] = {"rope-factor", "rope-low", "rope-high", "rope-length"};
-    size_t kind, count;
-    bool said;
     RotaryScaling *scaling = &reading->model->rope_scaling;
-    int status = read_choice(reading, &kind, &said, "rope-type", kinds, 3);
-    if (status != 0) {
-        return status;
-    }
-    *scaling = (RotaryScaling){(ScalingKind)kind, said_number(reading, needed[0]),
-                               said_number(reading, needed[1]), said_number(reading, needed[2]),
-                               said_number(reading, needed[3])};
-    count = kind == 2 ? 4 : kind;
+    *scaling =
+        (RotaryScaling){kind, said_number(reading, needed[0]), said_number(reading, needed[1]),
+                        said_number(reading, needed[2]), said_number(reading, needed[3])};
+    size_t count = kind == SCALING_LLAMA3 ? 4 : kind == SCALING_LINEAR;
     for (size_t i = 0; i < count; i++) {
         if (said_number(reading, needed[i]) == 0) {
             return refuse_said(reading, "rope-type",
@@ -267,24 +261,16 @@ static int read_rope_scaling(Reading *reading)
                                "and original_max_position_embeddings");
         }
     }
-    return kind == 2 && !(scaling->high > scaling->low)
+    return count == 4 && !(scaling->high > scaling->low)
                ? refuse_said(reading, "rope-high", "a number above low_freq_factor")
                : 0;
 }
 
-static int read_rotary(Reading *reading)
+static int read_rotary(Reading *reading, ScalingKind scaling)
 {
-    static const char *const pairs[] = {"none", "half", "interleaved"};
     ModelFile *model = reading->model;
-    size_t kind;
-    bool said;
-    int status = read_choice(reading, &kind, &said, "rotary-pairs", pairs, 3);
-    model->rotary = (RotaryPairs)kind;
-    if (status != 0 || kind == 0) {
-        return status != 0 ? status : check_no_rotary(reading);
-    }
-    model->rope_theta = said_number(reading, "rope-theta");
     const Property *on = properties_find(&reading->said, "rotary");
+    model->rope_theta = said_number(reading, "rope-theta");
     if (on != NULL && strcmp(on->value, "no") == 0) {
         return refuse_said(reading, "rotary", "yes, as the names of its tensors say");
     }
@@ -293,35 +279,24 @@ static int read_rotary(Reading *reading)
     }
     if (model->rope_theta == 0) {
         return model_refuse(reading, "key", "rope_theta",
-                            "missing: expected it with rotary "
-                            "positions");
+                            "missing: expected it with rotary positions");
     }
-    status = read_rotary_dim(reading);
-    return status != 0 ? status : read_rope_scaling(reading);
+    int status = read_rotary_dim(reading);
+    return status != 0 ? status : read_rope_scaling(reading, scaling);
 }
 
-/* How positions come into the stream, and how the parts of a layer follow each other. */
-static int read_structure(Reading *reading)
+/* What is said of learned positions. */
+static int check_positions(const Reading *reading, bool none)
 {
-    static const char *const positions[] = {"learned", "none"};
-    static const char *const blocks[] = {"sequential", "parallel"};
-    ModelFile *model = reading->model;
+    const ModelFile *model = reading->model;
     SlotSet found = reading->found[model->depth];
-    size_t choice;
-    int status = read_choice(reading, &choice, &model->said.blocks, "blocks", blocks, 2);
-    model->parallel = choice == 1;
-    status = status == 0 ? read_rotary(reading) : status;
-    status = status == 0
-                 ? read_choice(reading, &choice, &model->said.positions, "positions", positions, 2)
-                 : status;
     bool learned = (found & SLOT_BIT(SLOT_W_POS)) != 0;
     bool embedded = (found & SLOT_BIT(SLOT_W_E)) != 0;
-    if (status != 0 || !model->said.positions || !embedded || learned == (choice == 0)) {
-        return status;
-    }
-    return refuse_said(reading, "positions",
-                       learned ? "learned, as there is a tensor of them"
-                               : "none, as there is no tensor of them");
+    return !model->said.positions || !embedded || learned != none
+               ? 0
+               : refuse_said(reading, "positions",
+                             learned ? "learned, as there is a tensor of them"
+                                     : "none, as there is no tensor of them");
 }
 
 /* Keys that TransformerLens says twice must agree. */
@@ -385,10 +360,21 @@ static int check_biases(const Reading *reading)
 
 int model_said_read(Reading *reading)
 {
-    int status = add_usual(reading);
-    status = status == 0 ? check_biases(reading) : status;
-    status = status == 0 ? read_properties(reading) : status;
-    status = status == 0 ? read_norms(reading) : status;
-    status = status == 0 ? read_structure(reading) : status;
-    return status == 0 ? check_twice(reading) : status;
+    ModelFile *model = reading->model;
+    Choices read;
+    if (add_usual(reading) != 0 || check_biases(reading) != 0 ||
+        read_choices(&read, reading) != 0 || read_eps(reading) != 0) {
+        return 2;
+    }
+    take(reading, &read);
+    if (check_metadata(reading) != 0 || check_norms(reading) != 0) {
+        return 2;
+    }
+    bool turned = model->rotary != ROTARY_NONE;
+    if ((turned ? read_rotary(reading, (ScalingKind)read.word[SCALING])
+                : check_no_rotary(reading)) != 0) {
+        return 2;
+    }
+    bool none = read.word[POSITIONS] == 1;
+    return check_positions(reading, none) != 0 ? 2 : check_twice(reading);
 }
