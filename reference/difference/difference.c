@@ -69,12 +69,12 @@ void difference_begin(Difference *e)
 
 void difference_end(Evaluator *ev, Difference *e)
 {
-    evaluator_add(ev, &e->stream, &e->stream, &e->delta);
+    evaluator_add(ev, &e->stream, &e->stream, &e->delta, 0, e->stream.columns);
 }
 
 void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)
 {
-    evaluator_add(ev, &e->sum, x, &e->stream);
+    evaluator_add(ev, &e->sum, x, &e->stream, 0, x->columns);
 }
 
 void difference_scores(const Heads *heads, const Record *record, Difference *e)
@@ -98,36 +98,17 @@ void difference_values(const Heads *heads, PartKind part, Difference *e)
     heads_products(heads, e->input, &e->product, part, &e->value);
 }
 
-/* Context of move_row: some columns. */
-typedef struct {
-    const ApMat *value;
-    Difference *e;
-    Columns columns;
-} Move;
-
-/* moved = value + its change */
-static void move_row(Worker *worker, const void *context, size_t row)
-{
-    const Move *move = context;
-    const Difference *e = move->e;
-    size_t first = move->columns.first;
-    (void)worker;
-    lanes_add(ap_at(&e->moved, row, first), numbers_row(ap_at(move->value, row, first)),
-              numbers_row(ap_at(&e->value, row, first)), move->columns.count);
-}
-
 void difference_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
                     Difference *e)
 {
     Evaluator *ev = heads->ev;
-    size_t width = heads_part_width(&heads->bundle->value, part), rows = e->stream.rows;
-    Columns all = {0, heads_of_part(heads, part).count * width}, one = {b * width, width};
-    Move move = {&record->part[record_part(record, part)].value, e,
-                 score_by_key(&heads->bundle->score) ? one : all};
-    evaluator_each(ev, rows, rows * move.columns.count, move_row, &move);
+    const ApMat *value = &record->part[record_part(record, part)].value;
+    size_t width = heads_part_width(&heads->bundle->value, part);
     if (score_by_key(&heads->bundle->score)) {
+        evaluator_add(ev, &e->moved, value, &e->value, b * width, width);
         difference_key_mix(heads, record, part, b, e);
     } else {
+        evaluator_add(ev, &e->moved, value, &e->value, 0, heads_of_part(heads, part).count * width);
         difference_group_mix(heads, record, part, e);
     }
 }

@@ -2,8 +2,9 @@
  * The change of bilinear scores: for a query q and a key k that change by dq and dk,
  *     ds = (q + dq) dk + dq k,
  * one product of twice the width, [q + dq, 2^s dq] and [dk, 2^-s k], where s brings k to dk's size:
- * a product's rows and columns are scaled by their largest entries.  Of mixed heads this is formed
- * for the keys of A alone; what moved scores of the others need is left for key_changes.c.
+ * a product's rows and columns are scaled by their largest entries.  Of mixed heads these two terms
+ * are formed for the keys of A alone; what moved scores of the others need is left for
+ * key_changes.c.
  */
 #include "difference.h"
 
@@ -76,63 +77,31 @@ static void stay(const Heads *heads, Difference *e)
     }
 }
 
-/* Mixed heads: of all of them, and of one of the block; key: NULL, that of each row. */
+void difference_queries(const Heads *heads, const Record *record, Difference *e)
+{
+    Evaluator *ev = heads->ev;
+    size_t width = score_query_width(&heads->bundle->score);
+    const MixedTerms moved[] = {{&e->both_queries, &e->key}, {&e->query, &record->key}};
+    heads_queries(heads, e->input, false, &e->query, &e->key);
+    if (score_is_mixed(&heads->bundle->score)) {
+        evaluator_add(ev, &e->both_queries, &record->query, &e->query, 0, width);
+        heads_limit_scores(heads, moved, 2, &e->both_keys, &e->group);
+        evaluator_add(ev, &e->both_keys, &record->key, &e->key, 0, width);
+    }
+}
+
+/* Context of limit_row: of a head of the block. */
 typedef struct {
     const Heads *heads;
     const Record *record;
     Difference *e;
-    size_t width, b;
-    const size_t *key;
-} Mixed;
-
-/* both_queries = u + du, both_keys = k + dk. */
-static void moved_row(Worker *worker, const void *context, size_t row)
-{
-    const Mixed *of = context;
-    Difference *e = of->e;
-    (void)worker;
-    lanes_add(ap_at(&e->both_queries, row, 0), numbers_row(ap_at(&of->record->query, row, 0)),
-              numbers_row(ap_at(&e->query, row, 0)), of->width);
-    lanes_add(ap_at(&e->both_keys, row, 0), numbers_row(ap_at(&of->record->key, row, 0)),
-              numbers_row(ap_at(&e->key, row, 0)), of->width);
-}
-
-/* Behind those (u + du) dk + du k, entry by entry. */
-static void terms_row(Worker *worker, const void *context, size_t row)
-{
-    const Mixed *of = context;
-    Difference *e = of->e;
-    size_t j = of->key != NULL ? *of->key : row, width = of->width;
-    mpfr_ptr terms = ap_at(&e->both_keys, row, width), less = ap_at(&worker->sum, 0, 0);
-    lanes_mul(terms, numbers_row(ap_at(&e->both_queries, row, 0)),
-              numbers_row(ap_at(&e->key, j, 0)), width);
-    lanes_mul(less, numbers_row(ap_at(&e->query, row, 0)),
-              numbers_row(ap_at(&of->record->key, j, 0)), width);
-    lanes_add(terms, numbers_row(terms), numbers_row(less), width);
-}
-
-void difference_queries(const Heads *heads, const Record *record, Difference *e)
-{
-    Evaluator *ev = heads->ev;
-    size_t rows = e->stream.rows, width = score_query_width(&heads->bundle->score);
-    size_t bias = layout_bias_row(heads->layout);
-    const Columns terms = {width, width};
-    Mixed mixed = {heads, record, e, width, 0, NULL};
-    heads_queries(heads, e->input, false, &e->query, &e->key);
-    if (score_is_mixed(&heads->bundle->score)) {
-        evaluator_each(ev, rows, rows * width, moved_row, &mixed);
-        evaluator_each(ev, rows, rows * width, terms_row, &mixed);
-        heads_mixed_scores(heads, &e->both_keys, terms, &e->group, 0);
-        mixed.key = &bias;
-        evaluator_each(ev, rows, rows * width, terms_row, &mixed);
-        heads_mixed_scores(heads, &e->both_keys, terms, &e->group, heads->count);
-    }
-}
+    size_t b;
+} Limit;
 
 /* ds of the keys of A. */
 static void limit_row(Worker *worker, const void *context, size_t row)
 {
-    const Mixed *of = context;
+    const Limit *of = context;
     const Heads *heads = of->heads;
     const Score *score = &heads->bundle->score;
     const Difference *e = of->e;
@@ -160,8 +129,8 @@ void difference_key_scores(const Heads *heads, const Record *record, size_t b, D
     Evaluator *ev = heads->ev;
     size_t rows = e->stream.rows, width = 2 * score_query_width(&heads->bundle->score);
     if (score_is_mixed(&heads->bundle->score)) {
-        const Mixed mixed = {heads, record, e, width / 2, b, NULL};
-        evaluator_each(ev, rows, rows * rows, limit_row, &mixed);
+        const Limit limit = {heads, record, e, b};
+        evaluator_each(ev, rows, rows * rows, limit_row, &limit);
         return;
     }
     const Both both = both_of(heads, record, b, e);

@@ -137,20 +137,22 @@ void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWor
 typedef struct {
     ApMat *y;
     const ApMat *a, *b;
+    size_t first, count;
 } Sum;
 
 static void sum_row(Worker *worker, const void *context, size_t row)
 {
     const Sum *sum = context;
     (void)worker;
-    lanes_add(ap_at(sum->y, row, 0), numbers_row(ap_at(sum->a, row, 0)),
-              numbers_row(ap_at(sum->b, row, 0)), sum->y->columns);
+    lanes_add(ap_at(sum->y, row, sum->first), numbers_row(ap_at(sum->a, row, sum->first)),
+              numbers_row(ap_at(sum->b, row, sum->first)), sum->count);
 }
 
-void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b)
+void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b, size_t first,
+                   size_t count)
 {
-    Sum sum = {y, a, b};
-    evaluator_each(ev, y->rows, y->rows * y->columns, sum_row, &sum);
+    Sum sum = {y, a, b, first, count};
+    evaluator_each(ev, y->rows, y->rows * count, sum_row, &sum);
 }
 
 static void multiply(Evaluator *ev, ProductView c, ProductView a, ProductView b,

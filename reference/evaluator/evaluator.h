@@ -69,8 +69,9 @@ typedef void EvaluatorWork(Worker *worker, const void *context, size_t i);
 void evaluator_each(Evaluator *ev, size_t count, size_t operations, EvaluatorWork *work,
                     const void *context);
 
-/* y = a + b, entry by entry: of one shape.  y may be a or b. */
-void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b);
+/* y = a + b, entry by entry, in `count` columns of all rows.  y may be a or b. */
+void evaluator_add(Evaluator *ev, ApMat *y, const ApMat *a, const ApMat *b, size_t first,
+                   size_t count);
 
 /* Bits beyond its result's that a product keeps until it is stored, at least. */
 enum { EVALUATOR_GUARD = 6 };

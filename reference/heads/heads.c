@@ -6,35 +6,6 @@
  */
 #include "heads.h"
 
-/* Context of term_row: of rows with themselves, or all with one key. */
-typedef struct {
-    const Record *record;
-    ApMat *terms;
-    size_t width;
-    const size_t *key;
-} Terms;
-
-static void term_row(Worker *worker, const void *context, size_t row)
-{
-    const Terms *of = context;
-    const ApMat *query = &of->record->query, *key = &of->record->key;
-    (void)worker;
-    lanes_mul(ap_at(of->terms, row, 0), numbers_row(ap_at(query, row, 0)),
-              numbers_row(ap_at(key, of->key != NULL ? *of->key : row, 0)), of->width);
-}
-
-/* Of mixed heads the scores of rows with themselves and with the bias row. */
-static void limit_scores(const Heads *heads, ApMat *terms, Record *record)
-{
-    size_t rows = record->query.rows, bias = layout_bias_row(heads->layout);
-    const Columns all = {0, score_query_width(&heads->bundle->score)};
-    const Terms own = {record, terms, all.count, NULL}, other = {record, terms, all.count, &bias};
-    evaluator_each(heads->ev, rows, rows * all.count, term_row, &own);
-    heads_mixed_scores(heads, terms, all, &record->group, 0);
-    evaluator_each(heads->ev, rows, rows * all.count, term_row, &other);
-    heads_mixed_scores(heads, terms, all, &record->group, heads->count);
-}
-
 void heads_limit_score(Worker *worker, const Heads *heads, const Record *record, size_t b,
                        size_t row, size_t j, mpfr_ptr s)
 {
@@ -53,7 +24,8 @@ void heads_scores(const Heads *heads, const ApMat *x, HeadsWork *work, Record *r
     if (score_by_key(&heads->bundle->score)) {
         heads_queries(heads, x, true, &record->query, &record->key);
         if (heads_score_alone(heads)) {
-            limit_scores(heads, &work->mixed, record);
+            const MixedTerms scores = {&record->query, &record->key};
+            heads_limit_scores(heads, &scores, 1, &work->mixed, &record->group);
         }
     } else {
         groups_softmax(heads, x, &work->product, record);

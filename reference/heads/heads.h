@@ -209,8 +209,14 @@ static inline int heads_mixed_gap(const Score *score)
     return score->extra != NULL ? 0 : 2;
 }
 
-/* out[., first + b] = x[., read] . w of head heads->first + b (linear.c). */
-void heads_mixed_scores(const Heads *heads, const ApMat *x, Columns read, ApMat *out, size_t first);
+/* out[., b] and out[., heads->count + b] = the sum over `count` terms of (u_i w) . k_i and of
+ * (u_i w) . k of the bias row, w of head heads->first + b; terms: [rows, width of a query]. */
+typedef struct {
+    const ApMat *u, *k;
+} MixedTerms;
+
+void heads_limit_scores(const Heads *heads, const MixedTerms *mixed, size_t count, ApMat *terms,
+                        ApMat *out);
 
 /* out[., first + c] = u[., c] w[c] of head heads->first + b, c < a query's width (linear.c). */
 void heads_mixed_query(const Heads *heads, const ApMat *u, size_t b, ApMat *out, size_t first);

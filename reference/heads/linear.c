@@ -10,13 +10,14 @@ typedef struct {
     size_t width;
 } HeadMap;
 
-/* out[., b width + c] = x[., read] w[:, c] of head heads->first + b, c < width. */
-static void product_beside(const Heads *heads, HeadMap map, const ApMat *x, ApMat *out)
+/* out[., first + b width + c] = x[., read] w[:, c] of head heads->first + b, c < width. */
+static void product_beside(const Heads *heads, HeadMap map, const ApMat *x, ApMat *out,
+                           size_t first)
 {
     const HeadWeight *w = map.w;
-    const double *first = w->data + heads->first * w->head_stride;
-    ProductView one = product_doubles(first, map.read.count, map.width, w->ld);
-    evaluator_product(heads->ev, product_block(out, 0, 0, x->rows, heads->count * map.width),
+    ProductView one =
+        product_doubles(w->data + heads->first * w->head_stride, map.read.count, map.width, w->ld);
+    evaluator_product(heads->ev, product_block(out, 0, first, x->rows, heads->count * map.width),
                       product_block(x, 0, map.read.first, x->rows, map.read.count),
                       product_doubles_beside(one, heads->count, w->head_stride), false);
 }
@@ -95,7 +96,7 @@ void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product)
         return;
     }
     if (score->gate.data != NULL) {
-        product_beside(heads, (HeadMap){score->read, &score->gate, 1}, x, product);
+        product_beside(heads, (HeadMap){score->read, &score->gate, 1}, x, product, 0);
     } else if (score->gate_unit != 0) {
         const Columns own = {score->read.first + heads->first, heads->count};
         copy_columns(heads->ev, (Moved){.out = product, .x = x, .columns = own});
@@ -155,14 +156,41 @@ static void turn_token(Worker *worker, const void *context, size_t token)
     }
 }
 
-void heads_mixed_scores(const Heads *heads, const ApMat *x, Columns read, ApMat *out, size_t first)
+/* Context of term_row. */
+typedef struct {
+    ApMat *terms;
+    const ApMat *u, *k;
+    size_t width;
+    const size_t *key; /* NULL: each row's own */
+    bool add;
+} Terms;
+
+static void term_row(Worker *worker, const void *context, size_t row)
 {
-    const HeadWeight *w = &heads->bundle->score.mix;
-    ProductView one =
-        product_doubles(w->data + heads->first * w->head_stride, read.count, 1, w->ld);
-    evaluator_product(heads->ev, product_block(out, 0, first, x->rows, heads->count),
-                      product_block(x, 0, read.first, x->rows, read.count),
-                      product_doubles_beside(one, heads->count, w->head_stride), false);
+    const Terms *of = context;
+    mpfr_ptr terms = ap_at(of->terms, row, 0),
+             product = of->add ? ap_at(&worker->sum, 0, 0) : terms;
+    lanes_mul(product, numbers_row(ap_at(of->u, row, 0)),
+              numbers_row(ap_at(of->k, of->key != NULL ? *of->key : row, 0)), of->width);
+    if (of->add) {
+        lanes_add(terms, numbers_row(terms), numbers_row(product), of->width);
+    }
+}
+
+void heads_limit_scores(const Heads *heads, const MixedTerms *mixed, size_t count, ApMat *terms,
+                        ApMat *out)
+{
+    const Score *score = &heads->bundle->score;
+    const HeadMap map = {{0, score_query_width(score)}, &score->mix, 1};
+    size_t rows = out->rows, bias = layout_bias_row(heads->layout);
+    for (size_t of_bias = 0; of_bias < 2; of_bias++) {
+        for (size_t t = 0; t < count; t++) {
+            const Terms of = {terms, mixed[t].u, mixed[t].k, map.read.count, of_bias ? &bias : NULL,
+                              t > 0};
+            evaluator_each(heads->ev, rows, rows * map.read.count, term_row, &of);
+        }
+        product_beside(heads, map, terms, out, of_bias * heads->count);
+    }
 }
 
 /* worker.sum[0] = w of head h. */
@@ -227,10 +255,10 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
     if (score->query.count > 0) {
         copy_columns(ev, (Moved){.out = query, .x = x, .columns = score->query});
     } else {
-        product_beside(&own, (HeadMap){score->read, &score->q, width}, x, query);
+        product_beside(&own, (HeadMap){score->read, &score->q, width}, x, query, 0);
     }
     if (score->d_head > 0) {
-        product_beside(&own, (HeadMap){score->read, &score->k, width}, x, key);
+        product_beside(&own, (HeadMap){score->read, &score->k, width}, x, key, 0);
     }
     for (size_t b = 0; score->d_head == 0 && b < heads->count; b++) {
         copy_columns(ev, (Moved){key, b * width, x, score->read, 1, 1});
@@ -265,7 +293,7 @@ void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, Pa
         moved.columns = (Columns){value->read.first + heads->first, heads->count};
         copy_columns(ev, moved);
     } else {
-        product_beside(heads, (HeadMap){value->read, &value->v, value_width(value)}, x, u);
+        product_beside(heads, (HeadMap){value->read, &value->v, value_width(value)}, x, u, 0);
     }
 }
 

@@ -67,7 +67,8 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
         return;
     }
     if (run->known == NULL) {
-        evaluator_add(&run->ev, &run->stream, &run->stream, &run->scratch.delta);
+        evaluator_add(&run->ev, &run->stream, &run->stream, &run->scratch.delta, 0,
+                      run->stream.columns);
     }
     for (int i = 0; i < RUN_CHANGES; i++) {
         if (run_change(run, i) != NULL) {
