@@ -11,6 +11,14 @@
 
 static const Family *const families[] = {FAMILIES};
 
+/* What a file of any family may have: inputs, and a witness's answers. */
+static const TensorName of_all[] = {{"X", SLOT_X, 1, NULL, false},
+                                    {"tokens", SLOT_TOKENS, 1, NULL, false},
+                                    {"witness.tokens", SLOT_WITNESS_TOKENS, 1, NULL, false},
+                                    {"witness.logits", SLOT_WITNESS_LOGITS, 1, NULL, false},
+                                    {"witness.resid", SLOT_WITNESS_RESID, 1, NULL, false},
+                                    {.name = NULL}};
+
 FamilyWords family_usual[] = {{"mask", "causal"},
                               {"normalization", "layernorm"},
                               {"normalization-place", "pre"},
@@ -33,12 +41,15 @@ size_t tensor_parts(const TensorName *entry)
 
 const char *family_slot_name(const Family *family, Slot slot)
 {
-    const TensorName *entry = family->names;
-    while (entry->name != NULL &&
-           (slot < entry->slot || slot >= entry->slot + (Slot)tensor_parts(entry))) {
-        entry++;
+    const TensorName *const tables[] = {family->names, of_all};
+    for (size_t i = 0; i < 2; i++) {
+        for (const TensorName *entry = tables[i]; entry->name != NULL; entry++) {
+            if (slot >= entry->slot && slot < entry->slot + (Slot)tensor_parts(entry)) {
+                return entry->name;
+            }
+        }
     }
-    return entry->name != NULL ? entry->name : "what the model has there";
+    return "what the model has there";
 }
 
 void family_layer_name(char *text, const Family *family, size_t layer)
@@ -92,13 +103,17 @@ static bool find_entry(SetTensor *found, const Family *family)
 {
     const char *bare = bare_name(found->tensor->name);
     const char *rest = skip_layer(&found->layer, family->layer, bare);
+    const TensorName *const tables[] = {family->names, of_all};
     const TensorName *named = NULL;
     found->layer = rest != NULL ? found->layer : 0;
-    for (const TensorName *entry = family->names; entry->name != NULL; entry++) {
-        bool of_layer = entry->slot < SLOTS_OF_LAYER;
-        if (of_layer == (rest != NULL) && strcmp(rest != NULL ? rest : bare, entry->name) == 0) {
-            bool fits = packing_rank(tensor_axes(entry)) == found->tensor->rank;
-            named = named == NULL || fits ? entry : named;
+    for (size_t i = 0; i < 2; i++) {
+        for (const TensorName *entry = tables[i]; entry->name != NULL; entry++) {
+            bool of_layer = entry->slot < SLOTS_OF_LAYER;
+            if (of_layer == (rest != NULL) &&
+                strcmp(rest != NULL ? rest : bare, entry->name) == 0) {
+                bool fits = packing_rank(tensor_axes(entry)) == found->tensor->rank;
+                named = named == NULL || fits ? entry : named;
+            }
         }
     }
     found->entry = named;

@@ -27,7 +27,7 @@ typedef const char *const FamilyWords[2];
 typedef struct {
     const char *title;          /* "TransformerLens" */
     const char *layer;          /* what a layer's number follows, with its dot */
-    const TensorName *names;    /* up to one without a name */
+    const TensorName *names;    /* up to one without a name; inputs and a witness are in all */
     const char *const *buffers; /* of a layer, which hold no weights; up to NULL */
     bool tied;                  /* without an unembedding it is the embedding, transposed */
     bool splits;                /* heads, side by side, split the stream's columns evenly */
@@ -42,19 +42,18 @@ typedef struct {
      * has them. */
     const char *types, *programs;
     const char *partial;  /* the key without which nobody knows how much of a head turns */
-    FamilyWords *implied; /* what every model of the family is */
-    FamilyWords *usual;   /* what its programs make, believed where a witness shows it */
+    FamilyWords *implied; /* what every model of the family is, or NULL */
+    FamilyWords *usual;   /* what its programs make, believed where a witness shows it, or NULL */
 } Family;
 
 /* The beginning of the names of a witness. */
 #define WITNESS_PREFIX "witness."
 
-/* Tensors of the model's own answers, under the same names in every family. */
-#define WITNESS_NAMES                                                                              \
-    {"witness.tokens", SLOT_WITNESS_TOKENS, 1, NULL, false},                                       \
-        {"witness.logits", SLOT_WITNESS_LOGITS, 1, NULL, false},                                   \
+/* Rows of a map and its bias, as torch.nn.Linear names them; biased: every file has the bias. */
+#define MAP(name, weight, axes, bias, packed, biased)                                              \
+    {name ".weight", (weight), 1, (axes), true},                                                   \
     {                                                                                              \
-        "witness.resid", SLOT_WITNESS_RESID, 1, NULL, false                                        \
+        name ".bias", (bias), 1, (packed), (biased)                                                \
     }
 
 /* All of them, in a file of that name, or that of the family whose names they have. */

@@ -23,8 +23,10 @@
         {"pos_embed.W_pos", SLOT_W_POS, 1, NULL, false},                                           \
         {"ln_final.w", SLOT_LN_FINAL_W, 1, NULL, false},                                           \
         {"ln_final.b", SLOT_LN_FINAL_B, 1, NULL, false},                                           \
-        {"unembed.W_U", SLOT_W_U, 1, NULL, false}, {"unembed.b_U", SLOT_B_U, 1, NULL, false},      \
-        {"X", SLOT_X, 1, NULL, false}, {"tokens", SLOT_TOKENS, 1, NULL, false}, WITNESS_NAMES
+        {"unembed.W_U", SLOT_W_U, 1, NULL, false},                                                 \
+    {                                                                                              \
+        "unembed.b_U", SLOT_B_U, 1, NULL, false                                                    \
+    }
 
 static const TensorName names[] = {
     LENS_NAMES(NULL, NULL),
@@ -52,18 +54,10 @@ static const TensorName early[] = {
 
 static const char *const buffers[] = {"attn.mask", "attn.IGNORE", NULL};
 
-static FamilyWords none[] = {{NULL, NULL}};
-
-const Family family_lens = {.title = "TransformerLens",
-                            .layer = "blocks.",
-                            .names = names,
-                            .buffers = buffers,
-                            .implied = none,
-                            .usual = none};
+const Family family_lens = {
+    .title = "TransformerLens", .layer = "blocks.", .names = names, .buffers = buffers};
 
 const Family family_lens_early = {.title = "TransformerLens, as it was first",
                                   .layer = "blocks.",
                                   .names = early,
-                                  .buffers = buffers,
-                                  .implied = none,
-                                  .usual = none};
+                                  .buffers = buffers};

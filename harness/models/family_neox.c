@@ -6,60 +6,44 @@
  */
 #include "family.h"
 
-/* What all three have around their layers, and every file may. */
-#define ENDS(embedding, final)                                                                     \
-    {embedding, SLOT_W_E, 1, NULL, true}, {final ".weight", SLOT_LN_FINAL_W, 1, NULL, true},       \
-        {final ".bias", SLOT_LN_FINAL_B, 1, NULL, true}, {"X", SLOT_X, 1, NULL, false},            \
-        {"tokens", SLOT_TOKENS, 1, NULL, false}, WITNESS_NAMES,                                    \
-    {                                                                                              \
-        .name = NULL                                                                               \
-    }
+#define NORM(name, slot) MAP(name, slot, NULL, (slot) + 1, NULL, true)
 
-#define NORM(name, slot)                                                                           \
-    {name ".weight", (slot), 1, NULL, true},                                                       \
-    {                                                                                              \
-        name ".bias", (slot) + 1, 1, NULL, true                                                    \
-    }
-
-/* A map whose bias is the next slot but one, and every file has it. */
-#define MAP(name, weight, axes, bias, packed)                                                      \
-    {name ".weight", (weight), 1, (axes), true},                                                   \
-    {                                                                                              \
-        name ".bias", (bias), 1, (packed), true                                                    \
-    }
-
-static const TensorName neox[] = {NORM("input_layernorm", SLOT_LN1_W),
-                                  NORM("post_attention_layernorm", SLOT_LN2_W),
-                                  {"attention.query_key_value.weight", SLOT_W_Q, 3, "0p2 1", true},
-                                  {"attention.query_key_value.bias", SLOT_B_Q, 3, "0p1", false},
-                                  {"attention.dense.weight", SLOT_W_O, 1, "2 01", true},
-                                  {"attention.dense.bias", SLOT_B_O, 1, NULL, false},
-                                  MAP("mlp.dense_h_to_4h", SLOT_W_IN, "1 0", SLOT_B_IN, NULL),
-                                  MAP("mlp.dense_4h_to_h", SLOT_W_OUT, "1 0", SLOT_B_OUT, NULL),
-                                  {"embed_out.weight", SLOT_W_U, 1, "1 0", true},
-                                  ENDS("embed_in.weight", "final_layer_norm")};
+static const TensorName neox[] = {
+    NORM("input_layernorm", SLOT_LN1_W),
+    NORM("post_attention_layernorm", SLOT_LN2_W),
+    {"attention.query_key_value.weight", SLOT_W_Q, 3, "0p2 1", true},
+    {"attention.query_key_value.bias", SLOT_B_Q, 3, "0p1", false},
+    MAP("attention.dense", SLOT_W_O, "2 01", SLOT_B_O, NULL, false),
+    MAP("mlp.dense_h_to_4h", SLOT_W_IN, "1 0", SLOT_B_IN, NULL, true),
+    MAP("mlp.dense_4h_to_h", SLOT_W_OUT, "1 0", SLOT_B_OUT, NULL, true),
+    {"embed_out.weight", SLOT_W_U, 1, "1 0", true},
+    {"embed_in.weight", SLOT_W_E, 1, NULL, true},
+    NORM("final_layer_norm", SLOT_LN_FINAL_W),
+    {.name = NULL}};
 
 static const TensorName gptj[] = {NORM("ln_1", SLOT_LN1_W),
                                   {"attn.q_proj.weight", SLOT_W_Q, 1, "02 1", true},
                                   {"attn.k_proj.weight", SLOT_W_K, 1, "02 1", true},
                                   {"attn.v_proj.weight", SLOT_W_V, 1, "02 1", true},
                                   {"attn.out_proj.weight", SLOT_W_O, 1, "2 01", true},
-                                  MAP("mlp.fc_in", SLOT_W_IN, "1 0", SLOT_B_IN, NULL),
-                                  MAP("mlp.fc_out", SLOT_W_OUT, "1 0", SLOT_B_OUT, NULL),
-                                  {"lm_head.weight", SLOT_W_U, 1, "1 0", true},
-                                  {"lm_head.bias", SLOT_B_U, 1, NULL, false},
-                                  ENDS("wte.weight", "ln_f")};
+                                  MAP("mlp.fc_in", SLOT_W_IN, "1 0", SLOT_B_IN, NULL, true),
+                                  MAP("mlp.fc_out", SLOT_W_OUT, "1 0", SLOT_B_OUT, NULL, true),
+                                  MAP("lm_head", SLOT_W_U, "1 0", SLOT_B_U, NULL, false),
+                                  {"wte.weight", SLOT_W_E, 1, NULL, true},
+                                  NORM("ln_f", SLOT_LN_FINAL_W),
+                                  {.name = NULL}};
 
 static const TensorName phi[] = {NORM("input_layernorm", SLOT_LN1_W),
-                                 MAP("self_attn.q_proj", SLOT_W_Q, "02 1", SLOT_B_Q, "01"),
-                                 MAP("self_attn.k_proj", SLOT_W_K, "k2 1", SLOT_B_K, "k1"),
-                                 MAP("self_attn.v_proj", SLOT_W_V, "k2 1", SLOT_B_V, "k1"),
-                                 MAP("self_attn.dense", SLOT_W_O, "2 01", SLOT_B_O, NULL),
-                                 MAP("mlp.fc1", SLOT_W_IN, "1 0", SLOT_B_IN, NULL),
-                                 MAP("mlp.fc2", SLOT_W_OUT, "1 0", SLOT_B_OUT, NULL),
-                                 {"lm_head.weight", SLOT_W_U, 1, "1 0", true},
-                                 {"lm_head.bias", SLOT_B_U, 1, NULL, false},
-                                 ENDS("embed_tokens.weight", "final_layernorm")};
+                                 MAP("self_attn.q_proj", SLOT_W_Q, "02 1", SLOT_B_Q, "01", true),
+                                 MAP("self_attn.k_proj", SLOT_W_K, "k2 1", SLOT_B_K, "k1", true),
+                                 MAP("self_attn.v_proj", SLOT_W_V, "k2 1", SLOT_B_V, "k1", true),
+                                 MAP("self_attn.dense", SLOT_W_O, "2 01", SLOT_B_O, NULL, true),
+                                 MAP("mlp.fc1", SLOT_W_IN, "1 0", SLOT_B_IN, NULL, true),
+                                 MAP("mlp.fc2", SLOT_W_OUT, "1 0", SLOT_B_OUT, NULL, true),
+                                 MAP("lm_head", SLOT_W_U, "1 0", SLOT_B_U, NULL, false),
+                                 {"embed_tokens.weight", SLOT_W_E, 1, NULL, true},
+                                 NORM("final_layernorm", SLOT_LN_FINAL_W),
+                                 {.name = NULL}};
 
 /* Masks, what their scores are set to, and angles that follow from the config. */
 static const char *const buffers[] = {
@@ -81,8 +65,6 @@ static FamilyWords gptj_words[] = {IMPLIED,
                                    {NULL, NULL}};
 static FamilyWords phi_words[] = {
     IMPLIED, {"rotary-pairs", "half"}, {"blocks", "parallel"}, {NULL, NULL}};
-static FamilyWords none[] = {{NULL, NULL}};
-
 const Family family_neox = {.title = "GPT-NeoX",
                             .layer = "layers.",
                             .names = neox,
@@ -91,8 +73,7 @@ const Family family_neox = {.title = "GPT-NeoX",
                             .types = "gpt_neox",
                             .programs = "GPTNeoXForCausalLM GPTNeoXModel",
                             .partial = "rotary_pct",
-                            .implied = neox_words,
-                            .usual = none};
+                            .implied = neox_words};
 
 const Family family_gptj = {.title = "GPT-J",
                             .layer = "h.",
@@ -103,8 +84,7 @@ const Family family_gptj = {.title = "GPT-J",
                             .types = "gptj",
                             .programs = "GPTJForCausalLM GPTJModel",
                             .partial = "rotary_dim",
-                            .implied = gptj_words,
-                            .usual = none};
+                            .implied = gptj_words};
 
 const Family family_phi = {.title = "Phi",
                            .layer = "layers.",
@@ -116,5 +96,4 @@ const Family family_phi = {.title = "Phi",
                            .types = "phi",
                            .programs = "PhiForCausalLM PhiModel",
                            .partial = "partial_rotary_factor",
-                           .implied = phi_words,
-                           .usual = none};
+                           .implied = phi_words};

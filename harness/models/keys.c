@@ -345,7 +345,8 @@ static int add_others(Reading *reading, const ModelFileFlags *flags)
             status = properties_add(&reading->said, &by, pairs[i][1]);
         }
     }
-    for (size_t i = 0; family->implied[i][0] != NULL && status == 0; i++) {
+    for (size_t i = 0; family->implied != NULL && family->implied[i][0] != NULL && status == 0;
+         i++) {
         const Property by = {family->implied[i][0], reading->set->path, "family", family->title,
                              ""};
         status = properties_add(&reading->said, &by, family->implied[i][1]);

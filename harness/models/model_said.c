@@ -325,7 +325,8 @@ static int add_usual(Reading *reading)
     const Family *family = reading->family;
     int status = 0;
     size_t count = reading->model->usual[0] != NULL;
-    for (size_t i = 0; family->usual[i][0] != NULL && reading->witnessed && status == 0; i++) {
+    bool believed = family->usual != NULL && reading->witnessed;
+    for (size_t i = 0; believed && family->usual[i][0] != NULL && status == 0; i++) {
         const char *key = family->usual[i][0];
         bool none = strcmp(key, "normalization") == 0 && !reading->norms;
         const Property by = {key, reading->set->path, "family", family->title, ""};
