@@ -159,6 +159,7 @@ static void turn_token(Worker *worker, const void *context, size_t token)
 /* Context of term_row. */
 typedef struct {
     ApMat *terms;
+    size_t first; /* of their columns */
     const ApMat *u, *k;
     size_t width;
     const size_t *key; /* NULL: each row's own */
@@ -168,7 +169,7 @@ typedef struct {
 static void term_row(Worker *worker, const void *context, size_t row)
 {
     const Terms *of = context;
-    mpfr_ptr terms = ap_at(of->terms, row, 0),
+    mpfr_ptr terms = ap_at(of->terms, row, of->first),
              product = of->add ? ap_at(&worker->sum, 0, 0) : terms;
     lanes_mul(product, numbers_row(ap_at(of->u, row, 0)),
               numbers_row(ap_at(of->k, of->key != NULL ? *of->key : row, 0)), of->width);
@@ -185,8 +186,8 @@ void heads_limit_scores(const Heads *heads, const MixedTerms *mixed, size_t coun
     size_t rows = out->rows, bias = layout_bias_row(heads->layout);
     for (size_t of_bias = 0; of_bias < 2; of_bias++) {
         for (size_t t = 0; t < count; t++) {
-            const Terms of = {terms, mixed[t].u, mixed[t].k, map.read.count, of_bias ? &bias : NULL,
-                              t > 0};
+            const Terms of = {
+                terms, 0, mixed[t].u, mixed[t].k, map.read.count, of_bias ? &bias : NULL, t > 0};
             evaluator_each(heads->ev, rows, rows * map.read.count, term_row, &of);
         }
         product_beside(heads, map, terms, out, of_bias * heads->count);
@@ -213,34 +214,14 @@ void heads_mixed_score(Worker *worker, mpfr_ptr y, const Score *score, size_t h,
     lanes_sum(y, terms, score->d_head, terms);
 }
 
-typedef struct {
-    const Score *score;
-    const ApMat *u;
-    ApMat *out;
-    size_t h, first;
-} MixedQuery;
-
-/* Rows that are mixed at once, so that a head's weights are converted once for all of them. */
-enum { MIXED_ROWS = 16 };
-
-static void mix_rows(Worker *worker, const void *context, size_t block)
-{
-    const MixedQuery *mixed = context;
-    size_t first = block * MIXED_ROWS, left = mixed->u->rows - first;
-    size_t end = first + (left < MIXED_ROWS ? left : MIXED_ROWS);
-    mpfr_srcptr w = mix_of(worker, mixed->score, mixed->h);
-    for (size_t row = first; row < end; row++) {
-        lanes_mul(ap_at(mixed->out, row, mixed->first), numbers_row(ap_at(mixed->u, row, 0)),
-                  numbers_row(w), mixed->score->d_head);
-    }
-}
-
 void heads_mixed_query(const Heads *heads, const ApMat *u, size_t b, ApMat *out, size_t first)
 {
     const Score *score = &heads->bundle->score;
-    const MixedQuery mixed = {score, u, out, heads->first + b, first};
-    evaluator_each(heads->ev, (u->rows + MIXED_ROWS - 1) / MIXED_ROWS, u->rows * score->d_head,
-                   mix_rows, &mixed);
+    Worker *worker = &heads->ev->worker[0];
+    const size_t only = 0;
+    const Terms of = {out, first, u, &worker->sum, score->d_head, &only, false};
+    mix_of(worker, score, heads->first + b);
+    evaluator_each(heads->ev, u->rows, u->rows * score->d_head, term_row, &of);
 }
 
 void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query, ApMat *key)
