@@ -95,8 +95,19 @@ void difference_group_weights(const Heads *heads, const Record *record, Differen
 void difference_group_mix(const Heads *heads, const Record *record, PartKind part, Difference *e);
 void difference_queries(const Heads *heads, const Record *record, Difference *e);
 
-/* pattern = ds of head heads->first + b (key_scores.c). */
-void difference_key_scores(const Heads *heads, const Record *record, size_t b, Difference *e);
+/* Head h of the bundle, its place b in the block, and what of the record its rows read: score
+ * [rows, heads] shifts, gate [rows, heads] sums of exponentials, its pattern; width, mixed: of what
+ * its rows mix. */
+typedef struct {
+    const Heads *heads;
+    const Record *record;
+    const ApMat *pattern, *mixed;
+    Difference *e;
+    size_t h, b, width;
+} Head;
+
+/* pattern = ds (key_scores.c). */
+void difference_key_scores(const Head *head);
 void difference_keys(const Heads *heads, const Record *record, size_t b, Difference *e);
 void difference_key_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
                         Difference *e);

@@ -24,17 +24,6 @@ static mpfr_ptr temp(Worker *worker, size_t slot)
     return ap_at(&worker->temp, 0, slot);
 }
 
-/* Head h of the bundle, its place b in the block, and what of the record its rows read: score
- * [rows, heads] shifts, gate [rows, heads] sums of exponentials, its pattern; width, mixed: of what
- * its rows mix. */
-typedef struct {
-    const Heads *heads;
-    const Record *record;
-    const ApMat *pattern, *mixed;
-    Difference *e;
-    size_t h, b, width;
-} Head;
-
 /* A row, how many leading keys hold all that it sees, how many it may have, and their gaps. */
 typedef struct {
     const Head *head;
@@ -339,7 +328,7 @@ void difference_keys(const Heads *heads, const Record *record, size_t b, Differe
     Evaluator *ev = heads->ev;
     Head head = head_of(heads, record, b, e);
     size_t rows = e->stream.rows;
-    difference_key_scores(heads, record, b, e);
+    difference_key_scores(&head);
     moved_scores(ev, &head);
     evaluator_each(ev, rows, rows * rows, softmax_row, &head);
 }

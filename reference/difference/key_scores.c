@@ -30,13 +30,13 @@ typedef struct {
     long scale;
 } Both;
 
-static Both both_of(const Heads *heads, const Record *record, size_t b, const Difference *e)
+static Both both_of(const Head *head)
 {
-    const Score *score = &heads->bundle->score;
-    Both both = {record, e, 0, score_own(score, b), score_query_width(score), 0};
-    both.first = b * both.width;
-    mpfr_exp_t key = largest_exponent(&record->key, both.key, both.width);
-    mpfr_exp_t change = largest_exponent(&e->key, both.key, both.width);
+    const Score *score = &head->heads->bundle->score;
+    size_t width = score_query_width(score);
+    Both both = {head->record, head->e, head->b * width, score_own(score, head->b), width, 0};
+    mpfr_exp_t key = largest_exponent(&head->record->key, both.key, width);
+    mpfr_exp_t change = largest_exponent(&head->e->key, both.key, width);
     bool both_are = key > mpfr_get_emin() && change > mpfr_get_emin();
     both.scale = both_are ? key - change : 0;
     return both;
@@ -69,14 +69,6 @@ static bool are_zeros(const ApMat *x, size_t first, size_t width)
     return zeros;
 }
 
-/* ds = 0: neither queries nor keys change, as in the first layer. */
-static void stay(const Heads *heads, Difference *e)
-{
-    for (size_t i = 0; i < e->stream.rows; i++) {
-        lanes_zero(ap_at(&e->pattern, i, 0), bilinear_block(heads, i - i % PATTERN_ROWS).keys);
-    }
-}
-
 void difference_queries(const Heads *heads, const Record *record, Difference *e)
 {
     Evaluator *ev = heads->ev;
@@ -90,22 +82,14 @@ void difference_queries(const Heads *heads, const Record *record, Difference *e)
     }
 }
 
-/* Context of limit_row: of a head of the block. */
-typedef struct {
-    const Heads *heads;
-    const Record *record;
-    Difference *e;
-    size_t b;
-} Limit;
-
 /* ds of the keys of A. */
 static void limit_row(Worker *worker, const void *context, size_t row)
 {
-    const Limit *of = context;
+    const Head *of = context;
     const Heads *heads = of->heads;
     const Score *score = &heads->bundle->score;
     const Difference *e = of->e;
-    size_t h = heads->first + of->b, seen = heads_gaps(heads, h, row, worker->gap);
+    size_t seen = heads_gaps(heads, of->h, row, worker->gap);
     mpfr_ptr less = ap_at(&worker->temp, 0, 0);
     for (size_t j = 0; j < seen; j++) {
         mpfr_ptr ds = ap_at(&e->pattern, row, j);
@@ -115,27 +99,33 @@ static void limit_row(Worker *worker, const void *context, size_t row)
         if (j == row || j == layout_bias_row(heads->layout)) {
             limbs_set(ds, ap_at(&e->group, row, j == row ? of->b : heads->count + of->b));
         } else {
-            heads_mixed_score(worker, ds, score, h, ap_at(&e->both_queries, row, 0),
+            heads_mixed_score(worker, ds, score, of->h, ap_at(&e->both_queries, row, 0),
                               ap_at(&e->key, j, 0));
-            heads_mixed_score(worker, less, score, h, ap_at(&e->query, row, 0),
+            heads_mixed_score(worker, less, score, of->h, ap_at(&e->query, row, 0),
                               ap_at(&of->record->key, j, 0));
             limbs_add(ds, ds, less);
         }
     }
 }
 
-void difference_key_scores(const Heads *heads, const Record *record, size_t b, Difference *e)
+void difference_key_scores(const Head *head)
 {
+    const Heads *heads = head->heads;
+    Difference *e = head->e;
     Evaluator *ev = heads->ev;
     size_t rows = e->stream.rows, width = 2 * score_query_width(&heads->bundle->score);
     if (score_is_mixed(&heads->bundle->score)) {
-        const Limit limit = {heads, record, e, b};
-        evaluator_each(ev, rows, rows * rows, limit_row, &limit);
+        evaluator_each(ev, rows, rows * rows, limit_row, head);
         return;
     }
-    const Both both = both_of(heads, record, b, e);
-    if (are_zeros(&e->query, both.first, both.width) && are_zeros(&e->key, both.key, both.width)) {
-        stay(heads, e);
+    const Both both = both_of(head);
+    /* As in the first layer: ds = 0. */
+    bool stay =
+        are_zeros(&e->query, both.first, both.width) && are_zeros(&e->key, both.key, both.width);
+    for (size_t i = 0; stay && i < rows; i++) {
+        lanes_zero(ap_at(&e->pattern, i, 0), bilinear_block(heads, i - i % PATTERN_ROWS).keys);
+    }
+    if (stay) {
         return;
     }
     evaluator_each(ev, rows, rows * width, both_row, &both);

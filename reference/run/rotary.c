@@ -115,10 +115,6 @@ static void float_column(double *cos, double *sin, const RotaryAngles *angles, s
 void ref_rotary_tables(double *cos, double *sin, const RotaryAngles *angles)
 {
     for (size_t p = 0; p < angles->width / 2; p++) {
-        if (angles->float32) {
-            float_column(cos, sin, angles, p);
-        } else {
-            exact_column(cos, sin, angles, p);
-        }
+        (angles->float32 ? float_column : exact_column)(cos, sin, angles, p);
     }
 }
