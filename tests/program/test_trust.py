@@ -98,13 +98,14 @@ def test_counts_beyond_sense(expect, tmp_path, counts, words):
     expect(2, "merge s1.csv -o all.csv", words)
 
 
+@pytest.mark.parametrize("column", ["rounding_max", "kl_machine_max"])
 @pytest.mark.parametrize("shard", ["s1.csv", "s2.csv"])
-def test_nan_is_the_worst_of_all_shards(expect, tmp_path, shard):
+def test_nan_is_the_worst_of_all_shards(expect, tmp_path, shard, column):
     """Wherever it stands."""
     shards(expect, f"verify {MODADD} --tokens 0:26:26/0/53 --omega 20 --quiet", 0)
-    tables.alter(tmp_path / shard, (1, "rounding_max", "nan"))
+    tables.alter(tmp_path / shard, (1, column, "nan"))
     expect(0, MERGE)
-    assert tables.rows_of(tmp_path / "all.csv")[0]["rounding_max"] == "nan"
+    assert tables.rows_of(tmp_path / "all.csv")[0][column] == "nan"
 
 
 def test_every_byte_of_the_weights_counts(expect, tmp_path):
