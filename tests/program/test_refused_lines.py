@@ -1,6 +1,7 @@
 """Lines that are refused: exit code 2, and a message that names the flag, the token and what was
 expected."""
 
+import re
 import shlex
 
 import pytest
@@ -282,3 +283,12 @@ def test_line(run, line, words):
     # guarantee also says which case it is that it is asked for.
     two = ended.stderr.startswith("headproof: guarantee: ")
     assert ended.stderr.count("\n") == 1 + two, ended
+
+
+@pytest.mark.parametrize("flags", ["", "--kernel structured --propagation"])
+def test_memory_counts_all_that_a_point_takes(run, flags):
+    """A point is refused a little below what it needs, and evaluated a little above."""
+    line = f"sweep --construction silu --n 40 --d 30 --omega 20 --quiet {flags} --memory"
+    needed = float(re.search(r"a point needs (\S+) GiB", run(*f"{line} 1KiB".split()).stderr)[1])
+    for share, code in (0.96, 2), (1.04, 0):
+        assert run(*f"{line} {share * needed * 2**30:.0f}".split()).code == code

@@ -213,6 +213,10 @@ SEARCHES = [
     ("--construction linear --n 3 --d 3 --tolerance 1e-6 --judge construction", 0,
      [" omega from {omega_min} up meets 1e-06 at all ",
       " ({omega_below} does not); an omega between two"], ["The best omega"]),
+    # Where no Omega is too small, one is too large for 16 bits.
+    ("--construction silu --n 4 --d 3 --arithmetic fp16 --tolerance 3", 0,
+     [" omega up to {omega_max} meets 3 at all ", " ({omega_above} does not); an omega between"],
+     []),
     # One row of one number is its own at every Omega.
     ("--construction silu --n 1 --d 1 --tolerance 1 --judge construction", 0,
      ["silu, N=1: omega of any size meets 1 at all ",
