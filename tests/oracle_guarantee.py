@@ -1017,7 +1017,8 @@ def wanted(m, models):
     """What model m has to have, as not all of a few models would."""
     return {1: lambda model: is_turned(model) and "W_E" not in model,
             3: lambda model: (model["reads_out"] and model["biased"] and model["mask"] == "none" and
-                              model["activation"] != "none" and len(model["layers"]) > 1),
+                              model["activation"] != "none" and len(model["layers"]) > 1 and
+                              model["place"] == "pre" and not model["normalize_bias_row"]),
             4: lambda model: (model["reads_out"] and model["activation"] == "none" and
                               model["mask"] == "none" and len(model["layers"]) > 1),
             5: lambda model: (model["gated"] and not model["reads_out"] and model["biased"] and

@@ -107,6 +107,9 @@ def tables_are_shown():
         figures = [headproof.plot(given) for given in (table, path)]
         marks = [figure.image("svg").count(b"<path") for figure in figures]
         check(marks[0] == marks[1] > 5 and len(figures[0].axes) == 1, "a table at hand is drawn as its file is")
+        drawn = headproof.plot(table, tolerance=1e-6).axes[0].lines
+        levels = [line.get_ydata() for line in drawn if line.get_linestyle() == "-."]
+        check(len(levels) == 1 and np.allclose(levels[0], -6), "a line at the tolerance")
         for given in ([table], [table, table], [table, path]):
             svg = headproof.plot(*given)._repr_svg_()
             named = "From a table." if len(given) == 1 else "From table 1, "

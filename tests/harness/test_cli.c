@@ -9,6 +9,7 @@
 #include "../unit.h"
 
 #include <fcntl.h>
+#include <gmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,6 +299,7 @@ static void test_short_help(void **state)
 static void test_help(void **state)
 {
     Fixture *fixture = *state;
+    char line[80];
     expect_printed(fixture, "help", "min-omega");
     assert_true(count_lines(fixture->text) <= 12 + COMMAND_COUNT);
     expect_printed(fixture, "--help", "exit codes");
@@ -310,6 +312,9 @@ static void test_help(void **state)
     expect_printed(fixture, "info --help", "usage: headproof info\n\nthe build, the machine");
     expect_printed(fixture, "--version", "headproof ");
     expect_printed(fixture, "info", "mpfr_runtime");
+    snprintf(line, sizeof line, "gmp_header            %d.%d.%d\n", __GNU_MP_VERSION,
+             __GNU_MP_VERSION_MINOR, __GNU_MP_VERSION_PATCHLEVEL);
+    assert_non_null(strstr(fixture->text, line));
     expect_printed(fixture, "sweep --construction silu --omega 5 --dry-run --quiet",
                    "headproof sweep --construction silu --n 20 --d 30 --omega 5 --seed 1\n");
 }

@@ -187,7 +187,7 @@ static void a_number_that_is_none_is_refused(void **state)
 static void expect_the_same(const char *arguments)
 {
     expect_output(shell("$h %s --threads 2 -o whole.csv >whole.out 2>&1; code=$?\n"
-                        "for run in 1:1 1:2 50000:2 200000:1; do\n"
+                        "for run in 1:2 50000:1; do\n"
                         "    HEADPROOF_HELD=${run%%:*} $h %s --threads ${run#*:} -o rows.csv "
                         ">out 2>&1\n"
                         "    test $? -eq $code && cmp whole.out out && cmp whole.csv rows.csv ||\n"

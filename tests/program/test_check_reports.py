@@ -66,6 +66,15 @@ def test_a_foreign_column_is_the_tables_fault(expect, reports, tmp_path):
     assert finding["reproduce"].startswith(f"headproof {SMALL} --baseline ")
 
 
+def test_a_bound_is_said_to_be_one(expect, reports, tmp_path):
+    """The baseline's cell alone is."""
+    line = baseline_of(expect, tmp_path, SMALL, (1, "construction_max", "1.2e-9000"),
+                       (1, "bounds", "construction_max"))
+    _, markdown, report, said = reports(1, line, ", baseline at most 1.2e-9000, ratio ")
+    obtained = report["findings"][0]["obtained"]
+    assert f" above the baseline's bound | {obtained} | at most 1.2e-9000 | " in markdown, said
+
+
 def test_what_passes(expect, reports, tmp_path):
     """Every test case has seconds, and the suite their sum."""
     junit, markdown, _, _ = reports(0, baseline_of(expect, tmp_path, f"check {GRID}"))

@@ -93,6 +93,8 @@ FILES = [
     (99, f"{INPUTS} --omega 20 -q --json /dev/full", "/dev/full"),
     (99, f"{SEARCH} --tolerance 1e-3 --markdown /dev/full", "/dev/full"),
     (2, f"{INPUTS} --omega 20 --junit-xml no/such", "--junit-xml: token '"),
+    (2, f"{SEARCH} --tolerance 1e-3 --markdown no/such", "--markdown: token '"),
+    (2, f"{SEARCH} --tolerance 1e-3 --json no/such", "--json: token '"),
     (2, f"{INPUTS} --omega 20 --json {MODEL}", "expected another file"),
     (2, f"{INPUTS} --omega 20 --json j -o j", "expected another file"),
 ]
@@ -101,6 +103,14 @@ FILES = [
 @pytest.mark.parametrize("code, line, words", FILES)
 def test_files(expect, code, line, words):
     expect(code, line, words)
+
+
+def test_a_verdict_that_cannot_be_written_is_none():
+    """A check that fails, too, ends with the machine's fault where stdout takes nothing."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ended = subprocess.run([PROGRAM, *"check --n 2 --d 2 --omega 5 --tolerance 1e-30".split()],
+                               stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 99 and "stdout: cannot be written" in ended.stderr
 
 
 # Flags, and the stream of the verdict: stdout, or stderr where stdout is the table's.

@@ -154,6 +154,12 @@ def test_deep_stacks_are_shown_in_part(shown, depth, layers):
     assert [int(row[1]) for row in rows if row[0] == "5"] == layers  # Omega, as nothing varies
 
 
+@pytest.mark.parametrize("depth, columns", [(11, "1 11"), (12, "1 12"), (13, "1 12 13")])
+def test_summaries_have_each_layer_once(expect, depth, columns):
+    said = expect(0, f"sweep --construction silu --n 1 --d 1 --omega 5,9 --depth {depth} -o f.csv")
+    assert f"\nomega {columns} {columns} " in re.sub(" +", " ", said)
+
+
 # ---- Colours -------------------------------------------------------------------------------------
 
 # TERM, NO_COLOR and a flag, and whether there are escape sequences.

@@ -96,6 +96,15 @@ def test_layers(run, reference, tolerance, statuses):
     assert [row["status"] for row in found] == statuses
 
 
+def test_layers_of_a_model(expect):
+    """The first layer's error is the larger one."""
+    expect(0, "export --construction fused --n 4 --d 3 --d-ff 4 --depth 2 --omega 5 --seed 2 -q "
+           "-o m.safetensors")
+    for tolerance, code in (6e-5, 1), (7e-5, 1), (8e-5, 0):
+        expect(code, f"verify m.safetensors --omega 5 --tolerance {tolerance} -q",
+               "verdict: FAIL" if code else "verdict: PASS")
+
+
 def test_inputs_of_two_seeds(run):
     """A sample of a model's inputs is drawn by the seed."""
     line = f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 22 --quiet -o - --seed "
