@@ -231,8 +231,6 @@ void candidates_deduplicate(CandidateList *list)
     for (size_t i = 1; i < list->count; i++) {
         if (point_compare(&list->items[kept - 1].point, &list->items[i].point) != 0) {
             list->items[kept++] = list->items[i];
-        } else {
-            list->items[kept - 1].point.asked |= list->items[i].point.asked;
         }
     }
     list->count = kept;
