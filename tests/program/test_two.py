@@ -105,6 +105,16 @@ def test_layers_of_a_model(expect):
                "verdict: FAIL" if code else "verdict: PASS")
 
 
+@pytest.mark.parametrize("omega", ["0.5", "50"])
+def test_heads_whose_scores_change_by_much(run, omega):
+    """Head by head what a subtraction finds."""
+    line = "sweep --construction attention --depth 3 --n 3 --d 4 --heads 3 --d-head 2 --weights " \
+           f"normal --score-scale 1e14 --arithmetic none --quiet --omega {omega} --reference "
+    one, other = rows(run, f"{line}difference"), rows(run, f"{line}subtract")
+    for cell in ("construction_max", "construction_rms", "bias_row_max"):
+        assert [row[cell] for row in one] == [row[cell] for row in other]
+
+
 def test_inputs_of_two_seeds(run):
     """A sample of a model's inputs is drawn by the seed."""
     line = f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 22 --quiet -o - --seed "
