@@ -18,7 +18,7 @@ from headproof import laws, series  # noqa: E402
 INF, NAN, PI = math.inf, math.nan, math.pi
 
 def test_digits_are_asked_for(expect):
-    """More digits of the rows, the same laws."""
+    """Rows with more digits are taken, too."""
     line = "growth --construction linear --n 2 --d 2 --depth 1 --omega 4,8,16 --arithmetic none -o "
     expect(0, f"{line} a.csv")
     expect(0, f"{line} b.csv --digits 15")
