@@ -56,14 +56,12 @@ static int read_choices(Choices *read, const Reading *reading)
             i == ACTIVATION && !reading->model->gated ? activation_names[ACTIVATION_SIGMOID] : "";
         for (; property != NULL && word < choices[i].count; word++) {
             const char *text = choices[i].words[word];
-            if (strcmp(text, gated_alone) == 0) {
-                continue;
-            }
-            if (strcmp(property->value, text) == 0) {
+            bool counts = strcmp(text, gated_alone) != 0;
+            if (counts && strcmp(property->value, text) == 0) {
                 break;
             }
             used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%s",
-                                     word == 0 ? "" : ", ", text);
+                                     word > 0 && counts ? ", " : "", counts ? text : "");
         }
         if (property != NULL && word == choices[i].count) {
             return complain_of(property->file, property->kind, property->name,
@@ -383,6 +381,5 @@ int model_said_read(Reading *reading)
                 : check_no_rotary(reading)) != 0) {
         return 2;
     }
-    bool none = read.word[POSITIONS] == 1;
-    return check_positions(reading, none) != 0 ? 2 : check_twice(reading);
+    return check_positions(reading, read.word[POSITIONS] == 1) != 0 ? 2 : check_twice(reading);
 }
