@@ -2,6 +2,7 @@
  * Norms that radii multiply by (docs/certify.md): of matrices, and of a row's derivative; each is a
  * bound, and hardly more than what is known.
  */
+#include "../../reference/product/gemm.h"
 #include "../../reference/radius/internal.h"
 #include "../../reference/radius/jacobian.h"
 #include "../../reference/radius/norm.h"
@@ -11,6 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
 {
@@ -185,6 +187,36 @@ static void rows_matrices_are_bounds(void **state)
     }
 }
 
+/* A = L L^T of whole numbers, so that nothing is rounded; less the square of L's entry c on the
+ * diagonal, its leading minor of c + 1 columns is 0.  In any of the blocks that columns are taken
+ * in. */
+static void matrices_are_definite(void **state)
+{
+    enum { N = 200, BAND = 5 };
+    static double l[N][N], whole[N][N], a[N][N];
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = i < BAND ? 0 : i - BAND; j < i; j++) {
+            l[i][j] = (double)((i + 2 * j) % 3) - 1;
+        }
+        l[i][i] = i % 2 == 0 ? 1 : 2;
+        for (size_t j = 0; j <= i; j++) {
+            for (size_t k = 0; k <= j; k++) {
+                whole[i][j] += l[i][k] * l[j][k];
+            }
+        }
+    }
+    memcpy(a, whole, sizeof a);
+    assert_true(gemm_definite(a[0], N));
+    for (size_t i = 0; i < N; i++) {
+        assert_memory_equal(a[i], l[i], (i + 1) * sizeof a[i][0]);
+    }
+    for (size_t c = 0; c < N; c++) {
+        memcpy(a, whole, sizeof a);
+        a[c][c] -= l[c][c] * l[c][c];
+        assert_false(gemm_definite(a[0], N));
+    }
+}
+
 SUBJECT(radius_norms)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +225,7 @@ SUBJECT(radius_norms)
         cmocka_unit_test(coarse_norms_of_large_weights),
         cmocka_unit_test(norm_beside_many_others),
         cmocka_unit_test(rows_matrices_are_bounds),
+        cmocka_unit_test(matrices_are_definite),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
