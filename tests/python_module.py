@@ -64,6 +64,11 @@ def numbers_are_exact():
     refused(lambda: table.floats("status"), TypeError, "holds words")
     check(list(table["activation"]) == [""] * 6, "a blank column of words holds words")
     check(list(table.bounded("construction_max")) == [False] * 4 + [True, False], "bounds")
+    with open(os.path.join(SCRATCH, "two.csv"), "w", encoding="utf-8") as file:
+        file.write("error,logit_error,bounds\n1e-3,1e-2,logit_error\n1e-3,1e-2,error;logit_error\n")
+    two = headproof.read_csv(os.path.join(SCRATCH, "two.csv"))
+    check([list(two.bounded(name)) for name in ("error", "logit_error")] ==
+          [[False, True], [True, True]], "a name that ends as another does")
     with open(path, "a", encoding="utf-8") as file:
         file.write("silu,1\n")
     refused(lambda: headproof.read_csv(path), ValueError, "table.csv:8: 2 cells: expected 6")

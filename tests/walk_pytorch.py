@@ -163,8 +163,12 @@ def a_module_in_memory():
     for gate, norms, gates in ((nn.SiLU(), False, ()), (nn.GELU(), True, GELU),
                                (nn.GELU(), False, GELU), (nn.ReLU(), True, RELU)):
         model = GPT(gate, norms)
+        model.train()
+        model.transformer.h[0].eval()  # as what is frozen: each part has a mode of its own
+        modes = [part.training for part in model.modules()]
         said = headproof.save(model, path, inputs=TOKENS, heads=HEADS)
         check("normalization" not in said, f"{said}")
+        check([part.training for part in model.modules()] == modes, "the parts' modes")
         walk(path, model, gates)
     model = GPT(nn.SiLU(), last=True)
     headproof.save(model, path, inputs=TOKENS, heads=HEADS)

@@ -67,46 +67,51 @@ typedef struct {
 } Pass;
 
 struct Radius {
+    /* The run's, while it lasts. */
     const Layout *layout;
     Evaluator *ev;
-    const ApMat *x, *e_stream, *sum; /* of the run */
-    const ApMat *normed, *normed_e;
+    const ApMat *x, *e_stream, *sum, *normed, *normed_e;
     const NormRecord *record;
     size_t rows, columns, bank;
     mpfr_prec_t bits; /* of the unit: the evaluation's, or fewer */
     bool change;
-    bool leaks;                     /* keys outside A weigh something in e */
-    mpfr_exp_t unit, before, after; /* of e; its largest exponent before the sublayer, and behind */
-    bool ready;                     /* the points are those of the streams as they stand */
+    bool leaks;                      /* keys outside A weigh something in e */
+    double decay[OMEGA_MAX_GAP + 1]; /* e^(-Omega gap), at least 2^-600 */
+
+    /* Carried from sublayer to sublayer. */
     Banks *rho, *eta;
-    /* Of a sublayer that reads norm(x), else NULL: rho, eta and the points are then those of
-     * norm(x), and what the stream itself had is kept. */
-    const LayerNorm *norm;
-    Banks *kept_rho, *kept_eta;
+    bool *zero; /* [rows, BANKS] zero exactly, in the limit and as computed */
     /* What sublayers that come before one beside them add: radii, and sizes of what is added. */
     Banks *beside_rho, *beside_eta, *beside_size, *beside_size_e;
-    bool goes_on;     /* the sublayer at hand is such a one */
-    Point at, moved;  /* x^, and x^ + e^ */
-    Banks *e;         /* the rows' norms of e^ */
-    Pass here, there; /* here: of rho and, where near is set, of eta */
-    Banks *local,
-        *size; /* what rounding adds to rho, and a bound on what the sublayer adds to x^ */
-    Banks *local_e, *size_e;
-    Banks *cross;     /* what rho adds to eta, or `apart` */
-    bool matrices;    /* rows' derivatives are formed: (C41) */
     double *own_kept; /* [rows] of the sublayer at hand, or NULL: RadiusOfRun */
     const double *own_known;
     double *kept;
     const double *known;
-    Banks *apart;       /* rho, and where near is set eta with it, in rho's unit: (C40) */
-    bool *zero;         /* [rows, BANKS] zero exactly, in the limit and as computed */
-    bool erased[BANKS]; /* the sublayer takes away all of the bank, exactly, from rows alone in A */
+
+    /* The point at which a sublayer is taken. */
+    bool ready;                     /* the points are those of the streams as they stand */
+    Point at, moved;                /* x^, and x^ + e^ */
+    Banks *e;                       /* the rows' norms of e^ */
+    mpfr_exp_t unit, before, after; /* of e; its largest exponent before the sublayer, and behind */
+    /* Of a sublayer that reads norm(x), else NULL: rho, eta and the points are then those of
+     * norm(x), and what the stream itself had is kept. */
+    const LayerNorm *norm;
+    Banks *kept_rho, *kept_eta;
+    bool goes_on;       /* others come beside the sublayer at hand */
+    bool erased[BANKS]; /* it takes away all of the bank, exactly, from rows alone in A */
+    bool matrices;      /* rows' derivatives are formed: (C41) */
     bool far;           /* some score changes by too much for `cross` */
     bool near;          /* e is so small that eta goes as rho does, and the rest is in `cross` */
-    double score;       /* what the scores of the layer may be off by, in 2^-bits */
-    double adds;        /* how often something is added to delta */
-    double alike;       /* bundles whose outputs are added up before their second factors */
-    double decay[OMEGA_MAX_GAP + 1]; /* e^(-Omega gap), at least 2^-600 */
+
+    /* What the sublayer makes of the bounds there. */
+    Pass here, there;    /* here: of rho and, where near is set, of eta */
+    Banks *local, *size; /* what rounding adds to rho; at most what the sublayer adds to x^ */
+    Banks *local_e, *size_e;
+    Banks *cross; /* what rho adds to eta, or `apart` */
+    Banks *apart; /* rho, and where near is set eta with it, in rho's unit: (C40) */
+    double score; /* what the scores of the layer may be off by, in 2^-bits */
+    double adds;  /* how often something is added to delta */
+    double alike; /* bundles whose outputs are added up before their second factors */
 };
 
 /* Rows are shared out among threads in blocks of one size, nearly: of this many at most where they

@@ -219,6 +219,39 @@ static void lone_weights_are_within_the_bound(void **state)
     print_message("lone weights: worst error / bound %.3g\n", worst);
 }
 
+static bool is_at(void *context, const double *number)
+{
+    return number == context;
+}
+
+/* Weights that go are packed again where others come to lie at their place; those that stay are
+ * read no more: what they were counts. */
+static void weights_that_go_are_packed_again(void **state)
+{
+    enum { K = 40, N = 12, BITS = 256 };
+    static double b[2][K * N];
+    for (size_t gone = 0; gone < 2; gone++) {
+        ProductWeights *kept = product_weights_make(0x1p24);
+        for (int time = 0; time < 2; time++) {
+            for (size_t i = 0; i < K * N; i++) {
+                b[0][i] = operand_entry(POWERS, time == 0 ? "b" : "c", i / N, i % N);
+                b[1][i] = operand_entry(POWERS, time == 0 ? "d" : "e", i / N, i % N);
+            }
+            for (size_t w = 0; w < 2; w++) {
+                ProductView weights = product_doubles(b[w], K, N, N);
+                ProductView a = operand_make(LONG, FULL, "a", 3, K, BITS)->view;
+                const ApMat *c = operand_zeros(3, N, BITS);
+                operand_product(product_view(c), a, weights,
+                                (ProductOptions){.backend = PRODUCT_DIGITS, .weights = kept});
+                assert_int_equal(worst_ratio(c, NULL, a, weights) <= 1, time == 0 || w == gone);
+            }
+            product_weights_drop(kept, is_at, b[gone]);
+        }
+        product_weights_clear(kept);
+        operands_clear();
+    }
+}
+
 /* The loop is what saves wide data; ordinary data must not need it. */
 static void ordinary_data_need_no_loop(void **state)
 {
@@ -717,6 +750,7 @@ SUBJECT(product)
         cmocka_unit_test(kinds_are_within_the_bound),
         cmocka_unit_test(columns_cut_off_are_within_the_bound),
         cmocka_unit_test(lone_weights_are_within_the_bound),
+        cmocka_unit_test(weights_that_go_are_packed_again),
         cmocka_unit_test(primes_hold_the_largest_sums),
         cmocka_unit_test(ordinary_data_need_no_loop),
         cmocka_unit_test(spread_data_need_few_loops),

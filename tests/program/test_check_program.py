@@ -154,6 +154,18 @@ def test_edited_rows_are_pairs(expect, tmp_path):
     assert [text.count("headproof sweep") for text in (markdown, page)] == [2, 2]
 
 
+@pytest.mark.parametrize("axis, before, now", [
+    ("omega", "10", "11"), ("arithmetic", "f64", "f32"), ("kernel", "dense", "structured"),
+    ("reference", "difference", "subtract")])
+def test_every_edit_makes_pairs(expect, axis, before, now):
+    """Of each of the four that are named: a row is not new beside one that is gone."""
+    line = "check --construction fused --n 2 --d 2 "
+    expect(0, f"{line} --{axis} {before} --save-baseline b.csv")
+    said = expect(1, f"{line} --{axis} {now} --baseline b.csv")
+    assert f"{axis}: was edited: {now}, baseline {before}" in said
+    assert "is missing" not in said
+
+
 def test_line_ends_are_no_edit(expect, tmp_path):
     """A byte order mark and CR LF, as git and editors may write them, change no table."""
     (tmp_path / "a.case").write_text("[a]\nn = 2\nd = 2\nomega = 10\n")

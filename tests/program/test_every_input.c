@@ -101,6 +101,7 @@ static void it_is_part_of_the_verdict(void **state)
     output = run(SOME "--omega 14,20 --tolerance 1e-9 --every-input -q -o \"$TMPDIR/v.csv\"; "
                       "code=$?; grep -o '\"passed\": [a-z]*' \"$TMPDIR/v.csv.json\"; exit $code");
     expect_says(&output, 1, "\"passed\": false\n\"passed\": true\n");
+    expect_says(&output, 1, "; not proven for every input: try omega 16.2217");
     output = run(SOME "--omega 16.22165 --tolerance 1e-9 --every-input"); /* printed as 16.2217 */
     expect_says(&output, 0, "; 16.22165 is enough");
     output = expect_run(0, SOME "--omega 1e-3 --tolerance 1e300 --every-input --quiet");

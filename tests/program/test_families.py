@@ -86,6 +86,10 @@ def named(name, value, tensors, biased=True):
         tensors[name + ".bias"] = value[1]
 
 
+# What checkpoints of both kinds have beside weights: the mask, and a score that counts for nothing.
+CAUSAL = np.tril(np.ones((1, 1, 64, 64), bool))
+
+
 def neox(m):
     t = {"gpt_neox.embed_in.weight": m["embed"], "embed_out.weight": m["head"][0]}
     named("gpt_neox.final_layer_norm", m["final"], t)
@@ -100,6 +104,8 @@ def neox(m):
                            ("post_attention_layernorm", "ln2")):
             named(at + name, layer[part], t)
         t[at + "attention.rotary_emb.inv_freq"] = np.ones(2)
+        t[at + "attention.bias"] = CAUSAL
+        t[at + "attention.masked_bias"] = np.float32(-1e9)
     return t
 
 
@@ -113,6 +119,9 @@ def gptj(m):
             named(at + "attn." + name, layer[part], t, False)
         for name, part in (("mlp.fc_in", "in"), ("mlp.fc_out", "out"), ("ln_1", "ln1")):
             named(at + name, layer[part], t)
+        t[at + "attn.bias"] = CAUSAL
+        t[at + "attn.masked_bias"] = np.float32(-1e9)
+        t[at + "attn.embed_positions"] = np.ones((64, 4), np.float32)
     return t
 
 
@@ -126,6 +135,7 @@ def phi(m):
             named(at + "self_attn." + name, layer[part], t)
         for name, part in (("mlp.fc1", "in"), ("mlp.fc2", "out"), ("input_layernorm", "ln1")):
             named(at + name, layer[part], t)
+        t[at + "self_attn.rotary_emb.inv_freq"] = np.ones(2)
     return t
 
 

@@ -28,12 +28,13 @@ def power(exponent):
     return repr(2.0 ** exponent)
 
 
+@pytest.mark.parametrize("activation", ["silu", "none"])
 @pytest.mark.parametrize("pairs, halved", [(1, 4), (2, 16), (3, 64)])
-def test_approximation_goes_with_tau(run, pairs, halved):
+def test_approximation_goes_with_tau(run, pairs, halved, activation):
     """As tau^(2 K): what is read out is off by the first power that the pairs leave."""
     taus = ",".join(power(-e) for e in (6, 7, 8))
     found = errors(run, "approximation_max", "--readout", str(pairs), "--tau", taus,
-                   "--arithmetic", "none")
+                   "--activation", activation, "--arithmetic", "none")
     for larger, smaller in zip(found, found[1:]):
         assert abs(larger / smaller / halved - 1) < Decimal("0.01")
 

@@ -169,11 +169,12 @@ static void merged_verdicts_are_one_runs(void **state)
     static const struct {
         const char *rest;
         int code;
-    } runs[] = {{"--tolerance 1e-2", 0},
-                {"--tolerance 1e-6", 1},
-                {"--tolerance 1e-13 --judge rounding --norm rel", 0},
-                {"--network three --shrink 0.9,1", 0},
-                {"--reference subtract --max-bits 64", 0}}; /* bounds */
+        const char *says;
+    } runs[] = {{"--tolerance 0.01", 0, "verdict: PASS"}, /* a value as long as "none" */
+                {"--tolerance 1e-6", 1, "verdict: FAIL"},
+                {"--tolerance 1e-13 --judge rounding --norm rel", 0, "verdict: PASS"},
+                {"--network three --shrink 0.9,1", 0, "verdict: evaluated"},
+                {"--reference subtract --max-bits 64", 0, "verdict: evaluated"}}; /* bounds */
     make_model();
     for (size_t i = 0; i < (SMALL_GRIDS ? 2 : sizeof runs / sizeof *runs); i++) {
         expect_output(shell("$h " VERIFY "%s -o one.csv", runs[i].rest), runs[i].code, "");
@@ -185,6 +186,7 @@ static void merged_verdicts_are_one_runs(void **state)
             expect_shell("$h merge s*.csv -o all.csv; code=$?; cmp one.csv all.csv && "
                          "echo equal; exit $code",
                          runs[i].code, "equal");
+            expect_shell("$h merge s*.csv -o again.csv", runs[i].code, runs[i].says);
         }
     }
 }
@@ -243,6 +245,16 @@ static void bad_verify_shards_are_refused(void **state)
     expect_shell("$h merge s1.csv -o all.csv", 2, "missing: shard 2/2\n");
     expect_shell("$h merge s1.csv o2.csv -o all.csv", 2, "of another grid");
     expect_shell("$h merge s1.csv g2.csv -o all.csv", 2, "of another grid");
+    static const char *const programs[] = {"version", "commit"};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        char said[64];
+        snprintf(said, sizeof said, "of %s another, s1.csv of ", programs[i]);
+        (void)shell(
+            "cp s2.csv.json kept; sed -i s/.%s.:.*/\\\"%s\\\":\\\"another\\\",/ s2.csv.json",
+            programs[i], programs[i]);
+        expect_shell("$h merge s1.csv s2.csv -o all.csv; code=$?; mv kept s2.csv.json; exit $code",
+                     2, said);
+    }
     expect_shell("sed \\$d s2.csv >s2; mv s2 s2.csv; $h merge s1.csv s2.csv -o "
                  "all.csv; code=$?; test ! -e all.csv && exit $code",
                  2, "s2.csv: its rows are not those");

@@ -4,8 +4,10 @@ over two seeds, inputs or layers is the worse of the two, whichever comes first.
 import csv
 import io
 
+import numpy
 import pytest
 
+import safetensors_file
 from conftest import ROOT
 from test_pairs import AXES
 
@@ -130,3 +132,18 @@ def test_terms_of_bounds(run, construction, term):
     row, = rows(run, f"guarantee --construction {construction} --n 1 --d 2 --d-ff 3 --depth 1 "
                      "--input-norm 1 --tolerance 1e-9 --bias random -o -")
     assert row["from_term"] == term
+
+
+def test_every_tensor_is_rounded(run, tmp_path):
+    """To what an arithmetic stores: of bfloat16's doubles the last 45 bits are zeros."""
+    path = tmp_path / "rounded.safetensors"
+    ended = run("export", "--weights", "tests/data/all-biases.safetensors", "--arithmetic", "bf16",
+                "--omega", "9", "-q", "-o", path)
+    assert ended.code == 0, ended
+    given, _ = safetensors_file.read(ROOT / "tests/data/all-biases.safetensors")
+    rounded, _ = safetensors_file.read(path)
+    layer = [name for name in given if name.startswith("blocks.")]
+    assert len(layer) == 12
+    for name in layer:
+        bits = numpy.frombuffer(rounded[name][2], numpy.uint64)
+        assert bits.size > 0 and not numpy.any(bits & ((1 << 45) - 1)), name
