@@ -7,6 +7,7 @@
 
 #include "../../reference/compare/propagation.h"
 #include "../../reference/run/run.h"
+#include "../recorded.h"
 #include "radii.h"
 #include "../unit.h"
 
@@ -45,14 +46,20 @@ RefRun *evaluated_open(const Evaluated *e, const double *x, mpfr_prec_t bits)
                       : ref_run_open(&(Start){e->model, x, e->content, e->omega}, bits));
 }
 
-const Tally tally_none = {0, 0, -INFINITY, ""};
+const Tally tally_none = {0, 0, -INFINITY, 0, ""};
 
-void tally_report(const char *what, const Tally *tally)
+void tally_holds(const char *what, const Tally *tally)
 {
     print_message("%s: %zu rows, %zu unknown, worst ratio 2^%.1f (%s)\n", what, tally->rows,
                   tally->unknown, tally->log2_ratio, tally->where);
     assert_true(tally->rows > 0);
     assert_true(tally->log2_ratio <= 0);
+}
+
+void tally_report(const char *what, const Tally *tally)
+{
+    tally_holds(what, tally);
+    assert_recorded(what, tally->radii);
 }
 
 void tally_row(Tally *tally, mpfr_srcptr error, mpfr_srcptr radius, const char *what)
@@ -62,6 +69,7 @@ void tally_row(Tally *tally, mpfr_srcptr error, mpfr_srcptr radius, const char *
         tally->unknown++;
         return;
     }
+    tally->radii += mpfr_zero_p(radius) ? 0 : log2_of(radius);
     double ratio = mpfr_number_p(error) ? log2_of(error) - log2_of(radius) : INFINITY;
     if (!mpfr_zero_p(error) && !(ratio <= tally->log2_ratio)) {
         tally->log2_ratio = ratio;

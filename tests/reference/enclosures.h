@@ -32,16 +32,17 @@ void evaluations_of(Evaluated all[PAIR_EVALUATIONS], const Pair *pair, double om
 RefRun *evaluated_open(const Evaluated *e, const double *x, mpfr_prec_t bits);
 
 /* Of rows: how many, of how many nothing is known, the largest ratio as a logarithm to base 2, and
- * where it was. */
+ * where it was; the sum of their radii's logarithms. */
 typedef struct {
     size_t rows, unknown;
-    double log2_ratio;
+    double log2_ratio, radii;
     char where[PLACE];
 } Tally;
 
 extern const Tally tally_none;
 
-/* There were rows, and none was outside. */
+/* There were rows, and none was outside; report: and their radii are those that are recorded. */
+void tally_holds(const char *what, const Tally *tally);
 void tally_report(const char *what, const Tally *tally);
 
 /* error is the norm of a row's difference, radius what it may be. */

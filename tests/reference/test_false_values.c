@@ -276,7 +276,7 @@ static void compare_units(const Units *layers, size_t depth, double omega, size_
     }
     Pair pair = pair_make(&trial.spec);
     compare_stack(&looked, &trial, &pair);
-    tally_report("units", &looked.rows);
+    tally_holds("units", &looked.rows);
     case_clear(&pair);
 }
 
@@ -324,7 +324,7 @@ static void relative_errors_have_no_largest(void **state)
         compare_stack(&looked, &trial, &pair);
         case_clear(&pair);
     }
-    tally_report("relative", &looked.rows);
+    tally_holds("relative", &looked.rows);
 }
 
 static size_t asked(const char *name, size_t otherwise)
@@ -353,7 +353,7 @@ static void what_few_bits_prove_holds(void **state)
     }
     print_message("%zu stacks, %zu cells, %zu values, %zu zeros\n", looked.stacks, looked.cells,
                   looked.values, looked.zeros);
-    tally_report("rows", &looked.rows);
+    tally_holds("rows", &looked.rows);
     assert_true(looked.stacks > 0 && looked.values > looked.stacks / 4);
 }
 

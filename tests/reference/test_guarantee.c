@@ -14,6 +14,7 @@
 #include "../fixture.h"
 #include "../oracle.h"
 #include "../program.h"
+#include "../recorded.h"
 #include "../unit.h"
 
 #include <float.h>
@@ -558,6 +559,33 @@ static void no_input_beats_a_bound(void **state)
     assert_true(worst > -2);
 }
 
+/* Of the same kind of models, and of each of their layers. */
+static void bounds_are_those_recorded(void **state)
+{
+    double sum = 0;
+    drawn_numbers = 1;
+    for (int m = 0; m < 150; m++) {
+        Drawn stack;
+        drawn_make(&stack);
+        Guarantee *guarantee = open_guarantee(&(Allowed){.pair = &stack.pair, .R = 1.5});
+        for (double omega = 0.3; omega < 300; omega *= 5) {
+            GuaranteeLayer layers[3];
+            Magnitude judged = guarantee_at(guarantee, omega, layers);
+            for (size_t l = 0; l < stack.spec.depth; l++) {
+                const GuaranteeLayer *of = &layers[l];
+                const Magnitude all[] = {of->rows,     of->scores, of->gain,  of->leak,
+                                         of->bias_row, of->error,  of->apart, judged};
+                for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+                    sum += all[i].digits == 0 ? 0 : ratio(all[i], magnitude_of(1, 0));
+                }
+            }
+        }
+        guarantee_clear(guarantee);
+        drawn_clear(&stack);
+    }
+    assert_recorded("bounds for every input", sum);
+}
+
 /* All falls as Omega grows, and the Omega that is found meets its tolerance, and hardly less. */
 static void bounds_fall_with_omega(void **state)
 {
@@ -691,6 +719,7 @@ SUBJECT(guarantee)
         cmocka_unit_test(rows_are_as_they_are_stored),
         cmocka_unit_test(spreads_are_bounds),
         cmocka_unit_test(no_input_beats_a_bound),
+        cmocka_unit_test(bounds_are_those_recorded),
         cmocka_unit_test(bounds_fall_with_omega),
         SCRATCH_TEST(an_oracle_agrees),
         cmocka_unit_test(trained_models_have_small_omegas),

@@ -57,7 +57,7 @@ typedef struct {
     Tally stream, difference;
 } Moved;
 
-static const Moved none = {{0, 0, -INFINITY, ""}, {0, 0, -INFINITY, ""}};
+static const Moved none = {{0, 0, -INFINITY, 0, ""}, {0, 0, -INFINITY, 0, ""}};
 
 /* Of T, of T_infinity with e beside it, of T'. */
 static void compare_all_moved(Moved *of, const CaseSpec *spec, double omega)
@@ -133,13 +133,13 @@ static void gated_units_are_sharp(void **state)
         Tally tally = tally_none;
         compare_moved(&tally, &(Evaluated){&pair.original, pair.original_x, NULL, INFINITY, false},
                       20, "original");
-        tally_report("one gated unit", &tally);
+        tally_holds("one gated unit", &tally);
         assert_true(tally.log2_ratio > -1);
         tally = tally_none;
         compare_moved(&tally,
                       &(Evaluated){&pair.converted, pair.converted_x, NULL, INFINITY, false}, 40,
                       "limit");
-        tally_report("read out", &tally);
+        tally_holds("read out", &tally);
         assert_true(tally.log2_ratio > -0.5);
         case_clear(&pair);
     }
@@ -249,7 +249,7 @@ static double moved_alone(const Sublayer *sublayer, size_t d, const double *x, i
     Tally tally = tally_none;
     drawn_numbers = SEED;
     compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, moved, "alone");
-    tally_report("one sublayer", &tally);
+    tally_holds("one sublayer", &tally);
     return tally.log2_ratio;
 }
 
