@@ -2,10 +2,15 @@
  * The work for a point's rows, in layers that are evaluated and in bits: no more than they need,
  * and all of that.
  */
+#include "../../harness/commands/verify/verify.h"
+#include "../../harness/evaluate/predict.h"
 #include "effort.h"
 #include "../given.h"
+#include "../recorded.h"
 #include "../unit.h"
 
+#include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,12 +101,58 @@ static void bits_are_had_where_they_count(void **state)
     }
 }
 
+/* In every construction, arithmetic and form; of a model that a file holds, and of layers that come
+ * and go (tests/recorded.h). */
+static void memory_is_foretold_as_recorded(void **state)
+{
+    static const char *const lines[] = {
+        "--construction all --n 5 --d 8 --depth 3 --omega 40 --arithmetic all --kernel "
+        "dense,structured --bias "
+        "random",
+        "--construction fused,transformer --n 5 --d 8 --depth 3 --omega 40 --normalization "
+        "layernorm --propagation",
+        "--construction transformer --ffn gated --n 5 --d 8 --depth 2 --omega 40",
+        "--weights cases/models/modadd53-silu.safetensors --n 2 --omega 40 --arithmetic all",
+        "--weights cases/models/modadd53-silu.safetensors --n 2 --omega 40 "
+        "--reference none,subtract",
+    };
+    int threads = omp_get_max_threads();
+    double sum = 0;
+    omp_set_num_threads(2);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        Given *given = *state;
+        assert_int_equal(given_read(given, COMMAND_SWEEP, lines[i]), 0);
+        for (size_t k = 0; k < given->grid.count; k++) {
+            const Point *point = &given->grid.points[k];
+            const char *reason;
+            PointBytes bytes;
+            if (point_predict(&bytes, &reason, point) != CASE_OK) {
+                continue;
+            }
+            const double all[] = {bytes.base,
+                                  bytes.tape,
+                                  bytes.kernel,
+                                  bytes.run,
+                                  point_model_bytes(point),
+                                  point_pass_bytes(point),
+                                  verify_shared_bytes(point, 3),
+                                  verify_input_bytes(point)};
+            for (size_t j = 0; j < sizeof all / sizeof *all; j++) {
+                sum += log2(1 + all[j]);
+            }
+        }
+    }
+    omp_set_num_threads(threads);
+    assert_recorded("memory of points", sum);
+}
+
 SUBJECT(effort)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_beyond_omega_ask_for_few_bits),
         cmocka_unit_test(so_does_a_plan_that_does_not_serve),
         cmocka_unit_test(bits_are_had_where_they_count),
+        cmocka_unit_test(memory_is_foretold_as_recorded),
     };
     return cmocka_run_group_tests(tests, given_set_up, given_tear_down);
 }
