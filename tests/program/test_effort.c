@@ -111,6 +111,7 @@ static void memory_is_foretold_as_recorded(void **state)
         "random",
         "--construction fused,transformer --n 5 --d 8 --depth 3 --omega 40 --normalization "
         "layernorm --propagation",
+        "--construction transformer,transformer3 --n 3 --d 24 --d-ff 2 --depth 2 --omega 40",
         "--construction transformer --ffn gated --n 5 --d 8 --depth 2 --omega 40",
         "--weights cases/models/modadd53-silu.safetensors --n 2 --omega 40 --arithmetic all",
         "--weights cases/models/modadd53-silu.safetensors --n 2 --omega 40 "

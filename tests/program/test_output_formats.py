@@ -5,6 +5,7 @@ import io
 import json
 import re
 import subprocess
+from decimal import Decimal
 
 import pytest
 
@@ -179,3 +180,14 @@ def test_expanded_is_no_baseline(expect, tmp_path):
     expect(0, f"{SWEEP} --bias none --expand -o t.csv -q")
     assert tables.lines_of(tmp_path / "t.csv")[0][-1] == "bias"
     expect(1, "check --n 2 --d 2 --baseline t.csv", "bias: a column that is missing")
+
+
+def test_bounds_for_eyes_are_bounds(out, tmp_path):
+    """A bound with three digits is not below the one with all of them: verify's lines."""
+    lines = out(f"verify {ROOT}/cases/models/chargpt --omega 1000 --reference subtract --tokens "
+                f"1/2/7 --max-bits 128 --gelu minimax -o {tmp_path}/rows.csv")
+    shown = re.findall(r"^ +\d+ +\S+ +<(\S+) ", lines, re.M)
+    with open(tmp_path / "rows.csv", encoding="utf-8") as file:
+        exact = [Decimal(row["construction_max"]) for row in csv.DictReader(file)]
+    assert len(shown) == len(exact) == 2
+    assert all(e <= Decimal(s) < e * Decimal("1.01") for s, e in zip(shown, exact))
