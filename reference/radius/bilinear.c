@@ -178,24 +178,42 @@ static void sides_block(Worker *worker, const void *context, size_t block)
         value->inner_bias != NULL ? value->inner_bias + head->head * head->width_v : NULL;
     double scale =
         (double)score->scale.num / (double)score->scale.den / sqrt((double)score->scale.sqrt_den);
-    const SideOf sides[] = {
-        {head->query, &head->queries, score_query_columns(score),
-         score->q.data != NULL ? &score->q : NULL, q_bias, &head->q, head->width_k, scale,
-         score->rotary, score_is_mixed(score) ? head->mix : NULL},
-        {head->key, &head->keys, score->read, score->d_head > 0 ? &score->k : NULL, k_bias,
-         &head->k, head->width_k, 1, score->rotary, NULL},
-        {head->value, &head->values, value->read, &value->v, v_bias, &head->v, head->width_v, 1,
-         NULL, NULL},
-    };
+    const SideOf queries = {.u = head->query,
+                            .side = &head->queries,
+                            .read = score_query_columns(score),
+                            .w = score->q.data != NULL ? &score->q : NULL,
+                            .bias = q_bias,
+                            .f = &head->q,
+                            .width = head->width_k,
+                            .scale = scale,
+                            .rotary = score->rotary,
+                            .mix = score_is_mixed(score) ? head->mix : NULL};
+    const SideOf keys = {.u = head->key,
+                         .side = &head->keys,
+                         .read = score->read,
+                         .w = score->d_head > 0 ? &score->k : NULL,
+                         .bias = k_bias,
+                         .f = &head->k,
+                         .width = head->width_k,
+                         .scale = 1,
+                         .rotary = score->rotary};
+    const SideOf values = {.u = head->value,
+                           .side = &head->values,
+                           .read = value->read,
+                           .w = &value->v,
+                           .bias = v_bias,
+                           .f = &head->v,
+                           .width = head->width_v,
+                           .scale = 1};
     RowRange rows = row_range(head->r, PRODUCT_ROWS, block);
-    side_rows(head, &sides[0], rows);
+    side_rows(head, &queries, rows);
     if (!head->keys_are_there) {
-        side_rows(head, &sides[1], rows);
+        side_rows(head, &keys, rows);
     }
     if (value_is_sign(value)) {
         sign_rows(head, rows);
     } else {
-        side_rows(head, &sides[2], rows);
+        side_rows(head, &values, rows);
     }
 }
 
