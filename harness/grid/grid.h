@@ -49,6 +49,7 @@ typedef struct RunOptions {
     const char *format;      /* --format: see table/format.h; NULL: csv */
     const char *output_flag; /* what output goes by in messages; NULL: output */
     FILE *stream;            /* where rows go instead, of check; or NULL */
+    double *seconds;         /* of check, [points]: that each takes in a sweep; or NULL */
     const char *tokens;      /* --tokens, of verify and attribute: see inputs.h; or NULL */
     const char *tokens_file; /* --tokens-file, of verify: a file, or NULL */
     size_t window, stride;   /* --window, --stride, of those; 0: as standard */

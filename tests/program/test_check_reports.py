@@ -3,6 +3,7 @@ what."""
 
 import json
 import re
+import time
 
 import tables
 from test_check_program import GRID, SMALL
@@ -28,7 +29,7 @@ def test_three_hundred_altered_digits_are_all_named(expect, reports, tmp_path):
                 altered.append((row, column, cells[column][:at] + digit + cells[column][at + 1:]))
     assert len(altered) == 300
     tables.alter(tmp_path / "b.csv", *altered)
-    _, markdown, report, _ = reports(1, f"{line} --baseline b.csv", "300 findings")
+    _, markdown, report, said = reports(1, f"{line} --baseline b.csv", "300 findings")
     keys = ("omega", "layer", "mask")
     named = {(f["column"], f["obtained"], f["baseline"], *(f["key"][key] for key in keys))
              for f in report["findings"]}
@@ -37,6 +38,7 @@ def test_three_hundred_altered_digits_are_all_named(expect, reports, tmp_path):
         assert (column, cells[column], text, *(cells[key] for key in keys)) in named
     assert len(report["findings"]) == 300
     assert markdown.count("\n| ") == 11  # a header and ten
+    assert "\n  and 290 more findings (--json FILE" in said, said[-300:]
     assert "|\n\nand 290 more.\n\nTo reproduce them:" in markdown
 
 
@@ -83,6 +85,16 @@ def test_what_passes(expect, reports, tmp_path):
     suite, *cases = map(float, re.findall(' time="([^"]*)"', junit))
     assert len(cases) == 42 and min(cases) >= 0 and suite > 0
     assert abs(suite - sum(cases)) < 1e-4
+
+
+def test_layers_share_their_points_time(expect, tmp_path):
+    """Cases of one thread took no longer together than the run."""
+    start = time.monotonic()
+    expect(0, "check --construction fused --n 20 --d 30 --depth 24 --omega 20 --tolerance 1 "
+           "--threads 1 --junit-xml j.xml")
+    elapsed = time.monotonic() - start
+    suite, *cases = map(float, re.findall(' time="([^"]*)"', (tmp_path / "j.xml").read_text()))
+    assert len(cases) == 24 and elapsed / 4 < sum(cases) < elapsed, (elapsed, suite, cases)
 
 
 def test_what_fails(expect, reports, tmp_path):

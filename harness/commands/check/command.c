@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ typedef struct {
     char *beside, *obtained, *sidecar;
     char *text;
     size_t length;
+    double *seconds; /* [points] */
     Reports reports;
 } Checking;
 
@@ -206,21 +208,19 @@ static void remove_obtained(const Checking *command)
     }
 }
 
-/* Reads what the sidecar alone knows: a point's rows share what it took; an interrupted run's took
- * nothing now. */
-static void read_sidecar(Checking *command)
+/* What no row knows: the seconds that a point took, which its rows share (an interrupted run's took
+ * nothing now), and the digest of the weights. */
+static void read_beside(Checking *command)
 {
     Check *check = &command->check;
     size_t rows = check->obtained.rows, row = 0;
     json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
-    const json_t *points = json_object_get(sidecar, "points");
     check->seconds = need_zeros(rows > 0 ? rows : 1, sizeof *check->seconds);
     sidecar_weights(check->weights.obtained, sidecar);
     for (size_t p = 0; p < check->grid->count; p++) {
         size_t depth = check->grid->points[p].spec.depth;
-        double seconds = json_number_value(json_object_get(json_array_get(points, p), "seconds"));
         for (size_t l = 0; l < depth && row < rows; l++) {
-            check->seconds[row++] = seconds / (double)depth;
+            check->seconds[row++] = fmax(0, command->seconds[p]) / (double)depth;
         }
     }
     json_decref(sidecar);
@@ -245,7 +245,7 @@ static int read_tables(Checking *command)
     if (status != 0) {
         return status == 2 ? 99 : status; /* the program wrote it */
     }
-    read_sidecar(command);
+    read_beside(command);
     check->has_baseline = check->has_baseline || saves;
     return 0;
 }
@@ -356,6 +356,7 @@ static int sweep(Checking *command, const Grid *grid)
     run.output_flag = run.check.save != NULL ? "save-baseline" : "baseline";
     run.file_only = true;
     run.stream = run.output == NULL ? text_stream(&command->text, &command->length) : NULL;
+    run.seconds = command->seconds = need_zeros(grid->count + 1, sizeof *run.seconds);
     run.check = (CheckOptions){0}; /* reports are this command's */
     int swept = (command->run->every_input ? command_guarantee : command_sweep)(grid, &run);
     if (run.stream != NULL) {
@@ -395,6 +396,7 @@ int command_check(const Grid *grid, const RunOptions *run)
     free(command.obtained);
     free(command.sidecar);
     free(command.text);
+    free(command.seconds);
     check_clear(&command.check);
     return status;
 }

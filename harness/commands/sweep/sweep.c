@@ -101,6 +101,9 @@ static bool take_next(Sweep *sweep)
     sweep->summaries[position] = outcome->summary;
     sweep->record.passed[index] = outcome->failed_layer == 0;
     sweep->record.seconds[index] = rows->seconds;
+    if (sweep->options->seconds != NULL) {
+        sweep->options->seconds[index] = rows->seconds;
+    }
     sweep->bounds += outcome->bounds;
     if (!sweep->record.passed[index]) {
         report_failure(sweep, point, outcome);
