@@ -292,6 +292,28 @@ class Model:
             product = self.m.add(product, self.m.times(self.is_token(), bias))
         return self.m.read(product)
 
+    def turned(self, product, bias):
+        """Queries or keys [rows, d_head], the pair p of a token from (a, b) to (a c - b s, b c + a s):
+        all of them numbers as weights are stored."""
+        if "rotary-pairs" not in self.said:
+            return self.biased(product, bias)
+        m, width = self.m, int(self.said["rotary-dim"])
+        half, storage = width // 2, m.storage
+        u = product if bias is None else m.add(product, m.times(self.is_token(), bias))
+        u = u.to("f32" if m.operand == "tf32" else m.operand)
+        for row, token in [(i, t) for t, i in enumerate(self.tokens)]:
+            for p in range(half):
+                angle = token * WIDE(float(self.said["rope-theta"])) ** (-2 * WIDE(p) / width)
+                c, s = (m.weight(WIDE(np.float64(f(angle)))) for f in (np.cos, np.sin))
+                first, second = ((p, p + half) if self.said["rotary-pairs"] == "half"
+                                 else (2 * p, 2 * p + 1))
+                a, b = u[row, first], u[row, second]
+                ac, bc, bs, as_ = (m.times(x, y).to(storage)
+                                   for x, y in ((a, c), (b, c), (b, s), (a, s)))
+                u[row, first] = m.add(ac, Interval(-bs.high, -bs.low)).to(storage)
+                u[row, second] = m.add(bc, as_).to(storage)
+        return m.read(u)
+
     def mix(self, pattern, values):
         return self.m.product(pattern, values, more=self.rows)
 
@@ -305,8 +327,8 @@ class Model:
         for h in range(q.shape[0]):
             bias = {name: None if b[name] is None else b[name][h:h + 1] for name in
                     ("b_Q", "b_K", "b_V")}
-            left = self.biased(m.product(x, m.read(q[h])), bias["b_Q"])
-            right = self.biased(m.product(x, m.read(k[h])), bias["b_K"])
+            left = self.turned(m.product(x, m.read(q[h])), bias["b_Q"])
+            right = self.turned(m.product(x, m.read(k[h])), bias["b_K"])
             inner = self.biased(m.product(x, m.read(v[h])), bias["b_V"])
             scores = m.product(left, right.T, more=2).to(m.score)
             scores = m.times(scores, Interval(scale).to(m.sums)).to(m.score)

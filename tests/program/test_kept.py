@@ -64,6 +64,10 @@ def test_resumed_from_any_prefix(whole, tmp_path, line, code):
         (tmp_path / "x.csv").unlink(missing_ok=True)
         length = first + int(share * (len(left) - first))
         (tmp_path / "x.csv.partial").write_bytes(left[:length])
+        if share == 0.3:
+            full, _ = whole(f"{line} --resume", limits={resource.RLIMIT_FSIZE: 4 * length // 3})
+            assert full.code == 99 and full.stderr.count("--resume") <= 1, full
+            (tmp_path / "x.csv.partial").write_bytes(left[:length])
         again, resumed = whole(f"{line} --resume")
         assert (again.code, again.stdout, resumed) == (code, ended.stdout, table), share
         assert set(os.listdir(tmp_path)) == beside

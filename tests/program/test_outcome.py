@@ -45,6 +45,17 @@ def test_a_model_has_a_case_a_layer_at_an_omega(expect, reports):
     assert "| total | max | 8." in markdown
 
 
+def test_layers_share_their_models_time(expect, tmp_path):
+    """Cases of one thread took no longer together than the run."""
+    expect(0, "export --construction fused --n 12 --d 16 --depth 24 --omega 20 -q "
+           "-o m.safetensors")
+    start = time.monotonic()
+    expect(0, "verify m.safetensors --omega 20 --tolerance 1 --threads 1 -q --junit-xml j.xml")
+    elapsed = time.monotonic() - start
+    _, *cases = map(float, re.findall(' time="([^"]*)"', (tmp_path / "j.xml").read_text()))
+    assert len(cases) == 24 and elapsed / 12 < sum(cases) < elapsed, (elapsed, cases)
+
+
 def test_a_model_that_passes(expect, reports):
     junit, *_ = reports(0, f"{INPUTS} --omega 20 --tolerance 1e-9 -q", "verdict: PASS: ")
     assert 'tests="1" failures="0"' in junit

@@ -341,3 +341,32 @@ def test_every_file(run, refused, tmp_path):
         refused(f"expected another file than --weights '{path}'", "sweep", "--n", "2", "--omega",
                 "9", "--weights", two, "-o", path)
     assert len(seen) == 4
+
+
+# ---- Answers that are streams ---------------------------------------------------------------------
+
+@pytest.mark.parametrize("said", [{"positions": "none", "activation": "relu",
+                                   "normalization": "none"}, {"positions": "none"}])
+@pytest.mark.parametrize("answers", [slice(None), slice(-1, None)])
+def test_a_witness_without_unembedding(run, tmp_path, said, answers):
+    """Streams behind the last layer, of networks with relu: they agree, settle what is not said,
+    and are refused where they are another model's."""
+    draw, path = numpy.random.default_rng(1), tmp_path / "m.safetensors"
+    (tmp_path / "config.json").write_text('{"colour": 3}')
+    made = {name: draw.standard_normal(array.shape) for name, array in models.made("ffn", 0).items()}
+    embedding, tokens = draw.standard_normal((5, 3)), numpy.array([[0, 3, 1], [4, 4, 2]])
+    x = embedding[tokens]
+    for name in ("blocks.0.mlp.", "blocks.1.mlp."):
+        hidden = numpy.maximum(x @ made[name + "W_in"] + made[name + "b_in"], 0)
+        x = x + hidden @ made[name + "W_out"] + made[name + "b_out"]
+    for factor in (1, 1.01):
+        resid = numpy.ascontiguousarray(factor * x[:, answers])
+        models.write(path, {**made, "embed.W_E": embedding, "witness.tokens": tokens,
+                            "witness.resid": resid}, said)
+        ended = run("verify", path, "--tokens", "0/3/1", "--omega", "20")
+        if factor == 1:
+            words = " ".join(ended.stdout.split())
+            assert ended.code == 0 and "its witness: streams off by " in words, ended
+            assert "unknown keys 'colour' outweighed by the witness" in words, ended
+        else:
+            assert ended.code == 2 and "tensor 'witness.resid': " in ended.stderr, ended

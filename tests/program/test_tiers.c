@@ -7,6 +7,7 @@
 #include "../interrupted.h"
 #include "../unit.h"
 
+#include <gmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,9 @@ static void expect_info(const char *word, Tier tier)
         }
     }
     assert_non_null(strstr(output.text, strcat(all, "\n")));
+    snprintf(line, sizeof line, "\ngmp_header %d.%d.%d\n", __GNU_MP_VERSION, __GNU_MP_VERSION_MINOR,
+             __GNU_MP_VERSION_PATCHLEVEL);
+    assert_non_null(strstr(output.text, line));
 }
 
 static void info_says_which_is_used(void **state)

@@ -111,8 +111,11 @@ def test_files(tokens, tmp_path):
         assert code == 2 and "No such file or directory" in why
     with open("/dev/full", "w") as full:
         assert tokens(MODEL, "t.txt", "--characters", CHARACTERS, stdout=full)[0] == 99
-    assert tokens(MODEL, "t.txt", "--characters", CHARACTERS, "-o", "t.txt")[2] == \
-        "headproof: t.txt: expected another file than the text\n"
+    for name, source in ("c.json", CHARACTERS), ("m.safetensors", MODEL):
+        (tmp_path / name).write_bytes(source.read_bytes())
+    for name, what in ("t.txt", "text"), ("c.json", "characters"), ("m.safetensors", "model"):
+        assert tokens("m.safetensors", "t.txt", "--characters", "c.json", "-o", name)[2] == \
+            f"headproof: {name}: expected another file than the {what}\n"
     assert (tmp_path / "t.txt").read_text() == "a"
 
 

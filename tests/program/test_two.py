@@ -134,16 +134,22 @@ def test_terms_of_bounds(run, construction, term):
     assert row["from_term"] == term
 
 
-def test_every_tensor_is_rounded(run, tmp_path):
+GATED = "transformer --ffn gated --n 2 --d 3 --d-ff 4 --d-head 2 --bias random"
+
+
+@pytest.mark.parametrize("made, count", [("", 12), (GATED, 10)])
+def test_every_tensor_is_rounded(expect, tmp_path, made, count):
     """To what an arithmetic stores: of bfloat16's doubles the last 45 bits are zeros."""
-    path = tmp_path / "rounded.safetensors"
-    ended = run("export", "--weights", "tests/data/all-biases.safetensors", "--arithmetic", "bf16",
-                "--omega", "9", "-q", "-o", path)
-    assert ended.code == 0, ended
-    given, _ = safetensors_file.read(ROOT / "tests/data/all-biases.safetensors")
-    rounded, _ = safetensors_file.read(path)
-    layer = [name for name in given if name.startswith("blocks.")]
-    assert len(layer) == 12
+    given = ROOT / "tests/data/all-biases.safetensors"
+    if made:
+        given = tmp_path / "given.safetensors"
+        expect(0, f"export --construction {made} --kernel structured --omega 9 -q -o {given}")
+    expect(0, f"export --weights {given} --kernel structured --arithmetic bf16 --omega 9 -q "
+           "-o rounded.safetensors")
+    tensors, _ = safetensors_file.read(given)
+    rounded, _ = safetensors_file.read(tmp_path / "rounded.safetensors")
+    layer = [name for name in tensors if name.startswith("blocks.")]
+    assert len(layer) == count
     for name in layer:
         bits = numpy.frombuffer(rounded[name][2], numpy.uint64)
         assert bits.size > 0 and not numpy.any(bits & ((1 << 45) - 1)), name
