@@ -201,17 +201,6 @@ static void a_size_is_found_once(void **state)
     f->grid.points[0].judged = false;
 }
 
-static void a_tolerance_counts_beside_a_baseline(void **state)
-{
-    CheckFixture *f = *state;
-    f->grid.points[0].judged = true; /* silu at Omega = 2: its error is large */
-    f->grid.points[0].tolerance = 1e-9;
-    f->grid.points[0].judge = ERROR_TOTAL;
-    f->grid.points[0].norm = NORM_MAX;
-    expect_findings(f, 2, "above the tolerance");
-    assert_string_equal(f->check.findings[0].column, "total_max");
-}
-
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Reads text as a baseline: the exit code, and what was said. */
@@ -408,7 +397,6 @@ SUBJECT(check_tables)
         RULE(a_row_that_compares_nothing_does_not_pass),
         RULE(tolerances_judge_without_a_baseline),
         RULE(a_size_is_found_once),
-        RULE(a_tolerance_counts_beside_a_baseline),
         RULE(damaged_baselines_are_refused),
         cmocka_unit_test(numbers_are_read_exactly),
     };

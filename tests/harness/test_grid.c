@@ -17,15 +17,6 @@ static void write_case(Given *given, const char *text)
     file_write(given->file, text, strlen(text));
 }
 
-static void test_names(void **state)
-{
-    const Domain *domain = &axis_info(AXIS_CONSTRUCTION)->domain;
-    assert_int_equal(domain->word_count, CONSTRUCTION_COUNT);
-    for (size_t i = 0; i < CONSTRUCTION_COUNT; i++) {
-        assert_string_equal(domain->words[i], construction_names[(Construction)i]);
-    }
-}
-
 static void test_defaults(void **state)
 {
     Given *given = *state;
@@ -190,41 +181,6 @@ static void test_min_omega(void **state)
     assert_non_null(strstr(given->message, ":3: token"));
 }
 
-/* Every point's command line reads back to that point alone. */
-static void test_commands_reproduce(void **state)
-{
-    static const char *const lines[] = {
-        "--construction all --mask none,causal --bias random --omega 10:50:20",
-        "--construction linear --linear block,clear --d-ff 7 --n 1 --d 1 --seed 0,9",
-        "--d-head 0,3 --heads 1,4 --depth 2 --weights normal --bias-row-content random",
-        "--arithmetic none --precision 128,100000 --reference subtract --omega 0.1,1e17",
-        "--kernel structured --tolerance 1e-9 --judge observed --norm rms --max-bits 4096",
-        "--bias-row first",
-    };
-    Given *given = *state;
-    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
-        assert_int_equal(given_read(given, COMMAND_SWEEP, lines[l]), 0);
-        Grid all = given->grid;
-        given->grid = (Grid){0};
-        for (size_t i = 0; i < all.count; i++) {
-            char *text = NULL;
-            size_t size = 0;
-            FILE *stream = open_memstream(&text, &size);
-            assert_non_null(stream);
-            point_print_command(stream, &all.points[i]);
-            assert_int_equal(fclose(stream), 0);
-            const char *prefix = "headproof sweep ";
-            assert_int_equal(strncmp(text, prefix, strlen(prefix)), 0);
-            const Point *point = given_points(given, text + strlen(prefix), 1);
-            if (point_compare(point, &all.points[i]) != 0) {
-                fail_msg("%s is another point", text);
-            }
-            free(text);
-        }
-        grid_clear(&all);
-    }
-}
-
 /* One line that begins with (or, for a path in front, holds) what is expected. */
 static void expect_fault(Given *given, const char *line, const char *expected)
 {
@@ -383,24 +339,14 @@ static void test_keys(void **state)
 SUBJECT(grid)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        GIVEN_TEST(test_defaults),
-        GIVEN_TEST(test_order),
-        GIVEN_TEST(test_blank_axes),
-        GIVEN_TEST(test_duplicates),
-        GIVEN_TEST(test_weights_of_content),
-        GIVEN_TEST(test_widths),
-        GIVEN_TEST(test_precision),
-        GIVEN_TEST(test_judge),
-        GIVEN_TEST(test_case_files),
-        GIVEN_TEST(test_run_options),
-        GIVEN_TEST(test_min_omega),
-        GIVEN_TEST(test_commands_reproduce),
-        GIVEN_TEST(test_faults_of_flags),
-        GIVEN_TEST(test_faults_of_sizes),
-        GIVEN_TEST(test_faults_of_case_files),
-        GIVEN_TEST(test_faults_of_lines),
-        GIVEN_TEST(test_keys),
+        GIVEN_TEST(test_defaults),           GIVEN_TEST(test_order),
+        GIVEN_TEST(test_blank_axes),         GIVEN_TEST(test_duplicates),
+        GIVEN_TEST(test_weights_of_content), GIVEN_TEST(test_widths),
+        GIVEN_TEST(test_precision),          GIVEN_TEST(test_judge),
+        GIVEN_TEST(test_case_files),         GIVEN_TEST(test_run_options),
+        GIVEN_TEST(test_min_omega),          GIVEN_TEST(test_faults_of_flags),
+        GIVEN_TEST(test_faults_of_sizes),    GIVEN_TEST(test_faults_of_case_files),
+        GIVEN_TEST(test_faults_of_lines),    GIVEN_TEST(test_keys),
     };
     return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
 }

@@ -64,21 +64,6 @@ static void test_where_they_matter(void **state)
     }
 }
 
-/* Nothing of r(T) or of r(T_infinity) is shared by points that differ in a norm. */
-static void test_bases(void **state)
-{
-    Given *given = *state;
-    const Point *points = given_points(given,
-                                       "--construction fused --normalization layernorm "
-                                       "--normalization-place pre,post --eps 1,2",
-                                       4);
-    for (size_t i = 0; i < 4; i++) {
-        for (size_t j = 0; j < i; j++) {
-            assert_false(points_share_base(&points[i], &points[j]));
-        }
-    }
-}
-
 static void test_refused(void **state)
 {
     static const char *const faults[][2] = {
@@ -145,8 +130,7 @@ static void test_commands_reproduce(void **state)
 SUBJECT(norm_axes)
 {
     const struct CMUnitTest tests[] = {
-        GIVEN_TEST(test_defaults), GIVEN_TEST(test_where_they_matter),
-        GIVEN_TEST(test_bases),    GIVEN_TEST(test_refused),
+        GIVEN_TEST(test_defaults), GIVEN_TEST(test_where_they_matter),  GIVEN_TEST(test_refused),
         GIVEN_TEST(test_files),    GIVEN_TEST(test_commands_reproduce),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

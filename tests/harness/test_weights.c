@@ -323,21 +323,6 @@ static void test_quoting(void **state)
     free(command);
 }
 
-/* Whatever changes r(T) or T_infinity keeps points apart. */
-static void test_bases(void **state)
-{
-    Given *given = *state;
-    const Point *points = given_points(given, "--activation silu,relu,gelu --omega 5", 3);
-    assert_false(points_share_base(&points[0], &points[1]));
-    assert_false(points_share_base(&points[0], &points[2]));
-    points = given_points(given, "--activation relu --slope 10,20", 2);
-    assert_false(points_share_base(&points[0], &points[1]));
-    points = given_points(given, "--activation gelu --gelu sigmoid,two", 2);
-    assert_false(points_share_base(&points[0], &points[1]));
-    points = given_points(given, "--activation gelu --omega 5,6", 2);
-    assert_true(points_share_base(&points[0], &points[1]));
-}
-
 /* Every file is in the identity of the grid that reads it: a byte more in either changes it, and
  * the keys' digest stays. */
 static void test_identity(void **state)
@@ -376,7 +361,6 @@ SUBJECT(weights)
         GIVEN_TEST(test_bad_files),
         GIVEN_TEST(test_commands_reproduce),
         GIVEN_TEST(test_quoting),
-        GIVEN_TEST(test_bases),
         GIVEN_TEST(test_identity),
     };
     return cmocka_run_group_tests_name("weights", tests, NULL, NULL);

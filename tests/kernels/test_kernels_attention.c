@@ -123,48 +123,11 @@ static void test_biased_original_is_the_same_in_both_forms(void **state)
     }
 }
 
-static void run_attention(double *result, const Model *model, const double *x, KernelForm form)
-{
-    Kernel *kernel = kernel_open(&(Start){model, x, NULL, 7}, form, 1);
-    KernelStream stream = {NULL, 0};
-    for (size_t l = 0; kernel != NULL && l < model->depth; l++) {
-        stream = kernel_layer(kernel);
-    }
-    for (size_t r = 0; stream.data != NULL && r < layout_rows(&model->layout); r++) {
-        memcpy(result + r * ATTENTION_D, stream.data + r * stream.ld, ATTENTION_D * sizeof *result);
-    }
-    kernel_clear(kernel);
-}
-
-static void test_threads_do_not_matter(void **state)
-{
-    enum { ENTRIES = (ATTENTION_N + 1) * ATTENTION_D, RUNS = 200 };
-    static RandomModel random;
-    static double alone[KERNEL_COUNT][ENTRIES], together[RUNS][ENTRIES];
-    BundleStack stack;
-    random_start(&random, SEED);
-    attention(&stack, &random, 8, false);
-    Model model =
-        stack_model(&stack, (Layout){ATTENTION_N, ATTENTION_D, 0, BIAS_ROW_LAST}, ATTENTION_DEPTH);
-    const double *x = random_numbers(&random, ATTENTION_N * ATTENTION_D);
-    for (int form = 0; form < (int)KERNEL_COUNT; form++) {
-        run_attention(alone[form], &model, x, (KernelForm)form);
-    }
-#pragma omp parallel for num_threads(2) schedule(dynamic)
-    for (int run = 0; run < RUNS; run++) {
-        run_attention(together[run], &model, x, (KernelForm)(run % (int)KERNEL_COUNT));
-    }
-    for (size_t run = 0; run < RUNS; run++) {
-        assert_memory_equal(together[run], alone[run % KERNEL_COUNT], sizeof together[run]);
-    }
-}
-
 SUBJECT(kernels_attention)
 {
     const struct CMUnitTest attention_heads[] = {
         cmocka_unit_test(test_patched_attention_is_bit_identical),
         cmocka_unit_test(test_biased_original_is_the_same_in_both_forms),
-        cmocka_unit_test(test_threads_do_not_matter),
     };
     print_message("OpenBLAS core %s (%s)\n", blas_core(), blas_core_origin());
     return cmocka_run_group_tests(attention_heads, NULL, NULL) == 0 ? 0 : 1;

@@ -22,78 +22,6 @@ static Kernel *open_kernel(const Model *model, const double *x, const double *bi
     return kernel;
 }
 
-/* Where 2 Omega swallows x altogether, both weights are 1/2: x - x/2. */
-static void test_silu_head_halves_at_huge_omega(void **state)
-{
-    enum { N = 7, D = 5 };
-    static RandomModel random;
-    BundleStack stack = {
-        .bundle = {
-            {D,
-             {.kind = SCORE_GATE,
-              .read = {0, D},
-              .gate_unit = -1,
-              .gate_scale = 1,
-              .scale = {1, 1, 1},
-              .position = {2, 0, 2, 2, 0}},
-             {.kind = VALUE_UNIT, .read = {0, D}, .write = {0, D}, .unit = -1, .scale = 1}}}};
-    random_start(&random, SEED);
-    const double *x = random_numbers(&random, N * D);
-    for (size_t i = 0; i < 2 * (size_t)KERNEL_COUNT; i++) {
-        Layout layout = {N, D, 0, i % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
-        stack.bundle[0].score.visible = i % 2 ? VISIBLE_EARLIER : VISIBLE_ALL;
-        Model model = stack_model(&stack, layout, 1);
-        Kernel *kernel = open_kernel(&model, x, NULL, 1e17, (KernelForm)(i / 2));
-        KernelStream stream = kernel_layer(kernel);
-        for (size_t e = 0; e < N * D; e++) {
-            size_t row = layout_token_row(&layout, e / D);
-            assert_true(stream.data[row * stream.ld + e % D] == x[e] / 2);
-        }
-        kernel_clear(kernel);
-    }
-}
-
-static bool pattern_is_identity(const Model *model, const double *x, double omega, KernelForm form)
-{
-    double pattern[MAX_ROWS * MAX_ROWS];
-    size_t rows = layout_rows(&model->layout);
-    bool identity = true;
-    Kernel *kernel = open_kernel(model, x, NULL, omega, form);
-    kernel_pattern(kernel, pattern, 0, 0);
-    for (size_t e = 0; e < rows * rows; e++) {
-        identity = identity && pattern[e] == (e / rows == e % rows);
-    }
-    kernel_clear(kernel);
-    return identity;
-}
-
-/* exp(-2 Omega) is 0 from Omega = 373 on. */
-static void test_linear_pattern_is_identity(void **state)
-{
-    enum { N = 7, D = 5 };
-    static RandomModel random;
-    random_start(&random, SEED);
-    const double *x = random_numbers(&random, N * D);
-    HeadWeight w = {random_numbers(&random, D * D), D, 0};
-    BundleStack stack = {
-        .bundle = {{1,
-                    {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
-                    {.kind = VALUE_DENSE,
-                     .read = {0, D},
-                     .write = {0, D},
-                     .v = w,
-                     .scale = 1,
-                     .diagonal = -1}}}};
-    for (size_t i = 0; i < 2 * (size_t)KERNEL_COUNT; i++) {
-        Layout layout = {N, D, 0, i % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
-        Model model = stack_model(&stack, layout, 1);
-        KernelForm form = (KernelForm)(i / 2);
-        assert_true(pattern_is_identity(&model, x, 400, form));
-        assert_true(pattern_is_identity(&model, x, 1e17, form));
-        assert_false(pattern_is_identity(&model, x, 300, form));
-    }
-}
-
 /* One layer each, the same layout. */
 static void expect_same_stream(const Model *a, const Model *b, const double *x, KernelForm form)
 {
@@ -246,8 +174,6 @@ static void test_bytes_at_absurd_sizes(void **state)
 SUBJECT(kernels_exact)
 {
     const struct CMUnitTest kernels_exact[] = {
-        cmocka_unit_test(test_silu_head_halves_at_huge_omega),
-        cmocka_unit_test(test_linear_pattern_is_identity),
         cmocka_unit_test(test_powers_of_two_are_exact_factors),
         cmocka_unit_test(test_sublayers_follow_each_other),
         cmocka_unit_test(test_absent_group_does_not_enter),

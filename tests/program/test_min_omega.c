@@ -111,15 +111,6 @@ static void a_list_is_its_searches(void **state)
     }
 }
 
-/* One of several finds nothing: its row says so, and the exit code. */
-static void a_search_without_result_fails_the_run(void **state)
-{
-    Output output =
-        expect_run(1, "min-omega --construction silu --n 3 --d 3 --tolerance 1e-30,1e-6 --quiet");
-    expect_cell(&output, 1, "status", "none");
-    expect_cell(&output, 2, "status", "ok");
-}
-
 /* ---- The matrix ---------------------------------------------------------------------------- */
 
 static void set_found(Search *search, double below, double min, double max, double above)
@@ -182,7 +173,6 @@ SUBJECT(min_omega)
         GIVEN_TEST(the_worst_input_attains_the_bounds),
         cmocka_unit_test(several_searches_have_the_same_bytes),
         cmocka_unit_test(a_list_is_its_searches),
-        cmocka_unit_test(a_search_without_result_fails_the_run),
         GIVEN_TEST(the_matrix_has_a_cell_a_search),
     };
     return cmocka_run_group_tests(min_omega, NULL, NULL);

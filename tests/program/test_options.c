@@ -34,17 +34,6 @@ static void what_is_no_default_is_said(void **state)
                  0, "options\nmask=causal;scale=1/sqrt(d_head)\n");
 }
 
-/* Sections of a case file speak for their own points; of a point that both ask for, both do. */
-static void sections_speak_for_their_points(void **state)
-{
-    expect_shell("printf \"[a]\\nconstruction=silu\\nn=2\\nd=2\\nomega=5,6\\n[b]\\n"
-                 "construction=silu\\nn=2\\nd=2\\nomega=6,7\\nrow=all\\nshrink=1\\n\" >two.case; "
-                 "$h sweep two.case -q --format csv | cut -d, -f10,16",
-                 0, "omega,options\n5,\n6,\n7,\n");
-    expect_shell("$h sweep two.case --expand -q --format csv | cut -d, -f10,52-", 0,
-                 "omega,shrink,row\n5,1,all\n6,1,all\n7,1,all\n");
-}
-
 /* A weights file says how its scores are scaled: who reads the table does not have it. */
 static void scales_of_files_are_said(void **state)
 {
@@ -181,7 +170,6 @@ SUBJECT(options)
 {
     const struct CMUnitTest tests[] = {
         SHELL_TEST(what_is_no_default_is_said),
-        SHELL_TEST(sections_speak_for_their_points),
         SHELL_TEST(scales_of_files_are_said),
         SHELL_TEST(checks_match_either_way),
         SHELL_TEST(interrupted_runs_go_on),

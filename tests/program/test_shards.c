@@ -61,14 +61,6 @@ static void shards_are_a_partition(void **state)
     expect_shell("$h sweep " GRID " --shard 2/6 --dry-run | grep -c \"silu.*--seed 2$\"", 0, "2\n");
 }
 
-static void the_verdict_is_one_runs(void **state)
-{
-    for (int i = 1; i <= 2; i++) {
-        (void)shell("$h sweep " GRID " --tolerance 1e-7 --shard %d/2 -o s%d.csv", i, i);
-    }
-    expect_shell("$h merge s1.csv s2.csv -o all.csv", 1, "fails; reproduce: headproof");
-}
-
 /* Of fifteen points that fail ten are named. */
 static void many_failures_are_counted(void **state)
 {
@@ -351,7 +343,6 @@ SUBJECT(shards)
         SHELL_TEST(merged_shards_are_one_run),
         SHELL_TEST(propagation_is_merged),
         SHELL_TEST(shards_are_a_partition),
-        SHELL_TEST(the_verdict_is_one_runs),
         SHELL_TEST(many_failures_are_counted),
         SHELL_TEST(a_trial_leaves_no_trace),
         SHELL_TEST(merged_models_without_logits_have_none),

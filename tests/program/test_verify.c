@@ -68,61 +68,6 @@ static void the_trained_model_keeps_its_predictions(void **state)
     }
 }
 
-/* The verdict is the exit code: at the Omega that the search names it passes, at half of it not. */
-static void a_tolerance_finds_its_omega(void **state)
-{
-    Output output = expect_run(0, SOME "--tolerance 1e-9 --omega 20");
-    double omega = number_after(&output, "omega from ");
-    assert_true(omega > 11 && omega < 13);
-    assert_non_null(strstr(output.text, "keeps every prediction"));
-    assert_non_null(strstr(output.text, "verdict: PASS"));
-    for (int half = 0; half < 2; half++) {
-        output = expect_run(half, ROWS "--tolerance 1e-9 --omega %.9g 2>/dev/null",
-                            half ? omega / 2 : omega * (1 + 1e-6));
-        expect_cell(&output, 1, "status", half ? "fail" : "ok");
-    }
-}
-
-/* The CSV and what is printed are the same bytes for any number of threads; of inputs that are
- * equally wrong the first is named. */
-static void threads_change_nothing(void **state)
-{
-    Output csv[2], text[2];
-    for (int i = 0; i < 2; i++) {
-        int threads = i == 0 ? 1 : 3;
-        csv[i] = expect_run(0, ROWS "--omega 5,20 --threads %d 2>/dev/null", threads);
-        text[i] = expect_run(0, SOME "--omega 12 --tolerance 1e-6 --threads %d", threads);
-    }
-    assert_string_equal(csv[0].text, csv[1].text);
-    assert_string_equal(text[0].text, text[1].text);
-}
-
-static void the_verdict_names_its_omega(void **state)
-{
-    static const struct {
-        const char *arguments, *verdict;
-        int code;
-    } expected[] = {
-        {"--omega 20 --tolerance 1e-9",
-         "verdict: PASS: at omega 20 the error is within 1e-09: the machine's rounding leaves ", 0},
-        {"--omega 0.5,20 --tolerance 1e-9",
-         "verdict: FAIL: at some omega above the error is not within 1e-09: at omega 0.5 scores up "
-         "to 5.",
-         1},
-        {"--omega 20,30 --tolerance 1e-9",
-         "verdict: PASS: at every omega above the error is within 1e-09: at omega ", 0},
-        {"",
-         "verdict: evaluated, nothing judged: no tolerance; at omega 16.2217: the construction "
-         "leaves ",
-         0},
-    };
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        Output output =
-            run_formatted("verify " MODADD " --tokens 0:52:26/1/53 %s", expected[i].arguments);
-        expect_says(&output, expected[i].code, expected[i].verdict);
-    }
-}
-
 #ifndef HEADPROOF_CHECK /* sanitizers map more than any machine has */
 /* 157464 inputs, each a stream of 3 by 64 doubles, a point and what is found of its logits. */
 static void what_does_not_fit_is_refused(void **state)
@@ -252,11 +197,8 @@ SUBJECT(verify)
     const struct CMUnitTest verify[] = {
         cmocka_unit_test(every_bias_agrees_with_the_oracle),
         cmocka_unit_test(the_trained_model_keeps_its_predictions),
-        cmocka_unit_test(a_tolerance_finds_its_omega),
         cmocka_unit_test(every_axis_is_a_template),
         cmocka_unit_test(a_row_says_what_it_is_of),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(the_verdict_names_its_omega),
 #ifndef HEADPROOF_CHECK
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(a_limit_is_the_memory_of_a_grid_too),

@@ -288,19 +288,6 @@ static void a_trained_model_is_verified(void **state)
     assert_true(worst[0] > 1e-11 && worst[1] < 1e-13);
 }
 
-/* Where nothing has Omega, or no machine is asked, there is one form and one row. */
-static void it_is_no_axis_where_nothing_differs(void **state)
-{
-    static const char *const one[] = {"--construction masked --d-ff 8",
-                                      "--construction silu --arithmetic none --omega 20"};
-    for (size_t k = 0; k < 2; k++) {
-        Output output =
-            expect_run(0, "sweep %s --n 3 --d 4 --penalty positive,negative --quiet", one[k]);
-        assert_int_equal(lines(&output), 2);
-        expect_cell(&output, 1, "options", "");
-    }
-}
-
 SUBJECT(penalty)
 {
     const struct CMUnitTest penalty[] = {
@@ -312,7 +299,6 @@ SUBJECT(penalty)
         cmocka_unit_test(nor_do_they_in_narrow_formats),
         cmocka_unit_test(pseudo_masks_gain_most),
         cmocka_unit_test(a_trained_model_is_verified),
-        cmocka_unit_test(it_is_no_axis_where_nothing_differs),
     };
     return cmocka_run_group_tests(penalty, reference_set_up, reference_tear_down);
 }

@@ -332,23 +332,6 @@ static void a_false_theorem_is_a_contradiction(void **state)
     compared_close(&c);
 }
 
-/* N = 1: a token sees itself and the bias row with one coefficient of Omega, so the first layer
- * has no construction error at all, and 0 is proven; the second has. */
-static void independence_of_omega_is_proven(void **state)
-{
-    CaseSpec spec = small_spec(CONSTRUCTION_SILU);
-    Compared c;
-    spec.n = 1;
-    spec.bias_row_content = CONTENT_NONE;
-    compared_open(&c, &spec, 20, 256);
-    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 1, c.run, NULL, NULL});
-    assert_int_equal(cell_state(&c, ERROR_CONSTRUCTION), CELL_ZERO);
-    ref_run_layer(c.run);
-    ref_compare(&c.errors, &(RefLayer){&c.pair, c.base, 2, c.run, NULL, NULL});
-    assert_int_equal(cell_state(&c, ERROR_CONSTRUCTION), CELL_VALUE);
-    compared_close(&c);
-}
-
 /* num/(den sqrt(sqrt_den)) at 512 bits and not at a double's 53: against mpfr_rec_sqrt. */
 static void scales_are_never_rounded_to_doubles(void **state)
 {
@@ -383,7 +366,6 @@ SUBJECT(reference)
         cmocka_unit_test(wide_streams_are_compared_in_all_columns),
         cmocka_unit_test(a_perfect_machine_is_bounded),
         cmocka_unit_test(a_false_theorem_is_a_contradiction),
-        cmocka_unit_test(independence_of_omega_is_proven),
     };
     return cmocka_run_group_tests(reference, reference_set_up, reference_tear_down);
 }
