@@ -45,34 +45,6 @@ typedef struct {
     size_t count;
 } Line;
 
-/* Does a point of the section, or of any (NULL), depend on the axis? */
-static bool depends(const CandidateList *list, const Section *section, Axis axis)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        bool its = section == NULL || list->items[i].section == section;
-        if (its && point_axis_matters(&list->items[i].point, axis)) {
-            return true;
-        }
-    }
-    return list->count == 0;
-}
-
-/* Says which flags, and which keys of sections, change no point. */
-static void mention_idle(const CandidateList *list, const Line *line)
-{
-    for (size_t s = 0; s <= line->sections.count; s++) {
-        const Section *section = s == 0 ? NULL : &line->sections.sections[s - 1];
-        const Setting *settings = s == 0 ? line->flags.settings : section->settings;
-        for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-            bool overridden = s > 0 && line->flags.settings[axis].given;
-            if (settings[axis].given && !overridden && !depends(list, section, axis)) {
-                (void)complain(settings[axis].origin, settings[axis].text,
-                               "changes nothing: no point depends on it");
-            }
-        }
-    }
-}
-
 static int expand(Grid *grid, const Line *line)
 {
     const CommandInfo *command = line->command;
@@ -89,9 +61,6 @@ static int expand(Grid *grid, const Line *line)
     int status = 0;
     for (size_t i = 0; i < line->sections.count && status == 0; i++) {
         status = expand_section(&list, &line->sections.sections[i], &line->flags, &asked);
-    }
-    if (status == 0 && !run->quiet) {
-        mention_idle(&list, line);
     }
     candidates_deduplicate(&list);
     if (status == 0) {

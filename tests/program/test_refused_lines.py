@@ -285,26 +285,6 @@ def test_line(run, line, words):
     assert ended.stderr.count("\n") == 1 + two, ended
 
 
-# What changes no point, of a line or of a case file (a.case), is evaluated all the same.
-IDLE = [
-    ("sweep --construction silu --n 2 --d 2 --omega 5 --tau 0.1",
-     "headproof: --tau: token '0.1': changes nothing: no point depends on it\n"),
-    ("sweep --construction silu --n 2 --d 2 --omega 5 --tau 0.1 --quiet", ""),
-    ("sweep --construction attention --n 4 --d 2 --mask none,pseudo-band --band 3", ""),
-    ("sweep a.case", "a.case:4: token '3': changes nothing: no point depends on it\n"),
-    ("sweep a.case --band 4", ""),
-]
-
-
-@pytest.mark.parametrize("line, words", IDLE)
-def test_what_changes_nothing_is_said(run, tmp_path, line, words):
-    (tmp_path / "a.case").write_text(
-        "[plain]\nn = 2\nd = 2\nband = 3\n[band]\nmask = pseudo-band\nband = 3\nn = 2\nd = 2\n")
-    ended = run(*shlex.split(line), "--dry-run", cwd=tmp_path)
-    said = [text for text in ended.stderr.splitlines(True) if "changes nothing" in text]
-    assert (ended.code, "".join(said)) == (0, words), ended
-
-
 @pytest.mark.parametrize("flags", ["", "--kernel structured --propagation"])
 def test_memory_counts_all_that_a_point_takes(run, flags):
     """A point is refused a little below what it needs, and evaluated a little above."""
