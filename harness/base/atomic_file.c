@@ -197,27 +197,32 @@ char *atomic_file_text(const AtomicFile *file, size_t *size)
     return text;
 }
 
-/* Are rows of a sweep there, behind the line that says of which? */
-static bool has_rows(const AtomicFile *file)
+/* *rows: are there some of a sweep, behind the line that says of which?  false (errno): it cannot
+ * be read. */
+static bool find_rows(bool *rows, const AtomicFile *file)
 {
     size_t size;
     char *text = atomic_file_text(file, &size);
     const char *newline = text != NULL ? strchr(text, '\n') : NULL;
-    bool rows = newline != NULL && newline[1] != '\0';
+    *rows = newline != NULL && newline[1] != '\0';
     free(text);
-    return rows;
+    return text != NULL;
 }
 
 /* Locks PATH.partial, which is open, and refuses what is not this run's to write over. */
 static int hold_partial(AtomicFile *file, const char *given)
 {
+    bool rows = false;
     if (!begins_as_ours(fileno(file->held))) {
         return atomic_file_refuse(file->flag, file->partial, errno != 0 ? strerror(errno) : NULL);
     }
     if (!lock(fileno(file->held), file->partial)) {
         return complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
     }
-    if (!file->kept && has_rows(file)) {
+    if (!file->kept && !find_rows(&rows, file)) {
+        return unwritable(file->flag, given, errno);
+    }
+    if (rows) {
         return complain(
             (Origin){.flag = file->flag}, file->partial,
             "expected no rows of an interrupted sweep (it goes on with --resume; without that "
@@ -293,7 +298,13 @@ int atomic_file_begin(AtomicFile *file)
     return file->file == NULL || (file->table && file->sidecar == NULL) ? -1 : 0;
 }
 
-/* Removes what is not complete: the files of a run that a signal ends, too.  Without the lock a
+static bool remove_one(const char *name)
+{
+    return unlink(name) == 0 || errno == ENOENT;
+}
+
+/* Removes what is not complete: the files of a run that a signal ends, too, and with PATH.partial
+ * what an interrupted run left beside it, as nothing else says whose that is.  Without the lock a
  * name may be about to change: then the file stays. */
 static void remove_unfinished(void *context, bool locked)
 {
@@ -301,13 +312,14 @@ static void remove_unfinished(void *context, bool locked)
     if (!locked || file->partial == NULL || file->held == NULL) {
         return;
     }
-    if (file->file != NULL) {
-        (void)unlink(file->fresh);
+    bool left = file->found && !file->kept, gone = true;
+    if (file->file != NULL || left) {
+        gone = remove_one(file->fresh);
     }
-    if (file->sidecar != NULL) {
-        (void)unlink(file->beside_fresh);
+    if (file->sidecar != NULL || (left && file->table)) {
+        gone = remove_one(file->beside_fresh) && gone;
     }
-    if (!file->kept) {
+    if (!file->kept && gone) {
         (void)unlink(file->partial);
     }
 }

@@ -33,7 +33,10 @@ static void release_sized(void *old, size_t size)
     free(old);
 }
 
-/* libgomp says that it has no thread, or no memory, and calls exit(1). */
+/* libgomp says that it has no thread, or no memory, and calls exit(1), in several threads at once:
+ * each call of exit takes the next function from the list, and without one ends the process. */
+enum { ENDS_AT_ONCE = 256 };
+
 static void end_by_library(void)
 {
     if (!atomic_load(&over)) {
@@ -84,8 +87,10 @@ void exhausted_setup(void)
     (void)sigaction(SIGINT, &interrupt_before, NULL);
     json_set_alloc_funcs(allocate, free);
     mp_set_memory_functions(allocate, reallocate_sized, release_sized);
-    if (atexit(end_by_library) != 0) {
-        need_is_short();
+    for (int i = 0; i < ENDS_AT_ONCE; i++) {
+        if (atexit(end_by_library) != 0) {
+            need_is_short();
+        }
     }
 }
 

@@ -171,7 +171,8 @@ void paged_leave(Paged *paged, size_t p)
     Part *part = &paged->parts[p];
     pthread_mutex_lock(&paged->lock);
     part->users--;
-    if (part->users == 0 && !part->kept && map_part(part, PROT_NONE)) {
+    if (part->users == 0 && !part->kept) { /* where that fails halfway, it is filled anew, too */
+        (void)map_part(part, PROT_NONE);
         part->state = PART_ABSENT;
     }
     pthread_mutex_unlock(&paged->lock);

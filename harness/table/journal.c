@@ -393,9 +393,10 @@ void journal_clear(Journal *journal)
     }
     AtomicFile *file = &journal->file;
     if (file->held != NULL && file->partial != NULL) {
-        /* What was never written to is another run's, but for one that holds the mark alone. */
-        file->kept = journal->writing ? journal_survives(journal)
-                                      : file->found && journal->size > strlen(OWN_MARK);
+        /* What was never written to is another run's, but for one that holds the mark alone; what
+         * could not be read may have rows. */
+        bool rows = journal->text == NULL || journal->size > strlen(OWN_MARK);
+        file->kept = journal->writing ? journal_survives(journal) : file->found && rows;
         if (journal->writing && file->kept) {
             /* Half a point goes; where that fails, a run that resumes drops it. */
             (void)!ftruncate(fileno(file->held), (off_t)journal->end);

@@ -30,6 +30,7 @@ enum {
     CALLS_STEP = 61,
     SITES_AGAIN = 32,
     CALLS_SHORT = 4,
+    CALLS_FEW = 60,
     KILLED = 256
 };
 
@@ -354,10 +355,11 @@ static void add_site(Injected *injected, unsigned long long site, unsigned long 
     }
 }
 
-/* The first and some of the others. */
+/* All of a few; of many the first and, in the short form, some of the others. */
 static void add_calls(Injected *injected, size_t calls)
 {
-    size_t step = is_long() ? 1 : (calls + CALLS_SHORT - 1) / CALLS_SHORT;
+    bool all = is_long() || calls <= CALLS_FEW;
+    size_t step = all ? 1 : (calls + CALLS_SHORT - 1) / CALLS_SHORT;
     for (size_t k = 1; k <= calls; k += step) {
         if (!is_long() || k <= CALLS_ALL || k % CALLS_STEP == 0) { /* a model has thousands */
             add_fault(injected, "call:%zu", k);

@@ -5,10 +5,13 @@ import os
 import re
 import resource
 import shlex
+import signal
+import subprocess
+import time
 
 import pytest
 
-from conftest import ROOT
+from conftest import PROGRAM, ROOT
 
 MODADD = f"{ROOT}/cases/models/modadd53-silu.safetensors"
 CHARGPT = f"{ROOT}/cases/models/chargpt"
@@ -174,3 +177,17 @@ def test_without_resume_it_begins_anew(whole, tmp_path):
     ended, anew = whole(KEPT)
     assert (ended.code, anew) == (0, table)
     assert "rows of an interrupted run are dropped (--resume would have kept them)" in ended.stderr
+
+
+def test_what_was_left_goes_with_its_partial(tmp_path):
+    """A run that drops what one before it left, and is stopped before its first point, leaves
+    nothing that the next one takes for another program's."""
+    (tmp_path / "x.csv.partial").write_text('{"schema":')
+    for name in ("x.csv.new", "x.csv.json.new"):
+        (tmp_path / name).write_text("half a table")
+    line = "sweep --construction fused --n 200 --d 300 --arithmetic none --omega 900 -o x.csv -q"
+    with subprocess.Popen([PROGRAM, *line.split()], cwd=tmp_path) as started:
+        while (tmp_path / "x.csv.partial").stat().st_size < 100:
+            time.sleep(0.01)
+        started.send_signal(signal.SIGINT)
+    assert (started.returncode, os.listdir(tmp_path)) == (-signal.SIGINT, [])
