@@ -171,7 +171,7 @@ void paged_leave(Paged *paged, size_t p)
     Part *part = &paged->parts[p];
     pthread_mutex_lock(&paged->lock);
     part->users--;
-    if (part->users == 0 && !part->kept) { /* where that fails halfway, it is filled anew, too */
+    if (part->users == 0 && !part->kept) { /* absent, too, where half of it stays */
         (void)map_part(part, PROT_NONE);
         part->state = PART_ABSENT;
     }

@@ -37,8 +37,8 @@ static void exact_tables_are_their_formulas(void **state)
         double cos[POSITIONS * WIDTH / 2], sin[POSITIONS * WIDTH / 2];
         ref_rotary_tables(cos, sin, &angles);
         for (size_t i = 0; i < POSITIONS * WIDTH / 2; i++) {
-            long double angle =
-                frequency(&angles, i % (WIDTH / 2)) * (long double)(i / (WIDTH / 2));
+            size_t position = i / (WIDTH / 2), pair = i % (WIDTH / 2);
+            long double angle = frequency(&angles, pair) * (long double)position;
             assert_true(fabsl(cos[i] - cosl(angle)) < 0x1p-53L);
             assert_true(fabsl(sin[i] - sinl(angle)) < 0x1p-53L);
         }
