@@ -94,7 +94,7 @@ def test_layers_share_their_points_time(expect, tmp_path):
            "--threads 1 --junit-xml j.xml")
     elapsed = time.monotonic() - start
     suite, *cases = map(float, re.findall(' time="([^"]*)"', (tmp_path / "j.xml").read_text()))
-    assert len(cases) == 24 and elapsed / 4 < sum(cases) < elapsed, (elapsed, suite, cases)
+    assert len(cases) == 24 and 0 < sum(cases) < elapsed, (elapsed, suite, cases)
 
 
 def test_what_fails(expect, reports, tmp_path):
