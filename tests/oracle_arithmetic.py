@@ -301,7 +301,7 @@ class Model:
         half, storage = width // 2, m.storage
         u = product if bias is None else m.add(product, m.times(self.is_token(), bias))
         u = u.to("f32" if m.operand == "tf32" else m.operand)
-        for row, token in [(i, t) for t, i in enumerate(self.tokens)]:
+        for token, row in enumerate(self.tokens):
             for p in range(half):
                 angle = token * WIDE(float(self.said["rope-theta"])) ** (-2 * WIDE(p) / width)
                 c, s = (m.weight(WIDE(np.float64(f(angle)))) for f in (np.cos, np.sin))

@@ -101,16 +101,14 @@ static void bits_are_had_where_they_count(void **state)
     }
 }
 
-/* In every construction, arithmetic and form; of a model that a file holds, and of layers that come
- * and go (tests/recorded.h). */
+/* In every construction, arithmetic and form, and of a file's model (tests/recorded.h). */
 static void memory_is_foretold_as_recorded(void **state)
 {
     static const char *const lines[] = {
-        "--construction all --n 5 --d 8 --depth 3 --omega 40 --arithmetic all --kernel "
-        "dense,structured --bias "
-        "random",
-        "--construction fused,transformer --n 5 --d 8 --depth 3 --omega 40 --normalization "
-        "layernorm --propagation",
+        "--construction all --n 5 --d 8 --depth 3 --omega 40 --arithmetic all "
+        "--kernel dense,structured --bias random",
+        "--construction fused,transformer --n 5 --d 8 --depth 3 --omega 40 --propagation "
+        "--normalization layernorm",
         "--construction transformer,transformer3 --n 3 --d 24 --d-ff 2 --depth 2 --omega 40",
         "--construction transformer --ffn gated --n 5 --d 8 --depth 2 --omega 40",
         "--weights cases/models/modadd53-silu.safetensors --n 2 --omega 40 --arithmetic all",
