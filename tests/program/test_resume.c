@@ -440,8 +440,9 @@ static void altered_rows_are_refused(void **state)
     leave_partial(fixture, &whole, whole.length);
     const Output complete = {.text = strdup(left.text), .length = left.length};
     for (size_t row = 2; row < 48; row += 9) { /* a point has 4 lines, behind the first */
-        left.text = strdup(complete.text);
-        char *at = strstr(row_at(&left, row), "e-");
+        char *altered = strdup(complete.text), *at;
+        left = (Output){.text = altered, .length = complete.length};
+        at = strstr(row_at(&left, row), "e-");
         at[-1] = at[-1] == '5' ? '6' : '5';
         file_write(fixture->partial, left.text, left.length);
         if ((row - 1) / 4 < 11) {
@@ -451,7 +452,7 @@ static void altered_rows_are_refused(void **state)
             resume_to(fixture, SMALL, &whole);
             leave_partial(fixture, &whole, whole.length);
         }
-        free(left.text);
+        free(altered);
     }
     char *from = row_at(&complete, 9), *to = row_at(&complete, 13);
     memmove(from, to, strlen(to) + 1);
