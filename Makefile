@@ -135,8 +135,12 @@ FLOATS  := $(patsubst %.c,$(SHARED)/%_f32.o,$(SCALARS))
 # What is in a folder called wide/ is compiled for every tier, as NAME_avx2.o (numbers/tier.h).
 TIERED  := $(wildcard reference/*/wide/*.c)
 TIERED_TESTS := $(wildcard tests/numbers/wide/*.c)
+# Of these, what pays with vectors alone.
+VECTORS := $(patsubst %,reference/product/wide/%.c,\
+               multiply pack pack_beside round rows tile tile_row tile_store)
 TIERS   := portable $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),avx2 avx512)
-tiers_of = $(foreach tier,$(TIERS),$(1:%.c=$(SHARED)/%_$(tier).o))
+tiers_of = $(foreach tier,$(TIERS),$(patsubst %.c,$(SHARED)/%_$(tier).o,\
+               $(filter-out $(if $(filter portable,$(tier)),$(VECTORS)),$(1))))
 TIER_FLAGS_avx2   := -mavx2 -mfma
 TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
 # Of sanitizers, checks of pointers that are constants there double the time to compile, and so do

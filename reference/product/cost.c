@@ -39,7 +39,6 @@ typedef struct {
 } DigitsCost;
 
 static const DigitsCost digits[TIERS] = {
-    [TIER_PORTABLE] = {25, 8, 0.7, 100, 20, 40, 60},
     [TIER_AVX2] = {7, 3.5, 0.21, 60, 20, 11, 17},
     [TIER_AVX512] = {6, 3.0, 0.142, 60, 20, 8, 14},
 };

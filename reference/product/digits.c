@@ -7,6 +7,8 @@
  */
 #include "digits.h"
 
+#include "wide.h"
+
 #include <math.h>
 
 /* Digits that hold alpha for so many fraction bits of x. */
@@ -17,7 +19,8 @@ static size_t digits_for(mpfr_prec_t bits)
 
 bool digits_hold(mpfr_prec_t bits_a, mpfr_prec_t bits_b)
 {
-    return bits_a < DIGIT * OPERAND_DIGITS && bits_b < DIGIT * OPERAND_DIGITS;
+    return wide()->multiply != NULL && bits_a < DIGIT * OPERAND_DIGITS &&
+           bits_b < DIGIT * OPERAND_DIGITS;
 }
 
 Digits digits_block(const uint64_t *digit, size_t digits, size_t i)

@@ -43,7 +43,7 @@ typedef struct {
 
 DigitsWork digits_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits);
 
-/* Can it hold numbers of that many fraction bits? */
+/* Does this tier have it, and can it hold numbers of that many fraction bits? */
 bool digits_hold(mpfr_prec_t bits_a, mpfr_prec_t bits_b);
 
 /* Are rows of tiles of so many columns stored, or added, at once? */

@@ -32,7 +32,7 @@ static void each_alone(const LanesRow *row, size_t first, size_t count)
 
 static void operate(const LanesRow *row, size_t count)
 {
-    if (!wide()->rows_pay || !wide()->rows(row, count, each_alone)) {
+    if (wide()->rows == NULL || !wide()->rows(row, count, each_alone)) {
         each_alone(row, 0, count);
     }
 }

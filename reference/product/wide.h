@@ -70,13 +70,13 @@ typedef struct {
 typedef void WideSplit(const WidePlanes *digits, size_t count, unsigned width);
 
 typedef struct {
-    size_t lanes, tile_rows; /* of a tile of C */
-    bool rows_pay;           /* are they faster than one by one? */
-    size_t exp_digits;       /* of exponentials that are, at most */
-    WideRows *rows;
+    size_t lanes;
+    size_t exp_digits;      /* of exponentials that are faster so than one by one, at most */
+    WideRows *rows;         /* NULL: not faster than what does without it */
+    WideMultiply *multiply; /* NULL: the same */
+    size_t tile_rows;       /* of a tile of C */
     WideMeasure *measure;
     WideGuards *guards;
-    WideMultiply *multiply;
     WideExp *exp;
     WideExpRow *exp_row;
     WideReduce *reduce;

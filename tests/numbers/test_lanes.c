@@ -289,7 +289,10 @@ static void count_rest(const LanesRow *row, size_t first, size_t count)
 static void vectors_are_done_at_once(void **state)
 {
     ApMat a, y;
-    for (mpfr_prec_t bits = 64; bits <= 384; bits += 64) {
+    if (wide()->rows == NULL) {
+        skip();
+    }
+    for (mpfr_prec_t bits = 128; bits <= 384; bits += 64) {
         const mpfr_exp_t far = -((mpfr_exp_t)1 << 42); /* such as e is of in a plan */
         ap_init(&a, 1, COUNT + 10, bits);
         ap_init(&y, 1, COUNT, bits);
@@ -303,14 +306,12 @@ static void vectors_are_done_at_once(void **state)
             LanesRow row = {(LanesOperation)operation, y.entry, numbers_row(a.entry),
                             numbers_same(a.entry + COUNT - 1), NULL};
             left_over = 0;
-            if (operation != LANES_ADD_MUL || bits > 64) {
-                assert_true(wide()->rows(&row, COUNT, count_rest));
-                assert_int_equal(left_over, 0);
-                row.b = numbers_row(a.entry + 10);
-                draw_special(a.entry + 10 + COUNT - 1, 2);
-                assert_true(wide()->rows(&row, COUNT, count_rest));
-                assert_int_equal(left_over, COUNT % wide()->lanes);
-            }
+            assert_true(wide()->rows(&row, COUNT, count_rest));
+            assert_int_equal(left_over, 0);
+            row.b = numbers_row(a.entry + 10);
+            draw_special(a.entry + 10 + COUNT - 1, 2);
+            assert_true(wide()->rows(&row, COUNT, count_rest));
+            assert_int_equal(left_over, COUNT % wide()->lanes);
         }
         ap_clear(&a);
         ap_clear(&y);

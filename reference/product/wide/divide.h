@@ -94,17 +94,16 @@ INLINE void join_steps(Words *limb, const Words *q, const int steps, const int s
     }
 }
 
-/* limb[n + 1] = a / b cut off, the highest bit on top, exponent = that of it; operands of N limbs.
+/* limb[n + 1] = a / b cut off, the highest bit on top, exponent = that of it; operands of n limbs.
  * Returns the lanes in which what is cut off does not matter for n limbs rounded to nearest. */
-INLINE Mask divide_lanes(Words *limb, Words *exponent, const Lanes *a, const Lanes *b, const int N,
-                         const int n)
+INLINE Mask divide_lanes(Words *limb, Words *exponent, const Lanes *a, const Lanes *b, const int n)
 {
-    const int digits = (64 * N + DIGIT - 1) / DIGIT;
+    const int digits = (64 * n + DIGIT - 1) / DIGIT;
     const int steps =
         (64 * n + 16 + STEP_BITS) / STEP_BITS; /* at least 17 bits more than n limbs */
     Words left[QUOTIENT_DIGITS + 1], by[QUOTIENT_DIGITS], q[STEPS_MOST];
-    highest_digits(left, a->limb, N, digits);
-    highest_digits(by, b->limb, N, digits);
+    highest_digits(left, a->limb, n, digits);
+    highest_digits(by, b->limb, n, digits);
     left[digits] = zero();
     Reals divisor = real_of(by[digits - 1]) + real_of(by[digits - 2]) * 0x1p-52;
     Reals inverse = 0x1p47 / divisor;

@@ -14,37 +14,37 @@ enum { DIGITS_MOST = (64 * LANE_LIMBS + DIGIT - 1) / DIGIT };
 
 /* x with limbs that are all 0 where x is 0, and there with the exponent of what it is added to: it
  * leaves that as it is. */
-INLINE Lanes with_zeros(const Lanes *x, Words other, const int N)
+INLINE Lanes with_zeros(const Lanes *x, Words other, const int n)
 {
     Lanes y = *x;
     Mask none = are_zero(x);
     y.exponent = select(none, other, y.exponent);
     UNROLL
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < n; i++) {
         y.limb[i] = select(none, zero(), y.limb[i]);
     }
     return y;
 }
 
-INLINE void add_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
+INLINE void add_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int n)
 {
     Lanes u = *a, v = *b;
     if (any(are_zero(a) | are_zero(b))) {
-        u = with_zeros(a, b->exponent, N);
-        v = with_zeros(b, a->exponent, N);
+        u = with_zeros(a, b->exponent, n);
+        v = with_zeros(b, a->exponent, n);
     }
-    add_numbers(y, addend(&u), addend(&v), N, n);
+    add_numbers(y, addend(&u), addend(&v), n, n);
 }
 
-/* Digits of 52 bits of N limbs, the least significant first, as factors. */
-INLINE void to_factors(Words *digit, const Words *limb, const int N)
+/* Digits of 52 bits of n limbs, the least significant first, as factors. */
+INLINE void to_factors(Words *digit, const Words *limb, const int n)
 {
     UNROLL
-    for (int w = 0; w * DIGIT < 64 * N; w++) {
+    for (int w = 0; w * DIGIT < 64 * n; w++) {
         const int at = w * DIGIT / 64;
         const unsigned off = (unsigned)(w * DIGIT % 64);
         Words word = limb[at] >> off;
-        if (off + DIGIT > 64 && at + 1 < N) {
+        if (off + DIGIT > 64 && at + 1 < n) {
             word = word | (limb[at + 1] << (64 - off));
         }
         digit[w] = factor_of(word & all(DIGIT_MASK));
@@ -68,14 +68,14 @@ INLINE void to_limbs(Words *limb, const Words *digit, const int count, const int
     }
 }
 
-/* y = a b, operands of N limbs, result of n. */
-INLINE void multiply_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
+/* y = a b, operands of n limbs, result of n. */
+INLINE void multiply_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int n)
 {
-    const int D = (64 * N + DIGIT - 1) / DIGIT;
+    const int D = (64 * n + DIGIT - 1) / DIGIT;
     Words u[DIGITS_MOST], v[DIGITS_MOST], low[2 * DIGITS_MOST], high[2 * DIGITS_MOST];
     Words limb[2 * LANE_LIMBS], carry = zero();
-    to_factors(u, a->limb, N);
-    to_factors(v, b->limb, N);
+    to_factors(u, a->limb, n);
+    to_factors(v, b->limb, n);
     UNROLL
     for (int w = 0; w < 2 * D; w++) { /* pairs of digits that add to w; to w - 1 */
         const int lows = w < D ? w + 1 : 2 * D - 1 - w, highs = w <= D ? w : 2 * D - w;
@@ -95,25 +95,25 @@ INLINE void multiply_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N
         low[w] = sum & all(DIGIT_MASK);
         carry = sum >> DIGIT;
     }
-    to_limbs(limb, low, 2 * D, 2 * N);
-    Words up = leading_zeros(limb[2 * N - 1]), down = all(64) - up;
+    to_limbs(limb, low, 2 * D, 2 * n);
+    Words up = leading_zeros(limb[2 * n - 1]), down = all(64) - up;
     UNROLL
-    for (int i = 2 * N - 1; i >= 0; i--) {
+    for (int i = 2 * n - 1; i >= 0; i--) {
         Words below = i > 0 ? shift_right(limb[i - 1], down) : zero();
         limb[i] = shift_left(limb[i], up) | below;
     }
     y->negative = a->negative ^ b->negative;
     y->exponent = (a->exponent + b->exponent) - up;
-    round_to(y, limb, 2 * N, zero(), n);
+    round_to(y, limb, 2 * n, zero(), n);
     set_zeros(y, are_zero(a) | are_zero(b), y->negative);
 }
 
 /* y = a / b, b not 0; returns the lanes that are done: whose rounding the limbs of a quotient
  * decide. */
-INLINE Mask quotient_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N, const int n)
+INLINE Mask quotient_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int n)
 {
     Words limb[LANE_LIMBS + 1];
-    Mask done = divide_lanes(limb, &y->exponent, a, b, N, n);
+    Mask done = divide_lanes(limb, &y->exponent, a, b, n);
     y->negative = a->negative ^ b->negative;
     round_to(y, limb, n + 1, zero(), n);
     set_zeros(y, are_zero(a), y->negative);
@@ -122,27 +122,27 @@ INLINE Mask quotient_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int N
 
 /* out = entries i to i + LANES - 1 of a row; false: one by one. */
 INLINE bool operate(Lanes *out, const LanesRow *row, size_t i, const LanesOperation operation,
-                    const int N, const int n)
+                    const int n)
 {
     Lanes a, b, y, product;
-    if (!every(load_numbers(&a, &row->a, i, N) & load_numbers(&b, &row->b, i, N))) {
+    if (!every(load_numbers(&a, &row->a, i, n) & load_numbers(&b, &row->b, i, n))) {
         return false;
     }
     switch (operation) {
     case LANES_SUB:
     case LANES_ADD:
         b.negative = b.negative ^ all_lanes(row->operation == LANES_SUB);
-        add_lanes(out, &a, &b, N, n);
+        add_lanes(out, &a, &b, n);
         return true;
-    case LANES_MUL: multiply_lanes(out, &a, &b, N, n); return true;
-    case LANES_DIV: return every(quotient_lanes(out, &a, &b, N, n));
+    case LANES_MUL: multiply_lanes(out, &a, &b, n); return true;
+    case LANES_DIV: return every(quotient_lanes(out, &a, &b, n));
     case LANES_ADD_MUL: break;
     }
     if (!every(load_row(&y, row->y + i, n, n))) {
         return false;
     }
-    multiply_lanes(&product, &a, &b, N, n);
-    add_lanes(out, &y, &product, n, n);
+    multiply_lanes(&product, &a, &b, n);
+    add_lanes(out, &y, &product, n);
     return true;
 }
 
@@ -151,10 +151,10 @@ INLINE bool operate(Lanes *out, const LanesRow *row, size_t i, const LanesOperat
 typedef size_t Run(const LanesRow *row, size_t i, size_t end, Lanes *out);
 
 INLINE size_t run(const LanesRow *row, size_t i, size_t end, Lanes *out,
-                  const LanesOperation operation, const int N, const int n)
+                  const LanesOperation operation, const int n)
 {
     Lanes y;
-    while (i < end && operate(out != NULL ? out : &y, row, i, operation, N, n)) {
+    while (i < end && operate(out != NULL ? out : &y, row, i, operation, n)) {
         if (out == NULL) {
             store_numbers(row->y + i, &y, n);
         }
@@ -163,45 +163,29 @@ INLINE size_t run(const LanesRow *row, size_t i, size_t end, Lanes *out,
     return i;
 }
 
-/* An operation, for limbs of operands and of results; a difference is a sum's. */
-#define RUN(operation, N, n)                                                                       \
-    static size_t run_##operation##_##N##_##n(const LanesRow *row, size_t i, size_t end,           \
-                                              Lanes *out)                                          \
+/* An operation on numbers of so many limbs; a difference is a sum's. */
+#define RUN(operation, n)                                                                          \
+    static size_t run_##operation##_##n(const LanesRow *row, size_t i, size_t end, Lanes *out)     \
     {                                                                                              \
-        return run(row, i, end, out, operation, N, n);                                             \
+        return run(row, i, end, out, operation, n);                                                \
     }
 #define RUNS(operation)                                                                            \
-    RUN(operation, 1, 1)                                                                           \
-    RUN(operation, 2, 2)                                                                           \
-    RUN(operation, 3, 2)                                                                           \
-    RUN(operation, 3, 3)                                                                           \
-    RUN(operation, 4, 2)                                                                           \
-    RUN(operation, 4, 4)                                                                           \
-    RUN(operation, 5, 5)                                                                           \
-    RUN(operation, 6, 6)
+    RUN(operation, 2) RUN(operation, 3) RUN(operation, 4) RUN(operation, 5) RUN(operation, 6)
 RUNS(LANES_ADD)
 RUNS(LANES_MUL)
 RUNS(LANES_DIV)
 RUNS(LANES_ADD_MUL)
 
-/* NULL: not built. */
-static Run *run_of(LanesOperation operation, int N, int n)
-{
-#define OF(operation, N, n) [N][n] = run_##operation##_##N##_##n
-#define ALL_OF(operation)                                                                          \
+#define FROM_TWO(operation)                                                                        \
     {                                                                                              \
-        OF(operation, 1, 1), OF(operation, 2, 2), OF(operation, 3, 2), OF(operation, 3, 3),        \
-            OF(operation, 4, 2), OF(operation, 4, 4), OF(operation, 5, 5), OF(operation, 6, 6)     \
+        run_##operation##_2, run_##operation##_3, run_##operation##_4, run_##operation##_5,        \
+            run_##operation##_6                                                                    \
     }
-    static Run *const runs[][LANE_LIMBS + 1][LANE_LIMBS + 1] = {
-        [LANES_ADD] = ALL_OF(LANES_ADD),         [LANES_SUB] = ALL_OF(LANES_ADD),
-        [LANES_MUL] = ALL_OF(LANES_MUL),         [LANES_DIV] = ALL_OF(LANES_DIV),
-        [LANES_ADD_MUL] = ALL_OF(LANES_ADD_MUL),
-    };
-    return runs[operation][N][n];
-#undef ALL_OF
-#undef OF
-}
+static Run *const runs_from_two[][LANE_LIMBS - 1] = {
+    [LANES_ADD] = FROM_TWO(LANES_ADD),         [LANES_SUB] = FROM_TWO(LANES_ADD),
+    [LANES_MUL] = FROM_TWO(LANES_MUL),         [LANES_DIV] = FROM_TWO(LANES_DIV),
+    [LANES_ADD_MUL] = FROM_TWO(LANES_ADD_MUL),
+};
 
 static bool are_numbers(const Numbers *numbers, size_t count)
 {
@@ -224,12 +208,12 @@ bool wide_rows(const LanesRow *row, size_t count, LanesRest *rest)
         !are_numbers(&row->b, count)) {
         return false;
     }
-    int na = (int)(mpfr_get_prec(row->a.first) / 64), nb = (int)(mpfr_get_prec(row->b.first) / 64);
-    int n = (int)(mpfr_get_prec(row->y) / 64), operands = na > nb ? na : nb;
-    Run *runs = run_of(row->operation, operands > n ? operands : n, n);
-    if (runs == NULL) {
+    const mpfr_prec_t bits = mpfr_get_prec(row->y);
+    if (bits < 128 || mpfr_get_prec(row->a.first) > bits || mpfr_get_prec(row->b.first) > bits) {
         return false;
     }
+    const int n = (int)(bits / 64);
+    Run *runs = runs_from_two[row->operation][n - 2];
     const size_t over = count % LANES, whole = count - over;
     Lanes last;
     bool ended = over > 0 && run_exactly(runs, row, count - LANES, count, &last) == count;

@@ -7,13 +7,14 @@
 
 const WideOperations TIER(wide_operations) = {
     .lanes = LANES,
-    .tile_rows = TILE_ROWS,
-    .rows_pay = LANES > 2,
     .exp_digits = EXP_DIGITS,
+#if !PORTABLE
+    .tile_rows = TILE_ROWS,
     .rows = wide_rows,
+    .multiply = wide_multiply,
+#endif
     .measure = wide_measure,
     .guards = wide_guards,
-    .multiply = wide_multiply,
     .exp = wide_exp,
     .exp_row = wide_exp_row,
     .reduce = wide_reduce,

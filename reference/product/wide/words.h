@@ -58,6 +58,7 @@ INLINE uint64_t digit_at(const uint64_t *limb, size_t count, long lowest)
 #define TIER_IS_portable 3
 #define TIER_NUMBER_OF(tier) TIER_IS_##tier
 #define TIER_NUMBER(tier) TIER_NUMBER_OF(tier)
+#define PORTABLE (TIER_NUMBER(HEADPROOF_TIER) == TIER_IS_portable)
 
 #if TIER_NUMBER(HEADPROOF_TIER) == TIER_IS_avx512
 #include "words_avx512.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LANES = 2, TILE_ROWS = 2, REGISTERS = 16 };
+enum { LANES = 2 };
 
 typedef uint64_t Words __attribute__((vector_size(8 * LANES)));
 typedef Words Mask; /* of all bits or of none */
