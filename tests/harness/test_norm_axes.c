@@ -64,36 +64,6 @@ static void test_where_they_matter(void **state)
     }
 }
 
-static void test_refused(void **state)
-{
-    static const char *const faults[][2] = {
-        {"--construction silu --normalization layernorm",
-         "expected post with --construction silu: its heads write silu(x) - x"},
-        {"--construction silu --normalization rmsnorm --normalization-place pre",
-         "--normalization-place: token 'pre': expected post with --construction silu"},
-        {"--construction linear --linear block --normalization layernorm",
-         "--linear: token 'block': expected in-place, or --normalization-place post"},
-        {"--construction linear --linear clear --normalization layernorm",
-         "--linear: token 'clear': expected in-place"},
-        {"--normalization batchnorm",
-         "--normalization: token 'batchnorm': expected one of none, layernorm, rmsnorm"},
-        {"--normalization layernorm --eps 0", "--eps: token '0': expected a number above 0"},
-        {"--normalization layernorm --eps -1e-5", "--eps: token '-1e-5': expected a number above"},
-        {"--normalization layernorm --eps inf",
-         "--eps: token 'inf': expected a finite decimal number"},
-        {"--normalization layernorm --eps 1e999", "--eps: token '1e999': expected "},
-        {"--normalization layernorm --normalize-bias-row none",
-         "--normalize-bias-row: token 'none': expected one of yes, no"},
-        {"--weights " GIVEN_TRAINED " --n 3 --normalization layernorm",
-         "--normalization: token 'layernorm': the weights file " GIVEN_TRAINED
-         " has normalization = none"},
-    };
-    Given *given = *state;
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        given_expect_fault(given, COMMAND_SWEEP, faults[i][0], faults[i][1]);
-    }
-}
-
 /* A file whose metadata are silent holds a norm's weights or none; an X alone has them drawn. */
 static void test_files(void **state)
 {
@@ -130,8 +100,10 @@ static void test_commands_reproduce(void **state)
 SUBJECT(norm_axes)
 {
     const struct CMUnitTest tests[] = {
-        GIVEN_TEST(test_defaults), GIVEN_TEST(test_where_they_matter),  GIVEN_TEST(test_refused),
-        GIVEN_TEST(test_files),    GIVEN_TEST(test_commands_reproduce),
+        GIVEN_TEST(test_defaults),
+        GIVEN_TEST(test_where_they_matter),
+        GIVEN_TEST(test_files),
+        GIVEN_TEST(test_commands_reproduce),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

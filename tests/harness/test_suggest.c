@@ -54,50 +54,6 @@ static void test_distances(void **state)
     assert_string_equal(nearest_name("relu,more", 4, near, 2), "relu");
 }
 
-static void test_near_misses(void **state)
-{
-    static const struct {
-        Command command;
-        const char *line, *says;
-    } misses[] = {
-        {COMMAND_SWEEP, "--construction sillu", "all (did you mean silu?)"},
-        {COMMAND_SWEEP, "--construction silu,linaer", "token 'linaer': "},
-        {COMMAND_SWEEP, "--construction silu,linaer", "(did you mean linear?)"},
-        {COMMAND_SWEEP, "--activation geul", "(did you mean gelu?)"},
-        {COMMAND_SWEEP, "--tolerance nonee", "none or a number above 0 (did you mean none?)"},
-        {COMMAND_SWEEP, "--normalization max", "rmsnorm (did you mean --norm?)"},
-        {COMMAND_SWEEP, "--norm none", "max, rms, rel (did you mean --normalization?)"},
-        {COMMAND_SWEEP, "--bias-row-content first", "(did you mean --bias-row?)"},
-        {COMMAND_SWEEP, "--norm maks", "max, rms, rel (did you mean max?)"},
-        {COMMAND_CONVERT, "--norm none", "does not take (did you mean --normalization?)"},
-        {COMMAND_SWEEP, "--tolerence 3", "(did you mean --tolerance?)"},
-        {COMMAND_SWEEP, "--omgea 3", "(did you mean --omega?)"},
-        {COMMAND_SWEEP, "-omega=3", "'-omega=3': expected a flag of sweep (did you mean --omega?)"},
-        {COMMAND_SWEEP, "-omega 3", "'-omega': expected a flag of sweep (did you mean --omega?)"},
-        {COMMAND_SWEEP, "-q -omgea=3", "'-omgea=3': expected a flag of sweep (did you mean"},
-        {COMMAND_SWEEP, "-qomega=3", "'-qomega=3': expected a flag of sweep"},
-        {COMMAND_SWEEP, "-output x.csv", "(did you mean --output?)"},
-        {COMMAND_SWEEP, "-quiet", "(did you mean --quiet?)"},
-        {COMMAND_SWEEP, "-seed=3", "(did you mean --seed?)"},
-        {COMMAND_SWEEP, "--zz 3", "(see headproof help sweep)"},
-        {COMMAND_COST, "--preset gpt-3", "gpt3 (did you mean gpt3?)"},
-        {COMMAND_ATTRIBUTE, "--by heads", "kind (did you mean head?)"},
-        {COMMAND_SWEEP, "--arithmetic bfloat16", "(did you mean bf16?)"},
-        {COMMAND_SWEEP, "--arithmetic Float32", "(did you mean f32?)"},
-        {COMMAND_SWEEP, "--dtype bf16", "(did you mean --arithmetic?)"},
-        {COMMAND_SWEEP, "--n_layers 3", "(did you mean --depth?)"},
-        {COMMAND_SWEEP, "-j 4", "(did you mean --threads?)"},
-        {COMMAND_SWEEP, "-n 4", "(did you mean --n?)"},
-        {COMMAND_GUARANTEE, "-j 4", "(see headproof help guarantee)"},
-        {COMMAND_SWEEP, "--norm layernorm", "(did you mean --normalization?)"},
-        {COMMAND_SWEEP, "--normalization layer_norm", "(did you mean layernorm?)"},
-    };
-    Given *given = *state;
-    for (size_t i = 0; i < sizeof misses / sizeof *misses; i++) {
-        given_expect_fault(given, misses[i].command, misses[i].line, misses[i].says);
-    }
-}
-
 /* In a case file keys have no dashes. */
 static void test_near_misses_in_files(void **state)
 {
@@ -130,7 +86,6 @@ SUBJECT(suggest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),
-        GIVEN_TEST(test_near_misses),
         GIVEN_TEST(test_near_misses_in_files),
         GIVEN_TEST(test_no_guess),
     };

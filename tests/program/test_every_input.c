@@ -109,49 +109,6 @@ static void it_is_part_of_the_verdict(void **state)
     expect_says(&output, 1, "; not proven for every input: try omega 35");
 }
 
-/* Among others nothing is said of rows no longer than R beside rows that are. */
-#define EVERY "headproof: --every-input: expected "
-static const struct {
-    const char *arguments, *expected;
-} refused[] = {
-    {SOME "--every-input", EVERY "a tolerance to meet"},
-    {SOME "--every-input --tolerance 1 --judge kl", EVERY "another --judge: "},
-    {SOME "--every-input --tolerance 1 --norm rel", EVERY "another --norm: "},
-    {SOME "--every-input --tolerance 1 --dropout 0.1 --penalty positive",
-     EVERY "no lost entries of Omega: "},
-    {SOME "--tolerance 1 --dropout 0.1",
-     "headproof: --dropout: token '0.1': expected none, or --penalty positive with it: "},
-    {SOME "--every-input --tolerance 1 --weight-noise 0.1", EVERY "no --weight-noise: "},
-    {SOME "--every-input --tolerance 1 --bias-row-content random", EVERY "a bias row that "},
-    {SOME "--every-input --tolerance 1 --shard 1/2", EVERY "no --shard: "},
-    {SOME "--every-input --tolerance 1 --input-norm 1", EVERY "no --input-norm with an "},
-    {"verify tests/data/all-biases.safetensors --tolerance 1 --every-input",
-     EVERY "--input-norm R, as there is no embedding: "},
-    {"min-omega --n 2 --d 2 --tolerance 1 --every-input",
-     EVERY "--input-norm R, as there is no embedding: "},
-    {"min-omega --n 2 --d 2 --tolerance 1 --every-input --input-norm 1 --norm rel",
-     EVERY "another --norm: "},
-    {"min-omega --n 2 --d 2 --tolerance 1 --every-input --input-norm 1 --mask pseudo-causal",
-     EVERY "--mask none or causal: "},
-    {"verify tests/data/all-biases.safetensors --omega 20 --tolerance 1 --input-norm 0.001",
-     "headproof: --input-norm: token '0.001': expected at least "},
-    {"min-omega --weights tests/data/all-biases.safetensors --tolerance 1 --every-input "
-     "--input-norm 0.001",
-     "headproof: --input-norm: token '0.001': expected at least "},
-    {"min-omega --construction silu --n 4 --d 4 --tolerance 1 --every-input --input-norm 2.04",
-     "headproof: --input-norm: token '2.04': expected at least 2.0461605699031"},
-    {"min-omega --construction silu --n 4 --d 4 --tolerance 1 --every-input --input-norm 2.04 "
-     "--score-scale 1000",
-     "headproof: --input-norm: token '2.04': expected at least 2.04616"},
-};
-
-static void what_has_no_proof_is_refused_by_name(void **state)
-{
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        expect_line(2, refused[i].expected, "%s", refused[i].arguments);
-    }
-}
-
 /* ---- min-omega ------------------------------------------------------------------------------ */
 
 #define DRAWN "--construction fused --n 3 --d 4 --d-ff 5 --bias random --input-norm 9 "
@@ -193,7 +150,6 @@ SUBJECT(every_input)
         cmocka_unit_test(verify_ends_with_what_is_proven),
         cmocka_unit_test(what_is_not_proven_is_not_said),
         cmocka_unit_test(it_is_part_of_the_verdict),
-        cmocka_unit_test(what_has_no_proof_is_refused_by_name),
         cmocka_unit_test(searches_have_what_is_proven_beside_them),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

@@ -93,40 +93,6 @@ static void a_search_is_of_the_same(void **state)
     }
 }
 
-/* Inputs that are too short are named, before anything is evaluated; and what is no list. */
-static void others_are_refused(void **state)
-{
-    static const struct {
-        const char *arguments, *says;
-    } bad[] = {
-        {SOME "--positions 3", "--positions: token '3': expected 0 to 2, or -3 to -1: an input"},
-        {SOME "--positions -4", "--positions: token '-4': expected 0 to 2, or -3 to -1"},
-        {SOME "--positions 2:1", "expected no range that ends before it begins, of 3 tokens"},
-        {SOME "--positions -1:0", "expected no range that ends before it begins, of 3 tokens"},
-        {SOME "--positions 99999999999999999999", "expected 0 to 2, or -3 to -1: an input has 3"},
-        {SOME "--positions -9223372036854775808", "expected 0 to 2, or -3 to -1: an input has 3"},
-        {SOME "--positions first", "token 'first': expected all, last, or positions, 0 the first"},
-        {SOME "--positions ''", "token '': expected all, last, or positions"},
-        {SOME "--positions 1,", "token '1,': expected all, last, or positions"},
-        {SOME "--positions 1,last", "token '1,last': expected all, last, or positions"},
-        {SOME "--positions 0:1:2", "token '0:1:2': expected all, last, or positions"},
-        {TEXTS "--tokens-file \"$TMPDIR/two\" --positions 2 --omega 3", "two has 2 tokens"},
-        {"tests/data/all-biases.safetensors --omega 3 --positions all",
-         "expected a model with an unembedding"},
-    };
-    Output output = run_program("sh", "-c 'echo 0 1 >\"$TMPDIR/two\"'");
-    assert_int_equal(output.code, 0);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        expect_line(2, bad[i].says, "verify %s", bad[i].arguments);
-    }
-    expect_line(2, "expected it with --judge logits or kl",
-                "min-omega --n 4 --tolerance 1e-9 --positions 0");
-    expect_line(
-        2, "expected 0 to 3, or -4 to -1: an input of tests/data/texts.safe",
-        "min-omega --weights tests/data/texts.safetensors --n 4 --tolerance 1e-9 --judge kl "
-        "--positions 4");
-}
-
 /* Places, without a model. */
 static void places_are_counted(void **state)
 {
@@ -147,9 +113,10 @@ static void places_are_counted(void **state)
 SUBJECT(positions)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_are_counted),    cmocka_unit_test(the_last_has_three_names),
-        cmocka_unit_test(rows_are_those_of_all), cmocka_unit_test(a_search_is_of_the_same),
-        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(places_are_counted),
+        cmocka_unit_test(the_last_has_three_names),
+        cmocka_unit_test(rows_are_those_of_all),
+        cmocka_unit_test(a_search_is_of_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

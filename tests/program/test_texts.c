@@ -329,6 +329,9 @@ static void windows_fit(void **state)
         expect_says(&output, 2, bad[i].says);
         assert_int_equal(lines(&output), 1);
     }
+    shell_write("two", "0 1");
+    Output output = shell("$h verify $p/" MODEL " --tokens-file two --positions 2");
+    expect_says(&output, 2, "two has 2 tokens");
 }
 
 /* Lines of ids are the same inputs as tuples, however they are written. */
