@@ -111,6 +111,7 @@ static const struct {
 /* A page's text, and what is said of it; "" where it is right. */
 static void pages_that_are_wrong_are_caught(void **state)
 {
+    (void)unsetenv("HEADPROOF_NIGHTLY"); /* with which what is marked as long is executed */
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         Output output;
         shell_write("page.md", pages[i].text);
