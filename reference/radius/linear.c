@@ -217,9 +217,9 @@ static Weights row_weights(const Radius *r, const RowGroups *groups, bool limit)
     double total = 0, own = 0;
     bool alone = true;
     for (int g = 0; g < GROUPS; g++) {
-        int gap = groups->best - groups->coefficient[g];
-        double w = gap == 0 ? 1 : limit ? 0 : r->decay[gap];
-        if (groups->count[g] > 0) {
+        if (groups->count[g] > 0) { /* the coefficient of an empty group may be above the best */
+            int gap = groups->best - groups->coefficient[g];
+            double w = gap == 0 ? 1 : limit ? 0 : r->decay[gap];
             total += (double)groups->count[g] * w;
             own = g == SELF ? w : own;
             alone = alone && (g == SELF || w == 0);
