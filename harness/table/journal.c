@@ -395,7 +395,7 @@ void journal_clear(Journal *journal)
     if (file->held != NULL && file->partial != NULL) {
         /* What was never written to is another run's, but for one that holds the mark alone; what
          * could not be read may have rows. */
-        bool rows = journal->text == NULL || journal->size > strlen(OWN_MARK);
+        bool rows = journal->text == NULL || journal->end > strlen(OWN_MARK);
         file->kept = journal->writing ? journal_survives(journal) : file->found && rows;
         if (journal->writing && file->kept) {
             /* Half a point goes; where that fails, a run that resumes drops it. */

@@ -9,12 +9,14 @@
 #include "kill_points.h"
 #include "../unit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* 12 points of 3 layers in no time, some of which fail; 92 of 6 layers, which are stopped half way;
@@ -24,6 +26,19 @@
 #define SIX_LAYERS "--construction silu,fused --n 8 --d 6 --depth 6 --omega 8:30 "
 #define HALTED SIX_LAYERS "--seed 1:2"
 #define LONG SIX_LAYERS "--seed 1:9"
+
+/* Sanitizers make the shorter one last as long. */
+#ifdef HEADPROOF_CHECK
+#define KILLED HALTED
+#else
+#define KILLED LONG
+#endif
+
+/* How often a run is killed at a random moment; test_killed kills at every call. */
+static int kills_wanted(void)
+{
+    return fixture_nightly() ? 200 : SMALL_GRIDS ? 3 : 6;
+}
 
 /* "sweep GRID -o FILE REST". */
 static Output sweep(const FileFixture *fixture, const char *grid, const char *rest)
@@ -94,6 +109,53 @@ static void resume_to(const FileFixture *fixture, const char *grid, const Output
     expect_file(fixture, whole, "resumed");
 }
 
+static pid_t start(const char *grid, const char *path, const char *rest)
+{
+    char line[1536];
+    assert_true(snprintf(line, sizeof line, "sweep %s -o %s %s", grid, path, rest) <
+                (int)sizeof line);
+    return start_program(line);
+}
+
+/* Runs until it is not killed, or has been often enough; returns the kills.  The longest wait
+ * follows what the machine gains in it, so that a file takes some twenty. */
+static int run_and_kill(const FileFixture *fixture, uint64_t *random, double *longest, int most)
+{
+    for (int kills = 0;; kills++) {
+        off_t before = size_of(fixture->partial);
+        int status;
+        pid_t child = start(KILLED, fixture->path, "--resume --quiet --threads 2");
+        if (kills < most) {
+            pause_seconds(*longest * kill_share(random));
+            (void)kill(child, SIGKILL);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status)) {
+            assert_int_equal(WEXITSTATUS(status), 0);
+            return kills;
+        }
+        *longest *= size_of(fixture->partial) > before ? 0.9 : 1.1;
+    }
+}
+
+static void killed_at_random_moments(void **state)
+{
+    const FileFixture *fixture = *state;
+    uint64_t random = kill_seed();
+    double longest = 0.1;
+    int kills = 0, wanted = kills_wanted();
+    Output whole = whole_sweep(fixture, KILLED, "--quiet");
+    while (kills < wanted) {
+        assert_int_equal(unlink(fixture->path), 0);
+        assert_int_equal(unlink(fixture->sidecar), 0);
+        kills += run_and_kill(fixture, &random, &longest, wanted - kills);
+        expect_file(fixture, &whole, "killed and resumed");
+        expect_clean(fixture);
+    }
+    print_message("%d of %d kills\n", kills, wanted);
+    assert_int_equal(kills, wanted);
+}
+
 /* Cut short after any number of bytes. */
 static void resumes_from_any_prefix(void **state)
 {
@@ -135,6 +197,9 @@ static void complete_is_said(void **state)
     expect_same(&again, &first, "what is printed");
     assert_int_equal(again.code, 1);
     expect_sweep(fixture, FAILING, "--resume 2>&1 >/dev/null", 1, "is complete\n");
+    file_write(fixture->partial, "{\"schema\":", 10); /* a run that was killed as it began */
+    expect_sweep(fixture, FAILING, "--resume 2>&1 >/dev/null", 1, "is complete\n");
+    expect_clean(fixture);
     expect_sweep(fixture, SMALL, "--resume 2>&1", 2, "it is complete, of other points");
     expect_clean(fixture);
     /* Stopped between the two renames: FILE is there, its sidecar has the other name. */
@@ -502,6 +567,7 @@ SUBJECT(resume)
         CSV_TEST(another_header_is_refused),
         CSV_TEST(other_columns_are_refused),
         CSV_TEST(memory_is_a_budget),
+        CSV_TEST(killed_at_random_moments),
     };
     return cmocka_run_group_tests_name("resume", tests, NULL, NULL);
 }
