@@ -181,6 +181,7 @@ RUNS(LANES_ADD_MUL)
         run_##operation##_2, run_##operation##_3, run_##operation##_4, run_##operation##_5,        \
             run_##operation##_6                                                                    \
     }
+/* By how many limbs more than two. */
 static Run *const runs_from_two[][LANE_LIMBS - 1] = {
     [LANES_ADD] = FROM_TWO(LANES_ADD),         [LANES_SUB] = FROM_TWO(LANES_ADD),
     [LANES_MUL] = FROM_TWO(LANES_MUL),         [LANES_DIV] = FROM_TWO(LANES_DIV),
