@@ -6,7 +6,8 @@ import pytest
 
 from conftest import ROOT
 
-ALL = "--construction silu,linear,attention,ffn3,fused,transformer3,transformer --n 5 --d 4 --heads 2"
+ALL = ("--construction silu,linear,attention,ffn3,fused,transformer3,transformer --n 5 --d 4 "
+       "--heads 2")
 GRID = f"sweep {ALL} --depth 3 --omega 3,20,1000 -q"
 FUSED = "sweep --construction fused --n 5 --d 4 --omega 20 --certify --digits 17"
 LARGE = ("sweep --construction transformer --n 7 --d 5 --heads 2 --omega 20 --score-scale 1e100 "
@@ -20,7 +21,8 @@ def test_values_are_the_same(expect, tmp_path):
     expect(0, f"{GRID} --shard 1/2 -o 1 --certify")
     expect(0, f"{GRID} --shard 2/2 -o 2")
     expect(0, "merge 1 2 -o merged")
-    plain, proven, merged = [(tmp_path / name).read_text() for name in ("plain", "proven", "merged")]
+    names = ("plain", "proven", "merged")
+    plain, proven, merged = [(tmp_path / name).read_text() for name in names]
     assert plain == proven == merged and plain.count("\n") == 1 + 7 * 3 * 3
     points = [[line for line in (tmp_path / f"{name}.json").read_text().split("\n")
                if "command" in line] for name in ("plain", "proven")]

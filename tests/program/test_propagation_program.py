@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-GRID = ("sweep --construction all --mask none,causal --kernel dense,structured --n 4 --d 5 --d-ff 6 "
-        "--heads 2 --depth 4 --seed 3 --digits 17 --format csv -q")
+GRID = ("sweep --construction all --mask none,causal --kernel dense,structured --n 4 --d 5 "
+        "--d-ff 6 --heads 2 --depth 4 --seed 3 --digits 17 --format csv -q")
 SLACK = 1e-15  # parts are printed to 17 digits
 
 
