@@ -19,8 +19,9 @@
 
 #define U 0x1p-53
 
-/* Directions at most, of one row and of all; the share of its distance at which a row is left. */
-enum { STEPS_EACH = 100, STEPS = 2000 };
+/* Directions at most, of one row and of all, and at a time; the share of its distance at which a row
+ * is left. */
+enum { STEPS_EACH = 100, STEPS = 4000, AT_ONCE = 32 };
 #define ENOUGH 0.7
 
 /* Points as P has them: X with the biases, then each head's values; centred: P takes their means
@@ -30,7 +31,7 @@ typedef struct {
     size_t rows, d, heads;
     double *point;  /* [1 + heads, rows, d] */
     double *mean;   /* [d] the heads' means together */
-    double *along;  /* [rows] */
+    double *along;  /* [rows, directions] */
     double *bound;  /* [rows] of each row of X */
     double longest; /* a sum of one point of each */
     double off;     /* which is so far from the exact one at most */
@@ -98,96 +99,127 @@ static void take_hull(Hull *hull, const GuaranteeInputs *inputs, const Matrix *r
     matrix_clear(&biases);
 }
 
-/* Where along z the smallest of a set is; hull->along: of all. */
-static size_t lowest(const Hull *hull, size_t s, const double *z)
-{
-    size_t d = hull->d, least = 0;
-    gemm(hull->along, 1, gemm_plain(hull->point + s * hull->rows * d, d), gemm_plain(z, 1),
-         (GemmExtents){hull->rows, 1, d}, 0);
-    for (size_t r = 1; r < hull->rows; r++) {
-        least = hull->along[r] < hull->along[least] ? r : least;
-    }
-    return least;
-}
+/* Directions that are looked along together: one reading of the points serves all. */
+typedef struct {
+    size_t count, row[AT_ONCE]; /* that each is for, of a share of the rows of its own */
+    int steps[AT_ONCE];         /* of each */
+    double before[AT_ONCE];     /* what was known of its row when it began */
+    double *z, *corner;         /* [count, d] */
+} Directions;
 
-/* The smallest bound of a row: *row. */
-static double smallest(size_t *row, const Hull *hull)
-{
-    *row = 0;
-    for (size_t r = 1; r < hull->rows; r++) {
-        *row = hull->bound[r] < hull->bound[*row] ? r : *row;
-    }
-    return hull->bound[*row];
-}
-
-/* Projects every row on z; corner [d]: from row i and the smallest of each head's values along z.
- * */
-static void look_along(Hull *hull, double *corner, const double *z, size_t i)
+/* hull->along [rows, count]: set s along each direction. */
+static void project(Hull *hull, size_t s, const Directions *all)
 {
     size_t d = hull->d;
-    double size = sqrt(dot(z, z, d)), sum = 0;
-    memcpy(corner, hull->point + i * d, d * sizeof *corner);
-    for (size_t h = 1; h <= hull->heads; h++) {
-        size_t least = lowest(hull, h, z);
-        const double *point = hull->point + (h * hull->rows + least) * d;
-        sum += hull->along[least];
+    gemm(hull->along, all->count, gemm_plain(hull->point + s * hull->rows * d, d),
+         gemm_transposed(all->z, d), (GemmExtents){hull->rows, all->count, d}, 0);
+}
+
+/* Adds to each direction's corner the point of set s that is the smallest along it, and to sum what
+ * that is. */
+static void add_smallest(double *sum, Hull *hull, size_t s, Directions *all)
+{
+    size_t d = hull->d, count = all->count, least[AT_ONCE] = {0};
+    project(hull, s, all);
+    for (size_t r = 1; r < hull->rows; r++) {
+        for (size_t b = 0; b < count; b++) {
+            bool less = hull->along[r * count + b] < hull->along[least[b] * count + b];
+            least[b] = less ? r : least[b];
+        }
+    }
+    for (size_t b = 0; b < count; b++) {
+        sum[b] += hull->along[least[b] * count + b];
         for (size_t c = 0; c < d; c++) {
-            corner[c] += point[c];
+            all->corner[b * d + c] += hull->point[(s * hull->rows + least[b]) * d + c];
         }
-    }
-    (void)lowest(hull, 0, z);
-    for (size_t r = 0; r < hull->rows && size > 0; r++) {
-        hull->bound[r] = fmax(hull->bound[r], (hull->along[r] + sum) / size);
     }
 }
 
-/* Directions z along which row i is farther and farther from 0, in so many steps; z, corner [d]:
- * scratch.  z is a sum that is in reach of the row, and goes toward the corner as far as it becomes
- * shorter; it comes to the shortest, which is its own direction. */
-static int descend(Hull *hull, double *z, double *corner, size_t i, int steps)
+/* What the directions show of every row's bound; each one's corner: from its row and the smallest
+ * of each head's values along it. */
+static void look_along(Hull *hull, Directions *all)
+{
+    size_t d = hull->d, count = all->count;
+    double sum[AT_ONCE] = {0}, size[AT_ONCE];
+    for (size_t b = 0; b < count; b++) {
+        size[b] = sqrt(dot(all->z + b * d, all->z + b * d, d));
+        memcpy(all->corner + b * d, hull->point + all->row[b] * d, d * sizeof *all->corner);
+    }
+    for (size_t h = 1; h <= hull->heads; h++) {
+        add_smallest(sum, hull, h, all);
+    }
+    project(hull, 0, all);
+    for (size_t r = 0; r < hull->rows; r++) {
+        for (size_t b = 0; b < count; b++) {
+            double shown = size[b] > 0 ? (hull->along[r * count + b] + sum[b]) / size[b] : 0;
+            hull->bound[r] = fmax(hull->bound[r], shown);
+        }
+    }
+}
+
+/* One step of a direction, along which its row is farther from 0 than before; false: it is there,
+ * or was long enough on its way.  z is a sum that is in reach of the row, and goes toward the
+ * corner as far as it becomes shorter; it comes to the shortest, which is its own direction. */
+static bool step(const Hull *hull, Directions *all, size_t b)
 {
     size_t d = hull->d;
-    int step = 0;
-    for (bool far = true; step < steps && far; step++) {
-        look_along(hull, corner, z, i);
-        double size = dot(z, z, d), toward = dot(z, corner, d),
-               apart = size - 2 * toward + dot(corner, corner, d),
-               by = fmin(1, (size - toward) / apart);
-        far = by > 0 && hull->bound[i] < ENOUGH * sqrt(size);
-        for (size_t c = 0; far && c < d; c++) {
-            z[c] += by * (corner[c] - z[c]);
+    double *z = all->z + b * d, *corner = all->corner + b * d, size = dot(z, z, d),
+           toward = dot(z, corner, d), apart = size - 2 * toward + dot(corner, corner, d),
+           by = fmin(1, (size - toward) / apart);
+    bool far = by > 0 && hull->bound[all->row[b]] < ENOUGH * sqrt(size);
+    for (size_t c = 0; far && c < d; c++) {
+        z[c] += by * (corner[c] - z[c]);
+    }
+    return far && ++all->steps[b] < STEPS_EACH;
+}
+
+/* Direction b is for row i from now on, the heads' share of z left as it was. */
+static void begin(const Hull *hull, Directions *all, size_t b, size_t i)
+{
+    const double *from = hull->point + all->row[b] * hull->d, *to = hull->point + i * hull->d;
+    for (size_t c = 0; c < hull->d; c++) {
+        all->z[b * hull->d + c] += to[c] - from[c];
+    }
+    all->row[b] = i;
+    all->steps[b] = 0;
+    all->before[b] = hull->bound[i];
+}
+
+/* The row of the smallest bound of rows first, ..., end - 1. */
+static size_t smallest(const Hull *hull, size_t first, size_t end)
+{
+    size_t row = first;
+    for (size_t r = first + 1; r < end; r++) {
+        row = hull->bound[r] < hull->bound[row] ? r : row;
+    }
+    return row;
+}
+
+/* Each direction begins again with the row of its share of which least is known, until the row of
+ * which least is known of all got no better by its own. */
+static double search(Hull *hull, Directions *all)
+{
+    size_t d = hull->d, rows = hull->rows, count = all->count;
+    bool better = true;
+    for (size_t b = 0; b < count; b++) {
+        all->row[b] = b * rows / count;
+        for (size_t c = 0; c < d; c++) {
+            all->z[b * d + c] = hull->mean[c] + hull->point[all->row[b] * d + c];
         }
     }
-    return step;
-}
-
-/* z += sign times row i of X. */
-static void add_row(double *z, const Hull *hull, size_t i, double sign)
-{
-    for (size_t c = 0; c < hull->d; c++) {
-        z[c] += sign * hull->point[i * hull->d + c];
+    for (size_t steps = 0; steps < STEPS && better; steps += count) {
+        look_along(hull, all);
+        size_t least = smallest(hull, 0, rows);
+        for (size_t b = 0; b < count; b++) {
+            size_t row = all->row[b];
+            if (!step(hull, all, b)) {
+                better = better && (row != least || hull->bound[row] > all->before[b]);
+                begin(hull, all, b, smallest(hull, b * rows / count, (b + 1) * rows / count));
+            }
+        }
     }
-}
-
-/* From the row of which least is known, again and again, the heads' share of z left as it was. */
-static double search(Hull *hull, double *z, double *corner)
-{
-    double least = 0;
-    size_t row = 0;
-    for (size_t r = 0; r < hull->rows; r++) {
-        hull->bound[r] = 0;
-    }
-    memcpy(z, hull->mean, hull->d * sizeof *z);
-    bool better = true;
-    for (int left = STEPS; left > 0 && better;) {
-        double before = hull->bound[row];
-        add_row(z, hull, row, 1);
-        left -= descend(hull, z, corner, row, left < STEPS_EACH ? left : STEPS_EACH);
-        add_row(z, hull, row, -1);
-        better = hull->bound[row] > before;
-        least = smallest(&row, hull);
-    }
-    double counted = 4 * ((double)hull->d + (double)hull->heads + 8) * U * hull->longest;
+    double counted = 4 * ((double)d + (double)hull->heads + 8) * U * hull->longest,
+           least = hull->bound[smallest(hull, 0, rows)];
     least = (least - hull->off - counted) * (1 - 0x1p-40);
     return least > 0x1p-300 ? least : 0; /* nothing underflows */
 }
@@ -200,14 +232,19 @@ void spread_least(double *least, const GuaranteeInputs *inputs, const Matrix *ro
                  .d = inputs->d,
                  .heads = attention->bundles[0].heads};
     *least = 0;
-    hull.point = need_zeros((1 + hull.heads) * hull.rows * hull.d, sizeof *hull.point);
-    hull.mean = need_zeros(3 * hull.d, sizeof *hull.mean);
-    hull.along = need_zeros(2 * hull.rows, sizeof *hull.along);
-    hull.bound = hull.along + hull.rows;
+    size_t d = hull.d, numbers = (1 + hull.heads) * d, most = numbers < AT_ONCE ? numbers : AT_ONCE;
+    Directions all = {.count = hull.rows < most ? hull.rows : most}; /* along as large as point */
+    all.z = need_zeros(2 * all.count * d, sizeof *all.z);
+    all.corner = all.z + all.count * d;
+    hull.point = need_zeros(hull.rows * numbers, sizeof *hull.point);
+    hull.mean = need_zeros(d, sizeof *hull.mean);
+    hull.along = need_zeros((all.count + 1) * hull.rows, sizeof *hull.along);
+    hull.bound = hull.along + all.count * hull.rows;
     take_hull(&hull, inputs, rows, attention);
     if (hull.longest < 0x1p300) {
-        *least = search(&hull, hull.mean + hull.d, hull.mean + 2 * hull.d);
+        *least = search(&hull, &all);
     }
+    free(all.z);
     free(hull.point);
     free(hull.mean);
     free(hull.along);
