@@ -5,6 +5,7 @@
 #include "../../kernels/kernel.h"
 #include "../naive.h"
 #include "../random_model.h"
+#include "../fixture.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -202,11 +203,14 @@ static void check_case(Tally *tally, Case c)
     tally->count++;
 }
 
+/* Every third size, not the same ones of every kind of head; all at night. */
 static void check_sizes(Tally *tally, Case c)
 {
     static const size_t lengths[] = {1, 2, 5, 7}, widths[] = {1, 3, 5};
     static const double omegas[] = {3, 20};
-    for (size_t i = 0; i < 4 * 3 * 2 * 2; i++) {
+    size_t kind = (size_t)c.score + (size_t)c.value + (size_t)c.bias_row + c.causal;
+    bool all = fixture_nightly();
+    for (size_t i = all ? 0 : kind % 3; i < 4 * 3 * 2 * 2; i += all ? 1 : 3) {
         c.n = lengths[i % 4];
         c.d = widths[i / 4 % 3];
         c.omega = omegas[i / 12 % 2];
@@ -232,7 +236,7 @@ static void test_heads_match_definition(void **state)
     report("streams", &tally.streams);
     report("patterns", &tally.patterns);
     print_message("%zu models in each form\n", tally.count);
-    assert_true(tally.count > 3400);
+    assert_true(tally.count > 1100);
 }
 
 /* Masks of every kind, extra coefficients of Omega, the constant column. */
@@ -249,7 +253,7 @@ static void test_irregular_heads_match_definition(void **state)
     report("streams", &tally.streams);
     report("patterns", &tally.patterns);
     print_message("%zu models in each form\n", tally.count);
-    assert_true(tally.count > 2700);
+    assert_true(tally.count > 900);
 }
 
 /* More heads than the dense form takes at a time, and no multiple of it. */

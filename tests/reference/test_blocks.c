@@ -157,7 +157,7 @@ static int forget_first_output(const Pair *pair, size_t hidden)
 /* Two blocks of heads that read a product out; then the first one's query is 0. */
 static void blocks_of_mixed_heads(void **state)
 {
-    CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 5, .d = 1100, .d_ff = 40};
+    CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 3, .d = 1100, .d_ff = 12};
     spec.depth = DEPTH;
     spec.seed = 1;
     spec.weights = WEIGHTS_STABLE;

@@ -81,7 +81,7 @@ static void enclosures_hold_of_moved_streams(void **state)
     Moved plain = none, normed = none;
     drawn_numbers = SEED;
     for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
-        for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
+        for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 5) {
             CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
             CaseSpec with = norm_variant(&spec, v + c);
             compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS]);
@@ -99,7 +99,7 @@ static void enclosures_hold_of_gated_networks(void **state)
 {
     Moved plain = none, normed = none;
     drawn_numbers = SEED;
-    for (int v = 0; v < GATED_VARIANTS; v++) {
+    for (int v = 0; v < GATED_VARIANTS; v += fixture_nightly() ? 1 : 3) {
         CaseSpec spec = difference_gated(v), with_norm = norm_variant(&spec, v);
         compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS]);
         compare_all_moved(&normed, &with_norm, omegas[v % (int)OMEGAS]);
@@ -151,7 +151,7 @@ static void enclosures_hold_of_damage(void **state)
     Moved damaged = none;
     drawn_numbers = SEED;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
-        for (int v = c % 2; v < VARIANTS; v += fixture_nightly() ? 1 : 2) {
+        for (int v = c % 4; v < VARIANTS; v += fixture_nightly() ? 1 : 4) {
             CaseSpec spec = difference_damaged((Construction)c, v);
             compare_all_moved(&damaged, &spec, omegas[(v + 1) % (int)OMEGAS]);
         }
