@@ -19,8 +19,8 @@
 
 #define U 0x1p-53
 
-/* Directions at most, of one row and of all, and at a time; the share of its distance at which a row
- * is left. */
+/* Directions at most, of one row and of all, and at a time; the share of its distance at which a
+ * row is left. */
 enum { STEPS_EACH = 100, STEPS = 4000, AT_ONCE = 32 };
 #define ENOUGH 0.7
 

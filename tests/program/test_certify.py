@@ -45,6 +45,15 @@ def test_what_is_proven_is_said(expect, tmp_path, line, words, bounds):
     assert row["bounds"].startswith(bounds) and (row["bounds"] == "") == (bounds == "")
 
 
+def test_bits_are_raised_for_a_small_difference(expect, tmp_path):
+    """64 bits do not show an error of 1e-43 by subtracting; it is no bound for all that."""
+    expect(0, "sweep --construction silu --n 3 --d 2 --depth 2 --reference subtract --precision 64 "
+              "--omega 50 --arithmetic none -o a.csv")
+    rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
+    assert [row["bounds"] for row in rows] == ["", ""]
+    assert all(0 < float(row["construction_max"]) < 1e-42 for row in rows)
+
+
 def test_ends_of_omega_are_proven(expect):
     line = f"min-omega {ALL} --tolerance 1e-10 --judge construction -q"
     table = expect(0, line)

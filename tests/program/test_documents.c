@@ -108,8 +108,8 @@ static const struct {
     {"```\n$ echo 1\n1\n", "a block does not end"},
 };
 
-/* Executes all pages that are right, or all that are wrong, in one go; then the second say one after
- * another what is wrong. */
+/* Executes all pages that are right, or all that are wrong, in one go; of the second each says what
+ * is wrong, one after another. */
 static void execute_pages(bool wrong)
 {
     Output output;

@@ -280,6 +280,7 @@ def test_what_was_swept_by_itself(picture):
     """No map, but the longer one, at the other's usual value."""
     shown = picture(CROSS, SIZES)
     assert shown.y == [""] and spots(shown, "total")[0][2] == [-5, -6, -7, -8]
+    assert shown.caption().startswith("construction fused, d 3, omega 20, layer 1.\n")  # as drawn
 
 
 def test_two_files(make, run):

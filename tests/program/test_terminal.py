@@ -251,3 +251,15 @@ def test_searches(shown, table, line, code, words, absent):
             word = word.replace(f"{{{name}{form}}}", cell)
         assert word in text, (word, text)
     assert text.startswith(line.split()[2] + ", N=") and not [w for w in absent if w in text]
+
+
+def test_proven_omegas_are_rounded_up(shown, table):
+    """In the matrix of several searches, to 4 digits: none is below what is proven."""
+    line = ("min-omega --construction linear,fused --n 2,3,5 --d 2 --tolerance 1e-3,1e-6 "
+            "--every-input --input-norm 9 -q")
+    said = [float(omega) for text in shown(line) if " proven " in text
+            for omega in re.findall(r"(\S+) up", text)]
+    proven = [float(row["omega_proven"]) for row in table(line)]
+    assert len(said) == len(proven) == 12
+    for omega, least in zip(said, proven):
+        assert least <= omega < least + 1e-3

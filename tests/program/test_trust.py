@@ -4,8 +4,10 @@ them, counts beyond sense, weights that changed in one byte."""
 import re
 import shutil
 
+import numpy as np
 import pytest
 
+import safetensors_file
 import tables
 from conftest import ROOT
 
@@ -123,3 +125,17 @@ def test_every_byte_of_the_weights_counts(expect, tmp_path):
         changed[data + place] ^= 1
         path.write_bytes(changed)
         expect(2, f"{line} --resume", "other contents of the weights file")
+
+
+@pytest.mark.parametrize("matrix", ["W_Q", "W_K", "W_V", "W_O"])
+def test_heads_in_another_order_are_found(expect, tmp_path, matrix):
+    """Of each matrix of a head: what mends it is said."""
+    tensors, said = safetensors_file.read(MODADD)
+    kinds = {"F32": "<f4", "I64": "<i8"}
+    arrays = {name: np.frombuffer(data, kinds[dtype]).reshape(shape)
+              for name, (dtype, shape, data) in tensors.items()}
+    name = f"blocks.0.attn.{matrix}"
+    arrays[name] = arrays[name][[2, 1, 0, 3]]
+    safetensors_file.write(tmp_path / "m.safetensors", arrays, said)
+    expect(2, "verify m.safetensors --tokens 0/1/53 --omega 20 -q", "this is another model",
+           f"what mends it: heads 0 and 2 of {matrix}")
