@@ -50,9 +50,19 @@ def lens():
     return filled(shapes | {"ln_final.w": (4,), "ln_final.b": (4,), "unembed.W_U": (4, 5)})
 
 
+def lens_of(tokens, layers=2):
+    """lens() with so many tokens, whose embeddings are drawn, so that no two inputs are alike."""
+    drawn = numpy.random.default_rng(1)
+    return {name: array for name, array in lens().items()
+            if name[:6] != "blocks" or int(name[7]) < layers} | {
+        "embed.W_E": drawn.normal(size=(tokens, 4)).astype("f4"),
+        "unembed.W_U": drawn.normal(size=(4, tokens)).astype("f4")}
+
+
 # Metadata of made() that say what its models are.
 SAID = {"scale": "1/sqrt(d_head)", "mask": "causal", "activation": "silu", "normalization": "none",
         "blocks": "sequential"}
+NORMED = SAID | {"normalization": "layernorm", "eps": "1e-5", "normalization-place": "pre"}
 SAID_BUT_NORMS = {key: value for key, value in SAID.items() if key != "normalization"}
 ALONE = SAID | {"scale": "1", "mask": "none"}
 HEADS = {**{f"attn.W_{x}": (2, 3, 2) for x in "QKV"}, "attn.W_O": (2, 2, 3),
