@@ -9,6 +9,7 @@ arithmetic rounds of the exact ones.
 """
 
 import csv
+import functools
 import io
 import json
 import math
@@ -86,8 +87,9 @@ def sigma(x):
     return ONE / (ONE + t) if x >= 0 else t / (ONE + t)
 
 
-def pi():
-    """Machin's formula."""
+@functools.cache
+def pi_of(digits):
+    """Machin's formula, in the context of so many digits."""
     def arctangent(inverse):
         term, total, k = ONE / inverse, ZERO, 0
         while total + term / (2 * k + 1) != total:
@@ -95,6 +97,10 @@ def pi():
             term, k = term / (inverse * inverse), k + 1
         return total
     return 16 * arctangent(5) - 4 * arctangent(239)
+
+
+def pi():
+    return pi_of(getcontext().prec)
 
 
 def phi(x):
@@ -528,15 +534,16 @@ class Converted:
                             for j in rows]), [ZERO] * self.rows
         best = max(omegas[j] for j in seen)
         limit = [j for j in seen if omegas[j] == best]
-        p = softmax([content[j] if j in limit else None for j in rows])
+        top = max(content[j] for j in limit)
+        e = [(content[j] - top).exp() if j in seen else ZERO for j in rows]
+        total = sum(e[j] for j in limit)
+        p = [e[j] / total if j in limit else ZERO for j in rows]
         mean = sum(p[j] * change[j] for j in limit)
         moved = [p[j] * (change[j] - mean) for j in rows]
-        top = max(content[j] for j in limit)
-        total = sum((content[j] - top).exp() for j in limit)
         for j in limit:
             self.leak(change[j])
         for j in seen:
-            w = (content[j] - top).exp() / total if omegas[j] < best else ZERO
+            w = e[j] / total if omegas[j] < best else ZERO
             self.leak(w)
             if omegas[j] == best - 2:
                 moved = [m - w * q for m, q in zip(moved, p)]
@@ -869,12 +876,14 @@ def exported(program, config, folder):
             if not name.startswith("result.") or name in ("result.X_hidden", "result.bias_row")}
 
 
-def check_stored(program, config, folder):
+def check_stored(program, config, arithmetics, folder):
     """Every tensor of a model of 16 bits is that of the same model, rounded; how many there are."""
     exact = exported(program, {**config, "arithmetic": "f64"}, folder)
-    for name, numbers in exported(program, config, folder).items():
-        if [stored(x, config["arithmetic"]) for x in exact[name]] != list(numbers):
-            raise Failure("%s is not rounded to %s" % (name, config["arithmetic"]))
+    for arithmetic in arithmetics:
+        made = exported(program, {**config, "arithmetic": arithmetic}, folder)
+        for name, numbers in made.items():
+            if [stored(x, arithmetic) for x in exact[name]] != list(numbers):
+                raise Failure("%s is not rounded to %s" % (name, arithmetic))
     return len(exact)
 
 
