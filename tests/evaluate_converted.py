@@ -117,15 +117,19 @@ class Frame:
         self.rows, self.content = tensors["X"].shape
         self.bias_row, self.omega = int(said["headproof.bias_row"]), said["headproof.omega"]
         self.tokens = numpy.arange(self.rows) != self.bias_row
+        self.known = {}  # terms of positions, of which many heads have the same
 
     def vector(self, first=0, entries=(), token=0.0):
         """The entries from column first on, and a number in the position column of every token"""
-        left = numpy.zeros(self.content)
-        left[first:first + len(entries)] = entries
-        return numpy.concatenate((left, token * self.tokens))
+        vector = numpy.zeros(self.content + self.rows)
+        vector[first:first + len(entries)] = entries
+        vector[self.content:] = token * self.tokens
+        return vector
 
     def position(self, entries):
-        return numpy.concatenate((numpy.zeros(self.content), entries))
+        vector = numpy.zeros(self.content + self.rows)
+        vector[self.content:] = entries
+        return vector
 
 
 def factor_of(num, den, square):
@@ -142,7 +146,7 @@ def score_terms(frame, score, h, t):
     if "QK" in score:
         for c, row in enumerate(t[score["QK"]][h]):
             yield factor, frame.vector(first + c, [1]), frame.vector(first, row)
-    columns = (score["unit"] * numpy.eye(end - first)[h:h + 1] if "unit" in score
+    columns = (score["unit"] * numpy.eye(1, end - first, h) if "unit" in score
                else t[score["W_Q"]][own].T if "W_Q" in score
                else numpy.eye(score["query"][1] - score["query"][0]) if "query" in score else [])
     begin = score["query"][0] if "query" in score else first
@@ -155,7 +159,11 @@ def score_terms(frame, score, h, t):
         yield factor * mix, frame.vector(begin, column, b_q), frame.vector(first, key, b_k)
     if "shift" in score:
         yield Fraction(1), frame.vector(token=t[score["shift"]][h]), frame.vector(token=1)
-    yield from position_terms(frame, score, h, t)
+    many = "extra" in score and len(t[score["extra"]]) > 1
+    of = (*score["position"], score.get("extra"), h if many else 0)
+    if of not in frame.known:
+        frame.known[of] = list(position_terms(frame, score, h, t))
+    yield from frame.known[of]
 
 
 def position_terms(frame, score, h, t):
