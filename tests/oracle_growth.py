@@ -164,10 +164,10 @@ def stage_cost(stage, kind, points, unit):
         return 9.0 * len(points)
     if len(points) < 3:
         return math.inf
-    law = Law(kind, points)
-    if (stage == 1 and law.line.slope > -0.5) or (stage == 5 and law.line.slope < 0.25):
+    line = Line(kind, [u_of(kind, p.x) for p in points], [p.median for p in points])
+    if (stage == 1 and line.slope > -0.5) or (stage == 5 and line.slope < 0.25):
         return math.inf
-    return law.line.squares / unit ** 2 + 3.0 * (2 if kind == "floor" else 3)
+    return line.squares / unit ** 2 + 3.0 * (2 if kind == "floor" else 3)
 
 
 def arms(points, kinds):
@@ -356,6 +356,8 @@ def formulas(program, path, rows):
 
 
 def main(program, path, check=None):
+    global COMPARED
+    COMPARED = 0
     rows = list(csv.DictReader(open(path)))
     if "omega_min" in rows[0]:
         formulas(program, path, rows)
