@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from conftest import PROGRAM, ROOT
+from conftest import PROGRAM, ROOT, quick_python
 
 sys.path.insert(0, str(ROOT / "python"))
 from headproof import command_report  # noqa: E402
@@ -25,11 +25,14 @@ SEARCH = "min-omega --construction silu --n 2 --d 2 --quiet -o m.csv --tolerance
 
 @pytest.fixture
 def page(expect, tmp_path, monkeypatch):
-    """page(files): the page of files, made here, as the command writes it."""
+    """page(files): the page of files, made here; drawn: with its pictures, as the command writes
+    it, which take most of the time."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADPROOF", PROGRAM)
+    drawing = command_report.drawing
 
-    def made(files="s.csv"):
+    def made(files="s.csv", drawn=False):
+        monkeypatch.setattr(command_report, "drawing", drawing if drawn else lambda *_: ())
         return "".join(command_report.page([command_report.Subject(path) for path in files.split()]))
     return made
 
@@ -46,7 +49,7 @@ def test_a_sweep(expect, page, run):
     expect(1, SWEEP)
     expect(0, "report s.csv -o r.html", "report: r.html")
     written = open("r.html", encoding="utf-8").read()
-    assert written == page()
+    assert written == page(drawn=True)
     for words in ("<title>FAIL: headproof report</title>", "FAIL: 2 of 3 points; 2 rows fail</p>",
                   "<code>headproof sweep --construction silu --n 2 --d 2 --omega 1000000000 --seed 1 "
                   "--tolerance 1e-12</code>", "<dt>openblas_core</dt>", "<figure",
@@ -65,7 +68,8 @@ def test_a_sweep(expect, page, run):
         ended = run("report", "s.csv", "-o", output, cwd=os.getcwd())
         assert (ended.stdout, ended.stderr) == (written, "") and not os.path.exists("-")
     full = subprocess.run(f"'{PROGRAM}' report s.csv -o - >/dev/full", shell=True, text=True,
-                          capture_output=True)
+                          capture_output=True,
+                          env={**os.environ, "HEADPROOF_PYTHON": quick_python()})
     assert full.returncode == 99 and "stdout: cannot be written" in full.stderr
 
 
@@ -170,14 +174,15 @@ def test_searches(expect, page):
               "--input-norm 2 --quiet -o m.csv")
     assert ('<tr><th scope="row">construction</th><td>silu</td><td>fused</td></tr>\n'
             in page("m.csv"))
-    figure = re.search(r'<figure class="broad"><svg.*?</figure>', page("m.csv"), re.S)[0]
+    figure = re.search(r'<figure class="broad"><svg.*?</figure>', page("m.csv", drawn=True),
+                       re.S)[0]
     assert re.findall(">(silu|fused)<", figure) == ["silu", "fused"]
     expect(0, "min-omega --construction silu --n 2:6 --d 2 --tolerance 1e-6 --quiet -o m.csv")
     assert '<th scope="col">omega_min</th>' in page("m.csv")
     expect(0, f"{SEARCH} 1e-6")
     assert '<th scope="row">omega_min</th>' in page("m.csv") and "PASS: 1 point, 1 row" in page("m.csv")
     expect(1, f"{SEARCH} 1e-300")
-    written = page("m.csv")
+    written = page("m.csv", drawn=True)
     assert f"{SEARCH} 1e-300</code></pre>".replace("--quiet", "--quiet") in written
     assert "FAIL: 1 of 1 point; 1 row without an omega</p>" in written and "<figure" not in written
     assert "<p>One point" not in written
@@ -187,12 +192,12 @@ def test_laws_along_tau(expect, page):
     """Searches for tau, and laws: a row without a law is no failure, one outside its band is."""
     grid = "--construction fused --ffn gated --n 2 --d 2 --omega 40 --quiet"
     expect(1, f"min-omega --over tau {grid} --readout 1,2 --tolerance 1e-6,1e-300 -o m.csv")
-    written = page("m.csv")
+    written = page("m.csv", drawn=True)
     assert ("FAIL: 2 of 4 points; 2 rows without a tau</p>" in written and "<figure" in written and
             '<th scope="col">tau_min</th>' in written and "tau_below</th>" not in written)
     expect(0, f"sweep {grid} --tau 1,2^-3,2^-6,2^-9 -o s.csv")
     expect(0, "growth s.csv --norm max --quiet -o g.csv")
-    written = page("g.csv")
+    written = page("g.csv", drawn=True)
     assert "<title>nothing judged: headproof report</title>" in written and "<figure" not in written
     assert "<td>tau</td><td>power</td>" in written and ">agrees</td>" in written
     edit("g.csv", "ok$", "none")
@@ -206,9 +211,10 @@ def test_laws_along_tau(expect, page):
 def test_what_verify_found(expect, page):
     model = ROOT / "cases/models/modadd53-silu.safetensors"
     expect(1, f"verify {model} --tokens 0/0/53 --omega 0.5 --tolerance 1e-9 --quiet -o v.csv")
-    failures = page("v.csv").split("<h3>Failures</h3>")[1]
+    written = page("v.csv", drawn=True)
+    failures = written.split("<h3>Failures</h3>")[1]
     assert " --tokens 0/0/53 --omega 0.5 --tolerance 1e-9 --quiet -o v.csv</code></pre>" in failures
-    assert "<figure" not in page("v.csv")
+    assert "<figure" not in written
 
 
 @pytest.mark.parametrize("line, code, words", [
@@ -240,7 +246,7 @@ def test_text_is_text(page):
     with open("<b>.csv", "w", encoding="utf-8") as file:
         file.write("construction,layer,construction_max,status\n<script>alert(1)</script>,1,1e-3,fail\n"
                    "silu,1,1e-3,ok\n")
-    written = page("<b>.csv")
+    written = page("<b>.csv", drawn=True)
     assert "<b>" not in written and "<script" not in written and "&lt;script&gt;" in written
 
 
@@ -248,7 +254,7 @@ def test_names_are_once(expect, page):
     """Two pictures on a page share no name, and every name that is asked for is there."""
     expect(1, SWEEP)
     shutil.copy("s.csv", "t.csv")
-    written = page("s.csv t.csv")
+    written = page("s.csv t.csv", drawn=True)
     names = re.findall(r' id="([^"]*)"', written)
     assert len(names) == len(set(names)) > 100
     assert {*re.findall(r'(?:href="#|url\(#)([^")]*)', written)} <= {*names}
@@ -259,7 +265,8 @@ def test_colours(expect, page):
     """Pictures of a page have one colour for an Omega."""
     for omegas in ("20,1000", "8,20", "8,9,10,11,12,13,14,20"):
         expect(0, f"{SMALL} --depth 12 --omega {omegas} -q -o s{omegas.count(',')}{omegas[0]}.csv")
-    figures = re.findall(r'<figure class="broad">.*?</figure>', page("s12.csv s18.csv s78.csv"), re.S)
+    figures = re.findall(r'<figure class="broad">.*?</figure>',
+                         page("s12.csv s18.csv s78.csv", drawn=True), re.S)
     colours = set()
     for figure in figures:
         legend = figure[figure.index('-legend_1"'):]
@@ -272,7 +279,9 @@ def test_colours(expect, page):
 def test_one_point(expect, page):
     """Of one point the page has a sentence."""
     expect(0, f"{SMALL} --omega 20 -q -o s.csv")
-    assert "<p>One point, of which there is no picture: total" in page() and "<figure" not in page()
+    written = page(drawn=True)
+    assert "<p>One point, of which there is no picture: total" in written
+    assert "<figure" not in written
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium")
