@@ -297,7 +297,7 @@ def within(x, radius):
 
 
 class Attack:
-    """Inputs of one model that climb toward one cell; all are compared on the way."""
+    """Inputs of one model that climb toward a cell each; all are compared on the way."""
 
     def __init__(self, model, bounds):
         self.m, self.bounds, self.r = model, bounds, model.r
@@ -316,19 +316,24 @@ class Attack:
                 self.closest[name] = max(self.closest.get(name, 0), ratio.max())
         return out
 
-    def climb(self, omega, l, name, inputs=INPUTS, steps=STEPS):
+    def climb(self, omega, targets, inputs=INPUTS, steps=STEPS):
+        """targets: (layer, column), toward each of which so many inputs climb."""
         m = self.m
-        x = within(self.r.normal(size=(inputs, m.n, m.d)), 1) * m.radius
-        x[:1] = np.abs(x[:1])
-        best = self.ratios(x, omega)[l, name]
+        x = within(self.r.normal(size=(len(targets) * inputs, m.n, m.d)), 1) * m.radius
+        x[::inputs] = np.abs(x[::inputs])
+
+        def ratio_of(x):
+            ratios = self.ratios(x, omega)
+            return np.concatenate([ratios[target][i * inputs:(i + 1) * inputs]
+                                   for i, target in enumerate(targets)])
+        best = ratio_of(x)
         for step in range(steps):
             size = m.radius * 0.8 * 0.9 ** step
             moved = self.r.normal(size=x.shape) * size * (self.r.random(x.shape[:2] + (1,)) < 0.6)
-            tried = within((x + moved) * self.r.choice([1, 1, 4]), m.radius)
-            ratio = self.ratios(tried, omega)[l, name]
+            tried = within((x + moved) * self.r.choice([1, 1, 4], (len(x), 1, 1)), m.radius)
+            ratio = ratio_of(tried)
             better = ratio > best
             x[better], best[better] = tried[better], ratio[better]
-        return best.max()
 
 
 def attack(run, tmp_path, model):
@@ -337,8 +342,8 @@ def attack(run, tmp_path, model):
     omegas = [float(x) for x in np.round(model.r.uniform(2, 8, 2), 2)]
     one = Attack(model, proven(run, path, model, omegas))
     for omega in omegas:
-        for name in ("error", "error", "bias_row", *["tau_error"] * model.reads_out):
-            one.climb(omega, int(model.r.integers(model.depth)), name)
+        one.climb(omega, [(int(model.r.integers(model.depth)), name) for name in (
+            "error", "error", "bias_row", *["tau_error"] * model.reads_out)])
     return one
 
 
