@@ -1,6 +1,7 @@
 """Pages made of `headproof help --json`: docs/columns.md and keys.md, the manual page, completion;
 and what `make install` puts somewhere, and `make uninstall` takes away."""
 
+import functools
 import json
 import os
 import re
@@ -34,6 +35,7 @@ def dump(text):
 @pytest.fixture(scope="module")
 def page(text):
     """page(name): what tools/manual makes of it."""
+    @functools.cache
     def make(name):
         return subprocess.run([sys.executable, "tools/manual", name], cwd=ROOT, input=text,
                               check=True, capture_output=True, text=True).stdout
@@ -234,10 +236,15 @@ def test_what_is_installed_goes_again(page, tmp_path):
 
 
 def test_nothing_is_left(tmp_path):
-    root = tmp_path / "clean"
-    root.mkdir()
-    assert install("install", DESTDIR=root)[0] == install("uninstall", DESTDIR=root)[0] == 0
-    assert files_of(root) == []
+    """And what installed pages name is there before, pictures and tables among them."""
+    assert install("install", DESTDIR=tmp_path)[0] == 0
+    pages = sorted((tmp_path / "usr/local/share/doc/headproof").rglob("*.md"))
+    lacking = [(page.name, link) for page in pages
+               for link in re.findall(r"\]\(([^)# ]+)", page.read_text())
+               if not re.match("[a-z]+:", link) and not (page.parent / link).exists()]
+    assert len(pages) > 10 and lacking == []
+    assert install("uninstall", DESTDIR=tmp_path)[0] == 0
+    assert files_of(tmp_path) == []
 
 
 def test_what_others_own_stays(tmp_path):
@@ -278,17 +285,6 @@ def test_without_python_there_are_no_pages(tmp_path):
     installed = files_of(tmp_path / "root")
     assert "usr/local/bin/headproof" in installed
     assert not [path for path in installed if "man1" in path]
-
-
-def test_what_installed_pages_name_is_there(tmp_path):
-    """Pictures and tables among them."""
-    assert install("install", DESTDIR=tmp_path, PREFIX="/usr")[0] == 0
-    documents = tmp_path / "usr/share/doc/headproof"
-    pages = sorted(documents.rglob("*.md"))
-    lacking = [(page.name, link) for page in pages
-               for link in re.findall(r"\]\(([^)# ]+)", page.read_text())
-               if not re.match("[a-z]+:", link) and not (page.parent / link).exists()]
-    assert len(pages) > 10 and lacking == []
 
 
 def test_make_installs():
