@@ -2,13 +2,11 @@
 over two seeds, inputs or layers is the worse of the two, whichever comes first."""
 
 import csv
-import functools
 import io
 
 import numpy
 import pytest
 
-import models
 import safetensors_file
 from conftest import ROOT
 from test_pairs import AXES
@@ -42,7 +40,6 @@ VALUES |= {
 }
 
 
-@functools.cache
 def rows(run, line, code=0):
     ended = run(*line.split())
     assert ended.code == code, ended.stderr
@@ -74,12 +71,10 @@ def test_two_seeds(run, construction, seeds):
 @pytest.mark.parametrize("lines", [(1, 30), (30, 1)])
 def test_two_inputs(expect, tmp_path, lines):
     """Every error is the larger one, every margin the smaller; KL's mean is of both."""
-    models.write(tmp_path / "m.safetensors", models.lens_of(40), models.NORMED)
-
     def judged(tokens):
-        (tmp_path / "tokens").write_text("".join(f"{token} 2 39\n" for token in tokens))
-        expect(0, "verify m.safetensors --omega 12 --quiet --tokens-file tokens --format csv "
-               "-o out.csv")
+        (tmp_path / "tokens").write_text("".join(f"{token} 2 53\n" for token in tokens))
+        expect(0, f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 12 --quiet "
+               "--tokens-file tokens --format csv -o out.csv")
         text = (tmp_path / "out.csv").read_text()
         for name in ("out.csv", "out.csv.json"):
             (tmp_path / name).unlink()
@@ -122,11 +117,9 @@ def test_heads_whose_scores_change_by_much(run, omega):
         assert [row[cell] for row in one] == [row[cell] for row in other]
 
 
-def test_inputs_of_two_seeds(run, tmp_path):
-    """A sample of a model's inputs, 256 of 40^3, is drawn by the seed."""
-    path = tmp_path / "m.safetensors"
-    models.write(path, models.lens_of(40, layers=1), models.NORMED)
-    line = f"verify {path} --omega 22 --quiet -o - --seed "
+def test_inputs_of_two_seeds(run):
+    """A sample of a model's inputs is drawn by the seed."""
+    line = f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 22 --quiet -o - --seed "
     first, second = rows(run, f"{line}1"), rows(run, f"{line}2")
     assert first[0]["worst_input"] != second[0]["worst_input"]
     assert rows(run, f"{line}1,2") == first + second
