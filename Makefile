@@ -257,10 +257,10 @@ figures: $(BUILD)/headproof ## Fit the laws anew (minutes), and draw the picture
 
 check check-rest check-night test: | deps-python
 
-check: ## The tests, in this machine's way and in those that smaller ones have
+check: ## The quick tests, in this machine's way and in those that smaller ones have
 	@+$(WITH_MAKE) python3 tests/run check $(ASKED)
 
-check-rest: ## With sanitizers, over MPI, without memory; long ones
+check-rest: ## The others: with sanitizers, over MPI, without memory; long ones
 	@+$(WITH_MAKE) python3 tests/run rest $(ASKED)
 
 check-night: ## What neither runs: everything with sanitizers; long forms

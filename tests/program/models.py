@@ -51,7 +51,7 @@ def lens():
 
 
 def lens_of(tokens, layers=2):
-    """lens() with so many tokens, whose embeddings are drawn, so that no two inputs are alike."""
+    """lens() with so many tokens and layers; its embedding and unembedding are drawn."""
     drawn = numpy.random.default_rng(1)
     return {name: array for name, array in lens().items()
             if name[:6] != "blocks" or int(name[7]) < layers} | {

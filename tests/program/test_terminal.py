@@ -254,7 +254,8 @@ def test_searches(shown, table, line, code, words, absent):
 
 
 def test_proven_omegas_are_rounded_up(shown, table):
-    """In the matrix of several searches, to 4 digits: none is below what is proven."""
+    """In the matrix of several searches, to 4 digits, which are thousandths of these: none is below
+    what is proven."""
     line = ("min-omega --construction linear,fused --n 2,3,5 --d 2 --tolerance 1e-3,1e-6 "
             "--every-input --input-norm 9 -q")
     said = [float(omega) for text in shown(line) if " proven " in text
