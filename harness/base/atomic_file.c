@@ -332,7 +332,7 @@ static int open_path(AtomicFile *file, char *path, const char *given)
     file->fresh = atomic_file_name(path, ".new");
     file->beside = atomic_file_name(path, ".json");
     file->beside_fresh = atomic_file_name(path, ".json.new");
-    pthread_mutex_init(&file->lock, NULL);
+    interrupt_lock_init(&file->lock);
     if (!file->kept) {
         file->interrupt = interrupt_open(&file->lock, remove_unfinished, file);
     }

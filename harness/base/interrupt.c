@@ -106,6 +106,16 @@ static void unwatch(const Interrupt *interrupt)
     pthread_sigmask(SIG_SETMASK, &interrupt->mask_before, NULL);
 }
 
+void interrupt_lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    /* A second lock by one thread fails with EDEADLK. */
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+
 Interrupt *interrupt_open(pthread_mutex_t *lock, LastWords *say, void *context)
 {
     Interrupt *interrupt = need_zeros(1, sizeof *interrupt);

@@ -14,8 +14,13 @@
 typedef struct Interrupt Interrupt;
 
 /* Called from the waiting thread before the process ends.  locked: it holds the lock; it does not
- * where two seconds were not enough to get it (a disk that hangs). */
+ * where two seconds were not enough to get it (a disk that hangs), or where the thread held it before:
+ * what the lock guards is half done. */
 typedef void LastWords(void *context, bool locked);
+
+/* Makes the lock that interrupt_open is given.  A thread whose memory is short while it holds the
+ * lock says its last words at once. */
+void interrupt_lock_init(pthread_mutex_t *lock);
 
 /* Call before the run's threads start; one that another is open around takes no signal.  Where
  * memory is short the last words of all of them are said, the newest first. */

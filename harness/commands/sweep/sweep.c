@@ -392,9 +392,9 @@ int command_sweep(const Grid *grid, const RunOptions *run)
 {
     Sweep sweep = {.grid = grid,
                    .options = run,
-                   .run = {.argc = run->argc, .argv = run->argv, .grid = grid},
-                   .writing = PTHREAD_MUTEX_INITIALIZER};
+                   .run = {.argc = run->argc, .argv = run->argv, .grid = grid}};
     bool helper = run->team && team_rank() > 0;
+    interrupt_lock_init(&sweep.writing);
     ref_thread_setup();
     int status = helper ? 0 : check_threads(run);
     status = status != 0 || helper ? status : grid_predict(grid, run->memory, NULL);

@@ -4,6 +4,7 @@
 #include "verify.h"
 
 #include "../../../memory/need.h"
+#include "../../base/interrupt.h"
 #include "../../base/memory.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
@@ -225,7 +226,7 @@ static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
 
 int command_verify(const Grid *grid, const RunOptions *run)
 {
-    Verdict verdict = {.every = {.run = run}, .kept.lock = PTHREAD_MUTEX_INITIALIZER};
+    Verdict verdict = {.every = {.run = run}};
     Grid own = *grid; /* whose points get the Omegas that are chosen */
     int status = check_arithmetic(grid);
     if (status != 0) {
@@ -239,6 +240,7 @@ int command_verify(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
+    interrupt_lock_init(&verdict.kept.lock);
     own.points = need_zeros(grid->count + 1, sizeof *own.points);
     memcpy(own.points, grid->points, grid->count * sizeof *own.points);
     ref_thread_setup();
