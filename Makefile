@@ -19,12 +19,9 @@ CLANG   ?= clang
 PREFIX  ?= /usr/local
 TESTS   ?= $(SUBJECTS)
 
-ifeq ($(filter $(MODE),release debug doors coverage fuzz tsan),)
-$(error MODE=$(MODE): expected release, debug, doors, coverage, fuzz or tsan)
-endif
-ifeq ($(filter $(MPI),0 no 1 yes),)
-$(error MPI=$(MPI): expected yes (1) or no (0))
-endif
+$(if $(filter $(MODE),release debug doors coverage fuzz tsan),,\
+    $(error MODE=$(MODE): expected release, debug, doors, coverage, fuzz or tsan))
+$(if $(filter $(MPI),0 no 1 yes),,$(error MPI=$(MPI): expected yes (1) or no (0)))
 
 # One job a core, unless -j says otherwise.
 ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
@@ -36,17 +33,16 @@ SUBMAKE := $(MAKE) --no-print-directory
 WITH_MAKE = MAKE='$(SUBMAKE)' MPICC=$(MPICC)
 WITHMPI := $(if $(filter 1 yes,$(MPI)),-mpi)
 BUILD   := build/$(MODE)$(WITHMPI)
-# Objects that MPI does not enter are of both builds of a mode.
-SHARED  := $(if $(filter command,$(origin BUILD)),$(BUILD),build/$(MODE))
+# Objects are of both builds of a mode; MPI enters one, team-mpi.o.
+SHARED  := $(BUILD:%-mpi=%)
 PROBED  := build/deps
 ARM64   := build/arm64
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
-.PHONY: build run figures check check-rest check-night test test-programs seeds mutants bench \
-        bench-gpt2 bench-layer bench-family coverage lint lint-objects format fuzz tsan core \
-        slow-points nightly deps deps-lint deps-fuzz deps-python install uninstall manual clean \
-        help check-arm64 deps-arm64 dist deb FORCE
+# Those that `make help` lists, and what they call.
+.PHONY: $(shell sed -n 's/^\([a-z0-9-]*\):.*\#\#.*/\1/p' Makefile) core install \
+        test-programs lint-objects deps-python uninstall FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -65,9 +61,7 @@ MODE_FLAGS := $(strip $(if $(filter debug doors,$(MODE)),$(SANITIZE)) \
 MODE_LDFLAGS := $(if $(filter debug doors,$(MODE)),\
                     -no-pie $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan))
 
-ifeq ($(origin CC),default)
-CC := gcc
-endif
+CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CFLAGS ?= $(OPTIMISE)
 # A loop that clang leaves scalar, in spite of `omp simd`, is slow and not wrong.
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion \
@@ -75,30 +69,16 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion \
 # No contraction, so that a result is a function of the source and not of the instruction set.
 REQUIRED := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fopenmp
 
-ifneq ($(findstring fast,$(CFLAGS) $(CPPFLAGS) $(CC)),)
-$(error CFLAGS: fast maths is not allowed, every result here depends on exact IEEE arithmetic)
-endif
-
-# A probe sets MPI_CPPFLAGS, MPI_LIBS.
-NO_PROBE := help clean deps deps-lint deps-fuzz deps-python uninstall check check-rest \
-            check-night mutants coverage lint format fuzz tsan nightly check-arm64 deps-arm64 \
-            dist deb
-ifneq ($(filter-out $(NO_PROBE),$(or $(MAKECMDGOALS),build)),)
-ifeq ($(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),)
-include $(PROBED)/libraries
-include $(if $(WITHMPI),$(PROBED)/mpi-$(notdir $(MPICC)).mk)
-endif
-endif
+$(if $(findstring fast,$(CFLAGS) $(CPPFLAGS) $(CC)),\
+    $(error CFLAGS: fast maths is not allowed, every result here depends on exact IEEE arithmetic))
 
 # Test programs are many: a quick linker, where there is one, takes a third of the time.
 QUICK_LINK := $(shell $(CC) -fuse-ld=gold -Wl,--version >/dev/null 2>&1 && echo -fuse-ld=gold)
 
-COMMON  := $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS)
-FLAGS   := $(strip $(COMMON) $(if $(WITHMPI),$(MPI_CPPFLAGS)) $(CPPFLAGS))
-SHARED_FLAGS := $(strip $(COMMON) $(CPPFLAGS))
+FLAGS   := $(strip $(CFLAGS) $(REQUIRED) $(WARNINGS) $(WERROR) $(MODE_FLAGS) $(CPPFLAGS))
 DEFINED := -DHEADPROOF_VERSION='"$(VERSION)"'
 EXTRA   :=
-LIBS    := -lmpfr -lgmp -lopenblas -ljansson -lm $(if $(WITHMPI),$(MPI_LIBS))
+LIBS    := -lmpfr -lgmp -lopenblas -ljansson -lm $(if $(WITHMPI),@$(PROBED)/mpi.libs)
 # Of an archive that `make dist` wrote it is in a file.
 COMMIT  := $(shell { test -e .git && \
     git -c safe.directory='$(CURDIR)' describe --always --dirty || cat .commit; } 2>/dev/null || \
@@ -106,10 +86,7 @@ COMMIT  := $(shell { test -e .git && \
 
 , := ,
 # One short line a step; V=1 shows the commands.  Where it goes is made first.
-SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$(FAR)$@';)
-# "12/432 " where a build begins without its objects.
-FAR = $(eval SHOWN += .)$(if $(word $(words $(SHOWN)),$(LACKED)),$(FAR_OF) )
-FAR_OF = $(words $(SHOWN))/$(words $(LACKED))
+SHOW = $(if $(V),mkdir -p $(@D);,@mkdir -p $(@D); echo '  $(1)	$@';)
 
 # ---- Programs ------------------------------------------------------------------------------
 
@@ -125,10 +102,7 @@ PROGRAMS := $(foreach room,$(TESTED),$(if $(wildcard $(ASKED:%=tests/$(room)/tes
 HELPING  := $(filter-out tests/subjects.c tests/count_at_end.c,$(wildcard tests/*.c)) \
             $(filter-out %/fuzz_driver.c,$(wildcard tests/fuzzing/*.c))
 TESTING  := $(wildcard tests/*.c $(TESTED:%=tests/%/*.c) tests/bench/*.c tests/fuzzing/*.c)
-# What says HAVE_MPI is compiled for each build; headers do not.
-VARIANT := $(shell grep -l HAVE_MPI $(SOURCES) $(TESTING))
-objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter $(VARIANT),$(1))) \
-             $(patsubst %.c,$(SHARED)/%.o,$(filter-out $(VARIANT),$(1)))
+objects_of = $(patsubst %.c,$(SHARED)/%.o,$(1))
 # What says Scalar is compiled for double and, as NAME_f32.o, for float (kernels/scalar.h).
 SCALARS := $(shell grep -lw Scalar kernels/*.c)
 FLOATS  := $(patsubst %.c,$(SHARED)/%_f32.o,$(SCALARS))
@@ -153,11 +127,10 @@ TIER_SANITIZED := $(if $(filter debug doors fuzz,$(MODE)),\
     $(if $(filter fuzz,$(MODE)),-O0))
 OBJECTS := $(call objects_of,$(filter-out $(TIERED),$(SOURCES))) $(FLOATS) \
            $(call tiers_of,$(TIERED))
+OBJECTS := $(OBJECTS:%/base/team.o=%/base/team$(WITHMPI).o)
 # What MODE=doors has of the release build, which makes it.
-CORE    := $(if $(filter doors,$(MODE)),$(filter $(foreach room,kernels reference,\
-               $(BUILD)/$(room)/% $(SHARED)/$(room)/%),$(OBJECTS)))
+CORE    := $(filter build/doors/kernels/% build/doors/reference/%,$(OBJECTS))
 OBJECTS := $(filter-out $(CORE),$(OBJECTS)) $(CORE:build/doors%=build/release%)
-LACKED  := $(filter-out $(wildcard $(OBJECTS)),$(OBJECTS))
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,$(HELPING))
 BENCHES := bench bench_growth bench_product
@@ -198,7 +171,7 @@ $(BUILD)/tested.a: $(HELPERS) $(PROJECT)
 
 # What tests preload into the program, so that its allocations and calls fail.
 INJECTOR := $(wildcard tests/inject/*.c)
-$(BUILD)/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(BUILD)/flags
+$(BUILD)/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(SHARED)/flags
 	$(call SHOW,LINK) $(CC) -O2 -g -std=c11 $(WARNINGS) $(WERROR) -fPIC -shared -o $@ $(INJECTOR) -ldl
 
 $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
@@ -209,38 +182,33 @@ $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
 $(call objects_of,$(filter-out %/kill_points.c,$(TESTING))): \
     private EXTRA = $(OPTIMISE_TESTS)
 
-$(call objects_of,$(filter $(VARIANT),$(SOURCES) $(TESTING))): $(BUILD)/%.o: %.c $(BUILD)/flags
-	$(call SHOW,CC) $(CC) $(FLAGS) $(DEFINED) $(EXTRA) -MMD -MP -c -o $@ $<
-
-$(call objects_of,$(filter-out $(VARIANT),$(SOURCES) $(TESTING))): $(SHARED)/%.o: \
-        %.c $(SHARED)/flags-shared
-	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) $(EXTRA) -MMD -MP -c -o $@ $<
-
-$(FLOATS): $(SHARED)/%_f32.o: %.c $(SHARED)/flags-shared
-	$(call SHOW,CC) $(CC) $(SHARED_FLAGS) $(DEFINED) -DHEADPROOF_FLOAT -MMD -MP -c -o $@ $<
-
-define TIER_RULE
-$(patsubst %.c,$(SHARED)/%_$(1).o,$(TIERED) $(TIERED_TESTS)): $(SHARED)/%_$(1).o: \
-        %.c $(SHARED)/flags-shared
-	$$(call SHOW,CC) $$(CC) $$(SHARED_FLAGS) $(TIER_FLAGS_$(1)) $(TIER_SANITIZED) \
-	    -DHEADPROOF_TIER=$(1) -MMD -MP -c -o $$@ $$<
+# Sources are compiled to NAME.o, to NAME_f32.o, for a tier, and with MPI.
+define COMPILED # what is behind NAME; sources; flags
+$(2:%.c=$(SHARED)/%$(1).o): $(SHARED)/%$(1).o: %.c $(SHARED)/flags
+	$$(call SHOW,CC) $$(CC) $$(FLAGS) $$(DEFINED) $(3) $$(EXTRA) -MMD -MP -c -o $$@ $$<
 endef
-$(foreach tier,$(TIERS),$(eval $(call TIER_RULE,$(tier))))
+$(eval $(call COMPILED,,$(SOURCES) $(TESTING)))
+$(eval $(call COMPILED,_f32,$(SCALARS),-DHEADPROOF_FLOAT))
+$(eval $(call COMPILED,-mpi,harness/base/team.c,@$(PROBED)/mpi.cppflags))
+$(foreach tier,$(TIERS),$(eval $(call COMPILED,_$(tier),$(TIERED) $(TIERED_TESTS),\
+    $(TIER_FLAGS_$(tier)) $(TIER_SANITIZED) -DHEADPROOF_TIER=$(tier))))
+$(SHARED)/harness/base/team-mpi.o: $(PROBED)/mpi.libs
 
 # What only `headproof info` and the sidecars say, so that a commit rebuilds one object.
-$(BUILD)/harness/base/info.o: $(BUILD)/commit
-$(BUILD)/harness/base/info.o: private EXTRA = -DHEADPROOF_COMMIT='"$(COMMIT)"' \
+$(SHARED)/harness/base/info.o: $(SHARED)/commit
+$(SHARED)/harness/base/info.o: private EXTRA = -DHEADPROOF_COMMIT='"$(COMMIT)"' \
                                          -DHEADPROOF_CFLAGS='"$(subst ",,$(subst ',,$(FLAGS)))"'
 
 # Files that change only when what they hold changes.
-$(BUILD)/flags: private TEXT = $(CC) $(FLAGS) $(DEFINED) $(LDFLAGS) $(LIBS)
-$(SHARED)/flags-shared: private TEXT = $(CC) $(SHARED_FLAGS) $(DEFINED)
-$(BUILD)/commit: private TEXT = $(COMMIT)
+$(SHARED)/flags: private TEXT = $(CC) $(FLAGS) $(DEFINED) $(LDFLAGS)
+$(SHARED)/commit: private TEXT = $(COMMIT)
 $(PROBED)/compiler: private TEXT = $(CC) $(CPPFLAGS) $(LDFLAGS)
-$(BUILD)/flags $(SHARED)/flags-shared $(BUILD)/commit $(PROBED)/compiler: FORCE
+$(PROBED)/mpi: private TEXT = $(MPICC)
+$(SHARED)/flags $(SHARED)/commit $(PROBED)/compiler $(PROBED)/mpi: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(TEXT))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(TEXT))' >$@
+$(SHARED)/flags: | $(PROBED)/libraries
 
 -include $(OBJECTS:.o=.d) $(TEST_OBJECTS:.o=.d)
 .SECONDARY: $(TEST_OBJECTS)
@@ -255,21 +223,16 @@ run: $(BUILD)/headproof ## Do the main job: error against depth, into results/de
 figures: $(BUILD)/headproof ## Fit the laws anew (minutes), and draw the pictures of results/
 	@sh tools/figures $(BUILD)/headproof
 
-check check-rest check-night test: | deps-python
-
 check: ## The quick tests, in this machine's way and in those that smaller ones have
-	@+$(WITH_MAKE) python3 tests/run check $(ASKED)
-
 check-rest: ## The others: with sanitizers, over MPI, without memory; long ones
-	@+$(WITH_MAKE) python3 tests/run rest $(ASKED)
-
 check-night: ## What neither runs: everything with sanitizers; long forms
-	@+$(WITH_MAKE) python3 tests/run night $(ASKED)
+check check-rest check-night: | deps-python
+	@+$(WITH_MAKE) python3 tests/run $(@:check-%=%) $(ASKED)
 
 check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes)
 	@+$(WITH_MAKE) sh tests/arm64 $(ARM64)
 
-test: test-programs ## Run the tests in one build (MODE)
+test: test-programs | deps-python ## Run the tests in one build (MODE)
 	@python3 tests/run in $(BUILD) $(ASKED)
 
 seeds: $(BUILD)/headproof $(if $(TEST_LOG),,$(PROGRAMS)) ## What tests/seeds.md claims
@@ -286,12 +249,11 @@ bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into resul
 	$(BUILD)/bench_product -o results/products.csv
 	$(BUILD)/bench_growth -o results/growth.csv
 
-# Few rows, so that what is done once a weight counts; a stack of GPT-2 small's size; and models.
-# LARGE: sizes of tests/model_sizes.py; behind colons, inputs if not 1, and layers if not all.
+# Sizes of tests/model_sizes.py; behind colons, inputs if not 1, and layers if not all.
 LARGE ?= small
-bench-layer: LARGE = layer
-bench-gpt2: LARGE = stack
-bench-layer: ## Time few rows of a large layer (a minute)
+bench-layer: private LARGE = layer
+bench-gpt2: private LARGE = stack
+bench-layer: ## Time few rows of a large layer, so that what is done once a weight counts (a minute)
 bench-gpt2: ## Time a stack of GPT-2 small's size (minutes)
 bench-family: ## Time models of published sizes, with numpy: LARGE="small llama-3.2-1b:1:2"
 bench-layer bench-gpt2 bench-family: $(BUILD)/headproof
@@ -313,8 +275,7 @@ lint-objects: $(OBJECTS) $(call objects_of,$(wildcard tests/bench/*.c) tests/cou
 format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/* tests/numbers/wide,$(d)/*.[ch]))
 
-FUZZ_SUBJECTS ?= values cases commands baselines merges journals sidecars models \
-                 configs texts shapes
+FUZZ_SUBJECTS ?= $(notdir $(wildcard tests/corpus/*))
 # The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
 $(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzzing/*.c)) \
                $(SHARED)/tests/safetensors_samples.o $(SHARED)/tests/gpt2_files.o \
@@ -341,10 +302,9 @@ install uninstall: $(BUILD)/headproof ## Program, manual, completion, Python mod
 	@$(INSTALL) $@ $(BUILD)/headproof
 
 dist: ## Write build/headproof-VERSION.tar.gz, the sources of the last commit
-	@sh tools/package dist $(VERSION)
-
 deb: ## Write build/headproof_VERSION-1_ARCH.deb, of the last commit or an unpacked archive
-	@sh tools/package deb $(VERSION)
+dist deb:
+	@sh tools/package $@ $(VERSION)
 
 manual: $(BUILD)/headproof ## Write docs/columns.md and keys.md anew from the program's tables
 	$(BUILD)/headproof help --json >$(BUILD)/help.json
@@ -371,8 +331,8 @@ $(PROBED)/libraries: Makefile tools/deps $(PROBED)/compiler
 	@$(DEPS) libraries
 	@touch $@
 
-$(PROBED)/mpi-$(notdir $(MPICC)).mk: $(PROBED)/libraries
-	@$(DEPS) mpi $@
+$(PROBED)/mpi.libs: $(PROBED)/libraries $(PROBED)/mpi
+	@$(DEPS) mpi
 
 deps-python:
 	@command -v python3 >/dev/null || $(DEPS) programs python3 python3

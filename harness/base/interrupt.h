@@ -13,9 +13,9 @@
 
 typedef struct Interrupt Interrupt;
 
-/* Called from the waiting thread before the process ends.  locked: it holds the lock; it does not
- * where two seconds were not enough to get it (a disk that hangs), or where the thread held it before:
- * what the lock guards is half done. */
+/* Called before the process ends.  locked: the calling thread holds the lock; it does not where
+ * two seconds were not enough to get it (a disk that hangs), nor where it had it before, and
+ * what the lock guards may be half done. */
 typedef void LastWords(void *context, bool locked);
 
 /* Makes the lock that interrupt_open is given.  A thread whose memory is short while it holds the

@@ -390,9 +390,8 @@ static int lead(Sweep *sweep)
 
 int command_sweep(const Grid *grid, const RunOptions *run)
 {
-    Sweep sweep = {.grid = grid,
-                   .options = run,
-                   .run = {.argc = run->argc, .argv = run->argv, .grid = grid}};
+    Sweep sweep = {
+        .grid = grid, .options = run, .run = {.argc = run->argc, .argv = run->argv, .grid = grid}};
     bool helper = run->team && team_rank() > 0;
     interrupt_lock_init(&sweep.writing);
     ref_thread_setup();
