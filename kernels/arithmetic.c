@@ -98,27 +98,39 @@ void format_round(NumberFormat format, float *x, size_t count)
 }
 
 /* x cut to a float whose last bit is set where anything was lost, so that a second rounding, to two
- * digits fewer or less, is as if it were the first. */
-static float to_odd(double x)
+ * digits fewer or less, is as if it were the first.  Of NaN nothing is. */
+static inline float to_odd(double x)
 {
     float nearest = (float)x;
-    uint32_t bits = bits_of(nearest);
-    if ((double)nearest == x || isnan(x)) {
-        return nearest;
+    uint32_t bits = bits_of(nearest), beyond = fabs((double)nearest) > fabs(x);
+    uint32_t lost = ((double)nearest < x) | ((double)nearest > x);
+    return float_of((bits - beyond) | lost);
+}
+
+void format_store(NumberFormat format, const double *from, float *to, size_t count)
+{
+    if (format == FORMAT_F64 || format == FORMAT_F32) {
+#pragma omp simd
+        for (size_t i = 0; i < count; i++) {
+            to[i] = (float)from[i];
+        }
+        return;
     }
-    bits -= fabs((double)nearest) > fabs(x);
-    return float_of(bits | 1);
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        to[i] = to_odd(from[i]);
+    }
+    format_round(format, to, count);
 }
 
 double format_nearest(NumberFormat format, double x)
 {
-    switch (format) {
-    case FORMAT_F32: return (double)(float)x;
-    case FORMAT_TF32:
-    case FORMAT_BF16: return (double)float_of(drop(bits_of(to_odd(x)), dropped_of(format)));
-    case FORMAT_FP16: return (double)round_fp16(to_odd(x));
-    default: return x;
+    float stored;
+    if (format == FORMAT_F64) {
+        return x;
     }
+    format_store(format, &x, &stored, 1);
+    return (double)stored;
 }
 
 /* ---- Arithmetics ----------------------------------------------------------------------------- */

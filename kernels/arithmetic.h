@@ -36,6 +36,9 @@ const FormatInfo *format_info(NumberFormat format);
 /* The number of the format that is nearest to x, from the double in one rounding. */
 double format_nearest(NumberFormat format, double x);
 
+/* to [count]: the numbers of the format nearest to those of from; floats hold them all. */
+void format_store(NumberFormat format, const double *from, float *to, size_t count);
+
 /* x [count], each rounded to the format; floats are numbers of FORMAT_F64 and FORMAT_F32 as they
  * are. */
 void format_round(NumberFormat format, float *x, size_t count);

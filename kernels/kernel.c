@@ -148,10 +148,8 @@ double kernel_bytes(const Model *model, KernelForm form, size_t threads)
 /* The content of row r from given doubles. */
 static void store_row(const Kernel *kernel, size_t r, const double *x)
 {
-    Scalar *row = kernel->stream + r * kernel->ld;
-    for (size_t c = 0; c < layout_content(&kernel->model->layout); c++) {
-        row[c] = scalar_of(kernel->formats->storage, x[c]);
-    }
+    scalar_store(kernel->formats->storage, x, kernel->stream + r * kernel->ld,
+                 layout_content(&kernel->model->layout));
 }
 
 /* The view shows the stream. */

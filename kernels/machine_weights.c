@@ -155,27 +155,13 @@ static size_t merge(Weights *weights)
     return numbers;
 }
 
-static void store(Scalar *to, const double *from, size_t count, NumberFormat format)
-{
-    if (format != SCALAR_FORMAT) {
-        for (size_t i = 0; i < count; i++) {
-            to[i] = scalar_of(format, from[i]);
-        }
-        return;
-    }
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        to[i] = (Scalar)from[i];
-    }
-}
-
 static void convert(const Weights *weights)
 {
     const Formats *formats = weights->formats;
     for (size_t r = 0; r < weights->count; r++) {
         const Range *range = &weights->ranges[r];
         Scalar *to = weights->stored + range->before;
-        store(to, range->from, range->count, formats->storage);
+        scalar_store(formats->storage, range->from, to, range->count);
         if (operands_differ(formats)) {
             Scalar *operand = weights->operand + range->before;
             memcpy(operand, to, range->count * sizeof *to);

@@ -104,10 +104,11 @@ void norm_rows(Scalar *x, const Pass *pass, const LayerNorm *norm)
 /* from [count] as it is stored. */
 static const Scalar *stored(Scalar *to, const double *from, size_t count, NumberFormat format)
 {
-    for (size_t c = 0; from != NULL && c < count; c++) {
-        to[c] = scalar_of(format, from[c]);
+    if (from == NULL) {
+        return NULL;
     }
-    return from != NULL ? to : NULL;
+    scalar_store(format, from, to, count);
+    return to;
 }
 
 void kernel_norm(const Formats *formats, double *rows, size_t count, size_t ld,

@@ -101,6 +101,19 @@ static inline void scalar_round(NumberFormat format, Scalar *x, size_t count)
 #endif
 }
 
+/* to [count]: the numbers of the format nearest to those of from. */
+static inline void scalar_store(NumberFormat format, const double *from, Scalar *to, size_t count)
+{
+#ifdef HEADPROOF_FLOAT
+    format_store(format, from, to, count);
+#else
+    (void)format;
+    for (size_t i = 0; i < count; i++) {
+        to[i] = from[i];
+    }
+#endif
+}
+
 /* Are there Scalars that are no numbers of the format? */
 static inline bool scalar_is_finer(NumberFormat format)
 {

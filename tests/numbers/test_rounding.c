@@ -144,13 +144,16 @@ static void random_floats_round_as_in_mpfr(void **state)
     }
 }
 
-/* Doubles near ties, which a rounding to float on the way would make ties; and the weights of a
- * model, which another program rounds. */
+/* Doubles near ties, which a rounding to float on the way would make ties, one and many at once;
+ * and the weights of a model, which another program rounds. */
 static void doubles_round_once(void **state)
 {
+    enum { MANY = 61 };
+    double from[MANY], expected_of[MANY];
+    float many[MANY];
     uint64_t seed = 14;
-    for (int i = 0; i < 200000; i++) {
-        const NumberFormat format = narrow[i % NARROW];
+    for (int i = 0; i < 3200 * MANY; i++) {
+        const NumberFormat format = narrow[i / MANY % NARROW];
         const FormatInfo *info = format_info(format);
         uint64_t random = next(&seed);
         double significand = 1 + ldexp((double)(random % 4096), -info->digits);
@@ -160,6 +163,14 @@ static void doubles_round_once(void **state)
         assert_same(format_nearest(format, y), expected, y);
         double stored = storage_nearest(y, info->digits, info->least_exponent);
         assert_same(stored, isinf(expected) ? y : expected, y);
+        from[i % MANY] = y;
+        expected_of[i % MANY] = expected;
+        if (i % MANY == MANY - 1) {
+            format_store(format, from, many, MANY);
+            for (int k = 0; k < MANY; k++) {
+                assert_same((double)many[k], expected_of[k], from[k]);
+            }
+        }
     }
 }
 
