@@ -516,23 +516,43 @@ class Model:
         y = m.product(x, m.read(w))
         return (y if b is None else m.add(y, b)).to(m.stream)
 
-    def ffn(self, layer):
+    def network(self, layer):
         m = self.m
         w1, w2, b1, b2 = (self.stored(layer, "mlp." + name) for name in
                           ("W_in", "W_out", "b_in", "b_out"))
         hidden = m.read(self.act(self.affine(m.read(self.reading), w1, b1)))
-        self.stream = m.add(self.stream, self.affine(hidden, w2, b2)).to(m.stream)
+        return self.affine(hidden, w2, b2)
 
-    def attention_part(self, layer):
+    def attention_heads(self, layer):
         biased = self.has(layer, "attn.b_Q") is not None
         dense = self.dense and (self.converted or not biased)
-        self.end_sublayer(self.dense_attention(layer) if dense else self.attention(layer))
+        return self.dense_attention(layer) if dense else self.attention(layer)
+
+    def network_heads(self, layer):
+        return self.dense_fused(layer) if self.dense else self.fused_heads(layer)
+
+    def attention_part(self, layer):
+        self.end_sublayer(self.attention_heads(layer))
 
     def ffn_part(self, layer):
+        m = self.m
         if not self.converted:
-            self.ffn(layer)
+            self.stream = m.add(self.stream, self.network(layer)).to(m.stream)
         else:
-            self.end_sublayer(self.dense_fused(layer) if self.dense else self.fused_heads(layer))
+            self.end_sublayer(self.network_heads(layer))
+
+    def both_parts(self, layer):
+        """Attention and a network on the same stream: heads' sums are one sum; a network's result is
+        added to what attention's was stored as."""
+        m = self.m
+        self.reading = self.normed(layer, "ln1") if self.pre else self.stream
+        total = self.attention_heads(layer)
+        self.reading = self.normed(layer, "ln2") if self.pre else self.stream
+        if self.converted:
+            total = m.add(total, self.network_heads(layer))
+        else:
+            total = m.add(total.to(m.stream), self.network(layer)).to(m.stream)
+        self.end_sublayer(total)
 
     def silu_part(self, layer):
         if not self.converted:
@@ -550,6 +570,9 @@ class Model:
         self.stream = m.add(self.stream, y).to(m.stream) if self.pre else y
 
     def run_layer(self, layer):
+        if self.said.get("blocks") == "parallel":
+            self.both_parts(layer)
+            return
         parts = {"attention": ("attention",), "fused": ("ffn",), "silu": ("silu",),
                  "linear": ("linear",), "transformer": ("attention", "ffn")}
         for name in parts[self.construction]:

@@ -188,6 +188,12 @@ def a_sweep_is_the_program_s():
     refused(lambda: headproof.sweep("missing.case"), headproof.HeadproofError, "missing.case")
     refused(lambda: headproof.sweep(program="/nowhere/headproof"), headproof.HeadproofError,
             "/nowhere/headproof: No such file or directory: expected the program")
+    killed = os.path.join(SCRATCH, "killed")
+    with open(killed, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho construction,n\nkill -9 $$\n")
+    os.chmod(killed, 0o755)
+    refused(lambda: headproof.sweep(program=killed), headproof.HeadproofError,
+            f"{killed}: ended by signal 9")
 
 
 # ---- Models --------------------------------------------------------------------------------------

@@ -60,7 +60,10 @@ def call(program: Optional[str], words: List[str],
     except OSError as error:
         raise HeadproofError(f"{words[0]}: {error.strerror}: expected the program; make installs "
                              "it, and program or $HEADPROOF says where it is", 99) from error
-    if run.returncode not in (0, 1):
+    if run.returncode < 0:
+        raise HeadproofError(f"{run.stderr}{words[0]}: ended by signal {-run.returncode}",
+                             run.returncode)
+    if run.returncode > 1:
         raise HeadproofError(run.stderr.strip(), run.returncode)
     return run
 

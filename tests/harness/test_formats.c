@@ -26,7 +26,7 @@ static char *formatted(const char *name, bool whole, const char *lines)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    const FormatTable table = {.file = stream, .whole = whole};
+    const FormatTable table = {.file = stream, .whole = whole, .brief = !whole};
     Formatter *formatter = formatter_open(format_find(name), table);
     assert_non_null(formatter);
     assert_int_equal(formatter_take(formatter, lines), 0);
@@ -169,6 +169,8 @@ static void tables_are_narrow(void **state)
                                           : "construction_max  rounding_max  native_max  "
                                             "total_max  observed_max  status\n"));
         assert_true(strcspn(text, "\n") <= 100);
+        assert_non_null(strstr(text, wide ? "2 of 2 rows, without 4 columns; -o FILE.csv writes"
+                                          : "2 of 2 rows, without 1 columns; -o FILE.csv writes"));
         free(text);
         text = formatted("markdown", false, lines);
         assert_non_null(strstr(text, "| approximation\\_max | construction\\_max |"));
@@ -179,6 +181,7 @@ static void tables_are_narrow(void **state)
     text = formatted("table", false, lines);
     assert_non_null(strstr(text, "\napproximation_max  "));
     assert_non_null(strstr(text, " 12\nstatus"));
+    assert_null(strstr(text, "-o FILE")); /* nothing is left out */
     free(text);
 }
 

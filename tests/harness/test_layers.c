@@ -115,15 +115,18 @@ static void expect_fault(ModelFile *model, size_t l, int code, const char *says)
     model_file_clear(model);
 }
 
-/* Writes a byte of the open file elsewhere in time, or, with its time as it was, at once. */
-static void write_byte(off_t at, char byte, bool dated)
+typedef enum { AT_ONCE, A_NANOSECOND_OFF, A_SECOND_OFF } Dated;
+
+/* Writes a byte of the open file, whose time then is what it was, or so far off that. */
+static void write_byte(off_t at, char byte, Dated dated)
 {
     struct stat before;
     int fd = open(path, O_WRONLY);
     assert_true(fd >= 0 && fstat(fd, &before) == 0);
     assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-    const struct timespec later = {before.st_mtim.tv_sec + 1, 0};
-    const struct timespec times[] = {before.st_atim, dated ? later : before.st_mtim};
+    struct timespec times[] = {before.st_atim, before.st_mtim};
+    times[1].tv_sec += dated == A_SECOND_OFF;
+    times[1].tv_nsec ^= dated == A_NANOSECOND_OFF;
     assert_int_equal(futimens(fd, times), 0);
     assert_int_equal(close(fd), 0);
 }
@@ -139,18 +142,21 @@ static ModelFile *open_and_read_one(void)
 
 static void a_file_that_is_written_to_is_refused(void **state)
 {
-    ModelFile *model = open_and_read_one();
+    ModelFile *model;
     struct stat found;
-    assert_int_equal(stat(path, &found), 0);
-    write_byte(found.st_size - 1, 1, true);
+    for (Dated dated = A_NANOSECOND_OFF; dated <= A_SECOND_OFF; dated++) {
+        model = open_and_read_one();
+        assert_int_equal(stat(path, &found), 0);
+        write_byte(found.st_size - 1, 1, dated);
+        expect_fault(model, 1, 2, "written to while it was read");
+    }
+
+    model = open_and_read_one();
+    write_byte(found.st_size, 0, AT_ONCE);
     expect_fault(model, 1, 2, "written to while it was read");
 
     model = open_and_read_one();
-    write_byte(found.st_size, 0, false);
-    expect_fault(model, 1, 2, "written to while it was read");
-
-    model = open_and_read_one();
-    write_byte(9, ' ', false); /* the header's, which behind the last layer is read again */
+    write_byte(9, ' ', AT_ONCE); /* the header's, which behind the last layer is read again */
     expect_fault(model, GPT2_DEPTH - 1, 2, "written to while it was read");
 
     model = open_and_read_one();
@@ -176,7 +182,7 @@ static void a_number_that_is_none_is_refused(void **state)
     write_gpt2();
     off_t at = find_numbers() + 7 * (off_t)sizeof(float);
     for (int byte = 0; byte < (int)sizeof(float); byte++) {
-        write_byte(at + byte, '\xff', false);
+        write_byte(at + byte, '\xff', AT_ONCE);
     }
     expect_fault(open_model(true), 1, 2, "index (1, 1): NaN: expected a finite number");
 }

@@ -41,6 +41,10 @@ static const char *const configurations[] = {
     "--normalization-place post --normalize-bias-row no",
     "--construction silu --n 5 --d 6 --omega 9 --normalization layernorm --normalization-place "
     "post",
+    /* Attention and a network on the same stream. */
+    "--construction transformer --parallel yes --n 4 --d 6 --d-ff 5 --d-head 2 --bias random "
+    "--omega "
+    "8 --normalization rmsnorm",
     /* Heads that positions turn. */
     "--construction attention --n 5 --d 6 --d-head 4 --omega 9 --rotary half --bias random",
     "--construction attention --n 6 --d 5 --d-head 6 --omega 8 --rotary interleaved --rotary-dim 4 "

@@ -60,6 +60,13 @@ def test_ends_of_omega_are_proven(expect):
     assert expect(0, f"{line} --certify") == table and table.count(",,ok\n") == 7
 
 
+@pytest.mark.parametrize("scales", ["1,1e30", "1e30,1"])
+def test_bounds_of_all_points_are_counted(expect, scales):
+    line = "verify cases/models/modadd53-silu.safetensors --tokens 0/0/53 --omega 20 -q --certify"
+    said = expect(1, f"{line} --tolerance 1e-3 --max-bits 128 --score-scale {scales}", cwd=ROOT)
+    assert "certified but for 4 cells, which are bounds" in said
+
+
 @pytest.mark.parametrize("flag, said", [("--certify", True), ("", False)])
 def test_verify_says_so(expect, flag, said):
     line = "verify cases/models/modadd53-silu.safetensors --tokens 0:1/0:1/53 --tolerance 1e-9"

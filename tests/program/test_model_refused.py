@@ -211,7 +211,7 @@ def test_structure(model_refused, what, name):
 @pytest.mark.parametrize("name", """
     local_mask weight_g blocks.0.mlp.W_in.qweight head_mask h.0.attn.bias blocks.0.attn.bias
     blocks.0.attn.step optimizers xoptimizer.lr blocks.0.exp_avg.w lnx europe exp_avg_ steps
-    layers.0.fc1.weight blocks.0.step my.global_step""".split())
+    layers.0.fc1.weight blocks.0.step my.global_step loss.weight v.weight optim.lr""".split())
 def test_not_skipped(model_refused, name):
     model_refused(f"'{name}'", BASE | {name: zeros("f2", 2)}, {}, "--ignore-extra")
 

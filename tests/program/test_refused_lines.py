@@ -226,6 +226,7 @@ LINES = [
     ("sweep -qonone/a --digits 0", "--digits: token '0': expected an integer from 1 to 17"),
     ("sweep -o ''", "--output: token '': expected a file name"),
     ("sweep --omeg 3", "token '--omeg': expected a flag of sweep (did you mean --omega?)"),
+    ("cost --norm layernorm", "which cost does not depend on (did you mean --normalization?)"),
     ("sweep ---omega 3", "token '---omega': expected a flag of sweep (did you mean --omega?)"),
     ("sweep --omega", "token '--omega': expected a value after it"),
     ("sweep -q --verbose", "--verbose: token 'verbose': expected --quiet or --verbose, not both"),

@@ -193,6 +193,15 @@ def test_points_are_their_own(rows, points, line, count):
     assert len({row["native_max"] for one in alone for row in one[-1:]}) == count
 
 
+@pytest.mark.parametrize("flag", ["--weight-noise 1e-3", "--dropout 0.2"])
+def test_seeds_beside_an_input(rows, flag):
+    """Weights and X are the file's; what else is drawn is drawn by the seed."""
+    found = rows(f"--weights transformer.safetensors --omega 8 --seed 1:2 {flag}")
+    assert [(row["seed"], row["layer"]) for row in found] == [
+        ("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
+    assert found[0]["construction_max"] != found[2]["construction_max"]
+
+
 # Lines that are no contradiction, and how many points they have.
 AGREED = [
     (f"--weights {TRAINED} --n 3 --scale 1/sqrt(d_head) --normalization none", 1),

@@ -273,6 +273,9 @@ static void short_texts_are_one_window(void **state)
     assert_true(number(&output, 2, "kl_machine") > 0);
     expect_shell(OF_TEXT("t.txt") "--omega 9", 0,
                  "3 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be");
+    shell_write("two.txt", TEXT "\n0 1 4 2 3 0\n");
+    expect_shell(OF_TEXT("two.txt") "--omega 9", 0,
+                 "5 windows of 4 tokens, 4 apart, a last one up to 3 earlier, to be");
 }
 
 typedef struct {
