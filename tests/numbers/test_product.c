@@ -186,6 +186,18 @@ static void primes_hold_the_largest_sums(void **state)
     print_worst(PRODUCT_MODULAR, "full", &worst);
 }
 
+/* Sums of so many digits, all of them ones, that 64 bits hold them only where carries are taken on
+ * the way: of few digits, whose entries lie side by side, and of many. */
+static void long_sums_are_carried(void **state)
+{
+    Worst worst = {.ratio = 0};
+    digits_are_here();
+    for (mpfr_prec_t bits = 128; bits < 900; bits += 250) {
+        check_largest_sums(&worst, PRODUCT_DIGITS, 4200, bits);
+    }
+    print_worst(PRODUCT_DIGITS, "long", &worst);
+}
+
 static void kinds_are_within_the_bound(void **state)
 {
     each_backend(check_kinds);
@@ -765,6 +777,7 @@ SUBJECT(product)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_within_the_bound),
+        cmocka_unit_test(long_sums_are_carried),
         cmocka_unit_test(kinds_are_within_the_bound),
         cmocka_unit_test(columns_cut_off_are_within_the_bound),
         cmocka_unit_test(lone_weights_are_within_the_bound),
