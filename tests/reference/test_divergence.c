@@ -274,10 +274,14 @@ static void worst_moves_hold(void **state)
         }
         ref_softmax_set(f->softmax, f->z[0], off);
         ref_softmax_loss(&f->loss, f->softmax, 0);
-        ref_softmax_divergence(&f->kl, NULL, f->softmax, f->d[0], f->zero, 0);
+        RefCell changed; /* the loss of the changed logits */
+        ref_cell_init(&changed, DIGITS);
+        ref_softmax_divergence(&f->kl, &changed, f->softmax, f->d[0], f->zero, 0);
         define(kl, loss, f->z, f->d, 0);
         define(moved_kl, moved_loss, moved_z, f->d, 0);
         assert_covers(&f->kl, moved_kl, kl);
+        assert_covers(&changed, moved_loss, loss);
+        ref_cell_clear(&changed);
         define_loss(loss, f->z);
         define_loss(moved_loss, moved_z);
         assert_covers(&f->loss, moved_loss, loss);
