@@ -148,11 +148,10 @@ ifeq ($(MODE),coverage)
 $(BUILD)/headproof $(BUILD)/test-harness: $(SHARED)/tests/count_at_end.o
 $(BUILD)/headproof $(BUILD)/test-harness: private LDFLAGS += -Wl,--wrap=_exit,--wrap=raise
 endif
-$(BUILD)/bench: $(call objects_of,$(patsubst %,tests/bench/bench_%.c,share gemms arithmetics))
 $(BUILD)/bench: private LDFLAGS += -Wl,--wrap=cblas_dgemm
+$(BUILD)/bench: $(call objects_of,$(patsubst %,tests/bench/bench_%.c,share gemms arithmetics))
 $(BUILD)/bench_product: $(call objects_of,$(patsubst %,tests/bench/bench_%.c,exp numbers shape))
-$(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(SHARED)/tests/bench/%.o $(SHARED)/tests/bench/bench_run.o \
-        $(PROJECT)
+$(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(patsubst %,$(SHARED)/tests/bench/%.o,% bench_run) $(PROJECT)
 
 $(BUILD)/test-numbers: $(call tiers_of,$(TIERED_TESTS))
 $(BUILD)/test-program: private LDFLAGS += -Wl,--wrap=ref_run_layer
@@ -276,11 +275,9 @@ format: ## Rewrite the sources as .clang-format has them
 	clang-format -i $(wildcard $(foreach d,$(ROOMS) tests tests/* tests/numbers/wide,$(d)/*.[ch]))
 
 FUZZ_SUBJECTS ?= $(notdir $(wildcard tests/corpus/*))
-# The program and its readers of input under libFuzzer; what a test needs besides is cmocka's.
-$(BUILD)/fuzz: $(call objects_of,$(wildcard tests/fuzzing/*.c)) \
-               $(SHARED)/tests/safetensors_samples.o $(SHARED)/tests/gpt2_files.o \
-               $(SHARED)/tests/scratch.o $(PROJECT)
-	$(call SHOW,LINK) $(CC) $(FLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+# The program and its readers of input under libFuzzer.
+$(BUILD)/fuzz: $(SHARED)/tests/fuzzing/fuzz_driver.o $(BUILD)/tested.a
+	$(call SHOW,LINK) $(CC) $(FLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
 fuzz: deps-fuzz ## Fuzz every reader of input, FUZZ_SECONDS each, one a core
 	@+$(SUBMAKE) build/fuzz/fuzz MODE=fuzz CC='$(CLANG)'
@@ -334,14 +331,10 @@ $(PROBED)/libraries: Makefile tools/deps $(PROBED)/compiler
 $(PROBED)/mpi.libs: $(PROBED)/libraries $(PROBED)/mpi
 	@$(DEPS) mpi
 
-deps-python:
-	@command -v python3 >/dev/null || $(DEPS) programs python3 python3
-
 deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
-	@$(DEPS) fuzzer
-
 deps-arm64: ## Find what check-arm64 takes and install it; its libraries go under build/
-	@$(DEPS) arm64 $(ARM64)/sysroot
-
 deps-lint: ## Find what lint runs besides gcc and install it; lint does without what cannot be had
-	@$(DEPS) tools clang clang-format clang-tidy cppcheck
+deps-fuzz deps-arm64:
+	@$(DEPS) $(@:deps-%=%) $(if $(filter %arm64,$@),$(ARM64)/sysroot)
+deps-lint deps-python:
+	@$(DEPS) programs $(if $(filter %lint,$@),clang clang-format clang-tidy cppcheck,python3)

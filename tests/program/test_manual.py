@@ -320,7 +320,7 @@ def test_another_apt_get_is_waited_for(tmp_path, why, said, left):
     (tmp_path / "why").write_text(why)
     (tmp_path / "count").write_text("2\n")
     ended = subprocess.run(
-        ["sh", ROOT / "tools/deps", "programs", "nobodyhasthis", "some-package"], cwd=tmp_path,
+        ["sh", ROOT / "tools/deps", "programs", "some-package"], cwd=tmp_path,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "PROBED": str(tmp_path), "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
     lines = [line for line in ended.stdout.splitlines() if "installing" not in line]
