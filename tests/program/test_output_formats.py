@@ -193,3 +193,10 @@ def test_bounds_for_eyes_are_bounds(out, tmp_path):
         exact = [Decimal(row["construction_max"]) for row in csv.DictReader(file)]
     assert len(shown) == len(exact) == 2
     assert all(e <= Decimal(s) < e * Decimal("1.01") for s, e in zip(shown, exact))
+
+
+def test_seconds_stand_at_a_search_s_first_point(expect, tmp_path):
+    expect(0, "min-omega --n 2 --d 2 --construction silu,fused --seed 1:2 --tolerance 1e-3 --judge "
+              "construction -q -o t.csv")
+    points = json.loads((tmp_path / "t.csv.json").read_text())["points"]
+    assert [point["seconds"] > 0 for point in points] == [True, False, True, False]
