@@ -2,11 +2,13 @@
 over two seeds, inputs or layers is the worse of the two, whichever comes first."""
 
 import csv
+import functools
 import io
 
 import numpy
 import pytest
 
+import models
 import safetensors_file
 from conftest import ROOT
 from test_pairs import AXES
@@ -40,6 +42,7 @@ VALUES |= {
 }
 
 
+@functools.cache
 def rows(run, line, code=0):
     ended = run(*line.split())
     assert ended.code == code, ended.stderr
@@ -56,8 +59,8 @@ def test_two_values(run, axis):
     assert rows(run, f"{line}{second},{first}") == other + one
 
 
-@pytest.mark.parametrize("construction", AXES["construction"][0][:-1])  # masked has no Omega
-@pytest.mark.parametrize("seeds", ["2:3", "3:4"])
+@pytest.mark.parametrize("construction, seeds", [  # masked has no Omega
+    *((each, "2:3") for each in AXES["construction"][0][:-1]), ("silu", "3:4"), ("fused", "3:4")])
 def test_two_seeds(run, construction, seeds):
     """Of one pair the first is the worse, of the other the second."""
     line = f"min-omega --construction {construction} --n 3 --d 2 --d-ff 3 --arithmetic none " \
@@ -71,19 +74,24 @@ def test_two_seeds(run, construction, seeds):
 @pytest.mark.parametrize("lines", [(1, 30), (30, 1)])
 def test_two_inputs(expect, tmp_path, lines):
     """Every error is the larger one, every margin the smaller; KL's mean is of both."""
+    models.write(tmp_path / "m.safetensors", models.lens_of(40, layers=1), models.NORMED)
+
     def judged(tokens):
-        (tmp_path / "tokens").write_text("".join(f"{token} 2 53\n" for token in tokens))
-        expect(0, f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 12 --quiet "
-               "--tokens-file tokens --format csv -o out.csv")
+        (tmp_path / "tokens").write_text("".join(f"{token} 2 39\n" for token in tokens))
+        expect(0, "verify m.safetensors --omega 12 --quiet --tokens-file tokens --format csv "
+               "-o out.csv")
         text = (tmp_path / "out.csv").read_text()
         for name in ("out.csv", "out.csv.json"):
             (tmp_path / name).unlink()
         return list(csv.DictReader(io.StringIO(text)))[0]
     both, alone = judged(lines), [judged([token]) for token in lines]
     worst = {cell: max for cell in both if cell.endswith("_max") or cell.endswith("_log10")}
-    worst |= {"logit_error": max, "logit_margin": min, "safety_factor": min}
+    worst |= {"logit_error": max, "logit_margin": min}
+    assert float(alone[0]["kl_machine_max"]) != float(alone[1]["kl_machine_max"])
     for cell, which in worst.items():
         assert both[cell] == which((one[cell] for one in alone), key=lambda t: float(t or 0)), cell
+    quotient = float(both["logit_margin"]) / float(both["logit_error"])
+    assert abs(float(both["safety_factor"]) / quotient - 1) < 1e-15
     at = max((0, 1), key=lambda i: float(alone[i]["construction_max"]))
     assert both["worst_input"] == str(at + 1)
 
@@ -117,9 +125,11 @@ def test_heads_whose_scores_change_by_much(run, omega):
         assert [row[cell] for row in one] == [row[cell] for row in other]
 
 
-def test_inputs_of_two_seeds(run):
-    """A sample of a model's inputs is drawn by the seed."""
-    line = f"verify {ROOT}/cases/models/modadd53-silu.safetensors --omega 22 --quiet -o - --seed "
+def test_inputs_of_two_seeds(run, tmp_path):
+    """A sample of a model's inputs, 256 of 40^3, is drawn by the seed; looked at are some of it."""
+    path = tmp_path / "m.safetensors"
+    models.write(path, models.lens_of(40, layers=1), models.NORMED)
+    line = f"verify {path} --omega 22 --shard 3/16 --quiet -o - --seed "
     first, second = rows(run, f"{line}1"), rows(run, f"{line}2")
     assert first[0]["worst_input"] != second[0]["worst_input"]
     assert rows(run, f"{line}1,2") == first + second
