@@ -82,8 +82,18 @@ def set_digits(digits):
     setcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[]))
 
 
+@functools.lru_cache(1000)
+def exp_of(x, digits):
+    return x.exp()
+
+
+def exp(x):
+    """e^x, which many heads of a network have of the same scores."""
+    return exp_of(x, getcontext().prec)
+
+
 def sigma(x):
-    t = (-abs(x)).exp()
+    t = exp(-abs(x))
     return ONE / (ONE + t) if x >= 0 else t / (ONE + t)
 
 
@@ -193,7 +203,7 @@ def frobenius(rows):
 
 def softmax(scores):
     top = max(s for s in scores if s is not None)
-    e = [ZERO if s is None else (s - top).exp() for s in scores]
+    e = [ZERO if s is None else exp(s - top) for s in scores]
     total = sum(e)
     return [x / total for x in e]
 
@@ -535,7 +545,7 @@ class Converted:
         best = max(omegas[j] for j in seen)
         limit = [j for j in seen if omegas[j] == best]
         top = max(content[j] for j in limit)
-        e = [(content[j] - top).exp() if j in seen else ZERO for j in rows]
+        e = [exp(content[j] - top) if j in seen else ZERO for j in rows]
         total = sum(e[j] for j in limit)
         p = [e[j] / total if j in limit else ZERO for j in rows]
         mean = sum(p[j] * change[j] for j in limit)
@@ -806,7 +816,9 @@ def check_error(row, name, error, size):
             near(cell, printed, true)
     bound = name + "_max" in row["bounds"].split(";")
     if row[name + "_log10"] and not bound and measured["max"]:
-        near(name + "_log10", Decimal(row[name + "_log10"]), measured["max"].log10(), size=ONE)
+        near(name + "_log10", Decimal(row[name + "_log10"]),
+             Context(prec=30, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[]).log10(measured["max"]),
+             size=ONE)
 
 
 def check_machine(config, what, machine, exact, size):
@@ -896,7 +908,22 @@ def run(program, *arguments):
                           text=True)
 
 
-def check(program, config, folder, tame=False):
+def swept(program, configs, folder):
+    """The rows that one sweep has of each of these points."""
+    path = os.path.join(folder, "points.case")
+    with open(path, "w", encoding="ascii") as file:
+        for number, config in enumerate(configs):
+            file.write("[point-%d]\n" % number)
+            file.writelines("%s = %s\n" % one for one in config.items() if one[1] is not None)
+    out = run(program, "sweep", path, "-q")
+    rows = list(csv.DictReader(io.StringIO(out.stdout)))
+    if len(rows) != sum(config["depth"] for config in configs):
+        raise Failure("sweep: " + out.stderr.strip())
+    rows = iter(rows)
+    return [[next(rows) for _ in range(config["depth"])] for config in configs]
+
+
+def check(program, config, rows, folder, tame=False):
     """Raises Failure where the program's rows are not the oracle's; how many errors were decided.
     tame: weights and scores are of size 1, so that a machine is near the exact streams."""
     path = os.path.join(folder, "point.safetensors")
@@ -907,10 +934,6 @@ def check(program, config, folder, tame=False):
         raise Failure("export: " + out.stderr.strip())
     tensors, said = safetensors_file.read(path)
     os.remove(path)
-    out = run(program, "sweep", *flags_of(config), "-q")
-    rows = list(csv.DictReader(io.StringIO(out.stdout)))
-    if len(rows) != config["depth"]:
-        raise Failure("sweep: " + out.stderr.strip())
     case, layers = truth(tensors, said, config)
     if config.get("mask") == "pseudo-band":  # a file has no such mask: the machine is another
         case.t = {name: t for name, t in case.t.items() if ".m_T" not in name}

@@ -166,12 +166,22 @@ POINTS = [c for seed in SEEDS for c in covering(seed)] + ONCE
 POINTS += modern(200 if os.environ.get("HEADPROOF_NIGHTLY") else 8)
 
 
-@pytest.mark.parametrize("c", POINTS, ids=lambda c: " ".join(map(str, c.values())))
-def test_point(c, tmp_path):
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """The rows of each point, all of them in one sweep."""
+    return oracle_pairs.swept(os.environ["HEADPROOF"], [{"arithmetic": "f64", **c} for c in POINTS],
+                              str(tmp_path_factory.mktemp("points")))
+
+
+@pytest.mark.parametrize("number", range(len(POINTS)),
+                         ids=[" ".join(map(str, c.values())) for c in POINTS])
+def test_point(number, swept, tmp_path):
+    c = POINTS[number]
     tame = c.get("weights") == "stable" and c.get("score-scale", "1") in ("1", "30")
     # Where a SiLU cancels x, a norm makes 1/sqrt(eps) of what is rounded.
     tame = tame and (c["construction"] != "silu" or c.get("normalization", "none") == "none")
-    oracle_pairs.check(os.environ["HEADPROOF"], {"arithmetic": "f64", **c}, str(tmp_path), tame)
+    oracle_pairs.check(os.environ["HEADPROOF"], {"arithmetic": "f64", **c}, swept[number],
+                       str(tmp_path), tame)
 
 
 @pytest.mark.parametrize("construction", AXES["construction"][0])
