@@ -1,13 +1,13 @@
 """headproof check as CI runs it: exit codes, what is said, and what is left behind."""
 
 import json
-import shutil
 import subprocess
 import time
 
 import numpy
 import pytest
 
+import models
 import safetensors_file
 import tables
 from conftest import PROGRAM, ROOT
@@ -181,7 +181,7 @@ def test_line_ends_are_no_edit(expect, tmp_path):
 def test_other_weights_are_said_first(expect, tmp_path):
     """A bit of a weight that no cell shows makes the file another one."""
     weights = tmp_path / "m.safetensors"
-    shutil.copy(ROOT / "cases/models/modadd53-silu.safetensors", weights)
+    models.write(weights, models.lens_of(5, layers=1), models.NORMED)
     line = "check --weights m.safetensors --n 3 --omega 10"
     expect(0, f"{line} --save-baseline b.csv")
     expect(0, f"{line} --baseline b.csv")
