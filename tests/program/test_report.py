@@ -20,6 +20,8 @@ from headproof.command_line import Complaint  # noqa: E402
 SMALL = "sweep --construction silu --n 2 --d 2"
 # Two points of three are above the tolerance.
 SWEEP = f"{SMALL} --omega 1,20,1e9 --tolerance 1e-12 --quiet -o s.csv"
+# One, of which there is no picture to draw.
+POINT = f"{SMALL} --omega 1 --tolerance 1e-12 --quiet -o s.csv"
 SEARCH = "min-omega --construction silu --n 2 --d 2 --quiet -o m.csv --tolerance"
 
 
@@ -64,6 +66,11 @@ def test_a_sweep(expect, page, run):
     # The command beside the failures is one that fails by itself.
     words = re.search(r"<code>headproof (sweep --construction[^<]*)", written)[1].split()
     assert run(*words, "--quiet").code == 1
+
+
+def test_a_page_of_standard_output(expect, page, run):
+    expect(1, POINT)
+    written = page(drawn=True)
     for output in ("-", "/dev/stdout"):
         ended = run("report", "s.csv", "-o", output, cwd=os.getcwd())
         assert (ended.stdout, ended.stderr) == (written, "") and not os.path.exists("-")
@@ -74,7 +81,7 @@ def test_a_sweep(expect, page, run):
 
 
 def test_the_beginning_of_a_page_is_its_own(expect, page):
-    expect(1, SWEEP)
+    expect(1, POINT)
     with open("r.html.partial", "w", encoding="utf-8") as file:
         file.write(page()[:300])
     expect(0, "report s.csv -o r.html", "report: r.html")
@@ -229,7 +236,7 @@ def test_what_verify_found(expect, page):
     ("report s.csv -o full", 99, "full"),
     ("report e.csv -o r.html", 2, "its rows are not those that its .json names")])
 def test_refused(expect, page, line, code, words):
-    expect(1, SWEEP)
+    expect(1, POINT)
     os.symlink("/dev/full", "full")
     with open("x.csv", "w", encoding="utf-8") as file:
         file.write("a,b\n1,2\n")
