@@ -666,7 +666,7 @@ def test_many_rows(make, run):
         pictures.figure_of(pictures.picture_of([read_whole("t.csv")], pictures.Wish(), None))
         return program, time.process_time() - before
     seconds(100)  # loads what the others do not load again
-    few, many = seconds(10000), seconds(40000)
+    few, many = seconds(5000), seconds(20000)
     assert many[0] < 8 * few[0] + 0.1 and many[1] < 8 * few[1]
 
 
