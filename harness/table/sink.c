@@ -272,7 +272,7 @@ void sink_say_kept(const Sink *sink, const char *what)
 {
     const RunOptions *run = sink->run;
     if (sink_keeps(sink)) {
-        fprintf(stderr, "headproof: %s are kept; go on with: ", what);
+        fprintf(stderr, "headproof: %s kept; go on with: ", what);
         print_command_line(run->argc, run->argv, run->resume ? NULL : "--resume");
     }
 }

@@ -97,7 +97,7 @@ int sink_append(Sink *sink, const char *rows, size_t length) __attribute__((warn
 int sink_failed(const Sink *sink);
 
 /* Is there anything that another run would go on with?  After what ends a run early: how to go on
- * with "5 of 12 points", where there is. */
+ * where there is: what = "5 of 12 points are", or "1 input is". */
 bool sink_keeps(const Sink *sink);
 void sink_say_kept(const Sink *sink, const char *what);
 

@@ -161,7 +161,7 @@ static bool commit_point(void *context, size_t index, PointRows *rows, bool more
 static void say_how_to_resume(const Sweep *sweep)
 {
     char text[64];
-    snprintf(text, sizeof text, "%zu of %zu points", sweep->count, sweep->record.count);
+    snprintf(text, sizeof text, "%zu of %zu points are", sweep->count, sweep->record.count);
     sink_say_kept(&sweep->sink, text);
 }
 

@@ -23,7 +23,7 @@ static void say_kept(const Kept *kept)
     if (sink_keeps(kept->sink)) {
         (void)!journal_sync(kept->sink->journal); /* what is not on disk then is lost by a crash */
     }
-    snprintf(text, sizeof text, "%zu input%s", kept->all, kept->all == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%zu input%s", kept->all, kept->all == 1 ? " is" : "s are");
     sink_say_kept(kept->sink, text);
 }
 
