@@ -349,6 +349,15 @@ def test_ends_of_intervals(picture):
     assert lines_of(figure, "x") == [(3, pytest.approx(0.24))]
 
 
+def test_bands_are_from_the_smallest_to_the_largest(picture):
+    """Of two seeds' errors at four Omegas."""
+    band, = pictures.figure_of(picture(CURVE, error="total")).axes[0].collections
+    ends = {}
+    for x, y in band.get_paths()[0].vertices.tolist():
+        ends.setdefault(round(10**x), set()).add(round(y, 3))
+    assert ends == {8: {-3, -2}, 16: {-9.699, -8.699}, 1000: {-14, -13}, 10**6: {-9, -8}}
+
+
 def test_overflow_is_an_arrow(picture):
     """Where an arithmetic overflows a search ends, which is no place for a scale to reach to."""
     shown = picture("silu,2,1,,9,10,1000,1001,20,ok\nsilu,3,1,,9,10,8.99e307,8.991e307,20,ok\n",
