@@ -38,6 +38,7 @@ PASSING = [
     (r"(about |less than )?\b(a second|\d+(\.\d+)?(e-\d+)? (s|ms|seconds?|minutes?|min))\b", "TIME"),
     (r"with \d+ threads?, up to [\d.]+ [MG]iB", "with THREADS, up to SIZE"),
     (r"of one thread, [\d.]+ [MG]iB", "of one thread, SIZE"),
+    (r"largest difference \d\S+,", "largest difference D,"),  # digits behind a product's last one
     (r"allowed \d\S+", "allowed T"),  # by a witness, for what rounding is measured to explain
     (r"headproof 0\.\d+\.\d+\S*( \([^)]*\))?", "headproof VERSION"),
 ]
