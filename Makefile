@@ -50,7 +50,7 @@ ARM64   := build/arm64
 OPTIMISE_release  := -O2 -g1
 OPTIMISE_coverage := -O1 -g
 OPTIMISE          := $(or $(OPTIMISE_$(MODE)),-O1 -g1 -fno-omit-frame-pointer)
-OPTIMISE_TESTS    := $(if $(filter release,$(MODE)),-O1,$(if $(filter debug doors,$(MODE)),-O0))
+OPTIMISE_TESTS    := $(if $(filter release debug doors,$(MODE)),-O0)
 SANITIZE   := -fsanitize=address,undefined -fno-sanitize-recover=all -DHEADPROOF_CHECK
 # fuzz and tsan are clang's: `make fuzz` and `make tsan` call for them.
 MODE_FLAGS := $(strip $(if $(filter debug doors,$(MODE)),$(SANITIZE)) \
