@@ -36,7 +36,7 @@ const FormatInfo *format_info(NumberFormat format);
 /* The number of the format that is nearest to x, from the double in one rounding. */
 double format_nearest(NumberFormat format, double x);
 
-/* to [count]: the numbers of the format nearest to those of from; floats hold them all. */
+/* to [count]: the numbers of the format, which floats hold, nearest to those of from. */
 void format_store(NumberFormat format, const double *from, float *to, size_t count);
 
 /* x [count], each rounded to the format; floats are numbers of FORMAT_F64 and FORMAT_F32 as they
