@@ -16,11 +16,8 @@
 
 static void add_path(RefPaths *paths, RefPath path, PathWidth width)
 {
-    if (paths->items != NULL) {
-        PathPlace *place = &paths->items[paths->count];
-        *place = (PathPlace){.path = path, .width = width, .offset = paths->width};
-    }
-    paths->count++;
+    paths->items[paths->count++] =
+        (PathPlace){.path = path, .width = width, .offset = paths->width};
     paths->width += width.count;
 }
 
@@ -84,26 +81,34 @@ static void add_sublayer(RefPaths *paths, size_t s, size_t layer, size_t number)
     }
 }
 
-/* In the order that the stream is made in; items NULL: counts only. */
+/* No model has more paths: of a head its value, of a bundle its diagonal and its bias, two of
+ * none. */
+static size_t paths_most(const Model *model)
+{
+    size_t most = 2;
+    for (size_t s = 0; s < model->sublayer_count; s++) {
+        for (size_t b = 0; b < model->sublayers[s].bundle_count; b++) {
+            most += model->sublayers[s].bundles[b].heads + 2;
+        }
+    }
+    return most;
+}
+
+/* In the order that the stream is made in. */
 static void add_all(RefPaths *paths)
 {
     const Model *model = paths->model;
     const RefUnembedding *u = &paths->unembedding;
     size_t s = 0;
-    paths->count = paths->width = 0;
     add_path(paths, (RefPath){.kind = PATH_DIRECT, .single = true},
              (PathWidth){PART_STREAM, NULL, 0, u->d, NULL, 0, {0, u->d}});
     for (size_t l = 0; l < model->depth; l++) {
         for (size_t first = s; s < model->layer_end[l]; s++) {
-            if (paths->items != NULL) {
-                paths->sublayer_first[s] = paths->count;
-            }
+            paths->sublayer_first[s] = paths->count;
             add_sublayer(paths, s, l + 1, s - first + 1);
         }
     }
-    if (paths->items != NULL) {
-        paths->sublayer_first[s] = paths->count;
-    }
+    paths->sublayer_first[s] = paths->count;
     if (u->b_u != NULL || u->norm.beta != NULL) {
         add_path(paths, (RefPath){.kind = PATH_BIAS, .single = true},
                  (PathWidth){PART_UNEMBEDDING, NULL, 0, 1, NULL, 0, {0, 0}});
@@ -115,10 +120,9 @@ RefPaths *ref_paths_make(const Model *model, const RefUnembedding *unembedding)
     RefPaths *paths = need_zeros(1, sizeof *paths);
     paths->model = model;
     paths->unembedding = *unembedding;
-    add_all(paths);
     paths->sublayer_end = need_zeros(model->sublayer_count + 1, sizeof *paths->sublayer_end);
     paths->sublayer_first = need_zeros(model->sublayer_count + 1, sizeof *paths->sublayer_first);
-    paths->items = need_zeros(paths->count, sizeof *paths->items);
+    paths->items = need_zeros(paths_most(model), sizeof *paths->items);
     add_all(paths);
     paths->steps = *model;
     paths->steps.layer_end = paths->sublayer_end;
@@ -292,15 +296,13 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
     size_t mean = readout->reading.rows - 1;
     mpfr_srcptr value = ap_at(&writes->value, j, place->offset);
     mpfr_t t, exact;
-    mpfr_init2(t, writes->value.bits);
-    mpfr_init2(exact, writes->value.bits);
+    mpfr_inits2(writes->value.bits, t, exact, (mpfr_ptr)0);
     ap_dot(exact, value, ap_at(&readout->reading, k, place->offset), place->width.count, t);
     mpfr_set(term, exact, MPFR_RNDN);
     mpfr_set(centred, exact, MPFR_RNDN);
     ap_dot(exact, value, ap_at(&readout->reading, mean, place->offset), place->width.count, t);
     mpfr_sub(centred, centred, exact, MPFR_RNDN);
-    mpfr_clear(t);
-    mpfr_clear(exact);
+    mpfr_clears(t, exact, (mpfr_ptr)0);
 }
 
 /* bound *= (1 + sqrt(d)) / sqrt(s), which the sum of |entries| of a gradient is over |u|_1 at most;
@@ -331,8 +333,7 @@ void ref_attribution_bound(mpfr_ptr bound, const RefWrites *writes, const RefRea
     const RefPaths *paths = writes->paths;
     size_t rows = writes->value.rows;
     mpfr_t size, t;
-    mpfr_init2(size, 64);
-    mpfr_init2(t, 64);
+    mpfr_inits2(64, size, t, (mpfr_ptr)0);
     mpfr_set_zero(size, 1);
     for (size_t i = 0; i < rows * paths->width; i++) {
         mpfr_mul(t, writes->value.entry + i, ap_at(&readout->reading, k, i % paths->width),
@@ -346,8 +347,7 @@ void ref_attribution_bound(mpfr_ptr bound, const RefWrites *writes, const RefRea
     mpfr_mul(bound, ap_at(&readout->norm, 0, k), writes->off, MPFR_RNDU);
     widen_by_norm(bound, writes);
     mpfr_add(bound, bound, size, MPFR_RNDU);
-    mpfr_clear(size);
-    mpfr_clear(t);
+    mpfr_clears(size, t, (mpfr_ptr)0);
 }
 
 double ref_writes_lost(const RefWrites *writes)

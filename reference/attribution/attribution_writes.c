@@ -304,24 +304,21 @@ void ref_writes_logit(mpfr_ptr logit, const RefWrites *writes, size_t v)
 {
     const RefUnembedding *u = &writes->paths->unembedding;
     mpfr_t t, sum;
-    mpfr_init2(t, writes->last.bits);
-    mpfr_init2(sum, writes->last.bits);
+    mpfr_inits2(writes->last.bits, t, sum, (mpfr_ptr)0);
     mpfr_set_d(sum, u->b_u != NULL ? u->b_u[v] : 0, MPFR_RNDN);
     for (size_t c = 0; c < u->d; c++) {
         mpfr_mul_d(t, ap_at(&writes->last, 0, c), *ref_unembedding_at(u, c, v), MPFR_RNDN);
         mpfr_add(sum, sum, t, MPFR_RNDN);
     }
     mpfr_set(logit, sum, MPFR_RNDN);
-    mpfr_clear(t);
-    mpfr_clear(sum);
+    mpfr_clears(t, sum, (mpfr_ptr)0);
 }
 
 size_t ref_writes_predicted(const RefWrites *writes)
 {
     size_t best = 0;
     mpfr_t logit, top;
-    mpfr_init2(logit, writes->last.bits);
-    mpfr_init2(top, writes->last.bits);
+    mpfr_inits2(writes->last.bits, logit, top, (mpfr_ptr)0);
     for (size_t v = 0; v < writes->paths->unembedding.classes; v++) {
         ref_writes_logit(logit, writes, v);
         if (v == 0 || mpfr_greater_p(logit, top)) {
@@ -329,7 +326,6 @@ size_t ref_writes_predicted(const RefWrites *writes)
             mpfr_set(top, logit, MPFR_RNDN);
         }
     }
-    mpfr_clear(logit);
-    mpfr_clear(top);
+    mpfr_clears(logit, top, (mpfr_ptr)0);
     return best;
 }

@@ -13,20 +13,16 @@
  * bits more after which digits are unlikely to lie at a change once again. */
 enum { SEEN_ABOVE = 8, LACKING_LEAST = 16 };
 
-/* Calls visit for every cell. */
-static void each_cell(RefErrors *errors, void visit(RefCell *))
+enum {
+    ERROR_CELLS = ERROR_KINDS * NORM_COUNT,
+    CELLS = ERROR_CELLS + SCALAR_COUNT + PROPAGATION_COUNT
+};
+
+static RefCell *cell_at(RefErrors *errors, int i)
 {
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        for (int norm = 0; norm < NORM_COUNT; norm++) {
-            visit(&errors->error[kind][norm]);
-        }
-    }
-    for (int i = 0; i < SCALAR_COUNT; i++) {
-        visit(&errors->scalar[i]);
-    }
-    for (int i = 0; i < PROPAGATION_COUNT; i++) {
-        visit(&errors->propagation[i]);
-    }
+    return i < ERROR_CELLS                  ? &errors->error[i / NORM_COUNT][i % NORM_COUNT]
+           : i < ERROR_CELLS + SCALAR_COUNT ? &errors->scalar[i - ERROR_CELLS]
+                                            : &errors->propagation[i - ERROR_CELLS - SCALAR_COUNT];
 }
 
 void ref_cell_init(RefCell *cell, int digits)
@@ -49,48 +45,36 @@ void ref_cell_set(RefCell *cell, const RefCell *from)
     mpfr_set(cell->value, from->value, MPFR_RNDN);
 }
 
-static void cell_init(RefCell *cell)
-{
-    ref_cell_init(cell, REF_DIGITS_MOST);
-}
-
-static void cell_reset(RefCell *cell)
-{
-    cell->state = CELL_ABSENT;
-    cell->lacking = 0;
-}
-
 void ref_errors_init(RefErrors *errors)
 {
     memset(errors, 0, sizeof *errors);
-    each_cell(errors, cell_init);
+    for (int i = 0; i < CELLS; i++) {
+        ref_cell_init(cell_at(errors, i), REF_DIGITS_MOST);
+    }
     mpfr_init2(errors->max_original, REF_CELL_BITS);
 }
 
 void ref_errors_clear(RefErrors *errors)
 {
-    each_cell(errors, ref_cell_clear);
+    for (int i = 0; i < CELLS; i++) {
+        ref_cell_clear(cell_at(errors, i));
+    }
     mpfr_clear(errors->max_original);
 }
 
 void ref_errors_set_digits(RefErrors *errors, int digits)
 {
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        for (int norm = 0; norm < NORM_COUNT; norm++) {
-            errors->error[kind][norm].digits = digits;
-        }
-    }
-    for (int i = 0; i < SCALAR_COUNT; i++) {
-        errors->scalar[i].digits = digits;
-    }
-    for (int i = 0; i < PROPAGATION_COUNT; i++) {
-        errors->propagation[i].digits = digits;
+    for (int i = 0; i < CELLS; i++) {
+        cell_at(errors, i)->digits = digits;
     }
 }
 
 void errors_reset(RefErrors *errors)
 {
-    each_cell(errors, cell_reset);
+    for (int i = 0; i < CELLS; i++) {
+        cell_at(errors, i)->state = CELL_ABSENT;
+        cell_at(errors, i)->lacking = 0;
+    }
     errors->lacking = errors->hidden = 0;
     errors->contradiction = false;
     errors->left_range = false;

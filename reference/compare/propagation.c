@@ -17,7 +17,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The largest |entry| of something, what an entry may be off by, and whether all are proven to
  * be 0. */
@@ -417,30 +416,19 @@ static void settle_split(RefErrors *errors, RefPropagationCell first, const Spli
     settle_gain(errors, first + 2, split);
 }
 
-static size_t machine_count(const RefPropagation *propagation)
-{
-    const Layout *layout = &propagation->pair->converted.layout;
-    return layout->n * layout_content(layout);
-}
-
-static void note_nonfinite(RefPropagation *propagation)
-{
-    propagation->nonfinite = false;
-    for (size_t i = 0; i < machine_count(propagation); i++) {
-        propagation->nonfinite = propagation->nonfinite || !isfinite(propagation->machine[i]);
-    }
-}
-
 /* m(T') as it is before the next layer. */
 static void keep_machine(RefPropagation *propagation, const MachineView *converted)
 {
     const Layout *layout = &propagation->pair->converted.layout;
     size_t content = layout_content(layout);
+    propagation->nonfinite = false;
     for (size_t i = 0; i < layout->n; i++) {
-        memcpy(propagation->machine + i * content, converted->data + i * converted->ld,
-               content * sizeof *propagation->machine);
+        for (size_t c = 0; c < content; c++) {
+            double entry = converted->data[i * converted->ld + c];
+            propagation->machine[i * content + c] = entry;
+            propagation->nonfinite = propagation->nonfinite || !isfinite(entry);
+        }
     }
-    note_nonfinite(propagation);
 }
 
 void ref_propagation_compare(RefErrors *errors, RefPropagation *propagation, RefRows rows,

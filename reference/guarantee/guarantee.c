@@ -169,9 +169,7 @@ static void unembedding_make(Guarantee *g, const GuaranteeOf *of, const LayerNor
     }
     matrix_take(&w, of->by_class ? (Doubles){of->w_u, d, of->classes, 1, d}
                                  : (Doubles){of->w_u, d, of->classes, of->classes, 1});
-    if (norm->kind != NORMALIZATION_NONE) {
-        matrix_fold(&w, norm);
-    }
+    matrix_fold(&w, norm);
     g->unembedding = matrix_largest_column(&w);
     if (norm->kind != NORMALIZATION_NONE) {
         g->unembedding = product(g->unembedding, magnitude_inverse_root(norm->eps));

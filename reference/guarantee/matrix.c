@@ -68,6 +68,12 @@ static void lose(Matrix *m)
     m->off = INFINITY;
 }
 
+/* Roundings of so much more; what is zero exactly stays so. */
+static void add_off(Matrix *m, double more)
+{
+    m->off = m->off > 0 || more > 0 ? (m->off + more + TINY) * (1 + 8 * U) : 0;
+}
+
 /* The largest entry to [1/2, 1), by a power of two. */
 void matrix_settle(Matrix *m)
 {
@@ -176,8 +182,21 @@ void matrix_add(Matrix *m, const Matrix *w, double factor)
     for (size_t i = 0; i < m->rows * m->columns; i++) {
         m->entry[i] += factor * ldexp(w->entry[i], step);
     }
-    m->off = (m->off + off + 4 * U * norm + TINY) * (1 + 8 * U);
+    add_off(m, off + 4 * U * norm);
     matrix_settle(m);
+}
+
+void matrix_add_row(Matrix *m, const double *row, const Matrix *w)
+{
+    Matrix taken, product;
+    if (row == NULL) {
+        return;
+    }
+    matrix_take(&taken, (Doubles){row, 1, w->rows, w->rows, 1});
+    matrix_product(&product, &taken, w, false);
+    matrix_add(m, &product, 1);
+    matrix_clear(&taken);
+    matrix_clear(&product);
 }
 
 void matrix_add_diagonal(Matrix *m, long integer)
@@ -196,8 +215,9 @@ void matrix_add_diagonal(Matrix *m, long integer)
         exact = exact && *entry == 0;
         *entry = sum;
     }
-    double norm = exact && m->exponent == 0 ? 0 : kept_norm(m) + sqrt((double)m->rows) * fabs(term);
-    m->off = norm > 0 ? (m->off + 4 * U * norm + TINY) * (1 + 8 * U) : m->off;
+    if (!exact || m->exponent != 0) {
+        add_off(m, 4 * U * (kept_norm(m) + sqrt((double)m->rows) * fabs(term)));
+    }
     matrix_settle(m);
 }
 
@@ -208,20 +228,21 @@ static void scale(Matrix *m, Magnitude s)
     for (size_t i = 0; i < m->rows * m->columns; i++) {
         m->entry[i] *= s.digits;
     }
-    m->off = m->off > 0 || norm > 0 ? (m->off + 2 * U * norm + TINY) * (1 + 8 * U) : 0;
+    add_off(m, 2 * U * norm);
     m->exponent += s.exponent;
 }
 
 void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s)
 {
-    const Matrix unit = {.exponent = part->exponent + s.exponent};
-    int step = step_to(&unit, 0);
+    Matrix scaled;
     assert(m->columns == part->columns && m->exponent == 0);
-    double norm = ldexp(kept_norm(part), step);
-    for (size_t i = 0; i < part->rows * part->columns; i++) {
-        m->entry[first * m->columns + i] = ldexp(part->entry[i] * s.digits, step);
-    }
-    m->off = (m->off + ldexp(part->off, step) + 2 * U * norm + TINY) * (1 + 8 * U);
+    matrix_copy(&scaled, part);
+    scale(&scaled, s);
+    move_to(&scaled, 0);
+    memcpy(m->entry + first * m->columns, scaled.entry,
+           part->rows * part->columns * sizeof *m->entry);
+    add_off(m, scaled.off);
+    matrix_clear(&scaled);
 }
 
 void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
@@ -235,10 +256,26 @@ void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b,
     matrix_clear(&other);
 }
 
-/* Entry r of gamma, in 2^*exponent: at most 1. */
-static double gain(const LayerNorm *norm, size_t r, int exponent)
+/* Each row, or each column, times its own of `by`, which a power of two takes to at most 1: a
+ * rounding an entry. */
+static void scale_each(Matrix *m, const double *by, bool rows)
 {
-    return ldexp(norm->gamma[r], -exponent);
+    size_t count = rows ? m->rows : m->columns;
+    double most = 0, norm = kept_norm(m);
+    int exponent = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, fabs(by[i]));
+    }
+    if (!isfinite(most)) {
+        lose(m);
+        return;
+    }
+    (void)frexp(most, &exponent);
+    for (size_t i = 0; i < m->rows * m->columns; i++) {
+        m->entry[i] *= ldexp(by[rows ? i / m->columns : i % m->columns], -exponent);
+    }
+    add_off(m, 2 * U * norm);
+    m->exponent += exponent;
 }
 
 /* (D + 2) roundings of the mean of a column's absolute values, D times squared and summed, and one
@@ -255,28 +292,16 @@ static void subtract_means(Matrix *m)
             m->entry[r * m->columns + c] -= sum / d;
         }
     }
-    m->off = norm > 0 ? (m->off + 2 * (d + 4) * U * norm + TINY) * (1 + 8 * U) : m->off;
+    add_off(m, 2 * (d + 4) * U * norm);
 }
 
 void matrix_fold(Matrix *m, const LayerNorm *norm)
 {
-    double most = 0;
-    int exponent = 0;
-    assert(norm->columns.count == m->rows);
-    for (size_t r = 0; r < m->rows; r++) {
-        most = fmax(most, fabs(norm->gamma[r]));
-    }
-    if (!isfinite(most)) {
-        lose(m);
+    if (norm->kind == NORMALIZATION_NONE) {
         return;
     }
-    (void)frexp(most, &exponent);
-    double before = kept_norm(m);
-    for (size_t i = 0; i < m->rows * m->columns; i++) {
-        m->entry[i] *= gain(norm, i / m->columns, exponent);
-    }
-    m->off = before > 0 || m->off > 0 ? (m->off + 2 * U * before + TINY) * (1 + 8 * U) : 0;
-    m->exponent += exponent;
+    assert(norm->columns.count == m->rows);
+    scale_each(m, norm->gamma, true);
     if (norm->kind == NORMALIZATION_LAYERNORM) {
         subtract_means(m);
     }
@@ -328,23 +353,21 @@ Magnitude matrix_norm(const Matrix *m)
 Magnitude matrix_norm_scaled(const Matrix *m, const double *by)
 {
     Matrix scaled;
-    double most = 0;
-    int exponent;
-    for (size_t c = 0; c < m->columns; c++) {
-        most = fmax(most, by[c]);
-    }
-    (void)frexp(most, &exponent);
     matrix_copy(&scaled, m);
-    for (size_t i = 0; i < m->rows * m->columns; i++) {
-        scaled.entry[i] *= ldexp(by[i % m->columns], -exponent);
-    }
-    double norm = kept_norm(m);
-    scaled.off = m->off > 0 || norm > 0 ? (m->off + 2 * U * norm + TINY) * (1 + 8 * U) : 0;
-    scaled.exponent += exponent;
+    scale_each(&scaled, by, false);
     matrix_settle(&scaled);
-    Magnitude scaled_norm = matrix_norm(&scaled);
+    Magnitude norm = matrix_norm(&scaled);
     matrix_clear(&scaled);
-    return scaled_norm;
+    return norm;
+}
+
+Magnitude matrix_norm_of_product(const Matrix *a, const Matrix *b, bool b_transposed)
+{
+    Matrix product;
+    matrix_product(&product, a, b, b_transposed);
+    Magnitude norm = matrix_norm(&product);
+    matrix_clear(&product);
+    return norm;
 }
 
 Magnitude matrix_negative_part(const Matrix *m)

@@ -52,6 +52,9 @@ void matrix_product(Matrix *c, const Matrix *a, const Matrix *b, bool b_transpos
 /* m += factor w, of the same shape. */
 void matrix_add(Matrix *m, const Matrix *w, double factor);
 
+/* m += row w, of doubles or NULL for none. */
+void matrix_add_row(Matrix *m, const double *row, const Matrix *w);
+
 /* m += integer times the identity, m square. */
 void matrix_add_diagonal(Matrix *m, long integer);
 
@@ -61,8 +64,8 @@ void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b,
 /* Rows first, ... of m, which are zeros of a matrix in units of 1, become s part. */
 void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s);
 
-/* m = P diag(gamma) m, of a norm over the rows of m: P takes the mean away (layer norm), or
- * nothing. */
+/* m = P diag(gamma) m, of a norm over the rows of m, or m where there is none: P takes the mean
+ * away (layer norm), or nothing. */
 void matrix_fold(Matrix *m, const LayerNorm *norm);
 
 /* At least the largest singular value, the Frobenius norm, the norm of the largest column. */
@@ -70,8 +73,9 @@ Magnitude matrix_norm(const Matrix *m);
 Magnitude matrix_frobenius(const Matrix *m);
 Magnitude matrix_largest_column(const Matrix *m);
 
-/* |m diag(by)|, by [columns] at least 0. */
+/* |m diag(by)|, by [columns]; |a b|, or |a b^T|. */
 Magnitude matrix_norm_scaled(const Matrix *m, const double *by);
+Magnitude matrix_norm_of_product(const Matrix *a, const Matrix *b, bool b_transposed);
 
 /* At least max(0, -lambda), lambda the smallest eigenvalue of (m + m^T)/2. */
 Magnitude matrix_negative_part(const Matrix *m);

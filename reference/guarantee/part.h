@@ -15,6 +15,30 @@
 
 typedef enum { BANK_CONTENT, BANK_HIDDEN, BANKS } Bank;
 
+static const Magnitude none = {0, 0}, quarter = {0.5, -1}, half = {0.5, 0}, one = {0.5, 1},
+                       two = {0.5, 2};
+
+/* Short names, for formulas. */
+static inline Magnitude sum(Magnitude a, Magnitude b)
+{
+    return magnitude_sum(a, b);
+}
+
+static inline Magnitude product(Magnitude a, Magnitude b)
+{
+    return magnitude_product(a, b);
+}
+
+static inline Magnitude least(Magnitude a, Magnitude b)
+{
+    return magnitude_least(a, b);
+}
+
+static inline Magnitude number(double x)
+{
+    return magnitude_of(x, 0);
+}
+
 /* The norm that a sublayer reads a bank through, or that is a sublayer. */
 typedef struct {
     bool there, bias_row; /* the bias row has it too */
@@ -164,19 +188,21 @@ const char *readout_make(ReadoutBound *readout, const PartOf *of)
     __attribute__((warn_unused_result));
 const char *linear_make(LinearBound *linear, const PartOf *of) __attribute__((warn_unused_result));
 
-/* W and its bias c as tokens read them through the norm (G2). */
+/* A matrix that reads the stream, as tokens and as the bias row read it, and tokens' bias (G2). */
+typedef struct {
+    Matrix token, bias_row, bias;
+} Reader;
+
+/* w, which is taken over, and bias [w's columns], or NULL, are those without the norm. */
+void reader_make(Reader *reader, Matrix w, const double *bias, const LayerNorm *norm);
+void reader_clear(Reader *reader);
+
+/* W and its bias c as tokens read them through the norm. */
 void fold_factor(Matrix *w, Matrix *c, const LayerNorm *norm);
 
 /* What head h makes of rows: x V [rows, d], and the bias beside it [1, d]. */
 void attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,
                       const Matrix *rows);
-
-/* A matrix that reads the stream, as tokens and as the bias row read it, and tokens' bias. */
-typedef struct {
-    Matrix token, bias_row, bias;
-} Reader;
-
-void reader_clear(Reader *reader);
 
 /* (G21): at least -q.k over all rows; INFINITY where that is not known. */
 double rows_scores(const Reader *q, const Reader *k, const Matrix *rows);

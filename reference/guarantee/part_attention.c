@@ -16,36 +16,6 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
-/* bias += row w. */
-static void add_row(Matrix *bias, const double *row, const Matrix *w)
-{
-    Matrix taken, product;
-    matrix_take(&taken, (Doubles){row, 1, w->rows, w->rows, 1});
-    matrix_product(&product, &taken, w, false);
-    matrix_add(bias, &product, 1);
-    matrix_clear(&taken);
-    matrix_clear(&product);
-}
-
-/* w is taken over; bias [w's columns], or NULL. */
-static void reader_make(Reader *reader, Matrix w, const double *bias, const LayerNorm *norm)
-{
-    *reader = (Reader){.token = w};
-    Matrix *token = &reader->token;
-    matrix_copy(&reader->bias_row, token);
-    matrix_take(&reader->bias, (Doubles){bias, 1, token->columns, token->columns, 1});
-    if (norm->kind == NORMALIZATION_NONE) {
-        return;
-    }
-    if (norm->beta != NULL) {
-        add_row(&reader->bias, norm->beta, token);
-    }
-    matrix_fold(token, norm);
-    if (!norm->tokens_only) {
-        matrix_fold(&reader->bias_row, norm);
-    }
-}
-
 static void take_weight(Matrix *m, const HeadWeight *weight, size_t head, size_t rows,
                         size_t columns)
 {
@@ -53,21 +23,11 @@ static void take_weight(Matrix *m, const HeadWeight *weight, size_t head, size_t
                 (Doubles){weight->data + head * weight->head_stride, rows, columns, weight->ld, 1});
 }
 
-/* |a b^T|. */
-static Magnitude norm_of_product(const Matrix *a, const Matrix *b)
-{
-    Matrix product;
-    matrix_product(&product, a, b, true);
-    Magnitude norm = matrix_norm(&product);
-    matrix_clear(&product);
-    return norm;
-}
-
 /* The two lengths that bound how negative a row's score with itself can be (G6), where t^2 =
  * |W_Q|/|W_K|. */
 static void own_scores(HeadBound *head, const Reader *q, const Reader *k)
 {
-    Magnitude of_q = matrix_norm(&q->token), of_k = matrix_norm(&k->token), one = {0.5, 1};
+    Magnitude of_q = matrix_norm(&q->token), of_k = matrix_norm(&k->token);
     Matrix scores, unlike, biases, dot, one_way, other;
     bool usual =
         of_q.digits > 0 && of_k.digits > 0 && isfinite(of_q.digits) && isfinite(of_k.digits);
@@ -83,7 +43,7 @@ static void own_scores(HeadBound *head, const Reader *q, const Reader *k)
     matrix_product(&one_way, &q->bias, &k->token, true);
     matrix_product(&other, &k->bias, &q->token, true);
     head->scores = matrix_norm(&scores);
-    head->negative = magnitude_least(matrix_negative_part(&scores), head->scores);
+    head->negative = least(matrix_negative_part(&scores), head->scores);
     head->unlike = matrix_norm(&unlike);
     head->unlike_biases = matrix_norm(&biases);
     head->query_bias = matrix_norm(&one_way);
@@ -104,11 +64,11 @@ static void own_scores(HeadBound *head, const Reader *q, const Reader *k)
 static void score_norms(HeadBound *head, const Reader *q, const Reader *k)
 {
     own_scores(head, q, k);
-    head->toward_bias_row = norm_of_product(&q->token, &k->bias_row);
-    head->of_bias_row = norm_of_product(&q->bias_row, &k->token);
-    head->within_bias_row = norm_of_product(&q->bias_row, &k->bias_row);
-    head->query_bias_toward = norm_of_product(&q->bias, &k->bias_row);
-    head->key_bias_of = norm_of_product(&k->bias, &q->bias_row);
+    head->toward_bias_row = matrix_norm_of_product(&q->token, &k->bias_row, true);
+    head->of_bias_row = matrix_norm_of_product(&q->bias_row, &k->token, true);
+    head->within_bias_row = matrix_norm_of_product(&q->bias_row, &k->bias_row, true);
+    head->query_bias_toward = matrix_norm_of_product(&q->bias, &k->bias_row, true);
+    head->key_bias_of = matrix_norm_of_product(&k->bias, &q->bias_row, true);
 }
 
 /* The Frobenius norm of columns a and b, about. */
@@ -147,23 +107,23 @@ static void turned_scores(HeadBound *head, const AttentionBound *attention, cons
     size_t rank = q->token.columns;
     double *t = need_room(2 * rank, sizeof *t), *inverse = t + rank;
     /* No turn makes a vector longer than this; and t and 1/t are off by a rounding. */
-    Magnitude longer = magnitude_sum((Magnitude){0.5 + 0x1p-50, 1}, attention->turn_off);
+    Magnitude longer = sum((Magnitude){0.5 + 0x1p-50, 1}, attention->turn_off);
     plane_scales(t, inverse, &q->token, &k->token, rotary);
-    Magnitude of_q = magnitude_product(longer, matrix_norm_scaled(&q->token, t)),
-              of_k = magnitude_product(longer, matrix_norm_scaled(&k->token, inverse)),
-              b_q = magnitude_product(longer, matrix_norm_scaled(&q->bias, t)),
-              b_k = magnitude_product(longer, matrix_norm_scaled(&k->bias, inverse)),
-              q_bias_row = magnitude_product(longer, matrix_norm_scaled(&q->bias_row, t)),
-              k_bias_row = magnitude_product(longer, matrix_norm_scaled(&k->bias_row, inverse));
+    Magnitude of_q = product(longer, matrix_norm_scaled(&q->token, t)),
+              of_k = product(longer, matrix_norm_scaled(&k->token, inverse)),
+              b_q = product(longer, matrix_norm_scaled(&q->bias, t)),
+              b_k = product(longer, matrix_norm_scaled(&k->bias, inverse)),
+              q_bias_row = product(longer, matrix_norm_scaled(&q->bias_row, t)),
+              k_bias_row = product(longer, matrix_norm_scaled(&k->bias_row, inverse));
     free(t);
-    head->scores = magnitude_product(of_q, of_k);
-    head->query_bias = magnitude_product(b_q, of_k);
-    head->key_bias = magnitude_product(of_q, b_k);
-    head->biases = magnitude_product(b_q, b_k);
-    head->toward_bias_row = magnitude_product(of_q, k_bias_row);
-    head->query_bias_toward = magnitude_product(b_q, k_bias_row);
-    head->of_bias_row = magnitude_product(q_bias_row, of_k);
-    head->key_bias_of = magnitude_product(q_bias_row, b_k);
+    head->scores = product(of_q, of_k);
+    head->query_bias = product(b_q, of_k);
+    head->key_bias = product(of_q, b_k);
+    head->biases = product(b_q, b_k);
+    head->toward_bias_row = product(of_q, k_bias_row);
+    head->query_bias_toward = product(b_q, k_bias_row);
+    head->of_bias_row = product(q_bias_row, of_k);
+    head->key_bias_of = product(q_bias_row, b_k);
 }
 
 /* Q dense is W_Q, with W_K the identity. */
@@ -209,25 +169,17 @@ static void take_values(Matrix *v, const Value *value, size_t h)
     matrix_clear(&w_o);
 }
 
-/* bias += b_V W_O. */
-static void add_inner_bias(Matrix *bias, const Value *value, size_t h)
-{
-    Matrix w_o;
-    if (value->inner_bias == NULL) {
-        return;
-    }
-    take_weight(&w_o, &value->o, h, value->d_head, value->write.count);
-    add_row(bias, value->inner_bias + h * value->d_head, &w_o);
-    matrix_clear(&w_o);
-}
-
 /* V of head h, with all biases; b_O is the first head's. */
 static void read_values(Reader *reader, const Value *value, size_t h, const LayerNorm *norm)
 {
-    Matrix v;
+    Matrix v, w_o;
     take_values(&v, value, h);
     reader_make(reader, v, h == 0 ? value->bias : NULL, norm);
-    add_inner_bias(&reader->bias, value, h);
+    if (value->inner_bias != NULL) { /* b_V W_O */
+        take_weight(&w_o, &value->o, h, value->d_head, value->write.count);
+        matrix_add_row(&reader->bias, value->inner_bias + h * value->d_head, &w_o);
+        matrix_clear(&w_o);
+    }
 }
 
 void attention_values(Matrix *values, Matrix *bias, const Sublayer *attention, size_t h,
@@ -291,7 +243,7 @@ static Magnitude turn_off(const Rotary *rotary)
         double c = rotary->cos[i], s = rotary->sin[i];
         most = fmax(most, fabs(c * c + s * s - 1));
     }
-    return rotary != NULL ? magnitude_of(most * (1 + 0x1p-50) + 0x1p-50, 0) : (Magnitude){0, 0};
+    return rotary != NULL ? magnitude_of(most * (1 + 0x1p-50) + 0x1p-50, 0) : none;
 }
 
 static const char *strange(const Sublayer *sublayer, const Layout *layout)
@@ -334,7 +286,7 @@ const char *attention_make(AttentionBound *attention, const PartOf *of)
     attention->values_together = matrix_norm(&sums.values);
     attention->value_biases = matrix_norm(&sums.biases);
     /* 1 and two roundings of what each was divided by. */
-    attention->stacked = magnitude_product(matrix_norm(&sums.stack), (Magnitude){0.5 + 0x1p-50, 1});
+    attention->stacked = product(matrix_norm(&sums.stack), (Magnitude){0.5 + 0x1p-50, 1});
     matrix_clear(&sums.values);
     matrix_clear(&sums.biases);
     matrix_clear(&sums.stack);

@@ -95,41 +95,31 @@ static const char *read_terms(Imitation *imitation, const double **b2, const Sub
 }
 
 /* a W2; without W2, of gates that write hidden columns, a. */
-static void times_out(Matrix *product, const Matrix *a, const Matrix *w2)
+static void times_out(Matrix *out, const Matrix *a, const Matrix *w2)
 {
     if (w2->entry == NULL) {
-        matrix_copy(product, a);
+        matrix_copy(out, a);
     } else {
-        matrix_product(product, a, w2, false);
+        matrix_product(out, a, w2, false);
     }
-}
-
-/* |W1 W2|, and the norms of W1 as the bias row reads it. */
-static void bias_row_norms(GateBound *gates, const Matrix *w1, const Matrix *w2)
-{
-    Matrix product;
-    gates->w1_bias_row = matrix_norm(w1);
-    gates->column_bias_row = matrix_largest_column(w1);
-    times_out(&product, w1, w2);
-    gates->product_bias_row = matrix_norm(&product);
-    matrix_clear(&product);
 }
 
 /* (G24): what a network does to a change of the stream if its activation is x/2. */
-static void through_norms(GateBound *gates, const Matrix *w1, const Matrix *b1, const Matrix *w2,
-                          bool folded)
+static void through_norms(GateBound *gates, const Reader *first, const Matrix *w2, bool folded)
 {
-    const Magnitude half = {0.5, 0};
-    Matrix product, biases;
-    times_out(&product, w1, w2);
-    times_out(&biases, b1, w2);
+    Matrix through, biases, of_bias_row;
+    times_out(&through, &first->token, w2);
+    times_out(&biases, &first->bias, w2);
+    times_out(&of_bias_row, &first->bias_row, w2);
     if (!folded && gates->to == BANK_CONTENT) {
-        matrix_add_diagonal(&product, 2);
+        matrix_add_diagonal(&through, 2);
     }
-    gates->through = magnitude_product(half, matrix_norm(&product));
-    gates->b1_through = magnitude_product(half, matrix_norm(&biases));
-    matrix_clear(&product);
+    gates->through = product(half, matrix_norm(&through));
+    gates->b1_through = product(half, matrix_norm(&biases));
+    gates->product_bias_row = matrix_norm(&of_bias_row);
+    matrix_clear(&through);
     matrix_clear(&biases);
+    matrix_clear(&of_bias_row);
 }
 
 /* W [d, hidden], the first factor of gated heads, a column each. */
@@ -138,27 +128,22 @@ static Doubles columns_of(HeadWeight weight, size_t d, size_t hidden)
     return (Doubles){weight.data, d, hidden, weight.ld, weight.head_stride};
 }
 
-/* (G28): gates W_g beside values W1, b1, folded already. */
+/* (G28): gates W_g beside values W1, b1, as tokens read them. */
 static void apart_norms(GateBound *gates, const Bundle *bundle, const LayerNorm *norm,
-                        const Matrix *w1, const Matrix *b1)
+                        const Reader *values)
 {
     const Score *score = &bundle->score;
-    const Magnitude quarter = {0.5, -1};
+    Reader gate;
     Matrix w;
     matrix_take(&w, columns_of(score->gate, score->read.count, bundle->heads));
-    gates->column_bias_row = matrix_largest_column(&w);
-    if (norm->kind != NORMALIZATION_NONE) {
-        matrix_fold(&w, norm);
-    }
-    if (norm->kind != NORMALIZATION_NONE && !norm->tokens_only) {
-        gates->column_bias_row = matrix_largest_column(&w);
-    }
-    gates->gate_slope = magnitude_product(magnitude_product(quarter, gates->gate),
-                                          magnitude_product(gates->reach, matrix_norm(&w)));
-    gates->value_column = matrix_largest_column(w1);
-    gates->value_entry = matrix_largest_column(b1);
-    gates->swing = magnitude_product((Magnitude){0.5, 0}, gates->reach);
-    matrix_clear(&w);
+    reader_make(&gate, w, NULL, norm);
+    gates->column_bias_row = matrix_largest_column(&gate.bias_row);
+    gates->gate_slope =
+        product(product(quarter, gates->gate), product(gates->reach, matrix_norm(&gate.token)));
+    gates->value_column = matrix_largest_column(&values->token);
+    gates->value_entry = matrix_largest_column(&values->bias);
+    gates->swing = product(half, gates->reach);
+    reader_clear(&gate);
 }
 
 static void fused_norms(GateBound *gates, const Bundle *bundle, const double *b2,
@@ -166,33 +151,27 @@ static void fused_norms(GateBound *gates, const Bundle *bundle, const double *b2
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    size_t d = score->read.count, hidden = bundle->heads, columns = value->write.count;
-    bool folded = norm->kind != NORMALIZATION_NONE;
-    Matrix w1, w2 = {0}, b1, out;
-    matrix_take(&w1, columns_of(value->v, d, hidden));
+    size_t hidden = bundle->heads, columns = value->write.count;
+    Reader first;
+    Matrix w1, w2 = {0}, out;
+    matrix_take(&w1, columns_of(value->v, score->read.count, hidden));
+    reader_make(&first, w1, value->inner_bias, norm);
     if (value->o.data != NULL) {
         matrix_take(&w2, (Doubles){value->o.data, hidden, columns, value->o.head_stride, 1});
     }
-    matrix_take(&b1, (Doubles){value->inner_bias, 1, hidden, hidden, 1});
     matrix_take(&out, (Doubles){b2, 1, columns, columns, 1});
-    if (!folded || norm->tokens_only) {
-        bias_row_norms(gates, &w1, &w2);
-    }
-    fold_factor(&w1, &b1, norm);
-    if (folded && !norm->tokens_only) {
-        bias_row_norms(gates, &w1, &w2);
-    }
-    through_norms(gates, &w1, &b1, &w2, folded);
-    gates->w1 = matrix_norm(&w1);
-    gates->w2 = w2.entry != NULL ? matrix_norm(&w2) : (Magnitude){0.5, 1};
-    gates->b1 = matrix_norm(&b1);
+    through_norms(gates, &first, &w2, norm->kind != NORMALIZATION_NONE);
+    gates->w1 = matrix_norm(&first.token);
+    gates->w1_bias_row = matrix_norm(&first.bias_row);
+    gates->column_bias_row = matrix_largest_column(&first.bias_row);
+    gates->w2 = w2.entry != NULL ? matrix_norm(&w2) : one;
+    gates->b1 = matrix_norm(&first.bias);
     gates->b2 = matrix_norm(&out);
     if (!bundle_gate_is_value(bundle) || value->inner_bias != score->gate_bias) {
-        apart_norms(gates, bundle, norm, &w1, &b1);
+        apart_norms(gates, bundle, norm, &first);
     }
-    matrix_clear(&w1);
+    reader_clear(&first);
     matrix_clear(&w2);
-    matrix_clear(&b1);
     matrix_clear(&out);
 }
 
@@ -202,7 +181,6 @@ const char *gates_make(GateBound *gates, const PartOf *of)
     const Layout *layout = of->layout;
     const GateBound *before = of->before;
     const Bundle *first = sublayer->bundles;
-    const Magnitude one = {0.5, 1};
     Imitation imitation = {0};
     const double *b2 = NULL;
     const char *reason = read_terms(&imitation, &b2, sublayer, layout);
@@ -218,9 +196,9 @@ const char *gates_make(GateBound *gates, const PartOf *of)
     }
     gates->imitation = imitation;
     bool alike = before != NULL && imitation_is(&before->imitation, &imitation);
-    gates->swing = alike ? before->swing : magnitude_of(imitation_swing(&imitation), 0);
-    gates->reach = magnitude_of(imitation_values(&imitation), 0);
-    gates->gate = magnitude_of(imitation_gate(&imitation), 0);
+    gates->swing = alike ? before->swing : number(imitation_swing(&imitation));
+    gates->reach = number(imitation_values(&imitation));
+    gates->gate = number(imitation_gate(&imitation));
     if (gates->in_place) {
         gates->w1 = gates->w2 = gates->w1_bias_row = gates->column_bias_row =
             gates->product_bias_row = one;

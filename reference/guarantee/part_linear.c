@@ -132,16 +132,9 @@ static Magnitude norm_beside(const Matrix *w, long integer)
 static void read_through(LinearBound *linear, Sum *sum, const LayerNorm *norm, Bank a)
 {
     for (int b = 0; b < BANKS; b++) {
-        Matrix *w = &sum->weight[a][b], beta = {0}, more = {0};
+        Matrix *w = &sum->weight[a][b];
         linear->bias_row[a][b] = matrix_norm(w);
-        if (norm->beta != NULL) {
-            matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1});
-            matrix_product(&more, &beta, w, false);
-            matrix_add(&sum->bias[b], &more, 1);
-        }
-        matrix_clear(&beta);
-        matrix_clear(&more);
-        matrix_fold(w, norm);
+        fold_factor(w, &sum->bias[b], norm);
         linear->read[a][b] = matrix_norm(w);
         linear->kept[a][b] = linear->read[a][b];
         if (!norm->tokens_only) {

@@ -12,15 +12,6 @@ Bank bank_of(const Layout *layout, Columns columns)
     return content ? BANK_CONTENT : hidden ? BANK_HIDDEN : BANKS;
 }
 
-static Magnitude vector_norm(const double *v, size_t count)
-{
-    Magnitude sum = {0, 0};
-    for (size_t i = 0; v != NULL && i < count; i++) {
-        sum = magnitude_sum(sum, magnitude_square(magnitude_of(v[i], 0)));
-    }
-    return magnitude_root(sum);
-}
-
 Magnitude norm_steepest(const NormBound *norm, Magnitude error)
 {
     double apart = nextafter(norm->spread - magnitude_double(error), 0);
@@ -28,7 +19,7 @@ Magnitude norm_steepest(const NormBound *norm, Magnitude error)
         return norm->steepest;
     }
     double s = (apart * apart / norm->d + norm->eps) * (1 - 0x1p-49);
-    return magnitude_least(norm->steepest, magnitude_inverse_root(s));
+    return least(norm->steepest, magnitude_inverse_root(s));
 }
 
 NormBound norm_bound(const LayerNorm *norm, const Layout *layout)
@@ -45,24 +36,35 @@ NormBound norm_bound(const LayerNorm *norm, const Layout *layout)
     bound.root_d = magnitude_root(magnitude_of_size(d));
     bound.steepest = magnitude_inverse_root(norm->eps);
     for (size_t c = 0; c < d; c++) {
-        bound.gain = magnitude_most(bound.gain, magnitude_of(norm->gamma[c], 0));
+        bound.gain = magnitude_most(bound.gain, number(norm->gamma[c]));
     }
-    bound.beta = vector_norm(norm->beta, d);
+    for (size_t c = 0; norm->beta != NULL && c < d; c++) {
+        bound.beta = sum(bound.beta, magnitude_square(number(norm->beta[c])));
+    }
+    bound.beta = magnitude_root(bound.beta);
     return bound;
 }
 
 void fold_factor(Matrix *w, Matrix *c, const LayerNorm *norm)
 {
-    Matrix beta, more;
-    if (norm->kind == NORMALIZATION_NONE) {
-        return;
-    }
-    if (norm->beta != NULL) {
-        matrix_take(&beta, (Doubles){norm->beta, 1, w->rows, w->rows, 1});
-        matrix_product(&more, &beta, w, false);
-        matrix_add(c, &more, 1);
-        matrix_clear(&beta);
-        matrix_clear(&more);
-    }
+    matrix_add_row(c, norm->beta, w);
     matrix_fold(w, norm);
+}
+
+void reader_make(Reader *reader, Matrix w, const double *bias, const LayerNorm *norm)
+{
+    reader->token = w;
+    matrix_copy(&reader->bias_row, &w);
+    matrix_take(&reader->bias, (Doubles){bias, 1, w.columns, w.columns, 1});
+    fold_factor(&reader->token, &reader->bias, norm);
+    if (!norm->tokens_only) {
+        matrix_fold(&reader->bias_row, norm);
+    }
+}
+
+void reader_clear(Reader *reader)
+{
+    matrix_clear(&reader->token);
+    matrix_clear(&reader->bias_row);
+    matrix_clear(&reader->bias);
 }

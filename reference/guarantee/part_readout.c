@@ -68,38 +68,25 @@ static bool read_pairs(ReadoutBound *readout, const Sublayer *sublayer, const La
     return known;
 }
 
-/* A factor as tokens read it. */
-typedef struct {
-    Matrix w, c;
-} Factor;
-
-static void factor_take(Factor *factor, FactorBound *bound, Doubles w, const double *c,
+static void factor_make(Reader *factor, FactorBound *bound, Doubles w, const double *c,
                         const LayerNorm *norm)
 {
-    matrix_take(&factor->w, w);
-    matrix_take(&factor->c, (Doubles){c, 1, w.columns, w.columns, 1});
-    bound->bias_row = matrix_norm(&factor->w);
-    fold_factor(&factor->w, &factor->c, norm);
-    bound->w = matrix_norm(&factor->w);
-    bound->bias_row =
-        norm->kind == NORMALIZATION_NONE || norm->tokens_only ? bound->bias_row : bound->w;
-    bound->c = matrix_norm(&factor->c);
-    bound->column = matrix_largest_column(&factor->w);
-    bound->entry = matrix_largest_column(&factor->c);
-}
-
-static void factor_clear(Factor *factor)
-{
-    matrix_clear(&factor->w);
-    matrix_clear(&factor->c);
+    Matrix taken;
+    matrix_take(&taken, w);
+    reader_make(factor, taken, c, norm);
+    bound->w = matrix_norm(&factor->token);
+    bound->bias_row = matrix_norm(&factor->bias_row);
+    bound->c = matrix_norm(&factor->bias);
+    bound->column = matrix_largest_column(&factor->token);
+    bound->entry = matrix_largest_column(&factor->bias);
 }
 
 /* (G29): of each output d with q = diag |W_d[:, d]|^(1/2), two roundings of each root included. */
-static void make_each(ReadoutBound *readout, const Factor *gate, const Factor *up,
+static void make_each(ReadoutBound *readout, const Reader *gate, const Reader *up,
                       const HeadWeight *out)
 {
     const Magnitude slack = {0.5 + 0x1p-51, 1};
-    size_t hidden = gate->w.columns;
+    size_t hidden = gate->token.columns;
     double *q = need_room(hidden, sizeof *q);
     readout->each = need_zeros(readout->outputs, sizeof *readout->each);
     for (size_t d = 0; d < readout->outputs; d++) {
@@ -109,11 +96,11 @@ static void make_each(ReadoutBound *readout, const Factor *gate, const Factor *u
             q[k] = sqrt(fabs(out->data[k * out->ld + d]));
             most = fmax(most, q[k]);
         }
-        own->gate = magnitude_product(slack, matrix_norm_scaled(&gate->w, q));
-        own->gate_bias = magnitude_product(slack, matrix_norm_scaled(&gate->c, q));
-        own->up = magnitude_product(slack, matrix_norm_scaled(&up->w, q));
-        own->up_bias = magnitude_product(slack, matrix_norm_scaled(&up->c, q));
-        own->root = magnitude_product(slack, magnitude_of(most, 0));
+        own->gate = product(slack, matrix_norm_scaled(&gate->token, q));
+        own->gate_bias = product(slack, matrix_norm_scaled(&gate->bias, q));
+        own->up = product(slack, matrix_norm_scaled(&up->token, q));
+        own->up_bias = product(slack, matrix_norm_scaled(&up->bias, q));
+        own->root = product(slack, number(most));
     }
     free(q);
 }
@@ -124,8 +111,7 @@ const char *readout_make(ReadoutBound *readout, const PartOf *of)
     const Score *score = &sublayer->bundles[0].score;
     const Bundle *gates = of->previous != NULL ? of->previous->bundles : NULL;
     size_t d = score->read.count, hidden = score->d_head, outputs = sublayer->bundles[0].heads;
-    const Magnitude one = {0.5, 1};
-    Factor gate, up;
+    Reader gate, up;
     Matrix out, bias;
     readout->direct = score->query.count == 0;
     bool known = read_pairs(readout, sublayer, of->layout), fused = !readout->direct;
@@ -136,10 +122,10 @@ const char *readout_make(ReadoutBound *readout, const PartOf *of)
         return unknown;
     }
     const HeadWeight *of_gate = fused ? &gates->score.gate : &score->q;
-    factor_take(&gate, &readout->gate,
+    factor_make(&gate, &readout->gate,
                 (Doubles){of_gate->data, d, hidden, of_gate->ld, fused ? of_gate->head_stride : 1},
                 fused ? gates->score.gate_bias : score->q_bias, &sublayer->norm);
-    factor_take(&up, &readout->up, (Doubles){score->k.data, d, hidden, score->k.ld, 1},
+    factor_make(&up, &readout->up, (Doubles){score->k.data, d, hidden, score->k.ld, 1},
                 score->k_bias, &sublayer->norm);
     matrix_take(&out, (Doubles){score->mix.data, hidden, outputs, score->mix.ld, 1});
     matrix_take(&bias, (Doubles){sublayer->bundles[1].value.bias, 1, outputs, outputs, 1});
@@ -151,8 +137,8 @@ const char *readout_make(ReadoutBound *readout, const PartOf *of)
     if (2.0 * (double)outputs * (double)d * (double)d * (double)hidden <= EACH_MOST) {
         make_each(readout, &gate, &up, &score->mix);
     }
-    factor_clear(&gate);
-    factor_clear(&up);
+    reader_clear(&gate);
+    reader_clear(&up);
     matrix_clear(&out);
     matrix_clear(&bias);
     return NULL;

@@ -8,13 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-void reader_clear(Reader *reader)
-{
-    matrix_clear(&reader->token);
-    matrix_clear(&reader->bias_row);
-    matrix_clear(&reader->bias);
-}
-
 /* Row r of m and bias as doubles: what it may be off by, its norm in *norm. */
 static double row_of(double *row, double *norm, const Matrix *m, const Matrix *bias, size_t r)
 {

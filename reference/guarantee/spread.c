@@ -82,9 +82,9 @@ static void take_points(Hull *hull, size_t s, const Matrix *m, const Matrix *bia
 static void take_hull(Hull *hull, const GuaranteeInputs *inputs, const Matrix *rows,
                       const Sublayer *attention)
 {
-    const LayerNorm none = {.kind = NORMALIZATION_NONE};
+    const LayerNorm without = {.kind = NORMALIZATION_NONE};
     Matrix x, biases;
-    inputs_read(&x, inputs, &none);
+    inputs_read(&x, inputs, &without);
     matrix_zeros(&biases, 1, hull->d);
     for (size_t h = 0; h < hull->heads; h++) {
         Matrix values, bias;

@@ -57,31 +57,15 @@ void state_apply(State *state, const Change *change)
     state->apart[BANK_CONTENT] = sum(state->apart[BANK_CONTENT], change->apart);
 }
 
-bool reads_normed(const Part *part, Bank bank)
+Read read_of(const Part *part, const State *state, Bank bank)
 {
-    return part->norm.there && part->norm.bank == bank && part->kind != PART_NORM;
-}
-
-Magnitude tokens_read(const Part *part, const State *state, Bank bank)
-{
-    return reads_normed(part, bank) ? part->norm.root_d
-                                    : sum(state->read->rows[bank], state->read->error[bank]);
-}
-
-Magnitude limit_tokens_read(const Part *part, const State *state, Bank bank)
-{
-    return reads_normed(part, bank) ? part->norm.root_d : state->read->rows[bank];
-}
-
-Magnitude steepest_read(const Part *part, const State *state, Bank bank)
-{
-    return reads_normed(part, bank) ? norm_steepest(&part->norm, state->read->error[bank]) : one;
-}
-
-Magnitude bias_row_read(const Part *part, const State *state, Bank bank)
-{
-    Magnitude b = state->read->bias_row[bank];
-    return reads_normed(part, bank) && part->norm.bias_row
-               ? least(part->norm.root_d, product(b, part->norm.steepest))
-               : b;
+    const State *from = state->read;
+    const NormBound *norm = &part->norm;
+    Magnitude row = from->rows[bank], b = from->bias_row[bank];
+    if (!norm->there || norm->bank != bank || part->kind == PART_NORM) {
+        return (Read){false, sum(row, from->error[bank]), row, b, one};
+    }
+    return (Read){true, norm->root_d, norm->root_d,
+                  norm->bias_row ? least(norm->root_d, product(b, norm->steepest)) : b,
+                  norm_steepest(norm, from->error[bank])};
 }

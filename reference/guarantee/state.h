@@ -49,24 +49,6 @@ typedef struct {
     Magnitude limit[BANKS];
 } Change;
 
-static const Magnitude none = {0, 0}, half = {0.5, 0}, one = {0.5, 1}, two = {0.5, 2};
-
-/* Short names, for formulas. */
-static inline Magnitude sum(Magnitude a, Magnitude b)
-{
-    return magnitude_sum(a, b);
-}
-
-static inline Magnitude product(Magnitude a, Magnitude b)
-{
-    return magnitude_product(a, b);
-}
-
-static inline Magnitude least(Magnitude a, Magnitude b)
-{
-    return magnitude_least(a, b);
-}
-
 /* e^(-2 Omega) */
 static inline Magnitude leakage(double omega)
 {
@@ -79,18 +61,14 @@ Change change_none(void);
 /* Errors, and what is known of them, behind a change by the sublayer at hand. */
 void state_apply(State *state, const Change *change);
 
-/* The longest row that a sublayer reads of a bank (G2): a token's of T', or of T_infinity. */
-Magnitude tokens_read(const Part *part, const State *state, Bank bank);
-Magnitude limit_tokens_read(const Part *part, const State *state, Bank bank);
+/* What a sublayer reads of a bank (G2): no token's row of T' or of T_infinity is longer, nor the
+ * bias row; by how much a change of a row is longer there. */
+typedef struct {
+    bool normed; /* through a norm */
+    Magnitude token, limit, bias_row, steep;
+} Read;
 
-/* How much longer a change of a row is once it is read. */
-Magnitude steepest_read(const Part *part, const State *state, Bank bank);
-
-/* The bias row. */
-Magnitude bias_row_read(const Part *part, const State *state, Bank bank);
-
-/* Does the sublayer read the bank through a norm? */
-bool reads_normed(const Part *part, Bank bank);
+Read read_of(const Part *part, const State *state, Bank bank);
 
 /* Behind heads that read products out, which a part has that is next. */
 void readout_step(State *state, const Tokens *tokens, const Part *part, double omega);

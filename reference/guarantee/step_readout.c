@@ -15,25 +15,36 @@ static const PairSums pair_sums[PAIRS_MOST + 1] = {
     [2] = {1.6666666666666674, 1.5000000000000007, 0.033333333333333347},
     [3] = {1.8888888888888897, 1.6500000000000008, 0.053968253968253978}};
 
-static Magnitude number(double x)
+/* Of rows at most r long: |h|, which is off by e, and |b|, and their largest entries. */
+typedef struct {
+    Magnitude h, h_entry, b, b_entry;
+} Factors;
+
+static Factors factors_of(const ReadoutBound *w, Magnitude r, Magnitude e)
 {
-    return magnitude_of(x, 0);
+    const FactorBound *gate = &w->gate, *up = &w->up;
+    return (Factors){sum(product(w->reach, sum(product(gate->w, r), gate->c)), e),
+                     sum(product(w->reach, sum(product(gate->column, r), gate->entry)), e),
+                     sum(product(up->w, r), up->c), sum(product(up->column, r), up->entry)};
+}
+
+/* The norm of all h b, times `out`. */
+static Magnitude product_of(const Factors *of, Magnitude out)
+{
+    return product(out, least(product(of->h_entry, of->b), product(of->h, of->b_entry)));
 }
 
 /* (G29): no h.b of an output, h in hidden columns, is larger; e: an error of h. */
 static Magnitude largest_product(const ReadoutBound *w, Magnitude r, Magnitude e)
 {
-    const FactorBound *gate = &w->gate, *up = &w->up;
-    Magnitude most = none, h = sum(product(w->reach, sum(product(gate->w, r), gate->c)), e),
-              h_entry = sum(product(w->reach, sum(product(gate->column, r), gate->entry)), e),
-              b = sum(product(up->w, r), up->c), b_entry = sum(product(up->column, r), up->entry);
+    const Factors factors = factors_of(w, r, e);
+    Magnitude most = none, together = product_of(&factors, w->out_column);
     for (size_t d = 0; w->each != NULL && d < w->outputs; d++) {
         const OutputBound *own = &w->each[d];
         Magnitude own_h = product(w->reach, sum(product(own->gate, r), own->gate_bias));
         most = magnitude_most(most, product(sum(own_h, product(own->root, e)),
                                             sum(product(own->up, r), own->up_bias)));
     }
-    Magnitude together = product(w->out_column, least(product(h_entry, b), product(h, b_entry)));
     return w->each != NULL ? least(most, together) : together;
 }
 
@@ -42,16 +53,13 @@ static Magnitude read_apart(Magnitude *longest, const ReadoutBound *w, const Tok
                             Magnitude r)
 {
     const PairSums *sums = &pair_sums[tokens->readout];
-    const FactorBound *gate = &w->gate, *up = &w->up;
+    const Factors factors = factors_of(w, r, none);
     Magnitude eta = product(number(tokens->tau), largest_product(w, r, none)),
-              square = magnitude_square(eta), power = square,
-              h = product(w->reach, sum(product(gate->w, r), gate->c)),
-              h_entry = product(w->reach, sum(product(gate->column, r), gate->entry)),
-              b = sum(product(up->w, r), up->c), b_entry = sum(product(up->column, r), up->entry);
+              square = magnitude_square(eta), power = square;
     for (size_t j = 1; j < tokens->readout; j++) {
         power = product(power, square);
     }
-    *longest = product(w->out, least(product(h_entry, b), product(h, b_entry)));
+    *longest = product_of(&factors, w->out);
     /* Coefficients are multiples of 2^-50. */
     Magnitude rounded = tokens->readout > 1 ? product(number(0x1p-46), square) : none;
     return product(sum(product(number(sums->least), power), rounded), *longest);
@@ -60,20 +68,19 @@ static Magnitude read_apart(Magnitude *longest, const ReadoutBound *w, const Tok
 void readout_step(State *state, const Tokens *tokens, const Part *part, double omega)
 {
     const ReadoutBound *w = &part->readout;
-    const FactorBound *gate = &w->gate, *up = &w->up;
     const Bank bank = BANK_CONTENT, hidden = BANK_HIDDEN;
     const PairSums *sums = &pair_sums[tokens->readout];
     const Magnitude slope = {0.5 + 0x1p-49, 1}; /* (G31) */
-    Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
-              b = bias_row_read(part, state, bank), steep = steepest_read(part, state, bank),
-              leaked = leakage(omega), e = w->direct ? none : state->read->error[hidden],
+    const Read read = read_of(part, state, bank);
+    Magnitude r = read.token, b = read.bias_row, leaked = leakage(omega),
+              e = w->direct ? none : state->read->error[hidden],
               h = sum(state->rows[hidden], state->error[hidden]), longest;
+    const Factors factors = factors_of(w, r, e);
     double last = ldexp(tokens->tau, (int)tokens->readout - 1);
     Magnitude inverses = product(number(sums->c_over_tau), number(1 / tokens->tau)),
               spread = product(inverses, magnitude_root(magnitude_of_size(w->outputs))),
-              h_entry = sum(product(w->reach, sum(product(gate->column, r), gate->entry)), e),
-              b_entry = sum(product(up->column, r), up->entry), key = product(up->bias_row, b),
-              query = w->direct ? product(gate->bias_row, b) : state->bias_row[hidden],
+              key = product(w->up.bias_row, b),
+              query = w->direct ? product(w->gate.bias_row, b) : state->bias_row[hidden],
               four = product(product(two, two), spread);
     double raised = magnitude_double(product(number(2 * last), largest_product(w, r, e)));
     Change change = change_none();
@@ -82,23 +89,23 @@ void readout_step(State *state, const Tokens *tokens, const Part *part, double o
     term[GUARANTEE_OTHERS] =
         least(four, product(product(spread, tokens->others), magnitude_exp(raised, omega)));
     term[GUARANTEE_BIAS_ROW] =
-        least(four, product(product(number(sums->c), w->out), product(h_entry, key)));
+        least(four, product(product(number(sums->c), w->out), product(factors.h_entry, key)));
     term[GUARANTEE_BIASES] = product(leaked, sum(product(two, spread), w->out_bias));
     change.term[hidden][GUARANTEE_OTHERS] = product(product(leaked, tokens->pairs), h);
     change.term[hidden][GUARANTEE_BIAS_ROW] = product(leaked, state->bias_row[hidden]);
-    Magnitude of_query = product(slope, product(w->out, b_entry)),
-              of_key = product(slope, product(w->out, product(h_entry, up->w)));
-    of_key = w->direct ? sum(of_key, product(of_query, gate->w)) : of_key;
+    Magnitude of_query = product(slope, product(w->out, factors.b_entry)),
+              of_key = product(slope, product(w->out, product(factors.h_entry, w->up.w)));
+    of_key = w->direct ? sum(of_key, product(of_query, w->gate.w)) : of_key;
     change.own[hidden] = none;
     change.kept[hidden][bank] = w->direct ? none : of_query;
-    change.kept[bank][bank] = product(of_key, steep);
-    change.apart = read_apart(&longest, w, tokens, limit_r);
+    change.kept[bank][bank] = product(of_key, read.steep);
+    change.apart = read_apart(&longest, w, tokens, read.limit);
     state_apply(state, &change);
     state->rows[bank] = sum(state->rows[bank], sum(product(slope, longest), w->out_bias));
     state->rows[hidden] = none;
     /* (G32) */
     raised = magnitude_double(
-        product(product(number(last), w->out_column), product(query, sum(b_entry, key))));
+        product(product(number(last), w->out_column), product(query, sum(factors.b_entry, key))));
     Magnitude share = product(tokens->n, leaked),
               rho = least(one, product(tokens->n, magnitude_exp(raised, omega))),
               content =

@@ -36,7 +36,7 @@ static Magnitude score_bound(const AttentionBound *attention, const HeadBound *h
 /* At least minus a row's score with itself, rows at most r long: (G6), (G21). */
 static double minus_own_score(const AttentionBound *attention, const HeadBound *head, Magnitude r)
 {
-    const Magnitude quarter = {0.5, -1}, slack = {0.5 + 0x1p-49, 1};
+    const Magnitude slack = {0.5 + 0x1p-49, 1};
     Magnitude scale = magnitude_of(attention->scale_above, 0);
     Magnitude unlike = sum(product(head->unlike, r), head->unlike_biases);
     unlike = product(product(quarter, slack), product(scale, magnitude_square(unlike)));
@@ -54,34 +54,28 @@ static double minus_own_score(const AttentionBound *attention, const HeadBound *
     return turned.digits > 0 ? up_sum(minus, magnitude_double(turned)) : minus;
 }
 
-/* The longest rows that heads read, a token's and the bias row, and Omega. */
-typedef struct {
-    Magnitude token, bias_row;
-    double omega;
-} Reads;
-
 /* (G5): the bias row's weight in a token's softmax. */
 static Magnitude weight_of_bias_row(const AttentionBound *attention, const HeadBound *head,
-                                    const Reads *of)
+                                    const Read *read, double omega)
 {
-    Magnitude r = of->token, b = of->bias_row;
+    Magnitude r = read->token, b = read->bias_row;
     Magnitude scale = magnitude_of(attention->scale_above, 0);
     Magnitude toward =
         product(scale, product(sum(product(head->toward_bias_row, r), head->query_bias_toward), b));
     double raised = up_sum(minus_own_score(attention, head, r), magnitude_double(toward));
-    return least(one, magnitude_exp(raised, of->omega));
+    return least(one, magnitude_exp(raised, omega));
 }
 
 /* (G9): the tokens' weight in the bias row's softmax. */
 static Magnitude weight_in_bias_row(const Tokens *tokens, const AttentionBound *attention,
-                                    const HeadBound *head, const Reads *of)
+                                    const HeadBound *head, const Read *read, double omega)
 {
-    Magnitude r = of->token, b = of->bias_row;
+    Magnitude r = read->token, b = read->bias_row;
     Magnitude scale = magnitude_of(attention->scale_above, 0);
     Magnitude scores = sum(sum(product(head->of_bias_row, r), head->key_bias_of),
                            product(head->within_bias_row, b));
     double raised = magnitude_double(product(product(scale, b), scores));
-    return least(one, product(tokens->n, magnitude_exp(raised, of->omega)));
+    return least(one, product(tokens->n, magnitude_exp(raised, omega)));
 }
 
 /* (G8): how many times a change of all rows is there in a head's output. */
@@ -114,10 +108,10 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
 {
     const AttentionBound *attention = &part->attention;
     const Bank bank = BANK_CONTENT;
-    Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
-              b = bias_row_read(part, state, bank), biases = none, leaked = none, grown = none,
+    const Read read = read_of(part, state, bank);
+    Magnitude r = read.token, limit_r = read.limit, b = read.bias_row, biases = none, leaked = none,
+              grown = none,
               content = sum(state->bias_row[bank], product(attention->values_together, b));
-    const Reads reads = {r, b, omega};
     Change change = change_none();
     Magnitude *term = change.term[bank];
     Together gain = {none, none}, leaks = gain, values = gain;
@@ -127,8 +121,8 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
                   limit = least(sum(product(head->values, limit_r), head->value_bias),
                                 head->own_values),
                   of_bias_row = product(head->values_bias_row, b),
-                  w = weight_of_bias_row(attention, head, &reads),
-                  rho = weight_in_bias_row(tokens, attention, head, &reads);
+                  w = weight_of_bias_row(attention, head, &read, omega),
+                  rho = weight_in_bias_row(tokens, attention, head, &read, omega);
         add_head(&leaks, product(w, product(head->values, r)));
         add_head(&values, product(head->values, limit_r));
         add_head(&gain, head_gain(attention, head, r));
@@ -141,7 +135,7 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
     }
     term[GUARANTEE_ATTENTION] =
         least(leaked, sum(together(&leaks, attention), biases)); /* (G4), (G7) */
-    change.kept[bank][bank] = product(together(&gain, attention), steepest_read(part, state, bank));
+    change.kept[bank][bank] = product(together(&gain, attention), read.steep);
     grown = least(grown, sum(together(&values, attention), attention->value_biases));
     state_apply(state, &change);
     state->rows[bank] = sum(state->rows[bank], grown);
@@ -154,8 +148,8 @@ static void fused_step(State *state, const Tokens *tokens, const Part *part, dou
 {
     const GateBound *gates = &part->gates;
     const Bank bank = BANK_CONTENT, to = gates->to;
-    Magnitude r = tokens_read(part, state, bank), limit_r = limit_tokens_read(part, state, bank),
-              b = bias_row_read(part, state, bank), leaked = leakage(omega);
+    const Read read = read_of(part, state, bank);
+    Magnitude r = read.token, limit_r = read.limit, b = read.bias_row, leaked = leakage(omega);
     Magnitude hidden = sum(product(gates->w1, r), gates->b1),
               limit_hidden = sum(product(gates->w1, limit_r), gates->b1),
               of_bias_row = product(gates->w1_bias_row, b), out = product(gates->w2, gates->reach);
@@ -167,12 +161,12 @@ static void fused_step(State *state, const Tokens *tokens, const Part *part, dou
     term[GUARANTEE_BIAS_ROW] = product(of_bias_row, out);
     term[GUARANTEE_BIASES] = product(leaked, gates->b2);
     /* (G10), (G24), (G28): what is not in `through` stays beside what is added. */
-    Magnitude stays = reads_normed(part, bank) || to != bank ? one : none,
+    Magnitude stays = read.normed || to != bank ? one : none,
               entry = sum(product(gates->value_column, r), gates->value_entry),
               slope = sum(product(gates->swing, gates->w1), product(gates->gate_slope, entry)),
               swung = product(slope, gates->w2);
     change.own[to] = stays;
-    change.kept[bank][to] = product(sum(gates->through, swung), steepest_read(part, state, bank));
+    change.kept[bank][to] = product(sum(gates->through, swung), read.steep);
     state_apply(state, &change);
     Magnitude grown = sum(product(stays, state->rows[to]), product(gates->through, limit_r));
     grown = sum(grown, sum(gates->b1_through, product(half, product(limit_hidden, out))));
@@ -190,7 +184,7 @@ static void in_place_step(State *state, const Tokens *tokens, const Part *part, 
 {
     const GateBound *gates = &part->gates;
     const Bank bank = gates->bank;
-    Magnitude r = tokens_read(part, state, bank), b = state->bias_row[bank];
+    Magnitude r = read_of(part, state, bank).token, b = state->bias_row[bank];
     Change change = change_none();
     change.own[bank] = none;
     change.kept[bank][bank] = sum(half, gates->swing); /* (G13) */
@@ -221,21 +215,21 @@ static void linear_step(State *state, const Tokens *tokens, const Part *part, do
         term[GUARANTEE_BIASES] = product(leaked, linear->bias[to]); /* (G15) */
         for (int from = 0; from < BANKS; from++) {
             Bank bank = (Bank)from;
-            bool folded = reads_normed(part, bank);
-            Magnitude b = bias_row_read(part, state, bank), kept = linear->kept[from][to],
-                      own = product(linear->read[from][to], tokens_read(part, state, bank)),
+            const Read read = read_of(part, state, bank);
+            Magnitude b = read.bias_row, kept = linear->kept[from][to],
+                      own = product(linear->read[from][to], read.token),
                       of_bias_row = product(linear->bias_row[from][to], b);
             term[GUARANTEE_OTHERS] =
                 sum(term[GUARANTEE_OTHERS], product(product(leaked, tokens->pairs), own));
             term[GUARANTEE_BIAS_ROW] = sum(term[GUARANTEE_BIAS_ROW], product(leaked, of_bias_row));
             content[to] = sum(content[to], product(share, sum(own, of_bias_row))); /* (G17) */
             /* (G16): behind a norm the stream itself stays beside what is added. */
-            Magnitude stays = folded && from == to ? one : none;
-            change.kept[from][to] = sum(stays, product(kept, steepest_read(part, state, bank)));
-            rows[to] = sum(rows[to], sum(product(stays, state->rows[from]),
-                                         product(kept, limit_tokens_read(part, state, bank))));
+            Magnitude stays = read.normed && from == to ? one : none;
+            change.kept[from][to] = sum(stays, product(kept, read.steep));
+            rows[to] =
+                sum(rows[to], sum(product(stays, state->rows[from]), product(kept, read.limit)));
             content[to] = sum(content[to], sum(product(stays, state->bias_row[from]),
-                                               folded ? of_bias_row : product(kept, b)));
+                                               read.normed ? of_bias_row : product(kept, b)));
         }
     }
     state_apply(state, &change);

@@ -22,11 +22,6 @@ typedef struct {
     bool fits; /* no number leaves its format */
 } Walk;
 
-static Magnitude number(double x)
-{
-    return magnitude_of(x, 0);
-}
-
 /* The length of so many entries, each too small for the machine's numbers. */
 static Magnitude underflow(const Walk *walk, size_t entries)
 {

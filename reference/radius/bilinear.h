@@ -141,10 +141,18 @@ double head_rough(const HeadAt *head, double norms);
 
 /* ---- What a head makes of e's radii ---------------------------------------------------------- */
 
-/* Of each row: e in the columns that queries read, and keys, and values; at most |v'|, and the most
- * of that.  A thread has one. */
+/* Of each row, what is in the columns that queries, keys and values read: of e, or of a radius. */
 typedef struct {
-    double *query, *score, *value, *moved;
+    double *query, *key, *value;
+} HeadReads;
+
+HeadReads head_reads(const HeadAt *head, const Banks *banks);
+void head_reads_clear(HeadReads *rows);
+
+/* Of each row: e there; at most |v'|, and the most of that.  A thread has one. */
+typedef struct {
+    HeadReads e;
+    double *moved;
     double *visible, *p, *part; /* scratch, for one row's keys */
     double most;
 } HeadChange;

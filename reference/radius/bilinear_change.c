@@ -31,32 +31,42 @@ typedef struct {
                                     the others', of which mixed heads have fewer bits */
 } Change;
 
+HeadReads head_reads(const HeadAt *head, const Banks *banks)
+{
+    const Radius *r = head->r;
+    const Bundle *bundle = head->bundle;
+    const Columns query = score_query_columns(&bundle->score);
+    double *room = need_room(3 * r->rows + 1, sizeof *room);
+    const HeadReads rows = {room, room + r->rows, room + 2 * r->rows};
+    for (size_t j = 0; j < r->rows; j++) {
+        rows.query[j] = banks_in(r, banks, query, j);
+        rows.key[j] = banks_in(r, banks, bundle->score.read, j);
+        rows.value[j] = banks_in(r, banks, bundle->value.read, j);
+    }
+    return rows;
+}
+
+void head_reads_clear(HeadReads *rows)
+{
+    free(rows->query);
+}
+
 void head_change_open(HeadChange *change, const HeadAt *head)
 {
     const Radius *r = head->r;
-    const Columns score = head->bundle->score.read, value = head->bundle->value.read;
     size_t n = r->rows;
-    const Columns query = score_query_columns(&head->bundle->score);
-    double *all = need_room(7 * n + 1, sizeof *all);
-    *change = (HeadChange){.score = all};
-    change->value = all + n;
-    change->moved = all + 2 * n;
-    change->visible = all + 3 * n;
-    change->p = all + 4 * n;
-    change->part = all + 5 * n;
-    change->query = all + 6 * n;
+    double *room = need_room(4 * n + 1, sizeof *room);
+    *change = (HeadChange){head_reads(head, r->e), room, room + n, room + 2 * n, room + 3 * n, 0};
     for (size_t j = 0; j < n; j++) {
-        change->score[j] = banks_in(r, r->e, score, j);
-        change->query[j] = banks_in(r, r->e, query, j);
-        change->value[j] = banks_in(r, r->e, value, j);
-        change->moved[j] = head->values.norm[j] + point_e(r, head->v.norm * change->value[j]);
+        change->moved[j] = head->values.norm[j] + point_e(r, head->v.norm * change->e.value[j]);
         change->most = bound_max(change->most, change->moved[j]);
     }
 }
 
 void head_change_clear(HeadChange *change)
 {
-    free(change->score);
+    head_reads_clear(&change->e);
+    free(change->moved);
 }
 
 static Change change_of(const HeadChange *of, const HeadAt *head, size_t i)
@@ -68,7 +78,7 @@ static Change change_of(const HeadChange *of, const HeadAt *head, size_t i)
     for (size_t j = 0; j < r->rows; j++) {
         of->visible[j] = gap[j] != KEY_UNSEEN;
     }
-    double e = of->query[i], most = vectors()->largest(of->visible, of->score, r->rows);
+    double e = of->e.query[i], most = vectors()->largest(of->visible, of->e.key, r->rows);
     double k_rounding = vectors()->largest(of->visible, keys->rounding, r->rows);
     double product = radius_product(head->read), k_size = head->k.size * most;
     d.k_most = head->k.norm * most;
@@ -131,7 +141,7 @@ static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d, s
     vectors()->multiply(part, p, row->value, count);
     s.pull = vectors()->sum(part, count);
     s.pull_key = vectors()->dot(part, row->key, count);
-    vectors()->multiply(part, p, of->value + first, count);
+    vectors()->multiply(part, p, of->e.value + first, count);
     double change = vectors()->sum(part, count);
     s.e_value = V * change;
     s.e_key = V * vectors()->dot(part, row->key, count);

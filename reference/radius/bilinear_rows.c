@@ -5,43 +5,8 @@
 #include "bounds.h"
 #include "vectors.h"
 
-#include "../../memory/need.h"
-
-#include <omp.h>
-#include <stdlib.h>
-
 /* Numbers that are worth a parallel region. */
 enum { PARALLEL_NUMBERS = 1 << 20 };
-
-/* Of each row, what a pass changes in the columns that keys read, and queries, and values. */
-typedef struct {
-    double *score[PASS_RADII], *query[PASS_RADII], *value[PASS_RADII];
-} Changes;
-
-static void changes_clear(Changes *changes)
-{
-    for (size_t k = 0; k < PASS_RADII; k++) {
-        free(changes->score[k]);
-    }
-}
-
-static void changes_open(Changes *changes, const HeadAt *head, const Pass *pass)
-{
-    const Radius *r = head->r;
-    Columns score = head->bundle->score.read, value = head->bundle->value.read;
-    Columns query = score_query_columns(&head->bundle->score);
-    *changes = (Changes){0};
-    for (size_t k = 0; k < pass->count; k++) {
-        changes->score[k] = need_room(3 * r->rows + 1, sizeof(double));
-        changes->value[k] = changes->score[k] + r->rows;
-        changes->query[k] = changes->score[k] + 2 * r->rows;
-        for (size_t j = 0; j < r->rows; j++) {
-            changes->score[k][j] = banks_in(r, pass->radius[k], score, j);
-            changes->value[k][j] = banks_in(r, pass->radius[k], value, j);
-            changes->query[k][j] = banks_in(r, pass->radius[k], query, j);
-        }
-    }
-}
 
 static int threads_for(const HeadAt *head)
 {
@@ -60,7 +25,7 @@ typedef struct {
 
 /* (C21), and what the values' bias adds: no more than the bias row's weight, twice, times the
  * largest change of a score (C23). */
-static void pass_row(const RowKeys *of, const HeadRows *rows, const Changes *changes, size_t i)
+static void pass_row(const RowKeys *of, const HeadRows *rows, const HeadReads *radii, size_t i)
 {
     const HeadAt *head = of->head;
     const Outer *outer = &head->outer;
@@ -70,10 +35,10 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const Changes *cha
     size_t first = of->keys->first, count = of->keys->count;
     double q = head->queries.norm[i];
     for (size_t k = 0; k < pass->count; k++) {
-        const double *score = changes->score[k] + first, *value = changes->value[k] + first;
+        const double *score = radii[k].key + first, *value = radii[k].value + first;
         double keys = vectors()->dot(of->w, score, count),
                values = vectors()->dot(of->high, value, count);
-        double own = head->q.norm * changes->query[k][i];
+        double own = head->q.norm * radii[k].query[i];
         double sum = row->moment * own + q * head->k.norm * keys + head->v.norm * values;
         out[k][i] = head_add(outer->factored, out[k][i], bound_up(sum));
         if (outer->bias > 0) {
@@ -120,7 +85,7 @@ static double score_row(const HeadAt *head, const RowSum *row, double keys, size
 /* A thread's maxima. */
 typedef struct {
     HeadBlock block;
-    Changes changes;
+    HeadReads radii[PASS_RADII];
     HeadChange change;
     bool far;
     double score;
@@ -130,7 +95,9 @@ static void thread_open(HeadThread *thread, const HeadRows *of)
 {
     *thread = (HeadThread){0};
     head_block_open(&thread->block, of->head);
-    changes_open(&thread->changes, of->head, of->pass);
+    for (size_t k = 0; k < of->pass->count; k++) {
+        thread->radii[k] = head_reads(of->head, of->pass->radius[k]);
+    }
     if (of->here && of->head->r->change) {
         head_change_open(&thread->change, of->head);
     }
@@ -139,14 +106,16 @@ static void thread_open(HeadThread *thread, const HeadRows *of)
 static void thread_clear(HeadThread *thread)
 {
     head_block_clear(&thread->block);
-    changes_clear(&thread->changes);
+    for (size_t k = 0; k < PASS_RADII; k++) {
+        head_reads_clear(&thread->radii[k]);
+    }
     head_change_clear(&thread->change);
 }
 
 static void do_row(HeadThread *thread, const HeadRows *of, size_t i)
 {
     RowKeys row = head_block_row(&thread->block, i);
-    pass_row(&row, of, &thread->changes, i);
+    pass_row(&row, of, thread->radii, i);
     if (of->here) {
         local_row(&row, i);
         thread->score = fmax(thread->score, score_row(of->head, row.sum, of->keys, i));

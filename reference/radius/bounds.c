@@ -104,18 +104,18 @@ bool radius_touches(const Radius *r, Columns columns, int bank)
 
 double radius_bank_norm(const Radius *r, const ApMat *x, size_t row, int bank, mpfr_exp_t unit)
 {
-    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
-    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
+    const Columns of = radius_bank(r, bank);
+    mpfr_srcptr entries = ap_at(x, row, of.first);
     double norm = 0, squares = 0;
-    for (size_t c = first; c < end; c++) {
-        double entry = point_entry(ap_at(x, row, c), unit);
+    for (size_t c = 0; c < of.count; c++) {
+        double entry = point_entry(entries + c, unit);
         squares += entry * entry;
     }
     if (squares > SQUARES_LEAST && squares < 1 / SQUARES_LEAST) {
         return sqrt(squares);
     }
-    for (size_t c = first; c < end; c++) {
-        norm = hypot(norm, point_entry(ap_at(x, row, c), unit));
+    for (size_t c = 0; c < of.count; c++) {
+        norm = hypot(norm, point_entry(entries + c, unit));
     }
     return norm;
 }

@@ -210,21 +210,16 @@ static void set_row(Gates *gates, const Point *at, size_t i)
     }
 }
 
-/* Of each radius that the pass carries: the tokens' sum, the bias row's. */
-static void set_radii(Gates *gates, const Pass *pass)
+RowsSum gates_rows_sum(const Gates *gates, const Banks *banks)
 {
     const Radius *r = gates->r;
-    const Layout *layout = r->layout;
     Columns read = gates->bundle->value.read;
-    size_t bias = layout_bias_row(layout);
-    for (size_t q = 0; q < pass->count; q++) {
-        gates->token_radii[q] = 0;
-        for (size_t j = 0; j < layout->n; j++) {
-            gates->token_radii[q] +=
-                banks_in(r, pass->radius[q], read, layout_token_row(layout, j));
-        }
-        gates->bias_radius[q] = bias < r->rows ? banks_in(r, pass->radius[q], read, bias) : 0;
+    size_t bias = layout_bias_row(r->layout);
+    RowsSum sum = {0, bias < r->rows ? banks_in(r, banks, read, bias) : 0};
+    for (size_t j = 0; j < r->layout->n; j++) {
+        sum.tokens += banks_in(r, banks, read, layout_token_row(r->layout, j));
     }
+    return sum;
 }
 
 /* Heads whose sums are one piece of work. */
@@ -294,7 +289,9 @@ static void each_block(Worker *worker, const void *context, size_t block)
 void gates_each(Gates *gates, const Point *at, Pass *pass, GatesRow *row)
 {
     const Radius *r = gates->r;
-    set_radii(gates, pass);
+    for (size_t q = 0; q < pass->count; q++) {
+        gates->radii[q] = gates_rows_sum(gates, pass->radius[q]);
+    }
     const Setting set = {gates, at};
     evaluator_each(r->ev, (gates->heads + SUM_HEADS - 1) / SUM_HEADS, 2 * r->rows * gates->heads,
                    sum_heads, &set);

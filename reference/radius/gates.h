@@ -6,7 +6,7 @@
  *     P = 1/(1 + (b/a) e^-z),   dP/dz = PQ <= 1/4,   PQ <= e^-|z + ln(a/b)|,
  *     |d(PQ)/dz| = PQ |1 - 2P| <= 1/(6 sqrt 3) < 0.0963,
  * and the head's output y has dy/dz = B = PQ (mean of the gated u - mean of the others).
-  *
+ *
  * Umbrella header: for gates_open.c, the heads' weights side by side; gates.c, gates at a point;
  * gates_rows.c, row by row; gates_change.c, what they make of e's radii.
  */
@@ -33,6 +33,11 @@ typedef struct {
 typedef struct {
     double z_high, z_low, rounding, spread, most, sharp, size;
 } GatesKept;
+
+/* In the columns that values read: the sum over tokens, and what the bias row has. */
+typedef struct {
+    double tokens, bias;
+} RowsSum;
 
 /* A bundle's heads; matrices of the columns read. */
 typedef struct {
@@ -63,8 +68,7 @@ typedef struct {
     double *all_weights;    /* [threads, heads]: of a row's own key, and its derivative's */
     double *weights;        /* [heads], within all_weights */
     bool map;               /* the row's own derivative is content -> content, and a matrix */
-    double token_radii[PASS_RADII],
-        bias_radius[PASS_RADII]; /* of a pass: sum over tokens; bias row */
+    RowsSum radii[PASS_RADII]; /* of a pass */
 } Gates;
 
 /* The groups of head k of the row at hand. */
@@ -72,6 +76,8 @@ static inline const RowGroups *gates_groups(const Gates *gates, size_t k)
 {
     return &gates->groups[gates->patterns > 1 ? k : 0];
 }
+
+RowsSum gates_rows_sum(const Gates *gates, const Banks *banks);
 
 /* gates->groups, of row i. */
 void gates_set_groups(Gates *gates, size_t i);

@@ -38,9 +38,9 @@ static double row_leak(const Radius *r, const RowGroups *groups, const GatesKept
     return leak;
 }
 
-/* Sums over the tokens, and of the bias row: of |e| and of rho. */
+/* Of |e| and of rho. */
 typedef struct {
-    double e_tokens, e_bias, rho_tokens, rho_bias;
+    RowsSum e, rho;
 } Others;
 
 /* A row's own, and what of the others is in A. */
@@ -63,9 +63,9 @@ static ChangeRow change_row(const Gates *gates, const Others *others, size_t i)
         bias = bias || groups_in_limit(groups, BIAS);
         row.leak = bound_max(row.leak, row_leak(r, groups, &gates->kept[i], point_e(r, row.theta)));
     }
-    row.e_others = (row.tokens ? others->e_tokens : 0) + (bias ? others->e_bias : 0);
-    row.rho_others = (row.tokens ? others->rho_tokens : 0) + (bias ? others->rho_bias : 0);
-    row.moved = point_e(r, row.e + others->e_tokens + others->e_bias);
+    row.e_others = (row.tokens ? others->e.tokens : 0) + (bias ? others->e.bias : 0);
+    row.rho_others = (row.tokens ? others->rho.tokens : 0) + (bias ? others->rho.bias : 0);
+    row.moved = point_e(r, row.e + others->e.tokens + others->e.bias);
     return row;
 }
 
@@ -103,7 +103,7 @@ static void cross_change(Gates *gates, const Others *others, const ChangeRow *ro
     double most = kept->most + gates->v_most * row->moved;
     double own = p * gates->v_norm + s * b * gates->g_norm;
     double cross = own * row->rho + p * gates->v_norm * row->rho_others;
-    double all = row->rho + others->rho_tokens + others->rho_bias;
+    double all = row->rho + others->rho.tokens + others->rho.bias;
     cross += row->leak * ((2 * s * most * gates->g_norm) * row->rho +
                           gates->v_norm * (1 + s * most) * all + s * most * gates->g_norm * all);
     banks_add(gates->r, gates->r->cross, gates->bundle->value.write, i,
@@ -113,18 +113,7 @@ static void cross_change(Gates *gates, const Others *others, const ChangeRow *ro
 void gates_change(Gates *gates)
 {
     const Radius *r = gates->r;
-    const Layout *layout = r->layout;
-    Columns read = gates->bundle->value.read;
-    size_t bias = layout_bias_row(layout);
-    Others others = {0, 0, 0, 0};
-    for (size_t j = 0; j < layout->n; j++) {
-        others.e_tokens += banks_in(r, r->e, read, layout_token_row(layout, j));
-        others.rho_tokens += banks_in(r, r->apart, read, layout_token_row(layout, j));
-    }
-    if (bias < r->rows) {
-        others.e_bias = banks_in(r, r->e, read, bias);
-        others.rho_bias = banks_in(r, r->apart, read, bias);
-    }
+    const Others others = {gates_rows_sum(gates, r->e), gates_rows_sum(gates, r->apart)};
     for (size_t i = 0; i < r->rows; i++) {
         gates_set_groups(gates, i);
         ChangeRow row = change_row(gates, &others, i);

@@ -106,7 +106,7 @@ static void all_norms(Gates *gates)
 static const double *beside(double **own, const HeadWeight *w, size_t heads, size_t read)
 {
     bool lie = w->head_stride == 1 && w->ld == heads;
-    *own = lie ? NULL : point_beside(w, heads, read, 1);
+    *own = lie ? NULL : point_whole(w, heads, read, 1, PARTS_BESIDE);
     return lie ? w->data : *own;
 }
 

@@ -73,7 +73,7 @@ void gates_pass_row(const Gates *gates, Pass *pass, size_t i)
         double mine = banks_in(r, pass->radius[q], value->read, i);
         double change =
             (gates->unit || taken ? 0 : joint * mine) +
-            gates->v_norm * (other * gates->token_radii[q] + bias * gates->bias_radius[q]);
+            gates->v_norm * (other * gates->radii[q].tokens + bias * gates->radii[q].bias);
         banks_add(r, pass->out[q], value->write, i, factor * change);
     }
 }

@@ -78,6 +78,9 @@ struct Radius {
     bool leaks;                      /* keys outside A weigh something in e */
     double decay[OMEGA_MAX_GAP + 1]; /* e^(-Omega gap), at least 2^-600 */
 
+    Banks *banks; /* all that there are below */
+    double *numbers;
+
     /* Carried from sublayer to sublayer. */
     Banks *rho, *eta;
     bool *zero; /* [rows, BANKS] zero exactly, in the limit and as computed */
@@ -132,6 +135,12 @@ static inline RowRange row_range(const Radius *r, size_t most, size_t block)
 {
     size_t blocks = row_blocks(r, most);
     return (RowRange){block * r->rows / blocks, (block + 1) * r->rows / blocks};
+}
+
+/* The columns of a bank. */
+static inline Columns radius_bank(const Radius *r, int bank)
+{
+    return bank == BANK_CONTENT ? (Columns){0, r->bank} : (Columns){r->bank, r->columns - r->bank};
 }
 
 static inline Heads radius_heads(const Radius *r, const Bundle *bundle)

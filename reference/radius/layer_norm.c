@@ -118,9 +118,9 @@ static void normed_row(const Radius *r, const LayerNorm *norm, size_t i, Banks *
     *rho = r->rho[i];
     *eta = r->eta[i];
     for (int b = 0; b < BANKS; b++) {
-        size_t first = b == BANK_CONTENT ? 0 : r->bank;
-        size_t end = b == BANK_CONTENT ? r->bank : r->columns;
-        bool whole = columns.first <= first && columns.first + columns.count >= end;
+        const Columns bank = radius_bank(r, b);
+        bool whole =
+            columns.first <= bank.first && columns.first + columns.count >= bank.first + bank.count;
         bool zero = radius_reads_zero(r, norm, i, b);
         if (!radius_touches(r, columns, b)) {
             continue;

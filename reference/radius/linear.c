@@ -21,16 +21,6 @@ typedef struct {
     double *block[BANKS][BANKS], *diagonal;
 } Map;
 
-static size_t bank_first(const Radius *r, int bank)
-{
-    return bank == BANK_CONTENT ? 0 : r->bank;
-}
-
-static size_t bank_count(const Radius *r, int bank)
-{
-    return bank == BANK_CONTENT ? r->bank : r->columns - r->bank;
-}
-
 static bool is_linear(const Bundle *bundle)
 {
     return radius_heads_of(&bundle->score)->effects == NULL;
@@ -51,26 +41,22 @@ static void map_clear(Map *map)
     }
 }
 
-static double *map_block(const Radius *r, Map *map, int from, int to)
-{
-    if (map->block[from][to] == NULL) {
-        size_t entries = bank_count(r, from) * bank_count(r, to);
-        map->block[from][to] = need_zeros(entries + 1, sizeof(double));
-    }
-    return map->block[from][to];
-}
-
 /* V of a head that is a matrix. */
 static void map_add(const Radius *r, Map *map, const Value *value, size_t h)
 {
     for (size_t i = 0; i < value->read.count; i++) {
         size_t row = value->read.first + i;
         int from = row < r->bank ? BANK_CONTENT : BANK_HIDDEN;
+        const Columns in = radius_bank(r, from);
         for (size_t c = 0; c < value->write.count; c++) {
             size_t column = value->write.first + c;
             int to = column < r->bank ? BANK_CONTENT : BANK_HIDDEN;
-            double *block = map_block(r, map, from, to);
-            block[(row - bank_first(r, from)) * bank_count(r, to) + column - bank_first(r, to)] +=
+            const Columns out = radius_bank(r, to);
+            double **block = &map->block[from][to];
+            if (*block == NULL) {
+                *block = need_zeros(in.count * out.count + 1, sizeof **block);
+            }
+            (*block)[(row - in.first) * out.count + column - out.first] +=
                 value->v.data[h * value->v.head_stride + i * value->v.ld + c];
         }
     }
@@ -101,15 +87,14 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
 {
     for (int to = 0; to < BANKS; to++) {
         bool all = map->block[BANK_CONTENT][to] == NULL && map->block[BANK_HIDDEN][to] == NULL;
-        size_t first = bank_first(r, to), end = first + bank_count(r, to);
+        size_t first = radius_bank(r, to).first, end = first + radius_bank(r, to).count;
         all = all && first < end && !radius_keeps(r, to == BANK_HIDDEN);
         for (size_t c = first; c < end; c++) {
             all = all && map->diagonal[c] == 0;
         }
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             const Value *value = &sublayer->bundles[b].value;
-            bool written =
-                value->write.first < end && value->write.first + value->write.count > first;
+            bool written = radius_touches(r, value->write, to);
             all = all && value->diagonal >= -1 && value->diagonal <= 0 &&
                   !(written && (value_has_bias(value) || value_width(value) > 0));
         }
@@ -129,26 +114,25 @@ static bool block_key(NormKey *key, const Radius *r, const Map *map, const Subla
                       int from, int to)
 {
     const Bundle *only = NULL;
-    size_t bundles = 0, first = bank_first(r, from);
+    const Columns in = radius_bank(r, from), out = radius_bank(r, to);
+    size_t bundles = 0;
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
         bool dense = is_linear(bundle) && is_matrix(&bundle->value);
         only = dense ? bundle : only;
         bundles += dense;
     }
-    if (bundles != 1 || only->value.read.first != first ||
-        only->value.read.count != bank_count(r, from) ||
-        only->value.write.first != bank_first(r, to) ||
-        only->value.write.count != bank_count(r, to)) {
+    if (bundles != 1 || only->value.read.first != in.first || only->value.read.count != in.count ||
+        only->value.write.first != out.first || only->value.write.count != out.count) {
         return false;
     }
     const Value *value = &only->value;
-    double diagonal = from == to ? map->diagonal[first] : 0;
+    double diagonal = from == to ? map->diagonal[in.first] : 0;
     *key = (NormKey){value->v.data,    value->read.count,    value->write.count,
                      value->v.ld,      .parts = only->heads, .stride = value->v.head_stride,
                      .are = PARTS_SUM, .diagonal = diagonal, .coarse = r->ev->coarse};
     for (size_t c = 0; from == to && c < value->read.count; c++) {
-        if (map->diagonal[first + c] != diagonal) {
+        if (map->diagonal[in.first + c] != diagonal) {
             return false;
         }
     }
@@ -162,20 +146,20 @@ static void map_norms(const Radius *r, Map *map, const Sublayer *sublayer,
     for (int from = 0; from < BANKS; from++) {
         for (int to = 0; to < BANKS; to++) {
             double *block = map->block[from][to];
-            size_t rows = bank_count(r, from), columns = bank_count(r, to);
+            const Columns in = radius_bank(r, from), out = radius_bank(r, to);
             NormKey key;
             MatrixNorms kept = {0, 0};
-            bool has_key = block != NULL && block_key(&key, r, map, sublayer, from, to);
-            bool known = has_key;
             norm[from][to] = 0;
-            for (size_t c = 0; block != NULL && from == to && c < columns; c++) {
-                block[c * columns + c] += map->diagonal[bank_first(r, from) + c];
-                map->diagonal[bank_first(r, from) + c] = 0;
+            if (block == NULL) {
+                continue;
             }
-            if (block != NULL) {
-                known = known && norm_table_find(&kept, r->ev->norms, &key);
-                norm[from][to] = known ? kept.spectral : block_norm(r, block, rows, columns);
+            bool has_key = block_key(&key, r, map, sublayer, from, to);
+            for (size_t c = 0; from == to && c < out.count; c++) {
+                block[c * out.count + c] += map->diagonal[in.first + c];
+                map->diagonal[in.first + c] = 0;
             }
+            bool known = has_key && norm_table_find(&kept, r->ev->norms, &key);
+            norm[from][to] = known ? kept.spectral : block_norm(r, block, in.count, out.count);
             if (has_key && !known) {
                 norm_table_keep(r->ev->norms, &key, &(MatrixNorms){norm[from][to], INFINITY});
             }

@@ -208,8 +208,7 @@ MatrixNorms norm_of(const Radius *r, NormKey matrix)
     double *whole = NULL;
     if (matrix.parts > 1) {
         bool below = matrix.are == PARTS_BELOW;
-        whole = below ? point_below(&parts, matrix.parts, rows, columns)
-                      : point_beside(&parts, matrix.parts, rows, columns);
+        whole = point_whole(&parts, matrix.parts, rows, columns, matrix.are);
         *(below ? &rows : &columns) *= matrix.parts;
     }
     norms = norm_both(r, whole != NULL ? whole : matrix.data, rows, columns,

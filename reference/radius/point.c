@@ -239,27 +239,13 @@ void point_normed(Radius *r)
     }
 }
 
-double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width)
-{
-    double *m = need_room(rows * heads * width + 1, sizeof *m);
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t h = 0; h < heads; h++) {
-            for (size_t c = 0; c < width; c++) {
-                m[i * heads * width + h * width + c] = w->data[h * w->head_stride + i * w->ld + c];
-            }
-        }
-    }
-    return m;
-}
-
-double *point_below(const HeadWeight *w, size_t heads, size_t rows, size_t width)
+double *point_whole(const HeadWeight *w, size_t heads, size_t rows, size_t width, PartsAre are)
 {
     double *m = need_room(rows * heads * width + 1, sizeof *m);
     for (size_t h = 0; h < heads; h++) {
         for (size_t i = 0; i < rows; i++) {
-            for (size_t c = 0; c < width; c++) {
-                m[(h * rows + i) * width + c] = w->data[h * w->head_stride + i * w->ld + c];
-            }
+            size_t part = are == PARTS_BELOW ? h * rows + i : i * heads + h;
+            memcpy(m + part * width, w->data + h * w->head_stride + i * w->ld, width * sizeof *m);
         }
     }
     return m;

@@ -25,7 +25,6 @@ void point_normed(Radius *r);
 double point_entry(mpfr_srcptr entry, mpfr_exp_t unit);
 
 /* Heads' matrices side by side [rows, heads * width], or one below the other. */
-double *point_beside(const HeadWeight *w, size_t heads, size_t rows, size_t width);
-double *point_below(const HeadWeight *w, size_t heads, size_t rows, size_t width);
+double *point_whole(const HeadWeight *w, size_t heads, size_t rows, size_t width, PartsAre are);
 
 #endif

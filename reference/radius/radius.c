@@ -19,53 +19,41 @@
 /* Operations of an entry of the stream, and of whether a row sees a key. */
 enum { ENTRY_OPERATIONS = 8, KEY_OPERATIONS = 4 };
 
-static void take_banks(Banks **banks, size_t rows)
-{
-    *banks = need_zeros(rows + 1, sizeof **banks);
-}
-
-static void pass_init(Pass *pass, size_t rows, size_t columns)
-{
-    pass->diagonal = need_zeros(rows * columns + 1, sizeof(double));
-    pass->slack = need_zeros(rows * columns + 1, sizeof(double));
-    take_banks(&pass->out[0], rows);
-    take_banks(&pass->out[1], rows);
-}
-
-static void point_init(Point *point, size_t rows, size_t columns)
-{
-    point->x = need_zeros(rows * columns + 1, sizeof(double));
-    take_banks(&point->norm, rows);
-    take_banks(&point->path, rows);
-}
+/* The first arrays of numbers for each bank of a row: effects of the sublayer at hand. */
+enum { EFFECTS = 9 };
 
 static void radius_init(Radius *r)
 {
-    Banks **const banks[] = {&r->rho,        &r->eta,         &r->kept_rho,     &r->kept_eta,
-                             &r->e,          &r->local,       &r->size,         &r->local_e,
-                             &r->size_e,     &r->cross,       &r->apart,        &r->beside_rho,
-                             &r->beside_eta, &r->beside_size, &r->beside_size_e};
-    r->zero = need_zeros(r->rows * BANKS + 1, sizeof *r->zero);
-    for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
-        take_banks(banks[i], r->rows);
+    Banks **const banks[] = {&r->local,        &r->size,        &r->local_e,       &r->size_e,
+                             &r->cross,        &r->here.out[0], &r->here.out[1],   &r->there.out[0],
+                             &r->there.out[1], &r->rho,         &r->eta,           &r->e,
+                             &r->kept_rho,     &r->kept_eta,    &r->apart,         &r->beside_rho,
+                             &r->beside_eta,   &r->beside_size, &r->beside_size_e, &r->at.norm,
+                             &r->at.path,      &r->moved.norm,  &r->moved.path};
+    double **const numbers[] = {&r->at.x,       &r->moved.x,        &r->here.diagonal,
+                                &r->here.slack, &r->there.diagonal, &r->there.slack};
+    const size_t arrays = sizeof banks / sizeof *banks, count = sizeof numbers / sizeof *numbers,
+                 entries = r->rows * r->columns;
+    r->banks = need_zeros(arrays * r->rows + 1, sizeof *r->banks);
+    r->numbers = need_zeros(count * entries + 1, sizeof *r->numbers);
+    for (size_t i = 0; i < arrays; i++) {
+        *banks[i] = r->banks + i * r->rows;
     }
-    point_init(&r->at, r->rows, r->columns);
-    point_init(&r->moved, r->rows, r->columns);
-    pass_init(&r->here, r->rows, r->columns);
-    pass_init(&r->there, r->rows, r->columns);
+    for (size_t i = 0; i < count; i++) {
+        *numbers[i] = r->numbers + i * entries;
+    }
+    r->zero = need_zeros(r->rows * BANKS + 1, sizeof *r->zero);
 }
 
 /* Is all of a row's bank of the stream zero, as it stands? */
 static bool bank_is_zero(const Radius *r, size_t row, int bank)
 {
-    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
-    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
-    for (size_t c = first; c < end; c++) {
-        if (!mpfr_zero_p(ap_at(r->x, row, c))) {
-            return false;
-        }
+    const Columns of = radius_bank(r, bank);
+    bool zero = true;
+    for (size_t c = 0; c < of.count; c++) {
+        zero = zero && mpfr_zero_p(ap_at(r->x, row, of.first + c));
     }
-    return true;
+    return zero;
 }
 
 Radius *radius_open(const RadiusOfRun *run)
@@ -89,10 +77,12 @@ Radius *radius_open(const RadiusOfRun *run)
     radius_init(r);
     r->at.limit = run->limit;
     r->moved.limit = run->limit_change;
-    r->here = (Pass){&r->at, {r->rho, r->eta}, {r->here.out[0], r->here.out[1]},
-                     1,      r->here.diagonal, r->here.slack};
-    r->there = (Pass){&r->moved, {r->eta, r->rho},  {r->there.out[0], r->there.out[1]},
-                      2,         r->there.diagonal, r->there.slack};
+    r->here.at = &r->at;
+    r->there.at = &r->moved;
+    r->here.radius[PASS_OWN] = r->there.radius[PASS_OTHER] = r->rho;
+    r->here.radius[PASS_OTHER] = r->there.radius[PASS_OWN] = r->eta;
+    r->here.count = 1;
+    r->there.count = 2;
     for (size_t i = 0; i < r->rows; i++) {
         for (int b = 0; b < BANKS; b++) {
             r->zero[i * BANKS + (size_t)b] = bank_is_zero(r, i, b);
@@ -106,22 +96,8 @@ void radius_clear(Radius *r)
     if (r == NULL) {
         return;
     }
-    Banks *const banks[] = {r->rho,          r->eta,          r->e,
-                            r->local,        r->size,         r->local_e,
-                            r->size_e,       r->cross,        r->at.norm,
-                            r->at.path,      r->moved.norm,   r->moved.path,
-                            r->here.out[0],  r->here.out[1],  r->there.out[0],
-                            r->there.out[1], r->kept_rho,     r->kept_eta,
-                            r->apart,        r->beside_rho,   r->beside_eta,
-                            r->beside_size,  r->beside_size_e};
-    double *const doubles[] = {r->at.x,       r->moved.x,        r->here.diagonal,
-                               r->here.slack, r->there.diagonal, r->there.slack};
-    for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
-        free(banks[i]);
-    }
-    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++) {
-        free(doubles[i]);
-    }
+    free(r->banks);
+    free(r->numbers);
     free(r->zero);
     free(r);
 }
@@ -188,11 +164,6 @@ static void set_zeros(Radius *r, const Sublayer *sublayer)
     r->zero = next;
 }
 
-static void zero_banks(Banks *banks, size_t rows)
-{
-    memset(banks, 0, rows * sizeof *banks);
-}
-
 void radius_before(Radius *r)
 {
     point_before(r);
@@ -222,11 +193,7 @@ static bool is_near(const Radius *r)
 
 static void forget_effects(Radius *r)
 {
-    Banks *const all[] = {r->local,       r->size,        r->local_e,      r->size_e,      r->cross,
-                          r->here.out[0], r->here.out[1], r->there.out[0], r->there.out[1]};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        zero_banks(all[i], r->rows);
-    }
+    memset(r->banks, 0, EFFECTS * r->rows * sizeof *r->banks);
     r->far = false;
     r->adds = 1;
     r->erased[BANK_CONTENT] = r->erased[BANK_HIDDEN] = false;
@@ -290,10 +257,10 @@ static void analyse_any(Radius *r, const Sublayer *sublayer)
 /* (C10): what an entry's derivative by itself makes of radius k. */
 static double by_itself(const Radius *r, const Pass *pass, size_t k, size_t row, int bank)
 {
-    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
-    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
+    const Columns of = radius_bank(r, bank);
+    size_t first = row * r->columns + of.first;
     double most = 0;
-    for (size_t c = row * r->columns + first; c < row * r->columns + end; c++) {
+    for (size_t c = first; c < first + of.count; c++) {
         most = bound_max(most, fabs(pass->diagonal[c]) + pass->slack[c]);
     }
     double radius = pass->radius[k][row].bank[bank];

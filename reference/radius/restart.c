@@ -11,8 +11,7 @@ typedef struct {
 
 static HandedOn handed_on(const Radius *r, Columns cleared, int bank)
 {
-    size_t first = bank == BANK_CONTENT ? 0 : r->bank;
-    size_t end = bank == BANK_CONTENT ? r->bank : r->columns;
+    size_t first = radius_bank(r, bank).first, end = first + radius_bank(r, bank).count;
     size_t from = cleared.first > first ? cleared.first : first;
     size_t to = cleared.first + cleared.count < end ? cleared.first + cleared.count : end;
     size_t kept = to > from ? to - from : 0;

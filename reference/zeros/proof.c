@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* [depth, n] flags of a token in the columns compared, of T' and of T; [depth] of the others. */
+/* [depth, n] flags of a token in the columns compared, of T' and of T; [depth] of the others, all
+ * in one allocation. */
 struct RefProof {
     size_t n;
     unsigned char *converted, *original, *cleared, *bias_row;
@@ -40,10 +41,10 @@ RefProof *proof_make(const Pair *pair)
     size_t depth = pair->converted.depth;
     bool ok = true;
     proof->n = pair->converted.layout.n;
-    proof->converted = need_zeros(depth, proof->n);
-    proof->original = need_zeros(depth, proof->n);
-    proof->cleared = need_zeros(depth, 1);
-    proof->bias_row = need_zeros(depth, 1);
+    proof->converted = need_zeros(depth, 2 * proof->n + 2);
+    proof->original = proof->converted + depth * proof->n;
+    proof->cleared = proof->original + depth * proof->n;
+    proof->bias_row = proof->cleared + depth;
     trace_open(&converted, &pair->converted, pair->converted_x, pair->bias_row_content);
     trace_open(&original, &pair->original, pair->original_x, NULL);
     for (size_t l = 0; ok && l < depth; l++) {
@@ -63,9 +64,6 @@ void proof_clear(RefProof *proof)
 {
     if (proof != NULL) {
         free(proof->converted);
-        free(proof->original);
-        free(proof->cleared);
-        free(proof->bias_row);
         free(proof);
     }
 }

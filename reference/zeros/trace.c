@@ -67,13 +67,13 @@ void trace_open(Trace *trace, const Model *model, const double *x, const double 
     const Layout *layout = &model->layout;
     size_t rows = layout_rows(layout), columns = layout_content(layout);
     *trace = (Trace){.model = model, .rows = rows, .columns = columns};
-    trace->known = need_room(rows, columns);
-    trace->next = need_room(rows, columns);
-    trace->normed = need_room(rows, columns);
-    trace->row = need_zeros(rows, 1);
-    trace->lost = need_zeros(rows, 1);
+    trace->known = need_room(rows, 3 * columns);
+    trace->next = trace->known + rows * columns;
+    trace->normed = trace->next + rows * columns;
+    trace->row = need_zeros(rows, 3);
+    trace->lost = trace->row + rows;
+    trace->zero = trace->lost + rows;
     trace->live = need_zeros(widest(model), 1);
-    trace->zero = need_zeros(rows, 1);
     for (size_t i = 0; i < rows * columns; i++) {
         size_t row = i / columns, c = i % columns, bias = layout_bias_row(layout);
         size_t token = row - layout_token_row(layout, 0);
@@ -88,12 +88,8 @@ void trace_open(Trace *trace, const Model *model, const double *x, const double 
 void trace_clear(Trace *trace)
 {
     free(trace->known);
-    free(trace->next);
-    free(trace->normed);
     free(trace->row);
-    free(trace->lost);
     free(trace->live);
-    free(trace->zero);
 }
 
 /* Flags that some columns of a row share. */
