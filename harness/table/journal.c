@@ -4,8 +4,6 @@
 #include "journal.h"
 
 #include "../../memory/need.h"
-#include "../base/atomic_file.h"
-#include "../base/digest.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
@@ -374,16 +372,9 @@ FILE *journal_table(Journal *journal)
 
 int journal_finish(Journal *journal, const char *header, const RunRecord *run)
 {
-    AtomicFile *file = &journal->file;
-    char digest[DIGEST_TEXT];
-    RunRecord whole = *run;
-    whole.digest = digest;
-    if ((header != NULL && write_table(journal, header, run) != 0) ||
-        atomic_file_flush(file->file) != 0 || digest_descriptor(digest, fileno(file->file)) != 0 ||
-        sidecar_write(file->sidecar, &whole) != 0 || atomic_file_publish(file) != 0) {
-        return atomic_file_failed(file->path);
-    }
-    return 0;
+    bool whole = (header == NULL || write_table(journal, header, run) == 0) &&
+                 sidecar_publish(&journal->file, run) == 0;
+    return whole ? 0 : atomic_file_failed(journal->file.path);
 }
 
 void journal_clear(Journal *journal)

@@ -4,7 +4,6 @@
 #include "sidecar.h"
 
 #include "../../memory/need.h"
-#include "../base/atomic_file.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
@@ -182,7 +181,7 @@ json_t *sidecar_value(const RunRecord *run)
     return object;
 }
 
-int sidecar_write(FILE *file, const RunRecord *run)
+static int write_sidecar(FILE *file, const RunRecord *run)
 {
     json_t *object = run->made != NULL ? json_copy(run->made) : sidecar_value(run);
     if (run->made != NULL) {
@@ -193,6 +192,19 @@ int sidecar_write(FILE *file, const RunRecord *run)
                    putc('\n', file) != EOF;
     json_decref(object);
     return written ? 0 : -1;
+}
+
+int sidecar_publish(AtomicFile *file, const RunRecord *run)
+{
+    char digest[DIGEST_TEXT];
+    RunRecord whole = *run;
+    whole.digest = digest;
+    if (file->sidecar != NULL &&
+        (atomic_file_flush(file->file) != 0 || digest_descriptor(digest, fileno(file->file)) != 0 ||
+         write_sidecar(file->sidecar, &whole) != 0)) {
+        return -1;
+    }
+    return atomic_file_publish(file);
 }
 
 const char *sidecar_get(const json_t *sidecar, const char *key)

@@ -6,6 +6,7 @@
 
 #include "identity.h"
 
+#include "../base/atomic_file.h"
 #include "../base/info.h"
 #include "../grid/grid.h"
 
@@ -48,12 +49,14 @@ int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *r
     __attribute__((warn_unused_result));
 void sweep_record_clear(SweepRecord *record);
 
-/* Writes JSON: schema, argv, date, the facts of info.h, what a verdict about each weights file is
- * under, and the points with their command line, seconds and verdict.  0, or -1 (errno). */
-int sidecar_write(FILE *file, const RunRecord *run) __attribute__((warn_unused_result));
-
-/* The same as a value; NULL (errno): what machine this is cannot be read. */
+/* Schema, argv, date, the facts of info.h, what a verdict about each weights file is under, and the
+ * points with their command line, seconds and verdict.  NULL (errno): what machine this is cannot
+ * be read. */
 json_t *sidecar_value(const RunRecord *run);
+
+/* Completes a table: writes that beside it, where it has a sidecar, and publishes both.  0, or -1
+ * (errno). */
+int sidecar_publish(AtomicFile *file, const RunRecord *run) __attribute__((warn_unused_result));
 
 /* Strings as they are shown in JSON (shown.h). */
 json_t *sidecar_text(const char *text);

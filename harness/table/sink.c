@@ -3,10 +3,6 @@
  */
 #include "sink.h"
 
-#include "sidecar.h"
-
-#include "../../memory/need.h"
-#include "../base/atomic_file.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/streams.h"
@@ -19,137 +15,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Files and streams ----------------------------------------------------------------------- */
-
-/* borrowed: only rows.file is used, which stays open.  Without a sidecar where rows are written
- * directly.  formatter: of another format than CSV, else NULL; lines: what was written since the
- * last commit goes to text [size] then. */
-struct Output {
-    bool borrowed;
-    AtomicFile rows;
-    Formatter *formatter;
-    FILE *lines;
-    char *text;
-    size_t size;
-};
-
-int output_open(Output **output, const char *path)
-{
-    *output = need_zeros(1, sizeof **output);
-    (*output)->rows.table = true;
-    if (path == NULL) {
-        (*output)->borrowed = true;
-        (*output)->rows.file = stdout;
-        return 0;
-    }
-    int status = atomic_file_open(&(*output)->rows, path);
-    if (status != 0) {
-        output_clear(*output);
-        *output = NULL;
-    }
-    return status;
-}
-
-void output_format(Output *output, const Format *format, FormatTable table)
-{
-    if (format_is_csv(format)) {
-        return;
-    }
-    table.file = output->rows.file;
-    output->formatter = formatter_open(format, table);
-    output->lines = text_stream(&output->text, &output->size);
-}
-
 FILE *output_report(const RunOptions *run)
 {
     bool named = run->output != NULL && strcmp(run->output, "/dev/stdout") == 0;
     return run->on_stdout || named ? stderr : stdout;
 }
 
-void output_open_stream(Output **output, FILE *stream)
+void sink_format(Sink *sink, const Format *format, FormatTable table)
 {
-    *output = need_zeros(1, sizeof **output);
-    (*output)->borrowed = true;
-    (*output)->rows.file = stream;
-}
-
-FILE *output_file(Output *output)
-{
-    return output->lines != NULL ? output->lines : output->rows.file;
+    if (format_is_csv(format)) {
+        return;
+    }
+    table.file = sink->rows;
+    sink->formatter = formatter_open(format, table);
+    sink->lines = text_stream(&sink->taken, &sink->size);
 }
 
 /* The lines since the last commit become rows of the format. */
-static int pass_on(Output *output)
+static int pass_on(Sink *sink)
 {
-    if (output->lines == NULL) {
+    if (sink->formatter == NULL) {
         return 0;
     }
-    if (fflush(output->lines) != 0 || formatter_take(output->formatter, output->text) != 0) {
+    if (fflush(sink->lines) != 0 || formatter_take(sink->formatter, sink->taken) != 0) {
         return -1;
     }
-    output->size = 0; /* the stream writes from the beginning again */
-    output->text[0] = '\0';
+    sink->size = 0; /* the stream writes from the beginning again */
+    sink->taken[0] = '\0';
     return 0;
 }
 
-int output_commit(Output *output)
+int sink_commit(Sink *sink)
 {
-    return pass_on(output) != 0 ? -1 : atomic_file_flush(output->rows.file);
+    return pass_on(sink) != 0 ? -1 : atomic_file_flush(sink->rows);
 }
-
-/* Writes the lines behind the last row. */
-static int end_rows(Output *output)
-{
-    return pass_on(output) != 0 || (output->lines != NULL && formatter_end(output->formatter) != 0)
-               ? -1
-               : 0;
-}
-
-/* Everything on disk, under its names, or written to what stays open.  0, or -1 (errno). */
-static int finish_rows(Output *output, const RunRecord *run)
-{
-    AtomicFile *rows = &output->rows;
-    char digest[DIGEST_TEXT];
-    RunRecord whole = *run;
-    whole.digest = digest;
-    if (end_rows(output) != 0 || atomic_file_flush(rows->file) != 0) {
-        return -1;
-    }
-    if (rows->sidecar != NULL && (digest_descriptor(digest, fileno(rows->file)) != 0 ||
-                                  sidecar_write(rows->sidecar, &whole) != 0)) {
-        return -1;
-    }
-    return output->borrowed ? 0 : atomic_file_publish(rows);
-}
-
-int output_finish(Output *output, const RunRecord *run)
-{
-    if (finish_rows(output, run) == 0) {
-        return 0;
-    }
-    return output->rows.file == stdout
-               ? streams_stdout_failed()
-               : atomic_file_failed(output->borrowed ? "memory" : output->rows.path);
-}
-
-void output_clear(Output *output)
-{
-    if (output == NULL) {
-        return;
-    }
-    if (output->borrowed) {
-        output->rows.file = NULL;
-    }
-    if (output->lines != NULL) {
-        (void)fclose(output->lines); /* what is in it was passed on, or is dropped */
-    }
-    formatter_clear(output->formatter);
-    free(output->text);
-    atomic_file_clear(&output->rows);
-    free(output);
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Is a journal possible there, or what says why it is not? */
 static bool is_regular(const char *path)
@@ -178,27 +77,28 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
     const Format *format =
         eyes && kind->bare == BARE_EYES ? &format_table : format_find(run->format);
     bool asked = run->output != NULL || run->on_stdout || kind->bare != BARE_SENTENCES;
-    *sink = (Sink){.kind = kind, .run = run, .record = record};
+    bool kept = kind->kept && format_is_csv(format) && !run->expand && run->stream == NULL;
+    *sink = (Sink){.kind = kind, .run = run, .record = record, .file.table = true};
     sink->text = eyes && kind->bare == BARE_TEXT;
-    if (!asked) {
-        return run->resume ? refuse_resume(run) : 0;
-    }
-    if (run->stream != NULL) {
-        output_open_stream(&sink->output, run->stream);
-        return 0;
-    }
-    if (!kind->kept || !format_is_csv(format) || run->expand) {
-        int status = output_open(&sink->output, run->output);
-        const FormatTable table = {.whole = run->expand, .brief = eyes};
-        if (status == 0) {
-            output_format(sink->output, format, table);
-        }
-        return status;
-    }
-    if (is_regular(run->output)) {
+    if (asked && kept && is_regular(run->output)) {
         return journal_open(&sink->journal, run->output_flag, run->output, run->resume, record);
     }
-    return run->resume ? refuse_resume(run) : output_open(&sink->output, run->output);
+    if (run->resume && (kept || !asked)) {
+        return refuse_resume(run);
+    }
+    if (!asked) {
+        return 0;
+    }
+    if (run->stream != NULL) {
+        sink->lines = sink->rows = run->stream;
+        return 0;
+    }
+    int status = run->output != NULL ? atomic_file_open(&sink->file, run->output) : 0;
+    if (status == 0) {
+        sink->lines = sink->rows = run->output != NULL ? sink->file.file : stdout;
+        sink_format(sink, format, (FormatTable){.whole = run->expand, .brief = eyes});
+    }
+    return status;
 }
 
 static void write_row(FILE *file, const Sink *sink, const void *row)
@@ -219,16 +119,16 @@ static void write_row(FILE *file, const Sink *sink, const void *row)
 
 int sink_put(Sink *sink, const void *row)
 {
-    const bool none = sink->output == NULL && sink->journal == NULL;
+    const bool none = sink->lines == NULL && sink->journal == NULL;
     if (none || (sink->text && sink->kind->print == NULL)) {
         return 0;
     }
-    FILE *file = sink->journal != NULL ? journal_table(sink->journal) : output_file(sink->output);
+    FILE *file = sink->journal != NULL ? journal_table(sink->journal) : sink->lines;
     if (file == NULL) {
         return sink_failed(sink);
     }
     write_row(file, sink, row);
-    if (ferror(file) || (sink->output != NULL && output_commit(sink->output) != 0)) {
+    if (ferror(file) || (sink->journal == NULL && sink_commit(sink) != 0)) {
         return sink_failed(sink);
     }
     sink->put++;
@@ -237,7 +137,7 @@ int sink_put(Sink *sink, const void *row)
 
 int sink_append(Sink *sink, const char *rows, size_t length)
 {
-    return fwrite(rows, 1, length, output_file(sink->output)) == length ? 0 : -1;
+    return fwrite(rows, 1, length, sink->lines) == length ? 0 : -1;
 }
 
 int sink_finish(Sink *sink)
@@ -245,13 +145,25 @@ int sink_finish(Sink *sink)
     if (sink->journal != NULL && sink->put > 0) {
         return journal_finish(sink->journal, NULL, sink->record);
     }
-    return sink->output != NULL ? output_finish(sink->output, sink->record) : 0;
+    if (sink->rows == NULL) {
+        return 0;
+    }
+    bool whole = pass_on(sink) == 0 &&
+                 (sink->formatter == NULL || formatter_end(sink->formatter) == 0) &&
+                 (sink->file.file != NULL ? sidecar_publish(&sink->file, sink->record)
+                                          : atomic_file_flush(sink->rows)) == 0;
+    return whole ? 0 : sink_failed(sink);
 }
 
 void sink_clear(Sink *sink)
 {
     journal_clear(sink->journal);
-    output_clear(sink->output);
+    if (sink->formatter != NULL) {
+        (void)fclose(sink->lines); /* what is in it was passed on, or is dropped */
+    }
+    formatter_clear(sink->formatter);
+    free(sink->taken);
+    atomic_file_clear(&sink->file);
     *sink = (Sink){0};
 }
 

@@ -7,44 +7,13 @@
 #ifndef HEADPROOF_HARNESS_TABLE_SINK_H
 #define HEADPROOF_HARNESS_TABLE_SINK_H
 
+#include "../base/atomic_file.h"
 #include "format.h"
 #include "journal.h"
 #include "sidecar.h"
 
-/* A results file that is never damaged: rows go to FILE.partial, which becomes FILE when it is
- * complete and on disk, together with FILE.json (the sidecar).  A path that is not a regular file
- * (a pipe, /dev/full) is written directly and has no sidecar. */
-typedef struct Output Output;
-
-/* path NULL: stdout.  0, or 2 after a message when the path cannot be written, or 99. */
-int output_open(Output **output, const char *path) __attribute__((warn_unused_result));
-
-/* From here on what is written to output_file is CSV, and every commit turns its lines into rows of
- * the format.  table: what is said of it before its columns are known.  0, or 99 after a
- * message. */
-void output_format(Output *output, const Format *format, FormatTable table);
-
 /* Where a command says what is not the table: stdout, unless that was asked to be the table. */
 FILE *output_report(const RunOptions *run);
-
-/* The same for a stream that stays open.  0, or 99 after a message. */
-void output_open_stream(Output **output, FILE *stream);
-
-/* Where rows of CSV go. */
-FILE *output_file(Output *output);
-
-/* Flush after a point's rows; -1 (errno) when the disk is full or failing. */
-int output_commit(Output *output) __attribute__((warn_unused_result));
-
-/* Completes the file: sync, close, rename, and the run as its sidecar.  0, or 99 after a
- * message. */
-int output_finish(Output *output, const RunRecord *run) __attribute__((warn_unused_result));
-
-/* Drops what was written (an earlier FILE stays as it was) and frees.  NULL is fine; after
- * output_finish it only frees. */
-void output_clear(Output *output);
-
-/* ---- Sinks ----------------------------------------------------------------------------------- */
 
 /* The form that goes to stdout where neither -o nor --format asks for the table. */
 typedef enum {
@@ -64,13 +33,18 @@ typedef struct {
     const char *between;                        /* two such texts */
 } SinkKind;
 
-/* output, journal: the one that is open; both NULL: no table is asked for. */
+/* A sink stays where it is.  lines NULL: a journal takes the rows, or no table is asked for. */
 typedef struct {
     const SinkKind *kind;
     const RunOptions *run;
     const RunRecord *record;
-    Output *output;
     Journal *journal;
+    FILE *lines;          /* where lines of CSV go: as they are, or into taken [size] */
+    FILE *rows;           /* the table: in `file`, or a stream that stays open */
+    AtomicFile file;      /* all zero but for `table` where rows go to a stream */
+    Formatter *formatter; /* of another format than CSV, else NULL */
+    char *taken;          /* lines that become rows of another format at the next commit */
+    size_t size;
     bool text;  /* a terminal gets a text for its reader */
     size_t put; /* rows */
 } Sink;
@@ -90,8 +64,14 @@ int sink_finish(Sink *sink) __attribute__((warn_unused_result));
 /* Rows of a table that is not finished are dropped, or kept in a journal.  All zero is fine. */
 void sink_clear(Sink *sink);
 
-/* The same of lines of CSV, which may be kept back; -1 (errno). */
+/* From here on every commit turns lines of CSV into rows of the format.  table: what is said of it
+ * before its columns are known. */
+void sink_format(Sink *sink, const Format *format, FormatTable table);
+
+/* Takes lines of CSV, and hands on all that were taken.  0; -1 (errno): the disk is full, or
+ * failing. */
 int sink_append(Sink *sink, const char *rows, size_t length) __attribute__((warn_unused_result));
+int sink_commit(Sink *sink) __attribute__((warn_unused_result));
 
 /* Prints that it cannot be written, for errno's reason.  Returns 99. */
 int sink_failed(const Sink *sink);

@@ -38,7 +38,8 @@ void bench_start(BenchRun *run, int argc, char **argv, const char *columns)
         bench_fail("memory is short");
     }
     if (to_file) {
-        int status = output_open(&run->output, argv[2]);
+        run->table.table = true;
+        int status = atomic_file_open(&run->table, argv[2]);
         if (status != 0) {
             exit(status);
         }
@@ -56,13 +57,13 @@ bool bench_wants(BenchRun *run, const char *part)
 void bench_row(BenchRun *run, const char *format, ...)
 {
     va_list arguments;
-    if (run->output == NULL) {
+    if (run->table.file == NULL) {
         return;
     }
     va_start(arguments, format);
-    vfprintf(output_file(run->output), format, arguments);
+    vfprintf(run->table.file, format, arguments);
     va_end(arguments);
-    fputc('\n', output_file(run->output));
+    fputc('\n', run->table.file);
 }
 
 void bench_aim(BenchRun *run, bool met, const char *format, ...)
@@ -82,14 +83,16 @@ static int finish_file(BenchRun *run)
         fprintf(stderr, "bench: '%s' is no part of it\n", run->arguments[0]);
         return 2;
     }
-    if (run->output == NULL) {
+    if (run->table.file == NULL) {
         return 0;
     }
-    if (ferror(output_file(run->output))) {
+    if (ferror(run->table.file)) {
         fprintf(stderr, "bench: cannot write the table\n");
         return 99;
     }
-    return output_finish(run->output, &(RunRecord){.argc = run->argc, .argv = run->argv});
+    const RunRecord record = {.argc = run->argc, .argv = run->argv};
+    bool whole = sidecar_publish(&run->table, &record) == 0;
+    return whole ? 0 : atomic_file_failed(run->table.path);
 }
 
 int bench_finish(BenchRun *run)
@@ -101,7 +104,7 @@ int bench_finish(BenchRun *run)
         printf("\naims\n%s", run->aims_text);
     }
     int status = finish_file(run);
-    output_clear(run->output);
+    atomic_file_clear(&run->table);
     free(run->aims_text);
     ref_thread_clear();
     return status;

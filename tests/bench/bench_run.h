@@ -10,17 +10,17 @@
 #define HEADPROOF_TESTS_BENCH_BENCH_RUN_H
 
 #include "../../cases/case.h"
-#include "../../harness/table/sink.h"
+#include "../../harness/table/sidecar.h"
 
 #include <stdio.h>
 
 /* arguments [count]: those behind -o FILE, then NULL.  known: the first of them names a part, or
- * there is none.  output NULL: no file. */
+ * there is none.  table: its file is NULL where none is written. */
 typedef struct {
     int argc, count;
     char **argv, **arguments;
     bool known;
-    Output *output;
+    AtomicFile table;
     FILE *aims;
     char *aims_text;
     size_t aims_size;

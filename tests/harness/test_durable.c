@@ -178,14 +178,14 @@ static void rows_are_on_disk(void **state)
 static void results_are_on_disk(void **state)
 {
     const FileFixture *fixture = *state;
-    Output *output;
+    AtomicFile file = {.table = true};
     Made made;
     make(&made);
     made.run.sweep = NULL;
-    assert_int_equal(output_open(&output, fixture->path), 0);
-    fputs("rows\n", output_file(output));
-    assert_int_equal(output_finish(output, &made.run), 0);
-    output_clear(output);
+    assert_int_equal(atomic_file_open(&file, fixture->path), 0);
+    fputs("rows\n", file.file);
+    assert_int_equal(sidecar_publish(&file, &made.run), 0);
+    atomic_file_clear(&file);
     expect_synced(fixture->path);
     expect_synced(fixture->sidecar);
     expect_names_synced();

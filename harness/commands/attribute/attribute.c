@@ -142,7 +142,7 @@ static void evaluate_inputs(Attribution *a, Going *going, int threads)
 #pragma omp atomic read
         skip = stop;
         if (!skip) {
-            attribute_input(a, i, going->sink->output != NULL ? &text : NULL);
+            attribute_input(a, i, going->sink->lines != NULL ? &text : NULL);
         }
 #pragma omp ordered
         {

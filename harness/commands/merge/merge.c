@@ -60,7 +60,7 @@ static json_t *merged_sidecar(const Merge *merge)
  * them in as they come. */
 static bool put(Sink *sink, const char *rows, size_t length)
 {
-    return sink_append(sink, rows, length) == 0 && output_commit(sink->output) == 0;
+    return sink_append(sink, rows, length) == 0 && sink_commit(sink) == 0;
 }
 
 /* 0; 99 after a message. */

@@ -202,7 +202,7 @@ static int print_verdict(FILE *file, const Searches *all)
 static int print_all(const Searches *all)
 {
     const Sink *sink = &all->outcome.sink;
-    FILE *file = output_file(sink->output);
+    FILE *file = sink->lines;
     int status = 0;
     if (all->written == 1) {
         Wrapped said;

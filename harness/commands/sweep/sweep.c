@@ -80,7 +80,7 @@ static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows)
     }
     int status = sweep->options->expand ? write_expanded(sweep, point, rows)
                                         : sink_append(&sweep->sink, rows->text, rows->length);
-    return status == 0 && (!shown || output_commit(sweep->sink.output) == 0);
+    return status == 0 && (!shown || sink_commit(&sweep->sink) == 0);
 }
 
 /* All points before it were taken. */
@@ -94,7 +94,7 @@ static bool take_next(Sweep *sweep)
     if (verbose || sweep->sink.text || outcome->failed_layer != 0) {
         progress_clear(&sweep->progress);
     }
-    if (sweep->sink.output != NULL && !write_rows(sweep, point, rows)) {
+    if (sweep->sink.lines != NULL && !write_rows(sweep, point, rows)) {
         return false;
     }
     sweep->taken++;
@@ -126,8 +126,7 @@ bool sweep_take(Sweep *sweep, size_t position, PointRows *rows, bool more)
     while (written && sweep->taken < sweep->record.count && sweep->done[sweep->taken]) {
         written = take_next(sweep);
     }
-    return written &&
-           (sweep->sink.output == NULL || more || output_commit(sweep->sink.output) == 0);
+    return written && (sweep->sink.lines == NULL || more || sink_commit(&sweep->sink) == 0);
 }
 
 /* The point's rows are the journal's, and are dropped. */
@@ -290,9 +289,9 @@ static int write_file(Sweep *sweep, int threads)
 {
     Sink *sink = &sweep->sink;
     char *header = sweep_header(sweep);
-    int status = sink->journal != NULL ? journal_begin(sink->journal, &sweep->run)
-                 : fputs(header, output_file(sink->output)) == EOF ? sink_failed(sink)
-                                                                   : 0;
+    int status = sink->journal != NULL               ? journal_begin(sink->journal, &sweep->run)
+                 : fputs(header, sink->lines) == EOF ? sink_failed(sink)
+                                                     : 0;
     status = status != 0 ? status : run_points(sweep, threads);
     status = status != 0 ? status : finish(sweep, header);
     free(header);
@@ -366,7 +365,7 @@ static void open_live(Sweep *sweep)
     const SweepRecord *record = &sweep->record;
     live_open(&sweep->live, sweep->grid, record->points, record->count, terminal_width(stdout));
     sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
-    output_format(sweep->sink.output, &format_live, (FormatTable){.state = &sweep->live});
+    sink_format(&sweep->sink, &format_live, (FormatTable){.state = &sweep->live});
 }
 
 /* The whole run of rank 0, or of a process that is alone. */
