@@ -18,28 +18,36 @@
 
 _Static_assert(ULONG_MAX == UINT64_MAX, "GMP's unsigned long must hold a seed");
 
-typedef struct {
-    ValueList *list;
-    const Domain *domain;
-    Message *message;
-    const char *text;  /* the whole list */
-    const char *token; /* the item being read */
-    size_t length;
-} Reader;
-
-/* A part of an item: v, or a, b and step of a range. */
+/* An item of a list, or what it consists of: v, or a, b and step of a range. */
 typedef struct {
     const char *text;
     size_t length;
 } Part;
 
+typedef struct {
+    ValueList *list;
+    const Domain *domain;
+    Message *message;
+    const char *text; /* the whole list */
+    Part item;        /* the one being read */
+} Reader;
+
+static int refuse(const Reader *reader, Part part, const char *expected)
+{
+    message_token(reader->message, part.text, part.length, "expected %s", expected);
+    return 2;
+}
+
+static int refuse_item(const Reader *reader, const char *expected)
+{
+    return refuse(reader, reader->item, expected);
+}
+
 static int push(Reader *reader, AxisValue value)
 {
     ValueList *list = reader->list;
     if (list->count == VALUES_MOST) {
-        message_token(reader->message, reader->token, reader->length,
-                      "expected at most %d values in a list", VALUES_MOST);
-        return 2;
+        return refuse_item(reader, "at most 1000000 values in a list");
     }
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 8 : 2 * list->capacity;
@@ -50,13 +58,15 @@ static int push(Reader *reader, AxisValue value)
     return 0;
 }
 
-static int reject(Reader *reader)
+/* Refuses an item that is no value of the domain. */
+static int reject(const Reader *reader)
 {
     char expected[256];
     const Domain *domain = reader->domain;
+    const Part item = reader->item;
     domain_describe(expected, sizeof expected, domain);
-    message_token(reader->message, reader->token, reader->length, "expected %s%s", expected,
-                  suggest(reader->token, reader->length, domain->words, domain->word_count).text);
+    message_token(reader->message, item.text, item.length, "expected %s%s", expected,
+                  suggest(item.text, item.length, domain->words, domain->word_count).text);
     return 2;
 }
 
@@ -71,12 +81,6 @@ static int push_integer(Reader *reader, mpq_srcptr value, ValueForm form)
     return push(reader, (AxisValue){.form = form, .integer = mpz_get_ui(mpq_numref(value))});
 }
 
-static int number_fault(Reader *reader, Part part, DecimalStatus status)
-{
-    message_token(reader->message, part.text, part.length, "expected %s", decimal_expected(status));
-    return 2;
-}
-
 static int push_number(Reader *reader, mpq_srcptr value)
 {
     if (reader->domain->kind == DOMAIN_INTEGER) {
@@ -85,25 +89,19 @@ static int push_number(Reader *reader, mpq_srcptr value)
     AxisValue number = {.form = FORM_REAL};
     DecimalStatus status = decimal_round(&number.real, value);
     if (status != DECIMAL_OK) {
-        return number_fault(reader, (Part){reader->token, reader->length}, status);
+        return refuse_item(reader, decimal_expected(status));
     }
     return mpq_sgn(value) > 0 ? push(reader, number) : reject(reader);
-}
-
-static int range_fault(Reader *reader, const char *expected)
-{
-    message_token(reader->message, reader->token, reader->length, "expected %s", expected);
-    return 2;
 }
 
 /* a, a + step, ... up to b. */
 static int push_sum_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr step)
 {
     if (mpq_sgn(step) == 0) {
-        return range_fault(reader, "a step that is not zero");
+        return refuse_item(reader, "a step that is not zero");
     }
     if (mpq_sgn(step) < 0) {
-        return range_fault(reader, "a step above zero");
+        return refuse_item(reader, "a step above zero");
     }
     int status = 0;
     mpq_t span;
@@ -111,7 +109,7 @@ static int push_sum_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr st
     mpq_sub(span, b, a);
     mpq_div(span, span, step);
     if (mpq_cmp_ui(span, VALUES_MOST, 1) >= 0) {
-        status = range_fault(reader, "a range of at most 1000000 values");
+        status = refuse_item(reader, "a range of at most 1000000 values");
     }
     while (status == 0 && mpq_cmp(a, b) <= 0) {
         status = push_number(reader, a);
@@ -125,16 +123,16 @@ static int push_sum_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr st
 static int push_product_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr factor)
 {
     if (mpq_cmp_ui(factor, 1, 1) <= 0) {
-        return range_fault(reader, "a factor above 1");
+        return refuse_item(reader, "a factor above 1");
     }
     if (mpq_sgn(a) <= 0) {
-        return range_fault(reader, "a range by a factor to start above zero");
+        return refuse_item(reader, "a range by a factor to start above zero");
     }
     int status = 0;
     while (status == 0 && mpq_cmp(a, b) <= 0) {
         size_t bits = mpz_sizeinbase(mpq_numref(a), 2) + mpz_sizeinbase(mpq_denref(a), 2);
         if (bits > FACTOR_BITS_MOST) {
-            return range_fault(reader, "a range of fewer values (a larger factor)");
+            return refuse_item(reader, "a range of fewer values (a larger factor)");
         }
         status = push_number(reader, a);
         mpq_mul(a, a, factor);
@@ -145,10 +143,10 @@ static int push_product_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcpt
 static int read_part(Reader *reader, mpq_ptr value, Part part)
 {
     if (part.length == 0) {
-        return range_fault(reader, "v, a:b, a:b:step or a:b:*factor");
+        return refuse_item(reader, "v, a:b, a:b:step or a:b:*factor");
     }
     DecimalStatus status = decimal_read(value, part.text, part.length);
-    return status == DECIMAL_OK ? 0 : number_fault(reader, part, status);
+    return status == DECIMAL_OK ? 0 : refuse(reader, part, decimal_expected(status));
 }
 
 static int read_range(Reader *reader, Part *parts, size_t count)
@@ -169,7 +167,7 @@ static int read_range(Reader *reader, Part *parts, size_t count)
     }
     status = status != 0 ? status
              : mpq_cmp(ends[0], ends[1]) > 0
-                 ? range_fault(reader, "a range that ascends (a <= b in a:b)")
+                 ? refuse_item(reader, "a range that ascends (a <= b in a:b)")
              : product ? push_product_range(reader, ends[0], ends[1], ends[2])
                        : push_sum_range(reader, ends[0], ends[1], ends[2]);
     for (size_t i = 0; i < 3; i++) {
@@ -194,20 +192,20 @@ static int read_single(Reader *reader, Part part)
     return status;
 }
 
-static bool equals(const Reader *reader, const char *word)
+static bool equals(Part part, const char *word)
 {
-    return strlen(word) == reader->length && memcmp(word, reader->token, reader->length) == 0;
+    return strlen(word) == part.length && memcmp(word, part.text, part.length) == 0;
 }
 
 static int read_words(Reader *reader, bool *found)
 {
     const Domain *domain = reader->domain;
-    bool all = domain->all && equals(reader, "all");
+    bool all = domain->all && equals(reader->item, "all");
     int status = 0;
     *found = all;
     reader->list->all = reader->list->all || all;
     for (size_t i = 0; i < domain->word_count && status == 0; i++) {
-        if ((all && i >= domain->all_from) || equals(reader, domain->words[i])) {
+        if ((all && i >= domain->all_from) || equals(reader->item, domain->words[i])) {
             *found = true;
             status = push(reader, (AxisValue){.form = FORM_WORD, .integer = i});
         }
@@ -217,15 +215,16 @@ static int read_words(Reader *reader, bool *found)
 
 static int read_numbers(Reader *reader)
 {
-    Part parts[3] = {{reader->token, 0}};
+    const Part item = reader->item;
+    Part parts[3] = {{item.text, 0}};
     size_t count = 1;
-    for (size_t i = 0; i < reader->length; i++) {
-        if (reader->token[i] != ':') {
+    for (size_t i = 0; i < item.length; i++) {
+        if (item.text[i] != ':') {
             parts[count - 1].length++;
         } else if (count == 3) {
-            return range_fault(reader, "v, a:b, a:b:step or a:b:*factor");
+            return refuse_item(reader, "v, a:b, a:b:step or a:b:*factor");
         } else {
-            parts[count++] = (Part){reader->token + i + 1, 0};
+            parts[count++] = (Part){item.text + i + 1, 0};
         }
     }
     return count == 1 ? read_single(reader, parts[0]) : read_range(reader, parts, count);
@@ -236,51 +235,51 @@ static bool blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static bool ends_in(const char *token, size_t length, const char *end)
+static bool ends_in(Part part, const char *end)
 {
     size_t tail = strlen(end);
-    return length >= tail && memcmp(token + length - tail, end, tail) == 0;
+    return part.length >= tail && memcmp(part.text + part.length - tail, end, tail) == 0;
 }
 
-static bool is_there(const char *token, size_t length)
+static bool is_there(Part part)
 {
     char path[VALUE_TEXT];
-    snprintf(path, sizeof path, "%.*s", (int)length, token);
-    return length < sizeof path && access(path, F_OK) == 0;
+    snprintf(path, sizeof path, "%.*s", (int)part.length, part.text);
+    return part.length < sizeof path && access(path, F_OK) == 0;
 }
 
-static bool is_path(const char *token, size_t length)
+static bool is_path(Part part)
 {
-    return is_there(token, length) || memchr(token, '/', length) != NULL ||
-           ends_in(token, length, ".safetensors") ||
-           ends_in(token, length, ".safetensors.index.json");
+    return is_there(part) || memchr(part.text, '/', part.length) != NULL ||
+           ends_in(part, ".safetensors") || ends_in(part, ".safetensors.index.json");
 }
 
-/* True for a token that needs no escapes in a cell of CSV, among options (whose separator is a
+/* True for a path that needs no escapes in a cell of CSV, among options (whose separator is a
  * semicolon) or between a shell's quotes.  A comma has parted it before. */
-static bool is_plain(const char *token, size_t length)
+static bool is_plain(Part part)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)token[i];
+    for (size_t i = 0; i < part.length; i++) {
+        unsigned char c = (unsigned char)part.text[i];
         if (c < 0x20 || c == 0x7f || c == '"' || c == '\'' || c == '`' || c == ';') {
             return false;
         }
     }
-    return length < VALUE_TEXT;
+    return part.length < VALUE_TEXT;
 }
 
 /* A blank at an end would be part of a file's name, and name another file without it. */
 static int read_path(Reader *reader)
 {
-    char before = reader->token == reader->text ? '\0' : reader->token[-1];
-    if (blank(reader->token[reader->length]) || (blank(before) && reader->list->count == 0)) {
-        return range_fault(reader, "a path without a blank before or behind it");
+    const Part item = reader->item;
+    char before = item.text == reader->text ? '\0' : item.text[-1];
+    if (blank(item.text[item.length]) || (blank(before) && reader->list->count == 0)) {
+        return refuse_item(reader, "a path without a blank before or behind it");
     }
-    if (!is_plain(reader->token, reader->length)) {
-        return range_fault(reader, "a path of at most 4095 bytes without quotes, semicolons "
+    if (!is_plain(item)) {
+        return refuse_item(reader, "a path of at most 4095 bytes without quotes, semicolons "
                                    "and control characters");
     }
-    char *path = need_copy_of(reader->token, reader->length);
+    char *path = need_copy_of(item.text, item.length);
     int status = push(reader, (AxisValue){.form = FORM_PATH, .path = path});
     if (status != 0) {
         free(path);
@@ -290,84 +289,76 @@ static int read_path(Reader *reader)
 
 static int read_item(Reader *reader)
 {
-    if (reader->length == 0) {
-        return range_fault(reader, "a value, not an empty one");
+    if (reader->item.length == 0) {
+        return refuse_item(reader, "a value, not an empty one");
     }
     bool word = false;
     int status = read_words(reader, &word);
     if (word) {
         return status;
     }
-    if (reader->domain->paths && is_path(reader->token, reader->length)) {
+    const Domain *domain = reader->domain;
+    if (domain->paths && is_path(reader->item)) {
         return read_path(reader);
     }
-    bool letter = strchr("+-.0123456789:", *reader->token) == NULL;
-    bool word_meant =
-        reader->domain->kind == DOMAIN_WORDS || (reader->domain->word_count > 0 && letter);
+    bool letter = strchr("+-.0123456789:", *reader->item.text) == NULL;
+    bool word_meant = domain->kind == DOMAIN_WORDS || (domain->word_count > 0 && letter);
     return word_meant ? reject(reader) : read_numbers(reader);
 }
 
-typedef struct {
-    AxisValue value;
-    size_t index;
-} Placed;
-
-static int placed_compare(const void *a, const void *b)
+/* By value, then by place in the list. */
+static int compare_places(const void *a, const void *b)
 {
-    const Placed *left = a, *right = b;
-    int order = value_compare(&left->value, &right->value);
-    return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+    const AxisValue *const *left = a, *const *right = b;
+    int order = value_compare(*left, *right);
+    return order != 0 ? order : (*left > *right) - (*left < *right);
 }
 
 /* Refuses a list with a value that is there twice, and names the first of them in the list. */
-static int check_repeats(Reader *reader, const char *text)
+static int check_repeats(const Reader *reader)
 {
     const ValueList *list = reader->list;
-    Placed *sorted = need_room(list->count, sizeof *sorted);
+    const AxisValue **sorted = need_room(list->count, sizeof *sorted), *first = NULL;
     for (size_t i = 0; i < list->count; i++) {
-        sorted[i] = (Placed){list->values[i], i};
+        sorted[i] = &list->values[i];
     }
-    qsort(sorted, list->count, sizeof *sorted, placed_compare);
-    size_t first = list->count;
+    qsort((void *)sorted, list->count, sizeof *sorted, compare_places);
     for (size_t i = 1; i < list->count; i++) {
-        if (value_compare(&sorted[i - 1].value, &sorted[i].value) == 0 && sorted[i].index < first) {
-            first = sorted[i].index;
-        }
+        bool repeats = value_compare(sorted[i - 1], sorted[i]) == 0;
+        first = repeats && (first == NULL || sorted[i] < first) ? sorted[i] : first;
     }
-    free(sorted);
-    if (first == list->count) {
+    free((void *)sorted);
+    if (first == NULL) {
         return 0;
     }
     char value[VALUE_TEXT];
-    value_print(value, reader->domain, list->values[first]);
-    message_token(reader->message, text, strlen(text), "expected every value once, %s is repeated",
-                  value);
+    value_print(value, reader->domain, *first);
+    message_token(reader->message, reader->text, strlen(reader->text),
+                  "expected every value once, %s is repeated", value);
     return 2;
 }
 
 int values_read(ValueList *list, Message *message, const Domain *domain, const char *text)
 {
     Reader reader = {.list = list, .domain = domain, .message = message, .text = text};
-    const char *item = text;
-    for (bool more = true; more; item++) {
-        size_t length = strcspn(item, ",");
-        const char *end = item + length;
-        more = *end == ',';
+    const char *item = text, *end;
+    do {
+        end = item + strcspn(item, ",");
         while (item < end && blank(*item)) {
             item++;
         }
-        reader.token = item;
-        for (reader.length = (size_t)(end - item);
-             reader.length > 0 && blank(item[reader.length - 1]);) {
-            reader.length--;
+        Part part = {item, (size_t)(end - item)};
+        while (part.length > 0 && blank(item[part.length - 1])) {
+            part.length--;
         }
+        reader.item = part;
         int status = read_item(&reader);
         if (status != 0) {
             return status;
         }
-        item = end;
-    }
-    return check_repeats(&reader, text);
+        item = end + 1;
+    } while (*end == ',');
+    return check_repeats(&reader);
 }
 
 void values_clear(ValueList *list)
