@@ -64,11 +64,11 @@ static bool begins_as_ours(int fd)
 
 int atomic_file_refuse(const char *flag, const char *path, const char *doubt)
 {
-    bool machine = errno == EIO || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    int status = file_fault(errno);
     complain((Origin){.flag = flag != NULL ? flag : "output"}, path,
              "expected nothing there (%s): move it, or choose another name for the output",
              doubt != NULL ? doubt : NOT_OURS);
-    return machine ? 99 : 2;
+    return status;
 }
 
 int atomic_file_claim(const char *flag, const char *path)
@@ -101,15 +101,15 @@ static int claim_fresh(const AtomicFile *file, const char *name)
 
 /* ---- PATH.partial ---------------------------------------------------------------------------- */
 
-/* A file without a name yet, in the directory of path. */
-static int open_nameless(const char *path)
+/* Opens the directory of path, or a file in it that has no name yet. */
+static int open_directory(const char *path, int flags)
 {
     char *directory = atomic_file_name(path, "");
     char *slash = strrchr(directory, '/');
     if (slash != NULL) {
         slash[1] = '\0';
     }
-    int fd = open(slash != NULL ? directory : ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+    int fd = open(slash != NULL ? directory : ".", flags | O_CLOEXEC, 0666);
     free(directory);
     return fd;
 }
@@ -119,7 +119,7 @@ static int open_nameless(const char *path)
 static int make_marked(const char *path)
 {
     char name[64];
-    int fd = open_nameless(path), reason;
+    int fd = open_directory(path, O_RDWR | O_TMPFILE), reason;
     bool nameless = fd >= 0; /* not every file system can */
     if (!nameless) {
         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -392,17 +392,11 @@ int atomic_file_flush(FILE *file)
 
 int atomic_file_sync_directory(const char *path)
 {
-    char *directory = atomic_file_name(path, "");
-    char *slash = strrchr(directory, '/');
-    if (slash != NULL) {
-        slash[slash == directory ? 1 : 0] = '\0';
-    }
-    int fd = open(slash != NULL ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_directory(path, O_RDONLY | O_DIRECTORY);
     int status = fd < 0 ? -1 : fsync(fd);
     if (fd >= 0) {
         (void)close(fd); /* nothing was written through it */
     }
-    free(directory);
     /* Some file systems cannot sync a directory, and need not. */
     return status != 0 && errno != EINVAL && errno != EACCES ? -1 : 0;
 }

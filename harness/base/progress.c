@@ -224,7 +224,7 @@ static void write_line(const Progress *progress, double now)
     fflush(stream);
 }
 
-static void say(Progress *progress)
+void progress_tick(Progress *progress)
 {
     if (progress->sink.stream == NULL) {
         return;
@@ -254,19 +254,14 @@ void progress_phase(Progress *progress, const char *label, const char *unit, siz
     if (progress->sink.stream != NULL) {
         progress->phase_started = progress->sink.now();
     }
-    say(progress);
+    progress_tick(progress);
 }
 
 void progress_add(Progress *progress, size_t units, double cost)
 {
     progress->done += units;
     progress->cost_done = fmin(progress->cost_phase, progress->cost_done + known(cost));
-    say(progress);
-}
-
-void progress_tick(Progress *progress)
-{
-    say(progress);
+    progress_tick(progress);
 }
 
 void progress_clear(Progress *progress)

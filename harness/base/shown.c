@@ -102,16 +102,12 @@ static size_t put_step(char out[STEP], ShownPlace place, const char *text, size_
         put_seen(out, place, text, length);
         return length;
     }
-    const char *backslash = place == SHOWN_MARKDOWN ? "\\\\" : "\\";
+    const bool markdown = place == SHOWN_MARKDOWN;
     if (length <= 1) {
-        snprintf(out, STEP, "%sx%02x", backslash, (unsigned char)*text);
+        snprintf(out, STEP, markdown ? "\\\\x%02x" : "\\x%02x", (unsigned char)*text);
         return 1;
     }
-    if (place == SHOWN_MARKDOWN) {
-        snprintf(out, STEP, "%su\\{%x\\}", backslash, (unsigned)point);
-    } else {
-        snprintf(out, STEP, "%su{%x}", backslash, (unsigned)point);
-    }
+    snprintf(out, STEP, markdown ? "\\\\u\\{%x\\}" : "\\u{%x}", (unsigned)point);
     return length;
 }
 

@@ -15,9 +15,6 @@ enum { TERMINAL_WIDTH = 80, TERMINAL_LEAST = 20, TERMINAL_MOST = 1000 };
  * everything else 80.  From TERMINAL_LEAST to TERMINAL_MOST. */
 size_t terminal_width(FILE *file);
 
-/* The same, but at most `most`; of everything that is no terminal `most`, or what COLUMNS says. */
-size_t terminal_width_or(FILE *file, size_t most);
-
 /* Do stdout and stderr end at a terminal, so that one reader sees both? */
 bool terminal_is_one(void);
 

@@ -61,9 +61,7 @@ bool bounds_read(CellState *states, const char *text, size_t length)
         states[i] = CELL_BOUND;
         text += left > size ? size + 1 : size;
     }
-    size_t planned = strlen(BOUNDS_PLANNED);
-    bool is_planned = (size_t)(end - text) == planned && memcmp(text, BOUNDS_PLANNED, planned) == 0;
-    return text == end || is_planned;
+    return text == end;
 }
 
 bool bounds_has(const char *list, const char *name)

@@ -18,7 +18,7 @@
 size_t bounds_write(FILE *file, const Point *point, const Row *row);
 
 /* Makes the cells of text [length] bounds; states: of every column's cell.  false: one of them is
- * not a value that the row has, or they are not in order, BOUNDS_PLANNED the last. */
+ * not a value that the row has, or they are not in order. */
 bool bounds_read(CellState *states, const char *text, size_t length)
     __attribute__((warn_unused_result));
 

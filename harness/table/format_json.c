@@ -8,7 +8,6 @@
 #include "format.h"
 
 #include "../base/shown.h"
-#include "../base/text_stream.h"
 
 #include <errno.h>
 #include <float.h>
@@ -36,12 +35,8 @@ static bool double_holds(const char *text)
 /* before and the text as a string. */
 static void write_string(FILE *file, const char *before, const char *text)
 {
-    char *seen;
-    size_t size;
-    FILE *stream = text_stream(&seen, &size);
-    fputs(before, stream);
-    shown_write(stream, SHOWN_JSON, text);
-    json_t *string = json_string(text_close(stream, &seen));
+    char *seen = shown_copy(SHOWN_JSON, text);
+    json_t *string = json_sprintf("%s%s", before, seen);
     (void)json_dumpf(string, file, JSON_ENCODE_ANY); /* the file tells */
     json_decref(string);
     free(seen);

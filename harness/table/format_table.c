@@ -212,30 +212,27 @@ static bool is_one_stack(const FormatTable *table)
     return true;
 }
 
-/* Keys that vary, of a row that is alone those that every command says, of a stack that is alone
- * its Omega, and figures; bounds have "<" before them. */
-static bool is_chosen(const FormatTable *table, size_t column, Norm norm)
+/* Kept are keys that vary, of a row that is alone those that every command says, and of a stack
+ * that is alone its Omega; figures have ranks, each its own. */
+static int rank_of(const FormatTable *table, size_t column, Norm norm)
 {
     const char *name = table->columns[column].name;
     if (is_blank(table, column)) {
-        return false;
+        return RANK_UNSEEN;
     }
     if (table->whole) {
-        return true;
+        return RANK_KEPT;
     }
     if (column_names_row(name)) {
         Axis axis = column_axis(name);
         bool said =
             axis < AXIS_COUNT ? axis_info(axis)->always_said : strcmp(name, LAYER_COLUMN) != 0;
         bool own = axis == AXIS_OMEGA && is_one_stack(table);
-        return table->rows == 1 ? said : own || varies(table, column);
+        bool kept = table->rows == 1 ? said : own || varies(table, column);
+        return kept ? RANK_KEPT : RANK_UNSEEN;
     }
-    return column_rank(name, norm) < RANK_UNSEEN;
-}
-
-static size_t line_width(FILE *file)
-{
-    return isatty(fileno(file)) ? terminal_width(file) : WIDTH_MOST;
+    int rank = column_rank(name, norm);
+    return rank == RANK_OTHER ? RANK_OTHER + (int)column : rank;
 }
 
 /* Of a column in a line, with what is behind it. */
@@ -256,15 +253,9 @@ static int take_columns(Page *page, Norm norm, size_t line)
     const FormatTable *table = page->table;
     SeenColumn *seen = need_zeros(table->count + 1, sizeof *seen);
     for (size_t i = 0; i < table->count; i++) {
-        const char *name = table->columns[i].name;
-        bool key = column_names_row(name);
-        int rank = key || table->whole ? RANK_KEPT : column_rank(name, norm);
-        seen[i].rank = rank == RANK_OTHER ? RANK_OTHER + (int)i : rank;
-        if (!is_chosen(table, i, norm)) {
-            seen[i].rank = RANK_UNSEEN;
-        } else if (!key || !page->folded) {
-            seen[i].width = column_width(page, i);
-        }
+        bool apart = page->folded && column_names_row(table->columns[i].name);
+        seen[i].rank = rank_of(table, i, norm);
+        seen[i].width = apart ? 0 : column_width(page, i);
     }
     int missing = columns_fit(seen, table->count, line);
     page->count = page->keys = page->left_out = 0;
@@ -289,7 +280,8 @@ static void choose(Page *page)
     const size_t layer = find(table, LAYER_COLUMN), between = strlen(page->look->between);
     Norm norm = stream_sizes_norm(shelf->sizes, layer < table->count && varies(table, layer));
     bool any = page->look->ruled || table->whole;
-    page->line = any ? SIZE_MAX : line_width(table->file) + between;
+    size_t line = isatty(fileno(table->file)) ? terminal_width(table->file) : WIDTH_MOST;
+    page->line = any ? SIZE_MAX : line + between;
     int missing = take_columns(page, norm, page->line);
     page->upright =
         table->rows <= UPRIGHT_MOST && (missing < RANK_ERROR || page->count > COLUMNS_MOST);
@@ -302,11 +294,6 @@ static void choose(Page *page)
 }
 
 /* ---- Lines --------------------------------------------------------------------------------- */
-
-static void write_blanks(FILE *file, size_t count)
-{
-    fprintf(file, "%*s", (int)count, "");
-}
 
 static size_t columns_of(const Page *page)
 {
@@ -351,9 +338,8 @@ static void write_line(const Page *page, const size_t *widths, size_t line)
         const char *text = text_of(page, line, i);
         size_t blanks = widths[i] - width_of(text);
         bool left = is_left(page, i), ends = i == last && !look->ruled;
-        write_blanks(file, left ? 0 : blanks);
-        fputs(text, file);
-        write_blanks(file, left && !ends ? blanks : 0);
+        fprintf(file, "%*s%s%*s", left ? 0 : (int)blanks, "", text, left && !ends ? (int)blanks : 0,
+                "");
     }
     fprintf(file, "%s\n", look->right);
 }
