@@ -6,9 +6,9 @@
 
 #include "safetensors_samples.h"
 
-#include "../harness/models/safetensors_header.h"
-#include "../harness/models/safetensors_values.h"
+#include "../harness/models/safetensors.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,8 +192,8 @@ static bool check_coverage(const SafetensorsFile *file, const unsigned char *byt
     for (size_t i = 8; i-- > 0;) {
         header = header << 8 | bytes[i];
     }
-    for (size_t i = 0; i < safetensors_count(file); i++) {
-        const SafetensorsTensor *tensor = safetensors_tensor(file, i);
+    for (size_t i = 0; i < file->count; i++) {
+        const SafetensorsTensor *tensor = &file->tensors[i];
         fine = fine && tensor->begin == end &&
                tensor->end - end == tensor->count * safetensors_dtype_size(tensor->dtype);
         end = tensor->end;
@@ -246,8 +246,8 @@ bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
         return fine;
     }
     fine = fine && check_coverage(file, bytes, size);
-    for (size_t i = 0; i < safetensors_count(file); i++) {
-        fine = convert(outcome, file, safetensors_tensor(file, i)) && fine;
+    for (size_t i = 0; i < file->count; i++) {
+        fine = convert(outcome, file, &file->tensors[i]) && fine;
     }
     for (int ignore_extra = 0; ignore_extra < 2; ignore_extra++) {
         ModelFile *model;
@@ -274,8 +274,8 @@ const char *safetensors_metadata(const SafetensorsFile *file, const char *key)
 
 const SafetensorsTensor *tensor_named(const SafetensorsFile *file, const char *name)
 {
-    for (size_t i = 0; i < safetensors_count(file); i++) {
-        const SafetensorsTensor *tensor = safetensors_tensor(file, i);
+    for (size_t i = 0; i < file->count; i++) {
+        const SafetensorsTensor *tensor = &file->tensors[i];
         if (strcmp(tensor->name, name) == 0) {
             return tensor;
         }

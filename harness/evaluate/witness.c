@@ -12,7 +12,7 @@
 #include "../base/team.h"
 #include "../base/text_stream.h"
 #include "../models/model_stream.h"
-#include "../models/safetensors_values.h"
+#include "../models/safetensors.h"
 
 #include <math.h>
 #include <omp.h>

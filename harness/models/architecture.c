@@ -5,7 +5,7 @@
 
 #include "../base/message.h"
 #include "keys.h"
-#include "safetensors_header.h"
+#include "safetensors.h"
 
 #include <string.h>
 
@@ -80,11 +80,11 @@ static int refuse(const char *path, const char *kind, const char *name, const Ar
                        is->lacks);
 }
 
-int architecture_check_type(const char *path, const char *kind, const json_t *said,
-                            const ModelFileFlags *flags)
+static int check_type(const Reading *reading, const char *path, const char *kind,
+                      const json_t *said)
 {
     const char *type = json_string_value(json_object_get(said, "model_type"));
-    if (type == NULL || key_is_ignored(flags, "model_type")) {
+    if (type == NULL || key_is_ignored(reading->flags, "model_type")) {
         return 0;
     }
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
@@ -97,19 +97,24 @@ int architecture_check_type(const char *path, const char *kind, const json_t *sa
     return 0;
 }
 
+int architecture_check_config(const Reading *reading)
+{
+    return check_type(reading, reading->config_path, "key", reading->config);
+}
+
 /* Has the tensor a name with a part that the family does not have? */
 static bool is_marked(const SetTensor *found, const char *mark)
 {
     return found->kind != NAME_SLOT && strstr(found->tensor->name, mark) != NULL;
 }
 
-int architecture_check_files(const TensorSet *set, const ModelFileFlags *flags)
+int architecture_check_files(const Reading *reading)
 {
+    const TensorSet *set = reading->set;
     int status = 0;
     for (size_t i = 0; i < set->file_count && status == 0; i++) {
         const json_t *metadata = json_object_get(set->files[i]->header, "__metadata__");
-        status =
-            architecture_check_type(safetensors_path(set->files[i]), "metadata", metadata, flags);
+        status = check_type(reading, set->files[i]->path, "metadata", metadata);
     }
     if (status != 0) {
         return status;
@@ -118,7 +123,7 @@ int architecture_check_files(const TensorSet *set, const ModelFileFlags *flags)
         for (const char *const *mark = architectures[i].marks; *mark != NULL; mark++) {
             for (size_t t = 0; t < set->count; t++) {
                 if (is_marked(&set->tensors[t], *mark)) {
-                    return refuse(safetensors_path(set->tensors[t].file), "tensor",
+                    return refuse(set->tensors[t].file->path, "tensor",
                                   set->tensors[t].tensor->name, &architectures[i]);
                 }
             }

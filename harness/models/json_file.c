@@ -7,28 +7,8 @@
 #include "../base/message.h"
 #include "regular_file.h"
 
-#include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-/* *length: of what there is of text [size]; a file that is being written may have less. */
-static int read_text(char *text, size_t *length, int fd, const char *path, size_t size)
-{
-    *length = 0;
-    while (*length < size) {
-        ssize_t got = read(fd, text + *length, size - *length);
-        if (got < 0 && errno != EINTR) {
-            return regular_file_unreadable(path, errno);
-        }
-        if (got == 0) {
-            break;
-        }
-        *length += got > 0 ? (size_t)got : 0;
-    }
-    return 0;
-}
 
 static int parse(json_t **root, const char *path, const char *text, size_t length)
 {
@@ -53,12 +33,14 @@ static int parse(json_t **root, const char *path, const char *text, size_t lengt
     return 0;
 }
 
+/* A file that is being written may have less than `size`. */
 static int read_open(json_t **root, int fd, const char *path, size_t size)
 {
-    size_t length;
+    int error;
     char *text = need_room(size + 1, 1);
-    int status = read_text(text, &length, fd, path, size);
-    status = status != 0 ? status : parse(root, path, text, length);
+    size_t length = regular_file_read(text, fd, 0, size, &error);
+    int status =
+        error != 0 ? regular_file_unreadable(path, error) : parse(root, path, text, length);
     free(text);
     return status;
 }
@@ -66,18 +48,16 @@ static int read_open(json_t **root, int fd, const char *path, size_t size)
 int json_file_read(json_t **root, const char *path, size_t most, bool optional)
 {
     int fd;
-    uintmax_t size = 0;
+    struct stat found;
     *root = NULL;
-    int status = regular_file_open(&fd, &size, path, optional);
+    int status = regular_file_open(&fd, &found, path, optional);
     if (fd < 0) {
         return status;
     }
-    if (size > most) {
-        status =
-            complain_of(path, NULL, NULL, "%ju bytes of JSON: expected at most %zu", size, most);
-    } else {
-        status = read_open(root, fd, path, (size_t)size);
-    }
+    size_t size = (size_t)found.st_size;
+    status = size > most ? complain_of(path, NULL, NULL, "%zu bytes of JSON: expected at most %zu",
+                                       size, most)
+                         : read_open(root, fd, path, size);
     close(fd);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "../base/decimal.h"
 #include "../base/message.h"
-#include "safetensors_header.h"
+#include "safetensors.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -18,10 +18,8 @@ enum { SHOWN = 100 };
 /* An object of keys, and what a message calls it: "FILE: metadata 'eps'". */
 typedef struct {
     Reading *reading;
-    const ModelFileFlags *flags;
     const char *file, *kind;
     json_t *object;
-    size_t *depth;
     const KnownKey *table; /* of them */
 } Source;
 
@@ -39,49 +37,25 @@ static int refuse(const Source *source, const char *key, const char *expected, c
     return 2;
 }
 
-static int read_size(size_t *size, const Source *source, const char *key, const json_t *value)
-{
-    json_int_t integer = json_integer_value(value);
-    if (!json_is_integer(value) || integer < 1 || (unsigned long long)integer > SIZE_MAX) {
-        return refuse(source, key, "an integer from 1 on", NULL);
-    }
-    *size = (size_t)integer;
-    return 0;
-}
-
-/* Two names of one size have one value. */
-static int read_extent(const Source *source, const KnownKey *key, const json_t *value)
+/* A size of the model, or its depth: two names of one size have one value. */
+static int read_size(const Source *source, const KnownKey *key, const json_t *value)
 {
     Reading *reading = source->reading;
-    size_t size = 0, *own = model_size(reading->model, key->extent);
-    int status = read_size(&size, source, key->key, value);
-    if (status != 0) {
-        return status;
+    bool depth = key->kind == KEY_DEPTH;
+    size_t *own = depth ? &reading->depth : model_size(reading->model, key->extent);
+    const char **by = depth ? &reading->depth_by : &reading->given_by[key->extent];
+    json_int_t size = json_integer_value(value);
+    if (!json_is_integer(value) || size < 1 || (unsigned long long)size > SIZE_MAX) {
+        return refuse(source, key->key, "an integer from 1 on", NULL);
     }
-    if (*own != 0 && *own != size) {
+    if (*own != 0 && *own != (size_t)size) {
         return complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says",
-                           size, *own, reading->given_by[key->extent]);
+                           (size_t)size, *own, *by);
     }
-    if (*own == 0) {
-        *own = size;
-        reading->given_by[key->extent] = key->key;
+    if (*own == 0 || depth) {
+        *own = (size_t)size;
+        *by = depth ? source->file : key->key;
     }
-    return 0;
-}
-
-static int read_depth(const Source *source, const KnownKey *key, const json_t *value)
-{
-    size_t size = 0;
-    int status = read_size(&size, source, key->key, value);
-    if (status != 0) {
-        return status;
-    }
-    if (*source->depth != 0 && *source->depth != size) {
-        return complain_of(source->file, source->kind, key->key, "%zu: expected %zu, as '%s' says",
-                           size, *source->depth, source->reading->depth_by);
-    }
-    *source->depth = size;
-    source->reading->depth_by = source->file;
     return 0;
 }
 
@@ -157,18 +131,17 @@ static int check_names(const Source *source, const KnownKey *key, const json_t *
 static int read_key(const Source *source, const KnownKey *key, const json_t *value)
 {
     switch (key->kind) {
-    case KEY_EXTENT: return read_extent(source, key, value);
-    case KEY_DEPTH: return read_depth(source, key, value);
+    case KEY_EXTENT:
+    case KEY_DEPTH: return read_size(source, key, value);
     case KEY_WORD: return read_word(source, key, value);
     case KEY_NUMBER: return read_number(source, key, value);
     case KEY_BOOL:
         return json_is_boolean(value) ? say(source, key, key->words[json_is_true(value)])
                                       : refuse(source, key->key, "false or true", NULL);
     case KEY_OBJECT:
-        return json_is_object(value)
-                   ? read_source((Source){source->reading, source->flags, source->file, "key",
-                                          (json_t *)value, source->depth, rope_keys})
-                   : refuse(source, key->key, "an object of keys", NULL);
+        return json_is_object(value) ? read_source((Source){source->reading, source->file, "key",
+                                                            (json_t *)value, rope_keys})
+                                     : refuse(source, key->key, "an object of keys", NULL);
     case KEY_NAMES: return check_names(source, key, value);
     case KEY_FITS: return check_fits(source, key, value);
     }
@@ -225,7 +198,7 @@ static int read_known(const Source *source)
         json_t *value = value_of(source, key->key, key->kind);
         if (value == NULL || json_is_null(value)) {
             status = read_absent(source, key, value != NULL);
-        } else if (!key_is_ignored(source->flags, key->key) &&
+        } else if (!key_is_ignored(source->reading->flags, key->key) &&
                    (key->yields == NULL || !says(source, key->yields, true))) {
             status = read_key(source, key, value);
         }
@@ -241,7 +214,7 @@ static void list_ignored(const Source *source)
     json_t *value;
     json_object_foreach(source->object, key, value)
     {
-        if (key_is_ignored(source->flags, key)) {
+        if (key_is_ignored(source->reading->flags, key)) {
             name_list_add(&source->reading->ignored, key);
         }
     }
@@ -257,7 +230,7 @@ static int check_unknown(const Source *source)
     json_object_foreach(source->object, key, value)
     {
         if (says(source, key, false) && !key_is_known(source->table, key) &&
-            !key_is_ignored(source->flags, key) &&
+            !key_is_ignored(source->reading->flags, key) &&
             !tensor_set_is_alias(source->reading->set, key)) {
             name_list_add(source->reading->witnessed ? &source->reading->unknown : &here, key);
         }
@@ -316,25 +289,27 @@ static int limit_context(Reading *reading)
     return 0;
 }
 
-static int read_metadata(Reading *reading, size_t *depth, const ModelFileFlags *flags)
+/* Those of the config, of the index and of each file. */
+static int read_sources(Reading *reading)
 {
     const TensorSet *set = reading->set;
     json_t *index = json_object_get(set->index, "metadata");
-    int status = index == NULL ? 0
-                               : read_source((Source){reading, flags, set->path, "metadata", index,
-                                                      depth, known_keys});
+    int status =
+        read_source((Source){reading, reading->config_path, "key", reading->config, known_keys});
+    status = status != 0 ? status
+                         : read_source((Source){reading, set->path, "metadata", index, known_keys});
     for (size_t i = 0; i < set->file_count && status == 0; i++) {
         const SafetensorsFile *file = set->files[i];
         json_t *metadata = json_object_get(file->header, "__metadata__");
-        status = read_source((Source){reading, flags, safetensors_path(file), "metadata", metadata,
-                                      depth, known_keys});
+        status = read_source((Source){reading, file->path, "metadata", metadata, known_keys});
     }
     return status;
 }
 
 /* Adds the keys that the family's names imply, and those of flags that are no axes. */
-static int add_others(Reading *reading, const ModelFileFlags *flags)
+static int add_others(Reading *reading)
 {
+    const ModelFileFlags *flags = reading->flags;
     const char *const pairs[][3] = {{"positions", flags->positions, "--position-embedding"},
                                     {"blocks", flags->blocks, "--blocks"}};
     const Family *family = reading->family;
@@ -355,10 +330,10 @@ static int add_others(Reading *reading, const ModelFileFlags *flags)
 }
 
 /* Demands that ignored keys are there, and says them. */
-static int check_ignored(Reading *reading, const ModelFileFlags *flags)
+static int check_ignored(Reading *reading)
 {
     char item[260];
-    for (const char *rest = flags->ignored; rest != NULL && *rest != '\0';) {
+    for (const char *rest = reading->flags->ignored; rest != NULL && *rest != '\0';) {
         size_t length = strcspn(rest, ",");
         snprintf(item, sizeof item, "'%.*s'", (int)length, rest);
         if (strstr(reading->ignored.text, item) == NULL) {
@@ -372,20 +347,14 @@ static int check_ignored(Reading *reading, const ModelFileFlags *flags)
     return 0;
 }
 
-int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
+int keys_read(Reading *reading)
 {
-    *depth = 0;
-    int status = add_others(reading, flags);
-    if (status == 0 && reading->config != NULL) {
-        status = read_source((Source){reading, flags, reading->config_path, "key", reading->config,
-                                      depth, known_keys});
+    if (add_others(reading) != 0 || read_sources(reading) != 0 || limit_context(reading) != 0 ||
+        split_heads(reading) != 0 || check_ignored(reading) != 0) {
+        return 2;
     }
-    status = status == 0 ? read_metadata(reading, depth, flags) : status;
-    status = status == 0 ? limit_context(reading) : status;
-    status = status == 0 ? split_heads(reading) : status;
-    status = status == 0 ? check_ignored(reading, flags) : status;
-    if (status == 0 && reading->unknown.count > 0) {
+    if (reading->unknown.count > 0) {
         reading->model->doubts = name_list_text(&reading->unknown);
     }
-    return status;
+    return 0;
 }

@@ -52,10 +52,9 @@ bool key_is_known(const KnownKey *table, const char *key);
 /* Is it one of those that are not to be read? */
 bool key_is_ignored(const ModelFileFlags *flags, const char *key);
 
-/* Reads all that is said: sizes of the model, its depth as *depth (0: nobody says it), and
- * properties.  Refuses keys that are not known, in one message for all of a file; of a model with a
- * witness they become its `doubts` instead.  0; 2 after one message; 99 when the disk fails. */
-int keys_read(Reading *reading, size_t *depth, const ModelFileFlags *flags)
-    __attribute__((warn_unused_result));
+/* Reads all that is said: sizes of the model, its depth, and properties.  Refuses keys that are not
+ * known, in one message for all of a file; of a model with a witness they become its `doubts`
+ * instead.  0; 2 after one message. */
+int keys_read(Reading *reading) __attribute__((warn_unused_result));
 
 #endif

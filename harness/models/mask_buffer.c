@@ -5,7 +5,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
-#include "safetensors_values.h"
+#include "safetensors.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -33,8 +33,7 @@ static int read_values(double *values, const SetTensor *found)
 
 static int refuse(const SetTensor *found, const char *expected)
 {
-    return complain_of(safetensors_path(found->file), "tensor", found->tensor->name, "expected %s",
-                       expected);
+    return complain_of(found->file->path, "tensor", found->tensor->name, "expected %s", expected);
 }
 
 /* The square that the last two axes are; the others are 1. */
@@ -80,7 +79,7 @@ static int read_mask(Reading *reading, const SetTensor *found)
                                    "removed if nothing is computed with it");
     }
     reading->model->mask_kept = reading->model->mask_kept || (causal && said == NULL);
-    const Property by = {"mask", safetensors_path(found->file), "tensor", found->tensor->name, ""};
+    const Property by = {"mask", found->file->path, "tensor", found->tensor->name, ""};
     return properties_add(&reading->said, &by, causal ? "causal" : "none");
 }
 

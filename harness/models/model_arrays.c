@@ -8,7 +8,7 @@
 #include "model_stream.h"
 #include "packing.h"
 #include "regular_file.h"
-#include "safetensors_values.h"
+#include "safetensors.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static int read_tokens(Reading *reading, const SetTensor *found)
         if (tokens[i] < 0 || (uint64_t)tokens[i] >= model->vocabulary) {
             char index[SAFETENSORS_TUPLE_MOST];
             safetensors_index_text(index, tensor, i);
-            status = complain_of(safetensors_path(found->file), "tensor", tensor->name,
+            status = complain_of(found->file->path, "tensor", tensor->name,
                                  "index %s: %" PRId64 ": expected 0 to %zu, a row of %s", index,
                                  tokens[i], model->vocabulary - 1,
                                  family_slot_name(reading->family, SLOT_W_E));
@@ -59,7 +59,7 @@ static Unpacking unpacking_of(ModelFile *model, const SetTensor *found)
     const TensorName *entry = found->entry;
     Unpacking made = {.found = found};
     made.range = (PackedRange){.axes = tensor_axes(entry),
-                               .parts = tensor_parts(entry),
+                               .parts = entry->parts,
                                .rank = model_shape(made.shape, model, entry->slot, found->layer),
                                .shared = model->key_heads > 0 ? model->heads / model->key_heads : 1,
                                .count = found->tensor->count};
@@ -137,7 +137,7 @@ int model_array_fill(ModelFile *model, const SetTensor *found)
     bool ok = unpack_blocks(&of);
     int status = ok ? 0 : say_wrong(found);
     if (status == 0 && !ok && !unpack_blocks(&of)) {
-        return regular_file_unreadable(safetensors_path(found->file), EIO);
+        return regular_file_unreadable(found->file->path, EIO);
     }
     if (status == 0) {
         complete(model, &of);
@@ -150,7 +150,7 @@ static int read_packed(ModelFile *model, const SetTensor *found)
 {
     const TensorName *entry = found->entry;
     bool streamed = model->stream != NULL && entry->slot < SLOTS_OF_LAYER;
-    for (size_t part = 0; part < tensor_parts(entry); part++) {
+    for (size_t part = 0; part < entry->parts; part++) {
         Slot slot = entry->slot + (Slot)part;
         size_t count = model_count(model, slot, found->layer);
         double **array = model_array(model, slot, found->layer);

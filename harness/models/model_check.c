@@ -200,7 +200,7 @@ static void find_demands(Reading *reading)
 {
     const SlotSet of_layers = SLOT_BIT(SLOTS_OF_LAYER) - 1;
     for (const TensorName *entry = reading->family->names; entry->name != NULL; entry++) {
-        for (size_t part = 0; entry->required && part < tensor_parts(entry); part++) {
+        for (size_t part = 0; entry->required && part < entry->parts; part++) {
             reading->required |= SLOT_BIT(entry->slot + (Slot)part);
         }
     }

@@ -19,6 +19,7 @@
 /* A model while it is read. */
 typedef struct {
     TensorSet *set;
+    const ModelFileFlags *flags;
     const Family *family;
     ModelFile *model;
     SlotSet *found; /* [depth + 1] a layer's tensors, a SLOT_BIT each; the last: those of no
@@ -30,21 +31,21 @@ typedef struct {
     Properties said;
     char *config_path;    /* of the config.json that would be beside the file */
     json_t *config;       /* what it says; NULL: there is none */
-    const char *depth_by; /* the file that first said the depth */
+    size_t depth;         /* as somebody says; 0: nobody does */
+    const char *depth_by; /* the file that said it */
+    size_t layers;        /* one more than the largest layer that a tensor names */
+    bool x, others;       /* there is an X; and something else, also where that is skipped */
     NameList unknown;     /* keys that are in no table, which a witness has to outweigh */
     NameList ignored;     /* and those that were not to be read */
     bool typed;           /* model_type is said */
     bool witnessed;       /* there are answers of the model itself */
-    double room;          /* as in ModelFileFlags */
 } Reading;
 
 /* Refuses, by what it is and what of it is not supported, an architecture that no construction
- * covers: by what a config.json or metadata `said`, or by that and the names in a set whose tensors
- * have their kinds.  0, or 2 after a message. */
-int architecture_check_type(const char *path, const char *kind, const json_t *said,
-                            const ModelFileFlags *flags) __attribute__((warn_unused_result));
-int architecture_check_files(const TensorSet *set, const ModelFileFlags *flags)
-    __attribute__((warn_unused_result));
+ * covers: by what the config.json says, or by metadata and the names of tensors, which have their
+ * kinds.  0, or 2 after a message. */
+int architecture_check_config(const Reading *reading) __attribute__((warn_unused_result));
+int architecture_check_files(const Reading *reading) __attribute__((warn_unused_result));
 
 /* The model's field of an extent. */
 size_t *model_size(ModelFile *model, Extent extent);
@@ -107,20 +108,13 @@ bool name_is_harmless(const char *name);
  * the one is told that says what the model is. */
 const char *structure_of(size_t *rank, const char *name);
 
-typedef struct {
-    size_t layers; /* one more than the largest layer */
-    bool x;        /* it has an X */
-    bool others;   /* it has something else, also where that is skipped */
-} NamesFound;
+/* Refuses what must not be in a model.  Sets layers, x, others and witnessed.  0, or 2 after a
+ * message. */
+int names_check(Reading *reading) __attribute__((warn_unused_result));
 
-/* Refuses what must not be in a model.  0, or 2 after a message. */
-int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags)
-    __attribute__((warn_unused_result));
-
-/* Counts the layers, which must have no gaps, and are `said` where that is not 0.  Sets found, and
- * the model's depth.  0; 2 or 99 after a message. */
-int names_find_layers(Reading *reading, const NamesFound *names, size_t said)
-    __attribute__((warn_unused_result));
+/* Counts the layers, which must have no gaps, and be as many as is said.  Sets found, and the
+ * model's depth.  0, or 2 after a message. */
+int names_find_layers(Reading *reading) __attribute__((warn_unused_result));
 
 /* Reads every buffer: a mask is ones on and below the diagonal, causal, or ones alone, none, and
  * that becomes what is said of the model's mask.  0; 2 after a message; 99 when the disk fails. */

@@ -11,7 +11,7 @@
 #include "model_check.h"
 #include "model_stream.h"
 #include "packing.h"
-#include "safetensors_header.h"
+#include "safetensors.h"
 
 #include <float.h>
 #include <math.h>
@@ -100,9 +100,10 @@ static int check_tied_values(const Reading *reading)
 
 /* How many heads there are: as a tensor shows that has an axis of them, else as is said or to be
  * shown, if any tensor holds them side by side. */
-static void find_heads(Reading *reading, size_t said)
+static void find_heads(Reading *reading)
 {
     ModelFile *model = reading->model;
+    size_t said = reading->flags->heads;
     bool beside = false;
     for (size_t i = 0; i < reading->set->count && model->heads == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
@@ -151,12 +152,12 @@ static const char *said_type(const Reading *reading)
 }
 
 /* Which family it is; of families with the same names model_type tells. */
-static int find_family(Reading *reading, const ModelFileFlags *flags)
+static int find_family(Reading *reading)
 {
     const char *type = said_type(reading);
     reading->family = family_of(reading->set, type);
     reading->typed = type != NULL;
-    int status = architecture_check_files(reading->set, flags);
+    int status = architecture_check_files(reading);
     return status != 0 || type != NULL || !reading->family->by_type
                ? status
                : model_refuse(reading, "key", "model_type",
@@ -164,15 +165,13 @@ static int find_family(Reading *reading, const ModelFileFlags *flags)
                               "Gemma have the same names");
 }
 
-static int check_model(Reading *reading, const ModelFileFlags *flags)
+static int check_model(Reading *reading)
 {
-    NamesFound names;
-    size_t depth = 0;
-    int status = find_family(reading, flags);
-    status = status != 0 ? status : names_check(&names, reading, flags);
-    status = status != 0 ? status : keys_read(reading, &depth, flags);
-    find_heads(reading, flags->heads);
-    status = status != 0 ? status : names_find_layers(reading, &names, depth);
+    int status = find_family(reading);
+    status = status != 0 ? status : names_check(reading);
+    status = status != 0 ? status : keys_read(reading);
+    find_heads(reading);
+    status = status != 0 ? status : names_find_layers(reading);
     status = status != 0 ? status : check_key_heads(reading);
     status = status != 0 ? status : check_shapes(reading);
     status = status != 0 ? status : check_key_heads(reading);
@@ -192,7 +191,7 @@ static void list_paths(const Reading *reading)
         model->paths[model->path_count++] = need_copy(set->path);
     }
     for (size_t i = 0; i < set->file_count; i++) {
-        const char *path = safetensors_path(set->files[i]);
+        const char *path = set->files[i]->path;
         model->paths[model->path_count++] = need_copy(path);
     }
     if (reading->config != NULL) {
@@ -226,9 +225,9 @@ static void scale_embedding(Reading *reading)
     }
 }
 
-static int read_set(Reading *reading, const ModelFileFlags *flags)
+static int read_set(Reading *reading)
 {
-    int status = check_model(reading, flags);
+    int status = check_model(reading);
     if (status != 0) {
         return status;
     }
@@ -243,17 +242,15 @@ static int read_set(Reading *reading, const ModelFileFlags *flags)
 }
 
 /* What a config.json says of an architecture is said before any tensor is looked at. */
-static int read_path(Reading *reading, const char *path, const ModelFileFlags *flags)
+static int read_path(Reading *reading, const char *path)
 {
+    const char *witness = reading->flags->witness;
     int status = json_file_read(&reading->config, reading->config_path, CONFIG_MOST, true);
-    status = status != 0
-                 ? status
-                 : architecture_check_type(reading->config_path, "key", reading->config, flags);
+    status = status != 0 ? status : architecture_check_config(reading);
     status = status != 0 ? status : tensor_set_open(reading->set, path);
-    status = status != 0 || flags->witness == NULL
-                 ? status
-                 : tensor_set_add(reading->set, flags->witness, WITNESS_PREFIX);
-    return status != 0 ? status : read_set(reading, flags);
+    status = status != 0 || witness == NULL ? status
+                                            : tensor_set_add(reading->set, witness, WITNESS_PREFIX);
+    return status != 0 ? status : read_set(reading);
 }
 
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)
@@ -262,8 +259,8 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
     Reading reading = {.set = &set,
                        .model = need_zeros(1, sizeof **model),
                        .config_path = model_config_path(path),
-                       .room = flags->room};
-    int status = read_path(&reading, path, flags);
+                       .flags = flags};
+    int status = read_path(&reading, path);
     if (status == 0 && reading.model->stream != NULL) {
         model_stream_own(reading.model, &set);
     }

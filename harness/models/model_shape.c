@@ -5,7 +5,7 @@
 
 #include "../base/message.h"
 #include "packing.h"
-#include "safetensors_values.h"
+#include "safetensors.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static Extent letter_extent(const Shaped *shaped, char letter)
  * model's: the parts, or once; else 0. */
 static size_t fixed_size(const Shaped *shaped, char letter)
 {
-    return letter == 'p' ? tensor_parts(shaped->tensor->entry) : letter == 'u';
+    return letter == 'p' ? shaped->tensor->entry->parts : letter == 'u';
 }
 
 static bool in_word(const char *letter)
@@ -132,7 +132,7 @@ static int refuse(const Shaped *shaped, const char *detail)
     char shape[SAFETENSORS_TUPLE_MOST], symbols[TEXT_MOST];
     safetensors_shape_text(shape, tensor->rank, tensor->shape);
     symbols_text(symbols, sizeof symbols, shaped);
-    return complain_of(safetensors_path(shaped->tensor->file), "tensor", tensor->name,
+    return complain_of(shaped->tensor->file->path, "tensor", tensor->name,
                        "shape %s: expected %s%s%s", shape, symbols, detail,
                        lies_transposed(shaped) ? " (it lies transposed)" : "");
 }

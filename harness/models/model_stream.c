@@ -62,7 +62,7 @@ static double layers_bytes(const Reading *reading)
     double bytes = 0;
     for (size_t i = 0; i < reading->set->count; i++) {
         const SetTensor *tensor = &reading->set->tensors[i];
-        size_t parts = is_of_layer(tensor) ? tensor_parts(tensor->entry) : 0;
+        size_t parts = is_of_layer(tensor) ? tensor->entry->parts : 0;
         for (size_t part = 0; part < parts; part++) {
             Slot slot = tensor->entry->slot + (Slot)part;
             bytes += (double)model_count(reading->model, slot, tensor->layer) * sizeof(double);
@@ -74,13 +74,13 @@ static double layers_bytes(const Reading *reading)
 void model_stream_open(const Reading *reading)
 {
     ModelFile *model = reading->model;
-    double held = memory_held(layers_bytes(reading), reading->room);
+    double held = memory_held(layers_bytes(reading), reading->flags->room);
     if (held == 0) {
         return;
     }
     ModelStream *stream = model->stream = need_zeros(1, sizeof *stream);
     stream->model = model;
-    stream->room = reading->room;
+    stream->room = reading->flags->room;
     stream->paged = paged_make(model->depth, held, fill, stream);
 }
 

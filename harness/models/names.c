@@ -3,7 +3,7 @@
  */
 
 #include "model_check.h"
-#include "safetensors_values.h"
+#include "safetensors.h"
 
 #include "../../memory/need.h"
 #include "../base/message.h"
@@ -44,7 +44,7 @@ static int refuse_structure(const Reading *reading)
     if (worst == NULL) {
         return 0;
     }
-    return complain_of(safetensors_path(worst->file), "tensor", worst->tensor->name,
+    return complain_of(worst->file->path, "tensor", worst->tensor->name,
                        "expected no %s: %s outside the construction (--ignore-extra does not skip "
                        "it)",
                        what,
@@ -65,7 +65,7 @@ static int check_harmless(const SetTensor *found)
     int status = safetensors_integers(ids, found->file, tensor);
     for (size_t i = 0; i < tensor->count && status == 0; i++) {
         if (ids[i] != (int64_t)i) {
-            status = complain_of(safetensors_path(found->file), "tensor", tensor->name,
+            status = complain_of(found->file->path, "tensor", tensor->name,
                                  "expected 0, 1, 2, ...: with others a model adds other positions");
         }
     }
@@ -73,10 +73,9 @@ static int check_harmless(const SetTensor *found)
     return status;
 }
 
-int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags)
+int names_check(Reading *reading)
 {
     NameList unknown = {.count = 0}, harmless = {.count = 0};
-    *names = (NamesFound){0};
     int status = refuse_structure(reading);
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
@@ -89,12 +88,12 @@ int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags
             status = check_harmless(found);
         }
         bool of_layer = slot < SLOTS_OF_LAYER || found->kind == NAME_BUFFER;
-        if (of_layer && found->layer >= names->layers) {
-            names->layers = found->layer + 1;
+        if (of_layer && found->layer >= reading->layers) {
+            reading->layers = found->layer + 1;
         }
-        names->x = names->x || slot == SLOT_X;
-        names->others = names->others || (found->kind != NAME_RESULT &&
-                                          found->kind != NAME_HARMLESS && slot != SLOT_X);
+        reading->x = reading->x || slot == SLOT_X;
+        reading->others = reading->others || (found->kind != NAME_RESULT &&
+                                              found->kind != NAME_HARMLESS && slot != SLOT_X);
         reading->witnessed =
             reading->witnessed || slot == SLOT_WITNESS_LOGITS || slot == SLOT_WITNESS_RESID;
     }
@@ -105,7 +104,7 @@ int names_check(NamesFound *names, Reading *reading, const ModelFileFlags *flags
         return status;
     }
     reading->model->skipped = name_list_text(&harmless);
-    return flags->ignore_extra ? 0 : refuse_unknown(reading, &harmless, true);
+    return reading->flags->ignore_extra ? 0 : refuse_unknown(reading, &harmless, true);
 }
 
 static int refuse_twice(const SetTensor *found)
@@ -113,10 +112,10 @@ static int refuse_twice(const SetTensor *found)
     const char *name = found->tensor->name;
     if (strncmp(name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) == 0) {
         return complain_of(
-            safetensors_path(found->file), "tensor", name,
+            found->file->path, "tensor", name,
             "is there twice: expected one witness, in the model's file or in another");
     }
-    return complain_of(safetensors_path(found->file), "tensor", name,
+    return complain_of(found->file->path, "tensor", name,
                        "is there twice, with another prefix too (module., _orig_mod., model., "
                        "transformer., gpt_neox.): expected one of them");
 }
@@ -132,7 +131,7 @@ static int mark_found(Reading *reading, size_t room)
         }
         Slot slot = found->entry->slot;
         bool of_layer = slot < SLOTS_OF_LAYER, there = !of_layer || found->layer < room;
-        for (size_t part = 0; part < tensor_parts(found->entry) && there; part++) {
+        for (size_t part = 0; part < found->entry->parts && there; part++) {
             SlotSet *marks = &reading->found[of_layer ? found->layer : room];
             if ((*marks & SLOT_BIT(slot + (Slot)part)) != 0) {
                 return refuse_twice(found);
@@ -145,11 +144,11 @@ static int mark_found(Reading *reading, size_t room)
 
 /* A file of an X alone needs no layer, as `silu` has no weights.  Beside other tensors an X is not
  * enough: those that are skipped may be the layers. */
-int names_find_layers(Reading *reading, const NamesFound *names, size_t said)
+int names_find_layers(Reading *reading)
 {
-    size_t tensors = reading->set->count, depth = 0, layers = names->layers;
+    size_t tensors = reading->set->count, depth = 0, layers = reading->layers;
     size_t room = layers < tensors ? layers : tensors;
-    bool alone = names->x && !names->others;
+    bool alone = reading->x && !reading->others;
     reading->found = need_zeros(room + 1, sizeof *reading->found);
     int status = mark_found(reading, room);
     if (status != 0) {
@@ -164,9 +163,9 @@ int names_find_layers(Reading *reading, const NamesFound *names, size_t said)
         return model_refuse(reading, "layer", name,
                             "missing: expected layers 0, 1, ... without gaps");
     }
-    if (said != 0 && said != depth) {
+    if (reading->depth != 0 && reading->depth != depth) {
         return model_refuse(reading, NULL, NULL, "%zu layers: expected %zu, as '%s' says", depth,
-                            said, reading->depth_by);
+                            reading->depth, reading->depth_by);
     }
     reading->model->depth = depth;
     return 0;

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 int regular_file_unreadable(const char *path, int error)
@@ -17,22 +16,7 @@ int regular_file_unreadable(const char *path, int error)
     return file_fault(error);
 }
 
-/* *size: of fd, which is path. */
-static int measure(uintmax_t *size, int fd, const char *path)
-{
-    struct stat found;
-    if (fstat(fd, &found) != 0) {
-        return regular_file_unreadable(path, errno);
-    }
-    if (!S_ISREG(found.st_mode)) {
-        return complain_of(path, NULL, NULL, "expected a regular file, not %s",
-                           S_ISDIR(found.st_mode) ? "a directory" : "a pipe or a device");
-    }
-    *size = found.st_size > 0 ? (uintmax_t)found.st_size : 0;
-    return 0;
-}
-
-int regular_file_open(int *fd, uintmax_t *size, const char *path, bool optional)
+int regular_file_open(int *fd, struct stat *found, const char *path, bool optional)
 {
     /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -42,12 +26,31 @@ int regular_file_open(int *fd, uintmax_t *size, const char *path, bool optional)
         bool absent = error == ENOENT && lstat(path, &link) != 0;
         return optional && absent ? 0 : regular_file_unreadable(path, error);
     }
-    int status = measure(size, *fd, path);
+    int status = 0;
+    if (fstat(*fd, found) != 0) {
+        status = regular_file_unreadable(path, errno);
+    } else if (!S_ISREG(found->st_mode)) {
+        status = complain_of(path, NULL, NULL, "expected a regular file, not %s",
+                             S_ISDIR(found->st_mode) ? "a directory" : "a pipe or a device");
+    }
     if (status != 0) {
         close(*fd);
         *fd = -1;
     }
     return status;
+}
+
+size_t regular_file_read(void *bytes, int fd, size_t offset, size_t size, int *error)
+{
+    size_t done = 0;
+    ssize_t got = 1;
+    *error = 0;
+    while (done < size && got != 0 && *error == 0) {
+        got = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+        done += got > 0 ? (size_t)got : 0;
+        *error = got < 0 && errno != EINTR ? errno : 0;
+    }
+    return done;
 }
 
 const char *regular_file_kind(const char *first, size_t count)

@@ -6,12 +6,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <sys/stat.h>
 
-/* Opens one for reading: *fd, and *size in bytes.  Returns 0, or after a message the exit code,
- * with *fd = -1.  optional: 0 and *fd = -1 where there is no such file. */
-int regular_file_open(int *fd, uintmax_t *size, const char *path, bool optional)
+/* Opens one for reading: *fd, and *found of it.  Returns 0, or after a message the exit code, with
+ * *fd = -1.  optional: 0 and *fd = -1 where there is no such file. */
+int regular_file_open(int *fd, struct stat *found, const char *path, bool optional)
     __attribute__((warn_unused_result));
+
+/* Reads at most size bytes from offset on: as many as there are; or *error is why not all, else 0.
+ */
+size_t regular_file_read(void *bytes, int fd, size_t offset, size_t size, int *error);
 
 /* What a file is that begins so, and what to do, for a message; NULL: nothing that is known. */
 const char *regular_file_kind(const char *first, size_t count);

@@ -1,47 +1,36 @@
 /*
- * A safetensors file opened.
+ * A safetensors file opened, and looked at again.
  */
 #include "safetensors.h"
 
 #include "../../memory/need.h"
+#include "../base/digest.h"
 #include "../base/message.h"
 #include "regular_file.h"
-#include "safetensors_header.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* Of what is open, which is the file's from here on. */
-static int read_open(SafetensorsFile *file)
-{
-    struct stat found;
-    if (fstat(file->fd, &found) == 0) {
-        file->modified = found.st_mtim;
-    }
-    return safetensors_read_header(file);
-}
 
 int safetensors_open(SafetensorsFile **file, const char *path)
 {
     int fd;
-    uintmax_t size = 0;
+    struct stat found;
     *file = NULL;
-    int status = regular_file_open(&fd, &size, path, false);
+    int status = regular_file_open(&fd, &found, path, false);
     if (fd < 0) {
         return status;
     }
     SafetensorsFile *made = need_zeros(1, sizeof *made);
-    *made = (SafetensorsFile){.path = need_copy(path), .fd = fd, .size = (size_t)size};
-    if (size == 0) {
-        status = complain_of(path, NULL, NULL, "expected a safetensors file: it is empty");
-    } else if (size > SIZE_MAX) {
-        status = regular_file_unreadable(path, EFBIG);
-    } else {
-        status = read_open(made);
-    }
+    *made = (SafetensorsFile){.path = need_copy(path),
+                              .fd = fd,
+                              .size = (size_t)found.st_size,
+                              .modified = found.st_mtim};
+    status = made->size == 0
+                 ? complain_of(path, NULL, NULL, "expected a safetensors file: it is empty")
+                 : safetensors_read_header(made);
     if (status != 0) {
         safetensors_close(made);
         return status;
@@ -52,14 +41,35 @@ int safetensors_open(SafetensorsFile **file, const char *path)
 
 void safetensors_close(SafetensorsFile *file)
 {
-    if (file == NULL) {
-        return;
+    if (file != NULL) {
+        close(file->fd);
+        json_decref(file->header);
+        free(file->tensors);
+        free(file->path);
+        free(file);
     }
-    close(file->fd);
-    json_decref(file->header);
-    free(file->tensors);
-    free(file->path);
-    free(file);
+}
+
+static int refuse_change(const SafetensorsFile *file)
+{
+    return complain_of(file->path, NULL, NULL,
+                       "it was written to while it was read: expected a file that stays as it is");
+}
+
+static int reread_header(const SafetensorsFile *file)
+{
+    unsigned char text[1 << 12];
+    uint64_t digest = DIGEST_START;
+    for (size_t at = 8, count; at < file->data_begin; at += count) {
+        size_t left = file->data_begin - at;
+        count = left < sizeof text ? left : sizeof text;
+        int status = safetensors_bytes(text, file, at, count);
+        if (status != 0) {
+            return status;
+        }
+        digest = digest_bytes(digest, text, count);
+    }
+    return digest == file->digest ? 0 : refuse_change(file);
 }
 
 int safetensors_recheck(const SafetensorsFile *file, bool header)
@@ -68,25 +78,10 @@ int safetensors_recheck(const SafetensorsFile *file, bool header)
     if (fstat(file->fd, &found) != 0) {
         return regular_file_unreadable(file->path, errno);
     }
-    bool same = (uintmax_t)found.st_size == file->size &&
+    bool same = (size_t)found.st_size == file->size &&
                 found.st_mtim.tv_sec == file->modified.tv_sec &&
                 found.st_mtim.tv_nsec == file->modified.tv_nsec;
-    return !same ? safetensors_refuse_change(file) : header ? safetensors_reread_header(file) : 0;
-}
-
-const char *safetensors_path(const SafetensorsFile *file)
-{
-    return file->path;
-}
-
-size_t safetensors_count(const SafetensorsFile *file)
-{
-    return file->count;
-}
-
-const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t index)
-{
-    return &file->tensors[index];
+    return !same ? refuse_change(file) : header ? reread_header(file) : 0;
 }
 
 bool safetensors_has(const SafetensorsFile *file, const char *name)

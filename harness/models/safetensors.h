@@ -5,7 +5,10 @@
  * A file is checked whole before anything is used: nothing in it can make a read go outside it.
  * What is wrong gets one line on stderr that names the file, the tensor and what was expected, and
  * status 2.  Values are read from the disk when they are asked for, block by block; a file that
- * becomes shorter meanwhile is named (safetensors_values.h).
+ * becomes shorter meanwhile is named.
+ *
+ * Umbrella header: for safetensors_header.c, the header read strictly, and safetensors_values.c,
+ * the formats of numbers (dtypes), each read exactly.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_H
 #define HEADPROOF_HARNESS_MODELS_SAFETENSORS_H
@@ -13,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define SAFETENSORS_RANK_MOST 8
 #define SAFETENSORS_NAME_MOST 255
@@ -43,11 +47,22 @@ typedef struct {
     size_t begin, end; /* its bytes within the file's data: count little-endian values */
 } SafetensorsTensor;
 
-typedef struct SafetensorsFile SafetensorsFile;
+typedef struct {
+    char *path;
+    int fd;
+    size_t size;
+    struct json_t *header;      /* owns names and metadata */
+    SafetensorsTensor *tensors; /* [count], in the order of their data */
+    size_t count;
+    size_t data_begin, data_size; /* what follows the header */
+    uint64_t digest;              /* of the header's text */
+    struct timespec modified;     /* when it was opened */
+} SafetensorsFile;
 
 /* A regular file, which stays open.  0, 2 or 99; on failure *file is NULL. */
 int safetensors_open(SafetensorsFile **file, const char *path) __attribute__((warn_unused_result));
 
+/* NULL is fine. */
 void safetensors_close(SafetensorsFile *file);
 
 /* Is an open file still what it was?  By its size and the time that it was written, and, with
@@ -56,14 +71,60 @@ void safetensors_close(SafetensorsFile *file);
 int safetensors_recheck(const SafetensorsFile *file, bool header)
     __attribute__((warn_unused_result));
 
-const char *safetensors_path(const SafetensorsFile *file);
-
-size_t safetensors_count(const SafetensorsFile *file);
-
-/* In the order of their data; index < count. */
-const SafetensorsTensor *safetensors_tensor(const SafetensorsFile *file, size_t index);
-
 /* Is there a tensor of that name? */
 bool safetensors_has(const SafetensorsFile *file, const char *name);
+
+/* Reads and checks the header; sets header, tensors, count, data_begin, data_size and digest, also
+ * what of them there is on failure.  0; 2 or 99 after a message. */
+int safetensors_read_header(SafetensorsFile *file) __attribute__((warn_unused_result));
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* As the format calls it: "F64". */
+const char *safetensors_dtype_name(SafetensorsDtype dtype);
+
+/* Bytes of one value. */
+size_t safetensors_dtype_size(SafetensorsDtype dtype);
+
+/* out [count]: F64, F32, F16 or BF16, exactly.  Status 2 for another dtype, for a NaN or an
+ * infinity, which is named by its index, and where the file has become shorter; 99 where it cannot
+ * be read. */
+int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+    __attribute__((warn_unused_result));
+
+/* Values that are read at once, from `first` on. */
+size_t safetensors_block(const SafetensorsTensor *tensor, size_t first);
+
+/* out [safetensors_block]: those, exactly; false, without a message: safetensors_floats says what
+ * is wrong.  From several threads at once. */
+bool safetensors_try(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor,
+                     size_t first);
+
+#define SAFETENSORS_BLOCK_MOST (1 << 13)
+
+/* *value: the first of a tensor of such a dtype that has any, an infinity too; or NaN. */
+int safetensors_first(double *value, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+    __attribute__((warn_unused_result));
+
+/* out [count]: any integer dtype, BOOL as 0 and 1.  Status 2 for another dtype, for a value that
+ * int64_t does not hold, and where the file has become shorter; 99 where it cannot be read. */
+int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
+    __attribute__((warn_unused_result));
+
+#define SAFETENSORS_TUPLE_MOST (SAFETENSORS_RANK_MOST * 22 + 3)
+
+/* text [SAFETENSORS_TUPLE_MOST] = "(2, 0, 17)", the index of value number `position`. */
+void safetensors_index_text(char *text, const SafetensorsTensor *tensor, size_t position);
+
+/* text [SAFETENSORS_TUPLE_MOST] = "[4, 64, 16]". */
+void safetensors_shape_text(char *text, size_t rank, const size_t *shape);
+
+/* bytes [size] = the file's from offset on.  0; 2 after a message where the file ends before; 99
+ * after one where it cannot be read. */
+int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
+    __attribute__((warn_unused_result));
+
+/* The little-endian integer of `size` (at most 8) bytes. */
+uint64_t little_endian(const unsigned char *bytes, size_t size);
 
 #endif

@@ -1,14 +1,14 @@
 /*
  * The header of a safetensors file, read strictly.
  */
-#include "safetensors_header.h"
+#include "safetensors.h"
 
 #include "../../memory/need.h"
 #include "../base/digest.h"
 #include "../base/message.h"
 #include "regular_file.h"
-#include "safetensors_values.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -266,28 +266,6 @@ static int read_json(SafetensorsFile *file)
     status = status != 0 ? status : parse_json(file, text, length);
     free(text);
     return status;
-}
-
-int safetensors_refuse_change(const SafetensorsFile *file)
-{
-    return complain_of(file->path, NULL, NULL,
-                       "it was written to while it was read: expected a file that stays as it is");
-}
-
-int safetensors_reread_header(const SafetensorsFile *file)
-{
-    unsigned char text[1 << 12];
-    uint64_t digest = DIGEST_START;
-    for (size_t at = 8, count; at < file->data_begin; at += count) {
-        size_t left = file->data_begin - at;
-        count = left < sizeof text ? left : sizeof text;
-        int status = safetensors_bytes(text, file, at, count);
-        if (status != 0) {
-            return status;
-        }
-        digest = digest_bytes(digest, text, count);
-    }
-    return digest == file->digest ? 0 : safetensors_refuse_change(file);
 }
 
 int safetensors_read_header(SafetensorsFile *file)

@@ -1,17 +1,14 @@
 /*
  * Tensor values read exactly from F64, F32, F16, BF16 and integers.
  */
-#include "safetensors_values.h"
+#include "safetensors.h"
 
 #include "../base/message.h"
 #include "regular_file.h"
-#include "safetensors_header.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 _Static_assert(sizeof(double) == 8 && sizeof(float) == 4, "IEEE formats are copied bit by bit");
 
@@ -95,7 +92,7 @@ static void convert(double *out, const unsigned char *bytes, SafetensorsDtype dt
 static int refuse_dtype(const SafetensorsFile *file, const SafetensorsTensor *tensor,
                         const char *expected)
 {
-    return complain_of(safetensors_path(file), "tensor", tensor->name, "dtype %s: expected %s",
+    return complain_of(file->path, "tensor", tensor->name, "dtype %s: expected %s",
                        dtypes[tensor->dtype].name, expected);
 }
 
@@ -104,29 +101,13 @@ static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *te
 {
     char index[SAFETENSORS_TUPLE_MOST];
     safetensors_index_text(index, tensor, position);
-    return complain_of(safetensors_path(file), "tensor", tensor->name, "index %s: %s", index,
-                       fault);
-}
-
-/* Reads at most size bytes from offset on: as many as there are; or *error is why not all. */
-static size_t read_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset,
-                         size_t size, int *error)
-{
-    size_t done = 0;
-    ssize_t got = 1;
-    *error = 0;
-    while (done < size && got != 0 && *error == 0) {
-        got = pread(file->fd, bytes + done, size - done, (off_t)(offset + done));
-        done += got > 0 ? (size_t)got : 0;
-        *error = got < 0 && errno != EINTR ? errno : 0;
-    }
-    return done;
+    return complain_of(file->path, "tensor", tensor->name, "index %s: %s", index, fault);
 }
 
 int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
 {
     int error;
-    size_t done = read_bytes(bytes, file, offset, size, &error);
+    size_t done = regular_file_read(bytes, file->fd, offset, size, &error);
     if (error != 0) {
         return regular_file_unreadable(file->path, error);
     }
@@ -171,7 +152,7 @@ bool safetensors_try(double *out, const SafetensorsFile *file, const Safetensors
     size_t held = safetensors_block(tensor, first), size = held * dtypes[tensor->dtype].size;
     int error;
     if (!dtypes[tensor->dtype].is_float ||
-        read_bytes(bytes, file, offset_of(file, tensor, first), size, &error) < size) {
+        regular_file_read(bytes, file->fd, offset_of(file, tensor, first), size, &error) < size) {
         return false;
     }
     convert(out, bytes, tensor->dtype, held);

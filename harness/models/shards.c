@@ -128,15 +128,15 @@ static int open_shard(TensorSet *set, const char *name, json_t *map)
         return status;
     }
     const SafetensorsFile *file = set->files[set->file_count++];
-    for (size_t i = 0; i < safetensors_count(file); i++) {
-        const char *tensor = safetensors_tensor(file, i)->name;
+    for (size_t i = 0; i < file->count; i++) {
+        const char *tensor = file->tensors[i].name;
         const char *where = json_string_value(json_object_get(map, tensor));
         if (where == NULL) {
-            return complain_of(safetensors_path(file), "tensor", tensor,
+            return complain_of(file->path, "tensor", tensor,
                                "expected those alone that the index '%.255s' lists", set->path);
         }
         if (strcmp(where, name) != 0) {
-            return complain_of(safetensors_path(file), "tensor", tensor,
+            return complain_of(file->path, "tensor", tensor,
                                "expected it in '%.255s' alone, as the index '%.255s' says", where,
                                set->path);
         }
@@ -158,7 +158,7 @@ static int check_complete(const TensorSet *set, json_t *map, const char *const *
         const char *name = json_string_value(json_object_iter_value(i));
         const SafetensorsFile *file = set->files[place_of(names, set->file_count, name)];
         if (!safetensors_has(file, tensor)) {
-            return complain_of(safetensors_path(file), "tensor", tensor,
+            return complain_of(file->path, "tensor", tensor,
                                "missing: expected it, as the index '%.255s' says", set->path);
         }
     }

@@ -8,7 +8,6 @@
 #include "../../memory/need.h"
 #include "../base/message.h"
 #include "regular_file.h"
-#include "safetensors_header.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +95,8 @@ static int refuse_pytorch(const char *asked, const char *file)
 {
     char first[32];
     int fd;
-    uintmax_t size;
-    int status = regular_file_open(&fd, &size, file, false);
+    struct stat found;
+    int status = regular_file_open(&fd, &found, file, false);
     if (status != 0) {
         return status;
     }
@@ -172,21 +171,13 @@ static int choose(TensorSet *set, const char *path)
     return 0;
 }
 
-static int open_one(TensorSet *set)
-{
-    set->files = need_zeros(1, sizeof(SafetensorsFile *));
-    int status = safetensors_open(&set->files[0], set->path);
-    set->file_count = status == 0;
-    return status;
-}
-
 /* The tensor of a file that an entry of its metadata gives a second name; NULL: it does not. */
 static const SafetensorsTensor *tensor_of_alias(const SafetensorsFile *file, const char *key,
                                                 const json_t *value)
 {
-    for (size_t t = 0; t < safetensors_count(file) && !safetensors_has(file, key); t++) {
-        if (strcmp(safetensors_tensor(file, t)->name, json_string_value(value)) == 0) {
-            return safetensors_tensor(file, t);
+    for (size_t t = 0; t < file->count && !safetensors_has(file, key); t++) {
+        if (strcmp(file->tensors[t].name, json_string_value(value)) == 0) {
+            return &file->tensors[t];
         }
     }
     return NULL;
@@ -221,7 +212,7 @@ static void list_tensors(TensorSet *set)
 {
     size_t total = 0, keys = 0;
     for (size_t i = 0; i < set->file_count; i++) {
-        total += safetensors_count(set->files[i]);
+        total += set->files[i]->count;
         keys += json_object_size(json_object_get(set->files[i]->header, "__metadata__"));
     }
     free(set->tensors);
@@ -231,9 +222,8 @@ static void list_tensors(TensorSet *set)
     set->tensors = need_zeros(total + keys + 1, sizeof *set->tensors);
     for (size_t i = 0; i < set->file_count; i++) {
         const SafetensorsFile *file = set->files[i];
-        for (size_t t = 0; t < safetensors_count(file); t++) {
-            set->tensors[set->count++] =
-                (SetTensor){.file = file, .tensor = safetensors_tensor(file, t)};
+        for (size_t t = 0; t < file->count; t++) {
+            set->tensors[set->count++] = (SetTensor){.file = file, .tensor = &file->tensors[t]};
         }
     }
     for (size_t i = 0; i < set->file_count; i++) {
@@ -248,7 +238,13 @@ int tensor_set_open(TensorSet *set, const char *path)
     if (status != 0) {
         return status;
     }
-    status = ends_in(set->path, index_end) ? shards_open(set) : open_one(set);
+    if (ends_in(set->path, index_end)) {
+        status = shards_open(set);
+    } else {
+        set->files = need_zeros(1, sizeof(SafetensorsFile *));
+        status = safetensors_open(&set->files[0], set->path);
+        set->file_count = status == 0;
+    }
     if (status == 0) {
         list_tensors(set);
     }
@@ -264,8 +260,8 @@ int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
         return status;
     }
     const SafetensorsFile *file = files[set->file_count++];
-    for (size_t t = 0; t < safetensors_count(file); t++) {
-        const char *name = safetensors_tensor(file, t)->name;
+    for (size_t t = 0; t < file->count; t++) {
+        const char *name = file->tensors[t].name;
         if (strncmp(name, prefix, strlen(prefix)) != 0) {
             return complain_of(path, "tensor", name, "expected names that begin with '%s' alone",
                                prefix);

@@ -5,7 +5,7 @@
 #define HEADPROOF_TESTS_HARNESS_SAFETENSORS_FIXTURE_H
 
 #include "../../harness/models/model_file.h"
-#include "../../harness/models/safetensors_values.h"
+#include "../../harness/models/safetensors.h"
 #include "../../harness/models/safetensors_write.h"
 #include "../drawn_numbers.h"
 #include "../fixture.h"

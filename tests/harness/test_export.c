@@ -10,7 +10,7 @@
 
 #include "../../harness/commands/commands.h"
 #include "../../harness/evaluate/evaluate.h"
-#include "../../harness/models/safetensors_values.h"
+#include "../../harness/models/safetensors.h"
 #include "../unit.h"
 
 #include <jansson.h>

@@ -24,12 +24,12 @@ static void test_accessors(void **state)
     sample_make(&sample, header, NULL, 16);
     write_sample(fixture, &sample);
     SafetensorsFile *file = open_file(fixture->path);
-    assert_string_equal(safetensors_path(file), fixture->path);
-    assert_int_equal(safetensors_count(file), 3);
-    assert_string_equal(safetensors_tensor(file, 0)->name, "\xc3\xa9");
-    assert_string_equal(safetensors_tensor(file, 1)->name, "none");
+    assert_string_equal(file->path, fixture->path);
+    assert_int_equal(file->count, 3);
+    assert_string_equal(file->tensors[0].name, "\xc3\xa9");
+    assert_string_equal(file->tensors[1].name, "none");
     const SafetensorsTensor *tensor = tensor_named(file, "b");
-    assert_ptr_equal(tensor, safetensors_tensor(file, 2));
+    assert_ptr_equal(tensor, &file->tensors[2]);
     assert_int_equal(tensor->dtype, SAFETENSORS_F32);
     assert_int_equal(tensor->rank, 1);
     assert_int_equal(tensor->shape[0], 2);
@@ -45,7 +45,7 @@ static void test_accessors(void **state)
     sample_make(&sample, "{}", NULL, 0);
     write_sample(fixture, &sample);
     file = open_file(fixture->path);
-    assert_int_equal(safetensors_count(file), 0);
+    assert_int_equal(file->count, 0);
     assert_null(safetensors_metadata(file, "key"));
     safetensors_close(file);
 }
@@ -90,7 +90,7 @@ static void check_pattern(Sample *sample, const SafetensorsFile *file, size_t wi
 {
     double value = 0;
     put(sample, width, 1, bits);
-    int status = safetensors_floats(&value, file, safetensors_tensor(file, 0));
+    int status = safetensors_floats(&value, file, &file->tensors[0]);
     if (status != (isfinite(expected) ? 0 : 2) ||
         (status == 0 && memcmp(&value, &expected, sizeof value) != 0)) {
         fail_msg("%zu bytes %llx: status %d, %a, expected %a", width, (unsigned long long)bits,
@@ -170,7 +170,7 @@ static void test_alignment(void **state)
         sample_make(&sample, header, data, sizeof data);
         SafetensorsFile *file = open_file(sample.path);
         for (size_t i = 0; i < 3; i++) {
-            const SafetensorsTensor *tensor = safetensors_tensor(file, i);
+            const SafetensorsTensor *tensor = &file->tensors[i];
             assert_int_equal(safetensors_floats(&value[i], file, tensor), 0);
         }
         assert_true(value[0] == -1.5 && value[1] == 1.5 && value[2] == 1.5);
@@ -213,7 +213,7 @@ static void test_integers(void **state)
         SafetensorsFile *file = open_values(&sample, wide[i].dtype, wide[i].width, 2);
         put(&sample, wide[i].width, 1, wide[i].bits);
         hold(fixture);
-        int status = safetensors_integers(values, file, safetensors_tensor(file, 0));
+        int status = safetensors_integers(values, file, &file->tensors[0]);
         if (wide[i].fault != NULL) {
             expect_message(fixture, status, sample.path, wide[i].fault);
         } else if (take(fixture)[0] != '\0' || status != 0 || values[0] != 0 ||
@@ -253,7 +253,7 @@ static void test_not_finite(void **state)
         write_sample(fixture, &sample);
         file = open_file(fixture->path);
         hold(fixture);
-        int status = safetensors_floats(values, file, safetensors_tensor(file, 0));
+        int status = safetensors_floats(values, file, &file->tensors[0]);
         expect_message(fixture, status, fixture->path, cases[i].culprit);
         safetensors_close(file);
     }
@@ -278,8 +278,8 @@ static void test_blocks(void **state)
     }
     write_sample(fixture, &sample);
     SafetensorsFile *file = open_file(fixture->path);
-    assert_int_equal(safetensors_floats(values, file, safetensors_tensor(file, 0)), 0);
-    assert_int_equal(safetensors_integers(integers, file, safetensors_tensor(file, 1)), 0);
+    assert_int_equal(safetensors_floats(values, file, &file->tensors[0]), 0);
+    assert_int_equal(safetensors_integers(integers, file, &file->tensors[1]), 0);
     for (size_t i = 0; i < COUNT; i++) {
         assert_true(values[i] == expected[i] && integers[i] == (int64_t)i);
     }
@@ -302,15 +302,15 @@ static void test_cut_short(void **state)
     size_t whole = sample.size, kept = whole - 8 * COUNT - 5;
     write_sample(fixture, &sample);
     SafetensorsFile *file = open_file(fixture->path);
-    assert_int_equal(safetensors_floats(values, file, safetensors_tensor(file, 0)), 0);
+    assert_int_equal(safetensors_floats(values, file, &file->tensors[0]), 0);
     assert_int_equal(truncate(fixture->path, (off_t)kept), 0);
     snprintf(culprit, sizeof culprit, "nothing at byte %zu: expected the %zu bytes there", kept,
              whole);
     hold(fixture);
-    int status = safetensors_floats(values, file, safetensors_tensor(file, 0));
+    int status = safetensors_floats(values, file, &file->tensors[0]);
     expect_message(fixture, status, fixture->path, culprit);
     hold(fixture);
-    status = safetensors_integers(integers, file, safetensors_tensor(file, 1));
+    status = safetensors_integers(integers, file, &file->tensors[1]);
     snprintf(culprit, sizeof culprit, "nothing at byte %zu: expected the %zu bytes there", kept + 5,
              whole);
     expect_message(fixture, status, fixture->path, culprit);
