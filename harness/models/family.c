@@ -34,17 +34,12 @@ const char *tensor_axes(const TensorName *entry)
     return entry->axes != NULL ? entry->axes : plain[slot_info(entry->slot)->rank];
 }
 
-size_t tensor_parts(const TensorName *entry)
-{
-    return entry->parts > 0 ? entry->parts : 1;
-}
-
 const char *family_slot_name(const Family *family, Slot slot)
 {
     const TensorName *const tables[] = {family->names, of_all};
     for (size_t i = 0; i < 2; i++) {
         for (const TensorName *entry = tables[i]; entry->name != NULL; entry++) {
-            if (slot >= entry->slot && slot < entry->slot + (Slot)tensor_parts(entry)) {
+            if (slot >= entry->slot && slot < entry->slot + (Slot)entry->parts) {
                 return entry->name;
             }
         }
@@ -84,7 +79,8 @@ static bool is_listed(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-const char *bare_name(const char *name)
+/* A name without what wrappers put before it. */
+static const char *bare_name(const char *name)
 {
     static const char *const wrappers[] = {"module.", "_orig_mod.", "model.", "transformer.",
                                            "gpt_neox."};
@@ -97,42 +93,30 @@ const char *bare_name(const char *name)
     return name;
 }
 
-/* Sets entry and layer of a tensor that the family has: of the rows of its name, that with as many
- * axes as it has, else the first. */
-static bool find_entry(SetTensor *found, const Family *family)
+/* The kind of a tensor, its layer, and its entry: of the rows of its name that with as many axes as
+ * it has, else the first. */
+static NameKind classify(SetTensor *found, const Family *family)
 {
-    const char *bare = bare_name(found->tensor->name);
-    const char *rest = skip_layer(&found->layer, family->layer, bare);
     const TensorName *const tables[] = {family->names, of_all};
-    const TensorName *named = NULL;
-    found->layer = rest != NULL ? found->layer : 0;
+    const char *bare = bare_name(found->tensor->name);
+    found->layer = 0;
+    const char *rest = skip_layer(&found->layer, family->layer, bare);
+    const char *name = rest != NULL ? rest : bare;
+    found->entry = NULL;
     for (size_t i = 0; i < 2; i++) {
         for (const TensorName *entry = tables[i]; entry->name != NULL; entry++) {
             bool of_layer = entry->slot < SLOTS_OF_LAYER;
-            if (of_layer == (rest != NULL) &&
-                strcmp(rest != NULL ? rest : bare, entry->name) == 0) {
+            if (of_layer == (rest != NULL) && strcmp(name, entry->name) == 0) {
                 bool fits = packing_rank(tensor_axes(entry)) == found->tensor->rank;
-                named = named == NULL || fits ? entry : named;
+                found->entry = found->entry == NULL || fits ? entry : found->entry;
             }
         }
     }
-    found->entry = named;
-    return named != NULL;
-}
-
-static NameKind classify(SetTensor *found, const Family *family)
-{
-    const char *name = found->tensor->name;
-    if (find_entry(found, family)) {
-        return NAME_SLOT;
-    }
-    const char *rest = skip_layer(&found->layer, family->layer, bare_name(name));
-    if (rest != NULL && is_listed(rest, family->buffers)) {
-        return NAME_BUFFER;
-    }
-    return strncmp(name, "result.", strlen("result.")) == 0 ? NAME_RESULT
-           : name_is_harmless(bare_name(name))              ? NAME_HARMLESS
-                                                            : NAME_UNKNOWN;
+    return found->entry != NULL                                              ? NAME_SLOT
+           : rest != NULL && is_listed(rest, family->buffers)                ? NAME_BUFFER
+           : strncmp(found->tensor->name, "result.", strlen("result.")) == 0 ? NAME_RESULT
+           : name_is_harmless(bare)                                          ? NAME_HARMLESS
+                                                                             : NAME_UNKNOWN;
 }
 
 /* An X and what follows it in the table may be in any file. */

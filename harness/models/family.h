@@ -15,8 +15,8 @@
 
 typedef struct TensorName {
     const char *name; /* of a layer's: what follows the layer's number and a dot */
-    Slot slot;        /* the first of `parts` slots in a row that it holds */
-    unsigned parts;   /* 0: one */
+    Slot slot;        /* the first of the slots in a row that it holds */
+    unsigned parts;   /* how many these are */
     const char *axes; /* as packing.h has it; NULL: as the slot is */
     bool required;    /* every file of the family has it; others the rules of model_check.h need */
 } TensorName;
@@ -66,18 +66,14 @@ extern const Family family_lens, family_lens_early, family_gpt2, family_nanogpt,
 /* What minGPT and its descendants make, in whose files nothing says it. */
 extern FamilyWords family_usual[];
 
-/* A name without what wrappers put before it. */
-const char *bare_name(const char *name);
-
 /* The family that has most of the names; of families with the same names the one as whose most
  * tensors agree on the stream's width, and of those the one whose model_type is said (NULL: none
  * is); family_lens where none has any.  The set's tensors get their kinds (NAME_HARMLESS: see
  * model_check.h), rows and layers. */
 const Family *family_of(TensorSet *set, const char *type);
 
-/* Its layout, and how many slots it holds. */
+/* Its layout. */
 const char *tensor_axes(const TensorName *entry);
-size_t tensor_parts(const TensorName *entry);
 
 /* The family's name for the tensor that holds a slot, without its layer; it has one. */
 const char *family_slot_name(const Family *family, Slot slot);
