@@ -79,28 +79,18 @@ static int refuse_said(const Reading *reading, const char *key, const char *expe
                        property->value, expected);
 }
 
-/* Metadata that contradict the tensors. */
-static int check_metadata(const Reading *reading)
+/* What a property must not be, in a model where that is wrong. */
+typedef struct {
+    bool wrong;
+    const char *key, *expected;
+} SaidFault;
+
+static int refuse_first(const Reading *reading, const SaidFault *faults, size_t count)
 {
-    const ModelFile *model = reading->model;
-    bool said_in_place = model->said.linear && !model->banked && model->kind == MODEL_FILE_LINEAR;
-    bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
-    if (model->merged && model->scaled) {
-        return refuse_said(reading, "scale", "1, as attn.QK has no d_head");
-    }
-    if (reading->found[model->depth] & SLOT_BIT(SLOT_X_HIDDEN) && !model->banked) {
-        return model_refuse(reading, "metadata", "linear", "expected block beside result.X_hidden");
-    }
-    if (said_in_place && model->other != model->d) {
-        return refuse_said(reading, "linear", "block, as linear.W is not square");
-    }
-    if (mlp && !model->gated && model->activation >= ACTIVATION_PLAIN) {
-        char known[128], expected[200];
-        const Domain domain = {
-            .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_PLAIN};
-        domain_describe(known, sizeof known, &domain);
-        snprintf(expected, sizeof expected, "%s, as there are feed-forward networks", known);
-        return refuse_said(reading, "activation", expected);
+    for (size_t i = 0; i < count; i++) {
+        if (faults[i].wrong) {
+            return refuse_said(reading, faults[i].key, faults[i].expected);
+        }
     }
     return 0;
 }
@@ -134,40 +124,49 @@ static bool has_any(const Reading *reading, SlotSet slots)
     return found != 0;
 }
 
-/* Tensors of norms, and what is said of norms. */
-static int check_norms(const Reading *reading)
+/* What is said, against the tensors, and what tensors need of it. */
+static int check_tensors(const Reading *reading)
 {
     const ModelFile *model = reading->model;
-    SlotSet found = reading->found[model->depth];
-    bool final = (found & SLOT_BIT(SLOT_LN_FINAL_W)) != 0;
-    bool none = model->normalization == MODEL_FILE_NO_NORM;
-    if (model->said.normalization && reading->norms && (none || model->folded)) {
-        return refuse_said(reading, "normalization",
-                           none ? "layernorm or rmsnorm, as there are tensors of norms"
-                                : "LN or RMS, as the tensors of norms are not folded");
+    const ModelFileSaid *said = &model->said;
+    const SlotSet found = reading->found[model->depth];
+    const bool final = (found & SLOT_BIT(SLOT_LN_FINAL_W)) != 0, norms = reading->norms;
+    const bool none = model->normalization == MODEL_FILE_NO_NORM, post = said->place && model->post;
+    const bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
+    const Domain plain = {
+        .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_PLAIN};
+    char known[128], activations[200];
+    domain_describe(known, sizeof known, &plain);
+    snprintf(activations, sizeof activations, "%s, as there are feed-forward networks", known);
+    const SaidFault faults[] = {
+        {model->merged && model->scaled, "scale", "1, as attn.QK has no d_head"},
+        {said->linear && !model->banked && model->kind == MODEL_FILE_LINEAR &&
+             model->other != model->d,
+         "linear", "block, as linear.W is not square"},
+        {mlp && !model->gated && model->activation >= ACTIVATION_PLAIN, "activation", activations},
+        {said->normalization && norms && (none || model->folded), "normalization",
+         none ? "layernorm or rmsnorm, as there are tensors of norms"
+              : "LN or RMS, as the tensors of norms are not folded"},
+        {said->normalization && !norms && !none && !model->folded &&
+             model->kind != MODEL_FILE_INPUT,
+         "normalization",
+         "tensors of norms in the file, or LNPre or RMSPre where they are folded into others"},
+        {model->normalization == MODEL_FILE_RMSNORM && model->betas, "normalization",
+         "layernorm, as norms have a b and rmsnorm has none"},
+        {post && final, "normalization-place",
+         "no norm before the unembedding beside it: post with one is outside the construction"},
+    };
+    if ((found & SLOT_BIT(SLOT_X_HIDDEN)) != 0 && !model->banked) {
+        return model_refuse(reading, "metadata", "linear", "expected block beside result.X_hidden");
     }
-    if (model->said.normalization && !reading->norms && !none && !model->folded &&
-        model->kind != MODEL_FILE_INPUT) {
-        return refuse_said(reading, "normalization",
-                           "tensors of norms in the file, or LNPre or RMSPre where they are folded "
-                           "into others");
+    if (refuse_first(reading, faults, sizeof faults / sizeof *faults) != 0) {
+        return 2;
     }
-    if (model->normalization == MODEL_FILE_RMSNORM && model->betas) {
-        return refuse_said(reading, "normalization",
-                           "layernorm, as norms have a b and rmsnorm has none");
-    }
-    if (model->said.place && model->post && final) {
-        return refuse_said(reading, "normalization-place",
-                           "no norm before the unembedding beside it: post with one is outside the "
-                           "construction");
-    }
-    if (reading->norms && !final && !(model->said.place && model->post) &&
-        (found & SLOT_BIT(SLOT_W_U)) != 0) {
-        return model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_LN_FINAL_W),
-                            "missing: expected it before the unembedding, as layers have norms "
-                            "(or normalization-place post in the metadata)");
-    }
-    return 0;
+    return !norms || final || post || (found & SLOT_BIT(SLOT_W_U)) == 0
+               ? 0
+               : model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_LN_FINAL_W),
+                              "missing: expected it before the unembedding, as layers have norms "
+                              "(or normalization-place post in the metadata)");
 }
 
 /* What the words say of the model. */
@@ -290,38 +289,26 @@ static int read_rotary(Reading *reading, ScalingKind scaling)
     return status != 0 ? status : read_rope_scaling(reading, scaling);
 }
 
-/* What is said of learned positions. */
-static int check_positions(const Reading *reading, bool none)
+/* What is said of learned positions, and what TransformerLens says twice; none: no positions. */
+static int check_rest(const Reading *reading, bool none)
 {
     const ModelFile *model = reading->model;
-    SlotSet found = reading->found[model->depth];
-    bool learned = (found & SLOT_BIT(SLOT_W_POS)) != 0;
-    bool embedded = (found & SLOT_BIT(SLOT_W_E)) != 0;
-    return !model->said.positions || !embedded || learned != none
-               ? 0
-               : refuse_said(reading, "positions",
-                             learned ? "learned, as there is a tensor of them"
-                                     : "none, as there is no tensor of them");
-}
-
-/* Keys that TransformerLens says twice must agree. */
-static int check_twice(const Reading *reading)
-{
-    const ModelFile *model = reading->model;
+    const SlotSet found = reading->found[model->depth];
     const Property *scale = properties_find(&reading->said, "attn_scale");
     const Property *only = properties_find(&reading->said, "attn_only");
-    bool attention = model->kind == MODEL_FILE_ATTENTION;
-    double root = scale == NULL ? 0 : strtod(scale->value, NULL);
-    if (scale != NULL && model->scaled &&
-        fabs(root * root - (double)model->d_head) > 1e-5 * (double)model->d_head) {
-        return refuse_said(reading, "attn_scale", "the square root of d_head");
-    }
-    if (only != NULL && (strcmp(only->value, "yes") == 0) != attention) {
-        return refuse_said(reading, "attn_only",
-                           attention ? "yes, as there are no feed-forward networks"
-                                     : "no, as there is more than attention");
-    }
-    return 0;
+    bool learned = (found & SLOT_BIT(SLOT_W_POS)) != 0,
+         attention = model->kind == MODEL_FILE_ATTENTION;
+    double root = scale == NULL ? 0 : strtod(scale->value, NULL), width = (double)model->d_head;
+    const SaidFault faults[] = {
+        {model->said.positions && (found & SLOT_BIT(SLOT_W_E)) != 0 && learned == none, "positions",
+         learned ? "learned, as there is a tensor of them" : "none, as there is no tensor of them"},
+        {scale != NULL && model->scaled && fabs(root * root - width) > 1e-5 * width, "attn_scale",
+         "the square root of d_head"},
+        {only != NULL && (strcmp(only->value, "yes") == 0) != attention, "attn_only",
+         attention ? "yes, as there are no feed-forward networks"
+                   : "no, as there is more than attention"},
+    };
+    return refuse_first(reading, faults, sizeof faults / sizeof *faults);
 }
 
 /* Where the model's own answers will show it, what nobody says is as in the family's programs. */
@@ -373,7 +360,7 @@ int model_said_read(Reading *reading)
         return 2;
     }
     take(reading, &read);
-    if (check_metadata(reading) != 0 || check_norms(reading) != 0) {
+    if (check_tensors(reading) != 0) {
         return 2;
     }
     bool turned = model->rotary != ROTARY_NONE;
@@ -381,5 +368,5 @@ int model_said_read(Reading *reading)
                 : check_no_rotary(reading)) != 0) {
         return 2;
     }
-    return check_positions(reading, read.word[POSITIONS] == 1) != 0 ? 2 : check_twice(reading);
+    return check_rest(reading, read.word[POSITIONS] == 1);
 }
