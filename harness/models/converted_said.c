@@ -3,9 +3,9 @@
  */
 #include "converted_said.h"
 
-#include "../../memory/need.h"
 #include "../base/decimal.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 #include "model_stream.h"
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 /* The longest text below is the sentence about augmenting: 300 characters and 10 numbers. */
-enum { TEXT_MOST = 640, ITEM_MOST = 64 };
+enum { TEXT_MOST = 640 };
 
 __attribute__((format(printf, 3, 4))) static void put(SafetensorsWriter *writer, const char *key,
                                                       const char *format, ...)
@@ -26,46 +26,11 @@ __attribute__((format(printf, 3, 4))) static void put(SafetensorsWriter *writer,
     safetensors_writer_metadata(writer, key, text);
 }
 
-/* A list with an item for each of count, which item prints into ITEM_MOST bytes. */
-static void put_list(SafetensorsWriter *writer, const char *key, const PlainModel *plain,
-                     size_t count, void (*item)(char *text, const PlainModel *plain, size_t i))
+/* A text that was written to a stream. */
+static void put_written(SafetensorsWriter *writer, const char *key, FILE *stream, char **text)
 {
-    size_t size = count * (ITEM_MOST + 1) + 1, used = 0;
-    char *text = need_room(size, 1);
-    text[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        char one[ITEM_MOST];
-        item(one, plain, i);
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ",", one);
-    }
-    safetensors_writer_metadata(writer, key, text);
-    free(text);
-}
-
-static void layer_end(char *text, const PlainModel *plain, size_t l)
-{
-    snprintf(text, ITEM_MOST, "%zu", plain->layer_end[l]);
-}
-
-static void norm_columns(char *text, const PlainModel *plain, size_t s)
-{
-    const LayerNorm *norm = &plain->sublayers[s].norm;
-    if (norm->kind == NORMALIZATION_NONE) {
-        snprintf(text, ITEM_MOST, "-");
-    } else {
-        snprintf(text, ITEM_MOST, "%zu:%zu", norm->columns.first,
-                 norm->columns.first + norm->columns.count);
-    }
-}
-
-static void turned(char *text, const PlainModel *plain, size_t s)
-{
-    snprintf(text, ITEM_MOST, "%d", plain->sublayers[s].turned);
-}
-
-static void beside(char *text, const PlainModel *plain, size_t s)
-{
-    snprintf(text, ITEM_MOST, "%d", plain->sublayers[s].beside);
+    safetensors_writer_metadata(writer, key, text_close(stream, text));
+    free(*text);
 }
 
 bool converted_is_shared(const PlainModel *plain)
@@ -106,7 +71,8 @@ static const PlainSublayer *first_normed(const PlainModel *plain)
 static void put_norms(SafetensorsWriter *writer, const PlainModel *plain)
 {
     const PlainSublayer *one = first_normed(plain);
-    char eps[DECIMAL_TEXT];
+    char eps[DECIMAL_TEXT], *text;
+    size_t size;
     if (one == NULL) {
         safetensors_writer_metadata(writer, "normalization", "none");
         return;
@@ -116,7 +82,18 @@ static void put_norms(SafetensorsWriter *writer, const PlainModel *plain)
         {"normalization", one->norm.kind == NORMALIZATION_RMSNORM ? "rmsnorm" : "layernorm"},
         {"normalization-place", one->norm_behind ? "post" : "pre"},
         {"eps", eps}};
-    put_list(writer, "headproof.norm_columns", plain, plain->sublayer_count, norm_columns);
+    FILE *columns = text_stream(&text, &size);
+    for (size_t s = 0; s < plain->sublayer_count; s++) {
+        const LayerNorm *norm = &plain->sublayers[s].norm;
+        fputs(s == 0 ? "" : ",", columns);
+        if (norm->kind == NORMALIZATION_NONE) {
+            putc('-', columns);
+        } else {
+            fprintf(columns, "%zu:%zu", norm->columns.first,
+                    norm->columns.first + norm->columns.count);
+        }
+    }
+    put_written(writer, "headproof.norm_columns", columns, &text);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
     }
@@ -200,13 +177,22 @@ static void print_evaluation(char text[TEXT_MOST], const PlainModel *plain)
 /* Of some models alone. */
 static void put_parts(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
-    char tau[DECIMAL_TEXT];
+    char tau[DECIMAL_TEXT], *text;
+    size_t size;
     if (plain->rotary.width > 0) {
         put(writer, "headproof.rotary", plain->rotary.interleaved ? "interleaved" : "half");
-        put_list(writer, "headproof.turned", plain, plain->sublayer_count, turned);
+        FILE *turned = text_stream(&text, &size);
+        for (size_t s = 0; s < plain->sublayer_count; s++) {
+            fprintf(turned, "%s%d", s == 0 ? "" : ",", plain->sublayers[s].turned);
+        }
+        put_written(writer, "headproof.turned", turned, &text);
     }
     if (is_parallel(plain)) {
-        put_list(writer, "headproof.beside", plain, plain->sublayer_count, beside);
+        FILE *beside = text_stream(&text, &size);
+        for (size_t s = 0; s < plain->sublayer_count; s++) {
+            fprintf(beside, "%s%d", s == 0 ? "" : ",", plain->sublayers[s].beside);
+        }
+        put_written(writer, "headproof.beside", beside, &text);
     }
     if (said->readout > 0) {
         decimal_print(tau, said->tau);
@@ -217,7 +203,8 @@ static void put_parts(SafetensorsWriter *writer, const PlainModel *plain, const 
 
 static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
-    char omega[DECIMAL_TEXT], formula[TEXT_MOST];
+    char omega[DECIMAL_TEXT], formula[TEXT_MOST], *text;
+    size_t size;
     decimal_print(omega, plain->omega);
     print_evaluation(formula, plain);
     const char *mask = plain->sublayers[0].causal ? "causal" : "none";
@@ -240,7 +227,11 @@ static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const C
     put(writer, "headproof.rows", "%zu", plain->rows);
     put(writer, "headproof.bias_row", "%zu", layout_bias_row(&plain->layout));
     put(writer, "headproof.content", "0:%zu", plain->layout.d);
-    put_list(writer, "headproof.layer_end", plain, plain->depth, layer_end);
+    FILE *ends = text_stream(&text, &size);
+    for (size_t l = 0; l < plain->depth; l++) {
+        fprintf(ends, "%s%zu", l == 0 ? "" : ",", plain->layer_end[l]);
+    }
+    put_written(writer, "headproof.layer_end", ends, &text);
     put_parts(writer, plain, said);
     put_norms(writer, plain);
     put_augment(writer, plain);
