@@ -58,26 +58,31 @@ static void point_layers(GivenLayer *layers, const ModelFile *model)
     }
 }
 
-static void make_room(ModelSource *made, const char *path)
+static void source_clear(ModelSource *source)
 {
-    made->path = need_copy(path);
-    made->layers = need_zeros(made->file->depth + 1, sizeof *made->layers);
-    made->inputs = need_zeros(made->file->tuples + 1, sizeof *made->inputs);
+    for (size_t i = 0; source->inputs != NULL && i < source->file->tuples; i++) {
+        free(source->inputs[i]);
+    }
+    free(source->inputs);
+    model_file_clear(source->file);
+    free(source->layers);
+    free(source->path);
+    free(source);
 }
 
-int model_source_read(ModelSource **source, const char *path, const ModelFileFlags *flags)
+/* 0; 2 or 99 after a message. */
+static int source_read(ModelSource **source, const char *path, const ModelFileFlags *flags)
 {
     ModelSource *made = need_zeros(1, sizeof *made);
-    *source = NULL;
     int status = model_file_read_with(&made->file, path, flags);
-    if (status == 0) {
-        make_room(made, path);
-    }
     if (status != 0) {
-        model_source_clear(made);
+        source_clear(made);
         return status;
     }
     const ModelFile *model = made->file;
+    made->path = need_copy(path);
+    made->layers = need_zeros(model->depth + 1, sizeof *made->layers);
+    made->inputs = need_zeros(model->tuples + 1, sizeof *made->inputs);
     point_layers(made->layers, model);
     made->flags = *flags;
     made->given = (GivenWeights){.layers = model->depth > 0 ? made->layers : NULL,
@@ -90,20 +95,6 @@ int model_source_read(ModelSource **source, const char *path, const ModelFileFla
                                  .ln_final_b = model->ln_final.b};
     *source = made;
     return 0;
-}
-
-void model_source_clear(ModelSource *source)
-{
-    if (source != NULL) {
-        for (size_t i = 0; source->inputs != NULL && i < source->file->tuples; i++) {
-            free(source->inputs[i]);
-        }
-        free(source->inputs);
-        model_file_clear(source->file);
-        free(source->layers);
-        free(source->path);
-        free(source);
-    }
 }
 
 Construction model_source_construction(const ModelSource *source, bool three)
@@ -288,7 +279,7 @@ int sources_find(ModelSource **source, SourceList *list, const char *path,
     }
     ModelSource **items = need_more(list->items, list->count + 1, sizeof *items);
     list->items = items;
-    int status = model_source_read(&items[list->count], path, flags);
+    int status = source_read(&items[list->count], path, flags);
     if (status != 0) {
         return status;
     }
@@ -318,7 +309,7 @@ int sources_fault(const SourceList *list)
 void sources_clear(SourceList *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        model_source_clear(list->items[i]);
+        source_clear(list->items[i]);
     }
     free(list->items);
     *list = (SourceList){0};

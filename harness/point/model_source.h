@@ -22,13 +22,6 @@ typedef struct ModelSource {
     GivenInput **inputs; /* [file->tuples] what model_source_input made; NULL: nothing yet */
 } ModelSource;
 
-/* 0; 2 or 99 after one message.  On failure *source is NULL. */
-int model_source_read(ModelSource **source, const char *path, const ModelFileFlags *flags)
-    __attribute__((warn_unused_result));
-
-/* NULL is fine. */
-void model_source_clear(ModelSource *source);
-
 /* The construction that a file stands for when nobody says: of its kind, in the three-sublayer or
  * the fused form. */
 Construction model_source_construction(const ModelSource *source, bool three);

@@ -284,8 +284,3 @@ int point_compare_bases(const Point *a, const Point *b)
     }
     return order;
 }
-
-bool points_share_base(const Point *a, const Point *b)
-{
-    return point_compare_bases(a, b) == 0;
-}

@@ -193,6 +193,5 @@ int point_compare(const Point *a, const Point *b);
 
 /* An order in which points that share a base trajectory are neighbours; 0: they do. */
 int point_compare_bases(const Point *a, const Point *b);
-bool points_share_base(const Point *a, const Point *b);
 
 #endif

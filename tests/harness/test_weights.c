@@ -7,7 +7,7 @@
 
 #include "../../harness/evaluate/schedule.h"
 #include "../../harness/point/point.h"
-#include "../../harness/models/safetensors_values.h"
+#include "../../harness/models/safetensors.h"
 #include "../../harness/table/identity.h"
 #include "../../harness/table/table.h"
 #include "../unit.h"
@@ -242,7 +242,7 @@ static void test_lists(void **state)
     assert_non_null(strstr(points[3].source->path, "attention.safetensors"));
     for (size_t i = 0; i < 4; i++) {
         for (size_t j = 0; j < 4; j++) {
-            assert_int_equal(points_share_base(&points[i], &points[j]), i == j);
+            assert_int_equal(point_compare_bases(&points[i], &points[j]) == 0, i == j);
             assert_int_equal(point_compare(&points[i], &points[j]) == 0, i == j);
         }
     }
@@ -252,7 +252,7 @@ static void test_lists(void **state)
     file_write(given->file, text, strlen(text));
     points = given_points(given, "FILE --d 64 --mask causal --heads 4 --n 5", 5);
     assert_int_equal(given->grid.sources.count, 1);
-    assert_true(points_share_base(&points[0], &points[4]));
+    assert_int_equal(point_compare_bases(&points[0], &points[4]), 0);
     given_expect_fault(given, COMMAND_SWEEP, "--weights a/b,normal,a/b", "a/b is repeated");
 }
 
