@@ -39,34 +39,23 @@ static void take_stat(Identity *identity, const struct stat *found)
     identity->inode = found->st_ino;
 }
 
-/* A file that is not there: its directory, cut out of path, and its name.  NULL: no memory. */
-static char *split(char **directory, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    *directory = atomic_file_name(slash == NULL ? "." : path, "");
-    if (slash != NULL) {
-        (*directory)[slash == path ? 1 : slash - path] = '\0';
-    }
-    return atomic_file_name(slash == NULL ? path : slash + 1, "");
-}
-
 /* path and suffix. */
 static void identify(Identity *identity, const NamedFile *of, const char *suffix)
 {
     struct stat found;
-    char *path = atomic_file_name(of->path, suffix), *directory = NULL;
+    char *path = atomic_file_name(of->path, suffix), *slash = strrchr(path, '/');
     *identity = (Identity){.of = of};
-    if (stat(path, &found) == 0) {
-        if (S_ISREG(found.st_mode)) {
-            take_stat(identity, &found);
+    bool there = stat(path, &found) == 0, is = there && S_ISREG(found.st_mode);
+    if (!there) {
+        identity->base = need_copy(slash == NULL ? path : slash + 1);
+        if (slash != NULL) {
+            slash[1] = '\0';
         }
-    } else {
-        identity->base = split(&directory, path);
-        if (stat(directory, &found) == 0) {
-            take_stat(identity, &found);
-        }
+        is = stat(slash == NULL ? "." : path, &found) == 0;
     }
-    free(directory);
+    if (is) {
+        take_stat(identity, &found);
+    }
     free(path);
 }
 
@@ -85,7 +74,7 @@ static void clear(Identities *list)
     free(list->items);
 }
 
-/* Adds the files that are named and those that lie beside them.  0, or 99 after a message. */
+/* Adds the files that are named and those that lie beside them. */
 static void gather(Identities *list, const NamedFile *files, size_t count,
                    const char *const *suffixes)
 {

@@ -24,38 +24,36 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
         return setting->list.values[product->place[axis]];
     }
     if (axis == AXIS_OMEGA && command_has(product->command, SEARCHES_OMEGA) &&
-        !run_is_over_tau(product->run)) {
+        !run_is_over_tau(product->list->run)) {
         return (AxisValue){.form = FORM_REAL};
     }
     if (context_decides(point, axis)) {
         return (AxisValue){.form = FORM_INTEGER, .integer = point->source->file->context};
     }
     if (axis == AXIS_CONSTRUCTION && point->source != NULL) {
-        Construction construction = model_source_construction(point->source, product->three);
+        Construction construction = model_source_construction(point->source, product->list->three);
         return (AxisValue){.form = FORM_WORD, .integer = construction};
     }
     return command_default(product->command, point, axis);
 }
 
 /* The weights file of this place, read if it is new. */
-static int find_source(const Product *product, Point *point, ModelSource **source)
+static int find_source(Product *product, Point *point)
 {
-    const Setting *setting = product->settings[AXIS_WEIGHTS];
-    *source = NULL;
     AxisValue value = axis_value(product, point, AXIS_WEIGHTS);
-    if (setting == NULL || value.form != FORM_PATH) {
+    product->source = NULL;
+    if (product->settings[AXIS_WEIGHTS] == NULL || value.form != FORM_PATH) {
         return 0;
     }
     /* Of files that do not say how many heads lie side by side in their matrices. */
     bool heads = product->settings[AXIS_HEADS] != NULL;
-    ModelFileFlags flags = product->flags;
+    ModelFileFlags flags = product->list->flags;
     flags.heads = heads ? axis_value(product, point, AXIS_HEADS).integer : 0;
-    int status = sources_find(source, product->sources, value.path, &flags);
-    if (status != 0) {
-        return status;
+    int status = sources_find(&product->source, product->list->sources, value.path, &flags);
+    if (status == 0) {
+        point_set_source(point, product->source);
     }
-    point_set_source(point, *source);
-    return 0;
+    return status;
 }
 
 /* Complains that the flag or the key says one thing and the weights file another. */
@@ -91,15 +89,15 @@ static int set_axis(const Product *product, Point *point, Axis axis)
 }
 
 /* The point at this place.  *skip: there is none. */
-static int make_point(const Product *product, Point *point, ModelSource **source, bool *skip)
+static int make_point(Product *product, Point *point, bool *skip)
 {
-    *point = (Point){.spec.tables = ref_rotary_tables};
+    const RunOptions *run = product->list->run;
+    *point = (Point){.spec.tables = ref_rotary_tables, .over_tau = run_is_over_tau(run)};
     *skip = false;
-    point->over_tau = run_is_over_tau(product->run);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         point->asked |= (uint64_t)(product->settings[axis] != NULL) << axis;
     }
-    int status = find_source(product, point, source);
+    int status = find_source(product, point);
     bool sourced = point->source != NULL;
     status = status != 0 ? status : set_axis(product, point, AXIS_CONSTRUCTION);
     status = status != 0 || !sourced ? status : product_check_fit(product, point, skip);
@@ -109,50 +107,42 @@ static int make_point(const Product *product, Point *point, ModelSource **source
             status = set_axis(product, point, axis);
         }
         if (status == 0 && settles && turn == 0) {
-            status = product->command->settle(*source, point, product->run);
+            status = product->command->settle(product->source, point, run);
         }
     }
     return status != 0 || *skip || !sourced ? status : product_check_source(product, point);
 }
 
-static void append(CandidateList *list, const Point *point, const Section *section)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        Candidate *items = need_more(list->items, capacity, sizeof *items);
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[list->count] = (Candidate){*point, section, list->count};
-    list->count++;
-}
-
 /* Gives the point one of the inputs of its weights file, and makes it a candidate. */
-static int add_point(CandidateList *list, const Product *product, const Point *made,
-                     ModelSource *source, size_t input)
+static int add_point(const Product *product, const Point *made, size_t input)
 {
+    CandidateList *list = product->list;
     Point point = *made;
     point.input = command_evaluates_points(product->command) ? input : 0;
     if (input > 0) {
-        model_source_input(&point.spec.given, source, input);
+        model_source_input(&point.spec.given, product->source, input);
     }
     point_canonicalise(&point);
     double layers = (double)point.spec.depth * case_layer_bytes(&point.spec);
-    point.spec.held = memory_held(layers, product->flags.room);
+    point.spec.held = memory_held(layers, list->flags.room);
     int status = product_check_point(product, &point);
     if (status != 0) {
         return status;
     }
-    append(list, &point, product->section);
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        list->items = need_more(list->items, list->capacity, sizeof *list->items);
+    }
+    list->items[list->count] = (Candidate){point, product->section, list->count};
+    list->count++;
     return 0;
 }
 
 /* The input that was asked for, or a point each. */
-static int add_points(CandidateList *list, const Product *product, const Point *made,
-                      ModelSource *source)
+static int add_points(const Product *product, const Point *made)
 {
     bool every = product->command->operands == OPERANDS_EITHER;
-    size_t inputs = source == NULL || every ? 0 : model_source_inputs(source);
+    size_t inputs = product->source == NULL || every ? 0 : model_source_inputs(product->source);
     size_t first = made->input > 0 ? made->input : inputs > 0;
     size_t last = made->input > 0 || !command_evaluates_points(product->command) ? first : inputs;
     int status = 0;
@@ -160,12 +150,12 @@ static int add_points(CandidateList *list, const Product *product, const Point *
         return product_reject(product, AXIS_INPUT,
                               "all, or a tuple of tokens that the weights file has");
     }
-    if (last - first > POINTS_MOST - list->count) {
+    if (last - first > POINTS_MOST - product->list->count) {
         return product_reject(product, AXIS_WEIGHTS,
                               "at most 1000000 points: choose some with --input");
     }
     for (size_t input = first; input <= last && status == 0; input++) {
-        status = add_point(list, product, made, source, input);
+        status = add_point(product, made, input);
     }
     return status;
 }
@@ -184,25 +174,19 @@ static bool advance(Product *product)
 int expand_section(CandidateList *list, const Section *section, const Section *flags,
                    const CommandInfo *command)
 {
-    Product product = {.section = section,
-                       .command = command,
-                       .sources = list->sources,
-                       .flags = list->flags,
-                       .run = list->run,
-                       .three = list->three};
-    product.memory = memory_there();
+    Product product = {
+        .section = section, .command = command, .memory = memory_there(), .list = list};
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const Setting *own = &section->settings[axis], *flag = &flags->settings[axis];
         product.settings[axis] = flag->given ? flag : own->given ? own : NULL;
     }
-    int status = product_check_count(&product, list->count);
+    int status = product_check_count(&product);
     bool more = status == 0;
     while (more) {
         Point point;
-        ModelSource *source;
         bool skip;
-        status = make_point(&product, &point, &source, &skip);
-        status = status != 0 || skip ? status : add_points(list, &product, &point, source);
+        status = make_point(&product, &point, &skip);
+        status = status != 0 || skip ? status : add_points(&product, &point);
         more = status == 0 && advance(&product);
     }
     return status;

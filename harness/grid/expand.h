@@ -48,10 +48,8 @@ typedef struct {
     const CommandInfo *command;
     size_t place[AXIS_COUNT]; /* the value of each axis, an index into its list */
     double memory;            /* what is there, in bytes */
-    SourceList *sources;
-    ModelFileFlags flags;
-    const RunOptions *run;
-    bool three;
+    CandidateList *list;      /* where its points go */
+    ModelSource *source;      /* the weights file of this place, or NULL */
 } Product;
 
 /* How many values the axis has here: 1 where nobody set one. */
@@ -62,7 +60,7 @@ size_t product_values(const Product *product, Axis axis);
 int product_reject(const Product *product, Axis axis, const char *expected);
 
 /* At most POINTS_MOST points, with those before the section. */
-int product_check_count(const Product *product, size_t before) __attribute__((warn_unused_result));
+int product_check_count(const Product *product) __attribute__((warn_unused_result));
 
 /* A construction fits what the weights file holds.  *skip: it does not, but `all` named it, so that
  * it is left out. */

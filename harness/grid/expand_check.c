@@ -59,13 +59,13 @@ static Axis longest_axis(const Product *product)
     return longest;
 }
 
-int product_check_count(const Product *product, size_t before)
+int product_check_count(const Product *product)
 {
     size_t count = 1;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         /* No overflow: a list has at most VALUES_MOST values. */
         count *= product_values(product, axis);
-        if (count > POINTS_MOST - before) {
+        if (count > POINTS_MOST - product->list->count) {
             return product_reject(product, longest_axis(product),
                                   "a grid of at most 1000000 points");
         }
@@ -103,60 +103,27 @@ static int check_sizes(const Product *product, const Point *point)
     return 0;
 }
 
-/* Refuses questions that the machines' streams alone do not answer. */
-static int check_no_reference(const Product *product, const Point *point)
+/* What an axis must not be, in a point where that is wrong. */
+typedef struct {
+    bool wrong;
+    Axis axis;
+    const char *expected;
+} Fault;
+
+static int refuse_first(const Product *product, const Fault *faults, size_t count)
 {
-    const CommandInfo *command = product->command;
-    char expected[160];
-    if (command_has(command, SEARCHES_OMEGA | SUBTRACTS) || !command_evaluates_points(command)) {
-        snprintf(expected, sizeof expected, "auto, subtract or difference: %s needs the reference",
-                 command->name);
-        return product_reject(product, AXIS_REFERENCE, expected);
-    }
-    if (point->arithmetic == ARITHMETIC_NONE) {
-        return product_reject(product, AXIS_REFERENCE,
-                              "auto, subtract or difference with --arithmetic none: nothing would "
-                              "be evaluated");
-    }
-    if (point->judged && point->judge != ERROR_OBSERVED) {
-        return product_reject(product, AXIS_JUDGE,
-                              "observed with --reference none: the others are errors against it");
-    }
-    if (point->judged && point->norm == NORM_REL) {
-        return product_reject(product, AXIS_NORM,
-                              "max or rms with --reference none: rel is relative to r(T)");
+    for (size_t i = 0; i < count; i++) {
+        if (faults[i].wrong) {
+            return product_reject(product, faults[i].axis, faults[i].expected);
+        }
     }
     return 0;
 }
 
-static int check_reference(const Product *product, const Point *point)
+/* Do positions turn queries and keys? */
+static bool turns_heads(const CaseSpec *spec)
 {
-    if (point->reference == REFERENCE_DIFFERENCE && command_has(product->command, SUBTRACTS)) {
-        return product_reject(
-            product, AXIS_REFERENCE,
-            "subtract: export writes r(T') with all the digits that a subtraction needs");
-    }
-    return point_has_reference(point) ? 0 : check_no_reference(product, point);
-}
-
-/* Norms that no construction can put where they are asked for. */
-static int check_norms(const Product *product, const Point *point)
-{
-    const CaseSpec *spec = &point->spec;
-    if (spec->norm == NORMALIZATION_NONE) {
-        return 0;
-    }
-    if (spec->norm_place == NORM_PRE && !construction_info(spec->construction)->pre_norm) {
-        return product_reject(product, AXIS_NORMALIZATION_PLACE,
-                              "post with --construction silu: its heads write silu(x) - x, a "
-                              "difference with x itself, and would read norm(x)");
-    }
-    if (spec->norm_place == NORM_PRE && spec->linear != LINEAR_IN_PLACE) {
-        return product_reject(product, AXIS_LINEAR,
-                              "in-place, or --normalization-place post: block and clear carry x "
-                              "itself from bank to bank, and would read norm(x)");
-    }
-    return 0;
+    return spec->rotary != ROTARY_NONE && construction_info(spec->construction)->heads;
 }
 
 /* The largest angle, in float as in double; a frequency is at most 1 where theta is not below. */
@@ -168,61 +135,17 @@ static bool has_finite_angles(const CaseSpec *spec, size_t width)
     return most / (scaled ? fmin(1, scaling->factor) : 1) < FLT_MAX;
 }
 
-/* Rotary positions that no head can have, or no full matrices. */
-static int check_rotary(const Product *product, const Point *point)
+/* Rotary positions of no finite angle, by an axis or by the file's key. */
+static int check_angles(const Product *product, const Point *point)
 {
+    static const char finite[] = "one, and a factor that scales it, whose angles are finite";
     const CaseSpec *spec = &point->spec;
-    size_t width = case_rotary_width(spec);
-    bool evaluates = command_takes(product->command, AXIS_KERNEL);
-    if (spec->rotary == ROTARY_NONE || !construction_info(spec->construction)->heads) {
+    if (!turns_heads(spec) || has_finite_angles(spec, case_rotary_width(spec))) {
         return 0;
     }
-    if (spec->d_head == 0) {
-        return product_reject(product, AXIS_ROTARY,
-                              "none where Q is dense: positions turn queries and keys of --d-head "
-                              "entries");
-    }
-    if (width > spec->d_head || width % 2 != 0) {
-        Axis blamed = spec->rotary_dim > 0 ? AXIS_ROTARY_DIM : AXIS_D_HEAD;
-        return product_reject(product, blamed,
-                              "an even number of entries to turn, no more than a head's");
-    }
-    if (!has_finite_angles(spec, width)) {
-        const char *finite = "one, and a factor that scales it, whose angles are finite";
-        return point->source == NULL ? product_reject(product, AXIS_ROPE_THETA, finite)
-                                     : complain_of(point->source->path, "key", "rope_theta",
-                                                   "%g: expected %s", spec->rope_theta, finite);
-    }
-    if (evaluates && point->arithmetic != ARITHMETIC_NONE && point->kernel == KERNEL_DENSE) {
-        return product_reject(product, AXIS_ROTARY,
-                              "none, or --kernel structured with it: where positions turn queries "
-                              "and keys there is no one matrix Q for --kernel dense");
-    }
-    return 0;
-}
-
-/* Is there something to judge, and somebody to judge it? */
-static int check_judged(const Product *product, const Point *point)
-{
-    bool needs_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
-    bool has_logits = point->source != NULL && point->source->file->W_U != NULL;
-    bool judges = command_has(product->command, JUDGES_LOGITS);
-    if (!point->judged) {
-        return 0;
-    }
-    if (needs_machine && point->arithmetic == ARITHMETIC_NONE) {
-        return product_reject(
-            product, AXIS_JUDGE,
-            "approximation or construction with --arithmetic none: there is no machine "
-            "to judge");
-    }
-    if (point->judge_of != JUDGE_STREAMS && !(judges && has_logits)) {
-        return product_reject(
-            product, AXIS_JUDGE,
-            judges ? "an error of the stream, or a weights file with unembed.W_U"
-                   : "an error of the stream: verify and min-omega alone judge logits");
-    }
-    return 0;
+    return point->source == NULL ? product_reject(product, AXIS_ROPE_THETA, finite)
+                                 : complain_of(point->source->path, "key", "rope_theta",
+                                               "%g: expected %s", spec->rope_theta, finite);
 }
 
 /* Is it a power of two, whose multiples and inverse are scales too? */
@@ -232,17 +155,16 @@ static bool is_tau(double tau)
     return frexp(tau, &exponent) == 0.5 && tau >= TAU_LEAST && tau <= TAU_MOST;
 }
 
-int product_check_point(const Product *product, const Point *point)
+/* Axes that contradict each other in the models that they make, or in what is searched. */
+static int check_models(const Product *product, const Point *point)
 {
     const CaseSpec *spec = &point->spec;
-    bool searches = command_has(product->command, SEARCHES_OMEGA);
-    bool loses = spec->dropout > 0 || spec->drop_entry > 0;
     const ConstructionInfo *info = construction_info(spec->construction);
-    const struct {
-        bool wrong;
-        Axis axis;
-        const char *expected;
-    } faults[] = {
+    bool searches = command_has(product->command, SEARCHES_OMEGA);
+    bool loses = spec->dropout > 0 || spec->drop_entry > 0, turned = turns_heads(spec);
+    bool before = spec->norm != NORMALIZATION_NONE && spec->norm_place == NORM_PRE;
+    size_t width = case_rotary_width(spec);
+    const Fault faults[] = {
         {spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST, AXIS_BIAS_ROW,
          "auto or first with --mask causal: a token cannot see a bias row that is last"},
         {spec->gelu == GELU_TWO && !activation_info(spec->activation)->has_two &&
@@ -254,8 +176,8 @@ int product_check_point(const Product *product, const Point *point)
          AXIS_PARALLEL,
          "no with --ffn gated, but for --activation sigmoid and none: what the first sublayer of "
          "the network reads is no longer there for the second"},
-        {spec->parallel && (spec->norm == NORMALIZATION_NONE || spec->norm_place == NORM_POST),
-         AXIS_PARALLEL, "no, or --normalization layernorm or rmsnorm before the parts of a layer"},
+        {spec->parallel && !before, AXIS_PARALLEL,
+         "no, or --normalization layernorm or rmsnorm before the parts of a layer"},
         {spec->scaled && spec->d_head == 0, AXIS_SCALE, "1 where Q is dense: there is no d_head"},
         {point->source != NULL && spec->linear == LINEAR_CLEAR, AXIS_LINEAR,
          "in-place or block with a weights file: clear begins with hidden columns, of which a file "
@@ -285,16 +207,67 @@ int product_check_point(const Product *product, const Point *point)
         {point->over_tau && !case_reads_out(spec), AXIS_ACTIVATION,
          "another with --over tau: sigmoid's product is exact, and needs no tau"},
         {searches && !point->judged, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet"},
+        /* Norms that no construction can put where they are asked for. */
+        {before && !info->pre_norm, AXIS_NORMALIZATION_PLACE,
+         "post with --construction silu: its heads write silu(x) - x, a difference with x itself, "
+         "and would read norm(x)"},
+        {before && spec->linear != LINEAR_IN_PLACE, AXIS_LINEAR,
+         "in-place, or --normalization-place post: block and clear carry x itself from bank to "
+         "bank, and would read norm(x)"},
+        /* Rotary positions that no head can have. */
+        {turned && spec->d_head == 0, AXIS_ROTARY,
+         "none where Q is dense: positions turn queries and keys of --d-head entries"},
+        {turned && (width > spec->d_head || width % 2 != 0),
+         spec->rotary_dim > 0 ? AXIS_ROTARY_DIM : AXIS_D_HEAD,
+         "an even number of entries to turn, no more than a head's"},
     };
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        if (faults[i].wrong) {
-            return product_reject(product, faults[i].axis, faults[i].expected);
-        }
+    return refuse_first(product, faults, sizeof faults / sizeof *faults);
+}
+
+/* Evaluations that there are not, or that do not answer what is asked. */
+static int check_evaluations(const Product *product, const Point *point)
+{
+    const CommandInfo *command = product->command;
+    bool no_machine = point->arithmetic == ARITHMETIC_NONE, none = !point_has_reference(point);
+    bool of_machine = point->judge != ERROR_APPROXIMATION && point->judge != ERROR_CONSTRUCTION;
+    bool has_logits = point->source != NULL && point->source->file->W_U != NULL;
+    bool judges = command_has(command, JUDGES_LOGITS), judged = point->judged;
+    char needed[160] = "";
+    if (none) {
+        snprintf(needed, sizeof needed, "auto, subtract or difference: %s needs the reference",
+                 command->name);
     }
-    int status = check_norms(product, point);
-    status = status == 0 ? check_rotary(product, point) : status;
-    status = status == 0 ? check_judged(product, point) : status;
-    status = status == 0 ? check_reference(product, point) : status;
+    const Fault faults[] = {
+        {turns_heads(&point->spec) && command_takes(command, AXIS_KERNEL) && !no_machine &&
+             point->kernel == KERNEL_DENSE,
+         AXIS_ROTARY,
+         "none, or --kernel structured with it: where positions turn queries and keys there is no "
+         "one matrix Q for --kernel dense"},
+        {judged && of_machine && no_machine, AXIS_JUDGE,
+         "approximation or construction with --arithmetic none: there is no machine to judge"},
+        {judged && point->judge_of != JUDGE_STREAMS && !(judges && has_logits), AXIS_JUDGE,
+         judges ? "an error of the stream, or a weights file with unembed.W_U"
+                : "an error of the stream: verify and min-omega alone judge logits"},
+        {point_has_difference(point) && command_has(command, SUBTRACTS), AXIS_REFERENCE,
+         "subtract: export writes r(T') with all the digits that a subtraction needs"},
+        {none && (command_has(command, SEARCHES_OMEGA | SUBTRACTS) ||
+                  !command_evaluates_points(command)),
+         AXIS_REFERENCE, needed},
+        {none && no_machine, AXIS_REFERENCE,
+         "auto, subtract or difference with --arithmetic none: nothing would be evaluated"},
+        {none && judged && point->judge != ERROR_OBSERVED, AXIS_JUDGE,
+         "observed with --reference none: the others are errors against it"},
+        {none && judged && point->norm == NORM_REL, AXIS_NORM,
+         "max or rms with --reference none: rel is relative to r(T)"},
+    };
+    return refuse_first(product, faults, sizeof faults / sizeof *faults);
+}
+
+int product_check_point(const Product *product, const Point *point)
+{
+    int status = check_models(product, point);
+    status = status == 0 ? check_angles(product, point) : status;
+    status = status == 0 ? check_evaluations(product, point) : status;
     return status == 0 ? check_sizes(product, point) : status;
 }
 
@@ -304,14 +277,10 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
     const Setting *setting = product->settings[AXIS_CONSTRUCTION];
     const char *misfit = model_source_misfit(point->source, spec->construction);
     *skip = misfit != NULL && setting->list.all;
-    if (*skip) {
-        return 0;
-    }
-    if (misfit != NULL) {
-        return complain(setting->origin, construction_names[spec->construction],
-                        "the weights file %s needs %s", point->source->path, misfit);
-    }
-    return 0;
+    return misfit == NULL || *skip
+               ? 0
+               : complain(setting->origin, construction_names[spec->construction],
+                          "the weights file %s needs %s", point->source->path, misfit);
 }
 
 /* What a file leaves open, in words, and the flags that say it. */
@@ -375,17 +344,6 @@ static int check_said(const Product *product, const Point *point)
                        lacks.words, lacks.flags);
 }
 
-/* Refuses a file of an X alone where a model is expected. */
-static int check_model(const Product *product, const Point *point)
-{
-    if (point->source->file->kind == MODEL_FILE_INPUT &&
-        !command_evaluates_points(product->command)) {
-        return complain_of(point->source->path, "layer", "blocks.0", "missing: %s expects a model",
-                           product->command->name);
-    }
-    return 0;
-}
-
 /* Refuses a file without rows to evaluate, its X or its tokens, unless --n asks for drawn ones. */
 static int check_rows(const Product *product, const Point *point)
 {
@@ -411,10 +369,15 @@ int product_check_source(const Product *product, const Point *point)
         return product_reject(product, AXIS_BIAS,
                               "no --bias beside a weights file, which has its own biases, or none");
     }
-    int status = check_model(product, point);
-    status = status == 0 ? check_said(product, point) : status;
+    if (point->source->file->kind == MODEL_FILE_INPUT &&
+        !command_evaluates_points(product->command)) {
+        return complain_of(point->source->path, "layer", "blocks.0", "missing: %s expects a model",
+                           product->command->name);
+    }
+    int status = check_said(product, point);
     const char *misfit = model_source_norm_misfit(point->source, point->spec.norm);
-    status = status != 0 || misfit == NULL ? status
-                                           : product_reject(product, AXIS_NORMALIZATION, misfit);
+    if (status == 0 && misfit != NULL) {
+        return product_reject(product, AXIS_NORMALIZATION, misfit);
+    }
     return status != 0 ? status : check_rows(product, point);
 }

@@ -3,6 +3,8 @@
  */
 #include "flags.h"
 
+#include "../models/name_list.h"
+
 #include <string.h>
 
 #define THREADS_MOST 1024
@@ -159,14 +161,7 @@ const FlagInfo flag_table[] = {
 
 bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag)
 {
-    size_t length = strlen(command->name);
-    for (const char *name = flag->of; name != NULL && *name != '\0';
-         name += strcspn(name, " ") + 1) {
-        if (strncmp(name, command->name, length) == 0 && name[length] == ' ') {
-            return true;
-        }
-    }
-    return flag->of == NULL && command_takes_axes(command);
+    return flag->of == NULL ? command_takes_axes(command) : list_has(flag->of, ' ', command->name);
 }
 
 const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length)

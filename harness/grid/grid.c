@@ -200,28 +200,22 @@ static int take_tables(Grid *grid, Line *line)
     return 0;
 }
 
-/* --propagation reads what the difference does, layer by layer. */
-static int ask_propagation(Grid *grid)
+/* Gives the points what is asked of all: --propagation reads what the difference does, layer by
+ * layer, and --certify counts what is proven of the reference. */
+static int ask_points(Grid *grid, const RunOptions *run)
 {
     for (size_t i = 0; i < grid->count; i++) {
         Point *point = &grid->points[i];
-        if (!point_has_difference(point)) {
+        if (run->propagation && !point_has_difference(point)) {
             return complain((Origin){.flag = "propagation"}, NULL,
                             "expected --reference difference");
         }
-        point->propagation = true;
-    }
-    return 0;
-}
-
-/* --certify counts what is proven of the reference. */
-static int check_certify(const Grid *grid)
-{
-    for (size_t i = 0; i < grid->count; i++) {
-        if (!point_has_reference(&grid->points[i])) {
+        if (run->certify && !point_has_reference(point)) {
             return complain((Origin){.flag = "certify"}, NULL,
                             "expected it without --reference none");
         }
+        point->propagation = run->propagation;
+        point->digits = run->digits;
     }
     return 0;
 }
@@ -290,12 +284,8 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     status = status != 0 || !command_takes_axes(command) ? status : expand(grid, &line);
     note_listed(grid, &line);
     status = status != 0 ? status : check_model_flags(grid, run);
-    status = status != 0 || !run->propagation ? status : ask_propagation(grid);
-    status = status != 0 || !run->certify ? status : check_certify(grid);
+    status = status != 0 ? status : ask_points(grid, run);
     status = status != 0 ? status : distinct_check_run(grid, run, command, line.files, operands);
-    for (size_t i = 0; i < grid->count; i++) {
-        grid->points[i].digits = run->digits;
-    }
     sections_clear(&line.sections);
     section_clear(&line.flags);
     free(line.files);

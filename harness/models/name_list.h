@@ -1,6 +1,5 @@
 /*
- * Names for a message: as many as fit, and how many there are (private to the reading of model
- * files).
+ * Lists of names: for a message, as many as fit, and how many there are; and in a text.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_NAME_LIST_H
 #define HEADPROOF_HARNESS_MODELS_NAME_LIST_H
