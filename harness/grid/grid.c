@@ -7,7 +7,6 @@
 #include "../base/memory.h"
 #include "distinct.h"
 #include "expand.h"
-#include "options.h"
 #include "../point/point.h"
 #include "preset.h"
 #include "settings.h"

@@ -1,7 +1,7 @@
 /*
  * The command line of a command read.
  */
-#include "options.h"
+#include "settings.h"
 
 #include "flags.h"
 

@@ -1,7 +1,7 @@
 /*
  * The values that the command line or a section of a case file gives to every axis.
  *
- * Umbrella header: for casefile.c, too.
+ * Umbrella header: for casefile.c and options.c, which read the two.
  */
 #ifndef HEADPROOF_HARNESS_GRID_SETTINGS_H
 #define HEADPROOF_HARNESS_GRID_SETTINGS_H
@@ -54,6 +54,12 @@ void sections_clear(SectionList *list);
  * Appends the sections of the file at path, which must outlive them.  0; 2 or 99 after one
  * message "FILE:LINE: token ...". */
 int casefile_read(SectionList *list, const CommandInfo *command, const char *path)
+    __attribute__((warn_unused_result));
+
+/* Reads argv[1..] into *axes, *run and operands [argc], *count of them.  0; 2 or 99 after one
+ * message. */
+int options_read(Section *axes, RunOptions *run, char **operands, size_t *count,
+                 const CommandInfo *command, int argc, char **argv)
     __attribute__((warn_unused_result));
 
 #endif

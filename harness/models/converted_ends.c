@@ -1,7 +1,7 @@
 /*
  * The embeddings and the unembedding of a converted model, over the columns that it has.
  */
-#include "converted_said.h"
+#include "converted_file.h"
 
 #include "../../memory/need.h"
 #include "../base/message.h"

@@ -4,7 +4,6 @@
 #include "converted_file.h"
 
 #include "../base/message.h"
-#include "shared_heads.h"
 
 #include <stdio.h>
 

@@ -1,11 +1,43 @@
 /*
  * The attention-only model as a file: docs/convert.md says what is in it, in the plain layout and
  * in the shared one, in which what heads have in common is there once.
+ *
+ * Umbrella header: for converted_said.c, its metadata; converted_ends.c, embeddings, the norm
+ * before the unembedding and the unembedding; and shared_heads.c, bundles of heads in the shared
+ * layout.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_CONVERTED_FILE_H
 #define HEADPROOF_HARNESS_MODELS_CONVERTED_FILE_H
 
-#include "converted_said.h"
+#include "model_file.h"
+#include "safetensors_write.h"
+
+#include "../../cases/plain.h"
+
+/* The caller's part of the metadata.  form: "fused", "three", ...  tolerance: the error that its
+ * Omega is proven to keep within, whatever the input of up to the model's number of tokens, or of
+ * rows no longer than input_norm where it has no embedding; 0: nothing is proven of its Omega. */
+typedef struct {
+    const char *form;
+    size_t readout; /* pairs that read a product out, by tau; 0: none */
+    double tau;
+    double tolerance, input_norm;
+    bool logits; /* it is of every logit; else of every entry of the stream */
+} ConvertedSaid;
+
+/* The proven claim as a sentence: "for every input of up to 3 tokens ...". */
+enum { CONVERTED_SENTENCE = 320 };
+void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid *said,
+                             size_t tokens);
+
+/* The converted model; the file that it is from, or NULL: without embeddings; the norm before the
+ * unembedding, or none; the caller's words. */
+typedef struct {
+    PlainModel *plain;
+    const ModelFile *file;
+    const LayerNorm *final;
+    const ConvertedSaid *said;
+} Converted;
 
 /* Writes path, complete or not at all: in the shared layout from a frame (PLAIN_FRAME), else in the
  * plain one.  0; 2 after a message when path cannot be written, or the sublayers have different
@@ -18,5 +50,64 @@ int converted_file_bytes(double *bytes, Converted *of) __attribute__((warn_unuse
 
 /* Bytes that writing it takes besides those of of->plain. */
 double converted_file_memory(const Model *model, const ModelFile *file, bool shared);
+
+/* ---- Its parts ------------------------------------------------------------------------------- */
+
+/* The metadata say once what all sublayers have in common: NULL when they do have it, else what is
+ * expected. */
+const char *converted_said_unlike(const PlainModel *plain);
+
+/* Is it a frame?  It is written in the shared layout, which has no position columns. */
+bool converted_is_shared(const PlainModel *plain);
+
+/* A writer that has its metadata, and asks it for sublayers' numbers. */
+SafetensorsWriter *converted_writer(Converted *of);
+
+/* The tensors before and behind the heads of a converted model:
+ *
+ *   embed.W_E [vocabulary, D]   pos_embed.W_pos [N, D]   ln_final.w, ln_final.b [D]
+ *   unembed.W_U [D, classes]    unembed.b_U [classes]
+ *
+ * Wide, they are over all columns of the stream, so that W_E[tokens] + W_pos is the stream: W_E has
+ * a token more, which is the bias row's content, W_pos [N', D'] every row's one, and W_U [D',
+ * classes] zeros behind its rows.  ln_final and b_U are as they were.  A W_pos of more rows is cut
+ * to those of the stream. */
+typedef struct {
+    const double *w_e, *w_pos, *w_u, *b_u; /* NULL: the model has none */
+    bool by_class;                         /* w_u is [classes, width] */
+    size_t vocabulary, rows, width, classes;
+    const LayerNorm *final; /* or one of kind NORMALIZATION_NONE */
+    double *own;            /* the wide ones */
+} ConvertedEnds;
+
+/* Bytes that wide ones take. */
+double converted_ends_bytes(const Layout *layout, const ModelFile *file);
+
+/* Of a file whose W_pos has a row for every token. */
+void converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide);
+
+/* Announces the tensors, and for wide ones headproof.bias_token. */
+void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends);
+
+void converted_ends_clear(ConvertedEnds *ends);
+
+/* The coefficients of Omega that single entries have besides, as doubles, until the file is
+ * written. */
+typedef struct {
+    const signed char *of;
+    double *entries;
+    char name[64];
+} SharedExtra;
+
+typedef struct {
+    SharedExtra *items;
+    size_t count;
+} SharedExtras;
+
+/* Announces the tensors of all bundles and headproof.heads.  *extras, empty at first, has to live
+ * until the file is written, and is then cleared.  A failure the writer keeps. */
+void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame);
+
+void shared_extras_clear(SharedExtras *extras);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The metadata of a converted model's file, whatever its layout.
  */
-#include "converted_said.h"
+#include "converted_file.h"
 
 #include "../base/decimal.h"
 #include "../base/message.h"

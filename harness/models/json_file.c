@@ -1,11 +1,10 @@
 /*
  * A JSON object read from a file that others made.
  */
-#include "json_file.h"
+#include "regular_file.h"
 
 #include "../../memory/need.h"
 #include "../base/message.h"
-#include "regular_file.h"
 
 #include <stdlib.h>
 #include <unistd.h>

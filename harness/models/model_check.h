@@ -3,18 +3,40 @@
  *
  * Umbrella header: for names.c, what the names of tensors say together; model_structure.c, what
  * tensors of no family are; architecture.c, models that are not read at all; model_shape.c, shapes;
- * model_said.c and mask_buffer.c, what is said beside; model_check.c, whether all that is a model;
- * model_arrays.c, its numbers.
+ * properties.c, model_said.c and mask_buffer.c, what is said beside; model_check.c, whether all
+ * that is a model; model_arrays.c, its numbers.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
 
 #include "family.h"
 #include "name_list.h"
-#include "properties.h"
 
 #include <jansson.h>
 #include <stddef.h>
+
+/* What is said of a model beside its tensors, in metadata or a config.json: keys and words. */
+enum { PROPERTIES_MOST = 32, PROPERTY_TEXT = 104 };
+
+/* value is cut where it is longer than any that is known.  file, kind, name: who says it, for a
+ * message: "FILE: metadata 'scale'". */
+typedef struct {
+    const char *key, *file, *kind, *name;
+    char value[PROPERTY_TEXT];
+} Property;
+
+typedef struct {
+    Property items[PROPERTIES_MOST];
+    size_t count;
+} Properties;
+
+/* key and what says it stay the caller's; by's own value does not count.  0; 2 after a message
+ * where another value was said before. */
+int properties_add(Properties *properties, const Property *by, const char *value)
+    __attribute__((warn_unused_result));
+
+/* NULL: nobody says it. */
+const Property *properties_find(const Properties *properties, const char *key);
 
 /* A model while it is read. */
 typedef struct {

@@ -6,11 +6,11 @@
 #include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/text_stream.h"
-#include "json_file.h"
 #include "keys.h"
 #include "model_check.h"
 #include "model_stream.h"
 #include "packing.h"
+#include "regular_file.h"
 #include "safetensors.h"
 
 #include <float.h>

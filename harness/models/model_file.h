@@ -29,6 +29,8 @@
  * the model.  A config.json beside a file of GPT-2 says most of it (family_gpt2.c).  An activation
  * of "none" is that of a file without feed-forward networks.  Of linear maps metadata may say, and
  * of an X_hidden must, how they follow each other: linear "in-place" or "block".
+ *
+ * Umbrella header: for model_norms.c, too: faults of norms that the numbers show.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
@@ -171,5 +173,10 @@ char *model_file_conditions(const ModelFile *model) __attribute__((warn_unused_r
 
 /* Was anything let through, so that a verdict must not be said without them? */
 bool model_file_lets_through(const ModelFile *model);
+
+/* Norms in name only: an eps so large that the variance of no row matters beside it, and weights
+ * that undo it.  LayerNorm then subtracts the mean and multiplies by gamma / sqrt(eps), whatever x
+ * is.  *least, *most: of |gamma| / sqrt(eps), over all norms; eps: the file's, or a flag's. */
+bool model_norms_in_name(double *least, double *most, const ModelFile *model, double eps);
 
 #endif

@@ -2,7 +2,7 @@
  * Norms that do not normalise: LayerNorm-free variants of GPT-2 keep their tensors, with eps = 1e12
  * and weights near 1e6, so that files and programs stay the same.
  */
-#include "model_norms.h"
+#include "model_file.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * Properties of a model, which all that say them must agree on.
  */
-#include "properties.h"
+#include "model_check.h"
 
 #include "../base/message.h"
 

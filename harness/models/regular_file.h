@@ -1,9 +1,12 @@
 /*
  * Files that are read in any order, or as a whole: no pipes.
+ *
+ * Umbrella header: for json_file.c, too: JSON that others made, beside tensors.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_REGULAR_FILE_H
 #define HEADPROOF_HARNESS_MODELS_REGULAR_FILE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -22,5 +25,11 @@ const char *regular_file_kind(const char *first, size_t count);
 
 /* Says that what was asked of a file (errno) cannot be had; returns the exit code. */
 int regular_file_unreadable(const char *path, int error);
+
+/* *root: the object in a regular file of at most `most` bytes, which the caller releases.
+ * optional: where there is no such file *root is NULL, and that is no fault.  0; 2 after a message;
+ * 99 after one when the disk fails. */
+int json_file_read(json_t **root, const char *path, size_t most, bool optional)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
-#include "json_file.h"
+#include "regular_file.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Bundles of heads as tensors, each written once, and as JSON that says what each is for.
  */
-#include "shared_heads.h"
+#include "converted_file.h"
 
 #include "../../memory/need.h"
 

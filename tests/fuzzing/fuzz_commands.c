@@ -9,7 +9,7 @@
 
 #include "../safetensors_samples.h"
 
-#include "../../harness/grid/options.h"
+#include "../../harness/grid/settings.h"
 
 #include <math.h>
 #include <string.h>

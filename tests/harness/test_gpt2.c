@@ -7,7 +7,6 @@
 #include "../safetensors_samples.h"
 
 #include "../../harness/models/model_check.h"
-#include "../../harness/models/model_norms.h"
 #include "../unit.h"
 
 #include <math.h>

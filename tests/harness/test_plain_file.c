@@ -4,7 +4,6 @@
  */
 #include "../../harness/models/converted_file.h"
 #include "../../harness/models/safetensors.h"
-#include "../../harness/models/shared_heads.h"
 #include "../fixture.h"
 #include "../plain_whole.h"
 #include "../safetensors_samples.h"

@@ -9,7 +9,7 @@
 #include "../../base/shown.h"
 #include "../../evaluate/omega_print.h"
 #include "../../point/point.h"
-#include "../../models/model_norms.h"
+#include "../../models/model_file.h"
 #include "../../table/bounds.h"
 #include "../../table/live.h"
 #include "../../table/summary.h"
@@ -191,7 +191,7 @@ static void print_norms(FILE *file, const Verify *verify)
     }
 }
 
-/* A line about norms that do not normalise (model_norms.h), where they are such. */
+/* A line about norms that do not normalise (model_file.h), where they are such. */
 static void print_norms_in_name(FILE *file, const Verify *verify)
 {
     double least, most;
