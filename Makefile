@@ -36,13 +36,12 @@ BUILD   := build/$(MODE)$(WITHMPI)
 # Objects are of both builds of a mode; MPI enters one, team-mpi.o.
 SHARED  := $(BUILD:%-mpi=%)
 PROBED  := build/deps
-ARM64   := build/arm64
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
 # Those that `make help` lists, and what they call.
 .PHONY: $(shell sed -n 's/^\([a-z0-9-]*\):.*\#\#.*/\1/p' Makefile) core install \
-        test-programs lint-objects deps-python uninstall FORCE
+        test-programs lint-objects uninstall FORCE
 
 # ---- Flags ---------------------------------------------------------------------------------
 
@@ -120,7 +119,7 @@ TIER_FLAGS_avx512 := -mavx512f -mavx512cd -mavx512dq -mavx512ifma
 # Of sanitizers, checks of pointers that are constants there double the time to compile, and so do
 # checks of memory that are not calls; and clang takes minutes for a file where it optimises what it
 # also watches for a fuzzer.
-TIER_SANITIZED := $(if $(filter debug doors fuzz,$(MODE)),\
+TIER_SANITIZED := $(if $(filter debug fuzz,$(MODE)),\
     -fno-sanitize=null$(,)alignment$(,)object-size$(,)pointer-overflow$(,)bounds \
     $(if $(findstring clang,$(CC)),-mllvm -asan-instrumentation-with-call-threshold=0,\
         --param asan-instrumentation-with-call-threshold=0) \
@@ -225,13 +224,16 @@ figures: $(BUILD)/headproof ## Fit the laws anew (minutes), and draw the picture
 check: ## The quick tests, in this machine's way and in those that smaller ones have
 check-rest: ## The others: with sanitizers, over MPI, without memory; long ones
 check-night: ## What neither runs: everything with sanitizers; long forms
-check check-rest check-night: | deps-python
+check check-rest check-night:
+	@$(DEPS) programs python3
 	@+$(WITH_MAKE) python3 tests/run $(@:check-%=%) $(ASKED)
 
-check-arm64: deps-arm64 ## Tests and the baseline for aarch64, emulated (minutes)
-	@+$(WITH_MAKE) sh tests/arm64 $(ARM64)
+check-arm64: ## Tests and the baseline for aarch64, emulated (minutes)
+	@$(DEPS) arm64 build/arm64/sysroot
+	@+$(WITH_MAKE) sh tests/arm64 build/arm64
 
-test: test-programs | deps-python ## Run the tests in one build (MODE)
+test: test-programs ## Run the tests in one build (MODE)
+	@$(DEPS) programs python3
 	@python3 tests/run in $(BUILD) $(ASKED)
 
 seeds: $(BUILD)/headproof $(if $(TEST_LOG),,$(PROGRAMS)) ## What tests/seeds.md claims
@@ -249,20 +251,16 @@ bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into resul
 	$(BUILD)/bench_growth -o results/growth.csv
 
 # Sizes of tests/model_sizes.py; behind colons, inputs if not 1, and layers if not all.
-LARGE ?= small
-bench-layer: private LARGE = layer
-bench-gpt2: private LARGE = stack
-bench-layer: ## Time few rows of a large layer, so that what is done once a weight counts (a minute)
-bench-gpt2: ## Time a stack of GPT-2 small's size (minutes)
-bench-family: ## Time models of published sizes, with numpy: LARGE="small llama-3.2-1b:1:2"
-bench-layer bench-gpt2 bench-family: $(BUILD)/headproof
+LARGE ?= layer
+bench-large: $(BUILD)/headproof ## Time models of published sizes: LARGE="stack llama-3.2-1b:1:2"
 	OMP_PROC_BIND=true python3 tests/bench_large.py $(BUILD)/headproof $(LARGE)
 
 coverage: ## Line coverage of the tests, per file and directory; 95 % of each are expected
 	@+$(WITH_MAKE) sh tests/coverage $(ASKED)
 
 LINTED ?= build/lint
-lint: deps-lint ## Layering, forbidden flags and calls, format; clang-tidy on what changed
+lint: ## Layering, forbidden flags and calls, format; clang-tidy on what changed
+	@$(DEPS) programs clang clang-format clang-tidy cppcheck
 	@+$(SUBMAKE) -s lint-objects BUILD=$(LINTED) WERROR=-Werror MODE=release
 
 # Of tests, what no test program has; the others are compiled for those.
@@ -279,11 +277,13 @@ FUZZ_SUBJECTS ?= $(notdir $(wildcard tests/corpus/*))
 $(BUILD)/fuzz: $(SHARED)/tests/fuzzing/fuzz_driver.o $(BUILD)/tested.a
 	$(call SHOW,LINK) $(CC) $(FLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
-fuzz: deps-fuzz ## Fuzz every reader of input, FUZZ_SECONDS each, one a core
+fuzz: ## Fuzz every reader of input, FUZZ_SECONDS each, one a core
+	@$(DEPS) fuzz
 	@+$(SUBMAKE) build/fuzz/fuzz MODE=fuzz CC='$(CLANG)'
 	@sh tests/fuzz build/fuzz/fuzz $(or $(FUZZ_SECONDS),600) $(FUZZ_SUBJECTS)
 
-tsan: deps-fuzz ## Run sweep, verify, min-omega and others with 4 threads under ThreadSanitizer
+tsan: ## Run sweep, verify, min-omega and others with 4 threads under ThreadSanitizer
+	@$(DEPS) fuzz
 	@+$(SUBMAKE) build MODE=tsan CC='$(CLANG)'
 	@sh tests/tsan '$(CLANG)' build/tsan/headproof
 
@@ -330,11 +330,3 @@ $(PROBED)/libraries: Makefile tools/deps $(PROBED)/compiler
 
 $(PROBED)/mpi.libs: $(PROBED)/libraries $(PROBED)/mpi
 	@$(DEPS) mpi
-
-deps-fuzz: ## Find what fuzz and tsan take (clang, its runtime, libomp) and install it
-deps-arm64: ## Find what check-arm64 takes and install it; its libraries go under build/
-deps-lint: ## Find what lint runs besides gcc and install it; lint does without what cannot be had
-deps-fuzz deps-arm64:
-	@$(DEPS) $(@:deps-%=%) $(if $(filter %arm64,$@),$(ARM64)/sysroot)
-deps-lint deps-python:
-	@$(DEPS) programs $(if $(filter %lint,$@),clang clang-format clang-tidy cppcheck,python3)
