@@ -41,6 +41,7 @@ ARMS = {"omega": ("arm-left", "floor", "arm-right"), "tau": ("power", "floor", "
 COST_POINT, COST_NUMBER = 9.0, 3.0
 ARM_LEFT_MOST, ARM_RIGHT_LEAST = -0.5, 0.25
 RESOLUTION = float(np.finfo(np.float64).eps) / 4
+TIE = 1e-12  # costs that differ by less of themselves are the same
 
 FORMULAS = ("logarithm", "linear")
 LINES = ("floor", "power", "exponential", "arm-left", "arm-right") + FORMULAS
@@ -361,7 +362,7 @@ def _arms(points: Points, kinds: Sequence[str]) -> List[Law]:
     for i in range(count + 1):
         for s, (_, cost) in enumerate(stages, start=1):
             before = best[i][s - 1][0]
-            if before <= best[i][s][0]:
+            if before <= best[i][s][0] * (1 + TIE):  # no stage rather than one that is as good
                 best[i][s] = (before, i)
             for j in range(i, count if before < math.inf else i):
                 if before + cost[i][j] < best[j + 1][s][0]:
