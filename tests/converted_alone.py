@@ -5,7 +5,7 @@ printed there, and the package in python/.
     HEADPROOF=build/release/headproof PYTHONPATH=python python3 tests/converted_alone.py SCRATCH
 
 Exit 1 with what is wrong.  Expected values: T's logits by other
-programs (chargpt's expected.safetensors; tests/evaluate_converted.py from modadd53's own file), and
+programs (chargpt's expected.safetensors; tests/transformer.py from modadd53's own file), and
 how far T' is off, where heads imitate GELU, by `headproof verify`.
 """
 
@@ -20,10 +20,9 @@ import numpy
 import torch
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent / room) for room in ("", "program")]
-import evaluate_converted as independent  # noqa: E402
 import headproof  # noqa: E402
 import test_families  # noqa: E402
-import test_llama  # noqa: E402
+import transformer  # noqa: E402
 from asked_program import SCRATCH, check, run_well  # noqa: E402
 
 MODADD = "cases/models/modadd53-silu.safetensors"
@@ -56,13 +55,6 @@ def by_all(plain, shared, ids):
         yield f"torch, {path}", module(torch.tensor(ids)).numpy()
 
 
-def original_logits(model, ids):
-    """T's, from its own file"""
-    tensors, metadata = independent.load(model)
-    x = tensors["embed.W_E"][ids] + tensors["pos_embed.W_pos"]
-    return independent.original(tensors, metadata, x) @ tensors["unembed.W_U"]
-
-
 def silu_is_exact():
     """Ω = 20 leaves 1e-17, the machine 2e-13 of logits up to 60; either way of writing Ω."""
     for penalty in ("positive", "negative"):
@@ -70,7 +62,7 @@ def silu_is_exact():
         plain = convert(MODADD, "modadd.safetensors", *flags)
         shared = convert(MODADD, "modadd-shared.safetensors", *flags, "--layout", "shared")
         for ids in ([0, 1, 53], [52, 7, 53]):
-            expected = original_logits(MODADD, ids)
+            expected = transformer.logits(*transformer.load(MODADD), ids)
             for who, got in by_all(plain, shared, ids):
                 error = abs(got - expected).max()
                 check(error < 2e-13, f"{who}: {ids}: a logit is {error} off")
@@ -88,7 +80,7 @@ def a_model_without_mask():
         flags = ("--omega", "20", "--bias-row", place)
         plain = convert(model, "unmasked-plain.safetensors", *flags)
         shared = convert(model, "unmasked-shared.safetensors", *flags, "--layout", "shared")
-        expected = original_logits(model, [3, 4, 53])
+        expected = transformer.logits(*transformer.load(model), [3, 4, 53])
         for who, got in by_all(plain, shared, [3, 4, 53]):
             error = abs(got - expected).max()
             check(error < 2e-13, f"{who}: without a mask a logit is {error} off")
@@ -112,7 +104,7 @@ def verified(windows, gelu):
 
 def a_gpt2_with_norms():
     """Of a causal model the first tokens' logits do not hang on what comes."""
-    tensors, _ = independent.load(os.path.join(CHARGPT, "expected.safetensors"))
+    tensors, _ = transformer.load(os.path.join(CHARGPT, "expected.safetensors"))
     windows = [[int(t) for t in window[:LENGTH]] for window in tensors["tokens"][:2]]
     flags = ("--omega", "20", "--gelu", "1", "--n", str(LENGTH))
     plain = convert(CHARGPT, "chargpt.safetensors", *flags)
@@ -135,13 +127,11 @@ def a_gpt2_with_norms():
 def gates_and_turns():
     """A Llama's and a GPT-J's, of other programs' answers, floats: gates of SiLU, which tau puts
     1e-11 off; and of GELU 8 heads."""
-    gptj = next(row for row in test_families.MODELS if row[0] == "gptj")
-    for name, write, most in (("llama", lambda at: test_llama.write(at, "llama"), 1e-6),
-                              ("gptj", lambda at: test_families.write(at, *gptj[1:]), 1e-3)):
+    for name, most in ("llama", 1e-6), ("gptj", 1e-3):
         folder = pathlib.Path(SCRATCH, name)
         folder.mkdir()
-        write(folder)
-        of, _ = independent.load(folder / "model.safetensors")
+        test_families.write(folder, name)
+        of, _ = transformer.load(folder / "model.safetensors")
         ids = [int(i) for i in of["witness.tokens"][0]]
         flags = ("--omega", "20", "--gelu", "8") if name == "gptj" else ("--omega", "20")
         plain = convert(str(folder), f"{name}.safetensors", "--n", str(len(ids)), *flags)

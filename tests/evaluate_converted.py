@@ -1,107 +1,12 @@
 """A user's side of `headproof convert`: either layout of a converted model as docs/convert.md has
-it, and the original from its own file, as its metadata say.  numpy is all that it takes."""
+it.  numpy is all that it takes."""
 
 import json
 import math
 from fractions import Fraction
 
 import numpy
-import safetensors_file
-
-
-def load(path):
-    """{name: array of doubles}, without an export's results, and the metadata."""
-    kinds = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
-    tensors, said = safetensors_file.read(path)
-    return {name: numpy.frombuffer(data, kinds[dtype]).reshape(shape).astype(float)
-            for name, (dtype, shape, data) in tensors.items()
-            if not name.startswith("result.") and not name.endswith(("attn.mask", "IGNORE"))}, said
-
-
-def norm(x, said, t):
-    x = x - x.mean(-1, keepdims=True) if said["normalization"] == "layernorm" else x
-    return x / numpy.sqrt((x * x).mean(-1, keepdims=True) + float(said["eps"])) * t["w"] \
-        + t.get("b", 0)
-
-
-def attend(q, k, v, seen):
-    """softmax_rows(q k^T) v over what is seen, head by head"""
-    scores = numpy.where(seen, q @ k.swapaxes(-1, -2), -numpy.inf)
-    weights = numpy.exp(scores - scores.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True) @ v
-
-
-def turned(z, pairs, cos, sin):
-    """Entries of z [..., rows, width], two by two, by the angles of their rows"""
-    width = 2 * cos.shape[1]
-    at = numpy.arange(width).reshape((-1, 2) if pairs == "interleaved" else (2, -1))
-    a, b = at.T if pairs == "interleaved" else at
-    out = z.copy()
-    out[..., a] = z[..., a] * cos - z[..., b] * sin
-    out[..., b] = z[..., b] * cos + z[..., a] * sin
-    return out
-
-
-def may_see(said, rows):
-    return numpy.tri(rows, dtype=bool) | (said["mask"] != "causal")
-
-
-# ---- The original --------------------------------------------------------------------------------
-
-ACTIVATIONS = {
-    "silu": lambda z: z / (1 + numpy.exp(-z)),
-    "relu": lambda z: numpy.maximum(z, 0),
-    "gelu": lambda z: z * (1 + numpy.vectorize(math.erf)(z / math.sqrt(2))) / 2,
-    "gelu_new": lambda z: z * (1 + numpy.tanh(math.sqrt(2 / math.pi) * (z + .044715 * z**3))) / 2,
-    "sigmoid": lambda z: 1 / (1 + numpy.exp(-z)),
-    "none": lambda z: z,
-}
-
-
-def attention(y, t, said, seen):
-    if "QK" in t:
-        return attend(y @ t["QK"], y, y @ t["OV"], seen).sum(0) + t.get("b_O", 0)
-    q, k, v = (y @ t["W_" + x] + (t["b_" + x][:, None] if "b_" + x in t else 0) for x in "QKV")
-    scale = math.sqrt(q.shape[-1]) if said["scale"] == "1/sqrt(d_head)" else 1
-    if "rotary-pairs" in said:
-        width = int(said.get("rotary-dim", q.shape[-1]))
-        angles = numpy.arange(len(y))[:, None] * \
-            float(said["rope-theta"]) ** (-numpy.arange(0, width, 2) / width)
-        q, k = (turned(z, said["rotary-pairs"], numpy.cos(angles), numpy.sin(angles))
-                for z in (q, k))
-    return (attend(q / scale, k, v, seen) @ t["W_O"]).sum(0) + t.get("b_O", 0)
-
-
-def network(y, t, said, _):
-    act, z = ACTIVATIONS[said["activation"]], y @ t["W_in"] + t.get("b_in", 0)
-    z = act(y @ t["W_gate"] + t.get("b_gate", 0)) * z if "W_gate" in t else act(z)
-    return z @ t["W_out"] + t.get("b_out", 0)
-
-
-def layers(tensors):
-    """The tensors of every layer, by part: [{"attn": {"W_Q": ...}, "mlp": {...}}]"""
-    found = {}
-    for name, values in tensors.items():
-        words = name.split(".")
-        if words[0] == "blocks" and len(words) == 4:
-            found.setdefault(int(words[1]), {}).setdefault(words[2], {})[words[3]] = values
-    return [found[layer] for layer in sorted(found)]
-
-
-def original(tensors, said, x, seen=None):
-    """The stream behind the last layer; seen: another mask than the metadata say."""
-    seen = may_see(said, len(x)) if seen is None else seen
-    place = said.get("normalization-place") if said["normalization"] != "none" else None
-    for layer in layers(tensors):
-        before = x
-        for part, own, evaluate in ("attn", "ln1", attention), ("mlp", "ln2", network):
-            if part in layer:
-                x_read = before if said.get("blocks") == "parallel" else x
-                y = norm(x_read, said, layer[own]) if place == "pre" else x_read
-                x = x + evaluate(y, layer[part], said, seen)
-                x = norm(x, said, layer[own]) if place == "post" else x
-    return x
-
+from transformer import attend, may_see, norm, turned
 
 # ---- Heads of the shared layout ------------------------------------------------------------------
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random small models of both families with a witness from witness_models.py (numpy, in float64,
+"""Random small models of both families with a witness from transformer.py (numpy, in float64,
 float32, float16 or bfloat16; windows of one token, last answers alone), each once as it is and once
 with one thing wrong: right ones must be taken, wrong ones refused whose logits, in float64, are
 further off than what Headproof asks for; of one that is taken the verdict must say that its witness
@@ -21,8 +21,9 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
+import families
 from safetensors_file import write
-from witness_models import evaluate
+from transformer import logits as evaluate
 
 ACTIVATIONS = ["silu", "relu", "gelu", "gelu_new"]
 
@@ -87,32 +88,20 @@ def layers(t, name):
     return [key for key in t if re.fullmatch(r"blocks\.\d+\." + re.escape(name), key)]
 
 
-def side_by_side(w, output):
-    """[heads, rows, columns] as the one matrix that its heads make, and back."""
-    return w.reshape(-1, w.shape[2]) if output else w.transpose(1, 0, 2).reshape(w.shape[1], -1)
-
-
-def apart(m, w, output):
-    return m.reshape(w.shape) if output else \
-        m.reshape(w.shape[1], w.shape[0], w.shape[2]).transpose(1, 0, 2)
-
-
 def transposed(rng, t, said):
-    places = []
-    for name in ("attn.W_O", "attn.W_Q", "attn.W_K", "attn.W_V", "mlp.W_in", "mlp.W_out"):
-        w = t[layers(t, name)[0]]
-        w = w[None] if w.ndim == 2 else w
-        m = side_by_side(w, name.endswith(("W_O", "W_out")))
-        if m.shape[0] == m.shape[1]:
-            places.append(name)
+    def matrix(key):
+        return families.flat(key, t[key])
+
+    places = [name for name in ("attn.W_O", "attn.W_Q", "attn.W_K", "attn.W_V", "mlp.W_in",
+                                "mlp.W_out") if len(set(matrix("blocks.0." + name).shape)) == 1]
     if not places:
         return None
     name = str(rng.choice(places))
     for key in layers(t, name):
-        w = t[key] if t[key].ndim == 3 else t[key][None]
-        output = name.endswith(("W_O", "W_out"))
-        t[key] = np.ascontiguousarray(apart(side_by_side(w, output).T, w, output)
-                                      .reshape(t[key].shape))
+        shape = t[key].shape
+        t[key] = matrix(key).T if name[:3] == "mlp" else matrix(key).T.reshape(shape) \
+            if name.endswith("W_O") else matrix(key).T.reshape(
+                shape[1], shape[0], -1).swapaxes(0, 1)
     return re.escape(name.split(".")[1]) + r".*transposed|all square"
 
 
@@ -162,8 +151,7 @@ def n_head(rng, t, said):
     count = int(rng.choice(others))
     for c in "QKV":
         for key in layers(t, "attn.W_" + c):
-            t[key] = np.ascontiguousarray(side_by_side(t[key], False).reshape(d, count, -1)
-                                          .transpose(1, 0, 2))
+            t[key] = families.flat(key, t[key]).reshape(d, count, -1).swapaxes(0, 1)
         for key in layers(t, "attn.b_" + c):
             t[key] = t[key].reshape(count, -1)
     for key in layers(t, "attn.W_O"):
@@ -220,10 +208,10 @@ UNTOLD = {"activation": "activation", "scale": "scale", "eps": "eps", "mask": "m
 def answers(t, said, tokens, kind):
     """In the format, and as the file has them: bfloat16 as the upper halves of float32's bits."""
     if kind != "bfloat16":
-        out = np.stack([evaluate(t, said, row, getattr(np, kind)) for row in tokens])
+        out = evaluate(t, said, tokens, getattr(np, kind))
         return out, out
     rounded = {name: halves(value) for name, value in t.items()}
-    out = halves(np.stack([evaluate(rounded, said, row) for row in tokens]))
+    out = halves(evaluate(rounded, said, tokens, np.float32))
     return out, (out.view("<u4") >> 16).astype("<u2")
 
 
@@ -245,27 +233,11 @@ def save(folder, t, said, tokens, logits):
             metadata.update({"normalization-place": "pre", "eps": repr(said["eps"])})
         write(path, {**t, **witness}, metadata)
         return path
-    out = {"wte.weight": t["embed.W_E"], "wpe.weight": t["pos_embed.W_pos"],
-           "ln_f.weight": t["ln_final.w"], "ln_f.bias": t["ln_final.b"]}
-    depth = len(layers(t, "attn.W_Q"))
-    for l in range(depth):
-        b, h = f"blocks.{l}.", f"h.{l}."
-        out[h + "ln_1.weight"], out[h + "ln_1.bias"] = t[b + "ln1.w"], t[b + "ln1.b"]
-        out[h + "ln_2.weight"], out[h + "ln_2.bias"] = t[b + "ln2.w"], t[b + "ln2.b"]
-        out[h + "attn.c_attn.weight"] = np.concatenate(
-            [side_by_side(t[b + "attn.W_" + c], False) for c in "QKV"], axis=1)
-        out[h + "attn.c_attn.bias"] = np.concatenate([t[b + "attn.b_" + c].ravel() for c in "QKV"])
-        out[h + "attn.c_proj.weight"] = side_by_side(t[b + "attn.W_O"], True)
-        out[h + "attn.c_proj.bias"] = t[b + "attn.b_O"]
-        out[h + "mlp.c_fc.weight"], out[h + "mlp.c_fc.bias"] = t[b + "mlp.W_in"], t[b + "mlp.b_in"]
-        out[h + "mlp.c_proj.weight"] = t[b + "mlp.W_out"]
-        out[h + "mlp.c_proj.bias"] = t[b + "mlp.b_out"]
-    if not said["tied"]:
-        out["lm_head.weight"] = np.ascontiguousarray(t["unembed.W_U"].T)
-    write(path, {**{k: np.ascontiguousarray(v) for k, v in out.items()}, **witness}, {})
+    own = {name: array for name, array in t.items() if not said["tied"] or name != "unembed.W_U"}
+    write(path, {**families.named(own, "gpt2"), **witness}, {})
     with open(os.path.join(folder, "config.json"), "w") as file:
         json.dump({"model_type": "gpt2", "activation_function": said["activation"],
-                   "layer_norm_epsilon": said["eps"], "n_layer": depth,
+                   "layer_norm_epsilon": said["eps"], "n_layer": len(layers(t, "attn.W_Q")),
                    "n_head": t["blocks.0.attn.W_Q"].shape[0],
                    "scale_attn_weights": said["scale"] != "1",
                    "tie_word_embeddings": bool(said["tied"])}, file)
@@ -304,7 +276,7 @@ def main():
             if code != 0:
                 tally["right, refused"] += 1
                 print(f"{i}: right, refused: {text.strip()}")
-            double = np.stack([evaluate(t, said, row, np.float64) for row in tokens])
+            double = evaluate(t, said, tokens)
             off = np.abs(double[:, -logits.shape[1]:] - logits.astype(float)).max()
             least = 2.2e-16 * np.abs(logits).max()
             ratios[str(logits.dtype)].append((asked or np.inf) / max(off, least))
@@ -313,7 +285,7 @@ def main():
                 fault = FAULTS[wrong % len(FAULTS)]
                 suggestion = fault(rng, t, said)
                 wrong += 1
-            double = np.stack([evaluate(t, said, row, np.float64) for row in tokens])
+            double = evaluate(t, said, tokens)
             off = np.abs(double[:, -logits.shape[1]:] - logits.astype(float)).max()
             code, text, asked = run(program, save(folder, t, said, tokens, kept))
         kind = by_fault.setdefault(fault.__name__, Counter())

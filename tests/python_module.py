@@ -23,6 +23,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import evaluate_converted as independent  # noqa: E402
 import headproof  # noqa: E402
+import transformer  # noqa: E402
 from asked_program import SCRATCH, check, run  # noqa: E402
 
 MODEL = "cases/models/modadd53-silu.safetensors"
@@ -231,7 +232,7 @@ def verify(path):
 
 
 def a_saved_model_is_the_model():
-    tensors, _ = independent.load(MODEL)
+    tensors, _ = transformer.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()
               if not name.startswith("witness.")}
     expected = verify(MODEL)
@@ -261,7 +262,7 @@ def a_saved_model_is_the_model():
 
 
 def a_witness_is_saved():
-    tensors, _ = independent.load(MODEL)
+    tensors, _ = transformer.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()
               if not name.startswith("witness.")}
     tokens = np.array(tensors["witness.tokens"], dtype=np.int64)
@@ -287,7 +288,7 @@ def a_witness_is_saved():
 
 
 def what_does_not_fit_is_refused():
-    tensors, _ = independent.load(MODEL)
+    tensors, _ = transformer.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()
               if not name.startswith("witness.")}
     path = os.path.join(SCRATCH, "refused.safetensors")
@@ -337,7 +338,7 @@ def a_gpt2_is_saved_as_it_is():
     folder = os.path.join(os.path.dirname(MODEL), "chargpt")
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         config = json.load(file)
-    state, _ = independent.load(os.path.join(folder, "model.safetensors"))
+    state, _ = transformer.load(os.path.join(folder, "model.safetensors"))
     state = {name: np.array(values, dtype=np.float32) for name, values in state.items()
              if not name.startswith("witness.")}
     state["transformer.h.0.attn.bias"] = np.tri(64, dtype=bool)[None, None]
@@ -357,10 +358,10 @@ def a_converted_model_gives_the_model_s_answers():
     path = os.path.join(SCRATCH, "converted.safetensors")
     check(run("convert", MODEL, "-o", path, "--omega", "20").returncode == 0, "convert")
     rewritten = headproof.load_converted(path)
-    tensors, metadata = independent.load(MODEL)
+    tensors, metadata = transformer.load(MODEL)
     for tokens in ([0, 1, 53], [52, 7, 53]):
-        x = tensors["embed.W_E"][tokens] + tensors["pos_embed.W_pos"]
-        expected = independent.original(tensors, metadata, x)
+        x = transformer.embedded(tensors, tokens)
+        expected = transformer.stream(tensors, metadata, x)
         error = np.abs(rewritten(x) - expected).max()
         check(error < 1e-12, f"{tokens}: the rewrite is {error} off")
     stream = rewritten.augment(x)
@@ -403,12 +404,12 @@ def both_layouts_are_what_they_say():
         words = words if "--normalization" in words else words[:-2]
         check(run("export", "--n", "3", "--d", "4", "--depth", "2", "--omega", "9", "-q", *words,
                   "--kernel", "structured", "-o", model).returncode == 0, export)
-        x = independent.load(model)[0]["X"]
+        x = transformer.load(model)[0]["X"]
         for layout in ("plain", "shared"):
             done = run("convert", model, "--omega", "3", "--layout", layout, *flags.split(), "-q",
                        "-o", path)
             check(done.returncode == 0, done.stderr)
-            expected = independent.converted(*independent.load(path), x)
+            expected = independent.converted(*transformer.load(path), x)
             rewritten = headproof.load_converted(path)
             most = max(1e-13, 2**-50 / float(rewritten.metadata.get("headproof.tau", 1)))
             error = np.abs(rewritten(x) - expected).max()

@@ -18,7 +18,7 @@ def read(path):
 def write(path, tensors, metadata):
     """tensors: {name: numpy array; uint16: bfloat16}, in that order; metadata: texts."""
     kinds = {"float64": "F64", "float32": "F32", "float16": "F16", "uint16": "BF16",
-             "int64": "I64", "bool": "BOOL", "uint8": "U8", "int8": "I8", "int16": "I16"}
+             "int64": "I64", "int32": "I32", "bool": "BOOL", "uint8": "U8", "int8": "I8", "int16": "I16"}
     header, offset = {"__metadata__": metadata} if metadata else {}, 0
     for name, array in tensors.items():
         header[name] = {"dtype": kinds[str(array.dtype)], "shape": list(array.shape),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Gives the models of cases/models their witnesses: what programs that share nothing with
-Headproof answer.  Of modadd53 the logits in float32 of witness_models.py, at the last token of 60
+Headproof answer.  Of modadd53 the logits in float32 of transformer.py, at the last token of 60
 inputs; of chargpt the first two windows of expected.safetensors, rounded to float32.
 
     python3 tests/witness_shipped.py
@@ -9,7 +9,7 @@ inputs; of chargpt the first two windows of expected.safetensors, rounded to flo
 import numpy as np
 
 from safetensors_file import read, write
-from witness_models import evaluate
+from transformer import logits as evaluate
 
 TYPES = {"F32": np.float32, "F64": np.float64, "I64": np.int64}
 
@@ -25,7 +25,7 @@ def modadd(path):
     tensors, said = arrays(path)
     source = np.random.default_rng(53)
     tokens = np.column_stack([source.integers(0, 53, (60, 2)), np.full(60, 53)])
-    logits = np.stack([evaluate(tensors, said, row)[-1:] for row in tokens])
+    logits = evaluate(tensors, said, tokens, np.float32)[:, -1:]
     said.update(positions="learned", blocks="sequential")
     write(path, {**tensors, "witness.tokens": tokens.astype(np.int64),
                  "witness.logits": logits.astype(np.float32)}, said)

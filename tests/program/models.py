@@ -2,6 +2,7 @@
 
 import json
 
+import families
 import numpy
 import safetensors_file
 
@@ -18,36 +19,21 @@ def filled(shapes):
             .reshape(shape) for m, (name, shape) in enumerate(shapes.items(), 1)}
 
 
+def lens():
+    """A model of two layers under TransformerLens' names."""
+    shapes = families.shapes(d=4, hidden=6, heads=2, width=2, classes=5, context=3)
+    return filled({name: shape for name, shape in shapes.items() if name != "unembed.b_U"})
+
+
 def gpt2(prefix="", head=False, buffers=False):
-    """A GPT-2 of two layers, as Hugging Face names it; head: an unembedding of its own."""
-    shapes = {"wte.weight": (5, 4), "wpe.weight": (3, 4)}
-    for h in ("h.0.", "h.1."):
-        shapes |= {h + "ln_1.weight": (4,), h + "ln_1.bias": (4,),
-                   h + "attn.c_attn.weight": (4, 12), h + "attn.c_attn.bias": (12,),
-                   h + "attn.c_proj.weight": (4, 4), h + "attn.c_proj.bias": (4,),
-                   h + "ln_2.weight": (4,), h + "ln_2.bias": (4,),
-                   h + "mlp.c_fc.weight": (4, 6), h + "mlp.c_fc.bias": (6,),
-                   h + "mlp.c_proj.weight": (6, 4), h + "mlp.c_proj.bias": (4,)}
-    tensors = filled(shapes | {"ln_f.weight": (4,), "ln_f.bias": (4,), "lm_head.weight": (5, 4)})
+    """The same as Hugging Face's GPT-2 names it; head: an unembedding of its own."""
+    tensors = families.named(lens(), "gpt2")
     unembedding = tensors.pop("lm_head.weight")
     for h in ("h.0.", "h.1.") if buffers else ():
         tensors[h + "attn.bias"] = numpy.tril(numpy.ones((1, 3, 3), "f4"))
         tensors[h + "attn.masked_bias"] = numpy.array(-16384, "f4")
     tensors = {prefix + name: array for name, array in tensors.items()}
     return tensors | {"lm_head.weight": unembedding} if head else tensors
-
-
-def lens():
-    """The same shapes under TransformerLens' names."""
-    shapes = {"embed.W_E": (5, 4), "pos_embed.W_pos": (3, 4)}
-    for b in ("blocks.0.", "blocks.1."):
-        shapes |= {b + "ln1.w": (4,), b + "ln1.b": (4,)}
-        shapes |= {b + f"attn.W_{x}": (2, 4, 2) for x in "QKV"}
-        shapes |= {b + f"attn.b_{x}": (2, 2) for x in "QKV"}
-        shapes |= {b + "attn.W_O": (2, 2, 4), b + "attn.b_O": (4,), b + "ln2.w": (4,),
-                   b + "ln2.b": (4,), b + "mlp.W_in": (4, 6), b + "mlp.b_in": (6,),
-                   b + "mlp.W_out": (6, 4), b + "mlp.b_out": (4,)}
-    return filled(shapes | {"ln_final.w": (4,), "ln_final.b": (4,), "unembed.W_U": (4, 5)})
 
 
 def lens_of(tokens, layers=2):

@@ -14,6 +14,7 @@ import models
 import numpy
 import pytest
 import safetensors_file
+import transformer
 from conftest import ROOT, says, start
 
 MODADD = "cases/models/modadd53-silu.safetensors"
@@ -189,15 +190,15 @@ def both(well, tmp_path):
         model = tmp_path / "model.safetensors"
         well("export", *words_of("--n 3 --d 4 --depth 2 --omega 9 --kernel structured " + drawn),
              "-o", model)
-        tensors, said = independent.load(model)
+        tensors, said = transformer.load(model)
         if unsay:
             said = {key: value for key, value in said.items() if key not in unsay}
             safetensors_file.write(model, tensors, said)
         for layout in "plain", "shared":
             well("convert", model, *words_of(f"--penalty positive --omega {omega} {flags}"),
                  "--layout", layout, "-o", tmp_path / layout)
-        return (tensors, said), independent.load(tmp_path / "plain"), \
-            independent.load(tmp_path / "shared")
+        return (tensors, said), transformer.load(tmp_path / "plain"), \
+            transformer.load(tmp_path / "shared")
     return make
 
 
@@ -216,7 +217,7 @@ def test_variant(well, both, tmp_path, drawn, flags, alike):
         got = independent.converted(tensors, metadata, model["X"])
         assert abs(got - expected).max() < off
         if alike:
-            assert abs(got - independent.original(model, model_said, model["X"])).max() < off
+            assert abs(got - transformer.stream(model, model_said, model["X"])).max() < off
 
 
 # A pseudo-mask at a large Omega is a mask that T has.
@@ -231,7 +232,7 @@ PSEUDO = [
 def test_pseudo_mask(both, drawn, flags, seen):
     (model, said), plain, shared = both(drawn, flags, "40", unsay=("mask",))
     plain_is_shared(*plain, *shared)
-    expected = independent.original(model, said, model["X"], seen)
+    expected = transformer.stream(model, said, model["X"], seen)
     for tensors, metadata in plain, shared:
         got = independent.converted(tensors, metadata, model["X"])
         assert abs(got - expected).max() < 1e-11
@@ -274,7 +275,7 @@ def test_any_omega(both, mask, penalty):
     (model, said), (plain, plain_said), _ = both(f"{NET} --mask {mask}", f"--penalty {penalty}",
                                                  "1e6")
     off = abs(independent.converted(plain, plain_said, model["X"]) -
-              independent.original(model, said, model["X"])).max()
+              transformer.stream(model, said, model["X"])).max()
     assert off < 4e-15 if penalty == "negative" else off > 1e-12
 
 
@@ -326,12 +327,12 @@ def bare(tmp_path):
 @pytest.mark.parametrize("n", [3, 2])
 def test_ends(well, bare, tmp_path, n):
     """Embeddings and unembedding, over all columns and over the model's own."""
-    of, _ = independent.load(bare)
+    of, _ = transformer.load(bare)
     for layout in "plain", "shared":
         well("convert", bare, "--omega", "20", "--layout", layout, "--n", n,
              "--bias-row-content", "random", "-o", tmp_path / layout)
-    plain, said = independent.load(tmp_path / "plain")
-    shared, _ = independent.load(tmp_path / "shared")
+    plain, said = transformer.load(tmp_path / "plain")
+    shared, _ = transformer.load(tmp_path / "shared")
     assert (said["headproof.bias_row"], said["headproof.bias_token"]) == ("0", "7")
     ends = {"embed.W_E": of["embed.W_E"], "pos_embed.W_pos": of["pos_embed.W_pos"][:n],
             "unembed.W_U": of["unembed.W_U"]}
@@ -348,8 +349,8 @@ def test_ends_of_a_gpt2(well, tmp_path):
     """Of chargpt, whose W_U is its W_E, with its final norm."""
     well("convert", CHARGPT, "--omega", "20", "--n", "5", "--layout", "shared", "-o",
          tmp_path / "shared")
-    shared, _ = independent.load(tmp_path / "shared")
-    of, _ = independent.load(CHARGPT + "/model.safetensors")
+    shared, _ = transformer.load(tmp_path / "shared")
+    of, _ = transformer.load(CHARGPT + "/model.safetensors")
     expected = {"embed.W_E": of["transformer.wte.weight"],
                 "unembed.W_U": of["transformer.wte.weight"].T,
                 "pos_embed.W_pos": of["transformer.wpe.weight"][:5],
@@ -372,14 +373,13 @@ def test_trained_models_answer_as_they_do(well, tmp_path, folder, answers, name,
     if not (ROOT / folder).exists():
         pytest.skip("no ../shared")
     tokens = name.replace("logits", "tokens") if "." in name else "tokens"
-    of, _ = independent.load(ROOT / folder / answers)
+    of, _ = transformer.load(ROOT / folder / answers)
     ids, expected = of[tokens][0, :8].astype(int), of[name][0, :8]
     well("convert", ROOT / folder, "--omega", "20", "--gelu", gelu, "--layout", "shared", "--n", 8,
          "-o", tmp_path / "t")
-    t, said = independent.load(tmp_path / "t")
-    x = independent.norm(independent.converted(t, said, t["embed.W_E"][ids]), said,
-                         {key: t["ln_final." + key] for key in "wb" if "ln_final." + key in t})
-    logits = x @ t["unembed.W_U"] + t.get("unembed.b_U", 0)
+    t, said = transformer.load(tmp_path / "t")
+    logits = transformer.unembedded(
+        t, said, independent.converted(t, said, t["embed.W_E"][ids]))
     assert abs(logits - expected).max() < most
     assert (logits.argmax(-1) == expected.argmax(-1)).all()
 
@@ -389,9 +389,7 @@ def test_a_plain_file_is_a_model(well, bare, tmp_path):
     token: the same logits have the same smallest margin."""
     path = tmp_path / "t.safetensors"
     well("convert", bare, "-q", "-o", path)
-    (of, said), ids = independent.load(bare), [2, 6, 3]
-    x = independent.original(of, said, of["embed.W_E"][ids] + of["pos_embed.W_pos"])
-    logits = numpy.sort(x[-1] @ of["unembed.W_U"])
+    logits = numpy.sort(transformer.logits(*transformer.load(bare), [2, 6, 3])[-1])
     margin = f"smallest margin {logits[-1] - logits[-2]:.3g},"
     for model, tokens in (path, "7/2/6/3"), (bare, "2/6/3"):
         assert margin in well("verify", model, "--tokens", tokens, "--omega", "20")

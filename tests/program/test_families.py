@@ -1,229 +1,204 @@
-"""GPT-NeoX, GPT-J and Phi: random models under the names and configs that their programs write,
-with answers of a program of numpy's, which knows nothing of headproof's, as a witness."""
+"""GPT-NeoX, GPT-J and Phi; Llama, Mistral, Qwen2 and Gemma: random models under the names and
+configs that their programs write, with answers of a program of numpy's, which knows nothing of
+headproof's, as a witness."""
 
+import csv
 import json
+import pathlib
+import re
 
+import families
+import models
 import numpy as np
 import pytest
-
 import safetensors_file
+import transformer
 
-D, HEADS, HIDDEN, LAYERS, CLASSES, N = 16, 2, 24, 2, 11, 12
-WIDTH = D // HEADS
-GELU = "gelu_new"
-
-
-def normed(x, w, b):
-    c = x - x.mean(-1, keepdims=True)
-    return c / np.sqrt((c * c).mean(-1, keepdims=True) + 1e-5) * w + b
-
-
-def gelu_new(x):
-    return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
-
-
-def frequencies(turned, theta, scaling):
-    f = theta ** -(np.arange(0, turned, 2) / turned)
-    if not scaling:
-        return f
-    if scaling["rope_type"] == "linear":
-        return f / scaling["factor"]
-    length, wave = scaling["original_max_position_embeddings"], 2 * np.pi / f
-    low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
-    kept = np.clip((length / wave - low) / (high - low), 0, 1)
-    return f * kept + f / scaling["factor"] * (1 - kept)
-
-
-def turn(x, angles, neighbours):
-    """x [n, WIDTH], of which as many entries turn as there are twice as many angles."""
-    turned = 2 * angles.shape[1]
-    first = slice(0, turned, 2) if neighbours else slice(0, turned // 2)
-    second = slice(1, turned, 2) if neighbours else slice(turned // 2, turned)
-    y, c, s = x.copy(), np.cos(angles), np.sin(angles)
-    y[:, first] = x[:, first] * c - x[:, second] * s
-    y[:, second] = x[:, second] * c + x[:, first] * s
-    return y
-
-
-def answers(m, tokens, turned, theta, scaling, neighbours, parallel):
-    """Logits [N, CLASSES]; m: matrices [out, in] and biases by short names, layer by layer."""
-    x = m["embed"][tokens]
-    angles = np.arange(N)[:, None] * frequencies(turned, theta, scaling)[None]
-    for layer in m["layers"]:
-        y = normed(x, *layer["ln1"])
-        added = np.zeros_like(x) + layer["o"][1]
-        for h in range(HEADS):
-            own = slice(h * WIDTH, (h + 1) * WIDTH)
-            q, k, v = (y @ layer[p][0][own].T + layer[p][1][own] for p in "qkv")
-            s = turn(q, angles, neighbours) @ turn(k, angles, neighbours).T / np.sqrt(WIDTH)
-            s = np.where(np.tri(N) > 0, s, -np.inf)
-            p = np.exp(s - s.max(-1, keepdims=True))
-            added += p / p.sum(-1, keepdims=True) @ v @ layer["o"][0][:, own].T
-        read = x if parallel else x + added
-        hidden = gelu_new(normed(read, *layer["ln2"]) @ layer["in"][0].T + layer["in"][1])
-        x = x + added + hidden @ layer["out"][0].T + layer["out"][1]
-    return normed(x, *m["final"]) @ m["head"][0].T + m["head"][1]
-
-
-def drawn(seed, biased, head_biased, one_norm):
-    r = np.random.default_rng(seed)
-    pair = lambda rows, columns, b=True: (r.normal(size=(rows, columns)) / np.sqrt(columns),
-                                          r.normal(size=rows) / 4 * b)
-    norm = lambda: (1 + r.normal(size=D) / 4, r.normal(size=D) / 4)
-    layers = []
-    for _ in range(LAYERS):
-        layer = {p: pair(D, D, biased) for p in "qkvo"}
-        layer.update({"in": pair(HIDDEN, D), "out": pair(D, HIDDEN), "ln1": norm()})
-        layer["ln2"] = layer["ln1"] if one_norm else norm()
-        layers.append(layer)
-    return {"embed": r.normal(size=(CLASSES, D)), "layers": layers, "final": norm(),
-            "head": pair(CLASSES, D, head_biased)}
-
-
-def named(name, value, tensors, biased=True):
-    tensors[name + ".weight"] = value[0]
-    if biased:
-        tensors[name + ".bias"] = value[1]
-
-
-# What checkpoints of both kinds have beside weights: the mask, and a score that counts for nothing.
-CAUSAL = np.tril(np.ones((1, 1, 64, 64), bool))
-
-
-def neox(m):
-    t = {"gpt_neox.embed_in.weight": m["embed"], "embed_out.weight": m["head"][0]}
-    named("gpt_neox.final_layer_norm", m["final"], t)
-    for i, layer in enumerate(m["layers"]):
-        at = f"gpt_neox.layers.{i}."
-        beside = [np.stack([layer[p][k].reshape(HEADS, WIDTH, *layer[p][k].shape[1:])
-                            for p in "qkv"], 1) for k in (0, 1)]
-        named(at + "attention.query_key_value", (beside[0].reshape(3 * D, D),
-                                                 beside[1].reshape(3 * D)), t)
-        for name, part in (("attention.dense", "o"), ("mlp.dense_h_to_4h", "in"),
-                           ("mlp.dense_4h_to_h", "out"), ("input_layernorm", "ln1"),
-                           ("post_attention_layernorm", "ln2")):
-            named(at + name, layer[part], t)
-        t[at + "attention.rotary_emb.inv_freq"] = np.ones(2)
-        t[at + "attention.bias"] = CAUSAL
-        t[at + "attention.masked_bias"] = np.float32(-1e9)
-    return t
-
-
-def gptj(m):
-    t = {"transformer.wte.weight": m["embed"]}
-    named("transformer.ln_f", m["final"], t)
-    named("lm_head", m["head"], t)
-    for i, layer in enumerate(m["layers"]):
-        at = f"transformer.h.{i}."
-        for name, part in (("q_proj", "q"), ("k_proj", "k"), ("v_proj", "v"), ("out_proj", "o")):
-            named(at + "attn." + name, layer[part], t, False)
-        for name, part in (("mlp.fc_in", "in"), ("mlp.fc_out", "out"), ("ln_1", "ln1")):
-            named(at + name, layer[part], t)
-        t[at + "attn.bias"] = CAUSAL
-        t[at + "attn.masked_bias"] = np.float32(-1e9)
-        t[at + "attn.embed_positions"] = np.ones((64, 4), np.float32)
-    return t
-
-
-def phi(m):
-    t = {"model.embed_tokens.weight": m["embed"]}
-    named("model.final_layernorm", m["final"], t)
-    named("lm_head", m["head"], t)
-    for i, layer in enumerate(m["layers"]):
-        at = f"model.layers.{i}."
-        for name, part in (("q_proj", "q"), ("k_proj", "k"), ("v_proj", "v"), ("dense", "o")):
-            named(at + "self_attn." + name, layer[part], t)
-        for name, part in (("mlp.fc1", "in"), ("mlp.fc2", "out"), ("input_layernorm", "ln1")):
-            named(at + name, layer[part], t)
-        t[at + "self_attn.rotary_emb.inv_freq"] = np.ones(2)
-    return t
-
+D, HEADS, HIDDEN, LAYERS, CLASSES, N = 32, 4, 20, 2, 11, 12
+TOKENS = np.random.default_rng(1).integers(0, CLASSES, size=(2, N))
+GELU, TANH = "gelu_new", "gelu_pytorch_tanh"
+SHIPPED = pathlib.Path(__file__).resolve().parents[2] / "cases/models/llama"
 
 SIZES = {"num_attention_heads": HEADS, "num_hidden_layers": LAYERS, "hidden_size": D,
-         "intermediate_size": HIDDEN, "vocab_size": CLASSES, "max_position_embeddings": 64,
-         "hidden_act": GELU, "layer_norm_eps": 1e-5, "tie_word_embeddings": False}
-NEOX = {**SIZES, "model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"],
+         "intermediate_size": HIDDEN, "vocab_size": CLASSES, "max_position_embeddings": 64}
+OLDER = {**SIZES, "hidden_act": GELU, "layer_norm_eps": 1e-5, "tie_word_embeddings": False}
+NEOX = {**OLDER, "model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"],
         "use_parallel_residual": True, "attention_bias": True}
 GPTJ = {"model_type": "gptj", "n_embd": D, "n_head": HEADS, "n_layer": LAYERS, "n_inner": HIDDEN,
         "n_positions": 64, "vocab_size": CLASSES, "activation_function": GELU, "rotary": True,
         "layer_norm_epsilon": 1e-5, "scale_attn_weights": True, "rotary_dim": 4}
-PHI = {**SIZES, "model_type": "phi", "architectures": ["PhiForCausalLM"], "qk_layernorm": False,
+PHI = {**OLDER, "model_type": "phi", "architectures": ["PhiForCausalLM"], "qk_layernorm": False,
        "num_key_value_heads": HEADS, "partial_rotary_factor": 0.5, "rope_theta": 10000.0,
        "rope_scaling": None}
+COMMON = {**SIZES, "hidden_act": "silu", "rms_norm_eps": 1e-5, "attention_dropout": 0.0,
+          "initializer_range": 0.02, "use_cache": True, "bos_token_id": 1, "eos_token_id": [2, 3]}
+LLAMA = {**COMMON, "model_type": "llama", "architectures": ["LlamaForCausalLM"],
+         "num_key_value_heads": 2, "attention_bias": False, "mlp_bias": False, "pretraining_tp": 1,
+         "rope_theta": 10000.0, "rope_scaling": None, "tie_word_embeddings": False}
+MISTRAL = {**COMMON, "model_type": "mistral", "architectures": ["MistralForCausalLM"],
+           "num_key_value_heads": 2, "head_dim": 10, "rope_theta": 1000000.0, "sliding_window": N,
+           "tie_word_embeddings": False}
+QWEN2 = {**COMMON, "model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"],
+         "num_key_value_heads": 2, "rope_theta": 1000000.0, "use_sliding_window": False,
+         "sliding_window": 4, "max_window_layers": 21, "use_mrope": False,
+         "layer_types": ["full_attention"] * LAYERS, "tie_word_embeddings": True}
+GEMMA = {**COMMON, "model_type": "gemma", "architectures": ["GemmaForCausalLM"],
+         "num_key_value_heads": 1, "head_dim": 10, "hidden_act": TANH, "hidden_activation": TANH,
+         "rms_norm_eps": 1e-6, "use_bidirectional_attention": None, "tie_word_embeddings": True,
+         "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}}
 LINEAR = {"rope_type": "linear", "factor": 2.0}
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 16}
+LONGER = {**LLAMA3, "original_max_position_embeddings": 32}
 
-# How it is called, its tensors, config, entries that turn, theta, scaling, parallel.
-MODELS = [
-    ("neox", neox, {**NEOX, "rotary_pct": 0.25, "rotary_emb_base": 100}, 2, 100.0, None, True),
-    ("neox-new", neox, {**NEOX, "rope_parameters": {
+
+def without(config, *keys):
+    return {key: value for key, value in config.items() if key not in keys}
+
+
+def layernorms(width, theta=10000.0, scaling=None, **more):
+    """What a model is, in metadata's words: of it `width` entries of a head turn."""
+    return {"scale": "1/sqrt(d_head)", "mask": "causal", "normalization": "layernorm", "eps": 1e-5,
+            "activation": GELU, "rotary-pairs": "half", "rotary-dim": width, "rope-theta": theta,
+            "rope-scaling": scaling, "blocks": "parallel", **more}
+
+
+def rmsnorms(theta=10000.0, scaling=None, width=8, **more):
+    return layernorms(width, theta, scaling, **{
+        "normalization": "rmsnorm", "activation": "silu", "blocks": "sequential", **more})
+
+
+# How it is called: its family, config, which of its parts have biases, and what it is.
+MODELS = {
+    "neox": ("neox", {**NEOX, "rotary_pct": 0.25, "rotary_emb_base": 100}, "attn|mlp|ln",
+             layernorms(2, 100.0)),
+    "neox-new": ("neox", {**NEOX, "rope_parameters": {
         "rope_theta": 10000.0, "rope_type": "default", "partial_rotary_factor": 1.0}},
-     8, 10000.0, None, True),
-    ("neox-sequential", neox, {**NEOX, "use_parallel_residual": False, "rotary_pct": 0.5,
-                               "rotary_emb_base": 10000}, 4, 10000.0, None, False),
-    ("gptj", gptj, GPTJ, 4, 10000.0, None, True),
-    ("phi", phi, PHI, 4, 10000.0, None, True),
-    ("phi-linear", phi, {**PHI, "rope_scaling": {"type": "linear", "factor": 2.0}}, 4, 10000.0,
-     LINEAR, True),
-    ("phi-llama3", phi, {**PHI, "rope_scaling": LLAMA3, "partial_rotary_factor": 1.0}, 8, 10000.0,
-     LLAMA3, True),
-]
+        "attn|mlp|ln", layernorms(8)),
+    "neox-sequential": ("neox", {**NEOX, "use_parallel_residual": False, "rotary_pct": 0.5,
+                                 "rotary_emb_base": 10000}, "attn|mlp|ln",
+                        layernorms(4, blocks="sequential")),
+    "gptj": ("gptj", GPTJ, "mlp|ln|unembed", layernorms(4, **{"rotary-pairs": "interleaved"})),
+    "phi": ("phi", PHI, "", layernorms(4)),
+    "phi-linear": ("phi", {**PHI, "rope_scaling": {"type": "linear", "factor": 2.0}}, "",
+                   layernorms(4, scaling=LINEAR)),
+    "phi-llama3": ("phi", {**PHI, "rope_scaling": LLAMA3, "partial_rotary_factor": 1.0}, "",
+                   layernorms(8, scaling=LLAMA3)),
+    "llama": ("llama", LLAMA, None, rmsnorms()),
+    "llama-old": ("llama", {
+        **without(LLAMA, "rope_theta", "num_key_value_heads", "attention_bias"),
+        "architectures": ["LLaMAForCausalLM"], "max_sequence_length": 64}, None, rmsnorms()),
+    "llama-linear": ("llama", {**LLAMA, "rope_scaling": {"type": "linear", "factor": 2.0}}, None,
+                     rmsnorms(scaling=LINEAR)),
+    "llama-3": ("llama", {**without(LLAMA, "rope_theta", "rope_scaling"),
+                          "tie_word_embeddings": True,
+                          "rope_parameters": {**LONGER, "rope_theta": 100.0}}, None,
+                rmsnorms(100.0, LONGER)),
+    "llama-biases": ("llama", {**LLAMA, "attention_bias": True, "mlp_bias": True}, "attn|mlp",
+                     rmsnorms()),
+    "mistral": ("llama", MISTRAL, None, rmsnorms(1e6, width=10)),
+    "qwen2": ("llama", QWEN2, "attn.b_[QKV]", rmsnorms(1e6)),
+    "gemma": ("llama", GEMMA, None, rmsnorms(width=10, eps=1e-6, activation=GELU)),
+}
 
 
-def write(folder, named_as, config, turned, theta, scaling, parallel, answered=np.float32):
-    """The model as floats, and its answers as what answered makes of them."""
-    m = drawn(len(config), named_as is not gptj, named_as is not neox, named_as is not neox)
-    tokens = np.random.default_rng(1).integers(0, CLASSES, size=(2, N))
-    f32 = lambda a: np.float64(np.float32(a))
-    m["layers"] = [{k: tuple(map(f32, v)) for k, v in layer.items()} for layer in m["layers"]]
-    m.update({k: tuple(map(f32, m[k])) for k in ("final", "head")}, embed=f32(m["embed"]))
-    logits = [answers(m, t, turned, theta, scaling, named_as is gptj, parallel) for t in tokens]
-    tensors = {k: np.ascontiguousarray(v, np.float32) for k, v in named_as(m).items()}
-    tensors["witness.tokens"] = tokens
-    tensors["witness.logits"] = answered(np.array(logits))
-    safetensors_file.write(folder / "model.safetensors", tensors, {})
-    (folder / "config.json").write_text(json.dumps(config))
+def brain(x):
+    """The nearest bfloat16."""
+    bits = np.atleast_1d(x).astype(np.float32).view(np.uint32)
+    return ((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000).view(np.float32).astype(float)
 
 
-def verify(run, folder, *more):
-    return run("verify", folder, "--omega", "20", "--gelu", "8", "--tokens",
-               "/".join(["0"] * N), *more)
+def model(called):
+    """Tensors under TransformerLens' names, each a float, Gemma's as 16 bits of it."""
+    family, config, biases, _ = MODELS[called]
+    keys, width = config.get("num_key_value_heads", HEADS), config.get("head_dim", D // HEADS)
+    shapes = families.shapes(D, HIDDEN, HEADS, width, LAYERS, CLASSES, keys=keys,
+                             gated=family == "llama")
+    t = families.drawn({name: shape for name, shape in shapes.items() if
+                        name.rpartition(".")[2][0] != "b" or
+                        biases is not None and re.search(biases, name)})
+    if called == "gemma":  # its gains are about 0
+        t = {name: (lambda a: 1 + brain(a - 1) if name.endswith(".w") else brain(a))(array)
+             for name, array in t.items()}
+    else:
+        t = {name: np.float64(np.float32(array)) for name, array in t.items()}
+    for name in [name for name in t if "ln2." in name and family in ("gptj", "phi")]:
+        t[name] = t[name.replace("ln2", "ln1")]
+    if config.get("tie_word_embeddings"):
+        t["unembed.W_U"] = t["embed.W_E"].T
+    return t
 
 
-@pytest.mark.parametrize("called, named_as, config, turned, theta, scaling, parallel", MODELS,
-                         ids=[row[0] for row in MODELS])
-def test_answers_are_the_model_s(run, tmp_path, called, named_as, config, turned, theta, scaling,
-                                 parallel):
-    write(tmp_path, named_as, config, turned, theta, scaling, parallel)
-    ended = verify(run, tmp_path)
-    assert ended.code == 0 and "same model as its witness" in ended.stdout, ended
+def evaluated(called):
+    """The model as transformer.py takes it: Gemma's embeddings are multiplied by a root."""
+    t = model(called)
+    return {**t, "embed.W_E": t["embed.W_E"] * brain(np.sqrt(D))} if called == "gemma" else t
 
 
-@pytest.mark.parametrize("called", ["neox", "gptj", "neox-sequential"])
-def test_attribute_takes_turns_and_parallel_blocks(run, tmp_path, called):
-    """The terms are the logit's, which is the model's but for its GELUs' heads."""
-    write(tmp_path, *next(row[1:] for row in MODELS if row[0] == called))
-    of = safetensors_file.read(tmp_path / "model.safetensors")[0]
-    tokens, logits = (np.frombuffer(of["witness." + name][2], kind)[:size] for name, kind, size in
-                      (("tokens", "<i8", N), ("logits", "<f4", N * CLASSES)))
-    ended = run("attribute", tmp_path, "--tokens", "/".join(map(str, tokens)), "--omega", "20",
-                "--gelu", "8", "-q", "-o", tmp_path / "terms.csv")
-    assert ended.code == 0, ended.stderr
-    rows = [line.split(",") for line in (tmp_path / "terms.csv").read_text().splitlines()[1:]]
-    assert abs(float(rows[-1][8]) - logits[-CLASSES:].max()) < 1e-3
-    assert abs(sum(float(row[8]) for row in rows[:-1]) - float(rows[-1][8])) < 1e-12
-    assert {"external", "internal"} <= {row[3] for row in rows}
+# What checkpoints have beside weights: the mask, and a score that counts for nothing.
+MASK = {"bias": np.tril(np.ones((1, 1, 64, 64))), "masked_bias": np.float32(-1e9)}
+BUFFERS = {"neox": ("gpt_neox.layers.{}.attention.", {**MASK, "rotary_emb.inv_freq": np.ones(2)}),
+           "gptj": ("transformer.h.{}.attn.", {**MASK, "embed_positions": np.ones((64, 4))}),
+           "phi": ("model.layers.{}.self_attn.", {"rotary_emb.inv_freq": np.ones(2)}),
+           "llama-old": ("model.layers.{}.self_attn.", {"rotary_emb.inv_freq": np.ones(3)})}
 
 
-@pytest.mark.parametrize("change", [{"rotary_pct": 1.0}, {"rotary_emb_base": 9000},
-                                    {"use_parallel_residual": True}, {"hidden_act": "gelu"}])
-def test_another_model_is_told_from_it(run, tmp_path, change):
-    _, named_as, config, *rest = MODELS[2]
-    write(tmp_path, named_as, config, *rest)
-    (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
-    ended = verify(run, tmp_path)
-    assert ended.code != 0 and "same model as its witness" not in ended.stdout, ended
+def write(folder, called, change=(), lacks=(), answered=np.float32):
+    """A model and its answers, as what answered makes of them, and a config that is changed; tensors
+    whose names have a text of `lacks` are lost."""
+    family, config, _, said = MODELS[called]
+    t = model(called)
+    if config.get("tie_word_embeddings"):
+        t.pop("unembed.W_U")
+    if called == "gemma":
+        t = {name: array - name.endswith(".w") for name, array in t.items()}
+    kept = {name: np.ascontiguousarray(array, np.float32) for name, array in
+            families.named(t, family).items() if not any(text in name for text in lacks)}
+    if called == "gemma":
+        kept = {name: (a.view(np.uint32) >> 16).astype(np.uint16) for name, a in kept.items()}
+    at, buffers = BUFFERS.get(called.partition("-")[0] if family != "llama" else called, ("", {}))
+    kept.update({at.format(layer) + name: np.float32(buffer)
+                 for layer in range(LAYERS) for name, buffer in buffers.items()})
+    kept["witness.tokens"] = TOKENS
+    kept["witness.logits"] = answered(transformer.logits(evaluated(called), said, TOKENS))
+    if called == "llama-3":  # two files, and their index
+        models.write_parts(folder, kept)
+    else:
+        safetensors_file.write(folder / "model.safetensors", kept, {"format": "pt"})
+    (folder / "config.json").write_text(json.dumps({**config, **dict(change)}))
+
+
+def verify(run, folder, called, *more):
+    gelu = () if MODELS[called][0] == "llama" else ("--gelu", "8")
+    return run("verify", folder, "--omega", "20", "--tokens", "/".join(["0"] * N), *gelu, *more)
+
+
+@pytest.mark.parametrize("called", MODELS)
+def test_answers_are_the_model_s(run, tmp_path, called):
+    write(tmp_path, called)
+    ended = verify(run, tmp_path, called)
+    untold = "not tell eps" if called == "gemma" else "same model as its witness"
+    assert ended.code == 0, ended
+    assert "same model as its witness" in ended.stdout or untold in ended.stdout, ended
+
+
+OTHERS = [
+    *(("neox-sequential", change) for change in (
+        {"rotary_pct": 1.0}, {"rotary_emb_base": 9000}, {"use_parallel_residual": True},
+        {"hidden_act": "gelu"})),
+    ("llama", {"rope_theta": 9000.0}), ("llama", {"hidden_act": "relu"}),
+    ("llama-linear", {"rope_scaling": {"type": "linear", "factor": 2.1}}),
+    *(("llama-3", {"rope_parameters": {**LONGER, "rope_theta": 100.0, **scaled}}) for scaled in (
+        {"factor": 7.0}, {"low_freq_factor": 2.0}, {"high_freq_factor": 3.0})),
+    ("gemma", {"hidden_act": "gelu", "hidden_activation": None}),
+    ("mistral", {"model_type": "llama", "architectures": None, "rope_theta": 10000.0})]
+
+
+@pytest.mark.parametrize("called, change", OTHERS)
+def test_another_model_is_told_from_it(run, tmp_path, called, change):
+    write(tmp_path, called, change)
+    ended = verify(run, tmp_path, called)
+    assert ended.code == 2 and "this is another model" in ended.stderr, ended
 
 
 NARROWER = " (as float32, not as the float64 it is)"
@@ -233,38 +208,168 @@ NARROWER = " (as float32, not as the float64 it is)"
     (lambda logits: np.float64(np.float32(logits)), NARROWER),
     (lambda logits: logits + 1e-3, "this is another model")])
 def test_float64_may_have_parts_in_float32(run, tmp_path, answered, says):
-    write(tmp_path, *MODELS[2][1:], answered)
-    ended = verify(run, tmp_path)
+    write(tmp_path, "neox-sequential", answered=answered)
+    ended = verify(run, tmp_path, "neox-sequential")
     words = " ".join((ended.stdout + ended.stderr).split())
     assert says in words and (NARROWER in words) == (says == NARROWER), ended
 
 
+TURNED = "expected an even number of a head's 8 entries to turn"
+# Of which model, how its config is changed and what is lost of its tensors; the words.
 REFUSED = [
-    ({"rope_theta": 7.0}, "key 'rotary_emb_base': '100': expected '7', as key 'rope_theta'"),
-    ({"rotary_pct": 0.4}, "expected an even number of a head's 8 entries to turn"),
-    ({"rotary_pct": 2.0}, "expected an even number of a head's 8 entries to turn"),
-    ({"rotary_pct": None}, "key 'rotary_pct'...missing: expected how much of a head turns"),
-    ({"rotary_emb_base": None}, "key 'rope_theta'...missing: expected it with rotary positions"),
-    ({"rope_scaling": {"type": "yarn", "factor": 2.0}},
+    ("neox", {"rope_theta": 7.0}, (),
+     "key 'rotary_emb_base': '100': expected '7', as key 'rope_theta'"),
+    ("neox", {"rotary_pct": 0.4}, (), TURNED),
+    ("neox", {"rotary_pct": 2.0}, (), TURNED),
+    ("neox", {"rotary_pct": None}, (),
+     "key 'rotary_pct'...missing: expected how much of a head turns"),
+    ("neox", {"rotary_emb_base": None}, (),
+     "key 'rope_theta'...missing: expected it with rotary positions"),
+    ("neox", {"rope_scaling": {"type": "yarn", "factor": 2.0}}, (),
      '"yarn": expected one of default linear llama3: rotary positions of another kind'),
-    ({"rope_scaling": {"type": "linear"}}, "'linear': expected beside it factor"),
-    ({"rope_scaling": {**LLAMA3, "high_freq_factor": 1.0}}, "above low_freq_factor"),
-    ({"rope_scaling": "linear"}, "key 'rope_scaling': \"linear\": expected an object of keys"),
-    ({"rotary": False}, "key 'rotary': 'no': expected yes, as the names of its tensors say"),
-    ({"model_type": "gptj"}, "key 'model_type': \"gptj\": expected one of gpt_neox"),
-    ({"sliding_window": 4}, "key 'sliding_window': 4: expected none"),
-    ({"num_attention_heads": 3}, "key 'num_attention_heads': 3: expected a divisor"),
+    ("neox", {"rope_scaling": {"type": "linear"}}, (), "'linear': expected beside it factor"),
+    ("neox", {"rope_scaling": {**LLAMA3, "high_freq_factor": 1.0}}, (), "above low_freq_factor"),
+    ("neox", {"rope_scaling": "linear"}, (),
+     "key 'rope_scaling': \"linear\": expected an object of keys"),
+    ("neox", {"rotary": False}, (),
+     "key 'rotary': 'no': expected yes, as the names of its tensors say"),
+    ("neox", {"model_type": "gptj"}, (), "key 'model_type': \"gptj\": expected one of gpt_neox"),
+    ("neox", {"sliding_window": 4}, (), "key 'sliding_window': 4: expected none"),
+    ("neox", {"num_attention_heads": 3}, (), "key 'num_attention_heads': 3: expected a divisor"),
+    ("llama", {"rope_parameters": {"rope_theta": 7.0}}, (),
+     "key 'rope_theta': '7': expected '10000', as key 'rope_theta'"),
+    ("llama", {"rope_scaling": LINEAR, "rope_parameters": {"rope_type": "default"}}, (),
+     "key 'rope_type': 'default': expected 'linear', as key 'rope_type'"),
+    ("llama", {"num_attention_heads": 32, "num_key_value_heads": 16}, (),
+     "heads of 1: expected an even number of a head's 1 entries to turn"),
+    ("llama", {"partial_rotary_factor": 1.5}, (), TURNED),
+    ("llama", {"num_key_value_heads": 3}, (),
+     "key 'num_key_value_heads': 3: expected a divisor of 4, the heads of queries"),
+    ("llama", {}, (".up_proj",), "layer 'layers.0': missing: expected also mlp.up_proj.weight"),
+    ("llama", {}, (".gate_proj",), "layer 'layers.0': missing: expected also mlp.gate_proj.weight"),
+    ("mistral", {"sliding_window": N - 1}, (),
+     "tensor 'witness.tokens': length 12: expected at most 11, as sliding_window says"),
+    ("qwen2", {"use_sliding_window": True}, (),
+     "length 12: expected at most 4, as sliding_window says"),
+    ("qwen2", {}, ("q_proj.bias", "k_proj.bias", "v_proj.bias"),
+     "layer 'layers.0': missing: expected also self_attn.q_proj.bias, self_attn.k_proj.bias"),
+    ("llama-biases", {}, ("self_attn.q_proj.bias", "self_attn.k_proj.bias", "v_proj.bias",
+                          "o_proj.bias"),
+     "key 'attention_bias': 'true': expected false, as there is no tensor of a bias"),
+    ("llama", {"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 32}}, (),
+     "key 'rope_type': \"yarn\": expected one of default linear llama3: rotary positions of anoth"),
+    ("llama", {"rope_scaling": {"type": "dynamic", "factor": 4.0}}, (),
+     "key 'type': \"dynamic\": expected one of default linear llama3"),
+    ("llama", {"rope_scaling": {"type": "linear"}}, (), "'linear': expected beside it factor"),
+    ("llama", {"rope_theta": 1e-300}, (),
+     "key 'rope_theta': 1e-300: expected one, and a factor that scales it, whose angles are fini"),
+    ("llama", {"rope_scaling": {"type": "linear", "factor": 1e-40}}, (),
+     "key 'rope_theta': 10000: expected one, and a factor that scales it, whose angles are finit"),
+    ("llama", {"model_type": None}, (), "key 'model_type'...missing: expected it in a config.json"),
+    ("llama", {"model_type": "qwen3"}, (), "this is Qwen3: norms of queries and keys are not"),
+    ("llama", {"model_type": "gemma2"}, (), "this is Gemma 2 or 3: norms behind a sublayer, before "),
+    ("llama", {"model_type": "olmo2"}, (), "this is OLMo 2: norms of queries and keys, and norms"),
+    ("llama", {"model_type": "mixtral"}, (), "this is a mixture of experts: a router"),
+    ("llama", {"alibi": True}, (), "key 'alibi': true: expected false: scores have a bias by dist"),
+    ("llama", {"tie_word_embeddings": True}, (), "tensor 'lm_head.weight': differs from embed_tok"),
+    ("llama", {}, ("lm_head",), "tensor 'lm_head.weight': missing: expected it beside 'witness.log"),
+    ("gemma", {"use_bidirectional_attention": True}, (), "expected false: tokens see those that"),
+    ("gemma", {"hidden_act": "gelu"}, (), "key 'hidden_activation': 'gelu_new': expected 'gelu'"),
+    ("llama", {"layer_types": ["full_attention", "linear_attention"]}, (),
+     "expected one of full_attention sliding_attention: some layers see a window"),
+    ("llama", {"rope_interleaved": True}, (), "expected false: rotary positions of another kind"),
 ]
 
 
-@pytest.mark.parametrize("change, words", REFUSED)
-def test_a_config_is_refused(run, tmp_path, change, words):
-    _, named_as, config, *rest = MODELS[0]
-    write(tmp_path, named_as, config, *rest)
-    (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
-    ended = run("cost", tmp_path)
-    said = ended.stderr
-    for part in words.split("..."):
-        assert part in said, ended
-        said = said[said.index(part):]
-    assert ended.code == 2, ended
+@pytest.mark.parametrize("called, change, lacks, words", REFUSED)
+def test_a_model_is_refused(refused, tmp_path, called, change, lacks, words):
+    write(tmp_path, called, change, lacks)
+    refused(words, "verify", tmp_path, "--omega", "20", "--tokens", "/".join(["0"] * N))
+
+
+COMMANDS = ["sweep --weights . --kernel structured --n 6 --omega 20 --quiet",
+            "min-omega --weights . --kernel structured --n 6 --tolerance 1e-6 --quiet",
+            "sweep --weights . --kernel structured --construction all --n 6 --omega 20 --quiet",
+            "guarantee . --tolerance 1e-6",
+            "convert . --omega 20 -o transformer", "convert . --layout shared -o transformer",
+            "cost ."]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_take_it(expect, tmp_path, line):
+    write(tmp_path, "llama")
+    expect(0, line, "transformer")
+
+
+@pytest.mark.parametrize("called, gelu, most", [("llama", 1, 1e-9), ("llama-biases", 1, 1e-9),
+                                                ("qwen2", 1, 1e-9), ("gemma", 8, 1e-2)])
+def test_attribute_knows_hidden_units(run, tmp_path, called, gelu, most):
+    """What each of the last layer adds to the predicted logit, and how little is left to the heads
+    that read the product out; the sum is checked by the program."""
+    write(tmp_path, called)
+    t, said = evaluated(called), MODELS[called][3]
+    ids = np.random.default_rng(3).integers(0, CLASSES, size=N)
+    ended = run("attribute", tmp_path, "--tokens", "/".join(map(str, ids)), "--omega", "30",
+                "--gelu", gelu, "--by", "head", "-q", "-o", tmp_path / "terms.csv")
+    assert ended.code == 0, ended.stderr
+    x, last = transformer.embedded(t, ids), f"blocks.{LAYERS - 1}."
+    before = transformer.stream({name: array for name, array in t.items()
+                                 if not name.startswith(last + "mlp")}, said, x)
+    end, layer = transformer.stream(t, said, x)[-1], transformer.layers(t)[-1]
+    logits = transformer.unembedded(t, said, end)
+    root = np.sqrt((end ** 2).mean() + said["eps"])
+    reads = t["ln_final.w"] * t["unembed.W_U"][:, logits.argmax()] / root
+    hidden = transformer.hidden(transformer.norm(before, said, layer["ln2"]), layer["mlp"], said)
+    expected = hidden[-1] * (layer["mlp"]["W_out"] @ reads)
+    found, rest = np.zeros(HIDDEN), 0
+    for row in csv.DictReader((tmp_path / "terms.csv").open()):
+        assert int(row["logit"]) == logits.argmax()
+        own = row["kind"] == "internal" and int(row["layer"]) == LAYERS
+        if own and row["sublayer"] == "2":
+            found[int(row["head"]) % HIDDEN] += float(row["contribution"])
+        elif own:
+            rest += abs(float(row["contribution"]))
+    assert abs(found - expected).max() < most and 0 < rest < 1e-9
+
+
+@pytest.mark.parametrize("called", ["neox", "gptj", "neox-sequential"])
+def test_attribute_takes_turns_and_parallel_blocks(run, tmp_path, called):
+    """The terms are the logit's, which is the model's but for its GELUs' heads."""
+    write(tmp_path, called)
+    ended = run("attribute", tmp_path, "--tokens", "/".join(map(str, TOKENS[0])), "--omega", "20",
+                "--gelu", "8", "-q", "-o", tmp_path / "terms.csv")
+    assert ended.code == 0, ended.stderr
+    rows = list(csv.DictReader((tmp_path / "terms.csv").open()))
+    contributions = [float(row["contribution"]) for row in rows]
+    logits = transformer.logits(model(called), MODELS[called][3], TOKENS[0])
+    assert abs(contributions[-1] - logits[-1].max()) < 1e-3
+    assert abs(sum(contributions[:-1]) - contributions[-1]) < 1e-12
+    assert {"external", "internal"} <= {row["kind"] for row in rows}
+
+
+def test_the_shipped_model_keeps_its_predictions(expect, tmp_path):
+    """Its witness is of Hugging Face's own program; K, tau and all but Omega are the defaults."""
+    tensors, _ = transformer.load(SHIPPED / "model.safetensors")
+    (tmp_path / "tokens").write_text(" ".join(f"{i:.0f}" for i in tensors["witness.tokens"][0, :8]))
+    said = expect(0, f"verify {SHIPPED} --tokens-file tokens --positions all --omega 20 "
+                  "--arithmetic f64,f32 --tolerance 1e-3 -o t.csv",
+                  "verdict: PASS", "same model as its witness")
+    assert said.count("predictions: 0 of 8 changed") == 2
+    with (tmp_path / "t.csv").open() as table:
+        rows = list(csv.DictReader(table))
+    for arithmetic, most in ("f64", 1e-9), ("f32", 1e-3):
+        errors = [float(row["total_max"]) for row in rows if row["arithmetic"] == arithmetic]
+        assert errors and 0 < max(errors) <= most
+
+
+def test_trained_networks_have_more_heads(expect, tmp_path):
+    """K is 2 where weights are trained, 1 where they are drawn; GELU has 8 heads in a gated one."""
+    write(tmp_path, "llama")
+    line = "sweep --kernel structured --n 6 --omega 20 -o t.csv"
+    expect(0, f"{line} --weights .")
+    expect(0, f"{line.replace('t.csv', 'u.csv')} --ffn gated --d 8 --depth 1")
+    assert "readout=2" in (tmp_path / "t.csv").read_text()
+    write(tmp_path, "gemma")
+    expect(0, f"{line.replace('t.csv', 'g.csv')} --weights .")
+    assert ";gelu=8;" in (tmp_path / "g.csv").read_text()
+    assert "readout" not in (tmp_path / "u.csv").read_text().splitlines()[1]

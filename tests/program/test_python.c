@@ -1,6 +1,6 @@
 /*
- * The package in python/: by tests/python_module.py and tests/models_read.py with the first Python
- * that has numpy, and as pip installs it.
+ * The package in python/: by tests/python_module.py with the first Python that has numpy, and as
+ * pip installs it.
  */
 #include "../oracle.h"
 #include "../shell.h"
@@ -19,13 +19,6 @@ static void the_module_does_what_it_says(void **state)
     expect_output(
         shell("s=$PWD; cd $p; " PACKAGE "%s tests/python_module.py $s", oracle_needed("numpy")), 0,
         "all is well");
-}
-
-/* Right models of every family are read, wrong ones are not, and headproof.save says the same. */
-static void models_are_read_in_one_way(void **state)
-{
-    expect_output(shell(OWN "cd $p; " PACKAGE "%s tests/models_read.py $s", oracle_needed("numpy")),
-                  0, "all is well");
 }
 
 /* What is there is a path, whatever it is called; PyTorch's own files are told how they get in. */
@@ -79,7 +72,6 @@ SUBJECT(python)
 {
     const struct CMUnitTest tests[] = {
         SHELL_TEST(the_module_does_what_it_says),
-        SHELL_TEST(models_are_read_in_one_way),
         SHELL_TEST(files_are_found_by_any_name),
         SHELL_TEST(versions_are_one),
         SHELL_TEST(pip_installs_it),
