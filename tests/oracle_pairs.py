@@ -19,6 +19,8 @@ import subprocess
 import sys
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, setcontext
 
+import numpy as np
+
 sys.dont_write_bytecode = True
 import safetensors_file
 
@@ -160,52 +162,31 @@ def pairs_of(K, tau):
             for (times, _), x in zip(READ_OUT[K], whole)]
 
 
-def product(a, b):
-    out = []
-    for row in a:
-        sums = [ZERO] * len(b[0])
-        for x, line in zip(row, b):
-            if x:
-                for c, y in enumerate(line):
-                    if y:
-                        sums[c] += x * y
-        out.append(sums)
-    return out
+# ---- Matrices: numpy's, of Decimals ---------------------------------------------------------------
+
+def zeros(*shape):
+    return np.full(shape, ZERO, dtype=object)
 
 
-def transposed(a):
-    return [list(column) for column in zip(*a)]
+def largest(a):
+    return np.abs(a).max(initial=ZERO)
 
 
-def plus(a, b):
-    return [[x + y for x, y in zip(r, s)] for r, s in zip(a, b)]
+def frobenius(a):
+    return (a * a).sum(initial=ZERO).sqrt()
 
 
-def minus(a, b):
-    return [[x - y for x, y in zip(r, s)] for r, s in zip(a, b)]
+each = functools.partial(np.vectorize, otypes=[object])
 
 
-def times(a, factor):
-    return [[x * factor for x in row] for row in a]
-
-
-def zeros(rows, columns):
-    return [[ZERO] * columns for _ in range(rows)]
-
-
-def largest(rows):
-    return max(abs(x) for row in rows for x in row)
-
-
-def frobenius(rows):
-    return sum(x * x for row in rows for x in row).sqrt()
-
-
-def softmax(scores):
-    top = max(s for s in scores if s is not None)
-    e = [ZERO if s is None else exp(s - top) for s in scores]
-    total = sum(e)
-    return [x / total for x in e]
+def softmax(scores, seen):
+    """Of each row's scores over what is seen."""
+    rows = []
+    for row, own in zip(scores, seen):
+        top = max(row[own])
+        e = np.array([exp(s - top) if there else ZERO for s, there in zip(row, own)])
+        rows.append(e / e.sum())
+    return np.array(rows)
 
 
 def cosine_and_sine(x):
@@ -250,8 +231,9 @@ class Case:
 
     def __init__(self, tensors, said, config):
         self.said = said
-        self.t = {name: (shape, [Decimal(v) if math.isfinite(v) else None
-                                 for v in safetensors_file.doubles(data)])
+        self.t = {name: np.array([Decimal(v) if math.isfinite(v) else None
+                                  for v in safetensors_file.doubles(data)],
+                                 dtype=object).reshape(shape)
                   for name, (_, shape, data) in tensors.items()}
         say = lambda name, other: config.get(name) or other
         self.construction, self.depth = config["construction"], config["depth"]
@@ -276,104 +258,92 @@ class Case:
         tau = say("tau", "auto")
         tau = 2.0**TAU[digits][self.readout - 1] if tau == "auto" else float(tau)
         self.pairs = pairs_of(self.readout, Decimal(tau))
-        self.act = ACTIVATIONS[activation]
+        self.act = each(ACTIVATIONS[activation])
         self.terms = terms_of(activation, say("gelu", "sigmoid"), say("slope", 1000))
-        self.x, hidden = self.matrix("X"), self.matrix("result.X_hidden")
-        self.n, self.d = len(self.x), len(self.x[0])
-        self.x = [row + more for row, more in zip(self.x, hidden)] if hidden else self.x
-        self.banks = len(self.x[0]) - self.d
-        bias_row = self.matrix("result.bias_row")
-        self.bias_row = bias_row[0] if bias_row else []
+        self.x, hidden = self.t["X"], self.t.get("result.X_hidden")
+        self.n, self.d = self.x.shape
+        self.x = self.x if hidden is None else np.hstack((self.x, hidden))
+        self.banks = self.x.shape[1] - self.d
+        self.bias_row = self.t.get("result.bias_row", zeros(0)).reshape(-1)
         self.parts = {"transformer": ["attention", "network"], "ffn3": ["network"],
                       "transformer3": ["attention", "network"], "fused": ["network"],
                       "masked": ["network"]}.get(self.construction, [self.construction])
+        self.seen = np.array([[self.sees(i, j) for j in range(self.n)] for i in range(self.n)])
 
-    def matrix(self, name, head=None):
-        if name not in self.t:
-            return None
-        shape, values = self.t[name]
-        if head is not None:
-            shape, values = shape[1:], values[head * shape[1] * shape[2]:]
-        columns = shape[-1]
-        rows = shape[0] if len(shape) > 1 else 1
-        return [values[r * columns:(r + 1) * columns] for r in range(rows)]
-
-    def weights(self, layer, name, head=None):
-        return self.matrix("blocks.%d.%s" % (layer, name), head)
+    def weights(self, layer, name, *shape):
+        """A tensor of a layer; zeros of a shape where there is none."""
+        return self.t.get(f"blocks.{layer}.{name}", zeros(*shape) if shape else None)
 
     def heads(self, layer):
-        """(Q, V) of the attention's heads."""
-        at = "blocks.%d.attn." % layer
-        merged = at + "QK" in self.t
-        count = self.t[at + ("QK" if merged else "W_Q")][0][0]
+        """(Q, V) of the attention's heads, over the content and a column that is 1 on tokens."""
+        w_q = self.weights(layer, "attn.W_Q")
+        if w_q is None:
+            for q, v in zip(self.weights(layer, "attn.QK"), self.weights(layer, "attn.OV")):
+                yield np.pad(q, (0, 1), constant_values=ZERO), np.vstack((v, zeros(1, self.d)))
+            return
+        count, _, d_head = w_q.shape
+        q, k, v = (np.concatenate((self.weights(layer, "attn.W_" + w), self.weights(
+            layer, "attn.b_" + w, count, d_head)[:, None]), axis=1) for w in "QKV")
+        b_o = self.weights(layer, "attn.b_O", self.d)
+        q = q if self.scale == "1" else q / Decimal(d_head).sqrt()
         for h in range(count):
-            if merged:
-                yield self.weights(layer, "attn.QK", h), self.weights(layer, "attn.OV", h)
-                continue
-            q, k, v, o = (self.weights(layer, "attn.W_" + w, h) for w in "QKVO")
-            if self.scale != "1":
-                q = times(q, 1 / Decimal(len(k[0])).sqrt())
-            yield self.between(q, k), product(v, o)
+            values = v[h] @ self.weights(layer, "attn.W_O")[h]
+            values[-1] += b_o if h == 0 else ZERO
+            yield self.between(q[h], k[h]), values
 
     def between(self, q, k):
         """Q of a row toward another, by their tokens' numbers; None: the bias row."""
         if self.rotary == "none":
-            return product(q, transposed(k))
-        d_head = len(q[0])
-        width = d_head if self.width == "d-head" else int(self.width)
-        table = turns(self.n, width, self.theta, self.tables == "float32")
+            return q @ k.T
+        width = q.shape[1] if self.width == "d-head" else int(self.width)
         turned = {None: (q, k)}
-        for i, row in enumerate(table):
-            r = [[ONE * (a == b) for b in range(d_head)] for a in range(d_head)]
+        for i, row in enumerate(turns(self.n, width, self.theta, self.tables == "float32")):
+            r = np.eye(q.shape[1], dtype=int).astype(object) * ONE
             for p, (c, s) in enumerate(row):
                 a, b = (2 * p, 2 * p + 1) if self.rotary == "interleaved" else (p, p + width // 2)
-                r[a][a], r[a][b], r[b][a], r[b][b] = c, s, -s, c
-            turned[i] = product(q, r), product(k, r)
-        return lambda i, j: product(turned[i][0], transposed(turned[j][1]))
+                r[a, a], r[a, b], r[b, a], r[b, b] = c, s, -s, c
+            turned[i] = q @ r, k @ r
+        return lambda i, j: turned[i][0] @ turned[j][1].T
 
     def network(self, layer):
-        first = ("W_gate", "b_gate") if self.gated else ("W_in", "b_in")
-        w1, b1, w2, b2 = (self.weights(layer, "mlp." + name)
-                          for name in (*first, "W_out", "b_out"))
-        return w1, b1 or zeros(1, len(w2)), w2, b2 or zeros(1, self.d)
+        w2 = self.weights(layer, "mlp.W_out")
+        gate = "gate" if self.gated else "in"
+        return (self.weights(layer, "mlp.W_" + gate),
+                self.weights(layer, "mlp.b_" + gate, len(w2)), w2,
+                self.weights(layer, "mlp.b_out", self.d))
 
     def up(self, layer):
-        w, b = (self.weights(layer, "mlp." + name) for name in ("W_in", "b_in"))
-        return w, b or zeros(1, len(w[0]))
+        w = self.weights(layer, "mlp.W_in")
+        return w, self.weights(layer, "mlp.b_in", w.shape[1])
 
     def banks_of(self, layer):
         """Of `linear` in a layer: where it reads, and where it writes."""
-        content, hidden = range(self.d), range(self.d, self.d + self.banks)
+        content, hidden = slice(0, self.d), slice(self.d, self.d + self.banks)
         if self.linear == "in-place":
             return content, content
         even = layer % 2 == 0
         return (content, hidden) if even == (self.linear == "block") else (hidden, content)
 
     def compared(self, layer):
-        return self.banks_of(layer)[1] if self.construction == "linear" else range(self.d)
+        return self.banks_of(layer)[1] if self.construction == "linear" else slice(0, self.d)
 
     def normalise(self, layer, part, row, token):
         """norm(row), and how it changes along another: rows of the columns that T has."""
         name = "ln2" if part == "network" else "ln1"
-        gamma, beta = (self.weights(layer, "%s.%s" % (name, w)) for w in "wb")
-        columns = self.compared(layer)
-        d, first, end = len(columns), columns[0], columns[-1] + 1
-        c = row[first:end]
-        centre = (lambda x: [v - sum(x) / d for v in x]) if self.norm == "layernorm" else list
-        c = centre(c)
-        s = sum(v * v for v in c) / d + self.eps
-        root = s.sqrt()
-        y = [g * v / root for g, v in zip(gamma[0], c)]
-        if token and beta:
-            y = [v + b for v, b in zip(y, beta[0])]
+        gamma, beta = (self.weights(layer, f"{name}.{w}") for w in "wb")
+        own = self.compared(layer)
+        d = own.stop - own.start
+        centre = (lambda x: x - x.sum() / d) if self.norm == "layernorm" else np.copy
+        c = centre(row[own])
+        s = (c * c).sum() / d + self.eps
+        root, out = s.sqrt(), row.copy()
+        out[own] = gamma * c / root + (beta if token and beta is not None else ZERO)
 
         def along(change):
-            e = centre(change[first:end])
-            pull = sum(u * v for u, v in zip(c, e)) / (d * s)
-            e = [g * (v - u * pull) / root for g, u, v in zip(gamma[0], c, e)]
-            return change[:first] + e + change[end:]
-        return row[:first] + y + row[end:], along
-
+            e, moved = centre(change[own]), change.copy()
+            moved[own] = gamma * (e - c * ((c * e).sum() / (d * s))) / root
+            return moved
+        return out, along
 
     def sees(self, i, j):
         """T's mask: may token i attend to token j?"""
@@ -384,9 +354,8 @@ class Case:
 def content(q, x, y, tokens):
     """x Q y^T, or of each row toward each other with a Q of their own."""
     if not callable(q):
-        return product(product(x, q), transposed(y))
-    return [[product(product([a], q(i, j)), transposed([b]))[0][0] for j, b in zip(tokens, y)]
-            for i, a in zip(tokens, x)]
+        return x @ q @ y.T
+    return np.array([[a @ q(i, j) @ b for j, b in zip(tokens, y)] for i, a in zip(tokens, x)])
 
 
 class Original:
@@ -399,68 +368,60 @@ class Original:
     def layer(self, layer):
         case = self.case
         self.scores.append(None)
-        base, added = self.x, zeros(len(self.x), len(self.x[0]))
+        base, added = self.x, zeros(*self.x.shape)
         for part in case.parts:
-            norm = lambda x: [case.normalise(layer, part, row, True)[0] for row in x]
+            norm = lambda x: np.array([case.normalise(layer, part, row, True)[0] for row in x])
             y = norm(self.x) if case.pre else self.x
             getattr(self, part)(layer, y)
             if case.post:
                 self.x = norm(self.x)
             if case.parallel:
-                added, self.x = plus(added, minus(self.x, base)), base
-        self.x = plus(base, added) if case.parallel else self.x
-        columns = case.compared(layer)
-        return [[row[c] for c in columns] for row in self.x]
+                added, self.x = added + (self.x - base), base
+        self.x = base + added if case.parallel else self.x
+        return self.x[:, case.compared(layer)]
 
     def note(self, rows):
         self.score = max(self.score, largest(rows))
 
     def silu(self, _, y):
         self.note(y)
-        self.x = [[self.case.act(v) for v in row] for row in y]
+        self.x = self.case.act(y)
 
     def linear(self, layer, y):
         case = self.case
         read, write = case.banks_of(layer)
-        out = product([[row[c] for c in read] for row in y], case.weights(layer, "linear.W"))
-        bias = case.weights(layer, "linear.b")
-        out = plus(out, bias * len(out)) if bias else out
-        rows = []
-        for row, more in zip(self.x, out):
-            row = list(row)
-            for c, v in zip(write, more):
-                row[c] = v if case.linear == "in-place" and not case.pre else row[c] + v
-            for c in read if case.linear == "clear" else ():
-                row[c] = ZERO
-            rows.append(row)
-        self.x = rows
+        w = case.weights(layer, "linear.W")
+        out = y[:, read] @ w + case.weights(layer, "linear.b", w.shape[1])
+        self.x = self.x.copy()
+        if case.linear == "in-place" and not case.pre:
+            self.x[:, write] = out
+        else:
+            self.x[:, write] += out
+        if case.linear == "clear":
+            self.x[:, read] = ZERO
 
     def attention(self, layer, y):
         case, total = self.case, self.x
+        y = np.hstack((y, zeros(case.n, 1) + ONE))
         for q, v in case.heads(layer):
             scores = content(q, y, y, range(case.n))
             self.note(scores)
-            seen = [[s for j, s in enumerate(row) if case.sees(i, j)]
-                    for i, row in enumerate(scores)]
-            self.scores[-1] = max(self.scores[-1] or ZERO, largest(seen))
-            pattern = [softmax([s if case.sees(i, j) else None for j, s in enumerate(row)])
-                       for i, row in enumerate(scores)]
-            total = plus(total, product(product(pattern, y), v))
+            self.scores[-1] = max(self.scores[-1] or ZERO, largest(scores[case.seen]))
+            total = total + softmax(scores, case.seen) @ y @ v
         self.x = total
 
     def network(self, layer, y):
         w1, b1, w2, b2 = self.case.network(layer)
-        hidden = plus(product(y, w1), b1 * len(y))
+        hidden = y @ w1 + b1
         self.note(hidden)
-        hidden = [[self.case.act(v) for v in row] for row in hidden]
+        hidden = self.case.act(hidden)
         if self.case.gated:
             w3, b3 = self.case.up(layer)
-            up = plus(product(y, w3), b3 * len(y))
+            up = y @ w3 + b3
             self.note(up)
-            hidden = [[u * v for u, v in zip(*rows)] for rows in zip(hidden, up)]
+            hidden = hidden * up
             self.note(hidden)
-        out = product(hidden, w2)
-        self.x = plus(self.x, plus(out, b2 * len(out)))
+        self.x = self.x + hidden @ w2 + b2
 
 
 class Converted:
@@ -472,28 +433,25 @@ class Converted:
         self.three = case.construction in ("ffn3", "transformer3")
         self.fills = self.three or (case.gated and not case.glu and not case.bilinear)
         self.masked = case.construction == "masked"
-        self.content = case.d + (len(case.network(0)[0][0]) if self.fills else case.banks)
+        self.d = case.d
+        self.content = case.d + (case.network(0)[0].shape[1] if self.fills else case.banks)
         self.rows = case.n + 1
         self.width = self.content + (1 if self.masked else self.rows)
         self.bias = 0 if case.mask == "causal" else case.n
         self.tokens = [i for i in range(self.rows) if i != self.bias]
         self.numbers = [None if i == self.bias else self.tokens.index(i) for i in range(self.rows)]
+        # Position columns of tokens and of the bias row; columns that are 1 on tokens alone.
+        self.p, self.pb = [self.content + i for i in self.tokens], self.content + self.bias
+        self.carriers = [self.content] if self.masked else self.p
         self.a, self.b = zeros(self.rows, self.width), zeros(self.rows, self.width)
-        for i, row in zip(self.tokens, case.x):
-            self.a[i][:len(row)] = row
-        self.a[self.bias][:len(case.bias_row)] = case.bias_row
-        for i in self.tokens if self.masked else range(self.rows):
-            self.a[i][self.p(i)] = ONE
-        self.cleared = range(case.d, self.content) if self.fills else ()
+        self.a[self.tokens, :case.x.shape[1]] = case.x
+        self.a[self.bias, :len(case.bias_row)] = case.bias_row
+        self.a[self.tokens, self.carriers] = ONE
+        if not self.masked:
+            self.a[self.bias, self.pb] = ONE
+        self.cleared = slice(case.d, self.content) if self.fills else slice(0)
         self.largest_leak = ZERO  # of a weight, or of the change of a score
         self.entries = 0          # entries of Omega so far
-
-    def p(self, row):
-        return self.content if self.masked else self.content + row
-
-    def carriers(self):
-        """Columns that are 1 on tokens alone."""
-        return [self.content] if self.masked else [self.p(i) for i in self.tokens]
 
     def layer(self, layer):
         case = self.case
@@ -504,86 +462,77 @@ class Converted:
             if case.post:
                 self.a, self.b = self.normed(layer, part)
             if case.parallel:
-                more = [minus(x, y) for x, y in zip((self.a, self.b), base)]
-                added = [plus(x, y) for x, y in zip(added, more)]
+                added = [m + (x - y) for m, x, y in zip(added, (self.a, self.b), base)]
                 self.a, self.b = base
         if case.parallel:
-            self.a, self.b = (plus(x, y) for x, y in zip(base, added))
-        take = lambda m: [[m[i][c] for c in case.compared(layer)] for i in self.tokens]
-        return take(self.a), take(self.b)
+            self.a, self.b = (x + y for x, y in zip(base, added))
+        return [m[self.tokens, case.compared(layer)] for m in (self.a, self.b)]
 
     def normed(self, layer, part):
-        a, b = [], []
+        a, b = self.a.copy(), self.b.copy()
         for i in range(self.rows):
-            y, along = self.case.normalise(layer, part, self.a[i], i != self.bias)
-            acts = i != self.bias or self.case.bias_row_too
-            a.append(y if acts else self.a[i])
-            b.append(along(self.b[i]) if acts else self.b[i])
-            self.leak(largest(b))
+            if i != self.bias or self.case.bias_row_too:
+                a[i], along = self.case.normalise(layer, part, self.a[i], i != self.bias)
+                b[i] = along(self.b[i])
+        self.leak(largest(b))
         return a, b
 
     def leaks(self, decided):
         """The largest entries where 0 is due: of the bias row, of columns that are cleared."""
-        of = lambda rows: largest(self.b and [[a + b * self.epsilon for a, b in zip(*row)]
-                                              for row in rows]) if decided else None
-        part = lambda rows, columns: [([self.a[i][c] for c in columns],
-                                       [self.b[i][c] for c in columns]) for i in rows]
-        hidden = self.cleared and not self.first_order  # else what is left is of second order
-        drinks = self.first_order and self.case.own != 2 and self.bias > 0  # of second order
-        return {"bias_row_max": None if drinks else of(part([self.bias], range(self.content))),
-                "hidden_max": of(part(self.tokens, self.cleared)) if hidden else None}
+        sums = self.a + self.b * self.epsilon
+        cleared = sums[self.tokens, self.cleared]
+        # Of first order, what is left in hidden columns is of second; and what the bias row drinks.
+        hidden = decided and cleared.size and not self.first_order
+        drinks = self.first_order and self.case.own != 2 and self.bias > 0
+        return {"bias_row_max": largest(sums[self.bias, :self.content])
+                if decided and not drinks else None,
+                "hidden_max": largest(cleared) if hidden else None}
 
     def leak(self, size):
         self.largest_leak = max(self.largest_leak, abs(size) * self.epsilon)
 
     def row_pattern(self, seen, content, change, omegas):
         """A row's pattern, and the coefficient of e^(-2 Omega) in it."""
-        rows = range(self.rows)
         if not self.first_order:
-            return softmax([content[j] + omegas[j] * self.omega if j in seen else None
-                            for j in rows]), [ZERO] * self.rows
-        best = max(omegas[j] for j in seen)
+            there = np.array([j in seen for j in range(self.rows)])
+            return softmax([content + omegas * self.omega], [there])[0], zeros(self.rows)
+        best = max(omegas[seen])
         limit = [j for j in seen if omegas[j] == best]
-        top = max(content[j] for j in limit)
-        e = [exp(content[j] - top) if j in seen else ZERO for j in rows]
-        total = sum(e[j] for j in limit)
-        p = [e[j] / total if j in limit else ZERO for j in rows]
-        mean = sum(p[j] * change[j] for j in limit)
-        moved = [p[j] * (change[j] - mean) for j in rows]
-        for j in limit:
-            self.leak(change[j])
+        top = max(content[limit])
+        e = zeros(self.rows)
+        e[seen] = [exp(content[j] - top) for j in seen]
+        total = e[limit].sum()
+        p = zeros(self.rows)
+        p[limit] = e[limit] / total
+        moved = p * (change - (p * change).sum())
+        self.leak(largest(change[limit]))
         for j in seen:
             w = e[j] / total if omegas[j] < best else ZERO
             self.leak(w)
             if omegas[j] == best - 2:
-                moved = [m - w * q for m, q in zip(moved, p)]
+                moved = moved - w * p
                 moved[j] += w
         return p, moved
 
     def lose(self, coefficients):
         """The entry of Omega that T' lacks, counted by sublayer, head, row and key."""
-        for row in coefficients:
-            for j, times_omega in enumerate(row):
-                if times_omega:
-                    self.entries += 1
-                    row[j] = ZERO if self.entries == self.case.lost else times_omega
+        for at, times_omega in np.ndenumerate(coefficients):
+            if times_omega:
+                self.entries += 1
+                coefficients[at] = ZERO if self.entries == self.case.lost else times_omega
 
     def head(self, a, b, q, omega, v, mask):
         scores = content(q, a, a, self.numbers)
-        coefficients = product(product(a, omega), transposed(a))
+        coefficients = a @ omega @ a.T
         self.lose(coefficients)
         change = zeros(self.rows, self.rows)
         if self.first_order:
-            change = plus(content(q, b, a, self.numbers), content(q, a, b, self.numbers))
-        rows = []
-        for i in range(self.rows):
-            seen = [j for j in range(self.rows) if mask(i, j)]
-            rows.append(self.row_pattern(seen, scores[i], change[i], coefficients[i]))
-        p, moved = [r[0] for r in rows], [r[1] for r in rows]
-        out = product(product(p, a), v)
-        if not self.first_order:
-            return out, zeros(self.rows, self.width)
-        return out, plus(product(product(moved, a), v), product(product(p, b), v))
+            change = content(q, b, a, self.numbers) + content(q, a, b, self.numbers)
+        p, moved = map(np.array, zip(*(
+            self.row_pattern([j for j in range(self.rows) if mask(i, j)], scores[i], change[i],
+                             coefficients[i]) for i in range(self.rows))))
+        out = p @ a @ v
+        return out, moved @ a @ v + p @ b @ v if self.first_order else zeros(*out.shape)
 
     def sublayer(self, heads, read=None, mask=None):
         causal = self.case.mask == "causal"
@@ -592,143 +541,115 @@ class Converted:
         ra, rb = read() if read else (a, b)
         for q, omega, v, *own_mask in heads:
             da, db = self.head(ra, rb, q, omega, v, own_mask[0] if own_mask else mask)
-            a, b = plus(a, da), plus(b, db)
+            a, b = a + da, b + db
         self.a, self.b = a, b
 
     # ---- Heads, as section 1 has them -----------------------------------------------------------
 
-    def matrices(self):
-        """Q without Omega, Omega's coefficients in it, V."""
-        return [zeros(self.width, self.width) for _ in range(3)]
+    def matrices(self, keeps=False):
+        """Q without Omega, Omega's coefficients in it, V; keeps: tokens to themselves and the bias
+        row, the bias row to itself."""
+        q, omega, v = (zeros(self.width, self.width) for _ in range(3))
+        if keeps and not self.masked:
+            omega[self.p, self.p] = omega[self.p, self.pb] = 2 * ONE
+            omega[self.pb, self.pb] = self.case.own
+        return q, omega, v
 
     def silu_heads(self, k):
         for gate, shift, value in self.case.terms:
-            q, omega, v = self.matrices()
-            for i in self.tokens:
-                q[k][self.p(i)] = -gate
-                for j in self.tokens:
-                    q[self.p(j)][self.p(i)] -= shift
-                omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
-            omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
-            v[k][k] = -value
+            q, omega, v = self.matrices(keeps=True)
+            q[k, self.p] = -gate
+            q[np.ix_(self.p, self.p)] -= shift
+            v[k, k] = -value
             yield q, omega, v
 
     def linear_head(self, w, read, write, bias, less):
         """w (or None) from columns to columns; less: minus the identity on those read."""
         q, omega, v = self.matrices()
-        for i in () if self.masked else range(self.rows):
-            omega[self.p(i)][self.p(i)] = self.case.own if i == self.bias else 2 * ONE
-        for c, row in zip(read, w or []):
-            for e, entry in zip(write, row):
-                v[c][e] = entry
-        for c in read if less else ():
-            v[c][c] -= ONE
-        for p in self.carriers():
-            for e, entry in zip(write, bias[0] if bias else []):
-                v[p][e] += entry
+        if not self.masked:
+            omega[self.p, self.p] = 2 * ONE
+            omega[self.pb, self.pb] = self.case.own
+        if w is not None:
+            v[read, write] = w
+        if less:
+            at = np.arange(self.width)[read]
+            v[at, at] -= ONE
+        if bias is not None:
+            v[self.carriers, write] += bias
         return q, omega, v
 
-    def gated_heads(self, w1, b1, k, out, inner=None):
-        """Of hidden unit k: fused, or masked; out: what its value goes into, column by column;
-        inner: the values' weights and biases, where they are not the gate's."""
+    def gated_heads(self, w1, b1, out, inner=None):
+        """Of a hidden unit: fused, or masked; out: what its value goes into, column by column;
+        inner: the values' weights and bias, where they are not the gate's."""
         wv, bv = inner or (w1, b1)
         for gate, shift, value in self.case.terms:
-            q, omega, v = self.matrices()
-            for i in self.carriers():
-                for c in range(self.case.d):
-                    q[c][i] = gate * w1[c][k]
-                for j in self.carriers():
-                    q[j][i] += gate * b1[0][k] + shift
-                for e, entry in out.items():
-                    v[i][e] += value * bv[0][k] * entry
-            for i in () if self.masked else self.tokens:
-                omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
-            if not self.masked:
-                omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
-            for c in range(self.case.d):
-                for e, entry in out.items():
-                    v[c][e] = value * wv[c][k] * entry
+            q, omega, v = self.matrices(keeps=True)
+            q[:self.d, self.carriers] = gate * w1[:, None]
+            q[np.ix_(self.carriers, self.carriers)] += gate * b1 + shift
+            v[self.carriers] = value * bv * out
+            v[:self.d] = value * wv[:, None] * out
             yield q, omega, v
-
-    def keeps_to_itself(self, omega):
-        """Tokens to themselves and the bias row, the bias row to itself."""
-        for i in self.tokens:
-            omega[self.p(i)][self.p(i)] = omega[self.p(i)][self.p(self.bias)] = 2 * ONE
-        omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
 
     def read_out_head(self, layer, e, tau, value):
         """Of output e: the score of a token toward itself is tau times what a network writes."""
         wg, cg, w2, _ = self.case.network(layer)
         wu, cu = self.case.up(layer)
-        q, omega, v = self.matrices()
-        self.keeps_to_itself(omega)
-        keys = {c: wu[c] for c in range(self.case.d)}
-        keys.update((self.p(i), cu[0]) for i in self.tokens)
-        for k, row in enumerate(w2):
-            queries = {self.case.d + k: ONE}
-            if self.case.bilinear:
-                queries = {c: wg[c][k] for c in range(self.case.d)}
-                queries.update((self.p(i), cg[0][k]) for i in self.tokens)
-            for a, left in queries.items():
-                for b, right in keys.items():
-                    q[a][b] += tau * row[e] * left * right[k]
-        for i in self.tokens:
-            v[self.p(i)][e] = value
-        v[self.p(self.bias)][e] = -value
+        q, omega, v = self.matrices(keeps=True)
+        queries, keys = (zeros(self.width, len(w2)) for _ in range(2))
+        keys[:self.d], keys[self.p] = wu, cu
+        if self.case.bilinear:
+            queries[:self.d], queries[self.p] = wg, cg
+        else:
+            queries[range(self.d, self.content), range(len(w2))] = ONE
+        q += tau * (queries * w2[:, e]) @ keys.T
+        v[self.p, e], v[self.pb, e] = value, -value
         return q, omega, v
-
-    def spread(self, between):
-        """A Q of every two rows, over all columns."""
-        made = {}
-        for i, j in ((i, j) for i in self.numbers for j in self.numbers):
-            made[i, j] = zeros(self.width, self.width)
-            for row, more in zip(made[i, j], between(i, j)):
-                row[:len(more)] = more
-        return lambda i, j: made[i, j]
 
     # ---- Parts ----------------------------------------------------------------------------------
 
     def silu(self, _):
-        self.sublayer(h for k in range(self.case.d) for h in self.silu_heads(k))
+        self.sublayer(h for k in range(self.d) for h in self.silu_heads(k))
 
     def linear(self, layer):
         case = self.case
         read, write = case.banks_of(layer)
-        self.cleared = read if case.linear == "clear" else ()
+        self.cleared = read if case.linear == "clear" else slice(0)
         less = case.linear == "clear" or (case.linear == "in-place" and not case.pre)
         self.sublayer([self.linear_head(case.weights(layer, "linear.W"), read, write,
                                         case.weights(layer, "linear.b"), less)], self.read)
 
     def attention(self, layer):
-        heads = []
+        heads, lift = [], zeros(self.d + 1, self.width)  # lift: of a head's columns onto all
+        lift[range(self.d), range(self.d)] = lift[self.d, self.p] = ONE
+        numbers = [(i, j) for i in self.numbers for j in self.numbers]
         for qc, vc in self.case.heads(layer):
-            q, omega, v = self.matrices()
-            for a in range(self.case.d):
-                q[a][:self.case.d] = qc[a] if not callable(qc) else q[a][:self.case.d]
-                v[a][:self.case.d] = vc[a]
-            for i in self.tokens:
-                omega[self.p(i)][self.p(self.bias)] = -2 * ONE
-                for j in self.tokens if self.case.mask.startswith("pseudo") else ():
-                    omega[self.p(i)][self.p(j)] += ONE * self.case.sees(i, j)
-            omega[self.p(self.bias)][self.p(self.bias)] = self.case.own
-            heads.append((self.spread(qc) if callable(qc) else q, omega, v))
+            _, omega, v = self.matrices()
+            v[:, :self.d] = lift.T @ vc
+            omega[self.p, self.pb] = -2 * ONE
+            if self.case.mask.startswith("pseudo"):
+                omega[np.ix_(self.p, self.p)] += ONE * self.case.seen
+            omega[self.pb, self.pb] = self.case.own
+            q = {of: lift.T @ qc(*of) @ lift for of in numbers} if callable(qc) else None
+            heads.append((lift.T @ qc @ lift if q is None else lambda i, j, q=q: q[i, j], omega, v))
         self.sublayer(heads, self.read)
 
     def network(self, layer):
-        w1, b1, w2, b2 = self.case.network(layer)
-        units, content = range(len(w2)), range(self.case.d)
-        hidden = range(self.case.d, self.content)
+        case, (w1, b1, w2, b2) = self.case, self.case.network(layer)
+        content, hidden = slice(0, self.d), slice(self.d, self.content)
         if self.three:
             self.sublayer([self.linear_head(w1, content, hidden, b1, False)], self.read)
-            self.sublayer(h for k in hidden for h in self.silu_heads(k))
+            self.sublayer(h for k in range(self.d, self.content) for h in self.silu_heads(k))
             self.sublayer([self.linear_head(w2, hidden, content, b2, True)])
             return
-        if self.case.gated and not self.case.glu:
+        if case.gated and not case.glu:
             self.read_out(layer)
             return
-        inner = self.case.up(layer) if self.case.glu else None
-        heads = [h for k in units
-                 for h in self.gated_heads(w1, b1, k, dict(enumerate(w2[k])), inner)]
+        wv, bv = case.up(layer) if case.glu else (w1, b1)
+        heads = []
+        for k, row in enumerate(w2):
+            out = zeros(self.width)
+            out[content] = row
+            heads += self.gated_heads(w1[:, k], b1[k], out, (wv[:, k], bv[k]))
         b2_head = self.linear_head(None, (), content, b2, False)
         if self.masked:
             alone = (*b2_head, lambda i, j: i == j)
@@ -739,19 +660,51 @@ class Converted:
     def read_out(self, layer):
         """A gated network: the activated factor into hidden columns, then the product."""
         w1, b1, w2, b2 = self.case.network(layer)
-        hidden, content = range(self.case.d, self.content), range(self.case.d)
+        hidden, content = slice(self.d, self.content), slice(0, self.d)
         if not self.case.bilinear:
+            unit = np.eye(self.width, dtype=int)[hidden] * ONE
             self.sublayer([h for k in range(len(w2))
-                           for h in self.gated_heads(w1, b1, k, {self.case.d + k: ONE})], self.read)
+                           for h in self.gated_heads(w1[:, k], b1[k], unit[k])], self.read)
         heads = []
         for j, (tau, value) in enumerate(self.case.pairs):
-            heads += [self.read_out_head(layer, e, tau, value) for e in content]
-            back = self.linear_head(None, hidden if j == 0 else (), content, b2 if j == 0 else None,
-                                    True)
-            for e in content:
-                back[2][self.p(self.bias)][e] = value
+            heads += [self.read_out_head(layer, e, tau, value) for e in range(self.d)]
+            back = self.linear_head(None, hidden if j == 0 else slice(0), content,
+                                    b2 if j == 0 else None, True)
+            back[2][self.pb, content] = value
             heads.append(back)
         self.sublayer(heads, self.read)
+
+
+def windows(count, context, stride):
+    """(where one begins, its first position that counts)"""
+    done = 0
+    for begin in range(0, count, stride):
+        if done < count:
+            start = min(begin, count - context)
+            yield start, done - start
+            done = start + context
+
+
+def losses(path, tokens, stride, omega, digits):
+    """Of a model of one layer, at every position of a text: the losses of r(T) and of r(T') where a
+    token follows, and their divergence."""
+    tensors, said = safetensors_file.read(path)
+    config = {"construction": "transformer", "depth": 1, "arithmetic": "f64", "omega": omega,
+              "mask": said["mask"], "scale": said["scale"]}
+    embeddings, positions = (np.frombuffer(tensors[name][2]).reshape(tensors[name][1])
+                             for name in ("embed.W_E", "pos_embed.W_pos"))
+    context = len(positions)
+    set_digits(digits)
+    for begin, first in windows(len(tokens), context, stride):
+        x = embeddings[tokens[begin:begin + context]] + positions
+        case = Case({**tensors, "X": ("F64", x.shape, x.tobytes())}, said, config)
+        streams = Original(case).layer(0), Converted(case, False).layer(0)[0]
+        logits = [x @ case.t["unembed.W_U"] + case.t["unembed.b_U"] for x in streams]
+        for i in range(first, context):
+            p, q = (softmax(z[i:i + 1], np.ones((1, z.shape[1]), bool))[0] for z in logits)
+            follows = tokens[begin + i + 1:begin + i + 2]
+            yield [-r[token].ln() for r in (p, q) for token in follows], sum(
+                a * (a / b).ln() for a, b in zip(p, q))
 
 
 # ---- What the program says ----------------------------------------------------------------------
@@ -763,7 +716,7 @@ class Failure(Exception):
 def heard(error, size):
     """A difference, without what is but the rounding of numbers of that size."""
     noise = size * Decimal(10)**(15 - getcontext().prec)
-    return [[x if abs(x) > noise else ZERO for x in row] for row in error]
+    return np.where(np.abs(error) > noise, error, ZERO)
 
 
 def truth(tensors, said, config):
@@ -785,11 +738,11 @@ def truth(tensors, said, config):
         t = original.layer(layer)
         a, b = limit.layer(layer)
         if numbers:
-            e = heard(minus(number.layer(layer)[0], a), original.score)
+            e = heard(number.layer(layer)[0] - a, original.score)
         else:
-            e = times(b, limit.epsilon) if limit.largest_leak < SMALL else None
+            e = b * limit.epsilon if limit.largest_leak < SMALL else None
         leaks = {"score_max": original.scores.pop(), **(number or limit).leaks(e is not None)}
-        layers.append((t, a, heard(minus(a, t), original.score), e, leaks))
+        layers.append((t, a, heard(a - t, original.score), e, leaks))
     return case, layers
 
 
@@ -801,7 +754,7 @@ def near(what, printed, true, tolerance=TOLERANCE, size=ZERO):
 def check_error(row, name, error, size):
     """The three cells of one error, each a value or a bound."""
     measured = {"max": largest(error), "rel": frobenius(error) / size if size else None,
-                "rms": frobenius(error) / Decimal(len(error) * len(error[0])).sqrt()}
+                "rms": frobenius(error) / Decimal(error.size).sqrt()}
     for norm, true in measured.items():
         cell = "%s_%s" % (name, norm)
         if row[cell] == "" or true is None:
@@ -827,38 +780,38 @@ def check_machine(config, what, machine, exact, size):
     holds_omega = config.get("penalty") != "negative" and what == "m(T')"
     scores = Decimal(float(config.get("omega", 0))) if holds_omega else ONE
     allowed = 64 * unit * max(ONE, scores) * max(ONE, size)
-    if allowed < 1 and largest(minus(machine, exact)) > allowed:
-        raise Failure("%s is off by %.3E, with %s" % (what, largest(minus(machine, exact)),
-                                                      config["arithmetic"]))
+    off = largest(machine - exact)
+    if allowed < 1 and off > allowed:
+        raise Failure("%s is off by %.3E, with %s" % (what, off, config["arithmetic"]))
 
 
 def check_layer(case, config, row, layer, known, limit):
     t, a, apart, e, leaks = known
     only = config.get("row", "all")
     rows = slice(None) if only == "all" else slice(int(only) - 1, int(only))
-    t, a, apart, e = (m and m[rows] for m in (t, a, apart, e))
+    t, a, apart, e = (None if m is None else m[rows] for m in (t, a, apart, e))
     for cell, true in leaks.items():
         if row[cell] and cell not in row["bounds"].split(";") and true is not None:
             near(cell, Decimal(row[cell]), true)
     size = frobenius(t)
     exact = case.said.get("result.%d.r_T.text" % layer)  # else doubles say it
-    printed = json.loads(exact) if exact else sum(case.matrix("result.%d.r_T" % layer), [])
-    for one, true in zip(printed, sum(known[0], [])):
+    printed = json.loads(exact) if exact else case.t["result.%d.r_T" % layer].ravel()
+    for one, true in zip(printed, known[0].ravel()):
         near("r(T)", Decimal(one), true, Decimal("1e-30" if exact else "1e-15"),
              frobenius(known[0]))
     check_error(row, "approximation", apart, size)
     if e is None:
         return
     check_error(row, "construction", e, size)
-    m, moved = (case.matrix("result.%d.%s" % (layer, name)) for name in ("m_T", "m_Tprime"))
-    if not m or any(x is None for x in sum(m + moved, [])):
+    m, moved = (case.t.get("result.%d.%s" % (layer, name)) for name in ("m_T", "m_Tprime"))
+    if m is None or None in m.ravel().tolist() + moved.ravel().tolist():
         return
-    m, moved, converted = m[rows], moved[rows], plus(a, e)
-    for name, error in (("rounding", minus(moved, converted)), ("native", minus(m, t)),
-                        ("total", minus(moved, t)), ("observed", minus(moved, m))):
+    m, moved, converted = m[rows], moved[rows], a + e
+    for name, error in (("rounding", moved - converted), ("native", m - t), ("total", moved - t),
+                        ("observed", moved - m)):
         check_error(row, name, error, size)
-    same = sum(str(x) == str(y) for x, y in zip(sum(m, []), sum(moved, [])))  # 0 is not -0
-    near("identical", Decimal(row["identical"]), Decimal(same) / len(sum(m, [])))
+    same = sum(str(x) == str(y) for x, y in zip(m.ravel(), moved.ravel()))  # 0 is not -0
+    near("identical", Decimal(row["identical"]), Decimal(same) / m.size)
     if limit is not None:
         reads = case.gated and not case.glu  # what is read out is off by what 2/tau makes of it
         gain = sum(abs(value) for _, value in case.pairs) if reads else ONE
@@ -937,7 +890,7 @@ def check(program, config, rows, folder, tame=False):
     case, layers = truth(tensors, said, config)
     if config.get("mask") == "pseudo-band":  # a file has no such mask: the machine is another
         case.t = {name: t for name, t in case.t.items() if ".m_T" not in name}
-    size = largest([sum(t, []) for t, *_ in layers]) if tame else None
+    size = max(largest(t) for t, *_ in layers) if tame else None
     for layer, row in enumerate(rows):
         if row["status"] == "error":
             raise Failure("layer %d: status error" % (layer + 1))

@@ -162,6 +162,11 @@ ONCE += [{"construction": construction, "n": 3, "d": 2, "depth": 2, "omega": ome
          for construction, omega in (("silu", "9"), ("linear", "0.7"), ("ffn3", "0.7"),
                                      ("transformer", "9"), ("transformer", "41.5"))
          for kernel, penalty in (("dense", "positive"), ("structured", "negative"))]
+# Attention with biases, which no drawn model has: all of them in a file.
+ONCE += [{"weights": "tests/data/all-biases.safetensors", "construction": construction, "depth": 1,
+          "omega": omega, "mask": "causal", "scale": "1/sqrt(d_head)", "kernel": kernel}
+         for construction in ("transformer", "transformer3")
+         for omega, kernel in (("5", "structured"), ("12", "dense"), ("60", "structured"))]
 POINTS = [c for seed in SEEDS for c in covering(seed)] + ONCE
 POINTS += modern(200 if os.environ.get("HEADPROOF_NIGHTLY") else 8)
 
@@ -182,6 +187,26 @@ def test_point(number, swept, tmp_path):
     tame = tame and (c["construction"] != "silu" or c.get("normalization", "none") == "none")
     oracle_pairs.check(os.environ["HEADPROOF"], {"arithmetic": "f64", **c}, swept[number],
                        str(tmp_path), tame)
+
+
+def test_losses_and_divergences_of_a_text(run, tmp_path):
+    """Three windows of four, three apart, the last one earlier; a position counts once."""
+    model, tokens = "tests/data/texts.safetensors", [0, 1, 4, 2, 3, 0, 5, 6, 1]
+    (tmp_path / "t.txt").write_text(" ".join(map(str, tokens)))
+    said = run("verify", model, "--positions", "all", "--tokens-file", tmp_path / "t.txt",
+               "--stride", "3", "--omega", "2,20,400", "-q", "--format", "csv")
+    assert said.code == 0, said
+    rows = [row for row in csv.DictReader(io.StringIO(said.stdout)) if row["position"]]
+    assert [(row["input"], row["position"]) for row in rows] == 3 * [
+        *(("1", str(i)) for i in range(1, 5)), *(("2", str(i)) for i in range(2, 5)), ("3", "3"),
+        ("3", "4")]
+    expected = [found for omega, digits in (("2", 60), ("20", 100), ("400", 800))
+                for found in oracle_pairs.losses(model, tokens, 3, omega, digits)]
+    for row, (losses, divergence) in zip(rows, expected, strict=True):
+        cells = [row[name] for name in ("loss_original", "loss_converted") if row[name]]
+        for cell, true in zip([*cells, row["kl_converted"]], [*losses, divergence], strict=True):
+            oracle_pairs.near("the text's", oracle_pairs.Decimal(cell), true)
+        assert row["bounds"] == ""
 
 
 @pytest.mark.parametrize("construction", AXES["construction"][0])

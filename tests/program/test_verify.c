@@ -1,6 +1,6 @@
 /*
- * Trained models, as a user brings them: the program against an independent one's figures, a
- * verdict on a model that was trained, and the converted model evaluated by others' rules.
+ * Trained models, as a user brings them: a verdict on a model that was trained, and the converted
+ * model evaluated by others' rules.
  */
 #include "../fixture.h"
 #include "../program.h"
@@ -13,32 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIASES "tests/data/all-biases.safetensors"
 #define MODADD "cases/models/modadd53-silu.safetensors"
-
-/* Figures of oracle_model.py: full matrices in mpmath at 400 bits, nothing shared but the file. */
-static void every_bias_agrees_with_the_oracle(void **state)
-{
-    static const struct {
-        const char *construction, *omega, *error;
-    } expected[] = {
-        {"transformer", "5", "0.00009379517502695700868609583"},
-        {"transformer3", "5", "0.0003998504745847545710805628"},
-        {"transformer", "12", "7.799463053759671523660242e-11"},
-        {"transformer3", "12", "3.325572243958720104205694e-10"},
-        {"transformer", "60", "1.584143218197337803431522e-52"},
-        {"transformer3", "60", "6.754545385282709708314909e-52"},
-    };
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        Output output = expect_run(
-            0, "sweep --weights " BIASES " --construction %s --omega %s --arithmetic none",
-            expected[i].construction, expected[i].omega);
-        double right = strtod(expected[i].error, NULL);
-        /* Both are rounded once from far more digits, the one to twelve. */
-        assert_true(fabs(number(&output, 1, "construction_max") - right) <= 5.1e-12 * right);
-        expect_cell(&output, 1, "approximation_max", "0");
-    }
-}
 
 /* A part of the trained model's inputs: the figures of all 2809 hold for any. */
 #define SOME "verify " MODADD " --tokens 0:52:26/0:52:26/53 "
@@ -195,7 +170,6 @@ static void a_row_says_what_it_is_of(void **state)
 SUBJECT(verify)
 {
     const struct CMUnitTest verify[] = {
-        cmocka_unit_test(every_bias_agrees_with_the_oracle),
         cmocka_unit_test(the_trained_model_keeps_its_predictions),
         cmocka_unit_test(every_axis_is_a_template),
         cmocka_unit_test(a_row_says_what_it_is_of),
