@@ -31,9 +31,10 @@ def drawn(of, seed=1):
 
 # What a module of a family is: attn.Q has attn.W_Q as its weight and attn.b_Q as its bias, ln1
 # has ln1.w and ln1.b.
-GPT2 = {"wte": "embed.E", "wpe": "pos_embed.pos", "h.{l}.ln_1": "ln1", "h.{l}.attn.c_attn": "attn.QKV",
-        "h.{l}.attn.c_proj": "attn.O", "h.{l}.ln_2": "ln2", "h.{l}.mlp.c_fc": "mlp.in",
-        "h.{l}.mlp.c_proj": "mlp.out", "ln_f": "ln_final", "lm_head": "unembed.U"}
+GPT2 = {"wte": "embed.E", "wpe": "pos_embed.pos", "h.{l}.ln_1": "ln1",
+        "h.{l}.attn.c_attn": "attn.QKV", "h.{l}.attn.c_proj": "attn.O", "h.{l}.ln_2": "ln2",
+        "h.{l}.mlp.c_fc": "mlp.in", "h.{l}.mlp.c_proj": "mlp.out", "ln_f": "ln_final",
+        "lm_head": "unembed.U"}
 MINGPT = {"tok_emb": "embed.E", "blocks.{l}.ln1": "ln1", "blocks.{l}.attn.query": "attn.Q",
           "blocks.{l}.attn.key": "attn.K", "blocks.{l}.attn.value": "attn.V",
           "blocks.{l}.attn.proj": "attn.O", "blocks.{l}.ln2": "ln2", "blocks.{l}.mlp.0": "mlp.in",

@@ -5,21 +5,22 @@ safetensors, and the bounds of docs/proof.md worked out from them again.
     python3 tests/oracle_guarantee.py HEADPROOF FOLDER [MODELS [floats]]
 
 Nothing but the formulas is shared with the C programs.  With mpmath every number is an interval
-that holds the exact one: eigenvalues are enclosed by Gershgorin's discs of a matrix that Jacobi's
-rotations have made nearly diagonal, slopes by branch and bound.  A bound of the program must then
-not be below the exact one at all, and at most 1e-6 of it above.  Without mpmath, or asked for
-floats, Python's own numbers serve, and 1e-9 is forgiven.  How much the program finds out of the rows
+that holds the exact one: eigenvalues are enclosed by Gershgorin's discs of a matrix that its
+eigenvectors in floats have made nearly diagonal, slopes by branch and bound.  A bound of the
+program must then not be below the exact one at all, and at most 1e-6 of it above.  Without mpmath,
+or asked for floats, these serve, and 1e-9 is forgiven.  How much the program finds out of the rows
 that the second norm reads (G25) is its own affair: such a bound must lie between that of the
 shortest row that can be reached and that of none.  Exits 1 where a bound is not as it should be."""
 
 import csv
 import io
-import json
 import math
 import random
-import struct
 import subprocess
 import sys
+
+import numpy as np
+import safetensors_file
 
 try:
     import mpmath
@@ -34,7 +35,11 @@ BITS, MODELS, ABOVE = 100, 100, 1e-6
 class Floats:
     """Numbers as they are; 1e-9 is forgiven."""
     below, name = 1e-9, "floats"
-    number, sqrt, middle = float, math.sqrt, float
+    number, sqrt, middle = float, math.sqrt, np.asarray
+
+    @staticmethod
+    def array(numbers):
+        return numbers
 
     @staticmethod
     def least(*numbers):
@@ -61,6 +66,8 @@ class Intervals:
         self.iv = mpmath.iv
         self.iv.prec = mpmath.mp.prec = BITS
         self.number = self.iv.mpf
+        self.array = np.vectorize(self.number, otypes=[object])
+        self.middle = np.vectorize(lambda x: float(sum(self.ends(x)) / 2), otypes=[float])
 
     def ends(self, x):
         """As numbers that can be compared."""
@@ -81,113 +88,54 @@ class Intervals:
     def exp(self, x):
         return self.iv.exp(self.least(10000, x))
 
-    def middle(self, x):
-        a, b = self.ends(x)
-        return float((a + b) / 2)
-
 
 of = Floats()
 
 
 def taken(value):
-    """Floats, in whatever, as numbers."""
+    """Floats, in whatever, as numbers, but for those of imitations."""
+    if isinstance(value, np.ndarray):
+        return of.array(value)
     if isinstance(value, float):
         return of.number(value)
-    if isinstance(value, (list, tuple)):
-        return type(value)(taken(x) for x in value)
-    return {k: taken(v) for k, v in value.items()} if isinstance(value, dict) else value
+    return {k: v if k == "terms" else taken(v) for k, v in value.items()} \
+        if isinstance(value, dict) else value
 
 
-# ---- Matrices: lists of rows ----------------------------------------------------------------------
-
-def product(a, b):
-    columns = list(zip(*b))
-    return [[sum(x * y for x, y in zip(row, column)) for column in columns] for row in a]
-
-
-def transposed(a):
-    return [list(column) for column in zip(*a)]
-
-
-def plus(a, b, factor=1.0):
-    return [[x + factor * y for x, y in zip(p, q)] for p, q in zip(a, b)]
-
-
-def times(a, factor):
-    return [[factor * x for x in row] for row in a]
-
-
-def identity(n):
-    return [[float(i == j) for j in range(n)] for i in range(n)]
-
-
-def jacobi(s):
-    """Of a symmetric matrix of floats: eigenvalues, and their vectors in columns, by rotations."""
-    a, n, v = [list(row) for row in s], len(s), identity(len(s))
-    for _ in range(60):
-        off = sum(a[p][q] ** 2 for p in range(n) for q in range(p))
-        if off <= 1e-32 * sum(x * x for row in a for x in row):
-            break
-        for p in range(n):
-            for q in range(p + 1, n):
-                if a[p][q] == 0:
-                    continue
-                theta = (a[q][q] - a[p][p]) / (2 * a[p][q])
-                t = math.copysign(1, theta) / (abs(theta) + math.hypot(theta, 1))
-                c = 1 / math.hypot(t, 1)
-                u = t * c
-                for m in (a, v):
-                    for row in m:
-                        x, y = row[p], row[q]
-                        row[p], row[q] = c * x - u * y, u * x + c * y
-                for k in range(n):
-                    x, y = a[p][k], a[q][k]
-                    a[p][k], a[q][k] = c * x - u * y, u * x + c * y
-    return [a[i][i] for i in range(n)], v
-
+# ---- Matrices -------------------------------------------------------------------------------------
 
 def largest_eigenvalue(s):
     """With x = Q y, Q nearly orthogonal, x S x / x x is y (Q S Q) y / y (Q Q) y."""
-    values, vectors = jacobi([[of.middle(x) for x in row] for row in s])
+    values, vectors = np.linalg.eigh(of.middle(s))
     if isinstance(of, Floats):
-        return max(values)
-    q = [[of.number(x) for x in row] for row in vectors]
-    turned, near = product(transposed(q), product(s, q)), product(transposed(q), q)
+        return values[-1]
+    q = of.array(vectors)
+    turned, near = q.T @ s @ q, q.T @ q
 
-    def discs(m):
-        """Middles, and what lies beside the diagonal."""
-        return [(m[i][i], sum((abs(x) for j, x in enumerate(row) if j != i), of.number(0)))
-                for i, row in enumerate(m)]
+    def beside(m):
+        """What lies beside the diagonal."""
+        return [sum(abs(x) for j, x in enumerate(row) if j != i) for i, row in enumerate(m)]
 
-    apart = max(of.ends(abs(c - 1) + r)[1] for c, r in discs(near))
-    low = max(of.ends(c)[0] for c, _ in discs(turned))
-    high = max(of.ends(c + r)[1] for c, r in discs(turned))
+    apart = max(of.ends(abs(c - 1) + r)[1] for c, r in zip(near.diagonal(), beside(near)))
+    low = max(of.ends(c)[0] for c in turned.diagonal())
+    high = max(of.ends(c + r)[1] for c, r in zip(turned.diagonal(), beside(turned)))
     return of.number([low, high]) / of.number([1 - apart, 1 + apart])
 
 
 def norm(a):
     """The largest singular value."""
-    if len(a) > len(a[0]):
-        a = transposed(a)
+    a = a if len(a) <= len(a[0]) else a.T
     if len(a) == 1:
         return length(a[0])
-    return of.sqrt(of.most(0.0, largest_eigenvalue(product(a, transposed(a)))))
+    return of.sqrt(of.most(0.0, largest_eigenvalue(a @ a.T)))
 
 
 def length(v):
-    return of.sqrt(sum((x ** 2 for x in v), of.number(0)))
+    return of.sqrt(sum(x ** 2 for x in v))
 
 
 def largest_column(a):
-    return of.most(*[length(column) for column in zip(*a)])
-
-
-def row_times(v, a):
-    return product([v], a)[0]
-
-
-def add(*vectors):
-    return [sum(entries) for entries in zip(*vectors)]
+    return of.most(*map(length, a.T))
 
 
 # ---- Imitations -----------------------------------------------------------------------------------
@@ -260,28 +208,23 @@ class Norm:
 
     def __init__(self, model, gamma, beta):
         self.rms, self.gamma = model["normalization"] == "rmsnorm", gamma
-        self.beta = beta if beta and not self.rms else [of.number(0)] * len(gamma)
+        self.beta = 0 * beta if self.rms else beta
         self.d, self.eps = len(gamma), model["eps"]
         self.bias_row = model["normalize_bias_row"]
         self.root, self.steep = of.sqrt(of.number(self.d)), 1 / of.sqrt(self.eps)
 
     def fold(self, w):
         """P diag(gamma) w."""
-        scaled = [[g * x for x in row] for g, row in zip(self.gamma, w)]
-        if self.rms:
-            return scaled
-        means = [sum(column) / self.d for column in zip(*scaled)]
-        return [[x - m for x, m in zip(row, means)] for row in scaled]
+        scaled = self.gamma[:, None] * w
+        return scaled if self.rms else scaled - scaled.sum(0) / self.d
 
     def centred(self, x):
-        mean = 0.0 if self.rms else sum(x) / self.d
-        return [e - mean for e in x]
+        return x if self.rms else x - x.sum() / self.d
 
     def apply(self, x):
         """norm(x), by the words."""
         c = self.centred(x)
-        root = of.sqrt(sum(e ** 2 for e in c) / self.d + self.eps)
-        return [g * e / root + b for g, e, b in zip(self.gamma, c, self.beta)]
+        return self.gamma * c / of.sqrt(sum(e ** 2 for e in c) / self.d + self.eps) + self.beta
 
     def steepness(self, error, spread):
         """1/sqrt(s), rows as spread as that, less the error."""
@@ -293,10 +236,10 @@ class Reader:
     """A matrix that reads the content, as tokens and as the bias row read it."""
 
     def __init__(self, norm_, w, bias):
-        self.bias = list(bias)
+        self.bias = bias
         self.token = self.row = w
         if norm_:
-            self.bias = add(self.bias, row_times(norm_.beta, w))
+            self.bias = self.bias + norm_.beta @ w
             self.token = norm_.fold(w)
             self.row = self.token if norm_.bias_row else w
 
@@ -307,24 +250,19 @@ class Head:
     def __init__(self, head, b_o, scale, norm_, inputs, rotary):
         q = Reader(norm_, head["W_Q"], head["b_Q"])
         k = Reader(norm_, head["W_K"], head["b_K"])
-        v = product(head["W_V"], head["W_O"])
-        self.v = v = Reader(norm_, v, add(row_times(head["b_V"], head["W_O"]), b_o))
-        scores = product(q.token, transposed(k.token))
+        v, bias = head["W_V"] @ head["W_O"], head["b_V"] @ head["W_O"] + b_o
+        self.v = v = Reader(norm_, v, bias)
+        scores = q.token @ k.token.T
         t = of.sqrt(norm(q.token) / norm(k.token))
-        self.unlike = norm(plus(times(q.token, 1 / t), k.token, -t))
-        self.unlike_biases = length([x / t - t * y for x, y in zip(q.bias, k.bias)])
-        self.both = norm(plus(product(q.token, transposed([k.bias])),
-                              product(k.token, transposed([q.bias]))))
-        self.negative = of.most(0.0, largest_eigenvalue(
-            times(plus(scores, transposed(scores)), -0.5)))
-        self.biases = sum(x * y for x, y in zip(q.bias, k.bias))
-        self.scores = norm(scores)
-        self.query_bias = length(row_times(q.bias, transposed(k.token)))
-        self.toward = norm(product(q.token, transposed(k.row)))
-        self.bias_toward = length(row_times(q.bias, transposed(k.row)))
-        self.of_row = norm(product(q.row, transposed(k.token)))
-        self.bias_of_row = length(row_times(k.bias, transposed(q.row)))
-        self.within = norm(product(q.row, transposed(k.row)))
+        self.unlike = norm(q.token / t - k.token * t)
+        self.unlike_biases = length(q.bias / t - k.bias * t)
+        self.both = length(q.token @ k.bias + k.token @ q.bias)
+        self.negative = of.most(0.0, largest_eigenvalue(-0.5 * (scores + scores.T)))
+        self.biases = q.bias @ k.bias
+        self.scores, self.query_bias = norm(scores), length(k.token @ q.bias)
+        self.toward, self.bias_toward = norm(q.token @ k.row.T), length(k.row @ q.bias)
+        self.of_row, self.bias_of_row = norm(q.row @ k.token.T), length(q.row @ k.bias)
+        self.within = norm(q.row @ k.row.T)
         self.turned = rotary is not None
         if self.turned:
             self.turn(q, k, *rotary)
@@ -332,28 +270,23 @@ class Head:
         self.own_scores = self.own_values = None
         for x in inputs:
             y = norm_.apply(x) if norm_ else x
-            own = -scale * sum(a * b for a, b in zip(
-                add(row_times(y, head["W_Q"]), head["b_Q"]),
-                add(row_times(y, head["W_K"]), head["b_K"])))
-            value = length(add(row_times(row_times(y, head["W_V"]), head["W_O"]),
-                               row_times(head["b_V"], head["W_O"]), b_o))
+            own = -scale * ((y @ head["W_Q"] + head["b_Q"]) @ (y @ head["W_K"] + head["b_K"]))
+            value = length(y @ head["W_V"] @ head["W_O"] + bias)
             self.own_scores = of.most(own, self.own_scores if self.own_scores is not None else own)
             self.own_values = of.most(value, self.own_values or value)
 
     def turn(self, q, k, planes, off):
         """(G26)"""
-        scale = [of.number(1.0)] * len(q.bias)
-        for plane in planes:
-            sizes = [length([row[c] for row in m.token for c in plane]) for m in (q, k)]
-            for c in plane:
-                scale[c] = of.sqrt(sizes[1] / sizes[0])
+        scale = of.array(np.ones(len(q.bias)))
+        for plane in map(list, planes):
+            scale[plane] = of.sqrt(length(k.token[:, plane].ravel()) /
+                                   length(q.token[:, plane].ravel()))
 
         def longest(m, by):
-            return (1 + off) * norm([[x * f for x, f in zip(row, by)] for row in m])
+            return (1 + off) * norm(m * by)
 
-        inverse = [1 / t for t in scale]
-        wq, bq, rq = (longest(m, scale) for m in (q.token, [q.bias], q.row))
-        wk, bk, rk = (longest(m, inverse) for m in (k.token, [k.bias], k.row))
+        wq, bq, rq = (longest(m, scale) for m in (q.token, q.bias[None], q.row))
+        wk, bk, rk = (longest(m, 1 / scale) for m in (k.token, k.bias[None], k.row))
         self.scores, self.query_bias, self.key_bias = wq * wk, bq * wk, wq * bk
         self.toward, self.bias_toward, self.of_row, self.bias_of_row = wq * rk, bq * rk, rq * wk, rq * bk
         self.off, self.both_biases = off, bq * bk
@@ -384,10 +317,9 @@ class Network:
         w1, w2 = Reader(norm_, part["W_in"], part["b_in"]), part["W_out"]
         self.n1, self.n2, self.nr, self.b1 = norm(w1.token), norm(w2), norm(w1.row), length(w1.bias)
         self.b2, self.column = length(part["b_out"]), largest_column(w1.row)
-        self.product_row = norm(product(w1.row, w2))
-        both = product(w1.token, w2)
-        both = both if norm_ else plus(both, identity(len(both)), 2)
-        self.through, self.b1_through = norm(both) / 2, length(row_times(w1.bias, w2)) / 2
+        self.product_row = norm(w1.row @ w2)
+        both = w1.token @ w2 + (0 if norm_ else 2 * np.eye(w2.shape[1], dtype=int))
+        self.through, self.b1_through = norm(both) / 2, length(w1.bias @ w2) / 2
 
 
 class Factor:
@@ -397,12 +329,11 @@ class Factor:
         reader = Reader(norm_, w, bias)
         self.w, self.c, self.row = norm(reader.token), length(reader.bias), norm(reader.row)
         self.column, self.row_column = largest_column(reader.token), largest_column(reader.row)
-        self.entry = of.most(*[abs(x) for x in reader.bias])
+        self.entry = of.most(*np.abs(reader.bias))
         self.each = []
-        for column in zip(*out):
-            q = [of.sqrt(abs(x)) for x in column]
-            scaled = [[x * y for x, y in zip(row, q)] for row in reader.token + [reader.bias]]
-            self.each.append((norm(scaled[:-1]), length(scaled[-1]), of.most(*q)))
+        for column in out.T:
+            q = np.array([of.sqrt(abs(x)) for x in column])
+            self.each.append((norm(reader.token * q), length(reader.bias * q), of.most(*q)))
 
     def length(self, r):
         return self.w * r + self.c
@@ -416,7 +347,7 @@ class Map:
 
     def __init__(self, w, bias, diagonal, norm_, within):
         reader = Reader(norm_, w, bias)
-        more = (lambda m, by: plus(m, identity(len(m)), by)) if within else (lambda m, by: m)
+        more = lambda m, by: m + by * np.eye(len(m), dtype=int) if within else m
         self.v, self.vr = norm(more(reader.token, diagonal)), norm(more(reader.row, diagonal))
         self.stays = norm(more(reader.token, diagonal + 1))
         self.own = length(reader.bias)
@@ -462,14 +393,14 @@ class State:
     def attention(self, part, norm_):
         r, limit, steep, b = self.read(norm_)
         scale, zero = part["scale"], of.number(0)
-        heads = self.kept(part, "heads'", lambda: [
-            Head(head, part["b_O"] if h == 0 else [zero] * len(part["b_O"]), scale, norm_,
-                 self.inputs, turns_of(self.model)) for h, head in enumerate(part["heads"])])
-        stacked = self.kept(part, "stacked", lambda: norm(
-            [[x / head.values for x in row] for head in heads for row in head.v.token]))
-        total = self.kept(part, "together", lambda: norm(
-            [add(*rows) for rows in zip(*[head.v.row for head in heads])]))
-        biases = self.kept(part, "biases", lambda: length(add(*[head.v.bias for head in heads])))
+        own = [name for name in part if name[:2] in ("W_", "b_") and name != "b_O"]
+        heads = self.kept(part, "heads", lambda: [
+            Head({name: part[name][h] for name in own}, part["b_O"] if h == 0 else 0, scale, norm_,
+                 self.inputs, turns_of(self.model)) for h in range(len(part["W_Q"]))])
+        stacked = self.kept(part, "stacked", lambda: norm(np.vstack(
+            [head.v.token / head.values for head in heads])))
+        total = self.kept(part, "together", lambda: norm(sum(head.v.row for head in heads)))
+        biases = self.kept(part, "biases", lambda: length(sum(head.v.bias for head in heads)))
 
         def together(sizes):
             return of.least(sum(sizes), stacked * length(sizes))
@@ -650,43 +581,44 @@ class State:
         final = "c"
 
         def norm_of(name):
-            return self.kept(layer, "norm " + name, lambda: Norm(model, *layer[name]))
+            return self.kept(layer, "norm " + name,
+                             lambda: Norm(model, layer[name]["w"], layer[name]["b"]))
 
         own = norm_of("ln1") if "ln1" in layer else None
         before = {name: dict(getattr(self, name)) for name in "EFGAb"}
-        if "heads" in layer:
-            self.attention(layer, own if pre else None)
+        if "attn" in layer:
+            self.attention(layer["attn"], own if pre else None)
             if own and post:
                 self.norm_behind(own, "c")
-        if "W_in" in layer:
-            own = norm_of("ln2") if "ln2" in layer else None
+        if "mlp" in layer:
+            mlp, own = layer["mlp"], norm_of("ln2") if "ln2" in layer else None
+            read = own if pre else None
             self.base = before if model["parallel"] else None
             if model["three"]:
-                self.linear(layer, "ch", "h", layer["W_in"], layer["b_in"], 0, own if pre else None)
-                self.in_place(layer["terms"], "h")
-                self.linear(layer, "hc", "c", layer["W_out"], layer["b_out"], -1, None)
+                self.linear(mlp, "ch", "h", mlp["W_in"], mlp["b_in"], 0, read)
+                self.in_place(mlp["terms"], "h")
+                self.linear(mlp, "hc", "c", mlp["W_out"], mlp["b_out"], -1, None)
             elif model["reads_out"]:
                 if model["activation"] != "none":
                     spread = self.spread
-                    self.into_hidden(layer, own if pre else None)
+                    self.into_hidden(mlp, read)
                     self.spread = spread
-                self.read_out(layer, own if pre else None, model["activation"] == "none")
+                self.read_out(mlp, read, model["activation"] == "none")
             else:
-                self.fused(layer, own if pre else None)
+                self.fused(mlp, read)
             self.base = None
             if own and post:
                 self.norm_behind(own, "c")
         if "linear" in layer:
+            source, read = "c", own if pre else None
+            w, b = layer["linear"]["W"], layer["linear"]["b"]
             if model["banked"]:
                 source, final = ("c", "h") if l % 2 == 0 else ("h", "c")
-                self.linear(layer, source, final, layer["linear"], layer["linear_b"], 0, None)
-            else:
-                self.linear(layer, "c", "c", layer["linear"], layer["linear_b"],
-                            0 if own and pre else -1, own if pre else None)
+            self.linear(layer, source, final, w, b, 0 if model["banked"] or read else -1, read)
             if own and post:
                 self.norm_behind(own, final)
         if "silu" in layer:
-            self.in_place(layer["terms"], "c")
+            self.in_place(layer["silu"], "c")
         apart = {"tau_error": self.A[final]} if model["reads_out"] else {}
         return {**apart, "rows": self.X[final], "bias_row": self.b[final], "gain": self.G[final],
                 "leak": self.F[final], "error": self.E[final]}
@@ -700,14 +632,14 @@ def turns_of(model):
     pairs, width = model["rotary"], model["width"]
     planes = [(2 * p, 2 * p + 1) if pairs == "interleaved" else (p, p + width // 2)
               for p in range(width // 2)]
-    d_head = len(model["layers"][0]["heads"][0]["b_Q"])
+    d_head = model["layers"][0]["attn"]["W_Q"].shape[2]
     return planes + [(c,) for c in range(width, d_head)], of.number(2.0 ** -50)
 
 
 def inputs_of(model):
     """Tokens at positions; their sums are rounded as X has them."""
-    return [[of.number(of.middle(x) + of.middle(y)) for x, y in zip(e, p)]
-            for e in model.get("W_E", []) for p in model["W_pos"][:model["n"]]]
+    return [of.array(of.middle(e) + of.middle(p)) for e in model.get("W_E", [])
+            for p in model["W_pos"][:model["n"]]]
 
 
 def bounds(model, omega, spread=0.0):
@@ -716,7 +648,7 @@ def bounds(model, omega, spread=0.0):
     rows = [state.layer(layer, l) for l, layer in enumerate(model["layers"])]
     if "W_U" in model:
         if "column" not in model:
-            final = Norm(model, *model["ln_final"]) if "ln_final" in model else None
+            final = Norm(model, *model["ln_final"].values()) if "ln_final" in model else None
             model["column"] = largest_column(final.fold(model["W_U"]) if final else model["W_U"])
             model["column"] *= final.steep if final else 1
         rows[-1]["logit_error"] = rows[-1]["error"] * model["column"]
@@ -731,37 +663,35 @@ def shortest_row(model):
     layer = model["layers"][0]
     if "W_E" not in model or model["place"] == "none" or model["parallel"]:
         return 0.0
-    first = Norm(model, *layer["ln1"]) if model["place"] == "pre" else None
-    second = Norm(model, *layer["ln2"]) if first else Norm(model, *layer["ln1"])
-    inputs, best = inputs_of(model), math.inf
-    read = [first.apply(x) for x in inputs] if first else inputs
-    biases = add(layer["b_O"], *[row_times(h["b_V"], h["W_O"]) for h in layer["heads"]])
-    sets = [[second.centred(row_times(row_times(x, h["W_V"]), h["W_O"])) for x in read]
-            for h in layer["heads"]]
+    first = Norm(model, *layer["ln1"].values()) if model["place"] == "pre" else None
+    second = Norm(model, *layer["ln2" if first else "ln1"].values())
+    inputs, best, attn = inputs_of(model), math.inf, layer["attn"]
+    read = np.array([first.apply(x) if first else x for x in inputs])
+    biases = attn["b_O"] + sum(b @ w for b, w in zip(attn["b_V"], attn["W_O"]))
+    sets = [[second.centred(x) for x in read @ v @ w] for v, w in zip(attn["W_V"], attn["W_O"])]
     for x in inputs:
-        base = second.centred(add(x, biases))
-        z = add(base, *[s[0] for s in sets])
+        base = second.centred(x + biases)
+        z = base + sum(s[0] for s in sets)
         for _ in range(80):
-            corner = add(base, *[min(s, key=lambda p: sum(a * b for a, b in zip(p, z)))
-                                 for s in sets])
-            apart = [a - b for a, b in zip(corner, z)]
-            size = sum(a * a for a in apart)
-            by = -sum(a * b for a, b in zip(apart, z)) / size if size else 0
+            apart = base + sum(min(s, key=lambda p: p @ z) for s in sets) - z
+            size = apart @ apart
+            by = -(apart @ z) / size if size else 0
             if by <= 0:
                 break
-            z = [a + min(1, by) * b for a, b in zip(z, apart)]
-        best = min(best, math.sqrt(sum(a * a for a in z)))
+            z = z + min(1, by) * apart
+        best = min(best, math.sqrt(z @ z))
     return best * (1 + 1e-12)
 
 
 # ---- Random models --------------------------------------------------------------------------------
 
 def draw(source, rows, columns, size):
-    return [[source.gauss(0, size) for _ in range(columns)] for _ in range(rows)]
+    return np.array([[source.gauss(0, size) for _ in range(columns)] for _ in range(rows)])
 
 
 def draw_norm(source, d):
-    return [source.gauss(1, 0.3) for _ in range(d)], [source.gauss(0, 0.3) for _ in range(d)]
+    return {"w": np.array([source.gauss(1, 0.3) for _ in range(d)]),
+            "b": np.array([source.gauss(0, 0.3) for _ in range(d)])}
 
 
 def make(source):
@@ -800,37 +730,36 @@ def make(source):
     depth, terms = source.choice([1, 2, 2, 3]), terms_of(model)
     layers = []
     for l in range(depth):
-        layer = {"terms": terms}
+        layer = {}
 
         def vector(count):
-            return [source.gauss(0, 0.4) if biased else 0.0 for _ in range(count)]
+            return np.array([source.gauss(0, 0.4) if biased else 0.0 for _ in range(count)])
 
-        if kind in ("attention", "transformer"):
+        if attends:
             size = source.choice([0.2, 0.6])
-            layer["heads"] = [{"W_Q": draw(source, d, d_head, size),
-                               "W_K": draw(source, d, d_head, size),
-                               "W_V": draw(source, d, d_head, 0.4),
-                               "W_O": draw(source, d_head, d, 0.4), "b_Q": vector(d_head),
-                               "b_K": vector(d_head), "b_V": vector(d_head)}
-                              for _ in range(heads)]
-            layer["b_O"] = vector(d)
-            layer["scale"] = 1 / math.sqrt(d_head) if scaled else 1.0
+            drawn = [{"W_Q": draw(source, d, d_head, size), "W_K": draw(source, d, d_head, size),
+                      "W_V": draw(source, d, d_head, 0.4), "W_O": draw(source, d_head, d, 0.4),
+                      **{name: vector(d_head) for name in ("b_Q", "b_K", "b_V")}}
+                     for _ in range(heads)]
+            layer["attn"] = {name: np.stack([head[name] for head in drawn]) for name in drawn[0]}
+            layer["attn"].update(b_O=vector(d), scale=1.0)
             if normed:
                 layer["ln1"] = draw_norm(source, d)
         if kind in ("ffn", "transformer"):
-            layer["W_in"], layer["b_in"] = draw(source, d, hidden, 0.5), vector(hidden)
-            layer["W_out"], layer["b_out"] = draw(source, hidden, d, 0.5), vector(d)
+            layer["mlp"] = {"W_in": draw(source, d, hidden, 0.5), "b_in": vector(hidden),
+                            "W_out": draw(source, hidden, d, 0.5), "b_out": vector(d),
+                            "terms": terms}
             if model["gated"]:
-                layer["W_gate"], layer["b_gate"] = draw(source, d, hidden, 0.5), vector(hidden)
+                layer["mlp"].update(W_gate=draw(source, d, hidden, 0.5), b_gate=vector(hidden))
             if normed:
                 layer["ln2"] = draw_norm(source, d)
         if kind == "linear":
             rows, columns = (d, other or d) if l % 2 == 0 else (other or d, d)
-            layer["linear"], layer["linear_b"] = draw(source, rows, columns, 0.5), vector(columns)
+            layer["linear"] = {"W": draw(source, rows, columns, 0.5), "b": vector(columns)}
             if normed:
                 layer["ln1"] = draw_norm(source, columns)
         if kind == "silu":
-            layer["silu"] = True
+            layer["silu"] = terms
         layers.append(layer)
     model.update(layers=layers, biased=biased, scaled=scaled, R=source.choice([0.5, 2.0]))
     decorate(model, source, normed, d, n)
@@ -843,8 +772,7 @@ def decorate(model, source, normed, d, n):
     if kind == "transformer" and source.random() < 0.5:
         vocabulary, context = source.randint(1, 9), n + source.randint(0, 2)
         model["W_E"], model["W_pos"] = draw(source, vocabulary, d, 1), draw(source, context, d, 0.3)
-        model["R"] = max(length([x + y for x, y in zip(e, p)])
-                         for e in model["W_E"] for p in model["W_pos"][:n])
+        model["R"] = max(length(e + p) for e in model["W_E"] for p in model["W_pos"][:n])
         model["W_U"] = draw(source, d, source.randint(1, 5), 1)
         if normed and model["place"] == "pre":
             model["ln_final"] = draw_norm(source, d)
@@ -864,81 +792,35 @@ def decorate(model, source, normed, d, n):
         model["flags"] += ["--slope", repr(model["slope"])]
 
 
-def tensors_of(model):
-    """Names of TransformerLens, and shapes."""
-    tensors = {}
-
-    def put(name, array):
-        flat, shape = array, [len(array)]
-        while isinstance(flat[0], list):
-            shape.append(len(flat[0]))
-            flat = [x for part in flat for x in part]
-        tensors[name] = (shape, flat)
-
-    def put_norm(name, pair):
-        put(name + ".w", pair[0])
-        if model["normalization"] == "layernorm":
-            put(name + ".b", pair[1])
-
-    for l, layer in enumerate(model["layers"]):
-        name = "blocks.%d." % l
-        if "heads" in layer:
-            for w in ("W_Q", "W_K", "W_V", "W_O") + (("b_Q", "b_K", "b_V") if model["biased"]
-                                                     else ()):
-                put(name + "attn." + w, [head[w] for head in layer["heads"]])
-            if model["biased"]:
-                put(name + "attn.b_O", layer["b_O"])
-        for w in ("W_gate", "W_in", "W_out") + (("b_gate", "b_in", "b_out") if model["biased"] else ()):
-            if w in layer:
-                put(name + "mlp." + w, layer[w])
-        if "linear" in layer:
-            put(name + "linear.W", layer["linear"])
-            if model["biased"]:
-                put(name + "linear.b", layer["linear_b"])
-        for w in ("ln1", "ln2"):
-            if w in layer:
-                put_norm(name + w, layer[w])
-    for name, key in (("embed.W_E", "W_E"), ("pos_embed.W_pos", "W_pos"),
-                      ("unembed.W_U", "W_U")):
-        if key in model:
-            put(name, model[key])
-    if "ln_final" in model:
-        put_norm("ln_final", model["ln_final"])
-    return tensors
-
-
 def write(path, model):
-    header, offset = {"__metadata__": {
-        "scale": "1/sqrt(d_head)" if model["scaled"] else "1", "mask": model["mask"],
-        "activation": model["activation"], "blocks": "parallel" if model["parallel"] else "sequential",
-        "normalization": model["normalization"], "positions": "learned"}}, 0
-    said = header["__metadata__"]
+    """Names of TransformerLens, and what is said."""
+    parts = {f"blocks.{l}.{part}": named for l, layer in enumerate(model["layers"])
+             for part, named in layer.items() if isinstance(named, dict)}
+    if "ln_final" in model:
+        parts["ln_final"] = model["ln_final"]
+    tensors = {f"{part}.{name}": array for part, named in parts.items()
+               for name, array in named.items() if isinstance(array, np.ndarray) and
+               (name[0] != "b" or
+                (model["normalization"] == "layernorm" if ".ln" in part or part == "ln_final"
+                 else model["biased"]))}
+    tensors.update({name: model[key] for name, key in (
+        ("embed.W_E", "W_E"), ("pos_embed.W_pos", "W_pos"), ("unembed.W_U", "W_U")) if key in model})
+    said = {"mask": model["mask"], "normalization": model["normalization"],
+            "blocks": "parallel" if model["parallel"] else "sequential"}
     if model["normalization"] != "none":
         said.update({"normalization-place": model["place"], "eps": repr(model["eps"])})
-    if model["kind"] not in ("attention", "transformer"):
-        del said["scale"]
-    if model["kind"] not in ("ffn", "transformer"):
-        del said["activation"]
+    if model["kind"] in ("attention", "transformer"):
+        said["scale"] = "1/sqrt(d_head)" if model["scaled"] else "1"
+    if model["kind"] in ("ffn", "transformer"):
+        said["activation"] = model["activation"]
     if model["rotary"]:
         said.update({"rotary-pairs": model["rotary"], "rotary-dim": str(model["width"]),
                      "rope-theta": "100"})
-    if "W_pos" not in model:
-        del said["positions"]
-    if model["banked"]:
-        said["linear"] = "block"
-    if model["kind"] == "linear" and not model["banked"]:
-        said["linear"] = "in-place"
-    tensors = tensors_of(model)
-    for name, (shape, flat) in tensors.items():
-        end = offset + 8 * len(flat)
-        header[name] = {"dtype": "F64", "shape": shape, "data_offsets": [offset, end]}
-        offset = end
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for _, flat in tensors.values():
-            file.write(struct.pack("<%dd" % len(flat), *flat))
+    if "W_pos" in model:
+        said["positions"] = "learned"
+    if model["kind"] == "linear":
+        said["linear"] = "block" if model["banked"] else "in-place"
+    safetensors_file.write(path, tensors, said)
 
 
 # ---- The comparison -------------------------------------------------------------------------------
@@ -968,11 +850,11 @@ def compare(program, path, model, omegas):
     below, above, count = 0.0, 0.0, 0
     numbers, of = of, Floats()
     known, of = shortest_row(model), numbers
-    exact = {**taken({k: v for k, v in model.items() if k not in ("flags", "slope")})}
-    for layer, own in zip(exact["layers"], model["layers"]):
-        layer["terms"] = own["terms"]
-        if model["scaled"] and "heads" in layer:
-            layer["scale"] = 1 / of.sqrt(of.number(len(layer["heads"][0]["b_Q"])))
+    exact = taken({k: v for k, v in model.items() if k not in ("flags", "slope", "layers")})
+    exact["layers"] = [taken(layer) for layer in model["layers"]]
+    for attn in (layer["attn"] for layer in exact["layers"] if "attn" in layer):
+        if model["scaled"]:
+            attn["scale"] = 1 / of.sqrt(of.number(attn["W_Q"].shape[2]))
     if "W_E" in model:
         exact["R"] = of.most(*[length(x) for x in inputs_of(exact)])
     rows = list(csv.DictReader(io.StringIO(run.stdout)))

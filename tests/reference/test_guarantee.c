@@ -621,8 +621,8 @@ static void an_oracle_agrees(void **state)
 {
     Scratch *scratch = *state;
     bool nightly = fixture_nightly();
-    const char *exact = nightly ? oracle_python("mpmath") : NULL,
-               *python = exact != NULL ? exact : oracle_needed("json");
+    const char *exact = nightly ? oracle_python("numpy, mpmath") : NULL,
+               *python = exact != NULL ? exact : oracle_needed("numpy");
     char asked[4 * SCRATCH_PATH];
     print_message("by %s\n", exact != NULL ? "intervals" : "floats");
     snprintf(asked, sizeof asked, "tests/oracle_guarantee.py %s %s %d %s", program(),
