@@ -65,8 +65,6 @@ HEADERS = [
 ]
 
 
-
-
 def write(path, header, data):
     if isinstance(header, list):
         header = "{" + ",".join(header) + "}"
