@@ -15,13 +15,6 @@ typedef struct {
     Difference *e;
 } Weights;
 
-static void set_zeros(mpfr_ptr x, size_t count)
-{
-    for (size_t c = 0; c < count; c++) {
-        mpfr_set_zero(x + c, 1);
-    }
-}
-
 /* e.score[row] = ds = a e g (biases and shifts do not change), and e.gate[row], e.grown[row]: expm1
  * and exp of that, where it is near. */
 static void gate_row(Worker *worker, const void *context, size_t row)
@@ -76,12 +69,10 @@ static void add_counted(Worker *worker, mpfr_ptr sum, mpfr_srcptr x, unsigned lo
         lanes_mul(t, numbers_row(x), numbers_same(number), columns);
         x = t;
     }
-    if (!numbers_are_zero(sum, columns)) {
+    if (numbers_are_zero(sum, columns)) {
+        lanes_set(sum, x, columns);
+    } else {
         lanes_add(sum, numbers_row(sum), numbers_row(x), columns);
-        return;
-    }
-    for (size_t c = 0; c < columns; c++) {
-        limbs_set(sum + c, x + c);
     }
 }
 
@@ -104,8 +95,8 @@ static void limit_row(Worker *worker, const HeadRow *at)
     const RowGroups *groups = at->groups;
     mpfr_ptr p = ap_at(&worker->lane, 0, 0), q = ap_at(&worker->lane, 1, 0),
              f = ap_at(&worker->lane, 2, 0), t = ap_at(&worker->lane, 3, 0);
-    set_zeros(p, at->count);
-    set_zeros(q, at->count);
+    lanes_zero(p, at->count);
+    lanes_zero(q, at->count);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
             add_counted(worker, groups->gated[g] ? p : q, weight_of(at, g), groups->count[g], t,
@@ -146,7 +137,7 @@ static void leak_row(Worker *worker, const HeadRow *at)
     mpfr_ptr gated = ap_at(&worker->lane, 0, 0), other = ap_at(&worker->lane, 1, 0),
              total = ap_at(&worker->lane, 2, 0), t = ap_at(&worker->lane, 3, 0);
     moved_exponentials(worker->ev, at, gated, other);
-    set_zeros(total, at->count);
+    lanes_zero(total, at->count);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
         mpfr_srcptr s = groups->gated[g] ? gated : other;

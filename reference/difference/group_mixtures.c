@@ -62,10 +62,7 @@ static void add_product(Worker *worker, mpfr_ptr sum, Numbers a, mpfr_srcptr b, 
     if (numbers_are_zero(b, count)) {
         return;
     }
-    lanes_mul(t, a, numbers_row(b), count);
-    for (size_t c = 0; *first && c < count; c++) {
-        limbs_set(sum + c, t + c);
-    }
+    lanes_mul(*first ? sum : t, a, numbers_row(b), count);
     if (!*first) {
         lanes_add(sum, numbers_row(sum), numbers_row(t), count);
     }
@@ -88,9 +85,7 @@ static void mix_limit(const MixRow *of, mpfr_ptr dy)
             add_product(worker, dy, p, u.changed, at->count, &first);
         }
     }
-    for (size_t c = 0; first && c < at->count; c++) {
-        mpfr_set_zero(dy + c, 1);
-    }
+    lanes_zero(dy, first ? at->count : 0);
 }
 
 /* dy += sum over the other groups of r (sum of u' - count y') */
@@ -116,8 +111,9 @@ static void mix_leaks(const MixRow *of, mpfr_ptr dy)
 }
 
 /* sum[1] and sum[2] += row's moved values, and (where they are asked for) their changes. */
-static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
+static void add_row(Worker *worker, const void *context, Columns columns, size_t row)
 {
+    const Mix *mix = context;
     mpfr_ptr moved = ap_at(&worker->sum, 1, 0), changed = ap_at(&worker->sum, 2, 0);
     lanes_add(moved, numbers_row(moved), numbers_row(ap_at(&mix->e->moved, row, columns.first)),
               columns.count);
@@ -128,8 +124,9 @@ static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 }
 
 /* e.mixed[row] */
-static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
+static void mix_row(Worker *worker, const void *context, Columns columns, size_t row)
 {
+    const Mix *mix = context;
     const Heads *heads = mix->heads;
     MixRow of = {.mix = mix, .worker = worker, .row = row};
     for (size_t c = 0; c < columns.count; c += of.at.count) {
@@ -146,20 +143,8 @@ static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 static void mix_columns(Worker *worker, const void *context, size_t i)
 {
     const Mix *mix = context;
-    const Layout *layout = mix->heads->layout;
-    Columns columns = groups_columns(mix->columns, i);
-    size_t bias = layout_bias_row(layout);
-    bool earlier = mix->heads->bundle->score.visible == VISIBLE_EARLIER;
-    ap_zero(&worker->sum);
-    for (size_t j = 0; mix->others && !earlier && j < layout->n; j++) {
-        add_row(worker, mix, columns, layout_token_row(layout, j));
-    }
-    for (size_t row = 0; row < mix->e->stream.rows; row++) {
-        if (mix->others && earlier && row != bias) {
-            add_row(worker, mix, columns, row);
-        }
-        mix_row(worker, mix, columns, row);
-    }
+    groups_each_row(worker, mix->heads, groups_columns(mix->columns, i),
+                    mix->others ? add_row : NULL, mix_row, mix);
 }
 
 void difference_group_mix(const Heads *heads, const Record *record, PartKind part, Difference *e)

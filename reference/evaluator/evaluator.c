@@ -286,13 +286,6 @@ size_t evaluator_block_columns(size_t rows, mpfr_prec_t bits)
 
 /* ---- The shift of a softmax ------------------------------------------------------------------ */
 
-static mpfr_exp_t omega_exponent(const Evaluator *ev)
-{
-    int exponent;
-    (void)frexp(ev->omega, &exponent);
-    return exponent;
-}
-
 /* t = d - Omega gap.  Where they are not of one size nothing cancels; where they are, what d has
  * beyond its own last bit is zeros: bits and Omega's exponent hold both. */
 static void less_omega(const Evaluator *ev, mpfr_ptr t, mpfr_srcptr d, int gap)
@@ -307,8 +300,9 @@ static void less_omega(const Evaluator *ev, mpfr_ptr t, mpfr_srcptr d, int gap)
 
 static mpfr_prec_t bits_beside_omega(const Evaluator *ev)
 {
-    mpfr_exp_t exponent = omega_exponent(ev);
-    return ev->bits + 64 + (exponent > 0 ? (mpfr_prec_t)exponent : 0);
+    int exponent;
+    (void)frexp(ev->omega, &exponent);
+    return ev->bits + 64 + (exponent > 0 ? exponent : 0);
 }
 
 void shift_exp(Worker *worker, mpfr_ptr y, mpfr_srcptr d, int gap)

@@ -47,6 +47,24 @@ GroupColumns groups_run(const Heads *heads, size_t patterns, size_t width, Colum
     return run;
 }
 
+void groups_each_row(Worker *worker, const Heads *heads, Columns columns, GroupRow *add,
+                     GroupRow *mix, const void *context)
+{
+    const Layout *layout = heads->layout;
+    size_t bias = layout_bias_row(layout);
+    bool earlier = heads->bundle->score.visible == VISIBLE_EARLIER;
+    ap_zero(&worker->sum);
+    for (size_t j = 0; add != NULL && !earlier && j < layout->n; j++) {
+        add(worker, context, columns, layout_token_row(layout, j));
+    }
+    for (size_t row = 0; row < layout_rows(layout); row++) {
+        if (add != NULL && earlier && row != bias) {
+            add(worker, context, columns, row);
+        }
+        mix(worker, context, columns, row);
+    }
+}
+
 /* Context: `columns` of u are mixed, head by head `width` each, by `patterns`; others: are the
  * values of other tokens than a row's own wanted as sums? */
 typedef struct {
@@ -79,8 +97,9 @@ static void mix_others(Worker *worker, const Mix *mix, const GroupColumns *at, s
 
 /* mixed[row] = the pattern's row applied to u; sum: the column sums over the tokens that row
  * sees, itself included. */
-static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
+static void mix_row(Worker *worker, const void *context, Columns columns, size_t row)
 {
+    const Mix *mix = context;
     size_t bias = layout_bias_row(mix->heads->layout);
     mpfr_ptr product = ap_at(&worker->temp, 0, 0);
     for (size_t c = 0; c < columns.count;) {
@@ -99,8 +118,9 @@ static void mix_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 }
 
 /* sum += u[row] */
-static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
+static void add_row(Worker *worker, const void *context, Columns columns, size_t row)
 {
+    const Mix *mix = context;
     mpfr_ptr sum = ap_at(&worker->sum, 0, 0);
     lanes_add(sum, numbers_row(sum), numbers_row(ap_at(mix->u, row, columns.first)), columns.count);
 }
@@ -108,20 +128,8 @@ static void add_row(Worker *worker, const Mix *mix, Columns columns, size_t row)
 static void mix_columns(Worker *worker, const void *context, size_t i)
 {
     const Mix *mix = context;
-    const Layout *layout = mix->heads->layout;
-    Columns columns = groups_columns(mix->columns, i);
-    size_t bias = layout_bias_row(layout);
-    bool earlier = mix->heads->bundle->score.visible == VISIBLE_EARLIER;
-    ap_zero(&worker->sum);
-    for (size_t j = 0; mix->others && !earlier && j < layout->n; j++) {
-        add_row(worker, mix, columns, layout_token_row(layout, j));
-    }
-    for (size_t row = 0; row < mix->u->rows; row++) {
-        if (mix->others && earlier && row != bias) {
-            add_row(worker, mix, columns, row);
-        }
-        mix_row(worker, mix, columns, row);
-    }
+    groups_each_row(worker, mix->heads, groups_columns(mix->columns, i),
+                    mix->others ? add_row : NULL, mix_row, mix);
 }
 
 void groups_mix(const Heads *heads, PartKind part, Record *record)

@@ -175,6 +175,12 @@ bool groups_see_others(const Heads *heads, bool leaks);
 Columns groups_columns(size_t columns, size_t i);
 size_t groups_column_blocks(size_t columns);
 
+/* Calls mix for each row, with worker->sum of zeros at first, to which add (NULL: nothing) has by
+ * then added each token that the row sees. */
+typedef void GroupRow(Worker *worker, const void *context, Columns columns, size_t row);
+void groups_each_row(Worker *worker, const Heads *heads, Columns columns, GroupRow *add,
+                     GroupRow *mix, const void *context);
+
 /* scores and mixtures, as above. */
 void groups_softmax(const Heads *heads, const ApMat *x, ApMat *product, Record *record);
 void groups_mix(const Heads *heads, PartKind part, Record *record);
