@@ -41,7 +41,7 @@ void gated_append(Stack *stack, const Direct *ffn);
 void mask_original(Stack *stack, Score *score);
 void mask_converted(Stack *stack, Score *score);
 
-/* May token i attend to token j (visible.c)? */
+/* May token i attend to token j? */
 bool mask_allows(const CaseSpec *spec, size_t i, size_t j);
 
 /* Entries of Omega that a pseudo-mask has in a head: the keys that tokens may see; else 0. */

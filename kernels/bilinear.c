@@ -307,8 +307,7 @@ static Scalar row_of_bias(const PatternBlock *block, const GroupScores *position
 {
     add_position(block->tokens, block->visible, position->bias_token);
     *block->bias += position->bias_self;
-    return row_softmax((KeyRow){block->tokens, block->bias, block->visible}, block->visible,
-                       position);
+    return row_softmax(key_row(block, position, 0), block->visible, position);
 }
 
 static Scalar row_weights(const PatternBlock *block, const GroupScores *position, size_t head,
