@@ -74,13 +74,6 @@ void ap_zero(ApMat *m)
     }
 }
 
-void ap_load(ApMat *v, const double *w, size_t count, size_t stride)
-{
-    for (size_t i = 0; i < count; i++) {
-        mpfr_set_d(v->entry + i, w[i * stride], MPFR_RNDN);
-    }
-}
-
 void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t)
 {
     mpfr_set_zero(y, 1);

@@ -50,9 +50,6 @@ static inline mpfr_ptr ap_at(const ApMat *m, size_t row, size_t column)
 /* Sets every entry to zero. */
 void ap_zero(ApMat *m);
 
-/* v[i] = w[i * stride] for i < count, exactly: v has 53 bits. */
-void ap_load(ApMat *v, const double *w, size_t count, size_t stride);
-
 /* y = sum of a[i] b[i], i < count, terms of either precision; t is scratch of y's precision.
  * |error| <= 2 count u (sum of |a[i] b[i]|), u = 2^-precision(y). */
 void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t);

@@ -14,6 +14,7 @@
 #include "fixed.h"
 
 #include "../../memory/need.h"
+#include "limbs_number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,22 +71,12 @@ void ap_exp_free(ApExp *e)
     free(e);
 }
 
-/* The 64 bits of so many limbs from one on, which may be negative. */
-static mp_limb_t word_at(const mp_limb_t *from, size_t count, long bit)
-{
-    const long at = bit >> 6;
-    const unsigned off = (unsigned)(bit & 63);
-    mp_limb_t low = at >= 0 && (size_t)at < count ? from[at] : 0;
-    mp_limb_t high = at >= -1 && (size_t)(at + 1) < count ? from[at + 1] : 0;
-    return low >> off | high << 1 << (63 - off);
-}
-
 void fixed_of(mp_limb_t *y, size_t limbs, size_t integers, mpfr_srcptr x)
 {
     const size_t count = mpfr_regular_p(x) ? ((size_t)mpfr_get_prec(x) + 63) / 64 : 0;
     const long low = count == 0 ? 0 : 64 * (long)(limbs - count) + mpfr_get_exp(x);
     for (size_t i = 0; i < limbs + integers; i++) {
-        y[i] = word_at(mpfr_custom_get_significand(x), count, 64 * (long)i - low);
+        y[i] = word_from(mpfr_custom_get_significand(x), count, 64 * (long)i - low);
     }
 }
 

@@ -208,17 +208,7 @@ INLINE void multiply_limbs(mpfr_ptr y, const Number *a, const Number *b, const s
                            const size_t nb, const size_t n)
 {
     mp_limb_t product[2 * LIMBS_MOST];
-    UNROLL
-    for (size_t j = 0; j < nb; j++) {
-        mp_limb_t carry = 0;
-        UNROLL
-        for (size_t i = 0; i < na; i++) {
-            Wide x = (Wide)a->limb[i] * b->limb[j] + carry + (j == 0 ? 0 : product[i + j]);
-            product[i + j] = (mp_limb_t)x;
-            carry = (mp_limb_t)(x >> 64);
-        }
-        product[na + j] = carry;
-    }
+    multiply_few(product, a->limb, b->limb, na, nb);
     const size_t size = na + nb;
     mpfr_exp_t exponent = a->exponent + b->exponent;
     if (product[size - 1] >> 63 == 0) {

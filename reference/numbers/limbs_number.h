@@ -99,6 +99,34 @@ INLINE void put_rounded(mpfr_ptr y, const mp_limb_t *from, const size_t size, mp
     put(y, negative, exponent);
 }
 
+/* to [na + nb] = a b. */
+INLINE void multiply_few(mp_limb_t *to, const mp_limb_t *a, const mp_limb_t *b, const size_t na,
+                         const size_t nb)
+{
+    UNROLL
+    for (size_t j = 0; j < nb; j++) {
+        mp_limb_t carry = 0;
+        UNROLL
+        for (size_t i = 0; i < na; i++) {
+            Wide x = (Wide)a[i] * b[j] + carry + (j == 0 ? 0 : to[i + j]);
+            to[i + j] = (mp_limb_t)x;
+            carry = (mp_limb_t)(x >> 64);
+        }
+        to[na + j] = carry;
+    }
+}
+
+/* The 64 bits of `count` limbs from bit `lowest` on, which may be negative; 0 is beyond both
+ * ends. */
+INLINE mp_limb_t word_from(const mp_limb_t *limb, size_t count, long lowest)
+{
+    const long at = lowest >> 6; /* downwards */
+    const unsigned off = (unsigned)(lowest & 63);
+    mp_limb_t low = at >= 0 && (size_t)at < count ? limb[at] : 0;
+    mp_limb_t high = at >= -1 && (size_t)(at + 1) < count ? limb[at + 1] : 0;
+    return low >> off | high << 1 << (63 - off);
+}
+
 /* Counts of limbs as one number. */
 #define COUNTS(na, nb, n) ((na)*100 + (nb)*10 + (n))
 

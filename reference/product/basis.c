@@ -4,14 +4,68 @@
  */
 #include "basis.h"
 
+#include "../../memory/need.h"
 #include "internal.h"
-#include "primes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { DEPTH = 1024 };
 #define LARGEST_PRIME 33554393.0 /* below 2^25 */
+
+/* ---- Primes, by a sieve ---- */
+
+enum { SMALL = 1 << 13 }; /* divisors up to here settle numbers below 2^26 */
+
+/* Strikes the multiples of p from composite[i] for the odd numbers high - 2 i. */
+static void strike(unsigned char *composite, size_t count, uint32_t high, uint32_t p)
+{
+    /* high - 2 i = 0 (mod p): i = high / 2 (mod p). */
+    uint64_t half = (p + 1) / 2;
+    for (size_t i = (size_t)(high % p * half % p); i < count; i += p) {
+        composite[i] = 1;
+    }
+}
+
+/* The largest `count` odd primes up to high < 2^26; returns how many were found. */
+static size_t primes_below(uint32_t *prime, size_t count, uint32_t high)
+{
+    /* Odd primes near 2^22 lie 7.7 odd numbers apart on average. */
+    size_t window = 16 * count + 512, found = 0;
+    unsigned char *composite = need_zeros(window, 1), *small = need_zeros(SMALL, 1);
+    high -= high % 2 == 0;
+    if (high > 2 * window + SMALL) {
+        for (uint32_t p = 3; p < SMALL; p += 2) {
+            if (!small[p]) {
+                for (uint32_t i = p * p; i < SMALL; i += 2 * p) {
+                    small[i] = 1;
+                }
+                strike(composite, window, high, p);
+            }
+        }
+        for (size_t i = 0; i < window && found < count; i++) {
+            if (!composite[i]) {
+                prime[found++] = high - 2 * (uint32_t)i;
+            }
+        }
+    }
+    free(composite);
+    free(small);
+    return found;
+}
+
+/* base^exponent modulo a prime q < 2^32; exponent q - 2 makes that 1 / base. */
+static uint64_t power_modulo(uint64_t base, uint64_t exponent, uint64_t q)
+{
+    uint64_t power = 1, square = base % q;
+    for (; exponent != 0; exponent /= 2) {
+        power = exponent % 2 ? power * square % q : power;
+        square = square * square % q;
+    }
+    return power;
+}
+
+/* ---- The basis ---- */
 
 /* Equal parts of at most DEPTH terms. */
 static size_t depth_of(size_t k)
@@ -70,7 +124,7 @@ static void split_powers(Split *split, const Basis *basis, const uint32_t *facto
 {
     for (size_t t = 0; t < basis->primes; t++) {
         uint64_t q = (uint64_t)basis->q[t];
-        uint64_t step = power_of_two(split->width, q), power = factor == NULL ? 1 : factor[t];
+        uint64_t step = power_modulo(2, split->width, q), power = factor == NULL ? 1 : factor[t];
         for (size_t d = split->digits; d-- > 0;) {
             split->power[t * split->digits + d] = symmetric(power, q);
             power = power * step % q;
@@ -108,7 +162,7 @@ static void weights_init(Basis *basis, uint32_t *factor)
         if (t < basis->primes) {
             unsigned long q = (unsigned long)basis->q[t];
             mpz_divexact_ui(part, all, q);
-            factor[t] = (uint32_t)inverse(mpz_fdiv_ui(part, q), q);
+            factor[t] = (uint32_t)power_modulo(mpz_fdiv_ui(part, q), q - 2, q);
         } else {
             mpz_set(part, all);
         }
@@ -132,8 +186,8 @@ static void primes_init(Basis *basis, uint32_t *prime)
 void basis_init(Basis *basis, const Plan *plan)
 {
     /* Numbers are cut off, not rounded: one bit more than the plan's halves the error. */
-    mpfr_prec_t bits_a = plan_bits_a(plan) + !plan->short_a;
-    mpfr_prec_t bits_b = plan_bits_b(plan) + !plan->short_b;
+    mpfr_prec_t bits_a = plan_bits_a(plan, plan->bits) + !plan->short_a;
+    mpfr_prec_t bits_b = plan_bits_b(plan, plan->bits) + !plan->short_b;
     *basis = (Basis){.depth = depth_of(plan->k)};
     /* Digits may hold up to a digit's count of bits more. */
     basis->primes = basis_primes(plan->k, bits_a + bits_a / 16 + 1, bits_b + bits_b / 16 + 1);

@@ -81,13 +81,13 @@ static double measuring_ns(const Plan *plan)
            m * n * (common.guard + 2 * k * flop[tier_in_use()]);
 }
 
-static double digits_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+static double digits_ns(const Plan *plan, mpfr_prec_t bits)
 {
     const double lanes = (double)wide()->lanes, rows = (double)wide()->tile_rows;
     double m = ceil((double)plan->m / rows) * rows, n = ceil((double)plan->n / lanes) * lanes;
     double k = (double)plan->k;
     const DigitsCost *of = &digits[tier_in_use()];
-    DigitsWork work = digits_work(plan, bits_a, bits_b, bits);
+    DigitsWork work = digits_work(plan, bits);
     double entries_a = m * k * (of->entry + of->digit * (double)work.digits_a);
     double packed = plan->weights ? 0 : of->entry + of->digit * (double)work.digits_b;
     double entries_b = n * k * packed;
@@ -99,8 +99,9 @@ static double digits_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b
     return entries_a + entries_b + m * n / (rows * lanes) * tile + m * n * entry;
 }
 
-static double modular_ns(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+static double modular_ns(const Plan *plan, mpfr_prec_t bits)
 {
+    mpfr_prec_t bits_a = plan_bits_a(plan, bits), bits_b = plan_bits_b(plan, bits);
     double m = (double)plan->m, n = (double)plan->n, k = (double)plan->k;
     double primes = (double)basis_primes(plan->k, bits_a + 1, bits_b + 1);
     double digits_a = ceil((double)(bits_a + 1) / 26), digits_b = ceil((double)(bits_b + 1) / 26);
@@ -152,13 +153,10 @@ double cost_least(ProductBackend backend)
 
 double cost_product(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)
 {
-    mpfr_prec_t bits_a = plan->short_a ? plan->a.bits : bits;
-    mpfr_prec_t bits_b = plan->short_b ? plan->b.bits : bits;
     switch (backend) {
     case PRODUCT_DOT: return 1e-9 * dot_ns(plan);
-    case PRODUCT_MODULAR:
-        return 1e-9 * (measuring_ns(plan) + modular_ns(plan, bits_a, bits_b, bits));
-    case PRODUCT_DIGITS: return 1e-9 * (measuring_ns(plan) + digits_ns(plan, bits_a, bits_b, bits));
+    case PRODUCT_MODULAR: return 1e-9 * (measuring_ns(plan) + modular_ns(plan, bits));
+    case PRODUCT_DIGITS: return 1e-9 * (measuring_ns(plan) + digits_ns(plan, bits));
     default: return (double)plan->m * (double)plan->n * cost_loop_entry(plan);
     }
 }

@@ -54,9 +54,10 @@ static size_t columns_for(const Plan *plan, size_t fewer, mpfr_prec_t bits)
     return up <= 0 && lost <= plan->least ? digits : digits + 1;
 }
 
-DigitsWork digits_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits)
+DigitsWork digits_work(const Plan *plan, mpfr_prec_t bits)
 {
-    DigitsWork work = {.digits_a = digits_for(bits_a), .digits_b = digits_for(bits_b)};
+    DigitsWork work = {.digits_a = digits_for(plan_bits_a(plan, bits)),
+                       .digits_b = digits_for(plan_bits_b(plan, bits))};
     size_t full = work.digits_a + work.digits_b;
     size_t fewer = work.digits_a < work.digits_b ? work.digits_a : work.digits_b;
     bool exact = plan->short_a && plan->short_b;

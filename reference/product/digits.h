@@ -41,7 +41,8 @@ typedef struct {
     size_t multiplies;         /* halves of products of digits, a term and row */
 } DigitsWork;
 
-DigitsWork digits_work(const Plan *plan, mpfr_prec_t bits_a, mpfr_prec_t bits_b, mpfr_prec_t bits);
+/* Where `bits` fraction bits are kept. */
+DigitsWork digits_work(const Plan *plan, mpfr_prec_t bits);
 
 /* Does this tier have it, and can it hold numbers of that many fraction bits? */
 bool digits_hold(mpfr_prec_t bits_a, mpfr_prec_t bits_b);

@@ -13,10 +13,7 @@
 #include "entry.h"
 #include "store.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-__extension__ typedef unsigned __int128 Wide;
 
 /* FEW: limbs of an operand that have a form of their own. */
 enum { LINES_AT_ONCE = 16, FEW = 4 };
@@ -51,39 +48,24 @@ static void lines_open(Lines *lines, const Operand *o)
     lines->entry = need_room(entries, sizeof *lines->entry);
 }
 
-/* false: not finite, or its exponent is too large. */
-static inline bool load(Entry *to, const Operand *o, size_t at)
-{
-    bool finite;
-    if (o->number != NULL) {
-        entry_load_double(to, o->number[at]);
-        finite = isfinite(o->number[at]);
-    } else {
-        entry_load_real(to, o->entry + at);
-        finite = to->count != 0 || mpfr_zero_p(o->entry + at);
-    }
-    if (to->count == 0) {
-        to->exponent = ZERO_EXPONENT;
-        return finite;
-    }
-    return finite && labs(to->exponent) < EXPONENT_LIMIT;
-}
-
 /* Lengths of entries that are not 0, the shortest and the longest. */
 typedef struct {
     size_t least, most;
 } Lengths;
 
+/* false: not finite, or its exponent is too large. */
 static inline bool decode_entry(Lines *lines, Lengths *lengths, const Operand *o, size_t i,
                                 size_t l)
 {
     Entry *to = lines->entry + i * o->depth + l;
-    bool done = load(to, o, o->line_at[i] + o->depth_at[l]);
-    if (to->count != 0) {
-        lengths->least = to->count < lengths->least ? to->count : lengths->least;
-        lengths->most = to->count > lengths->most ? to->count : lengths->most;
+    bool finite = entry_load(to, o, i, l, o->number != NULL);
+    if (to->count == 0) {
+        to->exponent = ZERO_EXPONENT;
+        return finite;
     }
-    return done;
+    lengths->least = to->count < lengths->least ? to->count : lengths->least;
+    lengths->most = to->count > lengths->most ? to->count : lengths->most;
+    return finite && labs(to->exponent) < EXPONENT_LIMIT;
 }
 
 /* Some lines, in the order of memory; false: an entry cannot be summed here. */
@@ -109,22 +91,21 @@ static bool decode(Lines *lines, const Operand *o, int threads)
     size_t least = SIZE_MAX, most = 0;
     bool done = true;
     if (threads <= 1 || blocks == 1) { /* a region of one thread takes as long as a small product */
-        Lengths lengths = {SIZE_MAX, 0};
-        done = decode_lines(lines, &lengths, o, 0, o->lines);
-        lines->most = lengths.most;
-        lines->count = lengths.least == lengths.most ? lengths.most : 0;
-        return done;
-    }
+        Lengths all = {SIZE_MAX, 0};
+        done = decode_lines(lines, &all, o, 0, o->lines);
+        least = all.least, most = all.most;
+    } else {
 #pragma omp parallel for num_threads(threads) reduction(&& : done) reduction(min : least)          \
     reduction(max : most)
-    for (size_t b = 0; b < blocks; b++) {
-        size_t first = b * LINES_AT_ONCE, left = o->lines - first;
-        Lengths lengths = {SIZE_MAX, 0};
-        done = decode_lines(lines, &lengths, o, first,
-                            first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE)) &&
-               done;
-        least = lengths.least < least ? lengths.least : least;
-        most = lengths.most > most ? lengths.most : most;
+        for (size_t b = 0; b < blocks; b++) {
+            size_t first = b * LINES_AT_ONCE, left = o->lines - first;
+            Lengths own = {SIZE_MAX, 0};
+            done = decode_lines(lines, &own, o, first,
+                                first + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE)) &&
+                   done;
+            least = own.least < least ? own.least : least;
+            most = own.most > most ? own.most : most;
+        }
     }
     lines->most = most;
     lines->count = least == most ? most : 0;
@@ -150,32 +131,13 @@ static inline void multiply(mp_limb_t *to, const Entry *a, const Entry *b)
     }
 }
 
-/* The same for counts that are constants: loops unroll. */
-static inline __attribute__((always_inline)) void multiply_few(mp_limb_t *to, const Entry *a,
-                                                               const Entry *b, const size_t na,
-                                                               const size_t nb)
-{
-#pragma GCC unroll 8
-    for (size_t j = 0; j < nb; j++) {
-        mp_limb_t carry = 0;
-#pragma GCC unroll 8
-        for (size_t i = 0; i < na; i++) {
-            Wide x = (Wide)a->limb[i] * b->limb[j] + carry + (j == 0 ? 0 : to[i + j]);
-            to[i + j] = (mp_limb_t)x;
-            carry = (mp_limb_t)(x >> 64);
-        }
-        to[na + j] = carry;
-    }
-}
-
 /* sum += (-1)^negative of words from[i] shifted down by so many bits, less than 64. */
-static inline __attribute__((always_inline)) void add_words(mp_limb_t *sum, const mp_limb_t *from,
-                                                            unsigned shift, bool negative,
-                                                            const size_t limbs)
+INLINE void add_words(mp_limb_t *sum, const mp_limb_t *from, unsigned shift, bool negative,
+                      const size_t limbs)
 {
     const mp_limb_t flip = -(mp_limb_t)negative;
     mp_limb_t carry = negative;
-#pragma GCC unroll 8
+    UNROLL
     for (size_t i = 0; i < limbs; i++) {
         mp_limb_t word = from[i] >> shift | from[i + 1] << 1 << (63 - shift);
         Wide x = (Wide)sum[i] + (word ^ flip) + carry;
@@ -202,14 +164,12 @@ static mpfr_exp_t top_exponent(const Entry *a, const Entry *b, size_t k)
 }
 
 /* A term of na and nb limbs, its top `down` < 64 bits below the window's: all in registers. */
-static inline __attribute__((always_inline)) void add_near(mp_limb_t *sum, const Entry *a,
-                                                           const Entry *b, unsigned down,
-                                                           const size_t na, const size_t nb,
-                                                           const size_t limbs)
+INLINE void add_near(mp_limb_t *sum, const Entry *a, const Entry *b, unsigned down, const size_t na,
+                     const size_t nb, const size_t limbs)
 {
     mp_limb_t product[2 * FEW], from[2 * FEW + 1];
-    multiply_few(product, a, b, na, nb);
-#pragma GCC unroll 20
+    multiply_few(product, a->limb, b->limb, na, nb);
+    UNROLL
     for (size_t i = 0; i <= limbs; i++) { /* limb `limbs - 1` is the highest */
         bool there = i + na + nb >= limbs && i < limbs;
         from[i] = there ? product[there ? i + na + nb - limbs : 0] : 0;
@@ -225,9 +185,8 @@ typedef struct {
 } Terms;
 
 /* The window's sum; na, nb, limbs: constants, or 0 for any. */
-static inline __attribute__((always_inline)) void sum_terms(Window *w, const Terms *terms,
-                                                            const size_t na, const size_t nb,
-                                                            const size_t limbs)
+INLINE void sum_terms(Window *w, const Terms *terms, const size_t na, const size_t nb,
+                      const size_t limbs)
 {
     const Entry *a = terms->a, *b = terms->b;
     const size_t k = terms->k;
@@ -265,7 +224,6 @@ typedef struct {
 /* sum_terms for the counts of limbs that common precisions have. */
 static void sum_any(Window *w, const Dot *dot, const Terms *terms)
 {
-#define COUNTS(na, nb, limbs) ((na)*100 + (nb)*10 + (limbs))
 #define CASE(na, nb, limbs)                                                                        \
     case COUNTS(na, nb, limbs): sum_terms(w, terms, na, nb, limbs); break
     bool few = dot->a.count < 10 && dot->b.count < 10 && w->limbs < 10;
@@ -281,7 +239,6 @@ static void sum_any(Window *w, const Dot *dot, const Terms *terms)
     default: memset(w->sum, 0, w->limbs * sizeof *w->sum); sum_terms(w, terms, 0, 0, 0);
     }
 #undef CASE
-#undef COUNTS
 }
 
 static void sum_entry(Window *w, const Plan *plan, const Dot *dot, size_t i, size_t j)

@@ -5,9 +5,11 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_ENTRY_H
 #define HEADPROOF_REFERENCE_PRODUCT_ENTRY_H
 
+#include "../numbers/limbs_number.h"
 #include "operand.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -51,14 +53,17 @@ static inline void entry_load_real(Entry *x, mpfr_srcptr y)
     x->negative = mpfr_signbit(y) != 0;
 }
 
-static inline void entry_load(Entry *x, const Operand *o, size_t line, size_t position)
+/* false: not finite.  doubles: are they that?  Where it is a constant, a loop that sees every entry
+ * twice keeps it in registers. */
+INLINE bool entry_load(Entry *x, const Operand *o, size_t line, size_t position, const bool doubles)
 {
     size_t at = o->line_at[line] + o->depth_at[position];
-    if (o->number != NULL) {
+    if (doubles) {
         entry_load_double(x, o->number[at]);
-    } else {
-        entry_load_real(x, o->entry + at);
+        return isfinite(o->number[at]);
     }
+    entry_load_real(x, o->entry + at);
+    return x->count != 0 || mpfr_zero_p(o->entry + at);
 }
 
 /* Room for the limbs of LARGEST_BITS. */

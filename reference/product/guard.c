@@ -169,7 +169,7 @@ void plan_measure(Plan *plan)
 {
     plan->guard = array_alloc(plan->m * plan->n, sizeof *plan->guard);
     plan->count = need_zeros(GUARDS + 1, sizeof *plan->count);
-    store_each_rows(plan, NULL, BLOCK_ROWS, measure_rows);
+    store_each(plan, NULL, plan->m, BLOCK_ROWS, measure_rows);
     bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
     plan->least = (only_b ? 0 : least_sum(&plan->a)) + (only_a ? 0 : least_sum(&plan->b));
     plan->never = plan->count[GUARDS];
@@ -193,8 +193,7 @@ static mpfr_prec_t bits_at(const Plan *plan, int level)
 
 static bool holds(const Plan *plan, ProductBackend backend, mpfr_prec_t bits)
 {
-    mpfr_prec_t bits_a = plan->short_a ? plan->a.bits : bits;
-    mpfr_prec_t bits_b = plan->short_b ? plan->b.bits : bits;
+    mpfr_prec_t bits_a = plan_bits_a(plan, bits), bits_b = plan_bits_b(plan, bits);
     return (backend != PRODUCT_DIGITS || digits_hold(bits_a, bits_b)) &&
            (backend != PRODUCT_MODULAR || modular_holds(bits_a, bits_b));
 }

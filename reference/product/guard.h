@@ -41,15 +41,15 @@ void plan_clear(Plan *plan);
 /* The level that makes the backend fastest, and its prediction. */
 void plan_choose(Plan *plan, ProductBackend backend);
 
-/* Fraction bits of an operand under the plan: its own when it is short. */
-static inline mpfr_prec_t plan_bits_a(const Plan *plan)
+/* Fraction bits of an operand, of P: its own when it is short. */
+static inline mpfr_prec_t plan_bits_a(const Plan *plan, mpfr_prec_t bits)
 {
-    return plan->short_a ? plan->a.bits : plan->bits;
+    return plan->short_a ? plan->a.bits : bits;
 }
 
-static inline mpfr_prec_t plan_bits_b(const Plan *plan)
+static inline mpfr_prec_t plan_bits_b(const Plan *plan, mpfr_prec_t bits)
 {
-    return plan->short_b ? plan->b.bits : plan->bits;
+    return plan->short_b ? plan->b.bits : bits;
 }
 
 static inline bool plan_by_loop(const Plan *plan, size_t i, size_t j)

@@ -63,7 +63,7 @@ static void load_digits(const Scratch *s, const Residues *r, size_t start, size_
         size_t u = (start + e) / inner, v = (start + e) % inner;
         size_t line = r->first + (o->depth_major ? v : u);
         size_t position = r->term + (o->depth_major ? u : v);
-        entry_load(&x, o, line, position);
+        (void)entry_load(&x, o, line, position, o->number != NULL);
         entry_digits(digit, 1, r->split->digits, r->split->width, &x,
                      x.count == 0 ? 0 : o->exponent[line] - x.exponent);
         double sign = x.negative ? -1 : 1;
@@ -305,6 +305,6 @@ void modular_mul(const Plan *plan)
     double fit = RESIDUE_BYTES / threads / (8 * (double)basis.primes * (double)(plan->k + 1));
     size_t parts = (size_t)((double)plan->m / (fit < 16 ? 16 : fit)) + 1;
     parts = max_size(parts, plan->threads > 1 ? (size_t)plan->threads : 1);
-    store_each_rows(plan, &basis, (plan->m + parts - 1) / parts, multiply_rows);
+    store_each(plan, &basis, plan->m, (plan->m + parts - 1) / parts, multiply_rows);
     basis_clear(&basis);
 }

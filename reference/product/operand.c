@@ -59,21 +59,6 @@ void operand_close(Operand *o)
     *o = (Operand){0};
 }
 
-/* These loops see every entry twice: with a constant `doubles` they keep it in registers. */
-#define INLINE static inline __attribute__((always_inline))
-
-/* false: not finite. */
-INLINE bool load(Entry *x, const Operand *o, size_t line, size_t position, const bool doubles)
-{
-    size_t at = o->line_at[line] + o->depth_at[position];
-    if (doubles) {
-        entry_load_double(x, o->number[at]);
-        return isfinite(o->number[at]);
-    }
-    entry_load_real(x, o->entry + at);
-    return x->count != 0 || mpfr_zero_p(o->entry + at);
-}
-
 /* Exponent of the lowest bit that is set. */
 static mpfr_exp_t lowest_bit(const Entry *x)
 {
@@ -94,7 +79,7 @@ INLINE bool take_exponent(mpfr_exp_t *exponent, mpfr_exp_t *low, const Operand *
                           size_t position, const bool doubles)
 {
     Entry x;
-    if (!load(&x, o, line, position, doubles) || labs(x.exponent) >= EXPONENT_LIMIT) {
+    if (!entry_load(&x, o, line, position, doubles) || labs(x.exponent) >= EXPONENT_LIMIT) {
         return false;
     }
     if (x.count != 0) {
@@ -153,7 +138,7 @@ static float short_size(double size)
 INLINE double take_size(Operand *o, size_t line, size_t position, const bool doubles)
 {
     Entry x;
-    (void)load(&x, o, line, position, doubles);
+    (void)entry_load(&x, o, line, position, doubles);
     double size = scaled_size(&x, o->exponent[line]);
     float near = short_size(size);
     o->size[o->depth_major ? position * o->lines + line : line * o->depth + position] = near;
@@ -166,7 +151,7 @@ void operand_sizes(double *size, const Operand *o, size_t first, size_t count)
     for (size_t i = first; i < first + count; i++) {
         for (size_t l = 0; l < o->depth; l++) {
             Entry x;
-            entry_load(&x, o, i, l);
+            (void)entry_load(&x, o, i, l, o->number != NULL);
             *size++ = scaled_size(&x, o->exponent[i]);
         }
     }

@@ -75,21 +75,6 @@ ProductView product_transposed(ProductView v)
     return t;
 }
 
-ProductWeights *product_weights_make(double bytes)
-{
-    return kept_open(bytes);
-}
-
-void product_weights_clear(ProductWeights *weights)
-{
-    kept_close(weights);
-}
-
-void product_weights_drop(ProductWeights *weights, ProductGoes *goes, void *context)
-{
-    kept_drop(weights, goes, context);
-}
-
 const char *product_backend_name(ProductBackend backend)
 {
     static const char *const names[PRODUCT_BACKENDS] = {"auto", "loop", "dot", "modular", "digits"};

@@ -20,6 +20,8 @@
  *
  * Call blas_setup first: BLAS runs on one thread inside.  May be called from several threads at
  * once, each with MPFR's exponent range as it wants it.
+ *
+ * Umbrella header: for weights.c, too.
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_PRODUCT_H
 #define HEADPROOF_REFERENCE_PRODUCT_PRODUCT_H

@@ -100,8 +100,7 @@ void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative,
     if (count >= wanted) {
         exponent += round_off(to, wanted, ulp, limb, count - wanted, zeros);
     }
-    mpfr_custom_init_set(y, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent, precision,
-                         to);
+    put(y, negative, exponent);
 }
 
 Range store_range(void)
@@ -152,9 +151,7 @@ bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_ex
         exponent + a + b <= s->range.emin || exponent + a + b >= s->range.emax) {
         return false;
     }
-    mpfr_ptr c = plan_entry(plan, i, j);
-    mpfr_custom_init_set(c, negative ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND, exponent + a + b,
-                         mpfr_get_prec(c), mpfr_custom_get_significand(c));
+    put(plan_entry(plan, i, j), negative, exponent + a + b);
     return true;
 }
 
@@ -196,11 +193,6 @@ void store_each(const Plan *plan, const void *shared, size_t lines, size_t at_on
     mpfr_flags_set(flags);
 }
 
-void store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work)
-{
-    store_each(plan, shared, plan->m, rows_at_once, work);
-}
-
 static void loop_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     (void)shared;
@@ -216,5 +208,5 @@ static void loop_rows(const Plan *plan, const void *shared, size_t first, size_t
 
 void loop_mul(const Plan *plan)
 {
-    store_each_rows(plan, NULL, 1, loop_rows);
+    store_each(plan, NULL, plan->m, 1, loop_rows);
 }

@@ -60,9 +60,6 @@ void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j);
 typedef void LineWork(const Plan *plan, const void *shared, size_t first, size_t count);
 void store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work);
 
-/* The same for all rows of C. */
-void store_each_rows(const Plan *plan, const void *shared, size_t rows_at_once, LineWork *work);
-
 /* The whole product by store_by_loop. */
 void loop_mul(const Plan *plan);
 

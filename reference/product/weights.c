@@ -32,7 +32,7 @@ struct ProductWeights {
     double room; /* bytes left */
 };
 
-ProductWeights *kept_open(double bytes)
+ProductWeights *product_weights_make(double bytes)
 {
     ProductWeights *weights = need_zeros(1, sizeof *weights);
     weights->room = bytes;
@@ -57,7 +57,7 @@ static void kept_free(struct KeptOperand *kept)
     free(kept);
 }
 
-void kept_close(ProductWeights *weights)
+void product_weights_clear(ProductWeights *weights)
 {
     if (weights == NULL) {
         return;
@@ -73,7 +73,7 @@ void kept_close(ProductWeights *weights)
     free(weights);
 }
 
-void kept_drop(ProductWeights *weights, ProductGoes *goes, void *context)
+void product_weights_drop(ProductWeights *weights, ProductGoes *goes, void *context)
 {
     pthread_mutex_lock(&weights->lock);
     for (size_t i = 0; i < BUCKETS; i++) {

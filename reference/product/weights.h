@@ -10,11 +10,6 @@
 
 #include <stdint.h>
 
-/* As product_weights_make, product_weights_clear and product_weights_drop. */
-ProductWeights *kept_open(double bytes) __attribute__((warn_unused_result));
-void kept_close(ProductWeights *weights);
-void kept_drop(ProductWeights *weights, ProductGoes *goes, void *context);
-
 /* The key of B's digits, and of the correction beside them: the other operand's digits and whether
  * it is exact, its own, and how many columns of a product are computed. */
 typedef struct {

@@ -199,6 +199,9 @@ static void check_some(const TieredWords *words, const Room *room, size_t lanes)
     }
     words->load_some(found, memory, lanes);
     expect("load_some", found, expected, words->lanes);
+    if (words->store_some == NULL) {
+        return;
+    }
     words->store_some(memory, x, lanes);
     expect("store_some", memory, x, lanes);
     memory = words_at_end(room, LANES_MOST);
@@ -268,7 +271,9 @@ static void check_memory(const TieredWords *words)
         check_stored_parts(words, &room, of);
     }
     check_middle(words, &room);
-    check_turn(words);
+    if (words->turn != NULL) {
+        check_turn(words);
+    }
     check_look_up(words, &room);
     room_clear(&room);
 }
@@ -300,6 +305,9 @@ static void check_digits_at(const TieredWords *words, const uint64_t *limb, size
 /* Below the limbs, within them, beyond them and far away. */
 static void check_digits(const TieredWords *words)
 {
+    if (words->load_digits == NULL) {
+        return;
+    }
     Room room = room_make();
     gmp_randstate_t random;
     gmp_randinit_default(random);

@@ -63,17 +63,18 @@ typedef struct {
     unsigned (*mask)(unsigned bits); /* its bits, above them any's, and above that every's */
     unsigned (*first_lanes)(size_t lanes);
     void (*load_some)(uint64_t *y, const uint64_t *from, size_t lanes);
-    void (*store_some)(uint64_t *to, const uint64_t *x, size_t lanes);
     void (*load_part)(uint64_t *y, const uint64_t *from, int words, int part, size_t lanes);
     void (*store_parts)(uint64_t *to, const uint64_t *x, int words);
     void (*load_middle)(uint64_t *y, const uint64_t *from); /* y [2][lanes] */
     void (*store_middle)(uint64_t *to, const uint64_t *x);  /* x [2][lanes] */
-    void (*turn)(uint64_t *x);                              /* [lanes][lanes] */
     void (*look_up)(uint64_t *y, const uint64_t *table, const uint64_t *index);
-    void (*load_digits)(uint64_t *y, const uint64_t *limb, size_t count, long lowest);
     /* Of digits a, b [count][lanes]. */
     void (*products)(uint64_t *sums, const uint64_t *a, const uint64_t *b, size_t count,
                      Halves halves);
+    /* NULL in C: */
+    void (*store_some)(uint64_t *to, const uint64_t *x, size_t lanes);
+    void (*turn)(uint64_t *x); /* [lanes][lanes] */
+    void (*load_digits)(uint64_t *y, const uint64_t *limb, size_t count, long lowest);
 } TieredWords;
 
 TIER_TABLES(TieredWords, tiered_words);

@@ -62,12 +62,8 @@ INLINE Words normalise(Words *a, const int size)
         }
         by = select(empty, by + all(64), by);
     }
-    Words left = leading_zeros(a[size - 1]), right = all(64) - left;
-    UNROLL
-    for (int i = size - 1; i >= 0; i--) {
-        Words under = i > 0 ? shift_right(a[i - 1], right) : zero();
-        a[i] = shift_left(a[i], left) | under;
-    }
+    Words left = leading_zeros(a[size - 1]);
+    shift_up(a, size, left);
     return by + left;
 }
 

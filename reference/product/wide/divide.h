@@ -121,12 +121,8 @@ INLINE Mask divide_lanes(Words *limb, Words *exponent, const Lanes *a, const Lan
         }
     }
     join_steps(limb, q, steps, n + 1);
-    Words by_bits = leading_zeros(limb[n]), rest = all(64) - by_bits;
-    UNROLL
-    for (int l = n; l >= 0; l--) {
-        Words under = l > 0 ? shift_right(limb[l - 1], rest) : zero();
-        limb[l] = shift_left(limb[l], by_bits) | under;
-    }
+    Words by_bits = leading_zeros(limb[n]);
+    shift_up(limb, n + 1, by_bits);
     *exponent = (a->exponent - b->exponent) - by_bits;
     *exponent = (*exponent) + all((uint64_t)(64 * (n + 1) - STEP_BITS * steps));
     Words to_tie = all((uint64_t)1 << 63) - limb[0];

@@ -51,13 +51,7 @@ INLINE bool read_arguments(ExpLanes *lanes, mpfr_srcptr x, const int D)
     (void)shift_down(word, size, all(DIGIT) - e.exponent); /* 0 has nothing left */
     UNROLL
     for (int d = 0; d < digits; d++) {
-        const int low = 64 * size - DIGIT * (d + 1), at = low / 64;
-        const unsigned off = (unsigned)low % 64;
-        Words bits = word[at] >> off;
-        if (off + DIGIT > 64) {
-            bits = bits | (word[at + 1] << (64 - off));
-        }
-        store(lanes->x[d], bits & all(DIGIT_MASK));
+        store(lanes->x[d], digit_from(word, size, 64 * size - DIGIT * (d + 1)));
     }
     lanes->negative = bits_of(e.negative);
     return true;
@@ -72,12 +66,8 @@ INLINE void store_results(mpfr_ptr y, const ExpLanes *lanes, const int D, const 
     for (int i = 0; i < size; i++) {
         word[i] = load(lanes->limb[i]);
     }
-    Words up = leading_zeros(word[size - 1]), down = all(64) - up;
-    UNROLL
-    for (int i = size - 1; i > 0; i--) {
-        word[i] = (shift_left(word[i], up) | shift_right(word[i - 1], down));
-    }
-    word[0] = shift_left(word[0], up);
+    Words up = leading_zeros(word[size - 1]);
+    shift_up(word, size, up);
     Lanes e = {.negative = all_lanes(false)};
     e.exponent = load(lanes->n) - up;
     e.exponent = e.exponent + all((uint64_t)(64 * size - DIGIT * D));

@@ -122,6 +122,29 @@ INLINE void store_numbers(mpfr_ptr to, const Lanes *x, const int n)
     store_parts(mpfr_custom_get_significand(to), x->limb, n);
 }
 
+/* The 52 bits from bit `low` on, an end of digits of limbs, whose last may reach beyond them. */
+INLINE Words digit_from(const Words *limb, const int size, const int low)
+{
+    const int at = low / 64;
+    const unsigned off = (unsigned)low % 64;
+    Words bits = limb[at] >> off;
+    if (off + DIGIT > 64 && at + 1 < size) {
+        bits = bits | (limb[at + 1] << (64 - off));
+    }
+    return bits & all(DIGIT_MASK);
+}
+
+/* x shifted up by up to 64 bits, and what is lost of it is. */
+INLINE void shift_up(Words *x, const int size, Words up)
+{
+    const Words down = all(64) - up; /* a shift by 64 gives 0 */
+    UNROLL
+    for (int i = size - 1; i >= 0; i--) {
+        Words under = i > 0 ? shift_right(x[i - 1], down) : zero();
+        x[i] = shift_left(x[i], up) | under;
+    }
+}
+
 /* x shifted down by so many bits; returns what is lost of it. */
 INLINE Words shift_down(Words *x, const int size, Words down)
 {

@@ -76,17 +76,14 @@ static size_t lane_groups(const Plan *plan)
 
 static Shape shape_of(const Plan *plan)
 {
-    DigitsWork work = digits_work(plan, plan_bits_a(plan), plan_bits_b(plan), plan->bits);
-    return (Shape){.digits_a = work.digits_a,
-                   .digits_b = work.digits_b,
-                   .kept = work.kept,
-                   .depth = work.depth,
-                   .columns = work.kept + 1,
-                   .pack = {{work.digits_a, work.digits_b, work.kept, plan->short_a, plan->short_b},
-                            NULL,
-                            NULL,
-                            0,
-                            false}};
+    DigitsWork work = digits_work(plan, plan->bits);
+    return (Shape){
+        .digits_a = work.digits_a,
+        .digits_b = work.digits_b,
+        .kept = work.kept,
+        .depth = work.depth,
+        .columns = work.kept + 1,
+        .pack.key = {work.digits_a, work.digits_b, work.kept, plan->short_a, plan->short_b}};
 }
 
 static void pack_b(const Shape *shape, const Pack *pack, const Plan *plan, size_t group)
@@ -193,6 +190,6 @@ void wide_multiply(const Plan *plan)
 {
     Shape shape = shape_of(plan);
     kept_pack(&shape.pack, &plan->b, make_pack, plan);
-    store_each_rows(plan, &shape, ROWS_AT_ONCE, multiply_rows);
+    store_each(plan, &shape, plan->m, ROWS_AT_ONCE, multiply_rows);
     pack_clear(&shape.pack);
 }

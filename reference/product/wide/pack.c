@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { CHUNKS = OPERAND_DIGITS / LANES, CARRY_EVERY = 1024 };
+enum { CHUNKS = OPERAND_DIGITS / LANES };
 _Static_assert(CHUNKS *LANES == OPERAND_DIGITS && (int)TILE_ROWS <= (int)LANES,
                "vectors hold digits, and rows");
 
@@ -103,10 +103,7 @@ static void take_sums(int64_t (*sum)[TILE_COLUMNS], Block *sums, const Packing *
             sum[lane][1 + d] +=
                 p->operand->number != NULL ? of[d][lane] : of[d / LANES * LANES + lane][d % LANES];
         }
-        for (size_t w = p->digits + 1; w-- > 1;) {
-            sum[lane][w - 1] += sum[lane][w] >> DIGIT;
-            sum[lane][w] &= (int64_t)DIGIT_MASK;
-        }
+        carry_sums(sum[lane], p->digits);
     }
     memset(sums, 0, sizeof *sums);
 }
@@ -121,8 +118,7 @@ void pack_lines(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p)
     size_t line[LANES] = {0};
     uint64_t at[LANES], exponent[LANES];
     for (size_t lane = 0; lane < LANES; lane++) {
-        size_t wanted = p->first + lane;
-        line[lane] = wanted < o->lines ? wanted : o->lines - 1;
+        line[lane] = packed_line(p, lane);
         at[lane] = o->line_at[line[lane]];
         exponent[lane] = (uint64_t)o->exponent[line[lane]];
     }

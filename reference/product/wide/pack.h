@@ -15,6 +15,23 @@ typedef struct {
     bool by_digit, fits;
 } Packing;
 
+/* The line of a lane; lines beyond the last are copies of it. */
+static inline size_t packed_line(const Packing *p, size_t lane)
+{
+    size_t wanted = p->first + lane;
+    return wanted < p->operand->lines ? wanted : p->operand->lines - 1;
+}
+
+/* Positions after which sums of digits are carried; sum [1 + digits], carried. */
+enum { CARRY_EVERY = 1024 };
+static inline void carry_sums(int64_t *sum, size_t digits)
+{
+    for (size_t w = digits + 1; w-- > 1;) {
+        sum[w - 1] += sum[w] >> DIGIT;
+        sum[w] &= (int64_t)DIGIT_MASK;
+    }
+}
+
 /* The lines' alphas as factors, [depth][lanes][digits] or, by_digit, [depth][digits][lanes];
  * sum[i][1 + d] is the sum of digit d of line first + i, carried, columns as in tile.h.  Lines
  * beyond the last are copies of it. */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Digits an entry; positions after which sums of digits are carried. */
-enum { MOST = 6, CARRY_EVERY = 1024 };
+/* Digits an entry. */
+enum { MOST = 6 };
 
 /* Digit d of alpha of each entry, to digit[d]; D of them. */
 INLINE void alphas(Words *digit, const Lanes *x, Words line_exponent, const bool fits, const int D)
@@ -25,14 +25,7 @@ INLINE void alphas(Words *digit, const Lanes *x, Words line_exponent, const bool
     (void)shift_down(word, size, lead);
     UNROLL
     for (int d = D - 1; d >= 0; d--) {
-        const int low = 64 * size - DIGIT * (d + 1), at = low / 64;
-        const unsigned off = (unsigned)low % 64;
-        Words bits = word[at] >> off;
-        if (off + DIGIT > 64) {
-            bits = bits | (word[at + 1] << (64 - off));
-        }
-        bits = bits & all(DIGIT_MASK);
-        bits = (bits ^ flip) + carry;
+        Words bits = (digit_from(word, size, 64 * size - DIGIT * (d + 1)) ^ flip) + carry;
         carry = bits >> DIGIT;
         digit[d] = bits & all(DIGIT_MASK);
     }
@@ -55,21 +48,6 @@ INLINE bool digits_at(Words *digit, const Operand *o, size_t at, size_t lanes, W
     }
     alphas(digit, &x, line_exponent, fits, D);
     return true;
-}
-
-/* The line of a lane; lines beyond the last are copies of it. */
-static size_t line_of(const Packing *p, size_t lane)
-{
-    size_t wanted = p->first + lane;
-    return wanted < p->operand->lines ? wanted : p->operand->lines - 1;
-}
-
-static void carry_sums(int64_t *sum, size_t digits)
-{
-    for (size_t w = digits + 1; w-- > 1;) {
-        sum[w - 1] += sum[w] >> DIGIT;
-        sum[w] &= (int64_t)DIGIT_MASK;
-    }
 }
 
 /* Digits of entries [from, from + 8) of a line, to digit; added to sum, [1 + digit]. */
@@ -148,7 +126,7 @@ INLINE bool pack_along(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packin
         for (size_t l = first; l < end; l += LANES) {
             size_t positions = end - l < LANES ? end - l : LANES;
             for (size_t r = 0; r < p->lanes; r++) {
-                if (!line_digits(x.of[r], sums.of[r], p, line_of(p, r), l, fits, D)) {
+                if (!line_digits(x.of[r], sums.of[r], p, packed_line(p, r), l, fits, D)) {
                     return false;
                 }
             }

@@ -41,13 +41,7 @@ INLINE void to_factors(Words *digit, const Words *limb, const int n)
 {
     UNROLL
     for (int w = 0; w * DIGIT < 64 * n; w++) {
-        const int at = w * DIGIT / 64;
-        const unsigned off = (unsigned)(w * DIGIT % 64);
-        Words word = limb[at] >> off;
-        if (off + DIGIT > 64 && at + 1 < n) {
-            word = word | (limb[at + 1] << (64 - off));
-        }
-        digit[w] = factor_of(word & all(DIGIT_MASK));
+        digit[w] = factor_of(digit_from(limb, n, w * DIGIT));
     }
 }
 
@@ -96,12 +90,8 @@ INLINE void multiply_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int n
         carry = sum >> DIGIT;
     }
     to_limbs(limb, low, 2 * D, 2 * n);
-    Words up = leading_zeros(limb[2 * n - 1]), down = all(64) - up;
-    UNROLL
-    for (int i = 2 * n - 1; i >= 0; i--) {
-        Words below = i > 0 ? shift_right(limb[i - 1], down) : zero();
-        limb[i] = shift_left(limb[i], up) | below;
-    }
+    Words up = leading_zeros(limb[2 * n - 1]);
+    shift_up(limb, 2 * n, up);
     y->negative = a->negative ^ b->negative;
     y->exponent = (a->exponent + b->exponent) - up;
     round_to(y, limb, 2 * n, zero(), n);

@@ -106,19 +106,27 @@ INLINE Words move_up(Words *x, const int columns, Words *exponent)
     return up;
 }
 
+/* limb = the first `size` words of the string shifted to the left by `up`, the least significant
+ * first; returns the word behind them, which is not. */
+INLINE Words first_words(Words *limb, const Words *x, const int columns, Words up, const int size)
+{
+    const Words down = all(64) - up; /* a shift by 64 gives 0 */
+    Words next = word_at(x, columns, 0);
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        Words word = next;
+        next = word_at(x, columns, i + 1);
+        limb[size - 1 - i] = (shift_left(word, up) | shift_right(next, down));
+    }
+    return next;
+}
+
 /* y = 0.x 2^52 rounded to n limbs; returns the lanes whose two highest digits are not both 0. */
 INLINE Mask round_digits(Lanes *y, Words *x, const int columns, const int n)
 {
     Words up = move_up(x, columns, &y->exponent);
-    Words down = (all(64) - up), next = word_at(x, columns, 0);
-    UNROLL
-    for (int i = 0; i < n; i++) { /* a shift by 64 gives 0 */
-        Words word = next;
-        next = word_at(x, columns, i + 1);
-        y->limb[n - 1 - i] = (shift_left(word, up) | shift_right(next, down));
-    }
-    Words after = word_at(x, columns, n + 1);
-    Words rest = shift_left(next, up) | shift_right(after, down);
+    Words next = first_words(y->limb, x, columns, up, n), after = word_at(x, columns, n + 1);
+    Words rest = shift_left(next, up) | shift_right(after, all(64) - up);
     Words lost = shift_left(after, up) | left_below(x, columns, 64 * (n + 2));
     Mask carry = round_words(y->limb, n, all(1), rest, lost);
     y->exponent = select(carry, y->exponent + all(1), y->exponent);
@@ -131,15 +139,8 @@ INLINE Mask round_digits(Lanes *y, Words *x, const int columns, const int n)
 /* limb = 0.x 2^52, all of it, the least significant limb first; returns the same lanes. */
 INLINE Mask whole_digits(Words *limb, Words *exponent, Words *x, const int columns)
 {
-    const int size = WHOLE(columns);
-    Words up = move_up(x, columns, exponent), down = all(64) - up;
-    Words next = word_at(x, columns, 0);
-    UNROLL
-    for (int i = 0; i < size; i++) {
-        Words word = next;
-        next = word_at(x, columns, i + 1);
-        limb[size - 1 - i] = (shift_left(word, up) | shift_right(next, down));
-    }
+    Words up = move_up(x, columns, exponent);
+    (void)first_words(limb, x, columns, up, WHOLE(columns));
     return is_not_zero(x[0]);
 }
 
@@ -201,13 +202,10 @@ INLINE void store_lanes(const Row *row, const Lanes *y, Mask done, const int n)
     for (size_t lane = 0; lane < LANES; lane++) {
         if ((bits_of(done) >> lane & 1) != 0) {
             mpfr_ptr c = plan_entry(row->plan, row->i, row->j + lane);
-            mp_limb_t *to = mpfr_custom_get_significand(c);
             for (int i = 0; i < n; i++) {
-                to[i] = limb[i][lane];
+                ((mp_limb_t *)mpfr_custom_get_significand(c))[i] = limb[i][lane];
             }
-            mpfr_custom_init_set(
-                c, (bits_of(y->negative) >> lane & 1) != 0 ? -MPFR_REGULAR_KIND : MPFR_REGULAR_KIND,
-                exponent[lane], mpfr_get_prec(c), to);
+            put(c, (bits_of(y->negative) >> lane & 1) != 0, exponent[lane]);
         }
     }
 }

@@ -17,20 +17,24 @@
  *     mask_of(bits), bits_of(m)      lanes as bits, the first one the lowest
  *     not(m)                         besides which masks have &, | and ^
  *     look_up(table, index)          table[index] of each lane
- *     load_digits(limb, count, lowest)   digits of a number of so many limbs: that of the last lane
- *                                    begins at bit `lowest`, the others above it
- *     load_some(from, lanes), store_some(to, x, lanes)      the first lanes alone; 0 in the others
+ *     load_some(from, lanes)         the first lanes alone; 0 in the others
  *     load_part(from, words, part, lanes)        word `part` of each of some structures of so many
  *                                    words, one behind the other; 0 in the other lanes
  *     store_parts(to, x, words)      LANES structures, x[part] being word `part` of each
  *     load_middle(&x1, &x2, from), store_middle(to, x1, x2)     words 1 and 2 of LANES structures
  *                                    of four words
- *     turn(x)                        word j of x[i] becomes word i of x[j], LANES of them
  *     factor_of(digit)               a digit below 2^52 as add_product takes it
  *     add_product(&high, &low, a, b) adds the halves of a b: its high 52 bits and its low ones; to
  *                                    NULL: none
  *     sum_start(highs, lows)         what a sum begins with, to which so many halves will be added
  *     products_begin(), products_end()   around add_product, and around nothing that rounds
+ *
+ * and, for products of digits, which take vectors of AVX2 or more:
+ *
+ *     load_digits(limb, count, lowest)   digits of a number of so many limbs: that of the last lane
+ *                                    begins at bit `lowest`, the others above it
+ *     store_some(to, x, lanes)       the first lanes alone
+ *     turn(x)                        word j of x[i] becomes word i of x[j], LANES of them
  */
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_H
@@ -41,17 +45,6 @@
 #include <stdint.h>
 
 #define DIGIT_MASK (((uint64_t)1 << DIGIT) - 1)
-
-/* The 52 bits of `count` limbs from bit `lowest` on, which may be negative; 0 is beyond both
- * ends. */
-INLINE uint64_t digit_at(const uint64_t *limb, size_t count, long lowest)
-{
-    const long at = lowest >> 6; /* downwards */
-    const unsigned off = (unsigned)(lowest & 63);
-    uint64_t low = at >= 0 && (size_t)at < count ? limb[at] : 0;
-    uint64_t high = at >= -1 && (size_t)(at + 1) < count ? limb[at + 1] : 0;
-    return (low >> off | high << 1 << (63 - off)) & DIGIT_MASK;
-}
 
 #define TIER_IS_avx512 1
 #define TIER_IS_avx2 2

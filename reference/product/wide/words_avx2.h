@@ -122,9 +122,10 @@ INLINE Words look_up(const void *table, Words index)
 
 INLINE Words load_digits(const uint64_t *limb, size_t count, long lowest)
 {
-    return (Words){digit_at(limb, count, lowest + 3 * DIGIT),
-                   digit_at(limb, count, lowest + 2 * DIGIT), digit_at(limb, count, lowest + DIGIT),
-                   digit_at(limb, count, lowest)};
+    Words bits = {word_from(limb, count, lowest + 3 * DIGIT),
+                  word_from(limb, count, lowest + 2 * DIGIT),
+                  word_from(limb, count, lowest + DIGIT), word_from(limb, count, lowest)};
+    return bits & all(DIGIT_MASK);
 }
 
 INLINE void turn(Words *words)

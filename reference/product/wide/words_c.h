@@ -124,30 +124,9 @@ INLINE Words look_up(const void *table, Words index)
     EACH_LANE(memory_word(table, index[lane]));
 }
 
-INLINE Words load_digits(const uint64_t *limb, size_t count, long lowest)
-{
-    EACH_LANE(digit_at(limb, count, lowest + (LANES - 1 - lane) * DIGIT));
-}
-
-INLINE void turn(Words *x)
-{
-    for (int i = 0; i < LANES; i++) {
-        for (int j = 0; j < i; j++) {
-            uint64_t word = x[i][j];
-            x[i][j] = x[j][i];
-            x[j][i] = word;
-        }
-    }
-}
-
 INLINE Words load_some(const void *from, size_t lanes)
 {
     EACH_LANE((size_t)lane < lanes ? memory_word(from, (uint64_t)lane) : 0);
-}
-
-INLINE void store_some(void *to, Words x, size_t lanes)
-{
-    memcpy(to, &x, (lanes < LANES ? lanes : LANES) * sizeof(uint64_t));
 }
 
 INLINE Words load_part(const uint64_t *from, const int words, const int part, size_t lanes)

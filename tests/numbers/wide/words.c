@@ -47,11 +47,6 @@ static void do_load_some(uint64_t *y, const uint64_t *from, size_t lanes)
     store(y, load_some(from, lanes));
 }
 
-static void do_store_some(uint64_t *to, const uint64_t *x, size_t lanes)
-{
-    store_some(to, get(x, 0), lanes);
-}
-
 /* With counts that are constants, as everywhere. */
 static void do_load_part(uint64_t *y, const uint64_t *from, int words, int part, size_t lanes)
 {
@@ -105,6 +100,17 @@ static void do_store_middle(uint64_t *to, const uint64_t *x)
     store_middle(to, get(x, 0), get(x, 1));
 }
 
+static void do_look_up(uint64_t *y, const uint64_t *table, const uint64_t *index)
+{
+    store(y, look_up(table, get(index, 0)));
+}
+
+#if !PORTABLE
+static void do_store_some(uint64_t *to, const uint64_t *x, size_t lanes)
+{
+    store_some(to, get(x, 0), lanes);
+}
+
 static void do_turn(uint64_t *x)
 {
     Words words[LANES];
@@ -117,15 +123,11 @@ static void do_turn(uint64_t *x)
     }
 }
 
-static void do_look_up(uint64_t *y, const uint64_t *table, const uint64_t *index)
-{
-    store(y, look_up(table, get(index, 0)));
-}
-
 static void do_load_digits(uint64_t *y, const uint64_t *limb, size_t count, long lowest)
 {
     store(y, load_digits(limb, count, lowest));
 }
+#endif
 
 /* Not inline, so that all of it stays between products_begin and products_end. */
 static __attribute__((noinline)) void multiply(uint64_t *sums, const uint64_t *a, const uint64_t *b,
@@ -160,13 +162,15 @@ const TieredWords TIER(tiered_words) = {
     .mask = do_mask,
     .first_lanes = do_first_lanes,
     .load_some = do_load_some,
-    .store_some = do_store_some,
     .load_part = do_load_part,
     .store_parts = do_store_parts,
     .load_middle = do_load_middle,
     .store_middle = do_store_middle,
-    .turn = do_turn,
     .look_up = do_look_up,
-    .load_digits = do_load_digits,
     .products = do_products,
+#if !PORTABLE
+    .store_some = do_store_some,
+    .turn = do_turn,
+    .load_digits = do_load_digits,
+#endif
 };
