@@ -797,8 +797,5 @@ SUBJECT(product)
         cmocka_unit_test(small_products_are_dot_products),
         cmocka_unit_test(chosen_backends_keep_the_bound),
     };
-    ref_thread_setup();
-    int failed = cmocka_run_group_tests_name("product", tests, NULL, NULL);
-    ref_thread_clear();
-    return failed != 0;
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }

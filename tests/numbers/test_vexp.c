@@ -7,6 +7,7 @@
 #include "../../reference/product/vexp.h"
 #include "../../reference/product/wide.h"
 #include "../../reference/reference.h"
+#include "../fixture.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -162,8 +163,5 @@ SUBJECT(vexp)
         cmocka_unit_test(rows_of_numbers_are_within_it),
         cmocka_unit_test(special_arguments_are_mpfrs),
     };
-    ref_thread_setup();
-    int failed = cmocka_run_group_tests_name("vexp", tests, NULL, NULL);
-    ref_thread_clear();
-    return failed != 0;
+    return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
