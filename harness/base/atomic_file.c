@@ -179,15 +179,14 @@ static bool lock(int fd, const char *path)
 char *atomic_file_text(const AtomicFile *file, size_t *size)
 {
     struct stat found;
-    int fd = fileno(file->held);
-    if (fstat(fd, &found) != 0) {
+    if (fstat(file->held, &found) != 0) {
         return NULL;
     }
     size_t room = (size_t)found.st_size;
     char *text = need_room(room + 1, 1);
     *size = 0;
     for (ssize_t got = 1; got > 0 && *size < room; *size += (size_t)got) {
-        got = pread(fd, text + *size, room - *size, (off_t)*size);
+        got = pread(file->held, text + *size, room - *size, (off_t)*size);
         if (got < 0) {
             free(text);
             return NULL;
@@ -209,14 +208,22 @@ static bool find_rows(bool *rows, const AtomicFile *file)
     return text != NULL;
 }
 
+/* Lets another run in.  0, or -1 (errno). */
+static int close_held(AtomicFile *file)
+{
+    int fd = file->held;
+    file->held = 0;
+    return fd > 0 ? close(fd) : 0;
+}
+
 /* Locks PATH.partial, which is open, and refuses what is not this run's to write over. */
 static int hold_partial(AtomicFile *file, const char *given)
 {
     bool rows = false;
-    if (!begins_as_ours(fileno(file->held))) {
+    if (!begins_as_ours(file->held)) {
         return atomic_file_refuse(file->flag, file->partial, errno != 0 ? strerror(errno) : NULL);
     }
-    if (!lock(fileno(file->held), file->partial)) {
+    if (!lock(file->held, file->partial)) {
         return complain((Origin){.flag = file->flag}, given, "expected no other run to write it");
     }
     if (!file->kept && !find_rows(&rows, file)) {
@@ -241,32 +248,22 @@ static int hold_partial(AtomicFile *file, const char *given)
 /* given: the path as typed. */
 static int open_held(AtomicFile *file, const char *given)
 {
-    struct stat old;
     bool there;
-    if (stat(file->path, &old) == 0 && !S_ISREG(old.st_mode)) {
-        return unwritable(file->flag, given, S_ISDIR(old.st_mode) ? EISDIR : EINVAL);
-    }
-    if (access(file->path, F_OK) == 0 && access(file->path, W_OK) != 0) {
-        return unwritable(file->flag, given, errno);
-    }
     const char *doubt = atomic_file_doubt(&there, file->partial);
     if (there && doubt != NULL) {
         return atomic_file_refuse(file->flag, file->partial, doubt);
     }
     int fd = open_partial(file);
-    file->held = fd < 0 ? NULL : fdopen(fd, "r+");
-    if (file->held == NULL) {
-        int error = errno;
-        (void)(fd >= 0 && close(fd)); /* nothing is in it */
-        return unwritable(file->flag, given, error);
+    if (fd < 0) {
+        return unwritable(file->flag, given, errno);
     }
+    file->held = fd;
     int status = hold_partial(file, given);
     if (status != 0) {
         if (!file->found) {
             (void)unlink(file->partial);
         }
-        (void)fclose(file->held); /* it was only read */
-        file->held = NULL;
+        (void)close_held(file); /* it was only read */
     }
     return status;
 }
@@ -309,7 +306,7 @@ static bool remove_one(const char *name)
 static void remove_unfinished(void *context, bool locked)
 {
     const AtomicFile *file = context;
-    if (!locked || file->partial == NULL || file->held == NULL) {
+    if (!locked || file->partial == NULL || file->held == 0) {
         return;
     }
     bool left = file->found && !file->kept, gone = true;
@@ -356,12 +353,14 @@ char *atomic_file_target(const char *given)
 int atomic_file_open(AtomicFile *file, const char *given)
 {
     struct stat found;
-    bool exists = stat(given, &found) == 0;
+    bool exists = stat(given, &found) == 0, regular = exists && S_ISREG(found.st_mode);
     file->flag = file->flag != NULL ? file->flag : "output";
     int status = 0;
-    if (streams_outlive_readers() != 0) {
+    if (streams_outlive_readers() != 0 || (regular && access(given, W_OK) != 0)) {
         status = unwritable(file->flag, given, errno);
-    } else if (exists && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) {
+    } else if (exists && S_ISDIR(found.st_mode)) {
+        status = unwritable(file->flag, given, EISDIR);
+    } else if (exists && !regular) {
         file->path = atomic_file_name(given, "");
         file->file = fopen(given, "w");
         status = file->file == NULL ? unwritable(file->flag, given, errno) : 0;
@@ -441,7 +440,7 @@ int atomic_file_publish(AtomicFile *file)
     if (status != 0 || close_stream(&file->file) != 0 || close_stream(&file->sidecar) != 0) {
         return -1;
     }
-    return close_stream(&file->held); /* this lets another run in */
+    return close_held(file);
 }
 
 int atomic_file_failed(const char *path)
@@ -459,7 +458,7 @@ void atomic_file_clear(AtomicFile *file)
     /* Bytes that are in them are unwanted, or synced already. */
     (void)close_stream(&file->file);
     (void)close_stream(&file->sidecar);
-    (void)close_stream(&file->held);
+    (void)close_held(file);
     free(file->path);
     free(file->fresh);
     free(file->beside);

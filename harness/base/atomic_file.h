@@ -31,7 +31,7 @@ typedef struct {
     char *beside;         /* PATH.json */
     char *beside_fresh;   /* PATH.json.new */
     char *partial;        /* PATH.partial; NULL: written directly, or complete */
-    FILE *held;           /* it, locked */
+    int held;             /* it, open and locked; 0: it is not */
     bool found;           /* it was there */
     FILE *file, *sidecar; /* open for writing */
     Interrupt *interrupt; /* a thread that removes them when a signal ends the run */

@@ -273,7 +273,7 @@ bool journal_survives(const Journal *journal)
 static int write_bytes(Journal *journal, const char *bytes, size_t count)
 {
     for (size_t done = 0; done < count;) {
-        ssize_t got = write(fileno(journal->file.held), bytes + done, count - done);
+        ssize_t got = write(journal->file.held, bytes + done, count - done);
         if (got < 0 && errno != EINTR) {
             return -1;
         }
@@ -285,7 +285,7 @@ static int write_bytes(Journal *journal, const char *bytes, size_t count)
 /* The first line, over what begins with the mark at any moment.  0, or -1 (errno). */
 static int write_first(Journal *journal, const RunRecord *run)
 {
-    int fd = fileno(journal->file.held);
+    int fd = journal->file.held;
     json_t *sidecar = sidecar_value(run);
     char *line = sidecar == NULL ? NULL : json_dumps(sidecar, JSON_COMPACT);
     json_decref(sidecar);
@@ -305,7 +305,7 @@ static int write_first(Journal *journal, const RunRecord *run)
 
 int journal_begin(Journal *journal, const RunRecord *run)
 {
-    int fd = fileno(journal->file.held);
+    int fd = journal->file.held;
     off_t end = (off_t)journal->end;
     journal->writing = journal->file.kept = true;
     if (!journal_survives(journal)) {
@@ -334,7 +334,7 @@ int journal_append(Journal *journal, const JournalPoint *point)
 
 int journal_sync(Journal *journal)
 {
-    return fsync(fileno(journal->file.held));
+    return fsync(journal->file.held);
 }
 
 /* The table from the journal's text.  0, or -1 (errno). */
@@ -383,14 +383,14 @@ void journal_clear(Journal *journal)
         return;
     }
     AtomicFile *file = &journal->file;
-    if (file->held != NULL && file->partial != NULL) {
+    if (file->held != 0 && file->partial != NULL) {
         /* What was never written to is another run's, but for one that holds the mark alone; what
          * could not be read may have rows. */
         bool rows = journal->text == NULL || journal->end > strlen(OWN_MARK);
         file->kept = journal->writing ? journal_survives(journal) : file->found && rows;
         if (journal->writing && file->kept) {
             /* Half a point goes; where that fails, a run that resumes drops it. */
-            (void)!ftruncate(fileno(file->held), (off_t)journal->end);
+            (void)!ftruncate(file->held, (off_t)journal->end);
         }
     }
     atomic_file_clear(file);
