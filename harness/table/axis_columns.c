@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* "": it does not matter. */
+/* The point's value, "": it does not matter; point NULL: the axis's name. */
 static void value_text(char text[VALUE_TEXT], const Point *point, Axis axis)
 {
-    *text = '\0';
-    if (point_axis_matters(point, axis)) {
+    snprintf(text, VALUE_TEXT, "%s", point == NULL ? axis_info(axis)->name : "");
+    if (point != NULL && point_axis_matters(point, axis)) {
         value_print(text, &axis_info(axis)->domain, point_get(point, axis));
     }
 }
@@ -82,27 +82,6 @@ int axis_columns_compare(const AxisColumns *columns, const Point *a, const Point
     return order;
 }
 
-static void pad(FILE *file, size_t width, size_t least)
-{
-    fprintf(file, "%*s", width < least ? (int)(least - width) : 0, "");
-}
-
-/* Words to the left, numbers to the right. */
-static void print_aligned(FILE *file, const AxisColumns *columns, size_t i, const char *text)
-{
-    bool words = axis_info(columns->axes[i])->domain.kind == DOMAIN_WORDS;
-    int width = (int)columns->widths[i];
-    fprintf(file, "%s%*s", i > 0 ? "  " : "", words ? -width : width, text);
-}
-
-void axis_columns_print_names(FILE *file, const AxisColumns *columns, size_t least)
-{
-    for (size_t i = 0; i < columns->count && !columns->folded; i++) {
-        print_aligned(file, columns, i, axis_info(columns->axes[i])->name);
-    }
-    pad(file, columns->folded ? 0 : columns->width, least);
-}
-
 /* "construction fused, omega 20", broken between axes. */
 static void print_folded(FILE *file, const AxisColumns *columns, const Point *point, size_t line)
 {
@@ -118,13 +97,16 @@ static void print_folded(FILE *file, const AxisColumns *columns, const Point *po
 void axis_columns_print(FILE *file, const AxisColumns *columns, const Point *point, size_t least,
                         size_t line)
 {
-    if (columns->folded) {
+    size_t width = columns->folded ? 0 : columns->width;
+    if (columns->folded && point != NULL) {
         print_folded(file, columns, point, line);
     }
     for (size_t i = 0; i < columns->count && !columns->folded; i++) {
         char text[VALUE_TEXT];
+        bool words = axis_info(columns->axes[i])->domain.kind == DOMAIN_WORDS;
+        int own = (int)columns->widths[i]; /* words to the left, numbers to the right */
         value_text(text, point, columns->axes[i]);
-        print_aligned(file, columns, i, text);
+        fprintf(file, "%s%*s", i > 0 ? "  " : "", words ? -own : own, text);
     }
-    pad(file, columns->folded ? 0 : columns->width, least);
+    fprintf(file, "%*s", width < least ? (int)(least - width) : 0, "");
 }

@@ -28,10 +28,9 @@ void axis_columns_fit(AxisColumns *columns, size_t figures, size_t line);
 /* Have the points one value on each of the axes?  Orders those that do not. */
 int axis_columns_compare(const AxisColumns *columns, const Point *a, const Point *b);
 
-/* The names, or the point's values, padded to columns->width, at least to least; folded: names are
- * left away, and values stand on lines of their own, at most line wide, after which the padding
- * is least. */
-void axis_columns_print_names(FILE *file, const AxisColumns *columns, size_t least);
+/* The point's values, or (point NULL) the names, padded to columns->width, at least to least;
+ * folded: names are left away, and values stand on lines of their own, at most line wide, after
+ * which the padding is least. */
 void axis_columns_print(FILE *file, const AxisColumns *columns, const Point *point, size_t least,
                         size_t line);
 

@@ -56,49 +56,23 @@ const ErrorKind errors_by_use[ERROR_KINDS] = {ERROR_TOTAL,    ERROR_CONSTRUCTION
                                               ERROR_NATIVE,   ERROR_ROUNDING,
                                               ERROR_OBSERVED, ERROR_APPROXIMATION};
 
-/* Of other commands than sweep, and of earlier versions. */
+/* Of the tables of laws. */
 static const struct {
     const char *name;
     int rank;
-} others[] = {
-    /* of laws */
-    {"kind", RANK_KEPT},
-    {"axis", RANK_KEPT},
-    {"law", RANK_KEPT},
-    {"slope", RANK_KEPT},
-    {"theory", 1},
-    {"constant", 2},
-    {"slope_error", 3},
-    {"from", 4},
-    {"to", 4},
-    {"why", 5},
-    {"residual", 6},
-    {"seeds", 7},
-    /* what another column says too, or how it was found */
-    {"error_log10", RANK_UNSEEN},
-    {"logit_error_log10", RANK_UNSEEN},
-    {"judged_log2", RANK_UNSEEN},
-    {"error_below", RANK_UNSEEN},
-    {"error_below_log10", RANK_UNSEEN},
-    {"error_min", RANK_UNSEEN},
-    {"error_min_log10", RANK_UNSEEN},
-    {"seed_rule", RANK_UNSEEN},
-    {"seed_scores", RANK_UNSEEN},
-    {"evaluations", RANK_UNSEEN},
-    {"best_error_log10", RANK_UNSEEN},
-    {"floor_log10", RANK_UNSEEN},
-    {"censored", RANK_UNSEEN},
-    {"evaluations_inside", RANK_UNSEEN},
-    {"residual_max", RANK_UNSEEN},
-    {"other_residual", RANK_UNSEEN},
-    {"seeds_below", RANK_UNSEEN},
-    {"seeds_above", RANK_UNSEEN},
-    {"end_slope", RANK_UNSEEN},
-    {"points", RANK_UNSEEN},
-    {"theory_least", RANK_UNSEEN},
-    {"theory_most", RANK_UNSEEN},
-    {BOUNDS_COLUMN, RANK_UNSEEN},
-};
+} laws[] = {{"kind", RANK_KEPT}, {"axis", RANK_KEPT}, {"law", RANK_KEPT}, {"slope", RANK_KEPT},
+            {"theory", 1},       {"constant", 2},     {"slope_error", 3}, {"from", 4},
+            {"to", 4},           {"why", 5},          {"residual", 6},    {"seeds", 7}};
+
+/* Of other commands than sweep, and of earlier versions: what another column says too, or how it
+ * was found. */
+static const char *const unseen[] = {
+    "error_log10",       "logit_error_log10",  "judged_log2",      "error_below",
+    "error_below_log10", "error_min",          "error_min_log10",  "seed_rule",
+    "seed_scores",       "evaluations",        "best_error_log10", "floor_log10",
+    "censored",          "evaluations_inside", "residual_max",     "other_residual",
+    "seeds_below",       "seeds_above",        "end_slope",        "points",
+    "theory_least",      "theory_most",        BOUNDS_COLUMN};
 
 /* Two errors, the parts of those of --propagation, the other errors. */
 static int sweep_rank(const Column *column, Norm norm)
@@ -118,9 +92,14 @@ static int sweep_rank(const Column *column, Norm norm)
 
 int column_rank(const char *name, Norm norm)
 {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(name, others[i].name) == 0) {
-            return others[i].rank;
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        if (strcmp(name, laws[i].name) == 0) {
+            return laws[i].rank;
+        }
+    }
+    for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++) {
+        if (strcmp(name, unseen[i]) == 0) {
+            return RANK_UNSEEN;
         }
     }
     const Column *column = column_find(name);

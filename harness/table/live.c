@@ -128,7 +128,7 @@ static void print_header(FILE *file, const Live *live)
 {
     bool first = true;
     fputs(live->relative ? "relative to r(T):\n" : "", file);
-    axis_columns_print_names(file, &live->axes, 0);
+    axis_columns_print(file, &live->axes, NULL, 0, live->line);
     if (live->has_layer) {
         fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH, "layer");
     }

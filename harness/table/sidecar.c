@@ -111,13 +111,6 @@ static json_t *points_value(const RunRecord *run)
     return list;
 }
 
-static json_t *grid_value(const RunRecord *run)
-{
-    const GridIdentity *identity = &run->sweep->identity;
-    return json_pack("{s:I, s:s, s:s}", "points", (json_int_t)run->grid->count, "digest",
-                     identity->points, "weights", identity->weights);
-}
-
 static int grid_digits(const Grid *grid)
 {
     return grid->count > 0 ? point_digits(&grid->points[0]) : REF_DIGITS;
@@ -128,7 +121,10 @@ static void add_sweep(json_t *object, const RunRecord *run)
     const SweepRecord *sweep = run->sweep;
     json_object_set_new(object, "complete", json_boolean(sweep->complete));
     json_object_set_new(object, "digits", json_integer(grid_digits(run->grid)));
-    json_object_set_new(object, "grid", grid_value(run));
+    json_object_set_new(object, "grid",
+                        json_pack("{s:I, s:s, s:s}", "points", (json_int_t)run->grid->count,
+                                  "digest", sweep->identity.points, "weights",
+                                  sweep->identity.weights));
     json_object_set_new(object, "shard",
                         json_pack("{s:I, s:I}", "index", (json_int_t)sweep->shard, "count",
                                   (json_int_t)sweep->shards));

@@ -203,7 +203,7 @@ static void print_header(FILE *file, const Shape *shape)
         fprintf(file, "  %-*s", end < shape->figure_count ? width : 0, shape->figures[i].name);
     }
     putc('\n', file);
-    axis_columns_print_names(file, shape->axes, axes_width(shape));
+    axis_columns_print(file, shape->axes, NULL, axes_width(shape), shape->line_width);
     for (size_t i = 0; i < shape->figure_count; i++) {
         fprintf(file, "  %*zu", (int)shape->figures[i].width, shape->figures[i].layer);
     }
