@@ -25,17 +25,6 @@ static int reject(const Csv *csv, size_t line, const char *token, const char *ex
     return complain((Origin){.file = csv->path, .line = line}, token, "expected %s", expected);
 }
 
-/* How often wanted occurs in text[0 .. length-1], behind which there is a NUL. */
-static size_t count(const char *text, size_t length, char wanted)
-{
-    size_t found = 0;
-    const char *end = text + length;
-    for (text = strchr(text, wanted); text != NULL && text < end; text = strchr(text + 1, wanted)) {
-        found++;
-    }
-    return found;
-}
-
 size_t csv_plain(char *text, size_t length)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -52,7 +41,7 @@ size_t csv_plain(char *text, size_t length)
 /* Refuses what no cell may hold, and a last line without its newline. */
 static int check_text(const Csv *csv, size_t length)
 {
-    size_t whole = strlen(csv->text), line = count(csv->text, whole, '\n') + 1;
+    size_t whole = strlen(csv->text), line = text_lines(csv->text, whole) + 1;
     const char *stray = strpbrk(csv->text, "\"\r");
     if (length == 0) {
         return reject(csv, 1, "", "a header line");
@@ -61,7 +50,7 @@ static int check_text(const Csv *csv, size_t length)
         return reject(csv, line, "\\0", "text, not a zero byte");
     }
     if (stray != NULL) {
-        line = count(csv->text, (size_t)(stray - csv->text), '\n') + 1;
+        line = text_lines(csv->text, (size_t)(stray - csv->text)) + 1;
         return reject(csv, line, *stray == '"' ? "\"" : "\\r",
                       "cells without quotes, and lines that end in newlines");
     }
@@ -130,8 +119,11 @@ static int cut(Csv *csv, size_t length)
     if (status != 0) {
         return status;
     }
-    size_t lines = count(csv->text, length, '\n');
-    csv->columns = count(csv->text, strcspn(csv->text, "\n"), ',') + 1;
+    size_t lines = text_lines(csv->text, length);
+    csv->columns = 1;
+    for (const char *c = csv->text; *c != '\n'; c++) {
+        csv->columns += *c == ',';
+    }
     csv->cells = need_zeros(lines * csv->columns, sizeof *csv->cells);
     csv->rows = lines - 1;
     status = cut_lines(csv, lines);

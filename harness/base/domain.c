@@ -4,9 +4,11 @@
 #include "domain.h"
 
 #include "decimal.h"
+#include "text_stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int value_compare(const AxisValue *a, const AxisValue *b)
@@ -23,40 +25,33 @@ int value_compare(const AxisValue *a, const AxisValue *b)
     return (a->integer > b->integer) - (a->integer < b->integer);
 }
 
-static size_t describe_words(char *text, size_t size, const Domain *domain)
-{
-    bool choice = domain->kind == DOMAIN_WORDS && domain->word_count + domain->all > 1;
-    size_t used = (size_t)snprintf(text, size, "%s", choice ? "one of " : "");
-    for (size_t i = 0; i < domain->word_count && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ",
-                                 domain->words[i]);
-    }
-    if (domain->all && used < size) {
-        used += (size_t)snprintf(text + used, size - used, ", all");
-    }
-    return used < size ? used : size - 1;
-}
-
 void domain_describe(char *text, size_t size, const Domain *domain)
 {
-    size_t used = describe_words(text, size, domain);
-    const char * or = used > 0 ? " or " : "";
+    char *whole;
+    size_t length;
+    FILE *file = text_stream(&whole, &length);
+    bool choice = domain->kind == DOMAIN_WORDS && domain->word_count + domain->all > 1;
+    fputs(choice ? "one of " : "", file);
+    for (size_t i = 0; i < domain->word_count; i++) {
+        fprintf(file, "%s%s", i == 0 ? "" : ", ", domain->words[i]);
+    }
+    fputs(domain->all ? ", all" : "", file);
+    const char * or = domain->word_count > 0 ? " or " : "";
     if (domain->kind == DOMAIN_INTEGER) {
-        used +=
-            (size_t)snprintf(text + used, size - used, "%san integer from %" PRIu64 " to %" PRIu64,
-                             or, domain->least, domain->most);
+        fprintf(file, "%san integer from %" PRIu64 " to %" PRIu64, or, domain->least, domain->most);
     } else if (domain->kind == DOMAIN_POSITIVE) {
-        used += (size_t)snprintf(text + used, size - used, "%sa number above 0", or);
+        fprintf(file, "%sa number above 0", or);
     }
-    if (domain->paths && used < size) {
-        used += (size_t)snprintf(text + used, size - used,
-                                 ", or the path of a file (one that is not there yet has a / or "
-                                 "ends in .safetensors), without commas, quotes and control "
-                                 "characters");
+    if (domain->paths) {
+        fputs(", or the path of a file (one that is not there yet has a / or ends in "
+              ".safetensors), without commas, quotes and control characters",
+              file);
     }
-    if (domain->unit != 0 && used < size) {
-        snprintf(text + used, size - used, " (4%c: 4 times %c)", domain->unit, domain->unit);
+    if (domain->unit != 0) {
+        fprintf(file, " (4%c: 4 times %c)", domain->unit, domain->unit);
     }
+    snprintf(text, size, "%s", text_close(file, &whole));
+    free(whole);
 }
 
 void value_print(char *text, const Domain *domain, AxisValue value)

@@ -43,25 +43,24 @@ size_t bounds_write(FILE *file, const Point *point, const Row *row)
     return count;
 }
 
-bool bounds_read(CellState *states, const char *text, size_t length)
+bool bounds_read(CellState *states, const char *list)
 {
-    const char *end = text + length;
-    for (size_t i = 0; column_at(i) != NULL && text < end; i++) {
-        const char *name = column_at(i)->name;
-        size_t size = strlen(name), left = (size_t)(end - text);
-        if (left < size || memcmp(text, name, size) != 0 || (left > size && text[size] != ';')) {
+    for (size_t i = 0; column_at(i) != NULL && *list != '\0'; i++) {
+        const Column *column = column_at(i);
+        size_t size = strlen(column->name);
+        if (strncmp(list, column->name, size) != 0 || (list[size] != ';' && list[size] != '\0')) {
             continue;
         }
-        bool log = column_is_size(column_at(i)) && column_at(i)->unit == UNIT_LOG10;
+        bool log = column_is_size(column) && column->unit == UNIT_LOG10;
         bool number = states[i] == CELL_VALUE || states[i] == CELL_NONFINITE ||
                       (log && states[i] == CELL_ZERO);
-        if (!number || left == size + 1) {
+        if (!number || strcmp(list + size, ";") == 0) {
             return false;
         }
         states[i] = CELL_BOUND;
-        text += left > size ? size + 1 : size;
+        list += list[size] == ';' ? size + 1 : size;
     }
-    return text == end;
+    return *list == '\0';
 }
 
 bool bounds_has(const char *list, const char *name)

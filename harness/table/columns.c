@@ -86,7 +86,11 @@ static const Column proven[] = {
 };
 
 /* LAST: of --propagation, its cells and the logarithms of errors among them. */
-enum { COUNT = sizeof columns / sizeof *columns, LAST = PROPAGATION_COUNT + 4 };
+enum {
+    COUNT = sizeof columns / sizeof *columns,
+    LAST = PROPAGATION_COUNT + 4,
+    PROVEN = sizeof proven / sizeof *proven
+};
 
 static_assert(sizeof columns <= COLUMN_MOST * sizeof *columns, "lists have room");
 
@@ -111,18 +115,20 @@ const char *column_key(size_t i)
     return last[i < 2 ? i : 2];
 }
 
-const Column *column_find(const char *name)
+/* The place of the name in a table; count: it is not there. */
+static size_t place_of(const char *name, const Column *table, size_t count)
 {
     size_t i = 0;
-    while (i < COUNT && strcmp(columns[i].name, name) != 0) {
+    while (i < count && strcmp(table[i].name, name) != 0) {
         i++;
     }
-    for (size_t p = 0; i == COUNT && p < sizeof proven / sizeof *proven; p++) {
-        if (strcmp(proven[p].name, name) == 0) {
-            return &proven[p];
-        }
-    }
-    return column_at(i);
+    return i;
+}
+
+const Column *column_find(const char *name)
+{
+    size_t i = place_of(name, columns, COUNT), p = place_of(name, proven, PROVEN);
+    return i < COUNT ? &columns[i] : p < PROVEN ? &proven[p] : NULL;
 }
 
 size_t column_position(const char *name)
@@ -131,15 +137,8 @@ size_t column_position(const char *name)
     while (column_key(i) != NULL && strcmp(column_key(i), name) != 0) {
         i++;
     }
-    if (column_key(i) != NULL) {
-        return i;
-    }
-    for (size_t c = 0; c < COUNT; c++) {
-        if (strcmp(columns[c].name, name) == 0) {
-            return i + c;
-        }
-    }
-    return SIZE_MAX;
+    size_t c = place_of(name, columns, COUNT);
+    return column_key(i) != NULL ? i : c < COUNT ? i + c : SIZE_MAX;
 }
 
 ColumnKind column_kind(const char *name)
