@@ -22,10 +22,9 @@ void digest_print(char text[DIGEST_TEXT], uint64_t digest)
     snprintf(text, DIGEST_TEXT, "%016" PRIx64, digest);
 }
 
-int digest_descriptor(char text[DIGEST_TEXT], int fd)
+int digest_descriptor(uint64_t *digest, int fd)
 {
     char block[1 << 16];
-    uint64_t digest = DIGEST_START;
     ssize_t got = 1;
     for (off_t place = 0; got > 0; place += got) {
         got = pread(fd, block, sizeof block, place);
@@ -33,9 +32,8 @@ int digest_descriptor(char text[DIGEST_TEXT], int fd)
             got = 1; /* once more, from the same place */
             place -= got;
         } else if (got > 0) {
-            digest = digest_bytes(digest, block, (size_t)got);
+            *digest = digest_bytes(*digest, block, (size_t)got);
         }
     }
-    digest_print(text, digest);
     return got < 0 ? -1 : 0;
 }

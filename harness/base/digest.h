@@ -14,7 +14,7 @@ uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t count);
 #define DIGEST_TEXT 17
 void digest_print(char text[DIGEST_TEXT], uint64_t digest);
 
-/* The digest of all that is in an open file, which is not moved in.  0, or -1 (errno). */
-int digest_descriptor(char text[DIGEST_TEXT], int fd) __attribute__((warn_unused_result));
+/* *digest goes on over all that is in an open file, which is not moved in.  0, or -1 (errno). */
+int digest_descriptor(uint64_t *digest, int fd) __attribute__((warn_unused_result));
 
 #endif

@@ -7,27 +7,20 @@
 #include "table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int digest_file(uint64_t *digest, const char *path)
 {
-    char block[1 << 16];
-    size_t count;
-    FILE *file = fopen(path, "rb");
-    if (file != NULL) {
-        while ((count = fread(block, 1, sizeof block, file)) > 0) {
-            *digest = digest_bytes(*digest, block, count);
-        }
+    int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
+    if (fd < 0 || digest_descriptor(digest, fd) != 0) {
+        status = file_fault(errno);
+        complain_of(path, NULL, NULL, "cannot be read: %s", strerror(errno));
     }
-    int reason = file == NULL ? errno : ferror(file) ? EIO : 0;
-    if (file != NULL) {
-        (void)fclose(file); /* it was only read */
-    }
-    if (reason != 0) {
-        complain_of(path, NULL, NULL, "cannot be read: %s", strerror(reason));
-    }
-    return reason != 0 ? file_fault(reason) : 0;
+    (void)(fd >= 0 && close(fd)); /* it was only read */
+    return status;
 }
 
 uint64_t identity_end(uint64_t points, bool propagation)

@@ -178,11 +178,16 @@ json_t *sidecar_value(const RunRecord *run)
     return object;
 }
 
-static int write_sidecar(FILE *file, const RunRecord *run)
+/* With the digest of the table's bytes. */
+static int write_sidecar(FILE *file, const RunRecord *run, uint64_t digest)
 {
-    json_t *object = run->made != NULL ? json_copy(run->made) : sidecar_value(run);
+    char text[DIGEST_TEXT];
+    RunRecord whole = *run;
+    digest_print(text, digest);
+    whole.digest = text;
+    json_t *object = run->made != NULL ? json_copy(run->made) : sidecar_value(&whole);
     if (run->made != NULL) {
-        add_digest(object, run);
+        add_digest(object, &whole);
     }
     bool written = object != NULL &&
                    json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 &&
@@ -193,12 +198,10 @@ static int write_sidecar(FILE *file, const RunRecord *run)
 
 int sidecar_publish(AtomicFile *file, const RunRecord *run)
 {
-    char digest[DIGEST_TEXT];
-    RunRecord whole = *run;
-    whole.digest = digest;
-    if (file->sidecar != NULL &&
-        (atomic_file_flush(file->file) != 0 || digest_descriptor(digest, fileno(file->file)) != 0 ||
-         write_sidecar(file->sidecar, &whole) != 0)) {
+    uint64_t digest = DIGEST_START;
+    if (file->sidecar != NULL && (atomic_file_flush(file->file) != 0 ||
+                                  digest_descriptor(&digest, fileno(file->file)) != 0 ||
+                                  write_sidecar(file->sidecar, run, digest) != 0)) {
         return -1;
     }
     return atomic_file_publish(file);

@@ -54,8 +54,8 @@ static void digests_are_fnv(void **state)
     enum { ZEROS = 3 * 65536 + 17 };
     static const unsigned char zeros[ZEROS];
     Scratch *scratch = *state;
-    char path[SCRATCH_PATH], text[DIGEST_TEXT], expected[DIGEST_TEXT];
-    uint64_t power = 1, square = UINT64_C(0x100000001B3);
+    char path[SCRATCH_PATH];
+    uint64_t digest = DIGEST_START, power = 1, square = UINT64_C(0x100000001B3);
     assert_true(digest_bytes(DIGEST_START, "", 0) == UINT64_C(0xcbf29ce484222325));
     assert_true(digest_bytes(DIGEST_START, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
     assert_true(digest_bytes(DIGEST_START, "foobar", 6) == UINT64_C(0x85944171f73967e8));
@@ -65,9 +65,8 @@ static void digests_are_fnv(void **state)
     scratch_path(path, scratch, "zeros");
     file_write(path, (const char *)zeros, ZEROS);
     int fd = open(path, O_RDONLY);
-    assert_int_equal(digest_descriptor(text, fd), 0);
-    digest_print(expected, UINT64_C(0xcbf29ce484222325) * power);
-    assert_string_equal(text, expected);
+    assert_int_equal(digest_descriptor(&digest, fd), 0);
+    assert_true(digest == UINT64_C(0xcbf29ce484222325) * power);
     assert_int_equal(close(fd), 0);
 }
 
@@ -75,10 +74,10 @@ static void digests_are_fnv(void **state)
 static void what_is_unread_has_no_digest(void **state)
 {
     const Scratch *scratch = *state;
-    char text[DIGEST_TEXT];
+    uint64_t digest = DIGEST_START;
     int fd = open(scratch->directory, O_RDONLY);
     assert_true(fd >= 0);
-    assert_int_equal(digest_descriptor(text, fd), -1);
+    assert_int_equal(digest_descriptor(&digest, fd), -1);
     assert_int_equal(errno, EISDIR);
     assert_int_equal(close(fd), 0);
 }

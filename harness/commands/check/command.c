@@ -86,14 +86,15 @@ static int check_options(const Grid *grid, const RunOptions *run)
 static int claim_obtained(const Checking *command, const char *flag)
 {
     bool there;
-    char digest[DIGEST_TEXT], *partial = atomic_file_name(command->obtained, ".partial");
+    uint64_t digest = DIGEST_START;
+    char *partial = atomic_file_name(command->obtained, ".partial");
     const char *doubt = atomic_file_doubt(&there, command->obtained);
     bool ours = !there || access(partial, F_OK) == 0;
     if (doubt == NULL && !ours) {
         json_t *sidecar = sidecar_load(command->sidecar);
         int fd = open(command->obtained, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        ours = fd >= 0 && digest_descriptor(digest, fd) == 0 &&
-               strcmp(sidecar_get(sidecar, "digest"), digest) == 0;
+        ours =
+            fd >= 0 && digest_descriptor(&digest, fd) == 0 && sidecar_has_digest(sidecar, digest);
         (void)(fd >= 0 && close(fd)); /* it was only read */
         json_decref(sidecar);
     }
