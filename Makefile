@@ -237,13 +237,13 @@ test: test-programs ## Run the tests in one build (MODE)
 	@python3 tests/run in $(BUILD) $(ASKED)
 
 seeds: $(BUILD)/headproof $(if $(TEST_LOG),,$(PROGRAMS)) ## What tests/seeds.md claims
-	@sh tests/seeds $(BUILD)
+	@python3 tests/seeds $(BUILD)
 
 test-programs: $(BUILD)/headproof $(PROGRAMS)
 
 mutants: ## Plant every fault of tests/faults/, one at a time; each must be caught
 	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release
-	@MAKE='$(MAKE) MODE=release' sh tests/mutants build/mutants $(ASKED:%=test_%)
+	@MAKE='$(MAKE) MODE=release' python3 tests/mutants build/mutants $(ASKED:%=test_%)
 
 bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into results/ (10 minutes)
 	HEADPROOF=$(BUILD)/headproof OMP_PROC_BIND=true $(BUILD)/bench -o results/bench.csv
