@@ -260,7 +260,7 @@ coverage: ## Line coverage of the tests, per file and directory; 95 % of each ar
 
 LINTED ?= build/lint
 lint: ## Layering, forbidden flags and calls, format; clang-tidy on what changed
-	@$(DEPS) programs clang clang-format clang-tidy cppcheck
+	@$(DEPS) programs clang clang-format clang-tidy
 	@+$(SUBMAKE) -s lint-objects BUILD=$(LINTED) WERROR=-Werror MODE=release
 
 # Of tests, what no test program has; the others are compiled for those.
