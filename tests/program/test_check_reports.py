@@ -3,10 +3,10 @@ what."""
 
 import json
 import re
-import time
 
 import tables
 from test_check_program import GRID, SMALL
+
 
 def baseline_of(expect, tmp_path, line, *cells):
     """The check of line against its own table, of which cells are altered."""
@@ -85,16 +85,6 @@ def test_what_passes(expect, reports, tmp_path):
     suite, *cases = map(float, re.findall(' time="([^"]*)"', junit))
     assert len(cases) == 42 and min(cases) >= 0 and suite > 0
     assert abs(suite - sum(cases)) < 1e-4
-
-
-def test_layers_share_their_points_time(expect, tmp_path):
-    """Cases of one thread took no longer together than the run."""
-    start = time.monotonic()
-    expect(0, "check --construction fused --n 20 --d 30 --depth 24 --omega 20 --tolerance 1 "
-           "--threads 1 --junit-xml j.xml")
-    elapsed = time.monotonic() - start
-    suite, *cases = map(float, re.findall(' time="([^"]*)"', (tmp_path / "j.xml").read_text()))
-    assert len(cases) == 24 and 0 < sum(cases) < elapsed, (elapsed, suite, cases)
 
 
 def test_what_fails(expect, reports, tmp_path):

@@ -6,7 +6,7 @@ prints is compared with what the page shows.  In a page,
     output          "..." stands for anything, and long lines may be broken
     ```
     ```sh           a script; every command in it must succeed, its output is not compared
-    <!-- long -->   before a block: executed where HEADPROOF_NIGHTLY is set
+    <!-- long -->   before a block: executed where HEADPROOF_NIGHTLY says so
     <!-- needs A -->  only where there is a program A
     <!-- executed by tests/A -->
 
@@ -67,7 +67,7 @@ def blocks_of(text):
             inside = (number + 1, fence[1], [], executed)
         elif mark := re.fullmatch("<!-- (long|executed by tests/[a-z_/.]+|needs ([a-z]+)) -->", line):
             executed = shutil.which(mark[2]) is not None if mark[2] else \
-                mark[1] == "long" and "HEADPROOF_NIGHTLY" in os.environ
+                mark[1] == "long" and bool(os.environ.get("HEADPROOF_NIGHTLY"))
         elif line:
             executed = True
             if re.match(f"    {COMMAND}", line):
