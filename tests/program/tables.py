@@ -29,11 +29,17 @@ def alter(path, *cells):
     write(path, lines)
 
 
+def digest_of(data):
+    """FNV-1a."""
+    digest = 0xCBF29CE484222325
+    for byte in data:
+        digest = (digest ^ byte) * 0x100000001B3 % 2**64
+    return f"{digest:016x}"
+
+
 def seal(path):
     """The sidecar says that the bytes are as they were saved."""
     sidecar = pathlib.Path(f"{path}.json")
-    digest = 0xCBF29CE484222325  # FNV-1a
-    for byte in pathlib.Path(path).read_bytes():
-        digest = (digest ^ byte) * 0x100000001B3 % 2**64
     said = json.loads(sidecar.read_text())
-    sidecar.write_text(json.dumps({**said, "digest": f"{digest:016x}"}))
+    digest = digest_of(pathlib.Path(path).read_bytes())
+    sidecar.write_text(json.dumps({**said, "digest": digest}))
