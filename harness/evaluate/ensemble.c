@@ -32,12 +32,11 @@ void ensemble_init(Ensemble *ensemble, size_t capacity, int threads)
     ensemble->points = need_zeros(capacity, sizeof *ensemble->points);
     ensemble->shared = need_zeros(capacity, sizeof *ensemble->shared);
     ensemble->errors = need_zeros(capacity, sizeof *ensemble->errors);
-    ensemble->beside = need_zeros(capacity, sizeof *ensemble->beside);
 }
 
 void ensemble_add(Ensemble *ensemble, const Point *point)
 {
-    mpfr_init2(ensemble->errors[ensemble->count], REF_CELL_BITS);
+    ref_cell_init(&ensemble->errors[ensemble->count], REF_DIGITS);
     ensemble->shared[ensemble->count] = NULL;
     ensemble->points[ensemble->count++] = point;
 }
@@ -51,25 +50,15 @@ void ensemble_close(Ensemble *ensemble)
     ensemble->kept = 0;
 }
 
-static void release(Ensemble *ensemble)
+void ensemble_clear(Ensemble *ensemble)
 {
     ensemble_close(ensemble);
     for (size_t i = 0; i < ensemble->count; i++) {
-        mpfr_clear(ensemble->errors[i]);
-    }
-    ensemble->count = ensemble->known_count = 0;
-}
-
-void ensemble_clear(Ensemble *ensemble)
-{
-    if (ensemble->errors != NULL) {
-        release(ensemble);
+        ref_cell_clear(&ensemble->errors[i]);
     }
     free(ensemble->points);
     free(ensemble->shared);
     free(ensemble->errors);
-    free(ensemble->beside);
-    free(ensemble->known);
 }
 
 /* Where e^(-2 Omega) is the tolerance times e^(-80): a construction error of C e^(-2 Omega) is then
@@ -253,72 +242,32 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     Point judged = *point;
     judged.judge = asked->kind;
     judged.norm = asked->norm;
-    RefCell worst;
-    ref_cell_init(&worst, point_digits(point));
-    bool ok = point_worst_cell(&worst, shared, &judged) == EVALUATE_OK;
-    if (ok) {
-        mpfr_set(asked->ensemble->errors[i], worst.value, MPFR_RNDN);
-        asked->ensemble->beside[i] = (Beside){worst.state == CELL_BOUND, worst.error};
-    }
-    ref_cell_clear(&worst);
-    return ok;
+    return point_worst_cell(&asked->ensemble->errors[i], shared, &judged) == EVALUATE_OK;
 }
 
-static void note(Ensemble *ensemble, double omega, ErrorKind kind, const Beside *beside)
-{
-    size_t count = ensemble->known_count;
-    ensemble->known = need_more(ensemble->known, count + 1, sizeof *ensemble->known);
-    ensemble->known[count].omega = omega;
-    ensemble->known[count].kind = kind;
-    ensemble->known[count].beside = *beside;
-    ensemble->known_count++;
-}
-
-void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorKind kind,
-                   mpfr_srcptr error)
-{
-    bool bound = false;
-    cell->error = mpfr_get_emin_min();
-    for (size_t i = 0; i < ensemble->known_count; i++) {
-        if (ensemble->known[i].kind == kind &&
-            (kind == ERROR_NATIVE || ensemble->known[i].omega == omega)) {
-            const Beside *beside = &ensemble->known[i].beside;
-            bound = bound || beside->bound;
-            cell->error = beside->off > cell->error ? beside->off : cell->error;
-        }
-    }
-    mpfr_set(cell->value, error, MPFR_RNDN);
-    cell->state = !mpfr_number_p(error) ? CELL_NONFINITE
-                  : mpfr_zero_p(error)  ? CELL_ZERO
-                  : bound               ? CELL_BOUND
-                                        : CELL_VALUE;
-}
-
-bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
+bool ensemble_worst(Ensemble *ensemble, RefCell *worst, double omega, ErrorKind kind, Norm norm)
 {
     Asked asked = {ensemble, kind, norm};
+    mpfr_exp_t off = mpfr_get_emin_min();
     if (!ensemble_each(ensemble, omega, member_error, &asked)) {
         return false;
     }
-    Beside all = {.off = mpfr_get_emin_min()};
-    mpfr_set_zero(worst, 1);
+    worst->state = CELL_ZERO;
+    mpfr_set_zero(worst->value, 1);
     for (size_t i = 0; i < ensemble->count; i++) {
-        if (mpfr_nan_p(ensemble->errors[i])) {
-            mpfr_set_nan(worst);
-            return true;
+        const RefCell *error = &ensemble->errors[i];
+        off = error->error > off ? error->error : off;
+        if (cell_is_worse(error, worst)) {
+            worst->state = error->state;
+            mpfr_set(worst->value, error->value, MPFR_RNDN);
         }
-        bool more = mpfr_greater_p(ensemble->errors[i], worst);
-        bool equal = mpfr_equal_p(ensemble->errors[i], worst);
-        const Beside *one = &ensemble->beside[i];
-        all.bound = more ? one->bound : all.bound || (equal && one->bound);
-        all.off = one->off > all.off ? one->off : all.off;
-        mpfr_max(worst, worst, ensemble->errors[i], MPFR_RNDN);
     }
-    note(ensemble, omega, kind, &all);
+    worst->state = mpfr_zero_p(worst->value) ? CELL_ZERO : worst->state;
+    worst->error = off;
     return true;
 }
 
-bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
+bool ensemble_judged_error(void *context, RefCell *error, double omega)
 {
     Ensemble *ensemble = context;
     const Point *point = ensemble->points[0];
@@ -328,7 +277,7 @@ bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
 }
 
 /* The original's own error. */
-static bool search_floor(Ensemble *ensemble, mpfr_ptr error)
+static bool search_floor(Ensemble *ensemble, RefCell *error)
 {
     const Point *point = ensemble->points[0];
     double at = point->over_tau ? point->spec.tau : SAMPLE_OMEGA;
@@ -341,18 +290,18 @@ static bool search_floor(Ensemble *ensemble, mpfr_ptr error)
 static bool first_guess(Ensemble *ensemble, double *guess)
 {
     const Point *point = ensemble->points[0];
-    mpfr_t error;
+    RefCell error;
     long exponent;
-    mpfr_init2(error, REF_CELL_BITS);
-    bool ok = ensemble_worst(ensemble, error, SAMPLE_OMEGA, ERROR_CONSTRUCTION, point->norm);
+    ref_cell_init(&error, REF_DIGITS);
+    bool ok = ensemble_worst(ensemble, &error, SAMPLE_OMEGA, ERROR_CONSTRUCTION, point->norm);
     *guess = 1;
-    if (ok && mpfr_regular_p(error)) {
-        double mantissa = mpfr_get_d_2exp(&exponent, error, MPFR_RNDN);
+    if (ok && mpfr_regular_p(error.value)) {
+        double mantissa = mpfr_get_d_2exp(&exponent, error.value, MPFR_RNDN);
         double log_error = log(mantissa) + (double)exponent * log(2);
         double omega = SAMPLE_OMEGA + (log_error - log(point->tolerance)) / 2;
         *guess = omega > 0.25 ? omega : 0.25;
     }
-    mpfr_clear(error);
+    ref_cell_clear(&error);
     return ok;
 }
 
@@ -360,13 +309,13 @@ void found_init(Found *found)
 {
     *found = (Found){0};
     omega_search_init(&found->search);
-    mpfr_init2(found->floor.value, REF_CELL_BITS);
+    ref_cell_init(&found->floor, REF_DIGITS);
 }
 
 void found_clear(Found *found)
 {
     omega_search_clear(&found->search);
-    mpfr_clear(found->floor.value);
+    ref_cell_clear(&found->floor);
 }
 
 bool judge_needs_arithmetic(ErrorKind judge)
@@ -386,26 +335,22 @@ static bool member_score(void *context, size_t i, const Shared *shared, const Po
     mpfr_srcptr score = ref_base_score_max(shared->base);
     (void)point;
     if (score != NULL) {
-        mpfr_set(ensemble->errors[i], score, MPFR_RNDN);
+        mpfr_set(ensemble->errors[i].value, score, MPFR_RNDN);
     } else {
-        mpfr_set_nan(ensemble->errors[i]);
+        mpfr_set_nan(ensemble->errors[i].value);
     }
     return true;
 }
 
 static bool largest_score(Found *found, Ensemble *ensemble)
 {
-    found->has_scores = false;
-    found->seed_scores = 0;
     if (!ensemble_each(ensemble, SAMPLE_OMEGA, member_score, ensemble)) {
         return false;
     }
     for (size_t i = 0; i < ensemble->count; i++) {
-        if (!mpfr_nan_p(ensemble->errors[i])) {
-            double score = mpfr_get_d(ensemble->errors[i], MPFR_RNDN);
-            found->has_scores = true;
-            found->seed_scores = fmax(found->seed_scores, score);
-        }
+        double score = mpfr_get_d(ensemble->errors[i].value, MPFR_RNDN);
+        found->has_scores = found->has_scores || !isnan(score);
+        found->seed_scores = fmax(found->seed_scores, score);
     }
     return true;
 }
@@ -445,7 +390,6 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
     ensemble_range(&options, ensemble);
     options.inside = options.format != NULL ? INSIDE_STEPS : options.inside;
     found->seed_rule = log((double)point->spec.n / point->tolerance);
-    found->floor.state = CELL_ABSENT;
     if (point->over_tau) {
         options.guess = point->spec.tau; /* the default */
     } else if (!largest_score(found, ensemble) || !first_guess(ensemble, &options.guess)) {
@@ -453,8 +397,7 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
     }
     options.evaluations -= !point->over_tau;
     if (point->arithmetic != ARITHMETIC_NONE) {
-        found->floor.state = CELL_VALUE;
-        if (!search_floor(ensemble, found->floor.value)) {
+        if (!search_floor(ensemble, &found->floor)) {
             return false;
         }
         options.evaluations--;

@@ -17,27 +17,13 @@ typedef struct Ensemble Ensemble;
 
 /* The judged error over all members at an Omega, of m(T'), or where native of m(T).  false: a layer
  * cannot be had. */
-typedef bool EnsembleError(Ensemble *ensemble, mpfr_ptr error, double omega, bool native);
-
-/* How far the size of an error may be believed. */
-typedef struct {
-    bool bound;     /* it is only an upper bound */
-    mpfr_exp_t off; /* as RefCell's error */
-} Beside;
+typedef bool EnsembleError(Ensemble *ensemble, RefCell *error, double omega, bool native);
 
 struct Ensemble {
     const Point **points; /* [count], the caller's */
     Shared **shared;      /* [count] what a member's evaluations share; NULL from kept on, and then
                              made anew at every use, as all are where tau is searched */
-    mpfr_t *errors;       /* [count] of the last evaluation */
-    Beside *beside;       /* [count] of those */
-    /* [known_count] of the worst error of an evaluation. */
-    struct {
-        double omega;
-        ErrorKind kind;
-        Beside beside;
-    } * known;
-    size_t known_count;
+    RefCell *errors;      /* [count] of the last evaluation */
     size_t count, kept;
     double bits_omega; /* bases have the bits for the construction error at this Omega */
     double tape_room;  /* see shared_make: what leaves room for all members' */
@@ -60,7 +46,7 @@ void ensemble_init(Ensemble *ensemble, size_t capacity, int threads);
 
 void ensemble_add(Ensemble *ensemble, const Point *point);
 
-/* Drops what members share; the points stay, and which errors are bounds. */
+/* Drops what members share; the points stay. */
 void ensemble_close(Ensemble *ensemble);
 void ensemble_clear(Ensemble *ensemble);
 
@@ -81,15 +67,10 @@ typedef bool MemberWork(void *context, size_t i, const Shared *shared, const Poi
 bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
     __attribute__((warn_unused_result));
 
-/* The worst error of one kind and norm over the points, NaN if one is; each point's own is left
- * in errors.  false: a layer cannot be had. */
-bool ensemble_worst(Ensemble *ensemble, mpfr_ptr worst, double omega, ErrorKind kind, Norm norm)
+/* The worst error of one kind and norm over the points, NaN if one is, in the cell's digits; each
+ * point's own is left in errors.  false: a layer cannot be had. */
+bool ensemble_worst(Ensemble *ensemble, RefCell *worst, double omega, ErrorKind kind, Norm norm)
     __attribute__((warn_unused_result));
-
-/* cell = the worst error of that kind, evaluated at that Omega (of native errors, which do not
- * depend on Omega: at any), with what is known of it; in the cell's digits. */
-void ensemble_cell(RefCell *cell, const Ensemble *ensemble, double omega, ErrorKind kind,
-                   mpfr_srcptr error);
 
 /* The answer of a search. */
 typedef struct {
@@ -119,7 +100,7 @@ double ensemble_search_evaluations(const Point *point);
 void ensemble_range(OmegaOptions *options, const Ensemble *ensemble);
 
 /* OmegaError, context an Ensemble that is open: what is judged, over all members. */
-bool ensemble_judged_error(void *context, mpfr_ptr error, double omega)
+bool ensemble_judged_error(void *context, RefCell *error, double omega)
     __attribute__((warn_unused_result));
 
 /* Searches for the Omegas, or of points over_tau the taus, at which the points' judged error meets

@@ -390,14 +390,17 @@ void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of)
     }
 }
 
-static bool judged_error(Ensemble *ensemble, mpfr_ptr error, double omega, bool native)
+static bool judged_error(Ensemble *ensemble, RefCell *error, double omega, bool native)
 {
     Logits *logits = ensemble->judged_context;
     LogitErrors errors;
     if (!logits_compare_all(&errors, logits, ensemble, omega, native)) {
         return false;
     }
-    logit_errors_judged(error, &errors, logits->judged);
+    logit_errors_judged(error->value, &errors, logits->judged);
+    error->state = !mpfr_number_p(error->value) ? CELL_NONFINITE
+                   : mpfr_zero_p(error->value)  ? CELL_ZERO
+                                                : CELL_VALUE;
     return true;
 }
 

@@ -12,18 +12,12 @@
  *
  * The same rules search any other constant that a point has one of.  Of one that is a power of two,
  * as tau, all are evaluated inside, where they are no more than is wanted.
- *
- * Umbrella header: for omega_trials.c, too: evaluated Omegas in order, and what they say by
- * themselves.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_SEARCH_H
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_SEARCH_H
 
 #include "../../kernels/arithmetic.h"
-
-#include <mpfr.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "../../reference/reference.h"
 
 /* The most that one search evaluates. */
 enum { OMEGA_EVALUATIONS = 200 };
@@ -31,41 +25,11 @@ enum { OMEGA_EVALUATIONS = 200 };
 /* One evaluated Omega. */
 typedef struct {
     double omega;
-    mpfr_t error;
+    RefCell error;
 } Trial;
 
-void trial_init(Trial *trial);
-void trial_set(Trial *to, const Trial *from);
-void trial_clear(Trial *trial);
-
-typedef struct {
-    Trial trial[OMEGA_EVALUATIONS]; /* [count], rising in omega */
-    size_t count;
-    /* Of the smallest error, of equals at the smallest Omega; count: no error is a number. */
-    size_t best;
-    double tolerance;
-} Trials;
-
-void trials_init(Trials *trials, double tolerance);
-void trials_clear(Trials *trials);
-
-/* Puts an Omega that is not there yet in its place; count < OMEGA_EVALUATIONS. */
-void trials_add(Trials *trials, double omega, mpfr_srcptr error);
-
-/* A number, and at most the tolerance. */
-bool trials_meet(const Trials *trials, size_t i);
-
-/* The neighbours of the best that all meet the tolerance, it among them.  false: it does not. */
-bool trials_run(const Trials *trials, size_t *first, size_t *last);
-
-/* Is one from low to high, both included? */
-bool trials_within(const Trials *trials, double low, double high);
-
-/* How close to the tolerance the error of trial i is: error / tolerance. */
-double trials_share(const Trials *trials, size_t i);
-
-/* error = the judged error at omega; false stops the search (memory). */
-typedef bool OmegaError(void *context, mpfr_ptr error, double omega);
+/* error = the judged error at omega, in the cell's digits; false stops the search (memory). */
+typedef bool OmegaError(void *context, RefCell *error, double omega);
 
 /* The range of Omega, in 8 digits: all that a user may ask for. */
 #define OMEGA_LEAST 2.2250739e-308

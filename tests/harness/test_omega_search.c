@@ -23,12 +23,12 @@ static double falls_and_rises(double omega, const double *parameter)
     return omega < parameter[0] || omega > parameter[1] ? NAN : exp(-2 * omega) + 1e-16 * omega;
 }
 
-static bool error_at(void *context, mpfr_ptr error, double omega)
+static bool error_at(void *context, RefCell *error, double omega)
 {
     Formula *formula = context;
     assert_true(formula->count < sizeof formula->asked / sizeof *formula->asked);
     formula->asked[formula->count++] = omega;
-    mpfr_set_d(error, formula->formula(omega, formula->parameter), MPFR_RNDN);
+    mpfr_set_d(error->value, formula->formula(omega, formula->parameter), MPFR_RNDN);
     return true;
 }
 
@@ -64,16 +64,16 @@ static void expect_honest(const OmegaSearch *search, const Formula *formula, dou
         }
         inside += within;
         assert_true(!within || error <= tolerance);
-        assert_false(error < mpfr_get_d(search->best.error, MPFR_RNDN));
+        assert_false(error < mpfr_get_d(search->best.error.value, MPFR_RNDN));
     }
     assert_int_equal(search->inside, inside);
     if (search->found && search->has_below) {
-        assert_true(mpfr_nan_p(search->below.error) ||
-                    mpfr_get_d(search->below.error, MPFR_RNDN) > tolerance);
+        assert_true(mpfr_nan_p(search->below.error.value) ||
+                    mpfr_get_d(search->below.error.value, MPFR_RNDN) > tolerance);
     }
     if (search->found && search->has_above) {
-        assert_true(mpfr_nan_p(search->above.error) ||
-                    mpfr_get_d(search->above.error, MPFR_RNDN) > tolerance);
+        assert_true(mpfr_nan_p(search->above.error.value) ||
+                    mpfr_get_d(search->above.error.value, MPFR_RNDN) > tolerance);
     }
 }
 
@@ -129,7 +129,7 @@ static void ends_and_best_are_the_formulas(void **state)
     assert_true(search->below.omega < search->min.omega);
     expect_close(search->below.omega, search->min.omega, 1.1e-6);
     expect_close(search->above.omega, search->max.omega, 1.1e-6);
-    assert_true(mpfr_cmp_d(search->below.error, 1e-10) > 0);
+    assert_true(mpfr_cmp_d(search->below.error.value, 1e-10) > 0);
     expect_close(search->best.omega, log(2e16) / 2, 0.05);
     assert_true(search->inside >= options.inside);
 }

@@ -98,27 +98,27 @@ static void what_is_not_kept_is_made_anew(void **state)
         static const double rooms[] = {INFINITY, 4.5, 0};
         static const size_t kept[] = {MEMBERS, 2, 0}; /* 4, less those that 2 threads make */
         Ensemble ensemble;
-        mpfr_t worst;
+        RefCell worst;
         make_ensemble(&ensemble, points);
         double room = round == 0 ? INFINITY : rooms[round] * bytes;
         assert_true(ensemble_size(&ensemble, 20, room));
         assert_int_equal(ensemble.kept, kept[round]);
         assert_true(ensemble_open(&ensemble));
-        mpfr_init2(worst, REF_CELL_BITS);
+        ref_cell_init(&worst, REF_DIGITS);
         for (size_t i = 0; i < MEMBERS; i++) {
             assert_true((ensemble.shared[i] != NULL) == (i < kept[round]));
         }
         bytes = round == 0 ? shared_bytes(ensemble.shared[0]) : bytes;
-        assert_true(ensemble_worst(&ensemble, worst, 15, ERROR_CONSTRUCTION, NORM_MAX));
-        assert_true(mpfr_regular_p(worst));
+        assert_true(ensemble_worst(&ensemble, &worst, 15, ERROR_CONSTRUCTION, NORM_MAX));
+        assert_true(mpfr_regular_p(worst.value));
         for (size_t i = 0; i < MEMBERS; i++) {
             if (round == 0) {
                 mpfr_init2(first[i], REF_CELL_BITS);
-                mpfr_set(first[i], ensemble.errors[i], MPFR_RNDN);
+                mpfr_set(first[i], ensemble.errors[i].value, MPFR_RNDN);
             }
-            assert_true(mpfr_equal_p(first[i], ensemble.errors[i]));
+            assert_true(mpfr_equal_p(first[i], ensemble.errors[i].value));
         }
-        mpfr_clear(worst);
+        ref_cell_clear(&worst);
         ensemble_clear(&ensemble);
     }
     for (size_t i = 0; i < MEMBERS; i++) {

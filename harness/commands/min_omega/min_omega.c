@@ -26,10 +26,9 @@
 
 static void print_sentences(FILE *file, const Search *search)
 {
-    const Ensemble *ensemble = &search->seeds;
     const Found *found = &search->found;
     const OmegaSearch *s = &found->search;
-    const Point *point = ensemble->points[0];
+    const Point *point = search->seeds.points[0];
     char text[DECIMAL_TEXT], what[DECIMAL_TEXT + 48];
     decimal_print(text, point->tolerance);
     snprintf(what, sizeof what, "meets %s%s", text, omega_judged(point->judge_of));
@@ -57,18 +56,14 @@ static void print_sentences(FILE *file, const Search *search)
             none ? "no omega" : text);
     }
     if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
-        RefCell cell;
-        ref_cell_init(&cell, REF_DIGITS);
-        ensemble_cell(&cell, ensemble, s->best.omega, point->judge, s->best.error);
-        mpfr_fprintf(file, " The best %s evaluated is %s, with error ", s->powers ? "tau" : "omega",
-                     omega_text(text, s->best.omega, s->powers));
-        mpfr_fprintf(file, cell.state == CELL_BOUND ? "<%.2RUe" : "%.2Re", cell.value);
-        ensemble_cell(&cell, ensemble, 0, ERROR_NATIVE, found->floor.value);
+        const RefCell *best = &s->best.error, *floor = &found->floor;
+        fprintf(file, " The best %s evaluated is %s, with error ", s->powers ? "tau" : "omega",
+                omega_text(text, s->best.omega, s->powers));
+        mpfr_fprintf(file, best->state == CELL_BOUND ? "<%.2RUe" : "%.2Re", best->value);
         mpfr_fprintf(file,
-                     cell.state == CELL_BOUND ? "; the original itself loses <%.2RUe."
-                                              : "; the original itself loses %.2Re.",
-                     cell.value);
-        ref_cell_clear(&cell);
+                     floor->state == CELL_BOUND ? "; the original itself loses <%.2RUe."
+                                                : "; the original itself loses %.2Re.",
+                     floor->value);
     }
     fputc('\n', file);
 }

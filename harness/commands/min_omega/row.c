@@ -54,44 +54,18 @@ static void write_proven(FILE *file, const Search *search)
     }
 }
 
-/* The errors of a search. */
+/* The errors of a search; absent where there is none. */
 typedef enum { FOUND_BELOW, FOUND_MIN, FOUND_BEST, FOUND_FLOOR, FOUND_COUNT } FoundError;
 
-/* Absent where there is none. */
-typedef struct {
-    RefCell error[FOUND_COUNT];
-} FoundErrors;
-
-static void found_errors_init(FoundErrors *errors, const Ensemble *ensemble, const Found *found)
+static void list_errors(const RefCell *errors[FOUND_COUNT], const Search *search)
 {
-    const OmegaSearch *s = &found->search;
-    ErrorKind judge = ensemble->points[0]->judge;
-    const struct {
-        double omega;
-        mpfr_srcptr error;
-        ErrorKind kind;
-        bool there;
-    } cells[FOUND_COUNT] = {
-        [FOUND_BELOW] = {s->below.omega, s->below.error, judge, s->has_below},
-        [FOUND_MIN] = {s->min.omega, s->min.error, judge, s->found},
-        [FOUND_BEST] = {s->best.omega, s->best.error, judge,
-                        judge_needs_arithmetic(judge) && s->best.omega > 0},
-        [FOUND_FLOOR] = {0, found->floor.value, ERROR_NATIVE, found->floor.state != CELL_ABSENT},
-    };
-    for (size_t i = 0; i < FOUND_COUNT; i++) {
-        RefCell *error = &errors->error[i];
-        ref_cell_init(error, REF_DIGITS);
-        if (cells[i].there) {
-            ensemble_cell(error, ensemble, cells[i].omega, cells[i].kind, cells[i].error);
-        }
-    }
-}
-
-static void found_errors_clear(FoundErrors *errors)
-{
-    for (size_t i = 0; i < FOUND_COUNT; i++) {
-        ref_cell_clear(&errors->error[i]);
-    }
+    static const RefCell absent = {.state = CELL_ABSENT};
+    const OmegaSearch *s = &search->found.search;
+    bool rises = judge_needs_arithmetic(search->seeds.points[0]->judge);
+    errors[FOUND_BELOW] = &s->below.error;
+    errors[FOUND_MIN] = &s->min.error;
+    errors[FOUND_BEST] = rises ? &s->best.error : &absent;
+    errors[FOUND_FLOOR] = &search->found.floor;
 }
 
 static void write_cell(FILE *file, const RefCell *cell)
@@ -108,14 +82,14 @@ static void write_cell(FILE *file, const RefCell *cell)
     ",evaluations,evaluations_inside,unfinished," BOUNDS_COLUMN ",status\n"
 
 /* Which of the errors are only upper bounds. */
-static void write_bounds(FILE *file, const FoundErrors *errors)
+static void write_bounds(FILE *file, const RefCell *const errors[FOUND_COUNT])
 {
     static const char *const names[FOUND_COUNT] = {"error_below", "error_min", "best_error",
                                                    "floor"};
     BoundsList list = {file, false};
     fputc(',', file);
     for (size_t i = 0; i < FOUND_COUNT; i++) {
-        bounds_take(&list, names[i], errors->error[i].state);
+        bounds_take(&list, names[i], errors[i]->state);
     }
 }
 
@@ -135,18 +109,17 @@ void row_write_case(FILE *file, const void *row)
     const OmegaSearch *s = &search->found.search;
     const Point *point = search->seeds.points[0];
     bool best = judge_needs_arithmetic(point->judge) && s->best.omega > 0;
+    const RefCell *errors[FOUND_COUNT];
+    list_errors(errors, search);
     write_key(file, search);
-    FoundErrors errors;
-    found_errors_init(&errors, &search->seeds, &search->found);
     write_omega(file, true, point->tolerance);
     write_omega(file, s->found, s->min.omega);
     write_omega(file, s->found, s->max.omega);
-    write_cell(file, &errors.error[FOUND_MIN]);
+    write_cell(file, errors[FOUND_MIN]);
     write_proven(file, search);
     write_omega(file, best, s->best.omega);
-    write_cell(file, &errors.error[FOUND_BEST]);
-    write_bounds(file, &errors);
-    found_errors_clear(&errors);
+    write_cell(file, errors[FOUND_BEST]);
+    write_bounds(file, errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
 }
 
@@ -174,33 +147,31 @@ void row_write_header(FILE *file, const RunOptions *run)
 void row_write(FILE *file, const void *row)
 {
     const Search *search = row;
-    const Ensemble *ensemble = &search->seeds;
     const Found *found = &search->found;
     const OmegaSearch *s = &found->search;
-    const Point *point = ensemble->points[0];
+    const Point *point = search->seeds.points[0];
     bool machine = judge_needs_arithmetic(point->judge);
+    const RefCell *errors[FOUND_COUNT];
+    list_errors(errors, search);
     write_key(file, search);
-    FoundErrors errors;
-    found_errors_init(&errors, ensemble, found);
     write_omega(file, true, point->tolerance);
     write_positions(file, search);
     write_omega(file, s->has_below, s->below.omega);
     write_omega(file, s->found, s->min.omega);
-    write_cell(file, &errors.error[FOUND_BELOW]);
-    write_cell(file, &errors.error[FOUND_MIN]);
+    write_cell(file, errors[FOUND_BELOW]);
+    write_cell(file, errors[FOUND_MIN]);
     write_omega(file, s->found, s->max.omega);
     write_omega(file, s->has_above, s->above.omega);
     write_proven(file, search);
     write_omega(file, machine && s->best.omega > 0, s->best.omega);
-    write_cell(file, &errors.error[FOUND_BEST]);
-    write_cell(file, &errors.error[FOUND_FLOOR]);
+    write_cell(file, errors[FOUND_BEST]);
+    write_cell(file, errors[FOUND_FLOOR]);
     if (!point->over_tau) {
         write_omega(file, true, found->seed_rule);
         write_omega(file, found->has_scores, found->seed_scores);
     }
     fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
     omega_print_open(file, s);
-    write_bounds(file, &errors);
-    found_errors_clear(&errors);
+    write_bounds(file, errors);
     fprintf(file, ",%s\n", s->found ? "ok" : "none");
 }

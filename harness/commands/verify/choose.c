@@ -100,8 +100,8 @@ static bool is_flat(const Verify *verify, mpfr_srcptr error, const Trial *best)
     if (!mpfr_number_p(error) || (found && mpfr_cmp_d(error, verify->aim) > 0)) {
         return false;
     }
-    mpfr_init2(most, mpfr_get_prec(best->error) + 8);
-    mpfr_mul_ui(most, best->error, times(verify), MPFR_RNDN);
+    mpfr_init2(most, mpfr_get_prec(best->error.value) + 8);
+    mpfr_mul_ui(most, best->error.value, times(verify), MPFR_RNDN);
     bool flat = mpfr_lessequal_p(error, most) || (found && !rises(verify));
     mpfr_clear(most);
     return flat;
@@ -112,22 +112,22 @@ static bool is_flat(const Verify *verify, mpfr_srcptr error, const Trial *best)
 static bool find_plateau(double *omega, Verify *verify, double low, mpfr_srcptr error_low,
                          const Trial *best)
 {
-    mpfr_t error;
+    RefCell error;
     bool ok = true;
     double flat = best->omega;
-    double next = rounded(low + log_ratio(error_low, best->error) / 2);
-    mpfr_init2(error, mpfr_get_prec(best->error));
+    double next = rounded(low + log_ratio(error_low, best->error.value) / 2);
+    ref_cell_init(&error, REF_DIGITS);
     for (int i = 0; ok && i < PLATEAU_TRIES && flat - low > PLATEAU_BRACKET * low; i++) {
         double top = flat < best->omega ? flat : fmin(flat, 2 * low + 1);
         next = next > low && next < flat ? next : rounded((low + top) / 2);
         if (next >= flat) {
             break;
         }
-        ok = ensemble_judged_error(&verify->ensemble, error, next);
-        *(is_flat(verify, error, best) ? &flat : &low) = next;
+        ok = ensemble_judged_error(&verify->ensemble, &error, next);
+        *(is_flat(verify, error.value, best) ? &flat : &low) = next;
         next = 0;
     }
-    mpfr_clear(error);
+    ref_cell_clear(&error);
     *omega = flat;
     return ok;
 }
@@ -150,7 +150,7 @@ bool verify_choose_found(Verify *verify)
 {
     const OmegaSearch *found = &verify->found.search;
     double *omega = &verify->omegas[0];
-    mpfr_t error;
+    RefCell error;
     bool ok;
     if (is_settled(&ok, verify)) {
         return ok;
@@ -166,13 +166,13 @@ bool verify_choose_found(Verify *verify)
         *omega = found->min.omega;
         return true;
     }
-    mpfr_init2(error, mpfr_get_prec(found->best.error));
-    ok = ensemble_judged_error(&verify->ensemble, error, 1);
+    ref_cell_init(&error, REF_DIGITS);
+    ok = ensemble_judged_error(&verify->ensemble, &error, 1);
     *omega = 1;
-    if (ok && !is_flat(verify, error, &found->best)) {
-        ok = find_plateau(omega, verify, 1, error, &found->best);
+    if (ok && !is_flat(verify, error.value, &found->best)) {
+        ok = find_plateau(omega, verify, 1, error.value, &found->best);
     }
-    mpfr_clear(error);
+    ref_cell_clear(&error);
     return ok;
 }
 

@@ -173,7 +173,7 @@ static void print_other_omega(FILE *file, const Verify *verify)
         mpfr_fprintf(file,
                      "; none of %zu omegas evaluated meets the tolerance: try a larger tolerance, "
                      "omega %s leaves %.2Re",
-                     search->evaluations, text, search->best.error);
+                     search->evaluations, text, search->best.error.value);
     } else {
         bool smaller =
             verify->limit.cause == LIMIT_ROUNDING || verify->limit.cause == LIMIT_OVERFLOW;

@@ -154,7 +154,7 @@ void verify_print_found(FILE *file, const Verify *verify)
     if (s->best.omega > 0) {
         decimal_print(text, s->best.omega);
         mpfr_fprintf(file, "; the best omega evaluated is %s, with error %.2Re", text,
-                     s->best.error);
+                     s->best.error.value);
     }
     fputc('\n', file);
 }

@@ -221,7 +221,7 @@ bool verify_search(Verify *verify)
 /* The predictions changed at one Omega, but for those that the imitation of an activation changes,
  * whatever Omega is; where there are none, the largest logit error over the smallest margin, but
  * never so much as one changed. */
-static bool prediction_error(void *context, mpfr_ptr error, double omega)
+static bool prediction_error(void *context, RefCell *error, double omega)
 {
     Verify *verify = context;
     LogitErrors there;
@@ -231,7 +231,7 @@ static bool prediction_error(void *context, mpfr_ptr error, double omega)
     double share = there.error / verify->logits.margin;
     double unchanged = share < KEPT ? share : KEPT;
     size_t changed = there.changed - there.lost;
-    mpfr_set_d(error, changed > 0 ? (double)changed : unchanged, MPFR_RNDN);
+    mpfr_set_d(error->value, changed > 0 ? (double)changed : unchanged, MPFR_RNDN);
     return true;
 }
 
