@@ -58,12 +58,12 @@ static int check_sidecar(Check *check)
     const char *fault = "there is no .json beside it";
     int status = 0;
     if (access(path, F_OK) == 0) {
-        json_t *sidecar = sidecar_load(path);
-        status = sidecar == NULL && file_fault(errno) == 99 ? csv_unreadable(path, errno) : 0;
-        fault = sidecar_fault(text, sidecar, csv->digest, check->proves == NULL);
-        check->baseline_digits = sidecar_digits(sidecar);
-        sidecar_weights(check->weights.baseline, sidecar);
-        json_decref(sidecar);
+        check->sidecar = sidecar_load(path);
+        status =
+            check->sidecar == NULL && file_fault(errno) == 99 ? csv_unreadable(path, errno) : 0;
+        fault = sidecar_fault(text, check->sidecar, csv->digest, check->proves == NULL);
+        check->baseline_digits = sidecar_digits(check->sidecar);
+        sidecar_weights(check->weights.baseline, check->sidecar);
     }
     if (status == 0 && fault != NULL) {
         status = refuse(csv->path, fault);

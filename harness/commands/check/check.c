@@ -328,6 +328,7 @@ void check_clear(Check *check)
     free(check->mentions);
     free(check->findings);
     free(check->seconds);
+    json_decref(check->sidecar);
     csv_clear(&check->obtained);
     csv_clear(&check->baseline);
     *check = (Check){0};

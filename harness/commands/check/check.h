@@ -12,6 +12,8 @@
 #include "../../grid/grid.h"
 #include "../../table/check_columns.h"
 
+#include <jansson.h>
+
 #define CHECK_TEXT 32
 
 /* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW;
@@ -52,6 +54,7 @@ typedef struct {
     int argc;                 /* the command line, that repeats the whole check */
     char **argv;
     Csv obtained, baseline;
+    json_t *sidecar;     /* the baseline's, or NULL */
     double *seconds;     /* [obtained's rows] an equal share of what its point took, or NULL */
     int baseline_digits; /* significant digits that it has; 0: as many as there may be */
     WeightsDigests weights;

@@ -20,7 +20,6 @@
 #include "../commands.h"
 #include "../guarantee/bound.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
@@ -146,9 +145,9 @@ static int choose_paths(Checking *command)
 
 /* ---- The machine of the baseline ------------------------------------------------------------ */
 
-static void mention_fact(Check *check, const json_t *sidecar, const Fact *fact)
+static void mention_fact(Check *check, const Fact *fact)
 {
-    const char *then = json_string_value(json_object_get(sidecar, fact->name));
+    const char *then = json_string_value(json_object_get(check->sidecar, fact->name));
     if (then != NULL && strcmp(then, fact->text) == 0) {
         return;
     }
@@ -163,29 +162,12 @@ static int mention_machine(Check *check)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
-    if (count == 0) {
-        return facts_fault();
-    }
-    char *path = atomic_file_name(check->options->baseline, ".json");
-    json_t *sidecar = sidecar_load(path);
-    int reason = sidecar == NULL ? errno : 0, status = 0;
-    if (file_fault(reason) == 99) {
-        status = csv_unreadable(path, reason);
-    } else if (sidecar == NULL) {
-        check->other_machine = true;
-        check_mention(check,
-                      "no sidecar %s says which machine the baseline is from: "
-                      "`identical` is not compared",
-                      path);
-    }
-    for (size_t i = 0; i < count && sidecar != NULL && status == 0; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(facts[i].name, "cpu") == 0 || strcmp(facts[i].name, "openblas_core") == 0) {
-            mention_fact(check, sidecar, &facts[i]);
+            mention_fact(check, &facts[i]);
         }
     }
-    json_decref(sidecar);
-    free(path);
-    return status;
+    return count == 0 ? facts_fault() : 0;
 }
 
 /* ---- After it ------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ static void print_row_command(FILE *file, const Csv *csv, size_t row)
     }
 }
 
-void finding_print_command(FILE *file, const Check *check, const Finding *finding)
+static void print_command(FILE *file, const Check *check, const Finding *finding)
 {
     if (finding->command != NULL) {
         fputs(finding->command, file);
@@ -112,8 +112,22 @@ char *report_command(const Check *check, const Finding *finding)
     char *text;
     size_t size;
     FILE *file = text_stream(&text, &size);
-    finding_print_command(file, check, finding);
+    print_command(file, check, finding);
     return text_close(file, &text);
+}
+
+char *report_last_command(const Check *check, size_t i, size_t shown)
+{
+    char *command = report_command(check, &check->findings[i]);
+    for (size_t later = i + 1; later < shown && command != NULL; later++) {
+        char *other = report_command(check, &check->findings[later]);
+        if (strcmp(command, other) == 0) {
+            free(command);
+            command = NULL;
+        }
+        free(other);
+    }
+    return command;
 }
 
 static size_t judged_rows(const Grid *grid)
@@ -182,28 +196,6 @@ static void print_finding(FILE *file, const Finding *finding)
     putc('\n', file);
 }
 
-static void print_row(FILE *file, const Check *check, const Finding *finding)
-{
-    char *key = report_key(check, finding);
-    fputs("  ", file);
-    shown_write(file, SHOWN_TERMINAL, key);
-    putc('\n', file);
-    free(key);
-}
-
-bool report_says_command(const Check *check, size_t i, size_t shown)
-{
-    char *command = report_command(check, &check->findings[i]);
-    bool last = true;
-    for (size_t later = i + 1; later < shown && last; later++) {
-        char *other = report_command(check, &check->findings[later]);
-        last = strcmp(command, other) != 0;
-        free(other);
-    }
-    free(command);
-    return last;
-}
-
 /* The first of them; a row's key once, and each command behind the last row that it is of. */
 static void print_findings(FILE *file, const Check *check)
 {
@@ -211,15 +203,18 @@ static void print_findings(FILE *file, const Check *check)
         check->finding_count < FINDINGS_SHOWN ? check->finding_count : (size_t)FINDINGS_SHOWN;
     for (size_t i = 0; i < shown; i++) {
         const Finding *finding = &check->findings[i];
+        char *key = report_key(check, finding), *command = report_last_command(check, i, shown);
         if (i == 0 || !finding_same_row(finding, finding - 1)) {
-            print_row(file, check, finding);
-        }
-        print_finding(file, finding);
-        if (report_says_command(check, i, shown)) {
-            fputs("    reproduce: ", file);
-            finding_print_command(file, check, finding);
+            fputs("  ", file);
+            shown_write(file, SHOWN_TERMINAL, key);
             putc('\n', file);
         }
+        print_finding(file, finding);
+        if (command != NULL) {
+            fprintf(file, "    reproduce: %s\n", command);
+        }
+        free(key);
+        free(command);
     }
     if (shown < check->finding_count) {
         fprintf(file, "  and %zu more findings (--json FILE has them all)\n",

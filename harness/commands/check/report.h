@@ -36,16 +36,16 @@ bool report_is_key(const char *column);
 /* The sign before a cell that is only a bound, or "". */
 const char *report_prefix(bool bound);
 
-/* The command line that repeats it: one point, or, for a finding about no row, the whole check. */
-void finding_print_command(FILE *file, const Check *check, const Finding *finding);
-
-/* A finding's key as a string, of the columns that vary in the check's tables (NULL: of all), and
- * its command; the caller frees. */
+/* A finding's key as a string, of the columns that vary in the check's tables (NULL: of all); the
+ * caller frees. */
 char *report_key(const Check *check, const Finding *finding);
+
+/* The command line that repeats it: one point, or, for a finding about no row, the whole check; the
+ * caller frees. */
 char *report_command(const Check *check, const Finding *finding);
 
-/* Is the command of finding i < shown said behind it?  No later one of those shown has the same. */
-bool report_says_command(const Check *check, size_t i, size_t shown);
+/* That of finding i < shown, or NULL, where a later one of those shown has the same. */
+char *report_last_command(const Check *check, size_t i, size_t shown);
 
 /* ---- The files of --junit-xml, --markdown and --json, of check, verify and min-omega --------- */
 

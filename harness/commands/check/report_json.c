@@ -17,98 +17,60 @@ static json_t *text_value(const char *text)
     return text == NULL ? json_null() : sidecar_text(text);
 }
 
-static json_t *key_value(const Finding *finding)
+/* The cells of a row by the names of their columns: all, or those of its key. */
+static json_t *row_value(const Csv *table, size_t row, bool all)
 {
-    json_t *key = json_object();
-    const Csv *table = finding->table;
-    for (size_t i = 0; finding->row != NO_ROW && i < table->columns; i++) {
-        if (report_is_key(csv_name(table, i))) {
-            json_object_set_new(key, csv_name(table, i),
-                                text_value(csv_cell(table, finding->row, i)));
+    json_t *object = json_object();
+    for (size_t i = 0; row != NO_ROW && i < table->columns; i++) {
+        if (all || report_is_key(csv_name(table, i))) {
+            json_object_set_new(object, csv_name(table, i), text_value(csv_cell(table, row, i)));
         }
     }
-    return key;
+    return object;
 }
 
 static json_t *finding_value(const Check *check, const Finding *finding)
 {
-    json_t *object = json_object();
     char *command = report_command(check, finding), *row = report_key(check, finding);
     const char *ratio = *finding->ratio == '\0' ? NULL : finding->ratio;
     const char *limit = *finding->limit == '\0' ? NULL : finding->limit;
-    json_object_set_new(object, "key", key_value(finding));
-    json_object_set_new(object, "row", text_value(row));
-    json_object_set_new(object, "column", text_value(finding->column));
-    json_object_set_new(object, "reason", text_value(finding->reason));
-    json_object_set_new(object, "obtained", text_value(finding->obtained));
-    json_object_set_new(object, "baseline", text_value(finding->baseline));
-    json_object_set_new(object, "obtained_is_bound", json_boolean(finding->obtained_bound));
-    json_object_set_new(object, "baseline_is_bound", json_boolean(finding->baseline_bound));
-    json_object_set_new(object, "ratio", text_value(ratio));
-    json_object_set_new(object, "limit", text_value(limit));
-    json_object_set_new(object, "reproduce", text_value(command));
+    json_t *value = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o}", "key",
+        row_value(finding->table, finding->row, false), "row", text_value(row), "column",
+        text_value(finding->column), "reason", text_value(finding->reason), "obtained",
+        text_value(finding->obtained), "baseline", text_value(finding->baseline),
+        "obtained_is_bound", finding->obtained_bound, "baseline_is_bound", finding->baseline_bound,
+        "ratio", text_value(ratio), "limit", text_value(limit), "reproduce", text_value(command));
     free(command);
     free(row);
-    return object;
-}
-
-static json_t *findings_value(const Check *check)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < check->finding_count; i++) {
-        json_array_append_new(list, finding_value(check, &check->findings[i]));
-    }
-    return list;
-}
-
-static json_t *mentions_value(const Check *check)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < check->mention_count; i++) {
-        json_array_append_new(list, text_value(check->mentions[i]));
-    }
-    return list;
-}
-
-/* The whole rows. */
-static json_t *cases_value(const Check *check)
-{
-    const Csv *table = &check->obtained;
-    json_t *list = json_array();
-    for (size_t row = 0; row < table->rows; row++) {
-        json_t *object = json_object();
-        for (size_t i = 0; i < table->columns; i++) {
-            json_object_set_new(object, csv_name(table, i), text_value(csv_cell(table, row, i)));
-        }
-        json_array_append_new(list, object);
-    }
-    return list;
-}
-
-static json_t *count_value(size_t count)
-{
-    return json_integer((json_int_t)count);
+    return value;
 }
 
 void report_json(FILE *file, const Check *check)
 {
-    json_t *object = json_object();
+    json_t *notes = json_array(), *findings = json_array(), *cases = json_array();
     Conclusion conclusion = check_conclude(check);
-    json_object_set_new(object, "schema", json_integer(1));
-    json_object_set_new(object, "version", text_value(info_version()));
-    json_object_set_new(object, "verdict", text_value(conclusion_name(conclusion)));
-    json_object_set_new(object, "baseline", text_value(check->options->baseline));
-    json_object_set_new(object, "rows", count_value(check->rows));
-    json_object_set_new(object, "rows_failed", count_value(check->failed));
-    json_object_set_new(object, "cells",
-                        count_value(conclusion == CONCLUSION_SAVED ? 0 : check->cells));
-    json_object_set_new(object, "command", text_value(check->command));
-    json_object_set_new(object, "notes", mentions_value(check));
-    json_object_set_new(object, "findings", findings_value(check));
+    size_t cells = conclusion == CONCLUSION_SAVED ? 0 : check->cells;
+    for (size_t i = 0; i < check->mention_count; i++) {
+        json_array_append_new(notes, text_value(check->mentions[i]));
+    }
+    for (size_t i = 0; i < check->finding_count; i++) {
+        json_array_append_new(findings, finding_value(check, &check->findings[i]));
+    }
+    for (size_t row = 0; check->tells && row < check->obtained.rows; row++) {
+        json_array_append_new(cases, row_value(&check->obtained, row, true));
+    }
+    json_t *object =
+        json_pack("{s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "schema", 1, "version",
+                  text_value(info_version()), "verdict", text_value(conclusion_name(conclusion)),
+                  "baseline", text_value(check->options->baseline), "rows", (json_int_t)check->rows,
+                  "rows_failed", (json_int_t)check->failed, "cells", (json_int_t)cells, "command",
+                  text_value(check->command), "notes", notes, "findings", findings);
     if (check->tells) {
-        json_object_set_new(object, "cases", cases_value(check));
+        json_object_set(object, "cases", cases);
     }
     (void)json_dumpf(object, file, JSON_INDENT(1)); /* the file tells */
+    json_decref(cases);
     json_decref(object);
     putc('\n', file);
 }

@@ -12,7 +12,7 @@
 /* Cases of which a table is shown; the rest is counted. */
 enum { ROWS_SHOWN = 40 };
 
-/* bound: it is only that. */
+/* Of a table, which goes on; bound: it is only that. */
 static void write_cell(FILE *file, const char *text, bool bound)
 {
     fprintf(file, "| %s", report_prefix(bound));
@@ -28,19 +28,13 @@ static void write_findings(FILE *file, const Check *check, size_t shown)
     for (size_t i = 0; i < shown; i++) {
         const Finding *finding = &check->findings[i];
         char *key = report_key(check, finding);
-        const char *const cells[] = {key,
-                                     finding->column,
-                                     finding->reason,
-                                     finding->obtained,
-                                     finding->baseline,
-                                     finding->ratio,
-                                     finding->limit};
-        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
-            bool bound =
-                cells[c] != NULL && ((cells[c] == finding->obtained && finding->obtained_bound) ||
-                                     (cells[c] == finding->baseline && finding->baseline_bound));
-            write_cell(file, cells[c], bound);
-        }
+        write_cell(file, key, false);
+        write_cell(file, finding->column, false);
+        write_cell(file, finding->reason, false);
+        write_cell(file, finding->obtained, finding->obtained_bound);
+        write_cell(file, finding->baseline, finding->baseline_bound);
+        write_cell(file, finding->ratio, false);
+        write_cell(file, finding->limit, false);
         fputs("|\n", file);
         free(key);
     }
@@ -49,10 +43,11 @@ static void write_findings(FILE *file, const Check *check, size_t shown)
     }
     fputs("\nTo reproduce them:\n\n```\n", file);
     for (size_t i = 0; i < shown; i++) {
-        if (report_says_command(check, i, shown)) {
-            finding_print_command(file, check, &check->findings[i]);
-            putc('\n', file);
+        char *command = report_last_command(check, i, shown);
+        if (command != NULL) {
+            fprintf(file, "%s\n", command);
         }
+        free(command);
     }
     fputs("```\n", file);
 }

@@ -7,6 +7,7 @@
 
 #include "../../../memory/need.h"
 #include "../../base/shown.h"
+#include "../../base/text_stream.h"
 
 #include <stdlib.h>
 
@@ -60,15 +61,6 @@ static int compare_places(const void *a, const void *b)
 static double seconds_of(const Check *check, const Csv *table, size_t row)
 {
     return table == &check->obtained && check->seconds != NULL ? check->seconds[row] : 0;
-}
-
-static double seconds_of_all(const Check *check)
-{
-    double sum = 0;
-    for (size_t row = 0; row < check->obtained.rows; row++) {
-        sum += seconds_of(check, &check->obtained, row);
-    }
-    return sum;
 }
 
 /* Writes the cells of the row that are no key: "error 8.1e-4, status fail". */
@@ -129,58 +121,54 @@ static size_t same_place(const Finding *const *findings, size_t from, size_t cou
     return same - from;
 }
 
-/* Every obtained row, and every other place that has findings.  *cases and *failed count them; file
- * NULL: counts only. */
+/* Every obtained row, and every other place that has findings; *cases and *failed count them. */
 static void write_cases(FILE *file, const Check *check, const Finding *const *findings,
                         size_t *cases, size_t *failed)
 {
+    const Csv *obtained = &check->obtained;
     size_t next = 0;
     *cases = *failed = 0;
-    for (size_t row = 0; row < check->obtained.rows; row++, ++*cases) {
-        bool has = next < check->finding_count && findings[next]->table == &check->obtained &&
-                   findings[next]->row == row;
+    while (*cases < obtained->rows || next < check->finding_count) {
+        const Finding *first = next < check->finding_count ? findings[next] : NULL;
+        size_t row = *cases;
+        bool of_row = row < obtained->rows;
+        bool has = !of_row || (first != NULL && first->table == obtained && first->row == row);
         size_t count = has ? same_place(findings, next, check->finding_count) : 0;
-        if (file != NULL) {
-            write_case(file, check, &check->obtained, row, findings + next, count);
-        }
-        next += count;
-        *failed += has;
-    }
-    while (next < check->finding_count) {
-        size_t count = same_place(findings, next, check->finding_count);
-        if (file != NULL) {
-            write_case(file, check, findings[next]->table, findings[next]->row, findings + next,
-                       count);
-        }
+        write_case(file, check, of_row ? obtained : first->table, of_row ? row : first->row,
+                   findings + next, count);
         next += count;
         ++*cases;
-        ++*failed;
+        *failed += has;
     }
 }
 
 void report_xml(FILE *file, const Check *check)
 {
-    size_t cases, failed, count = check->finding_count;
+    size_t cases, failed, length, count = check->finding_count;
     const Finding **findings = need_zeros(count > 0 ? count : 1, sizeof *findings);
-    char verdict[VERDICT_TEXT];
+    char verdict[VERDICT_TEXT], *text;
+    double seconds = 0;
     for (size_t i = 0; i < count; i++) {
         findings[i] = &check->findings[i];
     }
     qsort(findings, count, sizeof *findings, compare_places);
-    write_cases(NULL, check, findings, &cases, &failed);
+    FILE *body = text_stream(&text, &length);
+    write_cases(body, check, findings, &cases, &failed);
+    for (size_t row = 0; row < check->obtained.rows; row++) {
+        seconds += seconds_of(check, &check->obtained, row);
+    }
     report_verdict(verdict, check);
     fprintf(file,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites>\n  <testsuite name=\"headproof %s\" tests=\"%zu\" failures=\"%zu\" "
-            "errors=\"0\" skipped=\"%zu\" time=\"%.6f\">\n",
-            check->command, cases, failed, is_skipped(check_conclude(check)) ? cases : 0,
-            seconds_of_all(check));
-    write_cases(file, check, findings, &cases, &failed);
-    fputs("    <system-out>", file);
+            "errors=\"0\" skipped=\"%zu\" time=\"%.6f\">\n%s    <system-out>",
+            check->command, cases, failed, is_skipped(check_conclude(check)) ? cases : 0, seconds,
+            text_close(body, &text));
     for (size_t i = 0; i < check->mention_count; i++) {
         write_escaped(file, check->mentions[i]);
         putc('\n', file);
     }
     fprintf(file, "%s</system-out>\n  </testsuite>\n</testsuites>\n", verdict);
+    free(text);
     free(findings);
 }

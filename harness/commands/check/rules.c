@@ -26,7 +26,7 @@ typedef struct {
     size_t row, other;    /* other: NO_ROW where there is none */
     Finding finding;      /* of the cell at hand */
     const Column *column; /* its column, or NULL */
-    mpfr_t limit, ratio, scratch;
+    mpfr_t limit, ratio, value, scratch;
     size_t compared, before; /* before: findings of other rows */
 } Judge;
 
@@ -81,13 +81,18 @@ static void set_ratio(Judge *judge, const Number *obtained, const Number *baseli
     }
 }
 
-/* The number of a cell of the obtained row; false when it is blank, zero or not finite. */
+/* The number of a row's cell; false when there is no such column, or it is none. */
+static bool get_number(Number *number, const Csv *csv, size_t row, const char *name)
+{
+    size_t column = csv_find(csv, name);
+    return column < csv->columns && number_read(number, csv_cell(csv, row, column));
+}
+
+/* The same of the obtained row; false when it is blank, zero or not finite. */
 static bool get_positive(mpfr_ptr value, const Judge *judge, const char *name)
 {
-    const Csv *csv = &judge->check->obtained;
-    size_t column = csv_find(csv, name);
     Number number;
-    if (column == csv->columns || !number_read(&number, csv_cell(csv, judge->row, column)) ||
+    if (!get_number(&number, &judge->check->obtained, judge->row, name) ||
         number.kind != NUMBER_FINITE) {
         return false;
     }
@@ -126,22 +131,19 @@ static double unit_roundoff(const Judge *judge)
 static void set_floor(Judge *judge)
 {
     ColumnUnit unit = judge->column->unit;
-    if (unit == UNIT_ULP) {
-        mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
-        return;
-    }
-    if (unit == UNIT_RELATIVE) {
+    if (unit == UNIT_ULP || unit == UNIT_RELATIVE) {
         mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
     } else {
         get_size(judge->limit, judge);
     }
-    mpfr_mul_d(judge->limit, judge->limit, 4 * unit_roundoff(judge), MPFR_RNDN);
+    if (unit != UNIT_ULP) {
+        mpfr_mul_d(judge->limit, judge->limit, 4 * unit_roundoff(judge), MPFR_RNDN);
+    }
 }
 
 static double factor_of(const Check *check)
 {
-    double factor = check->options->factor > 0 ? check->options->factor : FACTOR;
-    return factor;
+    return check->options->factor > 0 ? check->options->factor : FACTOR;
 }
 
 static bool is_zero(const Number *number)
@@ -149,39 +151,19 @@ static bool is_zero(const Number *number)
     return number->kind == NUMBER_ZERO || (number->kind == NUMBER_FINITE && number->digits == 0);
 }
 
-/* Rules that hold whatever the column; *done: nothing more is to be said of the cell. */
-static void judge_kinds(Judge *judge, const Number *o, const Number *b, bool *done)
+/* The reason for which a cell fails whatever its column, or NULL.  A logarithm of a machine's error
+ * is blank where that is 0. */
+static const char *fault_of(const Judge *judge, const Number *o, const Number *b)
 {
-    *done = true;
-    if (o->kind == NUMBER_BLANK && b->kind == NUMBER_BLANK) {
-        return;
-    }
-    judge->compared++;
-    if (o->kind == NUMBER_NONFINITE) {
-        found(judge, "not a number");
-        return;
-    }
-    if (b->kind == NUMBER_NONFINITE) {
-        found(judge, "not a number in the baseline");
-        return;
-    }
-    if (judge->column->kind == COLUMN_MACHINE && judge->column->unit == UNIT_LOG10) {
-        *done = false; /* of an error of 0 it is blank */
-        return;
-    }
-    if (o->kind == NUMBER_BLANK) {
-        found(judge, "blank, and not in the baseline");
-        return;
-    }
-    if (b->kind == NUMBER_BLANK) {
-        found(judge, "blank in the baseline");
-        return;
-    }
-    if ((is_zero(o) && o->kind != NUMBER_ZERO) || (is_zero(b) && b->kind != NUMBER_ZERO)) {
-        found(judge, "a zero that is not proven");
-        return;
-    }
-    *done = false;
+    bool log = judge->column->kind == COLUMN_MACHINE && judge->column->unit == UNIT_LOG10;
+    return o->kind == NUMBER_NONFINITE   ? "not a number"
+           : b->kind == NUMBER_NONFINITE ? "not a number in the baseline"
+           : log                         ? NULL
+           : o->kind == NUMBER_BLANK     ? "blank, and not in the baseline"
+           : b->kind == NUMBER_BLANK     ? "blank in the baseline"
+           : (is_zero(o) && o->kind != NUMBER_ZERO) || (is_zero(b) && b->kind != NUMBER_ZERO)
+               ? "a zero that is not proven"
+               : NULL;
 }
 
 /* A 0 that is no error: of logarithms it is a number among others, of an error of 1. */
@@ -203,12 +185,17 @@ static void judge_below_bound(Judge *judge, const Number *o, const Number *b, in
     }
 }
 
+static int digits_obtained(const Check *check, int none)
+{
+    return check->grid->count > 0 ? point_digits(&check->grid->points[0]) : none;
+}
+
 /* Significant digits in which reference columns agree: 12, or with --exact all that both tables
  * have. */
 static int digits_compared(const Check *check)
 {
     int digits = check->options->exact ? NUMBER_DIGITS : REF_DIGITS;
-    int obtained = check->grid->count > 0 ? point_digits(&check->grid->points[0]) : digits;
+    int obtained = digits_obtained(check, digits);
     int other = check->baseline_digits > 0 ? check->baseline_digits : digits;
     digits = obtained < digits ? obtained : digits;
     return other < digits ? other : digits;
@@ -217,8 +204,8 @@ static int digits_compared(const Check *check)
 /* Were the tables printed with other digits? */
 static bool digits_differ(const Check *check)
 {
-    int obtained = check->grid->count > 0 ? point_digits(&check->grid->points[0]) : REF_DIGITS;
-    return check->baseline_digits > 0 && check->baseline_digits != obtained;
+    return check->baseline_digits > 0 &&
+           check->baseline_digits != digits_obtained(check, REF_DIGITS);
 }
 
 /* Largest difference that passes, and the difference over it. */
@@ -247,14 +234,11 @@ static void judge_reference(Judge *judge, const Number *o, const Number *b)
     }
     mpfr_set_si(judge->limit, b->exponent - digits + 1, MPFR_RNDN);
     mpfr_exp10(judge->limit, judge->limit, MPFR_RNDN);
-    mpfr_t difference;
-    mpfr_init2(difference, LIMIT_BITS);
-    number_value(difference, o);
+    number_value(judge->value, o);
     number_value(judge->scratch, b);
-    mpfr_sub(difference, difference, judge->scratch, MPFR_RNDN);
-    mpfr_abs(difference, difference, MPFR_RNDN);
-    found_above(judge, "differs", difference);
-    mpfr_clear(difference);
+    mpfr_sub(judge->value, judge->value, judge->scratch, MPFR_RNDN);
+    mpfr_abs(judge->value, judge->value, MPFR_RNDN);
+    found_above(judge, "differs", judge->value);
 }
 
 /* The error that a cell of the column says: of its logarithm ten to that, of a blank one 0. */
@@ -271,54 +255,47 @@ static void machine_value(mpfr_ptr value, const Judge *judge, const Number *numb
     }
 }
 
-/* The baseline's value; of an observed error, at least what the original itself loses: two streams
- * that agree to the last bit on one machine do so on another only by chance. */
-static void set_scale(mpfr_ptr scale, Judge *judge, const Number *b)
+/* judge->value = the baseline's; of an observed error, at least what the original itself loses: two
+ * streams that agree to the last bit on one machine do so on another only by chance. */
+static void set_scale(Judge *judge, const Number *b)
 {
-    const Csv *csv = &judge->check->baseline;
     Number native;
-    machine_value(scale, judge, b);
-    if (judge->column->native == NULL) {
-        return;
-    }
-    size_t found = csv_find(csv, judge->column->native);
-    if (found < csv->columns && number_read(&native, csv_cell(csv, judge->other, found)) &&
+    machine_value(judge->value, judge, b);
+    if (judge->column->native != NULL &&
+        get_number(&native, &judge->check->baseline, judge->other, judge->column->native) &&
         (native.kind == NUMBER_FINITE || native.kind == NUMBER_ZERO)) {
         machine_value(judge->scratch, judge, &native);
-        mpfr_max(scale, scale, judge->scratch, MPFR_RNDN);
+        mpfr_max(judge->value, judge->value, judge->scratch, MPFR_RNDN);
     }
 }
 
 static void judge_machine(Judge *judge, const Number *o, const Number *b)
 {
     double factor = factor_of(judge->check);
-    mpfr_t value, allowed;
-    bool alike =
-        o->kind == b->kind && judge->finding.obtained_bound == judge->finding.baseline_bound;
+    const Finding *finding = &judge->finding;
+    bool alike = o->kind == b->kind && finding->obtained_bound == finding->baseline_bound;
     if (alike && digits_differ(judge->check) &&
         number_agrees(o, b, digits_compared(judge->check))) {
         return; /* what the other digits were nobody knows */
     }
-    mpfr_inits2(LIMIT_BITS, value, allowed, (mpfr_ptr)0);
     set_ratio(judge, o, b);
     set_floor(judge);
-    machine_value(value, judge, b);
-    mpfr_div_d(allowed, value, factor, MPFR_RNDN);
-    machine_value(value, judge, o);
+    machine_value(judge->scratch, judge, b);
+    mpfr_div_d(judge->scratch, judge->scratch, factor, MPFR_RNDN);
+    bool far = mpfr_cmp(judge->scratch, judge->limit) > 0;
+    set_scale(judge, b);
+    mpfr_mul_d(judge->scratch, judge->value, factor, MPFR_RNDN);
+    mpfr_max(judge->limit, judge->limit, judge->scratch, MPFR_RNDN);
+    machine_value(judge->value, judge, o);
     bool by_chance = judge->check->other_machine && judge->column->native != NULL;
     bool nothing =
-        mpfr_zero_p(value) || (judge->finding.obtained_bound && !judge->finding.baseline_bound);
-    bool vanished = nothing && mpfr_cmp(allowed, judge->limit) > 0 && !by_chance;
-    set_scale(value, judge, b);
-    mpfr_mul_d(allowed, value, factor, MPFR_RNDN);
-    mpfr_max(judge->limit, judge->limit, allowed, MPFR_RNDN);
-    machine_value(value, judge, o);
+        mpfr_zero_p(judge->value) || (finding->obtained_bound && !finding->baseline_bound);
+    bool vanished = nothing && far && !by_chance;
     if (vanished) {
         found(judge, "0 where the baseline was far above the machine's own rounding");
-    } else if (!(mpfr_sgn(value) >= 0 && mpfr_lessequal_p(value, judge->limit))) {
-        found_above(judge, "above its limit", value);
+    } else if (!(mpfr_sgn(judge->value) >= 0 && mpfr_lessequal_p(judge->value, judge->limit))) {
+        found_above(judge, "above its limit", judge->value);
     }
-    mpfr_clears(value, allowed, (mpfr_ptr)0);
 }
 
 /* A share falls by the factor at most.  How many bits agree is one machine's own: on another
@@ -344,13 +321,17 @@ static void judge_share(Judge *judge, const Number *o, const Number *b)
 static void judge_number(Judge *judge)
 {
     Number o, b;
-    bool done;
     if (!number_read(&o, judge->finding.obtained) || !number_read(&b, judge->finding.baseline)) {
         found(judge, "not a number");
         return;
     }
-    judge_kinds(judge, &o, &b, &done);
-    if (done) {
+    if (o.kind == NUMBER_BLANK && b.kind == NUMBER_BLANK) {
+        return;
+    }
+    judge->compared++;
+    const char *fault = fault_of(judge, &o, &b);
+    if (fault != NULL) {
+        found(judge, fault);
         return;
     }
     switch (judge->column->kind) {
@@ -368,13 +349,9 @@ static void judge_status(Judge *judge)
     judge->compared++;
     if (obtained == STATUS_VACUOUS) {
         found(judge, "vacuous: the comparison says nothing");
-        return;
-    }
-    if (obtained != STATUS_OK && obtained != STATUS_UNRESOLVED) {
+    } else if (obtained != STATUS_OK && obtained != STATUS_UNRESOLVED) {
         found(judge, "failed by itself");
-        return;
-    }
-    if (before != NULL && obtained < status_find(before, strlen(before))) {
+    } else if (before != NULL && obtained < status_find(before, strlen(before))) {
         found(judge, "worse than the baseline's");
     }
 }
@@ -426,16 +403,14 @@ static void judge_tolerance(Judge *judge)
     if (!number_read(&value, judge->finding.obtained) || value.kind == NUMBER_BLANK ||
         value.kind == NUMBER_NONFINITE) {
         found(judge, "not a number, under a tolerance");
-        return;
-    }
-    if (is_zero(&value) && value.kind != NUMBER_ZERO) {
+    } else if (is_zero(&value) && value.kind != NUMBER_ZERO) {
         found(judge, "a zero that is not proven");
-        return;
-    }
-    number_value(judge->ratio, &value);
-    mpfr_set_d(judge->limit, point->tolerance, MPFR_RNDN);
-    if (!mpfr_lessequal_p(judge->ratio, judge->limit)) {
-        found_above(judge, "above the tolerance", judge->ratio);
+    } else {
+        number_value(judge->value, &value);
+        mpfr_set_d(judge->limit, point->tolerance, MPFR_RNDN);
+        if (!mpfr_lessequal_p(judge->value, judge->limit)) {
+            found_above(judge, "above the tolerance", judge->value);
+        }
     }
 }
 
@@ -473,11 +448,25 @@ static void judge_cells(Judge *judge, const size_t *columns)
     }
 }
 
+static void judge_open(Judge *judge, Check *check, size_t row, const Point *point, size_t other)
+{
+    *judge = (Judge){.check = check,
+                     .row = row,
+                     .other = other,
+                     .finding.point = point,
+                     .before = check->finding_count};
+    mpfr_inits2(LIMIT_BITS, judge->limit, judge->ratio, judge->value, judge->scratch, (mpfr_ptr)0);
+}
+
+static void judge_close(Judge *judge)
+{
+    mpfr_clears(judge->limit, judge->ratio, judge->value, judge->scratch, (mpfr_ptr)0);
+}
+
 void check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
 {
-    Judge judge = {.check = check, .row = row, .other = other, .before = check->finding_count};
-    mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
-    judge.finding.point = point;
+    Judge judge;
+    judge_open(&judge, check, row, point, other);
     judge_cells(&judge, columns);
     judge_tolerance(&judge);
     /* A status alone compares nothing; a row that the baseline lacks is named already. */
@@ -487,7 +476,7 @@ void check_row(Check *check, size_t row, const Point *point, size_t other, const
         found(&judge, "nothing to compare");
     }
     check->cells += judge.compared;
-    mpfr_clears(judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+    judge_close(&judge);
 }
 
 /* Of a column that both tables have. */
@@ -513,9 +502,8 @@ static void find_both(Judge *judge, const char *name, const size_t *columns, con
 
 void check_pair(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
 {
-    Judge judge = {.check = check, .row = row, .other = other, .before = check->finding_count};
-    mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
-    judge.finding.point = point;
+    Judge judge;
+    judge_open(&judge, check, row, point, other);
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const char *column = axis_info(axis)->column;
         if (column != NULL) {
@@ -525,5 +513,5 @@ void check_pair(Check *check, size_t row, const Point *point, size_t other, cons
     bool machine = point->arithmetic != ARITHMETIC_NONE || !judge_needs_arithmetic(point->judge);
     ErrorKind kind = machine ? point->judge : ERROR_CONSTRUCTION;
     find_both(&judge, column_of_error(kind, point->norm)->name, columns, "under the edit");
-    mpfr_clears(judge.limit, judge.ratio, judge.scratch, (mpfr_ptr)0);
+    judge_close(&judge);
 }
