@@ -135,7 +135,7 @@ static void cost_print(FILE *file, const void *row)
 /* Layers that take turns: what two of them cost, any number does. */
 enum { LAYERS_UNLIKE = 2 };
 
-static void cost_init(Cost *cost)
+void cost_init(Cost *cost)
 {
     *cost = (Cost){0};
     model_cost_init(&cost->original);
@@ -143,29 +143,11 @@ static void cost_init(Cost *cost)
     mpz_init(cost->embedding);
 }
 
-static void cost_clear(Cost *cost)
+void cost_clear(Cost *cost)
 {
     model_cost_clear(&cost->original);
     model_cost_clear(&cost->converted);
     mpz_clear(cost->embedding);
-}
-
-void cost_write_header(FILE *file, const RunOptions *run)
-{
-    Cost cost;
-    cost_init(&cost);
-    cost.measured = run->measure;
-    cost_write_names(file, &cost);
-    cost_clear(&cost);
-}
-
-static void add_product(mpz_t sum, size_t a, size_t b)
-{
-    mpz_t product;
-    mpz_init_set_ui(product, a);
-    mpz_mul_ui(product, product, b);
-    mpz_add(sum, sum, product);
-    mpz_clear(product);
 }
 
 /* A preset's model unembeds with the matrix it embeds with; a file says what it has. */
@@ -174,13 +156,13 @@ static void count_embedding(Cost *cost, const Preset *preset)
     size_t d = cost->point->spec.d;
     if (cost->point->source != NULL) {
         const ModelFile *file = cost->point->source->file;
-        add_product(cost->embedding, file->W_E != NULL ? file->vocabulary : 0, d);
-        add_product(cost->embedding, file->W_pos != NULL ? file->context : 0, d);
-        add_product(cost->embedding, file->W_U != NULL ? file->classes : 0, d);
-        add_product(cost->embedding, file->b_U != NULL ? file->classes : 0, 1);
+        cost_add(cost->embedding, 1, file->W_E != NULL ? file->vocabulary : 0, d, 1, 1);
+        cost_add(cost->embedding, 1, file->W_pos != NULL ? file->context : 0, d, 1, 1);
+        cost_add(cost->embedding, 1, file->W_U != NULL ? file->classes : 0, d, 1, 1);
+        cost_add(cost->embedding, 1, file->b_U != NULL ? file->classes : 0, 1, 1, 1);
     } else if (preset != NULL) {
-        add_product(cost->embedding, preset->vocabulary, d);
-        add_product(cost->embedding, cost->point->spec.n, d);
+        cost_add(cost->embedding, 1, preset->vocabulary, d, 1, 1);
+        cost_add(cost->embedding, 1, cost->point->spec.n, d, 1, 1);
     }
 }
 

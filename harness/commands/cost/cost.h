@@ -50,6 +50,9 @@ void model_cost_clear(ModelCost *cost);
  * of two that take turns for depth layers.  rank_limit: of one head's V; 0: none. */
 void model_cost_count(ModelCost *cost, const Model *model, size_t depth, size_t rank_limit);
 
+/* sum += times * a * b * c * d */
+void cost_add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d);
+
 /* Adds a norm that is there so often, or that is none. */
 void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times);
 
@@ -73,9 +76,11 @@ typedef struct {
  * after that when it is none of them, 99 after a message when memory is short. */
 int cost_measure(Cost *cost) __attribute__((warn_unused_result));
 
-/* The names of the columns, those of such a cost, and the row of one (a Cost). */
+void cost_init(Cost *cost);
+void cost_clear(Cost *cost);
+
+/* The names of the columns, and the row of a Cost. */
 void cost_write_header(FILE *file, const RunOptions *run);
-void cost_write_names(FILE *file, const Cost *cost);
 void cost_write_row(FILE *file, const void *cost);
 
 #endif

@@ -28,8 +28,7 @@ void model_cost_clear(ModelCost *cost)
     }
 }
 
-/* sum += times * a * b * c * d */
-static void add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d)
+void cost_add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d)
 {
     mpz_t product;
     mpz_init_set_ui(product, times);
@@ -50,6 +49,11 @@ static size_t is_there(const double *bias)
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
 }
 
 /* Of the position block, coefficients of Omega.  On vectors over the tokens that sum to zero it is
@@ -93,17 +97,17 @@ static size_t split(size_t rank, size_t limit)
     return limit == 0 || rank == 0 ? 1 : (rank - 1) / limit + 1;
 }
 
-static void count_ranks(SublayerCost *sublayer, const Layout *layout, const Bundle *bundle,
-                        size_t limit)
+/* Adds a bundle's heads to those beside it. */
+static void add_heads(SublayerCost *sublayer, const Layout *layout, const Bundle *bundle,
+                      size_t limit)
 {
     const Value *value = &bundle->value;
-    size_t score = score_rank(layout, &bundle->score);
     size_t plain = value_rank(value, false), first = value_rank(value, value->bias != NULL);
+    bool external = score_by_key(&bundle->score) && !score_is_mixed(&bundle->score);
     sublayer->heads += (bundle->heads - 1) * split(plain, limit) + split(first, limit);
-    sublayer->score_rank = score > sublayer->score_rank ? score : sublayer->score_rank;
-    sublayer->value_rank = first > sublayer->value_rank ? first : sublayer->value_rank;
-    sublayer->external =
-        sublayer->external || (score_by_key(&bundle->score) && !score_is_mixed(&bundle->score));
+    sublayer->score_rank = larger(score_rank(layout, &bundle->score), sublayer->score_rank);
+    sublayer->value_rank = larger(first, sublayer->value_rank);
+    sublayer->external = sublayer->external || external;
 }
 
 /* X Q, that times X^T, the pattern times X, that times V. */
@@ -112,15 +116,9 @@ static void count_dense(const Counter *counter, const Bundle *bundle)
     size_t rows = layout_rows(counter->layout), width = layout_width(counter->layout);
     size_t heads = bundle->heads, times = counter->times;
     mpz_t *sum = &counter->cost->multiply_adds[KERNEL_DENSE];
-    add(*sum, times, heads, 2 * rows, width, width);
-    add(*sum, times, heads, 2 * rows, rows, width);
-    add(counter->cost->exponentials[KERNEL_DENSE], times, heads, rows, rows, 1);
-}
-
-/* True when what a head passes on is its gate: one product serves both. */
-static bool gate_is_value(const Bundle *bundle)
-{
-    return bundle_gate_is_value(bundle);
+    cost_add(*sum, times, heads, 2 * rows, width, width);
+    cost_add(*sum, times, heads, 2 * rows, rows, width);
+    cost_add(counter->cost->exponentials[KERNEL_DENSE], times, heads, rows, rows, 1);
 }
 
 /* The scores' products; *pairs: what a pattern costs a column of values (all keys, or three: the
@@ -136,15 +134,15 @@ static void count_scores(const Counter *counter, const Bundle *bundle, size_t fo
         *keys = rows;
         bool mixed = score_is_mixed(score), made = score->q.data != NULL;
         size_t factors = score->d_head == 0 ? 1 : 1 + made;
-        add(*sum, times, mixed ? 1 : heads, rows, read, factors * query);
-        add(*sum, times, heads, rows, rows, query);
+        cost_add(*sum, times, mixed ? 1 : heads, rows, read, factors * query);
+        cost_add(*sum, times, heads, rows, rows, query);
         if (score->rotary != NULL) { /* a pair of queries, and one of keys, takes four each */
-            add(*sum, times, heads, counter->layout->n, score->rotary->width, 4);
+            cost_add(*sum, times, heads, counter->layout->n, score->rotary->width, 4);
         }
     } else if (score->gate.data != NULL) {
-        add(*sum, times, heads, rows, read, 1);
+        cost_add(*sum, times, heads, rows, read, 1);
     }
-    add(counter->cost->exponentials[form], times, heads, rows, *keys, 1);
+    cost_add(counter->cost->exponentials[form], times, heads, rows, *keys, 1);
 }
 
 /* Factors as factors, the position block never stored. */
@@ -156,12 +154,13 @@ static void count_structured(const Counter *counter, const Bundle *bundle, size_
     mpz_t *sum = &counter->cost->multiply_adds[form];
     count_scores(counter, bundle, form, &keys);
     size_t width = value_width(value);
-    bool first = value->v.data != NULL && !gate_is_value(bundle), second = value->o.data != NULL;
-    add(*sum, times, heads, rows, first ? read : 0, width);
-    add(*sum, times, heads, rows, keys, width);
-    add(*sum, times, heads, rows, second ? width : 0, write);
+    bool first = value->v.data != NULL && !bundle_gate_is_value(bundle),
+         second = value->o.data != NULL;
+    cost_add(*sum, times, heads, rows, first ? read : 0, width);
+    cost_add(*sum, times, heads, rows, keys, width);
+    cost_add(*sum, times, heads, rows, second ? width : 0, write);
     if (value->diagonal != 0) {
-        add(*sum, times, 1, rows, keys, read);
+        cost_add(*sum, times, 1, rows, keys, read);
     }
 }
 
@@ -181,15 +180,15 @@ static void count_attention_parameters(const Counter *counter, const Bundle *bun
     size_t heads = bundle->heads, times = counter->times;
     size_t q = score->d_head, v = value->d_head, read = score->read.count;
     mpz_t *sum = &counter->cost->attention;
-    add(*sum, times, heads, read, q > 0 ? 2 * q : read, 1);
-    add(*sum, times, heads, is_there(score->q_bias) + is_there(score->k_bias), q, 1);
+    cost_add(*sum, times, heads, read, q > 0 ? 2 * q : read, 1);
+    cost_add(*sum, times, heads, is_there(score->q_bias) + is_there(score->k_bias), q, 1);
     if (v > 0) {
-        add(*sum, times, heads, v, value->read.count + value->write.count, 1);
-        add(*sum, times, heads, is_there(value->inner_bias), v, 1);
+        cost_add(*sum, times, heads, v, value->read.count + value->write.count, 1);
+        cost_add(*sum, times, heads, is_there(value->inner_bias), v, 1);
     } else {
-        add(*sum, times, heads, value->read.count, value->write.count, 1);
+        cost_add(*sum, times, heads, value->read.count, value->write.count, 1);
     }
-    add(*sum, times, is_there(value->bias), value->write.count, 1, 1);
+    cost_add(*sum, times, is_there(value->bias), value->write.count, 1, 1);
 }
 
 static void count_bundle(const Counter *counter, const Bundle *bundle)
@@ -201,7 +200,7 @@ static void count_bundle(const Counter *counter, const Bundle *bundle)
         count_structured(counter, bundle, KERNEL_DENSE);
     }
     count_structured(counter, bundle, KERNEL_STRUCTURED);
-    add(counter->cost->full, counter->times, bundle->heads, 2, width, width);
+    cost_add(counter->cost->full, counter->times, bundle->heads, 2, width, width);
     if (counter->layout->bias_row == BIAS_ROW_NONE) {
         count_attention_parameters(counter, bundle);
     }
@@ -210,7 +209,7 @@ static void count_bundle(const Counter *counter, const Bundle *bundle)
 void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times)
 {
     if (norm->kind != NORMALIZATION_NONE) {
-        add(cost->norms, times, norm->columns.count, 1 + is_there(norm->beta), 1, 1);
+        cost_add(cost->norms, times, norm->columns.count, 1 + is_there(norm->beta), 1, 1);
     }
 }
 
@@ -230,45 +229,32 @@ static void count_direct(const Counter *counter, const Direct *direct)
     size_t ends = alone ? 0 : maps * direct->read.count + (ffn ? write : 0);
     bool exponential = direct->activation != ACTIVATION_RELU &&
                        direct->activation != ACTIVATION_NONE && (ffn || alone);
-    add(cost->network, times, ends, hidden, 1, 1);
-    add(cost->network, times, is_there(direct->b1), hidden, 1, 1);
-    add(cost->network, times, is_there(direct->b2), write, 1, 1);
-    add(cost->network, times, is_there(direct->b3), hidden, 1, 1);
+    cost_add(cost->network, times, ends, hidden, 1, 1);
+    cost_add(cost->network, times, is_there(direct->b1), hidden, 1, 1);
+    cost_add(cost->network, times, is_there(direct->b2), write, 1, 1);
+    cost_add(cost->network, times, is_there(direct->b3), hidden, 1, 1);
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        add(cost->multiply_adds[form], times, n, ends, hidden, 1);
-        add(cost->exponentials[form], times, n, exponential, hidden, 1);
+        cost_add(cost->multiply_adds[form], times, n, ends, hidden, 1);
+        cost_add(cost->exponentials[form], times, n, exponential, hidden, 1);
     }
 }
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-/* Those beside each other are one. */
-static void add_sublayer(SublayerCost *sum, const SublayerCost *own)
-{
-    sum->heads += own->heads;
-    sum->score_rank = larger(sum->score_rank, own->score_rank);
-    sum->value_rank = larger(sum->value_rank, own->value_rank);
-    sum->external = sum->external || own->external;
-}
-
-/* The first layer's figures, which a table shows. */
+/* The first layer's figures, which a table shows; sublayers beside each other are one, whose heads
+ * are external or internal by the own sublayer's. */
 static void count_layer(ModelCost *cost, const Model *model, size_t rank_limit)
 {
     for (size_t s = 0; s < model->layer_end[0]; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        SublayerCost own = {0};
         if (is_norm(sublayer)) {
             continue;
         }
+        cost->sublayer_count += !sublayer->beside;
+        SublayerCost *all = &cost->sublayers[cost->sublayer_count - 1], own = {0};
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
-            count_ranks(&own, &model->layout, &sublayer->bundles[b], rank_limit);
+            add_heads(all, &model->layout, &sublayer->bundles[b], rank_limit);
+            add_heads(&own, &model->layout, &sublayer->bundles[b], rank_limit);
         }
         *(own.external ? &cost->external : &cost->internal) += own.heads;
-        cost->sublayer_count += !sublayer->beside;
-        add_sublayer(&cost->sublayers[cost->sublayer_count - 1], &own);
     }
 }
 

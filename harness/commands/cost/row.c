@@ -9,7 +9,6 @@
 #include "../../point/point.h"
 #include "../commands.h"
 
-#include <math.h>
 #include <string.h>
 
 /* The header and a row are one walk over the columns: it writes their names, or their cells. */
@@ -171,22 +170,21 @@ static void work_columns(Walk *walk, const Cost *cost)
     }
 }
 
-/* NaN: they were not measured. */
-static void seconds_column(Walk *walk, const char *before, const char *name, double seconds)
-{
-    if (column(walk, before, name) && !isnan(seconds)) {
-        fprintf(walk->file, "%.3g", seconds);
-    }
-}
-
 static void time_columns(Walk *walk, const Cost *cost)
 {
     for (int form = 0; form < KERNEL_COUNT && cost->measured; form++) {
-        const CostTimes none = {false, NAN, NAN};
-        const CostTimes *times = cost->times[form].timed ? &cost->times[form] : &none;
-        seconds_column(walk, forms[form], "original_seconds", times->original);
-        seconds_column(walk, forms[form], "converted_seconds", times->converted);
-        seconds_column(walk, forms[form], "slowdown", times->converted / times->original);
+        const CostTimes *times = &cost->times[form];
+        const struct {
+            const char *name;
+            double value;
+        } columns[] = {{"original_seconds", times->original},
+                       {"converted_seconds", times->converted},
+                       {"slowdown", times->converted / times->original}};
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+            if (column(walk, forms[form], columns[i].name) && times->timed) {
+                fprintf(walk->file, "%.3g", columns[i].value);
+            }
+        }
     }
 }
 
@@ -201,9 +199,13 @@ static void write_line(FILE *file, const Cost *cost, bool naming)
     putc('\n', file);
 }
 
-void cost_write_names(FILE *file, const Cost *cost)
+void cost_write_header(FILE *file, const RunOptions *run)
 {
-    write_line(file, cost, true);
+    Cost cost;
+    cost_init(&cost);
+    cost.measured = run->measure;
+    write_line(file, &cost, true);
+    cost_clear(&cost);
 }
 
 void cost_write_row(FILE *file, const void *cost)

@@ -82,30 +82,22 @@ static void put_omega(FILE *file, double omega, bool powers, mpfr_rnd_t directio
     mpfr_clear(value);
 }
 
-/* "13.6 to 2.09e+06", "13.6 up", "up to 2.09e+06" or "all tried": an end that is not known is
- * infinite. */
-static void put_interval(FILE *file, double min, double max, bool powers)
-{
-    bool from = min > -INFINITY, to = max < INFINITY;
-    if (from) {
-        put_omega(file, min, powers, MPFR_RNDU);
-        fputs(to ? " to " : " up", file);
-    } else {
-        fputs(to ? "up to " : "all tried", file);
-    }
-    if (to) {
-        put_omega(file, max, powers, MPFR_RNDD);
-    }
-}
-
+/* "13.6 to 2.09e+06", "13.6 up", "up to 2.09e+06", or "all tried" where no end is known. */
 static void put_found(FILE *file, const Search *search)
 {
     const OmegaSearch *s = &search->found.search;
-    if (s->found) {
-        put_interval(file, s->has_below ? s->min.omega : -INFINITY,
-                     s->has_above ? s->max.omega : INFINITY, s->powers);
-    } else {
+    const char *before = s->has_above ? "up to " : "all tried";
+    if (!s->found) {
         fputs("none", file);
+        return;
+    }
+    if (s->has_below) {
+        put_omega(file, s->min.omega, s->powers, MPFR_RNDU);
+        before = s->has_above ? " to " : " up";
+    }
+    fputs(before, file);
+    if (s->has_above) {
+        put_omega(file, s->max.omega, s->powers, MPFR_RNDD);
     }
 }
 
@@ -129,7 +121,7 @@ static void put_header(FILE *file, const Matrix *matrix)
             fprintf(file, "%s,", axis_info(axis)->name);
         }
     }
-    fputs(search_constant(matrix->searches[0]), file);
+    fputs(point_of(matrix->searches[0])->over_tau ? "tau" : "omega", file);
     for (size_t t = 0; t < matrix->tolerance_count; t++) {
         decimal_print(text, matrix->tolerances[t]);
         fprintf(file, ",within %s", text);
@@ -141,7 +133,7 @@ static void put_header(FILE *file, const Matrix *matrix)
 static void put_row(FILE *file, const Matrix *matrix, const Search *first, const char *what,
                     void (*put)(FILE *file, const Search *search))
 {
-    char *value = need_room(VALUE_TEXT, 1);
+    char value[VALUE_TEXT];
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (matrix->varies[axis]) {
             bool matters = point_axis_matters(point_of(first), axis);
@@ -149,7 +141,6 @@ static void put_row(FILE *file, const Matrix *matrix, const Search *first, const
             fprintf(file, "%s,", matters ? value : "");
         }
     }
-    free(value);
     fputs(what, file);
     for (size_t t = 0; t < matrix->tolerance_count; t++) {
         fputc(',', file);
@@ -163,26 +154,20 @@ static void put_row(FILE *file, const Matrix *matrix, const Search *first, const
     fputc('\n', file);
 }
 
-static bool is_first_of_row(const Matrix *matrix, size_t i)
-{
-    for (size_t before = 0; before < i; before++) {
-        if (same_row(matrix->searches[before], matrix->searches[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void put_lines(FILE *file, const Matrix *matrix)
 {
     put_header(file, matrix);
     for (size_t i = 0; i < matrix->count; i++) {
         const Search *search = matrix->searches[i];
-        if (is_first_of_row(matrix, i)) {
+        size_t first = 0; /* of the row */
+        while (!same_row(matrix->searches[first], search)) {
+            first++;
+        }
+        if (first == i) {
             put_row(file, matrix, search, "found", put_found);
-            if (search->proven > 0) {
-                put_row(file, matrix, search, "proven", put_proven);
-            }
+        }
+        if (first == i && search->proven > 0) {
+            put_row(file, matrix, search, "proven", put_proven);
         }
     }
 }

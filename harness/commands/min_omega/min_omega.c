@@ -211,9 +211,12 @@ static int print_all(const Searches *all)
 
 static int run_searches(Searches *all, int threads)
 {
-    progress_open(&all->progress, progress_stderr(all->outcome.run->quiet),
-                  search_all_cost(all->grid));
-    progress_phase(&all->progress, "", "evaluations", 0, all->progress.cost_total);
+    double cost = 0;
+    for (size_t i = 0; i < all->grid->count; i++) {
+        cost += search_seconds(&all->grid->points[i]);
+    }
+    progress_open(&all->progress, progress_stderr(all->outcome.run->quiet), cost);
+    progress_phase(&all->progress, "", "evaluations", 0, cost);
     Ticker *ticker = ticker_open(&all->progress_lock, &all->progress);
     run_all(all, threads);
     ticker_close(ticker);

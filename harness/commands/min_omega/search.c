@@ -98,11 +98,6 @@ void search_free(Search *search)
     }
 }
 
-const char *search_constant(const Search *search)
-{
-    return search->seeds.points[0]->over_tau ? "tau" : "omega";
-}
-
 int search_take_positions(Search *search, const RunOptions *run)
 {
     const Point *point = search->seeds.points[0];
@@ -176,15 +171,6 @@ double search_seconds(const Point *point)
 {
     double evaluation;
     return search_cost(point, &evaluation);
-}
-
-double search_all_cost(const Grid *grid)
-{
-    double sum = 0;
-    for (size_t i = 0; i < grid->count; i++) {
-        sum += search_seconds(&grid->points[i]);
-    }
-    return sum;
 }
 
 bool search_run(Search *search, double memory, Progress *progress, pthread_mutex_t *lock)

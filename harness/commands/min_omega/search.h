@@ -25,9 +25,6 @@ typedef struct {
     const char *looked_at; /* the same in words; NULL: streams are judged */
 } Search;
 
-/* "omega" or "tau", that it is for. */
-const char *search_constant(const Search *search);
-
 /* The search of the grid's point `first` and of those that go with it: all seeds, and all inputs of
  * a weights file unless some were chosen; on one thread.  taken [grid->count]: which points have a
  * search; its own are marked. */
@@ -45,9 +42,8 @@ int search_take_positions(Search *search, const RunOptions *run)
 int search_prove_all(Search *const *searches, size_t count, const RunOptions *run)
     __attribute__((warn_unused_result));
 
-/* Predicted cost of a search for one point alone, and of all searches of the grid. */
+/* Predicted cost of a search for one point alone. */
 double search_seconds(const Point *point);
-double search_all_cost(const Grid *grid);
 
 /* Makes what the points share, within so many bytes, searches, and drops what they share; progress
  * is told of it under its lock.  false: a layer cannot be had. */
