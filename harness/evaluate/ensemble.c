@@ -142,7 +142,7 @@ static void member_end(const Threads *threads)
 
 static Threads threads_over(const Ensemble *ensemble, size_t members)
 {
-    Layers *layers = ensemble->family != NULL ? family_layers(ensemble->family) : NULL;
+    Layers *layers = ensemble->family != NULL ? ensemble->family->layers : NULL;
     int most = layers != NULL && ensemble->together > ensemble->threads ? ensemble->together
                                                                         : ensemble->threads;
     int outer = members < (size_t)most ? (int)members : most;

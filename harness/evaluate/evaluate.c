@@ -1,158 +1,51 @@
 /*
- * The rows of one point: layers evaluated and compared, precision raised where digits are not
- * proven.
+ * The rows of one point, judged as they are evaluated; and a point's last stream alone.
  */
 #include "evaluate.h"
 
-#include "../../memory/need.h"
 #include "precision.h"
 #include "verdict.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* A point's rows in the making, at one precision after another: both models are behind layer
- * `done`, and so far the rows came to `found`. */
-typedef struct {
-    Evaluation evaluation;
-    Row *rows; /* [depth] */
-    size_t depth, done;
-    RowsFound found;
-    const PointSink *sink;
-} Making;
-
-/* Shows the streams behind the last layer to the receiver that asked for them. */
-static void show_final(const Making *making)
+/* Adds the verdict on a row that was just compared to those on the rows before it; behind the last
+ * layer, shows the streams to the receiver that asked for them. */
+static bool judge_row(void *context, RowsFound *found, const Evaluation *evaluation, Row *row)
 {
-    const Evaluation *evaluation = &making->evaluation;
-    const Pair *pair = &evaluation->shared->pair;
-    const FinalStreams streams = {.shared = evaluation->shared,
-                                  .point = evaluation->point,
-                                  .layer = {pair, evaluation->base, pair->original.depth,
-                                            evaluation->run, &evaluation->converted,
-                                            &evaluation->original}};
-    if (making->sink->final != NULL) {
-        making->sink->final(making->sink->context, &streams);
-    }
-}
-
-/* Adds the verdict on a row that was just compared to those on the rows before it. */
-static void judge_row(Making *making, Row *row)
-{
-    const Evaluation *evaluation = &making->evaluation;
+    const PointSink *sink = context;
     const Point *point = evaluation->point;
-    RowsFound *found = &making->found;
-    const RefCell *judged = &row->errors.error[point->judge][point->norm];
+    const Pair *pair = &evaluation->shared->pair;
     row_finish(point, row);
     found->passed = row_passes(point, row) && found->passed;
-    found->lacking = fmax(found->lacking, precision_lacking(evaluation, row));
-    found->wanted = fmax(found->wanted, precision_wanted(evaluation, judged));
-}
-
-/* All layers at one precision. */
-static EvaluateStatus evaluate_at(Making *making)
-{
-    Evaluation *evaluation = &making->evaluation;
-    making->done = 0;
-    making->found = (RowsFound){.passed = true};
-    evaluation_open(evaluation, true);
-    bool ok = true;
-    while (ok && making->done < making->depth) {
-        Row *row = &making->rows[making->done++];
-        ok = evaluation_layer(evaluation, making->done, row);
-        if (ok) {
-            judge_row(making, row);
-        }
+    if (evaluation->base != NULL) {
+        const RefCell *judged = &row->errors.error[point->judge][point->norm];
+        found->lacking = fmax(found->lacking, precision_lacking(evaluation, row));
+        found->wanted = fmax(found->wanted, precision_wanted(evaluation, judged));
     }
-    if (ok) {
-        show_final(making);
+    if (row->layer == pair->original.depth && sink->final != NULL) {
+        const FinalStreams streams = {.shared = evaluation->shared,
+                                      .point = point,
+                                      .layer = {pair, evaluation->base, row->layer, evaluation->run,
+                                                &evaluation->converted, &evaluation->original}};
+        sink->final(sink->context, &streams);
     }
-    evaluation_close(evaluation);
-    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
-}
-
-/* Once more with other bits and a base of its own. */
-static EvaluateStatus evaluate_again(Making *making, mpfr_prec_t bits)
-{
-    Evaluation *evaluation = &making->evaluation;
-    evaluation->bits = bits;
-    RefBase *base = evaluation_own_base(evaluation);
-    if (base == NULL) {
-        return EVALUATE_NO_LAYER;
-    }
-    evaluation->base = base;
-    EvaluateStatus status = evaluate_at(making);
-    ref_base_clear(base);
-    return status;
-}
-
-/* At more bits while digits are not proven, or a judged error is a bound above the tolerance. */
-static EvaluateStatus evaluate_rows(Making *making)
-{
-    const Evaluation *evaluation = &making->evaluation;
-    EvaluateStatus status = evaluation_needs_base(evaluation)
-                                ? evaluate_again(making, evaluation->bits)
-                                : evaluate_at(making);
-    mpfr_prec_t bits;
-    for (int raises = 0;
-         status == EVALUATE_OK && precision_next(&bits, evaluation, &making->found, raises);
-         raises++) {
-        status = evaluate_again(making, bits);
-    }
-    return status;
-}
-
-/* m(T') alone. */
-static EvaluateStatus evaluate_machine(bool *passed, Making *making)
-{
-    Evaluation *evaluation = &making->evaluation;
-    EvaluateStatus status = EVALUATE_OK;
-    *passed = true;
-    evaluation_open(evaluation, false);
-    for (size_t l = 0; l < making->depth && status == EVALUATE_OK; l++) {
-        Row *row = &making->rows[l];
-        if (!evaluation_layer(evaluation, l + 1, row)) {
-            status = EVALUATE_NO_LAYER;
-        }
-        row_finish(evaluation->point, row);
-        *passed = row_passes(evaluation->point, row) && *passed;
-    }
-    evaluation_close(evaluation);
-    return status;
-}
-
-/* The precision, then the rows. */
-static EvaluateStatus evaluate_point(bool *passed, Making *making)
-{
-    Evaluation *evaluation = &making->evaluation;
-    evaluation_begin(evaluation);
-    EvaluateStatus status = evaluate_rows(making);
-    *passed = status == EVALUATE_OK && making->found.passed;
-    return status;
+    return true;
 }
 
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point,
                               const PointSink *sink)
 {
-    size_t depth = shared->pair.converted.depth;
-    Row *rows = need_zeros(depth, sizeof *rows);
-    for (size_t l = 0; l < depth; l++) {
-        row_init(&rows[l], point);
+    Evaluation evaluation;
+    RowsFound found;
+    PointSink own = *sink;
+    evaluation_init(&evaluation, shared, point, point_has_reference(point));
+    EvaluateStatus status = precision_rows(&found, &evaluation, judge_row, &own);
+    for (size_t l = 0; status == EVALUATE_OK && l < shared->pair.converted.depth; l++) {
+        sink->row(sink->context, point, &evaluation.rows[l]);
     }
-    Making making = {.evaluation = {.shared = shared, .point = point},
-                     .rows = rows,
-                     .depth = depth,
-                     .sink = sink};
-    EvaluateStatus status =
-        (point_has_reference(point) ? evaluate_point : evaluate_machine)(passed, &making);
-    for (size_t l = 0; status == EVALUATE_OK && l < depth; l++) {
-        sink->row(sink->context, point, &rows[l]);
-    }
-    for (size_t l = 0; l < depth; l++) {
-        row_clear(&rows[l]);
-    }
-    free(rows);
+    *passed = status == EVALUATE_OK && found.passed;
+    evaluation_clear(&evaluation);
     return status;
 }
 
@@ -160,7 +53,7 @@ EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, c
 {
     const Model *model = &shared->pair.converted;
     Evaluation evaluation = {.shared = shared, .point = point};
-    evaluation_open(&evaluation, false);
+    evaluation_open(&evaluation);
     KernelStream stream = {0};
     bool ok = true;
     for (size_t l = 0; l < model->depth && (ok = model_enter(model, l)); l++) {

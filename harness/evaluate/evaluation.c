@@ -1,16 +1,35 @@
 /*
- * One evaluation in progress, and its precisions.
+ * One evaluation in progress: layer after layer of both models, compared.
  */
 #include "evaluation.h"
 
+#include "../../memory/need.h"
 #include "mode.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-void evaluation_begin(Evaluation *evaluation)
+void evaluation_init(Evaluation *evaluation, const Shared *shared, const Point *point,
+                     bool reference)
 {
-    evaluation->bits = shared_bits(evaluation->shared, evaluation->point);
-    evaluation->base = shared_base_of(evaluation->shared, evaluation->bits);
+    size_t depth = shared->pair.converted.depth;
+    *evaluation = (Evaluation){.shared = shared, .point = point, .reference = reference};
+    evaluation->rows = need_zeros(depth, sizeof *evaluation->rows);
+    for (size_t l = 0; l < depth; l++) {
+        row_init(&evaluation->rows[l], point);
+    }
+    if (point_has_reference(point)) {
+        evaluation->bits = reference ? shared_bits(shared, point) : ref_base_bits(shared->base);
+        evaluation->base = shared_base_of(shared, evaluation->bits);
+    }
+}
+
+void evaluation_clear(Evaluation *evaluation)
+{
+    for (size_t l = 0; l < evaluation->shared->pair.converted.depth; l++) {
+        row_clear(&evaluation->rows[l]);
+    }
+    free(evaluation->rows);
 }
 
 static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
@@ -23,40 +42,20 @@ static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, 
                                                     : ref_run_open(&start, bits);
 }
 
-/* How much the base of one point alone keeps of r(T_infinity). */
-static RefLimit own_limit(const Point *point)
-{
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    return difference && point->judge != ERROR_APPROXIMATION ? REF_LIMIT_NONE : REF_LIMIT_STREAMS;
-}
-
-bool evaluation_needs_base(const Evaluation *evaluation)
-{
-    return ref_base_bits(evaluation->base) != evaluation->bits;
-}
-
-RefBase *evaluation_own_base(const Evaluation *evaluation)
-{
-    const Point *point = evaluation->point;
-    const SharedBase wanted = {.bits = evaluation->bits, .limit = own_limit(point)};
-    return shared_base(evaluation->shared, &wanted);
-}
-
-void evaluation_open(Evaluation *evaluation, bool reference)
+void evaluation_open(Evaluation *evaluation)
 {
     const Pair *pair = &evaluation->shared->pair;
     const Point *point = evaluation->point;
     bool machine = point->arithmetic != ARITHMETIC_NONE;
-    bool propagation = reference && point->propagation;
     const Start start = case_start(pair, point->penalty, point_omega(point));
     evaluation->run = NULL;
     evaluation->propagation = NULL;
     evaluation->kernel = NULL;
-    if (reference) {
+    if (evaluation->reference) {
         evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
         ref_run_certify(evaluation->run);
     }
-    if (propagation) {
+    if (evaluation->reference && point->propagation) {
         evaluation->propagation = ref_propagation_open(pair, evaluation->base, evaluation->run,
                                                        point_omega(point), machine);
     }
@@ -106,60 +105,56 @@ static void reference_layer(Evaluation *evaluation)
     }
 }
 
-/* converted, original: NULL without an arithmetic. */
-static void compare_layer(Evaluation *evaluation, Row *row, const MachineView *converted,
-                          const MachineView *original)
+/* The machine's next layer, and m(T)'s. */
+static void machine_layer(Evaluation *evaluation, size_t layer)
 {
+    const Pair *pair = &evaluation->shared->pair;
+    const double *original = shared_original(evaluation->shared, evaluation->point);
+    KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
+    size_t content = layout_content(&pair->original.layout), n = pair->original.layout.n;
+    size_t first_row = layout_token_row(&pair->converted.layout, 0);
+    evaluation->converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
+    evaluation->original = (MachineView){original + (layer - 1) * n * content, content};
+}
+
+static void compare_layer(Evaluation *evaluation, Row *row)
+{
+    const Pair *pair = &evaluation->shared->pair;
     RefRows rows = rows_of(evaluation->point);
-    const RefLayer at = {&evaluation->shared->pair, evaluation->base, row->layer,
-                         evaluation->run,           converted,        original};
+    bool machine = evaluation->kernel != NULL;
+    const MachineView *converted = machine ? &evaluation->converted : NULL;
+    const MachineView *original = machine ? &evaluation->original : NULL;
+    const RefLayer at = {pair, evaluation->base, row->layer, evaluation->run, converted, original};
     if (!point_has_reference(evaluation->point)) {
         ref_compare_machines(&row->errors, &at, rows);
-        return;
+    } else {
+        ref_compare_rows(&row->errors, &at, rows);
     }
-    ref_compare_rows(&row->errors, &at, rows);
     if (evaluation->propagation != NULL) {
         ref_propagation_compare(&row->errors, evaluation->propagation, rows, converted);
     }
-}
-
-/* The layer, whose weights are there. */
-static void evaluate_layer(Evaluation *evaluation, size_t layer, Row *row)
-{
-    const Shared *shared = evaluation->shared;
-    const Pair *pair = &shared->pair;
-    const Layout *layout = &pair->converted.layout;
-    MachineView converted, original;
-    row->layer = layer;
-    row->has_identical = evaluation->kernel != NULL;
-    row->precision_bits = (long)evaluation->bits;
-    row->difference_bits =
-        evaluation->point->reference == REFERENCE_DIFFERENCE ? (long)evaluation->bits : 0;
-    reference_layer(evaluation);
-    if (evaluation->kernel == NULL) {
-        compare_layer(evaluation, row, NULL, NULL);
-        return;
+    if (machine) {
+        row->identical = identical_share(converted, original, rows, pair->compared[row->layer - 1]);
     }
-    KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
-    size_t content = layout_content(&pair->original.layout), n = layout->n;
-    size_t first_row = layout_token_row(layout, 0);
-    converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
-    original = (MachineView){shared_original(shared, evaluation->point) + (layer - 1) * n * content,
-                             content};
-    compare_layer(evaluation, row, &converted, &original);
-    evaluation->converted = converted;
-    evaluation->original = original;
-    row->identical = identical_share(&converted, &original, rows_of(evaluation->point),
-                                     pair->compared[layer - 1]);
 }
 
-bool evaluation_layer(Evaluation *evaluation, size_t layer, Row *row)
+bool evaluation_layer(Evaluation *evaluation, size_t layer)
 {
     const Model *model = &evaluation->shared->pair.converted;
+    bool difference = evaluation->point->reference == REFERENCE_DIFFERENCE;
+    Row *row = &evaluation->rows[layer - 1];
     if (!model_enter(model, layer - 1)) {
         return false;
     }
-    evaluate_layer(evaluation, layer, row);
+    row->layer = layer;
+    row->has_identical = evaluation->kernel != NULL;
+    row->precision_bits = (long)evaluation->bits;
+    row->difference_bits = difference ? (long)evaluation->bits : 0;
+    reference_layer(evaluation);
+    if (evaluation->kernel != NULL) {
+        machine_layer(evaluation, layer);
+    }
+    compare_layer(evaluation, row);
     model_leave(model, layer - 1);
     return true;
 }

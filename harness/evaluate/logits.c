@@ -18,48 +18,11 @@ enum { BLOCK_NUMBERS = 1 << 20 };
 /* Numbers from which the positions of an input are worth threads of their own. */
 enum { PARALLEL_NUMBERS = 1 << 14 };
 
-/* One thread's logits of a block of positions: r(T)'s, what is compared with them, and the
- * machine's. */
-typedef struct {
-    size_t rows; /* of a block, at most */
-    RefLogits *original, *change;
-    double *converted, *native; /* [rows, classes] of m(T') and m(T) */
-    RefSoftmax **softmax;       /* [threads] */
-    int threads;
-} Work;
-
 static size_t block_rows(const Logits *logits)
 {
     size_t most = BLOCK_NUMBERS / logits->unembedding.classes;
     most = most > 0 ? most : 1;
     return logits->rows < most ? logits->rows : most;
-}
-
-static void work_clear(Work *work)
-{
-    for (int t = 0; t < work->threads; t++) {
-        ref_softmax_clear(work->softmax[t]);
-    }
-    ref_logits_clear(work->original);
-    ref_logits_clear(work->change);
-    free(work->converted);
-    free(work->native);
-    free(work->softmax);
-}
-
-static void work_init(Work *work, const Logits *logits)
-{
-    size_t rows = block_rows(logits), classes = logits->unembedding.classes;
-    bool several = rows * classes >= PARALLEL_NUMBERS;
-    *work = (Work){.rows = rows, .threads = several ? omp_get_max_threads() : 1};
-    work->original = ref_logits_make(rows, classes);
-    work->change = ref_logits_make(rows, classes);
-    work->converted = need_zeros(rows * classes, sizeof(double));
-    work->native = need_zeros(rows * classes, sizeof(double));
-    work->softmax = need_zeros((size_t)work->threads, sizeof(RefSoftmax *));
-    for (int t = 0; t < work->threads; t++) {
-        work->softmax[t] = ref_softmax_make(classes);
-    }
 }
 
 double logits_kept_bytes(const Logits *logits)
@@ -194,23 +157,51 @@ static int64_t next_token(const Logits *logits, size_t i, size_t p)
     return inputs->next != NULL ? inputs->next[i] : -1;
 }
 
-/* A block being worked on: the unembedding with the case's final norm, and r(T)'s logits, the
- * block's in their rows from `first` on. */
+/* One thread's work on an input, block after block: the unembedding with the case's final norm,
+ * r(T)'s logits, what is compared with them, and the machine's. */
 typedef struct {
     Logits *logits;
     LogitsBlock block;
+    size_t most; /* rows of a block */
     RefUnembedding unembedding;
-    Work work;
-    const RefLogits *original;
+    RefLogits *own, *change;
+    const RefLogits *original; /* r(T)'s: own, or kept; the block's in their rows from `first` on */
     size_t first;
+    double *converted, *native; /* [most, classes] of m(T') and m(T) */
+    RefSoftmax **softmax;       /* [threads] */
+    int threads;
 } Taking;
 
-/* Clear its work. */
 static void taking_init(Taking *taking, Logits *logits, size_t i, const Shared *shared)
 {
-    *taking = (Taking){.logits = logits, .block.i = i, .unembedding = logits->unembedding};
+    size_t rows = block_rows(logits), classes = logits->unembedding.classes;
+    bool several = rows * classes >= PARALLEL_NUMBERS;
+    *taking = (Taking){.logits = logits,
+                       .block.i = i,
+                       .most = rows,
+                       .unembedding = logits->unembedding,
+                       .own = ref_logits_make(rows, classes),
+                       .change = ref_logits_make(rows, classes),
+                       .converted = need_zeros(rows * classes, sizeof(double)),
+                       .native = need_zeros(rows * classes, sizeof(double)),
+                       .threads = several ? omp_get_max_threads() : 1};
     taking->unembedding.norm = shared->pair.final_norm;
-    work_init(&taking->work, logits);
+    taking->softmax = need_zeros((size_t)taking->threads, sizeof(RefSoftmax *));
+    for (int t = 0; t < taking->threads; t++) {
+        taking->softmax[t] = ref_softmax_make(classes);
+    }
+}
+
+static void taking_clear(Taking *taking)
+{
+    for (int t = 0; t < taking->threads; t++) {
+        ref_softmax_clear(taking->softmax[t]);
+    }
+    ref_logits_clear(taking->own);
+    ref_logits_clear(taking->change);
+    free(taking->converted);
+    free(taking->native);
+    free(taking->softmax);
 }
 
 /* r(T)'s logits of the block. */
@@ -218,10 +209,10 @@ static void original_logits(Taking *taking, const RefBase *base)
 {
     Logits *logits = taking->logits;
     const LogitsBlock *block = &taking->block;
-    taking->original = taking->work.original;
+    taking->original = taking->own;
     taking->first = 0;
     if (block->i >= logits->kept) {
-        ref_logits_original(taking->work.original, base, block->rows, &taking->unembedding);
+        ref_logits_original(taking->own, base, block->rows, &taking->unembedding);
         return;
     }
     RefLogits **kept = &logits->value[place_of(logits, block->i, block->run.first)];
@@ -236,33 +227,33 @@ static void original_logits(Taking *taking, const RefBase *base)
 /* Row r of the block. */
 static PositionLogits row_logits(const Taking *taking, size_t r, const Point *point)
 {
-    const Work *work = &taking->work;
     size_t classes = taking->unembedding.classes;
+    int thread = taking->threads > 1 ? omp_get_thread_num() : 0;
     return (PositionLogits){.original = ref_logits_row(taking->original, taking->first + r),
-                            .converted = work->converted + r * classes,
-                            .native = work->native + r * classes,
-                            .change = work->change,
+                            .converted = taking->converted + r * classes,
+                            .native = taking->native + r * classes,
+                            .change = taking->change,
                             .row = r,
                             .classes = classes,
                             .unembedding = &taking->unembedding,
                             .gain = taking->logits->gain,
                             .next = -1,
-                            .softmax = work->softmax[work->threads > 1 ? omp_get_thread_num() : 0],
+                            .softmax = taking->softmax[thread],
                             .digits = point_digits(point)};
 }
 
 static void take_block(Taking *taking, const FinalStreams *final)
 {
     Logits *logits = taking->logits;
-    const Work *work = &taking->work;
     const RefRows rows = taking->block.rows;
     const RefUnembedding *unembedding = &taking->unembedding;
+    const RefLayer *layer = &final->layer;
     const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
-    original_logits(taking, final->layer.base);
-    ref_logits_change(work->change, &final->layer, rows, unembedding);
-    unembed_machine(work->converted, final->layer.converted, rows, unembedding, arithmetic, false);
-    unembed_machine(work->native, final->layer.original, rows, unembedding, arithmetic, false);
-#pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
+    original_logits(taking, layer->base);
+    ref_logits_change(taking->change, layer, rows, unembedding);
+    unembed_machine(taking->converted, layer->converted, rows, unembedding, arithmetic, false);
+    unembed_machine(taking->native, layer->original, rows, unembedding, arithmetic, false);
+#pragma omp parallel for schedule(dynamic) num_threads(taking->threads) if (taking->threads > 1)
     for (size_t r = 0; r < rows.count; r++) {
         ref_thread_setup();
         size_t i = taking->block.i, p = rows.first + r;
@@ -276,10 +267,10 @@ void logits_take(Logits *logits, size_t i, const FinalStreams *final)
 {
     Taking taking;
     taking_init(&taking, logits, i, final->shared);
-    while (next_block(&taking.block, logits, taking.work.rows)) {
+    while (next_block(&taking.block, logits, taking.most)) {
         take_block(&taking, final);
     }
-    work_clear(&taking.work);
+    taking_clear(&taking);
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
@@ -314,11 +305,11 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
 {
     const Figure none = {.state = CELL_ABSENT};
     bool kl = logits->judged == JUDGE_KL;
-    Position position = *position_at(logits, i, p);
+    Position *known = position_at(logits, i, p), position = *known;
     position_compare(&position, row, kl);
-    position_at(logits, i, p)->predicted = position.predicted;
-    position_at(logits, i, p)->margin = position.margin;
-    position_at(logits, i, p)->known = true;
+    known->predicted = position.predicted;
+    known->margin = position.margin;
+    known->known = true;
     pthread_mutex_lock(&logits->lock);
     add_position(&logits->errors, &position,
                  kl ? &position.means[POSITION_KL + AGAINST_MACHINE] : &none);
@@ -329,13 +320,12 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
 static void compare_rows(Taking *taking, const Shared *shared, const Point *point,
                          const MachineView *x)
 {
-    const Work *work = &taking->work;
     const ArithmeticInfo *arithmetic = arithmetic_info(point->arithmetic);
-    while (next_block(&taking->block, taking->logits, work->rows)) {
+    while (next_block(&taking->block, taking->logits, taking->most)) {
         const RefRows rows = taking->block.rows;
         original_logits(taking, shared->base);
-        unembed_machine(work->converted, x, rows, &taking->unembedding, arithmetic, false);
-#pragma omp parallel for schedule(dynamic) num_threads(work->threads) if (work->threads > 1)
+        unembed_machine(taking->converted, x, rows, &taking->unembedding, arithmetic, false);
+#pragma omp parallel for schedule(dynamic) num_threads(taking->threads) if (taking->threads > 1)
         for (size_t r = 0; r < rows.count; r++) {
             ref_thread_setup();
             PositionLogits row = row_logits(taking, r, point);
@@ -364,7 +354,7 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     if (ok) {
         taking_init(&taking, logits, i, shared);
         compare_rows(&taking, shared, point, &view);
-        work_clear(&taking.work);
+        taking_clear(&taking);
     }
     free(x);
     return ok;

@@ -36,17 +36,15 @@ static void print_outside(FILE *file, const OmegaSearch *s)
     }
 }
 
-void omega_print_range(FILE *file, const OmegaRange *range)
+void omega_print_range(FILE *file, const OmegaSearch *s)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
-    omega_text(low, range->min, range->powers);
-    omega_text(high, range->max, range->powers);
-    if (range->has_below && range->has_above) {
+    omega_text(low, s->min.omega, s->powers);
+    omega_text(high, s->max.omega, s->powers);
+    if (s->has_below && s->has_above) {
         fprintf(file, "from %s to %s", low, high);
-    } else if (range->has_below) {
-        fprintf(file, "from %s up", low);
-    } else if (range->has_above) {
-        fprintf(file, "up to %s", high);
+    } else if (s->has_below || s->has_above) {
+        fprintf(file, s->has_below ? "from %s up" : "up to %s", s->has_below ? low : high);
     } else {
         fputs("of any size", file);
     }
@@ -71,12 +69,6 @@ static void print_open(FILE *file, const OmegaSearch *s)
     }
 }
 
-OmegaRange omega_range(const OmegaSearch *search)
-{
-    return (OmegaRange){search->powers, search->has_below, search->has_above, search->min.omega,
-                        search->max.omega};
-}
-
 void omega_print(FILE *file, const OmegaSearch *search, const char *what)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
@@ -87,9 +79,8 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what)
                 omega_text(high, search->highest, search->powers), what);
         return;
     }
-    const OmegaRange range = omega_range(search);
     fprintf(file, "%s ", constant);
-    omega_print_range(file, &range);
+    omega_print_range(file, search);
     fprintf(file, " %s at all %zu %ss evaluated in this range", what, search->inside, constant);
     if (search->format != NULL) {
         fprintf(file, ", for %zu of the %.0f values that 2 omega has there in %s", search->stepped,

@@ -22,18 +22,9 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what);
 #define OMEGA_BETWEEN                                                                              \
     "an omega between two that were evaluated may fail: evaluate the one that you use"
 
-/* Where Omegas met something: has_below: some below min was evaluated, and did not. */
-typedef struct {
-    bool powers; /* as OmegaSearch's: printed as 2^-17 */
-    bool has_below, has_above;
-    double min, max;
-} OmegaRange;
-
-OmegaRange omega_range(const OmegaSearch *search);
-
-/* "from 12.1 to 8e6"; "from 12.1 up", "up to 8e6" or "of any size", where the ends are only those
- * of what was tried. */
-void omega_print_range(FILE *file, const OmegaRange *range);
+/* Where they do: "from 12.1 to 8e6"; "from 12.1 up", "up to 8e6" or "of any size", where the ends
+ * are only those of what was tried. */
+void omega_print_range(FILE *file, const OmegaSearch *search);
 
 /* The end of "meets the tolerance": " of logits", " of the KL divergence", or nothing. */
 const char *omega_judged(JudgeOf of);

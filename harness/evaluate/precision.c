@@ -1,5 +1,5 @@
 /*
- * The bits that rows at one precision still lack, and the precision to try next.
+ * Rows at one precision after another, while they lack bits.
  */
 #include "precision.h"
 
@@ -70,4 +70,53 @@ bool precision_next(mpfr_prec_t *next, const Evaluation *evaluation, const RowsF
     }
     *next = bits_more(evaluation->bits, more, (double)point->max_bits);
     return *next > evaluation->bits;
+}
+
+/* A base of the point's own at the evaluation's bits.  That of a group has the most bits that its
+ * points are known to take beforehand: a point of more lacks some; and radii are smaller with more,
+ * and with them bounds, where what is proven is to depend on the point alone.  NULL when a layer
+ * cannot be had. */
+static RefBase *own_base(const Evaluation *evaluation)
+{
+    const Point *point = evaluation->point;
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    bool streams = !difference || point->judge == ERROR_APPROXIMATION;
+    const SharedBase wanted = {.bits = evaluation->bits,
+                               .limit = streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE};
+    return shared_base(evaluation->shared, &wanted);
+}
+
+static bool evaluate_layers(RowsFound *found, Evaluation *evaluation, TakeRow *take, void *context)
+{
+    size_t depth = evaluation->shared->pair.converted.depth;
+    bool ok = true, more = true;
+    *found = (RowsFound){.passed = true};
+    evaluation_open(evaluation);
+    for (size_t layer = 1; ok && more && layer <= depth; layer++) {
+        ok = evaluation_layer(evaluation, layer);
+        more = ok && take(context, found, evaluation, &evaluation->rows[layer - 1]);
+    }
+    evaluation_close(evaluation);
+    return ok;
+}
+
+EvaluateStatus precision_rows(RowsFound *found, Evaluation *evaluation, TakeRow *take,
+                              void *context)
+{
+    RefBase *own = NULL;
+    mpfr_prec_t bits = evaluation->bits;
+    bool ok = true;
+    int raises = 0;
+    do {
+        evaluation->bits = bits;
+        if (evaluation->base != NULL && ref_base_bits(evaluation->base) != bits) {
+            ref_base_clear(own);
+            own = own_base(evaluation);
+            evaluation->base = own;
+            ok = own != NULL;
+        }
+        ok = ok && evaluate_layers(found, evaluation, take, context);
+    } while (ok && precision_next(&bits, evaluation, found, raises++));
+    ref_base_clear(own);
+    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
 }

@@ -1,5 +1,5 @@
 /*
- * The bits that rows at one precision still lack, and the precision to try next.
+ * The rows of a point, evaluated at one precision after another: the bits that they still lack.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_PRECISION_H
 #define HEADPROOF_HARNESS_EVALUATE_PRECISION_H
@@ -29,5 +29,14 @@ double precision_wanted(const Evaluation *evaluation, const RefCell *cell);
  * three at most, and none where nothing is known of r(T), which has had its own. */
 bool precision_next(mpfr_prec_t *next, const Evaluation *evaluation, const RowsFound *found,
                     int raises);
+
+/* Looks at a row whose layer was just evaluated, and adds to what is found.  false: no other layer
+ * is wanted. */
+typedef bool TakeRow(void *context, RowsFound *found, const Evaluation *evaluation, Row *row);
+
+/* Evaluates the rows, and once more from the first layer on whenever precision_next says so;
+ * *found: of the last time. */
+EvaluateStatus precision_rows(RowsFound *found, Evaluation *evaluation, TakeRow *take,
+                              void *context) __attribute__((warn_unused_result));
 
 #endif

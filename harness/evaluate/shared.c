@@ -209,6 +209,32 @@ static bool fill(Shared *made, const Sharing *of)
            (asks == NULL || (fill_proven(made, asks, of) && fill_others(made, of)));
 }
 
+Family *family_make(const Point *member, double bytes)
+{
+    Family *family = need_zeros(1, sizeof *family);
+    if (layers_build(&family->pair, &family->layers, &member->spec, member->source) != CASE_OK) {
+        free(family);
+        return NULL;
+    }
+    family->bytes = (double)family->pair.bytes + bytes;
+    family->weights = ref_weights_make(bytes);
+    if (family->layers != NULL) {
+        layers_share(family->layers, family->weights);
+    }
+    return family;
+}
+
+void family_clear(Family *family)
+{
+    if (family == NULL) {
+        return;
+    }
+    layers_clear(family->layers);
+    ref_weights_clear(family->weights);
+    case_clear(&family->pair);
+    free(family);
+}
+
 /* On as many threads as OpenMP would start here. */
 static void each_at_once(size_t count, CaseWork *work, const void *context)
 {
@@ -218,42 +244,41 @@ static void each_at_once(size_t count, CaseWork *work, const void *context)
     }
 }
 
+/* The bases and trajectories of one whose models are there. */
+static EvaluateStatus finish(Shared **shared, Shared *made, const Sharing *of)
+{
+    bool ok = fill(made, of);
+    if (!ok) {
+        shared_clear(made);
+    }
+    *shared = ok ? made : NULL;
+    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
+}
+
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
                            double tape_room)
 {
     Shared *made = need_zeros(1, sizeof *made);
-    *shared = NULL;
     CaseSpec spec = points[0]->spec;
     spec.each = each_at_once;
+    *shared = NULL;
     /* The case was outlined before any work: it is not rejected now. */
     if (layers_build(&made->pair, &made->layers, &spec, points[0]->source) != CASE_OK) {
         free(made);
         return EVALUATE_NO_LAYER;
     }
     made->weights = ref_weights_make(0);
-    if (!fill(made, &(Sharing){points, count, tape_room})) {
-        shared_clear(made);
-        return EVALUATE_NO_LAYER;
-    }
-    *shared = made;
-    return EVALUATE_OK;
+    return finish(shared, made, &(Sharing){points, count, tape_room});
 }
 
 EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
                                   double tape_room)
 {
     Shared *made = need_zeros(1, sizeof *made);
-    *shared = NULL;
-    case_at_input(&made->pair, family_pair(family), &point->spec);
+    case_at_input(&made->pair, &family->pair, &point->spec);
     made->family = family;
-    made->weights = family_weights(family);
-    bool ok = fill(made, &(Sharing){&point, 1, tape_room});
-    if (!ok) {
-        shared_clear(made);
-        return EVALUATE_NO_LAYER;
-    }
-    *shared = made;
-    return EVALUATE_OK;
+    made->weights = family->weights;
+    return finish(shared, made, &(Sharing){&point, 1, tape_room});
 }
 
 const double *shared_original(const Shared *shared, const Point *point)

@@ -6,15 +6,28 @@
 #define HEADPROOF_HARNESS_EVALUATE_SHARED_H
 
 #include "../point/point.h"
-#include "family.h"
+#include "layers.h"
 
 /* NO_LAYER: one cannot be had. */
 typedef enum { EVALUATE_OK, EVALUATE_NO_LAYER } EvaluateStatus;
 
+/* The part that inputs of one model share. */
+typedef struct {
+    Pair pair;           /* at the first of them */
+    Layers *layers;      /* of the pair, which come and go; NULL: all are there */
+    RefWeights *weights; /* norms of its weights, and how products take them */
+    double bytes;
+} Family;
+
+/* For members that differ from this one in given->x alone.  bytes: what the weights may take
+ * besides the pair's own.  NULL when its layers cannot be had. */
+Family *family_make(const Point *member, double bytes) __attribute__((warn_unused_result));
+void family_clear(Family *family);
+
 typedef struct {
     Pair pair;
-    struct Layers *layers; /* of the pair, or NULL */
-    Family *family;        /* of one of many inputs: what is not its own; else NULL */
+    Layers *layers;   /* of the pair, or NULL */
+    Family *family;   /* of one of many inputs: what is not its own; else NULL */
     RefBase *base;    /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
     RefLimit limit;   /* what the base keeps of r(T_infinity) */
     double lost;      /* by r(T): ref_base_lost */

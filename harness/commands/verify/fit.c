@@ -189,7 +189,7 @@ static bool open_family(Verify *verify, double room)
     ensemble->family = verify->family;
     ensemble->tapeless = !takes_tape(verify);
     ensemble->together = (int)inputs_at_once(verify);
-    room -= family_bytes(verify->family);
+    room -= verify->family->bytes;
     if (ensemble->together > ensemble->threads) { /* ensemble_size leaves room for the threads' */
         room -= (ensemble->together - ensemble->threads) * verify_input_bytes(ensemble->points[0]);
     }

@@ -164,9 +164,8 @@ static void print_other_omega(FILE *file, const Verify *verify)
     const OmegaSearch *search = &verify->found.search;
     char text[DECIMAL_TEXT];
     if (verify->sought && search->found) {
-        const OmegaRange range = omega_range(search);
         fputs("; try an omega ", file);
-        omega_print_range(file, &range);
+        omega_print_range(file, search);
         fputs(", as above", file);
     } else if (verify->sought && search->best.omega > 0) {
         decimal_print(text, search->best.omega);
