@@ -6,7 +6,6 @@
 
 #include "../../memory/need.h"
 #include "shared.h"
-#include "worst.h"
 
 #include <math.h>
 #include <omp.h>
@@ -152,11 +151,34 @@ static Threads threads_over(const Ensemble *ensemble, size_t members)
                                      : (Threads){outer, ensemble->threads / outer, NULL};
 }
 
-/* A task for member i; false: a layer cannot be had. */
-typedef bool EachMember(Ensemble *ensemble, size_t i, void *context);
+/* The question to every member at one Omega. */
+typedef struct {
+    double omega;
+    MemberWork *work;
+    void *context;
+} Question;
 
-/* A task for each of the first members; once one has failed the others are only counted. */
-static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, void *context)
+/* question NULL: only what the member's evaluations share is made, and kept. */
+static bool ask_member(Ensemble *ensemble, size_t i, const Question *question)
+{
+    Point point = *ensemble->points[i];
+    Shared *own = NULL;
+    if (question == NULL) {
+        return ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i, 0);
+    }
+    if (ensemble->done != NULL && ensemble->done[i]) {
+        return true;
+    }
+    *(point.over_tau ? &point.spec.tau : &point.omega) = question->omega;
+    bool ok = (i < ensemble->kept || make_member(&own, ensemble, i, question->omega)) &&
+              question->work(question->context, i, i < ensemble->kept ? ensemble->shared[i] : own,
+                             &point);
+    shared_clear(own);
+    return ok;
+}
+
+/* Asks each of the first members; once one has failed the others are only counted. */
+static bool each_member(Ensemble *ensemble, size_t members, const Question *question)
 {
     Threads threads = threads_over(ensemble, members);
     int before = omp_get_max_threads();
@@ -164,7 +186,7 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
     if (threads.outer == 1) { /* without a team, so that those within keep their threads */
         member_begin(&threads);
         for (size_t i = 0; i < members; i++) {
-            ok = ok && work(ensemble, i, context);
+            ok = ok && ask_member(ensemble, i, question);
             note_done(ensemble);
         }
         omp_set_num_threads(before);
@@ -178,7 +200,7 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
         member_begin(&threads);
 #pragma omp for schedule(dynamic) nowait
         for (size_t i = 0; i < members; i++) {
-            ok = ok && work(ensemble, i, context);
+            ok = ok && ask_member(ensemble, i, question);
             note_done(ensemble);
         }
         member_end(&threads);
@@ -189,44 +211,14 @@ static bool each_member(Ensemble *ensemble, size_t members, EachMember *work, vo
     return ok;
 }
 
-static bool open_member(Ensemble *ensemble, size_t i, void *context)
-{
-    (void)context;
-    return ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i, 0);
-}
-
 bool ensemble_open(Ensemble *ensemble)
 {
-    return each_member(ensemble, ensemble->kept, open_member, NULL);
-}
-
-/* The question to every member at one Omega. */
-typedef struct {
-    double omega;
-    MemberWork *work;
-    void *context;
-} Question;
-
-static bool ask_member(Ensemble *ensemble, size_t i, void *context)
-{
-    const Question *question = context;
-    Point point = *ensemble->points[i];
-    Shared *own = NULL;
-    if (ensemble->done != NULL && ensemble->done[i]) {
-        return true;
-    }
-    *(point.over_tau ? &point.spec.tau : &point.omega) = question->omega;
-    bool ok = (i < ensemble->kept || make_member(&own, ensemble, i, question->omega)) &&
-              question->work(question->context, i, i < ensemble->kept ? ensemble->shared[i] : own,
-                             &point);
-    shared_clear(own);
-    return ok;
+    return each_member(ensemble, ensemble->kept, NULL);
 }
 
 bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
 {
-    Question question = {omega, work, context};
-    return each_member(ensemble, ensemble->count, ask_member, &question);
+    return each_member(ensemble, ensemble->count, &(Question){omega, work, context});
 }
 
 /* The error that is asked of every member. */

@@ -3,7 +3,7 @@
  */
 #include "evaluate.h"
 
-#include "precision.h"
+#include "evaluation.h"
 #include "verdict.h"
 
 #include <math.h>

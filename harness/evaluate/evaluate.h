@@ -1,5 +1,7 @@
 /*
  * The rows of one point, evaluated from what the points of its case share.
+ *
+ * Umbrella header: for worst.c, a point's judged error in one number, too.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_EVALUATE_H
 #define HEADPROOF_HARNESS_EVALUATE_EVALUATE_H
@@ -36,6 +38,16 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
 
 /* m(T'): tokens' rows of the stream after the last layer, x [rows.count, d]. */
 EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, const Point *point)
+    __attribute__((warn_unused_result));
+
+/* Is a cell, which is there, worse than another?  A total order, so that threads change nothing:
+ * not a number, infinite, larger, and of equals a bound before a value. */
+bool cell_is_worse(const RefCell *cell, const RefCell *worst);
+
+/* The largest over all layers, upper bounds where unresolved; NaN where a machine value is not
+ * finite or the norm does not exist.  It may be 0 by proof or a bound; worst->value is initialised.
+ * r(T') is evaluated only for the kinds that need it. */
+EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Rows at one precision after another, while they lack bits.
  */
-#include "precision.h"
+#include "evaluation.h"
 
 #include "mode.h"
 
@@ -81,9 +81,8 @@ static RefBase *own_base(const Evaluation *evaluation)
     const Point *point = evaluation->point;
     bool difference = point->reference == REFERENCE_DIFFERENCE;
     bool streams = !difference || point->judge == ERROR_APPROXIMATION;
-    const SharedBase wanted = {.bits = evaluation->bits,
-                               .limit = streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE};
-    return shared_base(evaluation->shared, &wanted);
+    return shared_base(evaluation->shared, evaluation->bits,
+                       streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE);
 }
 
 static bool evaluate_layers(RowsFound *found, Evaluation *evaluation, TakeRow *take, void *context)

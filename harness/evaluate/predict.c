@@ -33,21 +33,15 @@ double point_pass_bytes(const Point *point)
     return bytes;
 }
 
-/* The bytes of a file besides its layers: embeddings and unembedding. */
-static double file_bytes(const Point *point)
-{
-    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
-    if (file == NULL) {
-        return 0;
-    }
-    double rows = (double)file->vocabulary + (double)file->context;
-    rows += file->tied ? 0 : (double)file->classes;
-    return rows * (double)file->d * sizeof(double);
-}
-
 double point_model_bytes(const Point *point)
 {
-    return case_bytes(&point->spec) + file_bytes(point);
+    const ModelFile *file = point->source != NULL ? point->source->file : NULL;
+    double rows = 0; /* of a file's ends: embeddings and unembedding */
+    if (file != NULL) {
+        rows = (double)file->vocabulary + (double)file->context;
+        rows += file->tied ? 0 : (double)file->classes;
+    }
+    return case_bytes(&point->spec) + (file != NULL ? rows * (double)file->d * sizeof(double) : 0);
 }
 
 CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *point)
@@ -64,23 +58,20 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->base += shared_original_bytes(&pair.original);
     }
     if (point_has_reference(point)) {
-        bool difference = point->reference == REFERENCE_DIFFERENCE;
-        bool limit = !difference || point->judge == ERROR_APPROXIMATION;
+        bool limit =
+            point->reference != REFERENCE_DIFFERENCE || point->judge == ERROR_APPROXIMATION;
         bytes->base += ref_base_bytes(&pair, bits, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE);
-        bytes->run = 2 * ref_run_bytes(&pair, bits);
+        bytes->run = 2 * ref_run_bytes(&pair, bits) + ref_certify_bytes(&pair);
     }
     if (point->reference == REFERENCE_DIFFERENCE) {
         bytes->tape = ref_base_bytes(&pair, bits, REF_LIMIT_TAPE);
         bytes->run += ref_difference_bytes(&pair, bits);
     }
-    if (point_has_reference(point)) {
-        bytes->run += ref_certify_bytes(&pair);
+    if (point->propagation) {
+        bytes->run += ref_propagation_bytes(&pair, bits);
     }
     if (point->spec.held > 0 && point->spec.depth > 1) {
         bytes->layer = case_layer_bytes(&point->spec);
-    }
-    if (point->propagation) {
-        bytes->run += ref_propagation_bytes(&pair, bits);
     }
     case_clear(&pair);
     return CASE_OK;

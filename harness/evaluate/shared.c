@@ -74,14 +74,10 @@ static RefLimit choose_limit(const Pair *pair, const Sharing *of, mpfr_prec_t bi
     return differences && fits ? REF_LIMIT_TAPE : limit;
 }
 
-RefBase *shared_base(const Shared *shared, const SharedBase *wanted)
+RefBase *shared_base(const Shared *shared, mpfr_prec_t bits, RefLimit limit)
 {
-    const RefBaseOptions options = {
-        .weights = shared->weights,
-        .most_lost = wanted->most_lost,
-        .coarse = wanted->coarse,
-    };
-    return ref_base_make(&shared->pair, wanted->bits, wanted->limit, &options);
+    const RefBaseOptions options = {.weights = shared->weights};
+    return ref_base_make(&shared->pair, bits, limit, &options);
 }
 
 mpfr_prec_t shared_bits(const Shared *shared, const Point *point)
@@ -120,15 +116,6 @@ static double bits_for(const Point *point, double lost)
                                 : fmin(64 * ceil(bits / 64), (double)point->max_bits);
 }
 
-/* A base, whose limit is chosen here.  false: a layer cannot be had. */
-static bool fill_base(Shared *made, const Sharing *of, SharedBase wanted)
-{
-    ref_base_clear(made->base);
-    wanted.limit = made->limit = choose_limit(&made->pair, of, wanted.bits);
-    made->base = shared_base(made, &wanted);
-    return made->base != NULL;
-}
-
 /* Bits for a point whose r(T) lost so many of these: as its digits ask for, or twice as many where
  * nothing is known. */
 static double bits_next(const Point *point, double lost, double bits)
@@ -147,9 +134,12 @@ static bool fill_proven(Shared *made, const Point *point, const Sharing *of)
     for (int bases = 1; bases <= BASES_MOST && again; bases++) {
         double spare = bits - guess.machine;
         bool last = !coarse && (bases == BASES_MOST || bits_next(point, bits, bits) <= bits);
-        SharedBase wanted = {
-            .bits = (mpfr_prec_t)bits, .most_lost = last ? 0 : spare, .coarse = coarse};
-        if (!fill_base(made, of, wanted)) {
+        const RefBaseOptions options = {
+            .weights = made->weights, .most_lost = last ? 0 : spare, .coarse = coarse};
+        ref_base_clear(made->base);
+        made->limit = choose_limit(&made->pair, of, (mpfr_prec_t)bits);
+        made->base = ref_base_make(&made->pair, (mpfr_prec_t)bits, made->limit, &options);
+        if (made->base == NULL) {
             return false;
         }
         made->lost = ref_base_lost(made->base);
@@ -186,8 +176,7 @@ static bool fill_others(Shared *made, const Sharing *of)
         if (ref_base_bits(shared_base_of(made, bits)) == bits || bytes > room) {
             continue;
         }
-        const SharedBase wanted = {.bits = bits, .limit = REF_LIMIT_STREAMS};
-        RefBase *base = shared_base(made, &wanted);
+        RefBase *base = shared_base(made, bits, REF_LIMIT_STREAMS);
         if (base == NULL) {
             return false;
         }
@@ -195,18 +184,6 @@ static bool fill_others(Shared *made, const Sharing *of)
         room -= bytes;
     }
     return true;
-}
-
-/* m(T) in the forms that points ask for, and the bases. */
-static bool fill(Shared *made, const Sharing *of)
-{
-    const Point *asks = NULL;
-    for (size_t i = 0; i < of->count; i++) {
-        bool first = asks == NULL || (asks->precision > 0 && of->points[i]->precision == 0);
-        asks = first && point_has_reference(of->points[i]) ? of->points[i] : asks;
-    }
-    return fill_originals(made, of) &&
-           (asks == NULL || (fill_proven(made, asks, of) && fill_others(made, of)));
 }
 
 Family *family_make(const Point *member, double bytes)
@@ -244,15 +221,22 @@ static void each_at_once(size_t count, CaseWork *work, const void *context)
     }
 }
 
-/* The bases and trajectories of one whose models are there. */
+/* m(T) in the forms that points ask for, and the bases, where the models are there. */
 static EvaluateStatus finish(Shared **shared, Shared *made, const Sharing *of)
 {
-    bool ok = fill(made, of);
-    if (!ok) {
-        shared_clear(made);
+    const Point *asks = NULL;
+    for (size_t i = 0; i < of->count; i++) {
+        bool first = asks == NULL || (asks->precision > 0 && of->points[i]->precision == 0);
+        asks = first && point_has_reference(of->points[i]) ? of->points[i] : asks;
     }
-    *shared = ok ? made : NULL;
-    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
+    *shared = NULL;
+    if (!fill_originals(made, of) ||
+        (asks != NULL && (!fill_proven(made, asks, of) || !fill_others(made, of)))) {
+        shared_clear(made);
+        return EVALUATE_NO_LAYER;
+    }
+    *shared = made;
+    return EVALUATE_OK;
 }
 
 EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,

@@ -62,15 +62,9 @@ double shared_original_bytes(const Model *original);
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
 
-/* A base: r(T) at so many bits, and of r(T_infinity) what limit says; most_lost and coarse as
- * ref_base_make has them. */
-typedef struct {
-    mpfr_prec_t bits;
-    RefLimit limit;
-    double most_lost;
-    bool coarse;
-} SharedBase;
-RefBase *shared_base(const Shared *shared, const SharedBase *wanted)
+/* A base: r(T) at so many bits, and of r(T_infinity) what limit says.  NULL: a layer cannot be
+ * had. */
+RefBase *shared_base(const Shared *shared, mpfr_prec_t bits, RefLimit limit)
     __attribute__((warn_unused_result));
 
 /* The precision that a point begins with: that of the base, or as it says; for what is subtracted,

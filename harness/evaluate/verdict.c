@@ -46,26 +46,21 @@ static bool row_overflow(const Point *point, const Row *row)
     return false;
 }
 
-static Status row_status(const Point *point, const Row *row)
+void row_finish(const Point *point, Row *row)
 {
     const RefCell *judged = &row->errors.error[point->judge][point->norm];
     const RefCell *construction = &row->errors.error[ERROR_CONSTRUCTION][NORM_MAX];
-    if (row->errors.contradiction || row->errors.left_range) {
-        return STATUS_ERROR;
-    }
-    if (row_overflow(point, row)) {
-        return STATUS_OVERFLOW;
-    }
-    if (point_judges_rows(point) && judged->state == CELL_VALUE &&
-        !(mpfr_cmp_d(judged->value, point->tolerance) <= 0)) {
-        return STATUS_FAIL;
-    }
-    if (row_vacuous(point, row)) {
-        return STATUS_VACUOUS;
-    }
-    bool unresolved = construction->state == CELL_BOUND ||
-                      (point_judges_rows(point) && judged->state == CELL_BOUND);
-    return unresolved ? STATUS_UNRESOLVED : STATUS_OK;
+    bool judges = point_judges_rows(point);
+    bool fails = judges && judged->state == CELL_VALUE &&
+                 !(mpfr_cmp_d(judged->value, point->tolerance) <= 0);
+    bool unresolved = construction->state == CELL_BOUND || (judges && judged->state == CELL_BOUND);
+    bool lost = row->errors.contradiction || row->errors.left_range;
+    row->status = lost                       ? STATUS_ERROR
+                  : row_overflow(point, row) ? STATUS_OVERFLOW
+                  : fails                    ? STATUS_FAIL
+                  : row_vacuous(point, row)  ? STATUS_VACUOUS
+                  : unresolved               ? STATUS_UNRESOLVED
+                                             : STATUS_OK;
 }
 
 bool row_passes(const Point *point, const Row *row)
@@ -84,9 +79,4 @@ bool row_passes(const Point *point, const Row *row)
     return judged->state == CELL_ZERO ||
            ((judged->state == CELL_VALUE || judged->state == CELL_BOUND) &&
             mpfr_number_p(judged->value) && (mpfr_cmp_d(judged->value, point->tolerance) <= 0));
-}
-
-void row_finish(const Point *point, Row *row)
-{
-    row->status = row_status(point, row);
 }

@@ -1,9 +1,9 @@
 /*
  * A point's judged error in one number: the worst of all its layers.
  */
-#include "worst.h"
+#include "evaluate.h"
 
-#include "precision.h"
+#include "evaluation.h"
 #include "verdict.h"
 
 #include <math.h>

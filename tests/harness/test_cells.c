@@ -1,9 +1,9 @@
 /*
  * Cells: what is printed as a value, what as a bound, and which of a row's are named as bounds.
  */
+#include "../../harness/evaluate/evaluate.h"
+#include "../../harness/evaluate/evaluation.h"
 #include "../../harness/evaluate/figure.h"
-#include "../../harness/evaluate/precision.h"
-#include "../../harness/evaluate/worst.h"
 #include "../../harness/table/bounds.h"
 #include "../../harness/table/table.h"
 #include "../../reference/compare/cell.h"

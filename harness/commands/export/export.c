@@ -55,17 +55,24 @@ static int check_request(const Grid *grid, const RunOptions *run)
     return 0;
 }
 
+/* Numbers of one result: n times the columns compared, over all layers. */
+static double entries_of(const Pair *pair)
+{
+    double entries = 0;
+    for (size_t l = 0; l < pair->original.depth; l++) {
+        entries += (double)pair->original.layout.n * (double)pair->compared[l].count;
+    }
+    return entries;
+}
+
 static int check_entries(const Point *point)
 {
     Pair pair;
     const char *reason;
-    double entries = 0;
     if (case_outline(&pair, &reason, &point->spec) != CASE_OK) {
         return 0; /* grid_predict says what is wrong with a case that is rejected */
     }
-    for (size_t l = 0; l < pair.original.depth; l++) {
-        entries += (double)pair.original.layout.n * (double)pair.compared[l].count;
-    }
+    double entries = entries_of(&pair);
     case_clear(&pair);
     if (entries > ENTRIES_MOST) {
         char text[64];
@@ -81,11 +88,7 @@ static int check_entries(const Point *point)
 /* Refuses results whose texts would not fit a header: three of each entry, a digit a byte. */
 static int check_texts(const Export *e)
 {
-    const Pair *pair = &e->shared->pair;
-    double bytes = 0, each = 0.30103 * (double)e->bits + 32;
-    for (size_t l = 0; l < pair->original.depth; l++) {
-        bytes += 3 * each * (double)pair->original.layout.n * (double)pair->compared[l].count;
-    }
+    double bytes = 3 * (0.30103 * (double)e->bits + 32) * entries_of(&e->shared->pair);
     if (bytes > SAFETENSORS_HEADER_MOST) {
         char text[64];
         snprintf(text, sizeof text, "%ld bits", (long)e->bits);
@@ -151,7 +154,7 @@ static int write_point(const Point *point, const char *path)
         return memory_fault();
     }
     mpfr_prec_t bits = shared_bits(shared, point);
-    RefBase *base = shared_base(shared, &(SharedBase){.bits = bits, .limit = REF_LIMIT_STREAMS});
+    RefBase *base = shared_base(shared, bits, REF_LIMIT_STREAMS);
     Export e = {.point = point, .shared = shared, .base = base, .bits = bits};
     int status = base != NULL ? write_file(&e, path) : memory_fault();
     ref_base_clear(base);

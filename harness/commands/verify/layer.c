@@ -5,7 +5,7 @@
 
 #include "columns.h"
 
-#include "../../evaluate/worst.h"
+#include "../../evaluate/evaluate.h"
 
 #include <math.h>
 #include <stdint.h>
