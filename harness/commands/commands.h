@@ -1,7 +1,7 @@
 /*
  * The commands: one row each of a table (commands.c), and what runs them.
  *
- * Umbrella header: what runs a command is in the command's own file.
+ * Umbrella header: what runs a command is in the command's own file, help in JSON in help_json.c.
  *
  * A new one is a file of its own, its name and prototype here, and a row in commands.c.
  */
@@ -42,6 +42,15 @@ int commands_unknown(const char *name);
 
 /* Prints `headproof help COMMAND`. */
 void commands_print_help(const CommandInfo *command, bool all);
+
+/* `headproof help --json`: prints commands [count], axes, flags, columns and keys of models. */
+void help_print_json(FILE *file, const CommandInfo *commands, size_t count);
+
+/* --dry-run: prints the command line of each of the shard's points, and on stderr, unless it is to
+ * be quiet, how long all of them and the largest will take, and with how much memory.  Nothing is
+ * evaluated.  0; 2 or 99 after a message. */
+int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
+    __attribute__((warn_unused_result));
 
 /* The commands that take a grid get it read and checked; each returns an exit code.  --dry-run
  * comes to those alone that foretell. */

@@ -2,7 +2,7 @@
  * The points of a run that is not made, and its time and memory by the model of the work
  * (evaluate/predict.h).
  */
-#include "dry_run.h"
+#include "commands.h"
 
 #include "../../memory/need.h"
 #include "../base/memory.h"

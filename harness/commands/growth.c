@@ -159,16 +159,6 @@ static int find_words(PythonWords *words, const Grid *grid, const RunOptions *ru
     return status;
 }
 
-/* Are the tables what their columns say?  0; 2 or 99 after a message. */
-static int check_tables(const Grid *grid, const RunOptions *run)
-{
-    int status = run->growth.check != NULL ? python_check_table(run->growth.check) : 0;
-    for (size_t i = 0; i < grid->table_count && status == 0; i++) {
-        status = python_check_table(grid->tables[i]);
-    }
-    return status;
-}
-
 /* ---- The run --------------------------------------------------------------------------------- */
 
 /* Python's exit code where errors are outside their bands: its own failures end with 1. */
@@ -260,7 +250,12 @@ int command_growth(const Grid *grid, const RunOptions *run)
     int status = outcome_open(&outcome, &growth_outcome, grid, run, NULL);
     outcome.record.grid = NULL; /* rows are of laws, and no point's */
     status = status != 0 ? status : find_words(&words, grid, run);
-    status = status != 0 ? status : check_tables(grid, run);
+    if (status == 0 && run->growth.check != NULL) {
+        status = python_check_table(run->growth.check);
+    }
+    for (size_t i = 0; i < grid->table_count && status == 0; i++) {
+        status = python_check_table(grid->tables[i]);
+    }
     status = status != 0 ? status : find_laws(&outcome, &last, grid, &words);
     outcome.failed = status == OUTSIDE;
     status = outcome_end(&outcome, status == OUTSIDE ? 0 : status);

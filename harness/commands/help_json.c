@@ -2,7 +2,7 @@
  * Commands, axes, flags, columns and keys as one JSON value, from the tables that the program
  * itself goes by: of it tools/manual makes the manual page, completion and pages.
  */
-#include "help_json.h"
+#include "commands.h"
 
 #include "../base/info.h"
 #include "../base/text_stream.h"
@@ -29,21 +29,26 @@ static json_t *words_of_axis(const Domain *domain)
     return words;
 }
 
+/* Those of a list that ends in NULL. */
+static json_t *words_value(const char *const *list)
+{
+    json_t *words = json_array();
+    for (const char *const *word = list; *word != NULL; word++) {
+        json_array_append_new(words, json_string(*word));
+    }
+    return words;
+}
+
 /* Those of the row, or of the table that the flag's value is looked up in. */
 static json_t *words_of_flag(const FlagInfo *flag)
 {
-    json_t *words = json_array();
     const char *names[FORMATS_MOST + PRESET_COUNT] = {NULL};
     if (strcmp(flag->name, "format") == 0) {
         (void)format_names(names);
     } else if (strcmp(flag->name, "preset") == 0) {
         preset_names(names);
     }
-    for (const char *const *word = flag->words != NULL ? flag->words : names; *word != NULL;
-         word++) {
-        json_array_append_new(words, json_string(*word));
-    }
-    return words;
+    return words_value(flag->words != NULL ? flag->words : names);
 }
 
 /* Axes with values and defaults as the first command has them.  column: NULL where a row's options
@@ -167,7 +172,7 @@ static json_t *key_value(const KnownKey *key, const char *object)
 
 void help_print_json(FILE *file, const CommandInfo *commands, size_t count)
 {
-    json_t *list = json_array(), *keys = json_array(), *idle = json_array();
+    json_t *list = json_array(), *keys = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(list, command_value(&commands[i]));
     }
@@ -177,12 +182,9 @@ void help_print_json(FILE *file, const CommandInfo *commands, size_t count)
     for (const KnownKey *key = rope_keys; key->key != NULL; key++) {
         json_array_append_new(keys, key_value(key, "rope_parameters."));
     }
-    for (const char *const *key = idle_keys; *key != NULL; key++) {
-        json_array_append_new(idle, json_string(*key));
-    }
     json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "version", info_version(), "commands",
                             list, "axes", axes_value(commands), "flags", flags_value(NULL), "keys",
-                            keys, "idle_keys", idle);
+                            keys, "idle_keys", words_value(idle_keys));
     char *text = json_dumps(all, JSON_INDENT(1));
     json_decref(all);
     fprintf(file, "%s\n", text);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "commands.h"
-#include "dry_run.h"
 
 #include "../../kernels/blas.h"
 #include "../../memory/need.h"
@@ -49,20 +48,13 @@ static int reserve_blas(const CommandInfo *command, const Grid *grid, const RunO
     return 0;
 }
 
-/* A command line. */
-typedef struct {
-    const CommandInfo *command;
-    int argc;
-    char **argv;
-} Typed;
-
-/* Reads it, and what of it the grid does not know: which formats there are. */
-static int read_line(Grid *grid, RunOptions *run, const Typed *typed)
+/* Reads a command line, and what of it the grid does not know: which formats there are. */
+static int read_line(Grid *grid, RunOptions *run, const CommandInfo *command, int argc, char **argv)
 {
-    int status = grid_read(grid, run, typed->command, typed->argc - 1, typed->argv + 1);
+    int status = grid_read(grid, run, command, argc - 1, argv + 1);
     run->file_only = getenv("HEADPROOF_ROWS") != NULL; /* who asks for rows has said the rest */
-    run->argc = typed->argc;
-    run->argv = typed->argv;
+    run->argc = argc;
+    run->argv = argv;
     status = status != 0 ? status : format_check(run);
     if (status != 0) {
         grid_clear(grid);
@@ -72,14 +64,15 @@ static int read_line(Grid *grid, RunOptions *run, const Typed *typed)
 
 /* Rank 0 of an MPI job reads first: what is wrong with a command line is said once.  Then the
  * others read, and what only they find is said by them. */
-static int read_shared(Grid *grid, RunOptions *run, const Typed *typed)
+static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
+                       char **argv)
 {
     bool first = team_rank() == 0;
-    int status = team_first(first ? read_line(grid, run, typed) : 0);
+    int status = team_first(first ? read_line(grid, run, command, argc, argv) : 0);
     if (status != 0) {
         return status;
     }
-    status = first ? 0 : read_line(grid, run, typed);
+    status = first ? 0 : read_line(grid, run, command, argc, argv);
     bool read = status == 0;
     status = team_largest(status);
     if (read && status != 0) {
@@ -171,9 +164,8 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
 {
     Grid grid;
     RunOptions run;
-    const Typed typed = {command, argc, argv};
     bool shared = team_size() > 1 && command_has(command, SHARES_POINTS);
-    int status = (shared ? read_shared : read_line)(&grid, &run, &typed);
+    int status = (shared ? read_shared : read_line)(&grid, &run, command, argc, argv);
     if (status != 0) {
         return status;
     }
@@ -215,16 +207,6 @@ static int run_command(int argc, char **argv)
                                 : command->run_words(argc, argv);
 }
 
-/* The tier that the user asks for. */
-static int read_tier(void)
-{
-    const char *word = getenv("HEADPROOF_CPU"), *why = tier_word(word);
-    if (why != NULL) {
-        return complain((Origin){0}, word, "in HEADPROOF_CPU: %s", why);
-    }
-    return 0;
-}
-
 static int run_line(int argc, char **argv)
 {
     if (argc < 2) {
@@ -242,8 +224,9 @@ static int run_line(int argc, char **argv)
         }
         return streams_finish(0);
     }
-    if (read_tier() != 0) {
-        return 2;
+    const char *tier = getenv("HEADPROOF_CPU"), *why = tier_word(tier);
+    if (why != NULL) {
+        return complain((Origin){0}, tier, "in HEADPROOF_CPU: %s", why);
     }
     blas_setup(argv);
     if (team_join() != 0) {

@@ -39,27 +39,20 @@ int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, co
     return reports_open(&outcome->reports, &run->check);
 }
 
-static void make_room(Outcome *outcome)
-{
-    if (outcome->count < outcome->capacity) {
-        return;
-    }
-    size_t room = 2 * outcome->capacity + 16;
-    outcome->commands = need_more(outcome->commands, room, sizeof *outcome->commands);
-    outcome->seconds = need_more(outcome->seconds, room, sizeof *outcome->seconds);
-    outcome->capacity = room;
-}
-
 /* The next case, which took so long. */
 static void add_case(Outcome *outcome, const void *row, double seconds)
 {
     char *command = NULL;
-    size_t size;
+    size_t size, count = outcome->count++;
     FILE *file = text_stream(&command, &size);
     outcome->kind->print_command(file, row, outcome->run);
-    make_room(outcome);
-    outcome->commands[outcome->count] = text_close(file, &command);
-    outcome->seconds[outcome->count++] = seconds;
+    if (count == outcome->capacity) {
+        size_t room = outcome->capacity = 2 * count + 16;
+        outcome->commands = need_more(outcome->commands, room, sizeof *outcome->commands);
+        outcome->seconds = need_more(outcome->seconds, room, sizeof *outcome->seconds);
+    }
+    outcome->commands[count] = text_close(file, &command);
+    outcome->seconds[count] = seconds;
 }
 
 void outcome_add(Outcome *outcome, Cases cases)

@@ -21,7 +21,7 @@ typedef struct {
     bool has_layer, has_head;
 } TermGroup;
 
-/* One logit of one input.  kind: the sums of its centred terms by kind. */
+/* One logit of one input. */
 typedef struct {
     size_t v;
     mpfr_t logit, centred, residual, bound;

@@ -21,24 +21,6 @@ enum { SUM_BITS = 512 };
  * beyond those lost, and where streams begin; how often they are made, at most. */
 enum { DIGITS_BITS = 110, FIRST_BITS = 192, WRITES_MOST = 4 };
 
-static mpfr_t *numbers_make(size_t count)
-{
-    mpfr_t *numbers = need_zeros(count + 1, sizeof *numbers);
-    for (size_t i = 0; i < count; i++) {
-        mpfr_init2(numbers[i], SUM_BITS);
-        mpfr_set_zero(numbers[i], 1);
-    }
-    return numbers;
-}
-
-static void numbers_clear(mpfr_t *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        mpfr_clear(numbers[i]);
-    }
-    free(numbers);
-}
-
 /* x and the zeros of the hidden columns. */
 static double *input_stream(const Attribution *attribution, size_t i)
 {
@@ -83,16 +65,33 @@ typedef struct {
     size_t input, rows;
     const RefWrites *writes;
     const RefReadout *readout;
+    mpfr_t *numbers; /* [count]: all that follow */
+    size_t count;
     mpfr_t *sums, *centred;          /* [groups, rows] */
     mpfr_t *by_kind, *absolute_kind; /* [PATH_KINDS]: of centred terms */
     mpfr_t *temp;                    /* [2] */
 } Work;
 
-static void reset(mpfr_t *numbers, size_t count)
+static void work_init(Work *work, size_t cells)
 {
-    for (size_t i = 0; i < count; i++) {
-        mpfr_set_zero(numbers[i], 1);
+    work->count = 2 * cells + 2 * PATH_KINDS + 2;
+    work->numbers = need_zeros(work->count, sizeof *work->numbers);
+    work->sums = work->numbers;
+    work->centred = work->sums + cells;
+    work->by_kind = work->centred + cells;
+    work->absolute_kind = work->by_kind + PATH_KINDS;
+    work->temp = work->absolute_kind + PATH_KINDS;
+    for (size_t i = 0; i < work->count; i++) {
+        mpfr_init2(work->numbers[i], SUM_BITS);
     }
+}
+
+static void work_clear(Work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        mpfr_clear(work->numbers[i]);
+    }
+    free(work->numbers);
 }
 
 /* Every term of logits[k] of the readout, into its group and the logit's sum. */
@@ -100,10 +99,9 @@ static void add_terms(Work *work, LogitSum *sum, size_t k)
 {
     const Attribution *a = work->attribution;
     mpfr_ptr term = work->temp[0], centred = work->temp[1];
-    reset(work->sums, a->group_count * work->rows);
-    reset(work->centred, a->group_count * work->rows);
-    reset(work->by_kind, PATH_KINDS);
-    reset(work->absolute_kind, PATH_KINDS);
+    for (size_t i = 0; i < work->count; i++) {
+        mpfr_set_zero(work->numbers[i], 1);
+    }
     mpfr_set_zero(sum->centred, 1);
     mpfr_set_zero(sum->residual, 1);
     for (size_t p = 0; p < ref_paths_count(a->paths); p++) {
@@ -196,22 +194,13 @@ static void evaluate(Work *work, char **text)
 void attribute_input(Attribution *attribution, size_t i, char **text)
 {
     size_t rows = layout_rows(&attribution->pair.converted.layout);
-    size_t cells = attribution->group_count * rows;
     Work work = {.attribution = attribution, .input = i, .rows = rows};
     double *x = input_stream(attribution, i);
     RefWrites *writes = make_writes(attribution, x);
     work.writes = writes;
-    work.sums = numbers_make(cells);
-    work.centred = numbers_make(cells);
-    work.by_kind = numbers_make(PATH_KINDS);
-    work.absolute_kind = numbers_make(PATH_KINDS);
-    work.temp = numbers_make(2);
+    work_init(&work, attribution->group_count * rows);
     evaluate(&work, text);
-    numbers_clear(work.sums, cells);
-    numbers_clear(work.centred, cells);
-    numbers_clear(work.by_kind, PATH_KINDS);
-    numbers_clear(work.absolute_kind, PATH_KINDS);
-    numbers_clear(work.temp, 2);
+    work_clear(&work);
     ref_writes_clear(writes);
     free(x);
 }

@@ -11,20 +11,12 @@
 #include "../../table/check_columns.h"
 #include "../../table/sidecar.h"
 #include "../../table/table.h"
-#include "../guarantee/row.h"
+#include "../guarantee/bound.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int refuse(const char *path, const char *why)
-{
-    return complain((Origin){.flag = "baseline"}, path,
-                    "expected a baseline as it was saved, with its .json: %s; to accept new "
-                    "figures: --save-baseline FILE --force",
-                    why);
-}
 
 enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
 
@@ -66,33 +58,21 @@ static int check_sidecar(Check *check)
         sidecar_weights(check->weights.baseline, check->sidecar);
     }
     if (status == 0 && fault != NULL) {
-        status = refuse(csv->path, fault);
+        status = complain((Origin){.flag = "baseline"}, csv->path,
+                          "expected a baseline as it was saved, with its .json: %s; to accept new "
+                          "figures: --save-baseline FILE --force",
+                          fault);
     }
     free(path);
     return status;
 }
 
-/* Every column of a table as this program writes it.  names: its header, which is cut. */
-static int check_names(const Csv *csv, char *names)
-{
-    char *rest, *name = strtok_r(names, ",\n", &rest);
-    for (; name != NULL; name = strtok_r(NULL, ",\n", &rest)) {
-        if (csv_find(csv, name) == csv->columns) {
-            return complain(
-                (Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
-                "expected the columns of a sweep, or with --every-input of guarantee, and there is "
-                "no %s; --save-baseline FILE "
-                "--force saves it anew",
-                name);
-        }
-    }
-    return 0;
-}
-
+/* Has it every column of a table as this program writes it? */
 static int check_columns(const Csv *csv, bool every_input)
 {
-    char *header = NULL;
+    char *header = NULL, *rest;
     size_t size = 0;
+    int status = 0;
     FILE *stream = text_stream(&header, &size);
     if (every_input) {
         guarantee_write_header(stream, NULL);
@@ -100,7 +80,16 @@ static int check_columns(const Csv *csv, bool every_input)
         table_write_header(stream, false);
     }
     (void)text_close(stream, &header);
-    int status = check_names(csv, header);
+    for (char *name = strtok_r(header, ",\n", &rest); name != NULL && status == 0;
+         name = strtok_r(NULL, ",\n", &rest)) {
+        if (csv_find(csv, name) == csv->columns) {
+            status = complain((Origin){.file = csv->path, .line = 1}, csv_name(csv, 0),
+                              "expected the columns of a sweep, or with --every-input of "
+                              "guarantee, and there is no %s; --save-baseline FILE --force saves "
+                              "it anew",
+                              name);
+        }
+    }
     free(header);
     return status;
 }

@@ -182,15 +182,6 @@ static int keep_baseline(const Checking *command)
     return renamed ? 0 : atomic_file_failed(path);
 }
 
-/* Removes the table obtained, which is this run's. */
-static void remove_obtained(const Checking *command)
-{
-    if (command->obtained != NULL) {
-        (void)unlink(command->obtained);
-        (void)unlink(command->sidecar);
-    }
-}
-
 /* What no row knows: the seconds that a point took, which its rows share (an interrupted run's took
  * nothing now), and the digest of the weights. */
 static void read_beside(Checking *command)
@@ -209,20 +200,15 @@ static void read_beside(Checking *command)
     json_decref(sidecar);
 }
 
-static int read_obtained(Checking *command)
-{
-    char *text = command->text;
-    command->text = NULL;
-    return text != NULL ? csv_take(&command->check.obtained, "obtained", text, command->length)
-                        : csv_read(&command->check.obtained, command->obtained);
-}
-
 /* A new baseline is compared with itself: what could never pass is not saved. */
 static int read_tables(Checking *command)
 {
     Check *check = &command->check;
     bool saves = command->run->check.save != NULL;
-    int status = read_obtained(command);
+    char *text = command->text;
+    command->text = NULL;
+    int status = text != NULL ? csv_take(&check->obtained, "obtained", text, command->length)
+                              : csv_read(&check->obtained, command->obtained);
     status = status != 0 ? status : check_cells(&check->obtained);
     status = status != 0 || !saves ? status : csv_read(&check->baseline, command->obtained);
     if (status != 0) {
@@ -327,7 +313,10 @@ static int conclude(Checking *command)
     if (!passes) {
         return fail(command);
     }
-    remove_obtained(command);
+    if (command->obtained != NULL) { /* this run's */
+        (void)unlink(command->obtained);
+        (void)unlink(command->sidecar);
+    }
     return 0;
 }
 
@@ -351,10 +340,7 @@ static int sweep(Checking *command, const Grid *grid)
 static int evaluate(Checking *command, const Grid *grid)
 {
     int swept = sweep(command, grid);
-    if (swept != 0 && swept != 1) {
-        return swept;
-    }
-    int status = judge(command, swept);
+    int status = swept == 0 || swept == 1 ? judge(command, swept) : swept;
     return status != 0 ? status : conclude(command);
 }
 

@@ -57,13 +57,6 @@ static void time_form(CostTimes *times, const ArithmeticInfo *machine, const Pai
     times->timed = true;
 }
 
-static double predicted_seconds(const ArithmeticInfo *machine, const ModelCost *cost,
-                                KernelForm form)
-{
-    return SLOW * (mpz_get_d(cost->multiply_adds[form]) * machine->multiply_add +
-                   mpz_get_d(cost->exponentials[form]) * machine->exponential);
-}
-
 /* Says why a form cannot be timed. */
 static bool form_fits(const Cost *cost, const ArithmeticInfo *machine, KernelForm form)
 {
@@ -74,7 +67,9 @@ static bool form_fits(const Cost *cost, const ArithmeticInfo *machine, KernelFor
     }
     const double gib = 1024.0 * 1024 * 1024;
     double memory = memory_room(0);
-    double seconds = predicted_seconds(machine, &cost->converted, form);
+    double seconds =
+        SLOW * (mpz_get_d(cost->converted.multiply_adds[form]) * machine->multiply_add +
+                mpz_get_d(cost->converted.exponentials[form]) * machine->exponential);
     Point point = *cost->point;
     point.kernel = form;
     double bytes = point_pass_bytes(&point);

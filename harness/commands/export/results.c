@@ -139,21 +139,15 @@ static long largest_error(const Results *results)
     return exponent;
 }
 
-/* Which columns, and how exact. */
-static void add_facts(const Results *results)
+static void add_layer(const Results *results)
 {
     Columns columns = results->columns;
     char text[64];
+    ref_run_layer(results->run);
     snprintf(text, sizeof text, "%zu:%zu", columns.first, columns.first + columns.count);
     add_metadata(results, "columns", text);
     snprintf(text, sizeof text, "%ld", largest_error(results));
     add_metadata(results, "error_log2", text);
-}
-
-static void add_layer(const Results *results)
-{
-    ref_run_layer(results->run);
-    add_facts(results);
     add_reference(results, "r_T", original_entry);
     add_reference(results, "r_Tprime", converted_entry);
     add_reference(results, "r_Tinf", limit_entry);

@@ -20,16 +20,21 @@ typedef struct {
     const double *data;
 } Tensor;
 
+static void write_tensor(Export *e, const char *name, size_t rank, const size_t *shape,
+                         const double *data)
+{
+    if (data != NULL) {
+        safetensors_writer_floats(e->writer, name, rank, shape, data);
+    }
+}
+
 /* Writes those that are there, as blocks.LAYER.NAME. */
 static void add(Export *e, size_t layer, const Tensor *tensors, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const Tensor *tensor = &tensors[i];
         char full[NAME_MOST];
-        snprintf(full, sizeof full, "blocks.%zu.%s", layer, tensor->name);
-        if (tensor->data != NULL) {
-            safetensors_writer_floats(e->writer, full, tensor->rank, tensor->shape, tensor->data);
-        }
+        snprintf(full, sizeof full, "blocks.%zu.%s", layer, tensors[i].name);
+        write_tensor(e, full, tensors[i].rank, tensors[i].shape, tensors[i].data);
     }
 }
 
@@ -91,26 +96,18 @@ static void add_direct(Export *e, size_t layer, const Direct *direct)
     add(e, layer, tensors, sizeof tensors / sizeof *tensors);
 }
 
-static bool is_ffn(const Sublayer *sublayer)
-{
-    return sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_FFN;
-}
-
-/* The norm of a part of a layer: ln2 of the feed-forward network, ln1 of any other. */
-static void add_norm(Export *e, size_t layer, const LayerNorm *norm, bool ffn)
-{
-    const size_t *shape = &norm->columns.count;
-    const Tensor tensors[] = {{ffn ? "ln2.w" : "ln1.w", 1, shape, norm->gamma},
-                              {ffn ? "ln2.b" : "ln1.b", 1, shape, norm->beta}};
-    add(e, layer, tensors, sizeof tensors / sizeof *tensors);
-}
-
-/* before: the sublayer before it, which a norm by itself stands behind. */
+/* before: the sublayer before it, which a norm by itself stands behind; ln2 is that of the
+ * feed-forward network, ln1 of any other. */
 static void add_sublayer(Export *e, size_t layer, const Sublayer *sublayer, const Sublayer *before)
 {
     bool alone = sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM;
-    if (sublayer->norm.kind != NORMALIZATION_NONE) {
-        add_norm(e, layer, &sublayer->norm, is_ffn(alone ? before : sublayer));
+    const Sublayer *of = alone ? before : sublayer;
+    const LayerNorm *norm = &sublayer->norm;
+    if (norm->kind != NORMALIZATION_NONE) {
+        bool ffn = of->bundle_count == 0 && of->direct.kind == DIRECT_FFN;
+        const Tensor tensors[] = {{ffn ? "ln2.w" : "ln1.w", 1, &norm->columns.count, norm->gamma},
+                                  {ffn ? "ln2.b" : "ln1.b", 1, &norm->columns.count, norm->beta}};
+        add(e, layer, tensors, sizeof tensors / sizeof *tensors);
     }
     if (sublayer->bundle_count == 0 && !alone) {
         add_direct(e, layer, &sublayer->direct);
@@ -167,38 +164,19 @@ static void add_word(Export *e, Axis axis)
     safetensors_writer_metadata(e->writer, axis_info(axis)->name, text);
 }
 
-/* The norm before the unembedding, which no r and no m has. */
-static void add_final_norm(Export *e)
-{
-    const LayerNorm *norm = &e->shared->pair.final_norm;
-    const char *const names[] = {"ln_final.w", "ln_final.b"};
-    const double *const tensors[] = {norm->gamma, norm->beta};
-    for (size_t i = 0; i < 2 && tensors[i] != NULL; i++) {
-        safetensors_writer_floats(e->writer, names[i], 1, &norm->columns.count, tensors[i]);
-    }
-}
-
 static void add_layers(Export *e)
 {
     const Model *model = &e->shared->pair.original;
+    const LayerNorm *final = &e->shared->pair.final_norm;
     for (size_t l = 0, s = 0; l < model->depth; l++) {
         for (; s < model->layer_end[l]; s++) {
             const Sublayer *sublayer = &model->sublayers[s];
             add_sublayer(e, l, sublayer, s > 0 ? sublayer - 1 : NULL);
         }
     }
-    add_final_norm(e);
-}
-
-/* The words of the metadata about norms. */
-static void add_norm_words(Export *e)
-{
-    static const Axis axes[] = {AXIS_NORMALIZATION, AXIS_NORMALIZATION_PLACE, AXIS_EPS};
-    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
-        if (i == 0 || point_axis_matters(e->point, axes[i])) {
-            add_word(e, axes[i]);
-        }
-    }
+    /* The norm before the unembedding, which no r and no m has. */
+    write_tensor(e, "ln_final.w", 1, &final->columns.count, final->gamma);
+    write_tensor(e, "ln_final.b", 1, &final->columns.count, final->beta);
 }
 
 /* Rotary positions, if there are any: what they turn, how much of a head, and how fast. */
@@ -226,7 +204,13 @@ void export_model(Export *e)
     add_layers(e);
     safetensors_writer_metadata(e->writer, "scale", scale_text(model));
     add_word(e, AXIS_ACTIVATION);
-    add_norm_words(e);
+    add_word(e, AXIS_NORMALIZATION);
+    if (point_axis_matters(e->point, AXIS_NORMALIZATION_PLACE)) {
+        add_word(e, AXIS_NORMALIZATION_PLACE);
+    }
+    if (point_axis_matters(e->point, AXIS_EPS)) {
+        add_word(e, AXIS_EPS);
+    }
     if (construction_info(e->point->spec.construction)->heads) {
         safetensors_writer_metadata(e->writer, "blocks",
                                     e->point->spec.parallel ? "parallel" : "sequential");

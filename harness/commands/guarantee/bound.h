@@ -1,5 +1,7 @@
 /*
  * The proof that `guarantee` makes for a point, and that other commands use.
+ *
+ * Umbrella header: for row.c, what is proven as rows of CSV, one a layer, and as a text, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H
 #define HEADPROOF_HARNESS_COMMANDS_GUARANTEE_BOUND_H
@@ -88,5 +90,16 @@ void bound_print_command(FILE *file, const Point *point, const RunOptions *run);
 
 /* NULL, or what is expected of a tolerance that is not of what is proven. */
 const char *bound_misfit(const Point *point);
+
+/* row: a Proven (outcome.h). */
+void guarantee_write_header(FILE *file, const RunOptions *run);
+void guarantee_write_rows(FILE *file, const void *row);
+
+/* The same for a reader, and the sentence. */
+void guarantee_print(FILE *file, const void *row);
+
+/* "sublayer 3, attention": where the largest part of the last layer's error is from. */
+enum { GUARANTEE_FROM = 64 };
+void guarantee_from(char text[GUARANTEE_FROM], const Proven *proven);
 
 #endif

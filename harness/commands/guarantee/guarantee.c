@@ -2,7 +2,6 @@
  * The command `guarantee`: an Omega that is proven for every input (docs/omega.md).
  */
 #include "bound.h"
-#include "row.h"
 
 #include "../../base/decimal.h"
 #include "../../base/message.h"

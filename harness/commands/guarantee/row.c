@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "row.h"
+#include "bound.h"
 
 #include "../../../cases/activation.h"
 #include "../../base/decimal.h"
@@ -47,17 +47,6 @@ static void write_both(FILE *file, bool present, Magnitude x)
     fprintf(file, ",%s", text);
 }
 
-static const char *status_of(const Proven *proven)
-{
-    return proven->none ? "none" : proven->refused ? "fail" : "ok";
-}
-
-/* Does a seed say what the weights are?  X does not matter. */
-static bool draws(const Point *point)
-{
-    return point->spec.given == NULL || point->spec.given->layers == NULL;
-}
-
 /* An error of 0 is from nowhere. */
 static void write_origin(FILE *file, const GuaranteeLayer *layer)
 {
@@ -82,6 +71,9 @@ static void print_zero_leak(char text[ZERO_LEAK_TEXT], const Proven *proven)
 void guarantee_write_rows(FILE *file, const void *row)
 {
     const Proven *proven = row;
+    const GivenWeights *given = proven->point.spec.given;
+    bool draws = given == NULL || given->layers == NULL; /* a seed says what the weights are */
+    const char *status = proven->none ? "none" : proven->refused ? "fail" : "ok";
     char tolerance[DECIMAL_TEXT] = "", zero_leak[ZERO_LEAK_TEXT];
     print_zero_leak(zero_leak, proven);
     if (proven->point.judged) {
@@ -90,7 +82,7 @@ void guarantee_write_rows(FILE *file, const void *row)
     for (size_t l = 0; l < proven->depth; l++) {
         const GuaranteeLayer *layer = &proven->layers[l];
         bool logits = proven->logits && l + 1 == proven->depth;
-        table_write_key(file, &proven->point, true, draws(&proven->point) ? NULL : "");
+        table_write_key(file, &proven->point, true, draws ? NULL : "");
         fprintf(file, ",%zu,%s", l + 1, tolerance);
         write_number(file, true, proven->input_norm);
         write_number(file, true, layer->rows);
@@ -103,7 +95,7 @@ void guarantee_write_rows(FILE *file, const void *row)
         write_number(file, proven->reads_out, layer->apart);
         write_number(file, proven->reads_out && logits, proven->logit_tau_error);
         write_origin(file, layer);
-        fprintf(file, ",%s,%s\n", zero_leak, status_of(proven));
+        fprintf(file, ",%s,%s\n", zero_leak, status);
     }
 }
 

@@ -272,28 +272,22 @@ static int conclude(const Sweep *sweep)
     return sweep->failures > 0 ? 1 : 0;
 }
 
-/* All rows are there: the file gets its name. */
-static int finish(Sweep *sweep, const char *header)
-{
-    Sink *sink = &sweep->sink;
-    pthread_mutex_lock(&sweep->writing);
-    sweep->record.complete = true;
-    int status = sink->journal != NULL ? journal_finish(sink->journal, header, &sweep->run)
-                                       : sink_finish(sink);
-    pthread_mutex_unlock(&sweep->writing);
-    return status;
-}
-
-/* Writes what is not there yet. */
+/* Writes what is not there yet; then all rows are there, and the file gets its name. */
 static int write_file(Sweep *sweep, int threads)
 {
     Sink *sink = &sweep->sink;
+    Journal *journal = sink->journal;
     char *header = sweep_header(sweep);
-    int status = sink->journal != NULL               ? journal_begin(sink->journal, &sweep->run)
+    int status = journal != NULL                     ? journal_begin(journal, &sweep->run)
                  : fputs(header, sink->lines) == EOF ? sink_failed(sink)
                                                      : 0;
     status = status != 0 ? status : run_points(sweep, threads);
-    status = status != 0 ? status : finish(sweep, header);
+    if (status == 0) {
+        pthread_mutex_lock(&sweep->writing);
+        sweep->record.complete = true;
+        status = journal != NULL ? journal_finish(journal, header, &sweep->run) : sink_finish(sink);
+        pthread_mutex_unlock(&sweep->writing);
+    }
     free(header);
     if (status != 0) {
         say_how_to_resume(sweep);
@@ -349,25 +343,6 @@ static void clear(Sweep *sweep)
     free(sweep->done);
 }
 
-static int check_threads(const RunOptions *run)
-{
-    if (run->team && run->threads > 1) {
-        return complain((Origin){.flag = "threads"}, NULL,
-                        "expected 1 or none: the ranks of an MPI job "
-                        "have one thread each");
-    }
-    return 0;
-}
-
-/* The columns of a terminal's table. */
-static void open_live(Sweep *sweep)
-{
-    const SweepRecord *record = &sweep->record;
-    live_open(&sweep->live, sweep->grid, record->points, record->count, terminal_width(stdout));
-    sweep->live.colors = terminal_has_colors(stdout, sweep->options->color);
-    sink_format(&sweep->sink, &format_live, (FormatTable){.state = &sweep->live});
-}
-
 /* The whole run of rank 0, or of a process that is alone. */
 static int lead(Sweep *sweep)
 {
@@ -380,8 +355,11 @@ static int lead(Sweep *sweep)
     if (status != 0) {
         return status;
     }
-    if (sweep->sink.text) {
-        open_live(sweep);
+    if (sweep->sink.text) { /* the columns of a terminal's table */
+        const SweepRecord *record = &sweep->record;
+        live_open(&sweep->live, sweep->grid, record->points, record->count, terminal_width(stdout));
+        sweep->live.colors = terminal_has_colors(stdout, run->color);
+        sink_format(&sweep->sink, &format_live, (FormatTable){.state = &sweep->live});
     }
     status = run_points_left(sweep, threads);
     return status != 0 ? status : conclude(sweep);
@@ -394,7 +372,11 @@ int command_sweep(const Grid *grid, const RunOptions *run)
     bool helper = run->team && team_rank() > 0;
     interrupt_lock_init(&sweep.writing);
     ref_thread_setup();
-    int status = helper ? 0 : check_threads(run);
+    int status = 0;
+    if (run->team && !helper && run->threads > 1) {
+        status = complain((Origin){.flag = "threads"}, NULL,
+                          "expected 1 or none: the ranks of an MPI job have one thread each");
+    }
     status = status != 0 || helper ? status : grid_predict(grid, run->memory, NULL);
     status = status != 0 ? status : prepare(&sweep);
     status = run->team ? team_largest(status) : status;
