@@ -119,16 +119,15 @@ static void ask_construction(Comparison *comparison, Streams *streams, bool same
             mpfr_set_zero(error->root, 1);
         }
     }
-    question.off = stream_off(error);
+    question.off = error;
     comparison_ask(comparison, question);
 }
 
 /* A machine's stream less another. */
 static void ask_about(Comparison *comparison, ErrorKind kind, Side machine, const Stream *other)
 {
-    comparison_ask(
-        comparison,
-        (Question){.kind = kind, .a = machine, .b = other->side, .off = stream_off(other)});
+    comparison_ask(comparison,
+                   (Question){.kind = kind, .a = machine, .b = other->side, .off = other});
 }
 
 /* The four errors that a machine's streams are part of; either stream may be NULL. */
@@ -161,7 +160,7 @@ static void ask_approximation(Comparison *comparison, Streams *streams, bool giv
                        (Question){.kind = ERROR_APPROXIMATION,
                                   .a = streams->limit.side,
                                   .b = streams->original.side,
-                                  .off = stream_off(both),
+                                  .off = both,
                                   .proven_zero = comparison->at->pair->limit_is_original || zero});
     }
 }

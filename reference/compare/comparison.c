@@ -93,13 +93,13 @@ typedef struct {
 } Measured;
 
 /* The error, where entries are off by `off` (C33). */
-static void norm_error(Measured *size, const Comparison *comparison, Norm norm, const Off *off)
+static void norm_error(Measured *size, const Comparison *comparison, Norm norm, const Stream *off)
 {
     unsigned long count = (unsigned long)(comparison->rows.count * comparison->columns.count);
     mpfr_ptr error = size->error;
     mpfr_t t, low;
     mpfr_inits2(REF_CELL_BITS, t, low, (mpfr_ptr)0);
-    mpfr_set(error, norm == NORM_MAX ? off->entry : off->root, MPFR_RNDU);
+    mpfr_set(error, norm == NORM_MAX ? off->error : off->root, MPFR_RNDU);
     if (norm == NORM_RMS) {
         mpfr_sqrt_ui(t, count, MPFR_RNDD);
         mpfr_div(error, error, t, MPFR_RNDU);
@@ -153,15 +153,15 @@ static bool compare_sides(const Comparison *comparison, Question *question)
             continue;
         }
         mpfr_set_zero(size.error, 1);
-        if (question->off.root != NULL) {
-            norm_error(&size, comparison, (Norm)norm, &question->off);
+        if (question->off != NULL) {
+            norm_error(&size, comparison, (Norm)norm, question->off);
         }
         if (question->proven_zero) {
             contradiction |= !cell_zero(&cells[norm], size.value, size.error);
         } else {
             cell_settle(&cells[norm], size.value, size.error);
         }
-        if (question->off.root != NULL) {
+        if (question->off != NULL) {
             double lacks = cell_lacks(&cells[norm], size.value, size.error);
             /* Two evaluations so near each other may be equal; a carried difference is not 0. */
             bool noise = cells[norm].lacking == 0 && question->a.difference == NULL;
@@ -205,11 +205,6 @@ void comparison_answer(Comparison *comparison)
 }
 
 /* ---- Streams --------------------------------------------------------------------------------- */
-
-Off stream_off(const Stream *stream)
-{
-    return (Off){stream->error, stream->root};
-}
 
 void stream_radius(Stream *stream, const Comparison *comparison)
 {

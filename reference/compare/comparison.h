@@ -17,17 +17,19 @@ typedef struct {
     bool nothing;
 } Side;
 
-/* The most that entries are off by: any one; all together, as the root of the sum of squares.
- * NULL: they are exact. */
+/* A stream after a layer, where there is one, and the most that entries of it, or of a difference,
+ * are off by: any one; all that are compared, as the root of the sum of squares. */
 typedef struct {
-    mpfr_srcptr entry, root;
-} Off;
+    bool there;
+    Side side;
+    mpfr_t error, root;
+} Stream;
 
-/* One kind of error: a - b, known to +-off; proven_zero: exactly 0. */
+/* One kind of error: a - b, off by what that stream is (NULL: exact); proven_zero: exactly 0. */
 typedef struct {
     ErrorKind kind;
     Side a, b;
-    Off off;
+    const Stream *off;
     bool proven_zero;
     double lacking, hidden; /* see RefErrors */
 } Question;
@@ -61,14 +63,6 @@ void comparison_ask(Comparison *comparison, Question question);
 /* The norms of all that was asked, into the errors. */
 void comparison_answer(Comparison *comparison);
 
-/* A stream after a layer, where there is one, and what an entry of it may be off by, and all
- * compared entries together. */
-typedef struct {
-    bool there;
-    Side side;
-    mpfr_t error, root;
-} Stream;
-
 /* r(T), r(T_infinity), r(T'). */
 typedef struct {
     Stream original, limit, converted;
@@ -77,9 +71,6 @@ typedef struct {
 
 /* Those that base and run have, of which `proven` holds. */
 void streams_set(Streams *streams, const Comparison *comparison, int proven);
-
-/* How far a difference with this stream may be off by it. */
-Off stream_off(const Stream *stream);
 
 /* The radii of the rows of a side that are compared: of a base's, or a run's. */
 void stream_radius(Stream *stream, const Comparison *comparison);

@@ -272,15 +272,6 @@ static void changed_loss(RefCell *loss, const Changed *of, size_t c)
     mpfr_clears(value, error, part, size, term, (mpfr_ptr)0);
 }
 
-static void not_a_number(RefCell *cell)
-{
-    mpfr_t none;
-    mpfr_init2(none, 64);
-    mpfr_set_nan(none);
-    cell_settle(cell, none, none);
-    mpfr_clear(none);
-}
-
 /* off = what every t may be off by: d's own, and with that d - mean, rounded. */
 static void change_off(mpfr_ptr off, mpfr_srcptr own, mpfr_srcptr d, size_t classes)
 {
@@ -309,17 +300,18 @@ static bool all_numbers(mpfr_srcptr x, size_t count)
 void ref_softmax_divergence(RefCell *kl, RefCell *loss, const RefSoftmax *softmax, mpfr_srcptr d,
                             mpfr_srcptr off, size_t c)
 {
-    if (!all_numbers(softmax->z, softmax->classes) || !all_numbers(d, softmax->classes)) {
-        not_a_number(kl);
-        if (loss != NULL) {
-            not_a_number(loss);
-        }
-        return;
-    }
     Sums sums;
     mpfr_t value, error, both;
-    sums_init(&sums);
     mpfr_inits2(BITS, value, error, both, (mpfr_ptr)0);
+    if (!all_numbers(softmax->z, softmax->classes) || !all_numbers(d, softmax->classes)) {
+        cell_settle(kl, value, value); /* mpfr_inits2 makes NaNs */
+        if (loss != NULL) {
+            cell_settle(loss, value, value);
+        }
+        mpfr_clears(value, error, both, (mpfr_ptr)0);
+        return;
+    }
+    sums_init(&sums);
     change_off(both, off, d, softmax->classes);
     sums_make(&sums, softmax, d);
     mpfr_log1p(value, sums.g, MPFR_RNDN);

@@ -6,6 +6,8 @@
 #include "../evaluator/layer_norm.h"
 #include "../reference.h"
 
+#include <math.h>
+
 void ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr e)
 {
     size_t count = norm->columns.count;
@@ -58,8 +60,7 @@ static double largest_gamma(const LayerNorm *norm)
 {
     double most = 0;
     for (size_t c = 0; c < norm->columns.count; c++) {
-        double here = norm->gamma[c] < 0 ? -norm->gamma[c] : norm->gamma[c];
-        most = here > most ? here : most;
+        most = fmax(most, fabs(norm->gamma[c]));
     }
     return most;
 }

@@ -277,20 +277,19 @@ static void emit(Radius *r, const Bundle *bundle, const HeadSums *sums, const Ou
                           : 2;
     double most = outer->factored ? bound_max(o, outer->o_size * outer->value_scale) : 1;
     for (size_t i = 0; i < r->rows; i++) {
-        for (size_t k = 0; k < PASS_RADII; k++) {
-            if (k < r->here.count) {
-                banks_add(r, r->here.out[k], write, i, o * sums->here[k][i]);
-            }
-            if (r->change && k < r->there.count) {
-                banks_add(r, r->there.out[k], write, i, o * sums->there[k][i]);
-            }
+        const HeadSums *sum = &sums[i];
+        for (size_t k = 0; k < r->here.count; k++) {
+            banks_add(r, r->here.out[k], write, i, o * sum->here[k]);
         }
-        banks_add(r, r->local, write, i, o * sums->local[i] + rounding * sums->size[i]);
-        banks_add(r, r->size, write, i, most * sums->size[i]);
+        banks_add(r, r->local, write, i, o * sum->local + rounding * sum->size);
+        banks_add(r, r->size, write, i, most * sum->size);
+        for (size_t k = 0; r->change && k < r->there.count; k++) {
+            banks_add(r, r->there.out[k], write, i, o * sum->there[k]);
+        }
         if (r->change) {
-            banks_add(r, r->local_e, write, i, o * sums->local_e[i] + rounding * sums->size_e[i]);
-            banks_add(r, r->size_e, write, i, most * sums->size_e[i]);
-            banks_add(r, r->cross, write, i, o * sums->cross[i]);
+            banks_add(r, r->local_e, write, i, o * sum->local_e + rounding * sum->size_e);
+            banks_add(r, r->size_e, write, i, most * sum->size_e);
+            banks_add(r, r->cross, write, i, o * sum->cross);
         }
     }
 }
@@ -305,29 +304,21 @@ static bool supported(const Bundle *bundle)
 void radius_bilinear(Radius *r, const Bundle *bundle)
 {
     HeadAt head;
-    HeadSums sums = {0};
     BundleNorms norms;
-    double **const all[] = {&sums.here[0],  &sums.here[1], &sums.there[0],
-                            &sums.there[1], &sums.local,   &sums.size,
-                            &sums.local_e,  &sums.size_e,  &sums.cross};
     if (!supported(bundle)) {
         radius_lose(r);
         return;
     }
+    HeadSums *sums = need_zeros(r->rows + 1, sizeof *sums);
     bundle_norms_open(&norms, r, bundle);
-    head_open(&head, r, &sums, bundle);
-    for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
-        *all[m] = need_zeros(r->rows + 1, sizeof(double));
-    }
+    head_open(&head, r, sums, bundle);
     heads_at(&head, &norms, true);
     if (r->change && !r->near) {
         heads_at(&head, &norms, false);
     }
     r->adds += (double)bundle->heads + 2;
-    emit(r, bundle, &sums, &norms.outer);
+    emit(r, bundle, sums, &norms.outer);
     head_clear(&head);
     bundle_norms_clear(&norms);
-    for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
-        free(*all[m]);
-    }
+    free(sums);
 }

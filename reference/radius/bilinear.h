@@ -27,9 +27,9 @@ typedef struct {
     double *norm, *off, *rounding, *square;
 } Sides;
 
-/* Sums over a bundle's heads, [rows] each: roots of squares where second factors follow. */
+/* A row's sums over a bundle's heads: roots of squares where second factors follow. */
 typedef struct {
-    double *here[PASS_RADII], *there[PASS_RADII], *local, *size, *local_e, *size_e, *cross;
+    double here[PASS_RADII], there[PASS_RADII], local, size, local_e, size_e, cross;
 } HeadSums;
 
 /* The second factors that the heads' sums are multiplied by: their 2-norm and Frobenius norm; the
@@ -42,7 +42,7 @@ typedef struct {
 /* One head at a point, and what all heads add up to; outer.bias: that of this head. */
 typedef struct {
     Radius *r;
-    HeadSums *sums;
+    HeadSums *sums; /* [rows] */
     Outer outer;
     const Bundle *bundle;
     Heads heads;
@@ -67,10 +67,10 @@ typedef struct {
     double bias_key;                                 /* the bias row's weight */
 } RowSum;
 
-/* sum + more, or the root of the sum of squares. */
-static inline double head_add(bool factored, double sum, double more)
+/* *sum += more, or the root of the sum of squares. */
+static inline void head_add(bool factored, double *sum, double more)
 {
-    return factored ? hypot(sum, more) : sum + more;
+    *sum = factored ? hypot(*sum, more) : *sum + more;
 }
 
 /* ---- Blocks of rows -------------------------------------------------------------------------- */

@@ -187,15 +187,15 @@ bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
     const HeadAt *head = row->head;
     const Value *value = &head->bundle->value;
     Radius *r = head->r;
-    HeadSums *sums = head->sums;
+    HeadSums *sums = &head->sums[i];
     bool factored = head->outer.factored;
     Change d = change_of(of, head, i);
     Sums s = sums_of(of, row, &d, i);
     double leak = s.leak, size;
     double local = local_change(r, &d, &s, &size), cross = cross_change(head, &d, &s, i);
-    sums->local_e[i] = head_add(factored, sums->local_e[i], bound_up(local));
-    sums->size_e[i] = head_add(factored, sums->size_e[i], bound_up(size));
-    sums->cross[i] = head_add(factored, sums->cross[i], bound_up(cross));
+    head_add(factored, &sums->local_e, bound_up(local));
+    head_add(factored, &sums->size_e, bound_up(size));
+    head_add(factored, &sums->cross, bound_up(cross));
     if (value->bias != NULL && head->head == 0) {
         double bias = norm_vector(value->bias, value->write.count, 1),
                known = 3 * (double)r->rows + 80;

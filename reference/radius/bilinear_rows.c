@@ -30,7 +30,7 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const HeadReads *r
     const HeadAt *head = of->head;
     const Outer *outer = &head->outer;
     const Pass *pass = rows->pass;
-    double *const *out = rows->here ? head->sums->here : head->sums->there;
+    double *out = rows->here ? head->sums[i].here : head->sums[i].there;
     const RowSum *row = of->sum;
     size_t first = of->keys->first, count = of->keys->count;
     double q = head->queries.norm[i];
@@ -40,7 +40,7 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const HeadReads *r
                values = vectors()->dot(of->high, value, count);
         double own = head->q.norm * radii[k].query[i];
         double sum = row->moment * own + q * head->k.norm * keys + head->v.norm * values;
-        out[k][i] = head_add(outer->factored, out[k][i], bound_up(sum));
+        head_add(outer->factored, &out[k], bound_up(sum));
         if (outer->bias > 0) {
             double most = vectors()->largest(of->high, score, count);
             double change = own * row->k_most + q * head->k.norm * most;
@@ -54,7 +54,7 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const HeadReads *r
 static void local_row(const RowKeys *of, size_t i)
 {
     Radius *r = of->head->r;
-    HeadSums *sums = of->head->sums;
+    HeadSums *sums = &of->head->sums[i];
     const Outer *outer = &of->head->outer;
     const RowSum *row = of->sum;
     size_t count = of->keys->count;
@@ -62,8 +62,8 @@ static void local_row(const RowKeys *of, size_t i)
     double size = vectors()->dot(of->high, of->v.norm, count);
     double own = vectors()->dot(of->high, of->v.rounding, count);
     double local = row->lambda * row->w + roundings * size + own;
-    sums->local[i] = head_add(outer->factored, sums->local[i], bound_up(local));
-    sums->size[i] = head_add(outer->factored, sums->size[i], bound_up(size));
+    head_add(outer->factored, &sums->local, bound_up(local));
+    head_add(outer->factored, &sums->size, bound_up(size));
     if (outer->bias > 0) {
         Columns write = of->head->bundle->value.write;
         double weights = vectors()->sum(of->high, count);

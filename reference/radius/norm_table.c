@@ -1,15 +1,12 @@
 /*
- * Norms of weights, kept in a hash table by where the weights are.
+ * Norms of weights, kept in a list.
  */
 #include "norm_table.h"
 
 #include "../../memory/need.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-enum { BUCKETS = 256 };
 
 typedef struct Kept {
     NormKey key;
@@ -19,7 +16,7 @@ typedef struct Kept {
 
 struct NormTable {
     pthread_mutex_t lock;
-    Kept *bucket[BUCKETS];
+    Kept *first;
 };
 
 NormTable *norm_table_make(void)
@@ -31,12 +28,10 @@ NormTable *norm_table_make(void)
 
 void norm_table_clear(NormTable *table)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        while (table->bucket[i] != NULL) {
-            Kept *next = table->bucket[i]->next;
-            free(table->bucket[i]);
-            table->bucket[i] = next;
-        }
+    while (table->first != NULL) {
+        Kept *next = table->first->next;
+        free(table->first);
+        table->first = next;
     }
     pthread_mutex_destroy(&table->lock);
     free(table);
@@ -49,27 +44,16 @@ static bool same(const NormKey *a, const NormKey *b)
            a->diagonal == b->diagonal && a->coarse == b->coarse;
 }
 
-static Kept **bucket_of(NormTable *table, const NormKey *key)
-{
-    return &table->bucket[(uintptr_t)key->data / sizeof(double) % BUCKETS];
-}
-
-static Kept *find(NormTable *table, const NormKey *key)
-{
-    Kept *kept = *bucket_of(table, key);
-    while (kept != NULL && !same(&kept->key, key)) {
-        kept = kept->next;
-    }
-    return kept;
-}
-
 bool norm_table_find(MatrixNorms *norms, NormTable *table, const NormKey *key)
 {
     if (table == NULL) {
         return false;
     }
     pthread_mutex_lock(&table->lock);
-    const Kept *kept = find(table, key);
+    const Kept *kept = table->first;
+    while (kept != NULL && !same(&kept->key, key)) {
+        kept = kept->next;
+    }
     if (kept != NULL) {
         *norms = kept->norms;
     }
@@ -84,7 +68,7 @@ void norm_table_keep(NormTable *table, const NormKey *key, const MatrixNorms *no
         return;
     }
     pthread_mutex_lock(&table->lock);
-    *kept = (Kept){*key, *norms, *bucket_of(table, key)};
-    *bucket_of(table, key) = kept;
+    *kept = (Kept){*key, *norms, table->first};
+    table->first = kept;
     pthread_mutex_unlock(&table->lock);
 }

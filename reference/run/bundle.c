@@ -75,11 +75,8 @@ static void take_step(const Block *block, Step step, PartKind part, size_t b)
     if (block->write != NULL) {
         evaluate(block, step, part, b);
     }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        Difference *e = run_change(block->run, i);
-        if (e != NULL) {
-            change(block, e, step, part, b);
-        }
+    for (int i = 0; i < run_changes(block->run); i++) {
+        change(block, run_change(block->run, i), step, part, b);
     }
 }
 

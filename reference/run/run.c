@@ -187,12 +187,11 @@ void ref_run_clear(RefRun *run)
     run_clear_mats(run);
     record_clear(&run->scratch.record);
     evaluator_clear(&run->ev);
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_clear(run_change(run, i));
-            free(run_change(run, i));
-        }
+    for (int i = 0; i < run_changes(run); i++) {
+        difference_clear(run_change(run, i));
     }
+    free(run->e);
+    free(run->inherited);
     free(run);
 }
 

@@ -85,9 +85,13 @@ bool run_hands_on(const Columns *cleared, size_t layer, size_t c);
 /* x = NaN: nothing of it is to be believed. */
 void run_spoil(ApMat *x);
 
-/* The changes of x that are carried beside it, each of which may be NULL: e, and of that what is
- * inherited. */
+/* The changes of x that are carried beside it: e, and of that what is inherited. */
 enum { RUN_CHANGES = 2 };
+static inline int run_changes(const RefRun *run)
+{
+    return run->e == NULL ? 0 : run->inherited == NULL ? 1 : RUN_CHANGES;
+}
+
 static inline Difference *run_change(const RefRun *run, int i)
 {
     return i == 0 ? run->e : run->inherited;

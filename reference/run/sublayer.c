@@ -38,11 +38,11 @@ static void read_input(RefRun *run, const LayerNorm *norm)
     } else if (normed && run->radius != NULL) {
         norm_write_stream(&at, &run->stream, &run->scratch.normed);
     }
-    for (int i = 0; i < RUN_CHANGES; i++) {
+    for (int i = 0; i < run_changes(run); i++) {
         Difference *e = run_change(run, i);
-        if (e != NULL && normed) {
+        if (normed) {
             difference_read_normed(&at, e);
-        } else if (e != NULL) {
+        } else {
             e->input = &e->stream;
         }
     }
@@ -55,10 +55,8 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
     if (!sublayer->beside) {
         ap_zero(&run->scratch.delta);
     }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL && !sublayer->beside) {
-            difference_begin(run_change(run, i));
-        }
+    for (int i = 0; i < run_changes(run) && !sublayer->beside; i++) {
+        difference_begin(run_change(run, i));
     }
     for (size_t b = 0; b < sublayer->bundle_count;) {
         b += run_bundles(run, &sublayer->bundles[b], sublayer->bundle_count - b);
@@ -70,10 +68,8 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
         evaluator_add(&run->ev, &run->stream, &run->stream, &run->scratch.delta, 0,
                       run->stream.columns);
     }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_end(&run->ev, run_change(run, i));
-        }
+    for (int i = 0; i < run_changes(run); i++) {
+        difference_end(&run->ev, run_change(run, i));
     }
 }
 
@@ -84,10 +80,8 @@ static void normalise_stream(RefRun *run, const LayerNorm *norm)
     if (run->known == NULL) {
         normalise_x(run, norm, &run->stream);
     }
-    for (int i = 0; i < RUN_CHANGES; i++) {
-        if (run_change(run, i) != NULL) {
-            difference_normalise(&at, run_change(run, i));
-        }
+    for (int i = 0; i < run_changes(run); i++) {
+        difference_normalise(&at, run_change(run, i));
     }
 }
 
