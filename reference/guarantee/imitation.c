@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include <mpfr.h>
+#include <string.h>
 
 #define FAR 64.0
 #define SLACK 0x1p-25
@@ -55,12 +56,7 @@ double imitation_gate(const Imitation *imitation)
 
 bool imitation_is(const Imitation *a, const Imitation *b)
 {
-    bool same = a->count == b->count;
-    for (size_t t = 0; t < a->count && same; t++) {
-        same = a->term[t].gate == b->term[t].gate && a->term[t].shift == b->term[t].shift &&
-               a->term[t].value == b->term[t].value;
-    }
-    return same;
+    return a->count == b->count && memcmp(a->term, b->term, a->count * sizeof *a->term) == 0;
 }
 
 bool imitation_is_whole(const Imitation *imitation)

@@ -393,13 +393,7 @@ double matrix_entry_above(const Matrix *m)
 {
     double kept = (m->entry[0] + m->off);
     kept += 4 * U * fabs(kept) + (m->off > 0 ? TINY : 0);
-    bool far = m->exponent > 2000 || m->exponent < -2000;
-    if (far && kept < 0) {
-        return m->exponent > 0 ? -0x1p1000 : 0;
-    }
-    if (far) {
-        return m->exponent > 0 && kept > 0 ? INFINITY : kept > 0 ? 0x1p-1000 : 0;
-    }
-    double x = ldexp(kept, (int)m->exponent);
+    int far = step_to(m, 0); /* beyond its ends no double is as large, or as small */
+    double x = fmax(ldexp(kept, far), -0x1p1000);
     return kept == 0 ? 0 : x + 0x1p-1000;
 }

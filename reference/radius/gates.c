@@ -17,13 +17,16 @@
 /* Operations that a row of a head costs. */
 enum { GATE_OPERATIONS = 100 };
 
+/* All rows at a point: z, u and size, or what `row` makes of each for the pass. */
 typedef struct {
     Gates *gates;
     const Point *at;
-} Setting;
+    Pass *pass;
+    GatesRow *row;
+} Rows;
 
 /* z, u and size of row i, whose products with g and v are in z and u. */
-static void set_scores(const Setting *set, size_t i)
+static void set_scores(const Rows *set, size_t i)
 {
     const Gates *gates = set->gates;
     const Score *score = &gates->bundle->score;
@@ -47,7 +50,7 @@ static void set_scores(const Setting *set, size_t i)
 static void set_block(Worker *worker, const void *context, size_t block)
 {
     (void)worker;
-    const Setting *set = context;
+    const Rows *set = context;
     const Gates *gates = set->gates;
     size_t K = gates->heads, D = gates->read, columns = set->gates->r->columns;
     RowRange rows = row_range(gates->r, PRODUCT_ROWS, block);
@@ -79,7 +82,7 @@ void gates_set(Gates *gates, const Point *at)
     gates->u_off = gates->v_most * (banks_largest(r, at->path, read) +
                                     gemm_off * banks_largest(r, at->norm, read)) +
                    gemm_off * gates->bias_most;
-    Setting set = {gates, at};
+    const Rows set = {.gates = gates, .at = at};
     evaluator_each(r->ev, row_blocks(r, PRODUCT_ROWS), r->rows * gates->heads * gates->read,
                    set_block, &set);
 }
@@ -229,7 +232,7 @@ enum { SUM_HEADS = 64 };
 static void sum_heads(Worker *worker, const void *context, size_t part)
 {
     (void)worker;
-    const Setting *set = context;
+    const Rows *set = context;
     const Radius *r = set->gates->r;
     const Layout *layout = r->layout;
     Gates gates = *set->gates;
@@ -256,13 +259,6 @@ static void sum_heads(Worker *worker, const void *context, size_t part)
         }
     }
 }
-
-typedef struct {
-    const Gates *gates;
-    const Point *at;
-    Pass *pass;
-    GatesRow *row;
-} Rows;
 
 static void each_block(Worker *worker, const void *context, size_t block)
 {
@@ -292,10 +288,9 @@ void gates_each(Gates *gates, const Point *at, Pass *pass, GatesRow *row)
     for (size_t q = 0; q < pass->count; q++) {
         gates->radii[q] = gates_rows_sum(gates, pass->radius[q]);
     }
-    const Setting set = {gates, at};
+    const Rows rows = {gates, at, pass, row};
     evaluator_each(r->ev, (gates->heads + SUM_HEADS - 1) / SUM_HEADS, 2 * r->rows * gates->heads,
-                   sum_heads, &set);
-    Rows rows = {gates, at, pass, row};
+                   sum_heads, &rows);
     evaluator_each(r->ev, row_blocks(r, GATE_ROWS), GATE_OPERATIONS * r->rows * gates->heads,
                    each_block, &rows);
 }

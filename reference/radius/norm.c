@@ -16,22 +16,6 @@
 
 #include <stdlib.h>
 
-/* The exponent of the largest entry; 0 for zeros. */
-static int largest_exponent(const double *w, size_t rows, size_t columns, size_t ld, double *most)
-{
-    int exponent = 0;
-    *most = 0;
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < columns; c++) {
-            *most = bound_max(*most, fabs(w[r * ld + c]));
-        }
-    }
-    if (*most > 0 && *most < INFINITY) {
-        (void)frexp(*most, &exponent);
-    }
-    return exponent;
-}
-
 /* x 2^-exponent, exactly but for what underflows, as two factors, neither out of range. */
 typedef struct {
     double first, second;
@@ -60,11 +44,14 @@ static double frobenius(const double *w, size_t rows, size_t columns, size_t ld,
             sum += row[c] * row[c];
         }
     }
-    if (sum > SQUARES_LEAST && sum < INFINITY) {
+    *exponent = 0;
+    most = isnan(sum) ? INFINITY : most;
+    if (most > 0 && most < INFINITY) {
         (void)frexp(most, exponent);
+    }
+    if (sum > SQUARES_LEAST && sum < INFINITY) {
         return bound_up(sqrt(sum));
     }
-    *exponent = largest_exponent(w, rows, columns, ld, &most);
     PowerOfTwo power = inverse_power(*exponent);
     sum = 0;
     for (size_t r = 0; r < rows; r++) {

@@ -4,56 +4,33 @@
 #include "bounds.h"
 #include "internal.h"
 
-#include "../../memory/need.h"
-
-#include <stdlib.h>
-
-/* Operations of an entry of the stream. */
-enum { ENTRY_OPERATIONS = 8 };
-
-/* Which radii are added up, from which row on; with both parts of the sum x + e also the norms of
- * its rows, which rounding it (C32) takes. */
-typedef struct {
-    const Radius *r;
-    bool stream, difference, both;
-    size_t first;
-    Banks *norm;
-} Reading;
-
-static void sum_row(Worker *worker, const void *context, size_t i)
+/* sum += x 2^exponent */
+static void add_part(mpfr_ptr sum, double x, mpfr_exp_t exponent)
 {
-    (void)worker;
-    const Reading *rows = context;
-    const Radius *r = rows->r;
-    size_t row = rows->first + i;
-    for (int b = 0; b < BANKS; b++) {
-        bool zero = r->zero[row * BANKS + (size_t)b];
-        rows->norm[i].bank[b] = zero ? 0 : bound_up(radius_bank_norm(r, r->sum, row, b, 0));
-    }
-}
-
-/* The radius of one row of one bank, times 2^-bits or 2^(unit - bits). */
-static void read_bank(const Reading *reading, size_t i, int b, mpfr_ptr sum)
-{
-    const Radius *r = reading->r;
     mpfr_t part;
     mpfr_init2(part, SEEN_BITS);
-    mpfr_set_zero(sum, 1);
-    if (reading->stream) {
-        mpfr_set_d(sum, r->rho[i].bank[b], MPFR_RNDU);
-        mpfr_mul_2si(sum, sum, -(long)r->bits, MPFR_RNDU);
-    }
-    if (reading->difference) {
-        mpfr_set_d(part, r->eta[i].bank[b], MPFR_RNDU);
-        mpfr_mul_2si(part, part, r->unit - r->bits, MPFR_RNDU);
-        mpfr_add(sum, sum, part, MPFR_RNDU);
-    }
-    if (reading->both) {
-        mpfr_set_d(part, reading->norm[i - reading->first].bank[b], MPFR_RNDU);
-        mpfr_mul_2si(part, part, -(long)r->bits, MPFR_RNDU);
-        mpfr_add(sum, sum, part, MPFR_RNDU);
-    }
+    mpfr_set_d(part, x, MPFR_RNDU);
+    mpfr_mul_2si(part, part, exponent, MPFR_RNDU);
+    mpfr_add(sum, sum, part, MPFR_RNDU);
     mpfr_clear(part);
+}
+
+/* The radius of one row of one bank: of the stream, of the difference, or of both and what rounding
+ * the sum x + e takes (C32). */
+static void read_bank(const Radius *r, RadiusOf of, size_t i, int b, mpfr_ptr sum)
+{
+    bool stream = of == RADIUS_STREAM || of == RADIUS_SUM,
+         difference = of != RADIUS_STREAM && r->change;
+    mpfr_set_zero(sum, 1);
+    if (stream) {
+        add_part(sum, r->rho[i].bank[b], -r->bits);
+    }
+    if (difference) {
+        add_part(sum, r->eta[i].bank[b], r->unit - r->bits);
+    }
+    if (stream && difference && !r->zero[i * BANKS + (size_t)b]) {
+        add_part(sum, bound_up(radius_bank_norm(r, r->sum, i, b, 0)), -r->bits);
+    }
 }
 
 /* Takes a row's radius in. */
@@ -68,33 +45,22 @@ static void take_radius(RefRadii radii, mpfr_ptr row)
 
 void radius_read(const Radius *r, RadiusOf of, RefBlock block, RefRadii radii)
 {
-    size_t count = block.count;
-    Reading reading = {.r = r,
-                       .stream = of == RADIUS_STREAM || of == RADIUS_SUM,
-                       .difference = of != RADIUS_STREAM && r->change,
-                       .first = block.first};
     mpfr_t bank, row;
     mpfr_inits2(SEEN_BITS, bank, row, (mpfr_ptr)0);
     mpfr_set_zero(radii.most, 1);
     if (radii.squares != NULL) {
         mpfr_set_zero(radii.squares, 1);
     }
-    reading.both = reading.stream && reading.difference;
-    if (reading.both) {
-        reading.norm = need_zeros(count + 1, sizeof *reading.norm);
-        evaluator_each(r->ev, count, ENTRY_OPERATIONS * count * r->columns, sum_row, &reading);
-    }
-    for (size_t i = block.first; i < block.first + count; i++) {
+    for (size_t i = block.first; i < block.first + block.count; i++) {
         mpfr_set_zero(row, 1);
         for (int b = 0; b < BANKS; b++) {
             if (radius_touches(r, block.columns, b)) {
-                read_bank(&reading, i, b, bank);
+                read_bank(r, of, i, b, bank);
                 mpfr_hypot(row, row, bank, MPFR_RNDU);
             }
         }
         take_radius(radii, row);
     }
-    free(reading.norm);
     mpfr_clears(bank, row, (mpfr_ptr)0);
 }
 

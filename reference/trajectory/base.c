@@ -42,23 +42,11 @@ static bool model_has_scores(const Model *model)
     return false;
 }
 
-/* A base that is being made: r(T) behind layer `done`, then r(T_infinity) behind layer `limited`;
- * limit NULL: without that. */
-typedef struct {
-    RefBase *base;
-    RefRun *original, *limit;
-    const Pair *pair;
-    size_t done, limited;
-    bool ok;
-} Making;
-
-/* The next layer of r(T), or of r(T_infinity), l + 1, into its streams and radii.  false: it cannot
- * be had. */
-static bool make_layer(Making *making, bool limit, size_t l)
+/* The next layer of a run, l + 1: r(T)'s, or r(T_infinity)'s, into its streams and radii.  false:
+ * it cannot be had. */
+static bool make_layer(RefBase *base, RefRun *run, const Pair *pair, bool limit, size_t l)
 {
-    RefBase *base = making->base;
-    RefRun *run = limit ? making->limit : making->original;
-    Columns columns = making->pair->compared[l];
+    Columns columns = pair->compared[l];
     if (!model_enter(run->model, l)) {
         return false;
     }
@@ -66,34 +54,6 @@ static bool make_layer(Making *making, bool limit, size_t l)
     model_leave(run->model, l);
     store(limit ? &base->limit[l] : &base->original[l], run, columns, base->bits);
     store_radii(limit ? &base->limit_radius[l] : &base->radius[l], run, columns);
-    return true;
-}
-
-static bool make_original(Making *making)
-{
-    RefBase *base = making->base;
-    size_t l = making->done++;
-    bool ok = make_layer(making, false, l);
-    mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(making->original), MPFR_RNDN);
-    ref_run_score_radius(making->original, ap_at(&base->score_off, 0, l));
-    return ok;
-}
-
-/* Makes the layer that is next: of r(T) first, then, unless that has lost more than is asked for,
- * of r(T_infinity). */
-static bool make_next(Making *making, const RefBaseOptions *with)
-{
-    RefBase *base = making->base;
-    if (making->done < base->depth) {
-        making->ok = make_original(making);
-        return true;
-    }
-    bool lost =
-        making->limited == 0 && with->most_lost > 0 && ref_base_lost(base) > with->most_lost;
-    if (making->limit == NULL || making->limited == base->depth || lost) {
-        return false;
-    }
-    making->ok = make_layer(making, true, making->limited++);
     return true;
 }
 
@@ -134,18 +94,25 @@ RefBase *ref_base_make(const Pair *pair, mpfr_prec_t bits, RefLimit limit,
         ref_base_clear(base);
         return NULL;
     }
-    Making making = {.base = base, .pair = pair, .ok = true};
     const Start original = {&pair->original, pair->original_x, NULL, INFINITY},
                 limited = pair_start(pair, INFINITY);
-    making.original = certified_run(&original, base, NULL);
-    if (limit != REF_LIMIT_NONE) {
-        making.limit = certified_run(&limited, base, base->tape);
+    bool ok = true;
+    RefRun *run = certified_run(&original, base, NULL);
+    for (size_t l = 0; l < base->depth && ok; l++) {
+        ok = make_layer(base, run, pair, false, l);
+        mpfr_set(ap_at(&base->score_max, 0, l), ref_run_score_max(run), MPFR_RNDN);
+        ref_run_score_radius(run, ap_at(&base->score_off, 0, l));
     }
-    while (making.ok && make_next(&making, with)) {
+    ref_run_clear(run);
+    bool lost = with->most_lost > 0 && ok && ref_base_lost(base) > with->most_lost;
+    if (limit != REF_LIMIT_NONE && !lost) {
+        run = certified_run(&limited, base, base->tape);
+        for (size_t l = 0; l < base->depth && ok; l++) {
+            ok = make_layer(base, run, pair, true, l);
+        }
+        ref_run_clear(run);
     }
-    ref_run_clear(making.original);
-    ref_run_clear(making.limit);
-    if (!making.ok) {
+    if (!ok) {
         ref_base_clear(base);
         return NULL;
     }
