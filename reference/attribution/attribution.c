@@ -14,11 +14,11 @@
 
 /* ---- Paths --------------------------------------------------------------------------------- */
 
-static void add_path(RefPaths *paths, RefPath path, PathWidth width)
+static void add_path(RefPaths *paths, PathPlace place)
 {
-    paths->items[paths->count++] =
-        (PathPlace){.path = path, .width = width, .offset = paths->width};
-    paths->width += width.count;
+    place.offset = paths->width;
+    paths->width += place.count;
+    paths->items[paths->count++] = place;
 }
 
 /* The heads that read a product out of what the sublayer's gates put into hidden columns, or NULL:
@@ -38,29 +38,29 @@ static void add_head(RefPaths *paths, const Bundle *bundle, RefPath path, size_t
     const Value *value = &bundle->value;
     Columns write = value->write;
     const double *o = value->o.data != NULL ? value->o.data + h * value->o.head_stride : NULL;
-    PathWidth width = {PART_VALUE, bundle, h, value_width(value), o, value->o.ld, write};
+    PathPlace place = {path, PART_VALUE, bundle, h, value_width(value), o, value->o.ld, write, 0};
     if (value->unit != 0) {
-        width.write = (Columns){write.first + h, 1};
+        place.write = (Columns){write.first + h, 1};
     }
     if (readout != NULL) {
-        width.part = PART_GATE;
-        width.factor = readout->score.mix.data + h * readout->score.mix.ld;
-        width.write = readout->value.write;
+        place.part = PART_GATE;
+        place.factor = readout->score.mix.data + h * readout->score.mix.ld;
+        place.write = readout->value.write;
     } else if (value_is_sign(value)) {
-        width.part = PART_READOUT;
-        width.write = (Columns){write.first + h, 1};
+        place.part = PART_READOUT;
+        place.write = (Columns){write.first + h, 1};
     }
-    if (width.count > 0) {
-        add_path(paths, path, width);
+    if (place.count > 0) {
+        add_path(paths, place);
     }
     if (value->diagonal != 0 && h == 0) {
-        add_path(paths, path,
-                 (PathWidth){PART_DIAGONAL, bundle, h, value->read.count, NULL, 0, value->read});
+        add_path(paths, (PathPlace){path, PART_DIAGONAL, bundle, h, value->read.count, NULL, 0,
+                                    value->read, 0});
     }
     if (value->bias != NULL && h == 0) {
         path.kind = PATH_BIAS;
         path.head = 0;
-        add_path(paths, path, (PathWidth){PART_BIAS, bundle, h, 1, value->bias, 0, write});
+        add_path(paths, (PathPlace){path, PART_BIAS, bundle, h, 1, value->bias, 0, write, 0});
     }
 }
 
@@ -100,8 +100,10 @@ static void add_all(RefPaths *paths)
     const Model *model = paths->model;
     const RefUnembedding *u = &paths->unembedding;
     size_t s = 0;
-    add_path(paths, (RefPath){.kind = PATH_DIRECT, .single = true},
-             (PathWidth){PART_STREAM, NULL, 0, u->d, NULL, 0, {0, u->d}});
+    add_path(paths, (PathPlace){.path = {.kind = PATH_DIRECT, .single = true},
+                                .part = PART_STREAM,
+                                .count = u->d,
+                                .write = {0, u->d}});
     for (size_t l = 0; l < model->depth; l++) {
         for (size_t first = s; s < model->layer_end[l]; s++) {
             paths->sublayer_first[s] = paths->count;
@@ -110,8 +112,9 @@ static void add_all(RefPaths *paths)
     }
     paths->sublayer_first[s] = paths->count;
     if (u->b_u != NULL || u->norm.beta != NULL) {
-        add_path(paths, (RefPath){.kind = PATH_BIAS, .single = true},
-                 (PathWidth){PART_UNEMBEDDING, NULL, 0, 1, NULL, 0, {0, 0}});
+        add_path(paths, (PathPlace){.path = {.kind = PATH_BIAS, .single = true},
+                                    .part = PART_UNEMBEDDING,
+                                    .count = 1});
     }
 }
 
@@ -214,19 +217,19 @@ static void constant(mpfr_ptr b, const RefUnembedding *u, size_t v, mpfr_srcptr 
 enum { READ_SCRATCH, READ_BETA, READ_TEMPS };
 
 /* reading[r], r < the path's width: its second factor times w. */
-static void read_path(mpfr_ptr reading, const PathWidth *width, const RefUnembedding *u, size_t v,
+static void read_path(mpfr_ptr reading, const PathPlace *place, const RefUnembedding *u, size_t v,
                       const ApMat *w, mpfr_ptr t)
 {
-    for (size_t r = 0; r < width->count; r++) {
+    for (size_t r = 0; r < place->count; r++) {
         mpfr_ptr out = reading + r;
-        if (width->part == PART_UNEMBEDDING) {
+        if (place->part == PART_UNEMBEDDING) {
             constant(out, u, v, t + READ_BETA);
-        } else if (width->factor == NULL) {
-            mpfr_set(out, ap_at(w, 0, width->write.first + r), MPFR_RNDN);
+        } else if (place->factor == NULL) {
+            mpfr_set(out, ap_at(w, 0, place->write.first + r), MPFR_RNDN);
         } else {
             mpfr_set_zero(out, 1);
-            for (size_t c = 0; c < width->write.count; c++) {
-                mpfr_mul_d(t, ap_at(w, 0, width->write.first + c), width->factor[r * width->ld + c],
+            for (size_t c = 0; c < place->write.count; c++) {
+                mpfr_mul_d(t, ap_at(w, 0, place->write.first + c), place->factor[r * place->ld + c],
                            MPFR_RNDN);
                 mpfr_add(out, out, t, MPFR_RNDN);
             }
@@ -265,7 +268,7 @@ RefReadout *ref_readout_make(const RefPaths *paths, const size_t *logits, size_t
         sum_absolutes(ap_at(&readout->norm, 0, k), &w);
         for (size_t p = 0; p < paths->count; p++) {
             const PathPlace *place = &paths->items[p];
-            read_path(ap_at(&readout->reading, k, place->offset), &place->width, u, v, &w, t.entry);
+            read_path(ap_at(&readout->reading, k, place->offset), place, u, v, &w, t.entry);
         }
     }
     ap_clear(&w);
@@ -297,10 +300,10 @@ void ref_term(mpfr_ptr term, mpfr_ptr centred, const RefWrites *writes, const Re
     mpfr_srcptr value = ap_at(&writes->value, j, place->offset);
     mpfr_t t, exact;
     mpfr_inits2(writes->value.bits, t, exact, (mpfr_ptr)0);
-    ap_dot(exact, value, ap_at(&readout->reading, k, place->offset), place->width.count, t);
+    ap_dot(exact, value, ap_at(&readout->reading, k, place->offset), place->count, t);
     mpfr_set(term, exact, MPFR_RNDN);
     mpfr_set(centred, exact, MPFR_RNDN);
-    ap_dot(exact, value, ap_at(&readout->reading, mean, place->offset), place->width.count, t);
+    ap_dot(exact, value, ap_at(&readout->reading, mean, place->offset), place->count, t);
     mpfr_sub(centred, centred, exact, MPFR_RNDN);
     mpfr_clears(t, exact, (mpfr_ptr)0);
 }

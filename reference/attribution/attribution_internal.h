@@ -23,22 +23,17 @@ typedef enum {
     PART_UNEMBEDDING
 } Part;
 
-/* A path's write before its second factor has count entries: of the embedding; of x_j V_1 of
+/* A path: its write before its second factor has count entries: of the embedding; of x_j V_1 of
  * head h of the bundle; of diagonal x_j; 1 for a bias.  The second factor [count, write.count],
- * ld apart, or NULL: the columns written themselves. */
+ * ld apart, or NULL: the columns written themselves.  offset: of its entries among all paths'. */
 typedef struct {
+    RefPath path;
     Part part;
     const Bundle *bundle;
     size_t head, count;
     const double *factor;
     size_t ld;
     Columns write;
-} PathWidth;
-
-/* offset: of its entries among all paths'. */
-typedef struct {
-    RefPath path;
-    PathWidth width;
     size_t offset;
 } PathPlace;
 

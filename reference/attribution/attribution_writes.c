@@ -46,20 +46,19 @@ static void apply_scale(mpfr_ptr u, const Value *value, PartKind part)
 static void write_path(const Writing *to, const Heads *heads, const Record *record, PartKind part,
                        const PathPlace *place)
 {
-    const PathWidth *width = &place->width;
     const ApMat *u = &record->part[record_part(record, part)].value;
-    size_t b = width->head - heads->first, bias = layout_bias_row(heads->layout);
+    size_t b = place->head - heads->first, bias = layout_bias_row(heads->layout);
     for (size_t j = 0; j < u->rows; j++) {
         if (!heads_see(heads, to->row, j) || (part == BIAS_PART && j == bias)) {
             continue; /* zeros, as they began */
         }
         mpfr_srcptr weight = weight_of(heads, record, b, to->row, j);
-        for (size_t r = 0; r < width->count; r++) {
+        for (size_t r = 0; r < place->count; r++) {
             mpfr_ptr out = ap_at(&to->writes->value, j, place->offset + r);
             if (part == BIAS_PART) {
                 mpfr_set(out, weight, MPFR_RNDN);
             } else {
-                mpfr_mul(out, weight, ap_at(u, j, b * width->count + r), MPFR_RNDN);
+                mpfr_mul(out, weight, ap_at(u, j, b * place->count + r), MPFR_RNDN);
                 apply_scale(out, &heads->bundle->value, part);
             }
         }
@@ -70,7 +69,7 @@ static void write_path(const Writing *to, const Heads *heads, const Record *reco
 static void take_gate(mpfr_ptr out, mpfr_ptr size, const RefWrites *writes, size_t p, size_t column)
 {
     const PathPlace *place = &writes->paths->items[p];
-    double weight = place->width.factor[column];
+    double weight = place->factor[column];
     mpfr_t t, one;
     mpfr_init2(t, writes->value.bits);
     mpfr_init2(one, 64);
@@ -97,9 +96,9 @@ static void multiply_gates(const Writing *to, const Record *record)
     const RefWrites *writes = to->writes;
     for (size_t p = to->gates; p < to->first; p++) {
         const PathPlace *place = &writes->paths->items[p];
-        for (size_t j = 0; place->width.part == PART_GATE && j < writes->value.rows; j++) {
+        for (size_t j = 0; place->part == PART_GATE && j < writes->value.rows; j++) {
             mpfr_ptr value = ap_at(&writes->value, j, place->offset);
-            mpfr_mul(value, value, ap_at(&record->key, to->row, place->width.head), MPFR_RNDN);
+            mpfr_mul(value, value, ap_at(&record->key, to->row, place->head), MPFR_RNDN);
         }
     }
 }
@@ -110,7 +109,7 @@ static void write_readout(const Writing *to, const Heads *heads, const Record *r
     RefWrites *writes = to->writes;
     const PathPlace *items = writes->paths->items;
     size_t head = heads->first + b, bias = layout_bias_row(heads->layout);
-    bool begins = heads->bundle == items[to->first].width.bundle;
+    bool begins = heads->bundle == items[to->first].bundle;
     mpfr_ptr out = ap_at(&writes->value, to->row, items[to->first + head].offset);
     mpfr_t t, size;
     mpfr_init2(t, writes->value.bits);
@@ -120,7 +119,7 @@ static void write_readout(const Writing *to, const Heads *heads, const Record *r
         multiply_gates(to, record);
     }
     for (size_t p = to->gates; begins && p < to->first; p++) {
-        if (items[p].width.part == PART_GATE) {
+        if (items[p].part == PART_GATE) {
             take_gate(out, size, writes, p, head);
         }
     }
@@ -147,7 +146,7 @@ static void write_taken_back(const Writing *to, const Heads *heads, const Record
     mpfr_mul_d(t, weight_of(heads, record, 0, to->row, bias), heads->bundle->value.bias_row,
                MPFR_RNDN);
     for (size_t p = to->first; p < to->end && heads_see(heads, to->row, bias); p++) {
-        if (writes->paths->items[p].width.part == PART_READOUT) {
+        if (writes->paths->items[p].part == PART_READOUT) {
             mpfr_ptr out = ap_at(&writes->value, to->row, writes->paths->items[p].offset);
             mpfr_add(out, out, t, MPFR_RNDN);
         }
@@ -172,10 +171,10 @@ static void write_part(void *context, const Heads *heads, const Record *record, 
         write_taken_back(to, heads, record);
     }
     for (size_t p = to->first; p < to->end; p++) {
-        const PathWidth *width = &paths->items[p].width;
-        bool own = width->part == parts[part] || (width->part == PART_GATE && part == HEADS_PART);
-        if (width->bundle == heads->bundle && own && width->head >= first && width->head < end) {
-            write_path(to, heads, record, part, &paths->items[p]);
+        const PathPlace *place = &paths->items[p];
+        bool own = place->part == parts[part] || (place->part == PART_GATE && part == HEADS_PART);
+        if (place->bundle == heads->bundle && own && place->head >= first && place->head < end) {
+            write_path(to, heads, record, part, place);
         }
     }
 }
@@ -186,9 +185,9 @@ static void write_singles(RefWrites *writes, const RefRun *run, size_t row)
     const RefPaths *paths = writes->paths;
     for (size_t p = 0; p < paths->count; p++) {
         const PathPlace *place = &paths->items[p];
-        for (size_t r = 0; place->path.single && r < place->width.count; r++) {
+        for (size_t r = 0; place->path.single && r < place->count; r++) {
             mpfr_ptr out = ap_at(&writes->value, row, place->offset + r);
-            if (place->width.part == PART_STREAM) {
+            if (place->part == PART_STREAM) {
                 mpfr_set(out, ref_run_entry(run, row, r), MPFR_RNDN);
             } else {
                 mpfr_set_ui(out, 1, MPFR_RNDN);
@@ -216,8 +215,8 @@ static void freeze_norm(RefWrites *writes)
     mpfr_rec_sqrt(scale, square, MPFR_RNDN);
     for (size_t p = 0; p < paths->count; p++) {
         const PathPlace *place = &paths->items[p];
-        for (size_t j = 0; place->width.part != PART_UNEMBEDDING && j < writes->value.rows; j++) {
-            for (size_t r = 0; r < place->width.count; r++) {
+        for (size_t j = 0; place->part != PART_UNEMBEDDING && j < writes->value.rows; j++) {
+            for (size_t r = 0; r < place->count; r++) {
                 mpfr_ptr value = ap_at(&writes->value, j, place->offset + r);
                 mpfr_mul(value, value, scale, MPFR_RNDN);
             }

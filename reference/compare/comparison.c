@@ -16,7 +16,8 @@ void comparison_limit(mpfr_ptr error)
     }
 }
 
-mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t c)
+/* An entry of a side that is a matrix or a run's. */
+static mpfr_srcptr entry_of(const Side *side, Columns columns, size_t i, size_t c)
 {
     if (side->mat != NULL) {
         return ap_at(side->mat, i, c);
@@ -45,7 +46,7 @@ static const double *machine_entries(const Side *side, const RowPart *part)
 static void side_take(mpfr_ptr d, const Side *side, const RowPart *part)
 {
     if (side->machine == NULL) {
-        lanes_set(d, comparison_entry(side, part->columns, part->i, part->first), part->count);
+        lanes_set(d, entry_of(side, part->columns, part->i, part->first), part->count);
         return;
     }
     for (size_t c = 0; c < part->count; c++) {
@@ -61,7 +62,7 @@ static void side_subtract(mpfr_ptr d, const Side *side, const RowPart *part)
         return;
     }
     if (side->machine == NULL) {
-        mpfr_srcptr entry = comparison_entry(side, part->columns, part->i, part->first);
+        mpfr_srcptr entry = entry_of(side, part->columns, part->i, part->first);
         lanes_sub(d, numbers_row(d), numbers_row(entry), part->count);
         return;
     }
@@ -258,7 +259,7 @@ static void stream_set(Stream *stream, const Comparison *comparison, Side side, 
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = 0; c < columns.count; c++) {
             double entry = given.x[i * given.ld + columns.first + c];
-            if (mpfr_cmp_d(comparison_entry(&side, columns, i, c), entry) != 0) {
+            if (mpfr_cmp_d(entry_of(&side, columns, i, c), entry) != 0) {
                 comparison->errors->contradiction = true;
             }
         }

@@ -54,9 +54,6 @@ enum { COMPARED_BITS = 120 };
 /* An infinite radius becomes 2^CELL_UNKNOWN. */
 void comparison_limit(mpfr_ptr error);
 
-/* An entry of a side that is a matrix or a run's. */
-mpfr_srcptr comparison_entry(const Side *side, Columns columns, size_t i, size_t c);
-
 /* One kind more. */
 void comparison_ask(Comparison *comparison, Question question);
 

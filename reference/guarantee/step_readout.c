@@ -111,6 +111,6 @@ void readout_step(State *state, const Tokens *tokens, const Part *part, double o
               content =
                   sum(product(four, rho), product(share, sum(product(two, spread), w->out_bias)));
     Magnitude left = product(least(one, share), sum(h, state->bias_row[hidden]));
-    state->bias_row[bank] = tokens->causal ? none : sum(state->bias_row[bank], content);
-    state->bias_row[hidden] = tokens->causal ? none : left;
+    state->bias_row[bank] = sum(state->bias_row[bank], content);
+    state->bias_row[hidden] = left;
 }

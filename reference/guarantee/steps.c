@@ -139,7 +139,7 @@ static void attention_step(State *state, const Tokens *tokens, const Part *part,
     grown = least(grown, sum(together(&values, attention), attention->value_biases));
     state_apply(state, &change);
     state->rows[bank] = sum(state->rows[bank], grown);
-    state->bias_row[bank] = tokens->causal ? none : content; /* (G1), (G9) */
+    state->bias_row[bank] = content; /* (G9) */
 }
 
 /* ---- Gated heads ---------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static void fused_step(State *state, const Tokens *tokens, const Part *part, dou
     Magnitude content = sum(state->bias_row[to], product(gates->product_bias_row, b));
     content = sum(content, product(rho, product(sum(hidden, of_bias_row), out)));
     content = sum(content, product(product(leaked, tokens->n), gates->b2));
-    state->bias_row[to] = tokens->causal ? none : content;
+    state->bias_row[to] = content;
 }
 
 static void in_place_step(State *state, const Tokens *tokens, const Part *part, double omega)
@@ -196,7 +196,7 @@ static void in_place_step(State *state, const Tokens *tokens, const Part *part, 
     double raised = magnitude_double(product(gates->gate, b)); /* (G14) */
     Magnitude rho = least(one, product(tokens->n, magnitude_exp(raised, omega)));
     Magnitude content = product(gates->reach, product(rho, sum(b, r)));
-    state->bias_row[bank] = tokens->causal ? none : content;
+    state->bias_row[bank] = content;
 }
 
 /* ---- Self-attending heads ------------------------------------------------------------------- */
@@ -235,13 +235,13 @@ static void linear_step(State *state, const Tokens *tokens, const Part *part, do
     state_apply(state, &change);
     for (int to = 0; to < BANKS; to++) {
         state->rows[to] = rows[to];
-        state->bias_row[to] = tokens->causal ? none : content[to];
+        state->bias_row[to] = content[to];
     }
 }
 
 /* ---- A norm by itself: (G18), (G19) --------------------------------------------------------- */
 
-static void norm_step(State *state, const Tokens *tokens, const Part *part)
+static void norm_step(State *state, const Part *part)
 {
     const NormBound *norm = &part->norm;
     Magnitude steepest = product(norm->gain, norm->steepest),
@@ -257,7 +257,6 @@ static void norm_step(State *state, const Tokens *tokens, const Part *part)
     if (norm->bias_row) {
         *b = least(longest, product(*b, steepest));
     }
-    *b = tokens->causal ? none : *b;
 }
 
 void part_step(State *state, const Tokens *tokens, const Part *part, double omega)
@@ -270,6 +269,9 @@ void part_step(State *state, const Tokens *tokens, const Part *part, double omeg
         break;
     case PART_READOUT: readout_step(state, tokens, part, omega); break;
     case PART_LINEAR: linear_step(state, tokens, part, omega); break;
-    default: norm_step(state, tokens, part); break;
+    default: norm_step(state, part); break;
+    }
+    for (int b = 0; b < BANKS && tokens->causal; b++) {
+        state->bias_row[b] = none; /* (G1) */
     }
 }

@@ -45,13 +45,18 @@ mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row)
     return ap_at(&logits->number, row, 0);
 }
 
+/* Token p's row of r(T) after the last layer. */
+static mpfr_srcptr token_row(const RefBase *base, size_t p)
+{
+    return ap_at(&base->original[base->depth - 1], p, 0);
+}
+
 /* y [rows.count, d] = r(T) as the unembedding reads it: the tokens' rows after the last layer,
  * through the final norm. */
 static void read_original(ApMat *y, const RefBase *base, RefRows rows, const LayerNorm *norm)
 {
-    const ApMat *last = &base->original[base->depth - 1];
     for (size_t i = 0; i < rows.count; i++) {
-        mpfr_srcptr x = ap_at(last, rows.first + i, 0);
+        mpfr_srcptr x = token_row(base, rows.first + i);
         if (norm->kind != NORMALIZATION_NONE) {
             ref_norm_row(ap_at(y, i, 0), NULL, norm, x, NULL);
         }
@@ -66,14 +71,14 @@ static void read_original(ApMat *y, const RefBase *base, RefRows rows, const Lay
 static void row_difference(mpfr_ptr e, size_t d, const RefLayer *at, size_t p)
 {
     const RefRun *run = at->run;
-    const ApMat *last = &at->base->original[at->base->depth - 1];
     size_t first = at->pair->compared[at->base->depth - 1].first;
     size_t row = layout_token_row(&run->model->layout, p);
     for (size_t c = 0; c < d; c++) {
         if (run->e != NULL && at->pair->limit_is_original) {
             mpfr_set(e + c, ref_run_difference(run, row, first + c), MPFR_RNDN);
         } else {
-            mpfr_sub(e + c, ref_run_entry(run, row, first + c), ap_at(last, p, c), MPFR_RNDN);
+            mpfr_sub(e + c, ref_run_entry(run, row, first + c), token_row(at->base, p) + c,
+                     MPFR_RNDN);
         }
     }
 }
@@ -81,7 +86,6 @@ static void row_difference(mpfr_ptr e, size_t d, const RefLayer *at, size_t p)
 /* y [rows.count, d] = the change of that from r(T) to r(T'). */
 static void read_change(ApMat *y, const RefLayer *at, RefRows rows, const LayerNorm *norm)
 {
-    const ApMat *last = &at->base->original[at->base->depth - 1];
     ApMat scratch;
     ap_init(&scratch, 2, y->columns, y->bits);
     for (size_t i = 0; i < rows.count; i++) {
@@ -90,7 +94,7 @@ static void read_change(ApMat *y, const RefLayer *at, RefRows rows, const LayerN
             row_difference(ap_at(y, i, 0), y->columns, at, p);
         } else {
             row_difference(ap_at(&scratch, 1, 0), y->columns, at, p);
-            ref_norm_row(ap_at(&scratch, 0, 0), ap_at(y, i, 0), norm, ap_at(last, p, 0),
+            ref_norm_row(ap_at(&scratch, 0, 0), ap_at(y, i, 0), norm, token_row(at->base, p),
                          ap_at(&scratch, 1, 0));
         }
     }
@@ -184,11 +188,6 @@ static void off_of_row(mpfr_ptr size, mpfr_srcptr off, size_t count)
     mpfr_mul(size, size, off, MPFR_RNDU);
 }
 
-static mpfr_srcptr token_row(const RefLogitsToken *token)
-{
-    return ap_at(&token->base->original[token->base->depth - 1], token->p, 0);
-}
-
 void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token)
 {
     const RefUnembedding *unembedding = token->unembedding;
@@ -197,7 +196,8 @@ void ref_logits_off(mpfr_ptr off, const RefLogitsToken *token)
     mpfr_set(off, token->x_off, MPFR_RNDU);
     if (unembedding->norm.kind != NORMALIZATION_NONE) {
         off_of_row(size, token->x_off, unembedding->d);
-        ref_norm_row_radius(off, &unembedding->norm, token_row(token), size, token->base->bits);
+        ref_norm_row_radius(off, &unembedding->norm, token_row(token->base, token->p), size,
+                            token->base->bits);
     }
     mpfr_mul_d(off, off, token->gain, MPFR_RNDU);
     mpfr_clear(size);
@@ -216,7 +216,8 @@ void ref_logits_change_off(mpfr_ptr off, const RefLogitsToken *token, const RefL
         row_difference(ap_at(&e, 0, 0), unembedding->d, at, token->p);
         off_of_row(x_size, token->x_off, unembedding->d);
         off_of_row(e_size, e_off, unembedding->d);
-        const RefNormInput input = {token_row(token), x_size, ap_at(&e, 0, 0), e_size};
+        const RefNormInput input = {token_row(token->base, token->p), x_size, ap_at(&e, 0, 0),
+                                    e_size};
         ref_norm_change_radius(off, &unembedding->norm, &input, at->base->bits);
         mpfr_clears(x_size, e_size, (mpfr_ptr)0);
         ap_clear(&e);

@@ -58,7 +58,8 @@ static int row_gap(const Radius *r, const Bundle *bundle, size_t h, size_t row)
     return gap;
 }
 
-int point_gap(const Radius *r, const Sublayer *sublayer)
+/* The same of all rows of a sublayer's heads. */
+static int sublayer_gap(const Radius *r, const Sublayer *sublayer)
 {
     int gap = 0;
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
@@ -177,7 +178,7 @@ static mpfr_exp_t find_unit(const Radius *r, const Sublayer *sublayer)
     if (after != none || r->before != none) {
         return after > r->before ? after : r->before;
     }
-    int gap = point_gap(r, sublayer);
+    int gap = sublayer_gap(r, sublayer);
     bool leaks = r->leaks && gap > 0 && mpfr_regular_p(evaluator_decay(r->ev, gap));
     return leaks ? mpfr_get_exp(evaluator_decay(r->ev, gap)) : -r->bits;
 }

@@ -6,10 +6,6 @@
 
 #include "internal.h"
 
-/* The smallest difference of Omega's coefficients that a row of the sublayer's heads has; 0:
- * none. */
-int point_gap(const Radius *r, const Sublayer *sublayer);
-
 /* x^ and e^ before a sublayer; with e^ behind it, units, paths and decays; then, of a row, x^ and
  * e^ behind it, with its norms, those of e^ in 2^after; and, once its radii are known, its path. */
 void point_before(Radius *r);
