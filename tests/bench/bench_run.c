@@ -123,9 +123,8 @@ Pair bench_pair(const CaseSpec *spec)
 {
     Pair pair;
     const char *reason;
-    CaseStatus status = case_build(&pair, &reason, spec);
-    if (status != CASE_OK) {
-        bench_fail(status == CASE_REJECTED ? reason : "memory is short");
+    if (case_build(&pair, &reason, spec) != CASE_OK) {
+        bench_fail(reason);
     }
     return pair;
 }

@@ -24,15 +24,6 @@ static int compare_shares(const void *a, const void *b)
     return bench_compare(&((const Share *)a)->ratio, &((const Share *)b)->ratio);
 }
 
-static Kernel *open_kernel(const Model *model, const double *x, KernelForm form, size_t threads)
-{
-    Kernel *kernel = kernel_open(&(Start){model, x, NULL, OMEGA}, form, threads);
-    if (kernel == NULL) {
-        bench_fail("memory is short");
-    }
-    return kernel;
-}
-
 /* The median, by their ratio to their dgemms, of up to SHARES layers, and of at least RUNS. */
 static Share median_share(const Model *model, const double *x, KernelForm form)
 {
@@ -41,7 +32,7 @@ static Share median_share(const Model *model, const double *x, KernelForm form)
     size_t runs = 0;
     while (runs < RUNS || (runs < SHARES && total < ENOUGH_SECONDS)) {
         Share *share = &shares[runs++];
-        Kernel *kernel = open_kernel(model, x, form, 1);
+        Kernel *kernel = kernel_open(&(Start){model, x, NULL, OMEGA}, form, 1);
         gemms_note();
         double start = bench_cpu_seconds();
         kernel_layer(kernel);
@@ -60,7 +51,7 @@ static double time_on_two_threads(const Model *model, const double *x, KernelFor
 {
     double seconds[RUNS];
     for (int run = 0; run < RUNS; run++) {
-        Kernel *kernel = open_kernel(model, x, form, 2);
+        Kernel *kernel = kernel_open(&(Start){model, x, NULL, OMEGA}, form, 2);
         double start = clock_seconds();
         kernel_layer(kernel);
         seconds[run] = clock_seconds() - start;

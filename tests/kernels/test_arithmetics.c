@@ -6,6 +6,7 @@
 #include "../fixture.h"
 #include "../oracle.h"
 #include "../program.h"
+#include "../streams.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -89,18 +90,15 @@ enum { SWAMPED = sizeof swamped / sizeof *swamped };
 /* Does T' of one SiLU column give exactly x/2? */
 static bool gives_half(Arithmetic arithmetic, KernelForm form, double omega)
 {
-    const ArithmeticInfo *machine = arithmetic_info(arithmetic);
     CaseSpec spec = {.construction = CONSTRUCTION_SILU, .n = SWAMPED, .d = 1, .depth = 1};
     Pair pair = pair_make(&spec);
-    Kernel *kernel =
-        arithmetic_open(machine, &(Start){&pair.converted, swamped, NULL, omega}, form, 1);
+    const Start start = {&pair.converted, swamped, NULL, omega};
+    Streams stream = streams_of(arithmetic, &start, form, 1);
     bool half = true;
-    assert_non_null(kernel);
-    KernelStream stream = machine->functions->layer(kernel);
     for (size_t i = 0; i < SWAMPED; i++) {
-        half = half && stream.data[i * stream.ld] == swamped[i] / 2;
+        half = half && *streams_row(&stream, 0, i) == swamped[i] / 2;
     }
-    machine->functions->clear(kernel);
+    free(stream.data);
     case_clear(&pair);
     return half;
 }
@@ -128,13 +126,10 @@ static void omega_swamps_x(void **state)
 static double one_entry(const Model *model, const double *x, const double *content, double omega,
                         size_t i)
 {
-    const ArithmeticInfo *machine = arithmetic_info(ARITHMETIC_BF16);
-    Kernel *kernel =
-        arithmetic_open(machine, &(Start){model, x, content, omega}, KERNEL_STRUCTURED, 1);
-    assert_non_null(kernel);
-    KernelStream stream = machine->functions->layer(kernel);
-    double entry = stream.data[i * stream.ld];
-    machine->functions->clear(kernel);
+    const Start start = {model, x, content, omega};
+    Streams stream = streams_of(ARITHMETIC_BF16, &start, KERNEL_STRUCTURED, 1);
+    double entry = *streams_row(&stream, 0, i);
+    free(stream.data);
     return entry;
 }
 
@@ -263,28 +258,6 @@ static void intervals_are_the_predicted_ones(void **state)
 
 /* ---- Threads and interruptions --------------------------------------------------------------- */
 
-static Kernel *opened(const Pair *pair, Arithmetic a, KernelForm form, size_t threads)
-{
-    Kernel *kernel = arithmetic_open(
-        arithmetic_info(a), &(Start){&pair->converted, pair->converted_x, NULL, 12}, form, threads);
-    assert_non_null(kernel);
-    return kernel;
-}
-
-/* The streams of one thread are those of three. */
-static void expect_same(const Pair *pair, Arithmetic a, KernelForm form)
-{
-    const KernelFunctions *functions = arithmetic_info(a)->functions;
-    Kernel *one = opened(pair, a, form, 1), *three = opened(pair, a, form, 3);
-    for (size_t l = 0; l < pair->converted.depth; l++) {
-        KernelStream expected = functions->layer(one), beside = functions->layer(three);
-        size_t count = (layout_rows(&pair->converted.layout) - 1) * expected.ld + 1;
-        assert_memory_equal(beside.data, expected.data, count * sizeof *expected.data);
-    }
-    functions->clear(one);
-    functions->clear(three);
-}
-
 /* With norms before and behind parts; and more rows than a block of them, more units than a block
  * of columns, by the heads' structure. */
 static void threads_do_not_matter(void **state)
@@ -303,11 +276,10 @@ static void threads_do_not_matter(void **state)
                          .norm_place = kind == 1 ? NORM_PRE : NORM_POST,
                          .norm_eps = 1e-5};
         Pair pair = pair_make(&spec);
+        const Start start = pair_start(&pair, 12);
         for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
-            expect_same(&pair, a, KERNEL_STRUCTURED);
-            if (!large) {
-                expect_same(&pair, a, KERNEL_DENSE);
-            }
+            assert_true(streams_share_bits(a, &start, KERNEL_STRUCTURED, 3));
+            assert_true(large || streams_share_bits(a, &start, KERNEL_DENSE, 3));
         }
         case_clear(&pair);
     }

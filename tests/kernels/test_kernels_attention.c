@@ -4,9 +4,10 @@
 #include "../../kernels/blas.h"
 #include "../../kernels/kernel.h"
 #include "../random_model.h"
+#include "../streams.h"
 #include "../unit.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #define SEED 20240731u
 
@@ -14,20 +15,16 @@
 static void expect_same_tokens(const Model *a, KernelForm a_form, const Model *b, KernelForm b_form,
                                const double *x, double omega)
 {
-    Kernel *one = kernel_open(&(Start){a, x, NULL, omega}, a_form, 1);
-    Kernel *other = kernel_open(&(Start){b, x, NULL, omega}, b_form, 1);
-    assert_non_null(one);
-    assert_non_null(other);
-    for (size_t l = 0; l < a->depth; l++) {
-        KernelStream got = kernel_layer(one), wanted = kernel_layer(other);
-        for (size_t i = 0; i < a->layout.n; i++) {
-            assert_memory_equal(got.data + layout_token_row(&a->layout, i) * got.ld,
-                                wanted.data + layout_token_row(&b->layout, i) * wanted.ld,
-                                layout_content(&a->layout) * sizeof(double));
-        }
+    Streams got = streams_of(ARITHMETIC_F64, &(Start){a, x, NULL, omega}, a_form, 1);
+    Streams wanted = streams_of(ARITHMETIC_F64, &(Start){b, x, NULL, omega}, b_form, 1);
+    for (size_t e = 0; e < a->depth * a->layout.n; e++) {
+        size_t l = e / a->layout.n, i = e % a->layout.n;
+        assert_memory_equal(streams_row(&got, l, layout_token_row(&a->layout, i)),
+                            streams_row(&wanted, l, layout_token_row(&b->layout, i)),
+                            layout_content(&a->layout) * sizeof(double));
     }
-    kernel_clear(one);
-    kernel_clear(other);
+    free(got.data);
+    free(wanted.data);
 }
 
 /* Which biases heads have, one bit each. */

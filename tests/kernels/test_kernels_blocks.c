@@ -7,6 +7,7 @@
 #include "../../kernels/kernel.h"
 #include "../fixture.h"
 #include "../random_model.h"
+#include "../streams.h"
 #include "../unit.h"
 
 #include <float.h>
@@ -278,7 +279,6 @@ static void check_shape(Worst *worst, const Shape *shape)
     for (int form = 0; form < KERNEL_COUNT; form++) {
         Kernel *kernel =
             kernel_open(&(Start){&model, tokens, bias_row, head.omega}, (KernelForm)form, 1);
-        assert_non_null(kernel);
         check_entries(worst, shape, (KernelForm)form, &layout, kernel_layer(kernel), x, expected,
                       expected + rows * content);
         kernel_clear(kernel);
@@ -362,47 +362,19 @@ static void heads_at_the_edges(void **state)
     report("heads", &worst);
 }
 
-/* Every layer's stream, one after the other; to be freed. */
-static double *trajectory(const Model *model, const double *x, KernelForm form, size_t threads,
-                          size_t *count)
-{
-    size_t content = layout_content(&model->layout), rows = layout_rows(&model->layout);
-    Kernel *kernel = kernel_open(&(Start){model, x, NULL, 30}, form, threads);
-    double *all = calloc(model->depth * rows * content, sizeof *all);
-    assert_true(kernel != NULL && all != NULL);
-    for (size_t l = 0; l < model->depth; l++) {
-        KernelStream stream = kernel_layer(kernel);
-        for (size_t r = 0; r < rows; r++) {
-            memcpy(all + (l * rows + r) * content, stream.data + r * stream.ld,
-                   content * sizeof *all);
-        }
-    }
-    kernel_clear(kernel);
-    *count = model->depth * rows * content;
-    return all;
-}
-
 static void check_threads(const Model *model, const double *x, KernelForm form)
 {
-    static const size_t threads[] = {2, 3};
-    size_t count, same;
-    double *alone = trajectory(model, x, form, 1, &count);
-    for (size_t t = 0; t < 2; t++) {
-        double *together = trajectory(model, x, form, threads[t], &same);
-        assert_memory_equal(together, alone, count * sizeof *alone);
-        free(together);
-    }
-    free(alone);
+    const Start start = {model, x, NULL, 30};
+    assert_true(streams_share_bits(ARITHMETIC_F64, &start, form, 2));
+    assert_true(streams_share_bits(ARITHMETIC_F64, &start, form, 3));
 }
 
 static void check_threads_of_case(const CaseSpec *spec)
 {
     Pair pair = pair_make(spec);
-    check_threads(&pair.original, pair.original_x, KERNEL_STRUCTURED);
-    check_threads(&pair.converted, pair.converted_x, KERNEL_STRUCTURED);
-    if (spec->n < 100) {
-        check_threads(&pair.original, pair.original_x, KERNEL_DENSE);
-        check_threads(&pair.converted, pair.converted_x, KERNEL_DENSE);
+    for (int form = spec->n < 100 ? KERNEL_DENSE : KERNEL_STRUCTURED; form < KERNEL_COUNT; form++) {
+        check_threads(&pair.original, pair.original_x, (KernelForm)form);
+        check_threads(&pair.converted, pair.converted_x, (KernelForm)form);
     }
     case_clear(&pair);
 }
@@ -448,18 +420,18 @@ static void patched_is_plain_across_blocks(void **state)
                          .seed = 5,
                          .bias = BIAS_RANDOM,
                          .mask = (Mask)mask};
-        size_t count;
         Pair pair = pair_make(&spec);
-        double *plain = trajectory(&pair.original, pair.original_x, KERNEL_STRUCTURED, 2, &count);
-        double *patched =
-            trajectory(&pair.converted, pair.converted_x, KERNEL_STRUCTURED, 1, &count);
-        size_t first = layout_token_row(&pair.converted.layout, 0), rows = spec.n + 1;
+        const Start original = {&pair.original, pair.original_x, NULL, 30};
+        const Start converted = pair_start(&pair, 30);
+        Streams plain = streams_of(ARITHMETIC_F64, &original, KERNEL_STRUCTURED, 2);
+        Streams patched = streams_of(ARITHMETIC_F64, &converted, KERNEL_STRUCTURED, 1);
+        size_t first = layout_token_row(&pair.converted.layout, 0);
         for (size_t l = 0; l < spec.depth; l++) {
-            assert_memory_equal(patched + (l * rows + first) * spec.d, plain + l * spec.n * spec.d,
-                                spec.n * spec.d * sizeof *plain);
+            assert_memory_equal(streams_row(&patched, l, first), streams_row(&plain, l, 0),
+                                spec.n * spec.d * sizeof *plain.data);
         }
-        free(plain);
-        free(patched);
+        free(plain.data);
+        free(patched.data);
         case_clear(&pair);
     }
 }

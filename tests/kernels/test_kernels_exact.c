@@ -4,33 +4,28 @@
 #include "../../kernels/blas.h"
 #include "../../kernels/kernel.h"
 #include "../random_model.h"
+#include "../streams.h"
 #include "../unit.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SEED 20240731u
 #define MAX_ROWS 16
 
-static Kernel *open_kernel(const Model *model, const double *x, const double *bias, double omega,
-                           KernelForm form)
+/* Behind the last layer of each, of one layout. */
+static void expect_same_stream(const Model *a, const Model *b, const double *x, double omega,
+                               KernelForm form)
 {
-    Kernel *kernel = kernel_open(&(Start){model, x, bias, omega}, form, 1);
-    assert_non_null(kernel);
-    return kernel;
-}
-
-/* One layer each, the same layout. */
-static void expect_same_stream(const Model *a, const Model *b, const double *x, KernelForm form)
-{
-    Kernel *one = open_kernel(a, x, NULL, 7, form), *other = open_kernel(b, x, NULL, 7, form);
-    KernelStream got = kernel_layer(one), wanted = kernel_layer(other);
+    Streams got = streams_of(ARITHMETIC_F64, &(Start){a, x, NULL, omega}, form, 1);
+    Streams wanted = streams_of(ARITHMETIC_F64, &(Start){b, x, NULL, omega}, form, 1);
     assert_int_equal(got.ld, wanted.ld);
-    assert_memory_equal(got.data, wanted.data, layout_rows(&a->layout) * got.ld * sizeof(double));
-    kernel_clear(one);
-    kernel_clear(other);
+    assert_int_equal(got.ld, wanted.ld);
+    assert_memory_equal(streams_row(&got, a->depth - 1, 0), streams_row(&wanted, b->depth - 1, 0),
+                        got.rows * got.ld * sizeof(double));
+    free(got.data);
+    free(wanted.data);
 }
 
 enum { FUSED_D = 5, FUSED_HEADS = 6 };
@@ -90,7 +85,7 @@ static void test_powers_of_two_are_exact_factors(void **state)
     for (size_t i = 0; i < 2 * (size_t)KERNEL_COUNT; i++) {
         Layout layout = {N, FUSED_D, 0, i % 2 ? BIAS_ROW_FIRST : BIAS_ROW_LAST};
         Model a = stack_model(&one, layout, 1), b = stack_model(&other, layout, 1);
-        expect_same_stream(&a, &b, x, (KernelForm)(i / 2));
+        expect_same_stream(&a, &b, x, 7, (KernelForm)(i / 2));
     }
 }
 
@@ -102,7 +97,6 @@ static void test_sublayers_follow_each_other(void **state)
     const Layout layout = {N, D, 0, BIAS_ROW_LAST};
     size_t one_end = 2;
     for (size_t i = 0; i < 20; i++) {
-        KernelForm form = (KernelForm)(i % 2);
         BundleStack stack;
         random_start(&random, SEED + i);
         for (size_t l = 0; l < 2; l++) {
@@ -112,15 +106,7 @@ static void test_sublayers_follow_each_other(void **state)
         Model two = stack_model(&stack, layout, 2), one = two;
         one.layer_end = &one_end;
         one.depth = 1;
-        const double *x = random_numbers(&random, N * D);
-        Kernel *two_layers = open_kernel(&two, x, NULL, 20, form);
-        Kernel *one_layer = open_kernel(&one, x, NULL, 20, form);
-        kernel_layer(two_layers);
-        KernelStream a = kernel_layer(two_layers), b = kernel_layer(one_layer);
-        assert_int_equal(a.ld, b.ld);
-        assert_memory_equal(a.data, b.data, layout_rows(&layout) * a.ld * sizeof(double));
-        kernel_clear(two_layers);
-        kernel_clear(one_layer);
+        expect_same_stream(&two, &one, random_numbers(&random, N * D), 20, (KernelForm)(i % 2));
     }
 }
 
@@ -134,12 +120,12 @@ static void test_absent_group_does_not_enter(void **state)
              {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
              {.kind = VALUE_UNIT, .read = {0, 1}, .write = {0, 1}, .unit = -1, .scale = 1}}}};
     Model model = stack_model(&stack, (Layout){3, 1, 0, BIAS_ROW_LAST}, 1);
-    Kernel *kernel = open_kernel(&model, x, NULL, 400, KERNEL_STRUCTURED);
-    KernelStream stream = kernel_layer(kernel);
+    const Start start = {&model, x, NULL, 400};
+    Streams stream = streams_of(ARITHMETIC_F64, &start, KERNEL_STRUCTURED, 1);
     for (size_t i = 0; i < 3; i++) {
-        assert_true(stream.data[i * stream.ld] == 0);
+        assert_true(*streams_row(&stream, 0, i) == 0);
     }
-    kernel_clear(kernel);
+    free(stream.data);
 }
 
 static void test_bytes_at_absurd_sizes(void **state)

@@ -7,6 +7,7 @@
 #include "../fixture.h"
 #include "../oracle.h"
 #include "../program.h"
+#include "../streams.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -73,17 +74,15 @@ static void the_bias_row_has_no_beta(void **state)
         Model model = norm_model(&sublayer, &norm);
         assert_null(model_fault(&model));
         for (int of = 0; of < KERNEL_COUNT * (ARITHMETIC_COUNT - 1); of++) {
-            const ArithmeticInfo *machine = arithmetic_info((Arithmetic)(1 + of / KERNEL_COUNT));
-            Kernel *kernel = arithmetic_open(machine, &(Start){&model, x, content, 5},
-                                             (KernelForm)(of % KERNEL_COUNT), 1);
-            assert_non_null(kernel);
-            KernelStream stream = machine->functions->layer(kernel);
+            Streams stream =
+                streams_of((Arithmetic)(1 + of / KERNEL_COUNT), &(Start){&model, x, content, 5},
+                           (KernelForm)(of % KERNEL_COUNT), 1);
             for (size_t i = 0; i < 2; i++) {
-                assert_memory_equal(stream.data + i * stream.ld, normed[i], sizeof normed[i]);
+                assert_memory_equal(streams_row(&stream, 0, i), normed[i], sizeof normed[i]);
             }
-            assert_memory_equal(stream.data + 2 * stream.ld, tokens_only ? content : own,
+            assert_memory_equal(streams_row(&stream, 0, 2), tokens_only ? content : own,
                                 sizeof own);
-            machine->functions->clear(kernel);
+            free(stream.data);
         }
     }
 }
@@ -105,12 +104,9 @@ static void a_sublayer_reads_the_norm_and_adds_to_x(void **state)
                    .depth = 1};
     assert_null(model_fault(&model));
     for (Arithmetic a = ARITHMETIC_F64; a < ARITHMETIC_COUNT; a++) {
-        const ArithmeticInfo *machine = arithmetic_info(a);
-        Kernel *kernel = arithmetic_open(machine, &(Start){&model, x, NULL, 5}, KERNEL_DENSE, 1);
-        assert_non_null(kernel);
-        KernelStream stream = machine->functions->layer(kernel);
+        Streams stream = streams_of(a, &(Start){&model, x, NULL, 5}, KERNEL_DENSE, 1);
         assert_true(stream.data[0] == 1 - 0.625 && stream.data[1] == 3 + 2.75);
-        machine->functions->clear(kernel);
+        free(stream.data);
     }
 }
 

@@ -4,6 +4,7 @@
  * recomputed elsewhere (docs/mathematics.md, section 3).
  */
 #include "../fixture.h"
+#include "../streams.h"
 
 #include "../../cases/case.h"
 #include "../../kernels/kernel.h"
@@ -30,21 +31,18 @@ static Pair make(Construction construction, uint64_t seed)
 /* The largest |m(T') - m(T)| after one layer. */
 static double observed(const Pair *pair, double omega, KernelForm form)
 {
-    const Start start = pair_start(pair, omega);
-    Kernel *converted = kernel_open(&start, form, 1);
-    Kernel *original =
-        kernel_open(&(Start){&pair->original, pair->original_x, NULL, omega}, form, 1);
+    const Start converted = pair_start(pair, omega);
+    const Start original = {&pair->original, pair->original_x, NULL, omega};
+    Streams a = streams_of(ARITHMETIC_F64, &original, form, 1);
+    Streams b = streams_of(ARITHMETIC_F64, &converted, form, 1);
     double worst = 0;
-    KernelStream a = kernel_layer(original), b = kernel_layer(converted);
-    for (size_t i = 0; i < N; i++) {
-        for (size_t c = 0; c < D; c++) {
-            double e = fabs(b.data[i * b.ld + c] - a.data[i * a.ld + c]);
-            assert_true(isfinite(e));
-            worst = fmax(worst, e);
-        }
+    for (size_t i = 0; i < N * D; i++) {
+        double e = fabs(streams_row(&b, 0, i / D)[i % D] - streams_row(&a, 0, i / D)[i % D]);
+        assert_true(isfinite(e));
+        worst = fmax(worst, e);
     }
-    kernel_clear(original);
-    kernel_clear(converted);
+    free(a.data);
+    free(b.data);
     return worst;
 }
 
@@ -109,14 +107,11 @@ static void silu_is_absorbed_at_1e17(void **state)
     Pair pair = make(CONSTRUCTION_SILU, 1);
     const Start start = pair_start(&pair, 1e17);
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        Kernel *kernel = kernel_open(&start, (KernelForm)form, 1);
-        KernelStream stream = kernel_layer(kernel);
-        for (size_t i = 0; i < N; i++) {
-            for (size_t c = 0; c < D; c++) {
-                assert_true(stream.data[i * stream.ld + c] == pair.converted_x[i * D + c] / 2);
-            }
+        Streams stream = streams_of(ARITHMETIC_F64, &start, (KernelForm)form, 1);
+        for (size_t i = 0; i < N * D; i++) {
+            assert_true(streams_row(&stream, 0, i / D)[i % D] == pair.converted_x[i] / 2);
         }
-        kernel_clear(kernel);
+        free(stream.data);
     }
     case_clear(&pair);
 }
@@ -182,13 +177,13 @@ static void silu_heads_do_not(void **state)
     CaseSpec spec = {
         .construction = CONSTRUCTION_SILU, .n = 4, .d = 1, .depth = 1, .given = &given};
     Pair pair = pair_make(&spec);
-    Kernel *kernel = kernel_open(&(Start){&pair.converted, x, NULL, 20}, KERNEL_DENSE, 1);
-    KernelStream stream = kernel_layer(kernel);
+    const Start start = pair_start(&pair, 20);
+    Streams stream = streams_of(ARITHMETIC_F64, &start, KERNEL_DENSE, 1);
     for (size_t i = 0; i < 4; i++) {
         double silu = x[i] / (1 + exp(-x[i]));
-        assert_true(fabs(stream.data[i * stream.ld] - silu) < 1e-13);
+        assert_true(fabs(*streams_row(&stream, 0, i) - silu) < 1e-13);
     }
-    kernel_clear(kernel);
+    free(stream.data);
     case_clear(&pair);
 }
 

@@ -7,6 +7,7 @@
 #include "../fixture.h"
 #include "../program.h"
 #include "../recorded.h"
+#include "../streams.h"
 #include "../unit.h"
 
 #include <float.h>
@@ -36,37 +37,19 @@ typedef struct {
     double enough;
 } Machine;
 
-/* All rows after all layers, [depth, rows, content]. */
-static double *streams_at(const Machine *machine, double omega)
-{
-    const Model *model = &machine->allowed.pair->negative;
-    const ArithmeticInfo *info = arithmetic_info(machine->arithmetic);
-    size_t rows = layout_rows(&model->layout), width = layout_content(&model->layout);
-    double *all = calloc(model->depth * rows * width, sizeof *all);
-    Kernel *kernel =
-        arithmetic_open(info, &(Start){model, machine->allowed.x, NULL, omega}, machine->form, 1);
-    assert_true(all != NULL && kernel != NULL);
-    for (size_t l = 0; l < model->depth; l++) {
-        KernelStream stream = info->functions->layer(kernel);
-        for (size_t r = 0; r < rows; r++) {
-            memcpy(all + (l * rows + r) * width, stream.data + r * stream.ld, width * sizeof *all);
-        }
-    }
-    info->functions->clear(kernel);
-    return all;
-}
-
 static bool same_bits(const Machine *machine, double a, double b)
 {
-    const Model *model = &machine->allowed.pair->negative;
-    size_t count = model->depth * layout_rows(&model->layout) * layout_content(&model->layout);
-    double *at_a = streams_at(machine, a), *at_b = streams_at(machine, b);
-    bool same = memcmp(at_a, at_b, count * sizeof *at_a) == 0;
-    for (size_t i = 0; i < count; i++) {
-        assert_true(isfinite(at_a[i]));
+    const Allowed *of = &machine->allowed;
+    const Start starts[] = {{&of->pair->negative, of->x, NULL, a},
+                            {&of->pair->negative, of->x, NULL, b}};
+    Streams at_a = streams_of(machine->arithmetic, &starts[0], machine->form, 1);
+    Streams at_b = streams_of(machine->arithmetic, &starts[1], machine->form, 1);
+    bool same = memcmp(at_a.data, at_b.data, at_a.count * sizeof *at_a.data) == 0;
+    for (size_t i = 0; i < at_a.count; i++) {
+        assert_true(isfinite(at_a.data[i]));
     }
-    free(at_a);
-    free(at_b);
+    free(at_a.data);
+    free(at_b.data);
     return same;
 }
 
