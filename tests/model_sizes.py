@@ -12,9 +12,11 @@ N(0, 0.02 / sqrt(2 layers)), gains 1 + N(0, 1/16), biases N(0, 1/16 of a weight)
 
 import json
 import os
+import re
 import struct
 import sys
 
+import families
 import numpy as np
 
 ROWS = 1024  # drawn at a time
@@ -56,73 +58,30 @@ SIZES = {
                     "tie_word_embeddings": False}}
 
 
-def norm(name, width, biased):
-    yield name + ".weight", (width,), 0.0625, 1
-    if biased:
-        yield name + ".bias", (width,), 0.0625, 0
-
-
-def linear(name, shape, outputs, scale, biased):
-    yield name + ".weight", shape, scale, 0
-    if biased:
-        yield name + ".bias", (outputs,), scale / 16, 0
-
-
-def gpt2_shapes(c):
+def tensors_of(c):
     """(name, shape, scale of the draws, what they are around) of each tensor."""
-    width, layers = c["n_embd"], c["n_layer"]
-    writes, hidden = 0.02 / (2 * layers) ** 0.5, 4 * width
-    yield "transformer.wte.weight", (c["vocab_size"], width), 0.02, 0
-    yield "transformer.wpe.weight", (c["n_positions"], width), 0.01, 0
-    for layer in range(layers):
-        at = f"transformer.h.{layer}."
-        for name in ("ln_1", "ln_2"):
-            yield from norm(at + name, width, True)
-        for name, size, scale in (("attn.c_attn", (width, 3 * width), 0.02),
-                                  ("attn.c_proj", (width, width), writes),
-                                  ("mlp.c_fc", (width, hidden), 0.02),
-                                  ("mlp.c_proj", (hidden, width), writes)):
-            yield from linear(at + name, size, size[1], scale, True)
-    yield from norm("transformer.ln_f", width, True)
-
-
-# Of a layer: norms, and matrices as (name, outputs, inputs, does it write into the stream?).
-LLAMA = ("model.embed_tokens", "model.layers", "model.norm", "lm_head",
-         ("input_layernorm", "post_attention_layernorm"),
-         (("self_attn.q_proj", "width", "width", False),
-          ("self_attn.k_proj", "group", "width", False),
-          ("self_attn.v_proj", "group", "width", False),
-          ("self_attn.o_proj", "width", "width", True), ("mlp.gate_proj", "hidden", "width", False),
-          ("mlp.up_proj", "hidden", "width", False), ("mlp.down_proj", "width", "hidden", True)))
-NEOX = ("gpt_neox.embed_in", "gpt_neox.layers", "gpt_neox.final_layer_norm", "embed_out",
-        ("input_layernorm", "post_attention_layernorm"),
-        (("attention.query_key_value", "three", "width", False),
-         ("attention.dense", "width", "width", True),
-         ("mlp.dense_h_to_4h", "hidden", "width", False), ("mlp.dense_4h_to_h", "width", "hidden", True)))
-
-
-def shapes(c):
-    """As gpt2_shapes, whatever the family."""
-    if c["model_type"] == "gpt2":
-        yield from gpt2_shapes(c)
-        return
-    neox, width = c["model_type"] == "gpt_neox", c["hidden_size"]
-    embedding, blocks, last, read, norms, matrices = NEOX if neox else LLAMA
-    heads, layers = c["num_attention_heads"], c["num_hidden_layers"]
-    sizes = {"width": width, "three": 3 * width, "hidden": c["intermediate_size"],
-             "group": width // heads * c.get("num_key_value_heads", heads)}
-    yield embedding + ".weight", (c["vocab_size"], width), 0.02, 0
-    for layer in range(layers):
-        at = f"{blocks}.{layer}."
-        for name in norms:
-            yield from norm(at + name, width, neox)
-        for name, outputs, inputs, writes in matrices:
-            biased = neox or c["model_type"] == "qwen2" and name[-6] in "qkv"
-            yield from linear(at + name, (sizes[outputs], sizes[inputs]), sizes[outputs],
-                              0.02 / (2 * layers) ** 0.5 if writes else 0.02, biased)
-    yield from norm(last, width, neox)
-    if not c["tie_word_embeddings"]:
-        yield read + ".weight", (c["vocab_size"], width), 0.02, 0
+    kind = c["model_type"]
+    family = {"gpt2": "gpt2", "gpt_neox": "neox"}.get(kind, "llama")
+    width, layers, heads = (c[key] for key in (
+        ("n_embd", "n_layer", "n_head") if kind == "gpt2" else
+        ("hidden_size", "num_hidden_layers", "num_attention_heads")))
+    shapes = families.shapes(
+        width, c.get("intermediate_size", 4 * width), heads, width // heads, 1, c["vocab_size"],
+        context=c.get("n_positions"), keys=c.get("num_key_value_heads"), gated=family == "llama")
+    biases = {"llama": "none", "qwen2": r"attn\.b_[QKV]"}.get(kind, r"ln|attn|mlp")
+    layer = families.named({name: np.broadcast_to(np.int8(0), shape) for name, shape in shapes.items()
+                            if (name != "unembed.W_U" or not c["tie_word_embeddings"]) and
+                            (".b" not in name or re.search(biases, name))}, family)
+    modules = families.FAMILIES[family][0]
+    for name, zeros in layer.items():
+        module, _, own = name.replace(".0.", ".{l}.").rpartition(".")
+        part = modules[module]
+        norm, writes = part.startswith("ln"), part in ("attn.O", "mlp.out")
+        scale = 0.01 if part == "pos_embed.pos" else 0.02 / (2 * layers) ** 0.5 if writes else 0.02
+        scale = 0.0625 if norm else scale if own == "weight" else scale / 16
+        for l in range(layers if "{l}" in module else 1):
+            yield (kind == "gpt2") * "transformer." + f"{module.format(l=l)}.{own}", zeros.shape, \
+                scale, norm and own == "weight"
 
 
 def write_file(path, tensors, draws):
@@ -146,7 +105,7 @@ def main(directory, size="small", layers=None, shards="1"):
     said, shards = dict(SIZES[size]), int(shards)
     depth = "n_layer" if "n_layer" in said else "num_hidden_layers"
     said[depth] = int(layers or said[depth])
-    tensors = list(shapes(said))
+    tensors = list(tensors_of(said))
     os.makedirs(directory, exist_ok=True)
     draws = np.random.default_rng(1)
     where, total = {}, 0

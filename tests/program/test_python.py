@@ -1,42 +1,44 @@
-#!/usr/bin/env python3
-"""Checks the package in python/: exit 1 with what is wrong.
-
-    HEADPROOF=build/release/headproof PYTHONPATH=python python3 tests/python_module.py SCRATCH
-
-Expected values: CSV written here; the program's own output, read as text; and the independent
-evaluation of tests/evaluate_converted.py.
-"""
+"""The package in python/.  Expected values: CSV written here; the program's own output, read as
+text; and the independent evaluation of tests/evaluate_converted.py."""
 
 import csv
+import functools
 import importlib.util
 import json
 import math
 import os
 import re
 import shutil
+import subprocess
 import sys
+import venv
 from decimal import Decimal
 from types import ModuleType, SimpleNamespace
 
+import evaluate_converted as independent
 import numpy as np
+import pytest
+import transformer
+from conftest import PROGRAM, ROOT, start
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import evaluate_converted as independent  # noqa: E402
+sys.path.append(str(ROOT / "python"))
 import headproof  # noqa: E402
-import transformer  # noqa: E402
-from asked_program import SCRATCH, check, run  # noqa: E402
 
-MODEL = "cases/models/modadd53-silu.safetensors"
+MODEL = str(ROOT / "cases/models/modadd53-silu.safetensors")
+CHARGPT = ROOT / "cases/models/chargpt"
 TOKENS = "0:2/5/53"
+run = functools.partial(start, cwd=None)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEADPROOF", PROGRAM)
 
 
 def refused(call, error, says):
-    try:
+    with pytest.raises(error, match=re.escape(says)):
         call()
-    except error as raised:
-        check(says in str(raised), f"'{raised}' does not say '{says}'")
-    else:
-        check(False, f"nothing was refused that should be: {says}")
 
 
 # ---- Tables --------------------------------------------------------------------------------------
@@ -46,30 +48,30 @@ LOG10 = [math.log10(1.22821574985) - 868, -math.inf, math.nan, math.nan,
          math.log10(3) - 868589, math.log10(2.5) - 5]
 
 
-def numbers_are_exact():
-    path = os.path.join(SCRATCH, "table.csv")
+def test_numbers_are_exact():
+    path = "table.csv"
     with open(path, "w", encoding="utf-8") as file:
         file.write("construction,activation,omega,construction_max,bounds,status\n")
         for i, cell in enumerate(CELLS):
             file.write(f"silu,,{i + 1},{cell},{'construction_max' if i == 4 else ''},ok\n")
     table = headproof.read_csv(path)
     column = table["construction_max"]
-    check(table.rows == 6 and list(table)[2] == "omega", "rows and columns, in order")
-    check(all(isinstance(cell, Decimal) for cell in column), "every number is exact")
-    check([str(cell).lower() for cell in column] == [text or "nan" for text in
-          ["1.22821574985e-868", "0", "", "nan", "3e-868589", "-0.000025"]], f"{column}")
-    check(np.allclose(table.log10("construction_max"), LOG10, rtol=1e-12, equal_nan=True),
-          f"log10: {table.log10('construction_max')}, expected {LOG10}")
-    check(list(table.floats("omega")) == [1, 2, 3, 4, 5, 6], "floats")
+    assert table.rows == 6 and list(table)[2] == "omega", "rows and columns, in order"
+    assert all(isinstance(cell, Decimal) for cell in column), "every number is exact"
+    assert ([str(cell).lower() for cell in column] == [text or "nan" for text in
+          ["1.22821574985e-868", "0", "", "nan", "3e-868589", "-0.000025"]])
+    assert np.allclose(table.log10("construction_max"), LOG10, rtol=1e-12, equal_nan=True), \
+        f"log10: {table.log10('construction_max')}, expected {LOG10}"
+    assert list(table.floats("omega")) == [1, 2, 3, 4, 5, 6], "floats"
     refused(lambda: table.floats("construction_max"), OverflowError, "1.22821574985E-868")
     refused(lambda: table.floats("status"), TypeError, "holds words")
-    check(list(table["activation"]) == [""] * 6, "a blank column of words holds words")
-    check(list(table.bounded("construction_max")) == [False] * 4 + [True, False], "bounds")
-    with open(os.path.join(SCRATCH, "two.csv"), "w", encoding="utf-8") as file:
+    assert list(table["activation"]) == [""] * 6, "a blank column of words holds words"
+    assert list(table.bounded("construction_max")) == [False] * 4 + [True, False], "bounds"
+    with open("two.csv", "w", encoding="utf-8") as file:
         file.write("error,logit_error,bounds\n1e-3,1e-2,logit_error\n1e-3,1e-2,error;logit_error\n")
-    two = headproof.read_csv(os.path.join(SCRATCH, "two.csv"))
-    check([list(two.bounded(name)) for name in ("error", "logit_error")] ==
-          [[False, True], [True, True]], "a name that ends as another does")
+    two = headproof.read_csv("two.csv")
+    assert ([list(two.bounded(name)) for name in ("error", "logit_error")] ==
+          [[False, True], [True, True]]), "a name that ends as another does"
     with open(path, "a", encoding="utf-8") as file:
         file.write("silu,1\n")
     refused(lambda: headproof.read_csv(path), ValueError, "table.csv:8: 2 cells: expected 6")
@@ -80,12 +82,13 @@ def numbers_are_exact():
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"omega,total_max,bounds\n1,1e300,\n2,1e999,{bounds}\n")
         if bounds:
-            check(headproof.read_csv(path)["total_max"][1] == Decimal("1e999"), "a bound")
+            assert headproof.read_csv(path)["total_max"][1] == Decimal("1e999"), "a bound"
         else:
-            refused(lambda: headproof.read_csv(path), ValueError, "table.csv:3: 1E+999: expected an")
+            refused(lambda: headproof.read_csv(path), ValueError,
+                    "table.csv:3: 1E+999: expected an")
     with open(path, "w", encoding="utf-8", newline="") as file:  # as others save it
         file.write("\ufeffomega,total_max\r\n1,2\r\n")
-    check(list(headproof.read_csv(path)) == ["omega", "total_max"], "a byte order mark")
+    assert list(headproof.read_csv(path)) == ["omega", "total_max"], "a byte order mark"
 
 
 class Frame(dict):
@@ -94,102 +97,103 @@ class Frame(dict):
     shape = property(lambda self: (len(next(iter(self.values()))), len(self)))
 
 
-def tables_are_shown():
+def test_tables_are_shown():
     """What differs from row to row, with its numbers, on a terminal, in a notebook, in pandas."""
     table = headproof.sweep(construction="silu", n=2, d=2, omega=[5, 20, 1000], bias="none")
     text, page = repr(table), table._repr_html_()
     large = f"{table['construction_max'][2]:.3e}"
-    check("1000" in text and large in text and "[3 rows; " in text and "silu" not in text, text)
-    check(max(map(len, text.splitlines())) <= 100, "100 columns")
-    check(text.split()[:6] == ["omega", "construction_max", "rounding_max", "native_max",
-                               "total_max", "observed_max"] and "status" in text, text)
+    assert "1000" in text and large in text and "[3 rows; " in text and "silu" not in text, text
+    assert max(map(len, text.splitlines())) <= 100, "100 columns"
+    assert (text.split()[:6] == ["omega", "construction_max", "rounding_max", "native_max",
+                               "total_max", "observed_max"] and "status" in text), text
     wide = headproof.sweep(construction="silu,fused", n=2, d="2,3", omega="5,6", penalty="negative",
                            mask="none,causal", arithmetic="f64,f32")
-    check(repr(wide).split()[-1] == "shown]" and "total_max  status" in repr(wide), repr(wide))
-    check("observed" not in repr(wide) and "observed_max" in wide, "what is looked for last goes")
+    assert repr(wide).split()[-1] == "shown]" and "total_max  status" in repr(wide), repr(wide)
+    assert "observed" not in repr(wide) and "observed_max" in wide, "what is looked for last goes"
     if importlib.util.find_spec("matplotlib"):
-        path = os.path.join(SCRATCH, "table.csv")
+        path = "table.csv"
         table.to_csv(path)
         figures = [headproof.plot(given) for given in (table, path)]
         marks = [figure.image("svg").count(b"<path") for figure in figures]
-        check(marks[0] == marks[1] > 5 and len(figures[0].axes) == 1, "a table at hand is drawn as its file is")
+        assert marks[0] == marks[1] > 5 and len(figures[0].axes) == 1, \
+            "a table at hand is drawn as its file is"
         drawn = headproof.plot(table, tolerance=1e-6).axes[0].lines
         levels = [line.get_ydata() for line in drawn if line.get_linestyle() == "-."]
-        check(len(levels) == 1 and np.allclose(levels[0], -6), "a line at the tolerance")
+        assert len(levels) == 1 and np.allclose(levels[0], -6), "a line at the tolerance"
         for given in ([table], [table, table], [table, path]):
             svg = headproof.plot(*given)._repr_svg_()
             named = "From a table." if len(given) == 1 else "From table 1, "
-            check(named in svg and not re.search("/tmp[a-z0-9_]{8}/", svg), "no file of nobody's")
+            assert named in svg and not re.search("/tmp[a-z0-9_]{8}/", svg), "no file of nobody's"
         again = headproof.read_csv(path)
-        check(all(list(map(str, again[name])) == list(map(str, table[name])) for name in table),
-              "a table that is written is the table")
+        assert all(list(map(str, again[name])) == list(map(str, table[name])) for name in table), \
+            "a table that is written is the table"
     one = headproof.sweep(construction="silu", n=2, d=2, omega=5)
-    check(repr(one).split()[:5] == ["construction", "n", "d", "omega", "seed"], repr(one))
+    assert repr(one).split()[:5] == ["construction", "n", "d", "omega", "seed"], repr(one)
     stack = headproof.sweep(construction="linear", n=2, d=2, omega=5, depth=4)
-    check(repr(stack).split()[:3] == ["omega", "layer", "construction_max"], repr(stack))
+    assert repr(stack).split()[:3] == ["omega", "layer", "construction_max"], repr(stack)
     small = headproof.sweep(construction="silu", n=2, d=2, omega=5, depth=60)
     for shown in (repr(small), small._repr_html_()):
-        check("construction_rel" in shown and "construction_max" not in shown, shown)
-    check(f"<td>{large}</td>" in page and "<th>omega</th>" in page, page)
-    check(repr(headproof.Table({})) == "[0 rows; 0 columns, 0 shown]", "an empty table")
+        assert "construction_rel" in shown and "construction_max" not in shown, shown
+    assert f"<td>{large}</td>" in page and "<th>omega</th>" in page, page
+    assert repr(headproof.Table({})) == "[0 rows; 0 columns, 0 shown]", "an empty table"
     wide = headproof.Table({"a": np.array(["<b>"], dtype=object)})
-    check("&lt;b&gt;" in wide._repr_html_(), "text is text")
+    assert "&lt;b&gt;" in wide._repr_html_(), "text is text"
     try:
         import pandas
     except ImportError:
         pandas = sys.modules["pandas"] = ModuleType("pandas")
         pandas.DataFrame = Frame
     frame = table.to_pandas()
-    check(list(frame["omega"]) == [5, 20, 1000] and frame["n"].dtype == np.int64, "plain numbers")
-    check(frame["construction_max"][2] == table["construction_max"][2] > 0, "exact decimals")
-    check(abs(frame["bias_row_max_log10"][2] - table.log10("bias_row_max")[2]) == 0, "beside it")
-    check(frame["construction_log10"].dtype == np.float64 and
-          abs(frame["construction_log10"][2] - table.log10("construction_max")[2]) < 1e-8, "floats")
-    check(abs(frame["construction_rms_log10"][2] - table.log10("construction_rms")[2]) == 0, "rms")
-    check(frame.shape[0] == 3 and "construction_max_log10" not in frame, "the table has that one")
-    check(list(pandas.DataFrame(table).columns) == list(table), "columns are columns")
+    assert list(frame["omega"]) == [5, 20, 1000] and frame["n"].dtype == np.int64, "plain numbers"
+    assert frame["construction_max"][2] == table["construction_max"][2] > 0, "exact decimals"
+    assert abs(frame["bias_row_max_log10"][2] - table.log10("bias_row_max")[2]) == 0, "beside it"
+    assert (frame["construction_log10"].dtype == np.float64 and
+          abs(frame["construction_log10"][2] - table.log10("construction_max")[2]) < 1e-8), "floats"
+    assert abs(frame["construction_rms_log10"][2] - table.log10("construction_rms")[2]) == 0, "rms"
+    assert frame.shape[0] == 3 and "construction_max_log10" not in frame, "the table has that one"
+    assert list(pandas.DataFrame(table).columns) == list(table), "columns are columns"
 
 
-def words_are_those_of_the_schema():
-    with open("docs/columns.md", encoding="utf-8") as file:
+def test_words_are_those_of_the_schema():
+    with open(ROOT / "docs/columns.md", encoding="utf-8") as file:
         units = re.findall(r"^\| `([\w-]+)` \| ([^|]+?) \|", file.read(), re.M)
-    check(len(units) > 100, "docs/columns.md has columns")
+    assert len(units) > 100, "docs/columns.md has columns"
     for name, unit in units:
         words = unit in ("word", "words", "path", "word or path", "word or integer")
-        check(name in headproof.WORDS or not words, f"{name} holds words in docs/columns.md")
-        check(words or unit == "integers" or name not in headproof.WORDS,
-              f"{name} holds numbers in docs/columns.md: {unit}")
+        assert name in headproof.WORDS or not words, f"{name} holds words in docs/columns.md"
+        assert words or unit == "integers" or name not in headproof.WORDS, \
+            f"{name} holds numbers in docs/columns.md: {unit}"
 
 
-def a_sweep_is_the_program_s():
+def test_a_sweep_is_the_program_s():
     flags = {"construction": "silu", "n": 3, "d": 2, "omega": [10, 20.5, 1000]}
     table = headproof.sweep(propagation=True, **flags)
     output = run("sweep", "--construction", "silu", "--n", "3", "--d", "2", "--omega",
                  "10,20.5,1000", "--propagation", "-q").stdout
     lines = list(csv.reader(output.splitlines()))
-    check(list(table) == lines[0] and table.rows == 3 and table.passed is True, "a sweep")
+    assert list(table) == lines[0] and table.rows == 3 and table.passed is True, "a sweep"
     for i, name in enumerate(lines[0]):
         for cell, line in zip(table[name], lines[1:]):
             same = cell == line[i] if isinstance(cell, str) else (
                 cell.is_nan() if line[i] == "" else cell == Decimal(line[i]))
-            check(same, f"{name}: {cell} for '{line[i]}'")
-    check(-870 < table.log10("construction_max")[2] < -866, "1e-868 is not 0")
+            assert same, f"{name}: {cell} for '{line[i]}'"
+    assert -870 < table.log10("construction_max")[2] < -866, "1e-868 is not 0"
     logs = [name for name in table if name.endswith("_log10")]
-    check(len(logs) == 10, f"logarithms of six errors and of four parts: {logs}")
+    assert len(logs) == 10, f"logarithms of six errors and of four parts: {logs}"
     for name in logs:  # doubles will do: -inf of a proven 0 alone, which is blank there
         sizes = table.log10(name.replace("_log10", "_max"))
         sizes[np.isneginf(sizes)] = np.nan
-        check(np.allclose(table.floats(name), sizes, rtol=1e-11, equal_nan=True), name)
-    check(float(table.floats("construction_log10")[2]) < -866, "-868 is a double")
-    check(headproof.sweep(tolerance=1e-300, **flags).passed is False, "a sweep that fails")
+        assert np.allclose(table.floats(name), sizes, rtol=1e-11, equal_nan=True), name
+    assert float(table.floats("construction_log10")[2]) < -866, "-868 is a double"
+    assert headproof.sweep(tolerance=1e-300, **flags).passed is False, "a sweep that fails"
     table = headproof.sweep(command="min-omega", tolerance=1, seed=range(1, 3), n=2, d=2,
                             construction="silu", judge="construction")
-    check(list(table["seed"]) == ["1:2"] and table["evaluations"][0] > 1, "min-omega")
+    assert list(table["seed"]) == ["1:2"] and table["evaluations"][0] > 1, "min-omega"
     refused(lambda: headproof.sweep(construction="sillu"), headproof.HeadproofError, "silu?")
     refused(lambda: headproof.sweep("missing.case"), headproof.HeadproofError, "missing.case")
     refused(lambda: headproof.sweep(program="/nowhere/headproof"), headproof.HeadproofError,
             "/nowhere/headproof: No such file or directory: expected the program")
-    killed = os.path.join(SCRATCH, "killed")
+    killed = os.path.abspath("killed")
     with open(killed, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\necho construction,n\nkill -9 $$\n")
     os.chmod(killed, 0o755)
@@ -220,55 +224,55 @@ class Tensor:
         return Tensor(self.array.astype(np.float32), "torch.float32")
 
     def numpy(self):
-        check(self.dtype != "torch.bfloat16", "numpy has no bfloat16")
+        assert self.dtype != "torch.bfloat16", "numpy has no bfloat16"
         return self.array
 
 
 def verify(path):
     """The rows of verify, but for the file's name."""
     output = run("verify", path, "--tokens", TOKENS, "--omega", "20", "--format", "csv", "-q")
-    check(output.returncode == 0, output.stderr)
+    assert output.code == 0, output.stderr
     return [row[1:] for row in csv.reader(output.stdout.splitlines())]
 
 
-def a_saved_model_is_the_model():
+def test_a_saved_model_is_the_model():
     tensors, _ = transformer.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()
               if not name.startswith("witness.")}
     expected = verify(MODEL)
-    path = os.path.join(SCRATCH, "saved.safetensors")
+    path = "saved.safetensors"
     config = SimpleNamespace(**CONFIG)
     headproof.save(arrays, path, config=config)
-    check(verify(path) == expected, "what is saved by a config is the model")
+    assert verify(path) == expected, "what is saved by a config is the model"
     said = {"activation": "silu", "normalization": "none", "scale": "1/sqrt(d_head)",
             "mask": "causal", "blocks": "sequential"}
     headproof.save(arrays, path, **said)
-    check(verify(path) == expected, "what is saved by words is the model")
+    assert verify(path) == expected, "what is saved by words is the model"
     torch = {name: Tensor(array, "torch.float64") for name, array in arrays.items()}
     torch["blocks.0.attn.mask"] = Tensor(np.tri(3, dtype=bool), "torch.bool")
     headproof.save(torch, path, config=config)
-    check(verify(path) == expected, "torch's tensors, and a buffer")
+    assert verify(path) == expected, "torch's tensors, and a buffer"
     metadata = headproof.files.read_safetensors(path)[1]
-    check(metadata["act_fn"] == "silu" and metadata["normalization_type"] == "null",
-          f"the config's own words: {metadata}")
-    check(set(headproof.files.read_safetensors(path)[0]) == set(torch), "names stay")
+    assert metadata["act_fn"] == "silu" and metadata["normalization_type"] == "null", \
+        f"the config's own words: {metadata}"
+    assert set(headproof.files.read_safetensors(path)[0]) == set(torch), "names stay"
     config.act_fn = "gelu_pytorch_tanh"
     headproof.save(arrays, path, config=config)
     halves = {name: Tensor(array, "torch.bfloat16") for name, array in arrays.items()}
     headproof.save(halves, path, **said)
     upper = np.float32(arrays["embed.W_E"][1, 1]).view("<u4") >> 16
-    check(headproof.files.read_safetensors(path)[0]["embed.W_E"][1, 1]["bfloat16"] == upper,
-          "bfloat16 stays what it is")
+    assert headproof.files.read_safetensors(path)[0]["embed.W_E"][1, 1]["bfloat16"] == upper, \
+        "bfloat16 stays what it is"
 
 
-def a_witness_is_saved():
+def test_a_witness_is_saved():
     tensors, _ = transformer.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()
               if not name.startswith("witness.")}
     tokens = np.array(tensors["witness.tokens"], dtype=np.int64)
     logits = np.array(tensors["witness.logits"], dtype=np.float32)
     short = (logits.view("<u4") & 0xffff0000).view("<f4")
-    path = os.path.join(SCRATCH, "witness.safetensors")
+    path = "witness.safetensors"
     for answers, says in [(logits, "off by 2.4e-05, allowed 9.3e-05"),
                           (Tensor(short, "torch.bfloat16"), "off by 2.5e-01, allowed "),
                           (logits.astype(np.float64) + 1e-9, "(as float32, not as"),
@@ -279,19 +283,20 @@ def a_witness_is_saved():
             continue
         headproof.save(arrays, path, config=CONFIG, witness=(tokens, answers))
         output = run("verify", path, "--tokens", "0/1/53", "--omega", "20")
-        check(output.returncode == 0, output.stderr)
-        check(says in " ".join((output.stdout + output.stderr).split()), output.stdout + output.stderr)
+        assert output.code == 0, output.stderr
+        assert says in " ".join((output.stdout + output.stderr).split()), \
+            output.stdout + output.stderr
     for tokens_given, answers in [(tokens, logits[0]), (tokens[0], logits), (tokens[1:], logits),
                                   (tokens.astype(float), logits)]:
         refused(lambda: headproof.save(arrays, path, config=CONFIG,
                                        witness=(tokens_given, answers)), ValueError, "witness: ")
 
 
-def what_does_not_fit_is_refused():
+def test_what_does_not_fit_is_refused():
     tensors, _ = transformer.load(MODEL)
     arrays = {name: np.array(values) for name, values in tensors.items()
               if not name.startswith("witness.")}
-    path = os.path.join(SCRATCH, "refused.safetensors")
+    path = "refused.safetensors"
     said = {"activation": "silu", "normalization": "none", "scale": "1", "mask": "causal",
             "blocks": "sequential"}
     for name in said:
@@ -329,10 +334,10 @@ def what_does_not_fit_is_refused():
     refused(lambda: headproof.save({"wte.weight": np.ones((2, 2)), "h.0.x": np.ones(2)}, path,
                                    config=dict(gpt2, n_head=1)), ValueError, "h.0.x")
     refused(lambda: headproof.save(arrays, path, **said, eps=-1.0), ValueError, "-1.0")
-    check(not os.path.exists(path), "nothing is written that is refused")
+    assert not os.path.exists(path), "nothing is written that is refused"
 
 
-def a_gpt2_is_saved_as_it_is():
+def test_a_gpt2_is_saved_as_it_is():
     """Its tensors, its config's keys and the buffer, from a folder too; every verdict's row is the
     same as of the folder."""
     folder = os.path.join(os.path.dirname(MODEL), "chargpt")
@@ -342,34 +347,36 @@ def a_gpt2_is_saved_as_it_is():
     state = {name: np.array(values, dtype=np.float32) for name, values in state.items()
              if not name.startswith("witness.")}
     state["transformer.h.0.attn.bias"] = np.tri(64, dtype=bool)[None, None]
-    path = os.path.join(SCRATCH, "gpt2.safetensors")
+    path = "gpt2.safetensors"
     headproof.save(state, path, config=config)
     metadata = headproof.files.read_safetensors(path)[1]
-    check(set(headproof.files.read_safetensors(path)[0]) == set(state) and metadata["n_head"] == "4" and
-          metadata["activation_function"] == "gelu_new", f"metadata: {metadata}")
+    names = set(headproof.files.read_safetensors(path)[0])
+    assert (names == set(state) and metadata["n_head"] == "4" and
+          metadata["activation_function"] == "gelu_new"), \
+        f"metadata: {metadata}"
     row = [run("verify", given, "--tokens", "1/2/3", "--omega", "20", "--format", "csv", "-q")
            .stdout.splitlines()[-1].split(",", 1)[1] for given in (folder, path)]
-    check(row[0].split(",")[5:] == row[1].split(",")[5:], f"{row}")
+    assert row[0].split(",")[5:] == row[1].split(",")[5:]
     state["transformer.h.0.attn.bias"][0, 0, 0, 1] = True
     refused(lambda: headproof.save(state, path, config=config), ValueError, "a causal mask")
 
 
-def a_converted_model_gives_the_model_s_answers():
-    path = os.path.join(SCRATCH, "converted.safetensors")
-    check(run("convert", MODEL, "-o", path, "--omega", "20").returncode == 0, "convert")
+def test_a_converted_model_gives_the_model_s_answers():
+    path = "converted.safetensors"
+    assert run("convert", MODEL, "-o", path, "--omega", "20").code == 0, "convert"
     rewritten = headproof.load_converted(path)
     tensors, metadata = transformer.load(MODEL)
     for tokens in ([0, 1, 53], [52, 7, 53]):
         x = transformer.embedded(tensors, tokens)
         expected = transformer.stream(tensors, metadata, x)
         error = np.abs(rewritten(x) - expected).max()
-        check(error < 1e-12, f"{tokens}: the rewrite is {error} off")
+        assert error < 1e-12, f"{tokens}: the rewrite is {error} off"
     stream = rewritten.augment(x)
     for s in range(len(rewritten.blocks)):
         stream = rewritten.block(s, stream)
-    check(np.abs(stream[rewritten.token_rows, rewritten.content] - expected).max() < 1e-12,
-          "block by block")
-    check(stream[rewritten.bias_row, rewritten.content.stop:].sum() == 1, "the bias row's one")
+    assert np.abs(stream[rewritten.token_rows, rewritten.content] - expected).max() < 1e-12, \
+        "block by block"
+    assert stream[rewritten.bias_row, rewritten.content.stop:].sum() == 1, "the bias row's one"
     refused(lambda: rewritten(np.zeros((2, 2))), ValueError, "expected (2, 64)")
     refused(lambda: rewritten(np.zeros((4, 64))), ValueError, "expected (3, 64)")
     refused(lambda: rewritten(np.zeros((0, 64))), ValueError, "0 tokens: expected 1 to 3")
@@ -395,36 +402,36 @@ REWRITTEN = [
 ]
 
 
-def both_layouts_are_what_they_say():
+def test_both_layouts_are_what_they_say():
     """The package, with numpy and with torch where it is, beside the independent evaluation."""
-    model, path = (os.path.join(SCRATCH, name + ".safetensors") for name in ("drawn", "rewritten"))
+    model, path = (name + ".safetensors" for name in ("drawn", "rewritten"))
     for export, flags in REWRITTEN:
         own = "" if export.startswith("linear") else " --d-ff 5 --heads 2"
         words = f"--construction {export}{own} --bias random --eps 0.5".split()
         words = words if "--normalization" in words else words[:-2]
-        check(run("export", "--n", "3", "--d", "4", "--depth", "2", "--omega", "9", "-q", *words,
-                  "--kernel", "structured", "-o", model).returncode == 0, export)
+        assert (run("export", "--n", "3", "--d", "4", "--depth", "2", "--omega", "9", "-q", *words,
+                  "--kernel", "structured", "-o", model).code == 0), export
         x = transformer.load(model)[0]["X"]
         for layout in ("plain", "shared"):
             done = run("convert", model, "--omega", "3", "--layout", layout, *flags.split(), "-q",
                        "-o", path)
-            check(done.returncode == 0, done.stderr)
+            assert done.code == 0, done.stderr
             expected = independent.converted(*transformer.load(path), x)
             rewritten = headproof.load_converted(path)
             most = max(1e-13, 2**-50 / float(rewritten.metadata.get("headproof.tau", 1)))
             error = np.abs(rewritten(x) - expected).max()
-            check(error < most, f"{export} {flags} {layout}: {error} off")
+            assert error < most, f"{export} {flags} {layout}: {error} off"
             if len(x) > 1 and rewritten.causal:
                 error = np.abs(rewritten(x[:2]) - expected[:2]).max()
-                check(error < most, f"{export} {flags} {layout}: two tokens are {error} off")
+                assert error < most, f"{export} {flags} {layout}: two tokens are {error} off"
             try:
                 import torch
             except ImportError:
                 continue
             module = headproof.load_converted(path, torch=True)
             error = np.abs(module(torch.tensor(x, dtype=torch.float64)).numpy() - expected).max()
-            check(error < most, f"{export} {flags} {layout}: torch is {error} off")
-    check(rewritten.shared and len(rewritten.blocks) == 2, "bundles")
+            assert error < most, f"{export} {flags} {layout}: torch is {error} off"
+    assert rewritten.shared and len(rewritten.blocks) == 2, "bundles"
 
 
 # What becomes of a file's tensors and metadata, and the words.
@@ -432,24 +439,28 @@ SPOILT = [
     (lambda t, m: t.pop("rotary.cos"), "rotary.cos: expected a table of 4 rows"),
     (lambda t, m: t.update({"rotary.sin": t["rotary.sin"][:3]}), "rotary.sin: expected a table of"),
     (lambda t, m: t.update({"rotary.sin": t["rotary.sin"][:, :1]}), "rotary.sin: expected a table"),
-    (lambda t, m: t.update({"rotary.cos": t["rotary.cos"] * np.nan}), "rotary.cos: expected numbers"),
-    (lambda t, m: t.update({name: np.tile(t[name], (1, 9)) for name in ("rotary.cos", "rotary.sin")}),
+    (lambda t, m: t.update({"rotary.cos": t["rotary.cos"] * np.nan}),
+     "rotary.cos: expected numbers"),
+    (lambda t, m: t.update({name: np.tile(t[name], (1, 9)) for name in ("rotary.cos",
+                                                                        "rotary.sin")}),
      "rotary.cos: 18 pairs: expected no more than"),
     (lambda t, m: m.pop("headproof.rotary"), "headproof.turned: expected it beside"),
     (lambda t, m: m.update({"headproof.rotary": "thirds"}), "headproof.rotary: 'thirds': expected"),
-    (lambda t, m: m.update({"headproof.turned": "1,0,1"}), "headproof.turned: expected a number for"),
+    (lambda t, m: m.update({"headproof.turned": "1,0,1"}),
+     "headproof.turned: expected a number for"),
     (lambda t, m: m.update({"headproof.beside": "0"}), "headproof.beside: expected a number for"),
 ]
 
 
-def files_that_lack_what_they_say():
-    model, path = (os.path.join(SCRATCH, name + ".safetensors") for name in ("drawn", "rewritten"))
-    words = ("--construction transformer --d-head 4 --d-ff 5 --heads 2 --rotary half --parallel yes "
-             "--normalization layernorm --n 3 --d 4 --depth 2 --omega 9 --kernel structured").split()
-    check(run("export", *words, "-q", "-o", model).returncode == 0, "export")
+def test_files_that_lack_what_they_say():
+    model, path = (name + ".safetensors" for name in ("drawn", "rewritten"))
+    words = ("--construction transformer --d-head 4 --d-ff 5 --heads 2 --rotary half --parallel yes"
+             " --normalization layernorm --n 3 --d 4 --depth 2 --omega 9 "
+             "--kernel structured").split()
+    assert run("export", *words, "-q", "-o", model).code == 0, "export"
     for layout in ("plain", "shared"):
-        check(run("convert", model, "--omega", "3", "--layout", layout, "-q", "-o",
-                  path).returncode == 0, layout)
+        assert (run("convert", model, "--omega", "3", "--layout", layout, "-q", "-o",
+                  path).code == 0), layout
         for spoil, words in SPOILT:
             tensors, metadata = headproof.files.read_safetensors(path)
             spoil(tensors, metadata)
@@ -460,15 +471,55 @@ def files_that_lack_what_they_say():
     refused(lambda: rewritten.block(1, x), ValueError, "block 1: expected also what block 0 reads")
 
 
-numbers_are_exact()
-tables_are_shown()
-words_are_those_of_the_schema()
-a_sweep_is_the_program_s()
-a_saved_model_is_the_model()
-a_witness_is_saved()
-what_does_not_fit_is_refused()
-a_gpt2_is_saved_as_it_is()
-a_converted_model_gives_the_model_s_answers()
-both_layouts_are_what_they_say()
-files_that_lack_what_they_say()
-print("all is well")
+# ---- Files by any name, versions, and pip --------------------------------------------------------
+
+def test_files_are_found_by_any_name(tmp_path):
+    """What is there is a path, whatever it is called; of PyTorch's own files is said what to do."""
+    shutil.copytree(CHARGPT, "hf")
+    shutil.copy("hf/model.safetensors", "plain")
+    os.mkdir("old")
+    for name in ("m.pth", "old/pytorch_model.bin"):
+        (tmp_path / name).write_text("x\n")
+    assert run("cost", "hf").code == 0
+    for name in ("m.pth", "old"):
+        ended = run("verify", name)
+        assert (ended.code, ended.stderr) == (
+            2, f"{name}: a file of PyTorch's own: expected one of safetensors, which python3 -m "
+            f"headproof save {name} -o MODEL.safetensors writes (docs/python.md)\n")
+    ended = run("verify", "none.pth")
+    assert (ended.code, ended.stderr) == (
+        2, "headproof: token 'none.pth': expected a safetensors file, or a folder that has one; "
+        "there is nothing of that name (python3 -m headproof save makes one of a model of "
+        "PyTorch's)\n")
+    said = run("cost", "plain").stderr
+    assert said.startswith("plain: its witness shows scale 1/sqrt(d_head), activation "), said
+
+
+def test_versions_are_one():
+    """The version is the program's, wherever it is written."""
+    version = run("--version").stdout.split()[1]
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    date, = re.findall(rf"^## \[{re.escape(version)}\] \S+ (\S+)", changes, re.M)
+    assert re.search(r"^## .\d\S*", changes, re.M)[0] == f"## [{version}]"
+    for name, line in (("python/headproof/__init__.py", f'__version__ = "{version}"'),
+                       ("python/pyproject.toml", f'version = "{version}"'),
+                       ("CITATION.cff", f"version: {version}"),
+                       ("CITATION.cff", f"date-released: {date}")):
+        assert line in (ROOT / name).read_text().splitlines()
+
+
+def test_pip_installs_it(tmp_path):
+    """Without a network, beside the system's packages."""
+    pytest.importorskip("pip")
+    shutil.copytree(ROOT / "python", "source")
+    venv.create("v", system_site_packages=True)
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+
+    def python(*words):
+        return subprocess.run([tmp_path / "v/bin/python", *words], cwd="v", check=True, text=True,
+                              env=env, stdout=subprocess.PIPE).stdout
+    python("-m", "pip", "install", "-q", "--no-index", "--no-deps", "--disable-pip-version-check",
+           tmp_path / "source")
+    where = python("-c", "import headproof; print(headproof.__file__, headproof.__version__)")
+    assert where.startswith(str(tmp_path / "v"))
+    assert python("-m", "headproof", "save", "-h").startswith("usage: python3 -m headproof save")
