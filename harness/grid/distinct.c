@@ -95,16 +95,13 @@ static void gather(Identities *list, const NamedFile *files, size_t count,
 
 static int refuse(const NamedFile *output, const NamedFile *other)
 {
-    const char *flag = output->flag != NULL ? output->flag : "output";
-    if (other == output) {
-        complain((Origin){.flag = flag}, output->path,
-                 "expected another file than those that are made beside it");
-    } else {
-        complain((Origin){.flag = flag}, output->path, "expected another file than %s%s '%.400s'",
-                 other->flag != NULL ? "--" : "the operand", other->flag != NULL ? other->flag : "",
-                 other->path);
-    }
-    return 2;
+    const Origin origin = {.flag = output->flag != NULL ? output->flag : "output"};
+    return other == output
+               ? complain(origin, output->path,
+                          "expected another file than those that are made beside it")
+               : complain(origin, output->path, "expected another file than %s%s '%.400s'",
+                          other->flag != NULL ? "--" : "the operand",
+                          other->flag != NULL ? other->flag : "", other->path);
 }
 
 /* Refuses an output that is stdout's or stderr's file: lines there would be lost with the file that

@@ -8,28 +8,12 @@
 
 #include <stdlib.h>
 
-typedef struct {
-    const Point *point;
-    size_t index;
-} Entry;
-
-static int compare_entries(const void *a, const void *b)
+/* Of one grid, whose points' addresses are in its order. */
+static int compare_points(const void *a, const void *b)
 {
-    const Entry *x = a, *y = b;
-    int order = point_compare_bases(x->point, y->point);
-    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-/* Fills members, a group after the other. */
-static void gather(PointGroups *groups, const Entry *entries, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        groups->members[i] = entries[i].point;
-        if (i == 0 || point_compare_bases(entries[i - 1].point, entries[i].point) != 0) {
-            groups->groups[groups->count++].points = &groups->members[i];
-        }
-        groups->groups[groups->count - 1].count++;
-    }
+    const Point *x = *(const Point *const *)a, *y = *(const Point *const *)b;
+    int order = point_compare_bases(x, y);
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -53,18 +37,21 @@ static void sort_groups(PointGroups *groups, const Grid *grid)
 void point_groups_make(PointGroups *groups, const Grid *grid)
 {
     size_t room = grid->count + 1;
-    *groups = (PointGroups){0};
-    Entry *entries = need_zeros(room, sizeof *entries);
-    groups->members = need_zeros(room, sizeof *groups->members);
-    groups->groups = need_zeros(room, sizeof *groups->groups);
-    groups->of = need_zeros(room, sizeof *groups->of);
+    *groups = (PointGroups){.members = need_zeros(room, sizeof *groups->members),
+                            .groups = need_zeros(room, sizeof *groups->groups),
+                            .of = need_zeros(room, sizeof *groups->of)};
     for (size_t i = 0; i < grid->count; i++) {
-        entries[i] = (Entry){&grid->points[i], i};
+        groups->members[i] = &grid->points[i];
     }
-    qsort(entries, grid->count, sizeof *entries, compare_entries);
-    gather(groups, entries, grid->count);
+    qsort(groups->members, grid->count, sizeof *groups->members, compare_points);
+    for (size_t i = 0; i < grid->count; i++) {
+        const Point **member = &groups->members[i];
+        if (i == 0 || point_compare_bases(member[-1], member[0]) != 0) {
+            groups->groups[groups->count++].points = member;
+        }
+        groups->groups[groups->count - 1].count++;
+    }
     sort_groups(groups, grid);
-    free(entries);
 }
 
 void point_groups_clear(PointGroups *groups)

@@ -49,8 +49,6 @@ typedef enum {
     MODEL_FILE_INPUT        /* X alone */
 } ModelFileKind;
 
-typedef enum { MODEL_FILE_NO_NORM, MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM } ModelFileNorm;
-
 /* gamma and beta [d].  Where there is a w there is a b, of zeros where the file has none. */
 typedef struct {
     double *w, *b;
@@ -94,7 +92,7 @@ typedef struct {
     ModelFileSaid said;
     /* These mean nothing unless they are said. */
     Activation activation;
-    ModelFileNorm normalization;
+    Normalization normalization;
     bool tied;     /* the file has no unembedding: W_U is W_E, [classes, d] */
     bool folded;   /* the file has no weights of norms: those here are ones and zeros */
     bool one_norm; /* a layer's first norm is its second, too */

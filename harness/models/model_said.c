@@ -131,7 +131,7 @@ static int check_tensors(const Reading *reading)
     const ModelFileSaid *said = &model->said;
     const SlotSet found = reading->found[model->depth];
     const bool final = (found & SLOT_BIT(SLOT_LN_FINAL_W)) != 0, norms = reading->norms;
-    const bool none = model->normalization == MODEL_FILE_NO_NORM, post = said->place && model->post;
+    const bool none = model->normalization == NORMALIZATION_NONE, post = said->place && model->post;
     const bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
     const Domain plain = {
         .kind = DOMAIN_WORDS, .words = activation_names, .word_count = ACTIVATION_PLAIN};
@@ -151,7 +151,7 @@ static int check_tensors(const Reading *reading)
              model->kind != MODEL_FILE_INPUT,
          "normalization",
          "tensors of norms in the file, or LNPre or RMSPre where they are folded into others"},
-        {model->normalization == MODEL_FILE_RMSNORM && model->betas, "normalization",
+        {model->normalization == NORMALIZATION_RMSNORM && model->betas, "normalization",
          "layernorm, as norms have a b and rmsnorm has none"},
         {post && final, "normalization-place",
          "no norm before the unembedding beside it: post with one is outside the construction"},
@@ -172,9 +172,10 @@ static int check_tensors(const Reading *reading)
 /* What the words say of the model. */
 static void take(const Reading *reading, const Choices *read)
 {
-    static const ModelFileNorm norms[] = {
-        MODEL_FILE_NO_NORM,   MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM, MODEL_FILE_LAYERNORM,
-        MODEL_FILE_LAYERNORM, MODEL_FILE_RMSNORM,   MODEL_FILE_RMSNORM};
+    static const Normalization norms[] = {NORMALIZATION_NONE,      NORMALIZATION_LAYERNORM,
+                                          NORMALIZATION_RMSNORM,   NORMALIZATION_LAYERNORM,
+                                          NORMALIZATION_LAYERNORM, NORMALIZATION_RMSNORM,
+                                          NORMALIZATION_RMSNORM};
     const Property *by_layer = properties_find(&reading->said, "scale-by-layer");
     const size_t *word = read->word;
     const bool *said = read->said;

@@ -243,7 +243,7 @@ void model_source_say(ModelSource *source, Axis axis, AxisValue value)
     case AXIS_ACTIVATION: m->activation = (Activation)value.integer; break;
     case AXIS_SCALE: m->scaled = value.integer == 1; break;
     case AXIS_MASK: m->causal = value.integer == MASK_CAUSAL; break;
-    case AXIS_NORMALIZATION: m->normalization = (ModelFileNorm)value.integer; break;
+    case AXIS_NORMALIZATION: m->normalization = (Normalization)value.integer; break;
     case AXIS_NORMALIZATION_PLACE: m->post = value.integer == NORM_POST; break;
     case AXIS_EPS: m->eps = value.real; break;
     default: m->heads_open = false;

@@ -131,7 +131,7 @@ static void test_lens(void **state)
         assert_memory_equal(arrays[i].values, tensor->values,
                             arrays[i].count * sizeof *arrays[i].values);
     }
-    assert_true(model->normalization == MODEL_FILE_LAYERNORM && !model->post && !model->folded);
+    assert_true(model->normalization == NORMALIZATION_LAYERNORM && !model->post && !model->folded);
     assert_true(model->said.place && model->said.eps && model->eps == 1e-5);
     assert_true(model->activation == ACTIVATION_GELU_NEW && model->scaled && model->causal);
     model_file_clear(model);
@@ -250,7 +250,7 @@ static void test_config(void **state)
         assert_int_equal(model->scaled, cases[i].scaled);
         assert_true(!cases[i].eps || model->eps == cases[i].is);
         assert_true(model->said.mask && model->causal && model->said.normalization);
-        assert_true(model->normalization == MODEL_FILE_LAYERNORM && model->said.place);
+        assert_true(model->normalization == NORMALIZATION_LAYERNORM && model->said.place);
         model_file_clear(model);
     }
 }
@@ -301,7 +301,8 @@ static void test_folded(void **state)
         gpt2_write(fixture->path, &model, "F32", metadata, 0, 1);
         ModelFile *found = read_model(fixture->path);
         assert_true(found->folded && found->said.normalization && found->said.place);
-        assert_int_equal(found->normalization, k == 0 ? MODEL_FILE_LAYERNORM : MODEL_FILE_RMSNORM);
+        assert_int_equal(found->normalization,
+                         k == 0 ? NORMALIZATION_LAYERNORM : NORMALIZATION_RMSNORM);
         const ModelFileGains *norms[] = {&found->layers[0].ln1, &found->layers[1].ln2,
                                          &found->ln_final};
         for (size_t i = 0; i < 3; i++) {
