@@ -160,6 +160,25 @@ static void test_seed(void **state)
     given_points(given, "--weights %attention.safetensors --n 5 --seed 1:3", 3);
 }
 
+/* A file whose metadata are silent holds a norm's weights or none; an X alone has them drawn. */
+static void test_norms(void **state)
+{
+    Given *given = *state;
+    given_make(given, "silent.safetensors", MADE_FFN, 0, 2);
+    given_make(given, "x.safetensors", MADE_INPUT, 0, 2);
+    given_points(given, "--weights %silent.safetensors --activation gelu --normalization none", 1);
+    given_expect_fault(
+        given, COMMAND_SWEEP,
+        "--weights %silent.safetensors --activation gelu --normalization layernorm",
+        "--normalization: token 'layernorm': expected none: the weights file has no tensors of "
+        "norms");
+    const char *drawn =
+        "--construction silu --weights %x.safetensors --activation silu --depth 3 "
+        "--normalization layernorm --normalization-place post --reference none --seed 1,2";
+    const Point *points = given_points(given, drawn, 2);
+    free(given_rows(&points[0], false));
+}
+
 static void test_saying_the_same(void **state)
 {
     Given *given = *state;
@@ -354,6 +373,7 @@ SUBJECT(weights)
         GIVEN_TEST(test_kinds),
         GIVEN_TEST(test_every_tensor_arrives),
         GIVEN_TEST(test_seed),
+        GIVEN_TEST(test_norms),
         GIVEN_TEST(test_saying_the_same),
         GIVEN_TEST(test_contradictions),
         GIVEN_TEST(test_constructions),
