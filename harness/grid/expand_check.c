@@ -283,65 +283,56 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
                           "the weights file %s needs %s", point->source->path, misfit);
 }
 
-/* What a file leaves open, in words, and the flags that say it. */
-typedef struct {
-    char words[600], flags[200];
-    size_t used, flags_used;
-} Lacks;
-
-static void add_lack(Lacks *lacks, const char *name, const char *words, const char *flag)
+/* Does the file leave an axis open that nobody sets? */
+static bool is_open(const Product *product, const Point *point, Axis axis)
 {
-    const char *comma = lacks->used > 0 ? ", " : "";
-    size_t used = lacks->used, flags_used = lacks->flags_used;
-    lacks->used += (size_t)snprintf(lacks->words + used, sizeof lacks->words - used, "%s%s (%s)",
-                                    comma, name, words);
-    lacks->flags_used += (size_t)snprintf(lacks->flags + flags_used,
-                                          sizeof lacks->flags - flags_used, "%s--%s", comma, flag);
+    return product->settings[axis] == NULL && command_takes(product->command, axis) &&
+           model_source_lacks(point->source, axis);
 }
 
 /* Refuses a file that leaves open what its model computes: its metadata must say it, or the
  * user. */
 static int check_said(const Product *product, const Point *point)
 {
-    static const Axis said[] = {AXIS_ACTIVATION,          AXIS_SCALE, AXIS_MASK, AXIS_NORMALIZATION,
-                                AXIS_NORMALIZATION_PLACE, AXIS_EPS};
-    bool norms = point->source->file->depth > 0 && model_source_has_norms(point->source);
-    char activations[128];
-    const char *const words[] = {activations,      "1 or 1/sqrt(d_head)",
-                                 "none or causal", norms ? "layernorm or rmsnorm" : "none",
-                                 "pre or post",    "what its norms add to the variance"};
     const ModelFile *file = point->source->file;
+    bool norms = file->depth > 0 && model_source_has_norms(point->source);
     /* A witness that agrees shows this, and no axis has it. */
     bool shown = file->witness.tokens != NULL || product->command->operands == OPERANDS_SIZES;
-    const struct {
-        bool open;
-        const char *name, *words, *flag;
-    } others[] = {{file->W_E != NULL && file->W_pos == NULL && !file->said.positions, "positions",
-                   "none, where they are in no tensor", "position-embedding"},
-                  {file->kind == MODEL_FILE_TRANSFORMER && !file->said.blocks, "blocks",
-                   "sequential, where networks read what attention wrote", "blocks"}};
-    Lacks lacks = {.used = 0};
+    char activations[128], words[600], flags[200];
+    size_t used = 0, flags_used = 0;
     Domain known = axis_info(AXIS_ACTIVATION)->domain;
     known.word_count = file->gated ? known.word_count : ACTIVATION_PLAIN;
     domain_describe(activations, sizeof activations, &known);
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        const char *name = axis_info(said[i])->name;
-        if (product->settings[said[i]] == NULL && command_takes(product->command, said[i]) &&
-            model_source_lacks(point->source, said[i])) {
-            add_lack(&lacks, name, words[i], name);
+    const struct {
+        bool open;
+        const char *name, *words, *flag;
+    } properties[] = {
+        {is_open(product, point, AXIS_ACTIVATION), "activation", activations, "activation"},
+        {is_open(product, point, AXIS_SCALE), "scale", "1 or 1/sqrt(d_head)", "scale"},
+        {is_open(product, point, AXIS_MASK), "mask", "none or causal", "mask"},
+        {is_open(product, point, AXIS_NORMALIZATION), "normalization",
+         norms ? "layernorm or rmsnorm" : "none", "normalization"},
+        {is_open(product, point, AXIS_NORMALIZATION_PLACE), "normalization-place", "pre or post",
+         "normalization-place"},
+        {is_open(product, point, AXIS_EPS), "eps", "what its norms add to the variance", "eps"},
+        {!shown && file->W_E != NULL && file->W_pos == NULL && !file->said.positions, "positions",
+         "none, where they are in no tensor", "position-embedding"},
+        {!shown && file->kind == MODEL_FILE_TRANSFORMER && !file->said.blocks, "blocks",
+         "sequential, where networks read what attention wrote", "blocks"}};
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        const char *comma = used > 0 ? ", " : "";
+        if (properties[i].open) {
+            used += (size_t)snprintf(words + used, sizeof words - used, "%s%s (%s)", comma,
+                                     properties[i].name, properties[i].words);
+            flags_used += (size_t)snprintf(flags + flags_used, sizeof flags - flags_used, "%s--%s",
+                                           comma, properties[i].flag);
         }
     }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i].open && !shown) {
-            add_lack(&lacks, others[i].name, others[i].words, others[i].flag);
-        }
-    }
-    if (lacks.used == 0) {
-        return 0;
-    }
-    return complain_of(point->source->path, NULL, NULL,
-                       "the metadata do not say: %s: expected in the file's metadata, or as %s",
-                       lacks.words, lacks.flags);
+    return used == 0 ? 0
+                     : complain_of(point->source->path, NULL, NULL,
+                                   "the metadata do not say: %s: expected in the file's metadata, "
+                                   "or as %s",
+                                   words, flags);
 }
 
 /* Refuses a file without rows to evaluate, its X or its tokens, unless --n asks for drawn ones. */

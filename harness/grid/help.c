@@ -5,7 +5,10 @@
 
 #include "flags.h"
 
+#include "../base/text_stream.h"
+
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH 80
@@ -191,28 +194,20 @@ static void print_subject(FILE *file, const CommandInfo *command, FlagSubject ab
     }
 }
 
-/* Adds a name to text, of which *used are; counts it in *count. */
-static void add_name(char text[HELP_TEXT], size_t *used, size_t *count, const char *name)
+/* Writes the names of what a command takes and is not common.  Returns how many. */
+static size_t write_rest(FILE *file, const CommandInfo *command)
 {
-    if (*used < HELP_TEXT) {
-        *used += (size_t)snprintf(text + *used, HELP_TEXT - *used, " --%s", name);
-        ++*count;
-    }
-}
-
-/* text = names of what a command takes and is not common.  Returns how many. */
-static size_t find_rest(char text[HELP_TEXT], const CommandInfo *command)
-{
-    size_t count = 0, used = 0;
-    *text = '\0';
+    size_t count = 0;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         if (command_takes(command, axis) && !is_common(command, axis)) {
-            add_name(text, &used, &count, axis_info(axis)->name);
+            fprintf(file, " --%s", axis_info(axis)->name);
+            count++;
         }
     }
     for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
         if (command_takes_flag(command, flag) && !flag->common) {
-            add_name(text, &used, &count, flag->name);
+            fprintf(file, " --%s", flag->name);
+            count++;
         }
     }
     return count;
@@ -221,9 +216,12 @@ static size_t find_rest(char text[HELP_TEXT], const CommandInfo *command)
 void help_print_command(FILE *file, const CommandInfo *command, bool all)
 {
     enum { FEW = 12 };
-    char text[HELP_TEXT], rest[HELP_TEXT];
+    char text[HELP_TEXT], *rest;
     bool flags = command_takes_axes(command), more = flags || command->usage != NULL;
-    size_t left = find_rest(rest, command);
+    size_t size;
+    FILE *names = text_stream(&rest, &size);
+    size_t left = write_rest(names, command);
+    text_close(names, &rest);
     int used = fprintf(file, "usage: headproof %s%s", command->name, more ? " " : "");
     snprintf(text, sizeof text, "%s%s", command->usage ? command->usage : "",
              flags ? " [--FLAG VALUE]..." : "");
@@ -244,4 +242,5 @@ void help_print_command(FILE *file, const CommandInfo *command, bool all)
               "tokens, --n is the number of rows to draw where rows are evaluated.\n",
               file);
     }
+    free(rest);
 }

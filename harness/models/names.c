@@ -110,14 +110,11 @@ int names_check(Reading *reading)
 static int refuse_twice(const SetTensor *found)
 {
     const char *name = found->tensor->name;
-    if (strncmp(name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) == 0) {
-        return complain_of(
-            found->file->path, "tensor", name,
-            "is there twice: expected one witness, in the model's file or in another");
-    }
-    return complain_of(found->file->path, "tensor", name,
-                       "is there twice, with another prefix too (module., _orig_mod., model., "
-                       "transformer., gpt_neox.): expected one of them");
+    bool witness = strncmp(name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) == 0;
+    return complain_of(found->file->path, "tensor", name, "is there twice%s",
+                       witness ? ": expected one witness, in the model's file or in another"
+                               : ", with another prefix too (module., _orig_mod., model., "
+                                 "transformer., gpt_neox.): expected one of them");
 }
 
 /* Marks what each layer has, of layers below room.  room is at most the number of tensors: a file

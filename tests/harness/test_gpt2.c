@@ -19,10 +19,7 @@
 
 static void expect_same_array(ModelFile *a, ModelFile *b, Slot slot, size_t layer)
 {
-    size_t shape[3], count = 1, rank = model_shape(shape, a, slot, layer);
-    for (size_t i = 0; i < rank; i++) {
-        count *= shape[i];
-    }
+    size_t count = model_count(a, slot, layer);
     const double *left = *model_array(a, slot, layer), *right = *model_array(b, slot, layer);
     assert_true((left == NULL) == (right == NULL));
     for (size_t i = 0; left != NULL && i < count; i++) {
