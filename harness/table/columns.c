@@ -170,9 +170,9 @@ bool column_names_row(const char *name)
 bool column_holds_text(const char *name)
 {
     /* Of other commands than sweep. */
-    static const char *const others[] = {"model",  "preset",     "tokens", "kind",
-                                         "source", "unfinished", "error",  "axis",
-                                         "law",    "why",        "theory", "positions"};
+    static const char *const others[] = {"model",  "preset",     "tokens",   "kind",
+                                         "source", "law",        "axis",     "why",
+                                         "theory", "unfinished", "positions"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(name, others[i]) == 0) {
             return true;

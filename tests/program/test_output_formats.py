@@ -50,6 +50,22 @@ def test_every_cell_is_the_same(out):
     assert [isinstance(one["construction_max"], str) for one in objects].count(True) == 4
 
 
+@pytest.mark.parametrize("line", [
+    GRID, f"verify {MODEL}", f"attribute {MODEL}", f"guarantee {MODEL.split()[0]} --tolerance 1e-6",
+    "cost --n 3 --construction transformer3",
+    "min-omega --construction silu --n 3 --d 3 --tolerance 1e-8"])
+def test_numbers_are_numbers(out, line):
+    """A column of JSON holds numbers, unless its unit is one of words: bounds are text, and what no
+    double holds.  The source of a term may be the bias row."""
+    columns = {command["name"]: command["columns"] for command in
+               json.loads(out("help --json"))["commands"]}[line.split()[0]]
+    numbers = [one["name"] for one in columns if not re.search("word|path|integers", one["unit"])
+               and one["name"] != "source"]
+    for one in json.loads(out(f"{line} --format json")):
+        texts = {name: one[name] for name in numbers if isinstance(one.get(name), str)}
+        assert not any(re.fullmatch(r"-?[\d.]+(e-?\d\d?)?", text) for text in texts.values()), texts
+
+
 # A line without -o, and what is said beside the table.
 TO_STDOUT = [
     ("sweep --construction fused --n 3 --d 3 --omega 20", "1 point in stdout"),
