@@ -713,10 +713,14 @@ class Failure(Exception):
     pass
 
 
+def noise(size):
+    """What a difference of numbers of that size may be but for their rounding."""
+    return size * Decimal(10)**(15 - getcontext().prec)
+
+
 def heard(error, size):
-    """A difference, without what is but the rounding of numbers of that size."""
-    noise = size * Decimal(10)**(15 - getcontext().prec)
-    return np.where(np.abs(error) > noise, error, ZERO)
+    """A difference, without that."""
+    return np.where(np.abs(error) > noise(size), error, ZERO)
 
 
 def truth(tensors, said, config):
@@ -741,7 +745,9 @@ def truth(tensors, said, config):
             e = heard(number.layer(layer)[0] - a, original.score)
         else:
             e = b * limit.epsilon if limit.largest_leak < SMALL else None
-        leaks = {"score_max": original.scores.pop(), **(number or limit).leaks(e is not None)}
+        leaks = {"score_max": original.scores.pop(), **{
+            cell: most if most is None or most > noise(original.score) else None
+            for cell, most in (number or limit).leaks(e is not None).items()}}
         layers.append((t, a, heard(a - t, original.score), e, leaks))
     return case, layers
 
