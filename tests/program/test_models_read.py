@@ -266,12 +266,13 @@ def test_what_is_said(verdict, tensors, config, code, words):
     ended = verdict(tensors, config)
     assert ended[0] == code and conftest.says(ended[1], words), ended
 
+
 UNMASKED = (TOKENS, answers(TOKENS, mask="none"))
 
 
 @pytest.mark.parametrize("scaled, given, answered, words", [
     (True, {"mask": "none"}, UNMASKED, ""),
-    (False, {"mask": "none"}, UNMASKED, ""),
+    (False, {}, UNMASKED, ""),
     (True, {}, UNMASKED, "what mends it: mask none"),
     (True, {"mask": "none"}, (TOKENS, ANSWERS), "what mends it: mask causal"),
     (True, {"mask": "none"}, (TOKENS[:, :1], answers(TOKENS[:, :1])), "mask none from causal"),
