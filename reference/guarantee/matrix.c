@@ -393,7 +393,13 @@ double matrix_entry_above(const Matrix *m)
 {
     double kept = (m->entry[0] + m->off);
     kept += 4 * U * fabs(kept) + (m->off > 0 ? TINY : 0);
-    int far = step_to(m, 0); /* beyond its ends no double is as large, or as small */
-    double x = fmax(ldexp(kept, far), -0x1p1000);
-    return kept == 0 ? 0 : x + 0x1p-1000;
+    int step = step_to(m, 0);
+    if (kept == 0) {
+        return 0;
+    }
+    if (kept > 0 && m->exponent > step) { /* farther than a step goes */
+        return INFINITY;
+    }
+    double x = ldexp(kept, step);
+    return (x < -0x1p1000 ? -0x1p1000 : x) + 0x1p-1000;
 }

@@ -223,6 +223,33 @@ static void what_is_guessed_is_proven(void **state)
     matrix_clear(&m);
 }
 
+/* The largest number in (entry +- off) 2^exponent, where doubles end. */
+static void entries_are_not_below(void **state)
+{
+    static const struct {
+        double entry, off;
+        long exponent;
+        double least, most;
+    } rows[] = {
+        {0.75, 0, 4, 12, 12.01},
+        {-0.75, 0, 4, -12, -11.99},
+        {-0.75, 0.25, 4, -8, -7.99},
+        {0, 0, 3000, 0, 0},
+        {0.75, 0, 1025, INFINITY, INFINITY},
+        {0, 0x1p-900, 3000, INFINITY, INFINITY},
+        {0.75, 0, -3000, 0x1p-1074, 0x1p-999},
+        {-0.75, 0, 1500, -DBL_MAX, 0},
+        {-0.75, 0, 3000, -DBL_MAX, 0},
+        {-0.75, 0, -3000, 0, 0x1p-999},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double entry = rows[i].entry;
+        const Matrix m = {&entry, 1, 1, rows[i].exponent, rows[i].off};
+        double bound = matrix_entry_above(&m);
+        assert_true(bound >= rows[i].least && bound <= rows[i].most);
+    }
+}
+
 /* A matrix with the eigenvalues 1 - i/8 in a basis of reflections: I - 2 u u^T / |u|^2. */
 static void negative_parts_are_bounds(void **state)
 {
@@ -681,6 +708,7 @@ SUBJECT(guarantee)
         cmocka_unit_test(norms_of_vectors_are_not_below),
         cmocka_unit_test(what_sums_lose_is_in_norms),
         cmocka_unit_test(what_is_guessed_is_proven),
+        cmocka_unit_test(entries_are_not_below),
         cmocka_unit_test(negative_parts_are_bounds),
         cmocka_unit_test(what_is_off_is_counted),
         cmocka_unit_test(slopes_are_bounds),
