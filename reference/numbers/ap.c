@@ -10,7 +10,28 @@
 
 /* Entries that are worth a parallel region: the system gives a page to the thread that touches
  * it first, and takes as long for that as the numbers do. */
-enum { PARALLEL_ENTRIES = 1 << 16 };
+enum { PARALLEL_ENTRIES = 1 << 16, ENTRIES_AT_ONCE = 1 << 12 };
+
+static void zero_entries(ApMat *m, size_t first, size_t end)
+{
+    size_t limbs = mpfr_custom_get_size(m->bits) / sizeof *m->limbs;
+    for (size_t i = first; i < end; i++) {
+        mpfr_custom_init_set(m->entry + i, MPFR_ZERO_KIND, 0, m->bits, m->limbs + i * limbs);
+    }
+}
+
+void ap_zero(ApMat *m)
+{
+    size_t count = m->rows * m->columns;
+    if (count < PARALLEL_ENTRIES) { /* a region of one thread takes longer than small matrices */
+        zero_entries(m, 0, count);
+        return;
+    }
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i += ENTRIES_AT_ONCE) {
+        zero_entries(m, i, count - i < ENTRIES_AT_ONCE ? count : i + ENTRIES_AT_ONCE);
+    }
+}
 
 void ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
 {
@@ -23,10 +44,7 @@ void ap_init(ApMat *m, size_t rows, size_t columns, mpfr_prec_t bits)
     }
     m->entry = need_zeros(count + 1, sizeof *m->entry);
     m->limbs = need_zeros(count * limbs + 1, sizeof *m->limbs);
-#pragma omp parallel for schedule(static) if (count >= PARALLEL_ENTRIES)
-    for (size_t i = 0; i < count; i++) {
-        mpfr_custom_init_set(m->entry + i, MPFR_ZERO_KIND, 0, bits, m->limbs + i * limbs);
-    }
+    ap_zero(m);
 }
 
 void ap_clear(ApMat *m)
@@ -63,15 +81,6 @@ double ap_bytes_list(const ApExtent *list, size_t count, mpfr_prec_t bits)
         bytes += ap_bytes((double)list[i].rows, (double)list[i].columns, bits);
     }
     return bytes;
-}
-
-void ap_zero(ApMat *m)
-{
-#pragma omp parallel for schedule(static) if (m->rows * m->columns >= PARALLEL_ENTRIES)
-    for (size_t i = 0; i < m->rows * m->columns; i++) {
-        mpfr_custom_init_set(m->entry + i, MPFR_ZERO_KIND, 0, m->bits,
-                             mpfr_custom_get_significand(m->entry + i));
-    }
 }
 
 void ap_dot(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, size_t count, mpfr_ptr t)
