@@ -1,6 +1,5 @@
 /*
- * Sublayers of a plain model copied as they are shown, and as a Model, which every arithmetic
- * evaluates.
+ * Sublayers of a plain model copied as they are shown.
  */
 #include "plain_whole.h"
 
@@ -42,46 +41,6 @@ PlainModel plain_whole(const Start *start)
     assert_true(plain_show(&plain, plain.sublayer_count));
     plain.sublayers = own;
     return plain;
-}
-
-/* A sublayer's heads as a bundle of an original model's. */
-static Bundle as_bundle(const PlainSublayer *plain, size_t width)
-{
-    Columns all = {0, width};
-    size_t rank = plain->rank, stride = width * rank;
-    return (Bundle){.heads = plain->heads,
-                    .score = {.kind = SCORE_BILINEAR,
-                              .read = all,
-                              .d_head = rank,
-                              .q = {plain->w_q, rank, stride},
-                              .k = {plain->w_k, rank, stride},
-                              .scale = {1, 1, 1},
-                              .visible = plain->causal ? VISIBLE_EARLIER : VISIBLE_ALL},
-                    .value = {.kind = VALUE_FACTORED,
-                              .read = all,
-                              .write = all,
-                              .d_head = rank,
-                              .v = {plain->w_v, rank, stride},
-                              .o = {plain->w_o, width, stride},
-                              .scale = 1}};
-}
-
-Model plain_as_model(const PlainModel *whole)
-{
-    Sublayer *sublayers = arena_take(whole->memory, whole->sublayer_count, sizeof *sublayers);
-    Bundle *bundles = arena_take(whole->memory, whole->sublayer_count, sizeof *bundles);
-    for (size_t s = 0; s < whole->sublayer_count; s++) {
-        bundles[s] = as_bundle(&whole->sublayers[s], whole->width);
-        sublayers[s] = (Sublayer){.bundles = &bundles[s], .bundle_count = 1};
-    }
-    Model model = {{.n = whole->rows, .d = whole->width},
-                   sublayers,
-                   whole->sublayer_count,
-                   whole->layer_end,
-                   whole->depth,
-                   NULL};
-    assert_null(model_fault(&model));
-    return model;
 }
 
 size_t plain_own_heads(const PlainModel *whole, size_t s)

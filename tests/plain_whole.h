@@ -10,10 +10,6 @@
 /* Free with plain_clear. */
 PlainModel plain_whole(const Start *start);
 
-/* The same numbers, of a model without norms, as a Model without a bias row: rows tokens of width
- * columns, a bundle a sublayer. */
-Model plain_as_model(const PlainModel *whole);
-
 /* Heads of sublayer s that are not there for uniformity alone, and the columns of its factors that
  * are not zero in all of them. */
 size_t plain_own_heads(const PlainModel *whole, size_t s);

@@ -2,6 +2,7 @@
  * The attention-only model as plain matrices against the definition of a head, entry by entry in
  * rational numbers; what cannot be exact; and what is refused.
  */
+#include "../../cases/activation.h"
 #include "../../cases/exact.h"
 #include "../fixture.h"
 #include "../plain_whole.h"
@@ -190,6 +191,14 @@ static void check_head(const PlainModel *plain, size_t s, size_t at, const Bundl
     work_clear(&work);
 }
 
+/* Heads from the own-th on, which are there for uniformity alone, have no entry. */
+static void check_padding(const PlainSublayer *p, size_t width, size_t own)
+{
+    for (size_t e = own * p->rank * width; e < p->heads * p->rank * width; e++) {
+        assert_true(p->w_q[e] == 0 && p->w_k[e] == 0 && p->w_v[e] == 0 && p->w_o[e] == 0);
+    }
+}
+
 static void check_model(const PlainModel *plain, const Model *model)
 {
     assert_int_equal(plain->sublayer_count, model->sublayer_count);
@@ -203,6 +212,7 @@ static void check_model(const PlainModel *plain, const Model *model)
             }
         }
         assert_int_equal(plain_own_heads(plain, s), at);
+        check_padding(&plain->sublayers[s], plain->width, at);
     }
 }
 
@@ -252,6 +262,34 @@ static void factors_are_the_definition(void **state)
         plain_clear(&plain);
     }
     print_message("%zu heads; seed %u\n", heads_checked, SEED);
+}
+
+/* And all sublayers of one size: heads of a network beside few of attention. */
+static void constructions_are_the_definition(void **state)
+{
+    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
+        for (int variant = 0; variant < 6; variant++) {
+            CaseSpec spec = {.construction = (Construction)c,
+                             .n = 3,
+                             .d = 3,
+                             .d_ff = 5,
+                             .heads = 2,
+                             .d_head = variant & 2 ? 2 : 0,
+                             .depth = 2,
+                             .seed = SEED,
+                             .bias = BIAS_RANDOM,
+                             .mask = (Mask)(variant % 2),
+                             .linear = (Linear)(variant % 3),
+                             .activation = ACTIVATION_GELU,
+                             .gelu = gelu_of_terms(3)};
+            Pair pair = pair_make(&spec);
+            PlainModel plain = build(&pair.converted, 50.7, pair.converted_x);
+            assert_null(plain.inexact);
+            check_model(&plain, &pair.converted);
+            plain_clear(&plain);
+            case_clear(&pair);
+        }
+    }
 }
 
 /* A numerator beyond 2^53 is refused even where it is a double. */
@@ -438,6 +476,7 @@ SUBJECT(plain_exact)
 {
     const struct CMUnitTest plain_exact[] = {
         cmocka_unit_test(factors_are_the_definition),
+        cmocka_unit_test(constructions_are_the_definition),
         cmocka_unit_test(scales_that_are_doubles),
         cmocka_unit_test(ranks_are_the_least),
         cmocka_unit_test(terms_are_split_where_needed),
