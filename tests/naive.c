@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,6 +172,27 @@ static void fill_v(Matrix *v, const Layout *layout, const Value *value, size_t h
     for (size_t i = 0; value->bias != NULL && head == 0 && i < carriers(layout); i++) {
         for (size_t c = 0; c < value->write.count; c++) {
             matrix_add(v, carrier(layout, i), value->write.first + c, value->bias[c]);
+        }
+    }
+}
+
+void naive_start(NaiveMatrix *x, const Layout *layout, const double *tokens, const double *bias)
+{
+    size_t content = layout_content(layout), bias_row = layout_bias_row(layout);
+    memset(x, 0, sizeof *x);
+    for (size_t i = 0; i < layout->n * content; i++) {
+        x->value[layout_token_row(layout, i / content)][i % content] = tokens[i];
+    }
+    for (size_t c = 0; bias != NULL && bias_row != SIZE_MAX && c < content; c++) {
+        x->value[bias_row][c] = bias[c];
+    }
+    for (size_t i = 0; i < layout_rows(layout); i++) {
+        if (layout->bias_row == BIAS_ROW_NONE) {
+            x->value[i][content] = 1; /* what an original's biases ride on */
+        } else if (layout->bias_row == BIAS_ROW_MASKED) {
+            x->value[i][content] = i != bias_row;
+        } else {
+            x->value[i][content + i] = 1;
         }
     }
 }

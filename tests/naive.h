@@ -17,6 +17,9 @@ typedef struct {
     long double value[NAIVE_ROWS][NAIVE_WIDTH], bound[NAIVE_ROWS][NAIVE_WIDTH];
 } NaiveMatrix;
 
+/* The stream before any layer, from the rows of tokens and the bias row's content (NULL: zeros). */
+void naive_start(NaiveMatrix *x, const Layout *layout, const double *tokens, const double *bias);
+
 /* Weights of one head on the stream x (one-hot block or constant column included, D' columns in
  * all).  The bound is, to first order,
  *   p_ij (2 (2 D' + d_head + 9) A_i + N' + 8),   A_i = max_j |x_i| |Q| |x_j|^T:

@@ -6,7 +6,6 @@
 #include "../../kernels/kernel.h"
 #include "../fixture.h"
 #include "../program.h"
-#include "../textbook.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -228,8 +227,7 @@ static void reference_has_no_ends(void **state)
         CaseSpec spec = ends_spec(&given, forms[f]);
         Pair pair = pair_make(&spec);
         RefRun *runs[] = {run_layers(&pair.original, ends, NULL, INFINITY, BITS, 1),
-                          run_layers(&pair.converted, ends, NULL, INFINITY, BITS, 1),
-                          textbook_layers(&pair.converted, ends, NULL, INFINITY, BITS, 1)};
+                          run_layers(&pair.converted, ends, NULL, INFINITY, BITS, 1)};
         for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
             for (size_t i = 0; i < ENDS; i++) {
                 expect_end(ends[i], mpfr_get_d(ref_run_entry(runs[r], i, 0), MPFR_RNDN));

@@ -69,27 +69,6 @@ static void random_make(RandomModel *random, Layout *layout, bool causal)
     random->model = (Model){*layout, random->sublayer, 2, random->layer_end, 2, NULL};
 }
 
-static void start(NaiveMatrix *x, const Layout *layout, const double *tokens, const double *bias)
-{
-    size_t content = layout_content(layout), bias_row = layout_bias_row(layout);
-    memset(x, 0, sizeof *x);
-    for (size_t i = 0; i < layout->n * content; i++) {
-        x->value[layout_token_row(layout, i / content)][i % content] = tokens[i];
-    }
-    for (size_t c = 0; bias != NULL && bias_row != SIZE_MAX && c < content; c++) {
-        x->value[bias_row][c] = bias[c];
-    }
-    for (size_t i = 0; i < layout_rows(layout); i++) {
-        if (layout->bias_row == BIAS_ROW_NONE) {
-            x->value[i][content] = 1; /* what an original's biases ride on */
-        } else if (layout->bias_row == BIAS_ROW_MASKED) {
-            x->value[i][content] = i != bias_row;
-        } else {
-            x->value[i][content + i] = 1;
-        }
-    }
-}
-
 /* How often each flag was there, and was not. */
 typedef struct {
     size_t proven[3], open[3];
@@ -128,7 +107,7 @@ static void check_model(Tally *tally, RandomModel *random)
     Trace trace;
     assert_null(model_fault(model));
     trace_open(&trace, model, tokens, bias);
-    start(&near[0], layout, tokens, bias);
+    naive_start(&near[0], layout, tokens, bias);
     far[0] = near[0];
     check_entries(tally, &trace, &near[0], &far[0], &near[0]);
     for (size_t l = 0; l < model->depth; l++) {
