@@ -4,18 +4,10 @@
 #include "bilinear.h"
 #include "gates.h"
 #include "internal.h"
-#include "jacobian.h"
 #include "norm.h"
 
 #include <math.h>
 #include <omp.h>
-
-/* Those of rows' derivatives, a thread each. */
-static double matrix_doubles(double columns, double inner)
-{
-    double threads = omp_get_max_threads();
-    return columns > JACOBIAN_COLUMNS ? 0 : threads * columns * (3 * columns + inner);
-}
 
 /* Those of the norm of a matrix, and of heads' parts of one. */
 static double matrix_norm_doubles(double rows, double columns)
@@ -48,9 +40,8 @@ static RadiusDoubles gates_doubles(const Bundle *bundle, double rows)
         fmax(parts_doubles(v, heads, read, 1, PARTS_BESIDE),
              parts_doubles(&bundle->value.o, heads, 1, bundle->value.write.count, PARTS_BELOW));
     return (RadiusDoubles){
-        3 * rows * (double)heads + matrix_doubles((double)read, (double)heads) +
-            gate_doubles(v, heads, read) + (two ? gate_doubles(gate, heads, read) : 0) +
-            (double)heads * (sizeof(double) * 4 + (double)omp_get_max_threads()),
+        3 * rows * (double)heads + gate_doubles(v, heads, read) +
+            (two ? gate_doubles(gate, heads, read) : 0) + (double)heads * sizeof(double) * 4,
         two ? fmax(norms, parts_doubles(gate, heads, read, 1, PARTS_BESIDE)) : norms};
 }
 
@@ -88,7 +79,7 @@ static RadiusDoubles direct_doubles(const Direct *direct, double rows)
     double read = (double)direct->read.count, write = (double)direct->write.count;
     double hidden = (double)direct->hidden;
     return (RadiusDoubles){
-        rows * ((direct->w3 != NULL ? 2 : 1) * hidden + 4) + matrix_doubles(read, hidden),
+        rows * ((direct->w3 != NULL ? 2 : 1) * hidden + 3),
         fmax(matrix_norm_doubles(read, fmax(hidden, write)), matrix_norm_doubles(hidden, write))};
 }
 

@@ -8,7 +8,6 @@
 
 #include "../../memory/need.h"
 #include "bounds.h"
-#include "jacobian.h"
 #include "norm.h"
 
 #include "../evaluator/activation.h"
@@ -49,8 +48,7 @@ typedef struct {
     const Direct *direct;
     double w[3], f[3], b[3];     /* 2-norms, Frobenius norms, norms of the biases */
     double *local, *gain, *size; /* [rows]: of a row's units: rounding, derivative, norm */
-    double *own;                 /* [rows]: of the row's derivative, or infinite (C41) */
-    double *z;                   /* [rows, hidden]; then slopes, where own is not infinite */
+    double *z;                   /* [rows, hidden] */
     double *up;                  /* [rows, hidden] of a gated network: |x W3 + b3|, at most */
 } Network;
 
@@ -67,29 +65,6 @@ static void map_norms(Worker *worker, const void *context, size_t map)
     network->w[map] = norms.spectral;
     network->f[map] = norms.frobenius;
     network->b[map] = bias_norm(b, columns);
-}
-
-/* The norm of a row's derivative as a matrix, with what the stream is to it beside; z becomes the
- * slopes, z being within off. */
-static double own_norm(const Network *network, double *z, double off, size_t i)
-{
-    const Radius *r = network->r;
-    const Direct *direct = network->direct;
-    const ActivationSlope *act = activation_slope(direct->activation);
-    const RowMap map = {direct->w1,     direct->w2,    direct->hidden, direct->write.count,
-                        direct->hidden, network->f[0], network->f[1]};
-    bool whole = direct->read.first == 0 && direct->read.count == r->bank &&
-                 direct->write.first == 0 && direct->write.count == r->bank;
-    double most = 0;
-    if (act->at == NULL || !whole || !r->matrices || network->up != NULL) {
-        return INFINITY;
-    }
-    for (size_t k = 0; k < direct->hidden; k++) {
-        double b = direct->b1 != NULL ? direct->b1[k] : 0;
-        most = bound_max(most, (off + BOUND_DOUBLE * fabs(b)) * act->curvature + BOUND_DOUBLE);
-        z[k] = act->at(z[k] + b);
-    }
-    return bound_up(jacobian_norm(r, &map, &r->here, z, i) + network->w[0] * most * network->w[1]);
 }
 
 /* What a row's units x W + b may be off by on the path, in doubles and in 2^-bits. */
@@ -150,7 +125,6 @@ static void block_slopes(Worker *worker, const void *context, size_t block)
         if (network->up != NULL) {
             gated_row(network, i, off);
         }
-        network->own[i] = own_norm(network, z, off, i);
     }
 }
 
@@ -159,12 +133,11 @@ static void ffn(Radius *r, const Direct *direct)
     size_t D = direct->read.count, H = direct->hidden;
     Network network = {.r = r, .direct = direct}, *at = &network;
     bool gated = direct->w3 != NULL;
-    double *room = need_room(r->rows * ((gated ? 2 : 1) * H + 4) + 1, sizeof *room);
+    double *room = need_room(r->rows * ((gated ? 2 : 1) * H + 3) + 1, sizeof *room);
     network.local = room;
     network.gain = room + r->rows;
-    network.own = room + 2 * r->rows;
-    network.size = room + 3 * r->rows;
-    network.z = room + 4 * r->rows;
+    network.size = room + 2 * r->rows;
+    network.z = room + 3 * r->rows;
     network.up = gated ? network.z + r->rows * H : NULL;
     evaluator_each(r->ev, gated ? 3 : 2, D * H * (D < H ? D : H), map_norms, &at);
     evaluator_each(r->ev, row_blocks(r, PRODUCT_ROWS), r->rows * D * H, block_slopes, &network);
@@ -173,12 +146,8 @@ static void ffn(Radius *r, const Direct *direct)
     double w2 = network.w[1], f2 = network.f[1];
     for (size_t i = 0; i < r->rows; i++) {
         double size = network.size[i];
-        if (network.own[i] < INFINITY) {
-            jacobian_take(r, &r->here, network.own[i], i);
-        } else {
-            banks_add(r, r->here.out[PASS_OWN], direct->write, i,
-                      network.gain[i] * w2 * banks_in(r, r->rho, direct->read, i));
-        }
+        banks_add(r, r->here.out[PASS_OWN], direct->write, i,
+                  network.gain[i] * w2 * banks_in(r, r->rho, direct->read, i));
         banks_add(r, r->local, direct->write, i,
                   2 * w2 * network.local[i] + (2 * w2 + radius_product(H) * f2) * size +
                       network.b[1]);

@@ -269,7 +269,6 @@ static void each_block(Worker *worker, const void *context, size_t block)
     gates.size_sum = gates.sum + K;
     size_t thread = (size_t)(worker - worker->ev->worker);
     gates.gate = gates.gates + thread * K;
-    gates.weights = gates.all_weights + thread * K;
     gates.groups = gates.all_groups + thread * gates.patterns;
     RowRange of = row_range(gates.r, GATE_ROWS, block);
     for (size_t i = of.first; i < of.end; i++) {

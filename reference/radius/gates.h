@@ -65,9 +65,6 @@ typedef struct {
     RowGroups *all_groups;  /* [threads, patterns] */
     RowGroups *groups;      /* [patterns] of a row, within all_groups */
     GatesKept *kept;        /* [rows] */
-    double *all_weights;    /* [threads, heads]: of a row's own key, and its derivative's */
-    double *weights;        /* [heads], within all_weights */
-    bool map;               /* the row's own derivative is content -> content, and a matrix */
     RowsSum radii[PASS_RADII]; /* of a pass */
 } Gates;
 

@@ -133,9 +133,6 @@ void gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     gates->groups = gates->all_groups;
     gates->gates = need_room((size_t)r->ev->workers * heads + 1, sizeof *gates->gates);
     gates->kept = need_room(r->rows + 1, sizeof *gates->kept);
-    gates->all_weights = need_room((size_t)r->ev->workers * heads + 1, sizeof(double));
-    gates->map = !unit && gates->same && value->write.first == 0 && read == r->bank &&
-                 value->write.count == r->bank;
     gates->bias_most =
         bound_max(absent_most(score->gate_bias, heads), absent_most(value->inner_bias, heads));
     gates->shift_most = absent_most(score->gate_shift, heads);
@@ -155,5 +152,4 @@ void gates_clear(Gates *gates)
     free(gates->gates);
     free(gates->all_groups);
     free(gates->kept);
-    free(gates->all_weights);
 }

@@ -12,51 +12,21 @@
  */
 #include "bounds.h"
 #include "gates.h"
-#include "jacobian.h"
 
 #include <float.h>
 #include <stdlib.h>
-
-/* The row's own radii go through the heads' derivative as a matrix, with what the stream is to them
- * beside, whose weights are within `off`.  False: they do not. */
-static bool take_matrix(const Gates *gates, Pass *pass, double off, size_t i)
-{
-    Radius *r = gates->r;
-    const Value *value = &gates->bundle->value;
-    const RowMap map = {gates->v,     value->o.data, gates->heads, value->o.head_stride,
-                        gates->heads, gates->v_size, gates->o_size};
-    double norm = INFINITY;
-    if (!gates->map || !r->matrices || pass != &r->here) {
-        return false;
-    }
-    if (r->own_known != NULL && r->own_known[i] > 0) {
-        norm = r->own_known[i];
-    } else {
-        norm = bound_up(jacobian_norm(r, &map, pass, gates->weights, i) +
-                        gates->value_scale * gates->o_norm * gates->v_norm * off);
-    }
-    if (r->own_kept != NULL) {
-        r->own_kept[i] = norm;
-    }
-    if (norm < INFINITY) {
-        jacobian_take(r, pass, norm, i);
-    }
-    return norm < INFINITY;
-}
 
 void gates_pass_row(const Gates *gates, Pass *pass, size_t i)
 {
     const Radius *r = gates->r;
     const Value *value = &gates->bundle->value;
-    double s = fabs(gates->scale), own = 0, key = 0, b = 0, other = 0, bias = 0, most_off = 0;
+    double s = fabs(gates->scale), own = 0, key = 0, b = 0, other = 0, bias = 0;
     double factor = gates->value_scale * gates->o_norm;
     for (size_t k = 0; k < gates->heads; k++) {
         const Gate *gate = &gates->gate[k];
         double off = gate->off + s * gate->b_off + BOUND_DOUBLE * (1 + s * fabs(gate->b));
         double joint = gate->own + gates->scale * gate->b;
         own = bound_max(own, fabs(joint) + off);
-        most_off = bound_max(most_off, off);
-        gates->weights[k] = value->scale * joint;
         key = bound_max(key, gate->most[SELF]);
         b = bound_max(b, fabs(gate->b) + gate->b_off);
         other = bound_max(other, gate->most[OTHER]);
@@ -68,11 +38,10 @@ void gates_pass_row(const Gates *gates, Pass *pass, size_t i)
         }
     }
     double joint = gates->same ? own * gates->v_norm : key * gates->v_norm + s * b * gates->g_norm;
-    bool taken = take_matrix(gates, pass, most_off, i);
     for (size_t q = 0; q < pass->count; q++) {
         double mine = banks_in(r, pass->radius[q], value->read, i);
         double change =
-            (gates->unit || taken ? 0 : joint * mine) +
+            (gates->unit ? 0 : joint * mine) +
             gates->v_norm * (other * gates->radii[q].tokens + bias * gates->radii[q].bias);
         banks_add(r, pass->out[q], value->write, i, factor * change);
     }

@@ -2,7 +2,7 @@
  * The parts of the radii (private to reference/radius/).
  *
  * Arithmetic: a bound is a double >= 0, made of sums, products, quotients, roots and maxima of such
- * doubles, never of a difference (but for C39 and C41), so that n operations leave it at least
+ * doubles, never of a difference (but for C39), so that n operations leave it at least
  * (1 - 2^-52)^n of what exact arithmetic makes of the same, whatever the rounding mode; bound_up
  * multiplies by 1 + 2^-20, which pays for n < 2^31, and adds 2^-600 for what underflowed.  It is
  * applied to every bound that is kept, and turns what is not a number, or out of range, into
@@ -86,10 +86,6 @@ struct Radius {
     bool *zero; /* [rows, BANKS] zero exactly, in the limit and as computed */
     /* What sublayers that come before one beside them add: radii, and sizes of what is added. */
     Banks *beside_rho, *beside_eta, *beside_size, *beside_size_e;
-    double *own_kept; /* [rows] of the sublayer at hand, or NULL: RadiusOfRun */
-    const double *own_known;
-    double *kept;
-    const double *known;
 
     /* The point at which a sublayer is taken. */
     bool ready;                     /* the points are those of the streams as they stand */
@@ -102,7 +98,6 @@ struct Radius {
     Banks *kept_rho, *kept_eta;
     bool goes_on;       /* others come beside the sublayer at hand */
     bool erased[BANKS]; /* it takes away all of the bank, exactly, from rows alone in A */
-    bool matrices;      /* rows' derivatives are formed: (C41) */
     bool far;           /* some score changes by too much for `cross` */
     bool near;          /* e is so small that eta goes as rho does, and the rest is in `cross` */
 

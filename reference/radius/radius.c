@@ -8,7 +8,6 @@
 #include "bounds.h"
 #include "gates.h"
 #include "internal.h"
-#include "jacobian.h"
 #include "point.h"
 
 #include "../../memory/need.h"
@@ -70,8 +69,6 @@ Radius *radius_open(const RadiusOfRun *run)
     r->normed_e = run->normed_e;
     r->bank = run->layout->d;
     r->bits = run->ev->bits;
-    r->kept = run->kept;
-    r->known = run->known;
     r->change = run->e != NULL;
     r->leaks = r->change && !run->limit_change;
     radius_init(r);
@@ -199,22 +196,11 @@ static void forget_effects(Radius *r)
     r->erased[BANK_CONTENT] = r->erased[BANK_HIDDEN] = false;
 }
 
-/* How many of the sublayer's bundles have gates? */
-static size_t gated_bundles(const Sublayer *sublayer)
-{
-    size_t gated = 0;
-    for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        gated += score_by_gate(&sublayer->bundles[b].score);
-    }
-    return gated;
-}
-
 /* The effects of a sublayer that is no norm, before all is put together. */
 static void analyse(Radius *r, const Sublayer *sublayer, bool near)
 {
     set_near(r, near);
     forget_effects(r);
-    r->matrices = r->norm == NULL && gated_bundles(sublayer) <= 1 && jacobian_worth(r);
     if (sublayer->bundle_count == 0) {
         radius_direct(r, &sublayer->direct);
     } else {
@@ -353,13 +339,10 @@ static void widen_unit(Radius *r)
     }
 }
 
-void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record, size_t index,
-                  bool goes_on)
+void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record, bool goes_on)
 {
     r->record = record;
     r->goes_on = goes_on;
-    r->own_kept = r->kept != NULL ? r->kept + index * r->rows : NULL;
-    r->own_known = r->known != NULL ? r->known + index * r->rows : NULL;
     analyse_any(r, sublayer);
     evaluator_each(r->ev, r->rows, ENTRY_OPERATIONS * r->rows * r->columns, after_row, &r);
     if (!goes_on) {

@@ -31,10 +31,6 @@ typedef struct {
     const ApMat *normed, *normed_e;
     bool limit;
     bool limit_change; /* e is T_infinity's answer: no key that the limit leaves out weighs in it */
-    /* Norms of rows' derivatives of x, [sublayers, rows], 0 where none was formed: to be kept, or
-     * known from the evaluation of x that this run shares; or NULL. */
-    double *kept;
-    const double *known;
 } RadiusOfRun;
 
 /* All that the run points to stays where it is. */
@@ -56,11 +52,9 @@ void radius_restart(Radius *radius, const Radius *from, RadiusBegins begins, Col
 void radius_begin_layer(Radius *radius);
 
 /* Before a sublayer is evaluated, and after it has been added to the stream; record: of its norm,
- * if it has one; index: of the sublayer; goes_on: one beside it comes next, and both are added to
- * the stream then. */
+ * if it has one; goes_on: one beside it comes next, and both are added to the stream then. */
 void radius_before(Radius *radius);
-void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, size_t index,
-                  bool goes_on);
+void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, bool goes_on);
 
 /* The radii of a block, in the banks that its columns touch, rounded up: of the stream, of the
  * difference (as of what is inherited of it), or of both together. */

@@ -183,7 +183,6 @@ void ref_run_clear(RefRun *run)
     }
     radius_clear(run->radius);
     radius_clear(run->inherited_radius);
-    free(run->own_norms);
     run_clear_mats(run);
     record_clear(&run->scratch.record);
     evaluator_clear(&run->ev);
@@ -198,20 +197,15 @@ void ref_run_clear(RefRun *run)
 /* Radii of x and of a change of it; inherited: of what is inherited of e. */
 static Radius *open_radius(const RefRun *run, const Difference *change, bool inherited)
 {
-    const double *known = run->known != NULL ? run->known->own : NULL;
-    double *kept = run->kept != NULL ? run->kept->own : run->own_norms;
-    return radius_open(
-        &(RadiusOfRun){.layout = &run->model->layout,
-                       .ev = (Evaluator *)&run->ev,
-                       .x = &run->stream,
-                       .e = change != NULL ? &change->stream : NULL,
-                       .sum = change != NULL ? &change->sum : NULL,
-                       .normed = &run->scratch.normed,
-                       .normed_e = change != NULL ? &change->normed : NULL,
-                       .limit = run->limit,
-                       .limit_change = inherited,
-                       .kept = inherited ? NULL : kept,
-                       .known = known != NULL || !inherited ? known : run->own_norms});
+    return radius_open(&(RadiusOfRun){.layout = &run->model->layout,
+                                      .ev = (Evaluator *)&run->ev,
+                                      .x = &run->stream,
+                                      .e = change != NULL ? &change->stream : NULL,
+                                      .sum = change != NULL ? &change->sum : NULL,
+                                      .normed = &run->scratch.normed,
+                                      .normed_e = change != NULL ? &change->normed : NULL,
+                                      .limit = run->limit,
+                                      .limit_change = inherited});
 }
 
 void ref_run_certify(RefRun *run)
@@ -222,8 +216,6 @@ void ref_run_certify(RefRun *run)
         abort();
     }
     if (run->inherited != NULL) {
-        size_t norms = run->model->sublayer_count * run->stream.rows;
-        run->own_norms = need_zeros(norms + 1, sizeof *run->own_norms);
         run->inherited_radius = open_radius(run, run->inherited, true);
     }
     run->radius = open_radius(run, run->e, false);
@@ -351,7 +343,7 @@ static void radii_after(RefRun *run, const Sublayer *sublayer)
     for (int i = 0; i < RUN_CHANGES; i++) {
         Radius *radius = run_radius(run, i);
         if (radius != NULL) {
-            radius_after(radius, sublayer, run_norm_record(run), run->next.sublayer,
+            radius_after(radius, sublayer, run_norm_record(run),
                          model_goes_on(run->model, run->next.sublayer));
         }
     }

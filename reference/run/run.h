@@ -53,7 +53,6 @@ struct RefRun {
     const Columns *cleared;   /* [depth], for that */
     Radius *radius;           /* how far x and e may be off, or NULL: not certified */
     Radius *inherited_radius; /* and what is inherited */
-    double *own_norms;        /* RadiusOfRun's, which the two share, or NULL */
     RunReader *reader;        /* or NULL */
     void *context;            /* the reader's */
     bool left_range;          /* MPFR's exponents were left, or a NaN made: the stream is NaN */

@@ -37,7 +37,6 @@ Tape *tape_open(const Model *model, mpfr_prec_t bits)
     tape->sublayers = model->sublayer_count;
     tape->norm = need_zeros(tape->sublayers, sizeof *tape->norm);
     tape->stream = need_zeros(tape->sublayers, sizeof *tape->stream);
-    tape->own = need_zeros(tape->sublayers * rows + 1, sizeof *tape->own);
     heads_each_block(model, bits, model->sublayer_count, add_record, &making);
     for (size_t i = 0; i < tape->sublayers; i++) {
         norm_record_init(&tape->norm[i], rows, norm_columns(&model->sublayers[i]), bits);
@@ -61,7 +60,6 @@ void tape_clear(Tape *tape)
     free(tape->record);
     free(tape->norm);
     free(tape->stream);
-    free(tape->own);
     free(tape);
 }
 
@@ -87,7 +85,5 @@ double tape_bytes(const Model *model, mpfr_prec_t bits)
     for (size_t i = 0; i < model->sublayer_count; i++) {
         sum.bytes += norm_record_bytes(rows, norm_columns(&model->sublayers[i]), bits);
     }
-    return sum.bytes +
-           (double)model->sublayer_count *
-               (ap_bytes((double)rows, (double)columns, bits) + (double)rows * sizeof(double));
+    return sum.bytes + (double)model->sublayer_count * ap_bytes((double)rows, (double)columns, bits);
 }

@@ -16,7 +16,6 @@ typedef struct {
     NormRecord *norm; /* [sublayers], empty where a sublayer has none */
     size_t sublayers;
     ApMat *stream; /* [sublayers] after a sublayer */
-    double *own;   /* [sublayers, rows] of x's radii: RadiusOfRun */
 } Tape;
 
 /* For a model at bits, empty. */

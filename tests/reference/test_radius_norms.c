@@ -4,7 +4,6 @@
  */
 #include "../../reference/product/gemm.h"
 #include "../../reference/radius/internal.h"
-#include "../../reference/radius/jacobian.h"
 #include "../../reference/radius/norm.h"
 #include "../drawn_numbers.h"
 #include "../fixture.h"
@@ -120,73 +119,6 @@ static void norm_beside_many_others(void **state)
     free(w);
 }
 
-enum { WIDE = 7, INNER = 19 };
-
-/* The largest |v (diag(d) + A diag(w) B)|, |v| = 1, by the power method. */
-static double steepest(const double *a, const double *b, const double *d, const double *w)
-{
-    double j[WIDE][WIDE] = {{0}}, v[WIDE], length = 0;
-    for (size_t r = 0; r < WIDE; r++) {
-        v[r] = 1 / (double)(r + 1);
-        for (size_t c = 0; c < WIDE; c++) {
-            j[r][c] = r == c ? d[c] : 0;
-            for (size_t k = 0; k < INNER; k++) {
-                j[r][c] += a[r * INNER + k] * w[k] * b[k * WIDE + c];
-            }
-        }
-    }
-    for (int step = 0; step < 2000; step++) {
-        double next[WIDE] = {0}, out[WIDE] = {0};
-        for (size_t c = 0; c < WIDE; c++) {
-            for (size_t r = 0; r < WIDE; r++) {
-                out[c] += v[r] * j[r][c];
-            }
-        }
-        for (size_t r = 0; r < WIDE; r++) {
-            for (size_t c = 0; c < WIDE; c++) {
-                next[r] += j[r][c] * out[c];
-            }
-        }
-        length = norm_vector(next, WIDE, 1);
-        for (size_t r = 0; r < WIDE; r++) {
-            v[r] = next[r] / length;
-        }
-    }
-    return sqrt(length);
-}
-
-/* A row's derivative: near I, of any size, of either sign, and with a slack. */
-static void rows_matrices_are_bounds(void **state)
-{
-    double a[WIDE * INNER], b[INNER * WIDE], w[INNER], d[WIDE], slack[WIDE] = {0};
-    Radius r = {.rows = 1, .columns = WIDE, .bank = WIDE};
-    drawn_numbers = 1;
-    for (int trial = 0; trial < 40; trial++) {
-        double size = ldexp(1, trial % 20 - 16);
-        double *const all[] = {a, b, w, d};
-        const size_t counts[] = {WIDE * INNER, INNER * WIDE, INNER, WIDE};
-        for (size_t m = 0; m < 4; m++) {
-            for (size_t i = 0; i < counts[m]; i++) {
-                all[m][i] = drawn_uniform() * (m == 0 ? size : 1);
-            }
-        }
-        for (size_t c = 0; c < WIDE; c++) {
-            d[c] = trial % 2 == 0 ? 1 : trial % 3 == 0 ? 0.25 * d[c] : 1 + size * d[c];
-        }
-        double norm_a = norm_frobenius(a, WIDE, INNER, INNER);
-        double norm_b = norm_frobenius(b, INNER, WIDE, WIDE);
-        const RowMap map = {a, b, INNER, WIDE, INNER, norm_a, norm_b};
-        const Pass pass = {.diagonal = d, .slack = slack};
-        double exact = steepest(a, b, d, w), norm = jacobian_norm(&r, &map, &pass, w, 0);
-        assert_true(norm >= exact * (1 - 1e-9));
-        double apart = norm_spectral(a, WIDE, INNER, INNER) * norm_spectral(b, INNER, WIDE, WIDE);
-        assert_true(trial % 2 != 0 || norm < 1 + 1.6 * apart); /* |w| < 1 */
-        slack[trial % WIDE] = 0.5;
-        assert_true(jacobian_norm(&r, &map, &pass, w, 0) >= norm + 0.49);
-        slack[trial % WIDE] = 0;
-    }
-}
-
 /* A = L L^T of whole numbers, so that nothing is rounded; less the square of L's entry c on the
  * diagonal, its leading minor of c + 1 columns is 0.  In any of the blocks that columns are taken
  * in. */
@@ -224,7 +156,6 @@ SUBJECT(radius_norms)
         cmocka_unit_test(norms_of_large_matrices),
         cmocka_unit_test(coarse_norms_of_large_weights),
         cmocka_unit_test(norm_beside_many_others),
-        cmocka_unit_test(rows_matrices_are_bounds),
         cmocka_unit_test(matrices_are_definite),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
