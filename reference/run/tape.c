@@ -85,5 +85,6 @@ double tape_bytes(const Model *model, mpfr_prec_t bits)
     for (size_t i = 0; i < model->sublayer_count; i++) {
         sum.bytes += norm_record_bytes(rows, norm_columns(&model->sublayers[i]), bits);
     }
-    return sum.bytes + (double)model->sublayer_count * ap_bytes((double)rows, (double)columns, bits);
+    return sum.bytes +
+           (double)model->sublayer_count * ap_bytes((double)rows, (double)columns, bits);
 }
