@@ -1,9 +1,6 @@
 /*
- * Suggestions: the distance of mistyped words by hand, and what the program says of near misses of
- * commands, flags, axes' names and axes' words.
+ * Suggestions: the distance of mistyped words by hand.
  */
-#include "../given.h"
-
 #include "../../harness/base/message.h"
 #include "../unit.h"
 
@@ -54,40 +51,10 @@ static void test_distances(void **state)
     assert_string_equal(nearest_name("relu,more", 4, near, 2), "relu");
 }
 
-/* In a case file keys have no dashes. */
-static void test_near_misses_in_files(void **state)
-{
-    static const char *const files[][2] = {
-        {"[a]\nnorm = none\n", "expected one of max, rms, rel (did you mean normalization?)"},
-        {"[a]\ntolerence = 1\n", "expected the name of an axis (did you mean tolerance?)"},
-        {"[a]\nmask = casual\n", "(did you mean causal?)"},
-    };
-    Given *given = *state;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        file_write(given->file, files[i][0], strlen(files[i][0]));
-        given_expect_fault(given, COMMAND_SWEEP, "FILE", files[i][1]);
-    }
-}
-
-/* What is no near miss is told without a guess. */
-static void test_no_guess(void **state)
-{
-    static const char *const lines[] = {"--norm tanh", "--construction 3", "--bias frobnicate"};
-    Given *given = *state;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        given_expect_fault(given, COMMAND_SWEEP, lines[i], "expected");
-        if (strstr(given->message, "did you mean") != NULL) {
-            fail_msg("%s: %s", lines[i], given->message);
-        }
-    }
-}
-
 SUBJECT(suggest)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),
-        GIVEN_TEST(test_near_misses_in_files),
-        GIVEN_TEST(test_no_guess),
     };
     return cmocka_run_group_tests_name("suggest", tests, NULL, NULL);
 }

@@ -29,6 +29,12 @@ def files(tmp_path_factory):
         models.write(folder / f"{kind}.safetensors", models.made(kind), said)
         models.write(folder / f"silent-{kind}.safetensors", models.made(kind))
     models.write(folder / "no-x.safetensors", models.made("attention", 0), models.SAID)
+    models.write(folder / "extra.safetensors", models.made("ffn") | {"exp_avg": numpy.zeros(4)},
+                 models.ALONE)
+    models.write(folder / "oblong.safetensors", models.filled(
+        {"blocks.0.linear.W": (3, 4), "blocks.1.linear.W": (4, 3)}), models.ALONE)
+    (folder / "a&b$(c).safetensors").symlink_to("attention.safetensors")
+    (folder / "junk.safetensors").write_bytes(b"junk")
     models.write(folder / "lens.safetensors", models.lens(), models.SAID_BUT_NORMS)
     for key in ("whole", "layer_norm_epsilon", "activation_function", "none"):
         (folder / key).mkdir()
@@ -39,10 +45,11 @@ def files(tmp_path_factory):
 
 
 def words_of(line, files):
-    """The words of a command; KIND.safetensors is one of the files."""
-    own = ".safetensors"
-    return [files / word if word.endswith(own) and not word.startswith("cases/") else word
-            for word in line.split()]
+    """The words of a command; KIND.safetensors, in a list too, is one of the files."""
+    def place(name):
+        own = name.endswith(".safetensors") and not name.startswith("cases/")
+        return str(files / name) if own else name
+    return [",".join(map(place, word.split(","))) for word in line.split()]
 
 
 @pytest.fixture
@@ -118,7 +125,41 @@ def test_who_misses_it(refused, files, command):
 GPT2 = "--n 2 --weights whole/gpt2.safetensors"
 LENS = "--n 2 --weights lens.safetensors --normalization-place pre --eps 1e-5 --normalization"
 X = "--weights input.safetensors"
+LARGE = f"--weights {TRAINED} --n 3"
 REFUSED = [
+    (f"{LARGE} --d 32", f"headproof: --d: token '32': the weights file {TRAINED} has d = 64\n"),
+    (f"{LARGE} --d 64,32", "--d: token '32': the weights file"),
+    (f"{LARGE} --d-ff 3D", f"--d-ff: token '192': the weights file {TRAINED} has d-ff = 256"),
+    (f"{LARGE} --heads 2", "--heads: token '2'"),
+    (f"{LARGE} --d-head 0", "has d-head = 16"),
+    (f"{LARGE} --depth 2", "has depth = 1"),
+    (f"{LARGE} --mask none", f"--mask: token 'none': the weights file {TRAINED} has mask = causal"),
+    (f"{LARGE} --activation relu", "has activation = silu"),
+    (f"{LARGE} --bias-row last", "--bias-row: token 'last': expected auto or first"),
+    (f"{LARGE} --bias random",
+     "--bias: token 'random': expected no --bias beside a weights file"),
+    (f"{LARGE} --bias none", "--bias: token 'none': expected no --bias beside a weights file"),
+    (f"{LARGE} --construction silu", "--construction: token 'silu': the weights file "
+     f"{TRAINED} needs transformer3 or transformer"),
+    ("--weights attention.safetensors --n 5", "--n: token '5': the weights file...has n = 4"),
+    ("--weights attention.safetensors --construction attention,fused",
+     "--construction: token 'fused': the weights file...needs attention"),
+    ("--weights linear.safetensors --construction ffn3", "needs linear"),
+    ("--weights linear.safetensors --linear clear", "--linear: token 'clear': expected in-"),
+    ("--weights oblong.safetensors --n 2 --linear in-place", "has linear = block"),
+    ("--weights silent-ffn.safetensors --activation gelu --normalization layernorm",
+     "--normalization: token 'layernorm': expected none: the weights file has no tensors of norms"),
+    ("--weights nowhere.safetensors", "nowhere.safetensors: "),
+    ("--weights stable,none.safetensors", "none.safetensors: "),
+    ("--weights cases/", "cases/: expected model.safetensors or "),
+    ("--weights junk.safetensors", "junk.safetensors: "),
+    ("--weights extra.safetensors", "extra.safetensors: unknown tensors: 'exp_avg'"),
+    ("--weights file",
+     "--weights: token 'file': expected one of stable, normal, or the path"),
+    ("--weights a,b/c", "token 'a': expected one of"),
+    ("--weights a/b,normal,a/b", "a/b is repeated"),
+    ("--weights a'/b", "token 'a'/b': expected a path"),
+    ('--weights a"/b', "without quotes"),
     (f"--weights {TRAINED} --scale 1",
      f"--scale: token '1': the weights file {TRAINED} has scale = 1/sqrt(d_head)"),
     (f"--weights {TRAINED} --n 3 --scale 1/sqrt(d_head),1", "--scale: token '1': the weights file"),
@@ -173,6 +214,57 @@ def test_flags_say(rows, points, silent, said):
     assert rows(points(f"--omega 8 --weights {silent}")[0]) == expected
 
 
+# Of files that say it, and what is drawn beside them.
+REPRODUCED = [
+    f"{LARGE} --omega 9 --construction transformer3",
+    "--weights attention.safetensors --omega 8",
+    "--weights no-x.safetensors --omega 8 --n 5 --seed 4 --reference subtract",
+    "--weights extra.safetensors --omega 8 --activation silu --ignore-extra",
+    "--weights oblong.safetensors --omega 8 --seed 3 --n 2",
+    "--weights linear.safetensors --omega 8 --linear block --bias-row-content random --seed 9",
+    "--weights a&b$(c).safetensors --omega 8",
+]
+
+
+@pytest.mark.parametrize("line", REPRODUCED)
+def test_commands_reproduce(rows, points, line):
+    """The command that is printed for a point gives its rows; a shell reads it so."""
+    (words,) = points(line)
+    assert rows(words) == rows(line)
+
+
+# What a file decides, as the command of its point says it.
+DECIDED = [
+    (f"--weights {TRAINED} --n 20",
+     "transformer --mask causal --n 20 --d 64 --heads 4 --d-head 16 "),
+    ("--weights attention.safetensors", "attention --mask causal --n 4 --d 3 --d-head 2 --depth 2 "),
+    ("--weights merged.safetensors", "attention --n 4 --d 3 --depth 2 "),
+    ("--weights ffn.safetensors", "fused --n 4 --d 3 --d-ff 5 --depth 2 "),
+    ("--weights linear.safetensors", "linear --n 4 --d 3 --depth 2 "),
+    ("--weights oblong.safetensors --n 20", "linear --n 20 --d 3 --d-ff 4 --depth 2 "),
+]
+
+
+@pytest.mark.parametrize("line, words", DECIDED)
+def test_what_a_file_decides(points, line, words):
+    (point,) = points(line)
+    said = " ".join(point)
+    assert said.startswith(f"--construction {words}--omega 1000 --weights ")
+    assert ("--linear block" in said) == ("oblong" in line)
+
+
+@pytest.mark.parametrize("kind", ["attention", "merged", "ffn", "linear", "oblong", "transformer"])
+def test_every_tensor_arrives(run, files, kind):
+    """In doubles, which hold them."""
+    out, path = files / "out.safetensors", files / f"{kind}.safetensors"
+    ended = run("export", "--weights", path, "--n", "4", "-o", out)
+    assert ended.code == 0, ended
+    given, written = safetensors_file.read(path)[0], safetensors_file.read(out)[0]
+    for name, (_, shape, data) in given.items():
+        assert written[name][:2] == ("F64", shape)
+        assert (numpy.frombuffer(written[name][2]) == numpy.frombuffer(data, "f4")).all(), name
+
+
 ALL = "--weights silent-transformer.safetensors --omega 8 --activation silu,relu " \
     "--scale 1,1/sqrt(d_head) --mask none,causal --normalization none --blocks sequential"
 # A line, and how many points it has, no two of which are alike.
@@ -180,6 +272,8 @@ POINTS = [
     (ALL, 8),
     ("--d-head 3 --construction attention --n 3 --scale 1,1/sqrt(d_head) --normalization none", 2),
     (X + " --depth 1:3", 3),
+    ("--omega 8 --construction attention --d 3 --n 4 --d-head 2 --heads 2 --depth 2 --mask causal "
+     "--weights stable,attention.safetensors,normal,no-x.safetensors", 4),
     ("--weights silent-input.safetensors --activation silu,relu", 2),
 ]
 
@@ -206,6 +300,22 @@ def test_seeds_beside_an_input(rows, flag):
 AGREED = [
     (f"--weights {TRAINED} --n 3 --scale 1/sqrt(d_head) --normalization none", 1),
     ("--construction fused --scale 1,1/sqrt(d_head)", 1),
+    (f"{LARGE} --d 64 --d-ff 4D,256 --heads 4 --d-head 16 --depth 1 --mask causal "
+     "--activation silu", 1),
+    (f"--weights {TRAINED} --seed 1:3 --n 2,3", 6),
+    (f"{LARGE} --construction all", 2),
+    ("--weights ffn.safetensors --construction ffn3,fused", 2),
+    ("--weights stable,attention.safetensors --d 3 --n 4 --d-head 2 --mask causal --depth 2 "
+     "--construction all", 9),
+    ("--weights attention.safetensors --n 4 --d-ff 7 --activation gelu", 1),
+    ("--weights linear.safetensors --linear in-place,block", 2),
+    ("--weights oblong.safetensors --linear block --n 2,5", 2),
+    # With an X nothing is drawn, unless the bias row's content is, or norms are.
+    ("--weights attention.safetensors --seed 1:3", 1),
+    ("--weights attention.safetensors --seed 1:3 --bias-row-content random", 3),
+    ("--weights no-x.safetensors --n 5 --seed 1:3", 3),
+    (X + " --construction silu --depth 3 --normalization layernorm --normalization-place post "
+     "--reference none --seed 1,2", 2),
     ("--weights three.safetensors --n 4 --input 1:2", 2),
 ]
 
@@ -318,13 +428,13 @@ def test_no_model(refused, files, line, words):
 
 def test_an_x_alone(rows, points, files):
     """Its rows name it, and the printed command repeats them; what else is in it may be skipped."""
-    models.write(files / "extra.safetensors", models.made("input") | {"exp_avg": numpy.zeros(4)},
+    models.write(files / "more.safetensors", models.made("input") | {"exp_avg": numpy.zeros(4)},
                  models.ALONE)
     (words,) = points("--weights silent-input.safetensors --construction silu --depth 3")
     assert [words[words.index(flag) + 1] for flag in ("--construction", "--n", "--d", "--depth")] \
         == ["silu", "4", "3", "3"]
     assert rows(words) == rows("--weights silent-input.safetensors --construction silu --depth 3")
-    assert len(points("--weights extra.safetensors --ignore-extra")) == 1
+    assert len(points("--weights more.safetensors --ignore-extra")) == 1
 
 
 # ---- Every file ----------------------------------------------------------------------------------
@@ -350,6 +460,21 @@ def test_every_file(run, refused, tmp_path):
         refused(f"expected another file than --weights '{path}'", "sweep", "--n", "2", "--omega",
                 "9", "--weights", two, "-o", path)
     assert len(seen) == 4
+
+
+def test_every_file_of_several_models(run, tmp_path):
+    """A byte more in either is another identity of the grid; its points are the same."""
+    paths = [tmp_path / f"{name}.safetensors" for name in "ab"]
+    seen = []
+    for path in (*paths, *paths):
+        models.write(path, models.made("attention"), models.SAID | {"task": str(len(seen))})
+        if paths[1].exists():
+            ended = run("sweep", "--omega", "9", "--weights", ",".join(map(str, paths)), "-o",
+                        tmp_path / "t.csv")
+            assert ended.code == 0, ended
+            seen.append(json.loads((tmp_path / "t.csv.json").read_text())["grid"])
+    assert len({grid["weights"] for grid in seen}) == 3 == len(seen)
+    assert len({grid["digest"] for grid in seen}) == 1
 
 
 # ---- Answers that are streams ---------------------------------------------------------------------
