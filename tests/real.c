@@ -68,6 +68,12 @@ Real real_of_mpfr(mpfr_srcptr x)
     return result(&y, &r);
 }
 
+void real_to_mpfr(mpfr_ptr x, Real a)
+{
+    __mpfr_struct from = view(&a);
+    mpfr_set(x, &from, MPFR_RNDN);
+}
+
 Real real_difference(mpfr_srcptr a, mpfr_srcptr b)
 {
     Real r = zero();

@@ -20,6 +20,7 @@ typedef struct {
 
 Real real_of(double x);
 Real real_of_mpfr(mpfr_srcptr x);
+void real_to_mpfr(mpfr_ptr x, Real a);
 
 /* a - b, rounded once. */
 Real real_difference(mpfr_srcptr a, mpfr_srcptr b);

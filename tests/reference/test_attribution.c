@@ -1,7 +1,6 @@
 /*
  * Logits as sums over heads and source tokens: each term against patterns by their definition, in
- * long double, times the plain matrices W_V W_O of `convert`; the sums against the logits; and the
- * command, on a trained model whose answers are known.
+ * long double, times the plain matrices W_V W_O of `convert`; the sums against the logits.
  */
 #include "../../harness/commands/attribute/attribute.h"
 #include "../../reference/attribution/attribution_internal.h"
@@ -11,16 +10,12 @@
 #include "../fixture.h"
 #include "../naive.h"
 #include "../plain_whole.h"
-#include "../program.h"
-#include "../written_model.h"
 #include "../unit.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MODADD "cases/models/modadd53-silu.safetensors"
 
 enum { N = 3, D = 4, CLASSES = 3, ROWS = N + 1 };
 
@@ -379,208 +374,6 @@ static void terms_have_their_digits(void **state)
     unmake(&many);
 }
 
-/* ---- The command --------------------------------------------------------------------------- */
-
-enum { INPUTS = 8 };
-static const int summands[INPUTS][2] = {{0, 7},  {0, 31},  {17, 7}, {17, 31},
-                                        {34, 7}, {34, 31}, {51, 7}, {51, 31}};
-
-static Output table(const char *arguments)
-{
-    Output output = expect_run(
-        0, "attribute " MODADD " --tokens 0:52:17/7,31/53 --omega 20 -q -o /dev/stdout %s",
-        arguments);
-    return output;
-}
-
-/* The next line of a table as its cells; false at the end. */
-enum { CELLS = 12 };
-typedef struct {
-    char cell[CELLS][64];
-} Line;
-
-static bool next_line(Line *line, const char **text)
-{
-    if (**text == '\0') {
-        return false;
-    }
-    for (size_t c = 0; c < CELLS; c++) {
-        size_t length = strcspn(*text, ",\n");
-        assert_true(length < sizeof line->cell[c]);
-        snprintf(line->cell[c], sizeof line->cell[c], "%.*s", (int)length, *text);
-        assert_true((*text)[length] == (c + 1 < CELLS ? ',' : '\n'));
-        *text += length + 1;
-    }
-    return true;
-}
-
-/* Contributions of lines since the logit before, by kind and source; [3] source: the bias row. */
-typedef struct {
-    long double sum, absolute, by[PATH_KINDS][ROWS];
-    size_t lines;
-} Total;
-
-static void add_line(Total *total, const Line *line)
-{
-    static const char *const kinds[PATH_KINDS] = {"direct", "external", "internal", "bias"};
-    long double value = strtold(line->cell[8], NULL);
-    size_t kind = 0;
-    while (kind < PATH_KINDS && strcmp(line->cell[3], kinds[kind]) != 0) {
-        kind++;
-    }
-    assert_true(kind < PATH_KINDS);
-    int source = strcmp(line->cell[7], "bias_row") == 0 || *line->cell[7] == '\0'
-                     ? ROWS - 1
-                     : atoi(line->cell[7]);
-    assert_in_range(source, 0, ROWS - 1);
-    total->by[kind][source] += value;
-    total->sum += value;
-    total->absolute += fabsl(value);
-    total->lines++;
-}
-
-/* Reads a table of so many logits an input and lines a logit into totals [INPUTS * logits]. */
-static void read_table(Total *totals, const Output *output, size_t logits, size_t lines_a_logit)
-{
-    const char *text = strchr(output->text, '\n') + 1;
-    Line line;
-    size_t seen = 0;
-    memset(totals, 0, INPUTS * logits * sizeof *totals);
-    while (next_line(&line, &text)) {
-        assert_true(seen < INPUTS * logits);
-        Total *total = &totals[seen];
-        if (strcmp(line.cell[3], "logit") != 0) {
-            add_line(total, &line);
-            continue;
-        }
-        size_t input = seen / logits;
-        char tokens[32];
-        snprintf(tokens, sizeof tokens, "%d %d 53", summands[input][0], summands[input][1]);
-        assert_string_equal(line.cell[1], tokens);
-        assert_int_equal(atoi(line.cell[0]), input + 1);
-        int answer = (summands[input][0] + summands[input][1]) % 53;
-        assert_int_equal(atoi(line.cell[2]), logits == 1 ? answer : (int)(seen % logits));
-        /* 17 digits of every line, and of the logit */
-        long double off = fabsl(total->sum - strtold(line.cell[8], NULL));
-        assert_true(off <= 1e-16L * (total->absolute + fabsl(total->sum)));
-        double residual = fabs(strtod(line.cell[10], NULL)), bound = strtod(line.cell[11], NULL);
-        assert_true(residual <= bound && bound > 0 && bound < 1e-40);
-        assert_int_equal(total->lines, lines_a_logit);
-        seen++;
-    }
-    assert_int_equal(seen, INPUTS * logits);
-}
-
-/* The lines of every input sum to its logit, the predicted one is the answer, and a coarser table
- * has the sums of a finer one. */
-static void tables_agree(void **state)
-{
-    static const char *const by[] = {"head", "sublayer", "kind"};
-    static const size_t lines_of[] = {1 + (4 + 256 + 1) * ROWS, 1 + 3 * ROWS, 1 + 3 * ROWS};
-    static Total totals[3][INPUTS];
-    for (size_t t = 0; t < 3; t++) {
-        char arguments[32];
-        snprintf(arguments, sizeof arguments, "--by %s", by[t]);
-        Output output = table(arguments);
-        read_table(totals[t], &output, 1, lines_of[t]);
-        for (size_t i = 0; i < INPUTS; i++) {
-            for (size_t at = 0; at < (size_t)PATH_KINDS * ROWS; at++) {
-                long double fine = totals[0][i].by[at / ROWS][at % ROWS];
-                long double coarse = totals[t][i].by[at / ROWS][at % ROWS];
-                assert_true(fabsl(fine - coarse) <= 1e-16L * totals[0][i].absolute);
-            }
-        }
-    }
-}
-
-static void every_logit_is_a_sum(void **state)
-{
-    static Total totals[INPUTS * 53];
-    for (int form = 0; form < 2; form++) {
-        Output output =
-            table(form == 0 ? "--logits all --threads 2" : "--logits all --network three");
-        /* three sublayers: the clear is in the second linear head, b1 and b2 are of linear heads */
-        read_table(totals, &output, 53, form == 0 ? 1 + 3 * ROWS : 1 + 6 * ROWS);
-    }
-}
-
-/* From the shares on, what is printed of four inputs; free it. */
-static char *printed_shares(const char *arguments)
-{
-    Output output = expect_run(
-        0, "attribute " MODADD " --tokens 0:51:17/7/53 --omega 20 -o /dev/null %s", arguments);
-    const char *from = strstr(output.text, "share of the predicted logit");
-    assert_non_null(from);
-    char *shares = strdup(from);
-    return shares;
-}
-
-static int compare_shares(const void *a, const void *b)
-{
-    long double x = *(const long double *)a, y = *(const long double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of four inputs the least share, the lower of the middle two and the largest, from the table; and
- * the same whether or not other logits are written as well. */
-static void shares_are_the_tables(void **state)
-{
-    static const char *const kinds[PATH_KINDS] = {"direct", "external", "internal", "bias"};
-    long double share[PATH_KINDS][4] = {{0}};
-    size_t input = 0;
-    char *one = printed_shares(""), *all = printed_shares("--logits all");
-    assert_string_equal(one, all);
-    Output output =
-        run("attribute " MODADD " --tokens 0:51:17/7/53 --omega 20 -q -o /dev/stdout --by kind");
-    const char *text = strchr(output.text, '\n') + 1;
-    for (Line line; next_line(&line, &text);) {
-        assert_true(input < 4);
-        for (size_t k = 0; k < PATH_KINDS; k++) {
-            bool of_kind = strcmp(line.cell[3], kinds[k]) == 0;
-            share[k][input] += of_kind ? strtold(line.cell[9], NULL) : 0;
-            if (strcmp(line.cell[3], "logit") == 0) {
-                share[k][input] /= strtold(line.cell[9], NULL);
-            }
-        }
-        input += strcmp(line.cell[3], "logit") == 0;
-    }
-    assert_int_equal(input, 4);
-    for (size_t k = 0; k < PATH_KINDS; k++) {
-        static const size_t place[3] = {0, 1, 3};
-        double printed[3];
-        const char *at = strstr(one, kinds[k]);
-        assert_non_null(at);
-        assert_int_equal(sscanf(at, "%*s %lf %lf %lf", printed, printed + 1, printed + 2), 3);
-        qsort(share[k], 4, sizeof *share[k], compare_shares);
-        for (size_t i = 0; i < 3; i++) {
-            assert_true(fabsl(share[k][place[i]] - printed[i]) < 5.01e-5L);
-        }
-    }
-    free(one);
-    free(all);
-}
-
-static void threads_change_nothing(void **state)
-{
-    Output one = table("--threads 1"), three = table("--threads 3");
-    assert_string_equal(one.text, three.text);
-}
-
-/* A model whose rows are no logits, and a table that cannot be written. */
-static void faults_are_said(void **state)
-{
-    const Scratch *scratch = *state;
-    const double numbers[] = {1, 2, 3, 4, 5, 6};
-    written_model(
-        scratch, "headless.safetensors",
-        TENSOR("X", "[1,2]", "0", "16") "," TENSOR("blocks.0.linear.W", "[2,2]", "16", "48"),
-        numbers, 6);
-    expect_line(2, "headless.safetensors: expected unembed.W_U: attribution is of logits",
-                "attribute %s/headless.safetensors --omega 20", scratch->directory);
-    expect_line(99, "/dev/full: cannot be written",
-                "attribute " MODADD " --tokens 1/2/53 --omega 20 -q -o /dev/full");
-}
-
 /* What is not a number is the largest, wherever it stands among the inputs. */
 static void no_number_is_hidden(void **state)
 {
@@ -611,12 +404,7 @@ SUBJECT(attribution)
         cmocka_unit_test(biases_of_keys_are_of_tokens),
         cmocka_unit_test(the_bound_is_whole),
         cmocka_unit_test(terms_have_their_digits),
-        cmocka_unit_test(tables_agree),
-        cmocka_unit_test(every_logit_is_a_sum),
-        cmocka_unit_test(shares_are_the_tables),
-        cmocka_unit_test(threads_change_nothing),
         SCRATCH_TEST(no_number_is_hidden),
-        SCRATCH_TEST(faults_are_said),
     };
     return cmocka_run_group_tests(attribution, reference_set_up, reference_tear_down);
 }

@@ -1,15 +1,15 @@
 /*
- * The errors that a layer injects and inherits (docs/findings.md), against the original's own
- * formulas: where T_infinity is T, inherited is T's layer at x^ less that at x, in T's own columns
- * and tokens alone.
+ * The errors that a layer injects and inherits (docs/findings.md), against evaluations of the
+ * original's layers: where T_infinity is T, inherited is T's layer at x^ less that at x, in T's own
+ * columns and tokens alone.
  */
 #include "../../reference/compare/propagation.h"
+#include "../../reference/run/run.h"
 #include "difference_cases.h"
 #include "../fixture.h"
 #include "norm_cases.h"
 #include "radii.h"
 #include "../real.h"
-#include "real_layer.h"
 #include "../unit.h"
 
 #include <math.h>
@@ -75,7 +75,24 @@ static void read_streams(const Split *split, Real *moved, Real *e)
     }
 }
 
-/* change = F(x + change) - F(x), F the original's layer. */
+/* x = F(x), F a layer of the original, which its own evaluation begins with x. */
+static void original_layer(const Split *split, size_t layer, Real *x)
+{
+    const Model *model = &split->pair.original;
+    RefRun *run = run_layers(model, split->pair.original_x, NULL, INFINITY, REAL_BITS, 0);
+    run->next.layer = layer;
+    run->next.sublayer = layer > 0 ? model->layer_end[layer - 1] : 0;
+    for (size_t i = 0; i < split->n * split->width; i++) {
+        real_to_mpfr(ap_at(&run->stream, i / split->width, i % split->width), x[i]);
+    }
+    ref_run_layer(run);
+    for (size_t i = 0; i < split->n * split->width; i++) {
+        x[i] = real_of_mpfr(ref_run_entry(run, i / split->width, i % split->width));
+    }
+    ref_run_clear(run);
+}
+
+/* change = F(x + change) - F(x). */
 static void change_through(const Split *split, size_t layer, const Real *x, Real *change)
 {
     Real at_x[MOST] = {{0}}, moved[MOST] = {{0}};
@@ -83,8 +100,8 @@ static void change_through(const Split *split, size_t layer, const Real *x, Real
         at_x[i] = x[i];
         moved[i] = real_add(x[i], change[i]);
     }
-    real_layer(at_x, &split->pair.original, layer);
-    real_layer(moved, &split->pair.original, layer);
+    original_layer(split, layer, at_x);
+    original_layer(split, layer, moved);
     for (size_t i = 0; i < split->n * split->width; i++) {
         change[i] = real_sub(moved[i], at_x[i]);
     }
