@@ -106,7 +106,7 @@ static void check(const CaseSpec *spec)
 }
 
 /* Two blocks of hidden units, of the heads and of the original's FFN: one has 1024 columns at
- * most. */
+ * most.  Of three sublayers the heads have a column each. */
 static void blocks_of_gates(void **state)
 {
     CaseSpec spec = {.construction = CONSTRUCTION_FUSED, .n = 64, .d = 4, .d_ff = 1100};
@@ -114,6 +114,9 @@ static void blocks_of_gates(void **state)
     spec.seed = 1;
     spec.weights = WEIGHTS_STABLE;
     spec.bias = BIAS_RANDOM;
+    check(&spec);
+    spec.construction = CONSTRUCTION_FFN3;
+    spec.n = 2;
     check(&spec);
 }
 
