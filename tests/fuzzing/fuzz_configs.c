@@ -17,9 +17,9 @@ static void prepare(Fuzz *fuzz)
 {
     static Gpt2Model model;
     (void)fuzz;
-    gpt2_make(&model, "transformer.", true, true);
-    gpt2_write_parts(".", &model, "F16", NULL, 2);
-    gpt2_write("model.safetensors", &model, "F16", NULL, 0, 1);
+    gpt2_make(&model, true);
+    gpt2_write_parts(&model);
+    gpt2_write("model.safetensors", &model, 0, 1);
     fuzz_remove(index_name);
 }
 

@@ -30,7 +30,14 @@ V, N, D, HEADS, H, DEPTH = 7, 5, 8, 2, 12, 2
 TOKENS = np.random.default_rng(44).integers(0, V, size=(4, N))
 GPT2 = {"activation": "gelu_new", "normalization": "layernorm", "eps": 1e-5, "mask": "causal",
         "scale": "1/sqrt(d_head)"}
-MODEL = {name: array.astype(np.float32) for name, array in families.drawn(
+
+
+def coarse(array):
+    """In single, but with seven bits of a fraction, which every format has."""
+    return (array.astype(np.float32).view(np.uint32) & 0xffff0000).view(np.float32)
+
+
+MODEL = {name: coarse(array) for name, array in families.drawn(
     families.shapes(D, H, HEADS, D // HEADS, DEPTH, V, N), seed=44).items() if name[-3:] != "b_U"}
 TIED = {name: array for name, array in MODEL.items() if name != "unembed.W_U"}
 MODEL["unembed.W_U"] = MODEL["embed.W_E"].T
@@ -222,6 +229,7 @@ def witness(answered, tokens=TOKENS):
 # ---- Right ones ----------------------------------------------------------------------------------
 
 ANSWERS = answers(TOKENS)
+SAID = {**GPT2, "normalization_place": "pre", "blocks": "sequential"}
 BUFFERS = dict(gpt2(), **{"h.0.attn.bias": CAUSAL, "h.1.attn.bias": CAUSAL * np.uint8(1),
                           "h.0.attn.masked_bias": np.float32(-1e4)})
 RIGHT = {name: (make(), config) for name, (make, config) in FAMILIES.items()} | {
@@ -237,14 +245,79 @@ def test_a_right_one_is_read(verdict, saved, name):
     assert code == 0, words
     says(saved(tensors, config, witness=(TOKENS, ANSWERS)), "")
 
+# A format, and numbers in it.
+FORMATS = {"F64": lambda a: a.astype(np.float64), "F16": lambda a: a.astype(np.float16),
+           "BF16": lambda a: (np.ascontiguousarray(a).view(np.uint32) >> 16).astype(np.uint16)}
+
+
+@pytest.mark.parametrize("number", FORMATS)
+def test_every_format_is_read(verdict, number):
+    tensors = {name: FORMATS[number](array) for name, array in gpt2().items()}
+    code, words = verdict({**tensors, **witness(ANSWERS)}, HUGGING)
+    assert code == 0, words
+
+
+# What says how a model is read: its config, metadata of each file, or of the index.
+@pytest.mark.parametrize("family, place", [
+    ("gpt2", "config"), ("lens", "config"), ("lens", "files"), ("lens", "index")])
+def test_parts(run, verdict, tmp_path, family, place):
+    """An index, any of its files and their folder, from within it, too."""
+    make, config = FAMILIES[family]
+    said = {key: str(value) for key, value in SAID.items() if key != "normalization_place"}
+    said |= {"normalization-place": "pre", "positions": "learned"}
+    folder, index = folder_of(tmp_path, {}, config), "model.safetensors.index.json"
+    (folder / "model.safetensors").unlink()
+    models.write_parts(folder, {**make(), **witness(ANSWERS)},
+                       (said, said) if place == "files" else ({}, {}))
+    if place != "config":
+        (folder / "config.json").unlink()
+    if place == "index":
+        places = json.loads((folder / index).read_text())
+        (folder / index).write_text(json.dumps({**places, "metadata": said}))
+    for path in (*folder.glob("model*"), folder):
+        code, words = verdict(path)
+        assert code == 0, words
+    for path in index, ".":
+        ended = run("verify", path, "--tokens", "1/2/3", "--omega", "20", cwd=folder)
+        assert ended.code == 0, ended
+
+
+# Of a norm that is one in name, the least and the largest gain, wherever they are.
+@pytest.mark.parametrize("at, name", enumerate(
+    [name for name in gpt2() if re.search(r"ln_\w\.weight$", name)]))
+def test_norms_in_name(run, tmp_path, at, name):
+    gains = {each: array * 0 + 1e6 for each, array in gpt2().items()
+             if re.search(r"ln_\w\.weight$", each)}
+    gains[name][[at % D, (at + 1) % D]] = 0.5e6, -2e6
+    for eps, said in (1e12, True), (1e-5, False):
+        folder = folder_of(tmp_path, {**gpt2(), **gains}, dict(HUGGING, layer_norm_epsilon=eps))
+        ended = run("verify", folder, "--tokens", "1/2/3", "--omega", "20")
+        assert ended.code < 2, ended
+        assert ("gamma / sqrt(eps) is between 0.5 and 2\n" in ended.stdout) == said
+
+
 BY_LAYER = dict(HUGGING, scale_attn_by_inverse_layer_idx=True)
 OWN_HEAD = dict(gpt2(), **{"lm_head.weight": MODEL["embed.W_E"] + 1})
+FOLDED = {name: array for name, array in lens().items() if "ln" not in name}
+# A key of a config, its value, and what it says.
+SAYS = [("activation_function", "gelu", {"activation": "gelu"}),
+        ("activation_function", "swish", {"activation": "silu"}),
+        ("activation_function", "gelu_pytorch_tanh", {}),
+        ("layer_norm_epsilon", 1e12, {"eps": 1e12}), ("layer_norm_epsilon", 10**12, {"eps": 1e12}),
+        ("layer_norm_epsilon", 1e300, {"eps": 1e300}),
+        ("scale_attn_weights", False, {"scale": "1"}), ("scale_attn_weights", True, {}),
+        ("n_inner", None, {}), ("tie_word_embeddings", True, {}), ("pruned_heads", {}, {})]
 UNSIZED = {key: value for key, value in LENS.items() if key != "d_model"}
 # Tensors, a config, the exit code and words.
 READ = [
     (gpt2(), dict(HUGGING, n_ctx=N + 1), 0, ""),
-    ({name: array for name, array in lens().items() if "ln" not in name},
-     dict(LENS, normalization_type=None), 0, ""),
+    (FOLDED, dict(LENS, normalization_type=None), 0, ""),
+    # Gains of 1 and shifts of 0, and a norm behind the last layer.
+    *(({**FOLDED, **witness(transformer.logits(FOLDED, {**GPT2, "normalization": norm}, TOKENS))},
+       dict(LENS, normalization_type=said), 0, "")
+      for norm, said in (("layernorm", "LNPre"), ("rmsnorm", "RMSPre"))),
+    *(({**gpt2(), **witness(answers(TOKENS, **said))}, dict(HUGGING, **{key: value}), 0, "")
+      for key, value, said in SAYS),
     (gpt2("nanogpt"), NANO, 2, "do not say: scale"),
     (BUFFERS, HUGGING, 0, "under: scores of -10000, where the mask hides"),
     ({**gpt2("nanogpt"), **witness(ANSWERS[:, :1], TOKENS[:, :1])}, NANO, 2,
@@ -399,7 +472,6 @@ OWN = {"emb.weight": "embed.W_E", "pos.weight": "pos_embed.W_pos", "n.weight": "
        "b.{l}.o.weight": "attn.W_O", "b.{l}.o.bias": "attn.b_O", "b.{l}.i.weight": "mlp.W_in",
        "b.{l}.i.bias": "mlp.b_in", "b.{l}.u.weight": "mlp.W_out", "b.{l}.u.bias": "mlp.b_out",
        "b.{l}.mask": "attn.mask"}
-SAID = {**GPT2, "normalization_place": "pre", "blocks": "sequential"}
 SHORT = {"h.": "b.", "ln_1": "n1", "ln_2": "n2", "attn.c_attn": "qkv", "attn.c_proj": "o",
          "mlp.c_fc": "i", "mlp.c_proj": "u", "wte": "emb", "wpe": "pos", "ln_f": "n",
          "lm_head": "out"}
