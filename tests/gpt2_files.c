@@ -92,9 +92,9 @@ void gpt2_write(const char *path, const Gpt2Model *model, size_t first, size_t s
             used += (size_t)snprintf(header + used, sizeof header - used, "%s%zu", i > 0 ? "," : "",
                                      tensor->shape[i]);
         }
-        used += (size_t)snprintf(header + used, sizeof header - used,
-                                 "],\"data_offsets\":[%zu,%zu]}", count * sizeof *data,
-                                 (count + own) * sizeof *data);
+        used +=
+            (size_t)snprintf(header + used, sizeof header - used, "],\"data_offsets\":[%zu,%zu]}",
+                             count * sizeof *data, (count + own) * sizeof *data);
         memcpy(data + count, tensor->values, own * sizeof *data);
         count += own;
     }

@@ -9,6 +9,7 @@ def read(path):
     with open(path, "rb") as file:
         data = file.read()
     size = struct.unpack("<Q", data[:8])[0]
+    assert size % 8 == 0, f"{path}: data at no multiple of 8"
     header, body = json.loads(data[8:8 + size]), data[8 + size:]
     said = header.pop("__metadata__", {})
     return {name: (entry["dtype"], entry["shape"], body[slice(*entry["data_offsets"])])
@@ -18,7 +19,8 @@ def read(path):
 def write(path, tensors, metadata):
     """tensors: {name: numpy array; uint16: bfloat16}, in that order; metadata: texts."""
     kinds = {"float64": "F64", "float32": "F32", "float16": "F16", "uint16": "BF16",
-             "int64": "I64", "int32": "I32", "bool": "BOOL", "uint8": "U8", "int8": "I8", "int16": "I16"}
+             "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8", "uint64": "U64",
+             "uint32": "U32", "uint8": "U8", "bool": "BOOL"}
     header, offset = {"__metadata__": metadata} if metadata else {}, 0
     for name, array in tensors.items():
         header[name] = {"dtype": kinds[str(array.dtype)], "shape": list(array.shape),

@@ -8,13 +8,19 @@
 
 #include "../harness/models/safetensors.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* shape: as JSON.  bytes: of the data, each of which is `fill`. */
+typedef struct {
+    const char *name, *dtype, *shape;
+    size_t bytes;
+    unsigned char fill;
+} SampleTensor;
 
 static void *must(void *memory)
 {
@@ -36,28 +42,9 @@ static void make_room(Sample *sample, size_t size)
     must(sample->bytes != MAP_FAILED ? sample : NULL);
 }
 
-void sample_of(Sample *sample, const void *bytes, size_t size)
-{
-    make_room(sample, size);
-    memcpy(sample->bytes, bytes, size);
-}
-
-void sample_make(Sample *sample, const char *header, const void *data, size_t data_size)
-{
-    size_t length = strlen(header);
-    make_room(sample, 8 + length + data_size);
-    for (size_t i = 0; i < 8; i++) {
-        sample->bytes[i] = (unsigned char)((uint64_t)length >> (8 * i) & 255);
-    }
-    memcpy(sample->bytes + 8, header, length);
-    if (data == NULL) {
-        memset(sample->bytes + 8 + length, 0x3c, data_size);
-    } else {
-        memcpy(sample->bytes + 8 + length, data, data_size);
-    }
-}
-
-void sample_build(Sample *sample, const char *metadata, const SampleTensor *tensors, size_t count)
+/* Length, header and the data of tensors [count], one after another; metadata: members of
+ * "__metadata__" as JSON, or NULL. */
+static void build(Sample *sample, const char *metadata, const SampleTensor *tensors, size_t count)
 {
     char *header = NULL;
     size_t length = 0, total = 0;
@@ -74,13 +61,16 @@ void sample_build(Sample *sample, const char *metadata, const SampleTensor *tens
     }
     fputc('}', stream);
     must(fclose(stream) == 0 ? header : NULL);
-    unsigned char *data = must(malloc(total + 1)), *end = data;
+    make_room(sample, 8 + length + total);
+    for (size_t i = 0; i < 8; i++) {
+        sample->bytes[i] = (unsigned char)((uint64_t)length >> (8 * i) & 255);
+    }
+    memcpy(sample->bytes + 8, header, length);
+    unsigned char *end = sample->bytes + 8 + length;
     for (size_t i = 0; i < count; i++) {
         memset(end, tensors[i].fill, tensors[i].bytes);
         end += tensors[i].bytes;
     }
-    sample_make(sample, header, data, total);
-    free(data);
     free(header);
 }
 
@@ -156,7 +146,7 @@ bool sample_model(Sample *sample, size_t index)
     if (index >= sizeof models / sizeof *models) {
         return false;
     }
-    sample_build(sample, models[index].metadata, models[index].tensors, models[index].count);
+    build(sample, models[index].metadata, models[index].tensors, models[index].count);
     return true;
 }
 
@@ -236,7 +226,8 @@ bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
 {
     SafetensorsFile *file;
     Sample sample;
-    sample_of(&sample, bytes, size);
+    make_room(&sample, size);
+    memcpy(sample.bytes, bytes, size);
     *outcome = (SampleOutcome){0};
     int status = safetensors_open(&file, sample.path);
     bool fine = expected(outcome, status) && (status == 0) == (file != NULL);
@@ -265,11 +256,6 @@ bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size)
 int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
 {
     return model_file_read_with(model, path, &(ModelFileFlags){.ignore_extra = ignore_extra});
-}
-
-const char *safetensors_metadata(const SafetensorsFile *file, const char *key)
-{
-    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
 }
 
 const SafetensorsTensor *tensor_named(const SafetensorsFile *file, const char *name)

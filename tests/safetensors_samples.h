@@ -19,20 +19,6 @@ typedef struct {
     char path[32];
 } Sample;
 
-/* shape: as JSON.  bytes: of the data, each of which is `fill`. */
-typedef struct {
-    const char *name, *dtype, *shape;
-    size_t bytes;
-    unsigned char fill;
-} SampleTensor;
-
-/* Length, header, data; data NULL: 0x3c all over (a positive number in every float format). */
-void sample_make(Sample *sample, const char *header, const void *data, size_t data_size);
-
-/* The same with the header made from tensors [count], their data one after another.
- * metadata: members of "__metadata__" as JSON, or NULL. */
-void sample_build(Sample *sample, const char *metadata, const SampleTensor *tensors, size_t count);
-
 void sample_clear(Sample *sample);
 
 /* Small whole models of every kind, to damage; `index` from 0; false past the last. */
@@ -48,12 +34,6 @@ typedef struct {
  * ignore_extra.  False when a status was not 0 or 2, or what was read breaks a promise of the
  * headers. */
 bool sample_exercise(SampleOutcome *outcome, const void *bytes, size_t size);
-
-/* A sample of those bytes. */
-void sample_of(Sample *sample, const void *bytes, size_t size);
-
-/* NULL when there is no such key. */
-const char *safetensors_metadata(const SafetensorsFile *file, const char *key);
 
 /* A model from a path, with no other flag. */
 int model_file_read(ModelFile **model, const char *path, bool ignore_extra)
