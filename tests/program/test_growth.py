@@ -1,19 +1,19 @@
-"""growth: its statistics by hand, tables whose laws are known (tests/growth_tables.py), tables
-whose laws another program works out (tests/oracle_growth.py), and what is held against them."""
+"""growth: its statistics by hand, the laws of drawn points once more by the formulas of
+docs/findings.md, tables whose laws are known, and what is held against them."""
 
 import csv
 import functools
+import itertools
 import math
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy
 import pytest
-from conftest import PROGRAM, ROOT, quick_python, second_v
+from conftest import ROOT, quick_python, second_v
 
 sys.path.append(str(ROOT / "python"))
-import growth_tables  # noqa: E402
-import oracle_growth  # noqa: E402
 from headproof import laws, series  # noqa: E402
 
 INF, NAN, PI = math.inf, math.nan, math.pi
@@ -170,59 +170,158 @@ def test_a_size_is_said_with_two_digits(log10, text, bound, said):
     assert series.size_text(log10, text, bound) == said
 
 
-# ---- Other programs ------------------------------------------------------------------------------
+# ---- Drawn points --------------------------------------------------------------------------------
+
+LEVERS = {"floor": numpy.zeros_like, **dict.fromkeys(("power", "arm-right"), numpy.log10),
+          **dict.fromkeys(("exponential", "arm-left"), lambda x: x * math.log10(math.e))}
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+STAGES = {"omega": ("none", "arm-left", "none", "floor", "none", "arm-right", "none"),
+          "tau": ("none", "power", "none", "floor", "none", "power", "none")}
+near = functools.partial(pytest.approx, rel=1e-7, abs=1e-9, nan_ok=True)
 
 
-@pytest.fixture
-def asks(tmp_path, monkeypatch, capsys):
-    """asks(script, *arguments): what a program of tests/ says of the program's tables; it ends this
-    test where it ends itself."""
-    def asked(script, *arguments):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("HEADPROOF_PYTHON", quick_python())
-        script.main(PROGRAM, *arguments)
-        return capsys.readouterr().out
-    return asked
+def least_squares(kind, x, y):
+    """A slope and a constant."""
+    return (0, y.mean()) if kind == "floor" else numpy.polyfit(LEVERS[kind](x), y, 1)
 
 
-# Tables that differ in what varies.
-@pytest.mark.parametrize("line", [
-    "--construction all --n 3 --d 2 --depth 1,2,4 --omega 20 --seed 1:2",
-    "--construction silu,linear --n 3,5,9,17 --d 4 --omega 20 --seed 1:4",
-    "--construction transformer --n 3 --d 4,6,8,12,16 --omega 30 --seed 1:2",
-    "--construction transformer,attention --n 3 --d 2 --omega 4:20:3,40,1000 --seed 1:2",
-    "--construction fused --n 4 --d 4 --omega 5:17:3,100,1e4,1e6,1e8 --arithmetic f32,bf16",
-    "--construction silu --n 4 --d 4 --omega 10,20,40,80,160 --penalty positive,negative",
-    "--construction transformer --normalization none,layernorm --n 3 --d 2 --depth 1:5 --seed 1:3",
-    "--construction silu --n 3 --d 4 --omega 30,100,300,1000 --precision 128 --reference subtract",
-    "--construction attention --n 3 --d 4 --omega 10,20,30,100,400,1000 --score-scale 1,8",
-    "--construction linear --arithmetic none --n 2,4,8,16 --depth 1,2,4 --d 5 --seed 1:3",
-    "--construction fused --ffn plain,gated --n 3 --d 4 --omega 40 --arithmetic f64,bf16 --seed 1:2 "
-    "--readout 1:3 --tau 1,2^-3,2^-6,2^-9,2^-12,2^-15,2^-18",
-    # Seven points without a law, which cost the same as one and six, but for the last bit.
-    "--construction fused --ffn gated --n 3 --d 4 --omega 40 --arithmetic bf16 --seed 8 --readout 3 "
-    "--tau " + ",".join(f"2^-{k}" for k in range(19))])
-def test_an_oracle_finds_the_same_laws(expect, asks, line):
-    expect(0, f"sweep {line} -q -o t.csv")
-    assert "numbers: the same" in asks(oracle_growth, "t.csv")
+def formulas(kind, p):
+    """What docs/findings.md has of a law of a kind through points."""
+    x, (y, below, above), u = p.x[:, 0], p.y.T, LEVERS[kind](p.x[:, 0])
+    half, freedom = max(3, (len(x) + 1) // 2), len(x) - 1 - (kind != "floor")
+    slope, constant = least_squares(kind, x, y)
+    end_slope, end_constant = least_squares(kind, x[-half:], y[-half:])
+    off, errors = y - constant - slope * u, PI / 2 * p.variance / p.values
+    residual, spread = math.sqrt(off @ off / freedom), ((u - u.mean()) ** 2).sum() or INF
+    noise = max(residual, math.sqrt(errors.mean()))
+
+    def band(place):
+        lever = LEVERS[kind](numpy.array([place]))[0]
+        middle = constant + slope * lever
+        error = noise * math.sqrt(1 + 1 / len(x) + (lever - u.mean()) ** 2 / spread)
+        room = math.hypot(STUDENT[freedom - 1] * error, end_constant + end_slope * lever - middle)
+        low, high = (max(far.max(), numpy.dot(least_squares(kind, x, far), (lever, 1)))
+                     for far in (below, above))
+        return middle - room - low, middle, middle + room + high
+    rooms = numpy.maximum(.1, 3 * numpy.sqrt(errors))
+    return SimpleNamespace(
+        kind=kind, why="", first=x[0], last=x[-1], points=len(x), other=NAN, band=band, noise=noise,
+        slope=slope, residual=residual, squares=off @ off, misfit=sum((off / rooms)**2) / freedom,
+        numbers=[constant, slope, noise / math.sqrt(spread), end_slope, residual, abs(off).max(),
+                 below.max(), above.max()])
 
 
-def test_an_oracle_finds_the_same_bands(expect, asks):
-    grid = "sweep --construction silu,transformer --n 3 --d 4 --seed 1:3 -q"
-    expect(0, f"{grid} --depth 1,2,3,4,6 -o small.csv")
-    expect(0, f"{grid} --depth 12,24 -o large.csv")
-    assert "numbers: the same" in asks(oracle_growth, "small.csv", "large.csv")
+def no_law(p):
+    return SimpleNamespace(kind="none", why="residual", first=p.x[0, 0], last=p.x[-1, 0],
+                           points=len(p))
 
 
-def test_an_oracle_finds_the_same_formulas(expect, asks):
-    expect(0, "min-omega --construction silu --n 2,3,4 --d 1,2,3 --depth 1,2,3 --tolerance 1e-6 "
-              "--arithmetic none --reference subtract --every-input --input-norm 9 -q "
-              "-o needed.csv")
-    assert asks(oracle_growth, "needed.csv") == "6 rows, 24 numbers: the same\n"
+def one_law(p):
+    """A power, unless an exponential is told from it."""
+    law, other = (formulas(kind, p) for kind in ("power", "exponential"))
+    if law.residual > 2 * other.noise:
+        law, other = other, law
+    law.other, law.why = other.residual, "either" if other.residual <= 2 * law.noise else ""
+    return [law if law.misfit <= 1 else no_law(p)]
 
 
-def test_laws_are_found_as_they_were_made(asks):
-    assert asks(growth_tables, ".", "100") == "100 of 100 tables found as they were made\n"
+def cheapest_cut(p, kinds):
+    """Of every way to cut the points into stages that follow each other."""
+    unit = max(.1, math.sqrt(PI / 2 * (p.variance / p.values).mean()))
+
+    def law_of(stage, part):
+        """And its cost."""
+        if kinds[stage] == "none":
+            return 9 * len(part), no_law(part)
+        law = formulas(kinds[stage], part) if len(part) > 2 else None
+        fits = law and (stage != 1 or law.slope <= -.5) and (stage != 5 or law.slope >= .25)
+        return law.squares / unit**2 + (6 if kinds[stage] == "floor" else 9) if fits else INF, law
+
+    @functools.cache
+    def rest(stage, i):
+        """Of the points from the i-th on, in the stages from this one on."""
+        if stage == len(kinds):
+            return 0 if i == len(p) else INF, []
+        ways = [rest(stage + 1, i)]
+        for j in range(i + 1, len(p) + 1):
+            (cost, law), (more, others) = law_of(stage, p[i:j]), rest(stage + 1, j)
+            ways.append((cost + more, [law, *others]))
+        return next(way for way in ways if way[0] <= min(cost for cost, _ in ways) + 1e-9)
+    return rest(0, 0)[1]
+
+
+def drawn(seed):
+    """Points about a law, their axis, and the kinds and the slope of what they were made by."""
+    r = numpy.random.default_rng(seed)
+    name = ("power", "exponential", "arms", "left", "tau", "nothing")[seed % 6]
+    axis = {"power": "n", "exponential": "n", "tau": "tau"}.get(name, "omega")
+    x = numpy.sort(r.choice({"n": numpy.arange(2., 90), "tau": 2.**numpy.arange(-24, 0),
+                             "omega": numpy.geomspace(5, 30, 9)}[axis], r.integers(7, 10), False))
+    if name == "arms":
+        x = numpy.array((4, 8, 12, 16, 30, 60, 100, 1e4, 1e5, 1e6))
+    slope = {"n": r.uniform(.5, 3), "tau": 2 * r.integers(1, 4)}.get(axis, -2)
+    left, right, line = r.uniform(0, 3), r.choice([.4, 1]), slope * LEVERS["exponential"](x)
+    y, kinds = {
+        "power": (-15 + slope * numpy.log10(x), ["power"]),
+        "exponential": (-300 + line / 20, ["exponential"]),
+        "arms": (numpy.log10(10**(left + line) + 1e-16 * (1 + (x / 2000)**right)),
+                 ["arm-left", "floor", "arm-right"]),
+        "left": (left + line, ["arm-left"]),
+        "tau": (numpy.log10(x**slope + 1e-16 / x), None),
+        "nothing": (r.choice([-15., -14, -13], len(x)), None)}[name]
+    noise, seeds, wild = r.choice([.001, .02]), r.integers(1, 6, len(x)), r.choice([1, 300])
+    below, above = abs(r.normal(0, noise, (2, len(x))))
+    p = points(x, y + r.normal(0, noise, len(x)))
+    p.variance, p.values = noise**2 * wild * r.uniform(.5, 2, len(x)) * (seeds > 1), seeds
+    p.y[:, 1:] = numpy.array([below, above]).T
+    kinds = kinds if wild == 1 else None  # seeds that differ by so much excuse another law
+    return p, axis, kinds, slope / 20 if name == "exponential" else slope
+
+
+# And what is told of them is what they were made by.  In the last two a gap costs as much as one
+# point and the others of it do, but for the last bit.
+@pytest.mark.parametrize("seed", [*range(120), 1295, 5621])
+def test_laws_of_drawn_points(seed):
+    p, axis, kinds, slope = drawn(seed)
+    found = laws.find(p, [axis], "total", False)
+    expected = cheapest_cut(p, STAGES[axis]) if axis in STAGES else one_law(p)
+    assert [(law.kind, law.why, law.first[0], law.last[0], law.points) for law in found] == [
+        (law.kind, law.why, law.first, law.last, law.points) for law in expected]
+    for law, own in zip(found, expected):
+        if law.kind == "none":
+            continue
+        assert [law.constant(), law.slope(0), law.slope_error(0), law.end_slope(0), law.residual,
+                law.worst, *law.farthest, law.other] == near([*own.numbers, own.other])
+        for place in (p.x[0, 0] / 2, p.x[-1, 0] * 3):
+            assert law.band(numpy.array([place])) == near(own.band(place))
+    if kinds and found[0].why != "either":
+        assert [law.kind for law in found if law.kind != "none"] == kinds
+        room = 4 * (1 + 5 / (found[0].points - 2)) * found[0].slope_error(0)
+        assert abs(found[0].slope(0) - slope) <= room + .03 * abs(slope)
+
+
+# Three seeds of each size, 0.1 apart, whose medians are a power: of values' variance, 0.01, and not
+# of its root.
+def test_what_seeds_differ_by(grow):
+    seeds = [f"{x} {s} {x * 10**(s / 10 - 9.2):.17g}" for x in (1, 2, 4) for s in (1, 2, 3)]
+    row, = grow(0, "t.csv --norm max", t=made("|".join(seeds)))
+    found = [float(row[name]) for name in ("slope", "slope_error", "seeds_below", "seeds_above")]
+    error = math.sqrt(PI / 2 * 0.01 / 3) / (math.sqrt(2) * math.log10(2))
+    assert found == pytest.approx([1, error, 0.1, 0.1])
+
+
+# A network's width is as many times d, and stacks are compared behind their last layers.
+def test_series_differ_in_one_axis(grow):
+    grid = {"construction": ["fused", "attention"], "n": ["3", "5"], "d": ["2", "4"],
+            "depth": ["1", "2"], "omega": ["10", "20"], "options": ["", "score-scale=8"]}
+    rows = grow(0, "--construction fused,attention --n 3,5 --d 2,4 --depth 1,2 --omega 10,20 "
+                   "--seed 1:2 --score-scale 1,8 --arithmetic none --norm max")
+    for axis in ("n", "d", "depth", "omega", "layer"):
+        of = {**grid, axis: [""]} | ({"depth": ["2"]} if axis == "layer" else {})
+        of.pop("layer", None)
+        found = [row for row in rows if (row["axis"], row["kind"]) == (axis, "construction")]
+        assert sorted(cells(found, *of)) == sorted(itertools.product(*of.values()))
+        assert set(cells(found, "points", "seeds")) == {("2", "2")}
 
 
 # ---- Tables --------------------------------------------------------------------------------------
