@@ -3,7 +3,6 @@ it.  numpy is all that it takes."""
 
 import json
 import math
-from fractions import Fraction
 
 import numpy
 from transformer import attend, may_see, norm, turned
@@ -11,8 +10,7 @@ from transformer import attend, may_see, norm, turned
 # ---- Heads of the shared layout ------------------------------------------------------------------
 #
 # Over the columns of the plain layout, content and then a position column a row, a matrix is a list
-# of terms (factor, left, right): the sum of factor left right^T.  factor, a Fraction, is exact but
-# for irrational scales.
+# of terms (factor, left, right): the sum of factor left right^T.
 
 
 class Frame:
@@ -38,9 +36,7 @@ class Frame:
 
 
 def factor_of(num, den, square):
-    root = math.isqrt(square)
-    return Fraction(num, den * root) if root * root == square \
-        else Fraction(num / (den * math.sqrt(square)))
+    return num / (den * math.sqrt(square))
 
 
 def score_terms(frame, score, h, t):
@@ -60,10 +56,10 @@ def score_terms(frame, score, h, t):
         b_k = score.get("b_K", 0)
         b_k = t[b_k][own, k] if isinstance(b_k, str) else b_k
         key = t[score["W_K"]][own][:, k] if "W_K" in score else ()
-        mix = Fraction(t[score["mix"]][h][k, 0]) if "mix" in score else 1
+        mix = t[score["mix"]][h][k, 0] if "mix" in score else 1
         yield factor * mix, frame.vector(begin, column, b_q), frame.vector(first, key, b_k)
     if "shift" in score:
-        yield Fraction(1), frame.vector(token=t[score["shift"]][h]), frame.vector(token=1)
+        yield 1, frame.vector(token=t[score["shift"]][h]), frame.vector(token=1)
     many = "extra" in score and len(t[score["extra"]]) > 1
     of = (*score["position"], score.get("extra"), h if many else 0)
     if of not in frame.known:
@@ -82,14 +78,14 @@ def position_terms(frame, score, h, t):
             extra = t[score["extra"]]
             row = row + extra[h if len(extra) > 1 else 0, i]
         if row.any():
-            yield Fraction(float(frame.omega)), frame.position(numpy.eye(frame.rows)[i]), \
+            yield float(frame.omega), frame.position(numpy.eye(frame.rows)[i]), \
                 frame.position(row)
 
 
 def value_terms(frame, value, h, t):
     """W_V W_O of the plain layout"""
     read, write = value["read"], value["write"]
-    factor = Fraction(value.get("scale", 1.0))
+    factor = value.get("scale", 1.0)
     if "W_V" in value:
         column = write[0] + (0 if "W_O" in value else h)
         for k, row in enumerate(t[value["W_O"]][h] if "W_O" in value else [[1]]):
@@ -103,15 +99,15 @@ def value_terms(frame, value, h, t):
         yield factor * value["unit"], frame.vector(read[0] + h, [1]), \
             frame.vector(write[0] + h, [1])
     elif "sign" in value:
-        yield Fraction(value["sign"]), frame.position(2. * frame.tokens - 1), \
+        yield value["sign"], frame.position(2. * frame.tokens - 1), \
             frame.vector(write[0] + h, [1])
     if "bias_row" in value and h == 0:
-        yield Fraction(value["bias_row"]), frame.position(1. * ~frame.tokens), \
+        yield value["bias_row"], frame.position(1. * ~frame.tokens), \
             frame.vector(write[0], numpy.ones(write[1] - write[0]))
     if "bias" in value and h == 0:
-        yield Fraction(1), frame.vector(token=1), frame.vector(write[0], t[value["bias"]])
+        yield 1, frame.vector(token=1), frame.vector(write[0], t[value["bias"]])
     for c in range(*read) if value.get("diagonal", 0) != 0 else ():
-        yield Fraction(value["diagonal"]), frame.vector(c, [1]), frame.vector(c, [1])
+        yield value["diagonal"], frame.vector(c, [1]), frame.vector(c, [1])
 
 
 def shared_heads(y, frame, bundles, t, seen, turn):
@@ -119,10 +115,8 @@ def shared_heads(y, frame, bundles, t, seen, turn):
     out = numpy.zeros_like(y)
     for bundle in bundles:
         for h in range(bundle["heads"]):
-            (fs, ls, rs), (fv, lv, rv) = (
-                (numpy.array(list(map(float, f))), numpy.array(left), numpy.array(right))
-                for f, left, right in (zip(*score_terms(frame, bundle["score"], h, t)),
-                                       zip(*value_terms(frame, bundle["value"], h, t))))
+            (fs, ls, rs), (fv, lv, rv) = (map(numpy.array, zip(*terms)) for terms in (
+                score_terms(frame, bundle["score"], h, t), value_terms(frame, bundle["value"], h, t)))
             q, k = turn(y @ ls.T * fs), turn(y @ rs.T)
             out += attend(q, k, y @ lv.T * fv, seen) @ rv
     return out[:, :frame.content]

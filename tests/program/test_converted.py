@@ -1,12 +1,15 @@
-"""Files of `headproof convert`: in either layout they are one model, number by number in rational
-arithmetic, and evaluated by tests/evaluate_converted.py, which follows docs/convert.md and knows
-nothing of Headproof, they are T' as the reference finds it, and T where heads lose nothing."""
+"""Files of `headproof convert`: evaluated by tests/evaluate_converted.py, which follows
+docs/convert.md and knows nothing of Headproof, either layout is T' as the reference finds it, and T
+where heads lose nothing; so it is by the package in python/, and by the program of that page."""
 
+import csv
+import io
 import itertools
 import json
-import math
+import re
 import resource
 import shutil
+import sys
 from fractions import Fraction
 
 import evaluate_converted as independent
@@ -14,8 +17,17 @@ import models
 import numpy
 import pytest
 import safetensors_file
+import test_families
 import transformer
 from conftest import ROOT, says, start
+
+sys.path.append(str(ROOT / "python"))
+import headproof  # noqa: E402
+
+try:
+    import torch
+except ImportError:
+    torch = None
 
 MODADD = "cases/models/modadd53-silu.safetensors"
 CHARGPT = "cases/models/chargpt"
@@ -124,61 +136,13 @@ def words_of(line, *more):
     return [word for pair in dict(zip(words[::2], words[1::2])).items() for word in pair]
 
 
-BITS = 256  # behind the point, of any double here
-
-
-def whole(vector):
-    """(place, 2^BITS times the entry, which is a whole number) of what is not zero."""
-    entries = [(i, *x.as_integer_ratio()) for i, x in enumerate(vector.tolist()) if x]
-    assert all(below <= 1 << BITS for _, _, below in entries)
-    return [(i, above * ((1 << BITS) // below)) for i, above, below in entries]
-
-
-def outer(terms):
-    """The sum of factor left right^T, {(row, column): whole number} of what is not zero; and what
-    they are multiplied by, but for 2^(2 BITS)."""
-    terms = [(Fraction(factor), whole(left), whole(right)) for factor, left, right in terms]
-    below, found = math.lcm(*(factor.denominator for factor, _, _ in terms)), {}
-    for factor, left, right in terms:
-        times = factor.numerator * (below // factor.denominator)
-        for i, a in left:
-            for j, b in right:
-                found[i, j] = found.get((i, j), 0) + times * a * b
-    return {at: value for at, value in found.items() if value}, below
-
-
-def same(got, expected, exact):
-    """Of two such sums, whose entries may differ by 2^-52 of the largest if they are not exact."""
-    (got, below), (expected, other) = got, expected
-    largest = max(map(abs, expected.values()), default=0) * below
-    return got.keys() == expected.keys() and all(
-        abs(got[at] * other - expected[at] * below) << 52 <= (0 if exact else largest)
-        for at in expected)
-
-
-def plain_is_shared(plain, said, shared, shared_said):
-    frame, exact = independent.Frame(shared, shared_said), said["headproof.exact"] == "true"
-    assert shared_said["headproof.exact"] == "true"
-    assert (plain["X"][:, :frame.content] == shared["X"]).all()
-    blocks = json.loads(shared_said["headproof.heads"])
-    for s, bundles in enumerate(blocks):
-        q, k, v, o = (plain[f"blocks.{s}.attn.W_{name}"] for name in "QKVO")
-        heads = [(bundle, h) for bundle in bundles for h in range(bundle["heads"])]
-        for head, (bundle, h) in enumerate(heads):
-            for left, right, of, what in ((q[head].T, k[head].T, "score", exact),
-                                          (v[head].T, o[head], "value", True)):
-                terms = getattr(independent, of + "_terms")(frame, bundle[of], h, shared)
-                assert same(outer(zip(itertools.repeat(1), left, right)), outer(terms), what), \
-                    f"{of} of head {head} of sublayer {s}"
-        assert not o[len(heads):].any()  # heads that are there to fill the tensor
-        for key in "wb":
-            name = f"blocks.{s}.ln.{key}"
-            assert (name in plain) == (name in shared)
-            of_rows = frame.tokens[:, None] if key == "b" else 1
-            assert name not in plain or (plain[name] == of_rows * shared[name]).all()
-    assert f"blocks.{len(blocks)}.attn.W_Q" not in plain
+def same_model(plain, said, shared, shared_said):
+    """What either file says of itself, but for how its heads are written."""
     own = {"headproof.layout", "headproof.heads", "headproof.evaluate", "scale",
            "headproof.augment", "headproof.exact", "headproof.inexact"}
+    assert shared_said["headproof.exact"] == "true"
+    assert (plain["X"][:, :shared["X"].shape[1]] == shared["X"]).all()
+    assert f"blocks.{len(json.loads(shared_said['headproof.heads']))}.attn.W_Q" not in plain
     assert {k: v for k, v in said.items() if k not in own} == \
         {k: v for k, v in shared_said.items() if k not in own}
 
@@ -204,20 +168,30 @@ def both(well, tmp_path):
 
 @pytest.mark.parametrize("drawn, flags, alike", VARIANTS + NORMED)
 def test_variant(well, both, tmp_path, drawn, flags, alike):
-    (model, model_said), plain, shared = both(drawn, flags, "20.1")
-    plain_is_shared(*plain, *shared)
+    """At an Omega whose leak is seen, where T' need not be T."""
+    omega = "20.1" if alike else "2.1"
+    (model, model_said), plain, shared = both(drawn, flags, omega)
+    same_model(*plain, *shared)
     well("export", "--weights", tmp_path / "model.safetensors", "--kernel", "structured",
-         *words_of(f"--penalty positive --omega 20.1 {flags}"), "-o",
+         *words_of(f"--penalty positive --omega {omega} {flags}"), "-o",
          tmp_path / "result.safetensors")
     _, said = safetensors_file.read(tmp_path / "result.safetensors")
-    expected = json.loads(said["result.1.r_Tprime.text"])
-    expected = numpy.array(list(map(float, expected))).reshape(model["X"].shape)
-    for tensors, metadata in plain, shared:
+    x, expected = model["X"], json.loads(said["result.1.r_Tprime.text"])
+    expected = numpy.array(list(map(float, expected))).reshape(x.shape)
+    for layout, (tensors, metadata) in ("plain", plain), ("shared", shared):
+        rewritten = headproof.load_converted(tmp_path / layout)
+        got = [independent.converted(tensors, metadata, x), rewritten(x)]
+        if torch:
+            module = headproof.load_converted(tmp_path / layout, torch=True)
+            got.append(module(torch.tensor(x)).numpy())
         off = max(1e-12, 2**-48 / float(metadata.get("headproof.tau", "1")))
-        got = independent.converted(tensors, metadata, model["X"])
-        assert abs(got - expected).max() < off
+        for each in got:
+            assert abs(each - expected).max() < off
         if alike:
-            assert abs(got - transformer.stream(model, model_said, model["X"])).max() < off
+            assert abs(got[0] - transformer.stream(model, model_said, x)).max() < off
+        if len(x) > 1 and rewritten.causal:
+            assert abs(rewritten(x[:2]) - expected[:2]).max() < off
+        assert rewritten.shared == (layout == "shared")
 
 
 # A pseudo-mask at a large Omega is a mask that T has.
@@ -231,7 +205,7 @@ PSEUDO = [
 @pytest.mark.parametrize("drawn, flags, seen", PSEUDO)
 def test_pseudo_mask(both, drawn, flags, seen):
     (model, said), plain, shared = both(drawn, flags, "40", unsay=("mask",))
-    plain_is_shared(*plain, *shared)
+    same_model(*plain, *shared)
     expected = transformer.stream(model, said, model["X"], seen)
     for tensors, metadata in plain, shared:
         got = independent.converted(tensors, metadata, model["X"])
@@ -382,6 +356,77 @@ def test_trained_models_answer_as_they_do(well, tmp_path, folder, answers, name,
         t, said, independent.converted(t, said, t["embed.W_E"][ids]))
     assert abs(logits - expected).max() < most
     assert (logits.argmax(-1) == expected.argmax(-1)).all()
+
+
+@pytest.fixture
+def layouts(well, tmp_path):
+    """The paths of what convert makes of a model, in either layout."""
+    def convert(model, *flags):
+        for layout in "plain", "shared":
+            well("convert", model, "--layout", layout, *flags, "-q", "-o", tmp_path / layout)
+        return tmp_path / "plain", tmp_path / "shared"
+    return convert
+
+
+def page():
+    """The functions that docs/convert.md prints."""
+    text, names = (ROOT / "docs/convert.md").read_text(), {}
+    exec(re.search(r"^```python\n(import json.*?)^```", text, re.M | re.S)[1], names)
+    return names
+
+
+# A model, or a family of test_families; flags; and whether the rewrite has the model's own logits.
+LOGITS = [
+    (MODADD, "--penalty positive", True), (MODADD, "--penalty negative", True),
+    ("unmasked", "--bias-row last", True), ("unmasked", "--bias-row first", True),
+    ("llama", "--n 8", False), ("gptj", "--n 8 --gelu 8", False),
+    (CHARGPT, "--n 8 --gelu 1", False)]
+
+
+@pytest.mark.parametrize("model, flags, alike", LOGITS)
+def test_logits(layouts, tmp_path, model, flags, alike):
+    """From token ids, by all that evaluates a file."""
+    ids = [3, 4, 53] if alike else [3, 0, 4, 1, 2, 2, 0, 1]
+    if model == "unmasked":  # the same numbers as another model
+        tensors, said = safetensors_file.read(ROOT / MODADD)
+        model, kinds = tmp_path / "unmasked", {"F32": "f4", "F64": "f8"}
+        models.write(model, {name: numpy.frombuffer(data, kinds[kind]).reshape(shape)
+                             for name, (kind, shape, data) in tensors.items()
+                             if "witness" not in name}, {**said, "mask": "none"})
+    elif not alike and model != CHARGPT:
+        (tmp_path / model).mkdir()
+        test_families.write(tmp_path / model, model)
+        model = tmp_path / model
+    plain, shared = layouts(model, "--omega", "20", *flags.split())
+    t, said = transformer.load(shared)
+    expected = transformer.unembedded(
+        t, said, independent.converted(t, said, transformer.embedded(t, ids)))
+    if alike:
+        assert abs(expected - transformer.logits(*transformer.load(model), ids)).max() < 2e-13
+    by = {path.name: headproof.load_converted(path).logits(ids) for path in (plain, shared)}
+    if torch:
+        own = page()
+        by["the page"] = own["logits"](*own["load"](plain), ids).numpy()
+        by |= {f"torch, {path.name}": headproof.load_converted(path, torch=True)(
+            torch.tensor(ids)).numpy() for path in (plain, shared)}
+    if said["mask"] == "causal":
+        assert abs(headproof.load_converted(shared).logits(ids[:2]) - expected[:2]).max() < 1e-11
+    assert {who: got.shape == expected.shape and abs(got - expected).max() < 1e-11
+            for who, got in by.items()} == dict.fromkeys(by, True)
+
+
+def test_verify_foretells_a_file(well, layouts):
+    """Where heads imitate GELU its logits are as far off as verify says."""
+    of, _ = transformer.load(ROOT / CHARGPT / "expected.safetensors")
+    ids, expected = of["tokens"][0, :16].astype(int), of["logits"][0, :16]
+    flags = ("--omega", "20", "--gelu", "1")
+    rows = csv.DictReader(io.StringIO(well(
+        "verify", CHARGPT, "--tokens", "/".join(map(str, ids)), "--positions", "all", *flags,
+        "--format", "csv", "-q")))
+    off = max(float(row["logit_error"]) for row in rows if row["position"])
+    _, shared = layouts(CHARGPT, *flags, "--n", 16)
+    assert off > .1
+    assert abs(headproof.load_converted(shared).logits(ids) - expected).max() == pytest.approx(off)
 
 
 def test_a_plain_file_is_a_model(well, bare, tmp_path):

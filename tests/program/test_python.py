@@ -1,5 +1,5 @@
 """The package in python/.  Expected values: CSV written here; the program's own output, read as
-text; and the independent evaluation of tests/evaluate_converted.py."""
+text; and the evaluation of tests/transformer.py."""
 
 import csv
 import functools
@@ -15,7 +15,6 @@ import venv
 from decimal import Decimal
 from types import ModuleType, SimpleNamespace
 
-import evaluate_converted as independent
 import numpy as np
 import pytest
 import transformer
@@ -381,57 +380,6 @@ def test_a_converted_model_gives_the_model_s_answers():
     refused(lambda: rewritten(np.zeros((4, 64))), ValueError, "expected (3, 64)")
     refused(lambda: rewritten(np.zeros((0, 64))), ValueError, "0 tokens: expected 1 to 3")
     refused(lambda: headproof.load_converted(MODEL), ValueError, "headproof convert")
-
-
-# Of export and of convert: every kind of score, value, norm and mask that a file may have.
-REWRITTEN = [
-    ("transformer --d-head 4 --mask causal --normalization layernorm", "--network three"),
-    ("transformer --d-head 0 --normalization rmsnorm --normalization-place post", ""),
-    ("transformer --d-head 4 --normalization layernorm", "--normalize-bias-row no"),
-    ("transformer --d-head 3 --scale 1/sqrt(d_head) --activation gelu", "--gelu 4"),
-    ("transformer --d-head 3", "--penalty negative --bias-row-content random"),
-    ("transformer --d-head 3", "--dropout 0.3 --penalty positive --bias-row first"),
-    ("transformer --d-head 4 --rotary half --mask causal", ""),
-    ("transformer --d-head 6 --rotary interleaved --rotary-dim 4 --parallel yes "
-     "--normalization layernorm --normalization-place pre", "--bias-row first"),
-    ("transformer --d-head 4 --ffn gated --rotary half --mask causal --normalization rmsnorm",
-     "--readout 2 --tau 2^-6 --bias-self 4"),
-    ("transformer --d-head 4 --ffn gated --activation none", "--readout 2 --tau 2^-6"),
-    ("transformer --d-head 4 --ffn gated --activation sigmoid", ""),
-    ("linear", "--head-rank 2"),
-]
-
-
-def test_both_layouts_are_what_they_say():
-    """The package, with numpy and with torch where it is, beside the independent evaluation."""
-    model, path = (name + ".safetensors" for name in ("drawn", "rewritten"))
-    for export, flags in REWRITTEN:
-        own = "" if export.startswith("linear") else " --d-ff 5 --heads 2"
-        words = f"--construction {export}{own} --bias random --eps 0.5".split()
-        words = words if "--normalization" in words else words[:-2]
-        assert (run("export", "--n", "3", "--d", "4", "--depth", "2", "--omega", "9", "-q", *words,
-                  "--kernel", "structured", "-o", model).code == 0), export
-        x = transformer.load(model)[0]["X"]
-        for layout in ("plain", "shared"):
-            done = run("convert", model, "--omega", "3", "--layout", layout, *flags.split(), "-q",
-                       "-o", path)
-            assert done.code == 0, done.stderr
-            expected = independent.converted(*transformer.load(path), x)
-            rewritten = headproof.load_converted(path)
-            most = max(1e-13, 2**-50 / float(rewritten.metadata.get("headproof.tau", 1)))
-            error = np.abs(rewritten(x) - expected).max()
-            assert error < most, f"{export} {flags} {layout}: {error} off"
-            if len(x) > 1 and rewritten.causal:
-                error = np.abs(rewritten(x[:2]) - expected[:2]).max()
-                assert error < most, f"{export} {flags} {layout}: two tokens are {error} off"
-            try:
-                import torch
-            except ImportError:
-                continue
-            module = headproof.load_converted(path, torch=True)
-            error = np.abs(module(torch.tensor(x, dtype=torch.float64)).numpy() - expected).max()
-            assert error < most, f"{export} {flags} {layout}: torch is {error} off"
-    assert rewritten.shared and len(rewritten.blocks) == 2, "bundles"
 
 
 # What becomes of a file's tensors and metadata, and the words.

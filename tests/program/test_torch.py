@@ -1,15 +1,10 @@
-#!/usr/bin/env python3
 """PyTorch's own numbers: m(T) and m(T') in its float and bfloat16.
 
-    headproof export ... --arithmetic bf16 --kernel structured -o FILE
-    python3 tests/oracle_torch.py FILE f32|bf16 [FILE ARITHMETIC]...
-
-Evaluates the model of FILE with torch's operations on a CPU, one after the other, as a framework
+An exported model is evaluated with torch's operations on a CPU, one after the other, as a framework
 runs it: T as it is written, T' as heads.  What an order of accumulation may change is an interval,
 that of oracle_arithmetic.py; every entry of torch's has to lie in it, and every one of the
-machine's that FILE holds.  So the roundings of docs/findings.md are those of a framework.  Twice:
-with oneDNN, and without it, as on a processor that it has no 16-bit products for.  Exit 1 where an
-entry does not lie there.
+machine's that the file holds.  So the roundings of docs/findings.md are those of a framework.
+Twice: with oneDNN, and without it, as on a processor that it has no 16-bit products for.
 
 Every product's second matrix is turned in memory, as a framework's `linear` has its weights.  Old
 versions (1.13) sum any other 16-bit product in 16 bits, rounding after each term, where oneDNN does
@@ -18,13 +13,12 @@ Single columns they sum so in either case: here these are multiplied side by sid
 within, e^-x and 1 + e^-x, where later ones evaluate in float: here it does too.
 """
 
-import sys
-
 import numpy as np
-import torch
-from torch.nn import functional
+import pytest
 
-from oracle_arithmetic import Model
+torch = pytest.importorskip("torch")
+from oracle_arithmetic import Model  # noqa: E402
+from torch.nn import functional  # noqa: E402
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 
@@ -144,32 +138,35 @@ class Framework:
         return outside == 0
 
 
-def run_model(path, arithmetic, converted, name):
-    model = Model(path, arithmetic, False)
-    model.start(converted)
-    framework = Framework(model, DTYPES[arithmetic])
-    layer, good = 0, True
-    while f"result.{layer}.{name}" in model.tensors:
-        model.run_layer(layer)
-        framework.run_layer(layer)
-        good = model.compare(layer, name) and good
-        good = framework.compare(layer, name) and good
-        layer += 1
-    return good
+# Products large enough that an old version sums them in float.
+LARGER = [
+    "--construction silu --n 20 --d 24 --omega 9",
+    "--construction linear --n 20 --d 24 --mask causal --omega 12 --bias random",
+    "--construction attention --n 24 --d 32 --d-head 20 --scale 1/sqrt(d_head) --omega 11",
+    "--construction fused --n 18 --d 20 --d-ff 40 --bias random --omega 13",
+    "--construction transformer --n 20 --d 20 --d-ff 24 --d-head 16 --heads 1 --bias random "
+    "--mask causal --omega 12"]
 
 
-def main():
-    good = True
-    for path, arithmetic in zip(*[iter(sys.argv[1:])] * 2):
-        for enabled in (True, False):
-            print(path, arithmetic, "with oneDNN" if enabled else "without oneDNN")
-            with torch.backends.mkldnn.flags(enabled=enabled):
-                for converted, name in ((False, "m_T"), (True, "m_Tprime")):
-                    good = run_model(path, arithmetic, converted, name) and good
-    sys.exit(0 if good else 1)
-
-
-if __name__ == "__main__":
+@pytest.fixture(autouse=True)
+def one_thread():
     torch.set_num_threads(1)
-    with np.errstate(all="ignore"):
-        main()
+
+
+@pytest.mark.parametrize("arithmetic", DTYPES)
+@pytest.mark.parametrize("line", LARGER)
+def test_a_framework_says_the_same(expect, tmp_path, line, arithmetic):
+    expect(0, f"export {line} --arithmetic {arithmetic} --kernel structured --precision 128 -q "
+              "-o m")
+    for enabled in (True, False):
+        for converted, name in ((False, "m_T"), (True, "m_Tprime")):
+            with torch.backends.mkldnn.flags(enabled=enabled), np.errstate(all="ignore"):
+                model = Model(tmp_path / "m", arithmetic, False)
+                model.start(converted)
+                framework, layer = Framework(model, DTYPES[arithmetic]), 0
+                while f"result.{layer}.{name}" in model.tensors:
+                    model.run_layer(layer)
+                    framework.run_layer(layer)
+                    assert model.compare(layer, name) and framework.compare(layer, name)
+                    layer += 1
+                assert layer > 0
