@@ -1,29 +1,108 @@
-#!/usr/bin/env python3
-"""Random small models of both families with a witness from transformer.py (numpy, in float64,
-float32, float16 or bfloat16; windows of one token, last answers alone), each once as it is and once
-with one thing wrong: right ones must be taken, wrong ones refused whose logits, in float64, are
-further off than what Headproof asks for; of one that is taken the verdict must say that its witness
-does not tell the wrong reading from another.  What is suggested is counted.
+"""A model's own answers: what agrees is said, what does not is refused with its likeliest cause,
+and without them a verdict says that nothing shows what model it is.
 
-    python3 oracle_witness.py PROGRAM COUNT [SEED]
-
-Prints a line for each that is not as it should be, and the counts; exits 1 on a false answer, or
-where fewer than nine suggestions in ten are right.
+Random small models of both families have a witness from transformer.py (numpy, in float64, float32,
+float16 or bfloat16; windows of one token, last answers alone), each once as it is and once with one
+thing wrong: right ones must be taken, wrong ones refused whose logits, in float64, are further off
+than what Headproof asks for; of one that is taken the verdict must say that its witness does not
+tell the wrong reading from another.  Of ten suggestions nine must be right.
 """
 
 import json
 import os
 import re
-import subprocess
-import sys
-import tempfile
 from collections import Counter, defaultdict
 
-import numpy as np
-
 import families
+import numpy as np
+import pytest
+from conftest import ROOT
 from safetensors_file import write
 from transformer import logits as evaluate
+
+MODADD = ROOT / "cases/models/modadd53-silu.safetensors"
+CHARGPT = ROOT / "cases/models/chargpt"
+TRAINED = CHARGPT / "model.safetensors"
+VERIFY = f"verify {MODADD} --tokens 0/1/53 --omega 20 --tolerance 1e-9"
+UNTOLD_MASK = "agrees with its witness, which does not tell mask causal from none: "
+ANOTHER = "expected them within 1e-06 (--witness-tolerance): this is another model; "
+READINGS = "convert m.st --n 4 --omega 20 -o c.st"
+ALONE = ": expected names that begin with 'witness.' alone"
+
+# In a folder where m.st is chargpt's file: a line, its exit code, and words.
+LINES = [
+    (f"{VERIFY}", 0, UNTOLD_MASK + "logits off by 2.4e-05, allowed "),
+    (f"sweep --weights {MODADD} --n 3 --omega 20 -o s.csv", 0, UNTOLD_MASK),
+    (READINGS, 0, "m.st: same model as its witness: logits off by 4.7e-07, allowed "),
+    ("verify x.st --omega 20", 0,
+     "; nothing in the file shows that it is the model you run: see docs/models.md"),
+    # A tolerance of one's own decides, either way, and by every command that takes a model.
+    (f"{VERIFY} --witness-tolerance 1e-6", 2, "tensor 'witness.logits': window "),
+    (f"{VERIFY} --witness-tolerance 1e300", 0,
+     "from 1, activation silu from relu or gelu or gelu_new, mask causal from none, heads 4 from 2 "
+     "or 8: logits off by 2.4e-05, allowed 1.0e+300"),
+    *((f"{VERIFY} --witness-tolerance '{wrong}'", 2, "--witness-tolerance: token ")
+      for wrong in ("0", "-1", "nan", "")),
+    *((f"{command.replace(' ', f' {MODADD} ', 1)} --witness-tolerance 1e-6", 2, ANOTHER)
+      for command in ("guarantee --tolerance 1e-9", "cost ", "convert -o c.st",
+                      "attribute --tokens 0/1/53", "verify --tokens 0/1/53")),
+    (f"cost {MODADD}", 0, ": agrees with its witness, "),
+    # Unknown keys are a warning beside a witness that tells all readings, else refused.
+    ("convert told/m.st --n 4 --omega 20 -o c.st", 0,
+     "unknown keys 'colour' outweighed by the witness; same model as its witness: "),
+    ("guarantee untold/m.st --tolerance 1e-9", 2,
+     "'colour': expected those that docs/keys.md lists (--ignore-config KEY,... takes the "
+     "responsibility for others), as its witness does not tell mask causal from none"),
+    ("guarantee untold/m.st --tolerance 1e-9 --ignore-config colour", 0, ""),
+    # What nobody says, a witness does, where one reading alone has its answers.
+    (READINGS, 0, "m.st: its witness shows scale 1/sqrt(d_head), activation gelu_new, heads 4, eps "
+     "1e-05\n"),
+    (f"{READINGS} --heads 4", 0, "shows scale 1/sqrt(d_head), activation gelu_new, eps 1e-05\n"),
+    (f"{READINGS} --activation silu", 2,
+     "no reading of the open choices gives these answers: scale "),
+    (f"{READINGS} --witness-tolerance 1e-2", 2,
+     "heads 4, eps 1e-06; scale 1/sqrt(d_head), activation gelu_new, heads 4, eps 1e-05"),
+    # It may be in a file of its own, which holds nothing else and is not there twice.
+    (f"{VERIFY} --witness {CHARGPT}/expected.safetensors", 2, f"tensor 'tokens'{ALONE}"),
+    (f"{VERIFY} --witness {MODADD}", 2, ALONE),
+    (f"{VERIFY} --witness /no/such", 2, "/no/such: "),
+    (f"{VERIFY} --witness ''", 2, "--witness: token '': expected a"),
+    # A flag that nothing could follow is not taken in silence.
+    *((f"sweep --n 2 --d 2 --omega 20 {flag}", 2, ": expected a weights file") for flag in (
+        "--witness w.st", "--witness-tolerance 1", "--blocks sequential",
+        "--position-embedding none", "--ignore-config rope")),
+    (f"sweep --weights {ROOT}/cases/models/silu-x.safetensors --construction silu --omega 20 "
+     "--normalization none --witness-tolerance 1", 2, "expected a weights file with a witness"),
+    # A blank at an end of a path belongs to its name.
+    ("verify 'm.safetensors ' --omega 20", 2,
+     "token 'm.safetensors': expected a path without a blank before or behind"),
+    ("verify ' ./m.st' --omega 20", 2, "expected a path without a blank before or behind it"),
+]
+
+
+@pytest.fixture
+def files(expect, tmp_path):
+    expect(0, "export --construction transformer --n 3 --d 4 --omega 20 -q -o x.st")
+    (tmp_path / "m.st").write_bytes(TRAINED.read_bytes())
+    for name, model in ("told", TRAINED), ("untold", MODADD):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.st").write_bytes(model.read_bytes())
+        (tmp_path / name / "config.json").write_text('{"colour": 3}')
+
+
+@pytest.mark.parametrize("line, code, words", LINES)
+def test_what_is_said(expect, files, line, code, words):
+    expect(code, line, words)
+
+
+def test_what_is_shown_is_as_if_it_were_said(expect, files, tmp_path):
+    expect(0, READINGS)
+    expect(0, "convert m.st --n 4 --omega 20 -o d.st --heads 4 --activation gelu_new "
+              "--scale 1/sqrt(d_head) --eps 1e-5 -q")
+    assert (tmp_path / "c.st").read_bytes() == (tmp_path / "d.st").read_bytes()
+
+
+# ---- Random models -------------------------------------------------------------------------------
 
 ACTIVATIONS = ["silu", "relu", "gelu", "gelu_new"]
 
@@ -224,7 +303,8 @@ def halves(x):
 
 def save(folder, t, said, tokens, logits):
     witness = {"witness.tokens": tokens, "witness.logits": logits}
-    path = os.path.join(folder, "model.safetensors")
+    path, config = folder / "model.safetensors", folder / "config.json"
+    config.unlink(missing_ok=True)
     if not said["gpt2"]:
         metadata = {k: said[k] for k in ("activation", "normalization", "mask", "scale")}
         metadata["blocks"] = "sequential"
@@ -235,32 +315,32 @@ def save(folder, t, said, tokens, logits):
         return path
     own = {name: array for name, array in t.items() if not said["tied"] or name != "unembed.W_U"}
     write(path, {**families.named(own, "gpt2"), **witness}, {})
-    with open(os.path.join(folder, "config.json"), "w") as file:
-        json.dump({"model_type": "gpt2", "activation_function": said["activation"],
-                   "layer_norm_epsilon": said["eps"], "n_layer": len(layers(t, "attn.W_Q")),
-                   "n_head": t["blocks.0.attn.W_Q"].shape[0],
-                   "scale_attn_weights": said["scale"] != "1",
-                   "tie_word_embeddings": bool(said["tied"])}, file)
+    config.write_text(json.dumps(
+        {"model_type": "gpt2", "activation_function": said["activation"],
+         "layer_norm_epsilon": said["eps"], "n_layer": len(layers(t, "attn.W_Q")),
+         "n_head": t["blocks.0.attn.W_Q"].shape[0], "scale_attn_weights": said["scale"] != "1",
+         "tie_word_embeddings": bool(said["tied"])}))
     return path
 
 
-def run(program, path):
-    """The exit code, what was said, and what was allowed."""
-    done = subprocess.run([program, "convert", path, "-o", path + ".out", "--omega", "20", "--n",
-                           "4", "--threads", "1"], capture_output=True, text=True)
-    asked = re.search(r"allowed (\S+)|expected them within ([^ ]*) ", done.stdout +
-                      done.stderr)
-    said = done.stdout + done.stderr
-    return done.returncode, said, float(asked[1] or asked[2]) if asked else None
+@pytest.fixture
+def judged(run, tmp_path):
+    """The exit code, what is said, and what is allowed of such a model."""
+    def judge(*model):
+        path = save(tmp_path, *model)
+        done = run("convert", path, "-o", "c.st", "--omega", "20", "--n", "4", "--threads", "1",
+                   cwd=tmp_path)
+        said = done.stdout + done.stderr
+        asked = re.search(r"allowed (\S+)|expected them within ([^ ]*) ", said)
+        return done.code, said, float(asked[1] or asked[2]) if asked else None
+    return judge
 
 
-def main():
-    program, count = sys.argv[1], int(sys.argv[2])
+def test_random_models_are_told_apart(judged):
     np.seterr(all="ignore")  # float16 overflows
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 2026
-    tally, by_fault, ratios = Counter(), {}, defaultdict(list)
-    for i in range(count):
-        rng = np.random.default_rng([seed, i])
+    tally, wrongly, ratios = Counter(), [], defaultdict(list)
+    for i in range(300 if os.environ.get("HEADPROOF_NIGHTLY") else 40):
+        rng = np.random.default_rng([2026, i])
         t, said = draw(rng)
         context = len(t.get("pos_embed.W_pos", np.zeros(6)))
         tokens = rng.integers(0, len(t["embed.W_E"]), (3, context if rng.random() < 0.8 else 1))
@@ -270,55 +350,32 @@ def main():
             logits, kept = answers(t, said, tokens, "float32")
         if rng.random() < 0.3:
             logits, kept = logits[:, -1:], np.ascontiguousarray(kept[:, -1:])
-        with tempfile.TemporaryDirectory() as folder:
-            path = save(folder, t, said, tokens, kept)
-            code, text, asked = run(program, path)
-            if code != 0:
-                tally["right, refused"] += 1
-                print(f"{i}: right, refused: {text.strip()}")
+
+        def off():
             double = evaluate(t, said, tokens)
-            off = np.abs(double[:, -logits.shape[1]:] - logits.astype(float)).max()
-            least = 2.2e-16 * np.abs(logits).max()
-            ratios[str(logits.dtype)].append((asked or np.inf) / max(off, least))
-            suggestion, wrong = None, i
-            while suggestion is None:
-                fault = FAULTS[wrong % len(FAULTS)]
-                suggestion = fault(rng, t, said)
-                wrong += 1
-            double = evaluate(t, said, tokens)
-            off = np.abs(double[:, -logits.shape[1]:] - logits.astype(float)).max()
-            code, text, asked = run(program, save(folder, t, said, tokens, kept))
-        kind = by_fault.setdefault(fault.__name__, Counter())
-        kind["all"] += 1
-        untold = f"(does not tell|,) {UNTOLD.get(fault.__name__, 'x')} .* from "
-        silent = fault.__name__ in UNTOLD and not re.search(untold, text)
+            return np.abs(double[:, -logits.shape[1]:] - logits.astype(float)).max()
+
+        code, text, asked = judged(t, said, tokens, kept)
+        wrongly += [f"{i}: right, refused: {text}"] * (code != 0)
+        ratios[str(logits.dtype)].append(
+            (asked or np.inf) / max(off(), 2.2e-16 * np.abs(logits).max()))
+        suggestion, wrong = None, i
+        while suggestion is None:
+            fault = FAULTS[wrong % len(FAULTS)]
+            suggestion, wrong = fault(rng, t, said), wrong + 1
+        code, text, asked = judged(t, said, tokens, kept)
+        name = fault.__name__
+        silent = name in UNTOLD and not re.search(
+            f"(does not tell|,) {UNTOLD[name]} .* from ", text)
         # Two printed digits: nothing is known of what is closer to what was allowed.
-        close = asked is not None and abs(off - asked) < 0.06 * asked
-        if code not in (0, 2) or asked is None or ((code == 2) != (off > asked) and not close) or (
-                code == 0 and silent):
-            tally["wrong, and answered wrongly"] += 1
-            print(f"{i}: {fault.__name__}: exit {code}, off by {off:.3g}: {text.strip()}")
-        elif code == 0:
-            kind["too small to tell"] += 1
-            print(f"{i}: {fault.__name__}: off by {off:.3g}, within {asked:.3g}")
-        else:
-            kind["refused"] += 1
-            hit = re.search(suggestion, text.strip().split("another model; ")[1])
-            kind["suggested"] += hit is not None
-            if hit is None:
-                print(f"{i}: {fault.__name__}: suggested: {text.strip().split('model; ')[1]}")
-    for name, kind in by_fault.items():
-        print(name, dict(kind))
-    refused = sum(kind["refused"] for kind in by_fault.values())
-    suggested = sum(kind["suggested"] for kind in by_fault.values())
-    print(f"{count} right models, {tally['right, refused']} refused; {count} wrong ones: "
-          f"{refused} refused, {suggested} of them with the right suggestion, "
-          f"{tally['wrong, and answered wrongly']} answered wrongly")
-    for kind, of in ratios.items():
-        print(f"{kind}: allowed is {np.median(of):.3g} times what right answers are off by")
-        tally["right, refused"] += not np.median(of) < 200
-    bad = tally["right, refused"] + tally["wrong, and answered wrongly"]
-    return 1 if bad > 0 or refused == 0 or suggested < 0.9 * refused else 0
-
-
-sys.exit(main())
+        close = asked is not None and abs(off() - asked) < 0.06 * asked
+        if asked is None or code not in (0, 2) or (code == 0 and silent) or (
+                not close and (code == 2) != (off() > asked)):
+            wrongly.append(f"{i}: {name}: exit {code}, off by {off():.3g}: {text}")
+        elif code == 2:
+            tally["refused"] += 1
+            tally["suggested"] += re.search(
+                suggestion, text.strip().split("another model; ")[1]) is not None
+    assert wrongly == []
+    assert tally["suggested"] >= 0.9 * tally["refused"] > 0, tally
+    assert max(map(np.median, ratios.values())) < 200, ratios
