@@ -286,62 +286,6 @@ static void gated_heads_need_no_such_thing(void **state)
     }
 }
 
-/* What score_scale multiplies, and in both models. */
-static void score_scale_is_on_what_makes_scores(void **state)
-{
-    CaseSpec spec = spec_of(CONSTRUCTION_TRANSFORMER, 4, 3);
-    spec.bias = BIAS_RANDOM;
-    Pair plain = pair_make(&spec);
-    spec.score_scale = 8;
-    Pair scaled = pair_make(&spec);
-    const Sublayer *a = plain.original.sublayers, *b = scaled.original.sublayers;
-    for (size_t e = 0; e < 9; e++) {
-        assert_true(b->bundles[0].score.q.data[e] == 8 * a->bundles[0].score.q.data[e]);
-        assert_true(b->bundles[0].value.v.data[e] == a->bundles[0].value.v.data[e]);
-        assert_true(b[1].direct.w2[e] == a[1].direct.w2[e]);
-    }
-    for (size_t e = 0; e < 3 * H; e++) {
-        assert_true(b[1].direct.w1[e] == 8 * a[1].direct.w1[e]);
-    }
-    for (size_t e = 0; e < H; e++) {
-        assert_true(b[1].direct.b1[e] == 8 * a[1].direct.b1[e]);
-    }
-    assert_ptr_equal(scaled.converted.sublayers[0].bundles[0].score.q.data,
-                     b->bundles[0].score.q.data);
-    case_clear(&scaled);
-    case_clear(&plain);
-}
-
-/* x (W_Q + b_Q) is what scores are made of: a bias is scaled with its factor, once; keys and values
- * are not. */
-static void score_scale_is_on_given_biases(void **state)
-{
-    static const double w[2 * 3 * 2] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-    static const double b_q[2 * 2] = {0.5, -1, 2, 3}, other[3] = {7, 8, 9};
-    const GivenLayer layer = {
-        .w_q = w, .w_k = w, .w_v = w, .w_o = w, .b_q = b_q, .b_k = other, .b_o = other};
-    const GivenWeights given = {.layers = &layer, .scale = {1, 1, 1}};
-    CaseSpec spec = spec_of(CONSTRUCTION_ATTENTION, 4, 3);
-    spec.heads = 2;
-    spec.d_head = 2;
-    spec.given = &given;
-    spec.score_scale = 8;
-    Pair pair = pair_make(&spec);
-    const Sublayer *both[] = {pair.original.sublayers, pair.converted.sublayers};
-    for (size_t m = 0; m < 2; m++) {
-        const Score *score = &both[m]->bundles[0].score;
-        for (size_t e = 0; e < 4; e++) {
-            assert_true(score->q_bias[e] == 8 * b_q[e]);
-        }
-        for (size_t e = 0; e < 12; e++) {
-            assert_true(score->q.data[e] == 8 * w[e] && score->k.data[e] == w[e]);
-        }
-        assert_ptr_equal(score->k_bias, other);
-        assert_ptr_equal(both[m]->bundles[0].value.bias, other);
-    }
-    case_clear(&pair);
-}
-
 SUBJECT(masks)
 {
     const struct CMUnitTest masks[] = {
@@ -352,8 +296,6 @@ SUBJECT(masks)
         cmocka_unit_test(pseudo_mask_error_is_attained),
         cmocka_unit_test(patched_heads_need_omega_above_the_scores),
         cmocka_unit_test(gated_heads_need_no_such_thing),
-        cmocka_unit_test(score_scale_is_on_what_makes_scores),
-        cmocka_unit_test(score_scale_is_on_given_biases),
     };
     return cmocka_run_group_tests(masks, reference_set_up, reference_tear_down);
 }
