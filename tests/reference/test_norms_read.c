@@ -76,23 +76,28 @@ static void row_clear(Row *row)
     mpfr_clears(row->x_off, row->e_off, row->radius, (mpfr_ptr)0);
 }
 
-/* Real x and e of a row, and of one whose entries are off by up to 2^-off of them; the 2-norms of
- * that go into the row. */
+/* Real x and e of a row, and of one whose entries are off by up to so much; the 2-norms of that go
+ * into the row. */
 typedef struct {
     Real x[D], e[D], moved[D];
 } Exact;
 
-static Exact draw_row(Row *row, double x, double e, double off)
+/* Sizes of a row's entries and of its change's, and what they may be off by. */
+typedef struct {
+    double x, e, x_off, e_off;
+} Drawing;
+
+static Exact draw_row(Row *row, Drawing of)
 {
     Exact exact;
     Real near_x[D], near_e[D];
     for (size_t c = 0; c < D; c++) {
-        mpfr_set_d(row->x[c], x * drawn_uniform(), MPFR_RNDN);
-        mpfr_set_d(row->e[c], e * drawn_uniform(), MPFR_RNDN);
+        mpfr_set_d(row->x[c], of.x * drawn_uniform(), MPFR_RNDN);
+        mpfr_set_d(row->e[c], of.e * drawn_uniform(), MPFR_RNDN);
         near_x[c] = real_of_mpfr(row->x[c]);
         near_e[c] = real_of_mpfr(row->e[c]);
-        exact.x[c] = real_add(near_x[c], real_of(off * x * drawn_uniform()));
-        exact.e[c] = real_add(near_e[c], real_of(off * e * drawn_uniform()));
+        exact.x[c] = real_add(near_x[c], real_of(of.x_off * drawn_uniform()));
+        exact.e[c] = real_add(near_e[c], real_of(of.e_off * drawn_uniform()));
         exact.moved[c] = real_add(exact.x[c], exact.e[c]);
     }
     mpfr_set_d(row->x_off, real_double(distance(near_x, exact.x)) * (1 + 0x1p-40), MPFR_RNDU);
@@ -100,13 +105,13 @@ static Exact draw_row(Row *row, double x, double e, double off)
     return exact;
 }
 
-/* Value and change against the formula: within their radii, which are not far above. */
-static void check_row(const LayerNorm *norm, double e, double off, double ratio[2])
+/* Value and change against the formula: within their radii.  ratio: the largest so far. */
+static void check_row(const LayerNorm *norm, Drawing of, double ratio[2])
 {
     Row row;
     Real y[D], before[D], after[D], change[D], expected[D];
-    row_init(&row, off > 0 ? BITS : 64);
-    Exact exact = draw_row(&row, 2, e, off);
+    row_init(&row, of.x_off + of.e_off > 0 ? BITS : 64);
+    Exact exact = draw_row(&row, of);
     expected_row(before, norm, exact.x);
     expected_row(after, norm, exact.moved);
     ref_norm_row(row.y[0], row.change[0], norm, row.x[0], row.e[0]);
@@ -122,6 +127,7 @@ static void check_row(const LayerNorm *norm, double e, double off, double ratio[
     ref_norm_change_radius(row.radius, norm, &input, bits);
     Real off_by = distance(change, expected);
     ratio[1] = fmax(ratio[1], real_double(real_div(off_by, real_of_mpfr(row.radius))));
+    assert_true(ratio[0] <= 1 && ratio[1] <= 1);
     row_clear(&row);
 }
 
@@ -129,18 +135,40 @@ static void rows_lie_within_their_radii(void **state)
 {
     static const double eps[] = {1e-5, 1e-12, 1}, sizes[] = {1e-40, 1e-8, 0.1, 3},
                         offs[] = {0, 0x1p-60, 0x1p-20, 0x1p-4};
-    double all[2] = {0, 0};
+    double ratio[2] = {0, 0};
     drawn_numbers = 1;
     for (int i = 0; i < 2 * 3 * 4 * 4 * 40; i++) {
         LayerNorm norm = norm_of(i % 2 == 0, eps[i / 2 % 3]);
-        double ratio[2] = {0, 0};
-        check_row(&norm, sizes[i / 6 % 4], offs[i / 24 % 4], ratio);
-        assert_true(ratio[0] <= 1 && ratio[1] <= 1);
-        all[0] = fmax(all[0], ratio[0]);
-        all[1] = fmax(all[1], ratio[1]);
+        double e = sizes[i / 6 % 4], off = offs[i / 24 % 4];
+        check_row(&norm, (Drawing){2, e, 2 * off, e * off}, ratio);
     }
-    print_message("of their radii: values up to %.3g, changes up to %.3g\n", all[0], all[1]);
-    assert_true(all[0] > 0.5 && all[1] > 0.1);
+    print_message("of their radii: values up to %.3g, changes up to %.3g\n", ratio[0], ratio[1]);
+    assert_true(ratio[0] > 0.5 && ratio[1] > 0.1);
+}
+
+/* Each term of what a change may be off by, where it is alone: the worst that is found is no less
+ * than such a part of it. */
+static void terms_of_changes_are_attained(void **state)
+{
+    static const struct {
+        const char *what;
+        bool rms;
+        Drawing of;
+        double least;
+    } terms[] = {{"e is off", true, {0.1, 0, 0, 0x1p-60}, 0.5},
+                 {"e is off, beside one", false, {0.1, 0.1, 0, 0x1p-60}, 0.5},
+                 {"x is off, beside an e", true, {0.1, 0.01, 0x1p-60, 0}, 0.15},
+                 {"x is off, beside a large e", false, {0.01, 1, 0x1p-60, 0}, 0.5}};
+    drawn_numbers = 1;
+    for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
+        LayerNorm norm = norm_of(terms[t].rms, 0.01);
+        double ratio[2] = {0, 0};
+        for (int i = 0; i < 100; i++) {
+            check_row(&norm, terms[t].of, ratio);
+        }
+        print_message("%s: %.3g\n", terms[t].what, ratio[1]);
+        assert_true(ratio[1] >= terms[t].least);
+    }
 }
 
 /* ---- Logits as sums -------------------------------------------------------------------------- */
@@ -278,6 +306,7 @@ SUBJECT(norms_read)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_lie_within_their_radii),
+        cmocka_unit_test(terms_of_changes_are_attained),
         cmocka_unit_test(terms_sum_to_logits),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
