@@ -273,13 +273,51 @@ static void enclosures_hold_of_turned_heads(void **state)
     assert_true(tally.unknown < tally.rows);
 }
 
-/* A model of one head, as it is. */
-static Evaluated one_head(const Bundle *bundle, Sublayer *sublayer, Model *model, const double *x)
+/* ---- Heads of two columns -------------------------------------------------------------------- */
+
+/* Heads that read and write both columns: queries and keys of factors where they turn, or Q. */
+static Bundle two_columns(size_t heads, const double *q, const double *v, const Rotary *rotary)
+{
+    const HeadWeight query = {q, 2, 4}, value = {v, 2, 4};
+    return (Bundle){
+        .heads = heads,
+        .score = {.kind = SCORE_BILINEAR,
+                  .read = {0, 2},
+                  .d_head = rotary != NULL ? 2 : 0,
+                  .q = query,
+                  .k = rotary != NULL ? query : (HeadWeight){0},
+                  .rotary = rotary,
+                  .scale = {1, 1, 1}},
+        .value = {.kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = value, .scale = 1}};
+}
+
+/* What the scores of these heads may be off by, of tokens x [tokens, 2]. */
+static double scores_off_by(const Bundle *bundle, const double *x, size_t tokens)
 {
     static const size_t end = 1;
-    *sublayer = (Sublayer){.bundles = bundle, .bundle_count = 1};
-    *model = (Model){{3, 2, 0, BIAS_ROW_NONE}, sublayer, 1, &end, 1, NULL};
-    return (Evaluated){model, x, NULL, INFINITY, false};
+    const Sublayer sublayer = {.bundles = bundle, .bundle_count = 1};
+    const Model model = {{tokens, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
+    RefRun *run = evaluated_open(&(Evaluated){&model, x, NULL, INFINITY, false}, x, BITS);
+    mpfr_t most;
+    mpfr_init2(most, REF_CELL_BITS);
+    ref_run_layer(run);
+    ref_run_score_radius(run, most);
+    double off = mpfr_get_d(most, MPFR_RNDU);
+    mpfr_clear(most);
+    ref_run_clear(run);
+    return off;
+}
+
+/* Enclosures hold of these sublayers, two tokens and as many layers. */
+static void check_two_columns(const char *what, const Sublayer *sublayers, size_t count,
+                              const size_t *ends, size_t depth, const double x[4])
+{
+    const Model model = {{2, 2, 0, BIAS_ROW_NONE}, sublayers, count, ends, depth, NULL};
+    Tally tally = tally_none;
+    assert_null(model_fault(&model));
+    tally_precisions(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, BITS, what);
+    tally_report(what, &tally);
+    assert_true(tally.unknown == 0);
 }
 
 /* Turns that make queries and keys 2^20 times as long make the rounding of a score 2^40 times as
@@ -289,34 +327,10 @@ static void long_turns_make_radii_wide(void **state)
     static const double x[6] = {1, 2, -3, 0.5, 0.75, -1},
                         w[4] = {0x1.8p-20, 0x1p-21, 0x1.1p-20, -0x1.3p-20};
     static const double one[3] = {1, 1, 1}, none[3] = {0}, far[3] = {0x1p20, 0x1p20, 0x1p20};
-    double off[2];
-    for (size_t k = 0; k < 2; k++) {
-        const Rotary rotary = {3, 2, false, k == 0 ? one : far, none};
-        const HeadWeight weight = {w, 2, 4};
-        const Bundle bundle = {
-            .heads = 1,
-            .score = {.kind = SCORE_BILINEAR,
-                      .read = {0, 2},
-                      .d_head = 2,
-                      .q = weight,
-                      .k = weight,
-                      .rotary = &rotary,
-                      .scale = {1, 1, 1}},
-            .value = {
-                .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = weight, .scale = 1}};
-        Sublayer sublayer;
-        Model model;
-        Evaluated e = one_head(&bundle, &sublayer, &model, x);
-        RefRun *run = evaluated_open(&e, x, BITS);
-        mpfr_t most;
-        mpfr_init2(most, REF_CELL_BITS);
-        ref_run_layer(run);
-        ref_run_score_radius(run, most);
-        off[k] = mpfr_get_d(most, MPFR_RNDU);
-        mpfr_clear(most);
-        ref_run_clear(run);
-    }
-    assert_true(off[1] > 0x1p39 * off[0] && off[1] < 0x1p41 * off[0]);
+    const Rotary still = {3, 2, false, one, none}, turning = {3, 2, false, far, none};
+    const Bundle bundles[] = {two_columns(1, w, w, &still), two_columns(1, w, w, &turning)};
+    double off = scores_off_by(&bundles[1], x, 3) / scores_off_by(&bundles[0], x, 3);
+    assert_true(off > 0x1p39 && off < 0x1p41);
 }
 
 /* Two tokens whose keys are far apart, and nearly one once the second is turned by a right angle:
@@ -327,62 +341,40 @@ static void patterns_are_those_of_turned_keys(void **state)
     static const double cos[2] = {1, 0}, sin[2] = {0, 1}, w[4] = {1234.1, 0, 0, 1234.1},
                         v[4] = {0.9, 0.1, -0.3, 1.3};
     static const Rotary rotary = {2, 2, false, cos, sin};
-    const HeadWeight weight = {w, 2, 4}, value = {v, 2, 4};
-    const Bundle bundle = {
-        .heads = 1,
-        .score = {.kind = SCORE_BILINEAR,
-                  .read = {0, 2},
-                  .d_head = 2,
-                  .q = weight,
-                  .k = weight,
-                  .rotary = &rotary,
-                  .scale = {1, 1, 1}},
-        .value = {.kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = value, .scale = 1}};
-    const size_t end = 1;
+    const Bundle bundle = two_columns(1, w, v, &rotary);
     const Sublayer sublayer = {.bundles = &bundle, .bundle_count = 1};
-    const Model model = {{2, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
-    Tally tally = tally_none;
-    assert_null(model_fault(&model));
-    tally_precisions(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, BITS, "turned keys");
-    tally_report("turned keys", &tally);
-    assert_true(tally.unknown == 0);
-}
-
-/* A part of width 2 that averages rows through a norm, by heads of these values. */
-static Bundle averages(const double *values, size_t heads)
-{
-    static const double none[8] = {0};
-    return (Bundle){
-        .heads = heads,
-        .score = {.kind = SCORE_BILINEAR, .read = {0, 2}, .q = {none, 2, 4}, .scale = {1, 1, 1}},
-        .value = {
-            .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = {values, 2, 4}, .scale = 1}};
+    check_two_columns("turned keys", &sublayer, 1, (const size_t[]){1}, 1, x);
 }
 
 /* Behind a layer whose numbers of 2^40 cancel but for what they round, the first of two parallel
- * parts multiplies that by 2^30; the second adds hardly anything. */
+ * parts multiplies that by 2^30; the second adds hardly anything.  All average rows. */
 static void parallel_parts_keep_each_other_s_radii(void **state)
 {
-    static const double x[4] = {1.1, 0.7, -0.4, 0.3}, one[2] = {1, 1};
+    static const double x[4] = {1.1, 0.7, -0.4, 0.3}, one[2] = {1, 1}, none[8] = {0};
     static const double small[4] = {0.1, 0, 0, 0.1}, large[4] = {0x1p30, 0x1p29, -0x1p29, 0x1p30},
                         apart[8] = {0x1.3456789p40, 0x1.1p39,          -0x1.77p40,
                                     0x1.5p40,       -0x1.3456789abp40, -0x1.10000000012p39,
                                     0x1.77p40,      -0x1.5p40};
     const LayerNorm norm = {
         .kind = NORMALIZATION_RMSNORM, .columns = {0, 2}, .gamma = one, .eps = 1e-5};
-    const Bundle bundles[3] = {averages(apart, 2), averages(large, 1), averages(small, 1)};
+    const Bundle bundles[3] = {two_columns(2, none, apart, NULL), two_columns(1, none, large, NULL),
+                               two_columns(1, none, small, NULL)};
     Sublayer sublayers[3];
     for (size_t s = 0; s < 3; s++) {
         sublayers[s] =
             (Sublayer){.norm = norm, .beside = s == 2, .bundles = &bundles[s], .bundle_count = 1};
     }
-    const size_t end[2] = {1, 3};
-    const Model model = {{2, 2, 0, BIAS_ROW_NONE}, sublayers, 3, end, 2, NULL};
-    Tally tally = tally_none;
-    assert_null(model_fault(&model));
-    tally_precisions(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, BITS, "parts");
-    tally_report("parallel parts", &tally);
-    assert_true(tally.unknown == 0);
+    check_two_columns("parallel parts", sublayers, 3, (const size_t[]){1, 3}, 2, x);
+}
+
+/* What the scores of a layer may be off by is what those of its heads may: of two, the second of
+ * which has none, no less than of the first alone. */
+static void scores_are_of_every_head(void **state)
+{
+    static const double x[4] = {1, 2, -3, 0.5}, w[8] = {1, 0.5, -2, 1, 0, 0, 0, 0};
+    const Bundle one = two_columns(1, w, w, NULL), two = two_columns(2, w, w, NULL);
+    double off = scores_off_by(&one, x, 2);
+    assert_true(off > 0 && off < 1e-30 && scores_off_by(&two, x, 2) >= off);
 }
 
 /* ---- Closed forms ---------------------------------------------------------------------------- */
@@ -436,7 +428,7 @@ static void closed_forms_lie_inside(void **state)
     assert_true(tally.unknown == 0);
 }
 
-/* ---- Of all rows, heads and layers ----------------------------------------------------------- */
+/* ---- Of all rows and layers ------------------------------------------------------------------ */
 
 /* The radii of several rows together: the largest, and the sum of their squares. */
 static void rows_add_up(void **state)
@@ -467,34 +459,6 @@ static void rows_add_up(void **state)
     mpfr_clears(most, squares, one, own, sum, largest, (mpfr_ptr)0);
     ref_run_clear(run);
     case_clear(&pair);
-}
-
-/* What the scores of a layer may be off by is what those of its heads may: of two, the second of
- * which has none, no less than of the first alone. */
-static void scores_are_of_every_head(void **state)
-{
-    static const double x[4] = {1, 2, -3, 0.5}, w[8] = {1, 0.5, -2, 1, 0, 0, 0, 0};
-    double off[2];
-    for (size_t heads = 1; heads <= 2; heads++) {
-        const HeadWeight weight = {w, 2, 4};
-        const Bundle bundle = {
-            .heads = heads,
-            .score = {.kind = SCORE_BILINEAR, .read = {0, 2}, .q = weight, .scale = {1, 1, 1}},
-            .value = {
-                .kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = weight, .scale = 1}};
-        const Sublayer sublayer = {.bundles = &bundle, .bundle_count = 1};
-        const size_t end = 1;
-        const Model model = {{2, 2, 0, BIAS_ROW_NONE}, &sublayer, 1, &end, 1, NULL};
-        RefRun *run = evaluated_open(&(Evaluated){&model, x, NULL, INFINITY, false}, x, BITS);
-        mpfr_t most;
-        mpfr_init2(most, REF_CELL_BITS);
-        ref_run_layer(run);
-        ref_run_score_radius(run, most);
-        off[heads - 1] = mpfr_get_d(most, MPFR_RNDU);
-        mpfr_clear(most);
-        ref_run_clear(run);
-    }
-    assert_true(off[0] > 0 && off[0] < 1e-30 && off[1] >= off[0]);
 }
 
 /* Bits that the radii lose over a stack of stable weights: what a proof costs. */
