@@ -6,7 +6,9 @@
 #include "enclosures.h"
 
 #include "../../reference/compare/propagation.h"
+#include "../../reference/radius/internal.h"
 #include "../../reference/run/run.h"
+#include "../drawn_numbers.h"
 #include "../recorded.h"
 #include "radii.h"
 #include "../unit.h"
@@ -133,4 +135,36 @@ void tally_precisions(Tally *tally, const Evaluated *e, mpfr_prec_t bits, const 
 {
     tally_layers(tally, evaluated_open(e, e->x, bits), evaluated_open(e, e->x, 2 * bits + 64),
                  what);
+}
+
+Banks moved_row(double *by, const Layout *layout, const double *x, size_t i, int moved)
+{
+    Banks off = {{0}};
+    size_t columns = layout_content(layout);
+    for (size_t c = 0; c < columns; c++) {
+        double entry = x[i * columns + c];
+        double there = entry + ldexp(drawn_uniform(), -moved) * (entry != 0);
+        by[c] = there - entry;
+        off.bank[c < layout->d ? BANK_CONTENT : BANK_HIDDEN] += by[c] * by[c];
+    }
+    for (int k = 0; k < BANKS; k++) {
+        off.bank[k] = ldexp(sqrt(off.bank[k]) * (1 + 0x1p-40), MOVED_BITS);
+    }
+    return off;
+}
+
+void tally_moved(Tally *tally, const Evaluated *e, int moved, const char *what)
+{
+    double y[MOVED_MOST] = {0}, by[MOVED_MOST];
+    const Layout *layout = &e->model->layout;
+    size_t columns = layout_content(layout);
+    assert_true(layout->n * columns <= MOVED_MOST);
+    RefRun *a = evaluated_open(e, e->x, MOVED_BITS);
+    for (size_t i = 0; i < layout->n; i++) {
+        a->radius->rho[layout_token_row(layout, i)] = moved_row(by, layout, e->x, i, moved);
+        for (size_t c = 0; c < columns; c++) {
+            y[i * columns + c] = e->x[i * columns + c] + by[c];
+        }
+    }
+    tally_layers(tally, a, evaluated_open(e, y, MOVED_BITS), what);
 }

@@ -7,6 +7,7 @@
 #define HEADPROOF_TESTS_REFERENCE_ENCLOSURES_H
 
 #include "../../cases/case.h"
+#include "../../reference/radius/internal.h"
 #include "../../reference/reference.h"
 #include "difference_cases.h"
 
@@ -58,5 +59,13 @@ void tally_layers(Tally *tally, RefRun *a, RefRun *b, const char *what);
 
 /* The same of an evaluation and one of more than twice the bits. */
 void tally_precisions(Tally *tally, const Evaluated *e, mpfr_prec_t bits, const char *what);
+
+/* by [columns]: what row i of x is moved by, 2^-moved of its size, so that the sum is a double.
+ * The norms of that, no less, in units of 2^-MOVED_BITS. */
+enum { MOVED_BITS = 448, MOVED_MOST = 64 };
+Banks moved_row(double *by, const Layout *layout, const double *x, size_t i, int moved);
+
+/* An evaluation at x, which is told how far off it is, and one at what x was moved to. */
+void tally_moved(Tally *tally, const Evaluated *e, int moved, const char *what);
 
 #endif

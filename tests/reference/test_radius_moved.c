@@ -1,6 +1,6 @@
 /*
  * Radii (docs/certify.md) of streams that are moved: an evaluation knows how far one may be whose
- * stream is off by so much, and where a slope or a norm is known it says no more than that.
+ * change is off by so much, and where a slope or a norm is known it says no more than that.
  */
 #include "../../reference/radius/internal.h"
 #include "../../reference/run/run.h"
@@ -12,103 +12,8 @@
 
 #include <math.h>
 
-enum { MOVED_BITS = 448, MOVED_MOST = 64 };
-
 static const double omegas[] = {1, 8, 40, 1000};
 enum { OMEGAS = sizeof omegas / sizeof *omegas };
-
-/* by [columns]: what row i of x is moved by, 2^-moved of its size, so that the sum is a double.
- * The norms of that, no less, in units of 2^-MOVED_BITS. */
-static Banks move_row(double *by, const Layout *layout, const double *x, size_t i, int moved)
-{
-    Banks off = {{0}};
-    size_t columns = layout_content(layout);
-    for (size_t c = 0; c < columns; c++) {
-        double entry = x[i * columns + c];
-        double there = entry + ldexp(drawn_uniform(), -moved) * (entry != 0);
-        by[c] = there - entry;
-        off.bank[c < layout->d ? BANK_CONTENT : BANK_HIDDEN] += by[c] * by[c];
-    }
-    for (int k = 0; k < BANKS; k++) {
-        off.bank[k] = ldexp(sqrt(off.bank[k]) * (1 + 0x1p-40), MOVED_BITS);
-    }
-    return off;
-}
-
-/* One run at x, which is told how far off it is, and one at what x was moved to. */
-static void compare_moved(Tally *tally, const Evaluated *e, int moved, const char *what)
-{
-    double y[MOVED_MOST] = {0}, by[MOVED_MOST];
-    const Layout *layout = &e->model->layout;
-    size_t columns = layout_content(layout);
-    assert_true(layout->n * columns <= MOVED_MOST);
-    RefRun *a = evaluated_open(e, e->x, MOVED_BITS);
-    for (size_t i = 0; i < layout->n; i++) {
-        a->radius->rho[layout_token_row(layout, i)] = move_row(by, layout, e->x, i, moved);
-        for (size_t c = 0; c < columns; c++) {
-            y[i * columns + c] = e->x[i * columns + c] + by[c];
-        }
-    }
-    tally_layers(tally, a, evaluated_open(e, y, MOVED_BITS), what);
-}
-
-/* Streams alone, and with e beside them. */
-typedef struct {
-    Tally stream, difference;
-} Moved;
-
-static const Moved none = {{0, 0, -INFINITY, 0, ""}, {0, 0, -INFINITY, 0, ""}};
-
-/* Of T, of T_infinity with e beside it, of T'. */
-static void compare_all_moved(Moved *of, const CaseSpec *spec, double omega)
-{
-    char what[PLACE];
-    Evaluated all[PAIR_EVALUATIONS];
-    Pair pair = pair_make(spec);
-    evaluations_of(all, &pair, omega);
-    difference_describe(what, spec, omega);
-    for (int moved = 4; moved <= 44; moved += 20) {
-        for (int i = 0; i < PAIR_EVALUATIONS; i++) {
-            compare_moved(all[i].difference ? &of->difference : &of->stream, &all[i], moved, what);
-        }
-    }
-    case_clear(&pair);
-}
-
-/* Propagation alone. */
-static void enclosures_hold_of_moved_streams(void **state)
-{
-    Moved plain = none, normed = none;
-    drawn_numbers = SEED;
-    for (int c = 0; c < CONSTRUCTION_COUNT; c++) {
-        for (int v = 0; v < VARIANTS; v += fixture_nightly() ? 1 : 5) {
-            CaseSpec spec = difference_variant((Construction)c, 2, (v + c) % VARIANTS);
-            CaseSpec with = norm_variant(&spec, v + c);
-            compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS]);
-            compare_all_moved(&normed, &with, omegas[v % (int)OMEGAS]);
-        }
-    }
-    tally_report("moved streams", &plain.stream);
-    tally_report("moved, with e", &plain.difference);
-    tally_report("moved streams, norms", &normed.stream);
-    tally_report("moved, with e, norms", &normed.difference);
-}
-
-/* Gated networks, whose products are read out of scores. */
-static void enclosures_hold_of_gated_networks(void **state)
-{
-    Moved plain = none, normed = none;
-    drawn_numbers = SEED;
-    for (int v = 0; v < GATED_VARIANTS; v += fixture_nightly() ? 1 : 3) {
-        CaseSpec spec = difference_gated(v), with_norm = norm_variant(&spec, v);
-        compare_all_moved(&plain, &spec, omegas[v % (int)OMEGAS]);
-        compare_all_moved(&normed, &with_norm, omegas[v % (int)OMEGAS]);
-    }
-    tally_report("gated, moved", &plain.stream);
-    tally_report("gated, moved, with e", &plain.difference);
-    tally_report("gated, moved, norms", &normed.stream);
-    tally_report("gated, moved, with e, norms", &normed.difference);
-}
 
 /* Of one token, one column and one unit what is proven is near what there is, of T and of T', where
  * a product is read out: of either factor alone, as the other has no weight. */
@@ -131,33 +36,17 @@ static void gated_units_are_sharp(void **state)
         spec.given = &given;
         Pair pair = pair_make(&spec);
         Tally tally = tally_none;
-        compare_moved(&tally, &(Evaluated){&pair.original, pair.original_x, NULL, INFINITY, false},
-                      20, "original");
+        tally_moved(&tally, &(Evaluated){&pair.original, pair.original_x, NULL, INFINITY, false},
+                    20, "original");
         tally_holds("one gated unit", &tally);
         assert_true(tally.log2_ratio > -1);
         tally = tally_none;
-        compare_moved(&tally,
-                      &(Evaluated){&pair.converted, pair.converted_x, NULL, INFINITY, false}, 40,
-                      "limit");
+        tally_moved(&tally, &(Evaluated){&pair.converted, pair.converted_x, NULL, INFINITY, false},
+                    40, "limit");
         tally_holds("read out", &tally);
         assert_true(tally.log2_ratio > -0.5);
         case_clear(&pair);
     }
-}
-
-/* Heads that have lost entries of Omega. */
-static void enclosures_hold_of_damage(void **state)
-{
-    Moved damaged = none;
-    drawn_numbers = SEED;
-    for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
-        for (int v = c % 4; v < VARIANTS; v += fixture_nightly() ? 1 : 4) {
-            CaseSpec spec = difference_damaged((Construction)c, v);
-            compare_all_moved(&damaged, &spec, omegas[(v + 1) % (int)OMEGAS]);
-        }
-    }
-    tally_report("damage, moved", &damaged.stream);
-    tally_report("damage, moved, with e", &damaged.difference);
 }
 
 /* e of b's tokens is off before the first layer, and eta of a is what that makes. */
@@ -167,7 +56,7 @@ static void move_difference(RefRun *a, RefRun *b, const double *x, int moved)
     double by[MOVED_MOST];
     for (size_t i = 0; i < layout->n; i++) {
         size_t row = layout_token_row(layout, i);
-        a->radius->eta[row] = move_row(by, layout, x, i, moved);
+        a->radius->eta[row] = moved_row(by, layout, x, i, moved);
         for (size_t c = 0; c < layout_content(layout); c++) {
             mpfr_set_d(ap_at(&b->e->stream, row, c), by[c], MPFR_RNDN);
         }
@@ -210,7 +99,7 @@ static void propagation_is_sharp(void **state)
     spec.n = spec.d = 1;
     Pair pair = pair_make(&spec);
     Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
-    compare_moved(&tally, &limit, 20, "one entry");
+    tally_moved(&tally, &limit, 20, "one entry");
     tally_report("one entry", &tally);
     assert_true(tally.log2_ratio > -0.01);
     case_clear(&pair);
@@ -233,8 +122,8 @@ static void slopes_change_on_the_way(void **state)
         Pair pair = pair_make(&spec);
         Evaluated limit = {&pair.converted, pair.converted_x, NULL, INFINITY, false};
         Evaluated original = {&pair.original, pair.original_x, NULL, INFINITY, false};
-        compare_moved(&tally, &limit, trial % 4, "limit");
-        compare_moved(&tally, &original, trial % 4, "original");
+        tally_moved(&tally, &limit, trial % 4, "limit");
+        tally_moved(&tally, &original, trial % 4, "original");
         case_clear(&pair);
     }
     tally_report("one unit", &tally);
@@ -248,7 +137,7 @@ static double moved_alone(const Sublayer *sublayer, size_t d, const double *x, i
     const Model model = {{1, d, 0, BIAS_ROW_NONE}, sublayer, 1, &end, 1, NULL};
     Tally tally = tally_none;
     drawn_numbers = SEED;
-    compare_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, moved, "alone");
+    tally_moved(&tally, &(Evaluated){&model, x, NULL, INFINITY, false}, moved, "alone");
     tally_holds("one sublayer", &tally);
     return tally.log2_ratio;
 }
@@ -312,10 +201,7 @@ static void norms_of_part_of_a_bank(void **state)
 SUBJECT(radius_moved)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(enclosures_hold_of_moved_streams),
-        cmocka_unit_test(enclosures_hold_of_gated_networks),
         cmocka_unit_test(gated_units_are_sharp),
-        cmocka_unit_test(enclosures_hold_of_damage),
         cmocka_unit_test(enclosures_hold_of_moved_differences),
         cmocka_unit_test(propagation_is_sharp),
         cmocka_unit_test(slopes_change_on_the_way),

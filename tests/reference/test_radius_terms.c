@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOVED_BITS = 448, ROUNDED_BITS = 64, TOKENS = 3, MOVED_TOKEN = 1, WIDE = 3, SEEDS = 12 };
+enum { ROUNDED_BITS = 64, TOKENS = 3, MOVED_TOKEN = 1, WIDE = 3, SEEDS = 12 };
 
 #define ORIGINAL PAIR_ORIGINAL, INFINITY
 #define ALONE PAIR_ALONE, 0.5
