@@ -7,11 +7,13 @@
 #include "../fixture.h"
 
 #include "../../reference/evaluator/evaluator.h"
+#include "../../reference/numbers/limbs.h"
 #include "../../reference/product/lanes.h"
 #include "../../reference/product/wide.h"
 #include "../../reference/reference.h"
 #include "../unit.h"
 
+#include <float.h>
 #include <gmp.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +21,7 @@
 enum { COUNT = 37, ROUNDS = 60 };
 
 /* Those of whole limbs, and two others. */
-static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 384, 448, 100};
+static const mpfr_prec_t precisions[] = {64, 128, 192, 256, 320, 384, 448, 53, 100};
 
 enum { PRECISIONS = sizeof precisions / sizeof *precisions };
 
@@ -276,6 +278,59 @@ static void sums_are_within_their_roundings(void **state)
     gmp_randclear(random);
 }
 
+/* ---- One number ------------------------------------------------------------------------------ */
+
+/* What is done of a number or two by themselves; their sums, products and quotients are what rows
+ * have without vectors. */
+static void check_single(gmp_randstate_t random, const mpfr_prec_t *bits)
+{
+    mpfr_t y, expected, a, b;
+    mpfr_inits2(bits[0], y, expected, (mpfr_ptr)0);
+    mpfr_init2(a, bits[1]);
+    mpfr_init2(b, bits[2]);
+    for (size_t i = 0; i < (size_t)ROUNDS * 7; i++) {
+        draw_pair(a, b, random, i / COUNT, i % COUNT);
+        mpfr_set(expected, a, MPFR_RNDN);
+        limbs_set(y, a);
+        assert_true(same_number(y, expected));
+        mpfr_setsign(expected, a, 1, MPFR_RNDN);
+        limbs_below_zero(y, a);
+        assert_true(same_number(y, expected));
+        assert_int_equal(limbs_greater(a, b), mpfr_cmp(a, b) > 0);
+        assert_int_equal(limbs_greater(b, a), mpfr_cmp(b, a) > 0);
+    }
+    mpfr_clears(y, expected, a, b, (mpfr_ptr)0);
+}
+
+static void numbers_alone_are_mpfrs(void **state)
+{
+    each_precisions(check_single, precisions, PRECISIONS);
+}
+
+/* A number's exponent and mantissa are read from its bits: of the least and the largest, of what
+ * is below the normal ones, of zeros and of no numbers. */
+static void doubles_are_mpfrs(void **state)
+{
+    const double doubles[] = {1,         -1,           0x1.fffffffffffffp0,
+                              0x1p-1022, -0x1.8p-1022, 0x1p-1074,
+                              DBL_MAX,   -DBL_MAX,     0.0,
+                              -0.0,      INFINITY,     -INFINITY,
+                              NAN,       0.1,          -3e-300};
+    for (size_t p = 0; p < PRECISIONS; p++) {
+        mpfr_t y, expected;
+        mpfr_inits2(precisions[p], y, expected, (mpfr_ptr)0);
+        for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++) {
+            mpfr_set_ui(y, 3, MPFR_RNDN);
+            mpfr_set_d(expected, doubles[i], MPFR_RNDN);
+            limbs_set_d(y, doubles[i]);
+            assert_true(same_number(y, expected));
+        }
+        mpfr_clears(y, expected, (mpfr_ptr)0);
+    }
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
 static size_t left_over;
 
 static void count_rest(const LanesRow *row, size_t first, size_t count)
@@ -397,6 +452,8 @@ SUBJECT(lanes)
         cmocka_unit_test(doubles_are_added_as_mpfr_adds_them),
         cmocka_unit_test(sums_and_copies_are_mpfrs),
         cmocka_unit_test(sums_are_within_their_roundings),
+        cmocka_unit_test(numbers_alone_are_mpfrs),
+        cmocka_unit_test(doubles_are_mpfrs),
         cmocka_unit_test(vectors_are_done_at_once),
         cmocka_unit_test(exponentials_of_rows_are_within_their_bounds),
     };
