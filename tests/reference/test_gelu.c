@@ -5,13 +5,9 @@
 #include "../../cases/activation.h"
 #include "../../kernels/kernel.h"
 #include "../fixture.h"
-#include "../program.h"
 #include "../unit.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BITS = 128, FORMS = 2 };
 
@@ -134,39 +130,6 @@ static void limits_are_imitations(void **state)
     }
 }
 
-/* T' that has lost entries of Omega: what heads of groups and full matrices make of shifts beside
- * extra coefficients is the same, in the reference to all digits and in the machine to rounding.
- * With negative coefficients nothing of a shift is absorbed by Omega. */
-static void losses_and_penalties_keep_shifts(void **state)
-{
-    static const char *const constructions[] = {"silu", "fused", "transformer3"};
-    char text[2][64];
-    for (size_t c = 0; c < sizeof constructions / sizeof *constructions; c++) {
-        Output output = expect_run(
-            0,
-            "sweep --construction %s --activation gelu_new --gelu 3 --n 4 --d 3 --d-ff 4 "
-            "--omega 5 --dropout 0.2 --bias random --reference subtract --precision 256 "
-            "--kernel structured,dense --quiet -o -",
-            constructions[c]);
-        assert_int_equal(lines(&output), 3);
-        cell(text[0], sizeof text[0], &output, 1, "construction_max");
-        for (size_t l = 1; l < lines(&output); l++) {
-            expect_cell(&output, l, "construction_max", text[0]);
-            assert_true(number(&output, l, "rounding_max") < 1e-13);
-        }
-        output = expect_run(
-            0,
-            "sweep --construction %s --activation gelu --gelu 8 --n 4 --d 3 --d-ff 4 --omega "
-            "1e9 --penalty negative,positive --kernel structured,dense --quiet -o -",
-            constructions[c]);
-        for (size_t l = 1; l < lines(&output); l++) {
-            cell(text[1], sizeof text[1], &output, l, "options");
-            bool negative = strstr(text[1], "penalty=negative") != NULL;
-            assert_true((number(&output, l, "rounding_max") < 1e-14) == negative);
-        }
-    }
-}
-
 /* ---- Data of the rewrite --------------------------------------------------------------------- */
 
 /* Shifts are T''s own, like Omega: storage formats round them in the machine alone, and noise is in
@@ -270,46 +233,15 @@ static void machines_have_no_ends(void **state)
     }
 }
 
-/* ---- The axis -------------------------------------------------------------------------------- */
-
-/* One head has one spelling; sizes of Omega where half has no number for 2 Omega and a shift. */
-static void requests_are_understood(void **state)
-{
-    Output output =
-        expect_run(0, "sweep --construction silu --activation gelu,gelu_new --gelu 1,minimax,8 "
-                      "--n 3 --d 2 --omega 20 --quiet -o -");
-    assert_int_equal(lines(&output), 5);
-    expect_cell(&output, 1, "options", "gelu=minimax");
-    expect_cell(&output, 2, "options", "gelu=8");
-    assert_true(number(&output, 4, "approximation_max") < 1.3e-4);
-    output =
-        run("sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16,fp16-flash "
-            "--kernel dense,structured --n 3 --d 2 --omega 32752 --quiet -o -");
-    assert_int_equal(output.code, 0);
-    for (size_t line = 1; line < lines(&output); line++) {
-        expect_cell(&output, line, "status", "ok");
-        assert_true(isfinite(number(&output, line, "total_max")));
-    }
-    /* The same where 2 Omega, a gate and its shift are infinite together: never a pass. */
-    output = expect_run(
-        1, "sweep --construction silu --activation gelu --gelu 8 --arithmetic fp16 --kernel "
-           "dense,structured --n 3 --d 2 --omega 32752 --score-scale 8 --tolerance 1e9 "
-           "--quiet -o - 2>/dev/null");
-    expect_cell(&output, 1, "status", "overflow");
-    expect_cell(&output, 2, "status", "overflow");
-}
-
 SUBJECT(gelu)
 {
     const struct CMUnitTest gelu[] = {
         cmocka_unit_test(values_sum_to_one),
         cmocka_unit_test(largest_errors_are_found_anew),
         cmocka_unit_test(limits_are_imitations),
-        cmocka_unit_test(losses_and_penalties_keep_shifts),
         cmocka_unit_test(shifts_are_no_weights_of_the_model),
         cmocka_unit_test(reference_has_no_ends),
         cmocka_unit_test(machines_have_no_ends),
-        cmocka_unit_test(requests_are_understood),
     };
     return cmocka_run_group_tests(gelu, reference_set_up, reference_tear_down);
 }

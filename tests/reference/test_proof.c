@@ -1,19 +1,14 @@
 /*
  * Zeros by proof: what is said of a stream from a model's data alone holds in an evaluation by
- * loops, at any Omega; and the program prints 0 where there is a proof, and there alone.
+ * loops, at any Omega.
  */
 #include "../../reference/zeros/trace.h"
 #include "../fixture.h"
 #include "../naive.h"
-#include "../program.h"
 #include "../random_model.h"
-#include "../written_model.h"
 #include "../unit.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CASES = 1500, SEED = 20 };
 
@@ -192,145 +187,11 @@ static void what_is_proven_of_originals_holds(void **state)
     }
 }
 
-/* ---- The program ----------------------------------------------------------------------------- */
-
-static const char *const errors[] = {"construction_max", "construction_rms", "construction_rel"};
-
-/* One row, all of whose construction errors are 0, and ok; or none of which is. */
-static void expect_zero(const char *arguments, bool zero)
-{
-    char text[64];
-    Output output = expect_run(0, "%s", arguments);
-    for (size_t line = 1; line < lines(&output); line++) {
-        for (size_t e = 0; e < sizeof errors / sizeof *errors; e++) {
-            cell(text, sizeof text, &output, line, errors[e]);
-            if ((strcmp(text, "0") == 0) != zero) {
-                print_error("%s: %s is %s\n", arguments, errors[e], text);
-                fail();
-            }
-        }
-        expect_cell(&output, line, "status", "ok");
-    }
-}
-
-static void expect_causal(const char *axes, int row, bool zero)
-{
-    char line[256];
-    snprintf(line, sizeof line, "sweep %s --mask causal --row %d --n 4 --d 3 --omega 20 --quiet",
-             axes, row);
-    expect_zero(line, zero);
-}
-
-static void the_first_causal_token_is_exact(void **state)
-{
-    static const char *const exact[] = {"--construction silu", "--construction silu --depth 3",
-                                        "--construction fused --depth 3",
-                                        "--construction silu --reference subtract"};
-    static const char *const inexact[] = {
-        "--construction linear", "--construction fused --bias random", "--construction ffn3",
-        "--construction attention", "--construction transformer"};
-    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
-        expect_causal(exact[i], 1, true);
-        expect_causal(exact[i], 2, false);
-    }
-    for (size_t i = 0; i < sizeof inexact / sizeof *inexact; i++) {
-        expect_causal(inexact[i], 1, false);
-    }
-    expect_zero("sweep --construction silu --n 4 --d 3 --omega 20 --row 1 --quiet", false);
-}
-
-/* A file of these tensors, of so many numbers in all: the first, [3, 3], is the identity, all
- * else is 0 but for the very last number. */
-static void write_model(const Scratch *scratch, const char *tensors, size_t numbers, double last)
-{
-    double data[128] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    data[numbers - 1] = last;
-    written_model(scratch, "m.safetensors", tensors, data, numbers);
-}
-
-static const char linear[] = TENSOR("blocks.0.linear.W", "[3,3]", "0",
-                                    "72") "," TENSOR("blocks.0.linear.b", "[3]", "72", "96");
-static const char network[] = TENSOR("blocks.0.mlp.W_in", "[3,3]", "0", "72") "," TENSOR(
-    "blocks.0.mlp.W_out", "[3,3]", "72", "144") "," TENSOR("blocks.0.mlp.b_in", "[3]", "144",
-                                                           "168") "," TENSOR("blocks.0.mlp.b_out",
-                                                                             "[3]", "168", "192");
-static const char heads[] = TENSOR("blocks.0.attn.QK", "[1,3,3]", "0",
-                                   "72") "," TENSOR("blocks.0.attn.OV", "[1,3,3]", "72", "144");
-
-/* The file, then the same with one entry that is not what a proof needs. */
-static void expect_proof(const Scratch *scratch, const char *construction, const char *tensors,
-                         size_t numbers)
-{
-    char line[1024];
-    for (int broken = 0; broken < 2; broken++) {
-        write_model(scratch, tensors, numbers, broken ? 0x1p-40 : 0);
-        for (int method = 0; method < 2; method++) {
-            snprintf(line, sizeof line,
-                     "sweep --construction %s --weights %s/m.safetensors --n 4 --omega 20 --quiet "
-                     "--reference %s",
-                     construction, scratch->directory, method ? "subtract" : "difference");
-            expect_zero(line, !broken);
-        }
-    }
-}
-
-static void heads_without_a_value_are_exact(void **state)
-{
-    const Scratch *scratch = *state;
-    expect_proof(scratch, "linear", linear, 12);
-    expect_proof(scratch, "fused", network, 24);
-    expect_proof(scratch, "attention", heads, 18);
-}
-
-/* A stream that no head changes is known to the last bit, and so are the machine's errors. */
-static void what_is_given_has_no_error(void **state)
-{
-    static const char *const columns[] = {"approximation_max", "construction_max", "rounding_max",
-                                          "native_max",        "total_max",        "observed_max",
-                                          "bias_row_max"};
-    const Scratch *scratch = *state;
-    write_model(scratch, heads, 18, 0);
-    for (int method = 0; method < 2; method++) {
-        Output output =
-            expect_run(0,
-                       "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 "
-                       "--quiet --reference %s",
-                       scratch->directory, method ? "subtract" : "difference");
-        for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-            expect_cell(&output, 1, columns[c], "0");
-        }
-    }
-}
-
-/* A layer without a value leaves the bias row empty, the next one leaks into it: the proof of the
- * first says nothing of the second. */
-static void every_layer_has_its_own_proof(void **state)
-{
-    static const char tensors[] = TENSOR("blocks.0.attn.QK", "[1,3,3]", "0", "72") "," TENSOR(
-        "blocks.0.attn.OV", "[1,3,3]", "72",
-        "144") "," TENSOR("blocks.1.attn.QK", "[1,3,3]", "144",
-                          "216") "," TENSOR("blocks.1.attn.OV", "[1,3,3]", "216", "288");
-    const Scratch *scratch = *state;
-    char text[64];
-    write_model(scratch, tensors, 36, 0x1p-40);
-    Output output = expect_run(
-        0, "sweep --construction attention --weights %s/m.safetensors --n 4 --omega 20 --quiet",
-        scratch->directory);
-    expect_cell(&output, 1, "bias_row_max", "0");
-    cell(text, sizeof text, &output, 2, "bias_row_max");
-    /* e^-20 of a token's entry, times 2^-40 */
-    assert_true(strtod(text, NULL) > 0x1p-120 && strtod(text, NULL) < 0x1p-60);
-}
-
 SUBJECT(proof)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_proven_holds),
         cmocka_unit_test(what_is_proven_of_originals_holds),
-        cmocka_unit_test(the_first_causal_token_is_exact),
-        SCRATCH_TEST(heads_without_a_value_are_exact),
-        SCRATCH_TEST(what_is_given_has_no_error),
-        SCRATCH_TEST(every_layer_has_its_own_proof),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
 }
