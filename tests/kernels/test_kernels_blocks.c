@@ -1,6 +1,6 @@
 /*
  * The kernels where their work is cut: sizes about the edges of blocks and tiles against loops in
- * long double, and the same bytes on any number of threads.
+ * long double, the same bytes on any number of threads, and of patched heads and plain ones.
  */
 #include "../../cases/case.h"
 #include "../../kernels/blas.h"
@@ -11,6 +11,7 @@
 #include "../unit.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,19 +411,20 @@ static void bytes_do_not_depend_on_threads(void **state)
  * pseudo-mask it is not: e^-30). */
 static void patched_is_plain_across_blocks(void **state)
 {
-    for (int mask = 0; mask <= MASK_CAUSAL; mask++) {
+    static const size_t widths[] = {0, 1, 8};
+    static const double omegas[] = {30, 1000};
+    for (size_t i = 0; i < 2 * 3 * 2; i++) {
         CaseSpec spec = {.construction = CONSTRUCTION_ATTENTION,
                          .n = 300,
                          .d = 24,
                          .heads = 3,
-                         .d_head = 8,
+                         .d_head = widths[i / 2 % 3],
                          .depth = 2,
                          .seed = 5,
-                         .bias = BIAS_RANDOM,
-                         .mask = (Mask)mask};
+                         .mask = (Mask)(i / 6)};
         Pair pair = pair_make(&spec);
         const Start original = {&pair.original, pair.original_x, NULL, 30};
-        const Start converted = pair_start(&pair, 30);
+        const Start converted = pair_start(&pair, omegas[i % 2]);
         Streams plain = streams_of(ARITHMETIC_F64, &original, KERNEL_STRUCTURED, 2);
         Streams patched = streams_of(ARITHMETIC_F64, &converted, KERNEL_STRUCTURED, 1);
         size_t first = layout_token_row(&pair.converted.layout, 0);
@@ -433,6 +435,53 @@ static void patched_is_plain_across_blocks(void **state)
         free(plain.data);
         free(patched.data);
         case_clear(&pair);
+    }
+}
+
+/* The sum over the others overflows where its weight is 0. */
+static void an_absent_group_does_not_enter(void **state)
+{
+    static const double x[] = {1e308, 1e308, 1e308};
+    BundleStack stack = {
+        .bundle = {
+            {1,
+             {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
+             {.kind = VALUE_UNIT, .read = {0, 1}, .write = {0, 1}, .unit = -1, .scale = 1}}}};
+    Model model = stack_model(&stack, (Layout){3, 1, 0, BIAS_ROW_LAST}, 1);
+    const Start start = {&model, x, NULL, 400};
+    Streams stream = streams_of(ARITHMETIC_F64, &start, KERNEL_STRUCTURED, 1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(*streams_row(&stream, 0, i) == 0);
+    }
+    free(stream.data);
+}
+
+static void bytes_are_numbers_at_absurd_sizes(void **state)
+{
+    BundleStack stack = {0};
+    double one = 1;
+    HeadWeight w = {&one, 1, 0};
+    stack.bundle[0] =
+        (Bundle){1,
+                 {.kind = SCORE_BILINEAR, .read = {0, 1}, .q = w, .scale = {1, 1, 1}},
+                 {.kind = VALUE_DENSE, .read = {0, 1}, .write = {0, 1}, .v = w, .scale = 1}};
+    static const size_t lengths[] = {1, 20, 1000, 2000000000, SIZE_MAX / 4, SIZE_MAX};
+    for (size_t form = 0; form < (size_t)KERNEL_COUNT; form++) {
+        double before = 0;
+        for (size_t i = 0; i < 6; i++) {
+            size_t n = lengths[i];
+            Model model = stack_model(&stack, (Layout){n, 1, 0, BIAS_ROW_NONE}, 1);
+            double bytes = kernel_bytes(&model, (KernelForm)form, 1);
+            double patterns = form == KERNEL_DENSE || n < 128 ? (double)n : 128;
+            assert_true(bytes >= 8 * (patterns * (double)n + 2 * (double)n));
+            assert_true(bytes >= before);
+            assert_true(n <= INT_MAX || bytes == INFINITY);
+            before = bytes;
+        }
+        Model model = stack_model(&stack, (Layout){3, 1, 0, BIAS_ROW_NONE}, 1);
+        stack.bundle[0].heads = SIZE_MAX;
+        assert_true(kernel_bytes(&model, (KernelForm)form, 1) == INFINITY);
+        stack.bundle[0].heads = 1;
     }
 }
 
@@ -463,6 +512,8 @@ SUBJECT(kernels_blocks)
         cmocka_unit_test(heads_at_the_edges),
         cmocka_unit_test(bytes_do_not_depend_on_threads),
         cmocka_unit_test(patched_is_plain_across_blocks),
+        cmocka_unit_test(an_absent_group_does_not_enter),
+        cmocka_unit_test(bytes_are_numbers_at_absurd_sizes),
         cmocka_unit_test(threads_take_memory),
     };
     print_message("OpenBLAS core %s (%s)\n", blas_core(), blas_core_origin());

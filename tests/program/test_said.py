@@ -265,6 +265,15 @@ def test_every_tensor_arrives(run, files, kind):
         assert (numpy.frombuffer(written[name][2]) == numpy.frombuffer(data, "f4")).all(), name
 
 
+@pytest.mark.parametrize("kind, scale", [("attention", "1/sqrt(d_head)"), ("merged", "1")])
+@pytest.mark.parametrize("mask", ["none", "causal"])
+def test_patched_heads_are_the_plain_ones(rows, kind, scale, mask):
+    """To the bit, with biases of queries, keys, values and outputs, or without."""
+    found = rows(f"--weights silent-{kind}.safetensors --normalization none --mask {mask} --scale "
+                 f"{scale} --kernel structured --omega 30,1000")
+    assert [row["identical"] for row in found] == ["1"] * 4
+
+
 ALL = "--weights silent-transformer.safetensors --omega 8 --activation silu,relu " \
     "--scale 1,1/sqrt(d_head) --mask none,causal --normalization none --blocks sequential"
 # A line, and how many points it has, no two of which are alike.
