@@ -155,7 +155,6 @@ $(BENCHES:%=$(BUILD)/%): $(BUILD)/%: $(patsubst %,$(SHARED)/tests/bench/%.o,% be
 $(BUILD)/test-numbers: $(call tiers_of,$(TIERED_TESTS))
 $(BUILD)/test-program: private LDFLAGS += -Wl,--wrap=ref_run_layer
 $(BUILD)/test-harness: private LDFLAGS += -Wl,--wrap=shared_make,--wrap=rows_evaluate
-$(BUILD)/test-program: | $(BUILD)/inject.so
 define ROOM_RULE
 $(BUILD)/test-$(1): $(call objects_of,tests/subjects.c $(wildcard tests/$(1)/*.c)) $(BUILD)/tested.a
 	$$(call SHOW,LINK) $$(CC) $$(FLAGS) $$(MODE_LDFLAGS) $(QUICK_LINK) $$(LDFLAGS) -o $$@ \
@@ -175,10 +174,8 @@ $(BUILD)/inject.so: $(INJECTOR) $(wildcard tests/inject/*.h) $(SHARED)/flags
 $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%):
 	$(call SHOW,LINK) $(CC) $(FLAGS) $(MODE_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 
-# Tests wait for the project: what is not optimised of them is compiled in half the time.  What
-# stands in for system calls is called before sanitizers have their memory, and keeps off the stack.
-$(call objects_of,$(filter-out %/kill_points.c,$(TESTING))): \
-    private EXTRA = $(OPTIMISE_TESTS)
+# Tests wait for the project: what is not optimised of them is compiled in half the time.
+$(call objects_of,$(TESTING)): private EXTRA = $(OPTIMISE_TESTS)
 
 # Sources are compiled to NAME.o, to NAME_f32.o, for a tier, and with MPI.
 define COMPILED # what is behind NAME; sources; flags
@@ -239,7 +236,7 @@ test: test-programs ## Run the tests in one build (MODE)
 seeds: $(BUILD)/headproof $(if $(TEST_LOG),,$(PROGRAMS)) ## What tests/seeds.md claims
 	@python3 tests/seeds $(BUILD)
 
-test-programs: $(BUILD)/headproof $(PROGRAMS)
+test-programs: $(BUILD)/headproof $(BUILD)/inject.so $(PROGRAMS)
 
 mutants: ## Plant every fault of tests/faults/, one at a time; each must be caught
 	@+$(SUBMAKE) test-programs BUILD=build/mutants MODE=release

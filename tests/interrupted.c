@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 Output read_file(const char *path)
@@ -95,56 +94,4 @@ void leave_interrupted(const char *path, const Output *whole, size_t length, siz
     free(first);
     (void)unlink(path);
     (void)unlink(sidecar);
-}
-
-size_t points_left(const char *path, const Output *whole)
-{
-    char partial[512];
-    size_t count = 0, index, length;
-    snprintf(partial, sizeof partial, "%s.partial", path);
-    Output left = read_file(partial);
-    for (char *next = strchr(left.text, '\n') + 1; *next != '\0'; count++) {
-        assert_int_equal(sscanf(next, "%*16[0-9a-f] %zu %zu", &index, &length), 2);
-        next = strchr(next, '\n') + 1;
-        assert_true(length <= left.length - (size_t)(next - left.text));
-        char *rows = strndup(next, length);
-        assert_non_null(strstr(whole->text, rows));
-        free(rows);
-        next += length;
-    }
-    return count;
-}
-
-pid_t start_program(const char *arguments)
-{
-    char line[2048];
-    assert_true(snprintf(line, sizeof line, "exec \"$HEADPROOF\" %s", arguments) <
-                (int)sizeof line);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
-        _exit(126);
-    }
-    return child;
-}
-
-void pause_seconds(double seconds)
-{
-    struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    nanosleep(&t, NULL);
-}
-
-uint64_t kill_seed(void)
-{
-    const char *given = getenv("TEST_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-    print_message("rerun with TEST_SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
-double kill_share(uint64_t *state)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-53;
 }

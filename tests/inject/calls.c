@@ -1,5 +1,5 @@
 /*
- * System calls on files, counted and made to fail, those that libraries make too.
+ * System calls on files, counted and made to fail or to be the last, those that libraries make too.
  *
  * A seccomp filter turns each into a signal.  Its handler makes the call itself, from the one
  * instruction that the filter lets pass, or gives back an error instead.
@@ -9,6 +9,7 @@
 #include "inject.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -109,11 +110,24 @@ static long *registers(ucontext_t *context, long arguments[6])
 
 #ifdef ARCHITECTURE
 
-/* The K-th call, from 1; 0 for what is said on stderr, which must arrive. */
+static bool is_a(size_t which, const char *name)
+{
+    return strcmp(watched[which].name, name) == 0;
+}
+
+static bool changes_a_file(size_t which, const long arguments[6])
+{
+    long flags = arguments[watched[which].number == SYS_openat ? 2 : 1];
+    return !is_a(which, "read") && !is_a(which, "close") &&
+           (!is_a(which, "open") || (flags & O_CREAT) != 0);
+}
+
+/* The K-th call, from 1; 0 for what is said on stderr, which must arrive, and for what does not
+ * count. */
 static uint64_t count_call(size_t which, const long arguments[6])
 {
-    bool said = strcmp(watched[which].name, "write") == 0 && arguments[0] == 2;
-    if (said || !request.on) {
+    bool said = is_a(which, "write") && arguments[0] == 2;
+    if (said || !request.on || (request.signal != 0 && !changes_a_file(which, arguments))) {
         return 0;
     }
     uint64_t k = atomic_fetch_add(&made, 1) + 1;
@@ -130,6 +144,27 @@ static bool is_place(size_t which, const long arguments[6])
            request.place - first < count;
 }
 
+static long call(size_t which, const long arguments[6])
+{
+    return inject_raw(watched[which].number, arguments[0], arguments[1], arguments[2], arguments[3],
+                      arguments[4], arguments[5]);
+}
+
+/* Half of a write is made before the signal comes, any other call behind it.  A signal that is
+ * waited for by a thread which may want a lock of this one ends the process a little later. */
+static long call_and_end(size_t which, long arguments[6])
+{
+    bool writes = is_a(which, "write");
+    long half = 0;
+    if (writes) {
+        arguments[2] /= 2;
+        half = call(which, arguments);
+    }
+    (void)kill(getpid(), request.signal);
+    (void)usleep(20000);
+    return writes ? half : call(which, arguments);
+}
+
 static void make_call(int signal, siginfo_t *information, void *interrupted)
 {
     long arguments[6], *result = registers(interrupted, arguments);
@@ -140,14 +175,18 @@ static void make_call(int signal, siginfo_t *information, void *interrupted)
     }
     uint64_t k = count_call(which, arguments);
     bool strikes = k != 0 && (k == request.call || is_place(which, arguments));
-    /* A file is closed even where closing reports an error. */
-    if (!strikes || watched[which].number == SYS_close) {
-        *result = inject_raw(information->si_syscall, arguments[0], arguments[1], arguments[2],
-                             arguments[3], arguments[4], arguments[5]);
-    }
     if (strikes) {
-        *result = -watched[which].error;
         log_line("struck %s\n", watched[which].name);
+    }
+    if (strikes && request.signal != 0) {
+        *result = call_and_end(which, arguments);
+    } else if (request.signal != 0 && is_a(which, "fsync")) {
+        *result = 0; /* a killed program loses nothing that the system has: nobody waits for it */
+    } else if (!strikes || is_a(which, "close")) { /* which also closes where it reports an error */
+        *result = call(which, arguments);
+    }
+    if (strikes && request.signal == 0) {
+        *result = -watched[which].error;
     }
 }
 

@@ -56,6 +56,9 @@ static void read_request(const char *asked)
     request.depth = depth != NULL ? strtoul(depth, NULL, 10) : 1;
     if (strncmp(asked, "call:", 5) == 0) {
         request.call = strtoull(asked + 5, NULL, 10);
+    } else if (strncmp(asked, "end:", 4) == 0) {
+        request.call = strtoull(asked + 4, &end, 10);
+        request.signal = (int)strtol(end + 1, NULL, 10);
     } else if (strncmp(asked, "at:", 3) == 0) {
         request.places = true;
         request.place = strtoull(asked + 3, NULL, 10);

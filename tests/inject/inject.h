@@ -8,7 +8,10 @@
  *                          and every later one anywhere; "SITE:1@CALLER": the first, by who asks
  *                          for memory, which is quicker;  "call:K": the K-th system call; "at:K":
  *                          every pread of the byte number K of any file;
- *                          "NAME:K": the K-th call of that function, as "pthread_create:1"
+ *                          "NAME:K": the K-th call of that function, as "pthread_create:1";
+ *                          "end:K:SIGNAL": none, but before the K-th system call that changes a
+ *                          file, of a write behind its first half, the program sends itself that
+ *                          signal, and goes on if it lives
  *
  * And the environment of all:
  *
@@ -34,6 +37,7 @@ typedef struct {
     uint64_t site, nth; /* site 0: none */
     uintptr_t caller;   /* of the first allocation at the site; 0: not known */
     uint64_t call;      /* 0: none */
+    int signal;         /* sent there; 0: the call fails */
     bool places;        /* bytes that are read fail: */
     uint64_t place;
     const char *name; /* NULL: none */

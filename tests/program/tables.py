@@ -2,6 +2,11 @@
 
 import json
 import pathlib
+import re
+import resource
+import shlex
+
+from conftest import start
 
 
 def lines_of(path):
@@ -43,3 +48,23 @@ def seal(path):
     said = json.loads(sidecar.read_text())
     digest = digest_of(pathlib.Path(path).read_bytes())
     sidecar.write_text(json.dumps({**said, "digest": digest}))
+
+
+def kept(said):
+    """How many inputs or points a run that was stopped says that it left."""
+    found = re.search(r"^headproof: (\d+) (of \d+ points are|(?<!: 1 )inputs are|(?<=: 1 )input is)"
+                      " kept; go on with: ", said, re.M)
+    return int(found[1]) if found else 0
+
+
+def journal(folder, line, least):
+    """What `headproof LINE`, ending with "-o FILE", leaves there in FILE.partial where the disk is
+    full behind so many inputs or points, or some more."""
+    *words, name = shlex.split(line)
+    most = 3000
+    while True:
+        ended = start(*words, name, cwd=folder, limits={resource.RLIMIT_FSIZE: most})
+        assert (ended.code, "File too large" in ended.stderr) == (99, True), ended
+        if kept(ended.stderr) >= least:
+            return (folder / f"{name}.partial").read_bytes()
+        most = most * 5 // 4
