@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-enum { FUZZ_SAID = 1 << 16, FUZZ_WHY = 1024 };
+enum { FUZZ_SAID = 1 << 16, FUZZ_WHY = 1024, FUZZ_SAVED = 3 };
 
 /* Bytes, and a NUL behind them. */
 typedef struct {
@@ -26,37 +26,39 @@ typedef struct {
     size_t size;
 } FuzzText;
 
+/* A table and its sidecar. */
+typedef struct {
+    FuzzText rows, sidecar;
+} FuzzSaved;
+
 /* directory: where subjects run.  said [said_length]: what was printed on stderr between
  * fuzz_listen and fuzz_hear.  why: the promise that was broken.
  * skipped: the last input says nothing.
- * rows, sidecar: of a small sweep, for places. */
+ * saved: a small sweep, and two shards of it, for places. */
 typedef struct {
     char directory[SCRATCH_PATH], before[SCRATCH_PATH];
     char said[FUZZ_SAID + 1], why[FUZZ_WHY];
     size_t said_length;
     int heard, silent, saved_out, saved_err;
     bool skipped;
-    FuzzText rows, sidecar;
-    void *own; /* the subject's */
+    FuzzSaved saved[FUZZ_SAVED];
 } Fuzz;
 
 /* Takes one input.  NULL, or fuzz->why: the promise that was broken. */
 typedef const char *FuzzRun(Fuzz *fuzz, const uint8_t *bytes, size_t size);
 
-/* prepare and clear: NULL where there is nothing to do.  repair: of a changed input, what would be
- * refused at once; or NULL.  places: inputs have them.  drawn: any bytes decide something, so that
- * random ones are better than changes of a corpus. */
+/* prepare: NULL where there is nothing to do.  repair: of a changed input, what would be refused at
+ * once; or NULL.  places: inputs have them. */
 typedef struct {
     const char *name;
     void (*prepare)(Fuzz *fuzz);
     FuzzRun *run;
-    void (*clear)(Fuzz *fuzz);
     void (*repair)(uint8_t *bytes, size_t size);
-    bool places, drawn;
+    bool places;
 } FuzzSubject;
 
 extern const FuzzSubject fuzz_values, fuzz_cases, fuzz_commands, fuzz_baselines, fuzz_merges,
-    fuzz_journals, fuzz_sidecars, fuzz_models, fuzz_configs, fuzz_texts, fuzz_shapes;
+    fuzz_journals, fuzz_models, fuzz_configs, fuzz_texts, fuzz_shapes;
 
 /* All of them, up to a NULL. */
 extern const FuzzSubject *const fuzz_subjects[];
@@ -65,7 +67,7 @@ extern const FuzzSubject *const fuzz_subjects[];
 
 /* Makes the directory, goes there, and prepares. */
 void fuzz_open(Fuzz *fuzz, const FuzzSubject *subject);
-void fuzz_close(Fuzz *fuzz, const FuzzSubject *subject);
+void fuzz_close(Fuzz *fuzz);
 
 /* Ends the process where the tests' own surroundings fail. */
 void fuzz_need(bool condition, const char *what);
@@ -94,11 +96,9 @@ bool fuzz_same(const FuzzText *a, const FuzzText *b);
 /* NULL when there is no file in the directory but names (up to a NULL) and those that begin so. */
 const char *fuzz_expect_files(Fuzz *fuzz, const char *const *names);
 
-/* A command line as headproof reads it, argv[0] the command; must succeed. */
-void fuzz_grid(Grid *grid, RunOptions *run, Command command, const char *const *argv);
-
-/* The program's own command, in this process, stdout and stderr kept away. */
-int fuzz_sweep(Fuzz *fuzz, const char *const *argv);
+/* A command of the program with its arguments, up to a NULL, in this process; what it says is
+ * heard. */
+int fuzz_run(Fuzz *fuzz, const char *const *words);
 
 /* ---- fuzz_places.c ----------------------------------------------------------------------- */
 
@@ -107,12 +107,14 @@ int fuzz_sweep(Fuzz *fuzz, const char *const *argv);
  *   header, row N    of it, without their newline
  *   row N COLUMN=TEXT...   the row with other cells
  *   sidecar          its sidecar; also with NAME=JSON... for keys at the top
+ *   sidecar 1, 2     of its first or second shard
+ *   journal          its sidecar on one line
  *   fact NAME        of this build and machine, as JSON */
 FuzzText fuzz_fill(const Fuzz *fuzz, const uint8_t *bytes, size_t size);
 
 enum { FUZZ_ROWS = 3 };
 
-/* The small sweep, up to a NULL, into rows.csv. */
+/* The flags of the small sweep, up to a NULL. */
 extern const char *const fuzz_small_sweep[];
 
 /* The next part of an input "== NAME\n" TEXT "== NAME\n" ...: *name is one of names (up to a NULL),

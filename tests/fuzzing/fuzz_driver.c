@@ -26,7 +26,7 @@ static FILE *report; /* stderr, also after libFuzzer has closed it for subjects 
 
 static void clear(void)
 {
-    fuzz_close(&fuzz, subject);
+    fuzz_close(&fuzz);
 }
 
 static bool is_directory(const char *path)

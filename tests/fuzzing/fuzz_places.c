@@ -12,16 +12,16 @@
 #include <string.h>
 
 const char *const fuzz_small_sweep[] = {
-    "sweep",        "--construction", "silu", "--n",       "2", "--d",     "1",  "--omega",
-    "1:3",          "--arithmetic",   "f64",  "--threads", "1", "--quiet", "-o", "rows.csv",
-    (const char *)0};
+    "--construction", "silu",         "--n",          "2",   "--d",       "1",
+    "--omega",        "1:3",          "--arithmetic", "f64", "--threads", "1",
+    "--quiet",        (const char *)0};
 
 enum { WORDS_MOST = 12, WORD_TEXT = 256 };
 
 /* Line `index` of the table; NULL: there is none. */
 static const char *find_line(const Fuzz *fuzz, size_t index, size_t *length)
 {
-    const char *line = fuzz->rows.bytes;
+    const char *line = fuzz->saved[0].rows.bytes;
     for (; index > 0 && line != NULL; index--) {
         line = strchr(line, '\n');
         line = line == NULL ? NULL : line + 1;
@@ -61,10 +61,11 @@ static void put_row(FILE *out, const Fuzz *fuzz, size_t index, char *const *word
     }
 }
 
-/* The sidecar with the keys that words change. */
-static void put_sidecar(FILE *out, const Fuzz *fuzz, char *const *words, size_t count)
+/* A sidecar with the keys that words change. */
+static void put_sidecar(FILE *out, const FuzzText *sidecar, size_t layout, char *const *words,
+                        size_t count)
 {
-    json_t *object = json_loadb(fuzz->sidecar.bytes, fuzz->sidecar.size, 0, NULL);
+    json_t *object = json_loadb(sidecar->bytes, sidecar->size, 0, NULL);
     fuzz_need(object != NULL, "the small sweep's sidecar");
     for (size_t i = 0; i < count; i++) {
         char *value = strchr(words[i], '=');
@@ -76,8 +77,7 @@ static void put_sidecar(FILE *out, const Fuzz *fuzz, char *const *words, size_t 
             *value = '=';
         }
     }
-    fuzz_need(json_dumpf(object, out, JSON_INDENT(1)) == 0, "json_dumpf");
-    fputc('\n', out);
+    fuzz_need(json_dumpf(object, out, layout) == 0, "json_dumpf");
     json_decref(object);
 }
 
@@ -102,13 +102,17 @@ static bool put_place(FILE *out, const Fuzz *fuzz, char *const *words, size_t co
     size_t length, index = count > 1 ? strtoul(words[1], NULL, 10) : 0;
     const char *header = find_line(fuzz, 0, &length);
     if (strcmp(words[0], "table") == 0) {
-        fwrite(fuzz->rows.bytes, 1, fuzz->rows.size, out);
+        fwrite(fuzz->saved[0].rows.bytes, 1, fuzz->saved[0].rows.size, out);
     } else if (strcmp(words[0], "header") == 0) {
         fwrite(header, 1, length, out);
     } else if (strcmp(words[0], "row") == 0 && index >= 1 && index <= FUZZ_ROWS) {
         put_row(out, fuzz, index, words + 2, count - 2);
     } else if (strcmp(words[0], "sidecar") == 0) {
-        put_sidecar(out, fuzz, words + 1, count - 1);
+        size_t shard = index < FUZZ_SAVED ? index : 0;
+        put_sidecar(out, &fuzz->saved[shard].sidecar, JSON_INDENT(1), words + 1, count - 1);
+        fputc('\n', out);
+    } else if (strcmp(words[0], "journal") == 0) {
+        put_sidecar(out, &fuzz->saved[0].sidecar, JSON_COMPACT, words + 1, count - 1);
     } else {
         return strcmp(words[0], "fact") == 0 && count > 1 && put_fact(out, words[1]);
     }
@@ -143,7 +147,7 @@ FuzzText fuzz_fill(const Fuzz *fuzz, const uint8_t *bytes, size_t size)
     fuzz_need(out != NULL, "open_memstream");
     for (size_t i = 0; i < size; i++) {
         size_t length = 0;
-        if (fuzz->rows.bytes != NULL && input[i] == '@') {
+        if (fuzz->saved[0].rows.bytes != NULL && input[i] == '@') {
             length = fill_place(out, fuzz, input + i, size - i);
         }
         if (length > 0) {

@@ -15,9 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { WORDS_MOST = 48 };
+
 const FuzzSubject *const fuzz_subjects[] = {
-    &fuzz_values,   &fuzz_cases,  &fuzz_commands, &fuzz_baselines, &fuzz_merges, &fuzz_journals,
-    &fuzz_sidecars, &fuzz_models, &fuzz_configs,  &fuzz_texts,     &fuzz_shapes, NULL};
+    &fuzz_values, &fuzz_cases,   &fuzz_commands, &fuzz_baselines, &fuzz_merges, &fuzz_journals,
+    &fuzz_models, &fuzz_configs, &fuzz_texts,    &fuzz_shapes,    NULL};
 
 void fuzz_need(bool condition, const char *what)
 {
@@ -203,41 +205,51 @@ const char *fuzz_expect_refusal(Fuzz *fuzz, const char *name)
 
 /* ---- The program's own commands ---------------------------------------------------------- */
 
-static int count_arguments(const char *const *argv)
+int fuzz_run(Fuzz *fuzz, const char *const *words)
 {
-    int count = 0;
-    while (argv[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
-void fuzz_grid(Grid *grid, RunOptions *run, Command command, const char *const *argv)
-{
-    int status = grid_read(grid, run, commands_get(command), count_arguments(argv),
-                           (char **)(uintptr_t)argv);
-    run->argc = count_arguments(argv);
-    run->argv = (char **)(uintptr_t)argv;
-    fuzz_need(status == 0, "grid_read");
-}
-
-int fuzz_sweep(Fuzz *fuzz, const char *const *argv)
-{
+    char *argv[WORDS_MOST + 1] = {(char[]){"headproof"}};
+    int argc = 1;
     Grid grid;
     RunOptions run;
+    while (words[argc - 1] != NULL) {
+        fuzz_need(argc < WORDS_MOST, "words");
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+        argc++;
+    }
     fuzz_listen(fuzz);
-    fuzz_grid(&grid, &run, COMMAND_SWEEP, argv);
-    int status = command_sweep(&grid, &run);
-    grid_clear(&grid);
+    const CommandInfo *command = commands_find(words[0]);
+    int status = grid_read(&grid, &run, command, argc - 1, argv + 1);
+    if (status == 0) {
+        run.argc = argc;
+        run.argv = argv;
+        status = command->run(&grid, &run);
+        grid_clear(&grid);
+    }
     fuzz_hear(fuzz);
     return status;
+}
+
+/* The small sweep, and its shards. */
+static void save_tables(Fuzz *fuzz)
+{
+    static const char table[] = "rows.csv", sidecar[] = "rows.csv.json";
+    static const char *const shards[FUZZ_SAVED] = {"1/1", "1/2", "2/2"};
+    for (size_t i = 0; i < FUZZ_SAVED; i++) {
+        const char *words[WORDS_MOST] = {"sweep", "-o", table, "--shard", shards[i]};
+        for (size_t j = 0; fuzz_small_sweep[j] != NULL; j++) {
+            words[5 + j] = fuzz_small_sweep[j];
+        }
+        fuzz_need(fuzz_run(fuzz, words) == 0, "the small sweep");
+        fuzz->saved[i] = (FuzzSaved){fuzz_read(table), fuzz_read(sidecar)};
+        fuzz_remove(table);
+        fuzz_remove(sidecar);
+    }
 }
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
 void fuzz_open(Fuzz *fuzz, const FuzzSubject *subject)
 {
-    static const char *const names[] = {"rows.csv", "rows.csv.json"};
     const char *base = getenv("TMPDIR");
     memset(fuzz, 0, sizeof *fuzz);
     fuzz_need(getcwd(fuzz->before, sizeof fuzz->before) != NULL, "getcwd");
@@ -248,24 +260,19 @@ void fuzz_open(Fuzz *fuzz, const FuzzSubject *subject)
     fuzz->silent = open("/dev/null", O_WRONLY | O_CLOEXEC);
     fuzz_need(fuzz->heard >= 0 && fuzz->silent >= 0 && unlink("heard") == 0, "heard");
     if (subject->places) {
-        fuzz_need(fuzz_sweep(fuzz, fuzz_small_sweep) == 0, "the small sweep");
-        fuzz->rows = fuzz_read(names[0]);
-        fuzz->sidecar = fuzz_read(names[1]);
-        fuzz_remove(names[0]);
-        fuzz_remove(names[1]);
+        save_tables(fuzz);
     }
     if (subject->prepare != NULL) {
         subject->prepare(fuzz);
     }
 }
 
-void fuzz_close(Fuzz *fuzz, const FuzzSubject *subject)
+void fuzz_close(Fuzz *fuzz)
 {
-    if (subject->clear != NULL) {
-        subject->clear(fuzz);
+    for (size_t i = 0; i < FUZZ_SAVED; i++) {
+        free(fuzz->saved[i].rows.bytes);
+        free(fuzz->saved[i].sidecar.bytes);
     }
-    free(fuzz->rows.bytes);
-    free(fuzz->sidecar.bytes);
     close(fuzz->heard);
     close(fuzz->silent);
     fuzz_need(chdir(fuzz->before) == 0, fuzz->before);

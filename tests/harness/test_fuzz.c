@@ -117,7 +117,23 @@ static size_t change(char *text, size_t size, const Corpus *corpus, uint64_t *st
 {
     size_t at = below(state, size + 1), length = 1 + below(state, below(state, 3) == 0 ? 64 : 4);
     char copy[64];
-    switch (below(state, 8)) {
+    switch (below(state, 12)) {
+    case 8:
+    case 9: /* the next digit is another one */
+        while (at < size && (text[at] < '0' || text[at] > '9')) {
+            at++;
+        }
+        if (at < size) {
+            text[at] = (char)('0' + below(state, 10));
+        }
+        return size;
+    case 10: { /* the next line goes */
+        const char *line = memchr(text + at, '\n', size - at);
+        const char *end =
+            line == NULL ? NULL : memchr(line + 1, '\n', size - (size_t)(line + 1 - text));
+        length = end == NULL ? 0 : (size_t)(end - line);
+        return length == 0 ? size : replace(text, size, (size_t)(line - text), length, "", 0);
+    }
     case 0:
         if (at < size) {
             text[at] = (char)(text[at] ^ (char)(1 << below(state, 8)));
@@ -197,14 +213,7 @@ static size_t make_input(char *text, const FuzzSubject *subject, const Corpus *c
                          size_t n)
 {
     uint64_t drawn = (uint64_t)n << 32 | seed;
-    size_t size = subject->drawn ? 8 * (2 + below(&drawn, 7)) : corpus->seed[seed].size;
-    if (subject->drawn) {
-        for (size_t i = 0; i < size; i += 8) {
-            uint64_t word = draw(&drawn);
-            memcpy(text + i, &word, sizeof word);
-        }
-        return size;
-    }
+    size_t size = corpus->seed[seed].size;
     memcpy(text, corpus->seed[seed].bytes, size);
     for (size_t c = 1 + below(&drawn, 4); c > 0; c--) {
         size = change(text, size, corpus, &drawn);
@@ -243,7 +252,7 @@ static void run_subject(void **state)
     print_message("%s: %zu inputs\n", subject->name, corpus->count * (1 + changes));
     assert_true(corpus->count > 0);
     current.fuzz = NULL;
-    fuzz_close(fuzz, subject);
+    fuzz_close(fuzz);
     for (size_t i = 0; i < corpus->count; i++) {
         free(corpus->seed[i].bytes);
     }
@@ -286,10 +295,10 @@ extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak))
 SUBJECT(fuzz)
 {
     fuzz_need(getcwd(root, sizeof root) != NULL, "getcwd");
-    static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},  {&fuzz_commands, 30},
-                             {&fuzz_baselines, 10}, {&fuzz_merges, 20}, {&fuzz_journals, 10},
-                             {&fuzz_sidecars, 10},  {&fuzz_models, 30}, {&fuzz_configs, 20},
-                             {&fuzz_texts, 100},    {&fuzz_shapes, 50}};
+    static Share shares[] = {{&fuzz_values, 100},   {&fuzz_cases, 30},   {&fuzz_commands, 30},
+                             {&fuzz_baselines, 10}, {&fuzz_merges, 20},  {&fuzz_journals, 10},
+                             {&fuzz_models, 30},    {&fuzz_configs, 20}, {&fuzz_texts, 100},
+                             {&fuzz_shapes, 60}};
     struct CMUnitTest tests[sizeof shares / sizeof *shares + 1];
     size_t count = 1;
     tests[0] = (struct CMUnitTest)cmocka_unit_test(asides_are_the_program_s_own);

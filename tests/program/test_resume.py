@@ -263,11 +263,16 @@ def test_complete_is_said(expect, run, tmp_path, line, code, verdict):
     expect(code, f"{line} --resume", "x.csv is complete\n")
     assert not (tmp_path / "x.csv.partial").exists()
     expect(2, f"{line} --resume --shrink 0.5", "it is complete, of other points")
+    sidecar = tmp_path / "x.csv.json"
+    said = sidecar.read_text()
+    for key in LIBRARIES:
+        sidecar.write_text(re.sub(f'"{key}": "[^"]*"', f'"{key}": "of yore"', said))
+        expect(2, f"{line} --resume", f"it is complete, of {key} of yore, this is ")
+    sidecar.write_text(said)
     assert (tmp_path / "x.csv").read_text() == whole
     if verdict is None:
         return
     expect(2, f"{line} --resume --json j", "--resume: token 'x.csv': expected no reports")
-    sidecar = tmp_path / "x.csv.json"
     sidecar.write_text(sidecar.read_text().replace('"passed": true', '"passed": false'))
     expect(1, f"{line} --resume -q", "verdict: FAIL")
     sidecar.write_text(sidecar.read_text().replace('"passed": false', '"passed": true'))
