@@ -21,13 +21,26 @@ typedef struct {
     RefCell kl, loss;
 } Fixture;
 
+static void numbers_init(mpfr_t x[CLASSES], mpfr_prec_t bits)
+{
+    for (size_t k = 0; k < CLASSES; k++) {
+        mpfr_init2(x[k], bits);
+    }
+}
+
+static void numbers_clear(mpfr_t x[CLASSES])
+{
+    for (size_t k = 0; k < CLASSES; k++) {
+        mpfr_clear(x[k]);
+    }
+}
+
 static int set_up(void **state)
 {
     Fixture *f = calloc(1, sizeof *f);
     ref_thread_setup();
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_inits2(REF_LOGIT_BITS, f->z[k], f->d[k], (mpfr_ptr)0);
-    }
+    numbers_init(f->z, REF_LOGIT_BITS);
+    numbers_init(f->d, REF_LOGIT_BITS);
     mpfr_init2(f->zero, 64);
     mpfr_set_zero(f->zero, 1);
     ref_cell_init(&f->kl, DIGITS);
@@ -42,9 +55,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     Fixture *f = *state;
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_clears(f->z[k], f->d[k], (mpfr_ptr)0);
-    }
+    numbers_clear(f->z);
+    numbers_clear(f->d);
     mpfr_clear(f->zero);
     ref_cell_clear(&f->kl);
     ref_cell_clear(&f->loss);
@@ -84,14 +96,13 @@ static void define_logs(mpfr_t logs[CLASSES], mpfr_t *z, mpfr_t *d)
     mpfr_clears(sum, power, (mpfr_ptr)0);
 }
 
-/* kl and the loss at class c, by their definitions. */
+/* kl and the loss at class c, by their definitions; d NULL: of z alone. */
 static void define(mpfr_ptr kl, mpfr_ptr loss, mpfr_t *z, mpfr_t *d, size_t c)
 {
     mpfr_t p[CLASSES], q[CLASSES], t;
     mpfr_init2(t, DEFINED_BITS);
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_inits2(DEFINED_BITS, p[k], q[k], (mpfr_ptr)0);
-    }
+    numbers_init(p, DEFINED_BITS);
+    numbers_init(q, DEFINED_BITS);
     define_logs(p, z, NULL);
     define_logs(q, z, d);
     mpfr_set_zero(kl, 1);
@@ -101,21 +112,26 @@ static void define(mpfr_ptr kl, mpfr_ptr loss, mpfr_t *z, mpfr_t *d, size_t c)
         mpfr_fma(kl, p[k], t, kl, MPFR_RNDN);
     }
     mpfr_neg(loss, q[c], MPFR_RNDN);
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_clears(p[k], q[k], (mpfr_ptr)0);
-    }
+    numbers_clear(p);
+    numbers_clear(q);
     mpfr_clear(t);
+}
+
+/* |a - b| <= 2^exponent |size| */
+static void assert_within(mpfr_srcptr a, mpfr_srcptr b, mpfr_srcptr size, long exponent)
+{
+    mpfr_t d, limit;
+    mpfr_inits2(DEFINED_BITS, d, limit, (mpfr_ptr)0);
+    mpfr_sub(d, a, b, MPFR_RNDN);
+    mpfr_mul_2si(limit, size, exponent, MPFR_RNDN);
+    assert_true(mpfr_cmpabs(d, limit) <= 0);
+    mpfr_clears(d, limit, (mpfr_ptr)0);
 }
 
 /* |a - b| <= 2^exponent |b| */
 static void assert_near(mpfr_srcptr a, mpfr_srcptr b, long exponent)
 {
-    mpfr_t d, limit;
-    mpfr_inits2(DEFINED_BITS, d, limit, (mpfr_ptr)0);
-    mpfr_sub(d, a, b, MPFR_RNDN);
-    mpfr_mul_2si(limit, b, exponent, MPFR_RNDN);
-    assert_true(mpfr_cmpabs(d, limit) <= 0);
-    mpfr_clears(d, limit, (mpfr_ptr)0);
+    assert_within(a, b, b, exponent);
 }
 
 /* Changes from 1e-868 to 100, across the series' end at 2^-8, of flat and of sure predictions: 30
@@ -172,20 +188,6 @@ static void a_sure_prediction_has_its_loss(void **state)
     mpfr_clears(kl, loss, (mpfr_ptr)0);
 }
 
-/* -log p_0 of logits z. */
-static void define_loss(mpfr_ptr loss, mpfr_t *z)
-{
-    mpfr_t logs[CLASSES];
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_init2(logs[k], DEFINED_BITS);
-    }
-    define_logs(logs, z, NULL);
-    mpfr_neg(loss, logs[0], MPFR_RNDN);
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_clear(logs[k]);
-    }
-}
-
 /* y [k] = x [k] +- off. */
 static void move(Fixture *f, mpfr_t *y, mpfr_t *x, mpfr_srcptr off)
 {
@@ -203,9 +205,8 @@ static void errors_hold(void **state)
     mpfr_t kl, loss, off, most, moved_z[CLASSES], moved_d[CLASSES], limit;
     mpfr_inits2(DEFINED_BITS, kl, loss, most, limit, (mpfr_ptr)0);
     mpfr_init2(off, 64);
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_inits2(DEFINED_BITS, moved_z[k], moved_d[k], (mpfr_ptr)0);
-    }
+    numbers_init(moved_z, DEFINED_BITS);
+    numbers_init(moved_d, DEFINED_BITS);
     for (long exponent = -40; exponent <= 0; exponent += 10) {
         draw_logits(f, 4, exponent);
         mpfr_set_ui_2exp(off, 1, exponent - 12, MPFR_RNDN);
@@ -230,21 +231,19 @@ static void errors_hold(void **state)
         mpfr_mul_ui(most, most, 1000, MPFR_RNDN);
         assert_true(mpfr_greater_p(most, limit));
     }
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_clears(moved_z[k], moved_d[k], (mpfr_ptr)0);
-    }
+    numbers_clear(moved_z);
+    numbers_clear(moved_d);
     mpfr_clears(kl, loss, off, most, limit, (mpfr_ptr)0);
 }
 
 /* |a - b| <= 2^cell->error */
 static void assert_covers(const RefCell *cell, mpfr_srcptr a, mpfr_srcptr b)
 {
-    mpfr_t d, limit;
-    mpfr_inits2(DEFINED_BITS, d, limit, (mpfr_ptr)0);
-    mpfr_sub(d, a, b, MPFR_RNDN);
-    mpfr_set_ui_2exp(limit, 1, cell->error, MPFR_RNDN);
-    assert_true(mpfr_cmpabs(d, limit) <= 0);
-    mpfr_clears(d, limit, (mpfr_ptr)0);
+    mpfr_t one;
+    mpfr_init2(one, 64);
+    mpfr_set_ui(one, 1, MPFR_RNDN);
+    assert_within(a, b, one, cell->error);
+    mpfr_clear(one);
 }
 
 /* The worst moves by off: one class up and all others down, where they are e^z_k of it each.  d is
@@ -261,9 +260,7 @@ static void worst_moves_hold(void **state)
     mpfr_t off, kl, loss, moved_kl, moved_loss, moved_z[CLASSES];
     mpfr_inits2(DEFINED_BITS, kl, loss, moved_kl, moved_loss, (mpfr_ptr)0);
     mpfr_init2(off, 64);
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_init2(moved_z[k], DEFINED_BITS);
-    }
+    numbers_init(moved_z, DEFINED_BITS);
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
         mpfr_set_ui_2exp(off, 1, moves[i].off, MPFR_RNDN);
         for (size_t k = 0; k < CLASSES; k++) {
@@ -282,13 +279,11 @@ static void worst_moves_hold(void **state)
         assert_covers(&f->kl, moved_kl, kl);
         assert_covers(&changed, moved_loss, loss);
         ref_cell_clear(&changed);
-        define_loss(loss, f->z);
-        define_loss(moved_loss, moved_z);
+        define(kl, loss, f->z, NULL, 0);
+        define(moved_kl, moved_loss, moved_z, NULL, 0);
         assert_covers(&f->loss, moved_loss, loss);
     }
-    for (size_t k = 0; k < CLASSES; k++) {
-        mpfr_clear(moved_z[k]);
-    }
+    numbers_clear(moved_z);
     mpfr_clears(off, kl, loss, moved_kl, moved_loss, (mpfr_ptr)0);
 }
 

@@ -1,6 +1,6 @@
 /*
- * GELU, and its form with tanh, by K gated heads with shifts: the largest error of each imitation
- * found anew, and the numbers at the ends of a machine's range.
+ * GELU, its form with tanh, and ReLU by K gated heads: the largest error of each imitation found
+ * anew, and the numbers at the ends of a machine's range.
  */
 #include "../../cases/activation.h"
 #include "../../kernels/kernel.h"
@@ -64,8 +64,11 @@ static double sigma(double z)
 static double exact(Activation activation, double x)
 {
     const double pi = 3.14159265358979323846;
-    return activation == ACTIVATION_GELU ? x * erfc(-x / sqrt(2)) / 2
-                                         : x * sigma(2 * sqrt(2 / pi) * (x + 0.044715 * x * x * x));
+    switch (activation) {
+    case ACTIVATION_RELU: return fmax(x, 0);
+    case ACTIVATION_GELU: return x * erfc(-x / sqrt(2)) / 2;
+    default: return x * sigma(2 * sqrt(2 / pi) * (x + 0.044715 * x * x * x));
+    }
 }
 
 static double error_at(Activation activation, const Terms *terms, double x)
@@ -79,22 +82,35 @@ static double error_at(Activation activation, const Terms *terms, double x)
 
 /* Where an error is largest its slope is 0, so that the grid misses (step/2)^2/2 times a bound of
  * its second derivative: at most 0.8 of the activation, and g (1/2 + |z s''(z)| + |h s''(z)|) of x
- * s(g x + h), |z s''(z)| < 0.31 and |s''(z)| < 0.097.  Beyond the grid the activation and every
- * term are x or 0 to |x| e^(h - g |x|) and less, which falls with |x|. */
-static double largest_error(Activation activation, const Terms *terms)
+ * s(g x + h), |z s''(z)| < 0.31 and |s''(z)| < 0.097; a ReLU's bend is at 0, where its error is 0.
+ * Beyond the grid the activation and every term are x or 0 to |x| e^(h - g |x|) and less, which
+ * falls with |x|, as the terms' values sum to exactly 1. */
+static double largest_error(const CaseSpec *spec)
 {
-    const double range = 24, step = 0x1p-14;
-    double worst = 0, bend = 0.8, tail = 0;
+    const Terms terms = activation_terms(spec);
+    const double scale = spec->activation == ACTIVATION_RELU ? spec->slope : 1;
+    const double range = 24 / scale, step = 0x1p-14 / scale;
+    double worst = 0, bend = 0.8, tail = 0, sum = 0;
     for (double x = -range; x <= range; x += step) {
-        worst = fmax(worst, error_at(activation, terms, x));
+        worst = fmax(worst, error_at(spec->activation, &terms, x));
     }
-    for (size_t t = 0; t < terms->count; t++) {
-        const Term *term = &terms->term[t];
-        bend += term->value * term->gate * (0.5 + 0.31 + 0.097 * fabs(term->shift));
-        tail += 2 * range * term->value * exp(fabs(term->shift) - term->gate * range);
+    for (size_t t = 0; t < terms.count; t++) {
+        const Term *term = &terms.term[t];
+        double value = fabs(term->value);
+        bend += value * term->gate * (0.5 + 0.31 + 0.097 * fabs(term->shift));
+        tail += 2 * range * value * exp(fabs(term->shift) - term->gate * range);
+        sum += term->value;
     }
-    assert_true(bend * step * step / 8 < 3e-9 && tail < 1e-12);
+    assert_true(sum == 1 && bend * step * step / 8 < 4e-9 / scale && tail < 2e-9 / scale);
     return worst + bend * step * step / 8 + tail;
+}
+
+/* A bound, rounded up in the fourth digit. */
+static void expect_largest(const CaseSpec *spec, double bound)
+{
+    double found = largest_error(spec), unit = pow(10, floor(log10(bound)) - 3);
+    print_message("%s: %.4e\n", activation_names[spec->activation], found);
+    assert_true(found <= bound && found > bound - unit);
 }
 
 /* As docs/findings.md has them: bounds, rounded up in the fourth digit. */
@@ -106,12 +122,26 @@ static void largest_errors_are_found_anew(void **state)
     for (size_t f = 0; f < FORMS; f++) {
         for (size_t K = 1; K <= GELU_TERMS_MOST; K++) {
             CaseSpec spec = spec_of(CONSTRUCTION_SILU, forms[f], K);
-            Terms terms = activation_terms(&spec);
-            double found = largest_error(forms[f], &terms), bound = expected[f][K - 1];
-            double unit = pow(10, floor(log10(bound)) - 3);
-            print_message("%s, K = %zu: %.4e\n", activation_names[forms[f]], K, found);
-            assert_true(found <= bound && found > bound - unit);
+            expect_largest(&spec, expected[f][K - 1]);
         }
+    }
+}
+
+/* SiLU(1.702 x)/1.702, and two gates without shifts. */
+static void gelu_has_its_constants(void **state)
+{
+    CaseSpec spec = spec_of(CONSTRUCTION_SILU, ACTIVATION_GELU, 1);
+    spec.gelu = GELU_SIGMOID;
+    expect_largest(&spec, 2.034e-2);
+    spec.gelu = GELU_TWO;
+    expect_largest(&spec, 5.659e-3);
+}
+
+static void relu_is_within_w_over_k(void **state)
+{
+    CaseSpec spec = spec_of(CONSTRUCTION_SILU, ACTIVATION_RELU, 1);
+    for (spec.slope = 1; spec.slope <= 1000; spec.slope *= 10) {
+        expect_largest(&spec, 0.2785 / spec.slope);
     }
 }
 
@@ -238,6 +268,8 @@ SUBJECT(gelu)
     const struct CMUnitTest gelu[] = {
         cmocka_unit_test(values_sum_to_one),
         cmocka_unit_test(largest_errors_are_found_anew),
+        cmocka_unit_test(gelu_has_its_constants),
+        cmocka_unit_test(relu_is_within_w_over_k),
         cmocka_unit_test(limits_are_imitations),
         cmocka_unit_test(shifts_are_no_weights_of_the_model),
         cmocka_unit_test(reference_has_no_ends),
