@@ -116,11 +116,30 @@ static void the_base_that_is_needed_last_goes(void **state)
     assert_memory_equal(made, expected, sizeof expected);
 }
 
+/* Without a reference no r(T) is made, unless another point of the group asks. */
+static void nothing_of_the_reference_is_made(void **state)
+{
+    for (int both = 0; both < 2; both++) {
+        const Point *points =
+            given_points(*state,
+                         both ? "--construction fused --n 3 --d 3 --omega 20 --reference none,auto"
+                              : "--construction fused --n 3 --d 3 --omega 20,30 --reference none",
+                         2);
+        const Point *list[] = {&points[0], &points[1]};
+        Shared *shared;
+        assert_int_equal(shared_make(&shared, list, 2, 0), EVALUATE_OK);
+        assert_true((shared->base != NULL) == both);
+        assert_non_null(shared_original(shared, &points[0]));
+        shared_clear(shared);
+    }
+}
+
 SUBJECT(schedule)
 {
     const struct CMUnitTest tests[] = {
         GIVEN_TEST(a_point_has_a_layer_of_its_own),
         GIVEN_TEST(the_base_that_is_needed_last_goes),
+        GIVEN_TEST(nothing_of_the_reference_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
