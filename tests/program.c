@@ -111,20 +111,6 @@ Output expect_run(int code, const char *format, ...)
     return output;
 }
 
-void expect_line(int code, const char *says, const char *format, ...)
-{
-    char line[LINE];
-    va_list values;
-    va_start(values, format);
-    print_line(line, format, values);
-    va_end(values);
-    Output output = run_formatted("%s 2>&1", line);
-    if (output.code != code || lines(&output) != 1 || strstr(output.text, says) == NULL) {
-        fail_msg("'%s': exit code %d, expected %d; \"%s\", expected a line with \"%s\"", line,
-                 output.code, code, output.text, says);
-    }
-}
-
 void run_on_terminal(char *text, size_t size, const char *arguments, int code)
 {
     char line[1024];

@@ -33,10 +33,6 @@ Output run(const char *arguments);
 Output run_formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 Output expect_run(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* It must exit with the code behind one line, on stdout or stderr, that says so. */
-void expect_line(int code, const char *says, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* text [size]: what a run prints whose standard output is a terminal, with "\\r\\n" for each "\\n";
  * little enough for the terminal's own buffer.  It must exit with the code. */
 void run_on_terminal(char *text, size_t size, const char *arguments, int code);
