@@ -55,8 +55,6 @@ static FileFixture *file_fixture(const char *name)
     beside(fixture->path, fixture, name, "");
     beside(fixture->partial, fixture, name, ".partial");
     beside(fixture->sidecar, fixture, name, ".json");
-    beside(fixture->fresh, fixture, name, ".new");
-    beside(fixture->sidecar_fresh, fixture, name, ".json.new");
     return fixture;
 }
 

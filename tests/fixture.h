@@ -18,14 +18,6 @@ enum { SMALL_GRIDS = 1 };
 enum { SMALL_GRIDS = 0 };
 #endif
 
-/* clang's OpenMP begins by writing a file of its own, and where files may not grow ends with a bus
- * error before the program has begun. */
-#ifdef __clang__
-enum { OPENMP_WRITES = 1 };
-#else
-enum { OPENMP_WRITES = 0 };
-#endif
-
 /* HEADPROOF_NIGHTLY is set: a test takes its long form. */
 bool fixture_nightly(void);
 
@@ -47,7 +39,7 @@ int scratch_set_up(void **state);
 typedef struct {
     Scratch scratch;
     char path[SCRATCH_PATH], partial[SCRATCH_PATH];
-    char sidecar[SCRATCH_PATH], fresh[SCRATCH_PATH], sidecar_fresh[SCRATCH_PATH];
+    char sidecar[SCRATCH_PATH];
     char text[SCRATCH_TEXT];
 } FileFixture;
 

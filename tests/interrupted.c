@@ -33,12 +33,6 @@ void expect_same(const Output *a, const Output *b, const char *what)
     }
 }
 
-off_t size_of(const char *path)
-{
-    struct stat found;
-    return stat(path, &found) == 0 ? found.st_size : 0;
-}
-
 /* FNV-1a: https://www.rfc-editor.org/rfc/rfc9923 */
 static uint64_t fnv(uint64_t digest, const char *bytes, size_t count)
 {

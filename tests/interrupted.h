@@ -15,9 +15,6 @@ Output read_file(const char *path);
 
 void expect_same(const Output *a, const Output *b, const char *what);
 
-/* Its length; 0 where there is none. */
-off_t size_of(const char *path);
-
 /* Turns a complete sweep, FILE and FILE.json, into what a run leaves that was interrupted:
  * FILE.partial with the points of the first `length` bytes of `whole`, the last perhaps torn, which
  * have `depth` rows each and took so many seconds.  What it left already may be there instead. */

@@ -55,15 +55,6 @@ void expect_output(Output output, int code, const char *says)
     expect_says(&output, code, says);
 }
 
-void expect_output_or_skip(Output output, const char *says, const char *what)
-{
-    if (output.code == NOT_HERE) {
-        print_message("there is no %s: skipped\n", what);
-        skip();
-    }
-    expect_output(output, 0, says);
-}
-
 void expect_shell(const char *script, int code, const char *says)
 {
     expect_output(shell("%s", script), code, says);

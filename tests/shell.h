@@ -25,13 +25,6 @@ Output shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The run must have ended with the code and have said that. */
 void expect_output(Output output, int code, const char *says);
 
-/* What scripts end with where a tool that they need is not installed. */
-enum { NOT_HERE = 77 };
-
-/* The run must have ended with 0 and have said that; or with NOT_HERE, for want of `what`, and the
- * test is skipped. */
-void expect_output_or_skip(Output output, const char *says, const char *what);
-
 /* expect_output of a script as it stands. */
 void expect_shell(const char *script, int code, const char *says);
 
