@@ -30,6 +30,8 @@ def test_verify_ends_with_what_is_proven(expect, proven):
     assert float(end.split(" ")[0]) == proven(f"{MODADD} --tolerance 1e-9")
     assert "for every input" not in end
     expect(0, f"{SOME} --omega 30", "tokens: omega 30 is proven to keep all logits within ")
+    # Of as many tokens as the model takes, whatever the inputs have.
+    expect(0, f"verify {MODADD} --tokens 0/1 --omega 30", f"\n{BEGIN}30 is proven to keep")
     # Once of one model, whatever evaluates it; another if its weights are rounded.
     said = expect(0, f"{SOME} --omega 30 --tolerance 1 --arithmetic f64,f32,bf16 --penalty negative",
                   "\nevery input of up to 3 tokens, weights in bf16: omega ")
