@@ -22,26 +22,14 @@ static bool is_by(const Attribution *a, const char *name)
     return strcmp(by != NULL ? by : "sublayer", name) == 0;
 }
 
-/* The group of terms that a path's lines are summed in, by what --by asks. */
-static TermGroup group_of_path(const Attribution *a, const RefPath *path)
-{
-    bool heads = is_by(a, "head") && (path->kind == PATH_EXTERNAL || path->kind == PATH_INTERNAL);
-    TermGroup group = {
-        .path = *path, .has_layer = path->layer > 0 && !is_by(a, "kind"), .has_head = heads};
-    group.path.layer = group.has_layer ? path->layer : 0;
-    group.path.sublayer = group.has_layer ? path->sublayer : 0;
-    group.path.head = heads ? path->head : 0;
-    group.path.single = path->single && path->kind == PATH_DIRECT;
-    return group;
-}
-
 static bool same_group(const TermGroup *x, const TermGroup *y)
 {
     return x->path.kind == y->path.kind && x->path.layer == y->path.layer &&
            x->path.sublayer == y->path.sublayer && x->path.head == y->path.head;
 }
 
-/* Paths of one group are near each other, but for those of a whole kind, which are few groups. */
+/* The groups of terms that paths' lines are summed in, by what --by asks.  Paths of one group are
+ * near each other, but for those of a whole kind, which are few groups. */
 static void make_groups(Attribution *a)
 {
     enum { NEAR = 4 };
@@ -49,7 +37,17 @@ static void make_groups(Attribution *a)
     a->groups = need_zeros(count, sizeof *a->groups);
     a->group_of = need_zeros(count, sizeof *a->group_of);
     for (size_t p = 0; p < count; p++) {
-        TermGroup group = group_of_path(a, ref_path(a->paths, p));
+        const RefPath *path = ref_path(a->paths, p);
+        bool layer = path->layer > 0 && !is_by(a, "kind");
+        bool head =
+            is_by(a, "head") && (path->kind == PATH_EXTERNAL || path->kind == PATH_INTERNAL);
+        TermGroup group = {.path = {.kind = path->kind,
+                                    .layer = layer ? path->layer : 0,
+                                    .sublayer = layer ? path->sublayer : 0,
+                                    .head = head ? path->head : 0,
+                                    .single = path->single && path->kind == PATH_DIRECT},
+                           .has_layer = layer,
+                           .has_head = head};
         size_t first = a->group_count > NEAR ? a->group_count - NEAR : 0, found = a->group_count;
         for (size_t g = first; g < a->group_count; g++) {
             found = same_group(&a->groups[g], &group) ? g : found;
@@ -208,18 +206,6 @@ static int run_attribution(Attribution *a, Outcome *outcome, int threads)
     return 0;
 }
 
-static void attribution_clear(Attribution *a)
-{
-    ref_readout_clear(a->all);
-    ref_paths_clear(a->paths);
-    case_clear(&a->pair);
-    inputs_clear(&a->inputs);
-    free(a->every);
-    free(a->groups);
-    free(a->group_of);
-    free(a->inputs_said);
-}
-
 static int check_request(const Grid *grid)
 {
     const Point *point = &grid->points[0];
@@ -265,7 +251,14 @@ int command_attribute(const Grid *grid, const RunOptions *run)
     }
     seconds = clock_seconds() - start;
     outcome.record.seconds = &seconds;
-    attribution_clear(&attribution);
+    ref_readout_clear(attribution.all);
+    ref_paths_clear(attribution.paths);
+    case_clear(&attribution.pair);
+    inputs_clear(&attribution.inputs);
+    free(attribution.every);
+    free(attribution.groups);
+    free(attribution.group_of);
+    free(attribution.inputs_said);
     status = outcome_end(&outcome, status);
     ref_thread_clear();
     return status;

@@ -72,28 +72,6 @@ typedef struct {
     mpfr_t *temp;                    /* [2] */
 } Work;
 
-static void work_init(Work *work, size_t cells)
-{
-    work->count = 2 * cells + 2 * PATH_KINDS + 2;
-    work->numbers = need_zeros(work->count, sizeof *work->numbers);
-    work->sums = work->numbers;
-    work->centred = work->sums + cells;
-    work->by_kind = work->centred + cells;
-    work->absolute_kind = work->by_kind + PATH_KINDS;
-    work->temp = work->absolute_kind + PATH_KINDS;
-    for (size_t i = 0; i < work->count; i++) {
-        mpfr_init2(work->numbers[i], SUM_BITS);
-    }
-}
-
-static void work_clear(Work *work)
-{
-    for (size_t i = 0; i < work->count; i++) {
-        mpfr_clear(work->numbers[i]);
-    }
-    free(work->numbers);
-}
-
 /* Every term of logits[k] of the readout, into its group and the logit's sum. */
 static void add_terms(Work *work, LogitSum *sum, size_t k)
 {
@@ -139,29 +117,21 @@ static void summarise(Work *work, const LogitSum *sum)
     }
 }
 
-/* The input's worst residual; NaN is within nothing. */
-static void judge(Work *work, const LogitSum *sum)
-{
-    InputSummary *said = &work->attribution->inputs_said[work->input];
-    double residual = fabs(mpfr_get_d(sum->residual, MPFR_RNDA));
-    double bound = mpfr_get_d(sum->bound, MPFR_RNDU);
-    bool within = mpfr_number_p(sum->residual) && mpfr_number_p(sum->bound) &&
-                  mpfr_cmpabs(sum->residual, sum->bound) <= 0;
-    said->within = said->within && within;
-    said->residual = worse(residual, said->residual);
-    said->bound = worse(bound, said->bound);
-}
-
 static void evaluate_logits(Work *work, const size_t *logits, size_t count, size_t predicted,
                             FILE *file)
 {
     LogitSum sum;
     mpfr_inits2(SUM_BITS, sum.logit, sum.centred, sum.residual, sum.bound, (mpfr_ptr)NULL);
-    work->attribution->inputs_said[work->input] = (InputSummary){.within = true};
+    InputSummary *said = &work->attribution->inputs_said[work->input];
+    *said = (InputSummary){.within = true};
     for (size_t k = 0; k < count; k++) {
         sum.v = logits[k];
         add_terms(work, &sum, k);
-        judge(work, &sum);
+        /* NaN is within nothing; the summary has the input's worst residual. */
+        said->within = said->within && mpfr_number_p(sum.residual) && mpfr_number_p(sum.bound) &&
+                       mpfr_cmpabs(sum.residual, sum.bound) <= 0;
+        said->residual = worse(fabs(mpfr_get_d(sum.residual, MPFR_RNDA)), said->residual);
+        said->bound = worse(mpfr_get_d(sum.bound, MPFR_RNDU), said->bound);
         if (file != NULL) {
             attribute_write_logit(file, work->attribution, work->input, &sum, work->sums,
                                   work->centred);
@@ -194,13 +164,25 @@ static void evaluate(Work *work, char **text)
 void attribute_input(Attribution *attribution, size_t i, char **text)
 {
     size_t rows = layout_rows(&attribution->pair.converted.layout);
-    Work work = {.attribution = attribution, .input = i, .rows = rows};
+    size_t cells = attribution->group_count * rows, count = 2 * cells + 2 * PATH_KINDS + 2;
+    Work work = {.attribution = attribution, .input = i, .rows = rows, .count = count};
     double *x = input_stream(attribution, i);
     RefWrites *writes = make_writes(attribution, x);
     work.writes = writes;
-    work_init(&work, attribution->group_count * rows);
+    work.numbers = need_zeros(count, sizeof *work.numbers);
+    work.sums = work.numbers;
+    work.centred = work.sums + cells;
+    work.by_kind = work.centred + cells;
+    work.absolute_kind = work.by_kind + PATH_KINDS;
+    work.temp = work.absolute_kind + PATH_KINDS;
+    for (size_t k = 0; k < count; k++) {
+        mpfr_init2(work.numbers[k], SUM_BITS);
+    }
     evaluate(&work, text);
-    work_clear(&work);
+    for (size_t k = 0; k < count; k++) {
+        mpfr_clear(work.numbers[k]);
+    }
+    free(work.numbers);
     ref_writes_clear(writes);
     free(x);
 }
