@@ -173,16 +173,6 @@ static void join_make(Join *join, const Check *check)
     }
 }
 
-static void join_clear(Join *join)
-{
-    key_index_clear(&join->obtained);
-    key_index_clear(&join->baseline);
-    free(join->keys);
-    free(join->other_keys);
-    free(join->pairs);
-    free(join->paired);
-}
-
 static void judge_row(Check *check, size_t row, const Point *point, const Join *join,
                       const size_t *columns)
 {
@@ -304,7 +294,12 @@ void check_judge(Check *check)
     if (check->finding_count > 1) {
         qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);
     }
-    join_clear(&join);
+    key_index_clear(&join.obtained);
+    key_index_clear(&join.baseline);
+    free(join.keys);
+    free(join.other_keys);
+    free(join.pairs);
+    free(join.paired);
 }
 
 bool check_passes(const Check *check)

@@ -145,26 +145,22 @@ static int choose_paths(Checking *command)
 
 /* ---- The machine of the baseline ------------------------------------------------------------ */
 
-static void mention_fact(Check *check, const Fact *fact)
-{
-    const char *then = json_string_value(json_object_get(check->sidecar, fact->name));
-    if (then != NULL && strcmp(then, fact->text) == 0) {
-        return;
-    }
-    check->other_machine = true;
-    check_mention(check,
-                  "the baseline's %s is %s, this one's %s: machine errors are "
-                  "compared by factor all the same, `identical` is not",
-                  fact->name, then != NULL ? then : "unknown", fact->text);
-}
-
 static int mention_machine(Check *check)
 {
     Fact facts[FACTS_MOST];
     size_t count = facts_read(facts);
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(facts[i].name, "cpu") == 0 || strcmp(facts[i].name, "openblas_core") == 0) {
-            mention_fact(check, &facts[i]);
+        const char *name = facts[i].name, *now = facts[i].text;
+        if (strcmp(name, "cpu") != 0 && strcmp(name, "openblas_core") != 0) {
+            continue;
+        }
+        const char *then = json_string_value(json_object_get(check->sidecar, name));
+        if (then == NULL || strcmp(then, now) != 0) {
+            check->other_machine = true;
+            check_mention(check,
+                          "the baseline's %s is %s, this one's %s: machine errors are "
+                          "compared by factor all the same, `identical` is not",
+                          name, then != NULL ? then : "unknown", now);
         }
     }
     return count == 0 ? facts_fault() : 0;
@@ -337,13 +333,6 @@ static int sweep(Checking *command, const Grid *grid)
     return swept;
 }
 
-static int evaluate(Checking *command, const Grid *grid)
-{
-    int swept = sweep(command, grid);
-    int status = swept == 0 || swept == 1 ? judge(command, swept) : swept;
-    return status != 0 ? status : conclude(command);
-}
-
 int command_check(const Grid *grid, const RunOptions *run)
 {
     Checking command = {.run = run,
@@ -359,7 +348,11 @@ int command_check(const Grid *grid, const RunOptions *run)
     status = status != 0 ? status : check_open(&command.check);
     status = status != 0 ? status : choose_paths(&command);
     status = status != 0 ? status : reports_open(&command.reports, &run->check);
-    status = status != 0 ? status : evaluate(&command, grid);
+    if (status == 0) {
+        int swept = sweep(&command, grid);
+        status = swept == 0 || swept == 1 ? judge(&command, swept) : swept;
+        status = status != 0 ? status : conclude(&command);
+    }
     reports_clear(&command.reports);
     free(command.beside);
     free(command.obtained);

@@ -130,15 +130,6 @@ char *report_last_command(const Check *check, size_t i, size_t shown)
     return command;
 }
 
-static size_t judged_rows(const Grid *grid)
-{
-    size_t rows = 0;
-    for (size_t i = 0; i < grid->count; i++) {
-        rows += grid->points[i].judged ? grid->points[i].spec.depth : 0;
-    }
-    return rows;
-}
-
 void report_verdict(char text[VERDICT_TEXT], const Check *check)
 {
     Conclusion conclusion = check_conclude(check);
@@ -150,8 +141,13 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check)
         snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu case%s", check->failed, check->rows,
                  check->rows == 1 ? "" : "s");
     } else if (conclusion == CONCLUSION_PASS && check->options->save != NULL) {
+        size_t judged = 0;
+        for (size_t i = 0; i < check->grid->count; i++) {
+            const Point *point = &check->grid->points[i];
+            judged += point->judged ? point->spec.depth : 0;
+        }
         snprintf(text, VERDICT_TEXT, "PASS: %zu of %zu rows within a tolerance, nothing compared",
-                 judged_rows(check->grid), check->rows);
+                 judged, check->rows);
     } else if (conclusion == CONCLUSION_PASS) {
         snprintf(text, VERDICT_TEXT, "PASS: %zu rows, %zu cells compared", check->rows,
                  check->cells);

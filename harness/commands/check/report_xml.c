@@ -111,16 +111,6 @@ static void write_case(FILE *file, const Check *check, const Csv *table, size_t 
     free(key);
 }
 
-/* How many findings from `from` on are about the same row. */
-static size_t same_place(const Finding *const *findings, size_t from, size_t count)
-{
-    size_t same = from;
-    while (same < count && finding_same_row(findings[same], findings[from])) {
-        same++;
-    }
-    return same - from;
-}
-
 /* Every obtained row, and every other place that has findings; *cases and *failed count them. */
 static void write_cases(FILE *file, const Check *check, const Finding *const *findings,
                         size_t *cases, size_t *failed)
@@ -133,7 +123,11 @@ static void write_cases(FILE *file, const Check *check, const Finding *const *fi
         size_t row = *cases;
         bool of_row = row < obtained->rows;
         bool has = !of_row || (first != NULL && first->table == obtained && first->row == row);
-        size_t count = has ? same_place(findings, next, check->finding_count) : 0;
+        size_t count = 0; /* of the findings from `next` on that are about the same row */
+        while (has && next + count < check->finding_count &&
+               finding_same_row(findings[next + count], first)) {
+            count++;
+        }
         write_case(file, check, of_row ? obtained : first->table, of_row ? row : first->row,
                    findings + next, count);
         next += count;

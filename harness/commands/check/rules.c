@@ -114,30 +114,25 @@ static void get_size(mpfr_ptr size, Judge *judge)
     mpfr_set_zero(size, 1);
 }
 
-/* The unit roundoff of the row's arithmetic; 0 where it has none. */
-static double unit_roundoff(const Judge *judge)
+/* The rounding that any machine may lose: 4u of the result's root mean square, in the column's
+ * unit; u, the unit roundoff, is 0 of a row without an arithmetic. */
+static void set_floor(Judge *judge)
 {
+    ColumnUnit unit = judge->column->unit;
     const Csv *csv = &judge->check->obtained;
     size_t column = csv_find(csv, axis_info(AXIS_ARITHMETIC)->column);
     Arithmetic arithmetic = column < csv->columns
                                 ? arithmetic_find(csv_cell(csv, judge->row, column))
                                 : ARITHMETIC_COUNT;
     bool known = arithmetic != ARITHMETIC_NONE && arithmetic != ARITHMETIC_COUNT;
-    return known ? ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits) : 0;
-}
-
-/* The rounding that any machine may lose: 4u of the result's root mean square, in the column's
- * unit. */
-static void set_floor(Judge *judge)
-{
-    ColumnUnit unit = judge->column->unit;
     if (unit == UNIT_ULP || unit == UNIT_RELATIVE) {
         mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
     } else {
         get_size(judge->limit, judge);
     }
     if (unit != UNIT_ULP) {
-        mpfr_mul_d(judge->limit, judge->limit, 4 * unit_roundoff(judge), MPFR_RNDN);
+        double u = known ? ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits) : 0;
+        mpfr_mul_d(judge->limit, judge->limit, 4 * u, MPFR_RNDN);
     }
 }
 
@@ -199,13 +194,6 @@ static int digits_compared(const Check *check)
     int other = check->baseline_digits > 0 ? check->baseline_digits : digits;
     digits = obtained < digits ? obtained : digits;
     return other < digits ? other : digits;
-}
-
-/* Were the tables printed with other digits? */
-static bool digits_differ(const Check *check)
-{
-    return check->baseline_digits > 0 &&
-           check->baseline_digits != digits_obtained(check, REF_DIGITS);
 }
 
 /* Largest difference that passes, and the difference over it. */
@@ -271,12 +259,14 @@ static void set_scale(Judge *judge, const Number *b)
 
 static void judge_machine(Judge *judge, const Number *o, const Number *b)
 {
-    double factor = factor_of(judge->check);
+    const Check *check = judge->check;
+    double factor = factor_of(check);
     const Finding *finding = &judge->finding;
     bool alike = o->kind == b->kind && finding->obtained_bound == finding->baseline_bound;
-    if (alike && digits_differ(judge->check) &&
-        number_agrees(o, b, digits_compared(judge->check))) {
-        return; /* what the other digits were nobody knows */
+    bool differ =
+        check->baseline_digits > 0 && check->baseline_digits != digits_obtained(check, REF_DIGITS);
+    if (alike && differ && number_agrees(o, b, digits_compared(check))) {
+        return; /* the tables were printed with other digits: what those were nobody knows */
     }
     set_ratio(judge, o, b);
     set_floor(judge);
@@ -287,7 +277,7 @@ static void judge_machine(Judge *judge, const Number *o, const Number *b)
     mpfr_mul_d(judge->scratch, judge->value, factor, MPFR_RNDN);
     mpfr_max(judge->limit, judge->limit, judge->scratch, MPFR_RNDN);
     machine_value(judge->value, judge, o);
-    bool by_chance = judge->check->other_machine && judge->column->native != NULL;
+    bool by_chance = check->other_machine && judge->column->native != NULL;
     bool nothing =
         mpfr_zero_p(judge->value) || (finding->obtained_bound && !finding->baseline_bound);
     bool vanished = nothing && far && !by_chance;
@@ -414,18 +404,10 @@ static void judge_tolerance(Judge *judge)
     }
 }
 
-static void judge_word(Judge *judge)
-{
-    const Finding *finding = &judge->finding;
-    judge->compared += *finding->obtained != '\0' || *finding->baseline != '\0';
-    if (strcmp(finding->obtained, finding->baseline) != 0) {
-        found(judge, "another word");
-    }
-}
-
 static void judge_cells(Judge *judge, const size_t *columns)
 {
     const Csv *csv = &judge->check->obtained;
+    const Finding *finding = &judge->finding;
     size_t status_column = csv_find(csv, column_name(COLUMN_STATUS));
     if (status_column < csv->columns) {
         face_cell(judge, status_column, columns[status_column]);
@@ -435,13 +417,16 @@ static void judge_cells(Judge *judge, const size_t *columns)
         ColumnKind kind = column_kind(csv_name(csv, column));
         bool number = kind == COLUMN_REFERENCE || kind == COLUMN_MACHINE || kind == COLUMN_SHARE;
         face_cell(judge, column, columns[column]);
-        if (judge->finding.baseline == NULL) {
+        if (finding->baseline == NULL) {
             continue;
         }
         if (kind == COLUMN_UNKNOWN) {
             found(judge, "a column without a rule");
         } else if (kind == COLUMN_WORD) {
-            judge_word(judge);
+            judge->compared += *finding->obtained != '\0' || *finding->baseline != '\0';
+            if (strcmp(finding->obtained, finding->baseline) != 0) {
+                found(judge, "another word");
+            }
         } else if (number) {
             judge_number(judge);
         }
