@@ -88,22 +88,6 @@ static int check_disk(double bytes, const RunOptions *run)
     return bytes > disk ? 99 : 0;
 }
 
-/* The room for what is made in memory, before anything is. */
-static int check_made(const Pair *pair, const Point *point, const RunOptions *run)
-{
-    const Model *model = case_converted(pair, point->penalty);
-    double bytes = plain_bytes(model, point_omega(point), heads_of(run));
-    bytes += converted_file_memory(model, point->source->file, is_shared(run));
-    return isnan(bytes) ? layer_fault(point) : check_memory(point, bytes, run);
-}
-
-static int check_file(Converted *of, const RunOptions *run)
-{
-    double bytes;
-    int status = converted_file_bytes(&bytes, of);
-    return status == 0 ? check_disk(bytes, run) : status;
-}
-
 static void say_made(const PlainModel *plain, const RunOptions *run)
 {
     printf("%s: %zu sublayers of %zu heads", shown(run->output).text, plain->sublayer_count,
@@ -155,13 +139,22 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
 {
     PlainModel plain;
     const char *reason;
+    const Model *model = case_converted(pair, point->penalty);
+    /* The room for what is made in memory, before anything is. */
+    double bytes = plain_bytes(model, point_omega(point), heads_of(run));
+    bytes += converted_file_memory(model, point->source->file, is_shared(run));
+    int status = isnan(bytes) ? layer_fault(point) : check_memory(point, bytes, run);
+    if (status != 0) {
+        return status;
+    }
     const Start start = case_start(pair, point->penalty, point_omega(point));
     PlainStatus built = plain_build(&plain, &reason, &start, heads_of(run));
     if (built != PLAIN_OK) {
         return built == PLAIN_NO_LAYER ? layer_fault(point) : refuse_model(point, reason);
     }
     Converted of = {&plain, point->source->file, &pair->final_norm, said};
-    int status = check_file(&of, run);
+    status = converted_file_bytes(&bytes, &of);
+    status = status != 0 ? status : check_disk(bytes, run);
     status = status != 0 ? status : converted_file_write(run->output, &of);
     bool says = status == 0 && !run->quiet;
     if (says) {
@@ -301,8 +294,7 @@ int command_convert(const Grid *grid, const RunOptions *run)
     if (layers_build(&pair, &layers, &point.spec, point.source) != CASE_OK) {
         return memory_fault();
     }
-    status = check_made(&pair, &point, run);
-    status = status != 0 ? status : write_converted(&pair, &point, &said, run);
+    status = write_converted(&pair, &point, &said, run);
     layers_clear(layers);
     case_clear(&pair);
     return status;

@@ -203,19 +203,6 @@ static pid_t start(FILE **rows, FILE *points, const PythonWords *words)
     return child;
 }
 
-/* Its exit code; 99 where it failed.  status: what is said already. */
-static int wait_for(pid_t child, int status)
-{
-    int ended = 0;
-    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
-    }
-    int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 1;
-    if (status == 0 && code == 1) {
-        fputs("headproof: growth: its part in Python failed\n", stderr);
-    }
-    return status != 0 ? status : code == 1 ? 99 : code;
-}
-
 /* The rows of Python go where the table goes; *last: its last line, "# " and what is to be said
  * once they are all there.  Its exit code, 99 after a message. */
 static int find_laws(Outcome *outcome, char **last, const Grid *grid, const PythonWords *words)
@@ -223,7 +210,7 @@ static int find_laws(Outcome *outcome, char **last, const Grid *grid, const Pyth
     FILE *rows = NULL, *points = list_points(grid);
     pid_t child = start(&rows, points, words);
     size_t size = 0;
-    int status = 0;
+    int status = 0, ended = 0;
     if (points != NULL) {
         (void)fclose(points);
     }
@@ -235,7 +222,13 @@ static int find_laws(Outcome *outcome, char **last, const Grid *grid, const Pyth
         status = sink_put(&outcome->sink, *last);
     }
     (void)fclose(rows); /* who writes on ends */
-    return wait_for(child, status);
+    while (waitpid(child, &ended, 0) < 0 && errno == EINTR) {
+    }
+    int code = WIFEXITED(ended) ? WEXITSTATUS(ended) : 1;
+    if (status == 0 && code == 1) {
+        fputs("headproof: growth: its part in Python failed\n", stderr);
+    }
+    return status != 0 ? status : code == 1 ? 99 : code;
 }
 
 int command_growth(const Grid *grid, const RunOptions *run)

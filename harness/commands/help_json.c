@@ -17,18 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *words_of_axis(const Domain *domain)
-{
-    json_t *words = json_array();
-    for (size_t i = 0; i < domain->word_count; i++) {
-        json_array_append_new(words, json_string(domain->words[i]));
-    }
-    if (domain->all) {
-        json_array_append_new(words, json_string("all"));
-    }
-    return words;
-}
-
 /* Those of a list that ends in NULL. */
 static json_t *words_value(const char *const *list)
 {
@@ -61,22 +49,22 @@ static json_t *axes_value(const CommandInfo *first)
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const AxisInfo *info = axis_info(axis);
         char values[HELP_TEXT], standard[VALUE_TEXT];
+        json_t *words = json_array();
+        for (size_t i = 0; i < info->domain.word_count; i++) {
+            json_array_append_new(words, json_string(info->domain.words[i]));
+        }
+        if (info->domain.all) {
+            json_array_append_new(words, json_string("all"));
+        }
         help_axis_values(values, first, axis);
         value_print(standard, &info->domain, info->standard);
-        json_array_append_new(
-            axes, json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:b}", "name", info->name,
-                            "column", info->column, "help", info->help, "kind",
-                            kinds[info->domain.kind], "values", values, "default", standard,
-                            "words", words_of_axis(&info->domain), "files", info->domain.paths));
+        json_array_append_new(axes, json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:o, s:b}", "name",
+                                              info->name, "column", info->column, "help",
+                                              info->help, "kind", kinds[info->domain.kind],
+                                              "values", values, "default", standard, "words", words,
+                                              "files", info->domain.paths));
     }
     return axes;
-}
-
-static json_t *flag_value(const FlagInfo *flag)
-{
-    const char letter[] = {flag->letter, '\0'};
-    return json_pack("{s:s, s:s?, s:s, s:s, s:o}", "name", flag->name, "argument", flag->argument,
-                     "letter", letter, "help", flag->help, "words", words_of_flag(flag));
 }
 
 /* The flags of commands with axes, or those of a command without. */
@@ -86,7 +74,11 @@ static json_t *flags_value(const CommandInfo *own)
     for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
         bool of_command = flag->about == ABOUT_COMMAND;
         if (own == NULL ? !of_command : of_command && command_takes_flag(own, flag)) {
-            json_array_append_new(flags, flag_value(flag));
+            const char letter[] = {flag->letter, '\0'};
+            json_array_append_new(flags,
+                                  json_pack("{s:s, s:s?, s:s, s:s, s:o}", "name", flag->name,
+                                            "argument", flag->argument, "letter", letter, "help",
+                                            flag->help, "words", words_of_flag(flag)));
         }
     }
     return flags;
@@ -141,9 +133,14 @@ static json_t *command_value(const CommandInfo *command)
                      columns_value(command));
 }
 
-/* What a key may say: the words of a property by pairs, or those of false and true. */
-static json_t *words_of_key(const KnownKey *key)
+/* object: what it is in, with a dot. */
+static json_t *key_value(const KnownKey *key, const char *object)
 {
+    static const char *const kinds[] = {
+        [KEY_EXTENT] = "extent", [KEY_DEPTH] = "depth", [KEY_WORD] = "word",
+        [KEY_NUMBER] = "number", [KEY_BOOL] = "bool",   [KEY_OBJECT] = "object",
+        [KEY_NAMES] = "names",   [KEY_FITS] = "fits"};
+    /* What a key may say: the words of a property by pairs, or those of false and true. */
     json_t *words = json_array();
     size_t step = key->kind == KEY_BOOL ? 1 : 2;
     for (size_t i = 0; i + 1 < sizeof key->words / sizeof *key->words; i += step) {
@@ -153,21 +150,11 @@ static json_t *words_of_key(const KnownKey *key)
                                  : json_pack("[s, s]", key->words[i], key->words[i + 1]));
         }
     }
-    return words;
-}
-
-/* object: what it is in, with a dot. */
-static json_t *key_value(const KnownKey *key, const char *object)
-{
-    static const char *const kinds[] = {
-        [KEY_EXTENT] = "extent", [KEY_DEPTH] = "depth", [KEY_WORD] = "word",
-        [KEY_NUMBER] = "number", [KEY_BOOL] = "bool",   [KEY_OBJECT] = "object",
-        [KEY_NAMES] = "names",   [KEY_FITS] = "fits"};
     const char *says = key->kind == KEY_EXTENT ? extent_info(key->extent)->symbol : key->property;
     return json_pack("{s:o, s:s, s:s?, s:o, s:s?, s:s?, s:s?, s:s?}", "key",
                      json_sprintf("%s%s", object, key->key), "kind", kinds[key->kind], "says", says,
-                     "words", words_of_key(key), "fits", key->fits, "why", key->why, "null",
-                     key->null, "yields", key->yields);
+                     "words", words, "fits", key->fits, "why", key->why, "null", key->null,
+                     "yields", key->yields);
 }
 
 void help_print_json(FILE *file, const CommandInfo *commands, size_t count)

@@ -148,18 +148,6 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
     return status;
 }
 
-static int run_grid(const CommandInfo *command, const Grid *grid, const RunOptions *run)
-{
-    if (run->dry_run && !command_evaluates_points(command)) {
-        return command->run(grid, run); /* its inputs are its own */
-    }
-    if (run->dry_run) {
-        return team_rank() == 0 ? dry_run(command, grid, run) : 0;
-    }
-    int status = reserve_blas(command, grid, run);
-    return status != 0 ? status : run_witnessed(command, grid, run);
-}
-
 static int run_evaluating(const CommandInfo *command, int argc, char **argv)
 {
     Grid grid;
@@ -170,7 +158,14 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
         return status;
     }
     double start = clock_seconds();
-    status = run_grid(command, &grid, &run);
+    if (run.dry_run && !command_evaluates_points(command)) {
+        status = command->run(&grid, &run); /* its inputs are its own */
+    } else if (run.dry_run) {
+        status = team_rank() == 0 ? dry_run(command, &grid, &run) : 0;
+    } else {
+        status = reserve_blas(command, &grid, &run);
+        status = status != 0 ? status : run_witnessed(command, &grid, &run);
+    }
     if (run.verbose && !run.file_only) {
         fprintf(stderr, "headproof: %s: %.3f s in all\n", command->name, clock_seconds() - start);
     }
@@ -178,21 +173,13 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
     return status;
 }
 
-static bool asks_for_help(int argc, char **argv)
-{
-    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int run_command(int argc, char **argv)
 {
     const CommandInfo *command = commands_find(argv[1]);
-    bool shared = command != NULL && command_has(command, SHARES_POINTS),
-         asks = asks_for_help(argc, argv);
+    bool shared = command != NULL && command_has(command, SHARES_POINTS), asks = false;
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        asks = asks || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    }
     if (team_rank() > 0 && (!shared || asks)) {
         return 0; /* of an MPI job, one process does it */
     }

@@ -39,22 +39,6 @@ int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, co
     return reports_open(&outcome->reports, &run->check);
 }
 
-/* The next case, which took so long. */
-static void add_case(Outcome *outcome, const void *row, double seconds)
-{
-    char *command = NULL;
-    size_t size, count = outcome->count++;
-    FILE *file = text_stream(&command, &size);
-    outcome->kind->print_command(file, row, outcome->run);
-    if (count == outcome->capacity) {
-        size_t room = outcome->capacity = 2 * count + 16;
-        outcome->commands = need_more(outcome->commands, room, sizeof *outcome->commands);
-        outcome->seconds = need_more(outcome->seconds, room, sizeof *outcome->seconds);
-    }
-    outcome->commands[count] = text_close(file, &command);
-    outcome->seconds[count] = seconds;
-}
-
 void outcome_add(Outcome *outcome, Cases cases)
 {
     if (outcome->cases == NULL) {
@@ -62,7 +46,17 @@ void outcome_add(Outcome *outcome, Cases cases)
     }
     cases.write(outcome->cases, cases.row);
     for (size_t line = 0; line < cases.lines; line++) {
-        add_case(outcome, cases.row, cases.seconds / (double)cases.lines);
+        char *command = NULL;
+        size_t size, count = outcome->count++;
+        FILE *file = text_stream(&command, &size);
+        outcome->kind->print_command(file, cases.row, outcome->run);
+        if (count == outcome->capacity) {
+            size_t room = outcome->capacity = 2 * count + 16;
+            outcome->commands = need_more(outcome->commands, room, sizeof *outcome->commands);
+            outcome->seconds = need_more(outcome->seconds, room, sizeof *outcome->seconds);
+        }
+        outcome->commands[count] = text_close(file, &command);
+        outcome->seconds[count] = cases.seconds / (double)cases.lines;
     }
 }
 
@@ -150,8 +144,11 @@ static int finish_reports(Outcome *outcome)
     return status != 0 ? status : reports_write(&outcome->reports, &outcome->check);
 }
 
-static void clear(Outcome *outcome)
+int outcome_end(Outcome *outcome, int status)
 {
+    status = status != 0 ? status : sink_finish(&outcome->sink);
+    status = status != 0 ? status : finish_reports(outcome);
+    status = status != 0 ? status : outcome->failed > 0;
     if (outcome->cases != NULL) {
         (void)fclose(outcome->cases); /* nobody reads it */
     }
@@ -165,13 +162,5 @@ static void clear(Outcome *outcome)
     check_clear(&outcome->check);
     reports_clear(&outcome->reports);
     sink_clear(&outcome->sink);
-}
-
-int outcome_end(Outcome *outcome, int status)
-{
-    status = status != 0 ? status : sink_finish(&outcome->sink);
-    status = status != 0 ? status : finish_reports(outcome);
-    status = status != 0 ? status : outcome->failed > 0;
-    clear(outcome);
     return status;
 }

@@ -107,20 +107,15 @@ int python_become(const PythonWords *words)
     return error == ENOENT || error == EACCES ? EXIT_ABSENT : 99;
 }
 
-static bool is_json(const char *path)
+int python_check_table(const char *path)
 {
+    Csv csv = {0};
     FILE *file = fopen(path, "r");
     bool json = file != NULL && getc(file) == '{';
     if (file != NULL) {
         (void)fclose(file); /* it was only read */
     }
-    return json;
-}
-
-int python_check_table(const char *path)
-{
-    Csv csv = {0};
-    if (is_json(path)) {
+    if (json) {
         return 0;
     }
     int status = csv_read(&csv, path);
