@@ -195,28 +195,22 @@ static const OutcomeKind cost_outcome = {.table = {.bare = BARE_TEXT,
                                                    .print = cost_print,
                                                    .between = ""}};
 
-static int run_point(Outcome *outcome, const Point *point)
-{
-    const RunOptions *run = outcome->run;
-    Cost cost;
-    cost_init(&cost);
-    int status = count(&cost, point, run->preset != NULL ? preset_find(run->preset) : NULL);
-    if (status == 0 && run->measure) {
-        status = cost_measure(&cost);
-    }
-    if (status == 0) {
-        status = sink_put(&outcome->sink, &cost);
-    }
-    cost_clear(&cost);
-    return status;
-}
-
 int command_cost(const Grid *grid, const RunOptions *run)
 {
     Outcome outcome;
+    const Preset *preset = run->preset != NULL ? preset_find(run->preset) : NULL;
     int status = outcome_open(&outcome, &cost_outcome, grid, run, NULL);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
-        status = run_point(&outcome, &grid->points[i]);
+        Cost cost;
+        cost_init(&cost);
+        status = count(&cost, &grid->points[i], preset);
+        if (status == 0 && run->measure) {
+            status = cost_measure(&cost);
+        }
+        if (status == 0) {
+            status = sink_put(&outcome.sink, &cost);
+        }
+        cost_clear(&cost);
     }
     return outcome_end(&outcome, status);
 }

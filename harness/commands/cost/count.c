@@ -164,15 +164,6 @@ static void count_structured(const Counter *counter, const Bundle *bundle, size_
     }
 }
 
-/* The full matrices of an original have no row for a bias: see kernels/kernel.h. */
-static bool has_full_matrices(const Layout *layout, const Bundle *bundle)
-{
-    bool biased = bundle->score.q_bias != NULL || bundle->score.k_bias != NULL ||
-                  bundle->value.inner_bias != NULL || bundle->value.bias != NULL;
-    bool turned = bundle->score.rotary != NULL;
-    return !turned && (!biased || layout->bias_row != BIAS_ROW_NONE);
-}
-
 static void count_attention_parameters(const Counter *counter, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
@@ -194,7 +185,11 @@ static void count_attention_parameters(const Counter *counter, const Bundle *bun
 static void count_bundle(const Counter *counter, const Bundle *bundle)
 {
     size_t width = layout_width(counter->layout);
-    if (has_full_matrices(counter->layout, bundle)) {
+    bool biased = bundle->score.q_bias != NULL || bundle->score.k_bias != NULL ||
+                  bundle->value.inner_bias != NULL || bundle->value.bias != NULL;
+    bool turned = bundle->score.rotary != NULL;
+    /* The full matrices of an original have no row for a bias: see kernels/kernel.h. */
+    if (!turned && (!biased || counter->layout->bias_row != BIAS_ROW_NONE)) {
         count_dense(counter, bundle);
     } else {
         count_structured(counter, bundle, KERNEL_DENSE);

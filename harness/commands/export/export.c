@@ -25,15 +25,6 @@ double *export_take(Export *e, size_t count)
     return buffers[e->count++];
 }
 
-static void export_clear(Export *e)
-{
-    for (size_t i = 0; i < e->count; i++) {
-        free(e->buffers[i]);
-    }
-    free(e->buffers);
-    safetensors_writer_clear(e->writer);
-}
-
 /* One point, and somewhere to write it. */
 static int check_request(const Grid *grid, const RunOptions *run)
 {
@@ -101,26 +92,18 @@ static int check_texts(const Export *e)
     return 0;
 }
 
-/* The command that reproduces a drawn case (a path might not be text). */
-static void add_command(Export *e)
-{
-    char *text = NULL;
-    size_t length = 0;
-    if (e->point->source != NULL) {
-        return;
-    }
-    FILE *file = text_stream(&text, &length);
-    point_print_command(file, e->point);
-    safetensors_writer_metadata(e->writer, "command", text_close(file, &text));
-    free(text);
-}
-
 static void add_facts(Export *e)
 {
-    char omega[DECIMAL_TEXT], bits[32];
+    char omega[DECIMAL_TEXT], bits[32], *command = NULL;
+    size_t length = 0;
     decimal_print(omega, e->point->omega);
     snprintf(bits, sizeof bits, "%ld", (long)e->bits);
-    add_command(e);
+    if (e->point->source == NULL) { /* else a path that might not be text is in it */
+        FILE *file = text_stream(&command, &length);
+        point_print_command(file, e->point);
+        safetensors_writer_metadata(e->writer, "command", text_close(file, &command));
+        free(command);
+    }
     if (point_axis_differs(e->point, AXIS_PENALTY)) {
         safetensors_writer_metadata(e->writer, "penalty", "negative");
     }
@@ -143,7 +126,11 @@ static int write_file(Export *e, const char *path)
     export_model(e);
     export_results(e);
     status = safetensors_writer_finish(e->writer, path);
-    export_clear(e);
+    for (size_t i = 0; i < e->count; i++) {
+        free(e->buffers[i]);
+    }
+    free(e->buffers);
+    safetensors_writer_clear(e->writer);
     return status;
 }
 

@@ -109,19 +109,6 @@ static void add_machine(const Results *results, const char *name, const double *
     add_tensor(results, name, data);
 }
 
-static void add_machines(const Results *results)
-{
-    const Export *e = results->e;
-    const Pair *pair = &e->shared->pair;
-    size_t content = layout_content(&pair->original.layout), column = results->columns.first;
-    const double *original =
-        shared_original(e->shared, e->point) + (results->layer - 1) * results->n * content;
-    KernelStream stream = arithmetic_info(e->point->arithmetic)->functions->layer(results->kernel);
-    size_t row = layout_token_row(&pair->converted.layout, 0);
-    add_machine(results, "m_T", original + column, content);
-    add_machine(results, "m_Tprime", stream.data + row * stream.ld + column, stream.ld);
-}
-
 /* The exponent above every radius of the layer's three streams. */
 static long largest_error(const Results *results)
 {
@@ -142,6 +129,8 @@ static long largest_error(const Results *results)
 static void add_layer(const Results *results)
 {
     Columns columns = results->columns;
+    const Export *e = results->e;
+    const Pair *pair = &e->shared->pair;
     char text[64];
     ref_run_layer(results->run);
     snprintf(text, sizeof text, "%zu:%zu", columns.first, columns.first + columns.count);
@@ -152,7 +141,14 @@ static void add_layer(const Results *results)
     add_reference(results, "r_Tprime", converted_entry);
     add_reference(results, "r_Tinf", limit_entry);
     if (results->kernel != NULL) {
-        add_machines(results);
+        size_t content = layout_content(&pair->original.layout), first = columns.first;
+        const double *original =
+            shared_original(e->shared, e->point) + (results->layer - 1) * results->n * content;
+        KernelStream stream =
+            arithmetic_info(e->point->arithmetic)->functions->layer(results->kernel);
+        size_t row = layout_token_row(&pair->converted.layout, 0);
+        add_machine(results, "m_T", original + first, content);
+        add_machine(results, "m_Tprime", stream.data + row * stream.ld + first, stream.ld);
     }
 }
 

@@ -83,18 +83,6 @@ static double scale_of_x(const CaseSpec *spec)
     return scaled ? spec->score_scale : 1;
 }
 
-static void take_input_norm(Bound *bound, const RunOptions *run)
-{
-    double scale = scale_of_x(&bound->point->spec);
-    bound->input_norm = magnitude_of(run->input_norm, 0);
-    if (scale != 1) {
-        bound->input_norm = magnitude_product(bound->input_norm, magnitude_of(scale, 0));
-    }
-    if (bound->inputs.w_e != NULL) {
-        guarantee_input_norm(&bound->input_norm, &bound->inputs);
-    }
-}
-
 /* Of an arithmetic what docs/proof.md takes from it. */
 static MachineNumbers numbers_of(Arithmetic arithmetic)
 {
@@ -248,12 +236,19 @@ int bound_ask(Bound *bound, const Point *point, const RunOptions *run)
 
 int bound_open(Bound *bound, const Point *point, const RunOptions *run)
 {
+    double scale = scale_of_x(&point->spec);
     int status = bound_ask(bound, point, run);
-    if (status == 0) {
-        take_input_norm(bound, run);
-        status = open_model(bound);
+    if (status != 0) {
+        return status;
     }
-    return status;
+    bound->input_norm = magnitude_of(run->input_norm, 0);
+    if (scale != 1) {
+        bound->input_norm = magnitude_product(bound->input_norm, magnitude_of(scale, 0));
+    }
+    if (bound->inputs.w_e != NULL) {
+        guarantee_input_norm(&bound->input_norm, &bound->inputs);
+    }
+    return open_model(bound);
 }
 
 void bound_clear(Bound *bound)

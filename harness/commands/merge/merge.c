@@ -63,19 +63,6 @@ static bool put(Sink *sink, const char *rows, size_t length)
     return sink_append(sink, rows, length) == 0 && sink_commit(sink) == 0;
 }
 
-/* 0; 99 after a message. */
-static int write_rows(const Merge *merge, Sink *sink)
-{
-    bool ok = sink_append(sink, merge->header, merge->header_length) == 0;
-    if (merge->merged != NULL) {
-        ok = ok && put(sink, merge->merged, strlen(merge->merged));
-    }
-    for (size_t i = 0; merge->merged == NULL && i < merge->point_count && ok; i++) {
-        ok = put(sink, merge->points[i].rows, merge->points[i].length);
-    }
-    return ok ? 0 : sink_failed(sink);
-}
-
 /* The rows in the format asked for, with their sidecar.  0; 2 or 99 after a message. */
 static int write_merged(const Merge *merge)
 {
@@ -84,7 +71,16 @@ static int write_merged(const Merge *merge)
     RunRecord record = {0};
     int status = sink_open(&sink, &kind, &merge->options, &record);
     record.made = merged_sidecar(merge);
-    status = status != 0 ? status : write_rows(merge, &sink);
+    if (status == 0) {
+        bool ok = sink_append(&sink, merge->header, merge->header_length) == 0;
+        if (merge->merged != NULL) {
+            ok = ok && put(&sink, merge->merged, strlen(merge->merged));
+        }
+        for (size_t i = 0; merge->merged == NULL && i < merge->point_count && ok; i++) {
+            ok = put(&sink, merge->points[i].rows, merge->points[i].length);
+        }
+        status = ok ? 0 : sink_failed(&sink);
+    }
     status = status != 0 ? status : sink_finish(&sink);
     json_decref(record.made);
     sink_clear(&sink);
@@ -131,29 +127,6 @@ static int conclude(const Merge *merge)
     return failures > 0;
 }
 
-static void clear(Merge *merge)
-{
-    for (size_t i = 0; merge->files != NULL && i < merge->file_count; i++) {
-        free(merge->files[i].text);
-        json_decref(merge->files[i].sidecar);
-    }
-    free(merge->files);
-    free(merge->points);
-    free(merge->merged);
-}
-
-/* The rows of all shards, in order. */
-static int merge_rows(Merge *merge)
-{
-    MergedPoint *points = need_zeros(merge->point_count + 1, sizeof *points);
-    int status = (merge_is_verify(merge) ? merge_verify : merge_points)(merge, points);
-    if (status != 0) {
-        return status;
-    }
-    merge_compare_machines(merge);
-    return 0;
-}
-
 int command_merge(const Grid *grid, const RunOptions *run)
 {
     Merge merge = {.options = *run, .file_count = grid->table_count};
@@ -163,9 +136,21 @@ int command_merge(const Grid *grid, const RunOptions *run)
         merge.files[i].path = grid->tables[i];
     }
     int status = merge_gather(&merge);
-    status = status != 0 ? status : merge_rows(&merge);
+    if (status == 0) {
+        MergedPoint *points = need_zeros(merge.point_count + 1, sizeof *points);
+        status = (merge_is_verify(&merge) ? merge_verify : merge_points)(&merge, points);
+    }
+    if (status == 0) {
+        merge_compare_machines(&merge);
+    }
     status = status != 0 ? status : write_merged(&merge);
     status = status != 0 ? status : conclude(&merge);
-    clear(&merge);
+    for (size_t i = 0; i < merge.file_count; i++) {
+        free(merge.files[i].text);
+        json_decref(merge.files[i].sidecar);
+    }
+    free(merge.files);
+    free(merge.points);
+    free(merge.merged);
     return status;
 }

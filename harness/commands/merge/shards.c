@@ -166,16 +166,6 @@ int merge_refuse_rows(const ShardFile *file)
     return complain_of(file->path, NULL, NULL, "its rows are not those that its .json names");
 }
 
-/* No more points than the sidecars name. */
-static int check_points(const Merge *merge)
-{
-    size_t named = 0;
-    for (size_t i = 0; i < merge->file_count; i++) {
-        named += json_array_size(json_object_get(merge->files[i].sidecar, "points"));
-    }
-    return merge->point_count > named ? merge_refuse_rows(&merge->files[0]) : 0;
-}
-
 /* Is the shards' header the expected one?  Else the first name that differs is said. */
 static int compare_names(const Merge *merge, const char *expected)
 {
@@ -225,6 +215,7 @@ static int check_header(const Merge *merge)
 int merge_gather(Merge *merge)
 {
     int status = 0;
+    size_t named = 0; /* points, by the sidecars */
     for (size_t i = 0; i < merge->file_count && status == 0; i++) {
         status = read_shard(&merge->files[i]);
         if (status == 0 && i == 0) {
@@ -235,7 +226,11 @@ int merge_gather(Merge *merge)
             status = check_header(merge);
         }
         status = status != 0 ? status : check_same(merge, &merge->files[i]);
+        named += json_array_size(json_object_get(merge->files[i].sidecar, "points"));
     }
     status = status != 0 ? status : check_all_there(merge);
-    return status != 0 ? status : check_points(merge);
+    if (status == 0 && merge->point_count > named) {
+        status = merge_refuse_rows(&merge->files[0]);
+    }
+    return status;
 }

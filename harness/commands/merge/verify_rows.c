@@ -73,11 +73,6 @@ static bool cell_is_bound(const Shard *shard, int c)
     return bounds_has(shard->cell[VERIFY_BOUNDS], verify_column((size_t)c));
 }
 
-static bool has_logits(const Shard *shard)
-{
-    return *shard->cell[VERIFY_MARGIN] != '\0';
-}
-
 static size_t count_of(const Shard *shard, int c)
 {
     return strtoul(shard->cell[c], NULL, 10);
@@ -208,7 +203,8 @@ static void write_row(Join *join)
     join->worst = all.status < join->worst ? all.status : join->worst;
     layer_clear(&all);
     layer_clear(&one);
-    if (has_logits(&join->shards[0])) {
+    bool has_logits = *join->shards[0].cell[VERIFY_MARGIN] != '\0';
+    if (has_logits) {
         put_logits(&row, join);
     }
     write_cells(join->file, &join->shards[0], VERIFY_INPUTS);
