@@ -193,22 +193,6 @@ static int print_verdict(FILE *file, const Searches *all)
     return fputc('\n', file) == EOF ? -1 : 0;
 }
 
-/* For a terminal. */
-static int print_all(const Searches *all)
-{
-    const Sink *sink = &all->outcome.sink;
-    FILE *file = sink->lines;
-    int status = 0;
-    if (all->written == 1) {
-        Wrapped said;
-        print_sentences(wrapped_open(&said, file), all->searches[0]);
-        wrapped_close(&said);
-    } else {
-        status = matrix_print(file, all->searches, all->written);
-    }
-    return status != 0 || print_verdict(file, all) != 0 ? sink_failed(sink) : 0;
-}
-
 static int run_searches(Searches *all, int threads)
 {
     double cost = 0;
@@ -221,19 +205,19 @@ static int run_searches(Searches *all, int threads)
     run_all(all, threads);
     ticker_close(ticker);
     progress_clear(&all->progress);
-    return all->status == 0 && all->outcome.sink.text ? print_all(all) : all->status;
-}
-
-static void clear(Searches *all)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        search_free(all->searches[i]);
+    const Sink *sink = &all->outcome.sink;
+    if (all->status != 0 || !sink->text) {
+        return all->status;
     }
-    free(all->searches);
-    free(all->over);
-    free(all->seconds);
-    pthread_mutex_destroy(&all->progress_lock);
-    pthread_mutex_destroy(&all->lock);
+    int status = 0;
+    if (all->written == 1) {
+        Wrapped said;
+        print_sentences(wrapped_open(&said, sink->lines), all->searches[0]);
+        wrapped_close(&said);
+    } else {
+        status = matrix_print(sink->lines, all->searches, all->written);
+    }
+    return status != 0 || print_verdict(sink->lines, all) != 0 ? sink_failed(sink) : 0;
 }
 
 /* Of searches for Omega, and for tau. */
@@ -275,6 +259,13 @@ int command_min_omega(const Grid *grid, const RunOptions *run)
     pthread_mutex_init(&all.progress_lock, NULL);
     pthread_mutex_init(&all.lock, NULL);
     int status = run_grid(&all, run);
-    clear(&all);
+    for (size_t i = 0; i < all.count; i++) {
+        search_free(all.searches[i]);
+    }
+    free(all.searches);
+    free(all.over);
+    free(all.seconds);
+    pthread_mutex_destroy(&all.progress_lock);
+    pthread_mutex_destroy(&all.lock);
     return status;
 }

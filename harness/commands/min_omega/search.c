@@ -32,15 +32,6 @@ static bool same_search(const Point *a, const Point *b, bool all_inputs)
     return (all_inputs || a->input == b->input) && same_but_input(a, b, true);
 }
 
-static bool has_all_inputs(const Grid *grid, const Point *point)
-{
-    size_t inputs = 0;
-    for (size_t i = 0; point->input > 0 && i < grid->count; i++) {
-        inputs += same_but_input(point, &grid->points[i], false);
-    }
-    return inputs > 1 && inputs == model_source_inputs(point->source);
-}
-
 /* "1:20", "3", "1;5;7", with that separator. */
 static char *seeds_text(const Ensemble *ensemble, char separator)
 {
@@ -66,17 +57,21 @@ static char *seeds_text(const Ensemble *ensemble, char separator)
 
 Search *search_make(const Grid *grid, bool *taken, size_t first)
 {
-    bool all_inputs = has_all_inputs(grid, &grid->points[first]);
-    size_t count = 0;
+    const Point *point = &grid->points[first];
+    size_t count = 0, inputs = 0;
+    for (size_t i = 0; point->input > 0 && i < grid->count; i++) {
+        inputs += same_but_input(point, &grid->points[i], false);
+    }
+    bool all_inputs = inputs > 1 && inputs == model_source_inputs(point->source);
     for (size_t i = first; i < grid->count; i++) {
-        count += !taken[i] && same_search(&grid->points[first], &grid->points[i], all_inputs);
+        count += !taken[i] && same_search(point, &grid->points[i], all_inputs);
     }
     Search *search = need_zeros(1, sizeof *search);
     search->first = first;
     found_init(&search->found);
     ensemble_init(&search->seeds, count, 1);
     for (size_t i = first; i < grid->count; i++) {
-        if (!taken[i] && same_search(&grid->points[first], &grid->points[i], all_inputs)) {
+        if (!taken[i] && same_search(point, &grid->points[i], all_inputs)) {
             taken[i] = true;
             ensemble_add(&search->seeds, &grid->points[i]);
         }

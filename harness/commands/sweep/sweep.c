@@ -59,27 +59,24 @@ size_t sweep_position(const Sweep *sweep, size_t index)
     return found != NULL ? (size_t)(found - record->points) : record->count;
 }
 
-/* The rows with the columns of --expand; 0, or -1 (errno). */
-static int write_expanded(Sweep *sweep, const Point *point, const PointRows *rows)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = text_stream(&text, &size);
-    expanded_write(stream, sweep->grid, point, rows->text, rows->length);
-    (void)text_close(stream, &text);
-    int status = sink_append(&sweep->sink, text, size);
-    free(text);
-    return status;
-}
-
 static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows)
 {
     bool shown = sweep->sink.text;
     if (shown) {
         live_take(&sweep->live, point, rows->outcome.summary.sizes);
     }
-    int status = sweep->options->expand ? write_expanded(sweep, point, rows)
-                                        : sink_append(&sweep->sink, rows->text, rows->length);
+    int status;
+    if (sweep->options->expand) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *stream = text_stream(&text, &size);
+        expanded_write(stream, sweep->grid, point, rows->text, rows->length);
+        (void)text_close(stream, &text);
+        status = sink_append(&sweep->sink, text, size);
+        free(text);
+    } else {
+        status = sink_append(&sweep->sink, rows->text, rows->length);
+    }
     return status == 0 && (!shown || sink_commit(&sweep->sink) == 0);
 }
 
@@ -129,24 +126,20 @@ bool sweep_take(Sweep *sweep, size_t position, PointRows *rows, bool more)
     return written && (sweep->sink.lines == NULL || more || sink_commit(&sweep->sink) == 0);
 }
 
-/* The point's rows are the journal's, and are dropped. */
-static bool keep_point(Journal *journal, size_t index, PointRows *rows, bool more)
-{
-    const JournalPoint point = {index, rows->length, rows->text, rows->seconds};
-    bool kept = journal_append(journal, &point) == 0 && (more || journal_sync(journal) == 0);
-    free(rows->text);
-    rows->text = NULL;
-    return kept;
-}
-
 static bool commit_point(void *context, size_t index, PointRows *rows, bool more)
 {
     Sweep *sweep = context;
     Journal *journal = sweep->sink.journal;
     pthread_mutex_lock(&sweep->writing);
     errno = 0;
-    bool written = (journal == NULL || keep_point(journal, index, rows, more)) &&
-                   sweep_take(sweep, sweep_position(sweep, index), rows, more);
+    bool written = true;
+    if (journal != NULL) { /* the rows are the journal's then */
+        const JournalPoint point = {index, rows->length, rows->text, rows->seconds};
+        written = journal_append(journal, &point) == 0 && (more || journal_sync(journal) == 0);
+        free(rows->text);
+        rows->text = NULL;
+    }
+    written = written && sweep_take(sweep, sweep_position(sweep, index), rows, more);
     if (written) {
         progress_add(&sweep->progress, 1, point_cost(&sweep->grid->points[index]));
     } else {
@@ -259,19 +252,6 @@ static bool print_summary(const Sweep *sweep)
     return fflush(file) == 0 && !ferror(file);
 }
 
-/* The end of a sweep that ran: the short table, the verdict. */
-static int conclude(const Sweep *sweep)
-{
-    const RunOptions *options = sweep->options;
-    if (sweep->failures > FAILURES_SHOWN && !options->file_only) {
-        fprintf(stderr, "headproof: and %zu more points fail\n", sweep->failures - FAILURES_SHOWN);
-    }
-    if (!options->quiet && !options->file_only && !print_summary(sweep)) {
-        return streams_stdout_failed();
-    }
-    return sweep->failures > 0 ? 1 : 0;
-}
-
 /* Writes what is not there yet; then all rows are there, and the file gets its name. */
 static int write_file(Sweep *sweep, int threads)
 {
@@ -362,7 +342,16 @@ static int lead(Sweep *sweep)
         sink_format(&sweep->sink, &format_live, (FormatTable){.state = &sweep->live});
     }
     status = run_points_left(sweep, threads);
-    return status != 0 ? status : conclude(sweep);
+    if (status != 0) {
+        return status;
+    }
+    if (sweep->failures > FAILURES_SHOWN && !run->file_only) {
+        fprintf(stderr, "headproof: and %zu more points fail\n", sweep->failures - FAILURES_SHOWN);
+    }
+    if (!run->quiet && !run->file_only && !print_summary(sweep)) {
+        return streams_stdout_failed();
+    }
+    return sweep->failures > 0 ? 1 : 0;
 }
 
 int command_sweep(const Grid *grid, const RunOptions *run)

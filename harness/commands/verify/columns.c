@@ -73,21 +73,16 @@ void verify_row_logits(VerifyRow *row, double error, double margin, size_t chang
     verify_row_count(row, VERIFY_CHANGED, changed);
 }
 
-static void write_bounds(FILE *file, const VerifyRow *row)
+void verify_row_write(FILE *file, const VerifyRow *row)
 {
     BoundsList list = {file, false};
     for (size_t column = VERIFY_INPUTS; column < VERIFY_COLUMNS; column++) {
-        bounds_take(&list, verify_column(column),
-                    row->cells[column].bound ? CELL_BOUND : CELL_VALUE);
-    }
-}
-
-void verify_row_write(FILE *file, const VerifyRow *row)
-{
-    for (size_t column = VERIFY_INPUTS; column < VERIFY_COLUMNS; column++) {
         fprintf(file, ",%s", row->cells[column].text);
-        if (column == VERIFY_BOUNDS) {
-            write_bounds(file, row);
+        if (column != VERIFY_BOUNDS) {
+            continue;
+        }
+        for (size_t of = VERIFY_INPUTS; of < VERIFY_COLUMNS; of++) {
+            bounds_take(&list, verify_column(of), row->cells[of].bound ? CELL_BOUND : CELL_VALUE);
         }
     }
     fputc('\n', file);

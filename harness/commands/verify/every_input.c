@@ -154,17 +154,6 @@ static void say_bounds(FILE *file, const EveryInput *every, const Verify *verify
     }
 }
 
-/* "; 20 is enough" */
-static void say_whether(FILE *file, const EveryInput *every, const Verify *verify, double omega)
-{
-    char text[DECIMAL_TEXT];
-    Proven proven;
-    prove(&proven, every, verify, omega);
-    bool meets = !magnitude_above(proven.judged, magnitude_of(verify->template->tolerance, 0));
-    decimal_print(text, omega);
-    fprintf(file, "; %s is %s", text, meets ? "enough" : "too small for that");
-}
-
 static void say_smallest(FILE *file, EveryInput *every, const Verify *verify)
 {
     char text[DECIMAL_TEXT], tolerance[DECIMAL_TEXT];
@@ -177,7 +166,11 @@ static void say_smallest(FILE *file, EveryInput *every, const Verify *verify)
             "%s %s is proven to keep %s within %s of an infinite omega's, in exact arithmetic",
             none ? "no omega up to" : "omega", text, every_input_what(verify), tolerance);
     for (size_t i = 0; i < verify->omega_count && !none; i++) {
-        say_whether(file, every, verify, verify->omegas[i]);
+        Proven proven;
+        prove(&proven, every, verify, verify->omegas[i]);
+        bool meets = !magnitude_above(proven.judged, magnitude_of(verify->template->tolerance, 0));
+        decimal_print(text, verify->omegas[i]);
+        fprintf(file, "; %s is %s", text, meets ? "enough" : "too small for that");
     }
     fputc('\n', file);
 }

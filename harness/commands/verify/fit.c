@@ -54,15 +54,6 @@ static bool keeps(const Verify *verify)
            verify->omega_count > 1;
 }
 
-/* r(T_infinity)'s record takes a hundred times the memory of r(T), and pays where more than the
- * rows asked for and the search's one sample are evaluated from it. */
-static bool takes_tape(const Verify *verify)
-{
-    ErrorKind judge = verify->template->judge;
-    bool evaluates = judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING;
-    return verify->omega_count > 2 || (evaluates && wants(verify, PHASE_SEARCH));
-}
-
 double verify_input_bytes(const Point *point)
 {
     PointBytes bytes;
@@ -170,14 +161,6 @@ static const char *fewer(const Verify *verify)
                                                 : "choose fewer with --tokens";
 }
 
-/* At most, of the model and of the inputs that are evaluated at once. */
-static double bytes_at_once(const Verify *verify)
-{
-    const Point *point = &verify->points[0];
-    return verify_shared_bytes(point, verify->ensemble.threads) + fixed_bytes(verify) +
-           (double)inputs_at_once(verify) * verify_input_bytes(point);
-}
-
 /* Makes the family that the inputs share, and finds how many bases are kept in so many bytes. */
 static bool open_family(Verify *verify, double room)
 {
@@ -186,8 +169,13 @@ static bool open_family(Verify *verify, double room)
     if (verify->family == NULL) {
         return false;
     }
+    /* r(T_infinity)'s record takes a hundred times the memory of r(T), and pays where more than the
+     * rows asked for and the search's one sample are evaluated from it. */
+    ErrorKind judge = verify->template->judge;
+    bool evaluates = judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING;
+    bool tape = verify->omega_count > 2 || (evaluates && wants(verify, PHASE_SEARCH));
     ensemble->family = verify->family;
-    ensemble->tapeless = !takes_tape(verify);
+    ensemble->tapeless = !tape;
     ensemble->together = (int)inputs_at_once(verify);
     room -= verify->family->bytes;
     if (ensemble->together > ensemble->threads) { /* ensemble_size leaves room for the threads' */
@@ -211,11 +199,15 @@ void verify_dry_run(Verify *verify)
     verify->ensemble.kept = count;
     double total = total_seconds(verify);
     if (!verify->options->quiet) {
+        /* At most, of the model and of the inputs that are evaluated at once. */
+        const Point *point = &verify->points[0];
+        double most = verify_shared_bytes(point, threads) + fixed_bytes(verify) +
+                      (double)inputs_at_once(verify) * verify_input_bytes(point);
         fprintf(stderr,
                 "headproof: %zu input%s: %s with %d thread%s, up to %s in all; an "
                 "input: %s of one thread\n",
                 count, count == 1 ? "" : "s", duration_about(all, total / threads), threads,
-                threads == 1 ? "" : "s", memory_print(bytes, bytes_at_once(verify)),
+                threads == 1 ? "" : "s", memory_print(bytes, most),
                 duration_about(one, total / (double)count));
     }
 }

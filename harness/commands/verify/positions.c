@@ -92,20 +92,15 @@ static void put_figures(VerifyRow *row, RefCell *cell, size_t column, const Figu
     }
 }
 
-static Status status_of(const Verify *verify, const Position *position)
-{
-    const LogitErrors own = {.error = position->error,
-                             .kl = position->means[POSITION_KL + AGAINST_MACHINE]};
-    if (!isfinite(position->error)) {
-        return STATUS_OVERFLOW;
-    }
-    return verify_logits_pass(verify, &own) ? STATUS_OK : STATUS_FAIL;
-}
-
 static void write_position(FILE *file, RefCell *cell, const Verify *verify, const LogitsBlock *at,
                            const Position *position)
 {
     const Inputs *inputs = &verify->inputs;
+    const LogitErrors own = {.error = position->error,
+                             .kl = position->means[POSITION_KL + AGAINST_MACHINE]};
+    Status status = !isfinite(position->error)         ? STATUS_OVERFLOW
+                    : verify_logits_pass(verify, &own) ? STATUS_OK
+                                                       : STATUS_FAIL;
     size_t i = at->i, p = at->rows.first;
     VerifyRow row = {0};
     verify_row_count(&row, VERIFY_INPUTS, 1);
@@ -122,7 +117,7 @@ static void write_position(FILE *file, RefCell *cell, const Verify *verify, cons
     verify_row_count(&row, VERIFY_PREDICTION, position->predicted);
     verify_row_count(&row, VERIFY_MACHINE_PREDICTION, position->machine);
     put_figures(&row, cell, VERIFY_LOSS, position->means, POSITION_MEANS);
-    strcpy(row.cells[VERIFY_STATUS].text, status_name(status_of(verify, position)));
+    strcpy(row.cells[VERIFY_STATUS].text, status_name(status));
     const Point point = verify_point(verify);
     verify_write_key(file, &point);
     verify_row_write(file, &row);

@@ -30,24 +30,10 @@ size_t verify_bounds(const LayerWorst *layer)
     return count;
 }
 
-/* A layer's row; means: of positions, of the last layer, or NULL. */
-static void write_layer(FILE *file, const Verify *verify, size_t l, const PositionMeans *means)
-{
-    const Point point = verify_point(verify);
-    VerifyRow row = {0};
-    verify_row_layer(&row, l + 1, &verify->layers[l]);
-    if (means != NULL) {
-        verify_row_logits(&row, verify->errors.error, verify->logits.margin,
-                          verify->errors.changed);
-        position_means_put(&row, means, verify->lists_positions);
-    }
-    verify_write_key(file, &point);
-    verify_row_write(file, &row);
-}
-
 void verify_write_rows(FILE *file, const void *row)
 {
     const Verify *verify = row;
+    const Point point = verify_point(verify);
     size_t depth = verify->points[0].spec.depth;
     PositionMeans means;
     position_means_init(&means);
@@ -58,8 +44,15 @@ void verify_write_rows(FILE *file, const void *row)
         verify_write_positions(file, verify);
     }
     for (size_t l = 0; l < depth; l++) {
-        bool last = l + 1 == depth && verify->has_logits;
-        write_layer(file, verify, l, last ? &means : NULL);
+        VerifyRow layer = {0};
+        verify_row_layer(&layer, l + 1, &verify->layers[l]);
+        if (l + 1 == depth && verify->has_logits) {
+            verify_row_logits(&layer, verify->errors.error, verify->logits.margin,
+                              verify->errors.changed);
+            position_means_put(&layer, &means, verify->lists_positions);
+        }
+        verify_write_key(file, &point);
+        verify_row_write(file, &layer);
     }
     position_means_clear(&means);
 }
@@ -83,25 +76,19 @@ static void shown_error(char text[LIMIT_TEXT], const RefCell *cell)
     }
 }
 
-/* The widest error of a kind, after any layer. */
-static int error_width(const Verify *verify, int kind)
-{
-    size_t width = strlen(error_name(kind));
-    width = width < ERROR_WIDTH ? ERROR_WIDTH : width;
-    for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
-        char text[LIMIT_TEXT];
-        shown_error(text, &verify->layers[l].worst[kind]);
-        width = strlen(text) > width ? strlen(text) : width;
-    }
-    return (int)width;
-}
-
 static void print_layers(FILE *file, const Verify *verify)
 {
     int widths[ERROR_KINDS];
     fprintf(file, "omega %s:\n%*s", verify->omega_text, LAYER_WIDTH, "layer");
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        widths[kind] = error_width(verify, kind);
+        size_t width = strlen(error_name(kind));
+        width = width < ERROR_WIDTH ? ERROR_WIDTH : width;
+        for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
+            char text[LIMIT_TEXT];
+            shown_error(text, &verify->layers[l].worst[kind]);
+            width = strlen(text) > width ? strlen(text) : width;
+        }
+        widths[kind] = (int)width;
         fprintf(file, "  %*s", widths[kind], error_name(kind));
     }
     fputs("  status\n", file);

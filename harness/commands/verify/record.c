@@ -83,16 +83,6 @@ static void take_cell(Record *record, RefCell *cell)
     record->next = end;
 }
 
-static void take_layer(Record *record, LayerWorst *layer)
-{
-    layer->status = (Status)count(record, layer->status, STATUS_OK);
-    layer->score = number(record, layer->score);
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        take_cell(record, &layer->worst[kind]);
-        take_cell(record, &layer->judged[kind]);
-    }
-}
-
 static void take_figures(Record *record, Figure *figures, size_t many)
 {
     for (size_t i = 0; i < many; i++) {
@@ -126,7 +116,13 @@ static void take_rows(Record *record, InputRows *rows)
     rows->passed = count(record, rows->passed, 1) != 0;
     for (size_t l = 0; l < verify->model->depth; l++) {
         end_line(record);
-        take_layer(record, &rows->layers[l]);
+        LayerWorst *layer = &rows->layers[l];
+        layer->status = (Status)count(record, layer->status, STATUS_OK);
+        layer->score = number(record, layer->score);
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            take_cell(record, &layer->worst[kind]);
+            take_cell(record, &layer->judged[kind]);
+        }
     }
     while (verify->has_logits && (position = logits_next(&at, &verify->logits)) != NULL &&
            at.i == rows->input) {

@@ -18,16 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_first_of_template(const Grid *grid, size_t i)
-{
-    for (size_t j = 0; j < i; j++) {
-        if (verify_same_template(&grid->points[j], &grid->points[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The digest of the points and of the words that say which inputs there are. */
 static uint64_t digest_words(const Verdict *verdict, const RunOptions *run)
 {
@@ -97,7 +87,10 @@ static int judge_templates(Verdict *verdict, Grid *grid, int threads)
 {
     const RunOptions *run = verdict->outcome.run;
     for (size_t i = 0; i < grid->count; i++) {
-        bool first = is_first_of_template(grid, i);
+        bool first = true; /* of its template */
+        for (size_t j = 0; j < i && first; j++) {
+            first = !verify_same_template(&grid->points[j], &grid->points[i]);
+        }
         int status = first ? judge_template(verdict, grid, &grid->points[i], threads) : 0;
         if (status != 0) {
             return status;
@@ -140,18 +133,6 @@ static const OutcomeKind verify_outcome = {.table = {.bare = BARE_SENTENCES,
                                            .bounds = "bound",
                                            .write_header = verify_cases_header,
                                            .print_command = verify_print_command};
-
-/* Points of one token, before anything is opened: those of the inputs' follow (check_fits). */
-static int check_points(const Grid *grid, const RunOptions *run)
-{
-    int status = 0;
-    for (size_t i = 0; i < grid->count && status == 0; i++) {
-        Point point = grid->points[i];
-        point.spec.n = 1;
-        status = point_fits(&point, memory_room(run->memory), NULL);
-    }
-    return status;
-}
 
 /* FILE is there already, of a run like this: its verdict is the sidecar's, unless a row fails. */
 static int conclude_complete(Outcome *outcome, const char *text)
@@ -205,7 +186,12 @@ static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    status = check_points(grid, run);
+    /* Points of one token, before anything is opened: those of the inputs' follow (check_fits). */
+    for (size_t i = 0; i < grid->count && status == 0; i++) {
+        Point point = grid->points[i];
+        point.spec.n = 1;
+        status = point_fits(&point, memory_room(run->memory), NULL);
+    }
     if (status != 0) {
         return status;
     }
