@@ -21,22 +21,6 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
-/* Bytes that a file at path may have: what its directory's disk has free for us, and no more than
- * the process may write (ulimit -f).  INFINITY where neither is known: the writer finds out. */
-static double disk_room(const char *directory)
-{
-    struct statvfs disk;
-    struct rlimit limit;
-    double bytes = INFINITY;
-    if (statvfs(directory, &disk) == 0) {
-        bytes = (double)disk.f_bavail * (double)disk.f_frsize;
-    }
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-        bytes = fmin(bytes, (double)limit.rlim_cur);
-    }
-    return bytes;
-}
-
 static bool is_shared(const RunOptions *run)
 {
     return run->layout != NULL && strcmp(run->layout, "shared") == 0;
@@ -71,21 +55,31 @@ static int check_memory(const Point *point, double made, const RunOptions *run)
     return bytes > memory ? 2 : 0;
 }
 
+/* Refuses a file that is larger than what its directory's disk has free for us, or than the process
+ * may write (ulimit -f).  Where neither is known the writer finds out. */
 static int check_disk(double bytes, const RunOptions *run)
 {
+    struct statvfs disk;
+    struct rlimit limit;
+    double room = INFINITY;
     char *directory = need_copy(run->output);
     char *slash = strrchr(directory, '/');
     *(slash != NULL ? slash : directory) = '\0';
-    double disk = disk_room(slash == NULL ? "." : *directory == '\0' ? "/" : directory);
+    if (statvfs(slash == NULL ? "." : *directory == '\0' ? "/" : directory, &disk) == 0) {
+        room = (double)disk.f_bavail * (double)disk.f_frsize;
+    }
     free(directory);
-    if (bytes > disk) {
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        room = fmin(room, (double)limit.rlim_cur);
+    }
+    if (bytes > room) {
         fprintf(stderr,
                 "headproof: %s: the converted model takes %.3g GiB; %.3g GiB of disk may be "
                 "used%s\n",
-                run->output, bytes / gib, disk / gib,
+                run->output, bytes / gib, room / gib,
                 is_shared(run) ? "" : " (--layout shared takes less)");
     }
-    return bytes > disk ? 99 : 0;
+    return bytes > room ? 99 : 0;
 }
 
 static void say_made(const PlainModel *plain, const RunOptions *run)

@@ -75,21 +75,6 @@ static void sizes_quotient_column(Walk *walk, const char *name, size_t numerator
     mpz_clears(a, b, NULL);
 }
 
-/* One number for each sublayer of the attention-only layer: "96;96;49152;384". */
-static void sublayer_columns(Walk *walk, const ModelCost *model)
-{
-    static const char *const names[] = {"sublayer_heads", "sublayer_score_ranks",
-                                        "sublayer_value_ranks"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        bool written = column(walk, "", names[i]);
-        for (size_t s = 0; s < model->sublayer_count && written; s++) {
-            const SublayerCost *own = &model->sublayers[s];
-            const size_t numbers[] = {own->heads, own->score_rank, own->value_rank};
-            fprintf(walk->file, "%s%zu", s == 0 ? "" : ";", numbers[i]);
-        }
-    }
-}
-
 static void key_columns(Walk *walk, const Cost *cost)
 {
     if (column(walk, "", "preset") && cost->preset != NULL) {
@@ -109,6 +94,8 @@ static void key_columns(Walk *walk, const Cost *cost)
 
 static void head_columns(Walk *walk, const Cost *cost)
 {
+    static const char *const names[] = {"sublayer_heads", "sublayer_score_ranks",
+                                        "sublayer_value_ranks"};
     const ModelCost *a = &cost->original, *b = &cost->converted;
     size_column(walk, "original_", "sublayers", a->sublayer_count);
     size_column(walk, "converted_", "sublayers", b->sublayer_count);
@@ -122,7 +109,15 @@ static void head_columns(Walk *walk, const Cost *cost)
     sizes_quotient_column(walk, "internal_per_external", b->internal, b->external);
     sizes_quotient_column(walk, "external_head_share", b->external, b->external + b->internal);
     sizes_quotient_column(walk, "internal_head_share", b->internal, b->external + b->internal);
-    sublayer_columns(walk, b);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool written = column(walk, "", names[i]);
+        /* One number for each sublayer of the attention-only layer: "96;96;49152;384". */
+        for (size_t s = 0; s < b->sublayer_count && written; s++) {
+            const SublayerCost *own = &b->sublayers[s];
+            const size_t numbers[] = {own->heads, own->score_rank, own->value_rank};
+            fprintf(walk->file, "%s%zu", s == 0 ? "" : ";", numbers[i]);
+        }
+    }
 }
 
 static void parameter_columns(Walk *walk, const Cost *cost)

@@ -20,26 +20,21 @@ enum { FAILURES_SHOWN = 10 };
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-/* A shard's entry in the merged sidecar. */
-static json_t *shard_value(const ShardFile *file)
-{
-    json_t *value = json_object();
-    json_object_set_new(value, "file", sidecar_text(file->path));
-    json_object_set(value, "argv", json_object_get(file->sidecar, "argv"));
-    json_object_set(value, "date", json_object_get(file->sidecar, "date"));
-    for (const char *const *key = sidecar_decisive; *key != NULL; key++) {
-        json_object_set(value, *key, json_object_get(file->sidecar, *key)); /* if it is there */
-    }
-    return value;
-}
-
 /* The first shard's, with what is the whole's. */
 static json_t *merged_sidecar(const Merge *merge)
 {
     json_t *object = json_copy(merge->files[0].sidecar), *shards = json_array(),
            *points = json_array();
     for (size_t i = 0; i < merge->file_count; i++) {
-        json_array_append_new(shards, shard_value(&merge->files[i]));
+        const ShardFile *file = &merge->files[i];
+        json_t *shard = json_object();
+        json_object_set_new(shard, "file", sidecar_text(file->path));
+        json_object_set(shard, "argv", json_object_get(file->sidecar, "argv"));
+        json_object_set(shard, "date", json_object_get(file->sidecar, "date"));
+        for (const char *const *key = sidecar_decisive; *key != NULL; key++) {
+            json_object_set(shard, *key, json_object_get(file->sidecar, *key)); /* if it is there */
+        }
+        json_array_append_new(shards, shard);
     }
     for (size_t i = 0; i < merge->point_count; i++) {
         json_t *fact = json_copy(merge->points[i].fact);

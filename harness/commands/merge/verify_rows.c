@@ -114,19 +114,6 @@ static void read_figures(Figure *figures, const Shard *cells, int first, int cou
     ref_cell_clear(&cell);
 }
 
-static void read_layer(LayerWorst *layer, const Shard *cells)
-{
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        read_cell(&layer->worst[kind], cells, VERIFY_ERRORS + kind);
-        read_cell(&layer->logs[kind], cells, VERIFY_LOGS + kind);
-    }
-    layer->log2_judged = strtod(cells->cell[VERIFY_JUDGED_LOG2], NULL);
-    layer->judged_bound = cell_is_bound(cells, VERIFY_JUDGED_LOG2);
-    layer->inputs = count_of(cells, VERIFY_INPUTS);
-    layer->worst_input = count_of(cells, VERIFY_WORST_INPUT);
-    layer->status = status_find(cells->cell[VERIFY_STATUS], strlen(cells->cell[VERIFY_STATUS]));
-}
-
 /* The logits' cells: the largest error (not a number wins), the smallest margin; divergences of the
  * positions that are listed, or the largest of the shards. */
 static void put_logits(VerifyRow *row, Join *join)
@@ -196,7 +183,16 @@ static void write_row(Join *join)
     layer_init(&all);
     layer_init(&one);
     for (size_t i = 0; i < join->merge->file_count; i++) {
-        read_layer(&one, &join->shards[i]);
+        const Shard *shard = &join->shards[i];
+        for (int kind = 0; kind < ERROR_KINDS; kind++) {
+            read_cell(&one.worst[kind], shard, VERIFY_ERRORS + kind);
+            read_cell(&one.logs[kind], shard, VERIFY_LOGS + kind);
+        }
+        one.log2_judged = strtod(shard->cell[VERIFY_JUDGED_LOG2], NULL);
+        one.judged_bound = cell_is_bound(shard, VERIFY_JUDGED_LOG2);
+        one.inputs = count_of(shard, VERIFY_INPUTS);
+        one.worst_input = count_of(shard, VERIFY_WORST_INPUT);
+        one.status = status_find(shard->cell[VERIFY_STATUS], strlen(shard->cell[VERIFY_STATUS]));
         layer_join(&all, &one);
     }
     verify_row_layer(&row, count_of(&join->shards[0], VERIFY_LAYER), &all);

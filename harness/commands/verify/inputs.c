@@ -28,20 +28,6 @@ int verify_inputs_check(const RunOptions *run)
     return 0;
 }
 
-static int read_inputs(Inputs *inputs, const Point *template, const RunOptions *run)
-{
-    const char *path = template->source->path;
-    const ModelFile *model = template->source->file;
-    if (run->tokens_file == NULL) {
-        return inputs_make(inputs, model, path, run->tokens, template->spec.seed);
-    }
-    const WindowsAsked asked = {.ids = run->tokens_file,
-                                .window = run->window,
-                                .stride = run->stride,
-                                .room = memory_room(run->memory)};
-    return windows_read(inputs, model, path, &asked);
-}
-
 /* Those that are asked for, else the last of each input. */
 static int read_positions(Chosen *chosen, const ModelFile *model, const RunOptions *run)
 {
@@ -61,13 +47,23 @@ static int read_positions(Chosen *chosen, const ModelFile *model, const RunOptio
 int chosen_read(Chosen *chosen, const Point *template, const RunOptions *run)
 {
     const ModelFile *model = template->source->file;
+    const char *path = template->source->path;
     if (chosen->there && (run->tokens_file != NULL || chosen->seed == template->spec.seed)) {
         return 0;
     }
     chosen_clear(chosen);
     chosen->there = true;
     chosen->seed = template->spec.seed;
-    int status = read_inputs(&chosen->inputs, template, run);
+    int status;
+    if (run->tokens_file == NULL) {
+        status = inputs_make(&chosen->inputs, model, path, run->tokens, template->spec.seed);
+    } else {
+        const WindowsAsked asked = {.ids = run->tokens_file,
+                                    .window = run->window,
+                                    .stride = run->stride,
+                                    .room = memory_room(run->memory)};
+        status = windows_read(&chosen->inputs, model, path, &asked);
+    }
     if (status != 0) {
         return status;
     }
