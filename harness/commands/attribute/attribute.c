@@ -234,10 +234,7 @@ int command_attribute(const Grid *grid, const RunOptions *run)
     int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     double start = clock_seconds(), seconds;
     int status = check_request(grid);
-    if (status != 0) {
-        return status;
-    }
-    status = grid_predict(grid, run->memory, &threads);
+    status = status != 0 ? status : grid_predict(grid, run->memory, &threads);
     if (status != 0) {
         return status;
     }
