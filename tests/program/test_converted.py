@@ -72,7 +72,7 @@ VARIANTS = [
     (ATTENTION + " --d-head 0", "--bias-row-content random --penalty negative", True),
     (ATTENTION + " --d-head 4 --mask causal", "--bias-row-content random", True),
     (NET, "--bias-row-content random", False),
-    (NET, "--dropout 0.3 --penalty positive", False),
+    (NET + CAUSAL, "--dropout 0.3 --penalty positive", False),
     (NET, "--score-scale 3 --weight-noise 0.01", False),
     (LINEAR, "", False),
     (LINEAR, "--head-rank 2 --penalty negative", False),
