@@ -1,17 +1,14 @@
 /*
- * Layer norms in the machine's arithmetics: closed forms, which rows and columns they act on, what
- * has no norm because it overflows, PyTorch's, and the same bytes on any number of threads.
+ * Layer norms in the machine's arithmetics: closed forms, which rows and columns they act on, and
+ * what has no norm because it overflows.  test_torch has PyTorch's.
  */
-#include "../../cases/draw.h"
 #include "../../kernels/kernel.h"
 #include "../fixture.h"
-#include "../oracle.h"
 #include "../program.h"
 #include "../streams.h"
 #include "../unit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,63 +154,6 @@ static void an_overflow_is_the_status(void **state)
     assert_int_equal(output.code, 1);
 }
 
-/* ---- Against PyTorch ------------------------------------------------------------------------ */
-
-enum { TORCH_ROWS = 40, TORCH_COLUMNS = 67 };
-
-static void write_numbers(FILE *file, const double *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        fprintf(file, "%a ", numbers[i]);
-    }
-    putc('\n', file);
-}
-
-/* A line each of: the arithmetic and eps, gamma, beta, x, the norm of x. */
-static void write_norms(FILE *file, Arithmetic a)
-{
-    const ArithmeticInfo *machine = arithmetic_info(a);
-    NumberFormat format = machine->formats.stream;
-    double gamma[TORCH_COLUMNS], beta[TORCH_COLUMNS], x[TORCH_ROWS * TORCH_COLUMNS];
-    uint64_t names[] = {draw_hash("gamma"), draw_hash("beta"), draw_hash("x")};
-    for (size_t c = 0; c < TORCH_COLUMNS; c++) {
-        gamma[c] = format_nearest(format, 1 + draw_normal(1, names[0], 0, 0, c) / 4);
-        beta[c] = format_nearest(format, draw_normal(1, names[1], 0, 0, c) / 4);
-        for (size_t r = 0; r < TORCH_ROWS; r++) {
-            double size = r % 4 == 3 ? 1e-3 : 1, shift = r % 4 == 2 ? 3 : 0;
-            double draw = shift + size * draw_normal(1, names[2], 0, r, c);
-            x[r * TORCH_COLUMNS + c] = format_nearest(format, draw);
-        }
-    }
-    LayerNorm norm = {NORMALIZATION_LAYERNORM, {0, TORCH_COLUMNS}, gamma, beta, 1e-5, false};
-    fprintf(file, "%s %a\n", arithmetic_names[a], norm.eps);
-    write_numbers(file, gamma, TORCH_COLUMNS);
-    write_numbers(file, beta, TORCH_COLUMNS);
-    write_numbers(file, x, TORCH_ROWS * TORCH_COLUMNS);
-    machine->functions->norm(&machine->formats, x, TORCH_ROWS, TORCH_COLUMNS, &norm);
-    write_numbers(file, x, TORCH_ROWS * TORCH_COLUMNS);
-}
-
-static void norms_are_pytorch_s(void **state)
-{
-    static const Arithmetic asked[] = {ARITHMETIC_F64, ARITHMETIC_F32, ARITHMETIC_BF16,
-                                       ARITHMETIC_FP16};
-    const Scratch *scratch = *state;
-    const char *interpreter = oracle_needed("torch");
-    char path[SCRATCH_PATH], arguments[SCRATCH_PATH + 64];
-    scratch_path(path, scratch, "norms.txt");
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        write_norms(file, asked[i]);
-    }
-    assert_int_equal(fclose(file), 0);
-    snprintf(arguments, sizeof arguments, "tests/oracle_layer_norm.py %s", path);
-    Output output = run_program(interpreter, arguments);
-    print_message("%s", output.text);
-    assert_int_equal(output.code, 0);
-}
-
 SUBJECT(kernels_norms)
 {
     const struct CMUnitTest tests[] = {
@@ -222,7 +162,6 @@ SUBJECT(kernels_norms)
         cmocka_unit_test(a_sublayer_reads_the_norm_and_adds_to_x),
         cmocka_unit_test(a_variance_that_overflows_is_nan),
         cmocka_unit_test(an_overflow_is_the_status),
-        SCRATCH_TEST(norms_are_pytorch_s),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,7 +197,12 @@ STRUCTURE = {
     "position embedding of another name: learned ones are read":
     "transformer.wpe.weight pos_embed.weight",
     "keys that several queries share": "blocks.0.attn._W_K",
-    "scale": "blocks.0.attn.W_Q_scale",
+    "values that several queries share": "blocks.0.attn._W_V",
+    "queries, keys and values in one, as with rotary positions or ALiBi":
+    "gpt_neox.layers.0.attention.query_key_value.weight",
+    "embedding of token types": "token_type_embeddings.weight",
+    "attention to another stream": "cross_attn.W_K",
+    "scale": "blocks.0.attn.W_Q_scale h.0.res_scale h.0.attn.temperature x.softcap",
     "attention sink": "blocks.0.attn.sinks",
     "adapter": "blocks.0.attn.W_Q.loRA_A",
 }
