@@ -102,12 +102,6 @@ int architecture_check_config(const Reading *reading)
     return check_type(reading, reading->config_path, "key", reading->config);
 }
 
-/* Has the tensor a name with a part that the family does not have? */
-static bool is_marked(const SetTensor *found, const char *mark)
-{
-    return found->kind != NAME_SLOT && strstr(found->tensor->name, mark) != NULL;
-}
-
 int architecture_check_files(const Reading *reading)
 {
     const TensorSet *set = reading->set;
@@ -122,9 +116,10 @@ int architecture_check_files(const Reading *reading)
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
         for (const char *const *mark = architectures[i].marks; *mark != NULL; mark++) {
             for (size_t t = 0; t < set->count; t++) {
-                if (is_marked(&set->tensors[t], *mark)) {
-                    return refuse(set->tensors[t].file->path, "tensor",
-                                  set->tensors[t].tensor->name, &architectures[i]);
+                const SetTensor *found = &set->tensors[t];
+                if (found->kind != NAME_SLOT && strstr(found->tensor->name, *mark) != NULL) {
+                    return refuse(found->file->path, "tensor", found->tensor->name,
+                                  &architectures[i]);
                 }
             }
         }

@@ -46,15 +46,6 @@ static void widen_positions(double *to, const PlainModel *plain, const ModelFile
     }
 }
 
-/* to [width, classes] */
-static void widen_classes(double *to, const ModelFile *file)
-{
-    size_t d = file->d, classes = file->classes;
-    for (size_t i = 0; i < d * classes; i++) {
-        to[i] = file->W_U[file->tied ? i % classes * d + i / classes : i];
-    }
-}
-
 /* Makes the wide tensors, zeros where nothing else is said. */
 static void widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile *file)
 {
@@ -69,8 +60,12 @@ static void widen(ConvertedEnds *ends, const PlainModel *plain, const ModelFile 
         ends->w_pos = ends->own + tokens;
     }
     if (file->W_U != NULL) {
-        ends->w_u = ends->own + tokens + positions;
-        widen_classes(ends->own + tokens + positions, file);
+        double *w_u = ends->own + tokens + positions;
+        size_t d = file->d, count = file->classes;
+        for (size_t i = 0; i < d * count; i++) {
+            w_u[i] = file->W_U[file->tied ? i % count * d + i / count : i];
+        }
+        ends->w_u = w_u;
     }
     ends->vocabulary++;
     ends->rows = plain->rows;
@@ -100,15 +95,6 @@ void converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide)
     ends->by_class = file->tied;
 }
 
-static void put_bias_token(SafetensorsWriter *writer, const ConvertedEnds *ends)
-{
-    char text[32];
-    if (ends->own != NULL && ends->w_e != NULL) {
-        snprintf(text, sizeof text, "%zu", ends->vocabulary - 1);
-        safetensors_writer_metadata(writer, "headproof.bias_token", text);
-    }
-}
-
 void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
 {
     const LayerNorm *final = ends->final;
@@ -127,7 +113,11 @@ void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends)
                     {ends->width, ends->classes},
                     {by_class ? 1 : ends->classes, by_class ? ends->width : 1}},
                    {"unembed.b_U", ends->b_u, 1, {ends->classes}, {1}}};
-    put_bias_token(writer, ends);
+    if (ends->own != NULL && ends->w_e != NULL) {
+        char text[32];
+        snprintf(text, sizeof text, "%zu", ends->vocabulary - 1);
+        safetensors_writer_metadata(writer, "headproof.bias_token", text);
+    }
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         if (tensors[i].data != NULL) {
             safetensors_writer_strided(writer, tensors[i].name, tensors[i].rank, tensors[i].shape,

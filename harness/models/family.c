@@ -119,16 +119,6 @@ static NameKind classify(SetTensor *found, const Family *family)
                                                                              : NAME_UNKNOWN;
 }
 
-/* An X and what follows it in the table may be in any file. */
-static size_t count_own(const TensorSet *set)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        count += set->tensors[i].kind == NAME_SLOT && set->tensors[i].entry->slot < SLOT_X;
-    }
-    return count;
-}
-
 static void read_as(TensorSet *set, const Family *family)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -143,7 +133,12 @@ const Family *family_of(TensorSet *set, const char *type)
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         read_as(set, families[i]);
         StreamWidth width;
-        size_t count = count_own(set), agree = count >= most ? stream_width(&width, set) : 0;
+        size_t count =
+            0; /* without an X and what follows it in the table: any file may have those */
+        for (size_t t = 0; t < set->count; t++) {
+            count += set->tensors[t].kind == NAME_SLOT && set->tensors[t].entry->slot < SLOT_X;
+        }
+        size_t agree = count >= most ? stream_width(&width, set) : 0;
         bool said = list_has(families[i]->types, ' ', type);
         if (count > most || (count == most && agree + said > agreed)) {
             best = families[i];

@@ -117,16 +117,6 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
     return 0;
 }
 
-/* Is it one of the tuples [i] before? */
-static bool is_there(const int64_t *tokens, size_t i, size_t n)
-{
-    bool same = false;
-    for (size_t j = 0; j < i && !same; j++) {
-        same = memcmp(tokens + j * n, tokens + i * n, n * sizeof *tokens) == 0;
-    }
-    return same;
-}
-
 /* Positions of a sample: all of a table's; a number in a config may be any. */
 static size_t drawn_length(const ModelFile *model)
 {
@@ -147,7 +137,11 @@ static void draw(Inputs *inputs, const ModelFile *model, uint64_t seed)
             int64_t token = (int64_t)(share * (double)model->vocabulary);
             tuple[p] = token < last ? token : last;
         }
-        i += !is_there(inputs->tokens, i, n);
+        bool same = false; /* as one of the tuples before */
+        for (size_t j = 0; j < i && !same; j++) {
+            same = memcmp(inputs->tokens + j * n, tuple, n * sizeof *tuple) == 0;
+        }
+        i += !same;
     }
     inputs_embed_all(inputs, model);
 }

@@ -32,18 +32,6 @@ static int parse(json_t **root, const char *path, const char *text, size_t lengt
     return 0;
 }
 
-/* A file that is being written may have less than `size`. */
-static int read_open(json_t **root, int fd, const char *path, size_t size)
-{
-    int error;
-    char *text = need_room(size + 1, 1);
-    size_t length = regular_file_read(text, fd, 0, size, &error);
-    int status =
-        error != 0 ? regular_file_unreadable(path, error) : parse(root, path, text, length);
-    free(text);
-    return status;
-}
-
 int json_file_read(json_t **root, const char *path, size_t most, bool optional)
 {
     int fd;
@@ -54,9 +42,18 @@ int json_file_read(json_t **root, const char *path, size_t most, bool optional)
         return status;
     }
     size_t size = (size_t)found.st_size;
-    status = size > most ? complain_of(path, NULL, NULL, "%zu bytes of JSON: expected at most %zu",
-                                       size, most)
-                         : read_open(root, fd, path, size);
+    if (size > most) {
+        status =
+            complain_of(path, NULL, NULL, "%zu bytes of JSON: expected at most %zu", size, most);
+    } else {
+        int error;
+        char *text = need_room(size + 1, 1);
+        /* A file that is being written may have less than `size`. */
+        size_t length = regular_file_read(text, fd, 0, size, &error);
+        status =
+            error != 0 ? regular_file_unreadable(path, error) : parse(root, path, text, length);
+        free(text);
+    }
     close(fd);
     return status;
 }

@@ -207,19 +207,6 @@ static int read_known(const Source *source)
     return status;
 }
 
-/* Those that are there of the keys that are not to be read. */
-static void list_ignored(const Source *source)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach(source->object, key, value)
-    {
-        if (key_is_ignored(source->reading->flags, key)) {
-            name_list_add(&source->reading->ignored, key);
-        }
-    }
-}
-
 /* Refuses keys that are in no table.  With a witness they become doubts. */
 static int check_unknown(const Source *source)
 {
@@ -249,7 +236,14 @@ static int check_unknown(const Source *source)
 
 static int read_source(Source source)
 {
-    list_ignored(&source);
+    const char *key;
+    json_t *value;
+    json_object_foreach(source.object, key, value)
+    {
+        if (key_is_ignored(source.reading->flags, key)) {
+            name_list_add(&source.reading->ignored, key);
+        }
+    }
     int status = read_known(&source);
     return status != 0 ? status : check_unknown(&source);
 }

@@ -88,15 +88,6 @@ static bool unpack_block(const Unpacking *of, size_t first)
     return true;
 }
 
-/* Reads a tensor again, to say what is wrong with it; 0 where nothing is, the second time. */
-static int say_wrong(const SetTensor *found)
-{
-    double *values = need_zeros(found->tensor->count, sizeof *values);
-    int status = safetensors_floats(values, found->file, found->tensor);
-    free(values);
-    return status;
-}
-
 /* All blocks.  false: something is wrong with one. */
 static bool unpack_blocks(const Unpacking *of)
 {
@@ -134,15 +125,19 @@ static void complete(const ModelFile *model, const Unpacking *of)
 int model_array_fill(ModelFile *model, const SetTensor *found)
 {
     const Unpacking of = unpacking_of(model, found);
-    bool ok = unpack_blocks(&of);
-    int status = ok ? 0 : say_wrong(found);
-    if (status == 0 && !ok && !unpack_blocks(&of)) {
-        return regular_file_unreadable(found->file->path, EIO);
+    if (!unpack_blocks(&of)) { /* reads the tensor again, to say what is wrong with it */
+        double *values = need_zeros(found->tensor->count, sizeof *values);
+        int status = safetensors_floats(values, found->file, found->tensor);
+        free(values);
+        if (status != 0) {
+            return status;
+        }
+        if (!unpack_blocks(&of)) {
+            return regular_file_unreadable(found->file->path, EIO);
+        }
     }
-    if (status == 0) {
-        complete(model, &of);
-    }
-    return status;
+    complete(model, &of);
+    return 0;
 }
 
 /* The tensor's parts, each an array of the model; one that is read when it is needed is empty. */

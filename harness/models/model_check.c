@@ -308,15 +308,6 @@ static int check_bias_kind(const Reading *reading, SlotSet kind)
                               there);
 }
 
-static int check_biases(const Reading *reading)
-{
-    int status = 0;
-    for (size_t i = 0; i < sizeof bias_kinds / sizeof *bias_kinds && status == 0; i++) {
-        status = check_bias_kind(reading, bias_kinds[i]);
-    }
-    return status;
-}
-
 static int check_witness(const Reading *reading)
 {
     const ModelFile *model = reading->model;
@@ -357,7 +348,9 @@ int model_check_parts(Reading *reading)
     int status = check_layers(reading);
     status = status != 0 ? status : check_gates(reading);
     status = status != 0 ? status : check_pairs(reading);
-    status = status != 0 ? status : check_biases(reading);
+    for (size_t i = 0; i < sizeof bias_kinds / sizeof *bias_kinds && status == 0; i++) {
+        status = check_bias_kind(reading, bias_kinds[i]);
+    }
     status = status != 0 ? status : check_witness(reading);
     if (status != 0) {
         return status;

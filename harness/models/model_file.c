@@ -241,18 +241,6 @@ static int read_set(Reading *reading)
     return status;
 }
 
-/* What a config.json says of an architecture is said before any tensor is looked at. */
-static int read_path(Reading *reading, const char *path)
-{
-    const char *witness = reading->flags->witness;
-    int status = json_file_read(&reading->config, reading->config_path, CONFIG_MOST, true);
-    status = status != 0 ? status : architecture_check_config(reading);
-    status = status != 0 ? status : tensor_set_open(reading->set, path);
-    status = status != 0 || witness == NULL ? status
-                                            : tensor_set_add(reading->set, witness, WITNESS_PREFIX);
-    return status != 0 ? status : read_set(reading);
-}
-
 int model_file_read_with(ModelFile **model, const char *path, const ModelFileFlags *flags)
 {
     TensorSet set = {.count = 0};
@@ -260,7 +248,14 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
                        .model = need_zeros(1, sizeof **model),
                        .config_path = model_config_path(path),
                        .flags = flags};
-    int status = read_path(&reading, path);
+    /* What a config.json says of an architecture is said before any tensor is looked at. */
+    int status = json_file_read(&reading.config, reading.config_path, CONFIG_MOST, true);
+    status = status != 0 ? status : architecture_check_config(&reading);
+    status = status != 0 ? status : tensor_set_open(&set, path);
+    if (status == 0 && flags->witness != NULL) {
+        status = tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
+    }
+    status = status != 0 ? status : read_set(&reading);
     if (status == 0 && reading.model->stream != NULL) {
         model_stream_own(reading.model, &set);
     }

@@ -53,17 +53,6 @@ static size_t word_text(char *text, size_t size, const Shaped *shaped, const cha
     return used;
 }
 
-/* text = "[heads, d, d_head]" */
-static void symbols_text(char *text, size_t size, const Shaped *shaped)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < packing_rank(shaped->axes); i++) {
-        used += (size_t)snprintf(text + used, size - used, i == 0 ? "[" : ", ");
-        used += word_text(text + used, size - used, shaped, packing_word(shaped->axes, i));
-    }
-    snprintf(text + used, size - used, "]");
-}
-
 /* text [KNOWN_MOST] = " with d = 64 as in 'embed.W_E'", for every extent that is known of the
  * words in [from, to). */
 static void known_text(char *text, const Shaped *shaped, const char *from, const char *to)
@@ -131,7 +120,13 @@ static int refuse(const Shaped *shaped, const char *detail)
     const SafetensorsTensor *tensor = shaped->tensor->tensor;
     char shape[SAFETENSORS_TUPLE_MOST], symbols[TEXT_MOST];
     safetensors_shape_text(shape, tensor->rank, tensor->shape);
-    symbols_text(symbols, sizeof symbols, shaped);
+    size_t used = 0; /* "[heads, d, d_head]" */
+    for (size_t i = 0; i < packing_rank(shaped->axes); i++) {
+        used += (size_t)snprintf(symbols + used, sizeof symbols - used, i == 0 ? "[" : ", ");
+        used +=
+            word_text(symbols + used, sizeof symbols - used, shaped, packing_word(shaped->axes, i));
+    }
+    snprintf(symbols + used, sizeof symbols - used, "]");
     return complain_of(shaped->tensor->file->path, "tensor", tensor->name,
                        "shape %s: expected %s%s%s", shape, symbols, detail,
                        lies_transposed(shaped) ? " (it lies transposed)" : "");

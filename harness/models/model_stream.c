@@ -28,26 +28,20 @@ static bool is_of_layer(const SetTensor *tensor)
     return tensor->kind == NAME_SLOT && tensor->entry->slot < SLOTS_OF_LAYER;
 }
 
-static int read_layer(ModelStream *stream, size_t layer)
+static bool fill(void *context, size_t layer)
 {
+    ModelStream *stream = context;
     const TensorSet *set = &stream->set;
-    int status = 0;
+    int status = model_stream_fault(stream->model);
     for (size_t i = 0; i < set->count && status == 0; i++) {
         const SetTensor *tensor = &set->tensors[i];
         if (is_of_layer(tensor) && tensor->layer == layer) {
             status = model_array_fill(stream->model, tensor);
         }
     }
-    bool last = layer + 1 == stream->model->depth;
-    return status == 0 ? tensor_set_recheck(set, last) : status;
-}
-
-static bool fill(void *context, size_t layer)
-{
-    ModelStream *stream = context;
-    int status = model_stream_fault(stream->model);
     if (status == 0) {
-        status = read_layer(stream, layer);
+        bool last = layer + 1 == stream->model->depth;
+        status = tensor_set_recheck(set, last);
     }
     if (status != 0) {
 #pragma omp atomic write

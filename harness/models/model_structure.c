@@ -96,22 +96,16 @@ static const struct {
     {"temperature", "scale"},
 };
 
-/* text [SAFETENSORS_NAME_MOST + 3]: lower case, with a '_' for all that is no letter, and around
- * the whole. */
-static void spell(char *text, const char *name)
-{
-    *text++ = '_';
-    for (; *name != '\0'; name++) {
-        bool upper = *name >= 'A' && *name <= 'Z', lower = *name >= 'a' && *name <= 'z';
-        *text++ = (char)(upper ? *name - 'A' + 'a' : lower ? *name : '_');
-    }
-    strcpy(text, "_");
-}
-
 const char *structure_of(size_t *rank, const char *name)
 {
-    char text[SAFETENSORS_NAME_MOST + 3];
-    spell(text, name);
+    /* Lower case, with a '_' for all that is no letter, and around the whole. */
+    char text[SAFETENSORS_NAME_MOST + 3], *to = text;
+    *to++ = '_';
+    for (; *name != '\0'; name++) {
+        bool upper = *name >= 'A' && *name <= 'Z', lower = *name >= 'a' && *name <= 'z';
+        *to++ = (char)(upper ? *name - 'A' + 'a' : lower ? *name : '_');
+    }
+    strcpy(to, "_");
     for (*rank = 0; *rank < sizeof structures / sizeof *structures; ++*rank) {
         if (strstr(text, structures[*rank].word) != NULL) {
             return structures[*rank].what;

@@ -242,17 +242,6 @@ static int write_all(FILE *file, const SafetensorsWriter *writer, const char *he
     return 0;
 }
 
-/* Readers, this one too, take no more. */
-static int check_header(const char *path, size_t length)
-{
-    if (length + padding(length) > SAFETENSORS_HEADER_MOST) {
-        return complain_of(path, NULL, NULL,
-                           "header of %zu bytes: expected names and metadata of %d", length,
-                           SAFETENSORS_HEADER_MOST);
-    }
-    return 0;
-}
-
 static int write_file(const SafetensorsWriter *writer, const char *header, const char *path)
 {
     AtomicFile file = {0};
@@ -279,8 +268,15 @@ int safetensors_writer_finish(const SafetensorsWriter *writer, const char *path)
                "a tensor that is written has data", path);
     }
     char *header = json_dumps(writer->header, JSON_COMPACT);
-    int status = check_header(path, strlen(header));
-    status = status != 0 ? status : write_file(writer, header, path);
+    size_t length = strlen(header);
+    int status;
+    if (length + padding(length) > SAFETENSORS_HEADER_MOST) { /* readers take no more */
+        status =
+            complain_of(path, NULL, NULL, "header of %zu bytes: expected names and metadata of %d",
+                        length, SAFETENSORS_HEADER_MOST);
+    } else {
+        status = write_file(writer, header, path);
+    }
     free(header);
     return status;
 }

@@ -49,13 +49,6 @@ static const char *find_kept(const Writing *writing, const Kept *tensor)
     return NULL;
 }
 
-static void keep(Writing *writing, const Kept *tensor)
-{
-    Kept *kept = need_more(writing->kept, writing->kept_count + 1, sizeof *kept);
-    kept[writing->kept_count++] = *tensor;
-    writing->kept = kept;
-}
-
 /* to[key] = the name of a tensor, which is announced unless another bundle has done it.  Nothing
  * where there is no such tensor. */
 static void put(Writing *writing, json_t *to, const char *key, Kept tensor)
@@ -70,7 +63,8 @@ static void put(Writing *writing, json_t *to, const char *key, Kept tensor)
         name = tensor.name;
         safetensors_writer_strided(writing->writer, name, tensor.rank, tensor.shape, tensor.stride,
                                    tensor.data);
-        keep(writing, &tensor);
+        writing->kept = need_more(writing->kept, writing->kept_count + 1, sizeof *writing->kept);
+        writing->kept[writing->kept_count++] = tensor;
     }
     set(to, key, json_string(name));
 }

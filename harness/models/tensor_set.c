@@ -136,33 +136,25 @@ static int choose_in_folder(TensorSet *set)
     return status;
 }
 
-/* The index that lists the file of a path, "NAME-00001-of-00002.safetensors". */
-static int choose_index_of(TensorSet *set, const char *path, size_t stem)
-{
-    const char *name = strrchr(path, '/');
-    name = name == NULL ? path : name + 1;
-    size_t before = (size_t)(name - path), size = strlen(path) + 32;
-    set->path = need_room(size, 1);
-    snprintf(set->path, size, "%.*s%s%s", (int)(before + stem), path, file_end, index_end);
-    if (!is_there(set->path)) {
-        return complain_of(path, NULL, NULL,
-                           "is one of several files: expected '%.*s%s%s' beside it", (int)stem,
-                           name, file_end, index_end);
-    }
-    return 0;
-}
-
 /* Sets path and folder. */
 static int choose(TensorSet *set, const char *path)
 {
     const char *name = strrchr(path, '/');
-    size_t stem = shard_stem(name == NULL ? path : name + 1);
+    name = name == NULL ? path : name + 1;
+    size_t stem = shard_stem(name);
     set->folder = model_folder(path);
     if (is_folder(path)) {
         return choose_in_folder(set);
     }
-    if (stem > 0) {
-        return choose_index_of(set, path, stem);
+    if (stem > 0) { /* "NAME-00001-of-00002.safetensors": the index that lists it */
+        size_t before = (size_t)(name - path), size = strlen(path) + 32;
+        set->path = need_room(size, 1);
+        snprintf(set->path, size, "%.*s%s%s", (int)(before + stem), path, file_end, index_end);
+        return is_there(set->path)
+                   ? 0
+                   : complain_of(path, NULL, NULL,
+                                 "is one of several files: expected '%.*s%s%s' beside it",
+                                 (int)stem, name, file_end, index_end);
     }
     if (is_of_pytorch(path) && is_there(path)) {
         return refuse_pytorch(path, path);
