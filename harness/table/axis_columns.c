@@ -32,7 +32,7 @@ static bool varies(const Point *const *points, size_t count, Axis axis)
     return two && chosen;
 }
 
-static size_t widest(const Point *const *points, size_t count, Axis axis)
+static void add(AxisColumns *columns, const Point *const *points, size_t count, Axis axis)
 {
     size_t width = strlen(axis_info(axis)->name);
     for (size_t i = 0; i < count; i++) {
@@ -40,12 +40,6 @@ static size_t widest(const Point *const *points, size_t count, Axis axis)
         value_text(text, points[i], axis);
         width = strlen(text) > width ? strlen(text) : width;
     }
-    return width;
-}
-
-static void add(AxisColumns *columns, const Point *const *points, size_t count, Axis axis)
-{
-    size_t width = widest(points, count, axis);
     columns->axes[columns->count] = axis;
     columns->widths[columns->count] = width;
     columns->width += width + (columns->count > 0 ? 2 : 0);

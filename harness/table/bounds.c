@@ -9,16 +9,11 @@
 
 #include <string.h>
 
-static void add(BoundsList *list, const char *name)
-{
-    fprintf(list->file, "%s%s", list->any ? ";" : "", name);
-    list->any = true;
-}
-
 void bounds_take(BoundsList *list, const char *name, CellState state)
 {
     if (state == CELL_BOUND) {
-        add(list, name);
+        fprintf(list->file, "%s%s", list->any ? ";" : "", name);
+        list->any = true;
     }
 }
 

@@ -154,27 +154,6 @@ static int compare_keys(const void *a, const void *b)
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* Where the key columns of a table are, in order. */
-typedef struct {
-    size_t columns[AXIS_COUNT + 2], count;
-} KeyColumns;
-
-/* without: roles of axes whose cells it leaves out. */
-static char *join_key(const Csv *csv, const KeyColumns *keys, size_t row, unsigned without)
-{
-    size_t length = 1;
-    for (size_t i = 0; i < keys->count; i++) {
-        length += strlen(csv_cell(csv, row, keys->columns[i])) + 1;
-    }
-    char *key = need_room(length, 1), *end = key;
-    for (size_t i = 0; i < keys->count; i++) {
-        Axis axis = column_axis(column_key(i));
-        bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
-        end += sprintf(end, "%s,", left ? "" : csv_cell(csv, row, keys->columns[i]));
-    }
-    return key;
-}
-
 void key_index_clear(KeyIndex *index)
 {
     for (size_t i = 0; i < index->count; i++) {
@@ -186,14 +165,23 @@ void key_index_clear(KeyIndex *index)
 
 void key_index_make(KeyIndex *index, const Csv *csv, unsigned without)
 {
-    KeyColumns keys = {.count = 0};
-    for (; column_key(keys.count) != NULL; keys.count++) {
-        keys.columns[keys.count] = csv_find(csv, column_key(keys.count));
+    size_t columns[AXIS_COUNT + 2], count = 0;
+    for (; column_key(count) != NULL; count++) {
+        columns[count] = csv_find(csv, column_key(count));
     }
     index->rows = need_zeros(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
-    for (; index->count < csv->rows; index->count++) {
-        index->rows[index->count] =
-            (Keyed){join_key(csv, &keys, index->count, without), index->count};
+    for (size_t row = 0; row < csv->rows; row++) {
+        size_t length = 1;
+        for (size_t i = 0; i < count; i++) {
+            length += strlen(csv_cell(csv, row, columns[i])) + 1;
+        }
+        char *key = need_room(length, 1), *end = key;
+        for (size_t i = 0; i < count; i++) {
+            Axis axis = column_axis(column_key(i));
+            bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
+            end += sprintf(end, "%s,", left ? "" : csv_cell(csv, row, columns[i]));
+        }
+        index->rows[index->count++] = (Keyed){key, row};
     }
     qsort(index->rows, index->count, sizeof *index->rows, compare_keys);
 }

@@ -231,14 +231,10 @@ bool column_is_size(const Column *column)
     return column->kind == COLUMN_REFERENCE || column->kind == COLUMN_MACHINE;
 }
 
-static bool is_derived(const Column *column)
-{
-    return column->unit == UNIT_ULP || column->unit == UNIT_LOG10;
-}
-
 RefCell *column_cell(const Column *column, Row *row)
 {
-    return is_derived(column) ? NULL : (void *)((unsigned char *)(void *)row + column->cell);
+    bool derived = column->unit == UNIT_ULP || column->unit == UNIT_LOG10;
+    return derived ? NULL : (void *)((unsigned char *)(void *)row + column->cell);
 }
 
 /* cell = max / ulp(size), the ulp of the arithmetic's format. */

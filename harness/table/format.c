@@ -49,18 +49,13 @@ size_t format_names(const char *names[FORMATS_MOST])
     return FORMAT_COUNT;
 }
 
-static int refuse_name(const char *name)
-{
-    const char *names[FORMATS_MOST];
-    size_t count = format_names(names);
-    return complain_unknown((Origin){.flag = "format"}, name, NULL, names, count, count);
-}
-
 int format_check(const RunOptions *run)
 {
     const Format *format = format_find(run->format);
     if (format == NULL) {
-        return refuse_name(run->format);
+        const char *names[FORMATS_MOST];
+        size_t count = format_names(names);
+        return complain_unknown((Origin){.flag = "format"}, run->format, NULL, names, count, count);
     }
     const char *flag = run->resume       ? "--resume, which reads rows"
                        : run->shards > 0 ? "--shard: merge reads parts, and writes any format"

@@ -42,24 +42,20 @@ static void write_string(FILE *file, const char *before, const char *text)
     free(seen);
 }
 
-static void write_cell(FILE *file, const FormatColumn *column, const FormatCell *cell)
-{
-    bool number =
-        !column->text && !cell->bound && format_is_number(cell->text) && double_holds(cell->text);
-    if (number || *cell->text == '\0') {
-        fputs(number ? cell->text : "null", file);
-    } else {
-        write_string(file, cell->bound ? "<" : "", cell->text);
-    }
-}
-
 static void write_object(const FormatTable *table, const FormatCell *cells)
 {
     for (size_t i = 0; i < table->count; i++) {
         fputs(i == 0 ? "{" : ", ", table->file);
         write_string(table->file, "", table->columns[i].name);
         fputs(": ", table->file);
-        write_cell(table->file, &table->columns[i], &cells[i]);
+        const FormatCell *cell = &cells[i];
+        bool number = !table->columns[i].text && !cell->bound && format_is_number(cell->text) &&
+                      double_holds(cell->text);
+        if (number || *cell->text == '\0') {
+            fputs(number ? cell->text : "null", table->file);
+        } else {
+            write_string(table->file, cell->bound ? "<" : "", cell->text);
+        }
     }
     putc('}', table->file);
 }

@@ -103,18 +103,6 @@ static size_t find(const FormatTable *table, const char *name)
     return i;
 }
 
-/* Takes in the sizes of the stream that a row's errors tell of. */
-static void take_sizes(StreamSizes *sizes, const FormatTable *table, const FormatCell *cells)
-{
-    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
-        size_t error = find(table, column_of_error(kind, NORM_MAX)->name);
-        size_t relative = find(table, column_of_error(kind, NORM_REL)->name);
-        if (error < table->count && relative < table->count) {
-            stream_sizes_add_texts(sizes, cells[error].text, cells[relative].text);
-        }
-    }
-}
-
 static void shelf_row(FormatTable *table, const FormatCell *cells)
 {
     Shelf *shelf = table->state;
@@ -122,7 +110,13 @@ static void shelf_row(FormatTable *table, const FormatCell *cells)
         const FormatCell name = {.text = table->columns[i].name};
         shelf_add(shelf, &name, false);
     }
-    take_sizes(&shelf->sizes, table, cells);
+    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
+        size_t error = find(table, column_of_error(kind, NORM_MAX)->name);
+        size_t relative = find(table, column_of_error(kind, NORM_REL)->name);
+        if (error < table->count && relative < table->count) {
+            stream_sizes_add_texts(&shelf->sizes, cells[error].text, cells[relative].text);
+        }
+    }
     for (size_t i = 0; i < table->count; i++) {
         bool number = !table->columns[i].text && format_is_number(cells[i].text);
         shelf_add(shelf, &cells[i], number);

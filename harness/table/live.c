@@ -39,16 +39,6 @@ static const Column *figure_column(const Live *live, size_t figure)
                     : column_of_error(split[error], NORM_MAX);
 }
 
-/* Errors of exact mathematics become as small as e^(-2 Omega) is. */
-static size_t exact_width(const Point *const *points, size_t count)
-{
-    double most = 1;
-    for (size_t i = 0; i < count; i++) {
-        most = fmax(most, points[i]->omega);
-    }
-    return strlen("<1.23e-") + (size_t)fmax(2, 1 + floor(log10(most)));
-}
-
 /* Has any of the points the error? */
 static bool exists(const Point *const *points, size_t count, ErrorKind kind)
 {
@@ -77,7 +67,11 @@ static bool is_judged(const Point *const *points, size_t count, ErrorKind kind)
 static void choose_figures(Live *live, const Point *const *points, size_t count, size_t room)
 {
     SeenColumn seen[LIVE_FIGURES] = {{0}};
-    size_t exact = exact_width(points, count);
+    double most = 1; /* errors of exact mathematics become as small as e^(-2 Omega) is */
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, points[i]->omega);
+    }
+    size_t exact = strlen("<1.23e-") + (size_t)fmax(2, 1 + floor(log10(most)));
     for (size_t i = 0; i < live->figures; i++) {
         const size_t figure = live->propagation ? i : errors_by_use[i];
         ErrorKind kind = live->propagation ? split[i / (1 + PARTS)] : errors_by_use[i];

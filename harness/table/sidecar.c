@@ -71,17 +71,6 @@ json_t *sidecar_arguments(int argc, char **argv)
     return list;
 }
 
-static json_t *command_value(const Point *point)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = text_stream(&text, &size);
-    point_print_command(stream, point);
-    json_t *value = sidecar_text(text_close(stream, &text));
-    free(text);
-    return value;
-}
-
 static json_t *point_value(const RunRecord *run, size_t index)
 {
     const SweepRecord *sweep = run->sweep;
@@ -90,7 +79,12 @@ static json_t *point_value(const RunRecord *run, size_t index)
         json_object_set_new(point, "index", json_integer((json_int_t)index + 1));
     }
     json_object_set_new(point, "section", sidecar_text(run->grid->section[index]));
-    json_object_set_new(point, "command", command_value(&run->grid->points[index]));
+    char *command = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream(&command, &size);
+    point_print_command(stream, &run->grid->points[index]);
+    json_object_set_new(point, "command", sidecar_text(text_close(stream, &command)));
+    free(command);
     if (run->seconds != NULL && run->seconds[index] >= 0) {
         json_object_set_new(point, "seconds", json_real(run->seconds[index]));
     }

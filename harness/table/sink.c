@@ -58,22 +58,11 @@ static bool is_regular(const char *path)
            (stat(path, &found) != 0 || S_ISREG(found.st_mode) || S_ISDIR(found.st_mode));
 }
 
-/* Does nothing but a terminal wait for rows, which asked for none of a format? */
-static bool is_for_eyes(const RunOptions *run)
-{
-    return run->output == NULL && run->stream == NULL && !run->on_stdout && !run->expand &&
-           isatty(STDOUT_FILENO);
-}
-
-static int refuse_resume(const RunOptions *run)
-{
-    return complain((Origin){.flag = "resume"}, run->output != NULL ? run->output : "stdout",
-                    "expected rows in a regular file, -o FILE.csv");
-}
-
 int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const RunRecord *record)
 {
-    const bool eyes = is_for_eyes(run);
+    /* Nothing but a terminal waits for rows, which asked for none of a format. */
+    const bool eyes = run->output == NULL && run->stream == NULL && !run->on_stdout &&
+                      !run->expand && isatty(STDOUT_FILENO);
     const Format *format =
         eyes && kind->bare == BARE_EYES ? &format_table : format_find(run->format);
     bool asked = run->output != NULL || run->on_stdout || kind->bare != BARE_SENTENCES;
@@ -84,7 +73,8 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
         return journal_open(&sink->journal, run->output_flag, run->output, run->resume, record);
     }
     if (run->resume && (kept || !asked)) {
-        return refuse_resume(run);
+        return complain((Origin){.flag = "resume"}, run->output != NULL ? run->output : "stdout",
+                        "expected rows in a regular file, -o FILE.csv");
     }
     if (!asked) {
         return 0;

@@ -54,15 +54,6 @@ static void take_errors(SummaryErrors *taken, int slot, const RefErrors *errors,
     }
 }
 
-/* Takes in the sizes of the stream that a row's errors tell of. */
-static void summary_sizes(StreamSizes *sizes, const RefErrors *errors)
-{
-    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
-        stream_sizes_add(sizes, cell_summary(&errors->error[kind][NORM_MAX]).log10,
-                         cell_summary(&errors->error[kind][NORM_REL]).log10);
-    }
-}
-
 void summary_add(PointSummary *summary, const Point *point, const Row *row)
 {
     size_t layers[SUMMARY_LAYERS];
@@ -74,7 +65,10 @@ void summary_add(PointSummary *summary, const Point *point, const Row *row)
             take_errors(&summary->relative, slot, errors, NORM_REL);
         }
     }
-    summary_sizes(&summary->sizes, errors);
+    for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
+        stream_sizes_add(&summary->sizes, cell_summary(&errors->error[kind][NORM_MAX]).log10,
+                         cell_summary(&errors->error[kind][NORM_REL]).log10);
+    }
 }
 
 void print_certified(FILE *file, size_t bounds)

@@ -243,18 +243,6 @@ static void print_depth(FILE *file, Shape shape)
     }
 }
 
-/* Are errors shown relative to the results? */
-static Norm choose_norm(const Point *const *points, size_t count, const PointSummary *summaries)
-{
-    StreamSizes sizes = stream_sizes_none();
-    bool layers = false;
-    for (size_t i = 0; i < count; i++) {
-        stream_sizes_join(&sizes, summaries[i].sizes);
-        layers = layers || points[i]->spec.depth > 1;
-    }
-    return stream_sizes_norm(sizes, layers);
-}
-
 /* The lines [count], gathered, depth by depth. */
 static void print_depths(FILE *file, Norm norm, const Line *lines, size_t count)
 {
@@ -277,10 +265,14 @@ void summary_table_print(FILE *file, const Grid *grid, const size_t *points, siz
     const Point **taken = need_zeros(point_count + 1, sizeof *taken);
     Line *lines = need_zeros(point_count + 1, sizeof *lines);
     AxisColumns axes;
+    StreamSizes sizes = stream_sizes_none();
+    bool layers = false;
     for (size_t i = 0; i < point_count; i++) {
         taken[i] = &grid->points[points[i]];
+        stream_sizes_join(&sizes, summaries[i].sizes);
+        layers = layers || taken[i]->spec.depth > 1;
     }
-    Norm norm = choose_norm(taken, point_count, summaries);
+    Norm norm = stream_sizes_norm(sizes, layers);
     for (size_t i = 0; i < point_count; i++) {
         const PointSummary *own = &summaries[i];
         lines[i] = (Line){&axes, taken[i], norm == NORM_REL ? own->relative : own->largest, i};

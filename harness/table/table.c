@@ -42,33 +42,22 @@ void table_write_header(FILE *file, bool propagation)
     putc('\n', file);
 }
 
-static void write_axis(FILE *file, const Point *point, Axis axis)
-{
-    if (point_axis_matters(point, axis)) {
-        char value[VALUE_TEXT];
-        value_print(value, &axis_info(axis)->domain, point_get(point, axis));
-        fputs(value, file);
-    }
-}
-
-/* The cells before the options. */
-static void write_axes(FILE *file, const Point *point, bool with_omega, const char *seeds)
-{
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (has_column(axis, with_omega)) {
-            if (axis == AXIS_SEED && seeds != NULL && point_axis_matters(point, axis)) {
-                fputs(seeds, file);
-            } else {
-                write_axis(file, point, axis);
-            }
-            putc(',', file);
-        }
-    }
-}
-
 void table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
 {
-    write_axes(file, point, with_omega, seeds);
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (!has_column(axis, with_omega)) {
+            continue;
+        }
+        bool matters = point_axis_matters(point, axis);
+        if (matters && axis == AXIS_SEED && seeds != NULL) {
+            fputs(seeds, file);
+        } else if (matters) {
+            char value[VALUE_TEXT];
+            value_print(value, &axis_info(axis)->domain, point_get(point, axis));
+            fputs(value, file);
+        }
+        putc(',', file);
+    }
     options_write(file, point, NULL);
 }
 

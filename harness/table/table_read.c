@@ -54,12 +54,6 @@ static bool read_identical(Row *row, const char *text)
     return *end == '\0';
 }
 
-static bool read_status(Row *row, const char *text)
-{
-    row->status = status_find(text, strlen(text));
-    return row->status <= STATUS_OK;
-}
-
 /* The cells of all columns, in order. */
 static bool read_cells(Row *row, const char *const *cells, bool propagation)
 {
@@ -73,7 +67,10 @@ static bool read_cells(Row *row, const char *const *cells, bool propagation)
         case COLUMN_SHARE: ok = read_identical(row, cells[i]); break;
         case COLUMN_BITS: ok = read_bits(&row->precision_bits, cells[i]); break;
         case COLUMN_DIFFERENCE_BITS: ok = read_bits(&row->difference_bits, cells[i]); break;
-        case COLUMN_STATUS: ok = read_status(row, cells[i]); break;
+        case COLUMN_STATUS:
+            row->status = status_find(cells[i], strlen(cells[i]));
+            ok = row->status <= STATUS_OK;
+            break;
         default: /* a size */
             ok = strlen(cells[i]) < CELL_TEXT && number_read(&numbers[i], cells[i]);
             states[i] = states_of[numbers[i].kind];
