@@ -101,16 +101,6 @@ static int cut_lines(Csv *csv, size_t lines)
     return 0;
 }
 
-static int check_names(const Csv *csv)
-{
-    for (size_t i = 0; i < csv->columns; i++) {
-        if (*csv_name(csv, i) == '\0' || csv_find(csv, csv_name(csv, i)) < i) {
-            return reject(csv, 1, csv_name(csv, i), "columns with names, each once");
-        }
-    }
-    return 0;
-}
-
 static int cut(Csv *csv, size_t length)
 {
     length = csv_plain(csv->text, length);
@@ -127,7 +117,12 @@ static int cut(Csv *csv, size_t length)
     csv->cells = need_zeros(lines * csv->columns, sizeof *csv->cells);
     csv->rows = lines - 1;
     status = cut_lines(csv, lines);
-    return status != 0 ? status : check_names(csv);
+    for (size_t i = 0; i < csv->columns && status == 0; i++) {
+        if (*csv_name(csv, i) == '\0' || csv_find(csv, csv_name(csv, i)) < i) {
+            status = reject(csv, 1, csv_name(csv, i), "columns with names, each once");
+        }
+    }
+    return status;
 }
 
 int csv_read(Csv *csv, const char *path)

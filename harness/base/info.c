@@ -97,14 +97,6 @@ static void add_tiers(FactList *list)
     add(list, "tiers", "%s", had);
 }
 
-static void add_system(FactList *list)
-{
-    struct utsname name;
-    if (uname(&name) == 0) {
-        add(list, "system", "%s %s %s", name.sysname, name.release, name.machine);
-    }
-}
-
 size_t facts_read(Fact facts[FACTS_MOST])
 {
     FactList list = {facts, 0};
@@ -113,7 +105,10 @@ size_t facts_read(Fact facts[FACTS_MOST])
     add(&list, "commit", "%s", HEADPROOF_COMMIT);
     add(&list, "compiler", "%s", COMPILER);
     add(&list, "flags", "%s", HEADPROOF_CFLAGS);
-    add_system(&list);
+    struct utsname name;
+    if (uname(&name) == 0) {
+        add(&list, "system", "%s %s %s", name.sysname, name.release, name.machine);
+    }
     if (!add_cpu(&list)) {
         return 0;
     }

@@ -16,27 +16,24 @@
 
 #define TOKEN_SHOWN 400
 
-static size_t quote(char *text, size_t size, const char *token, size_t length)
-{
-    static const char begin[] = "token '";
-    size_t cut = length < TOKEN_SHOWN ? length : TOKEN_SHOWN;
-    while (cut < length && ((unsigned char)token[cut] & 0xc0) == 0x80 && cut > TOKEN_SHOWN - 4) {
-        cut--; /* not within a character */
-    }
-    if (token == NULL) {
-        return 0;
-    }
-    strcpy(text, begin);
-    size_t used = strlen(begin);
-    used += shown_into(text + used, size - used, SHOWN_TERMINAL, token, cut);
-    return used + (size_t)snprintf(text + used, size - used, cut < length ? "...': " : "': ");
-}
-
 static void compose(Message *message, const char *token, size_t length, const char *format,
                     va_list arguments)
 {
     _Static_assert(sizeof message->text > 4 * TOKEN_SHOWN + 100, "a token escaped must fit");
-    size_t used = quote(message->text, sizeof message->text, token, length);
+    size_t used = 0;
+    if (token != NULL) {
+        size_t cut = length < TOKEN_SHOWN ? length : TOKEN_SHOWN;
+        while (cut < length && ((unsigned char)token[cut] & 0xc0) == 0x80 &&
+               cut > TOKEN_SHOWN - 4) {
+            cut--; /* not within a character */
+        }
+        strcpy(message->text, "token '");
+        used = strlen(message->text);
+        used += shown_into(message->text + used, sizeof message->text - used, SHOWN_TERMINAL, token,
+                           cut);
+        used += (size_t)snprintf(message->text + used, sizeof message->text - used,
+                                 cut < length ? "...': " : "': ");
+    }
     vsnprintf(message->text + used, sizeof message->text - used, format, arguments);
 }
 

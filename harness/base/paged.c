@@ -72,26 +72,20 @@ void paged_clear(Paged *paged)
 }
 
 /* Zeros that can be written there, or nothing that can be read.  false: memory is short. */
-static bool map_at(const Piece *piece, int protection)
+static bool map_part(const Part *part, int protection)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
     flags |= protection == PROT_NONE ? MAP_NORESERVE : 0;
-    if (mmap(piece->at, piece->bytes, protection, flags, -1, 0) == MAP_FAILED) {
-        return false;
-    }
+    for (size_t i = 0; i < part->count; i++) {
+        const Piece *piece = &part->pieces[i];
+        if (mmap(piece->at, piece->bytes, protection, flags, -1, 0) == MAP_FAILED) {
+            return false;
+        }
 #ifdef MADV_HUGEPAGE
-    (void)madvise(piece->at, piece->bytes, MADV_HUGEPAGE); /* a wish */
+        (void)madvise(piece->at, piece->bytes, MADV_HUGEPAGE); /* a wish */
 #endif
-    return true;
-}
-
-static bool map_part(const Part *part, int protection)
-{
-    bool ok = true;
-    for (size_t i = 0; i < part->count && ok; i++) {
-        ok = map_at(&part->pieces[i], protection);
     }
-    return ok;
+    return true;
 }
 
 double *paged_take(Paged *paged, size_t p, size_t count)

@@ -80,18 +80,6 @@ static const char *xml_entity(char c)
     }
 }
 
-/* A character that is seen. */
-static void put_seen(char out[STEP], ShownPlace place, const char *text, size_t length)
-{
-    const char *entity = place == SHOWN_XML && length == 1 ? xml_entity(*text) : NULL;
-    bool marked = place == SHOWN_MARKDOWN && strchr("\\`*_{}[]()<>#!|~&", *text) != NULL;
-    if (entity != NULL) {
-        strcpy(out, entity);
-    } else {
-        snprintf(out, STEP, "%s%.*s", marked ? "\\" : "", (int)length, text);
-    }
-}
-
 /* Writes the first character of text[0 .. left-1], left > 0, as it is shown.  Returns its bytes
  * there. */
 static size_t put_step(char out[STEP], ShownPlace place, const char *text, size_t left)
@@ -99,7 +87,13 @@ static size_t put_step(char out[STEP], ShownPlace place, const char *text, size_
     uint32_t point = 0;
     size_t length = decode(&point, (const unsigned char *)text, left);
     if (length > 0 && is_seen(point)) {
-        put_seen(out, place, text, length);
+        const char *entity = place == SHOWN_XML && length == 1 ? xml_entity(*text) : NULL;
+        bool marked = place == SHOWN_MARKDOWN && strchr("\\`*_{}[]()<>#!|~&", *text) != NULL;
+        if (entity != NULL) {
+            strcpy(out, entity);
+        } else {
+            snprintf(out, STEP, "%s%.*s", marked ? "\\" : "", (int)length, text);
+        }
         return length;
     }
     const bool markdown = place == SHOWN_MARKDOWN;
@@ -125,16 +119,11 @@ static bool all_seen(const char *text, size_t left)
     return true;
 }
 
-static bool is_plain(const char *text, size_t length)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "+,-./:=@_";
-    return length > 0 && strspn(text, plain) >= length;
-}
-
 static void write_word(FILE *file, const char *text, size_t length)
 {
-    bool plain = is_plain(text, length), seen = all_seen(text, length);
+    static const char unquoted[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                   "+,-./:=@_";
+    bool plain = length > 0 && strspn(text, unquoted) >= length, seen = all_seen(text, length);
     fputs(plain ? "" : seen ? "'" : "$'", file);
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];

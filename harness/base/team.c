@@ -15,18 +15,6 @@
 #include <mpi.h>
 #include <time.h>
 
-/* Is there a variable that Open MPI, MPICH or Slurm sets for processes that it starts? */
-static int started_by_mpi(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
-                                        "PMIX_RANK"};
-    int found = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        found = found || getenv(names[i]) != NULL;
-    }
-    return found;
-}
-
 static int is_member(void)
 {
     int begun = 0, ended = 0;
@@ -49,8 +37,14 @@ void team_library(char text[TEAM_LIBRARY_TEXT])
 
 int team_join(void)
 {
-    int provided;
-    if (!started_by_mpi()) {
+    /* What Open MPI, MPICH and Slurm set for processes that they start. */
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
+                                        "PMIX_RANK"};
+    int provided, started = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        started = started || getenv(names[i]) != NULL;
+    }
+    if (!started) {
         return 0;
     }
     /* Only one thread calls MPI; another may wait for signals. */

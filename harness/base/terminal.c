@@ -76,15 +76,6 @@ FILE *wrapped_open(Wrapped *wrapped, FILE *to)
     return wrapped->file;
 }
 
-/* At most WRAPPED_WIDTH; of everything that is no terminal that, or what COLUMNS says. */
-static size_t wrapped_width(FILE *file)
-{
-    bool terminal = fileno(file) >= 0 && isatty(fileno(file));
-    long asked = terminal ? 0 : width_by_environment();
-    size_t width = terminal ? terminal_width(file) : WRAPPED_WIDTH;
-    return asked > 0 ? (size_t)asked : width < WRAPPED_WIDTH ? width : WRAPPED_WIDTH;
-}
-
 /* One line [length], without its end. */
 static void write_line(FILE *file, const char *line, size_t length, size_t width)
 {
@@ -103,7 +94,11 @@ static void write_line(FILE *file, const char *line, size_t length, size_t width
 
 void wrapped_close(Wrapped *wrapped)
 {
-    size_t width = wrapped_width(wrapped->to);
+    /* At most WRAPPED_WIDTH; of everything that is no terminal that, or what COLUMNS says. */
+    bool terminal = fileno(wrapped->to) >= 0 && isatty(fileno(wrapped->to));
+    long asked = terminal ? 0 : width_by_environment();
+    size_t width = terminal ? terminal_width(wrapped->to) : WRAPPED_WIDTH;
+    width = asked > 0 ? (size_t)asked : width < WRAPPED_WIDTH ? width : WRAPPED_WIDTH;
     const char *text = text_close(wrapped->file, &wrapped->text);
     for (const char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n");

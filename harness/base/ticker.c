@@ -19,40 +19,23 @@ struct Ticker {
     Progress *progress;
 };
 
-/* Until the ticker is stopped, or a tick has passed; the lock is held. */
-static void wait_a_tick(Ticker *ticker)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += TICK_NANOSECONDS;
-    until.tv_sec += until.tv_nsec / SECOND;
-    until.tv_nsec %= SECOND;
-    (void)pthread_cond_timedwait(&ticker->stop, ticker->lock, &until);
-}
-
 static void *tick(void *argument)
 {
     Ticker *ticker = argument;
     pthread_mutex_lock(ticker->lock);
     while (!ticker->stopped) {
-        wait_a_tick(ticker);
+        struct timespec until; /* waits until it is stopped, or a tick has passed */
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TICK_NANOSECONDS;
+        until.tv_sec += until.tv_nsec / SECOND;
+        until.tv_nsec %= SECOND;
+        (void)pthread_cond_timedwait(&ticker->stop, ticker->lock, &until);
         if (!ticker->stopped) {
             progress_tick(ticker->progress);
         }
     }
     pthread_mutex_unlock(ticker->lock);
     return NULL;
-}
-
-/* Signals are for the threads that were there before. */
-static bool start(Ticker *ticker)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&ticker->thread, NULL, tick, ticker) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
 }
 
 Ticker *ticker_open(pthread_mutex_t *lock, Progress *progress)
@@ -64,7 +47,12 @@ Ticker *ticker_open(pthread_mutex_t *lock, Progress *progress)
     ticker->lock = lock;
     ticker->progress = progress;
     pthread_cond_init(&ticker->stop, NULL);
-    if (!start(ticker)) {
+    sigset_t all, before; /* signals are for the threads that were there before */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&ticker->thread, NULL, tick, ticker) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started) {
         pthread_cond_destroy(&ticker->stop);
         free(ticker);
         return NULL;

@@ -241,17 +241,13 @@ static bool ends_in(Part part, const char *end)
     return part.length >= tail && memcmp(part.text + part.length - tail, end, tail) == 0;
 }
 
-static bool is_there(Part part)
+static bool is_path(Part part)
 {
     char path[VALUE_TEXT];
     snprintf(path, sizeof path, "%.*s", (int)part.length, part.text);
-    return part.length < sizeof path && access(path, F_OK) == 0;
-}
-
-static bool is_path(Part part)
-{
-    return is_there(part) || memchr(part.text, '/', part.length) != NULL ||
-           ends_in(part, ".safetensors") || ends_in(part, ".safetensors.index.json");
+    bool there = part.length < sizeof path && access(path, F_OK) == 0;
+    return there || memchr(part.text, '/', part.length) != NULL || ends_in(part, ".safetensors") ||
+           ends_in(part, ".safetensors.index.json");
 }
 
 /* True for a path that needs no escapes in a cell of CSV, among options (whose separator is a
