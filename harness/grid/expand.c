@@ -56,17 +56,6 @@ static int find_source(Product *product, Point *point)
     return status;
 }
 
-/* Complains that the flag or the key says one thing and the weights file another. */
-static int contradiction(const Product *product, const Point *point, Axis axis, AxisValue own)
-{
-    const Domain *domain = &axis_info(axis)->domain;
-    char said[VALUE_TEXT], has[VALUE_TEXT];
-    value_print(said, domain, point_get(point, axis));
-    value_print(has, domain, own);
-    return complain(product->settings[axis]->origin, said, "the weights file %s has %s = %s",
-                    point->source->path, axis_info(axis)->name, has);
-}
-
 /* Sets an axis to what the weights file has, or else to what flags, keys or defaults say. */
 static int set_axis(const Product *product, Point *point, Axis axis)
 {
@@ -82,7 +71,12 @@ static int set_axis(const Product *product, Point *point, Axis axis)
     }
     AxisValue said = point_get(point, axis);
     if (product->settings[axis] != NULL && value_compare(&said, &own) != 0) {
-        return contradiction(product, point, axis, own);
+        const Domain *domain = &axis_info(axis)->domain;
+        char flag[VALUE_TEXT], has[VALUE_TEXT];
+        value_print(flag, domain, said);
+        value_print(has, domain, own);
+        return complain(product->settings[axis]->origin, flag, "the weights file %s has %s = %s",
+                        point->source->path, axis_info(axis)->name, has);
     }
     point_set(point, axis, own);
     return 0;

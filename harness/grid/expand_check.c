@@ -126,21 +126,20 @@ static bool turns_heads(const CaseSpec *spec)
     return spec->rotary != ROTARY_NONE && construction_info(spec->construction)->heads;
 }
 
-/* The largest angle, in float as in double; a frequency is at most 1 where theta is not below. */
-static bool has_finite_angles(const CaseSpec *spec, size_t width)
-{
-    const RotaryScaling *scaling = spec->given != NULL ? &spec->given->rotary_scaling : NULL;
-    double most = fmax(1, pow(spec->rope_theta, 2 / (double)width - 1)) * (double)spec->n;
-    bool scaled = scaling != NULL && scaling->kind != SCALING_NONE;
-    return most / (scaled ? fmin(1, scaling->factor) : 1) < FLT_MAX;
-}
-
 /* Rotary positions of no finite angle, by an axis or by the file's key. */
 static int check_angles(const Product *product, const Point *point)
 {
     static const char finite[] = "one, and a factor that scales it, whose angles are finite";
     const CaseSpec *spec = &point->spec;
-    if (!turns_heads(spec) || has_finite_angles(spec, case_rotary_width(spec))) {
+    if (!turns_heads(spec)) {
+        return 0;
+    }
+    const RotaryScaling *scaling = spec->given != NULL ? &spec->given->rotary_scaling : NULL;
+    bool scaled = scaling != NULL && scaling->kind != SCALING_NONE;
+    double width = (double)case_rotary_width(spec);
+    /* Largest angle, in float as in double: a frequency is at most 1 where theta is not below. */
+    double most = fmax(1, pow(spec->rope_theta, 2 / width - 1)) * (double)spec->n;
+    if (most / (scaled ? fmin(1, scaling->factor) : 1) < FLT_MAX) {
         return 0;
     }
     return point->source == NULL ? product_reject(product, AXIS_ROPE_THETA, finite)

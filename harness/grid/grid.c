@@ -219,14 +219,6 @@ static int ask_points(Grid *grid, const RunOptions *run)
     return 0;
 }
 
-static int check_network(const Section *flags, const RunOptions *run)
-{
-    bool twice = run->network != NULL && flags->settings[AXIS_CONSTRUCTION].given;
-    return twice ? complain((Origin){.flag = "network"}, run->network,
-                            "expected --network or --construction")
-                 : 0;
-}
-
 /* Flags about weights files need one, and a tolerance for a witness needs a witness. */
 static int check_model_flags(const Grid *grid, const RunOptions *run)
 {
@@ -279,7 +271,11 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     size_t operands = line.count;
     status = status != 0 || !command_has(command, READS_TABLES) ? status : take_tables(grid, &line);
     status = status != 0 ? status : read_operands(grid, &line);
-    status = status != 0 ? status : check_network(&line.flags, run);
+    bool twice = run->network != NULL && line.flags.settings[AXIS_CONSTRUCTION].given;
+    if (status == 0 && twice) {
+        status = complain((Origin){.flag = "network"}, run->network,
+                          "expected --network or --construction");
+    }
     status = status != 0 || !command_takes_axes(command) ? status : expand(grid, &line);
     note_listed(grid, &line);
     status = status != 0 ? status : check_model_flags(grid, run);

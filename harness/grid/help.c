@@ -85,22 +85,6 @@ void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axi
              command_takes_list(command, axis) ? "" : ", not a list", standard);
 }
 
-static void print_axis(FILE *file, const CommandInfo *command, Axis axis)
-{
-    char text[HELP_TEXT];
-    print_entry(file, axis_info(axis)->name, NULL, axis_info(axis)->help);
-    help_axis_values(text, command, axis);
-    fprintf(file, "%*s", HELP_COLUMN, "");
-    print_wrapped(file, HELP_COLUMN, HELP_COLUMN, text);
-}
-
-static void print_flag(FILE *file, const FlagInfo *info)
-{
-    char text[256], letter[] = {' ', '(', '-', info->letter, ')', '\0'};
-    snprintf(text, sizeof text, "%s%s", info->help, info->letter != 0 ? letter : "");
-    print_entry(file, info->name, info->argument, text);
-}
-
 /* ---- Which of them, under which heading ------------------------------------------------------ */
 
 enum { HEADED_MOST = 12 };
@@ -183,13 +167,19 @@ static void print_subject(FILE *file, const CommandInfo *command, FlagSubject ab
         if (command_takes(command, axis) && subject_of(axis) == about &&
             (all || is_common(command, axis))) {
             print_title(file, about, &begun, " (flags, and keys of case files)");
-            print_axis(file, command, axis);
+            char text[HELP_TEXT];
+            print_entry(file, axis_info(axis)->name, NULL, axis_info(axis)->help);
+            help_axis_values(text, command, axis);
+            fprintf(file, "%*s", HELP_COLUMN, "");
+            print_wrapped(file, HELP_COLUMN, HELP_COLUMN, text);
         }
     }
     for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
         if (command_takes_flag(command, flag) && flag->about == about && (all || flag->common)) {
             print_title(file, about, &begun, "");
-            print_flag(file, flag);
+            char text[256], letter[] = {' ', '(', '-', flag->letter, ')', '\0'};
+            snprintf(text, sizeof text, "%s%s", flag->help, flag->letter != 0 ? letter : "");
+            print_entry(file, flag->name, flag->argument, text);
         }
     }
 }

@@ -22,18 +22,6 @@ static int compare_groups(const void *a, const void *b)
     return (x->points[0] > y->points[0]) - (x->points[0] < y->points[0]);
 }
 
-/* Sorts the groups by their first points, whose addresses are in grid order. */
-static void sort_groups(PointGroups *groups, const Grid *grid)
-{
-    qsort(groups->groups, groups->count, sizeof *groups->groups, compare_groups);
-    for (size_t g = 0; g < groups->count; g++) {
-        const PointGroup *group = &groups->groups[g];
-        for (size_t i = 0; i < group->count; i++) {
-            groups->of[group->points[i] - grid->points] = g;
-        }
-    }
-}
-
 void point_groups_make(PointGroups *groups, const Grid *grid)
 {
     size_t room = grid->count + 1;
@@ -51,7 +39,14 @@ void point_groups_make(PointGroups *groups, const Grid *grid)
         }
         groups->groups[groups->count - 1].count++;
     }
-    sort_groups(groups, grid);
+    /* By their first points, whose addresses are in grid order. */
+    qsort(groups->groups, groups->count, sizeof *groups->groups, compare_groups);
+    for (size_t g = 0; g < groups->count; g++) {
+        const PointGroup *group = &groups->groups[g];
+        for (size_t i = 0; i < group->count; i++) {
+            groups->of[group->points[i] - grid->points] = g;
+        }
+    }
 }
 
 void point_groups_clear(PointGroups *groups)

@@ -27,43 +27,23 @@ static bool names_alike(const char *a, const char *b)
     return shorter >= 3 && strncmp(a, b, shorter) == 0;
 }
 
-/* The axis that was meant by a word that the one named has not: `--norm none` is --normalization's.
- * AXIS_COUNT: none. */
-static Axis meant_axis(const CommandInfo *command, Axis named, const char *text)
-{
-    Axis axis = 0;
-    while (axis < AXIS_COUNT && !(axis != named && command_takes(command, axis) &&
-                                  names_alike(axis_info(axis)->name, axis_info(named)->name) &&
-                                  has_word(&axis_info(axis)->domain, text))) {
-        axis++;
-    }
-    return axis;
-}
-
-/* " (did you mean --norm?)", or nothing. */
+/* " (did you mean --normalization?)" where another axis has the word, as of `--norm none`, or
+ * nothing. */
 static Suggestion suggest_axis(const CommandInfo *command, Axis named, Origin origin,
                                const char *text)
 {
     Suggestion suggestion = {""};
-    Axis meant = meant_axis(command, named, text);
+    Axis meant = 0;
+    while (meant < AXIS_COUNT && !(meant != named && command_takes(command, meant) &&
+                                   names_alike(axis_info(meant)->name, axis_info(named)->name) &&
+                                   has_word(&axis_info(meant)->domain, text))) {
+        meant++;
+    }
     if (meant < AXIS_COUNT && !has_word(&axis_info(named)->domain, text)) {
         snprintf(suggestion.text, sizeof suggestion.text, " (did you mean %s%s?)",
                  origin.flag != NULL ? "--" : "", axis_info(meant)->name);
     }
     return suggestion;
-}
-
-/* Complains of a text as values_read does, or names another axis that has it. */
-static void complain_value(const Message *message, const Suggestion *other, Axis axis,
-                           Origin origin, const char *text)
-{
-    char expected[256];
-    domain_describe(expected, sizeof expected, &axis_info(axis)->domain);
-    if (other->text[0] != '\0') {
-        complain(origin, text, "expected %s%s", expected, other->text);
-    } else {
-        complain_message(origin, message);
-    }
 }
 
 int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin origin,
@@ -88,8 +68,12 @@ int setting_read(Section *section, Axis axis, const CommandInfo *command, Origin
     if (status == 0 && !command_takes_list(command, axis) && setting->list.count != 1) {
         return complain(origin, text, "expected one value");
     }
-    if (status == 2) {
-        complain_value(&message, &other, axis, origin, text);
+    if (status == 2 && other.text[0] != '\0') {
+        char expected[256];
+        domain_describe(expected, sizeof expected, &info->domain);
+        complain(origin, text, "expected %s%s", expected, other.text);
+    } else if (status == 2) {
+        complain_message(origin, &message);
     }
     return status;
 }

@@ -151,17 +151,6 @@ static void write_integer(Point *point, const AxisInfo *info, uint64_t size)
     }
 }
 
-static AxisValue get_real(const Point *point, const AxisInfo *info)
-{
-    double value;
-    memcpy(&value, (const char *)point + info->offset, sizeof value);
-    if (info->domain.word_count > 0 && !(value > 0)) {
-        return (AxisValue){.form = FORM_WORD};
-    }
-    bool stands = info->zero > 0 && !(value > 0);
-    return (AxisValue){.form = FORM_REAL, .real = stands ? info->zero : value};
-}
-
 AxisValue point_get(const Point *point, Axis axis)
 {
     const AxisInfo *info = axis_info(axis);
@@ -169,7 +158,13 @@ AxisValue point_get(const Point *point, Axis axis)
         return info->get(point);
     }
     if (info->domain.kind == DOMAIN_POSITIVE) {
-        return get_real(point, info);
+        double real;
+        memcpy(&real, (const char *)point + info->offset, sizeof real);
+        if (info->domain.word_count > 0 && !(real > 0)) {
+            return (AxisValue){.form = FORM_WORD};
+        }
+        bool stands = info->zero > 0 && !(real > 0);
+        return (AxisValue){.form = FORM_REAL, .real = stands ? info->zero : real};
     }
     uint64_t value = read_integer(point, info);
     bool word = info->domain.kind == DOMAIN_WORDS || (value == 0 && info->domain.word_count > 0);
@@ -223,12 +218,6 @@ bool point_axis_tells(const Point *point, Axis axis)
     return point_axis_differs(point, axis) || (unknown && point_axis_matters(point, axis));
 }
 
-/* Is it an Omega that is searched?  It is 0 in the point, and no default takes its place. */
-static bool searched(const Point *point, Axis axis)
-{
-    return axis == AXIS_OMEGA && point->omega == 0;
-}
-
 void point_canonicalise(Point *point)
 {
     CaseSpec *spec = &point->spec;
@@ -247,7 +236,9 @@ void point_canonicalise(Point *point)
         }
     }
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (!point_axis_matters(point, axis) && !searched(point, axis)) {
+        /* An Omega that is searched is 0 in the point, and no default takes its place. */
+        bool searched = axis == AXIS_OMEGA && point->omega == 0;
+        if (!point_axis_matters(point, axis) && !searched) {
             point_set(point, axis, point_default(point, axis));
         }
     }
