@@ -94,17 +94,6 @@ static double identical_share(const MachineView *a, const MachineView *b, RefRow
     return (double)equal / (double)(rows.count * columns.count);
 }
 
-/* The reference's next layer. */
-static void reference_layer(Evaluation *evaluation)
-{
-    if (evaluation->propagation != NULL) {
-        ref_propagation_begin(evaluation->propagation, rows_of(evaluation->point));
-    }
-    if (evaluation->run != NULL) {
-        ref_run_layer(evaluation->run);
-    }
-}
-
 /* The machine's next layer, and m(T)'s. */
 static void machine_layer(Evaluation *evaluation, size_t layer)
 {
@@ -150,7 +139,12 @@ bool evaluation_layer(Evaluation *evaluation, size_t layer)
     row->has_identical = evaluation->kernel != NULL;
     row->precision_bits = (long)evaluation->bits;
     row->difference_bits = difference ? (long)evaluation->bits : 0;
-    reference_layer(evaluation);
+    if (evaluation->propagation != NULL) {
+        ref_propagation_begin(evaluation->propagation, rows_of(evaluation->point));
+    }
+    if (evaluation->run != NULL) {
+        ref_run_layer(evaluation->run);
+    }
     if (evaluation->kernel != NULL) {
         machine_layer(evaluation, layer);
     }

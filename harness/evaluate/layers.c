@@ -75,16 +75,6 @@ static void let_idle_go(Layers *layers)
     }
 }
 
-/* On as many threads as there are slots: most that hold one are likely to wait for it. */
-static bool fetch_layer(Layers *layers, size_t layer)
-{
-    int before = omp_get_max_threads(), slots = (int)layers->slots.count;
-    omp_set_num_threads(slots > before ? slots : before);
-    bool ok = hold(layers, layer);
-    omp_set_num_threads(before);
-    return ok;
-}
-
 static bool enter(ModelLayers *functions, size_t layer)
 {
     Layers *layers = (Layers *)functions;
@@ -96,7 +86,14 @@ static bool enter(ModelLayers *functions, size_t layer)
     }
     layers->there[layer] = true;
     pthread_mutex_unlock(&layers->lock);
-    bool fetched = !fetch || fetch_layer(layers, layer), ok = fetched && hold(layers, layer);
+    bool fetched = true;
+    if (fetch) { /* on as many threads as there are slots: most that hold one will wait for it */
+        int before = omp_get_max_threads(), slots = (int)layers->slots.count;
+        omp_set_num_threads(slots > before ? slots : before);
+        fetched = hold(layers, layer);
+        omp_set_num_threads(before);
+    }
+    bool ok = fetched && hold(layers, layer);
     if (!ok) {
         pthread_mutex_lock(&layers->lock);
         layers->there[layer] = fetched && layers->there[layer];

@@ -9,19 +9,6 @@ void trial_set(Trial *to, const Trial *from)
     ref_cell_set(&to->error, &from->error);
 }
 
-static size_t best_of(const Trials *trials)
-{
-    size_t best = trials->count;
-    for (size_t i = 0; i < trials->count; i++) {
-        mpfr_srcptr error = trials->trial[i].error.value;
-        if (mpfr_number_p(error) &&
-            (best == trials->count || mpfr_less_p(error, trials->trial[best].error.value))) {
-            best = i;
-        }
-    }
-    return best;
-}
-
 void trials_add(Trials *trials, double omega, const RefCell *error)
 {
     size_t i = trials->count++;
@@ -32,7 +19,15 @@ void trials_add(Trials *trials, double omega, const RefCell *error)
         trials->trial[i] = trials->trial[i - 1];
     }
     trials->trial[i] = added;
-    trials->best = best_of(trials);
+    size_t best = trials->count;
+    for (size_t k = 0; k < trials->count; k++) {
+        mpfr_srcptr value = trials->trial[k].error.value;
+        if (mpfr_number_p(value) &&
+            (best == trials->count || mpfr_less_p(value, trials->trial[best].error.value))) {
+            best = k;
+        }
+    }
+    trials->best = best;
 }
 
 bool trials_meet(const Trials *trials, const RefCell *error)

@@ -53,36 +53,18 @@ double precision_wanted(const Evaluation *evaluation, const RefCell *cell)
     return excess < out_of_reach ? excess + 2 : 0;
 }
 
-static mpfr_prec_t bits_more(mpfr_prec_t bits, double more, double most)
-{
-    double next = more > 0 ? fmin((double)bits + 64 * ceil(more / 64), most) : 0;
-    return next > (double)bits ? (mpfr_prec_t)next : bits;
-}
-
 bool precision_next(mpfr_prec_t *next, const Evaluation *evaluation, const RowsFound *found,
                     int raises)
 {
     const Point *point = evaluation->point;
     bool hopeless = evaluation->shared->lost == INFINITY && point->precision == 0;
-    double more = fmax(found->lacking, found->wanted);
+    double bits = (double)evaluation->bits, more = fmax(found->lacking, found->wanted);
     if (raises == PRECISION_RAISES || hopeless) {
         return false;
     }
-    *next = bits_more(evaluation->bits, more, (double)point->max_bits);
-    return *next > evaluation->bits;
-}
-
-/* A base of the point's own at the evaluation's bits.  That of a group has the most bits that its
- * points are known to take beforehand: a point of more lacks some; and radii are smaller with more,
- * and with them bounds, where what is proven is to depend on the point alone.  NULL when a layer
- * cannot be had. */
-static RefBase *own_base(const Evaluation *evaluation)
-{
-    const Point *point = evaluation->point;
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    bool streams = !difference || point->judge == ERROR_APPROXIMATION;
-    return shared_base(evaluation->shared, evaluation->bits,
-                       streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE);
+    double raised = more > 0 ? fmin(bits + 64 * ceil(more / 64), (double)point->max_bits) : 0;
+    *next = raised > bits ? (mpfr_prec_t)raised : evaluation->bits;
+    return raised > bits;
 }
 
 static bool evaluate_layers(RowsFound *found, Evaluation *evaluation, TakeRow *take, void *context)
@@ -102,7 +84,14 @@ static bool evaluate_layers(RowsFound *found, Evaluation *evaluation, TakeRow *t
 EvaluateStatus precision_rows(RowsFound *found, Evaluation *evaluation, TakeRow *take,
                               void *context)
 {
+    /* A base of the point's own at the evaluation's bits.  That of a group has the most bits that
+     * its points are known to take beforehand: a point of more lacks some; and radii are smaller
+     * with more, and with them bounds, where what is proven is to depend on the point alone. */
     RefBase *own = NULL;
+    const Point *point = evaluation->point;
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    bool streams = !difference || point->judge == ERROR_APPROXIMATION;
+    const RefLimit limit = streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE;
     mpfr_prec_t bits = evaluation->bits;
     bool ok = true;
     int raises = 0;
@@ -110,7 +99,7 @@ EvaluateStatus precision_rows(RowsFound *found, Evaluation *evaluation, TakeRow 
         evaluation->bits = bits;
         if (evaluation->base != NULL && ref_base_bits(evaluation->base) != bits) {
             ref_base_clear(own);
-            own = own_base(evaluation);
+            own = shared_base(evaluation->shared, bits, limit);
             evaluation->base = own;
             ok = own != NULL;
         }

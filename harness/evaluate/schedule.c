@@ -90,32 +90,12 @@ static void predict(Schedule *schedule)
     }
 }
 
-static void prepare(Schedule *schedule)
-{
-    size_t count = schedule->work->count;
-    point_groups_make(&schedule->groups, schedule->work->grid);
-    schedule->bases = need_zeros(schedule->groups.count + 1, sizeof *schedule->bases);
-    schedule->positions = need_zeros(count + 1, sizeof *schedule->positions);
-    schedule->point_bytes = need_zeros(count + 1, sizeof *schedule->point_bytes);
-    schedule->started = need_zeros(count + 1, sizeof *schedule->started);
-    schedule->rows = need_zeros(count + 1, sizeof *schedule->rows);
-    schedule->ready = need_zeros(count + 1, sizeof *schedule->ready);
-    fill_bases(schedule);
-    predict(schedule);
-}
-
 static void drop_base(Schedule *schedule, Base *base)
 {
     shared_clear(base->shared);
     base->shared = NULL;
     base->state = BASE_NONE;
     schedule->bytes -= base->bytes;
-}
-
-/* Is it there, with no running point that uses it? */
-static bool is_idle(const Base *base)
-{
-    return base->state == BASE_READY && base->started == base->finished;
 }
 
 /* Of the idle bases that are needed after the position alone, the one that is needed last; NULL:
@@ -126,7 +106,8 @@ static Base *last_idle(const Schedule *schedule, size_t position, double *bytes)
     *bytes = 0;
     for (size_t g = 0; g < schedule->groups.count; g++) {
         Base *base = &schedule->bases[g];
-        size_t next = is_idle(base) ? base->positions[base->started] : position;
+        bool idle = base->state == BASE_READY && base->started == base->finished;
+        size_t next = idle ? base->positions[base->started] : position;
         if (next > position && base != base_at(schedule, position)) {
             *bytes += base->bytes;
             last = last == NULL || next > last->positions[last->started] ? base : last;
@@ -154,18 +135,6 @@ static bool make_room(Schedule *schedule, size_t position, double bytes)
     return true;
 }
 
-/* True when the point at that position, or its base, can be begun now. */
-static bool can_begin(Schedule *schedule, size_t position)
-{
-    const Base *base = base_at(schedule, position);
-    double bytes = schedule->point_bytes[position];
-    if (schedule->started[position] || base->state == BASE_MAKING) {
-        return false;
-    }
-    bytes += base->state == BASE_READY ? 0 : base->bytes;
-    return make_room(schedule, position, bytes);
-}
-
 /* The position to begin with; count: none now.  *idle: nothing is left to start. */
 static size_t next_position(Schedule *schedule, bool *idle)
 {
@@ -175,7 +144,10 @@ static size_t next_position(Schedule *schedule, bool *idle)
     }
     *idle = schedule->next == count;
     for (size_t p = schedule->next; p < count && p - schedule->next < AHEAD_MOST; p++) {
-        if (can_begin(schedule, p)) {
+        const Base *base = base_at(schedule, p);
+        double bytes = schedule->point_bytes[p] + (base->state == BASE_READY ? 0 : base->bytes);
+        bool waits = !schedule->started[p] && base->state != BASE_MAKING;
+        if (waits && make_room(schedule, p, bytes)) {
             return p;
         }
     }
@@ -318,7 +290,15 @@ EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, v
     schedule->work = work;
     schedule->commit = commit;
     schedule->context = context;
-    prepare(schedule);
+    point_groups_make(&schedule->groups, work->grid);
+    schedule->bases = need_zeros(schedule->groups.count + 1, sizeof *schedule->bases);
+    schedule->positions = need_zeros(work->count + 1, sizeof *schedule->positions);
+    schedule->point_bytes = need_zeros(work->count + 1, sizeof *schedule->point_bytes);
+    schedule->started = need_zeros(work->count + 1, sizeof *schedule->started);
+    schedule->rows = need_zeros(work->count + 1, sizeof *schedule->rows);
+    schedule->ready = need_zeros(work->count + 1, sizeof *schedule->ready);
+    fill_bases(schedule);
+    predict(schedule);
     pthread_mutex_init(&schedule->lock, NULL);
     pthread_cond_init(&schedule->changed, NULL);
     run_workers(schedule, threads);

@@ -108,20 +108,16 @@ static bool fill_originals(Shared *made, const Sharing *of)
     return ok;
 }
 
-/* Bits at which r(T) gives a machine's errors in so many digits, where it loses so many itself. */
-static double bits_for(const Point *point, double lost)
-{
-    double bits = lost + point_bits(point).machine;
-    return point->precision > 0 ? (double)point->precision
-                                : fmin(64 * ceil(bits / 64), (double)point->max_bits);
-}
-
 /* Bits for a point whose r(T) lost so many of these: as its digits ask for, or twice as many where
  * nothing is known. */
 static double bits_next(const Point *point, double lost, double bits)
 {
-    bool known = lost < bits || point->precision > 0;
-    return known ? bits_for(point, lost) : fmin(2 * bits, (double)point->max_bits);
+    if (point->precision > 0) {
+        return (double)point->precision;
+    }
+    double enough = lost + point_bits(point).machine;
+    double more = lost < bits ? 64 * ceil(enough / 64) : 2 * bits;
+    return fmin(more, (double)point->max_bits);
 }
 
 /* A base for points like this one, once more with finer norms, and then with more bits, while its
