@@ -210,6 +210,9 @@ ALTERED = [
     # One digit is enough to see an error that grew a hundredfold, and so its logarithm.
     (DIGIT, "total_max", "1.00000000000e-18", "above its limit"),
     (DIGIT, "total_log10", "-3.00000000000e+01", "above its limit"),
+    # 10^0.8084 is more than four times 10^0.205; 0.8084 is less than four times 0.205.
+    ("check --n 4 --d 3 --weights normal --omega .5 --baseline b.csv",
+     "total_log10", "2.05000000000e-01", "above its limit"),
     # Of what is proven words count, too.
     (WITH, "leak", "1e-3", "baseline 1e-3"),
     (WITH, "from_term", "biases", "baseline biases"),
