@@ -178,24 +178,6 @@ static int keep_baseline(const Checking *command)
     return renamed ? 0 : atomic_file_failed(path);
 }
 
-/* What no row knows: the seconds that a point took, which its rows share (an interrupted run's took
- * nothing now), and the digest of the weights. */
-static void read_beside(Checking *command)
-{
-    Check *check = &command->check;
-    size_t rows = check->obtained.rows, row = 0;
-    json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
-    check->seconds = need_zeros(rows > 0 ? rows : 1, sizeof *check->seconds);
-    sidecar_weights(check->weights.obtained, sidecar);
-    for (size_t p = 0; p < check->grid->count; p++) {
-        size_t depth = check->grid->points[p].spec.depth;
-        for (size_t l = 0; l < depth && row < rows; l++) {
-            check->seconds[row++] = fmax(0, command->seconds[p]) / (double)depth;
-        }
-    }
-    json_decref(sidecar);
-}
-
 /* A new baseline is compared with itself: what could never pass is not saved. */
 static int read_tables(Checking *command)
 {
@@ -210,7 +192,19 @@ static int read_tables(Checking *command)
     if (status != 0) {
         return status == 2 ? 99 : status; /* the program wrote it */
     }
-    read_beside(command);
+    /* What no row knows: the seconds that a point took, which its rows share (an interrupted run's
+     * took nothing now), and the digest of the weights. */
+    size_t rows = check->obtained.rows, row = 0;
+    json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
+    check->seconds = need_zeros(rows > 0 ? rows : 1, sizeof *check->seconds);
+    sidecar_weights(check->weights.obtained, sidecar);
+    for (size_t p = 0; p < check->grid->count; p++) {
+        size_t depth = check->grid->points[p].spec.depth;
+        for (size_t l = 0; l < depth && row < rows; l++) {
+            check->seconds[row++] = fmax(0, command->seconds[p]) / (double)depth;
+        }
+    }
+    json_decref(sidecar);
     check->has_baseline = check->has_baseline || saves;
     return 0;
 }

@@ -174,20 +174,6 @@ static int build_model(Bound *bound)
     return bound->guarantee != NULL ? 0 : refuse(bound, "another model: %s", reason);
 }
 
-static int open_model(Bound *bound)
-{
-    const ModelSource *source = bound->point->source;
-    if (source != NULL && !model_stream_enter_all(source->file)) {
-        int fault = model_source_fault(source);
-        return fault != 0 ? fault : memory_fault();
-    }
-    int status = build_model(bound);
-    if (source != NULL) {
-        model_stream_leave_all(source->file);
-    }
-    return status;
-}
-
 /* Refuses what memory does not hold: the weights, twice with those of the rewrite's form, six
  * matrices of the largest size that norms are taken of, all heads' values, an embedding's rows. */
 static int check_room(Bound *bound, const RunOptions *run)
@@ -236,6 +222,7 @@ int bound_ask(Bound *bound, const Point *point, const RunOptions *run)
 
 int bound_open(Bound *bound, const Point *point, const RunOptions *run)
 {
+    const ModelSource *source = point->source;
     double scale = scale_of_x(&point->spec);
     int status = bound_ask(bound, point, run);
     if (status != 0) {
@@ -248,7 +235,15 @@ int bound_open(Bound *bound, const Point *point, const RunOptions *run)
     if (bound->inputs.w_e != NULL) {
         guarantee_input_norm(&bound->input_norm, &bound->inputs);
     }
-    return open_model(bound);
+    if (source != NULL && !model_stream_enter_all(source->file)) {
+        int fault = model_source_fault(source);
+        return fault != 0 ? fault : memory_fault();
+    }
+    status = build_model(bound);
+    if (source != NULL) {
+        model_stream_leave_all(source->file);
+    }
+    return status;
 }
 
 void bound_clear(Bound *bound)

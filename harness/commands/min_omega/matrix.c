@@ -113,22 +113,6 @@ static void put_proven(FILE *file, const Search *search)
 
 /* ---- Lines --------------------------------------------------------------------------------- */
 
-static void put_header(FILE *file, const Matrix *matrix)
-{
-    char text[DECIMAL_TEXT];
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (matrix->varies[axis]) {
-            fprintf(file, "%s,", axis_info(axis)->name);
-        }
-    }
-    fputs(point_of(matrix->searches[0])->over_tau ? "tau" : "omega", file);
-    for (size_t t = 0; t < matrix->tolerance_count; t++) {
-        decimal_print(text, matrix->tolerances[t]);
-        fprintf(file, ",within %s", text);
-    }
-    fputc('\n', file);
-}
-
 /* A line: the Omegas found, or proven, at every tolerance in the row of this search. */
 static void put_row(FILE *file, const Matrix *matrix, const Search *first, const char *what,
                     void (*put)(FILE *file, const Search *search))
@@ -154,9 +138,21 @@ static void put_row(FILE *file, const Matrix *matrix, const Search *first, const
     fputc('\n', file);
 }
 
+/* The header, then what was found, and what is proven, of each row. */
 static void put_lines(FILE *file, const Matrix *matrix)
 {
-    put_header(file, matrix);
+    char text[DECIMAL_TEXT];
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        if (matrix->varies[axis]) {
+            fprintf(file, "%s,", axis_info(axis)->name);
+        }
+    }
+    fputs(point_of(matrix->searches[0])->over_tau ? "tau" : "omega", file);
+    for (size_t t = 0; t < matrix->tolerance_count; t++) {
+        decimal_print(text, matrix->tolerances[t]);
+        fprintf(file, ",within %s", text);
+    }
+    fputc('\n', file);
     for (size_t i = 0; i < matrix->count; i++) {
         const Search *search = matrix->searches[i];
         size_t first = 0; /* of the row */

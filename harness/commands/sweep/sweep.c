@@ -311,18 +311,6 @@ static int prepare(Sweep *sweep)
     return 0;
 }
 
-static void clear(Sweep *sweep)
-{
-    sink_clear(&sweep->sink);
-    sweep_record_clear(&sweep->record);
-    for (size_t i = 0; sweep->rows != NULL && i < sweep->grid->count; i++) {
-        rows_clear(&sweep->rows[i]);
-    }
-    free(sweep->summaries);
-    free(sweep->rows);
-    free(sweep->done);
-}
-
 /* The whole run of rank 0, or of a process that is alone. */
 static int lead(Sweep *sweep)
 {
@@ -374,7 +362,14 @@ int command_sweep(const Grid *grid, const RunOptions *run)
     } else if (status == 0) {
         status = lead(&sweep);
     }
-    clear(&sweep);
+    sink_clear(&sweep.sink);
+    sweep_record_clear(&sweep.record);
+    for (size_t i = 0; sweep.rows != NULL && i < grid->count; i++) {
+        rows_clear(&sweep.rows[i]);
+    }
+    free(sweep.summaries);
+    free(sweep.rows);
+    free(sweep.done);
     dispatch_dismiss(sweep.dispatch, status);
     ref_thread_clear();
     return status;
