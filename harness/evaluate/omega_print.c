@@ -23,19 +23,6 @@ const char *omega_text(char text[DECIMAL_TEXT], double omega, bool powers)
     return text;
 }
 
-/* The neighbours that failed. */
-static void print_outside(FILE *file, const OmegaSearch *s)
-{
-    char below[DECIMAL_TEXT], above[DECIMAL_TEXT];
-    omega_text(below, s->below.omega, s->powers);
-    omega_text(above, s->above.omega, s->powers);
-    if (s->has_below && s->has_above) {
-        fprintf(file, " (%s and %s do not)", below, above);
-    } else if (s->has_below || s->has_above) {
-        fprintf(file, " (%s does not)", s->has_below ? below : above);
-    }
-}
-
 void omega_print_range(FILE *file, const OmegaSearch *s)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
@@ -86,7 +73,13 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what)
         fprintf(file, ", for %zu of the %.0f values that 2 omega has there in %s", search->stepped,
                 search->steps, search->format->called);
     }
-    print_outside(file, search);
+    omega_text(low, search->below.omega, search->powers); /* the neighbours that failed */
+    omega_text(high, search->above.omega, search->powers);
+    if (search->has_below && search->has_above) {
+        fprintf(file, " (%s and %s do not)", low, high);
+    } else if (search->has_below || search->has_above) {
+        fprintf(file, " (%s does not)", search->has_below ? low : high);
+    }
     print_open(file, search);
 }
 

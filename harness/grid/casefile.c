@@ -176,21 +176,6 @@ static int read_line(Reader *reader, bool *more)
     return take_line(reader, line);
 }
 
-static int read_sections(Reader *reader)
-{
-    for (bool more = true; more;) {
-        int status = read_line(reader, &more);
-        if (status != 0) {
-            return status;
-        }
-    }
-    if (current(reader) == NULL) {
-        reader->origin.line += reader->origin.line == 0;
-        return fail(reader, "", "at least one [section]");
-    }
-    return end_section(reader);
-}
-
 int casefile_read(SectionList *list, const CommandInfo *command, const char *path)
 {
     Reader reader = {.origin = {.file = path}, .command = command, .list = list};
@@ -201,7 +186,15 @@ int casefile_read(SectionList *list, const CommandInfo *command, const char *pat
         fprintf(stderr, "%s: cannot be opened: %s\n", shown(path).text, strerror(reason));
         return file_fault(reason);
     }
-    int status = read_sections(&reader);
+    int status = 0;
+    for (bool more = true; more && status == 0;) {
+        status = read_line(&reader, &more);
+    }
+    if (status == 0 && current(&reader) == NULL) {
+        reader.origin.line += reader.origin.line == 0;
+        status = fail(&reader, "", "at least one [section]");
+    }
+    status = status != 0 ? status : end_section(&reader);
     /* Only read from: nothing is lost if closing fails. */
     (void)fclose(reader.file);
     return status;

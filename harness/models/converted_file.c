@@ -121,9 +121,12 @@ int converted_file_bytes(double *bytes, Converted *of)
     return status;
 }
 
-/* The extra coefficients of Omega as doubles; a pseudo-mask's are the same for all. */
-static double extras_bytes(const Model *model)
+double converted_file_memory(const Model *model, const ModelFile *file, bool shared)
 {
+    if (!shared) {
+        return converted_ends_bytes(&model->layout, file);
+    }
+    /* The extra coefficients of Omega as doubles; a pseudo-mask's are the same for all. */
     double entries = (double)layout_rows(&model->layout) * (double)layout_rows(&model->layout);
     const signed char *last = NULL;
     double bytes = 0;
@@ -138,9 +141,4 @@ static double extras_bytes(const Model *model)
         }
     }
     return bytes;
-}
-
-double converted_file_memory(const Model *model, const ModelFile *file, bool shared)
-{
-    return shared ? extras_bytes(model) : converted_ends_bytes(&model->layout, file);
 }

@@ -53,28 +53,6 @@ static size_t word_text(char *text, size_t size, const Shaped *shaped, const cha
     return used;
 }
 
-/* text [KNOWN_MOST] = " with d = 64 as in 'embed.W_E'", for every extent that is known of the
- * words in [from, to). */
-static void known_text(char *text, const Shaped *shaped, const char *from, const char *to)
-{
-    size_t used = 0;
-    unsigned said = 0;
-    text[0] = '\0';
-    for (const char *c = from; c < to; c++) {
-        bool counts = *c != ' ' && fixed_size(shaped, *c) == 0;
-        Extent extent = counts ? letter_extent(shaped, *c) : EXTENT_NONE;
-        bool known = extent != EXTENT_NONE && *model_size(shaped->reading->model, extent) > 0;
-        if (!known || (said & 1U << extent) != 0) {
-            continue;
-        }
-        said |= 1U << extent;
-        used += (size_t)snprintf(text + used, KNOWN_MOST - used, "%s%s = %zu as in '%.255s'",
-                                 used == 0 ? " with " : " and ", extent_info(extent)->symbol,
-                                 *model_size(shaped->reading->model, extent),
-                                 shaped->reading->given_by[extent]);
-    }
-}
-
 /* The product of the extents of a word that are known (0: it is too large); *unknown: the others,
  * of which *missing is the last. */
 static size_t known_product(size_t *unknown, Extent *missing, const Shaped *shaped,
@@ -133,11 +111,27 @@ static int refuse(const Shaped *shaped, const char *detail)
 }
 
 /* Refuses the words in [from, to) with the reason that is known of them. */
+/* With " with d = 64 as in 'embed.W_E'", for every extent that is known of the words in
+ * [from, to). */
 static int refuse_known(const Shaped *shaped, const char *from, const char *to)
 {
-    char known[KNOWN_MOST];
-    known_text(known, shaped, from, to);
-    return refuse(shaped, known);
+    char text[KNOWN_MOST] = "";
+    size_t used = 0;
+    unsigned said = 0;
+    for (const char *c = from; c < to; c++) {
+        bool counts = *c != ' ' && fixed_size(shaped, *c) == 0;
+        Extent extent = counts ? letter_extent(shaped, *c) : EXTENT_NONE;
+        bool known = extent != EXTENT_NONE && *model_size(shaped->reading->model, extent) > 0;
+        if (!known || (said & 1U << extent) != 0) {
+            continue;
+        }
+        said |= 1U << extent;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s = %zu as in '%.255s'",
+                                 used == 0 ? " with " : " and ", extent_info(extent)->symbol,
+                                 *model_size(shaped->reading->model, extent),
+                                 shaped->reading->given_by[extent]);
+    }
+    return refuse(shaped, text);
 }
 
 static int check_axis(const Shaped *shaped, size_t axis)

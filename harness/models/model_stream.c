@@ -50,25 +50,19 @@ static bool fill(void *context, size_t layer)
     return status == 0;
 }
 
-/* Of all layers' floats, as doubles. */
-static double layers_bytes(const Reading *reading)
+void model_stream_open(const Reading *reading)
 {
-    double bytes = 0;
+    ModelFile *model = reading->model;
+    double bytes = 0; /* of all layers' floats, as doubles */
     for (size_t i = 0; i < reading->set->count; i++) {
         const SetTensor *tensor = &reading->set->tensors[i];
         size_t parts = is_of_layer(tensor) ? tensor->entry->parts : 0;
         for (size_t part = 0; part < parts; part++) {
             Slot slot = tensor->entry->slot + (Slot)part;
-            bytes += (double)model_count(reading->model, slot, tensor->layer) * sizeof(double);
+            bytes += (double)model_count(model, slot, tensor->layer) * sizeof(double);
         }
     }
-    return bytes;
-}
-
-void model_stream_open(const Reading *reading)
-{
-    ModelFile *model = reading->model;
-    double held = memory_held(layers_bytes(reading), reading->flags->room);
+    double held = memory_held(bytes, reading->flags->room);
     if (held == 0) {
         return;
     }
