@@ -209,16 +209,26 @@ def test_losses_and_divergences_of_a_text(run, tmp_path):
         assert row["bounds"] == ""
 
 
-@pytest.mark.parametrize("construction", AXES["construction"][0])
-def test_every_tensor_is_stored(construction, tmp_path):
-    """Of constructions with all the tensors that they can have."""
-    place = {"silu": "post", "linear": "post"}.get(construction, "pre")
-    c = {"construction": construction, "normalization": "layernorm", "normalization-place": place,
-         "linear": "block", "bias": "random", "d-head": 2, "bias-row-content": "random", "n": 3,
-         "d": 4, "d-ff": 5, "depth": 2}
-    tensors = oracle_pairs.check_stored(os.environ["HEADPROOF"], c, ("bf16", "fp16"),
-                                        str(tmp_path))
-    assert tensors >= {"silu": 6, "linear": 11, "attention": 16}.get(construction, 16)
+EVERY = {"normalization": "layernorm", "bias": "random", "d-head": 2, "bias-row-content": "random",
+         "n": 3, "d": 4, "d-ff": 5, "depth": 2}
+# Constructions with all the tensors that they can have, at least so many.
+STORED = [({**EVERY, "construction": name, "linear": "block",
+            "normalization-place": "post" if name in ("silu", "linear") else "pre"},
+           {"silu": 6, "linear": 11}.get(name, 16)) for name in AXES["construction"][0]]
+STORED += [({**EVERY, "construction": "transformer", "ffn": "gated", "kernel": "structured"}, 31),
+           ({"weights": "tests/data/all-biases.safetensors", "kernel": "structured"}, 13)]
+
+
+@pytest.mark.parametrize("config, tensors", STORED)
+def test_every_tensor_is_stored(config, tensors, tmp_path):
+    if "ffn" in config:  # read from a file, and not drawn
+        given = str(tmp_path / "given.safetensors")
+        made = oracle_pairs.run(os.environ["HEADPROOF"], "export", *oracle_pairs.flags_of(config),
+                                "-q", "-o", given)
+        assert made.returncode == 0, made.stderr
+        config = {"weights": given, "kernel": "structured"}
+    assert oracle_pairs.check_stored(os.environ["HEADPROOF"], config, ("bf16", "fp16"),
+                                     str(tmp_path)) >= tensors
 
 
 @pytest.mark.parametrize("construction", AXES["construction"][0])

@@ -124,6 +124,7 @@ def test_the_smallest_error(picture):
     ("fused,8,1,,1,1e-3,1e999,1e-16,\n", HEADER, "token '1e999': expected an error of doubles"),
     ("fused,1e999,1,,1,1e-3,1e-3,1e-16,\n", HEADER, "token '1e999': expected a value of omega"),
     ("fused,8,1,widht=3,1,1e-3,1e-3,1e-16,\n", HEADER, "expected axes of options"),
+    ("fused,8,1,penalty,1,1e-3,1e-3,1e-16,\n", HEADER, "expected axes of options, each with its"),
     ("", HEADER, "expected rows below the header"),
     ("1,2\n", "a,b", "expected a table of sweep, depth or min-omega"),
     ("fused,8,1,,1,0,0,0,\n", HEADER, "expected a finite error above 0"),

@@ -5,12 +5,9 @@ import csv
 import functools
 import io
 
-import numpy
 import pytest
 
 import models
-import safetensors_file
-from conftest import ROOT
 from test_pairs import AXES
 
 TURNED = "--construction attention --d-head 4 --kernel structured"
@@ -142,24 +139,3 @@ def test_terms_of_bounds(run, construction, term):
     row, = rows(run, f"guarantee --construction {construction} --n 1 --d 2 --d-ff 3 --depth 1 "
                      "--input-norm 1 --tolerance 1e-9 --bias random -o -")
     assert row["from_term"] == term
-
-
-GATED = "transformer --ffn gated --n 2 --d 3 --d-ff 4 --d-head 2 --bias random"
-
-
-@pytest.mark.parametrize("made, count", [("", 12), (GATED, 10)])
-def test_every_tensor_is_rounded(expect, tmp_path, made, count):
-    """To what an arithmetic stores: of bfloat16's doubles the last 45 bits are zeros."""
-    given = ROOT / "tests/data/all-biases.safetensors"
-    if made:
-        given = tmp_path / "given.safetensors"
-        expect(0, f"export --construction {made} --kernel structured --omega 9 -q -o {given}")
-    expect(0, f"export --weights {given} --kernel structured --arithmetic bf16 --omega 9 -q "
-           "-o rounded.safetensors")
-    tensors, _ = safetensors_file.read(given)
-    rounded, _ = safetensors_file.read(tmp_path / "rounded.safetensors")
-    layer = [name for name in tensors if name.startswith("blocks.")]
-    assert len(layer) == count
-    for name in layer:
-        bits = numpy.frombuffer(rounded[name][2], numpy.uint64)
-        assert bits.size > 0 and not numpy.any(bits & ((1 << 45) - 1)), name
