@@ -132,7 +132,7 @@ CORE    := $(filter build/doors/kernels/% build/doors/reference/%,$(OBJECTS))
 OBJECTS := $(filter-out $(CORE),$(OBJECTS)) $(CORE:build/doors%=build/release%)
 PROJECT := $(filter-out %/harness/commands/main.o,$(OBJECTS))
 HELPERS := $(call objects_of,$(HELPING))
-BENCHES := bench bench_growth bench_product
+BENCHES := bench bench_product
 TEST_OBJECTS := $(call objects_of,$(TESTING)) $(call tiers_of,$(TIERED_TESTS))
 
 build: $(BUILD)/headproof ## Build build/MODE/headproof (with deps); the default
@@ -245,7 +245,7 @@ mutants: ## Plant every fault of tests/faults/, one at a time; each must be caug
 bench: $(BUILD)/headproof $(BENCHES:%=$(BUILD)/%) ## Time everything, into results/ (10 minutes)
 	HEADPROOF=$(BUILD)/headproof OMP_PROC_BIND=true $(BUILD)/bench -o results/bench.csv
 	$(BUILD)/bench_product -o results/products.csv
-	$(BUILD)/bench_growth -o results/growth.csv
+	python3 tests/bench_growth.py $(BUILD)/headproof results/growth.csv
 
 # Sizes of tests/model_sizes.py; behind colons, inputs if not 1, and layers if not all.
 LARGE ?= layer

@@ -254,7 +254,7 @@ static void a_file_that_changes_while_it_is_read_is_refused(void **state)
                         "first=$(od -An -to1 -N1 busy.safetensors | tr -d \" \")\n"
                         "while :; do printf \"\\\\$first\" 1<>busy.safetensors; done &\n"
                         "writer=$!; code=0\n"
-                        "for i in 1 2 3 4 5 6 7 8; do\n"
+                        "for i in $(seq 80); do\n"
                         "    [ $code -eq 2 ] && break\n"
                         "    rm -f none; $h convert ./busy.safetensors --omega 9 -o none 2>said\n"
                         "    code=$?\ndone\nkill $writer; cat said\n"

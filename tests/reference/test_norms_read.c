@@ -15,13 +15,13 @@
 
 enum { D = 5, CLASSES = 3, BITS = 192 };
 
-static const double gamma[D] = {1.5, -0.25, 0.75, 2, 1}, beta[D] = {0.5, 0, -1, 0.125, 3};
+static const double gains[D] = {1.5, -0.25, 0.75, 2, 1}, beta[D] = {0.5, 0, -1, 0.125, 3};
 
 static LayerNorm norm_of(bool rms, double eps)
 {
     return (LayerNorm){rms ? NORMALIZATION_RMSNORM : NORMALIZATION_LAYERNORM,
                        {0, D},
-                       gamma,
+                       gains,
                        rms ? NULL : beta,
                        eps,
                        false};

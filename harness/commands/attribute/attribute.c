@@ -112,7 +112,7 @@ static int make_readout(Attribution *a, int *threads)
 typedef struct {
     Sink *sink;
     Progress progress;
-    int status;
+    int status, threads;
 } Going;
 
 static void take_input(Going *going, const char *text)
@@ -128,11 +128,11 @@ static void take_input(Going *going, const char *text)
 }
 
 /* Every input, on all threads; their lines in order. */
-static void evaluate_inputs(Attribution *a, Going *going, int threads)
+static void evaluate_inputs(Attribution *a, Going *going)
 {
     size_t count = a->inputs.count;
     bool stop = false;
-#pragma omp parallel for ordered schedule(static, 1) num_threads(threads) shared(stop)
+#pragma omp parallel for ordered schedule(static, 1) num_threads(going->threads) shared(stop)
     for (size_t i = 0; i < count; i++) {
         char *text = NULL;
         bool skip;
@@ -174,7 +174,7 @@ static size_t count_failures(const Attribution *a)
 
 static int run_attribution(Attribution *a, Outcome *outcome, int threads)
 {
-    Going going = {.sink = &outcome->sink};
+    Going going = {.sink = &outcome->sink, .threads = threads};
     int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens,
                              a->point->spec.seed);
     if (status != 0) {
@@ -184,7 +184,7 @@ static int run_attribution(Attribution *a, Outcome *outcome, int threads)
     if (status != 0) {
         return status;
     }
-    status = make_readout(a, &threads);
+    status = make_readout(a, &going.threads);
     if (status != 0) {
         return status;
     }
@@ -194,7 +194,7 @@ static int run_attribution(Attribution *a, Outcome *outcome, int threads)
     }
     progress_open(&going.progress, progress_stderr(a->options->quiet), (double)a->inputs.count);
     progress_phase(&going.progress, "", "inputs", a->inputs.count, (double)a->inputs.count);
-    evaluate_inputs(a, &going, threads);
+    evaluate_inputs(a, &going);
     progress_clear(&going.progress);
     if (going.status != 0) {
         return going.status;
