@@ -12,13 +12,12 @@
 
 enum { DIGITS_MOST = (64 * LANE_LIMBS + DIGIT - 1) / DIGIT };
 
-/* x with limbs that are all 0 where x is 0, and there with the exponent of what it is added to: it
- * leaves that as it is. */
-INLINE Lanes with_zeros(const Lanes *x, Words other, const int n)
+/* x with limbs that are all 0 where x is 0: MPFR's exponent of 0 is below all others, so that it
+ * leaves what it is added to as it is. */
+INLINE Lanes with_zeros(const Lanes *x, const int n)
 {
     Lanes y = *x;
     Mask none = are_zero(x);
-    y.exponent = select(none, other, y.exponent);
     UNROLL
     for (int i = 0; i < n; i++) {
         y.limb[i] = select(none, zero(), y.limb[i]);
@@ -30,8 +29,8 @@ INLINE void add_lanes(Lanes *y, const Lanes *a, const Lanes *b, const int n)
 {
     Lanes u = *a, v = *b;
     if (any(are_zero(a) | are_zero(b))) {
-        u = with_zeros(a, b->exponent, n);
-        v = with_zeros(b, a->exponent, n);
+        u = with_zeros(a, n);
+        v = with_zeros(b, n);
     }
     add_numbers(y, addend(&u), addend(&v), n, n);
 }
