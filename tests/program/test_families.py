@@ -373,3 +373,13 @@ def test_trained_networks_have_more_heads(expect, tmp_path):
     expect(0, f"{line.replace('t.csv', 'g.csv')} --weights .")
     assert ";gelu=8;" in (tmp_path / "g.csv").read_text()
     assert "readout" not in (tmp_path / "u.csv").read_text().splitlines()[1]
+
+
+@pytest.mark.parametrize("called", ["neox", "neox-sequential"])
+def test_all_constructions_are_those_that_fit(expect, tmp_path, called):
+    """Blocks beside each other are no three sublayers."""
+    write(tmp_path, called)
+    expect(0, "sweep --weights . --construction all --kernel structured --n 3 --omega 20 -q -o t.csv")
+    with (tmp_path / "t.csv").open() as table:
+        found = {row["construction"] for row in csv.DictReader(table)}
+    assert found == {"transformer"} | ({"transformer3"} if called == "neox-sequential" else set())
