@@ -156,6 +156,17 @@ def test_zsh_has_every_flag(page, dump, tmp_path):
         subprocess.run(["zsh", "-n", tmp_path / "_headproof"], check=True)
 
 
+def test_help_is_asked_in_any_way(run):
+    """Of a command, wherever the word stands, and of the program."""
+    whole, sweep = run("help").stdout, run("help", "sweep").stdout
+    assert whole != sweep and sweep.startswith("usage: headproof sweep")
+    for word in "--help", "-h":
+        assert run(word).stdout == whole
+        assert run("sweep", word).stdout == run("sweep", "--n", "3", word).stdout == sweep
+        assert run(word, "sweep").code == 2
+        assert run("sweep", "--", word).code == 2
+
+
 def test_other_pages_and_words(run, tmp_path):
     made = subprocess.run([sys.executable, "tools/manual", "pages"], cwd=ROOT, input="", text=True,
                           capture_output=True)

@@ -135,7 +135,7 @@ def hours(left):
 def digit(left):
     """A digit of the second point is another."""
     at = left.index(points(left)[1])
-    at = left.index(b"e-" if b"e-" in left else b" 0x1.", at) - 1
+    at = re.compile(rb".e-|0(?=x[01][.p])").search(left, at).start()
     return left[:at] + (b"6" if left[at:at + 1] == b"5" else b"5") + left[at + 1:]
 
 
