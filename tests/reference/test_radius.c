@@ -182,12 +182,12 @@ static void enclosures_hold_of_damage(void **state)
     Enclosed damage = none;
     drawn_numbers = SEED;
     for (int c = 0; c < CONSTRUCTION_MASKED; c++) {
-        for (int v = c % 5; v < VARIANTS; v += fixture_nightly() ? 1 : 5) {
+        for (int v = c % 3; v < VARIANTS; v += fixture_nightly() ? 1 : 3) {
             CaseSpec spec = difference_damaged((Construction)c, v);
             enclose(&damage, &spec, omegas[v % (int)OMEGAS], BITS, true);
         }
     }
-    report("damage", &damage, 0.03);
+    report("damage", &damage, 0.02);
 }
 
 /* x [n, columns] but for its last token, which is 0; the caller's. */
