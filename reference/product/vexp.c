@@ -16,6 +16,7 @@
 #include "store.h"
 #include "wide.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,23 +24,8 @@ enum { LOSS = 4 }; /* 9 2^(-52 D) <= 2^-p takes 52 D >= p + 4 */
 
 struct VectorExp {
     ApExp *alone;
-    ExpTables *tables; /* NULL: not eight at a time */
+    const ExpTables *tables; /* NULL: not eight at a time */
 };
-
-/* Digits that are built in, and the first power of s below 2^(-52 D - 10). */
-static bool choose_digits(ExpTables *tables, mpfr_prec_t bits)
-{
-    static const size_t digits[] = {3, 4, 5, 10, 15, VEXP_DIGITS},
-                        terms[] = {6, 8, 10, 19, 28, VEXP_TERMS};
-    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
-        if ((size_t)bits + LOSS <= DIGIT * digits[i] && digits[i] <= wide()->exp_digits) {
-            tables->digits = digits[i];
-            tables->terms = terms[i];
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Digits of the fraction y < 1, cut off. */
 static void put_fraction(uint64_t *out, size_t stride, size_t digits, mpfr_srcptr y)
@@ -111,26 +97,52 @@ static void tables_fill(ExpTables *tables)
     mpfr_clears(x, step, (mpfr_ptr)0);
 }
 
+/* Digits that are built in, and the first power of s below 2^(-52 D - 10). */
+enum { SIZES = 6 };
+static const struct {
+    size_t digits, terms;
+} sizes[SIZES] = {{3, 6}, {4, 8}, {5, 10}, {10, 19}, {15, 28}, {VEXP_DIGITS, VEXP_TERMS}};
+
+/* Tables of those digits that were asked for: filling them takes as long as some thousand numbers,
+ * and every thread of every evaluation reads the same ones. */
+static struct {
+    pthread_mutex_t lock;
+    ExpTables *of[SIZES];
+} filled = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Tables for so many bits, or NULL. */
+static const ExpTables *tables_for(mpfr_prec_t bits)
+{
+    size_t i = 0;
+    while (i < SIZES && (size_t)bits + LOSS > DIGIT * sizes[i].digits) {
+        i++;
+    }
+    if (i == SIZES || sizes[i].digits > wide()->exp_digits) {
+        return NULL;
+    }
+    pthread_mutex_lock(&filled.lock);
+    ExpTables *tables = filled.of[i];
+    if (tables == NULL) {
+        tables = need_zeros(1, sizeof *tables);
+        tables->digits = sizes[i].digits;
+        tables->terms = sizes[i].terms;
+        tables_fill(tables);
+        filled.of[i] = tables;
+    }
+    pthread_mutex_unlock(&filled.lock);
+    return tables;
+}
+
 VectorExp *vexp_create(mpfr_prec_t bits, ApExp *alone)
 {
     VectorExp *context = need_zeros(1, sizeof *context);
-    ExpTables *tables = need_zeros(1, sizeof *tables);
-    context->alone = alone;
-    if (choose_digits(tables, bits)) {
-        tables_fill(tables);
-        context->tables = tables;
-    } else {
-        free(tables);
-    }
+    *context = (VectorExp){alone, tables_for(bits)};
     return context;
 }
 
 void vexp_free(VectorExp *context)
 {
-    if (context != NULL) {
-        free(context->tables);
-        free(context);
-    }
+    free(context);
 }
 
 bool vexp_is_wide(const VectorExp *context)

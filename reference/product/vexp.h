@@ -7,7 +7,7 @@
 
 #include "../numbers/ap.h"
 
-/* Tables for one precision; one a thread. */
+/* Tables for one precision, which all threads share, and what a thread has of its own. */
 typedef struct VectorExp VectorExp;
 
 /* bits: the precision of results; alone, for as many, has to stay as long as this. */
