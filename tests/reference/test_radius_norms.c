@@ -47,6 +47,16 @@ static void norms_are_bounds(void **state)
     assert_true(isinf(norm_spectral((const double[]){1, INFINITY, 0, 1}, 2, 2, 2)));
 }
 
+/* 1 along (b, -a) and 1/2 along (a, b), where the search for the eigenvalue starts: it sees 1/4
+ * alone, which the proof must refuse. */
+static void norm_that_the_search_does_not_see(void **state)
+{
+    const double a = 1, b = 1 + 7919 % 101 / 101.0, size = a * a + b * b;
+    const double w[] = {(b * b + a * a / 2) / size, -a * b / 2 / size, -a * b / 2 / size,
+                        (a * a + b * b / 2) / size};
+    assert_norm(w, 2, 2, 2, 1 - 0x1p-40, 0.12);
+}
+
 /* Of large matrices, whose squares are made of floats: [H H] of Hadamard's matrix H [512, 512] and
  * 3 columns of zeros has the norm sqrt(1024), and 0.7 everywhere 0.7 sqrt(rows columns).  They lie
  * with a leading dimension, and transposed too. */
@@ -153,6 +163,7 @@ SUBJECT(radius_norms)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(norms_are_bounds),
+        cmocka_unit_test(norm_that_the_search_does_not_see),
         cmocka_unit_test(norms_of_large_matrices),
         cmocka_unit_test(coarse_norms_of_large_weights),
         cmocka_unit_test(norm_beside_many_others),
