@@ -44,7 +44,7 @@ double logits_work_bytes(const Logits *logits)
 
 double logits_seconds(const Logits *logits, bool search)
 {
-    const double product = 2e-8, exponential = 2e-6, machine = 1e-9, other = 1e-7;
+    const double product = 2e-8, exponential = 4e-7, machine = 1e-9, other = 1e-7;
     double numbers = (double)logits->rows * (double)logits->unembedding.classes;
     double each = (double)logits->unembedding.d * machine + other;
     if (!search) {

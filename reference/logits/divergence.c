@@ -7,15 +7,20 @@
 #include "../../memory/need.h"
 #include "../compare/cell.h"
 #include "../numbers/ap.h"
+#include "../product/lanes.h"
+#include "../product/vexp.h"
 
 #include <stdlib.h>
 
-/* Bits of p and of all that is formed of it; and of e^t, where t is taken from it. */
-enum { BITS = REF_LOGIT_BITS, DIRECT_BITS = BITS + 32 };
+/* Bits of p and of all that is formed of it. */
+enum { BITS = REF_LOGIT_BITS };
 
 /* g(t) is summed as a series where |t| < 2^SERIES_BELOW: e^t - 1 - t would lose twice as many bits
- * as that. */
-enum { SERIES_BELOW = -8 };
+ * as that, and one.  A series ends at t^TERMS_MOST / TERMS_MOST! at the latest. */
+enum { SERIES_BELOW = -8, TERMS_MOST = 3 + BITS / -SERIES_BELOW };
+
+/* Classes that are evaluated at once, and the rows of scratch for them. */
+enum { BLOCK = 64, T = 0, SURPLUS, TERM, SCRATCH, BLOCK_ROWS };
 
 /* And d - mean is right to so many bits of the largest d. */
 enum { ROUNDED_BITS = BITS - 32 };
@@ -25,7 +30,11 @@ enum { ROUNDED_BITS = BITS - 32 };
 enum { RIGHT_BITS = 128 };
 
 struct RefSoftmax {
-    ApMat p; /* [1, classes] */
+    ApMat p;       /* [1, classes] */
+    ApMat block;   /* [BLOCK_ROWS, BLOCK] */
+    ApMat inverse; /* [1, TERMS_MOST + 1]: 1/j! */
+    ApExp *alone;
+    VectorExp *exp;
     size_t classes, top;
     mpfr_srcptr z; /* [classes], the caller's */
     mpfr_t rest;   /* sum of e^(z_k - z_top) over the others */
@@ -36,6 +45,14 @@ RefSoftmax *ref_softmax_make(size_t classes)
 {
     RefSoftmax *made = need_zeros(1, sizeof *made);
     ap_init(&made->p, 1, classes, BITS);
+    ap_init(&made->block, BLOCK_ROWS, BLOCK, BITS);
+    ap_init(&made->inverse, 1, TERMS_MOST + 1, BITS);
+    mpfr_set_ui(ap_at(&made->inverse, 0, 0), 1, MPFR_RNDN);
+    for (unsigned long j = 1; j <= TERMS_MOST; j++) {
+        mpfr_div_ui(ap_at(&made->inverse, 0, j), ap_at(&made->inverse, 0, j - 1), j, MPFR_RNDN);
+    }
+    made->alone = ap_exp_create(BITS);
+    made->exp = vexp_create(BITS, made->alone);
     made->classes = classes;
     mpfr_inits2(BITS, made->rest, made->off, (mpfr_ptr)0);
     return made;
@@ -45,6 +62,10 @@ void ref_softmax_clear(RefSoftmax *softmax)
 {
     if (softmax != NULL) {
         ap_clear(&softmax->p);
+        ap_clear(&softmax->block);
+        ap_clear(&softmax->inverse);
+        vexp_free(softmax->exp);
+        ap_exp_free(softmax->alone);
         mpfr_clears(softmax->rest, softmax->off, (mpfr_ptr)0);
         free(softmax);
     }
@@ -52,7 +73,23 @@ void ref_softmax_clear(RefSoftmax *softmax)
 
 double ref_softmax_bytes(double classes)
 {
-    return ap_bytes(1, classes, BITS) + (double)sizeof(RefSoftmax);
+    return ap_bytes(1, classes, BITS) + ap_bytes(BLOCK_ROWS, BLOCK, BITS) +
+           (double)sizeof(RefSoftmax);
+}
+
+/* The next classes from `first` on, 0 behind the last. */
+static size_t block_of(const RefSoftmax *softmax, size_t first)
+{
+    size_t left = softmax->classes - first;
+    return left < BLOCK ? left : BLOCK;
+}
+
+/* sum += x[0] + ... + x[count - 1], in a block. */
+static void add_sum(mpfr_ptr sum, const RefSoftmax *softmax, mpfr_srcptr x, size_t count)
+{
+    mpfr_ptr scratch = ap_at(&softmax->block, SCRATCH, 0);
+    lanes_sum(scratch, x, count, scratch);
+    mpfr_add(sum, sum, scratch, MPFR_RNDN);
 }
 
 void ref_softmax_set(RefSoftmax *softmax, mpfr_srcptr z, mpfr_srcptr off)
@@ -64,18 +101,19 @@ void ref_softmax_set(RefSoftmax *softmax, mpfr_srcptr z, mpfr_srcptr off)
     mpfr_set(softmax->off, off, MPFR_RNDU);
     mpfr_init2(sum, BITS);
     mpfr_set_zero(softmax->rest, 1);
-    for (size_t k = 0; k < softmax->classes; k++) {
+    for (size_t k = 0, count; (count = block_of(softmax, k)) > 0; k += count) {
         mpfr_ptr p = ap_at(&softmax->p, 0, k);
-        mpfr_sub(p, z + k, z + softmax->top, MPFR_RNDN);
-        mpfr_exp(p, p, MPFR_RNDN);
-        if (k != softmax->top) {
-            mpfr_add(softmax->rest, softmax->rest, p, MPFR_RNDN);
+        lanes_sub(p, numbers_row(z + k), numbers_same(z + softmax->top), count);
+        vexp(softmax->exp, p, p, count);
+        if (softmax->top - k < count) { /* it is no part of the rest */
+            mpfr_set_zero(ap_at(&softmax->p, 0, softmax->top), 1);
         }
+        add_sum(softmax->rest, softmax, p, count);
     }
+    mpfr_set_ui(ap_at(&softmax->p, 0, softmax->top), 1, MPFR_RNDN);
     mpfr_add_ui(sum, softmax->rest, 1, MPFR_RNDN);
-    for (size_t k = 0; k < softmax->classes; k++) {
-        mpfr_div(ap_at(&softmax->p, 0, k), ap_at(&softmax->p, 0, k), sum, MPFR_RNDN);
-    }
+    lanes_div(ap_at(&softmax->p, 0, 0), numbers_row(ap_at(&softmax->p, 0, 0)), numbers_same(sum),
+              softmax->classes);
     mpfr_clear(sum);
 }
 
@@ -132,73 +170,119 @@ void ref_softmax_loss(RefCell *loss, const RefSoftmax *softmax, size_t c)
     mpfr_clears(value, error, (mpfr_ptr)0);
 }
 
-/* y = e^t - 1 - t: as its series, t^2/2 (1 + t/3 (1 + t/4 (...))), where it is close to 0. */
-static void surplus(mpfr_ptr y, mpfr_srcptr t)
+static bool is_large(mpfr_srcptr t)
 {
-    if (mpfr_zero_p(t)) {
-        mpfr_set_zero(y, 1);
-        return;
+    return !mpfr_zero_p(t) && (!mpfr_regular_p(t) || mpfr_get_exp(t) > SERIES_BELOW);
+}
+
+/* g(t), as its series t^2 (1/2 + t (1/6 + t (1/24 + ...))), of those t of a block that are below
+ * 2^SERIES_BELOW; the others' are nonsense. */
+static void sum_series(const RefSoftmax *softmax, size_t count)
+{
+    mpfr_srcptr t = ap_at(&softmax->block, T, 0);
+    mpfr_ptr g = ap_at(&softmax->block, SURPLUS, 0);
+    mpfr_exp_t most = MPFR_EMIN_MIN;
+    for (size_t k = 0; k < count; k++) {
+        bool counts = !is_large(t + k) && !mpfr_zero_p(t + k) && mpfr_get_exp(t + k) > most;
+        most = counts ? mpfr_get_exp(t + k) : most;
     }
-    mpfr_exp_t exponent = mpfr_regular_p(t) ? mpfr_get_exp(t) : 0;
-    if (exponent > SERIES_BELOW) {
-        mpfr_expm1(y, t, MPFR_RNDN);
-        mpfr_sub(y, y, t, MPFR_RNDN);
-        return;
+    size_t last = most < -BITS ? 3 : 3 + (size_t)(BITS / -most);
+    lanes_mul(g, numbers_row(t), numbers_same(ap_at(&softmax->inverse, 0, last)), count);
+    for (size_t j = last - 1; j > 2; j--) {
+        lanes_add(g, numbers_row(g), numbers_same(ap_at(&softmax->inverse, 0, j)), count);
+        lanes_mul(g, numbers_row(g), numbers_row(t), count);
     }
-    unsigned long terms = exponent < -BITS ? 3 : 3 + (unsigned long)(BITS / -exponent);
-    mpfr_set_ui(y, 1, MPFR_RNDN);
-    for (unsigned long j = terms; j >= 3; j--) {
-        mpfr_mul(y, y, t, MPFR_RNDN);
-        mpfr_div_ui(y, y, j, MPFR_RNDN);
-        mpfr_add_ui(y, y, 1, MPFR_RNDN);
+    lanes_add(g, numbers_row(g), numbers_same(ap_at(&softmax->inverse, 0, 2)), count);
+    lanes_mul(g, numbers_row(g), numbers_row(t), count);
+    lanes_mul(g, numbers_row(g), numbers_row(t), count);
+}
+
+/* SURPLUS = g(t) = e^t - 1 - t and TERM = e^t - 1, of the block's T. */
+static void surplus(const RefSoftmax *softmax, size_t count)
+{
+    mpfr_srcptr t = ap_at(&softmax->block, T, 0), one = ap_at(&softmax->inverse, 0, 0);
+    mpfr_ptr g = ap_at(&softmax->block, SURPLUS, 0), term = ap_at(&softmax->block, TERM, 0);
+    mpfr_ptr direct = ap_at(&softmax->block, SCRATCH, 0);
+    size_t large = 0;
+    for (size_t k = 0; k < count; k++) {
+        large += is_large(t + k);
     }
-    mpfr_mul(y, y, t, MPFR_RNDN);
-    mpfr_mul(y, y, t, MPFR_RNDN);
-    mpfr_div_2ui(y, y, 1, MPFR_RNDN);
+    if (large < count) {
+        sum_series(softmax, count);
+        lanes_add(term, numbers_row(g), numbers_row(t), count);
+    }
+    if (large > 0) {
+        vexp(softmax->exp, direct, t, count);
+        lanes_sub(direct, numbers_row(direct), numbers_same(one), count);
+    }
+    for (size_t k = 0; large > 0 && k < count; k++) {
+        if (is_large(t + k)) {
+            mpfr_set(term + k, direct + k, MPFR_RNDN);
+            mpfr_sub(g + k, direct + k, t + k, MPFR_RNDN);
+        }
+    }
 }
 
 /* Sums over the classes: mean = sum p d; of t = d - mean, g = sum p g(t), moved = sum p |e^t - 1|,
  * and rest = the same of the classes but the top, of p e^t. */
 typedef struct {
     mpfr_t mean, g, moved, rest;
-    mpfr_t t, surplus, term; /* work */
 } Sums;
 
 static void sums_init(Sums *sums)
 {
-    mpfr_inits2(BITS, sums->mean, sums->g, sums->moved, sums->rest, sums->t, sums->term,
-                (mpfr_ptr)0);
-    mpfr_init2(sums->surplus, DIRECT_BITS);
-}
-
-static void sums_clear(Sums *sums)
-{
-    mpfr_clears(sums->mean, sums->g, sums->moved, sums->rest, sums->t, sums->term, sums->surplus,
-                (mpfr_ptr)0);
-}
-
-static void sums_make(Sums *sums, const RefSoftmax *softmax, mpfr_srcptr d)
-{
+    mpfr_inits2(BITS, sums->mean, sums->g, sums->moved, sums->rest, (mpfr_ptr)0);
     mpfr_set_zero(sums->mean, 1);
     mpfr_set_zero(sums->g, 1);
     mpfr_set_zero(sums->moved, 1);
     mpfr_set_zero(sums->rest, 1);
-    for (size_t k = 0; k < softmax->classes; k++) {
-        mpfr_fma(sums->mean, ap_at(&softmax->p, 0, k), d + k, sums->mean, MPFR_RNDN);
+}
+
+static void sums_clear(Sums *sums)
+{
+    mpfr_clears(sums->mean, sums->g, sums->moved, sums->rest, (mpfr_ptr)0);
+}
+
+static void make_absolute(mpfr_ptr x, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        mpfr_abs(x + k, x + k, MPFR_RNDN);
     }
-    for (size_t k = 0; k < softmax->classes; k++) {
-        mpfr_srcptr p = ap_at(&softmax->p, 0, k);
-        mpfr_sub(sums->t, d + k, sums->mean, MPFR_RNDN);
-        surplus(sums->surplus, sums->t);
-        mpfr_fma(sums->g, p, sums->surplus, sums->g, MPFR_RNDN);
-        mpfr_add(sums->term, sums->surplus, sums->t, MPFR_RNDN); /* e^t - 1 */
-        if (k != softmax->top) {
-            mpfr_fma(sums->t, p, sums->term, p, MPFR_RNDU);
-            mpfr_add(sums->rest, sums->rest, sums->t, MPFR_RNDU);
-        }
-        mpfr_abs(sums->term, sums->term, MPFR_RNDU);
-        mpfr_fma(sums->moved, p, sums->term, sums->moved, MPFR_RNDU);
+}
+
+/* Adds a block of classes to all but the mean. */
+static void add_block(Sums *sums, const RefSoftmax *softmax, mpfr_srcptr d, size_t k, size_t count)
+{
+    mpfr_srcptr p = ap_at(&softmax->p, 0, k);
+    mpfr_ptr t = ap_at(&softmax->block, T, 0), g = ap_at(&softmax->block, SURPLUS, 0);
+    mpfr_ptr term = ap_at(&softmax->block, TERM, 0);
+    lanes_sub(t, numbers_row(d + k), numbers_same(sums->mean), count);
+    surplus(softmax, count);
+    lanes_mul(g, numbers_row(g), numbers_row(p), count);
+    add_sum(sums->g, softmax, g, count);
+    lanes_mul(term, numbers_row(term), numbers_row(p), count);
+    lanes_add(t, numbers_row(term), numbers_row(p), count); /* p e^t */
+    if (softmax->top - k < count) {
+        mpfr_set_zero(t + (softmax->top - k), 1);
     }
+    add_sum(sums->rest, softmax, t, count);
+    make_absolute(term, count);
+    add_sum(sums->moved, softmax, term, count);
+}
+
+static void sums_make(Sums *sums, const RefSoftmax *softmax, mpfr_srcptr d)
+{
+    mpfr_ptr term = ap_at(&softmax->block, TERM, 0);
+    for (size_t k = 0, count; (count = block_of(softmax, k)) > 0; k += count) {
+        lanes_mul(term, numbers_row(ap_at(&softmax->p, 0, k)), numbers_row(d + k), count);
+        add_sum(sums->mean, softmax, term, count);
+    }
+    for (size_t k = 0, count; (count = block_of(softmax, k)) > 0; k += count) {
+        add_block(sums, softmax, d, k, count);
+    }
+    /* Those that bound an error, from above. */
+    mpfr_mul_d(sums->moved, sums->moved, 1 + 0x1p-52, MPFR_RNDU);
+    mpfr_mul_d(sums->rest, sums->rest, 1 + 0x1p-52, MPFR_RNDU);
 }
 
 /* A change d of logits, whose KL is known; every d - mean may be off by off. */
@@ -237,20 +321,17 @@ static void divergence_error(mpfr_ptr error, const Sums *sums, const Changed *of
  * size = the sum of their absolute values. */
 static void class_change(mpfr_ptr t, mpfr_ptr size, const Changed *of, size_t c)
 {
-    mpfr_t term;
-    mpfr_init2(term, BITS);
+    const RefSoftmax *softmax = of->softmax;
+    mpfr_ptr term = ap_at(&softmax->block, TERM, 0);
     mpfr_set_zero(t, 1);
     mpfr_set_zero(size, 1);
-    for (size_t k = 0; k < of->softmax->classes; k++) {
-        if (k != c) {
-            mpfr_sub(term, of->d + c, of->d + k, MPFR_RNDN);
-            mpfr_mul(term, term, ap_at(&of->softmax->p, 0, k), MPFR_RNDN);
-            mpfr_add(t, t, term, MPFR_RNDN);
-            mpfr_abs(term, term, MPFR_RNDU);
-            mpfr_add(size, size, term, MPFR_RNDU);
-        }
+    for (size_t k = 0, count; (count = block_of(softmax, k)) > 0; k += count) {
+        lanes_sub(term, numbers_same(of->d + c), numbers_row(of->d + k), count);
+        lanes_mul(term, numbers_row(term), numbers_row(ap_at(&softmax->p, 0, k)), count);
+        add_sum(t, softmax, term, count);
+        make_absolute(term, count);
+        add_sum(size, softmax, term, count);
     }
-    mpfr_clear(term);
 }
 
 /* loss = -log q_c = -log p_c + KL - t_c, and what it may be off by. */

@@ -4,6 +4,7 @@
  * moved by as much; and what is no number, or too small to see.
  */
 #include "../../reference/logits/divergence.h"
+#include "../../reference/numbers/ap.h"
 #include "../drawn_numbers.h"
 #include "../unit.h"
 
@@ -13,11 +14,15 @@
 
 enum { CLASSES = 12, DEFINED_BITS = 8000, DIGITS = 17 };
 
-/* Logits of one position and what changes of them; exact numbers of REF_LOGIT_BITS. */
+/* Each class that often: more than are evaluated at once. */
+enum { COPIES = 11 };
+
+/* Logits of one position and what changes of them: rows of a matrix of REF_LOGIT_BITS. */
 typedef struct {
-    mpfr_t z[CLASSES], d[CLASSES];
+    ApMat numbers;
+    mpfr_t *z, *d; /* [COPIES * CLASSES], of which tests of one copy use the first */
     mpfr_t zero;
-    RefSoftmax *softmax;
+    RefSoftmax *softmax, *copied;
     RefCell kl, loss;
 } Fixture;
 
@@ -39,14 +44,15 @@ static int set_up(void **state)
 {
     Fixture *f = calloc(1, sizeof *f);
     ref_thread_setup();
-    numbers_init(f->z, REF_LOGIT_BITS);
-    numbers_init(f->d, REF_LOGIT_BITS);
+    ap_init(&f->numbers, 2, COPIES * CLASSES, REF_LOGIT_BITS);
+    f->z = (mpfr_t *)ap_at(&f->numbers, 0, 0);
+    f->d = (mpfr_t *)ap_at(&f->numbers, 1, 0);
     mpfr_init2(f->zero, 64);
     mpfr_set_zero(f->zero, 1);
     ref_cell_init(&f->kl, DIGITS);
     ref_cell_init(&f->loss, DIGITS);
     f->softmax = ref_softmax_make(CLASSES);
-    assert_non_null(f->softmax);
+    f->copied = ref_softmax_make(COPIES * CLASSES);
     drawn_numbers = 7;
     *state = f;
     return 0;
@@ -55,12 +61,12 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     Fixture *f = *state;
-    numbers_clear(f->z);
-    numbers_clear(f->d);
+    ap_clear(&f->numbers);
     mpfr_clear(f->zero);
     ref_cell_clear(&f->kl);
     ref_cell_clear(&f->loss);
     ref_softmax_clear(f->softmax);
+    ref_softmax_clear(f->copied);
     free(f);
     return 0;
 }
@@ -134,6 +140,24 @@ static void assert_near(mpfr_srcptr a, mpfr_srcptr b, long exponent)
     assert_within(a, b, b, exponent);
 }
 
+/* Where every class stands there COPIES times, KL is the same, and a loss is log COPIES more. */
+static void assert_copies(Fixture *f, mpfr_srcptr kl, mpfr_srcptr loss, size_t c)
+{
+    mpfr_t more;
+    for (size_t k = CLASSES; k < COPIES * CLASSES; k++) {
+        mpfr_set(f->z[k], f->z[k - CLASSES], MPFR_RNDN);
+        mpfr_set(f->d[k], f->d[k - CLASSES], MPFR_RNDN);
+    }
+    ref_softmax_set(f->copied, f->z[0], f->zero);
+    ref_softmax_divergence(&f->kl, &f->loss, f->copied, f->d[0], f->zero, c);
+    mpfr_init2(more, DEFINED_BITS);
+    mpfr_log_ui(more, COPIES, MPFR_RNDN);
+    mpfr_add(more, more, loss, MPFR_RNDN);
+    assert_near(f->kl.value, kl, -100);
+    assert_near(f->loss.value, more, -100);
+    mpfr_clear(more);
+}
+
 /* Changes from 1e-868 to 100, across the series' end at 2^-8, of flat and of sure predictions: 30
  * digits of KL and of both losses. */
 static void definitions_are_met(void **state)
@@ -154,6 +178,7 @@ static void definitions_are_met(void **state)
                 assert_int_equal(f->loss.state, CELL_VALUE);
                 assert_near(f->kl.value, kl, -100);
                 assert_near(f->loss.value, loss, -100);
+                assert_copies(f, kl, loss, c + 7 * CLASSES);
                 define(kl, loss, f->z, NULL, c);
                 ref_softmax_loss(&f->loss, f->softmax, c);
                 assert_int_equal(f->loss.state, CELL_VALUE);
