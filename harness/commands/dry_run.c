@@ -12,7 +12,6 @@
 #include "../grid/point_groups.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 
 /* Of one thread: seconds of all points, and seconds and bytes of the largest. */
@@ -61,7 +60,7 @@ static void estimate_points(Estimate *estimate, const CommandInfo *command, cons
 static void say(const Estimate *estimate, size_t count, const RunOptions *run)
 {
     char text[DURATION_TEXT], bytes[MEMORY_TEXT];
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    int threads = run_threads(run);
     double at_once = fmin((double)threads, (double)count) * estimate->most_bytes;
     double seconds = fmax(estimate->seconds / threads, count == 1 ? estimate->most_seconds : 0);
     fprintf(stderr, "headproof: %zu point%s: %s with %d thread%s, up to %s", count,

@@ -33,12 +33,11 @@ static int reserve_blas(const CommandInfo *command, const Grid *grid, const RunO
     for (size_t i = 0; i < grid->sources.count; i++) {
         witnessed = witnessed || grid->sources.items[i]->file->witness.tokens != NULL;
     }
-    int threads = run->team ? 1 : run->threads > 0 ? run->threads : omp_get_num_procs();
     bool measures = command_has(command, BLAS_TO_MEASURE);
     if (measures && !run->measure && !witnessed) {
         return 0;
     }
-    if (!blas_reserve(measures ? 1 : (size_t)threads)) {
+    if (!blas_reserve(measures ? 1 : (size_t)run_threads(run))) {
         fprintf(stderr,
                 "headproof: memory is short for OpenBLAS, which takes %zu MiB of addresses a "
                 "thread: choose fewer --threads, or a larger limit\n",
@@ -156,6 +155,9 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
     int status = (shared ? read_shared : read_line)(&grid, &run, command, argc, argv);
     if (status != 0) {
         return status;
+    }
+    if (run.threads > 0) { /* also where what evaluations share is made */
+        omp_set_num_threads(run.threads);
     }
     double start = clock_seconds();
     if (run.dry_run && !command_evaluates_points(command)) {

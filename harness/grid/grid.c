@@ -11,6 +11,7 @@
 #include "preset.h"
 #include "settings.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,11 @@ static void take_points(Grid *grid, const CandidateList *list)
 bool run_is_over_tau(const RunOptions *run)
 {
     return run->over != NULL && strcmp(run->over, "tau") == 0;
+}
+
+int run_threads(const RunOptions *run)
+{
+    return run->threads > 0 ? run->threads : run->team ? 1 : omp_get_num_procs();
 }
 
 /* A command line being read: what its flags said, and what stands behind them, files [count]. */

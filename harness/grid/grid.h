@@ -61,7 +61,7 @@ typedef struct RunOptions {
     size_t shard, shards;    /* --shard: from 1; 0: all */
     double memory;           /* --memory: bytes that may be used; 0: the standard */
     const char *preset;      /* --preset, of cost: see preset.h; or NULL */
-    int threads;             /* --threads; 0: one a core */
+    int threads;             /* --threads; 0: one a core (run_threads) */
     int digits;              /* --digits: of every error in a table; 0: REF_DIGITS */
     const char *color;       /* --color: auto, always or never; NULL: auto */
     bool dry_run, quiet, verbose;
@@ -86,6 +86,9 @@ typedef struct RunOptions {
 
 /* Is it tau that is searched, at an Omega? */
 bool run_is_over_tau(const RunOptions *run);
+
+/* How many threads it has: as many as --threads says, or one a core; of a rank of MPI, one. */
+int run_threads(const RunOptions *run);
 
 /* Reads argv[1..] (argv[0] is the command's name) and the case files or the model it names.  For a
  * command that searches Omega, points have no Omega; those that differ in their seed alone are

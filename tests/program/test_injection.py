@@ -178,6 +178,15 @@ def test_few_threads_are_made(scenario, line):
         assert (faulty.disturbed("pthread_create:8"), faulty.has_struck()) == (0, False)
 
 
+def test_one_thread_is_one(scenario):
+    """Also where what the evaluations share is made: the one that is started waits for signals."""
+    tokens = "/".join(str(i % 60) for i in range(64))
+    with scenario(f"verify {ROOT}/cases/models/llama --tokens {tokens} --omega 40 --tolerance 1 "
+                  "--threads 1 --quiet -o r.csv") as faulty:
+        faulty.ends_by("pthread_create:1")
+        assert (faulty.disturbed("pthread_create:2"), faulty.has_struck()) == (0, False)
+
+
 def test_limited_addresses_end_a_run(run, prepared):
     """From too little for OpenBLAS, which would try for ever, to enough."""
     codes, size = [], 100 << 20

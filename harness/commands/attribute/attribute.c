@@ -12,7 +12,6 @@
 #include "../commands.h"
 #include "../outcome.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,7 +230,7 @@ static const OutcomeKind attribute_outcome = {.table = {.bare = BARE_SENTENCES,
 
 int command_attribute(const Grid *grid, const RunOptions *run)
 {
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    int threads = run_threads(run);
     double start = clock_seconds(), seconds;
     int status = check_request(grid);
     status = status != 0 ? status : grid_predict(grid, run->memory, &threads);

@@ -18,7 +18,6 @@
 #include "../outcome.h"
 
 #include <math.h>
-#include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -232,7 +231,7 @@ static const OutcomeKind min_omega_outcomes[] = {OUTCOME("omega"), OUTCOME("tau"
 /* The searches, made and proven as asked before any output is opened. */
 static int run_grid(Searches *all, const RunOptions *run)
 {
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
+    int threads = run_threads(run);
     int status = grid_predict(all->grid, run->memory, &threads);
     if (status != 0) {
         return status;

@@ -20,7 +20,6 @@
 #include "../commands.h"
 
 #include <errno.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,7 +171,7 @@ static void say_interrupted(void *context, bool locked)
     }
 }
 
-static int run_points(Sweep *sweep, int threads)
+static int run_points(Sweep *sweep)
 {
     size_t *points = need_zeros(sweep->record.count + 1, sizeof *points);
     Work work = {
@@ -187,9 +186,10 @@ static int run_points(Sweep *sweep, int threads)
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
     progress_phase(&sweep->progress, "", "points", work.count, cost);
     Ticker *ticker = ticker_open(&sweep->writing, &sweep->progress);
-    EvaluateStatus status = sweep->dispatch != NULL
-                                ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
-                                : schedule_run(&work, threads, commit_point, sweep);
+    EvaluateStatus status =
+        sweep->dispatch != NULL
+            ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
+            : schedule_run(&work, run_threads(sweep->options), commit_point, sweep);
     ticker_close(ticker);
     progress_clear(&sweep->progress);
     free(points);
@@ -253,7 +253,7 @@ static bool print_summary(const Sweep *sweep)
 }
 
 /* Writes what is not there yet; then all rows are there, and the file gets its name. */
-static int write_file(Sweep *sweep, int threads)
+static int write_file(Sweep *sweep)
 {
     Sink *sink = &sweep->sink;
     Journal *journal = sink->journal;
@@ -261,7 +261,7 @@ static int write_file(Sweep *sweep, int threads)
     int status = journal != NULL                     ? journal_begin(journal, &sweep->run)
                  : fputs(header, sink->lines) == EOF ? sink_failed(sink)
                                                      : 0;
-    status = status != 0 ? status : run_points(sweep, threads);
+    status = status != 0 ? status : run_points(sweep);
     if (status == 0) {
         pthread_mutex_lock(&sweep->writing);
         sweep->record.complete = true;
@@ -279,7 +279,7 @@ static const SinkKind sweep_sink = {
     .bare = BARE_TEXT, .kept = true, .write_header = sweep_write_header};
 
 /* Evaluates what is not there yet, so that a signal leaves what is. */
-static int run_points_left(Sweep *sweep, int threads)
+static int run_points_left(Sweep *sweep)
 {
     bool complete;
     int status = sweep_take_kept(sweep, &complete);
@@ -287,10 +287,10 @@ static int run_points_left(Sweep *sweep, int threads)
         return status;
     }
     if (sweep->sink.journal == NULL) {
-        return write_file(sweep, threads);
+        return write_file(sweep);
     }
     Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
-    status = write_file(sweep, threads);
+    status = write_file(sweep);
     interrupt_close(interrupt);
     return status;
 }
@@ -315,7 +315,7 @@ static int prepare(Sweep *sweep)
 static int lead(Sweep *sweep)
 {
     const RunOptions *run = sweep->options;
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs(), status = 0;
+    int status = 0;
     if (run->team) {
         status = dispatch_meet(&sweep->dispatch, &sweep->record.ranks, &sweep->run);
     }
@@ -329,7 +329,7 @@ static int lead(Sweep *sweep)
         sweep->live.colors = terminal_has_colors(stdout, run->color);
         sink_format(&sweep->sink, &format_live, (FormatTable){.state = &sweep->live});
     }
-    status = run_points_left(sweep, threads);
+    status = run_points_left(sweep);
     if (status != 0) {
         return status;
     }

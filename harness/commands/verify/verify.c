@@ -14,7 +14,6 @@
 #include "../../table/check_columns.h"
 #include "../commands.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,7 +180,6 @@ static int judge_rest(Verdict *verdict, Grid *grid, int threads)
 /* Shards, and a run that goes on, agree in the grid, the weights and the inputs chosen. */
 static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
 {
-    int threads = run->threads > 0 ? run->threads : omp_get_num_procs();
     int status = sweep_record_open(&verdict->record, grid, run);
     if (status != 0) {
         return status;
@@ -201,11 +199,11 @@ static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
     }
     if (run->dry_run) {
         verdict->outcome = (Outcome){.run = run};
-        return judge_templates(verdict, grid, threads);
+        return judge_templates(verdict, grid, run_threads(run));
     }
     digest_print(verdict->record.identity.points, digest_words(verdict, run));
     status = outcome_open(&verdict->outcome, &verify_outcome, grid, run, &verdict->record);
-    status = status != 0 ? status : judge_rest(verdict, grid, threads);
+    status = status != 0 ? status : judge_rest(verdict, grid, run_threads(run));
     keep_close(&verdict->kept, status);
     return outcome_end(&verdict->outcome, status);
 }
