@@ -109,18 +109,19 @@ static ProductBackend choose_backend(Plan *plan, const ProductOptions *options,
                                      ProductBackend unmeasured)
 {
     double best = cost_product(plan, unmeasured, plan->precision);
-    ProductBackend chosen = unmeasured;
+    ProductBackend chosen = unmeasured, planned = unmeasured;
     for (ProductBackend b = PRODUCT_BACKENDS - 1; b >= PRODUCT_MODULAR; b--) {
         bool automatic = options->backend == PRODUCT_AUTO && cost_least(b) < best;
         if (automatic || options->backend == b) {
             plan_choose(plan, b);
+            planned = b;
             if (options->backend == b ? isfinite(plan->seconds) : plan->seconds < best) {
                 best = plan->seconds;
                 chosen = b;
             }
         }
     }
-    if (chosen != unmeasured) {
+    if (chosen != unmeasured && chosen != planned) {
         plan_choose(plan, chosen);
     }
     return chosen;
