@@ -189,6 +189,26 @@ static void definitions_are_met(void **state)
     mpfr_clears(kl, loss, (mpfr_ptr)0);
 }
 
+/* Of a class that is nearly impossible the change is so much larger than the others' that it makes
+ * most of KL: its series is the longest. */
+static void the_largest_change_has_its_terms(void **state)
+{
+    Fixture *f = *state;
+    mpfr_t kl, loss;
+    mpfr_inits2(DEFINED_BITS, kl, loss, (mpfr_ptr)0);
+    for (size_t rare = 0; rare < CLASSES; rare += CLASSES - 1) {
+        draw_logits(f, 1, -60);
+        mpfr_set_d(f->z[rare], -50, MPFR_RNDN);
+        mpfr_set_d(f->d[rare], 0x1.8p-9, MPFR_RNDN);
+        ref_softmax_set(f->softmax, f->z[0], f->zero);
+        ref_softmax_divergence(&f->kl, &f->loss, f->softmax, f->d[0], f->zero, 1);
+        define(kl, loss, f->z, f->d, 1);
+        assert_near(f->kl.value, kl, -100);
+        assert_near(f->loss.value, loss, -100);
+    }
+    mpfr_clears(kl, loss, (mpfr_ptr)0);
+}
+
 /* The surest class of logits that are far apart: 1 - p is e^-200, and so is the loss. */
 static void a_sure_prediction_has_its_loss(void **state)
 {
@@ -425,6 +445,7 @@ SUBJECT(divergence)
 {
     const struct CMUnitTest divergence[] = {
         DRAWN(definitions_are_met),
+        DRAWN(the_largest_change_has_its_terms),
         DRAWN(a_sure_prediction_has_its_loss),
         DRAWN(errors_hold),
         DRAWN(worst_moves_hold),
