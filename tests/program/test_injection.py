@@ -15,7 +15,7 @@ import pytest
 
 import safetensors_file
 import tables
-from conftest import ROOT, start
+from conftest import ROOT, own_end, start
 from injected import NIGHTLY, Scenario
 
 TINY = "--n 2 --d 2 --depth 2 --omega 10,20 --threads 2 --quiet"
@@ -120,6 +120,7 @@ def scenario(prepared):
         folder, line, left if "--resume -o r.csv" in line else None, **environment)
 
 
+pytestmark = own_end
 MET = set()  # places of any scenario so far
 
 
