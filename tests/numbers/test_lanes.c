@@ -307,6 +307,37 @@ static void numbers_alone_are_mpfrs(void **state)
     each_precisions(check_single, precisions, PRECISIONS);
 }
 
+/* 2^p - 1 and 2 + 2^-64: the sum carries into a bit more, and one that is lost below the limb that
+ * rounds it is all that tells it from a tie.  Of rows, and of a number alone. */
+static void carries_keep_what_is_lost(void **state)
+{
+    for (size_t p = 0; precisions[p] % 64 == 0; p++) {
+        ApMat a, b, y;
+        mpfr_t expected;
+        ap_init(&a, 1, COUNT, precisions[p]);
+        ap_init(&b, 1, COUNT, 128);
+        ap_init(&y, 1, COUNT, precisions[p]);
+        mpfr_init2(expected, precisions[p]);
+        for (size_t i = 0; i < COUNT; i++) {
+            mpfr_set_ui_2exp(ap_at(&a, 0, i), 1, precisions[p], MPFR_RNDN);
+            mpfr_nextbelow(ap_at(&a, 0, i));
+            mpfr_set_d(ap_at(&b, 0, i), 0x1p-64, MPFR_RNDN);
+            mpfr_add_ui(ap_at(&b, 0, i), ap_at(&b, 0, i), 2, MPFR_RNDN);
+        }
+        mpfr_add(expected, a.entry, b.entry, MPFR_RNDN);
+        lanes_add(y.entry, numbers_row(a.entry), numbers_row(b.entry), COUNT);
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_true(same_number(y.entry + i, expected));
+        }
+        limbs_add(y.entry, a.entry, b.entry);
+        assert_true(same_number(y.entry, expected));
+        ap_clear(&a);
+        ap_clear(&b);
+        ap_clear(&y);
+        mpfr_clear(expected);
+    }
+}
+
 /* A number's exponent and mantissa are read from its bits: of the least and the largest, of what
  * is below the normal ones, of zeros and of no numbers. */
 static void doubles_are_mpfrs(void **state)
@@ -453,6 +484,7 @@ SUBJECT(lanes)
         cmocka_unit_test(sums_and_copies_are_mpfrs),
         cmocka_unit_test(sums_are_within_their_roundings),
         cmocka_unit_test(numbers_alone_are_mpfrs),
+        cmocka_unit_test(carries_keep_what_is_lost),
         cmocka_unit_test(doubles_are_mpfrs),
         cmocka_unit_test(vectors_are_done_at_once),
         cmocka_unit_test(exponentials_of_rows_are_within_their_bounds),
