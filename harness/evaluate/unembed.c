@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Columns of the unembedding that are read for all rows before the next, so that they stay in a
- * cache. */
-enum { TILE = 256 };
+ * cache, and those that are summed at once, in registers; multiply-adds that are worth threads. */
+enum { TILE = 256, BESIDE = 16, PARALLEL_TERMS = 1 << 20 };
 
 /* y [rows.count, d] = norm(x), which the unembedding reads. */
 static void read_machine(double *y, const MachineView *x, RefRows rows,
@@ -34,9 +34,11 @@ typedef struct {
     NumberFormat format; /* which its numbers are stored in; FORMAT_F64: as they are */
 } Tile;
 
+/* Of whole groups of BESIDE columns, if with what is there of other ones. */
 static void read_tile(Tile *tile, const RefUnembedding *unembedding)
 {
-    const bool copied = unembedding->by_class || tile->format != FORMAT_F64;
+    const bool copied =
+        unembedding->by_class || tile->format != FORMAT_F64 || tile->last - tile->first < TILE;
     for (size_t k = tile->first; copied && k < tile->last; k++) {
         for (size_t c = 0; c < unembedding->d; c++) {
             tile->room[c * TILE + k - tile->first] =
@@ -47,36 +49,54 @@ static void read_tile(Tile *tile, const RefUnembedding *unembedding)
     tile->columns = copied ? tile->room : ref_unembedding_at(unembedding, 0, tile->first);
 }
 
+/* sum = y times BESIDE columns of the tile. */
+static void sum_columns(double sum[BESIDE], const double *y, size_t d, const Tile *tile,
+                        size_t column)
+{
+    const double *w = tile->columns + column;
+    memset(sum, 0, BESIDE * sizeof *sum);
+    for (size_t c = 0; c < d; c++, w += tile->ld) {
+#pragma omp simd
+        for (size_t k = 0; k < BESIDE; k++) {
+            sum[k] += y[c] * w[k];
+        }
+        for (size_t k = 0; tile->format != FORMAT_F64 && k < BESIDE; k++) {
+            sum[k] = (float)sum[k];
+        }
+    }
+}
+
 void unembed_machine(double *logits, const MachineView *x, RefRows rows,
                      const RefUnembedding *unembedding, const ArithmeticInfo *arithmetic,
                      bool stored)
 {
     const size_t d = unembedding->d, classes = unembedding->classes;
+    const NumberFormat format = stored ? arithmetic->formats.storage : FORMAT_F64;
     double *y = need_zeros(rows.count, d * sizeof *y);
-    Tile tile = {.room = need_zeros(d, TILE * sizeof *tile.room),
-                 .format = stored ? arithmetic->formats.storage : FORMAT_F64};
     read_machine(y, x, rows, unembedding, arithmetic);
-    memset(logits, 0, rows.count * classes * sizeof *logits);
-    for (size_t first = 0; first < classes; first += TILE) {
-        tile.first = first;
-        tile.last = first + TILE < classes ? first + TILE : classes;
-        read_tile(&tile, unembedding);
-        for (size_t i = 0; i < rows.count; i++) {
-            double *row = logits + i * classes + first;
-            for (size_t c = 0; c < d; c++) {
-                const double *w = tile.columns + c * tile.ld, factor = y[i * d + c];
-                for (size_t k = 0; k < tile.last - first; k++) {
-                    double sum = row[k] + factor * w[k];
-                    row[k] = tile.format == FORMAT_F64 ? sum : (double)(float)sum;
+#pragma omp parallel if (rows.count * classes >= PARALLEL_TERMS / (d + 1))
+    {
+        Tile tile = {.room = need_zeros(d, TILE * sizeof *tile.room), .format = format};
+#pragma omp for
+        for (size_t first = 0; first < classes; first += TILE) {
+            tile.first = first;
+            tile.last = first + TILE < classes ? first + TILE : classes;
+            read_tile(&tile, unembedding);
+            for (size_t i = 0; i < rows.count; i++) {
+                for (size_t k = first; k < tile.last; k += BESIDE) {
+                    double sum[BESIDE];
+                    size_t count = tile.last - k < BESIDE ? tile.last - k : BESIDE;
+                    sum_columns(sum, y + i * d, d, &tile, k - first);
+                    memcpy(logits + i * classes + k, sum, count * sizeof *sum);
                 }
             }
         }
+        free(tile.room);
     }
     for (size_t i = 0; unembedding->b_u != NULL && i < rows.count; i++) {
         for (size_t k = 0; k < classes; k++) {
-            logits[i * classes + k] += format_nearest(tile.format, unembedding->b_u[k]);
+            logits[i * classes + k] += format_nearest(format, unembedding->b_u[k]);
         }
     }
-    free(tile.room);
     free(y);
 }
