@@ -1,8 +1,11 @@
 /*
  * `verify` about logits, of models small enough to know them: the bias of the unembedding,
- * logits that are equal, and logits that no double holds.
+ * logits that are equal, and logits that no double holds; and a machine's, term by term.
  */
 #include "../../harness/evaluate/position.h"
+#include "../../harness/evaluate/unembed.h"
+#include "../../kernels/arithmetic.h"
+#include "../drawn_numbers.h"
 #include "../fixture.h"
 #include "../program.h"
 #include "../written_model.h"
@@ -93,6 +96,40 @@ static void errors_of_logits_are_bounds(void **state)
     ref_logits_clear(change);
 }
 
+/* Of more classes than are summed at once, which lie beside each other or column by column: every
+ * logit has its terms in the columns' order, of weights as they are, and as bfloat16 stores them,
+ * with sums in float. */
+static void machines_logits_are_sums_in_order(void **state)
+{
+    enum { ROWS = 3, D = 5, MANY = 600 };
+    double *w = malloc(sizeof(double[D * MANY])), x[(ROWS + 1) * D], logits[ROWS * MANY];
+    assert_non_null(w);
+    drawn_numbers = 7;
+    for (size_t e = 0; e < (size_t)D * MANY; e++) {
+        w[e] = drawn_uniform();
+        x[e % ((ROWS + 1) * D)] = drawn_uniform();
+    }
+    for (int form = 0; form < 4; form++) {
+        const bool by_class = form % 2 == 1, stored = form > 1;
+        const RefUnembedding unembedding = {
+            .w_u = w, .d = D, .classes = MANY, .by_class = by_class};
+        const ArithmeticInfo *bf16 = arithmetic_info(ARITHMETIC_BF16);
+        unembed_machine(logits, &(MachineView){x, D}, (RefRows){1, ROWS}, &unembedding, bf16,
+                        stored);
+        for (size_t i = 0; i < (size_t)ROWS * MANY; i++) {
+            double sum = 0;
+            for (size_t c = 0; c < D; c++) {
+                double weight = w[by_class ? i % MANY * D + c : c * MANY + i % MANY];
+                weight = stored ? format_nearest(FORMAT_BF16, weight) : weight;
+                sum += x[(1 + i / MANY) * D + c] * weight;
+                sum = stored ? (float)sum : sum;
+            }
+            assert_true(logits[i] == sum);
+        }
+    }
+    free(w);
+}
+
 /* 1e308 times 40, less as much: infinity less infinity in double, where class 0 would be the first
  * of no numbers.  r(T)'s are numbers, all equal: class 0 too. */
 static void no_number_is_no_prediction(void **state)
@@ -124,6 +161,7 @@ SUBJECT(logits)
 {
     const struct CMUnitTest logits[] = {
         cmocka_unit_test(errors_of_logits_are_bounds),
+        cmocka_unit_test(machines_logits_are_sums_in_order),
         SCRATCH_TEST(biases_and_equals),
         SCRATCH_TEST(equals_are_not_lost),
         SCRATCH_TEST(no_error_has_no_limit),
