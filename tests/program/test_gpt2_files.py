@@ -3,6 +3,7 @@ the file, the key or tensor, and what was expected; and models of other architec
 
 import json
 import os
+import re
 
 import models
 import numpy
@@ -453,3 +454,15 @@ def test_metadata_of_several(refused, folder):
     index = (folder / INDEX).read_text()
     (folder / INDEX).write_text(index.replace('"total_size": 12345', '"eps": [1e-5]'))
     refused("metadata 'eps': [", "verify", folder / INDEX, begin=f"{folder / INDEX}: ")
+
+
+def test_packed_weights_are_foretold(run, tmp_path):
+    """They take 2.5 times the doubles of an embedding and an unembedding, 9.1 MiB, or a sixteenth of
+    100 MiB."""
+    path = tmp_path / "m.safetensors"
+    models.write(path, models.lens_of(150000), models.NORMED)
+
+    def foretold(memory):
+        ended = run("verify", path, *"--tokens 0/1 --omega 40 --dry-run --memory".split(), memory)
+        return float(re.search(r"up to ([\d.]+) MiB in all", ended.stderr)[1])
+    assert foretold("8GiB") - foretold("100MiB") >= 2.5 * 9.1 - 100 / 16

@@ -18,8 +18,10 @@
 /* So many inputs at most go through a layer together. */
 enum { TOGETHER_MOST = 16 };
 
-/* Of the memory that may be used, what the model's weights may take besides themselves. */
+/* Of the memory that may be used, what the model's weights may take besides themselves; a weight
+ * takes no more than its size as a float and two digits (reference/product/weights.h). */
 #define WEIGHTS_SHARE 16
+#define PACKED_TIMES 2.5
 
 /* In less than this nobody is told that memory makes it longer. */
 #define SAID_SECONDS 5.0
@@ -199,9 +201,11 @@ void verify_dry_run(Verify *verify)
     verify->ensemble.kept = count;
     double total = total_seconds(verify);
     if (!verify->options->quiet) {
-        /* At most, of the model and of the inputs that are evaluated at once. */
+        /* At most, of the model, its packed weights and the inputs that are evaluated at once. */
         const Point *point = &verify->points[0];
-        double most = verify_shared_bytes(point, threads) + fixed_bytes(verify) +
+        double fixed = fixed_bytes(verify), model = verify_shared_bytes(point, threads);
+        double packed = (memory_room(verify->options->memory) - fixed) / WEIGHTS_SHARE;
+        double most = model + fmin(PACKED_TIMES * model, packed) + fixed +
                       (double)inputs_at_once(verify) * verify_input_bytes(point);
         fprintf(stderr,
                 "headproof: %zu input%s: %s with %d thread%s, up to %s in all; an "
