@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ROWS = 64, GUARDS = GUARD_MAX - GUARD_MIN + 1 };
+enum { BLOCK_ROWS = 64 };
 
 /* Terms that floats add at once, and at all: an entry of S is less than 2^-9 of it too large. */
 enum { TERMS = 1 << 14, TERMS_MOST = 1 << 27 };
@@ -117,28 +117,6 @@ static void sum_magnitudes(float *s, const Plan *plan, size_t first, size_t coun
     }
 }
 
-/* Adds the guards of some rows to the plan's counts, which other threads may do as well. */
-static void count_guards(const Plan *plan, size_t first, size_t count)
-{
-    const int16_t *guard = plan->guard + first * plan->n;
-    size_t of_thread[GUARDS + 1], *here = plan->threads > 1 ? of_thread : plan->count;
-    if (here == of_thread) {
-        memset(here, 0, sizeof of_thread);
-    }
-    for (size_t e = 0; e < count * plan->n; e++) {
-        here[guard[e] == GUARD_NEVER ? GUARDS : guard[e] - GUARD_MIN]++;
-    }
-    if (here == plan->count) {
-        return;
-    }
-    for (size_t g = 0; g <= GUARDS; g++) {
-        if (here[g] != 0) {
-#pragma omp atomic
-            plan->count[g] += here[g];
-        }
-    }
-}
-
 static void measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     float *s = array_alloc(count * plan->n, sizeof *s);
@@ -151,7 +129,6 @@ static void measure_rows(const Plan *plan, const void *shared, size_t first, siz
     if (weak > 0) {
         measure_spread(plan, first, count);
     }
-    count_guards(plan, first, count);
     free(s);
 }
 
@@ -165,14 +142,32 @@ static double least_sum(const Operand *o)
     return least;
 }
 
+static void count_guards(Plan *plan)
+{
+    size_t entries = plan->m * plan->n;
+    plan->guard_most = GUARD_MIN;
+    for (size_t e = 0; e < entries; e++) {
+        int guard = plan->guard[e];
+        plan->never += guard == GUARD_NEVER;
+        plan->guard_most =
+            guard != GUARD_NEVER && guard > plan->guard_most ? guard : plan->guard_most;
+    }
+    int levels = plan->guard_most - GUARD_MIN + 1;
+    plan->count = need_zeros((size_t)levels, sizeof *plan->count);
+    for (size_t e = 0; e < entries; e++) {
+        if (plan->guard[e] != GUARD_NEVER) {
+            plan->count[plan->guard[e] - GUARD_MIN]++;
+        }
+    }
+}
+
 void plan_measure(Plan *plan)
 {
     plan->guard = array_alloc(plan->m * plan->n, sizeof *plan->guard);
-    plan->count = need_zeros(GUARDS + 1, sizeof *plan->count);
     store_each(plan, NULL, plan->m, BLOCK_ROWS, measure_rows);
+    count_guards(plan);
     bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
     plan->least = (only_b ? 0 : least_sum(&plan->a)) + (only_a ? 0 : least_sum(&plan->b));
-    plan->never = plan->count[GUARDS];
 }
 
 void plan_clear(Plan *plan)
@@ -217,13 +212,13 @@ void plan_choose(Plan *plan, ProductBackend backend)
         return;
     }
     size_t above = plan->m * plan->n;
-    for (int level = GUARD_MIN; level <= GUARD_MAX && above > plan->never; level++) {
+    const double loop = cost_loop_entry(plan);
+    for (int level = GUARD_MIN; level <= plan->guard_most; level++) {
         size_t here = plan->count[level - GUARD_MIN];
         above -= here;
         if (here != 0 && holds(plan, backend, bits_at(plan, level))) {
             choose_level(plan, level,
-                         cost_product(plan, backend, bits_at(plan, level)) +
-                             (double)above * cost_loop_entry(plan));
+                         cost_product(plan, backend, bits_at(plan, level)) + (double)above * loop);
         }
     }
 }
@@ -233,7 +228,7 @@ size_t plan_loops(const Plan *plan)
     size_t loops = 0;
     if (plan->guard != NULL) {
         loops = plan->never;
-        for (int level = plan->level + 1; level <= GUARD_MAX; level++) {
+        for (int level = plan->level + 1; level <= plan->guard_most; level++) {
             loops += plan->count[level - GUARD_MIN];
         }
     }

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-enum { GUARD_MIN = -8, GUARD_MAX = 2100 };
+enum { GUARD_MIN = -8 };
 #define GUARD_NEVER INT16_MAX
 
 /* One product: C [m, n], k terms an entry. */
@@ -26,8 +26,9 @@ typedef struct {
     bool weights;          /* B is one of many products': its measuring and packing cost nothing */
     bool short_a, short_b; /* exact in at most p fraction bits: weights, integers */
     int16_t *guard;        /* [m, n] smallest P + 1 - p that serves the entry, or GUARD_NEVER */
-    size_t *count;         /* [GUARD_MAX - GUARD_MIN + 2] entries by guard, GUARD_NEVER the last */
-    size_t never;          /* of these */
+    size_t *count;         /* [guard_most - GUARD_MIN + 1] entries by guard */
+    int guard_most;        /* of those that are not GUARD_NEVER */
+    size_t never;          /* entries of that */
     double least;          /* N_ij of guard.c, the least of all entries but those that are 0 */
     int level;             /* guard chosen: entries above it go to the loop */
     mpfr_prec_t bits;      /* P = p - 1 + level */

@@ -53,9 +53,7 @@ void operand_close(Operand *o)
     free(o->line_at);
     free(o->depth_at);
     free(o->exponent);
-    free(o->sum);
     array_free(o->size);
-    free(o->spread);
     *o = (Operand){0};
 }
 
@@ -222,10 +220,10 @@ void operand_measure(Operand *o, int threads)
     if (o->exponent != NULL) {
         return;
     }
-    mpfr_exp_t *low = array_alloc(o->lines, sizeof *low);
-    o->exponent = array_alloc(o->lines, sizeof *o->exponent);
-    o->sum = need_zeros(o->lines + 1, sizeof *o->sum);
-    o->spread = need_zeros(o->lines + 1, sizeof *o->spread);
+    o->exponent = need_zeros(o->lines + 1, OPERAND_LINE_BYTES);
+    mpfr_exp_t *low = o->exponent + o->lines;
+    o->sum = (double *)(low + o->lines);
+    o->spread = (bool *)(o->sum + o->lines);
     if (o->lines > SIZE_MAX / (o->depth + 1)) {
         need_is_short();
     }
@@ -235,5 +233,4 @@ void operand_measure(Operand *o, int threads)
         mpfr_exp_t bits = o->exponent[i] == LINE_ZERO ? 0 : o->exponent[i] - low[i];
         o->bits = bits > o->bits ? bits : o->bits;
     }
-    free(low);
 }

@@ -18,6 +18,10 @@
 /* No exponent beyond this (MPFR's may reach 2^62) is scaled: sums of three stay in a long. */
 #define EXPONENT_LIMIT (1L << 60)
 
+/* What is measured of a line, in one piece of memory, which begins with exponent: and, while it is
+ * measured, the exponent of the lowest bit that is set in it. */
+#define OPERAND_LINE_BYTES (2 * sizeof(mpfr_exp_t) + sizeof(double) + sizeof(bool))
+
 typedef struct {
     const __mpfr_struct *entry;
     const double *number;

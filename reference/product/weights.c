@@ -111,8 +111,7 @@ static struct KeptOperand **bucket_of(ProductWeights *weights, const ProductView
 static double operand_bytes(const ProductView *v)
 {
     double lines = (double)v->rows, depth = (double)v->columns;
-    return lines * depth * sizeof(float) +
-           lines * (sizeof(size_t) + sizeof(mpfr_exp_t) + sizeof(double) + sizeof(bool)) +
+    return lines * depth * sizeof(float) + lines * (sizeof(size_t) + OPERAND_LINE_BYTES) +
            depth * sizeof(size_t);
 }
 

@@ -164,12 +164,14 @@ INLINE bool measure_line(Operand *o, mpfr_exp_t *low, size_t line, const bool do
             return false;
         }
     }
+    int64_t largest = (int64_t)known.largest[0], lowest = (int64_t)known.lowest[0];
     for (int lane = 1; lane < LANES; lane++) {
-        known.largest = larger(known.largest, all(known.largest[lane]));
-        known.lowest = smaller(known.lowest, all(known.lowest[lane]));
+        int64_t large = (int64_t)known.largest[lane], least = (int64_t)known.lowest[lane];
+        largest = large > largest ? large : largest;
+        lowest = least < lowest ? least : lowest;
     }
-    known.largest = all(known.largest[0]);
-    known.lowest = all(known.lowest[0]);
+    known.largest = all((uint64_t)largest);
+    known.lowest = all((uint64_t)lowest);
     if (doubles && !find_scales(&known)) {
         return false;
     }
