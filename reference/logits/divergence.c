@@ -280,7 +280,8 @@ static void sums_make(Sums *sums, const RefSoftmax *softmax, mpfr_srcptr d)
     for (size_t k = 0, count; (count = block_of(softmax, k)) > 0; k += count) {
         add_block(sums, softmax, d, k, count);
     }
-    /* Those that bound an error, from above. */
+    /* Those that bound an error, from above; p e^t was formed from p (e^t - 1). */
+    add_rounding(sums->rest, sums->moved);
     mpfr_mul_d(sums->moved, sums->moved, 1 + 0x1p-52, MPFR_RNDU);
     mpfr_mul_d(sums->rest, sums->rest, 1 + 0x1p-52, MPFR_RNDU);
 }
