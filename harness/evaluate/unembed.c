@@ -34,7 +34,8 @@ typedef struct {
     NumberFormat format; /* which its numbers are stored in; FORMAT_F64: as they are */
 } Tile;
 
-/* Of whole groups of BESIDE columns, if with what is there of other ones. */
+/* A tile that ends early is copied, too: its last group of BESIDE columns may end behind it, where
+ * the room holds numbers that nobody reads. */
 static void read_tile(Tile *tile, const RefUnembedding *unembedding)
 {
     const bool copied =

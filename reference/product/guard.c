@@ -142,6 +142,7 @@ static double least_sum(const Operand *o)
     return least;
 }
 
+/* Finds the largest guard, and how many entries have each. */
 static void count_guards(Plan *plan)
 {
     size_t entries = plan->m * plan->n;

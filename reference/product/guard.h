@@ -27,8 +27,8 @@ typedef struct {
     bool short_a, short_b; /* exact in at most p fraction bits: weights, integers */
     int16_t *guard;        /* [m, n] smallest P + 1 - p that serves the entry, or GUARD_NEVER */
     size_t *count;         /* [guard_most - GUARD_MIN + 1] entries by guard */
-    int guard_most;        /* of those that are not GUARD_NEVER */
-    size_t never;          /* entries of that */
+    int guard_most;        /* the largest guard but GUARD_NEVER */
+    size_t never;          /* entries whose guard is GUARD_NEVER */
     double least;          /* N_ij of guard.c, the least of all entries but those that are 0 */
     int level;             /* guard chosen: entries above it go to the loop */
     mpfr_prec_t bits;      /* P = p - 1 + level */

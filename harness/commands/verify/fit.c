@@ -18,8 +18,8 @@
 /* So many inputs at most go through a layer together. */
 enum { TOGETHER_MOST = 16 };
 
-/* Of the memory that may be used, what the model's weights may take besides themselves; a weight
- * takes no more than its size as a float and two digits (reference/product/weights.h). */
+/* Of the memory that may be used, what the model's weights may take besides themselves, packed; how
+ * many times themselves they take, about: a weight's size as a float and two digits of 8 bytes. */
 #define WEIGHTS_SHARE 16
 #define PACKED_TIMES 2.5
 
