@@ -355,11 +355,7 @@ void ref_attribution_bound(mpfr_ptr bound, const RefWrites *writes, const RefRea
 
 double ref_writes_lost(const RefWrites *writes)
 {
-    mpfr_exp_t size = mpfr_get_emin();
-    for (size_t c = 0; c < writes->last.columns; c++) {
-        mpfr_srcptr x = ap_at(&writes->last, 0, c);
-        size = mpfr_regular_p(x) && mpfr_get_exp(x) > size ? mpfr_get_exp(x) : size;
-    }
+    mpfr_exp_t size = ap_exponent(writes->last.entry, writes->last.columns);
     return !mpfr_number_p(writes->off) ? INFINITY
            : mpfr_zero_p(writes->off)
                ? 0

@@ -13,11 +13,8 @@ static mpfr_exp_t largest_exponent(const ApMat *x, size_t first, size_t width)
 {
     mpfr_exp_t largest = mpfr_get_emin();
     for (size_t i = 0; i < x->rows; i++) {
-        for (size_t c = first; c < first + width; c++) {
-            mpfr_srcptr entry = ap_at(x, i, c);
-            largest = mpfr_regular_p(entry) && mpfr_get_exp(entry) > largest ? mpfr_get_exp(entry)
-                                                                             : largest;
-        }
+        mpfr_exp_t own = ap_exponent(ap_at(x, i, first), width);
+        largest = own > largest ? own : largest;
     }
     return largest;
 }

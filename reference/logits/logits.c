@@ -4,6 +4,8 @@
 #include "logits.h"
 
 #include "../../memory/need.h"
+#include "../difference/difference.h"
+#include "../evaluator/layer_norm.h"
 #include "../numbers/ap.h"
 #include "../product/product.h"
 #include "../run/run.h"
@@ -43,6 +45,22 @@ double ref_logits_bytes(double rows, double classes)
 mpfr_srcptr ref_logits_row(const RefLogits *logits, size_t row)
 {
     return ap_at(&logits->number, row, 0);
+}
+
+void ref_norm_row(mpfr_ptr y, mpfr_ptr change, const LayerNorm *norm, mpfr_srcptr x, mpfr_srcptr e)
+{
+    size_t count = norm->columns.count;
+    ApMat c;
+    mpfr_t s;
+    ap_init(&c, 1, count, mpfr_get_prec(y) + NORM_GUARD);
+    mpfr_init2(s, mpfr_get_prec(y) + NORM_GUARD);
+    norm_centre(c.entry, s, norm, x);
+    norm_apply(y, norm, c.entry, s, true);
+    if (change != NULL) {
+        difference_norm_row(change, norm, c.entry, s, e);
+    }
+    mpfr_clear(s);
+    ap_clear(&c);
 }
 
 /* Token p's row of r(T) after the last layer. */

@@ -20,6 +20,15 @@ static void zero_entries(ApMat *m, size_t first, size_t end)
     }
 }
 
+mpfr_exp_t ap_exponent(mpfr_srcptr x, size_t count)
+{
+    mpfr_exp_t most = mpfr_get_emin();
+    for (size_t i = 0; i < count; i++) {
+        most = mpfr_regular_p(x + i) && mpfr_get_exp(x + i) > most ? mpfr_get_exp(x + i) : most;
+    }
+    return most;
+}
+
 void ap_zero(ApMat *m)
 {
     size_t count = m->rows * m->columns;

@@ -47,6 +47,10 @@ static inline mpfr_ptr ap_at(const ApMat *m, size_t row, size_t column)
     return m->entry + row * m->columns + column;
 }
 
+/* The exponent of the largest of count numbers; mpfr_get_emin() where all are zero or not
+ * finite. */
+mpfr_exp_t ap_exponent(mpfr_srcptr x, size_t count);
+
 /* Sets every entry to zero. */
 void ap_zero(ApMat *m);
 

@@ -10,8 +10,10 @@
  * with the least sqrt(s) on the path, and s_least that between x and x + e.  The last minimum is of
  * the first with the larger of the other two.
  */
-#include "internal.h"
+#include "layer_norm.h"
+
 #include "bounds.h"
+#include "internal.h"
 #include "point.h"
 
 #include <string.h>
@@ -19,19 +21,49 @@
 /* Relative errors of square roots, sums and differences of doubles, well above them. */
 #define ROOT_SLACK 0x1p-40
 
-/* A row's numbers: D, G, the least of sqrt(s) near x^, near x^ + e^ and between. */
-typedef struct {
-    double columns, gamma, here, there, between;
-    double x, c, e; /* |x^|, at least |c|, |e^| in units */
-} Row;
-
-/* sqrt(s) is at least this within a distance of `off` / sqrt(D), whatever that is. */
-static double least_root(const LayerNorm *norm, double root, double off)
+double norm_least_root(const LayerNorm *norm, double root, double off)
 {
     double least = sqrt(norm->eps) * (1 - ROOT_SLACK);
     double low =
         root * (1 - ROOT_SLACK) - off / sqrt((double)norm->columns.count) * (1 + ROOT_SLACK);
     return low > least ? low : least;
+}
+
+NormRow norm_row(const LayerNorm *norm, double x, double root, double path)
+{
+    NormRow row = {.columns = (double)norm->columns.count, .x = x};
+    for (size_t c = 0; c < norm->columns.count; c++) {
+        row.gamma = bound_max(row.gamma, fabs(norm->gamma[c]));
+    }
+    row.c = fmin(x, sqrt(row.columns) * root * (1 + ROOT_SLACK));
+    row.here = norm_least_root(norm, root, path);
+    return row;
+}
+
+/* Rounding of c: once, and its mean's with NORM_GUARD bits more; and of s, as if c were off
+ * (C36). */
+static double centre_rounding(const NormRow *row)
+{
+    return 4 * row->c + ldexp(row->columns + 8, 2 - NORM_GUARD) * row->x;
+}
+
+/* (C35), (C36) */
+double norm_row_rho(const NormRow *row, double rho, double y)
+{
+    return row->gamma / row->here * (rho + centre_rounding(row)) + 2 * y;
+}
+
+/* (C37), and (C38): d is rounded, and all that the formula multiplies it with, which is at most |d|
+ * again; and c. */
+double norm_row_eta(const NormRow *row, double rho, double eta, double y)
+{
+    double own =
+        row->gamma / row->there * (eta + (4 + ldexp(row->columns + 8, 2 - NORM_GUARD)) * row->e);
+    double off = rho + centre_rounding(row);
+    double e = row->e + bound_scaled(eta, -row->bits);
+    double bend = 2 * row->gamma / sqrt(row->columns) * (e / row->between) * (off / row->between);
+    double apart = row->gamma / fmin(row->here, row->there) * bound_scaled(off, -row->unit);
+    return own + (off == 0 || e == 0 ? 0 : fmin(bend, apart)) + 2 * y;
 }
 
 /* sqrt(s) of a row of doubles. */
@@ -57,54 +89,24 @@ static double record_root(const Radius *r, size_t i)
     return low;
 }
 
-static Row row_of(const Radius *r, const LayerNorm *norm, size_t i)
+static NormRow row_of(const Radius *r, const LayerNorm *norm, size_t i)
 {
     Columns columns = norm->columns;
-    Row row = {.columns = (double)columns.count};
     double path = banks_in(r, r->at.path, columns, i), root = record_root(r, i);
-    for (size_t c = 0; c < columns.count; c++) {
-        row.gamma = bound_max(row.gamma, fabs(norm->gamma[c]));
-    }
-    row.x = banks_in(r, r->at.norm, columns, i);
-    row.c = fmin(row.x, sqrt(row.columns) * root * (1 + ROOT_SLACK));
-    row.here = least_root(norm, root, path);
+    NormRow row = norm_row(norm, banks_in(r, r->at.norm, columns, i), root, path);
+    row.bits = r->bits;
+    row.unit = r->unit;
     if (r->change) {
         double moved_path = banks_in(r, r->moved.path, columns, i);
         double moved_x = banks_in(r, r->moved.norm, columns, i);
         double moved_root = double_root(norm, r->moved.x + i * r->columns + columns.first);
         row.e = banks_in(r, r->e, columns, i);
-        row.between = least_root(norm, root, path + moved_path + point_e(r, row.e));
+        row.between = norm_least_root(norm, root, path + moved_path + point_e(r, row.e));
         row.there = bound_max(
-            row.between,
-            least_root(norm, moved_root, moved_path + (row.columns + 8) * BOUND_DOUBLE * moved_x));
+            row.between, norm_least_root(norm, moved_root,
+                                         moved_path + (row.columns + 8) * BOUND_DOUBLE * moved_x));
     }
     return row;
-}
-
-/* Rounding of c: once, and its mean's with NORM_GUARD bits more; and of s, as if c were off
- * (C36). */
-static double centre_rounding(const Row *row)
-{
-    return 4 * row->c + ldexp(row->columns + 8, 2 - NORM_GUARD) * row->x;
-}
-
-/* (C35), (C36): what norm(x^), of which a row is y in size, is within. */
-static double normed_rho(const Row *row, double rho, double y)
-{
-    return row->gamma / row->here * (rho + centre_rounding(row)) + 2 * y;
-}
-
-/* (C37), and (C38): d is rounded, and all that the formula multiplies it with, which is at most |d|
- * again; and c. */
-static double normed_eta(const Radius *r, const Row *row, double rho, double eta, double y)
-{
-    double own =
-        row->gamma / row->there * (eta + (4 + ldexp(row->columns + 8, 2 - NORM_GUARD)) * row->e);
-    double off = rho + centre_rounding(row);
-    double e = row->e + point_rho(r, eta);
-    double bend = 2 * row->gamma / sqrt(row->columns) * (e / row->between) * (off / row->between);
-    double apart = row->gamma / fmin(row->here, row->there) * bound_scaled(off, -r->unit);
-    return own + (off == 0 || e == 0 ? 0 : fmin(bend, apart)) + 2 * y;
 }
 
 /* The radii of norm(x), and of its change, of row i: in place of what x's are in the banks that the
@@ -113,7 +115,7 @@ static void normed_row(const Radius *r, const LayerNorm *norm, size_t i, Banks *
                        const ApMat *y, const ApMat *y_e)
 {
     Columns columns = norm->columns;
-    Row row = row_of(r, norm, i);
+    NormRow row = row_of(r, norm, i);
     double x_rho = banks_in(r, r->rho, columns, i), x_eta = banks_in(r, r->eta, columns, i);
     *rho = r->rho[i];
     *eta = r->eta[i];
@@ -125,11 +127,11 @@ static void normed_row(const Radius *r, const LayerNorm *norm, size_t i, Banks *
         if (!radius_touches(r, columns, b)) {
             continue;
         }
-        double more = zero ? 0 : normed_rho(&row, x_rho, radius_bank_norm(r, y, i, b, 0));
+        double more = zero ? 0 : norm_row_rho(&row, x_rho, radius_bank_norm(r, y, i, b, 0));
         rho->bank[b] = bound_up(more + (whole ? 0 : rho->bank[b]));
         if (r->change) {
-            more = normed_eta(r, &row, zero ? 0 : x_rho, x_eta,
-                              radius_bank_norm(r, y_e, i, b, r->unit));
+            more = norm_row_eta(&row, zero ? 0 : x_rho, x_eta,
+                                radius_bank_norm(r, y_e, i, b, r->unit));
             eta->bank[b] = bound_up(more + (whole ? 0 : eta->bank[b]));
         }
     }

@@ -28,16 +28,9 @@ static void set_norm(const Radius *r, Banks *norm, const double *x, size_t i)
     norm[i].bank[BANK_HIDDEN] = entries_norm(row + r->bank, r->columns - r->bank);
 }
 
-/* The exponent of the largest |entry|; the least of MPFR's where all are zero. */
 static mpfr_exp_t largest_exponent(const ApMat *e)
 {
-    mpfr_exp_t largest = mpfr_get_emin();
-    for (size_t i = 0; i < e->rows * e->columns; i++) {
-        if (mpfr_regular_p(e->entry + i) && mpfr_get_exp(e->entry + i) > largest) {
-            largest = mpfr_get_exp(e->entry + i);
-        }
-    }
-    return largest;
+    return ap_exponent(e->entry, e->rows * e->columns);
 }
 
 /* Entries are not brought below 2^-LEAST units, so that only zeros are zero.  POINT_OPERATIONS:

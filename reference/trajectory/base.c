@@ -143,20 +143,9 @@ void ref_weights_drop(RefWeights *weights, RefWeightsGo *goes, void *context)
     }
 }
 
-/* The exponent of a stream's largest entry; of zeros the least. */
-static mpfr_exp_t largest_exponent(const ApMat *stream)
-{
-    mpfr_exp_t most = mpfr_get_emin();
-    for (size_t i = 0; i < stream->rows * stream->columns; i++) {
-        mpfr_srcptr x = stream->entry + i;
-        most = mpfr_regular_p(x) && mpfr_get_exp(x) > most ? mpfr_get_exp(x) : most;
-    }
-    return most;
-}
-
 static double stream_lost(const ApMat *stream, const ApMat *radius, mpfr_prec_t bits)
 {
-    double lost = 0, size = (double)largest_exponent(stream);
+    double lost = 0, size = (double)ap_exponent(stream->entry, stream->rows * stream->columns);
     for (size_t i = 0; i < radius->rows; i++) {
         mpfr_srcptr own = ap_at(radius, i, 0);
         double off = mpfr_regular_p(own) ? (double)mpfr_get_exp(own)
