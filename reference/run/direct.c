@@ -83,25 +83,20 @@ static void ffn(RefRun *run, const Direct *direct, bool beside)
     Evaluator *ev = &run->ev;
     ApMat *stream = &run->stream, *delta = &run->scratch.delta;
     ApMat *hidden = &run->scratch.record.part[HEADS_PART].value;
-    size_t rows = stream->rows, d = direct->write.count, H = direct->hidden;
-    size_t block = hidden_block(direct, rows, ev->bits);
+    size_t rows = stream->rows, write = direct->write.first, d = direct->write.count;
+    size_t H = direct->hidden, block = hidden_block(direct, rows, ev->bits);
     if (!beside) {
         ap_zero(delta);
     }
     for (size_t first = 0; first < H; first += block) {
         size_t count = H - first < block ? H - first : block;
         fill_hidden(run, direct, hidden, (Columns){first, count});
-        evaluator_product(ev, product_block(delta, 0, 0, rows, d),
+        evaluator_product(ev, product_block(delta, 0, write, rows, d),
                           product_block(hidden, 0, 0, rows, count),
                           product_doubles(direct->w2 + first * d, count, d, d), true);
     }
-    add_bias(delta, 0, direct->b2, d);
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t c = 0; c < d; c++) {
-            mpfr_ptr y = ap_at(stream, i, direct->write.first + c);
-            limbs_add(y, y, ap_at(delta, i, c));
-        }
-    }
+    add_bias(delta, write, direct->b2, d);
+    evaluator_add(ev, stream, stream, delta, write, d);
 }
 
 /* x[write] = x[read] W + b, or +=; then the columns read are cleared if asked. */
