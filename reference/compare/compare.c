@@ -105,21 +105,21 @@ static void ask_construction(Comparison *comparison, Streams *streams, bool same
 {
     const RefRun *run = comparison->at->run;
     Stream *error = &streams->e;
-    Question question = {.kind = ERROR_CONSTRUCTION, .proven_zero = same};
+    Question question = {.kind = ERROR_CONSTRUCTION,
+                         .a = streams->converted.side,
+                         .off = error,
+                         .proven_zero = same};
     if (run->e == NULL) {
         stream_add_errors(error, &streams->limit, &streams->converted);
-        question.a = streams->converted.side;
         question.b = streams->limit.side;
     } else {
-        question.a = error->side = (Side){.difference = run};
-        question.b = (Side){.nothing = true};
-        stream_radius(error, comparison);
+        question.a.mat = &run->e->stream;
+        stream_radius(error, comparison, RADIUS_DIFFERENCE, NULL);
         if (same) {
             mpfr_set_zero(error->error, 1);
             mpfr_set_zero(error->root, 1);
         }
     }
-    question.off = error;
     comparison_ask(comparison, question);
 }
 
@@ -134,7 +134,8 @@ static void ask_about(Comparison *comparison, ErrorKind kind, Side machine, cons
 static void ask_machine(Comparison *comparison, const Streams *streams)
 {
     const MachineView *converted = comparison->at->converted, *original = comparison->at->original;
-    Side m_t = {.machine = original}, m_prime = {.machine = converted};
+    const size_t column = comparison->columns.first;
+    Side m_t = {NULL, original, 0, column}, m_prime = {NULL, converted, 0, column};
     if (converted != NULL && streams->converted.there) {
         ask_about(comparison, ERROR_ROUNDING, m_prime, &streams->converted);
     }
@@ -234,11 +235,12 @@ void ref_compare_machines(RefErrors *errors, const RefLayer *at, RefRows rows)
                              .bits = REF_CELL_BITS + 64,
                              .norm_original = zero};
     double largest = machine_largest(at->original, rows, comparison.columns);
+    const size_t first = comparison.columns.first;
     errors_reset(errors);
     mpfr_set_d(errors->max_original, largest, MPFR_RNDN);
     comparison_ask(&comparison, (Question){.kind = ERROR_OBSERVED,
-                                           .a = {.machine = at->converted},
-                                           .b = {.machine = at->original}});
+                                           .a = {NULL, at->converted, 0, first},
+                                           .b = {NULL, at->original, 0, first}});
     comparison_answer(&comparison);
     mpfr_clear(zero);
 }

@@ -16,37 +16,20 @@ void comparison_limit(mpfr_ptr error)
     }
 }
 
-/* An entry of a side that is a matrix or a run's. */
-static mpfr_srcptr entry_of(const Side *side, Columns columns, size_t i, size_t c)
+static mpfr_srcptr entry_of(const Side *side, const RowPart *part)
 {
-    if (side->mat != NULL) {
-        return ap_at(side->mat, i, c);
-    }
-    const RefRun *run = side->run != NULL          ? side->run
-                        : side->difference != NULL ? side->difference
-                                                   : side->limit;
-    size_t row = layout_token_row(&run->model->layout, i), column = columns.first + c;
-    return run == side->run          ? ref_run_entry(run, row, column)
-           : run == side->difference ? ref_run_difference(run, row, column)
-                                     : ap_at(&run->stream, row, column);
+    return ap_at(side->mat, side->row + part->i, side->column + part->first);
 }
-
-/* Entries of token i's row: `count` of the columns compared, from the first-th on. */
-typedef struct {
-    Columns columns;
-    size_t i, first, count;
-} RowPart;
 
 static const double *machine_entries(const Side *side, const RowPart *part)
 {
-    return side->machine->data + part->i * side->machine->ld + part->columns.first + part->first;
+    return side->machine->data + part->i * side->machine->ld + side->column + part->first;
 }
 
-/* d = a side's entries. */
-static void side_take(mpfr_ptr d, const Side *side, const RowPart *part)
+void side_take(mpfr_ptr d, const Side *side, const RowPart *part)
 {
-    if (side->machine == NULL) {
-        lanes_set(d, entry_of(side, part->columns, part->i, part->first), part->count);
+    if (side->mat != NULL) {
+        lanes_set(d, entry_of(side, part), part->count);
         return;
     }
     for (size_t c = 0; c < part->count; c++) {
@@ -54,33 +37,28 @@ static void side_take(mpfr_ptr d, const Side *side, const RowPart *part)
     }
 }
 
-/* d -= those. */
-static void side_subtract(mpfr_ptr d, const Side *side, const RowPart *part)
+void side_subtract(mpfr_ptr d, const Side *side, const RowPart *part)
 {
     double below[NORMS_COLUMNS];
-    if (side->nothing) {
-        return;
+    if (side->mat != NULL) {
+        lanes_sub(d, numbers_row(d), numbers_row(entry_of(side, part)), part->count);
+    } else if (side->machine != NULL) {
+        for (size_t c = 0; c < part->count; c++) {
+            below[c] = -machine_entries(side, part)[c];
+        }
+        lanes_add_doubles(d, below, part->count);
     }
-    if (side->machine == NULL) {
-        mpfr_srcptr entry = entry_of(side, part->columns, part->i, part->first);
-        lanes_sub(d, numbers_row(d), numbers_row(entry), part->count);
-        return;
-    }
-    for (size_t c = 0; c < part->count; c++) {
-        below[c] = -machine_entries(side, part)[c];
-    }
-    lanes_add_doubles(d, below, part->count);
 }
 
 /* Takes in the difference of two sides, row by row. */
 static void add_differences(Norms *norms, const Comparison *comparison, const Question *question)
 {
-    const Columns columns = comparison->columns;
+    const size_t columns = comparison->columns.count;
     const RefRows rows = comparison->rows;
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
-        for (size_t c = 0; c < columns.count; c += NORMS_COLUMNS) {
-            size_t left = columns.count - c, some = left < NORMS_COLUMNS ? left : NORMS_COLUMNS;
-            const RowPart part = {columns, i, c, some};
+        for (size_t c = 0; c < columns; c += NORMS_COLUMNS) {
+            size_t left = columns - c, some = left < NORMS_COLUMNS ? left : NORMS_COLUMNS;
+            const RowPart part = {i, c, some};
             side_take(norms->d, &question->a, &part);
             side_subtract(norms->d, &question->b, &part);
             norms_add(norms, some);
@@ -165,7 +143,8 @@ static bool compare_sides(const Comparison *comparison, Question *question)
         if (question->off != NULL) {
             double lacks = cell_lacks(&cells[norm], size.value, size.error);
             /* Two evaluations so near each other may be equal; a carried difference is not 0. */
-            bool noise = cells[norm].lacking == 0 && question->a.difference == NULL;
+            bool carried = question->b.mat == NULL && question->b.machine == NULL,
+                 noise = cells[norm].lacking == 0 && !carried;
             if (!noise) {
                 question->lacking = fmax(question->lacking, lacks);
             } else if (question->kind == ERROR_CONSTRUCTION) {
@@ -207,24 +186,20 @@ void comparison_answer(Comparison *comparison)
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-void stream_radius(Stream *stream, const Comparison *comparison)
+void stream_radius(Stream *stream, const Comparison *comparison, RadiusOf of, const ApMat *radius)
 {
-    const Side *side = &stream->side;
     const Layout *layout = &comparison->at->pair->converted.layout;
     RefRows rows = comparison->rows;
     mpfr_t square;
     mpfr_init2(square, REF_CELL_BITS);
     mpfr_set_zero(stream->error, 1);
     mpfr_set_zero(stream->root, 1);
-    for (size_t i = rows.first; side->radius != NULL && i < rows.first + rows.count; i++) {
-        mpfr_max(stream->error, stream->error, ap_at(side->radius, i, 0), MPFR_RNDU);
-        mpfr_sqr(square, ap_at(side->radius, i, 0), MPFR_RNDU);
+    for (size_t i = rows.first; radius != NULL && i < rows.first + rows.count; i++) {
+        mpfr_max(stream->error, stream->error, ap_at(radius, i, 0), MPFR_RNDU);
+        mpfr_sqr(square, ap_at(radius, i, 0), MPFR_RNDU);
         mpfr_add(stream->root, stream->root, square, MPFR_RNDU);
     }
-    if (side->radius == NULL) {
-        RadiusOf of = side->difference != NULL ? RADIUS_DIFFERENCE
-                      : side->limit != NULL    ? RADIUS_STREAM
-                                               : RADIUS_SUM;
+    if (radius == NULL) {
         size_t first = layout_token_row(layout, rows.first);
         ref_run_radius(comparison->at->run, of, (RefBlock){first, rows.count, comparison->columns},
                        (RefRadii){stream->error, stream->root});
@@ -244,13 +219,13 @@ typedef struct {
     size_t ld;
 } Given;
 
+/* A stream whose radius is there. */
 static void stream_set(Stream *stream, const Comparison *comparison, Side side, Given given)
 {
     Columns columns = comparison->columns;
     RefRows rows = comparison->rows;
     stream->there = true;
     stream->side = side;
-    stream_radius(stream, comparison);
     if (!given.proven) {
         return;
     }
@@ -259,7 +234,7 @@ static void stream_set(Stream *stream, const Comparison *comparison, Side side, 
     for (size_t i = rows.first; i < rows.first + rows.count; i++) {
         for (size_t c = 0; c < columns.count; c++) {
             double entry = given.x[i * given.ld + columns.first + c];
-            if (mpfr_cmp_d(entry_of(&side, columns, i, c), entry) != 0) {
+            if (mpfr_cmp_d(entry_of(&side, &(RowPart){i, c, 1}), entry) != 0) {
                 comparison->errors->contradiction = true;
             }
         }
@@ -272,21 +247,25 @@ void streams_set(Streams *streams, const Comparison *comparison, int proven)
     const Pair *pair = at->pair;
     const RefBase *base = at->base;
     const RefRun *run = at->run;
-    const size_t l = at->layer - 1;
+    const size_t l = at->layer - 1, row = layout_token_row(&pair->converted.layout, 0),
+                 column = comparison->columns.first;
     const Given given = {(proven & PROVEN_GIVEN) != 0, pair->converted_x,
                          layout_content(&pair->converted.layout)};
     const Given original_given = {proof_original_given(base->proof, at->layer, comparison->rows),
                                   pair->original_x, layout_content(&pair->original.layout)};
-    Side original = {.mat = &base->original[l], .radius = &base->radius[l]};
-    stream_set(&streams->original, comparison, original, original_given);
+    stream_radius(&streams->original, comparison, RADIUS_STREAM, &base->radius[l]);
+    stream_set(&streams->original, comparison, (Side){.mat = &base->original[l]}, original_given);
     if (run != NULL) {
-        stream_set(&streams->converted, comparison, (Side){.run = run}, given);
+        stream_radius(&streams->converted, comparison, RADIUS_SUM, NULL);
+        stream_set(&streams->converted, comparison, (Side){run_outcome(run), NULL, row, column},
+                   given);
     }
     if (run != NULL && run->e != NULL) {
-        stream_set(&streams->limit, comparison, (Side){.limit = run}, given);
+        stream_radius(&streams->limit, comparison, RADIUS_STREAM, NULL);
+        stream_set(&streams->limit, comparison, (Side){&run->stream, NULL, row, column}, given);
     } else if (base->limit != NULL) {
-        Side limit = {.mat = &base->limit[l], .radius = &base->limit_radius[l]};
-        stream_set(&streams->limit, comparison, limit, given);
+        stream_radius(&streams->limit, comparison, RADIUS_STREAM, &base->limit_radius[l]);
+        stream_set(&streams->limit, comparison, (Side){.mat = &base->limit[l]}, given);
     }
 }
 

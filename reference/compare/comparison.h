@@ -8,14 +8,24 @@
 #include "../run/run.h"
 #include "../trajectory/base.h"
 
-/* One side of a difference: a stored matrix, a run, what a run carries as its difference or that
- * is from, a machine's stream, or nothing. */
+/* One side of a difference, of which a layer's columns are compared: a matrix or a machine's
+ * stream, or, of neither, nothing.  row, column: of token 0's entry in the first of those. */
 typedef struct {
-    const ApMat *mat, *radius; /* radius: of its rows */
-    const RefRun *run, *difference, *limit;
+    const ApMat *mat;
     const MachineView *machine;
-    bool nothing;
+    size_t row, column;
 } Side;
+
+/* Entries first, ..., first + count - 1 of token i's row, of the columns compared. */
+typedef struct {
+    size_t i, first, count;
+} RowPart;
+
+/* d = those of a side that is something. */
+void side_take(mpfr_ptr d, const Side *side, const RowPart *part);
+
+/* d -= those of any side. */
+void side_subtract(mpfr_ptr d, const Side *side, const RowPart *part);
 
 /* A stream after a layer, where there is one, and the most that entries of it, or of a difference,
  * are off by: any one; all that are compared, as the root of the sum of squares. */
@@ -69,8 +79,8 @@ typedef struct {
 /* Those that base and run have, of which `proven` holds. */
 void streams_set(Streams *streams, const Comparison *comparison, int proven);
 
-/* The radii of the rows of a side that are compared: of a base's, or a run's. */
-void stream_radius(Stream *stream, const Comparison *comparison);
+/* What the rows compared are off by: of the run, of that; radius: or of a base, [n, 1]. */
+void stream_radius(Stream *stream, const Comparison *comparison, RadiusOf of, const ApMat *radius);
 
 /* sum = what the difference of two streams may be off by. */
 void stream_add_errors(Stream *sum, const Stream *a, const Stream *b);

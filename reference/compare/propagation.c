@@ -11,6 +11,7 @@
 #include "../../memory/need.h"
 #include "cell.h"
 #include "comparison.h"
+#include "error_norms.h"
 
 #include "../run/run.h"
 #include "../trajectory/base.h"
@@ -136,6 +137,40 @@ static void size_add(Size *size, mpfr_srcptr entry)
     }
 }
 
+/* Rows and columns of streams. */
+typedef struct {
+    const RefRun *run; /* which has such */
+    RefRows rows;
+    Columns columns;
+} Area;
+
+static const Side nothing = {0};
+
+static Side side_of(const Area *area, const ApMat *mat)
+{
+    return (Side){mat, NULL, layout_token_row(&area->run->model->layout, 0), area->columns.first};
+}
+
+/* Takes in a - b - c. */
+static void size_measure(Size *size, const Area *area, Side a, Side b, Side c)
+{
+    Norms row;
+    norms_init(&row, area->run->ev.bits + 64);
+    for (size_t i = area->rows.first; i < area->rows.first + area->rows.count; i++) {
+        for (size_t k = 0; k < area->columns.count; k += NORMS_COLUMNS) {
+            size_t left = area->columns.count - k;
+            const RowPart part = {i, k, left < NORMS_COLUMNS ? left : NORMS_COLUMNS};
+            side_take(row.d, &a, &part);
+            side_subtract(row.d, &b, &part);
+            side_subtract(row.d, &c, &part);
+            for (size_t e = 0; e < part.count; e++) {
+                size_add(size, row.d + e);
+            }
+        }
+    }
+    norms_clear(&row);
+}
+
 /* error = the largest radius of some tokens in some columns. */
 static void radius_of(mpfr_ptr error, const RefRun *run, RadiusOf of, RefRows rows, Columns columns)
 {
@@ -202,36 +237,30 @@ static Columns columns_handed_on(Columns cleared, size_t content)
     return (Columns){0, rest ? cleared.first : content};
 }
 
-/* The errors that come in, of what is handed on. */
+/* The errors that come in, of what is handed on: all but the columns that were cleared. */
 static void measure_incoming(RefPropagation *propagation, RefRows rows)
 {
     const RefRun *run = propagation->run;
-    const Layout *layout = &run->model->layout;
     size_t l = run->next.layer, content = run->e->stream.columns;
     Size *e = &propagation->construction.incoming, *m = &propagation->rounding.incoming;
-    mpfr_t d;
     size_begin(e, same_before(propagation));
     size_begin(m, l == 0);
     if (l == 0) {
         return;
     }
-    mpfr_init2(d, run->ev.bits + 64);
-    for (size_t i = rows.first; i < rows.first + rows.count; i++) {
-        size_t row = layout_token_row(layout, i);
-        for (size_t c = 0; c < content; c++) {
-            if (!run_hands_on(propagation->pair->cleared, l, c)) {
-                continue;
-            }
-            size_add(e, ap_at(&run->e->stream, row, c));
-            if (propagation->machine != NULL) {
-                mpfr_set_d(d, propagation->machine[i * content + c], MPFR_RNDN);
-                mpfr_sub(d, d, ap_at(&run->e->sum, row, c), MPFR_RNDN);
-                size_add(m, d);
-            }
+    const MachineView machine = {propagation->machine, content};
+    const Columns cleared = propagation->pair->cleared[l - 1];
+    const size_t end = cleared.first + cleared.count;
+    const Columns kept[] = {{0, cleared.first}, {end, content - end}};
+    for (size_t k = 0; k < 2; k++) {
+        const Area area = {run, rows, kept[k]};
+        size_measure(e, &area, side_of(&area, &run->e->stream), nothing, nothing);
+        if (propagation->machine != NULL) {
+            size_measure(m, &area, (Side){NULL, &machine, 0, kept[k].first},
+                         side_of(&area, &run->e->sum), nothing);
         }
     }
-    mpfr_clear(d);
-    Columns columns = columns_handed_on(propagation->pair->cleared[l - 1], content);
+    Columns columns = columns_handed_on(cleared, content);
     radius_of(e->error, run, RADIUS_DIFFERENCE, rows, columns);
     radius_of(m->error, run, RADIUS_SUM, rows, columns);
     add_rounding(m);
@@ -256,117 +285,69 @@ void ref_propagation_begin(RefPropagation *propagation, RefRows rows)
 
 /* ---- After a layer ------------------------------------------------------------------------- */
 
-/* Is |d| above a + b + c?  Not where one of them is no number. */
-static bool exceeds(mpfr_srcptr d, mpfr_srcptr a, mpfr_srcptr b, mpfr_srcptr c)
+/* The largest errors of the parts. */
+static void construction_errors(RefPropagation *propagation, const Area *area)
 {
-    mpfr_t most;
-    mpfr_init2(most, REF_CELL_BITS);
-    mpfr_add(most, a, b, MPFR_RNDU);
-    mpfr_add(most, most, c, MPFR_RNDU);
-    bool more = mpfr_number_p(d) && mpfr_number_p(most) && mpfr_cmpabs(d, most) > 0;
-    mpfr_clear(most);
-    return more;
-}
-
-/* Rows and columns that are compared after the layer that the run has done. */
-typedef struct {
-    RefPropagation *propagation;
-    RefErrors *errors;
-    RefRows rows;
-    Columns columns;
-    size_t layer;
-} Compared;
-
-/* The identity in one entry: e - inherited is r(T') - F(x^).  t is scratch. */
-static bool identity_fails(const Compared *compared, size_t row, size_t c, mpfr_srcptr injected,
-                           mpfr_t lost[2], mpfr_ptr t)
-{
-    const RefPropagation *propagation = compared->propagation;
-    mpfr_sub(t, ap_at(&propagation->run->e->sum, row, c),
-             ap_at(&propagation->limit->stream, row, c), MPFR_RNDN);
-    mpfr_sub(t, t, injected, MPFR_RNDN);
-    return exceeds(t, lost[0], lost[1], propagation->construction.injected.error);
-}
-
-/* The largest errors of the parts; lost: those of r(T') and of F(x^). */
-static void construction_errors(const Compared *compared, mpfr_t lost[2])
-{
-    RefPropagation *propagation = compared->propagation;
-    const RefRun *run = propagation->run;
-    const RefRows rows = compared->rows;
-    const Columns columns = compared->columns;
     Split *split = &propagation->construction;
-    radius_of(lost[0], run, RADIUS_SUM, rows, columns);
-    radius_of(lost[1], propagation->limit, RADIUS_STREAM, rows, columns);
-    radius_of(split->inherited.error, run, RADIUS_INHERITED, rows, columns);
-    mpfr_set_zero(split->injected.error, 1);
+    radius_of(split->inherited.error, area->run, RADIUS_INHERITED, area->rows, area->columns);
     if (!split->injected.zero) {
-        radius_of(split->injected.error, run, RADIUS_DIFFERENCE, rows, columns);
+        radius_of(split->injected.error, area->run, RADIUS_DIFFERENCE, area->rows, area->columns);
     }
     if (!split->inherited.zero) {
         mpfr_add(split->injected.error, split->injected.error, split->inherited.error, MPFR_RNDU);
     }
 }
 
-static void split_construction(const Compared *compared)
+/* Is F(x^) - F(x) what is inherited, but for errors of these three? */
+static bool identity_fails(const RefPropagation *propagation, const Area *area)
 {
-    RefPropagation *propagation = compared->propagation;
-    const RefRun *run = propagation->run;
-    Size *inherited = &propagation->construction.inherited;
-    Size *injected = &propagation->construction.injected;
-    bool zero = propagation->construction.incoming.zero;
-    int proven = proof_compared(propagation->base->proof, compared->layer, compared->rows);
-    mpfr_t d, t, lost[2];
-    mpfr_inits2(run->ev.bits + 64, d, t, (mpfr_ptr)0);
-    mpfr_inits2(REF_CELL_BITS, lost[0], lost[1], (mpfr_ptr)0);
-    size_begin(inherited, zero);
-    size_begin(injected, zero && (proven & PROVEN_SAME) != 0);
-    construction_errors(compared, lost);
-    for (size_t i = compared->rows.first; i < compared->rows.first + compared->rows.count; i++) {
-        size_t row = layout_token_row(&run->model->layout, i);
-        for (size_t k = 0; k < compared->columns.count; k++) {
-            size_t c = compared->columns.first + k;
-            mpfr_srcptr part = ap_at(&run->inherited->stream, row, c);
-            mpfr_sub(d, ap_at(&run->e->stream, row, c), part, MPFR_RNDN);
-            size_add(inherited, part);
-            size_add(injected, d);
-            compared->errors->contradiction |= identity_fails(compared, row, c, d, lost, t);
-        }
-    }
-    add_rounding(injected);
-    mpfr_clears(d, t, lost[0], lost[1], (mpfr_ptr)0);
+    const RefRun *run = area->run, *moved = propagation->limit;
+    Size off, allowed;
+    mpfr_inits2(REF_CELL_BITS, off.max, off.error, allowed.max, allowed.error, (mpfr_ptr)0);
+    size_begin(&off, false);
+    size_measure(&off, area, side_of(area, &moved->stream), side_of(area, &run->stream),
+                 side_of(area, &run->inherited->stream));
+    radius_of(allowed.max, run, RADIUS_SUM, area->rows, area->columns);
+    radius_of(allowed.error, moved, RADIUS_STREAM, area->rows, area->columns);
+    mpfr_add(allowed.max, allowed.max, allowed.error, MPFR_RNDU);
+    mpfr_add(allowed.max, allowed.max, propagation->construction.injected.error, MPFR_RNDU);
+    bool fails = mpfr_number_p(off.max) && mpfr_greater_p(off.max, allowed.max);
+    mpfr_clears(off.max, off.error, allowed.max, allowed.error, (mpfr_ptr)0);
+    return fails;
+}
+
+static void split_construction(RefErrors *errors, RefPropagation *propagation, const Area *area)
+{
+    const RefRun *run = area->run;
+    Split *split = &propagation->construction;
+    bool zero = split->incoming.zero;
+    int proven = proof_compared(propagation->base->proof, run->next.layer, area->rows);
+    Side e = side_of(area, &run->e->stream), part = side_of(area, &run->inherited->stream);
+    size_begin(&split->inherited, zero);
+    size_begin(&split->injected, zero && (proven & PROVEN_SAME) != 0);
+    construction_errors(propagation, area);
+    size_measure(&split->inherited, area, part, nothing, nothing);
+    size_measure(&split->injected, area, e, part, nothing);
+    errors->contradiction |= identity_fails(propagation, area);
+    add_rounding(&split->injected);
 }
 
 /* m(T') - F(x^), and F(x^) - r(T'). */
-static void split_rounding(const Compared *compared, const MachineView *converted)
+static void split_rounding(RefPropagation *propagation, const Area *area,
+                           const MachineView *converted)
 {
-    RefPropagation *propagation = compared->propagation;
-    const RefRun *run = propagation->run;
-    Size *inherited = &propagation->rounding.inherited;
-    Size *injected = &propagation->rounding.injected;
-    mpfr_t d;
-    mpfr_init2(d, run->ev.bits + 64);
-    size_begin(inherited, propagation->rounding.incoming.zero);
-    size_begin(injected, false);
-    radius_of(injected->error, propagation->exact, RADIUS_STREAM, compared->rows,
-              compared->columns);
-    radius_of(inherited->error, run, RADIUS_SUM, compared->rows, compared->columns);
-    mpfr_add(inherited->error, inherited->error, injected->error, MPFR_RNDU);
-    for (size_t i = compared->rows.first; i < compared->rows.first + compared->rows.count; i++) {
-        size_t row = layout_token_row(&run->model->layout, i);
-        for (size_t k = 0; k < compared->columns.count; k++) {
-            size_t c = compared->columns.first + k;
-            mpfr_srcptr exact = ap_at(&propagation->exact->stream, row, c);
-            mpfr_sub(d, exact, ap_at(&run->e->sum, row, c), MPFR_RNDN);
-            size_add(inherited, d);
-            mpfr_set_d(d, converted->data[i * converted->ld + c], MPFR_RNDN);
-            mpfr_sub(d, d, exact, MPFR_RNDN);
-            size_add(injected, d);
-        }
-    }
-    add_rounding(inherited);
-    add_rounding(injected);
-    mpfr_clear(d);
+    Split *split = &propagation->rounding;
+    Side machine = {NULL, converted, 0, area->columns.first},
+         exact = side_of(area, &propagation->exact->stream);
+    size_begin(&split->inherited, split->incoming.zero);
+    size_begin(&split->injected, false);
+    radius_of(split->injected.error, propagation->exact, RADIUS_STREAM, area->rows, area->columns);
+    radius_of(split->inherited.error, area->run, RADIUS_SUM, area->rows, area->columns);
+    mpfr_add(split->inherited.error, split->inherited.error, split->injected.error, MPFR_RNDU);
+    size_measure(&split->inherited, area, exact, side_of(area, &area->run->e->sum), nothing);
+    size_measure(&split->injected, area, machine, exact, nothing);
+    add_rounding(&split->inherited);
+    add_rounding(&split->injected);
 }
 
 /* carried: not what two evaluations are apart, which may as well be nothing. */
@@ -434,12 +415,12 @@ static void keep_machine(RefPropagation *propagation, const MachineView *convert
 void ref_propagation_compare(RefErrors *errors, RefPropagation *propagation, RefRows rows,
                              const MachineView *converted)
 {
-    size_t layer = propagation->run->next.layer;
-    Compared compared = {propagation, errors, rows, propagation->pair->compared[layer - 1], layer};
-    split_construction(&compared);
+    const RefRun *run = propagation->run;
+    const Area area = {run, rows, propagation->pair->compared[run->next.layer - 1]};
+    split_construction(errors, propagation, &area);
     settle_split(errors, PROPAGATION_CONSTRUCTION_INJECTED, &propagation->construction);
     if (converted != NULL) {
-        split_rounding(&compared, converted);
+        split_rounding(propagation, &area, converted);
         settle_split(errors, PROPAGATION_ROUNDING_INJECTED, &propagation->rounding);
         keep_machine(propagation, converted);
     }
