@@ -8,64 +8,35 @@
 
 #include <math.h>
 
-/* A head's matrix from the stream to d_head columns, or, where there are none, to the stream. */
-static TensorShape head_shape(const CaseSpec *spec)
-{
-    return (TensorShape){spec->heads, spec->d, spec->d_head > 0 ? spec->d_head : spec->d, 0};
-}
-
-/* Q dense, or W_Q W_K^T. */
-static Score attention_score(Stack *stack, size_t layer)
+/* Drawn: Q and V dense, or W_Q W_K^T and W_V W_O. */
+static GivenLayer draw(Stack *stack, size_t layer)
 {
     const CaseSpec *spec = stack->spec;
-    Columns content = stack_content(stack);
+    const TensorShape dense = {spec->heads, spec->d, spec->d, 0},
+                      in = {spec->heads, spec->d, spec->d_head, 0},
+                      out = {spec->heads, spec->d_head, spec->d, 0};
     bool normal = spec->weights == WEIGHTS_NORMAL;
-    double d = (double)spec->d, d_head = (double)spec->d_head;
-    Score score = {.kind = SCORE_BILINEAR, .read = content, .d_head = spec->d_head};
+    double d = (double)spec->d, d_head = (double)spec->d_head, fan_in = d * (double)spec->heads,
+           twice_depth = 2 * (double)spec->depth;
+    GivenLayer own = {0};
     if (spec->d_head == 0) {
-        const double *q = stack_draw(stack, layer, "attn.QK", head_shape(spec), normal ? 1 : 1 / d);
-        score.q = (HeadWeight){q, spec->d, spec->d * spec->d};
-        return score;
+        double variance = 1 / (fan_in * twice_depth);
+        own.qk = stack_draw(stack, layer, "attn.QK", dense, normal ? 1 : 1 / d);
+        own.ov = stack_draw(stack, layer, "attn.OV", dense, normal ? 1 : sqrt(variance));
+    } else {
+        double scale = normal ? 1 : sqrt(1 / (d * sqrt(d_head))),
+               variance = 1 / sqrt(fan_in * d_head);
+        own.w_q = stack_draw(stack, layer, "attn.W_Q", in, scale);
+        own.w_k = stack_draw(stack, layer, "attn.W_K", in, scale);
+        own.w_v = stack_draw(stack, layer, "attn.W_V", in, normal ? 1 : sqrt(variance));
+        variance /= twice_depth;
+        own.w_o = stack_draw(stack, layer, "attn.W_O", out, normal ? 1 : sqrt(variance));
     }
-    double scale = normal ? 1 : sqrt(1 / (d * sqrt(d_head)));
-    size_t stride = spec->d * spec->d_head;
-    const double *q = stack_draw(stack, layer, "attn.W_Q", head_shape(spec), scale);
-    const double *k = stack_draw(stack, layer, "attn.W_K", head_shape(spec), scale);
-    score.q = (HeadWeight){q, spec->d_head, stride};
-    score.k = (HeadWeight){k, spec->d_head, stride};
-    return score;
+    return own;
 }
 
-/* V dense, or W_V W_O. */
-static Value attention_value(Stack *stack, size_t layer)
-{
-    const CaseSpec *spec = stack->spec;
-    Columns content = stack_content(stack);
-    bool normal = spec->weights == WEIGHTS_NORMAL;
-    double fan_in = (double)spec->d * (double)spec->heads, twice_depth = 2 * (double)spec->depth;
-    Value value = {.read = content, .write = content, .d_head = spec->d_head, .scale = 1};
-    if (spec->d_head == 0) {
-        const double *v = stack_draw(stack, layer, "attn.OV", head_shape(spec),
-                                     normal ? 1 : sqrt(1 / (fan_in * twice_depth)));
-        value.kind = VALUE_DENSE;
-        value.v = (HeadWeight){v, spec->d, spec->d * spec->d};
-        return value;
-    }
-    double variance = 1 / sqrt(fan_in * (double)spec->d_head);
-    size_t stride = spec->d * spec->d_head;
-    value.kind = VALUE_FACTORED;
-    const double *v =
-        stack_draw(stack, layer, "attn.W_V", head_shape(spec), normal ? 1 : sqrt(variance));
-    const TensorShape out = {spec->heads, spec->d_head, spec->d, 0};
-    const double *o =
-        stack_draw(stack, layer, "attn.W_O", out, normal ? 1 : sqrt(variance / twice_depth));
-    value.v = (HeadWeight){v, spec->d_head, stride};
-    value.o = (HeadWeight){o, spec->d, stride};
-    return value;
-}
-
-/* As a file has them: factors with their biases, or merged matrices. */
-static Bundle given_heads(const Stack *stack, const GivenLayer *given)
+/* Factors with their biases, or merged matrices. */
+static Bundle heads_of(const Stack *stack, const GivenLayer *given)
 {
     const CaseSpec *spec = stack->spec;
     Columns content = stack_content(stack);
@@ -130,13 +101,8 @@ static Scale attention_scale(const CaseSpec *spec, size_t layer)
 Bundle attention_heads(Stack *stack, size_t layer)
 {
     const CaseSpec *spec = stack->spec;
-    Bundle bundle = {.heads = spec->heads};
-    if (spec->given != NULL) {
-        bundle = given_heads(stack, &spec->given->layers[layer]);
-    } else {
-        bundle.score = attention_score(stack, layer);
-        bundle.value = attention_value(stack, layer);
-    }
+    const GivenLayer own = spec->given != NULL ? spec->given->layers[layer] : draw(stack, layer);
+    Bundle bundle = heads_of(stack, &own);
     Score *score = &bundle.score;
     score->scale = attention_scale(spec, layer);
     score->rotary = stack->rotary;

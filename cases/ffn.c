@@ -5,64 +5,48 @@
 
 #include <math.h>
 
-/* W1 or its like, and its bias. */
-typedef struct {
-    const char *w, *b;
-} InNames;
-
-static void draw_in(Stack *stack, const double **w, const double **b, size_t layer, InNames names)
+/* Drawn: W1 ~ N(0, 1/D), W2 ~ N(0, 1/H)/sqrt(2L), biases N(0, 1/16); `normal`: all N(0, 1). */
+static GivenLayer draw(Stack *stack, size_t layer)
 {
     const CaseSpec *spec = stack->spec;
     size_t d = spec->d, hidden = spec->d_ff;
-    bool normal = spec->weights == WEIGHTS_NORMAL;
-    *w = stack_draw(stack, layer, names.w, (TensorShape){1, d, hidden, 0},
-                    normal ? 1 : sqrt(1 / (double)d));
-    if (spec->bias == BIAS_RANDOM) {
-        *b = stack_draw(stack, layer, names.b, (TensorShape){1, 1, hidden, 0}, normal ? 1 : 0.25);
+    const TensorShape in = {1, d, hidden, 0}, of_hidden = {1, 1, hidden, 0};
+    bool normal = spec->weights == WEIGHTS_NORMAL, gated = case_is_gated(spec);
+    double scale = normal ? 1 : sqrt(1 / (double)d), bias = normal ? 1 : 0.25,
+           scale2 = normal ? 1 : sqrt(1 / (2 * (double)hidden * (double)spec->depth));
+    GivenLayer own = {.w_in = stack_draw(stack, layer, "mlp.W_in", in, scale)};
+    own.w_out = stack_draw(stack, layer, "mlp.W_out", (TensorShape){1, hidden, d, 0}, scale2);
+    if (gated) {
+        own.w_gate = stack_draw(stack, layer, "mlp.W_gate", in, scale);
     }
+    if (spec->bias == BIAS_RANDOM) {
+        own.b_in = stack_draw(stack, layer, "mlp.b_in", of_hidden, bias);
+        own.b_out = stack_draw(stack, layer, "mlp.b_out", (TensorShape){1, 1, d, 0}, bias);
+    }
+    if (spec->bias == BIAS_RANDOM && gated) {
+        own.b_gate = stack_draw(stack, layer, "mlp.b_gate", of_hidden, bias);
+    }
+    return own;
 }
 
-/* Drawn: W1 ~ N(0, 1/D), W2 ~ N(0, 1/H)/sqrt(2L), biases N(0, 1/16); `normal`: all N(0, 1).  The
- * activated factor of a gated network is W_gate, the other one W_in. */
-static void draw(Stack *stack, Direct *ffn, size_t layer)
-{
-    const CaseSpec *spec = stack->spec;
-    size_t d = spec->d, hidden = spec->d_ff;
-    bool normal = spec->weights == WEIGHTS_NORMAL;
-    InNames in = {"mlp.W_in", "mlp.b_in"}, gate = {"mlp.W_gate", "mlp.b_gate"};
-    double scale2 = normal ? 1 : sqrt(1 / (2 * (double)hidden * (double)spec->depth));
-    draw_in(stack, &ffn->w1, &ffn->b1, layer, case_is_gated(spec) ? gate : in);
-    if (case_is_gated(spec)) {
-        draw_in(stack, &ffn->w3, &ffn->b3, layer, in);
-    }
-    ffn->w2 = stack_draw(stack, layer, "mlp.W_out", (TensorShape){1, hidden, d, 0}, scale2);
-    if (spec->bias == BIAS_RANDOM) {
-        ffn->b2 =
-            stack_draw(stack, layer, "mlp.b_out", (TensorShape){1, 1, d, 0}, normal ? 1 : 0.25);
-    }
-}
-
+/* The activated factor of a gated network is W_gate, the other one W_in. */
 Direct ffn_weights(Stack *stack, size_t layer)
 {
     const CaseSpec *spec = stack->spec;
     Columns content = stack_content(stack);
+    bool gated = case_is_gated(spec);
+    const GivenLayer own = spec->given != NULL ? spec->given->layers[layer] : draw(stack, layer);
     Direct ffn = {.kind = DIRECT_FFN,
                   .activation = spec->activation,
                   .read = content,
                   .write = content,
-                  .hidden = spec->d_ff};
-    if (spec->given != NULL) {
-        const GivenLayer *given = &spec->given->layers[layer];
-        bool gated = case_is_gated(spec);
-        ffn.w1 = gated ? given->w_gate : given->w_in;
-        ffn.b1 = gated ? given->b_gate : given->b_in;
-        ffn.w3 = gated ? given->w_in : NULL;
-        ffn.b3 = gated ? given->b_in : NULL;
-        ffn.w2 = given->w_out;
-        ffn.b2 = given->b_out;
-    } else {
-        draw(stack, &ffn, layer);
-    }
+                  .hidden = spec->d_ff,
+                  .w1 = gated ? own.w_gate : own.w_in,
+                  .b1 = gated ? own.b_gate : own.b_in,
+                  .w2 = own.w_out,
+                  .b2 = own.b_out,
+                  .w3 = gated ? own.w_in : NULL,
+                  .b3 = gated ? own.b_in : NULL};
     ffn.w1 = stack_scaled(stack, ffn.w1, spec->d * spec->d_ff);
     ffn.b1 = stack_scaled(stack, ffn.b1, spec->d_ff);
     return ffn;
