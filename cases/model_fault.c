@@ -50,212 +50,171 @@ static bool list_leaves_a_row_blind(const Layout *layout, const unsigned char *l
     return false;
 }
 
+/* A promise that is broken, and what to say of it. */
+typedef struct {
+    bool broken;
+    const char *fault;
+} Rule;
+
+static const char *first_fault(const Rule *rules, size_t count)
+{
+    size_t r = 0;
+    while (r < count && !rules[r].broken) {
+        r++;
+    }
+    return r < count ? rules[r].fault : NULL;
+}
+
 /* Faults of masks and of coefficients of Omega. */
 static const char *sight_fault(const Layout *layout, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const PositionScores *p = &score->position;
-    bool bilinear = score->kind == SCORE_BILINEAR, bias_row = layout->bias_row != BIAS_ROW_NONE;
-    if (score->visible == VISIBLE_EARLIER && layout_bias_row(layout) == layout->n) {
-        return "under a causal mask the bias row must come first: "
-               "a token cannot see a bias row that is last";
-    }
-    if (score->visible == VISIBLE_LISTED &&
-        (!bilinear || score->listed == NULL || list_leaves_a_row_blind(layout, score->listed))) {
-        return "a listed mask belongs to bilinear scores and leaves no row without a key";
-    }
-    if (score->extra != NULL && (!bias_row || layout->bias_row == BIAS_ROW_MASKED)) {
-        return "extra coefficients of Omega without position columns";
-    }
-    if (score->extra != NULL && !bilinear && extra_tells_tokens_apart(layout, bundle)) {
-        return "extra coefficients of Omega that tell tokens apart without bilinear scores";
-    }
-    if (layout->bias_row == BIAS_ROW_MASKED &&
-        (p->token_self != 0 || p->token_token != 0 || p->token_bias != 0 || p->bias_self != 0 ||
-         p->bias_token != 0)) {
-        return "position scores without position columns";
-    }
-    return NULL;
+    bool bilinear = score->kind == SCORE_BILINEAR, bias_row = layout->bias_row != BIAS_ROW_NONE,
+         masked = layout->bias_row == BIAS_ROW_MASKED;
+    const Rule rules[] = {
+        {score->visible == VISIBLE_EARLIER && layout_bias_row(layout) == layout->n,
+         "under a causal mask the bias row must come first: "
+         "a token cannot see a bias row that is last"},
+        {score->visible == VISIBLE_LISTED &&
+             (!bilinear || score->listed == NULL || list_leaves_a_row_blind(layout, score->listed)),
+         "a listed mask belongs to bilinear scores and leaves no row without a key"},
+        {score->extra != NULL && (!bias_row || masked),
+         "extra coefficients of Omega without position columns"},
+        {score->extra != NULL && !bilinear && extra_tells_tokens_apart(layout, bundle),
+         "extra coefficients of Omega that tell tokens apart without bilinear scores"},
+        {masked && (p->token_self != 0 || p->token_token != 0 || p->token_bias != 0 ||
+                    p->bias_self != 0 || p->bias_token != 0),
+         "position scores without position columns"},
+    };
+    return first_fault(rules, sizeof rules / sizeof *rules);
 }
 
 static const char *score_fault(const Layout *layout, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
-    if (score->kind != SCORE_NONE && !columns_fit(layout, score->read)) {
-        return "a head scores columns outside the stream's content";
-    }
-    if (score->kind == SCORE_GATE && layout->bias_row == BIAS_ROW_NONE) {
-        return "a gated head needs a bias row";
-    }
-    if (score->kind == SCORE_GATE && score->gate.data == NULL &&
-        bundle->heads > score->read.count) {
-        return "more unit gates than columns";
-    }
-    bool mixed = score_is_mixed(score);
-    if (score->kind == SCORE_BILINEAR &&
-        ((score->q.data == NULL && !mixed) || (score->d_head > 0 && score->k.data == NULL))) {
-        return "a bilinear score without its weights";
-    }
-    Columns query = score->query;
-    if (mixed && (score->rotary != NULL || score->kind != SCORE_BILINEAR || score->d_head == 0 ||
-                  score->q.head_stride != 0 || score->k.head_stride != 0 ||
-                  (score->q.data == NULL) != (query.count == score->d_head))) {
-        return "mixed queries without a query and a key that all heads share";
-    }
-    if (query.count > 0 && (!mixed || score->q.data != NULL || !columns_fit(layout, query))) {
-        return "columns of a query that is not made of them";
-    }
-    if (score->kind == SCORE_GATE && !scale_fits(score->gate_scale)) {
-        return "a gate's scale is not a finite number other than 0";
-    }
-    if (score->kind != SCORE_GATE && (score->gate.data != NULL || score->gate_unit != 0 ||
-                                      score->gate_bias != NULL || score->gate_shift != NULL)) {
-        return "what is of a gate, without one";
-    }
-    if ((score->q_bias != NULL || score->k_bias != NULL) &&
-        (score->kind != SCORE_BILINEAR || score->d_head == 0)) {
-        return "query and key biases without factors";
-    }
     const Rotary *rotary = score->rotary;
-    if (rotary != NULL &&
-        (score->kind != SCORE_BILINEAR || rotary->width == 0 || rotary->width % 2 != 0 ||
-         rotary->width > score->d_head || rotary->positions < layout->n || rotary->cos == NULL ||
-         rotary->sin == NULL)) {
-        return "rotary positions of no factors, of an odd part of a head, or of one beyond it";
-    }
-    if (score->kind == SCORE_BILINEAR &&
-        (score->scale.num <= 0 || score->scale.den <= 0 || score->scale.sqrt_den <= 0)) {
-        return "a score's scale is not positive";
-    }
-    return sight_fault(layout, bundle);
+    Columns query = score->query;
+    bool gate = score->kind == SCORE_GATE, bilinear = score->kind == SCORE_BILINEAR,
+         mixed = score_is_mixed(score), factored = bilinear && score->d_head > 0;
+    const Rule rules[] = {
+        {score->kind != SCORE_NONE && !columns_fit(layout, score->read),
+         "a head scores columns outside the stream's content"},
+        {gate && layout->bias_row == BIAS_ROW_NONE, "a gated head needs a bias row"},
+        {gate && score->gate.data == NULL && bundle->heads > score->read.count,
+         "more unit gates than columns"},
+        {(bilinear && score->q.data == NULL && !mixed) || (factored && score->k.data == NULL),
+         "a bilinear score without its weights"},
+        {mixed && (rotary != NULL || !factored || score->q.head_stride != 0 ||
+                   score->k.head_stride != 0 ||
+                   (score->q.data == NULL) != (query.count == score->d_head)),
+         "mixed queries without a query and a key that all heads share"},
+        {query.count > 0 && (!mixed || score->q.data != NULL || !columns_fit(layout, query)),
+         "columns of a query that is not made of them"},
+        {gate && !scale_fits(score->gate_scale),
+         "a gate's scale is not a finite number other than 0"},
+        {!gate && (score->gate.data != NULL || score->gate_unit != 0 || score->gate_bias != NULL ||
+                   score->gate_shift != NULL),
+         "what is of a gate, without one"},
+        {(score->q_bias != NULL || score->k_bias != NULL) && !factored,
+         "query and key biases without factors"},
+        {rotary != NULL && (!bilinear || rotary->width == 0 || rotary->width % 2 != 0 ||
+                            rotary->width > score->d_head || rotary->positions < layout->n ||
+                            rotary->cos == NULL || rotary->sin == NULL),
+         "rotary positions of no factors, of an odd part of a head, or of one beyond it"},
+        {bilinear && (score->scale.num <= 0 || score->scale.den <= 0 || score->scale.sqrt_den <= 0),
+         "a score's scale is not positive"},
+    };
+    const char *fault = first_fault(rules, sizeof rules / sizeof *rules);
+    return fault != NULL ? fault : sight_fault(layout, bundle);
 }
 
 static const char *value_fault(const Layout *layout, const Bundle *bundle)
 {
     const Value *value = &bundle->value;
-    if (!columns_fit(layout, value->write)) {
-        return "a head writes columns outside the stream's content";
-    }
-    if (value->kind != VALUE_NONE && !columns_fit(layout, value->read)) {
-        return "a head reads columns outside the stream's content";
-    }
-    if (value->kind == VALUE_UNIT &&
-        (bundle->heads > value->read.count || bundle->heads > value->write.count)) {
-        return "more unit values than columns";
-    }
-    bool factored = value->kind == VALUE_FACTORED, matrix = factored || value->kind == VALUE_DENSE;
-    bool absent = factored && value->d_head == 1; /* a factor may be */
-    if (((value->v.data != NULL) != matrix && !absent) ||
-        (value->unit != 0) != (value->kind == VALUE_UNIT)) {
-        return "a head's value without its weights, or with others";
-    }
-    if (absent && value->o.data == NULL && bundle->heads > value->write.count) {
-        return "more unit values than columns";
-    }
-    bool by_key = score_by_key(&bundle->score);
-    if (value_is_sign(value) &&
-        (layout->bias_row == BIAS_ROW_NONE || value->inner_bias != NULL || !by_key)) {
-        return "a row's sign as a value without a bias row and bilinear scores, or with a bias";
-    }
-    if (((value->o.data != NULL) != factored && !absent) || (value->d_head > 0) != factored) {
-        return "a factored value without its second factor, or another one with it";
-    }
-    if (value->inner_bias != NULL && !factored) {
-        return "an inner bias without factors";
-    }
-    if (value->diagonal != 0 &&
-        (bundle->heads != 1 || (value->kind != VALUE_DENSE && value->kind != VALUE_NONE))) {
-        return "a diagonal belongs to a single dense head";
-    }
-    if (value->diagonal != 0 && !columns_fit(layout, value->read)) {
-        return "a head reads columns outside the stream's content";
-    }
-    if (!(value->bias_row - value->bias_row == 0) ||
-        (value->bias_row != 0 && (layout->bias_row == BIAS_ROW_NONE || by_key))) {
-        return "a value of the bias row that is not finite, or without one, or of bilinear scores";
-    }
-    if ((matrix && !factored && value->scale != 1) ||
-        (value->kind != VALUE_NONE && !scale_fits(value->scale))) {
-        return "a value's scale is not a finite number other than 0, or that of a matrix not 1";
-    }
-    return NULL;
+    bool factored = value->kind == VALUE_FACTORED, matrix = factored || value->kind == VALUE_DENSE,
+         absent = factored && value->d_head == 1, /* a factor may be */
+        by_key = score_by_key(&bundle->score), none = value->kind == VALUE_NONE,
+         bias_row = layout->bias_row != BIAS_ROW_NONE,
+         writes_more = bundle->heads > value->write.count;
+    const Rule rules[] = {
+        {!columns_fit(layout, value->write), "a head writes columns outside the stream's content"},
+        {!none && !columns_fit(layout, value->read),
+         "a head reads columns outside the stream's content"},
+        {value->kind == VALUE_UNIT && (bundle->heads > value->read.count || writes_more),
+         "more unit values than columns"},
+        {((value->v.data != NULL) != matrix && !absent) ||
+             (value->unit != 0) != (value->kind == VALUE_UNIT),
+         "a head's value without its weights, or with others"},
+        {absent && value->o.data == NULL && writes_more, "more unit values than columns"},
+        {value_is_sign(value) && (!bias_row || value->inner_bias != NULL || !by_key),
+         "a row's sign as a value without a bias row and bilinear scores, or with a bias"},
+        {((value->o.data != NULL) != factored && !absent) || (value->d_head > 0) != factored,
+         "a factored value without its second factor, or another one with it"},
+        {value->inner_bias != NULL && !factored, "an inner bias without factors"},
+        {value->diagonal != 0 && (bundle->heads != 1 || (value->kind != VALUE_DENSE && !none)),
+         "a diagonal belongs to a single dense head"},
+        {value->diagonal != 0 && !columns_fit(layout, value->read),
+         "a head reads columns outside the stream's content"},
+        {!(value->bias_row - value->bias_row == 0) ||
+             (value->bias_row != 0 && (!bias_row || by_key)),
+         "a value of the bias row that is not finite, or without one, or of bilinear scores"},
+        {(matrix && !factored && value->scale != 1) || (!none && !scale_fits(value->scale)),
+         "a value's scale is not a finite number other than 0, or that of a matrix not 1"},
+    };
+    return first_fault(rules, sizeof rules / sizeof *rules);
 }
 
 static const char *norm_fault(const Layout *layout, const LayerNorm *norm)
 {
-    if (norm->kind == NORMALIZATION_NONE) {
-        return NULL;
-    }
-    if (!columns_fit(layout, norm->columns)) {
-        return "a norm of columns outside the stream's content";
-    }
-    if (norm->gamma == NULL || (norm->kind == NORMALIZATION_RMSNORM && norm->beta != NULL)) {
-        return "a norm without gamma, or an RMSNorm with beta";
-    }
-    if (!(norm->eps > 0) || norm->eps - norm->eps != 0) {
-        return "a norm's eps is not a finite number above 0";
-    }
-    return NULL;
+    const Rule rules[] = {
+        {!columns_fit(layout, norm->columns), "a norm of columns outside the stream's content"},
+        {norm->gamma == NULL || (norm->kind == NORMALIZATION_RMSNORM && norm->beta != NULL),
+         "a norm without gamma, or an RMSNorm with beta"},
+        {!(norm->eps > 0) || norm->eps - norm->eps != 0,
+         "a norm's eps is not a finite number above 0"},
+    };
+    return norm->kind == NORMALIZATION_NONE ? NULL
+                                            : first_fault(rules, sizeof rules / sizeof *rules);
 }
 
-static const char *direct_fault(const Layout *layout, const Direct *direct)
+static const char *direct_fault(const Layout *layout, const Sublayer *sublayer)
 {
-    if (layout->bias_row != BIAS_ROW_NONE && direct->kind != DIRECT_NORM) {
-        return "a direct operation belongs to an original model, without a bias row";
-    }
-    if (!columns_fit(layout, direct->read) || !columns_fit(layout, direct->write)) {
-        return "a direct operation outside the stream's content";
-    }
-    bool in_place = columns_equal(direct->read, direct->write);
-    if (direct->kind == DIRECT_FFN && (!direct->w1 || !direct->w2 || !direct->hidden)) {
-        return "a feed-forward network without its weights";
-    }
+    const Direct *direct = &sublayer->direct;
+    bool normed = sublayer->norm.kind != NORMALIZATION_NONE,
+         in_place = columns_equal(direct->read, direct->write), ffn = direct->kind == DIRECT_FFN;
     bool gate_alone = direct->activation == ACTIVATION_SIGMOID ||
                       direct->activation == ACTIVATION_NONE; /* of a gated network */
-    if (gate_alone && (direct->kind != DIRECT_FFN || direct->w3 == NULL)) {
-        return "an activation of gated networks without one";
-    }
-    if (direct->kind == DIRECT_LINEAR &&
-        (!direct->w1 || (direct->replace && !in_place) || (direct->clear && in_place))) {
-        return "a linear map that replaces other columns than it reads, or clears what it writes";
-    }
-    if (direct->kind == DIRECT_ACTIVATION && !in_place) {
-        return "an activation that moves columns";
-    }
-    return NULL;
+    const Rule rules[] = {
+        {direct->kind == DIRECT_NORM && !normed, "a norm that is none"},
+        {direct->kind == DIRECT_ACTIVATION && normed, "an activation of x itself reads no norm"},
+        {layout->bias_row != BIAS_ROW_NONE && direct->kind != DIRECT_NORM,
+         "a direct operation belongs to an original model, without a bias row"},
+        {!columns_fit(layout, direct->read) || !columns_fit(layout, direct->write),
+         "a direct operation outside the stream's content"},
+        {ffn && (!direct->w1 || !direct->w2 || !direct->hidden),
+         "a feed-forward network without its weights"},
+        {gate_alone && (!ffn || direct->w3 == NULL), "an activation of gated networks without one"},
+        {direct->kind == DIRECT_LINEAR &&
+             (!direct->w1 || (direct->replace && !in_place) || (direct->clear && in_place)),
+         "a linear map that replaces other columns than it reads, or clears what it writes"},
+        {direct->kind == DIRECT_ACTIVATION && !in_place, "an activation that moves columns"},
+    };
+    return first_fault(rules, sizeof rules / sizeof *rules);
 }
 
 static const char *sublayer_fault(const Layout *layout, const Sublayer *sublayer)
 {
-    const char *norm = norm_fault(layout, &sublayer->norm);
-    if (norm != NULL) {
-        return norm;
+    const char *fault = norm_fault(layout, &sublayer->norm);
+    if (fault == NULL && sublayer->bundle_count == 0) {
+        fault = direct_fault(layout, sublayer);
     }
-    if (sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_NORM &&
-        sublayer->norm.kind == NORMALIZATION_NONE) {
-        return "a norm that is none";
-    }
-    if (sublayer->bundle_count == 0 && sublayer->direct.kind == DIRECT_ACTIVATION &&
-        sublayer->norm.kind != NORMALIZATION_NONE) {
-        return "an activation of x itself reads no norm";
-    }
-    if (sublayer->bundle_count == 0) {
-        return direct_fault(layout, &sublayer->direct);
-    }
-    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+    for (size_t b = 0; b < sublayer->bundle_count && fault == NULL; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
-        if (bundle->heads == 0) {
-            return "a bundle without heads";
-        }
-        const char *fault = score_fault(layout, bundle);
-        if (fault == NULL) {
-            fault = value_fault(layout, bundle);
-        }
-        if (fault != NULL) {
-            return fault;
-        }
+        fault = bundle->heads == 0 ? "a bundle without heads" : score_fault(layout, bundle);
+        fault = fault != NULL ? fault : value_fault(layout, bundle);
     }
-    return NULL;
+    return fault;
 }
 
 /* Does it add to the content what it makes of its norm? */
@@ -280,30 +239,21 @@ static const char *beside_fault(const Model *model, size_t first, size_t end)
 
 const char *model_fault(const Model *model)
 {
-    if (model->layout.n == 0 || model->layout.d == 0 || model->depth == 0) {
-        return "an empty model";
-    }
+    const char *fault =
+        model->layout.n == 0 || model->layout.d == 0 || model->depth == 0 ? "an empty model" : NULL;
     size_t end = 0;
-    for (size_t l = 0; l < model->depth; l++) {
-        if (model->layer_end[l] <= end) {
-            return "a layer without sublayers";
-        }
-        const char *fault = model->layer_end[l] <= model->sublayer_count
-                                ? beside_fault(model, end, model->layer_end[l])
-                                : NULL;
-        if (fault != NULL) {
-            return fault;
-        }
+    for (size_t l = 0; l < model->depth && fault == NULL; l++) {
+        size_t first = end;
         end = model->layer_end[l];
+        fault = end <= first                   ? "a layer without sublayers"
+                : end <= model->sublayer_count ? beside_fault(model, first, end)
+                                               : NULL;
     }
-    if (end != model->sublayer_count) {
-        return "sublayers outside every layer";
+    if (fault == NULL && end != model->sublayer_count) {
+        fault = "sublayers outside every layer";
     }
-    for (size_t s = 0; s < model->sublayer_count; s++) {
-        const char *fault = sublayer_fault(&model->layout, &model->sublayers[s]);
-        if (fault != NULL) {
-            return fault;
-        }
+    for (size_t s = 0; s < model->sublayer_count && fault == NULL; s++) {
+        fault = sublayer_fault(&model->layout, &model->sublayers[s]);
     }
-    return NULL;
+    return fault;
 }
