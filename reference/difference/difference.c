@@ -62,21 +62,6 @@ double difference_bytes(const RecordShape *shape, const DifferenceSize *size)
     return ap_bytes_list(list, DIFFERENCE_MATS, size->bits);
 }
 
-void difference_begin(Difference *e)
-{
-    ap_zero(&e->delta);
-}
-
-void difference_end(Evaluator *ev, Difference *e)
-{
-    evaluator_add(ev, &e->stream, &e->stream, &e->delta, 0, e->stream.columns);
-}
-
-void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x)
-{
-    evaluator_add(ev, &e->sum, x, &e->stream, 0, x->columns);
-}
-
 void difference_scores(const Heads *heads, const Record *record, Difference *e)
 {
     if (score_by_key(&heads->bundle->score)) {
@@ -93,11 +78,6 @@ void difference_pattern(const Heads *heads, const Record *record, size_t b, Diff
     }
 }
 
-void difference_values(const Heads *heads, PartKind part, Difference *e)
-{
-    heads_products(heads, e->input, &e->product, part, &e->value);
-}
-
 void difference_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
                     Difference *e)
 {
@@ -111,9 +91,4 @@ void difference_mix(const Heads *heads, const Record *record, PartKind part, siz
         evaluator_add(ev, &e->moved, value, &e->value, 0, heads_of_part(heads, part).count * width);
         difference_group_mix(heads, record, part, e);
     }
-}
-
-void difference_write(const Heads *heads, PartKind part, Difference *e)
-{
-    heads_write(heads, part, &e->mixed, &e->scaled, &e->delta);
 }

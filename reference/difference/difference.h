@@ -62,11 +62,6 @@ void difference_init(Difference *e, const RecordShape *shape, const DifferenceSi
 void difference_clear(Difference *e);
 double difference_bytes(const RecordShape *shape, const DifferenceSize *size);
 
-/* Before and after a sublayer's bundles; and after a layer, which has x behind it. */
-void difference_begin(Difference *e);
-void difference_end(Evaluator *ev, Difference *e);
-void difference_end_layer(Evaluator *ev, Difference *e, const ApMat *x);
-
 /* After norm_stream of x, with its record: the heads read norm(x); and for x =
  * norm(x) itself, in place of both. */
 void difference_read_normed(const StreamNorm *norm, Difference *e);
@@ -78,15 +73,11 @@ void difference_norm_row(mpfr_ptr y, const LayerNorm *norm, mpfr_srcptr c, mpfr_
                          mpfr_srcptr e);
 
 /* Each after the step of heads.h of that name, whose outcome is in the record: the changes of
- * scores (and without bilinear scores of patterns), of a pattern, of values and mixtures. */
+ * scores (and without bilinear scores of patterns), of a pattern and of mixtures. */
 void difference_scores(const Heads *heads, const Record *record, Difference *e);
 void difference_pattern(const Heads *heads, const Record *record, size_t b, Difference *e);
-void difference_values(const Heads *heads, PartKind part, Difference *e);
 void difference_mix(const Heads *heads, const Record *record, PartKind part, size_t b,
                     Difference *e);
-
-/* e.delta += what a part's change writes. */
-void difference_write(const Heads *heads, PartKind part, Difference *e);
 
 /* ---- By groups of keys (group_changes.c, group_mixtures.c), key by key (key_scores.c,
  * key_changes.c). ---- */

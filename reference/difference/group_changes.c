@@ -39,24 +39,26 @@ static void gate_row(Worker *worker, const void *context, size_t row)
     }
 }
 
-/* One row of some heads side by side: weight of the limit's and changed, [GROUPS] `step` apart;
- * score and decayed, the gate and exp(-|gate|); ds, its change, and m and grown, expm1 and exp of
- * that. */
-typedef struct {
-    const RowGroups *groups;
-    mpfr_srcptr weight, score, decayed, ds, m, grown;
-    mpfr_ptr changed;
-    size_t step, count;
-} HeadRow;
-
-static mpfr_srcptr weight_of(const HeadRow *at, int g)
+/* Numbers of some heads in a row: of the record or of the change, and of a group of theirs. */
+static mpfr_ptr run_of(const ApMat *m, const HeadRun *at)
 {
-    return at->weight + (size_t)g * at->step;
+    return ap_at(m, at->row, at->first);
 }
 
-static mpfr_ptr changed_of(const HeadRow *at, int g)
+static mpfr_ptr group_of(const ApMat *m, const Weights *weights, const HeadRun *at, int g)
 {
-    return at->changed + (size_t)g * at->step;
+    return ap_at(m, at->row, (size_t)g * weights->heads->count + at->first);
+}
+
+/* p of one key of a group in the limit, and its change or, of a group left out, its r. */
+static mpfr_srcptr weight_of(const Weights *weights, const HeadRun *at, int g)
+{
+    return group_of(&weights->record->group, weights, at, g);
+}
+
+static mpfr_ptr changed_of(const Weights *weights, const HeadRun *at, int g)
+{
+    return group_of(&weights->e->group, weights, at, g);
 }
 
 /* sum += count x; t: scratch, a row. */
@@ -76,12 +78,13 @@ static void add_counted(Worker *worker, mpfr_ptr sum, mpfr_srcptr x, unsigned lo
     }
 }
 
-/* f = m / (P e^(ds) + Q), 0 where all of A moves together, so that no weight changes. */
-static void set_factor(const HeadRow *at, mpfr_ptr f, mpfr_srcptr p, mpfr_srcptr q)
+/* f = expm1(ds) / (P e^(ds) + Q), 0 where all of A moves together, so that no weight changes. */
+static void set_factor(const Difference *e, const HeadRun *at, mpfr_ptr f, mpfr_srcptr p,
+                       mpfr_srcptr q)
 {
-    lanes_mul(f, numbers_row(p), numbers_row(at->grown), at->count);
+    lanes_mul(f, numbers_row(p), numbers_row(run_of(&e->grown, at)), at->count);
     lanes_add(f, numbers_row(f), numbers_row(q), at->count);
-    lanes_div(f, numbers_row(at->m), numbers_row(f), at->count);
+    lanes_div(f, numbers_row(run_of(&e->gate, at)), numbers_row(f), at->count);
     for (size_t c = 0; c < at->count; c++) {
         if (mpfr_zero_p(p + c) || mpfr_zero_p(q + c)) {
             mpfr_set_zero(f + c, 1);
@@ -90,7 +93,7 @@ static void set_factor(const HeadRow *at, mpfr_ptr f, mpfr_srcptr p, mpfr_srcptr
 }
 
 /* changed = dp of the groups of A. */
-static void limit_row(Worker *worker, const HeadRow *at)
+static void limit_row(Worker *worker, const Weights *weights, const HeadRun *at)
 {
     const RowGroups *groups = at->groups;
     mpfr_ptr p = ap_at(&worker->lane, 0, 0), q = ap_at(&worker->lane, 1, 0),
@@ -99,11 +102,11 @@ static void limit_row(Worker *worker, const HeadRow *at)
     lanes_zero(q, at->count);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
-            add_counted(worker, groups->gated[g] ? p : q, weight_of(at, g), groups->count[g], t,
-                        at->count);
+            add_counted(worker, groups->gated[g] ? p : q, weight_of(weights, at, g),
+                        groups->count[g], t, at->count);
         }
     }
-    set_factor(at, f, p, q);
+    set_factor(weights->e, at, f, p, q);
     lanes_mul(q, numbers_row(q), numbers_row(f), at->count);
     lanes_mul(p, numbers_row(p), numbers_row(f), at->count);
     for (size_t c = 0; c < at->count; c++) {
@@ -111,155 +114,133 @@ static void limit_row(Worker *worker, const HeadRow *at)
     }
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(groups, g)) {
-            lanes_mul(changed_of(at, g), numbers_row(weight_of(at, g)),
+            lanes_mul(changed_of(weights, at, g), numbers_row(weight_of(weights, at, g)),
                       numbers_row(groups->gated[g] ? q : p), at->count);
         }
     }
 }
 
 /* e^(s') of a gated key and of another, both less max(gate, 0). */
-static void moved_exponentials(Evaluator *ev, const HeadRow *at, mpfr_ptr gated, mpfr_ptr other)
+static void moved_exponentials(Evaluator *ev, const Weights *weights, const HeadRun *at,
+                               mpfr_ptr gated, mpfr_ptr other)
 {
-    lanes_mul(gated, numbers_row(at->decayed), numbers_row(at->grown), at->count);
+    mpfr_srcptr score = run_of(&weights->record->score, at),
+                decayed = run_of(&weights->record->gate, at),
+                grown = run_of(&weights->e->grown, at);
+    lanes_mul(gated, numbers_row(decayed), numbers_row(grown), at->count);
     for (size_t c = 0; c < at->count; c++) {
-        bool positive = mpfr_sgn(at->score + c) > 0;
-        limbs_set(other + c, positive ? at->decayed + c : evaluator_decay(ev, 0));
+        bool positive = mpfr_sgn(score + c) > 0;
+        limbs_set(other + c, positive ? decayed + c : evaluator_decay(ev, 0));
         if (positive) {
-            limbs_set(gated + c, at->grown + c);
+            limbs_set(gated + c, grown + c);
         }
     }
 }
 
 /* changed = r of the groups that the limit leaves out. */
-static void leak_row(Worker *worker, const HeadRow *at)
+static void leak_row(Worker *worker, const Weights *weights, const HeadRun *at)
 {
     const RowGroups *groups = at->groups;
     mpfr_ptr gated = ap_at(&worker->lane, 0, 0), other = ap_at(&worker->lane, 1, 0),
              total = ap_at(&worker->lane, 2, 0), t = ap_at(&worker->lane, 3, 0);
-    moved_exponentials(worker->ev, at, gated, other);
+    moved_exponentials(worker->ev, weights, at, gated, other);
     lanes_zero(total, at->count);
     for (int g = 0; g < GROUPS; g++) {
         int gap = groups->best - groups->coefficient[g];
         mpfr_srcptr s = groups->gated[g] ? gated : other;
         if (groups->count[g] > 0 && gap > 0) { /* e^(s') e^(-Omega gap) at first */
-            lanes_mul(changed_of(at, g), numbers_row(s),
+            lanes_mul(changed_of(weights, at, g), numbers_row(s),
                       numbers_same(evaluator_decay(worker->ev, gap)), at->count);
-            s = changed_of(at, g);
+            s = changed_of(weights, at, g);
         }
         if (groups->count[g] > 0) {
             add_counted(worker, total, s, groups->count[g], t, at->count);
         }
     }
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_ptr r = changed_of(at, g);
+        mpfr_ptr r = changed_of(weights, at, g);
         if (groups_left_out(groups, g)) {
             lanes_div(r, numbers_row(r), numbers_row(total), at->count);
         }
     }
 }
 
-/* All weights anew, of the gate after its change: for changes that are far, beside which nothing
- * cancels.  limit: over A alone, else at Omega over all. */
-static mpfr_srcptr far_weights(Worker *worker, const HeadRow *at, bool limit)
+/* All weights anew, of a head's gate after its change: for changes that are far, beside which
+ * nothing cancels.  limit: over A alone, else at Omega over all. */
+static mpfr_srcptr far_weights(Worker *worker, const Weights *weights, const HeadRun *at,
+                               bool limit)
 {
     mpfr_ptr weight = ap_at(&worker->temp, 0, 5), score = ap_at(&worker->temp, 0, 8);
-    limbs_add(score, at->score, at->ds);
+    limbs_add(score, run_of(&weights->record->score, at), run_of(&weights->e->score, at));
     groups_far_weights(worker, at->groups, score, limit, weight, 1);
     return weight;
 }
 
-static void far_limit(Worker *worker, const HeadRow *at)
+static size_t near_changes(const void *context, size_t row, size_t first, size_t most)
 {
-    mpfr_srcptr weight = far_weights(worker, at, true);
+    const Weights *weights = context;
+    mpfr_srcptr ds = ap_at(&weights->e->score, row, first);
+    size_t near = 0;
+    while (near < most && shift_is_near(ds + near)) {
+        near++;
+    }
+    return near;
+}
+
+/* dp of A's groups. */
+static void change_limit(Worker *worker, const void *context, const HeadRun *at, bool near)
+{
+    const Weights *weights = context;
+    if (near) {
+        limit_row(worker, weights, at);
+        return;
+    }
+    mpfr_srcptr weight = far_weights(worker, weights, at, true);
     for (int g = 0; g < GROUPS; g++) {
         if (groups_in_limit(at->groups, g)) {
-            limbs_sub(changed_of(at, g), weight + g, weight_of(at, g));
+            limbs_sub(changed_of(weights, at, g), weight + g, weight_of(weights, at, g));
         }
     }
 }
 
-static void far_leak(Worker *worker, const HeadRow *at)
+/* Of changes, and gates. */
+static size_t near_leaks(const void *context, size_t row, size_t first, size_t most)
 {
-    mpfr_srcptr weight = far_weights(worker, at, false);
-    for (int g = 0; g < GROUPS; g++) {
-        if (groups_left_out(at->groups, g)) {
-            limbs_set(changed_of(at, g), weight + g);
-        }
+    const Weights *weights = context;
+    mpfr_srcptr score = ap_at(&weights->record->score, row, first);
+    size_t near = 0, changes = near_changes(weights, row, first, most);
+    while (near < changes && shift_is_near(score + near)) {
+        near++;
     }
+    return near;
 }
 
-/* Are the change, and the gate, of head c near? */
-static bool change_is_near(const HeadRow *at, size_t c)
+/* r of the others, where there are any. */
+static void change_leaks(Worker *worker, const void *context, const HeadRun *at, bool near)
 {
-    return shift_is_near(at->ds + c);
-}
-
-static bool leak_is_near(const HeadRow *at, size_t c)
-{
-    return shift_is_near(at->ds + c) && shift_is_near(at->score + c);
-}
-
-/* Heads from c on: those that are near, together, or one that is not. */
-static HeadRow next_heads(const HeadRow *all, size_t c, bool (*near)(const HeadRow *, size_t))
-{
-    HeadRow at = *all;
-    size_t end = c;
-    while (end < all->count && end - c < WORKER_COLUMNS && near(all, end)) {
-        end++;
-    }
-    at.weight += c, at.score += c, at.decayed += c, at.ds += c, at.m += c, at.grown += c;
-    at.changed += c;
-    at.count = end > c ? end - c : 1;
-    return at;
-}
-
-/* at->changed = dp of A's groups, and where there are leaks r of the others. */
-static void change_row(Worker *worker, const HeadRow *all, bool leaks)
-{
+    const Weights *weights = context;
     bool others = false;
-    for (int g = 0; leaks && g < GROUPS; g++) {
-        others = others || groups_left_out(all->groups, g);
+    for (int g = 0; g < GROUPS; g++) {
+        others = others || groups_left_out(at->groups, g);
     }
-    for (size_t c = 0; c < all->count;) {
-        HeadRow at = next_heads(all, c, change_is_near);
-        if (change_is_near(all, c)) {
-            limit_row(worker, &at);
-        } else {
-            far_limit(worker, &at);
+    if (others && near) {
+        leak_row(worker, weights, at);
+    } else if (others) {
+        mpfr_srcptr weight = far_weights(worker, weights, at, false);
+        for (int g = 0; g < GROUPS; g++) {
+            if (groups_left_out(at->groups, g)) {
+                limbs_set(changed_of(weights, at, g), weight + g);
+            }
         }
-        c += at.count;
-    }
-    for (size_t c = 0; others && c < all->count;) {
-        HeadRow at = next_heads(all, c, leak_is_near);
-        if (leak_is_near(all, c)) {
-            leak_row(worker, &at);
-        } else {
-            far_leak(worker, &at);
-        }
-        c += at.count;
     }
 }
 
 static void weights_row(Worker *worker, const void *context, size_t row)
 {
     const Weights *weights = context;
-    const Heads *heads = weights->heads;
-    const Record *record = weights->record;
-    const Difference *e = weights->e;
-    bool alike = heads->bundle->score.extra == NULL;
-    for (size_t b = 0; b < heads->count; b += alike ? heads->count : 1) {
-        RowGroups groups = groups_of_row(heads, heads->first + b, row);
-        HeadRow at = {.groups = &groups,
-                      .weight = ap_at(&record->group, row, b),
-                      .score = ap_at(&record->score, row, b),
-                      .decayed = ap_at(&record->gate, row, b),
-                      .ds = ap_at(&e->score, row, b),
-                      .m = ap_at(&e->gate, row, b),
-                      .grown = ap_at(&e->grown, row, b),
-                      .changed = ap_at(&e->group, row, b),
-                      .step = heads->count,
-                      .count = alike ? heads->count : 1};
-        change_row(worker, &at, !e->limit);
+    groups_each_run(worker, weights->heads, row, near_changes, change_limit, weights);
+    if (!weights->e->limit) {
+        groups_each_run(worker, weights->heads, row, near_leaks, change_leaks, weights);
     }
 }
 

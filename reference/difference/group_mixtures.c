@@ -6,15 +6,13 @@
  */
 #include "difference.h"
 
-/* Context: `columns` of values, head by head `width` each, by `patterns`; others, changed: are the
- * values of other tokens than a row's own, and their changes, wanted as sums? */
+/* Context; changed: are changes of the values of other tokens than a row's own wanted as sums? */
 typedef struct {
     const Heads *heads;
     const Record *record;
     const ApMat *mixed; /* of the record */
     Difference *e;
-    size_t width, columns, patterns;
-    bool others, changed;
+    bool changed;
 } Mix;
 
 /* A group's values in some columns, summed over its keys: moved = u', changed = du.  The arguments
@@ -29,7 +27,7 @@ typedef struct {
     Worker *worker;
     RowGroups groups;
     size_t row;
-    GroupColumns at;
+    const GroupColumns *at;
 } MixRow;
 
 static GroupValue group_value(const MixRow *of, int g, mpfr_ptr moved, mpfr_ptr changed)
@@ -37,7 +35,7 @@ static GroupValue group_value(const MixRow *of, int g, mpfr_ptr moved, mpfr_ptr 
     const Mix *mix = of->mix;
     const Worker *worker = of->worker;
     const Difference *e = mix->e;
-    const GroupColumns *at = &of->at;
+    const GroupColumns *at = of->at;
     size_t row = of->row, bias = layout_bias_row(mix->heads->layout), key = g == BIAS ? bias : row;
     GroupValue one = {ap_at(&e->moved, key, at->at), ap_at(&e->value, key, at->at)};
     GroupValue all = {ap_at(&worker->sum, 1, at->c), ap_at(&worker->sum, 2, at->c)};
@@ -73,7 +71,7 @@ static void add_product(Worker *worker, mpfr_ptr sum, Numbers a, mpfr_srcptr b, 
 static void mix_limit(const MixRow *of, mpfr_ptr dy)
 {
     Worker *worker = of->worker;
-    const GroupColumns *at = &of->at;
+    const GroupColumns *at = of->at;
     mpfr_ptr moved = ap_at(&worker->lane, 1, 0), changed = ap_at(&worker->lane, 2, 0);
     bool first = true;
     for (int g = 0; g < GROUPS; g++) {
@@ -93,7 +91,7 @@ static void mix_leaks(const MixRow *of, mpfr_ptr dy)
 {
     const Mix *mix = of->mix;
     Worker *worker = of->worker;
-    const GroupColumns *at = &of->at;
+    const GroupColumns *at = of->at;
     mpfr_ptr t = ap_at(&worker->lane, 0, 0), moved = ap_at(&worker->lane, 1, 0),
              y = ap_at(&worker->lane, 3, 0), count = ap_at(&worker->temp, 0, 0);
     lanes_add(y, numbers_row(ap_at(mix->mixed, of->row, at->at)), numbers_row(dy), at->count);
@@ -124,40 +122,23 @@ static void add_row(Worker *worker, const void *context, Columns columns, size_t
 }
 
 /* e.mixed[row] */
-static void mix_row(Worker *worker, const void *context, Columns columns, size_t row)
+static void mix_row(Worker *worker, const void *context, size_t row, const GroupColumns *at)
 {
     const Mix *mix = context;
     const Heads *heads = mix->heads;
-    MixRow of = {.mix = mix, .worker = worker, .row = row};
-    for (size_t c = 0; c < columns.count; c += of.at.count) {
-        of.at = groups_run(heads, mix->patterns, mix->width, columns, c);
-        of.groups = groups_of_row(heads, heads->first + of.at.pattern, row);
-        mpfr_ptr dy = ap_at(&mix->e->mixed, row, of.at.at);
-        mix_limit(&of, dy);
-        if (!mix->e->limit) {
-            mix_leaks(&of, dy);
-        }
+    const MixRow of = {mix, worker, groups_of_row(heads, heads->first + at->pattern, row), row, at};
+    mpfr_ptr dy = ap_at(&mix->e->mixed, row, at->at);
+    mix_limit(&of, dy);
+    if (!mix->e->limit) {
+        mix_leaks(&of, dy);
     }
-}
-
-static void mix_columns(Worker *worker, const void *context, size_t i)
-{
-    const Mix *mix = context;
-    groups_each_row(worker, mix->heads, groups_columns(mix->columns, i),
-                    mix->others ? add_row : NULL, mix_row, mix);
 }
 
 void difference_group_mix(const Heads *heads, const Record *record, PartKind part, Difference *e)
 {
-    Evaluator *ev = heads->ev;
-    Heads some = heads_of_part(heads, part);
-    Mix mix = {.heads = &some, .record = record, .e = e};
-    mix.mixed = &record->part[record_part(record, part)].mixed;
-    mix.width = heads_part_width(&heads->bundle->value, part);
-    mix.columns = some.count * mix.width;
-    mix.patterns = heads_patterns(heads).count;
-    mix.others = groups_see_others(&some, !e->limit);
-    mix.changed = groups_see_others(&some, false);
-    evaluator_each(ev, groups_column_blocks(mix.columns), e->stream.rows * mix.columns, mix_columns,
-                   &mix);
+    const Heads some = heads_of_part(heads, part);
+    const Mix mix = {heads, record, &record->part[record_part(record, part)].mixed, e,
+                     groups_see_others(&some, false)};
+    groups_mix_rows(heads, part, groups_see_others(&some, !e->limit) ? add_row : NULL, mix_row,
+                    &mix);
 }

@@ -139,37 +139,47 @@ void groups_far_weights(Worker *worker, const RowGroups *groups, mpfr_srcptr sco
     divide_groups(worker, groups, weight, step);
 }
 
-/* One row of some heads side by side that see the same groups: gates, exp(-|those|), and weights,
- * [GROUPS] `step` apart. */
-typedef struct {
-    const RowGroups *groups;
-    mpfr_srcptr score, decayed;
-    mpfr_ptr weight;
-    size_t step, count;
-} HeadRow;
-
-static mpfr_ptr weight_of(const HeadRow *at, int g)
+void groups_each_run(Worker *worker, const Heads *heads, size_t row, GroupNear *near,
+                     GroupWork *work, const void *context)
 {
-    return at->weight + (size_t)g * at->step;
+    bool alike = heads->bundle->score.extra == NULL;
+    for (size_t b = 0; b < heads->count;) {
+        const RowGroups groups = groups_of_row(heads, heads->first + b, row);
+        size_t left = heads->count - b, most = left < WORKER_COLUMNS ? left : WORKER_COLUMNS,
+               are = near(context, row, b, alike ? most : 1);
+        const HeadRun at = {&groups, row, b, are > 0 ? are : 1};
+        work(worker, context, &at, are > 0);
+        b += at.count;
+    }
+}
+
+static mpfr_ptr weight_of(const Softmax *softmax, const HeadRun *at, int g)
+{
+    size_t first = (size_t)g * softmax->heads->count + at->first;
+    return ap_at(&softmax->record->group, at->row, first);
 }
 
 /* e^(content - shift), shift = max(gate, 0), of keys that are gated and of others: 1, or its size
  * below that. */
-static void contents(Evaluator *ev, const HeadRow *at, mpfr_ptr gated, mpfr_ptr other)
+static void contents(Evaluator *ev, const Record *record, const HeadRun *at, mpfr_ptr gated,
+                     mpfr_ptr other)
 {
+    mpfr_srcptr score = ap_at(&record->score, at->row, at->first),
+                decayed = ap_at(&record->gate, at->row, at->first);
     for (size_t c = 0; c < at->count; c++) {
-        bool positive = mpfr_sgn(at->score + c) > 0;
-        limbs_set((positive ? other : gated) + c, at->decayed + c);
+        bool positive = mpfr_sgn(score + c) > 0;
+        limbs_set((positive ? other : gated) + c, decayed + c);
         limbs_set((positive ? gated : other) + c, evaluator_decay(ev, 0));
     }
 }
 
-/* weight_of(g) = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials;
- * e^(-Omega gap) is 0 in the limit, and so is a group without keys.  false: it is 0. */
-static bool group_sums(Worker *worker, const HeadRow *at, bool limit, int g, mpfr_srcptr content)
+/* z = count e^(content - shift) e^(-Omega gap), the sum of a group's exponentials; e^(-Omega gap)
+ * is 0 in the limit, and so is a group without keys.  false: it is 0. */
+static bool group_sums(Worker *worker, const HeadRun *at, bool limit, int g, mpfr_srcptr content,
+                       mpfr_ptr z)
 {
     const RowGroups *groups = at->groups;
-    mpfr_ptr z = weight_of(at, g), number = ap_at(&worker->temp, 0, 0);
+    mpfr_ptr number = ap_at(&worker->temp, 0, 0);
     unsigned long keys = groups->count[g];
     int gap = groups->best - groups->coefficient[g];
     bool none = keys == 0 || (gap > 0 && limit);
@@ -192,21 +202,22 @@ static bool group_sums(Worker *worker, const HeadRow *at, bool limit, int g, mpf
 /* weight_of(g) = the softmax over the row's groups, the weight of one key of each, of gates that
  * are near; the content score of tokens is the gate's, of the own row too when it is a token, else
  * 0. */
-static void near_weights(Worker *worker, const HeadRow *at, bool limit)
+static void near_weights(Worker *worker, const Softmax *softmax, const HeadRun *at)
 {
     mpfr_ptr content[2] = {ap_at(&worker->lane, 0, 0), ap_at(&worker->lane, 1, 0)};
     mpfr_ptr total = ap_at(&worker->lane, 2, 0), number = ap_at(&worker->temp, 0, 0);
     bool has[GROUPS];
-    contents(worker->ev, at, content[true], content[false]);
+    contents(worker->ev, softmax->record, at, content[true], content[false]);
     lanes_zero(total, at->count);
     for (int g = 0; g < GROUPS; g++) {
-        has[g] = group_sums(worker, at, limit, g, content[at->groups->gated[g]]);
+        mpfr_ptr z = weight_of(softmax, at, g);
+        has[g] = group_sums(worker, at, softmax->heads->limit, g, content[at->groups->gated[g]], z);
         if (has[g]) {
-            lanes_add(total, numbers_row(total), numbers_row(weight_of(at, g)), at->count);
+            lanes_add(total, numbers_row(total), numbers_row(z), at->count);
         }
     }
     for (int g = 0; g < GROUPS; g++) {
-        mpfr_ptr p = weight_of(at, g);
+        mpfr_ptr p = weight_of(softmax, at, g);
         if (has[g]) {
             lanes_div(p, numbers_row(p), numbers_row(total), at->count);
         }
@@ -217,43 +228,33 @@ static void near_weights(Worker *worker, const HeadRow *at, bool limit)
     }
 }
 
-/* Heads from c on: those whose gates are near, together, or one whose gate is not. */
-static HeadRow next_heads(const HeadRow *all, size_t c)
+static size_t near_gates(const void *context, size_t row, size_t first, size_t most)
 {
-    HeadRow at = *all;
-    size_t end = c;
-    while (end < all->count && end - c < WORKER_COLUMNS && shift_is_near(all->score + end)) {
-        end++;
+    const Softmax *softmax = context;
+    mpfr_srcptr score = ap_at(&softmax->record->score, row, first);
+    size_t near = 0;
+    while (near < most && shift_is_near(score + near)) {
+        near++;
     }
-    at.score += c, at.decayed += c, at.weight += c;
-    at.count = end > c ? end - c : 1;
-    return at;
+    return near;
+}
+
+static void set_weights(Worker *worker, const void *context, const HeadRun *at, bool near)
+{
+    const Softmax *softmax = context;
+    const Heads *heads = softmax->heads;
+    if (near) {
+        near_weights(worker, softmax, at);
+    } else {
+        groups_far_weights(worker, at->groups, ap_at(&softmax->record->score, at->row, at->first),
+                           heads->limit, weight_of(softmax, at, SELF), heads->count);
+    }
 }
 
 static void softmax_row(Worker *worker, const void *context, size_t row)
 {
     const Softmax *softmax = context;
-    const Heads *heads = softmax->heads;
-    const Record *record = softmax->record;
-    bool alike = heads->bundle->score.extra == NULL;
-    for (size_t b = 0; b < heads->count; b += alike ? heads->count : 1) {
-        RowGroups groups = groups_of_row(heads, heads->first + b, row);
-        HeadRow all = {.groups = &groups,
-                       .score = ap_at(&record->score, row, b),
-                       .decayed = ap_at(&record->gate, row, b),
-                       .weight = ap_at(&record->group, row, b),
-                       .step = heads->count,
-                       .count = alike ? heads->count : 1};
-        for (size_t c = 0; c < all.count;) {
-            HeadRow at = next_heads(&all, c);
-            if (shift_is_near(at.score)) {
-                near_weights(worker, &at, heads->limit);
-            } else {
-                groups_far_weights(worker, &groups, at.score, heads->limit, at.weight, at.step);
-            }
-            c += at.count;
-        }
-    }
+    groups_each_run(worker, softmax->heads, row, near_gates, set_weights, softmax);
 }
 
 void groups_softmax(const Heads *heads, const ApMat *x, ApMat *product, Record *record)

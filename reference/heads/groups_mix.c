@@ -22,57 +22,69 @@ bool groups_see_others(const Heads *heads, bool leaks)
     return false;
 }
 
-Columns groups_columns(size_t columns, size_t i)
-{
-    size_t first = i * WORKER_COLUMNS, left = columns - first;
-    return (Columns){first, left < WORKER_COLUMNS ? left : WORKER_COLUMNS};
-}
+/* What goes over a part's `columns`, head by head `width` each, by `patterns`. */
+typedef struct {
+    const Heads *heads;
+    GroupAdd *add;
+    GroupMix *mix;
+    const void *context;
+    size_t width, columns, patterns;
+} Pass;
 
-size_t groups_column_blocks(size_t columns)
+/* Those that follow the first `c` of some columns. */
+static GroupColumns columns_alike(const Pass *pass, Columns columns, size_t c)
 {
-    return (columns + WORKER_COLUMNS - 1) / WORKER_COLUMNS;
-}
-
-GroupColumns groups_run(const Heads *heads, size_t patterns, size_t width, Columns columns,
-                        size_t c)
-{
-    const Score *score = &heads->bundle->score;
-    size_t at = columns.first + c, left = columns.count - c, of_head = width - at % width;
-    GroupColumns run = {c, at, left, 0, patterns, false};
+    const Score *score = &pass->heads->bundle->score;
+    size_t at = columns.first + c, left = columns.count - c, width = pass->width,
+           of_head = width - at % width;
+    GroupColumns alike = {c, at, left, 0, pass->patterns, false};
     if (!heads_share_pattern(score)) {
-        run.pattern = at / width;
-        run.each = width == 1 && score->extra == NULL;
-        run.count = run.each || of_head > left ? left : of_head;
+        alike.pattern = at / width;
+        alike.each = width == 1 && score->extra == NULL;
+        alike.count = alike.each || of_head > left ? left : of_head;
     }
-    return run;
+    return alike;
 }
 
-void groups_each_row(Worker *worker, const Heads *heads, Columns columns, GroupRow *add,
-                     GroupRow *mix, const void *context)
+/* Columns i WORKER_COLUMNS, ... of all. */
+static void pass_rows(Worker *worker, const void *context, size_t i)
 {
-    const Layout *layout = heads->layout;
-    size_t bias = layout_bias_row(layout);
-    bool earlier = heads->bundle->score.visible == VISIBLE_EARLIER;
+    const Pass *pass = context;
+    const Layout *layout = pass->heads->layout;
+    size_t bias = layout_bias_row(layout), first = i * WORKER_COLUMNS, left = pass->columns - first;
+    bool earlier = pass->heads->bundle->score.visible == VISIBLE_EARLIER;
+    const Columns columns = {first, left < WORKER_COLUMNS ? left : WORKER_COLUMNS};
     ap_zero(&worker->sum);
-    for (size_t j = 0; add != NULL && !earlier && j < layout->n; j++) {
-        add(worker, context, columns, layout_token_row(layout, j));
+    for (size_t j = 0; pass->add != NULL && !earlier && j < layout->n; j++) {
+        pass->add(worker, pass->context, columns, layout_token_row(layout, j));
     }
     for (size_t row = 0; row < layout_rows(layout); row++) {
-        if (add != NULL && earlier && row != bias) {
-            add(worker, context, columns, row);
+        if (pass->add != NULL && earlier && row != bias) {
+            pass->add(worker, pass->context, columns, row);
         }
-        mix(worker, context, columns, row);
+        for (size_t c = 0; c < columns.count;) {
+            const GroupColumns at = columns_alike(pass, columns, c);
+            pass->mix(worker, pass->context, row, &at);
+            c += at.count;
+        }
     }
 }
 
-/* Context: `columns` of u are mixed, head by head `width` each, by `patterns`; others: are the
- * values of other tokens than a row's own wanted as sums? */
+void groups_mix_rows(const Heads *heads, PartKind part, GroupAdd *add, GroupMix *mix,
+                     const void *context)
+{
+    size_t width = heads_part_width(&heads->bundle->value, part),
+           columns = heads_of_part(heads, part).count * width;
+    const Pass pass = {heads, add, mix, context, width, columns, heads_patterns(heads).count};
+    evaluator_each(heads->ev, (columns + WORKER_COLUMNS - 1) / WORKER_COLUMNS,
+                   layout_rows(heads->layout) * columns, pass_rows, &pass);
+}
+
+/* u, whose mixtures are wanted. */
 typedef struct {
     const Heads *heads;
     const ApMat *group, *u;
     ApMat *mixed;
-    size_t width, columns, patterns;
-    bool others;
 } Mix;
 
 /* out += the other tokens' part of mixed[row], where they have any; sum: as in mix_row. */
@@ -97,23 +109,19 @@ static void mix_others(Worker *worker, const Mix *mix, const GroupColumns *at, s
 
 /* mixed[row] = the pattern's row applied to u; sum: the column sums over the tokens that row
  * sees, itself included. */
-static void mix_row(Worker *worker, const void *context, Columns columns, size_t row)
+static void mix_row(Worker *worker, const void *context, size_t row, const GroupColumns *at)
 {
     const Mix *mix = context;
     size_t bias = layout_bias_row(mix->heads->layout);
-    mpfr_ptr product = ap_at(&worker->temp, 0, 0);
-    for (size_t c = 0; c < columns.count;) {
-        GroupColumns at = groups_run(mix->heads, mix->patterns, mix->width, columns, c);
-        mpfr_ptr out = ap_at(mix->mixed, row, at.at);
-        lanes_mul(out, groups_weights(mix->group, row, SELF, &at),
-                  numbers_row(ap_at(mix->u, row, at.at)), at.count);
-        mix_others(worker, mix, &at, row, out);
-        if (row != bias && bias != SIZE_MAX &&
-            !numbers_are_zero(ap_at(mix->u, bias, at.at), at.count)) {
-            lanes_add_mul(out, groups_weights(mix->group, row, BIAS, &at),
-                          numbers_row(ap_at(mix->u, bias, at.at)), at.count, product);
-        }
-        c += at.count;
+    mpfr_ptr out = ap_at(mix->mixed, row, at->at);
+    lanes_mul(out, groups_weights(mix->group, row, SELF, at),
+              numbers_row(ap_at(mix->u, row, at->at)), at->count);
+    mix_others(worker, mix, at, row, out);
+    if (row != bias && bias != SIZE_MAX &&
+        !numbers_are_zero(ap_at(mix->u, bias, at->at), at->count)) {
+        lanes_add_mul(out, groups_weights(mix->group, row, BIAS, at),
+                      numbers_row(ap_at(mix->u, bias, at->at)), at->count,
+                      ap_at(&worker->temp, 0, 0));
     }
 }
 
@@ -125,24 +133,11 @@ static void add_row(Worker *worker, const void *context, Columns columns, size_t
     lanes_add(sum, numbers_row(sum), numbers_row(ap_at(mix->u, row, columns.first)), columns.count);
 }
 
-static void mix_columns(Worker *worker, const void *context, size_t i)
-{
-    const Mix *mix = context;
-    groups_each_row(worker, mix->heads, groups_columns(mix->columns, i),
-                    mix->others ? add_row : NULL, mix_row, mix);
-}
-
 void groups_mix(const Heads *heads, PartKind part, Record *record)
 {
-    Evaluator *ev = heads->ev;
     RecordPart *values = &record->part[record_part(record, part)];
-    Heads some = heads_of_part(heads, part);
-    Mix mix = {.heads = &some, .group = &record->group, .u = &values->value};
-    mix.mixed = &values->mixed;
-    mix.width = heads_part_width(&heads->bundle->value, part);
-    mix.columns = some.count * mix.width;
-    mix.patterns = heads_patterns(heads).count;
-    mix.others = groups_see_others(&some, !heads->limit);
-    evaluator_each(ev, groups_column_blocks(mix.columns), mix.u->rows * mix.columns, mix_columns,
-                   &mix);
+    const Heads some = heads_of_part(heads, part);
+    const Mix mix = {heads, &record->group, &values->value, &values->mixed};
+    groups_mix_rows(heads, part, groups_see_others(&some, !heads->limit) ? add_row : NULL, mix_row,
+                    &mix);
 }

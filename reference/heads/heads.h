@@ -149,16 +149,25 @@ RowGroups groups_of_row(const Heads *heads, size_t h, size_t row);
 void groups_far_weights(Worker *worker, const RowGroups *groups, mpfr_srcptr score, bool limit,
                         mpfr_ptr weight, size_t step);
 
+/* Some heads of a block, side by side, in a row where they see the same groups. */
+typedef struct {
+    const RowGroups *groups;
+    size_t row, first, count;
+} HeadRun;
+
+/* Calls work for all heads of a row: for those that are near, as many together as a worker has
+ * columns for, and for each that is not.  near: how many are, of `most` from the first on. */
+typedef size_t GroupNear(const void *context, size_t row, size_t first, size_t most);
+typedef void GroupWork(Worker *worker, const void *context, const HeadRun *at, bool near);
+void groups_each_run(Worker *worker, const Heads *heads, size_t row, GroupNear *near,
+                     GroupWork *work, const void *context);
+
 /* Columns of mixtures whose rows have the same groups: from column `at`, the c-th that a worker
  * has, on.  Their pattern, or the first of theirs, one each; patterns: of the block. */
 typedef struct {
     size_t c, at, count, pattern, patterns;
     bool each;
 } GroupColumns;
-
-/* Those that follow the first `c` of some columns of heads, each with `width` of them. */
-GroupColumns groups_run(const Heads *heads, size_t patterns, size_t width, Columns columns,
-                        size_t c);
 
 /* The row's weights of group g in those columns. */
 static inline Numbers groups_weights(const ApMat *group, size_t row, int g, const GroupColumns *at)
@@ -170,16 +179,13 @@ static inline Numbers groups_weights(const ApMat *group, size_t row, int g, cons
 /* Have other tokens than its own weight in some row, in the limit or (leaks) at any Omega? */
 bool groups_see_others(const Heads *heads, bool leaks);
 
-/* Columns i WORKER_COLUMNS, ... of `columns` in all: few enough that a pass over all rows reads
- * memory in order, and their number. */
-Columns groups_columns(size_t columns, size_t i);
-size_t groups_column_blocks(size_t columns);
-
-/* Calls mix for each row, with worker->sum of zeros at first, to which add (NULL: nothing) has by
- * then added each token that the row sees. */
-typedef void GroupRow(Worker *worker, const void *context, Columns columns, size_t row);
-void groups_each_row(Worker *worker, const Heads *heads, Columns columns, GroupRow *add,
-                     GroupRow *mix, const void *context);
+/* Calls mix for each row and all columns of a part of the heads, some columns at a time, which a
+ * thread has by itself: a pass over all rows reads memory in order.  worker->sum is of zeros at
+ * first, to which add (NULL: nothing) has by then added each token that the row sees. */
+typedef void GroupAdd(Worker *worker, const void *context, Columns columns, size_t row);
+typedef void GroupMix(Worker *worker, const void *context, size_t row, const GroupColumns *at);
+void groups_mix_rows(const Heads *heads, PartKind part, GroupAdd *add, GroupMix *mix,
+                     const void *context);
 
 /* scores and mixtures, as above. */
 void groups_softmax(const Heads *heads, const ApMat *x, ApMat *product, Record *record);

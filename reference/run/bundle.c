@@ -64,9 +64,9 @@ static void change(const Block *block, Difference *e, Step step, PartKind part, 
     switch (step) {
     case SCORES: difference_scores(heads, block->read, e); break;
     case PATTERN: difference_pattern(heads, block->read, b, e); break;
-    case VALUES: difference_values(heads, part, e); break;
+    case VALUES: heads_products(heads, e->input, &e->product, part, &e->value); break;
     case MIX: difference_mix(heads, block->read, part, b, e); break;
-    case WRITE: difference_write(heads, part, e); break;
+    case WRITE: heads_write(heads, part, &e->mixed, &e->scaled, &e->delta); break;
     }
 }
 

@@ -166,7 +166,8 @@ RefRun *run_open(const Start *start, mpfr_prec_t bits, const RunOptions *options
     run_init(run, omega, bits, options);
     stream_load(run, start->x, start->bias_row_content);
     if (run->e != NULL) {
-        difference_end_layer(&run->ev, run->e, &run->stream);
+        evaluator_add(&run->ev, &run->e->sum, &run->stream, &run->e->stream, 0,
+                      run->stream.columns);
     }
     return run;
 }
@@ -377,7 +378,8 @@ void ref_run_layer(RefRun *run)
         radii_after(run, sublayer);
     }
     if (run->e != NULL) {
-        difference_end_layer(&run->ev, run->e, &run->stream);
+        evaluator_add(&run->ev, &run->e->sum, &run->stream, &run->e->stream, 0,
+                      run->stream.columns);
     }
     check_range(run);
     run->next.layer++;

@@ -56,7 +56,7 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
         ap_zero(&run->scratch.delta);
     }
     for (int i = 0; i < run_changes(run) && !sublayer->beside; i++) {
-        difference_begin(run_change(run, i));
+        ap_zero(&run_change(run, i)->delta);
     }
     for (size_t b = 0; b < sublayer->bundle_count;) {
         b += run_bundles(run, &sublayer->bundles[b], sublayer->bundle_count - b);
@@ -69,7 +69,8 @@ static void add_heads(RefRun *run, const Sublayer *sublayer)
                       run->stream.columns);
     }
     for (int i = 0; i < run_changes(run); i++) {
-        difference_end(&run->ev, run_change(run, i));
+        Difference *e = run_change(run, i);
+        evaluator_add(&run->ev, &e->stream, &e->stream, &e->delta, 0, e->stream.columns);
     }
 }
 
