@@ -207,26 +207,27 @@ static void look_at_spread(Guarantee *g, const Model *model, const GuaranteeInpu
     }
 }
 
-/* The first sublayer reads X itself: rows, or NULL. */
-static const char *make_all(Guarantee *g, const Model *model, const Matrix *rows)
+/* The first sublayer reads X itself: rows, or NULL.  false: one is outside of what is proven. */
+static bool make_all(Guarantee *g, const Model *model, const Matrix *rows)
 {
-    const char *strange = NULL;
+    bool known = true;
     const GateBound *gates = NULL;
-    for (size_t s = 0; s < g->count && strange == NULL; s++) {
-        const Sublayer *previous = s > 0 ? &model->sublayers[s - 1] : NULL;
+    for (size_t s = 0; s < g->count && known; s++) {
+        const Sublayer *own = &model->sublayers[s], *previous = s > 0 ? own - 1 : NULL;
         gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
-        const PartOf of = {&model->sublayers[s], &model->layout, s == 0 ? rows : NULL, gates,
-                           previous};
-        strange = part_make(&g->parts[s], &of);
+        const PartOf of = {own, &model->layout, s == 0 ? rows : NULL, gates, previous};
+        known = part_make(&g->parts[s], &of);
         if (g->parts[s].kind == PART_READOUT) {
             g->tokens.readout = g->parts[s].readout.pairs;
             g->tokens.tau = g->parts[s].readout.tau;
         }
+        bool masked = own->bundle_count > 0 && own->bundles[0].score.visible == VISIBLE_EARLIER;
+        g->tokens.causal = g->tokens.causal || masked;
     }
-    return strange;
+    return known;
 }
 
-static const char *make_parts(Guarantee *g, const GuaranteeOf *of)
+static bool make_parts(Guarantee *g, const GuaranteeOf *of)
 {
     const Model *model = &of->pair->converted;
     const GuaranteeInputs *inputs = of->inputs;
@@ -235,44 +236,33 @@ static const char *make_parts(Guarantee *g, const GuaranteeOf *of)
     if (few) {
         inputs_read(&rows, inputs, &model->sublayers->norm);
     }
-    const char *strange = make_all(g, model, few ? &rows : NULL);
-    if (few && strange == NULL) {
+    bool known = make_all(g, model, few ? &rows : NULL);
+    if (few && known) {
         look_at_spread(g, model, inputs, &rows);
     }
     matrix_clear(&rows);
-    for (size_t s = 0; s < g->count; s++) {
-        const Sublayer *sublayer = &model->sublayers[s];
-        g->tokens.causal =
-            g->tokens.causal ||
-            (sublayer->bundle_count > 0 && sublayer->bundles[0].score.visible == VISIBLE_EARLIER);
-    }
-    return strange;
+    return known;
 }
 
-/* The columns compared after a layer: a bank. */
-static const char *take_compared(Guarantee *g, const Pair *pair)
+/* The columns compared after a layer.  false: one has others than a bank's. */
+static bool take_compared(Guarantee *g, const Pair *pair)
 {
+    bool known = true;
     for (size_t l = 0; l < g->depth; l++) {
         g->layer_end[l] = pair->converted.layer_end[l];
         g->compared[l] = bank_of(&pair->converted.layout, pair->compared[l]);
-        if (g->compared[l] == BANKS) {
-            return "columns of more than one bank are outside of what is proven";
-        }
+        known = known && g->compared[l] != BANKS;
     }
-    return pair->bias_row_content == NULL
-               ? NULL
-               : "a bias row that holds something at first is outside of what is proven";
+    return known;
 }
 
-Guarantee *guarantee_open(const char **reason, const GuaranteeOf *of)
+Guarantee *guarantee_open(const GuaranteeOf *of)
 {
     const Pair *pair = of->pair;
     Guarantee *g = need_zeros(1, sizeof *g);
     take_shape(g, of);
     unembedding_make(g, of, &pair->final_norm, pair->converted.layout.d);
-    *reason = take_compared(g, pair);
-    *reason = *reason != NULL ? *reason : make_parts(g, of);
-    if (*reason != NULL) {
+    if (pair->bias_row_content != NULL || !take_compared(g, pair) || !make_parts(g, of)) {
         guarantee_clear(g);
         return NULL;
     }

@@ -59,9 +59,9 @@ void guarantee_input_norm(Magnitude *norm, const GuaranteeInputs *inputs);
 /* How many doubles their rows take at most, while bounds are made of them. */
 double guarantee_input_doubles(const GuaranteeInputs *inputs, size_t heads);
 
-/* NULL, with *reason, where the pair is outside of what is proven. */
-Guarantee *guarantee_open(const char **reason, const GuaranteeOf *of)
-    __attribute__((warn_unused_result));
+/* NULL where the pair is outside of what is proven: where entries of Omega are lost or more than a
+ * causal mask needs, the bias row holds something at first, or heads are none that cases/ makes. */
+Guarantee *guarantee_open(const GuaranteeOf *of) __attribute__((warn_unused_result));
 void guarantee_clear(Guarantee *guarantee);
 
 /* layers [depth], or NULL.  Returns the bound of what is judged: of every logit, or, without an

@@ -34,24 +34,14 @@ static bool positions_are(PositionScores p, const HeadKind *kind)
            p.token_bias - p.token_self == kind->token_bias && p.bias_token - p.bias_self <= -2;
 }
 
-/* NULL, or why a bundle is no head that is known. */
-static const char *strange(const Bundle *bundle, const Layout *layout, bool beside_readout)
+/* Are a bundle's heads of a form that is known? */
+static bool are_known(const Bundle *bundle, const Layout *layout, bool beside_readout)
 {
     const Score *score = &bundle->score;
-    const Value *value = &bundle->value;
     bool causal = score->visible == VISIBLE_EARLIER && layout->bias_row == BIAS_ROW_FIRST;
-    if (score->extra != NULL) {
-        return "a pseudo-mask, or an entry of Omega that is lost, is outside of what is proven";
-    }
-    if (value->bias_row != 0 && !beside_readout) {
-        return "a value of the bias row is outside of what is proven";
-    }
-    if (layout->bias_row == BIAS_ROW_MASKED || !(score->visible == VISIBLE_ALL || causal)) {
-        return "a mask other than none and causal is outside of what is proven";
-    }
-    return positions_are(score->position, head_kind(bundle))
-               ? NULL
-               : "these entries of Omega are outside of what is proven";
+    return score->extra == NULL && (bundle->value.bias_row == 0 || beside_readout) &&
+           layout->bias_row != BIAS_ROW_MASKED && (score->visible == VISIBLE_ALL || causal) &&
+           positions_are(score->position, head_kind(bundle));
 }
 
 static PartKind kind_of(const Sublayer *sublayer)
@@ -64,32 +54,23 @@ static PartKind kind_of(const Sublayer *sublayer)
     return sublayer->bundle_count == 0 ? PART_NORM : kind;
 }
 
-const char *part_make(Part *part, const PartOf *of)
+bool part_make(Part *part, const PartOf *of)
 {
     const Sublayer *sublayer = of->sublayer;
-    const Layout *layout = of->layout;
-    const char *reason = NULL;
     *part = (Part){.kind = kind_of(sublayer),
                    .beside = sublayer->beside,
-                   .norm = norm_bound(&sublayer->norm, layout)};
-    for (size_t b = 0; b < sublayer->bundle_count && reason == NULL; b++) {
-        reason = strange(&sublayer->bundles[b], layout, part->kind == PART_READOUT);
-    }
-    if (part->norm.there && part->norm.bank == BANKS) {
-        reason = "a norm over some of a bank's columns is outside of what is proven";
-    }
-    if (part->kind == PART_NORM && sublayer->direct.kind != DIRECT_NORM) {
-        reason = "an operation of the original is no part of a rewrite";
-    }
-    if (reason != NULL) {
-        return reason;
+                   .norm = norm_bound(&sublayer->norm, of->layout)};
+    bool known = (!part->norm.there || part->norm.bank != BANKS) &&
+                 (part->kind != PART_NORM || sublayer->direct.kind == DIRECT_NORM);
+    for (size_t b = 0; b < sublayer->bundle_count; b++) {
+        known = known && are_known(&sublayer->bundles[b], of->layout, part->kind == PART_READOUT);
     }
     switch (part->kind) {
-    case PART_ATTENTION: return attention_make(&part->attention, of);
-    case PART_GATES: return gates_make(&part->gates, of);
-    case PART_READOUT: return readout_make(&part->readout, of);
-    case PART_LINEAR: return linear_make(&part->linear, of);
-    default: return NULL;
+    case PART_ATTENTION: return known && attention_make(&part->attention, of);
+    case PART_GATES: return known && gates_make(&part->gates, of);
+    case PART_READOUT: return known && readout_make(&part->readout, of);
+    case PART_LINEAR: return known && linear_make(&part->linear, of);
+    default: return known;
     }
 }
 

@@ -166,8 +166,8 @@ typedef struct {
     const Sublayer *previous; /* the sublayer before it, or NULL */
 } PartOf;
 
-/* NULL, or why the sublayer is outside of what is proven. */
-const char *part_make(Part *part, const PartOf *of) __attribute__((warn_unused_result));
+/* false: the sublayer is outside of what is proven. */
+bool part_make(Part *part, const PartOf *of) __attribute__((warn_unused_result));
 void part_clear(Part *part);
 
 /* 1/sqrt(eps), sqrt(D), the largest |gamma| and |beta|. */
@@ -181,12 +181,11 @@ Bank bank_of(const Layout *layout, Columns columns);
 Magnitude norm_steepest(const NormBound *norm, Magnitude error);
 
 /* As part_make does, each of its own kind. */
-const char *attention_make(AttentionBound *attention, const PartOf *of)
+bool attention_make(AttentionBound *attention, const PartOf *of)
     __attribute__((warn_unused_result));
-const char *gates_make(GateBound *gates, const PartOf *of) __attribute__((warn_unused_result));
-const char *readout_make(ReadoutBound *readout, const PartOf *of)
-    __attribute__((warn_unused_result));
-const char *linear_make(LinearBound *linear, const PartOf *of) __attribute__((warn_unused_result));
+bool gates_make(GateBound *gates, const PartOf *of) __attribute__((warn_unused_result));
+bool readout_make(ReadoutBound *readout, const PartOf *of) __attribute__((warn_unused_result));
+bool linear_make(LinearBound *linear, const PartOf *of) __attribute__((warn_unused_result));
 
 /* A matrix that reads the stream, as tokens and as the bias row read it, and tokens' bias (G2). */
 typedef struct {

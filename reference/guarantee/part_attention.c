@@ -246,28 +246,26 @@ static Magnitude turn_off(const Rotary *rotary)
     return rotary != NULL ? magnitude_of(most * (1 + 0x1p-50) + 0x1p-50, 0) : none;
 }
 
-static const char *strange(const Sublayer *sublayer, const Layout *layout)
+static bool is_known(const Sublayer *sublayer, const Layout *layout)
 {
     const Bundle *bundle = sublayer->bundles;
     const Value *value = &bundle->value;
+    const Scale scale = bundle->score.scale;
     bool content = bank_of(layout, bundle->score.read) == BANK_CONTENT &&
                    bank_of(layout, value->read) == BANK_CONTENT &&
                    bank_of(layout, value->write) == BANK_CONTENT;
     bool plain = value->v.data != NULL && value->scale == 1;
     return sublayer->bundle_count == 1 && content && plain && value->diagonal == 0 &&
-                   (value->d_head == 0 || value->o.data != NULL) && bundle->score.scale.num > 0 &&
-                   bundle->score.scale.den > 0 && bundle->score.scale.sqrt_den > 0
-               ? NULL
-               : "attention of this form is outside of what is proven";
+           (value->d_head == 0 || value->o.data != NULL) && scale.num > 0 && scale.den > 0 &&
+           scale.sqrt_den > 0;
 }
 
-const char *attention_make(AttentionBound *attention, const PartOf *of)
+bool attention_make(AttentionBound *attention, const PartOf *of)
 {
     const Layout *layout = of->layout;
     const Bundle *bundle = of->sublayer->bundles;
-    const char *reason = strange(of->sublayer, layout);
-    if (reason != NULL) {
-        return reason;
+    if (!is_known(of->sublayer, layout)) {
+        return false;
     }
     Sums sums;
     attention->heads = bundle->heads;
@@ -290,5 +288,5 @@ const char *attention_make(AttentionBound *attention, const PartOf *of)
     matrix_clear(&sums.values);
     matrix_clear(&sums.biases);
     matrix_clear(&sums.stack);
-    return NULL;
+    return true;
 }

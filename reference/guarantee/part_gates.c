@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-static const char *const unknown = "gated heads of this form are outside of what is proven";
-
 static bool same_weight(const HeadWeight *a, const HeadWeight *b)
 {
     return a->data == b->data && a->ld == b->ld && a->head_stride == b->head_stride;
@@ -67,9 +65,9 @@ static bool is_bias(const Bundle *bundle, const Layout *layout)
            bank_of(layout, bundle->value.write) == BANK_CONTENT;
 }
 
-/* NULL, or why the bundles are not known; *imitation: their terms, *b2: the bias beside them. */
-static const char *read_terms(Imitation *imitation, const double **b2, const Sublayer *sublayer,
-                              const Layout *layout)
+/* Are the bundles known?  *imitation: their terms, *b2: the bias beside them. */
+static bool read_terms(Imitation *imitation, const double **b2, const Sublayer *sublayer,
+                       const Layout *layout)
 {
     const Bundle *first = sublayer->bundles;
     bool in_place = first->score.gate.data == NULL, known = part_of_heads(first) == PART_GATES;
@@ -88,10 +86,7 @@ static const char *read_terms(Imitation *imitation, const double **b2, const Sub
                 (GateTerm){gate, in_place ? -shift : shift, bundle->value.scale};
         }
     }
-    if (known && !imitation_is_whole(imitation)) {
-        return "gated heads whose values do not sum to 1 are outside of what is proven";
-    }
-    return known ? NULL : unknown;
+    return known && imitation_is_whole(imitation);
 }
 
 /* a W2; without W2, of gates that write hidden columns, a. */
@@ -175,7 +170,7 @@ static void fused_norms(GateBound *gates, const Bundle *bundle, const double *b2
     matrix_clear(&out);
 }
 
-const char *gates_make(GateBound *gates, const PartOf *of)
+bool gates_make(GateBound *gates, const PartOf *of)
 {
     const Sublayer *sublayer = of->sublayer;
     const Layout *layout = of->layout;
@@ -183,7 +178,7 @@ const char *gates_make(GateBound *gates, const PartOf *of)
     const Bundle *first = sublayer->bundles;
     Imitation imitation = {0};
     const double *b2 = NULL;
-    const char *reason = read_terms(&imitation, &b2, sublayer, layout);
+    bool known = read_terms(&imitation, &b2, sublayer, layout);
     gates->in_place = first->score.gate.data == NULL;
     gates->bank = bank_of(layout, first->value.read);
     gates->to = bank_of(layout, first->value.write);
@@ -191,8 +186,8 @@ const char *gates_make(GateBound *gates, const PartOf *of)
     bool normed = sublayer->norm.kind != NORMALIZATION_NONE;
     bool content = gates->bank == BANK_CONTENT && gates->to == written;
     bool placed = gates->in_place ? gates->bank != BANKS && !normed : content;
-    if (reason != NULL || !placed) {
-        return reason != NULL ? reason : unknown;
+    if (!known || !placed) {
+        return false;
     }
     gates->imitation = imitation;
     bool alike = before != NULL && imitation_is(&before->imitation, &imitation);
@@ -205,5 +200,5 @@ const char *gates_make(GateBound *gates, const PartOf *of)
     } else {
         fused_norms(gates, first, b2, &sublayer->norm);
     }
-    return NULL;
+    return true;
 }

@@ -12,8 +12,6 @@
 /* Multiplications that norms of one output each may take. */
 #define EACH_MOST 0x1p35
 
-static const char *const unknown = "a gated network of this form is outside of what is proven";
-
 static bool is_weight(const HeadWeight *w, size_t head_stride)
 {
     return w->data != NULL && w->head_stride == head_stride;
@@ -105,7 +103,7 @@ static void make_each(ReadoutBound *readout, const Reader *gate, const Reader *u
     free(q);
 }
 
-const char *readout_make(ReadoutBound *readout, const PartOf *of)
+bool readout_make(ReadoutBound *readout, const PartOf *of)
 {
     const Sublayer *sublayer = of->sublayer;
     const Score *score = &sublayer->bundles[0].score;
@@ -119,7 +117,7 @@ const char *readout_make(ReadoutBound *readout, const PartOf *of)
                                  gates != NULL && of->before != NULL &&
                                  score_by_gate(&gates->score) && of->before->to == BANK_HIDDEN));
     if (!known) {
-        return unknown;
+        return false;
     }
     const HeadWeight *of_gate = fused ? &gates->score.gate : &score->q;
     factor_make(&gate, &readout->gate,
@@ -141,5 +139,5 @@ const char *readout_make(ReadoutBound *readout, const PartOf *of)
     reader_clear(&up);
     matrix_clear(&out);
     matrix_clear(&bias);
-    return NULL;
+    return true;
 }

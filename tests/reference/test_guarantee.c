@@ -535,17 +535,14 @@ static double above_bounds(void *search)
 
 static Guarantee *open_guarantee(const Allowed *allowed)
 {
-    const char *reason;
     GuaranteeOf of = {.pair = allowed->pair,
                       .input_norm = magnitude_of(allowed->R, 0),
                       .inputs = allowed->tokens};
     if (allowed->tokens != NULL) {
         guarantee_input_norm(&of.input_norm, allowed->tokens);
     }
-    Guarantee *guarantee = guarantee_open(&reason, &of);
-    if (guarantee == NULL) {
-        fail_msg("%s", reason);
-    }
+    Guarantee *guarantee = guarantee_open(&of);
+    assert_non_null(guarantee);
     return guarantee;
 }
 

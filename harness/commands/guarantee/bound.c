@@ -166,12 +166,14 @@ static int build_model(Bound *bound)
                             file != NULL && file->tied,
                             file != NULL ? file->classes : 0,
                             bound->inputs.w_e != NULL ? &bound->inputs : NULL};
-    bound->guarantee = guarantee_open(&reason, &of);
+    bound->guarantee = guarantee_open(&of);
     if (bound->guarantee != NULL) {
         find_zero_leaks(bound, &of);
     }
     case_clear(&pair);
-    return bound->guarantee != NULL ? 0 : refuse(bound, "another model: %s", reason);
+    return bound->guarantee != NULL
+               ? 0
+               : refuse(bound, "another model: heads of this form are outside of what is proven");
 }
 
 /* Refuses what memory does not hold: the weights, twice with those of the rewrite's form, six
