@@ -62,7 +62,7 @@ static void change_row(Worker *worker, const void *context, size_t row)
 {
     const Change *change = context;
     const LayerNorm *norm = change->of->norm;
-    const NormRecord *record = change->of->record;
+    const ApMat *record = change->of->record;
     Difference *e = change->e;
     ApMat *out = change->stream ? &e->stream : &e->normed;
     size_t first = norm->columns.first;
@@ -73,8 +73,8 @@ static void change_row(Worker *worker, const void *context, size_t row)
     if (!norm_acts(change->of->layout, norm, row)) {
         return;
     }
-    difference_norm_row(ap_at(out, row, first), norm, ap_at(&record->centred, row, 0),
-                        ap_at(&record->square, row, 0), ap_at(&e->stream, row, first));
+    difference_norm_row(ap_at(out, row, first), norm, ap_at(record, row, 1), ap_at(record, row, 0),
+                        ap_at(&e->stream, row, first));
 }
 
 static void each_row(const Change *change)

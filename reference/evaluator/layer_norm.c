@@ -8,46 +8,16 @@ NormExtent norm_extent(const Model *model)
     NormExtent extent = {0, 0};
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        size_t count = sublayer->norm.columns.count;
+        size_t columns = norm_record_columns(&sublayer->norm);
         if (sublayer->norm.kind == NORMALIZATION_NONE) {
             continue;
         }
-        extent.widest = count > extent.widest ? count : extent.widest;
+        extent.record = columns > extent.record ? columns : extent.record;
         if (sublayer->bundle_count > 0 || sublayer->direct.kind != DIRECT_NORM) {
             extent.copy = layout_content(&model->layout);
         }
     }
     return extent;
-}
-
-enum { NORM_MATS = 2 };
-
-static void norm_list(NormRecord *record, size_t rows, size_t columns, ApExtent list[NORM_MATS])
-{
-    list[0] = (ApExtent){&record->centred, rows, columns};
-    list[1] = (ApExtent){&record->square, columns > 0 ? rows : 0, 1};
-}
-
-void norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits)
-{
-    ApExtent list[NORM_MATS];
-    norm_list(record, rows, columns, list);
-    ap_init_list(list, NORM_MATS, bits);
-}
-
-void norm_record_clear(NormRecord *record)
-{
-    ApExtent list[NORM_MATS];
-    norm_list(record, 0, 0, list);
-    ap_clear_list(list, NORM_MATS);
-}
-
-double norm_record_bytes(size_t rows, size_t columns, mpfr_prec_t bits)
-{
-    NormRecord record;
-    ApExtent list[NORM_MATS];
-    norm_list(&record, rows, columns, list);
-    return ap_bytes_list(list, NORM_MATS, bits);
 }
 
 void norm_mean(mpfr_ptr mean, const LayerNorm *norm, mpfr_srcptr x)
@@ -107,11 +77,11 @@ typedef struct {
 static void record_row(Worker *worker, const void *context, size_t row)
 {
     const Stream *at = context;
-    const NormRecord *record = at->of->record;
+    const ApMat *record = at->of->record;
     const LayerNorm *norm = at->of->norm;
     (void)worker;
     if (norm_acts(at->of->layout, norm, row)) {
-        norm_centre(ap_at(&record->centred, row, 0), ap_at(&record->square, row, 0), norm,
+        norm_centre(ap_at(record, row, 1), ap_at(record, row, 0), norm,
                     ap_at(at->x, row, norm->columns.first));
     }
 }
@@ -119,15 +89,15 @@ static void record_row(Worker *worker, const void *context, size_t row)
 static void write_row(Worker *worker, const void *context, size_t row)
 {
     const Stream *at = context;
-    const NormRecord *record = at->of->record;
+    const ApMat *record = at->of->record;
     const LayerNorm *norm = at->of->norm;
     (void)worker;
     for (size_t c = 0; at->y != at->x && c < at->x->columns; c++) {
         mpfr_set(ap_at(at->y, row, c), ap_at(at->x, row, c), MPFR_RNDN);
     }
     if (norm_acts(at->of->layout, norm, row)) {
-        norm_apply(ap_at(at->y, row, norm->columns.first), norm, ap_at(&record->centred, row, 0),
-                   ap_at(&record->square, row, 0), row != layout_bias_row(at->of->layout));
+        norm_apply(ap_at(at->y, row, norm->columns.first), norm, ap_at(record, row, 1),
+                   ap_at(record, row, 0), row != layout_bias_row(at->of->layout));
     }
 }
 

@@ -17,22 +17,19 @@
  * once. */
 enum { NORM_GUARD = 32 };
 
-typedef struct {
-    ApMat centred; /* [rows, columns] c */
-    ApMat square;  /* [rows, 1] s */
-} NormRecord;
+/* Columns of a record, in a row s and then c; 0: there is no norm. */
+static inline size_t norm_record_columns(const LayerNorm *norm)
+{
+    return norm->kind != NORMALIZATION_NONE ? 1 + norm->columns.count : 0;
+}
 
 /* The extents that the norms of a model take: columns of a stream that is normalised beside the one
- * that stays (0: no sublayer has one), columns of the widest norm. */
+ * that stays (0: no sublayer has one), columns of the widest record. */
 typedef struct {
-    size_t copy, widest;
+    size_t copy, record;
 } NormExtent;
 
 NormExtent norm_extent(const Model *model);
-
-void norm_record_init(NormRecord *record, size_t rows, size_t columns, mpfr_prec_t bits);
-void norm_record_clear(NormRecord *record);
-double norm_record_bytes(size_t rows, size_t columns, mpfr_prec_t bits);
 
 /* Does the norm act on a row? */
 static inline bool norm_acts(const Layout *layout, const LayerNorm *norm, size_t row)
@@ -55,7 +52,7 @@ typedef struct {
     Evaluator *ev;
     const Layout *layout;
     const LayerNorm *norm;
-    const NormRecord *record;
+    const ApMat *record;
 } StreamNorm;
 
 /* Makes the record of norm(x), of every row that it acts on; then y = norm(x), of every row and

@@ -71,7 +71,7 @@ struct Radius {
     const Layout *layout;
     Evaluator *ev;
     const ApMat *x, *e_stream, *sum, *normed, *normed_e;
-    const NormRecord *record;
+    const ApMat *record;
     size_t rows, columns, bank;
     mpfr_prec_t bits; /* of the unit: the evaluation's, or fewer */
     bool change;

@@ -83,7 +83,7 @@ static double record_root(const Radius *r, size_t i)
 {
     mpfr_t root;
     mpfr_init2(root, 64);
-    mpfr_sqrt(root, ap_at(&r->record->square, i, 0), MPFR_RNDD);
+    mpfr_sqrt(root, ap_at(r->record, i, 0), MPFR_RNDD);
     double low = mpfr_get_d(root, MPFR_RNDD);
     mpfr_clear(root);
     return low;

@@ -339,7 +339,7 @@ static void widen_unit(Radius *r)
     }
 }
 
-void radius_after(Radius *r, const Sublayer *sublayer, const NormRecord *record, bool goes_on)
+void radius_after(Radius *r, const Sublayer *sublayer, const ApMat *record, bool goes_on)
 {
     r->record = record;
     r->goes_on = goes_on;

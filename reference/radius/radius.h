@@ -54,7 +54,7 @@ void radius_begin_layer(Radius *radius);
 /* Before a sublayer is evaluated, and after it has been added to the stream; record: of its norm,
  * if it has one; goes_on: one beside it comes next, and both are added to the stream then. */
 void radius_before(Radius *radius);
-void radius_after(Radius *radius, const Sublayer *sublayer, const NormRecord *record, bool goes_on);
+void radius_after(Radius *radius, const Sublayer *sublayer, const ApMat *record, bool goes_on);
 
 /* The radii of a block, in the banks that its columns touch, rounded up: of the stream, of the
  * difference (as of what is inherited of it), or of both together. */

@@ -55,7 +55,7 @@ static EvaluatorShape evaluator_shape(const RecordShape *block)
     return (EvaluatorShape){.sum = sum, .row = block->pattern};
 }
 
-enum { RUN_MATS = 6 };
+enum { RUN_MATS = 7 };
 
 /* A run's own matrices; what its record, its evaluator and the rest have is theirs to say. */
 static void run_list(RefRun *run, const Layout *layout, const RunShape *shape,
@@ -68,6 +68,7 @@ static void run_list(RefRun *run, const Layout *layout, const RunShape *shape,
     list[3] = (ApExtent){&run->scratch.work.scaled, rows, shape->block.scaled};
     list[4] = (ApExtent){&run->scratch.normed, rows, shape->norm.copy};
     list[5] = (ApExtent){&run->scratch.work.mixed, rows, shape->block.mixed};
+    list[6] = (ApExtent){&run->scratch.norm, rows, shape->norm.record};
 }
 
 static void run_clear_mats(RefRun *run)
@@ -75,7 +76,6 @@ static void run_clear_mats(RefRun *run)
     ApExtent list[RUN_MATS];
     run_list(run, &run->model->layout, &(RunShape){{0}, {0, 0}}, list);
     ap_clear_list(list, RUN_MATS);
-    norm_record_clear(&run->scratch.norm);
 }
 
 /* X on the token rows, and the bias row's content. */
@@ -113,6 +113,7 @@ static void run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
         /* x is not evaluated; radii read its norms */
         own = (RunShape){{.rows = shape.block.rows}, {.copy = shape.norm.copy}};
     }
+    own.norm.record = run->kept == NULL ? own.norm.record : 0;
     run_list(run, layout, &own, list);
     evaluator_init(&run->ev, evaluator_shape(&shape.block), bits, omega);
     if (options->weights != NULL) {
@@ -124,7 +125,6 @@ static void run_init(RefRun *run, double omega, mpfr_prec_t bits, const RunOptio
     ap_init_list(list, RUN_MATS, bits);
     if (run->kept == NULL) {
         record_init(&run->scratch.record, &own.block, bits);
-        norm_record_init(&run->scratch.norm, layout_rows(layout), own.norm.widest, bits);
     }
     if (options->difference) {
         run->e = change_make(run, &shape);
@@ -256,7 +256,6 @@ double ref_run_bytes(const Pair *pair, mpfr_prec_t bits)
     ApExtent list[RUN_MATS];
     run_list(&run, layout, &shape, list);
     return ap_bytes_list(list, RUN_MATS, bits) + record_bytes(&shape.block, bits) +
-           norm_record_bytes(shape.block.rows, shape.norm.widest, bits) +
            evaluator_bytes(evaluator_shape(&shape.block), bits);
 }
 

@@ -24,11 +24,11 @@ typedef struct {
 
 /* Of the sublayer at hand. */
 typedef struct {
-    ApMat delta;     /* what it adds to the stream */
-    ApMat normed;    /* norm(x), where it reads that */
-    NormRecord norm; /* of that norm, where no tape holds it */
-    Record record;   /* of the block of heads at hand, where no tape holds it */
-    HeadsWork work;  /* for that */
+    ApMat delta;    /* what it adds to the stream */
+    ApMat normed;   /* norm(x), where it reads that */
+    ApMat norm;     /* the record of that norm, where no tape holds it */
+    Record record;  /* of the block of heads at hand, where no tape holds it */
+    HeadsWork work; /* for that */
 } RunScratch;
 
 /* Reads the record of a block of heads once a part of its values is mixed: all heads', or with

@@ -7,7 +7,7 @@
 #include "../../cases/model.h"
 #include "../numbers/ap.h"
 
-const NormRecord *run_norm_record(const RefRun *run)
+const ApMat *run_norm_record(const RefRun *run)
 {
     const Tape *tape = run->known != NULL ? run->known : run->kept;
     return tape != NULL ? &tape->norm[run->next.sublayer] : &run->scratch.norm;

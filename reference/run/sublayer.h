@@ -14,7 +14,7 @@
 void run_sublayer(RefRun *run, const Sublayer *sublayer);
 
 /* The record of its norm. */
-const NormRecord *run_norm_record(const RefRun *run);
+const ApMat *run_norm_record(const RefRun *run);
 
 /* Reads run->input, which may be the stream, and writes the stream; an activation reads it too.
  * beside: of a network, whose outcome is added to delta, and that to the stream.

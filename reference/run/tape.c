@@ -21,11 +21,6 @@ static void add_record(void *context, const Bundle *bundle, size_t first, size_t
     record_init(&tape->record[tape->blocks++], &shape, tape->bits);
 }
 
-static size_t norm_columns(const Sublayer *sublayer)
-{
-    return sublayer->norm.kind != NORMALIZATION_NONE ? sublayer->norm.columns.count : 0;
-}
-
 Tape *tape_open(const Model *model, mpfr_prec_t bits)
 {
     Tape *tape = need_zeros(1, sizeof *tape);
@@ -39,7 +34,7 @@ Tape *tape_open(const Model *model, mpfr_prec_t bits)
     tape->stream = need_zeros(tape->sublayers, sizeof *tape->stream);
     heads_each_block(model, bits, model->sublayer_count, add_record, &making);
     for (size_t i = 0; i < tape->sublayers; i++) {
-        norm_record_init(&tape->norm[i], rows, norm_columns(&model->sublayers[i]), bits);
+        ap_init(&tape->norm[i], rows, norm_record_columns(&model->sublayers[i].norm), bits);
         ap_init(&tape->stream[i], rows, columns, bits);
     }
     return tape;
@@ -54,7 +49,7 @@ void tape_clear(Tape *tape)
         record_clear(&tape->record[i]);
     }
     for (size_t i = 0; i < tape->sublayers; i++) {
-        norm_record_clear(&tape->norm[i]);
+        ap_clear(&tape->norm[i]);
         ap_clear(&tape->stream[i]);
     }
     free(tape->record);
@@ -83,7 +78,8 @@ double tape_bytes(const Model *model, mpfr_prec_t bits)
     Bytes sum = {rows, bits, 0};
     heads_each_block(model, bits, model->sublayer_count, add_bytes, &sum);
     for (size_t i = 0; i < model->sublayer_count; i++) {
-        sum.bytes += norm_record_bytes(rows, norm_columns(&model->sublayers[i]), bits);
+        size_t of_norm = norm_record_columns(&model->sublayers[i].norm);
+        sum.bytes += ap_bytes((double)rows, (double)of_norm, bits);
     }
     return sum.bytes +
            (double)model->sublayer_count * ap_bytes((double)rows, (double)columns, bits);

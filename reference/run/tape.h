@@ -13,7 +13,7 @@ typedef struct {
     mpfr_prec_t bits;
     Record *record; /* [blocks], all layers' */
     size_t blocks;
-    NormRecord *norm; /* [sublayers], empty where a sublayer has none */
+    ApMat *norm; /* [sublayers] their records, empty where a sublayer has none */
     size_t sublayers;
     ApMat *stream; /* [sublayers] after a sublayer */
 } Tape;
