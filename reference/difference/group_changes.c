@@ -20,16 +20,10 @@ typedef struct {
 static void gate_row(Worker *worker, const void *context, size_t row)
 {
     const Weights *weights = context;
-    const Score *score = &weights->heads->bundle->score;
     const Difference *e = weights->e;
     size_t count = weights->heads->count;
-    mpfr_ptr all = ap_at(&e->score, row, 0), factor = ap_at(&worker->temp, 0, 0);
-    mpfr_set_si(factor, heads_gate_factor(score), MPFR_RNDN);
-    lanes_mul(all, numbers_row(ap_at(&e->product, row, 0)), numbers_same(factor), count);
-    if (score->gate_scale != 1) {
-        mpfr_set_d(factor, score->gate_scale, MPFR_RNDN);
-        lanes_mul(all, numbers_row(all), numbers_same(factor), count);
-    }
+    heads_gate_row(worker, weights->heads, ap_at(&e->score, row, 0), ap_at(&e->product, row, 0),
+                   false);
     for (size_t b = 0, near = 0; b < count; b += near + 1) {
         mpfr_ptr ds = ap_at(&e->score, row, b);
         for (near = 0; b + near < count && shift_is_near(ds + near);) {

@@ -23,22 +23,10 @@ static void gate_row(Worker *worker, const void *context, size_t row)
 {
     const Softmax *softmax = context;
     const Heads *heads = softmax->heads;
-    const Score *score = &heads->bundle->score;
-    bool token = row != layout_bias_row(heads->layout);
-    mpfr_ptr gate = ap_at(&softmax->record->gate, row, 0);
-    mpfr_ptr g = ap_at(&softmax->record->score, row, 0), factor = ap_at(&worker->temp, 0, 0);
-    mpfr_set_si(factor, heads_gate_factor(score), MPFR_RNDN);
-    lanes_mul(g, numbers_row(ap_at(softmax->product, row, 0)), numbers_same(factor), heads->count);
-    if (score->gate_bias != NULL && token) {
-        lanes_add_doubles(g, score->gate_bias + heads->first, heads->count);
-    }
-    if (score->gate_scale != 1) {
-        mpfr_set_d(factor, score->gate_scale, MPFR_RNDN);
-        lanes_mul(g, numbers_row(g), numbers_same(factor), heads->count);
-    }
-    if (score->gate_shift != NULL && token) {
-        lanes_add_doubles(g, score->gate_shift + heads->first, heads->count);
-    }
+    mpfr_ptr gate = ap_at(&softmax->record->gate, row, 0),
+             g = ap_at(&softmax->record->score, row, 0);
+    heads_gate_row(worker, heads, g, ap_at(softmax->product, row, 0),
+                   row != layout_bias_row(heads->layout));
     for (size_t b = 0; b < heads->count; b++) {
         limbs_below_zero(gate + b, g + b);
     }

@@ -68,10 +68,6 @@ int heads_best_position(const Heads *heads, size_t h, size_t i);
 /* s[i] *= scale; t: scratch. */
 void heads_apply_scale(mpfr_ptr s, size_t count, const Scale *scale, mpfr_ptr t);
 
-/* A query or a key of one head, turned as the token's: each entry rounded once; t: scratch, three
- * numbers of at least 53 bits. */
-void heads_turn(mpfr_ptr x, const Rotary *rotary, size_t token, mpfr_ptr t);
-
 /* Scratch of an evaluation of x, which nobody reads afterwards. */
 typedef struct {
     ApMat product; /* [rows, gates] x g */
@@ -96,10 +92,11 @@ void heads_mix(const Heads *heads, PartKind part, size_t b, Record *record);
 
 /* ---- What is linear (linear.c). ---- */
 
-/* out[., b] = x g of head heads->first + b, 0 without content scores; a of the gate
- * a (x g + c) + t, gate_scale left out. */
+/* out[., b] = x g of head heads->first + b, 0 without content scores; of a row of these the gates
+ * a (x g + c) + t, or, not biased, a x g. */
 void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product);
-long heads_gate_factor(const Score *score);
+void heads_gate_row(Worker *worker, const Heads *heads, mpfr_ptr gate, mpfr_srcptr product,
+                    bool biased);
 
 /* x Q and x, or x W_Q and x W_K, turned by their positions, the scale of the score in the query;
  * biased: with their biases. */

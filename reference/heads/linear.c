@@ -105,25 +105,28 @@ void heads_gate_product(const Heads *heads, const ApMat *x, ApMat *product)
     }
 }
 
-long heads_gate_factor(const Score *score)
+void heads_gate_row(Worker *worker, const Heads *heads, mpfr_ptr gate, mpfr_srcptr product,
+                    bool biased)
 {
-    return score->gate.data == NULL ? score->gate_unit : 1;
+    const Score *score = &heads->bundle->score;
+    mpfr_ptr factor = ap_at(&worker->temp, 0, 0);
+    mpfr_set_si(factor, score->gate.data == NULL ? score->gate_unit : 1, MPFR_RNDN);
+    lanes_mul(gate, numbers_row(product), numbers_same(factor), heads->count);
+    if (score->gate_bias != NULL && biased) {
+        lanes_add_doubles(gate, score->gate_bias + heads->first, heads->count);
+    }
+    if (score->gate_scale != 1) {
+        mpfr_set_d(factor, score->gate_scale, MPFR_RNDN);
+        lanes_mul(gate, numbers_row(gate), numbers_same(factor), heads->count);
+    }
+    if (score->gate_shift != NULL && biased) {
+        lanes_add_doubles(gate, score->gate_shift + heads->first, heads->count);
+    }
 }
 
-typedef struct {
-    const Scale *scale;
-    ApMat *query;
-    size_t columns;
-} ScaledQuery;
-
-static void scale_row(Worker *worker, const void *context, size_t row)
-{
-    const ScaledQuery *scaled = context;
-    heads_apply_scale(ap_at(scaled->query, row, 0), scaled->columns, scaled->scale,
-                      ap_at(&worker->temp, 0, 0));
-}
-
-void heads_turn(mpfr_ptr x, const Rotary *rotary, size_t token, mpfr_ptr t)
+/* A query or a key of one head, turned as the token's: each entry rounded once; t: scratch, three
+ * numbers of at least 53 bits. */
+static void turn(mpfr_ptr x, const Rotary *rotary, size_t token, mpfr_ptr t)
 {
     size_t half = rotary->width / 2;
     mpfr_ptr c = t, s = t + 1, first = t + 2;
@@ -138,22 +141,36 @@ void heads_turn(mpfr_ptr x, const Rotary *rotary, size_t token, mpfr_ptr t)
     }
 }
 
-/* Queries and keys of a block's heads. */
+/* Queries and keys, in `columns` of a row; with their biases, from the first of theirs on, or
+ * without. */
 typedef struct {
     const Heads *heads;
     ApMat *query, *key;
-} Turned;
+    bool biased;
+    size_t first, columns;
+} Queries;
 
-static void turn_token(Worker *worker, const void *context, size_t token)
+/* Biases and turns of a token, and the scale. */
+static void finish_row(Worker *worker, const void *context, size_t row)
 {
-    const Turned *turned = context;
-    const Score *score = &turned->heads->bundle->score;
-    size_t row = layout_token_row(turned->heads->layout, token);
-    for (size_t b = 0; b < turned->heads->count; b++) {
-        mpfr_ptr t = ap_at(&worker->temp, 0, 0);
-        heads_turn(ap_at(turned->query, row, b * score->d_head), score->rotary, token, t);
-        heads_turn(ap_at(turned->key, row, b * score->d_head), score->rotary, token, t);
+    const Queries *of = context;
+    const Layout *layout = of->heads->layout;
+    const Score *score = &of->heads->bundle->score;
+    bool token = row != layout_bias_row(layout);
+    size_t turned = token && score->rotary != NULL ? of->columns : 0;
+    mpfr_ptr query = ap_at(of->query, row, 0), key = ap_at(of->key, row, 0),
+             t = ap_at(&worker->temp, 0, 0);
+    if (token && of->biased && score->q_bias != NULL) {
+        lanes_add_doubles(query, score->q_bias + of->first, of->columns);
     }
+    if (token && of->biased && score->k_bias != NULL) {
+        lanes_add_doubles(key, score->k_bias + of->first, of->columns);
+    }
+    for (size_t c = 0; c < turned; c += score->d_head) {
+        turn(query + c, score->rotary, row - layout_token_row(layout, 0), t);
+        turn(key + c, score->rotary, row - layout_token_row(layout, 0), t);
+    }
+    heads_apply_scale(query, of->columns, &score->scale, t);
 }
 
 /* Context of term_row. */
@@ -244,18 +261,8 @@ void heads_queries(const Heads *heads, const ApMat *x, bool biased, ApMat *query
     for (size_t b = 0; score->d_head == 0 && b < heads->count; b++) {
         copy_columns(ev, (Moved){key, b * width, x, score->read, 1, 1});
     }
-    if (biased && score->q_bias != NULL) {
-        heads_token_bias(&own, query, score->q_bias + own.first * width, columns);
-    }
-    if (biased && score->k_bias != NULL) {
-        heads_token_bias(&own, key, score->k_bias + own.first * width, columns);
-    }
-    if (score->rotary != NULL) {
-        const Turned turned = {heads, query, key};
-        evaluator_each(ev, heads->layout->n, heads->layout->n * columns, turn_token, &turned);
-    }
-    ScaledQuery scaled = {&score->scale, query, columns};
-    evaluator_each(ev, query->rows, query->rows * columns, scale_row, &scaled);
+    const Queries made = {heads, query, key, biased, own.first * width, columns};
+    evaluator_each(ev, query->rows, query->rows * columns, finish_row, &made);
 }
 
 void heads_products(const Heads *heads, const ApMat *x, const ApMat *product, PartKind part,
