@@ -15,9 +15,11 @@ typedef struct {
 } Term;
 
 /* The values of one activation sum to exactly 1, so that the imitation's error stays bounded (and
- * in place the residual connection is cancelled exactly). */
+ * in place the residual connection is cancelled exactly).  swing: at least the largest |a' - 1/2|
+ * of their sum a over all x (docs/proof.md, (G3)), and at most 1e-7 more: test_swings proves it. */
 typedef struct {
     size_t count;
+    double swing;
     Term term[GELU_TERMS_MOST];
 } Terms;
 
@@ -27,6 +29,7 @@ typedef struct {
 typedef struct {
     double gate, shift[GELU_TERMS_MOST / 2];
     long weight[GELU_TERMS_MOST / 2];
+    double swing; /* of Terms */
 } ShiftedTerms;
 
 typedef struct {

@@ -259,6 +259,7 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
     pair->compared = compared;
     pair->cleared = cleared;
     pair->limit_is_original = limit_is_original(spec, stack.damaged);
+    pair->imitation_swing = activation_terms(spec).swing;
     return CASE_OK;
 }
 

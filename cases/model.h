@@ -288,8 +288,9 @@ typedef struct {
     /* T_infinity = T is a theorem for this pair (docs/mathematics.md, section 2), which every
      * evaluation then checks. */
     bool limit_is_original;
-    struct Arena *memory; /* owns every array */
-    size_t bytes;         /* of memory */
+    double imitation_swing; /* of the sum of gated terms that imitates the activation (Terms) */
+    struct Arena *memory;   /* owns every array */
+    size_t bytes;           /* of memory */
 } Pair;
 
 /* A model, and what an evaluation of it starts from: x [n, d + hidden], bias_row_content [d +

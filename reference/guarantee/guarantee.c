@@ -208,14 +208,16 @@ static void look_at_spread(Guarantee *g, const Model *model, const GuaranteeInpu
 }
 
 /* The first sublayer reads X itself: rows, or NULL.  false: one is outside of what is proven. */
-static bool make_all(Guarantee *g, const Model *model, const Matrix *rows)
+static bool make_all(Guarantee *g, const Pair *pair, const Matrix *rows)
 {
+    const Model *model = &pair->converted;
     bool known = true;
     const GateBound *gates = NULL;
     for (size_t s = 0; s < g->count && known; s++) {
         const Sublayer *own = &model->sublayers[s], *previous = s > 0 ? own - 1 : NULL;
         gates = s > 0 && g->parts[s - 1].kind == PART_GATES ? &g->parts[s - 1].gates : gates;
-        const PartOf of = {own, &model->layout, s == 0 ? rows : NULL, gates, previous};
+        const PartOf of = {own,   &model->layout, s == 0 ? rows : NULL,
+                           gates, previous,       pair->imitation_swing};
         known = part_make(&g->parts[s], &of);
         if (g->parts[s].kind == PART_READOUT) {
             g->tokens.readout = g->parts[s].readout.pairs;
@@ -236,7 +238,7 @@ static bool make_parts(Guarantee *g, const GuaranteeOf *of)
     if (few) {
         inputs_read(&rows, inputs, &model->sublayers->norm);
     }
-    bool known = make_all(g, model, few ? &rows : NULL);
+    bool known = make_all(g, of->pair, few ? &rows : NULL);
     if (few && known) {
         look_at_spread(g, model, inputs, &rows);
     }

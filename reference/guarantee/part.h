@@ -10,7 +10,6 @@
 #define HEADPROOF_REFERENCE_GUARANTEE_PART_H
 
 #include "guarantee.h"
-#include "imitation.h"
 #include "matrix.h"
 
 typedef enum { BANK_CONTENT, BANK_HIDDEN, BANKS } Bank;
@@ -91,7 +90,6 @@ typedef struct {
 
 /* Gated heads: of one fused network, or of an activation in place (then all norms are 1). */
 typedef struct {
-    Imitation imitation;
     bool in_place;
     Bank bank;                    /* in place; else content */
     Bank to;                      /* that they write */
@@ -101,8 +99,8 @@ typedef struct {
     Magnitude product_bias_row;   /* and |W1 W2| */
     Magnitude through;            /* |W1 W2|/2, with the stream itself where it reads no norm */
     Magnitude b1_through;         /* |b1 W2|/2 */
-    Magnitude swing, reach, gate; /* of the imitation: sup |act' - 1/2|, sum of |values|, largest
-                                     gate */
+    Magnitude swing, reach, gate; /* of the imitation (G3): sup |act' - 1/2|, the sum of |values|,
+                                     which is at least sup |F|, the largest gate */
     /* Gates that are not their values (G28): |W_g| times what F may change by, and the values'
      * largest column and bias; or 0. */
     Magnitude gate_slope, value_column, value_entry;
@@ -157,13 +155,14 @@ typedef struct {
 } Part;
 
 /* The sublayer that a part is made of.  rows: all rows that it can read, where it is the first and
- * they are few; or NULL.  before: gated heads whose slope need not be found again, or NULL. */
+ * they are few; or NULL.  before: the gated heads before it, or NULL. */
 typedef struct {
     const Sublayer *sublayer;
     const Layout *layout;
     const Matrix *rows;
     const GateBound *before;
     const Sublayer *previous; /* the sublayer before it, or NULL */
+    double imitation_swing;   /* of the pair */
 } PartOf;
 
 /* false: the sublayer is outside of what is proven. */

@@ -4,10 +4,10 @@
  * Each bundle is one term of the imitation: the same W1, W2 and biases, a gate, a shift and a value
  * of its own.  In place a head's gate is minus the column that it writes.
  */
-#include "imitation.h"
 #include "matrix.h"
 #include "part.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static bool same_weight(const HeadWeight *a, const HeadWeight *b)
@@ -15,14 +15,15 @@ static bool same_weight(const HeadWeight *a, const HeadWeight *b)
     return a->data == b->data && a->ld == b->ld && a->head_stride == b->head_stride;
 }
 
-/* The shift that all heads of a term have; *same: they do. */
-static double shift_of(const Bundle *bundle, bool *same)
+/* Have all heads of a term one shift? */
+static bool one_shift(const Bundle *bundle)
 {
     const double *shift = bundle->score.gate_shift;
+    bool same = true;
     for (size_t h = 1; shift != NULL && h < bundle->heads; h++) {
-        *same = *same && shift[h] == shift[0];
+        same = same && shift[h] == shift[0];
     }
-    return shift != NULL && bundle->heads > 0 ? shift[0] : 0;
+    return same;
 }
 
 /* A bundle that is a term of a fused network, beside the first. */
@@ -65,28 +66,34 @@ static bool is_bias(const Bundle *bundle, const Layout *layout)
            bank_of(layout, bundle->value.write) == BANK_CONTENT;
 }
 
-/* Are the bundles known?  *imitation: their terms, *b2: the bias beside them. */
-static bool read_terms(Imitation *imitation, const double **b2, const Sublayer *sublayer,
+/* Are the bundles known, with values of sum 1?  Their reach and gate; *b2: the bias beside them. */
+static bool read_terms(GateBound *gates, const double **b2, const Sublayer *sublayer,
                        const Layout *layout)
 {
     const Bundle *first = sublayer->bundles;
-    bool in_place = first->score.gate.data == NULL, known = part_of_heads(first) == PART_GATES;
+    bool known = part_of_heads(first) == PART_GATES;
+    size_t terms = 0;
+    double sum = 0, sizes = 0, largest = 0;
     for (size_t b = 0; b < sublayer->bundle_count && known; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
-        if (is_bias(bundle, layout) && !in_place && *b2 == NULL) {
+        if (is_bias(bundle, layout) && !gates->in_place && *b2 == NULL) {
             *b2 = bundle->value.bias;
             continue;
         }
-        double shift = shift_of(bundle, &known), gate = bundle->score.gate_scale;
-        known = known && part_of_heads(bundle) == PART_GATES && gate > 0 &&
-                imitation->count < GATE_TERMS_MOST && reads_alike(bundle, first) &&
-                (in_place ? is_in_place(bundle, first) : is_fused(bundle, first));
-        if (known) {
-            imitation->term[imitation->count++] =
-                (GateTerm){gate, in_place ? -shift : shift, bundle->value.scale};
-        }
+        double gate = bundle->score.gate_scale, value = bundle->value.scale, before = sum;
+        known = part_of_heads(bundle) == PART_GATES && gate > 0 && one_shift(bundle) &&
+                reads_alike(bundle, first) &&
+                (gates->in_place ? is_in_place(bundle, first) : is_fused(bundle, first));
+        terms++;
+        sum += value;
+        /* Knuth's sum, without an error. */
+        known = known && value - (sum - before) == 0 && before - (sum - (sum - before)) == 0;
+        sizes += fabs(value);
+        largest = fmax(largest, gate);
     }
-    return known && imitation_is_whole(imitation);
+    gates->reach = number(terms == 1 ? sizes : sizes * (1 + 0x1p-48));
+    gates->gate = number(largest);
+    return known && sum == 1;
 }
 
 /* a W2; without W2, of gates that write hidden columns, a. */
@@ -174,12 +181,10 @@ bool gates_make(GateBound *gates, const PartOf *of)
 {
     const Sublayer *sublayer = of->sublayer;
     const Layout *layout = of->layout;
-    const GateBound *before = of->before;
     const Bundle *first = sublayer->bundles;
-    Imitation imitation = {0};
     const double *b2 = NULL;
-    bool known = read_terms(&imitation, &b2, sublayer, layout);
     gates->in_place = first->score.gate.data == NULL;
+    bool known = read_terms(gates, &b2, sublayer, layout);
     gates->bank = bank_of(layout, first->value.read);
     gates->to = bank_of(layout, first->value.write);
     Bank written = first->value.o.data != NULL ? BANK_CONTENT : BANK_HIDDEN;
@@ -189,11 +194,7 @@ bool gates_make(GateBound *gates, const PartOf *of)
     if (!known || !placed) {
         return false;
     }
-    gates->imitation = imitation;
-    bool alike = before != NULL && imitation_is(&before->imitation, &imitation);
-    gates->swing = alike ? before->swing : number(imitation_swing(&imitation));
-    gates->reach = number(imitation_values(&imitation));
-    gates->gate = number(imitation_gate(&imitation));
+    gates->swing = number(of->imitation_swing);
     if (gates->in_place) {
         gates->w1 = gates->w2 = gates->w1_bias_row = gates->column_bias_row =
             gates->product_bias_row = one;

@@ -7,7 +7,6 @@
 
 #include "../../cases/storage.h"
 #include "../../reference/guarantee/guarantee.h"
-#include "../../reference/guarantee/imitation.h"
 #include "../../reference/guarantee/input.h"
 #include "../../reference/guarantee/matrix.h"
 #include "../drawn_stack.h"
@@ -306,28 +305,6 @@ static void what_is_off_is_counted(void **state)
     matrix_clear(&p);
     matrix_clear(&d);
     matrix_clear(&lost);
-}
-
-/* ---- Imitations ----------------------------------------------------------------------------- */
-
-/* sup |SiLU' - 1/2| = 0.5998393..., at a scale of any gate; of GELU's two terms 0.6286 (docs). */
-static void slopes_are_bounds(void **state)
-{
-    const double silu = 0.59983932380602;
-    const double v = 0.9103671936 * 2.15006383;
-    for (int e = -300; e <= 300; e += 300) {
-        const Imitation one = {1, {{pow(10, e), 0, 1}}};
-        double slope = imitation_swing(&one);
-        assert_true(slope >= silu && slope <= silu + 2e-7);
-    }
-    const Imitation two = {2, {{2.15006383, 0, v}, {2.95015679, 0, 1 - v}}};
-    double slope = imitation_swing(&two);
-    assert_true(slope >= 0.6285 && slope <= 0.6287);
-    assert_true(imitation_is_whole(&two));
-    assert_true(imitation_gate(&two) == 2.95015679);
-    assert_true(imitation_values(&two) >= v + (v - 1) && imitation_values(&two) <= 2.9148);
-    const Imitation half = {1, {{1, 0, 1 - DBL_EPSILON}}};
-    assert_false(imitation_is_whole(&half));
 }
 
 /* ---- Rows of X ------------------------------------------------------------------------------ */
@@ -708,7 +685,6 @@ SUBJECT(guarantee)
         cmocka_unit_test(entries_are_not_below),
         cmocka_unit_test(negative_parts_are_bounds),
         cmocka_unit_test(what_is_off_is_counted),
-        cmocka_unit_test(slopes_are_bounds),
         cmocka_unit_test(rows_are_as_they_are_stored),
         cmocka_unit_test(spreads_are_bounds),
         cmocka_unit_test(no_input_beats_a_bound),
