@@ -244,7 +244,7 @@ static void scratch_clear(Scratch *s)
 }
 
 /* Entries of C from s->x: rows from `first`, columns from `column` on. */
-static void recombine(Store *store, const Plan *plan, const Basis *basis, Scratch *s,
+static void recombine(Range range, const Plan *plan, const Basis *basis, Scratch *s,
                       const Residues *a, const Residues *b)
 {
     size_t total = a->count * b->count, planes = basis->primes;
@@ -260,7 +260,7 @@ static void recombine(Store *store, const Plan *plan, const Basis *basis, Scratc
              gemm_plain(s->rest, s->pitch), (GemmExtents){basis->digits, length, planes + 1}, 0);
         for (size_t e = 0; e < length; e++) {
             bool negative = join_digits(s->limb, s->limbs, s->joined + e, s->pitch, basis);
-            store_integer(store, plan, a->first + (start + e) / b->count,
+            store_integer(range, plan, a->first + (start + e) / b->count,
                           b->first + (start + e) % b->count,
                           (ScaledInteger){s->limb, s->limbs, negative, unit});
         }
@@ -271,10 +271,8 @@ static void multiply_rows(const Plan *plan, const void *shared, size_t first, si
 {
     const Basis *basis = shared;
     Scratch s;
-    Store store;
     size_t at_once = columns_at_once(plan, basis, count);
     scratch_init(&s, basis, count, at_once, plan->k);
-    store_open(&store, plan);
     Residues a = {&plan->a, &basis->a, basis, first, count, 0, plan->k, s.a, plan->short_a};
     residues_make(&a, &s);
     for (size_t j = 0; j < plan->n; j += at_once) {
@@ -286,9 +284,8 @@ static void multiply_rows(const Plan *plan, const void *shared, size_t first, si
             residues_make(&b, &s);
             multiply_residues(s.x, &a, &b);
         }
-        recombine(&store, plan, basis, &s, &a, &b);
+        recombine(store_range(), plan, basis, &s, &a, &b);
     }
-    store_close(&store);
     scratch_clear(&s);
 }
 

@@ -14,19 +14,8 @@ mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j)
     return plan->c.entry + plan->row_at[i] + plan->column_at[j];
 }
 
-void store_open(Store *s, const Plan *plan)
-{
-    mpfr_init2(s->y, plan->precision);
-    mpfr_inits2(53, s->ta, s->tb, (mpfr_ptr)0);
-    s->range = store_range();
-}
-
-void store_close(Store *s)
-{
-    mpfr_clears(s->y, s->ta, s->tb, (mpfr_ptr)0);
-}
-
-void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
+/* C_ij (+)= y, rounded once. */
+static void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
 {
     mpfr_ptr c = plan_entry(plan, i, j);
     if (plan->add) {
@@ -36,28 +25,36 @@ void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y)
     }
 }
 
-static mpfr_srcptr real_entry(const Operand *o, size_t line, size_t position, mpfr_ptr t)
+/* An entry; of doubles in *t, whose limb is *limb. */
+static mpfr_srcptr real_entry(const Operand *o, size_t line, size_t position, mpfr_ptr t,
+                              mp_limb_t *limb)
 {
     size_t at = o->line_at[line] + o->depth_at[position];
     if (o->number == NULL) {
         return o->entry + at;
     }
+    mpfr_custom_init_set(t, MPFR_ZERO_KIND, 0, 53, limb);
     mpfr_set_d(t, o->number[at], MPFR_RNDN);
     return t;
 }
 
-void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j)
+/* C_ij (+)= sum_l a_il b_lj by mpfr_fma. */
+static void store_by_loop(const Plan *plan, size_t i, size_t j)
 {
-    mpfr_set_zero(s->y, 1);
+    mpfr_t sum, ta, tb;
+    mp_limb_t limb_a, limb_b;
+    mpfr_init2(sum, plan->precision);
+    mpfr_set_zero(sum, 1);
     for (size_t l = 0; l < plan->k; l++) {
-        mpfr_srcptr a = real_entry(&plan->a, i, l, s->ta);
-        mpfr_srcptr b = real_entry(&plan->b, j, l, s->tb);
+        mpfr_srcptr a = real_entry(&plan->a, i, l, ta, &limb_a);
+        mpfr_srcptr b = real_entry(&plan->b, j, l, tb, &limb_b);
         bool zero = (mpfr_zero_p(a) && mpfr_number_p(b)) || (mpfr_zero_p(b) && mpfr_number_p(a));
         if (!zero) {
-            mpfr_fma(s->y, a, b, s->y, MPFR_RNDN);
+            mpfr_fma(sum, a, b, sum, MPFR_RNDN);
         }
     }
-    store_real(plan, i, j, s->y);
+    store_real(plan, i, j, sum);
+    mpfr_clear(sum);
 }
 
 /* Limb i of the limbs shifted to the left by `zeros` bits. */
@@ -143,28 +140,28 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, ScaledInteg
     store_real(plan, i, j, value);
 }
 
-bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
+bool store_rounded(Range range, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
                    bool negative)
 {
     mpfr_exp_t a = plan->a.exponent[i], b = plan->b.exponent[j];
     if (plan_by_loop(plan, i, j) || a == LINE_ZERO || b == LINE_ZERO ||
-        exponent + a + b <= s->range.emin || exponent + a + b >= s->range.emax) {
+        exponent + a + b <= range.emin || exponent + a + b >= range.emax) {
         return false;
     }
     put(plan_entry(plan, i, j), negative, exponent + a + b);
     return true;
 }
 
-void store_integer(Store *s, const Plan *plan, size_t i, size_t j, ScaledInteger number)
+void store_integer(Range range, const Plan *plan, size_t i, size_t j, ScaledInteger number)
 {
     mpfr_exp_t a = plan->a.exponent[i], b = plan->b.exponent[j];
     if (plan_by_loop(plan, i, j)) {
-        store_by_loop(s, plan, i, j);
+        store_by_loop(plan, i, j);
     } else if (a == LINE_ZERO || b == LINE_ZERO) {
-        store_scaled(s->range, plan, i, j, (ScaledInteger){0});
+        store_scaled(range, plan, i, j, (ScaledInteger){0});
     } else {
         number.unit += a + b;
-        store_scaled(s->range, plan, i, j, number);
+        store_scaled(range, plan, i, j, number);
     }
 }
 
@@ -196,14 +193,11 @@ void store_each(const Plan *plan, const void *shared, size_t lines, size_t at_on
 static void loop_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
     (void)shared;
-    Store s;
-    store_open(&s, plan);
     for (size_t i = first; i < first + count; i++) {
         for (size_t j = 0; j < plan->n; j++) {
-            store_by_loop(&s, plan, i, j);
+            store_by_loop(plan, i, j);
         }
     }
-    store_close(&s);
 }
 
 void loop_mul(const Plan *plan)

@@ -13,15 +13,6 @@ typedef struct {
 
 Range store_range(void);
 
-/* A thread's scratch for finishing entries of C. */
-typedef struct {
-    mpfr_t y, ta, tb;
-    Range range;
-} Store;
-
-void store_open(Store *s, const Plan *plan);
-void store_close(Store *s);
-
 /* y = (-1)^negative limbs 2^unit, rounded to nearest, ties to even; limb[count - 1] > 0, and the
  * result is within MPFR's exponent range (not checked; no flag is set). */
 void store_limbs(mpfr_ptr y, const mp_limb_t *limb, size_t count, bool negative, mpfr_exp_t unit);
@@ -39,28 +30,22 @@ void store_scaled(Range range, const Plan *plan, size_t i, size_t j, ScaledInteg
 
 /* The same times 2^(exponents of the row and the column).  An entry that the plan leaves to the
  * loop is computed by it instead. */
-void store_integer(Store *s, const Plan *plan, size_t i, size_t j, ScaledInteger number);
+void store_integer(Range range, const Plan *plan, size_t i, size_t j, ScaledInteger number);
 
 mpfr_ptr plan_entry(const Plan *plan, size_t i, size_t j);
 
 /* C_ij = (-1)^negative 0.limbs 2^exponent 2^(exponents of the row and the column), the limbs being
  * in it, rounded.  False, and not done, where the plan leaves the entry to the loop, a line is
  * zero, or the exponent near an end of MPFR's range. */
-bool store_rounded(const Store *s, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
+bool store_rounded(Range range, const Plan *plan, size_t i, size_t j, mpfr_exp_t exponent,
                    bool negative) __attribute__((warn_unused_result));
-
-/* C_ij (+)= y, rounded once. */
-void store_real(const Plan *plan, size_t i, size_t j, mpfr_srcptr y);
-
-/* C_ij (+)= sum_l a_il b_lj by mpfr_fma; products with a zero are skipped. */
-void store_by_loop(Store *s, const Plan *plan, size_t i, size_t j);
 
 /* Calls work for blocks of so many lines, rows or columns of C, on up to plan->threads threads,
  * each with the caller's exponent range. */
 typedef void LineWork(const Plan *plan, const void *shared, size_t first, size_t count);
 void store_each(const Plan *plan, const void *shared, size_t lines, size_t at_once, LineWork *work);
 
-/* The whole product by store_by_loop. */
+/* The whole product by mpfr_fma, entry by entry; products with a zero are skipped. */
 void loop_mul(const Plan *plan);
 
 #endif

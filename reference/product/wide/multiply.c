@@ -130,8 +130,6 @@ static void multiply_rows(const Plan *plan, const void *shared, size_t first, si
     uint64_t *a = array_alloc(tiles * step, sizeof *a);
     TileWorkspace work;
     int64_t correction[ROWS_AT_ONCE][TILE_COLUMNS], sum[TILE_ROWS][TILE_COLUMNS];
-    Store store;
-    store_open(&store, plan);
     for (size_t t = 0; t < tiles; t++) {
         Packing packing = {&plan->a, first + t * TILE_ROWS, TILE_ROWS, shape->digits_a,
                            false,    plan->short_a};
@@ -145,6 +143,7 @@ static void multiply_rows(const Plan *plan, const void *shared, size_t first, si
         const uint64_t *b = shape->pack.digit + group * plan->k * shape->digits_b * LANES;
         for (size_t t = 0; t < tiles; t++) {
             const TilePlace at = {plan,
+                                  store_range(),
                                   first + t * TILE_ROWS,
                                   group * LANES,
                                   shape->columns,
@@ -154,10 +153,9 @@ static void multiply_rows(const Plan *plan, const void *shared, size_t first, si
             unsigned mode = products_begin();
             multiply_tile(&work.tile, shape, a + t * step, b, plan->k);
             products_end(mode);
-            tile_store(&store, &work, &at);
+            tile_store(&work, &at);
         }
     }
-    store_close(&store);
     free(a);
 }
 

@@ -16,7 +16,8 @@
  * block beyond. */
 enum { TILE_COLUMNS = 2 * OPERAND_DIGITS + 2, TILE_LIMBS = TILE_COLUMNS * DIGIT / 64 + 2 };
 
-/* sum[r][w], w = column, a lane an entry. */
+/* sum[r][w], w = column, a lane an entry; a TileRow is a column of one row. */
+typedef const uint64_t TileRow[LANES];
 typedef struct {
     _Alignas(64) uint64_t sum[TILE_ROWS][TILE_COLUMNS][LANES];
 } Tile;

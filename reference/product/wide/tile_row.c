@@ -16,27 +16,17 @@ _Static_assert((int)ROW_LIMBS == (int)LIMBS_MOST, "Lanes hold what is stored");
 typedef int16_t Guards __attribute__((vector_size(2 * LANES)));
 typedef int64_t Integers __attribute__((vector_size(8 * LANES)));
 
-/* Entries (i, j) to (i, j + LANES - 1) of C, those that there are. */
-typedef struct {
-    const Plan *plan;
-    Range range;
-    size_t i, j;
-    const uint64_t (*sum)[LANES];
-    const int64_t *a_correction, *b_correction;
-    size_t columns;
-} Row;
-
 /* Sums of digits less the corrections, carried: digits below 2^52 of the magnitude, column 0 above
  * them; returns the lanes that are negative.  Columns beyond the tile's are 0. */
-INLINE Mask magnitudes(Words *x, const Row *row, const int columns)
+INLINE Mask magnitudes(Words *x, const TileRow *sum, const TilePlace *row, const int columns)
 {
     const Words mask = all(DIGIT_MASK);
     UNROLL
     for (int w = 0; w < columns; w++) {
         x[w] = zero();
         if ((size_t)w < row->columns) {
-            x[w] = load(row->sum[w]) - load(row->b_correction + w * LANES);
-            x[w] = x[w] - all((uint64_t)row->a_correction[w]);
+            x[w] = load(sum[w]) - load(row->b_correction + w * LANES);
+            x[w] = x[w] - all((uint64_t)(*row->a_correction)[w]);
         }
     }
     UNROLL
@@ -161,7 +151,7 @@ INLINE Mask by_loop(const Plan *plan, size_t i, size_t j)
 }
 
 /* Exponents that are not near an end of MPFR's range. */
-INLINE Mask inside(const Row *row, Words exponent)
+INLINE Mask inside(const TilePlace *row, Words exponent)
 {
     Mask there = less(all((uint64_t)row->range.emin), exponent);
     return there & less(exponent, all((uint64_t)row->range.emax));
@@ -169,7 +159,7 @@ INLINE Mask inside(const Row *row, Words exponent)
 
 /* Takes the lines' exponents in, and those of the scale of alpha; returns the lanes that can be
  * stored as they are. */
-INLINE Mask scale(Words *exponent, const Row *row, size_t lanes)
+INLINE Mask scale(Words *exponent, const TilePlace *row, size_t lanes)
 {
     const Plan *plan = row->plan;
     if (plan->a.exponent[row->i] == LINE_ZERO) {
@@ -190,7 +180,7 @@ INLINE bool are_beside(const Plan *plan, size_t j, mpfr_srcptr first, const int 
 }
 
 /* Lanes alone. */
-INLINE void store_lanes(const Row *row, const Lanes *y, Mask done, const int n)
+INLINE void store_lanes(const TilePlace *row, const Lanes *y, Mask done, const int n)
 {
     uint64_t limb[LIMBS_MOST][LANES];
     int64_t exponent[LANES];
@@ -210,12 +200,12 @@ INLINE void store_lanes(const Row *row, const Lanes *y, Mask done, const int n)
     }
 }
 
-INLINE unsigned store_row(const Row *row, const int columns, const int n)
+INLINE unsigned store_row(const TileRow *sum, const TilePlace *row, const int columns, const int n)
 {
     size_t left = row->plan->n - row->j;
     Words x[ROW_COLUMNS];
     Lanes y;
-    y.negative = magnitudes(x, row, columns);
+    y.negative = magnitudes(x, sum, row, columns);
     Mask done = round_digits(&y, x, columns, n);
     done &= scale(&y.exponent, row, left < LANES ? left : LANES);
     mpfr_ptr first = plan_entry(row->plan, row->i, row->j);
@@ -228,36 +218,36 @@ INLINE unsigned store_row(const Row *row, const int columns, const int n)
 }
 
 /* Adds to eight entries that are plain numbers, all of them or none. */
-INLINE unsigned add_row(const Row *row, const int columns, const int n)
+INLINE unsigned add_row(const TileRow *sum, const TilePlace *row, const int columns, const int n)
 {
     const int size = WHOLE(columns);
     mpfr_ptr first = plan_entry(row->plan, row->i, row->j);
     Words x[ROW_COLUMNS], limb[ADDEND_LIMBS], old[ADDEND_LIMBS];
-    Lanes c, sum;
+    Lanes c, whole;
     if (row->plan->n - row->j < LANES || !are_beside(row->plan, row->j, first, n) ||
         !every(load_row(&c, first, n, n)) || any(are_zero(&c))) {
         return 0;
     }
-    Addend y = {.limb = limb, .negative = magnitudes(x, row, columns)};
+    Addend y = {.limb = limb, .negative = magnitudes(x, sum, row, columns)};
     Mask done = whole_digits(limb, &y.exponent, x, columns);
     done &= scale(&y.exponent, row, LANES);
     UNROLL
     for (int i = 0; i < size; i++) {
         old[i] = i < size - n ? zero() : c.limb[i - (size - n)];
     }
-    add_numbers(&sum, (Addend){c.exponent, old, c.negative}, y, size, n);
-    if (!every(done & (inside(row, sum.exponent) | are_zero(&sum)))) {
+    add_numbers(&whole, (Addend){c.exponent, old, c.negative}, y, size, n);
+    if (!every(done & (inside(row, whole.exponent) | are_zero(&whole)))) {
         return 0;
     }
-    store_numbers(first, &sum, n);
+    store_numbers(first, &whole, n);
     return (1U << LANES) - 1;
 }
 
 /* Each with constants: a count of columns, rounded up, and one of limbs. */
 #define ROW_OF(name, columns, n)                                                                   \
-    static unsigned name##_##columns##_##n(const Row *row)                                         \
+    static unsigned name##_##columns##_##n(const TileRow *sum, const TilePlace *row)               \
     {                                                                                              \
-        return name##_row(row, columns, n);                                                        \
+        return name##_row(sum, row, columns, n);                                                   \
     }
 #define ROWS_OF(name, columns)                                                                     \
     ROW_OF(name, columns, 1)                                                                       \
@@ -272,10 +262,9 @@ ROWS_OF(add, 4)
 ROWS_OF(add, 6)
 ROWS_OF(add, 8)
 
-typedef unsigned StoreRow(const Row *row);
+typedef unsigned StoreRow(const TileRow *sum, const TilePlace *row);
 
-unsigned tile_store_row(const Store *store, const Tile *tile, const TilePlace *at, size_t r,
-                        bool add)
+unsigned tile_store_row(const TileRow *sum, const TilePlace *row, bool add)
 {
 #define FORMS(name, columns)                                                                       \
     {                                                                                              \
@@ -285,11 +274,9 @@ unsigned tile_store_row(const Store *store, const Tile *tile, const TilePlace *a
                                                  FORMS(store, 10)};
     static StoreRow *const sums[][LIMBS_MOST] = {FORMS(add, 4), FORMS(add, 6), FORMS(add, 8)};
 #undef FORMS
-    if (!digits_store_rows(at->plan, at->columns, add)) {
+    if (!digits_store_rows(row->plan, row->columns, add)) {
         return 0;
     }
-    size_t half = (at->columns + 1) / 2, limbs = (size_t)mpfr_get_prec(at->plan->c.entry) / 64;
-    Row row = {at->plan,     store->range,        at->i + r,        at->j,
-               tile->sum[r], at->a_correction[r], at->b_correction, at->columns};
-    return (add ? sums : rows)[half < 2 ? 0 : half - 2][limbs - 1](&row);
+    size_t half = (row->columns + 1) / 2, limbs = (size_t)mpfr_get_prec(row->plan->c.entry) / 64;
+    return (add ? sums : rows)[half < 2 ? 0 : half - 2][limbs - 1](sum, row);
 }

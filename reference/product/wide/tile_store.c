@@ -25,69 +25,76 @@ void tile_fetch(const TilePlace *at)
     }
 }
 
-static void store_lane(Store *store, const TileResult *result, const TilePlace *at, size_t r,
-                       size_t lane)
+/* Row r of the tile. */
+static TilePlace row_of(const TilePlace *at, size_t r)
 {
-    const size_t limbs = (at->columns * DIGIT + 63) / 64;
-    mp_limb_t limb[TILE_LIMBS];
-    for (size_t l = 0; l < limbs; l++) {
-        limb[l] = result->limb[r][l][lane];
-    }
-    store_integer(store, at->plan, at->i + r, at->j + lane,
-                  (ScaledInteger){limb, limbs, result->negative[r] >> lane & 1,
-                                  2 - DIGIT * (long)(at->columns - 1)});
+    TilePlace row = *at;
+    row.i += r;
+    row.a_correction += r;
+    return row;
 }
 
-/* Is the tile's row r to be what it is multiplied to?  So is one that is to be added to zeros. */
-static bool is_set(const TilePlace *at, size_t r)
+/* Limb i of a row's entries is limb[i][lane]. */
+static void store_lane(const TilePlace *row, const TileRow *limb, bool negative, size_t lane)
 {
-    const size_t columns = at->plan->n - at->j;
+    const size_t limbs = (row->columns * DIGIT + 63) / 64;
+    mp_limb_t own[TILE_LIMBS];
+    for (size_t l = 0; l < limbs; l++) {
+        own[l] = limb[l][lane];
+    }
+    store_integer(row->range, row->plan, row->i, row->j + lane,
+                  (ScaledInteger){own, limbs, negative, 2 - DIGIT * (long)(row->columns - 1)});
+}
+
+/* Is the row to be what it is multiplied to?  So is one that is to be added to zeros. */
+static bool is_set(const TilePlace *row)
+{
+    const size_t columns = row->plan->n - row->j;
     const size_t lanes = columns < LANES ? columns : LANES;
     size_t lane = 0;
-    while (at->plan->add && lane < lanes &&
-           mpfr_zero_p(plan_entry(at->plan, at->i + r, at->j + lane))) {
+    while (row->plan->add && lane < lanes &&
+           mpfr_zero_p(plan_entry(row->plan, row->i, row->j + lane))) {
         lane++;
     }
-    return !at->plan->add || lane == lanes;
+    return !row->plan->add || lane == lanes;
 }
 
-/* The entries of row r that have a bit in `wanted`: rounded at once, but for those that need
+/* The entries of a row that have a bit in `wanted`: rounded at once, but for those that need
  * another way. */
-static void store_row(Store *store, const TileResult *result, const TilePlace *at, size_t r,
-                      unsigned wanted)
+static void store_row(const TilePlace *row, const TileRow *limb, unsigned negative, unsigned wanted)
 {
-    const Plan *plan = at->plan;
-    const long unit = 2 - DIGIT * (long)(at->columns - 1);
+    const Plan *plan = row->plan;
+    const long unit = 2 - DIGIT * (long)(row->columns - 1);
     mp_limb_t aside[ROUND_LIMBS], *to[LANES];
     int64_t exponent[LANES];
     mpfr_prec_t precision = mpfr_get_prec(plan->c.entry);
     unsigned done = 0;
-    if (precision <= 64 * ROUND_LIMBS && is_set(at, r)) {
+    if (precision <= 64 * ROUND_LIMBS && is_set(row)) {
         for (size_t lane = 0; lane < LANES; lane++) {
             to[lane] = (wanted >> lane & 1) != 0
-                           ? mpfr_custom_get_significand(plan_entry(plan, at->i + r, at->j + lane))
+                           ? mpfr_custom_get_significand(plan_entry(plan, row->i, row->j + lane))
                            : aside;
         }
-        done = round_integers(exponent, to, result->limb[r], (at->columns * DIGIT + 63) / 64,
-                              precision);
+        done = round_integers(exponent, to, limb, (row->columns * DIGIT + 63) / 64, precision);
     }
     for (size_t lane = 0; lane < LANES; lane++) {
         if ((wanted >> lane & 1) != 0 &&
             ((done >> lane & 1) == 0 ||
-             !store_rounded(store, plan, at->i + r, at->j + lane, exponent[lane] + unit,
-                            result->negative[r] >> lane & 1))) {
-            store_lane(store, result, at, r, lane);
+             !store_rounded(row->range, plan, row->i, row->j + lane, exponent[lane] + unit,
+                            negative >> lane & 1))) {
+            store_lane(row, limb, negative >> lane & 1, lane);
         }
     }
 }
 
-void tile_store(Store *store, TileWorkspace *work, const TilePlace *at)
+void tile_store(TileWorkspace *work, const TilePlace *at)
 {
     const size_t columns = at->plan->n - at->j;
     const unsigned lanes = columns < LANES ? (1U << columns) - 1 : (1U << LANES) - 1;
     unsigned left[TILE_ROWS] = {0}, any = 0;
     for (size_t r = 0; r < TILE_ROWS && at->i + r < at->plan->m; r++) {
-        left[r] = lanes & ~tile_store_row(store, &work->tile, at, r, !is_set(at, r));
+        const TilePlace row = row_of(at, r);
+        left[r] = lanes & ~tile_store_row((const TileRow *)work->tile.sum[r], &row, !is_set(&row));
         any |= left[r];
     }
     if (any == 0) {
@@ -95,6 +102,7 @@ void tile_store(Store *store, TileWorkspace *work, const TilePlace *at)
     }
     tile_finish(&work->result, &work->tile, at->columns, at->a_correction, at->b_correction);
     for (size_t r = 0; r < TILE_ROWS && at->i + r < at->plan->m; r++) {
-        store_row(store, &work->result, at, r, left[r]);
+        const TilePlace row = row_of(at, r);
+        store_row(&row, (const TileRow *)work->result.limb[r], work->result.negative[r], left[r]);
     }
 }

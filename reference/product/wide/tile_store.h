@@ -13,10 +13,11 @@ typedef struct {
     TileResult result;
 } TileWorkspace;
 
-/* Which tile it is: its first entry is (i, j); its columns and corrections, as tile_finish takes
- * them. */
+/* Which tile it is, or which row of one: its first entry is (i, j); its columns and corrections, as
+ * tile_finish takes them. */
 typedef struct {
     const Plan *plan;
+    Range range;
     size_t i, j;
     size_t columns;
     const int64_t (*a_correction)[TILE_COLUMNS], *b_correction;
@@ -28,6 +29,6 @@ void tile_fetch(const TilePlace *at);
 
 /* Stores the tile's entries, rounded once each.  The tile is overwritten. */
 #define tile_store TIER(tile_store)
-void tile_store(Store *store, TileWorkspace *work, const TilePlace *at);
+void tile_store(TileWorkspace *work, const TilePlace *at);
 
 #endif
