@@ -1,5 +1,5 @@
 /*
- * Numbers in fixed point, for exponentials of single ones (private to reference/numbers/).
+ * Numbers in fixed point, for exponentials of single ones (private to reference/).
  *
  * Umbrella header: what exponentials.c and erfc.c share.
  */

@@ -66,37 +66,11 @@ INLINE bool entry_load(Entry *x, const Operand *o, size_t line, size_t position,
     return x->count != 0 || mpfr_zero_p(o->entry + at);
 }
 
-/* Room for the limbs of LARGEST_BITS. */
-enum { ENTRY_LIMBS = LARGEST_BITS / 64 + 8 };
-
-/* Digits of `width` <= 52 bits of 0.[lead zeros]limbs, the most significant first, cut off after
- * count of them, count * width < LARGEST_BITS + 64; digit d goes to out[d * stride]. */
-static inline void entry_digits(uint64_t *out, size_t stride, size_t count, unsigned width,
-                                const Entry *x, mpfr_exp_t lead)
+/* Digit d of `width` < 64 bits of 0.[lead zeros]limbs, the most significant being number 0. */
+static inline uint64_t entry_digit(const Entry *x, mpfr_exp_t lead, size_t d, unsigned width)
 {
-    if (x->count == 0 || lead >= (mpfr_exp_t)(count * width)) {
-        for (size_t d = 0; d < count; d++) {
-            out[d * stride] = 0;
-        }
-        return;
-    }
-    /* The limbs in reading order after zeros, so that every digit lies in two words. */
-    uint64_t word[ENTRY_LIMBS];
-    size_t zeros = (size_t)lead / 64, words = (count * width - (size_t)lead) / 64 + 2;
-    for (size_t i = 0; i <= zeros; i++) {
-        word[i] = 0;
-    }
-    for (size_t i = 0; i < words; i++) {
-        word[zeros + 1 + i] = i < x->count ? x->limb[x->count - 1 - i] : 0;
-    }
-    const uint64_t *from = word + zeros + 1;
-    for (size_t d = 0; d < count; d++) {
-        mpfr_exp_t first = (mpfr_exp_t)(d * width) - lead;
-        const uint64_t *at = from + (first >> 6);
-        unsigned offset = (unsigned)(first & 63);
-        uint64_t bits = at[0] << offset | at[1] >> 1 >> (63 - offset);
-        out[d * stride] = bits >> (64 - width);
-    }
+    long lowest = 64 * (long)x->count + lead - (long)(width * (d + 1));
+    return word_from(x->limb, x->count, lowest) & (((uint64_t)1 << width) - 1);
 }
 
 #endif

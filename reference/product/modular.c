@@ -57,18 +57,17 @@ static void load_digits(const Scratch *s, const Residues *r, size_t start, size_
 {
     const Operand *o = r->operand;
     size_t inner = o->depth_major ? r->count : r->depth;
-    uint64_t digit[LARGEST_BITS / 8];
     Entry x;
     for (size_t e = 0; e < length; e++) {
         size_t u = (start + e) / inner, v = (start + e) % inner;
         size_t line = r->first + (o->depth_major ? v : u);
         size_t position = r->term + (o->depth_major ? u : v);
         (void)entry_load(&x, o, line, position, o->number != NULL);
-        entry_digits(digit, 1, r->split->digits, r->split->width, &x,
-                     x.count == 0 ? 0 : o->exponent[line] - x.exponent);
+        mpfr_exp_t lead = x.count == 0 ? 0 : o->exponent[line] - x.exponent;
         double sign = x.negative ? -1 : 1;
         for (size_t d = 0; d < r->split->digits; d++) {
-            s->digits[d * s->pitch + e] = sign * (double)(int64_t)digit[d];
+            int64_t digit = (int64_t)entry_digit(&x, lead, d, r->split->width);
+            s->digits[d * s->pitch + e] = sign * (double)digit;
         }
     }
 }

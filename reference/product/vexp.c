@@ -10,6 +10,7 @@
 #include "vexp.h"
 
 #include "../../memory/need.h"
+#include "../numbers/fixed.h"
 #include "digits.h"
 #include "entry.h"
 #include "internal.h"
@@ -28,36 +29,17 @@ struct VectorExp {
 };
 
 /* Digits of the fraction y < 1, cut off. */
-static void put_fraction(uint64_t *out, size_t stride, size_t digits, mpfr_srcptr y)
+static void put_fraction(uint64_t *out, size_t digits, mpfr_srcptr y)
 {
     Entry x;
     entry_load_real(&x, y);
-    entry_digits(out, stride, digits, DIGIT, &x, -x.exponent);
+    for (size_t d = 0; d < digits; d++) {
+        out[d] = entry_digit(&x, -x.exponent, d, DIGIT);
+    }
 }
 
 /* Fraction limbs of the tables' powers: what 256 products cut off stays far below the digits. */
 enum { POWER_LIMBS = (DIGIT * (VEXP_DIGITS + 2) + 63) / 64 };
-
-static size_t power_limbs(const ExpTables *tables)
-{
-    return (DIGIT * (tables->digits + 2) + 63) / 64;
-}
-
-/* limb [count + 1] = y, 1 <= y < 4, in units of 2^(-64 count), cut off. */
-static void put_fixed(mp_limb_t *limb, size_t count, mpfr_srcptr y)
-{
-    Entry x;
-    entry_load_real(&x, y);
-    size_t down = 64 - (size_t)x.exponent; /* of the highest limb, the integer's */
-    memset(limb, 0, (count + 1) * sizeof *limb);
-    for (size_t i = 0; i < x.count && i <= count; i++) {
-        mp_limb_t from = x.limb[x.count - 1 - i];
-        limb[count - i] |= from >> down;
-        if (i < count) {
-            limb[count - i - 1] = from << (64 - down);
-        }
-    }
-}
 
 /* The fractions of step^i, i < VEXP_TABLE, for a step of so many limbs and an integer; the powers
  * are below 4. */
@@ -68,7 +50,9 @@ static void powers_fill(uint64_t (*table)[VEXP_TABLE], size_t digits, const mp_l
     const Entry fraction = {.limb = power, .count = limbs};
     power[limbs] = 1;
     for (size_t i = 0; i < VEXP_TABLE; i++) {
-        entry_digits(&table[0][i], VEXP_TABLE, digits, DIGIT, &fraction, 0);
+        for (size_t d = 0; d < digits; d++) {
+            table[d][i] = entry_digit(&fraction, 0, d, DIGIT);
+        }
         mpn_mul_n(product, power, step, (mp_size_t)limbs + 1);
         memcpy(power, product + limbs, (limbs + 1) * sizeof *power);
     }
@@ -78,21 +62,21 @@ static void tables_fill(ExpTables *tables)
 {
     mpfr_t x, step;
     mp_limb_t limb[POWER_LIMBS + 1];
-    size_t limbs = power_limbs(tables);
+    size_t limbs = (DIGIT * (tables->digits + 2) + 63) / 64;
     mpfr_init2(x, (mpfr_prec_t)(DIGIT * (tables->digits + 2)));
     mpfr_init2(step, 64 * (mpfr_prec_t)(limbs + 1));
     mpfr_const_log2(x, MPFR_RNDZ);
-    put_fraction(tables->ln2, 1, tables->digits + 1, x);
+    put_fraction(tables->ln2, tables->digits + 1, x);
     for (int t = 0; t < 3; t++) {
         mpfr_set_ui_2exp(step, 1, -8 * (t + 1), MPFR_RNDN);
         mpfr_exp(step, step, MPFR_RNDN);
-        put_fixed(limb, limbs, step);
+        fixed_of(limb, limbs, 1, step);
         powers_fill(tables->table[t], tables->digits, limb, limbs);
     }
     mpfr_set_ui(x, 1, MPFR_RNDN);
     for (unsigned long k = 2; k <= tables->terms; k++) {
         mpfr_div_ui(x, x, k, MPFR_RNDZ);
-        put_fraction(tables->inverse_factorial[k], 1, tables->digits, x);
+        put_fraction(tables->inverse_factorial[k], tables->digits, x);
     }
     mpfr_clears(x, step, (mpfr_ptr)0);
 }
@@ -174,7 +158,9 @@ static void put_argument(ExpLanes *lanes, size_t lane, const ExpTables *tables, 
 {
     Entry e;
     entry_load_real(&e, x);
-    entry_digits(&lanes->x[0][lane], VEXP_LANES, tables->digits + 2, DIGIT, &e, DIGIT - e.exponent);
+    for (size_t d = 0; d < tables->digits + 2; d++) {
+        lanes->x[d][lane] = entry_digit(&e, DIGIT - e.exponent, d, DIGIT);
+    }
     lanes->negative |= (unsigned)e.negative << lane;
 }
 
