@@ -20,66 +20,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BLOCK_ROWS = 64 };
 
 /* Terms that floats add at once, and at all: an entry of S is less than 2^-9 of it too large. */
 enum { TERMS = 1 << 14, TERMS_MOST = 1 << 27 };
-
-/* Sizes below 2^-61 are left out of S in floats.  Where it is at least k times this, that is less
- * than 2^-11 of it; else an entry is weak. */
-#define WEAK 0x1p-50
-
-/* The smallest g with 2^g > r > 0. */
-static int exponent_above(double r)
-{
-    uint64_t word;
-    memcpy(&word, &r, sizeof word);
-    return (int)(word >> 52) - 1022;
-}
-
-static GuardRow row_of(const Plan *plan, size_t i)
-{
-    bool only_a = plan->short_a && !plan->short_b, only_b = plan->short_b && !plan->short_a;
-    return (GuardRow){.i = i,
-                      .from_a = only_b ? 0 : plan->a.sum[i],
-                      .from_b = only_a ? 0 : 1,
-                      /* Rounding of S, and what a backend cuts off. */
-                      .scale = (1 + 0x1p-8) / (double)plan->k,
-                      .weak = WEAK * (double)plan->k};
-}
-
-/* The guard of an entry of the row from S. */
-static int16_t guard_of(const Plan *plan, const GuardRow *row, size_t j, double s)
-{
-    if (plan->a.exponent[row->i] == LINE_ZERO || plan->b.exponent[j] == LINE_ZERO) {
-        return GUARD_MIN;
-    }
-    if (!(s > 0)) {
-        return GUARD_NEVER;
-    }
-    int g = exponent_above((row->from_a + row->from_b * plan->b.sum[j]) * row->scale / s);
-    return (int16_t)(g < GUARD_MIN ? GUARD_MIN : g);
-}
-
-/* Does S in floats perhaps lack much of an entry? */
-static bool is_weak(const Plan *plan, const GuardRow *row, size_t j, float s)
-{
-    return s < row->weak && (plan->a.spread[row->i] || plan->b.spread[j]);
-}
-
-/* Guards of a row from S in floats; returns how many are weak. */
-static size_t measure_row(const Plan *plan, size_t i, const float *s)
-{
-    const GuardRow row = row_of(plan, i);
-    size_t weak = 0;
-    for (size_t j = wide()->guards(plan, &row, s, &weak); j < plan->n; j++) {
-        plan->guard[i * plan->n + j] = guard_of(plan, &row, j, s[j]);
-        weak += is_weak(plan, &row, j, s[j]);
-    }
-    return weak;
-}
 
 /* Guards of some rows from S in doubles. */
 static void measure_spread(const Plan *plan, size_t first, size_t count)
@@ -91,10 +36,7 @@ static void measure_spread(const Plan *plan, size_t first, size_t count)
     operand_sizes(b, &plan->b, 0, n);
     gemm(s, n, gemm_plain(a, k), gemm_transposed(b, k), (GemmExtents){count, n, k}, 0);
     for (size_t r = 0; r < count; r++) {
-        const GuardRow row = row_of(plan, first + r);
-        for (size_t j = 0; j < n; j++) {
-            plan->guard[(first + r) * n + j] = guard_of(plan, &row, j, s[r * n + j]);
-        }
+        (void)wide()->guards(plan, first + r, s + r * n);
     }
     free(a);
     free(b);
@@ -119,17 +61,22 @@ static void sum_magnitudes(float *s, const Plan *plan, size_t first, size_t coun
 
 static void measure_rows(const Plan *plan, const void *shared, size_t first, size_t count)
 {
-    float *s = array_alloc(count * plan->n, sizeof *s);
+    const size_t n = plan->n;
+    double *row = array_alloc(n + (count * n + 1) / 2, sizeof *row);
+    float *s = (float *)(row + n);
     size_t weak = 0;
     (void)shared;
     sum_magnitudes(s, plan, first, count);
     for (size_t r = 0; r < count; r++) {
-        weak += measure_row(plan, first + r, s + r * plan->n);
+        for (size_t j = 0; j < n; j++) {
+            row[j] = s[r * n + j];
+        }
+        weak += wide()->guards(plan, first + r, row);
     }
     if (weak > 0) {
         measure_spread(plan, first, count);
     }
-    free(s);
+    free(row);
 }
 
 /* The least sum of a line that is not zero; INFINITY when there is none. */

@@ -22,14 +22,6 @@ typedef struct {
 /* Entries [first, first + count) of a row, one by one. */
 typedef void LanesRest(const LanesRow *row, size_t first, size_t count);
 
-/* The numbers that the entries of row i of C have in common. */
-typedef struct {
-    size_t i;
-    double from_a, from_b; /* the sum of A's line, and what B's sums are multiplied by: 1 or 0 */
-    double scale;          /* of what an entry needs */
-    double weak;           /* sums of magnitudes below this lack too much, where a line is spread */
-} GuardRow;
-
 /* Entries [0, count) of a row.  By `rest`: those among which a number is not plain, or a quotient
  * is next to a tie.  False, and nothing done: too few, or not of these precisions. */
 typedef bool WideRows(const LanesRow *row, size_t count, LanesRest *rest);
@@ -39,10 +31,9 @@ typedef bool WideRows(const LanesRow *row, size_t count, LanesRest *rest);
  * side, or not plain. */
 typedef bool WideMeasure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines);
 
-/* Sets the guards of entries (i, 0) to (i, n - 1), n a multiple of the lanes, from their sums of
- * magnitudes, and adds the weak ones to *weak.  Returns n: the row's columns without a
- * remainder. */
-typedef size_t WideGuards(const Plan *plan, const GuardRow *row, const float *s, size_t *weak);
+/* Sets the guards of row i from its sums of magnitudes.  Returns how many are weak: a line is
+ * spread, and S in floats perhaps lacks much of them. */
+typedef size_t WideGuards(const Plan *plan, size_t i, const double *s);
 
 /* The product, by 52-bit digits. */
 typedef void WideMultiply(const Plan *plan);

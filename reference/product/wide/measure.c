@@ -50,11 +50,7 @@ INLINE Mask put_floats(float *to, Words size, Mask there, size_t lanes)
     Mask near = there & not(less(size, all((uint64_t)(1022 + SIZE_EXPONENT) << 52)));
     Words cut = keep(near, size & all(~((uint64_t)(1 << FLOAT_CUT) - 1)));
     Floats floats = __builtin_convertvector((Reals)cut, Floats);
-    if (lanes < LANES) {
-        memcpy(to, &floats, lanes * sizeof *to);
-    } else {
-        memcpy(to, &floats, sizeof floats);
-    }
+    copy_lanes(to, &floats, lanes, sizeof *to);
     return there & not(near);
 }
 

@@ -43,6 +43,7 @@
 #include "../digits.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #define DIGIT_MASK (((uint64_t)1 << DIGIT) - 1)
 
@@ -136,6 +137,16 @@ INLINE Reals real_of(Words digit)
 INLINE Reals all_reals(double x)
 {
     return x - (Reals){0};
+}
+
+/* So many numbers of `size` bytes, copied by one instruction where they are LANES. */
+INLINE void copy_lanes(void *to, const void *from, size_t lanes, const size_t size)
+{
+    if (lanes < LANES) {
+        memcpy(to, from, lanes * size);
+    } else {
+        memcpy(to, from, LANES * size);
+    }
 }
 
 INLINE Mask all_lanes(bool yes)

@@ -4,8 +4,6 @@
 #ifndef HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_C_H
 #define HEADPROOF_REFERENCE_PRODUCT_WIDE_WORDS_C_H
 
-#include <string.h>
-
 enum { LANES = 2 };
 
 typedef uint64_t Words __attribute__((vector_size(8 * LANES)));
