@@ -58,7 +58,7 @@ static inline bool decode_entry(Lines *lines, Lengths *lengths, const Operand *o
                                 size_t l)
 {
     Entry *to = lines->entry + i * o->depth + l;
-    bool finite = entry_load(to, o, i, l, o->number != NULL);
+    bool finite = entry_load(to, o, o->line_at[i] + o->depth_at[l]);
     if (to->count == 0) {
         to->exponent = ZERO_EXPONENT;
         return finite;

@@ -53,12 +53,20 @@ static inline void entry_load_real(Entry *x, mpfr_srcptr y)
     x->negative = mpfr_signbit(y) != 0;
 }
 
-/* false: not finite.  doubles: are they that?  Where it is a constant, a loop that sees every entry
- * twice keeps it in registers. */
-INLINE bool entry_load(Entry *x, const Operand *o, size_t line, size_t position, const bool doubles)
+/* Exponent of the lowest bit that is set; x is not 0. */
+static inline mpfr_exp_t entry_lowest_bit(const Entry *x)
 {
-    size_t at = o->line_at[line] + o->depth_at[position];
-    if (doubles) {
+    size_t i = 0;
+    while (x->limb[i] == 0) {
+        i++;
+    }
+    return x->exponent - 64 * (mpfr_exp_t)(x->count - i) + __builtin_ctzll(x->limb[i]);
+}
+
+/* Entry number `at` in memory.  false: not finite. */
+static inline bool entry_load(Entry *x, const Operand *o, size_t at)
+{
+    if (o->number != NULL) {
         entry_load_double(x, o->number[at]);
         return isfinite(o->number[at]);
     }

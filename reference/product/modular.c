@@ -62,7 +62,7 @@ static void load_digits(const Scratch *s, const Residues *r, size_t start, size_
         size_t u = (start + e) / inner, v = (start + e) % inner;
         size_t line = r->first + (o->depth_major ? v : u);
         size_t position = r->term + (o->depth_major ? u : v);
-        (void)entry_load(&x, o, line, position, o->number != NULL);
+        (void)entry_load(&x, o, o->line_at[line] + o->depth_at[position]);
         mpfr_exp_t lead = x.count == 0 ? 0 : o->exponent[line] - x.exponent;
         double sign = x.negative ? -1 : 1;
         for (size_t d = 0; d < r->split->digits; d++) {

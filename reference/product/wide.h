@@ -26,9 +26,8 @@ typedef void LanesRest(const LanesRow *row, size_t first, size_t count);
  * is next to a tie.  False, and nothing done: too few, or not of these precisions. */
 typedef bool WideRows(const LanesRow *row, size_t count, LanesRest *rest);
 
-/* exponent, size and sum of at most 64 lines from `first` on, and low, the exponent of the lowest
- * bit set in each, or LONG_MAX.  False, to be done one by one: not numbers of few limbs side by
- * side, or not plain. */
+/* exponent, size, sum and spread of at most 64 lines from `first` on, and low, the exponent of the
+ * lowest bit set in each, or LONG_MAX.  False: one is not plain. */
 typedef bool WideMeasure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines);
 
 /* Sets the guards of row i from its sums of magnitudes.  Returns how many are weak: a line is

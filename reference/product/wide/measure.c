@@ -1,7 +1,8 @@
 /*
- * An operand's lines measured LANES entries at a time: neighbours in memory, which are those of a
- * line, or the entries of LANES lines at one depth.
+ * An operand's lines measured LANES entries at a time: those of a line, or the entries of LANES
+ * lines at one depth.
  */
+#include "../entry.h"
 #include "read.h"
 #include "wide.h"
 
@@ -12,7 +13,12 @@
 /* Lines measured together, LANES in a group. */
 enum { LINES_MOST = 64, GROUPS = LINES_MOST / LANES };
 
-/* Exponents of the lowest bits that are set; LONG_MAX for zeros. */
+/* What is looked at of entries: the highest limb, its highest bit set, or 0 of zeros; the exponent,
+ * LINE_ZERO of zeros; and that of the lowest bit that is set, LONG_MAX of zeros. */
+typedef struct {
+    Words top, exponent, lowest;
+} Seen;
+
 INLINE Words lowest_bits(const Lanes *x)
 {
     Words limb = x->limb[0], down = all(64 * LIMBS_MOST);
@@ -28,14 +34,46 @@ INLINE Words lowest_bits(const Lanes *x)
     return select(is_not_zero(limb), exponent, all(LONG_MAX));
 }
 
-/* Magnitudes by 2^-exponent rounded toward zero to doubles, and to 0 far below the normal range. */
-INLINE Words scaled_sizes(const Lanes *x, Words exponent)
+/* Entries anywhere, one by one.  False: one is no number, or its exponent is too large. */
+static bool see_each(Seen *x, const Operand *o, size_t base, const size_t *along, size_t lanes)
 {
-    const Words limb = x->limb[LIMBS_MOST - 1];
+    uint64_t top[LANES] = {0}, exponent[LANES], lowest[LANES];
+    bool plain = true;
+    for (size_t lane = 0; lane < LANES; lane++) {
+        exponent[lane] = (uint64_t)LINE_ZERO;
+        lowest[lane] = LONG_MAX;
+    }
+    for (size_t lane = 0; plain && lane < lanes; lane++) {
+        Entry e;
+        plain = entry_load(&e, o, base + along[lane]) && labs(e.exponent) < EXPONENT_LIMIT;
+        if (plain && e.count != 0) {
+            top[lane] = e.limb[e.count - 1];
+            exponent[lane] = (uint64_t)e.exponent;
+            lowest[lane] = (uint64_t)entry_lowest_bit(&e);
+        }
+    }
+    *x = (Seen){load(top), load(exponent), load(lowest)};
+    return plain;
+}
+
+/* Entries number base + along[0], ...  False: not plain. */
+INLINE bool see(Seen *x, const Operand *o, size_t base, const size_t *along, size_t lanes)
+{
+    Lanes numbers;
+    if (!o->beside || o->number != NULL || !read_lanes(&numbers, o, base + along[0], lanes)) {
+        return see_each(x, o, base, along, lanes);
+    }
+    *x = (Seen){numbers.limb[LIMBS_MOST - 1], numbers.exponent, lowest_bits(&numbers)};
+    return true;
+}
+
+/* Magnitudes by 2^-exponent rounded toward zero to doubles, and to 0 far below the normal range. */
+INLINE Words scaled_sizes(const Seen *x, Words exponent)
+{
     Words relative = x->exponent - exponent;
-    Mask there = is_not_zero(limb);
+    Mask there = is_not_zero(x->top);
     there = there & not(less(relative, all((uint64_t)-500)));
-    Words fraction = (limb << 1) >> 12;
+    Words fraction = (x->top << 1) >> 12;
     Words biased = (relative + all(1022)) << 52;
     return keep(there, fraction | biased);
 }
@@ -55,8 +93,8 @@ INLINE Mask put_floats(float *to, Words size, Mask there, size_t lanes)
 }
 
 /* The measures of LANES lines that are neighbours, or of every LANES-th entry of one line.  Of
- * doubles `largest` and `lowest` are magnitudes at first, a double's bits: the largest, and the
- * smallest value of a lowest bit that is set; then, as of other numbers, exponents. */
+ * doubles side by side `largest` and `lowest` are magnitudes at first, a double's bits: the largest,
+ * and the smallest value of a lowest bit that is set; then, as of other numbers, exponents. */
 typedef struct {
     Words largest, lowest;
     Reals scale; /* of doubles: 2^-largest */
@@ -74,18 +112,19 @@ static void know_nothing(Known *known, bool doubles)
                      .small = all_lanes(false)};
 }
 
-/* The doubles from `at` on, without their signs. */
-INLINE Words magnitudes(const Operand *o, size_t at, size_t lanes)
+/* Doubles side by side, without their signs. */
+INLINE Words magnitudes(const double *from, size_t lanes)
 {
-    Words word = lanes < LANES ? load_some(o->number + at, lanes) : load(o->number + at);
+    Words word = lanes < LANES ? load_some(from, lanes) : load(from);
     return (word << 1) >> 1;
 }
 
-INLINE bool take_exponent(Known *known, const Operand *o, size_t at, size_t lanes,
-                          const bool doubles)
+/* The first look at entries; false: one is not plain, which of doubles find_scales says. */
+INLINE bool take_exponents(Known *known, Seen *x, const Operand *o, size_t base,
+                           const size_t *along, size_t lanes, const bool doubles)
 {
     if (doubles) {
-        Words size = magnitudes(o, at, lanes);
+        Words size = magnitudes(o->number + base + along[0], lanes);
         /* Without the lowest bit of the fraction, or, where it has none, 0. */
         Words less_one = keep(is_not_zero(size << 12), size & (size - all(1)));
         Words bit = (Words)((Reals)size - (Reals)less_one);
@@ -93,13 +132,10 @@ INLINE bool take_exponent(Known *known, const Operand *o, size_t at, size_t lane
         known->lowest = smaller(known->lowest, select(is_zero(size), known->lowest, bit));
         return true;
     }
-    Lanes x;
-    if (!read_lanes(&x, o, at, lanes)) {
-        return false;
-    }
-    known->largest = larger(known->largest, x.exponent);
-    known->lowest = smaller(known->lowest, lowest_bits(&x));
-    return true;
+    bool plain = see(x, o, base, along, lanes);
+    known->largest = larger(known->largest, x->exponent);
+    known->lowest = smaller(known->lowest, x->lowest);
+    return plain;
 }
 
 /* Largest exponents of doubles that are scaled by a double. */
@@ -131,32 +167,43 @@ static bool find_scales(Known *known)
     return true;
 }
 
-INLINE void take_size(Known *known, float *to, const Operand *o, size_t at, size_t lanes,
-                      const bool doubles)
+/* The second look, at doubles in memory or at what was seen of other numbers. */
+INLINE void take_sizes(Known *known, float *to, const Seen *x, const double *from, size_t lanes,
+                       const bool doubles)
 {
+    Mask there;
     Words size;
     if (doubles) {
-        Words word = magnitudes(o, at, lanes);
+        Words word = magnitudes(from, lanes);
+        there = is_not_zero(word);
         size = (Words)((Reals)word * known->scale);
         size = keep(not(less(size, all((uint64_t)(1023 - 501) << 52))), size);
-        known->small |= put_floats(to, size, is_not_zero(word), lanes);
     } else {
-        Lanes x;
-        (void)read_lanes(&x, o, at, lanes);
-        size = scaled_sizes(&x, known->largest);
-        known->small |= put_floats(to, size, is_not_zero(x.limb[LIMBS_MOST - 1]), lanes);
+        there = is_not_zero(x->top);
+        size = scaled_sizes(x, known->largest);
     }
+    known->small |= put_floats(to, size, there, lanes);
     known->sum = known->sum + (Reals)size;
 }
 
-/* A line whose entries are neighbours. */
+/* Vectors of entries that are looked at once; where a line, or lines, have more, all are looked at
+ * again for their sizes. */
+enum { KEPT = 128 };
+
+static size_t lanes_from(size_t count, size_t first)
+{
+    return count - first < LANES ? count - first : LANES;
+}
+
 INLINE bool measure_line(Operand *o, mpfr_exp_t *low, size_t line, const bool doubles)
 {
     Known known;
+    Seen kept[KEPT];
+    const size_t base = o->line_at[line], step = o->depth <= KEPT * LANES ? LANES : SIZE_MAX;
     know_nothing(&known, doubles);
     for (size_t l = 0; l < o->depth; l += LANES) {
-        size_t left = o->depth - l, lanes = left < LANES ? left : LANES;
-        if (!take_exponent(&known, o, o->line_at[line] + o->depth_at[l], lanes, doubles)) {
+        if (!take_exponents(&known, &kept[l / step], o, base, o->depth_at + l,
+                            lanes_from(o->depth, l), doubles)) {
             return false;
         }
     }
@@ -171,16 +218,22 @@ INLINE bool measure_line(Operand *o, mpfr_exp_t *low, size_t line, const bool do
     if (doubles && !find_scales(&known)) {
         return false;
     }
+    for (size_t l = 0; l < o->depth; l += LANES) {
+        const size_t *along = o->depth_at + l, lanes = lanes_from(o->depth, l);
+        Seen *x = &kept[l / step];
+        if (!doubles && step > LANES) {
+            (void)see(x, o, base, along, lanes);
+        }
+        take_sizes(&known, o->size + line * o->depth + l, x, o->number + base + *along, lanes,
+                   doubles);
+    }
+    double sum = 0;
+    for (int lane = 0; lane < LANES; lane++) {
+        sum += known.sum[lane];
+    }
     o->exponent[line] = (mpfr_exp_t)known.largest[0];
     low[line] = (mpfr_exp_t)known.lowest[0];
-    for (size_t l = 0; l < o->depth; l += LANES) {
-        size_t left = o->depth - l, lanes = left < LANES ? left : LANES;
-        take_size(&known, o->size + line * o->depth + l, o, o->line_at[line] + o->depth_at[l],
-                  lanes, doubles);
-    }
-    for (int lane = 0; lane < LANES; lane++) {
-        o->sum[line] += known.sum[lane];
-    }
+    o->sum[line] = sum;
     o->spread[line] = any(known.small);
     return true;
 }
@@ -190,41 +243,47 @@ INLINE bool measure_beside(Operand *o, mpfr_exp_t *low, size_t first, size_t lin
                            const bool doubles)
 {
     Known known[GROUPS];
-    const size_t groups = (lines + LANES - 1) / LANES;
+    Seen kept[KEPT];
+    const size_t groups = (lines + LANES - 1) / LANES,
+                 step = o->depth <= KEPT / groups ? groups : 0;
+    bool plain = true;
     for (size_t g = 0; g < groups; g++) {
         know_nothing(&known[g], doubles);
     }
     for (size_t l = 0; l < o->depth; l++) {
-        for (size_t i = 0; i < lines; i += LANES) {
-            size_t left = lines - i, lanes = left < LANES ? left : LANES;
+        for (size_t g = 0; g < groups; g++) {
+            const size_t i = g * LANES;
             fetch_ahead(o, first + i, l);
-            if (!take_exponent(&known[i / LANES], o, o->depth_at[l] + o->line_at[first + i], lanes,
-                               doubles)) {
+            if (!take_exponents(&known[g], &kept[l * step + g], o, o->depth_at[l],
+                                o->line_at + first + i, lanes_from(lines, i), doubles)) {
                 return false;
             }
         }
     }
-    for (size_t g = 0; doubles && g < groups; g++) {
-        if (!find_scales(&known[g])) {
-            return false;
-        }
+    for (size_t g = 0; doubles && plain && g < groups; g++) {
+        plain = find_scales(&known[g]);
     }
-    for (size_t l = 0; l < o->depth; l++) {
-        for (size_t i = 0; i < lines; i += LANES) {
-            size_t left = lines - i, lanes = left < LANES ? left : LANES;
+    for (size_t l = 0; plain && l < o->depth; l++) {
+        for (size_t g = 0; g < groups; g++) {
+            const size_t i = g * LANES, lanes = lanes_from(lines, i), base = o->depth_at[l];
+            const size_t *along = o->line_at + first + i;
+            Seen *x = &kept[l * step + g];
             fetch_ahead(o, first + i, l);
-            take_size(&known[i / LANES], o->size + l * o->lines + first + i, o,
-                      o->depth_at[l] + o->line_at[first + i], lanes, doubles);
+            if (!doubles && step == 0) {
+                (void)see(x, o, base, along, lanes);
+            }
+            take_sizes(&known[g], o->size + l * o->lines + first + i, x, o->number + base + *along,
+                       lanes, doubles);
         }
     }
-    for (size_t i = 0; i < lines; i++) {
+    for (size_t i = 0; plain && i < lines; i++) {
         const Known *of = &known[i / LANES];
         o->exponent[first + i] = (mpfr_exp_t)of->largest[i % LANES];
         low[first + i] = (mpfr_exp_t)of->lowest[i % LANES];
         o->sum[first + i] = of->sum[i % LANES];
         o->spread[first + i] = (bits_of(of->small) >> i % LANES & 1) != 0;
     }
-    return true;
+    return plain;
 }
 
 INLINE bool measure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines, const bool doubles)
@@ -241,9 +300,6 @@ INLINE bool measure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines, con
 
 bool wide_measure(Operand *o, mpfr_exp_t *low, size_t first, size_t lines)
 {
-    if (!o->beside || lines > LINES_MOST) {
-        return false;
-    }
-    return o->number != NULL ? measure(o, low, first, lines, true)
-                             : measure(o, low, first, lines, false);
+    return (o->beside && o->number != NULL && measure(o, low, first, lines, true)) ||
+           measure(o, low, first, lines, false);
 }
