@@ -135,21 +135,6 @@ static void cost_print(FILE *file, const void *row)
 /* Layers that take turns: what two of them cost, any number does. */
 enum { LAYERS_UNLIKE = 2 };
 
-void cost_init(Cost *cost)
-{
-    *cost = (Cost){0};
-    model_cost_init(&cost->original);
-    model_cost_init(&cost->converted);
-    mpz_init(cost->embedding);
-}
-
-void cost_clear(Cost *cost)
-{
-    model_cost_clear(&cost->original);
-    model_cost_clear(&cost->converted);
-    mpz_clear(cost->embedding);
-}
-
 /* A preset's model unembeds with the matrix it embeds with; a file says what it has. */
 static void count_embedding(Cost *cost, const Preset *preset)
 {
@@ -166,8 +151,9 @@ static void count_embedding(Cost *cost, const Preset *preset)
     }
 }
 
-static int count(Cost *cost, const Point *point, const Preset *preset)
+static int count(Cost *cost, const Preset *preset)
 {
+    const Point *point = cost->point;
     CaseSpec spec = point->spec;
     Pair pair;
     const char *reason;
@@ -179,8 +165,6 @@ static int count(Cost *cost, const Point *point, const Preset *preset)
         return 2;
     }
     size_t depth = point->spec.depth, limit = point->spec.d_head;
-    cost->point = point;
-    cost->preset = preset != NULL ? preset->name : NULL;
     model_cost_count(&cost->original, &pair.original, depth, limit);
     model_cost_count(&cost->converted, &pair.converted, depth, limit);
     model_cost_add_norm(&cost->original, &pair.final_norm, 1);
@@ -201,16 +185,20 @@ int command_cost(const Grid *grid, const RunOptions *run)
     const Preset *preset = run->preset != NULL ? preset_find(run->preset) : NULL;
     int status = outcome_open(&outcome, &cost_outcome, grid, run, NULL);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
-        Cost cost;
-        cost_init(&cost);
-        status = count(&cost, &grid->points[i], preset);
+        Cost cost = {.point = &grid->points[i], .preset = preset != NULL ? preset->name : NULL};
+        model_cost_init(&cost.original);
+        model_cost_init(&cost.converted);
+        mpz_init(cost.embedding);
+        status = count(&cost, preset);
         if (status == 0 && run->measure) {
             status = cost_measure(&cost);
         }
         if (status == 0) {
             status = sink_put(&outcome.sink, &cost);
         }
-        cost_clear(&cost);
+        model_cost_clear(&cost.original);
+        model_cost_clear(&cost.converted);
+        mpz_clear(cost.embedding);
     }
     return outcome_end(&outcome, status);
 }

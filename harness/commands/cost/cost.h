@@ -76,9 +76,6 @@ typedef struct {
  * after that when it is none of them, 99 after a message when memory is short. */
 int cost_measure(Cost *cost) __attribute__((warn_unused_result));
 
-void cost_init(Cost *cost);
-void cost_clear(Cost *cost);
-
 /* The names of the columns, and the row of a Cost. */
 void cost_write_header(FILE *file, const RunOptions *run);
 void cost_write_row(FILE *file, const void *cost);

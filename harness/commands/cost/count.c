@@ -40,12 +40,6 @@ void cost_add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d)
     mpz_clear(product);
 }
 
-/* 1 or 0: a bias that is there, or not. */
-static size_t is_there(const double *bias)
-{
-    return bias != NULL;
-}
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -121,44 +115,32 @@ static void count_dense(const Counter *counter, const Bundle *bundle)
     cost_add(counter->cost->exponentials[KERNEL_DENSE], times, heads, rows, rows, 1);
 }
 
-/* The scores' products; *pairs: what a pattern costs a column of values (all keys, or three: the
- * row itself, the sum of the others, the bias row). */
-static void count_scores(const Counter *counter, const Bundle *bundle, size_t form, size_t *keys)
+/* Factors as factors, the position block never stored.  A pattern costs a column of values as many
+ * products as there are keys, or three: the row itself, the sum of the others, the bias row. */
+static void count_structured(const Counter *counter, const Bundle *bundle, size_t form)
 {
     const Score *score = &bundle->score;
+    const Value *value = &bundle->value;
     size_t rows = layout_rows(counter->layout), heads = bundle->heads, times = counter->times;
-    size_t read = score->read.count, query = score_query_width(score);
+    size_t query = score_query_width(score), width = value_width(value);
+    size_t read = value->read.count, keys = score_by_key(score) ? rows : 3;
     mpz_t *sum = &counter->cost->multiply_adds[form];
-    *keys = 3;
     if (score_by_key(score)) {
-        *keys = rows;
-        bool mixed = score_is_mixed(score), made = score->q.data != NULL;
-        size_t factors = score->d_head == 0 ? 1 : 1 + made;
-        cost_add(*sum, times, mixed ? 1 : heads, rows, read, factors * query);
+        size_t made = score->q.data != NULL, factors = score->d_head == 0 ? 1 : 1 + made;
+        size_t times_made = score_is_mixed(score) ? 1 : heads;
+        cost_add(*sum, times, times_made, rows, score->read.count, factors * query);
         cost_add(*sum, times, heads, rows, rows, query);
         if (score->rotary != NULL) { /* a pair of queries, and one of keys, takes four each */
             cost_add(*sum, times, heads, counter->layout->n, score->rotary->width, 4);
         }
     } else if (score->gate.data != NULL) {
-        cost_add(*sum, times, heads, rows, read, 1);
+        cost_add(*sum, times, heads, rows, score->read.count, 1);
     }
-    cost_add(counter->cost->exponentials[form], times, heads, rows, *keys, 1);
-}
-
-/* Factors as factors, the position block never stored. */
-static void count_structured(const Counter *counter, const Bundle *bundle, size_t form)
-{
-    const Value *value = &bundle->value;
-    size_t rows = layout_rows(counter->layout), heads = bundle->heads, times = counter->times;
-    size_t read = value->read.count, write = value->write.count, keys;
-    mpz_t *sum = &counter->cost->multiply_adds[form];
-    count_scores(counter, bundle, form, &keys);
-    size_t width = value_width(value);
-    bool first = value->v.data != NULL && !bundle_gate_is_value(bundle),
-         second = value->o.data != NULL;
+    cost_add(counter->cost->exponentials[form], times, heads, rows, keys, 1);
+    bool first = value->v.data != NULL && !bundle_gate_is_value(bundle);
     cost_add(*sum, times, heads, rows, first ? read : 0, width);
     cost_add(*sum, times, heads, rows, keys, width);
-    cost_add(*sum, times, heads, rows, second ? width : 0, write);
+    cost_add(*sum, times, heads, rows, value->o.data != NULL ? width : 0, value->write.count);
     if (value->diagonal != 0) {
         cost_add(*sum, times, 1, rows, keys, read);
     }
@@ -172,14 +154,15 @@ static void count_attention_parameters(const Counter *counter, const Bundle *bun
     size_t q = score->d_head, v = value->d_head, read = score->read.count;
     mpz_t *sum = &counter->cost->attention;
     cost_add(*sum, times, heads, read, q > 0 ? 2 * q : read, 1);
-    cost_add(*sum, times, heads, is_there(score->q_bias) + is_there(score->k_bias), q, 1);
+    cost_add(*sum, times, heads, score->q_bias != NULL, q, 1);
+    cost_add(*sum, times, heads, score->k_bias != NULL, q, 1);
     if (v > 0) {
         cost_add(*sum, times, heads, v, value->read.count + value->write.count, 1);
-        cost_add(*sum, times, heads, is_there(value->inner_bias), v, 1);
+        cost_add(*sum, times, heads, value->inner_bias != NULL, v, 1);
     } else {
         cost_add(*sum, times, heads, value->read.count, value->write.count, 1);
     }
-    cost_add(*sum, times, is_there(value->bias), value->write.count, 1, 1);
+    cost_add(*sum, times, value->bias != NULL, value->write.count, 1, 1);
 }
 
 static void count_bundle(const Counter *counter, const Bundle *bundle)
@@ -204,7 +187,7 @@ static void count_bundle(const Counter *counter, const Bundle *bundle)
 void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times)
 {
     if (norm->kind != NORMALIZATION_NONE) {
-        cost_add(cost->norms, times, norm->columns.count, 1 + is_there(norm->beta), 1, 1);
+        cost_add(cost->norms, times, norm->columns.count, norm->beta != NULL ? 2 : 1, 1, 1);
     }
 }
 
@@ -225,9 +208,9 @@ static void count_direct(const Counter *counter, const Direct *direct)
     bool exponential = direct->activation != ACTIVATION_RELU &&
                        direct->activation != ACTIVATION_NONE && (ffn || alone);
     cost_add(cost->network, times, ends, hidden, 1, 1);
-    cost_add(cost->network, times, is_there(direct->b1), hidden, 1, 1);
-    cost_add(cost->network, times, is_there(direct->b2), write, 1, 1);
-    cost_add(cost->network, times, is_there(direct->b3), hidden, 1, 1);
+    cost_add(cost->network, times, direct->b1 != NULL, hidden, 1, 1);
+    cost_add(cost->network, times, direct->b2 != NULL, write, 1, 1);
+    cost_add(cost->network, times, direct->b3 != NULL, hidden, 1, 1);
     for (int form = 0; form < KERNEL_COUNT; form++) {
         cost_add(cost->multiply_adds[form], times, n, ends, hidden, 1);
         cost_add(cost->exponentials[form], times, n, exponential, hidden, 1);

@@ -10,6 +10,8 @@
 #include "../../base/progress.h"
 #include "../../evaluate/predict.h"
 
+#include <math.h>
+
 /* Both models in turns, until the runs have taken this long together; the first may be cold. */
 #define RUNS_LEAST 2
 #define RUNS_MOST 25
@@ -19,9 +21,6 @@
 #define SECONDS_MOST 600.0
 #define SLOW 3
 #define OMEGA 1000.0
-
-static const char *const form_names[] = {
-    [KERNEL_DENSE] = "dense", [KERNEL_STRUCTURED] = "structured"};
 
 /* Seconds of one pass over all layers. */
 static double time_pass(const ArithmeticInfo *machine, const Model *model, const double *x,
@@ -37,21 +36,16 @@ static double time_pass(const ArithmeticInfo *machine, const Model *model, const
     return seconds;
 }
 
-static double sooner(double best, double seconds)
-{
-    return best < 0 || seconds < best ? seconds : best;
-}
-
 static void time_form(CostTimes *times, const ArithmeticInfo *machine, const Pair *pair,
                       KernelForm form)
 {
     double spent = 0;
-    times->original = times->converted = -1;
+    times->original = times->converted = INFINITY;
     for (int run = 0; run < RUNS_MOST && (run < RUNS_LEAST || spent < SECONDS_ENOUGH); run++) {
         double a = time_pass(machine, &pair->original, pair->original_x, form);
         double b = time_pass(machine, &pair->converted, pair->converted_x, form);
-        times->original = sooner(times->original, a);
-        times->converted = sooner(times->converted, b);
+        times->original = fmin(times->original, a);
+        times->converted = fmin(times->converted, b);
         spent += a + b;
     }
     times->timed = true;
@@ -78,27 +72,28 @@ static bool form_fits(const Cost *cost, const ArithmeticInfo *machine, KernelFor
         fprintf(stderr,
                 "headproof: --measure: the %s form is not timed: a pass takes about %.3g GiB (%.3g "
                 "may be used) and %.2g s (at most %g)\n",
-                form_names[form], bytes / gib, memory / gib, seconds, SECONDS_MOST);
+                axis_info(AXIS_KERNEL)->domain.words[form], bytes / gib, memory / gib, seconds,
+                SECONDS_MOST);
     }
     return fits;
 }
 
 int cost_measure(Cost *cost)
 {
-    bool fits[KERNEL_COUNT];
     Pair pair;
     const char *reason;
     const ArithmeticInfo *machine = arithmetic_info(cost->point->arithmetic);
-    fits[KERNEL_DENSE] = form_fits(cost, machine, KERNEL_DENSE);
-    fits[KERNEL_STRUCTURED] = form_fits(cost, machine, KERNEL_STRUCTURED);
-    if (!fits[KERNEL_DENSE] && !fits[KERNEL_STRUCTURED]) {
+    const bool dense = form_fits(cost, machine, KERNEL_DENSE);
+    const bool structured = form_fits(cost, machine, KERNEL_STRUCTURED);
+    if (!dense && !structured) {
         return 2;
     }
     bool ok = case_build(&pair, &reason, &cost->point->spec) == CASE_OK;
-    for (int form = 0; form < KERNEL_COUNT && ok; form++) {
-        if (fits[form]) {
-            time_form(&cost->times[form], machine, &pair, (KernelForm)form);
-        }
+    if (ok && dense) {
+        time_form(&cost->times[KERNEL_DENSE], machine, &pair, KERNEL_DENSE);
+    }
+    if (ok && structured) {
+        time_form(&cost->times[KERNEL_STRUCTURED], machine, &pair, KERNEL_STRUCTURED);
     }
     case_clear(&pair);
     cost->measured = true;
