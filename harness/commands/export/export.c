@@ -17,14 +17,6 @@
 /* Entries of one result over all layers; their texts are as long as the precision asks. */
 #define ENTRIES_MOST 200000
 
-double *export_take(Export *e, size_t count)
-{
-    double **buffers = need_more(e->buffers, e->count + 1, sizeof *buffers);
-    e->buffers = buffers;
-    buffers[e->count] = need_zeros(count, sizeof **buffers);
-    return buffers[e->count++];
-}
-
 /* One point, and somewhere to write it. */
 static int check_request(const Grid *grid, const RunOptions *run)
 {
@@ -122,14 +114,12 @@ static int write_file(Export *e, const char *path)
         return status;
     }
     e->writer = safetensors_writer_make();
+    e->results = need_zeros((size_t)entries_of(&e->shared->pair), EXPORT_COPIED * sizeof(double));
     add_facts(e);
     export_model(e);
     export_results(e);
     status = safetensors_writer_finish(e->writer, path);
-    for (size_t i = 0; i < e->count; i++) {
-        free(e->buffers[i]);
-    }
-    free(e->buffers);
+    free(e->results);
     safetensors_writer_clear(e->writer);
     return status;
 }

@@ -24,24 +24,23 @@
 #include "../../evaluate/shared.h"
 #include "../../models/safetensors_write.h"
 
-/* buffers: what the writer's tensors point to.  What fails the writer keeps. */
+/* What fails the writer keeps. */
 typedef struct {
     const Point *point;
     const Shared *shared;
     const RefBase *base; /* r(T) and r(T_infinity), at bits */
     SafetensorsWriter *writer;
     mpfr_prec_t bits;
-    double **buffers;
-    size_t count;
+    double *results; /* [EXPORT_COPIED, entries of one result over all layers] */
 } Export;
 
-/* Zeroes, which live as long as the export. */
-double *export_take(Export *e, size_t count) __attribute__((warn_unused_result));
+/* The results that are not kept as they are written: r_T, r_Tprime, r_Tinf and m_Tprime. */
+enum { EXPORT_COPIED = 4 };
 
 /* The weights and the input, and the metadata a model has. */
 void export_model(Export *e);
 
-/* Adds the streams after each layer, and how exact they are. */
+/* Adds the streams after each layer, and how exact they are; fills results. */
 void export_results(Export *e);
 
 #endif

@@ -15,98 +15,96 @@
 #define NAME_MOST 128
 
 /* The evaluations, and the layer that they are at: n tokens, the columns compared.  kernel NULL: no
- * machine's. */
+ * machine's.  next: the place of the next result that is copied. */
 typedef struct {
-    Export *e;
+    const Export *e;
     RefRun *run;
     Kernel *kernel;
     size_t layer, n;
     Columns columns;
+    double *next;
 } Results;
 
-/* Where a result's numbers come from. */
-typedef mpfr_srcptr Entry(const Results *results, size_t i, size_t c);
-
-static mpfr_srcptr original_entry(const Results *results, size_t i, size_t c)
-{
-    return ref_base_original(results->e->base, results->layer, i, c);
-}
-
-static mpfr_srcptr limit_entry(const Results *results, size_t i, size_t c)
-{
-    return ref_base_limit(results->e->base, results->layer, i, c);
-}
-
-static mpfr_srcptr converted_entry(const Results *results, size_t i, size_t c)
-{
-    size_t row = layout_token_row(&results->e->shared->pair.converted.layout, i);
-    return ref_run_entry(results->run, row, results->columns.first + c);
-}
-
-/* "result.LAYER.NAME", the file's layers from 0. */
-static void result_name(char text[NAME_MOST], const Results *results, const char *name)
-{
-    snprintf(text, NAME_MOST, "result.%zu.%s", results->layer - 1, name);
-}
-
+/* result.LAYER.NAME, the file's layers from 0. */
 static void add_metadata(const Results *results, const char *name, const char *value)
 {
     char key[NAME_MOST];
-    result_name(key, results, name);
+    snprintf(key, sizeof key, "result.%zu.%s", results->layer - 1, name);
     safetensors_writer_metadata(results->e->writer, key, value);
 }
 
-static void add_tensor(const Results *results, const char *name, const double *data)
+/* The same; ld: from a token to the next. */
+static void add_tensor(const Results *results, const char *name, const double *data, size_t ld)
 {
-    char full[NAME_MOST];
-    const size_t shape[] = {results->n, results->columns.count};
-    result_name(full, results, name);
-    safetensors_writer_floats(results->e->writer, full, 2, shape, data);
+    char key[NAME_MOST];
+    const size_t shape[] = {results->n, results->columns.count}, stride[] = {ld, 1};
+    snprintf(key, sizeof key, "result.%zu.%s", results->layer - 1, name);
+    safetensors_writer_strided(results->e->writer, key, 2, shape, stride, data);
+}
+
+/* The references' results. */
+enum { R_T, R_TPRIME, R_TINF, RESULTS };
+static const char *const names[] = {"r_T", "r_Tprime", "r_Tinf"};
+
+/* Entry k of one of them, row-major. */
+static mpfr_srcptr entry(const Results *results, int result, size_t k)
+{
+    size_t i = k / results->columns.count, c = k % results->columns.count;
+    const RefBase *base = results->e->base;
+    const Layout *layout = &results->e->shared->pair.converted.layout;
+    return result == R_T      ? ref_base_original(base, results->layer, i, c)
+           : result == R_TINF ? ref_base_limit(base, results->layer, i, c)
+                              : ref_run_entry(results->run, layout_token_row(layout, i),
+                                              results->columns.first + c);
 }
 
 /* A JSON array of every entry, with as many digits as give back its bits. */
-static void add_text(const Results *results, const char *name, Entry *entry)
+static void add_text(const Results *results, int result)
 {
-    size_t columns = results->columns.count;
     char *text = NULL, key[32];
     size_t length = 0;
     FILE *file = text_stream(&text, &length);
     fputc('[', file);
-    snprintf(key, sizeof key, "%s.text", name);
-    for (size_t k = 0; k < results->n * columns; k++) {
-        const char *separator = k == 0 ? "" : ", ";
-        mpfr_fprintf(file, "%s\"%Re\"", separator, entry(results, k / columns, k % columns));
+    snprintf(key, sizeof key, "%s.text", names[result]);
+    for (size_t k = 0; k < results->n * results->columns.count; k++) {
+        mpfr_fprintf(file, "%s\"%Re\"", k == 0 ? "" : ", ", entry(results, result, k));
     }
     fputc(']', file);
     add_metadata(results, key, text_close(file, &text));
     free(text);
 }
 
-static void add_reference(const Results *results, const char *name, Entry *entry)
+static void add_reference(Results *results, int result)
 {
-    size_t columns = results->columns.count;
-    double *data = export_take(results->e, results->n * columns);
+    double *data = results->next;
     bool exact = true;
-    for (size_t k = 0; k < results->n * columns; k++) {
-        mpfr_srcptr value = entry(results, k / columns, k % columns);
-        data[k] = mpfr_get_d(value, MPFR_RNDN);
+    for (size_t k = 0; k < results->n * results->columns.count; k++) {
+        mpfr_srcptr value = entry(results, result, k);
+        *results->next++ = mpfr_get_d(value, MPFR_RNDN);
         exact = exact && mpfr_cmp_d(value, data[k]) == 0;
     }
-    add_tensor(results, name, data);
+    add_tensor(results, names[result], data, results->columns.count);
     if (!exact) {
-        add_text(results, name, entry);
+        add_text(results, result);
     }
 }
 
-/* first: entry (token 0, first compared column) of a machine's stream. */
-static void add_machine(const Results *results, const char *name, const double *first, size_t ld)
+/* m(T) is kept as it is, m(T') until the next layer. */
+static void add_machine(Results *results)
 {
-    size_t columns = results->columns.count;
-    double *data = export_take(results->e, results->n * columns);
-    for (size_t i = 0; i < results->n; i++) {
-        memcpy(data + i * columns, first + i * ld, columns * sizeof *data);
+    const Export *e = results->e;
+    const Pair *pair = &e->shared->pair;
+    size_t content = layout_content(&pair->original.layout), columns = results->columns.count;
+    size_t first = results->columns.first;
+    const double *original =
+        shared_original(e->shared, e->point) + (results->layer - 1) * results->n * content;
+    KernelStream stream = arithmetic_info(e->point->arithmetic)->functions->layer(results->kernel);
+    add_tensor(results, "m_T", original + first, content);
+    add_tensor(results, "m_Tprime", results->next, columns);
+    for (size_t i = 0; i < results->n; i++, results->next += columns) {
+        size_t row = layout_token_row(&pair->converted.layout, i);
+        memcpy(results->next, stream.data + row * stream.ld + first, columns * sizeof(double));
     }
-    add_tensor(results, name, data);
 }
 
 /* The exponent above every radius of the layer's three streams. */
@@ -126,29 +124,20 @@ static long largest_error(const Results *results)
     return exponent;
 }
 
-static void add_layer(const Results *results)
+static void add_layer(Results *results)
 {
-    Columns columns = results->columns;
-    const Export *e = results->e;
-    const Pair *pair = &e->shared->pair;
     char text[64];
     ref_run_layer(results->run);
-    snprintf(text, sizeof text, "%zu:%zu", columns.first, columns.first + columns.count);
+    snprintf(text, sizeof text, "%zu:%zu", results->columns.first,
+             results->columns.first + results->columns.count);
     add_metadata(results, "columns", text);
     snprintf(text, sizeof text, "%ld", largest_error(results));
     add_metadata(results, "error_log2", text);
-    add_reference(results, "r_T", original_entry);
-    add_reference(results, "r_Tprime", converted_entry);
-    add_reference(results, "r_Tinf", limit_entry);
+    for (int result = 0; result < RESULTS; result++) {
+        add_reference(results, result);
+    }
     if (results->kernel != NULL) {
-        size_t content = layout_content(&pair->original.layout), first = columns.first;
-        const double *original =
-            shared_original(e->shared, e->point) + (results->layer - 1) * results->n * content;
-        KernelStream stream =
-            arithmetic_info(e->point->arithmetic)->functions->layer(results->kernel);
-        size_t row = layout_token_row(&pair->converted.layout, 0);
-        add_machine(results, "m_T", original + first, content);
-        add_machine(results, "m_Tprime", stream.data + row * stream.ld + first, stream.ld);
+        add_machine(results);
     }
 }
 
@@ -156,11 +145,10 @@ void export_results(Export *e)
 {
     const Pair *pair = &e->shared->pair;
     const Point *point = e->point;
-    bool machine = point->arithmetic != ARITHMETIC_NONE;
-    Results results = {.e = e, .n = pair->original.layout.n};
+    Results results = {.e = e, .n = pair->original.layout.n, .next = e->results};
     Start start = pair_start(pair, point_omega(point));
     results.run = ref_run_open(&start, e->bits);
-    if (machine) {
+    if (point->arithmetic != ARITHMETIC_NONE) {
         start = case_start(pair, point->penalty, start.omega);
         results.kernel =
             arithmetic_open(arithmetic_info(point->arithmetic), &start, point->kernel, 1);

@@ -8,18 +8,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NAME_MOST 64
 
-/* A tensor of a layer; data NULL: there is none. */
-typedef struct {
-    const char *name;
-    size_t rank;
-    const size_t *shape;
-    const double *data;
-} Tensor;
-
+/* data NULL: there is none. */
 static void write_tensor(Export *e, const char *name, size_t rank, const size_t *shape,
                          const double *data)
 {
@@ -28,25 +20,25 @@ static void write_tensor(Export *e, const char *name, size_t rank, const size_t 
     }
 }
 
-/* Writes those that are there, as blocks.LAYER.NAME. */
-static void add(Export *e, size_t layer, const Tensor *tensors, size_t count)
+/* The same as blocks.LAYER.NAME. */
+static void add(Export *e, size_t layer, const char *name, size_t rank, const size_t *shape,
+                const double *data)
 {
-    for (size_t i = 0; i < count; i++) {
-        char full[NAME_MOST];
-        snprintf(full, sizeof full, "blocks.%zu.%s", layer, tensors[i].name);
-        write_tensor(e, full, tensors[i].rank, tensors[i].shape, tensors[i].data);
-    }
+    char full[NAME_MOST];
+    snprintf(full, sizeof full, "blocks.%zu.%s", layer, name);
+    write_tensor(e, full, rank, shape, data);
 }
 
 /* A matrix a head, [heads, rows, columns]; every case keeps them without gaps. */
-static Tensor of_heads(const char *name, const size_t shape[3], HeadWeight weight)
+static void add_heads(Export *e, size_t layer, const char *name, const size_t shape[3],
+                      HeadWeight weight)
 {
     if (weight.data != NULL &&
         (weight.ld != shape[2] || weight.head_stride != shape[1] * shape[2])) {
         fprintf(stderr, "tensors.c: bug: '%s' has gaps\n", name);
         abort();
     }
-    return (Tensor){name, 3, shape, weight.data};
+    add(e, layer, name, 3, shape, weight.data);
 }
 
 /* Q and K, V and O, or the two products of a head. */
@@ -58,18 +50,18 @@ static void add_attention(Export *e, size_t layer, const Bundle *bundle)
     size_t d = value->write.count, d_head = merged ? d : score->d_head;
     const size_t in[] = {bundle->heads, d, d_head}, out[] = {bundle->heads, d_head, d};
     const size_t inner[] = {bundle->heads, d_head};
-    const HeadWeight none = {0};
-    const Tensor tensors[] = {
-        of_heads(merged ? "attn.QK" : "attn.W_Q", in, score->q),
-        of_heads("attn.W_K", in, merged ? none : score->k),
-        of_heads(merged ? "attn.OV" : "attn.W_V", in, value->v),
-        of_heads("attn.W_O", out, merged ? none : value->o),
-        {"attn.b_Q", 2, inner, score->q_bias},
-        {"attn.b_K", 2, inner, score->k_bias},
-        {"attn.b_V", 2, inner, value->inner_bias},
-        {"attn.b_O", 1, &d, value->bias},
-    };
-    add(e, layer, tensors, sizeof tensors / sizeof *tensors);
+    add_heads(e, layer, merged ? "attn.QK" : "attn.W_Q", in, score->q);
+    if (!merged) {
+        add_heads(e, layer, "attn.W_K", in, score->k);
+    }
+    add_heads(e, layer, merged ? "attn.OV" : "attn.W_V", in, value->v);
+    if (!merged) {
+        add_heads(e, layer, "attn.W_O", out, value->o);
+    }
+    add(e, layer, "attn.b_Q", 2, inner, score->q_bias);
+    add(e, layer, "attn.b_K", 2, inner, score->k_bias);
+    add(e, layer, "attn.b_V", 2, inner, value->inner_bias);
+    add(e, layer, "attn.b_O", 1, &d, value->bias);
 }
 
 /* x W_in and act(.) W_out, or one linear map; an activation by itself has no weights. */
@@ -79,21 +71,16 @@ static void add_direct(Export *e, size_t layer, const Direct *direct)
     size_t columns = ffn ? direct->hidden : direct->write.count;
     const size_t first[] = {direct->read.count, columns};
     const size_t second[] = {direct->hidden, direct->write.count};
-    const Tensor tensors[] = {
-        {gated ? "mlp.W_gate"
-         : ffn ? "mlp.W_in"
-               : "linear.W",
-         2, first, direct->w1},
-        {gated ? "mlp.b_gate"
-         : ffn ? "mlp.b_in"
-               : "linear.b",
-         1, &columns, direct->b1},
-        {"mlp.W_in", 2, first, ffn ? direct->w3 : NULL},
-        {"mlp.b_in", 1, &columns, gated ? direct->b3 : NULL},
-        {"mlp.W_out", 2, second, ffn ? direct->w2 : NULL},
-        {"mlp.b_out", 1, &direct->write.count, ffn ? direct->b2 : NULL},
-    };
-    add(e, layer, tensors, sizeof tensors / sizeof *tensors);
+    add(e, layer, gated ? "mlp.W_gate" : ffn ? "mlp.W_in" : "linear.W", 2, first, direct->w1);
+    add(e, layer, gated ? "mlp.b_gate" : ffn ? "mlp.b_in" : "linear.b", 1, &columns, direct->b1);
+    if (gated) {
+        add(e, layer, "mlp.W_in", 2, first, direct->w3);
+        add(e, layer, "mlp.b_in", 1, &columns, direct->b3);
+    }
+    if (ffn) {
+        add(e, layer, "mlp.W_out", 2, second, direct->w2);
+        add(e, layer, "mlp.b_out", 1, &direct->write.count, direct->b2);
+    }
 }
 
 /* before: the sublayer before it, which a norm by itself stands behind; ln2 is that of the
@@ -105,9 +92,8 @@ static void add_sublayer(Export *e, size_t layer, const Sublayer *sublayer, cons
     const LayerNorm *norm = &sublayer->norm;
     if (norm->kind != NORMALIZATION_NONE) {
         bool ffn = of->bundle_count == 0 && of->direct.kind == DIRECT_FFN;
-        const Tensor tensors[] = {{ffn ? "ln2.w" : "ln1.w", 1, &norm->columns.count, norm->gamma},
-                                  {ffn ? "ln2.b" : "ln1.b", 1, &norm->columns.count, norm->beta}};
-        add(e, layer, tensors, sizeof tensors / sizeof *tensors);
+        add(e, layer, ffn ? "ln2.w" : "ln1.w", 1, &norm->columns.count, norm->gamma);
+        add(e, layer, ffn ? "ln2.b" : "ln1.b", 1, &norm->columns.count, norm->beta);
     }
     if (sublayer->bundle_count == 0 && !alone) {
         add_direct(e, layer, &sublayer->direct);
@@ -121,14 +107,9 @@ static void add_sublayer(Export *e, size_t layer, const Sublayer *sublayer, cons
 static void add_input(Export *e, const char *name, Columns columns)
 {
     const Layout *layout = &e->shared->pair.original.layout;
-    const size_t shape[] = {layout->n, columns.count};
-    double *x = export_take(e, layout->n * columns.count);
-    for (size_t i = 0; i < layout->n; i++) {
-        memcpy(x + i * columns.count,
-               e->shared->pair.original_x + i * layout_content(layout) + columns.first,
-               columns.count * sizeof *x);
-    }
-    safetensors_writer_floats(e->writer, name, 2, shape, x);
+    const size_t shape[] = {layout->n, columns.count}, stride[] = {layout_content(layout), 1};
+    safetensors_writer_strided(e->writer, name, 2, shape, stride,
+                               e->shared->pair.original_x + columns.first);
 }
 
 static void add_inputs(Export *e)
