@@ -52,46 +52,20 @@ void help_print_json(FILE *file, const CommandInfo *commands, size_t count);
 int dry_run(const CommandInfo *command, const Grid *grid, const RunOptions *run)
     __attribute__((warn_unused_result));
 
-/* The commands that take a grid get it read and checked; each returns an exit code.  --dry-run
- * comes to those alone that foretell. */
+/* --dry-run comes to those alone that foretell. */
+RunCommand command_sweep; /* also `depth` */
+RunCommand command_min_omega;
+RunCommand command_growth;
+RunCommand command_check;
+RunCommand command_export;
+RunCommand command_verify;
+RunCommand command_convert;
+RunCommand command_guarantee;
+RunCommand command_cost;
+RunCommand command_attribute;
+RunCommand command_merge;
+RunCommand command_python; /* `plot` and `report` (python.h) */
 
-/* Rows of every point, as CSV (or a table on a terminal).  Also `depth`. */
-int command_sweep(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* The smallest, largest and best Omega of every point for its tolerance. */
-int command_min_omega(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* The laws by which errors grow, of a grid's rows or of tables. */
-int command_growth(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 void growth_write_header(FILE *file, const RunOptions *run);
-
-/* A command that is in Python, on grid->tables (python.h). */
-int command_python(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* The verdict on the grid's rows against a baseline or tolerances (check.h). */
-int command_check(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* The one point's weights, input and results, as a safetensors file (export.h). */
-int command_export(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* The rewrite of a trained model over all its inputs, and what it does to predictions. */
-int command_verify(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* The attention-only model of a trained one, as plain heads in a safetensors file. */
-int command_convert(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* How far the rewrite can be from an infinite Omega's, proven for every input (guarantee/). */
-int command_guarantee(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* The attention-only model's logits as sums over heads and source tokens (attribute.h). */
-int command_attribute(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* Heads, parameters and arithmetic of a point's sizes, as CSV or text (docs/convert.md). */
-int command_cost(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
-
-/* Puts the shards of a sweep together, which are grid->tables: the bytes of one run's file, and its
- * verdict.  Shards of other grids or versions, missing and doubled ones are refused; other machines
- * are said and recorded. */
-int command_merge(const Grid *grid, const RunOptions *run) __attribute__((warn_unused_result));
 
 #endif

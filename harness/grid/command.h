@@ -16,7 +16,8 @@ struct Grid;
 struct RunOptions;
 
 /* Runs a command on a grid that is read and checked.  Returns an exit code. */
-typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run);
+typedef int RunCommand(const struct Grid *grid, const struct RunOptions *run)
+    __attribute__((warn_unused_result));
 
 /* Settles what a weights file leaves open by its witness.  0; 2 or 99 after a message. */
 typedef int SettleModel(ModelSource *source, const Point *point, const struct RunOptions *run);
