@@ -10,7 +10,6 @@
 #include "../base/text_stream.h"
 #include "../table/columns.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +26,7 @@ int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, co
     outcome->check = (Check){.command = kind->command,
                              .tells = true,
                              .judged = grid_first_judged(grid) != NULL,
+                             .grid = grid,
                              .options = &run->check,
                              .argc = run->argc,
                              .argv = run->argv};
@@ -97,13 +97,12 @@ static void judge_case(Outcome *outcome, size_t row)
                        .row = row,
                        .column = outcome->kind->column,
                        .obtained = cell_of(table, row, outcome->kind->column),
-                       .obtained_bound = cell_of(table, row, outcome->kind->bounds) != NULL,
-                       .excess = INFINITY};
+                       .obtained_bound = cell_of(table, row, outcome->kind->bounds) != NULL};
     const char *limit = cell_of(table, row, outcome->kind->limit);
     snprintf(finding.limit, sizeof finding.limit, "%.*s", (int)sizeof finding.limit - 1,
              limit != NULL ? limit : "");
     check->failed++;
-    check_find(check, &finding);
+    check_find(check, finding);
 }
 
 static int judge(Outcome *outcome)
@@ -119,10 +118,8 @@ static int judge(Outcome *outcome)
         judge_case(outcome, row);
     }
     if (status == 0 && outcome->failed > 0 && check->finding_count == 0) {
-        Finding finding = {.reason = "the verdict is FAIL, and no case says why",
-                           .row = NO_ROW,
-                           .excess = INFINITY};
-        check_find(check, &finding);
+        check_find(check,
+                   (Finding){.reason = "the verdict is FAIL, and no case says why", .row = NO_ROW});
     }
     return status == 2 ? 99 : status; /* the program wrote it */
 }
@@ -139,7 +136,7 @@ static int finish_reports(Outcome *outcome)
     if (outcome->said != NULL) {
         check_mention(&outcome->check, "%s", outcome->said);
     } else {
-        check_mention_conditions(&outcome->check, &outcome->record.grid->sources);
+        check_mention_conditions(&outcome->check);
     }
     return status != 0 ? status : reports_write(&outcome->reports, &outcome->check);
 }

@@ -12,6 +12,7 @@
 #include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/number.h"
+#include "../base/text_stream.h"
 #include "../point/axes.h"
 
 #include <stdlib.h>
@@ -149,41 +150,40 @@ int check_cells(const Csv *csv)
 
 static int compare_keys(const void *a, const void *b)
 {
-    const Keyed *left = a, *right = b;
+    const Keyed *left = *(const Keyed *const *)a, *right = *(const Keyed *const *)b;
     int order = strcmp(left->key, right->key);
     return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
 }
 
 void key_index_clear(KeyIndex *index)
 {
-    for (size_t i = 0; i < index->count; i++) {
-        free(index->rows[i].key);
+    for (size_t row = 0; row < index->count; row++) {
+        free(index->rows[row].key);
     }
     free(index->rows);
+    free(index->order);
     *index = (KeyIndex){0};
 }
 
 void key_index_make(KeyIndex *index, const Csv *csv, unsigned without)
 {
-    size_t columns[AXIS_COUNT + 2], count = 0;
-    for (; column_key(count) != NULL; count++) {
-        columns[count] = csv_find(csv, column_key(count));
-    }
-    index->rows = need_zeros(csv->rows > 0 ? csv->rows : 1, sizeof *index->rows);
+    *index = (KeyIndex){.rows = need_zeros(csv->rows + 1, sizeof *index->rows),
+                        .order = need_zeros(csv->rows + 1, sizeof *index->order),
+                        .count = csv->rows};
     for (size_t row = 0; row < csv->rows; row++) {
-        size_t length = 1;
-        for (size_t i = 0; i < count; i++) {
-            length += strlen(csv_cell(csv, row, columns[i])) + 1;
-        }
-        char *key = need_room(length, 1), *end = key;
-        for (size_t i = 0; i < count; i++) {
+        Keyed *keyed = &index->rows[row];
+        size_t size;
+        FILE *key = text_stream(&keyed->key, &size);
+        for (size_t i = 0; column_key(i) != NULL; i++) {
             Axis axis = column_axis(column_key(i));
             bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
-            end += sprintf(end, "%s,", left ? "" : csv_cell(csv, row, columns[i]));
+            fprintf(key, "%s,", left ? "" : csv_cell(csv, row, csv_find(csv, column_key(i))));
         }
-        index->rows[index->count++] = (Keyed){key, row};
+        (void)text_close(key, &keyed->key);
+        keyed->row = row;
+        index->order[row] = keyed;
     }
-    qsort(index->rows, index->count, sizeof *index->rows, compare_keys);
+    qsort(index->order, index->count, sizeof *index->order, compare_keys);
 }
 
 size_t key_index_find(const KeyIndex *index, const char *key)
@@ -191,21 +191,12 @@ size_t key_index_find(const KeyIndex *index, const char *key)
     size_t low = 0, high = index->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(index->rows[middle].key, key) < 0) {
+        if (strcmp(index->order[middle]->key, key) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < index->count && strcmp(index->rows[low].key, key) == 0 ? index->rows[low].row
-                                                                        : NO_ROW;
-}
-
-const char **key_index_rows(const KeyIndex *index)
-{
-    const char **keys = need_zeros(index->count > 0 ? index->count : 1, sizeof *keys);
-    for (size_t i = 0; i < index->count; i++) {
-        keys[index->rows[i].row] = index->rows[i].key;
-    }
-    return keys;
+    bool found = low < index->count && strcmp(index->order[low]->key, key) == 0;
+    return found ? index->order[low]->row : NO_ROW;
 }

@@ -35,9 +35,10 @@ typedef struct {
     size_t row;
 } Keyed;
 
-/* rows [count]: by key, then by row. */
+/* rows, order [count]: as they stand, and by key, then as they stand. */
 typedef struct {
     Keyed *rows;
+    const Keyed **order;
     size_t count;
 } KeyIndex;
 
@@ -47,8 +48,5 @@ void key_index_clear(KeyIndex *index);
 
 /* The first row of that key, or NO_ROW. */
 size_t key_index_find(const KeyIndex *index, const char *key);
-
-/* [rows]: every row's key, the index's own; the caller frees the list. */
-const char **key_index_rows(const KeyIndex *index);
 
 #endif

@@ -18,53 +18,43 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FAULT_TEXT = DIFFERENCE_TEXT + 32 };
-
-/* The fault of a sidecar (NULL: it is no JSON) of a table of that digest, or NULL; text: room for
- * it.  swept: a sweep's, which may have been interrupted. */
-static const char *sidecar_fault(char text[FAULT_TEXT], const json_t *sidecar, uint64_t digest,
-                                 bool swept)
-{
-    const char *fault = NULL;
-    char schema[DIFFERENCE_TEXT];
-    if (sidecar == NULL) {
-        fault = "the .json beside it cannot be read as JSON";
-    } else if (!sidecar_schema_fits(schema, sidecar)) {
-        snprintf(text, FAULT_TEXT, "the .json beside it has %s", schema);
-        fault = text;
-    } else if (swept && !json_is_true(json_object_get(sidecar, "complete"))) {
-        fault = "the .json beside it is not one of a complete run";
-    } else if (*sidecar_get(sidecar, "digest") == '\0') {
-        fault = "the .json beside it has no digest of it (older versions wrote none)";
-    } else if (!sidecar_has_digest(sidecar, digest)) {
-        fault = "its bytes are not those that its .json was written with (was it edited?)";
-    }
-    return fault;
-}
-
+/* Of a table that a sweep or, with check->proves, a guarantee wrote: a sweep may have been
+ * interrupted. */
 static int check_sidecar(Check *check)
 {
     const Csv *csv = &check->baseline;
-    char *path = atomic_file_name(csv->path, ".json");
-    char text[FAULT_TEXT];
-    const char *fault = "there is no .json beside it";
-    int status = 0;
-    if (access(path, F_OK) == 0) {
-        check->sidecar = sidecar_load(path);
-        status =
-            check->sidecar == NULL && file_fault(errno) == 99 ? csv_unreadable(path, errno) : 0;
-        fault = sidecar_fault(text, check->sidecar, csv->digest, check->proves == NULL);
-        check->baseline_digits = sidecar_digits(check->sidecar);
-        sidecar_weights(check->weights.baseline, check->sidecar);
-    }
-    if (status == 0 && fault != NULL) {
-        status = complain((Origin){.flag = "baseline"}, csv->path,
-                          "expected a baseline as it was saved, with its .json: %s; to accept new "
-                          "figures: --save-baseline FILE --force",
-                          fault);
-    }
+    char *path = atomic_file_name(csv->path, ".json"), schema[DIFFERENCE_TEXT] = "";
+    const char *fault = NULL;
+    const bool there = access(path, F_OK) == 0;
+    const json_t *sidecar = check->sidecar = there ? sidecar_load(path) : NULL;
+    bool lost = there && sidecar == NULL && file_fault(errno) == 99;
+    int status = lost ? csv_unreadable(path, errno) : 0;
     free(path);
-    return status;
+    if (status != 0) {
+        return status;
+    }
+    bool fits = sidecar != NULL && sidecar_schema_fits(schema, sidecar);
+    if (!there) {
+        fault = "there is no .json beside it";
+    } else if (sidecar == NULL) {
+        fault = "the .json beside it cannot be read as JSON";
+    } else if (!fits) {
+        fault = "the .json beside it has ";
+    } else if (check->proves == NULL && !json_is_true(json_object_get(sidecar, "complete"))) {
+        fault = "the .json beside it is not one of a complete run";
+    } else if (*sidecar_get(sidecar, "digest") == '\0') {
+        fault = "the .json beside it has no digest of it (older versions wrote none)";
+    } else if (!sidecar_has_digest(sidecar, csv->digest)) {
+        fault = "its bytes are not those that its .json was written with (was it edited?)";
+    }
+    check->baseline_digits = sidecar_digits(sidecar);
+    sidecar_weights(check->weights.baseline, sidecar);
+    return fault == NULL
+               ? 0
+               : complain((Origin){.flag = "baseline"}, csv->path,
+                          "expected a baseline as it was saved, with its .json: %s%s; to accept "
+                          "new figures: --save-baseline FILE --force",
+                          fault, fits ? "" : schema);
 }
 
 /* Has it every column of a table as this program writes it? */

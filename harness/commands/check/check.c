@@ -17,16 +17,17 @@
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
-void check_find(Check *check, const Finding *finding)
+void check_find(Check *check, Finding finding)
 {
     if (check->finding_count == check->finding_capacity) {
         size_t capacity = check->finding_capacity == 0 ? 64 : 2 * check->finding_capacity;
         check->findings = need_more(check->findings, capacity, sizeof *check->findings);
         check->finding_capacity = capacity;
     }
-    check->findings[check->finding_count] = *finding;
-    check->findings[check->finding_count].order = check->finding_count;
-    check->finding_count++;
+    Finding *added = &check->findings[check->finding_count];
+    *added = finding;
+    added->excess = finding.excess == 0 ? INFINITY : finding.excess;
+    added->order = check->finding_count++;
 }
 
 void check_mention(Check *check, const char *format, ...)
@@ -42,8 +43,9 @@ void check_mention(Check *check, const char *format, ...)
     check->mentions[check->mention_count++] = text_close(file, &text);
 }
 
-void check_mention_conditions(Check *check, const SourceList *sources)
+void check_mention_conditions(Check *check)
 {
+    const SourceList *sources = &check->grid->sources;
     for (size_t i = 0; i < sources->count; i++) {
         char *text = model_source_conditions(sources->items[i]);
         check_mention(check, "%s", text);
@@ -51,19 +53,13 @@ void check_mention_conditions(Check *check, const SourceList *sources)
     }
 }
 
-/* Of a row as a whole. */
-static void find_row(Check *check, Finding finding)
-{
-    finding.excess = INFINITY;
-    check_find(check, &finding);
-}
-
 /* Every row whose key an earlier one has. */
 static void find_duplicates(Check *check, const char *reason, const Csv *csv, const KeyIndex *index)
 {
     for (size_t i = 1; i < index->count; i++) {
-        if (strcmp(index->rows[i - 1].key, index->rows[i].key) == 0) {
-            find_row(check, (Finding){.reason = reason, .table = csv, .row = index->rows[i].row});
+        const Keyed *keyed = index->order[i];
+        if (strcmp(index->order[i - 1]->key, keyed->key) == 0) {
+            check_find(check, (Finding){.reason = reason, .table = csv, .row = keyed->row});
         }
     }
 }
@@ -119,9 +115,9 @@ static void match_columns(Check *check, size_t *columns)
     }
     for (size_t i = 0; i < baseline->columns; i++) {
         if (csv_find(obtained, csv_name(baseline, i)) == obtained->columns) {
-            find_row(check, (Finding){.reason = "a column that is missing",
-                                      .row = NO_ROW,
-                                      .column = csv_name(baseline, i)});
+            check_find(check, (Finding){.reason = "a column that is missing",
+                                        .row = NO_ROW,
+                                        .column = csv_name(baseline, i)});
         }
     }
 }
@@ -130,21 +126,29 @@ static void match_columns(Check *check, size_t *columns)
  * was asked of the same model alone: pairs [obtained's rows], paired [baseline's rows]. */
 typedef struct {
     KeyIndex obtained, baseline;
-    const char **keys, **other_keys; /* [rows] */
     size_t *pairs;
     bool *paired;
 } Join;
 
-static void pair_rows(Join *join, const Check *check)
+static void join_make(Join *join, const Check *check)
 {
     const unsigned edited = ROLE_OMEGA | ROLE_MACHINE | ROLE_REFERENCE;
-    KeyIndex obtained = {0}, baseline = {0};
+    KeyIndex obtained, baseline;
+    key_index_make(&join->obtained, &check->obtained, 0);
+    key_index_make(&join->baseline, &check->baseline, 0);
     key_index_make(&obtained, &check->obtained, edited);
     key_index_make(&baseline, &check->baseline, edited);
+    join->pairs = need_room(obtained.count, sizeof *join->pairs);
+    join->paired = need_zeros(baseline.count + 1, sizeof *join->paired);
+    for (size_t row = 0; row < obtained.count; row++) {
+        join->pairs[row] = NO_ROW;
+    }
     for (size_t i = 0, j = 0; i < obtained.count && j < baseline.count;) {
-        const Keyed *left = &obtained.rows[i], *right = &baseline.rows[j];
-        bool lacks = key_index_find(&join->baseline, join->keys[left->row]) == NO_ROW;
-        bool lacked = key_index_find(&join->obtained, join->other_keys[right->row]) == NO_ROW;
+        const Keyed *left = obtained.order[i], *right = baseline.order[j];
+        const char *key = join->obtained.rows[left->row].key;
+        const char *other = join->baseline.rows[right->row].key;
+        bool lacks = key_index_find(&join->baseline, key) == NO_ROW;
+        bool lacked = key_index_find(&join->obtained, other) == NO_ROW;
         int order = !lacks ? -1 : !lacked ? 1 : strcmp(left->key, right->key);
         if (order == 0) {
             join->pairs[left->row] = right->row;
@@ -157,41 +161,22 @@ static void pair_rows(Join *join, const Check *check)
     key_index_clear(&baseline);
 }
 
-static void join_make(Join *join, const Check *check)
-{
-    key_index_make(&join->obtained, &check->obtained, 0);
-    join->keys = key_index_rows(&join->obtained);
-    join->pairs = need_room(check->obtained.rows, sizeof *join->pairs);
-    for (size_t row = 0; row < check->obtained.rows; row++) {
-        join->pairs[row] = NO_ROW;
-    }
-    if (check->has_baseline) {
-        key_index_make(&join->baseline, &check->baseline, 0);
-        join->other_keys = key_index_rows(&join->baseline);
-        join->paired = need_zeros(check->baseline.rows, sizeof *join->paired);
-        pair_rows(join, check);
-    }
-}
-
 static void judge_row(Check *check, size_t row, const Point *point, const Join *join,
                       const size_t *columns)
 {
-    size_t before = check->finding_count, other = NO_ROW;
-    if (check->has_baseline) {
-        other = key_index_find(&join->baseline, join->keys[row]);
-        bool pair = other == NO_ROW && join->pairs[row] != NO_ROW;
-        check->edited += pair;
-        check->added += other == NO_ROW && !pair;
-        if (pair) {
-            check_pair(check, row, point, join->pairs[row], columns);
-        } else if (other == NO_ROW) {
-            find_row(check, (Finding){.reason = "a row that the baseline does not have",
-                                      .table = &check->obtained,
-                                      .row = row,
-                                      .point = point});
-        }
+    size_t before = check->finding_count;
+    size_t other = key_index_find(&join->baseline, join->obtained.rows[row].key);
+    size_t pair = other == NO_ROW ? join->pairs[row] : NO_ROW;
+    bool added = check->has_baseline && other == NO_ROW && pair == NO_ROW;
+    check->edited += pair != NO_ROW;
+    check->added += added;
+    if (added) {
+        check_find(check, (Finding){.reason = "a row that the baseline does not have",
+                                    .table = &check->obtained,
+                                    .row = row,
+                                    .point = point});
     }
-    check_row(check, row, point, other, columns);
+    check_row(check, row, point, other, pair, columns);
     check->rows++;
     check->failed += check->finding_count > before;
 }
@@ -204,8 +189,8 @@ static void judge_rows(Check *check, const size_t *columns, const Join *join)
         const Point *point = &check->grid->points[p];
         for (size_t l = 0; l < point->spec.depth; l++, row++) {
             if (row == check->obtained.rows) {
-                find_row(check, (Finding){.reason = "rows of the grid that were not obtained",
-                                          .row = NO_ROW});
+                check_find(check, (Finding){.reason = "rows of the grid that were not obtained",
+                                            .row = NO_ROW});
                 return;
             }
             judge_row(check, row, point, join, columns);
@@ -217,12 +202,12 @@ static void judge_rows(Check *check, const size_t *columns, const Join *join)
 static void find_missing(Check *check, const Join *join)
 {
     for (size_t i = 0; i < join->baseline.count; i++) {
-        size_t row = join->baseline.rows[i].row;
-        if (!join->paired[row] &&
-            key_index_find(&join->obtained, join->other_keys[row]) == NO_ROW) {
-            find_row(check, (Finding){.reason = "a row that is missing",
-                                      .table = &check->baseline,
-                                      .row = row});
+        size_t row = join->baseline.order[i]->row;
+        const char *key = join->baseline.order[i]->key;
+        if (!join->paired[row] && key_index_find(&join->obtained, key) == NO_ROW) {
+            check_find(check, (Finding){.reason = "a row that is missing",
+                                        .table = &check->baseline,
+                                        .row = row});
             check->rows++;
             check->gone++;
             check->failed++;
@@ -256,50 +241,43 @@ static void find_weights(Check *check)
     if (*digests->obtained != '\0' && *digests->baseline != '\0' &&
         strcmp(digests->obtained, digests->baseline) != 0) {
         const SourceList *sources = &check->grid->sources;
-        find_row(check, (Finding){.reason = "is not the baseline's (digest)",
-                                  .row = NO_ROW,
-                                  .column = sources->count == 1 ? sources->items[0]->path
-                                                                : "one of the weights files",
-                                  .obtained = digests->obtained,
-                                  .baseline = digests->baseline});
+        check_find(check, (Finding){.reason = "is not the baseline's (digest)",
+                                    .row = NO_ROW,
+                                    .column = sources->count == 1 ? sources->items[0]->path
+                                                                  : "one of the weights files",
+                                    .obtained = digests->obtained,
+                                    .baseline = digests->baseline});
     }
-}
-
-static void judge_tables(Check *check, const Join *join)
-{
-    size_t *columns = need_zeros(check->obtained.columns, sizeof *columns);
-    find_weights(check);
-    match_columns(check, columns);
-    judge_rows(check, columns, join);
-    find_missing(check, join);
-    mention_change(check);
-    find_duplicates(check, "a key that an earlier row has", &check->obtained, &join->obtained);
-    find_duplicates(check, "a key that an earlier row of the baseline has", &check->baseline,
-                    &join->baseline);
-    if (check->rows == 0) {
-        find_row(check, (Finding){.reason = "no rows", .row = NO_ROW});
-    }
-    if (check->has_baseline && join->baseline.count == 0) {
-        find_row(check, (Finding){.reason = "a baseline without rows", .row = NO_ROW});
-    }
-    free(columns);
 }
 
 void check_judge(Check *check)
 {
-    Join join = {0};
+    Join join;
+    size_t *columns = need_zeros(check->obtained.columns, sizeof *columns);
     join_make(&join, check);
-    judge_tables(check, &join);
+    find_weights(check);
+    match_columns(check, columns);
+    judge_rows(check, columns, &join);
+    find_missing(check, &join);
+    mention_change(check);
+    find_duplicates(check, "a key that an earlier row has", &check->obtained, &join.obtained);
+    find_duplicates(check, "a key that an earlier row of the baseline has", &check->baseline,
+                    &join.baseline);
+    if (check->rows == 0) {
+        check_find(check, (Finding){.reason = "no rows", .row = NO_ROW});
+    }
+    if (check->has_baseline && join.baseline.count == 0) {
+        check_find(check, (Finding){.reason = "a baseline without rows", .row = NO_ROW});
+    }
     rank_findings(check);
     if (check->finding_count > 1) {
         qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);
     }
     key_index_clear(&join.obtained);
     key_index_clear(&join.baseline);
-    free(join.keys);
-    free(join.other_keys);
     free(join.pairs);
     free(join.paired);
+    free(columns);
 }
 
 bool check_passes(const Check *check)

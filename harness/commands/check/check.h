@@ -21,7 +21,7 @@
  * tables, column one's name, or NULL; either may be named in its row's `bounds`.  ratio:
  * obtained over baseline; limit: the largest value, or for a reference column the largest
  * difference, that passes; either "" where there is none.  excess: how many times beyond the
- * limit, infinite where no number says.  command: that reproduces it, or NULL: point or table say.
+ * limit, infinite where no number says (and 0 until then).  command: that reproduces it, or NULL: point or table say.
  */
 typedef struct {
     const char *reason, *command;
@@ -82,10 +82,9 @@ Conclusion check_conclude(const Check *check);
 void check_mention(Check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds what the verdict is under, of every weights file. */
-void check_mention_conditions(Check *check, const SourceList *sources);
+void check_mention_conditions(Check *check);
 
-/* Adds a finding.  Its ratio, limit and excess are as given. */
-void check_find(Check *check, const Finding *finding);
+void check_find(Check *check, Finding finding);
 
 /* Both about one row of one table, or both about none. */
 bool finding_same_row(const Finding *a, const Finding *b);
@@ -95,12 +94,11 @@ bool finding_same_row(const Finding *a, const Finding *b);
  * 99. */
 int check_open(Check *check) __attribute__((warn_unused_result));
 
-/* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.
- * columns [obtained's]: the baseline's column of the same name, or NO_ROW. */
-void check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns);
-
-/* Finds what was edited between an obtained row and the baseline's of the same model, and says the
- * judged error of both. */
-void check_pair(Check *check, size_t row, const Point *point, size_t other, const size_t *columns);
+/* The rules for one obtained row, which is point's; other: the baseline's row, or NO_ROW.  pair: in
+ * place of that the baseline's row of the same model of which something else is asked, or NO_ROW:
+ * finds what was edited, and says the judged error of both.  columns [obtained's]: the baseline's
+ * column of the same name, or NO_ROW. */
+void check_row(Check *check, size_t row, const Point *point, size_t other, size_t pair,
+               const size_t *columns);
 
 #endif

@@ -219,95 +219,77 @@ static int judge(Checking *command, int swept)
         return status;
     }
     check_judge(check);
-    check_mention_conditions(check, &check->grid->sources);
+    check_mention_conditions(check);
     if (swept != 0 && check_passes(check)) {
-        Finding finding = {.reason = "the sweep failed, and no row says why", .row = NO_ROW};
-        check_find(check, &finding);
+        check_find(check,
+                   (Finding){.reason = "the sweep failed, and no row says why", .row = NO_ROW});
     }
     return reports_write(&command->reports, check);
 }
 
 /* Compares the obtained table with itself, as one that is saved for the first time; says so where
  * it can be no baseline. */
-static int judge_itself(const Checking *command, bool *passes)
+static bool can_be_baseline(const Checking *command)
 {
-    CheckOptions options = *command->check.options;
+    const Check *check = &command->check;
+    CheckOptions options = *check->options;
     options.baseline = NULL;
     options.save = command->beside;
-    Check itself = {.command = command->check.command,
-                    .grid = command->check.grid,
+    Check itself = {.command = check->command,
+                    .grid = check->grid,
                     .options = &options,
-                    .argc = command->check.argc,
-                    .argv = command->check.argv,
+                    .argc = check->argc,
+                    .argv = check->argv,
+                    .obtained = check->obtained,
+                    .baseline = check->obtained,
                     .has_baseline = true,
-                    .proves = command->check.proves,
-                    .colors = command->check.colors};
-    int status = csv_read(&itself.obtained, command->obtained);
-    status = status != 0 ? status : csv_read(&itself.baseline, command->obtained);
-    if (status == 0) {
-        check_judge(&itself);
-    }
-    *passes = status == 0 && check_passes(&itself);
-    if (status == 0 && !*passes) {
+                    .proves = check->proves,
+                    .colors = check->colors};
+    check_judge(&itself);
+    bool passes = check_passes(&itself);
+    if (!passes) {
         puts("as a baseline:");
         report_print(stdout, &itself, command->run->quiet);
     }
+    itself.obtained = itself.baseline = (Csv){0}; /* they are the check's own */
     check_clear(&itself);
-    return status;
-}
-
-/* The verdict once more, for a reader of stderr alone.  Returns 1. */
-static int fail(const Checking *command)
-{
-    char verdict[VERDICT_TEXT];
-    report_verdict(verdict, &command->check);
-    return failure_say(verdict, command->run->argc, command->run->argv);
-}
-
-/* The old baseline was compared with, so that what is new was seen; then it is replaced. */
-static int update(Checking *command)
-{
-    bool passes = false, quiet = command->run->quiet;
-    report_print(stdout, &command->check, quiet);
-    int status = judge_itself(command, &passes);
-    status = passes ? keep_baseline(command) : status;
-    if (status != 0) {
-        return status;
-    }
-    if (!quiet) {
-        printf("%s: %s\n", passes ? "updated" : "obtained",
-               shown(passes ? command->check.options->baseline : command->obtained).text);
-    }
-    return passes ? 0 : fail(command);
+    return passes;
 }
 
 static int conclude(Checking *command)
 {
-    const CheckOptions *options = &command->run->check;
+    const Check *check = &command->check;
+    const CheckOptions *options = check->options;
+    bool quiet = command->run->quiet, passes = check_passes(check);
     if (options->update) {
-        return update(command);
+        /* The old baseline was compared with, so that what is new was seen; then it is replaced. */
+        report_print(stdout, check, quiet);
+        passes = can_be_baseline(command);
     }
-    bool passes = check_passes(&command->check);
-    int status = passes && options->save != NULL ? keep_baseline(command) : 0;
+    const char *kept = !passes ? NULL : options->update ? options->baseline : options->save;
+    int status = kept != NULL ? keep_baseline(command) : 0;
     if (status != 0) {
         return status;
     }
-    report_print(stdout, &command->check, command->run->quiet);
-    if (passes && options->save != NULL && !command->run->quiet) {
-        printf("saved: %s\n", shown(options->save).text);
+    if (!options->update) {
+        report_print(stdout, check, quiet);
     }
-    /* It is left where it is evidence. */
-    if (!passes && command->obtained != NULL && !command->run->quiet) {
+    if (kept != NULL && !quiet) {
+        printf("%s: %s\n", options->update ? "updated" : "saved", shown(kept).text);
+    }
+    if (!passes && command->obtained != NULL && !quiet) { /* it is left where it is evidence */
         printf("obtained: %s\n", shown(command->obtained).text);
     }
-    if (!passes) {
-        return fail(command);
-    }
-    if (command->obtained != NULL) { /* this run's */
+    if (passes && command->obtained != NULL) { /* this run's */
         (void)unlink(command->obtained);
         (void)unlink(command->sidecar);
     }
-    return 0;
+    if (passes) {
+        return 0;
+    }
+    char verdict[VERDICT_TEXT]; /* once more, for a reader of stderr alone */
+    report_verdict(verdict, check);
+    return failure_say(verdict, command->run->argc, command->run->argv);
 }
 
 /* Into a file that a run which is interrupted goes on with, or into memory. */

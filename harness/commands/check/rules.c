@@ -50,7 +50,7 @@ static void add(Judge *judge)
             return;
         }
     }
-    check_find(check, &judge->finding);
+    check_find(check, judge->finding);
 }
 
 static void found(Judge *judge, const char *reason)
@@ -433,37 +433,6 @@ static void judge_cells(Judge *judge, const size_t *columns)
     }
 }
 
-static void judge_open(Judge *judge, Check *check, size_t row, const Point *point, size_t other)
-{
-    *judge = (Judge){.check = check,
-                     .row = row,
-                     .other = other,
-                     .finding.point = point,
-                     .before = check->finding_count};
-    mpfr_inits2(LIMIT_BITS, judge->limit, judge->ratio, judge->value, judge->scratch, (mpfr_ptr)0);
-}
-
-static void judge_close(Judge *judge)
-{
-    mpfr_clears(judge->limit, judge->ratio, judge->value, judge->scratch, (mpfr_ptr)0);
-}
-
-void check_row(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
-{
-    Judge judge;
-    judge_open(&judge, check, row, point, other);
-    judge_cells(&judge, columns);
-    judge_tolerance(&judge);
-    /* A status alone compares nothing; a row that the baseline lacks is named already. */
-    bool known = !check->has_baseline || other != NO_ROW;
-    if (known && judge.compared < 2) {
-        face_cell(&judge, csv_find(&check->obtained, LAYER_COLUMN), NO_ROW);
-        found(&judge, "nothing to compare");
-    }
-    check->cells += judge.compared;
-    judge_close(&judge);
-}
-
 /* Of a column that both tables have. */
 static void find_both(Judge *judge, const char *name, const size_t *columns, const char *reason)
 {
@@ -485,18 +454,43 @@ static void find_both(Judge *judge, const char *name, const size_t *columns, con
     found(judge, reason);
 }
 
-void check_pair(Check *check, size_t row, const Point *point, size_t other, const size_t *columns)
+/* What was edited between the row and its pair. */
+static void judge_pair(Judge *judge, const size_t *columns)
 {
-    Judge judge;
-    judge_open(&judge, check, row, point, other);
+    const Point *point = judge->finding.point;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const char *column = axis_info(axis)->column;
         if (column != NULL) {
-            find_both(&judge, column, columns, "was edited");
+            find_both(judge, column, columns, "was edited");
         }
     }
     bool machine = point->arithmetic != ARITHMETIC_NONE || !judge_needs_arithmetic(point->judge);
     ErrorKind kind = machine ? point->judge : ERROR_CONSTRUCTION;
-    find_both(&judge, column_of_error(kind, point->norm)->name, columns, "under the edit");
-    judge_close(&judge);
+    find_both(judge, column_of_error(kind, point->norm)->name, columns, "under the edit");
+}
+
+void check_row(Check *check, size_t row, const Point *point, size_t other, size_t pair,
+               const size_t *columns)
+{
+    Judge judge = {.check = check,
+                   .row = row,
+                   .other = pair,
+                   .finding.point = point,
+                   .before = check->finding_count};
+    mpfr_inits2(LIMIT_BITS, judge.limit, judge.ratio, judge.value, judge.scratch, (mpfr_ptr)0);
+    if (pair != NO_ROW) {
+        judge_pair(&judge, columns);
+    }
+    judge.other = other;
+    judge.before = check->finding_count;
+    judge_cells(&judge, columns);
+    judge_tolerance(&judge);
+    /* A status alone compares nothing; a row that the baseline lacks is named already. */
+    bool known = !check->has_baseline || other != NO_ROW;
+    if (known && judge.compared < 2) {
+        face_cell(&judge, csv_find(&check->obtained, LAYER_COLUMN), NO_ROW);
+        found(&judge, "nothing to compare");
+    }
+    check->cells += judge.compared;
+    mpfr_clears(judge.limit, judge.ratio, judge.value, judge.scratch, (mpfr_ptr)0);
 }
