@@ -21,10 +21,10 @@ static bool is_by(const Attribution *a, const char *name)
     return strcmp(by != NULL ? by : "sublayer", name) == 0;
 }
 
-static bool same_group(const TermGroup *x, const TermGroup *y)
+static bool same_group(const RefPath *x, const RefPath *y)
 {
-    return x->path.kind == y->path.kind && x->path.layer == y->path.layer &&
-           x->path.sublayer == y->path.sublayer && x->path.head == y->path.head;
+    return x->kind == y->kind && x->layer == y->layer && x->sublayer == y->sublayer &&
+           x->head == y->head;
 }
 
 /* The groups of terms that paths' lines are summed in, by what --by asks.  Paths of one group are
@@ -37,16 +37,14 @@ static void make_groups(Attribution *a)
     a->group_of = need_zeros(count, sizeof *a->group_of);
     for (size_t p = 0; p < count; p++) {
         const RefPath *path = ref_path(a->paths, p);
-        bool layer = path->layer > 0 && !is_by(a, "kind");
+        bool layer = !is_by(a, "kind");
         bool head =
             is_by(a, "head") && (path->kind == PATH_EXTERNAL || path->kind == PATH_INTERNAL);
-        TermGroup group = {.path = {.kind = path->kind,
-                                    .layer = layer ? path->layer : 0,
-                                    .sublayer = layer ? path->sublayer : 0,
-                                    .head = head ? path->head : 0,
-                                    .single = path->single && path->kind == PATH_DIRECT},
-                           .has_layer = layer,
-                           .has_head = head};
+        RefPath group = {.kind = path->kind,
+                         .layer = layer ? path->layer : 0,
+                         .sublayer = layer ? path->sublayer : 0,
+                         .head = head ? path->head + 1 : 0,
+                         .single = path->single && path->kind == PATH_DIRECT};
         size_t first = a->group_count > NEAR ? a->group_count - NEAR : 0, found = a->group_count;
         for (size_t g = first; g < a->group_count; g++) {
             found = same_group(&a->groups[g], &group) ? g : found;
@@ -99,11 +97,12 @@ static int make_readout(Attribution *a, int *threads)
     if (!all) {
         return 0;
     }
-    a->every = need_zeros(a->model->classes, sizeof *a->every);
+    size_t *logits = need_zeros(a->model->classes, sizeof *logits);
     for (size_t v = 0; v < a->model->classes; v++) {
-        a->every[v] = v;
+        logits[v] = v;
     }
-    a->all = ref_readout_make(a->paths, a->every, a->model->classes, bits);
+    a->all = ref_readout_make(a->paths, logits, a->model->classes, bits);
+    free(logits);
     return 0;
 }
 
@@ -251,7 +250,6 @@ int command_attribute(const Grid *grid, const RunOptions *run)
     ref_paths_clear(attribution.paths);
     case_clear(&attribution.pair);
     inputs_clear(&attribution.inputs);
-    free(attribution.every);
     free(attribution.groups);
     free(attribution.group_of);
     free(attribution.inputs_said);

@@ -15,12 +15,6 @@
 #include "../../grid/grid.h"
 #include "../../models/inputs.h"
 
-/* Terms that stand in one line of the table: those of paths with one group, a source each. */
-typedef struct {
-    RefPath path; /* what the group has in common; what it has not is 0 */
-    bool has_layer, has_head;
-} TermGroup;
-
 /* One logit of one input. */
 typedef struct {
     size_t v;
@@ -35,6 +29,8 @@ typedef struct {
     bool within;
 } InputSummary;
 
+/* A group is of the terms that stand in one line of the table, a source each: what their paths have
+ * in common, with heads from 1; what they have not is 0. */
 typedef struct {
     const RunOptions *options;
     const Point *point;
@@ -42,11 +38,10 @@ typedef struct {
     Inputs inputs;
     Pair pair;
     RefPaths *paths;
-    TermGroup *groups;
+    RefPath *groups;  /* [group_count] */
     size_t *group_of; /* [paths] */
     size_t group_count;
     RefReadout *all; /* of all logits, or NULL: the predicted one's is made for each input */
-    size_t *every;   /* [classes]: 0, 1, ... */
     InputSummary *inputs_said; /* [inputs.count] */
 } Attribution;
 

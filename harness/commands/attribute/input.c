@@ -63,7 +63,7 @@ static RefWrites *make_writes(const Attribution *attribution, const double *x)
 typedef struct {
     Attribution *attribution;
     size_t input, rows;
-    const RefWrites *writes;
+    RefWrites *writes;
     const RefReadout *readout;
     mpfr_t *numbers; /* [count]: all that follow */
     size_t count;
@@ -117,44 +117,41 @@ static void summarise(Work *work, const LogitSum *sum)
     }
 }
 
-static void evaluate_logits(Work *work, const size_t *logits, size_t count, size_t predicted,
-                            FILE *file)
+static void evaluate_logit(Work *work, size_t k, size_t v, size_t predicted, FILE *file)
 {
-    LogitSum sum;
+    LogitSum sum = {.v = v};
     mpfr_inits2(SUM_BITS, sum.logit, sum.centred, sum.residual, sum.bound, (mpfr_ptr)NULL);
     InputSummary *said = &work->attribution->inputs_said[work->input];
-    *said = (InputSummary){.within = true};
-    for (size_t k = 0; k < count; k++) {
-        sum.v = logits[k];
-        add_terms(work, &sum, k);
-        /* NaN is within nothing; the summary has the input's worst residual. */
-        said->within = said->within && mpfr_number_p(sum.residual) && mpfr_number_p(sum.bound) &&
-                       mpfr_cmpabs(sum.residual, sum.bound) <= 0;
-        said->residual = worse(fabs(mpfr_get_d(sum.residual, MPFR_RNDA)), said->residual);
-        said->bound = worse(mpfr_get_d(sum.bound, MPFR_RNDU), said->bound);
-        if (file != NULL) {
-            attribute_write_logit(file, work->attribution, work->input, &sum, work->sums,
-                                  work->centred);
-        }
-        if (sum.v == predicted) {
-            summarise(work, &sum);
-        }
+    add_terms(work, &sum, k);
+    /* NaN is within nothing; the summary has the input's worst residual. */
+    said->within = said->within && mpfr_number_p(sum.residual) && mpfr_number_p(sum.bound) &&
+                   mpfr_cmpabs(sum.residual, sum.bound) <= 0;
+    said->residual = worse(fabs(mpfr_get_d(sum.residual, MPFR_RNDA)), said->residual);
+    said->bound = worse(mpfr_get_d(sum.bound, MPFR_RNDU), said->bound);
+    if (file != NULL) {
+        attribute_write_logit(file, work->attribution, work->input, &sum, work->sums,
+                              work->centred);
+    }
+    if (v == predicted) {
+        summarise(work, &sum);
     }
     mpfr_clears(sum.logit, sum.centred, sum.residual, sum.bound, (mpfr_ptr)NULL);
 }
 
+/* All logits, or the predicted one alone. */
 static void evaluate(Work *work, char **text)
 {
-    Attribution *a = work->attribution;
+    const Attribution *a = work->attribution;
     size_t predicted = ref_writes_predicted(work->writes), size = 0;
     RefReadout *own = a->all == NULL
                           ? ref_readout_make(a->paths, &predicted, 1, ref_writes_bits(work->writes))
                           : NULL;
     FILE *file = text != NULL ? text_stream(text, &size) : NULL;
-    bool all = a->all != NULL;
-    work->readout = all ? a->all : own;
-    evaluate_logits(work, all ? a->every : &predicted, all ? a->model->classes : 1, predicted,
-                    file);
+    work->readout = own != NULL ? own : a->all;
+    a->inputs_said[work->input] = (InputSummary){.within = true};
+    for (size_t k = 0; k < (own != NULL ? 1 : a->model->classes); k++) {
+        evaluate_logit(work, k, own != NULL ? predicted : k, predicted, file);
+    }
     if (file != NULL) {
         (void)text_close(file, text);
     }
@@ -165,11 +162,13 @@ void attribute_input(Attribution *attribution, size_t i, char **text)
 {
     size_t rows = layout_rows(&attribution->pair.converted.layout);
     size_t cells = attribution->group_count * rows, count = 2 * cells + 2 * PATH_KINDS + 2;
-    Work work = {.attribution = attribution, .input = i, .rows = rows, .count = count};
     double *x = input_stream(attribution, i);
-    RefWrites *writes = make_writes(attribution, x);
-    work.writes = writes;
-    work.numbers = need_zeros(count, sizeof *work.numbers);
+    Work work = {.attribution = attribution,
+                 .input = i,
+                 .rows = rows,
+                 .writes = make_writes(attribution, x),
+                 .numbers = need_zeros(count, sizeof *work.numbers),
+                 .count = count};
     work.sums = work.numbers;
     work.centred = work.sums + cells;
     work.by_kind = work.centred + cells;
@@ -183,6 +182,6 @@ void attribute_input(Attribution *attribution, size_t i, char **text)
         mpfr_clear(work.numbers[k]);
     }
     free(work.numbers);
-    ref_writes_clear(writes);
+    ref_writes_clear(work.writes);
     free(x);
 }

@@ -77,16 +77,16 @@ void attribute_write_logit(FILE *file, const Attribution *a, size_t i, const Log
     const Layout *layout = &a->pair.converted.layout;
     size_t rows = layout_rows(layout), last = layout_token_row(layout, layout->n - 1);
     for (size_t g = 0; g < a->group_count; g++) {
-        const TermGroup *group = &a->groups[g];
+        const RefPath *group = &a->groups[g];
         for (size_t row = 0; row < rows; row++) {
-            if (group->path.single && row != last) {
+            if (group->single && row != last) {
                 continue;
             }
             write_key(file, a, i, logit->v);
-            fputs(kind_names[group->path.kind], file);
-            write_count(file, group->has_layer, group->path.layer);
-            write_count(file, group->has_layer, group->path.sublayer);
-            write_count(file, group->has_head, group->path.head);
+            fputs(kind_names[group->kind], file);
+            write_count(file, group->layer > 0, group->layer);
+            write_count(file, group->layer > 0, group->sublayer);
+            write_count(file, group->head > 0, group->head - 1);
             write_source(file, layout, row);
             write_number(file, sums[g * rows + row]);
             write_number(file, centred[g * rows + row]);

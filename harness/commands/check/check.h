@@ -21,7 +21,8 @@
  * tables, column one's name, or NULL; either may be named in its row's `bounds`.  ratio:
  * obtained over baseline; limit: the largest value, or for a reference column the largest
  * difference, that passes; either "" where there is none.  excess: how many times beyond the
- * limit, infinite where no number says (and 0 until then).  command: that reproduces it, or NULL: point or table say.
+ * limit, infinite where no number says; 0 until it is added.  command: that reproduces it, or NULL:
+ * point or table say.
  */
 typedef struct {
     const char *reason, *command;
