@@ -206,7 +206,7 @@ static int prove_omega(double *omega, bool *logits, const Point *point, const Ru
     }
     int status = bound_open(&bound, point, run);
     if (status == 0) {
-        bound_at(&proven, &bound, &own);
+        proven = bound_at(&bound, &own);
     }
     status = status == 2 ? ask_omega("needs %s", bound.why) : status;
     if (proven.none) {
@@ -216,7 +216,6 @@ static int prove_omega(double *omega, bool *logits, const Point *point, const Ru
     }
     *omega = proven.point.omega;
     *logits = proven.logits;
-    proven_clear(&proven);
     bound_clear(&bound);
     return status;
 }

@@ -217,7 +217,7 @@ double bound_work(const Point *point)
 int bound_ask(Bound *bound, const Point *point, const RunOptions *run)
 {
     const char *why = outside(point);
-    *bound = (Bound){.point = point, .depth = point->spec.depth};
+    *bound = (Bound){.point = point};
     int status = why != NULL ? refuse(bound, "%s", why) : take_inputs(bound, run);
     return status == 0 ? check_room(bound, run) : status;
 }
@@ -241,6 +241,7 @@ int bound_open(Bound *bound, const Point *point, const RunOptions *run)
         int fault = model_source_fault(source);
         return fault != 0 ? fault : memory_fault();
     }
+    bound->layers = need_zeros(point->spec.depth, sizeof *bound->layers);
     status = build_model(bound);
     if (source != NULL) {
         model_stream_leave_all(source->file);
@@ -251,7 +252,9 @@ int bound_open(Bound *bound, const Point *point, const RunOptions *run)
 void bound_clear(Bound *bound)
 {
     guarantee_clear(bound->guarantee);
+    free(bound->layers);
     bound->guarantee = NULL;
+    bound->layers = NULL;
 }
 
 bool bound_serves(const Bound *bound, const Point *point)
@@ -331,30 +334,30 @@ const char *bound_misfit(const Point *point)
                                          : NULL;
 }
 
-void bound_at(Proven *proven, const Bound *bound, const Point *point)
+Proven bound_at(const Bound *bound, const Point *point)
 {
     const Guarantee *guarantee = bound->guarantee;
     double factor = point_factor(point); /* a bound is of its product with Omega */
-    *proven = (Proven){.point = *point,
-                       .depth = bound->depth,
-                       .input_norm = bound->input_norm,
-                       .zero_leak = bound->zero_leak[point->arithmetic] / factor * (1 + 0x1p-50),
-                       .logits = point->source != NULL && point->source->file->W_U != NULL};
-    double *omega = &proven->point.omega;
-    proven->layers = need_zeros(bound->depth + 1, sizeof *proven->layers);
+    Proven proven = {.point = *point,
+                     .layers = bound->layers,
+                     .input_norm = bound->input_norm,
+                     .zero_leak = bound->zero_leak[point->arithmetic] / factor * (1 + 0x1p-50),
+                     .logits = point->source != NULL && point->source->file->W_U != NULL};
+    double *omega = &proven.point.omega;
     if (*omega == 0) {
         *omega = guarantee_omega(guarantee, point->tolerance, factor);
-        proven->none = *omega == INFINITY;
+        proven.none = *omega == INFINITY;
         *omega = fmin(*omega, DBL_MAX);
     }
-    proven->judged =
-        guarantee_at(guarantee, fmin(point_omega(&proven->point), DBL_MAX), proven->layers);
-    proven->logit_error = guarantee_logits(guarantee, proven->layers[bound->depth - 1].error);
-    proven->refused =
-        point->judged && magnitude_above(proven->judged, magnitude_of(point->tolerance, 0));
+    proven.judged =
+        guarantee_at(guarantee, fmin(point_omega(&proven.point), DBL_MAX), bound->layers);
+    proven.logit_error = guarantee_logits(guarantee, bound->layers[point->spec.depth - 1].error);
+    proven.refused =
+        point->judged && magnitude_above(proven.judged, magnitude_of(point->tolerance, 0));
+    return proven;
 }
 
-void bound_at_tau(Proven *proven, const Bound *bound, const Point *point)
+Proven bound_at_tau(const Bound *bound, const Point *point)
 {
     Guarantee *guarantee = bound->guarantee;
     Point own = *point;
@@ -362,8 +365,7 @@ void bound_at_tau(Proven *proven, const Bound *bound, const Point *point)
     const double tau = readout_pair(&point->spec, 0).tau;
     double taus[READOUT_MOST] = {0};
     if (!guarantee_reads_out(guarantee)) {
-        bound_at(proven, bound, point);
-        return;
+        return bound_at(bound, point);
     }
     for (size_t K = 1; K <= READOUT_MOST && point->judged; K++) {
         taus[K - 1] = guarantee_tau(guarantee, K, point->tolerance);
@@ -371,17 +373,12 @@ void bound_at_tau(Proven *proven, const Bound *bound, const Point *point)
     bool found = point->judged && (point->asked >> AXIS_TAU & 1) == 0;
     own.spec.tau = found ? fmax(taus[pairs - 1], TAU_LEAST) : tau;
     guarantee_set_tau(guarantee, pairs, own.spec.tau);
-    bound_at(proven, bound, &own);
-    memcpy(proven->taus, taus, sizeof taus);
-    proven->reads_out = true;
-    proven->tau_error = proven->layers[proven->depth - 1].apart;
-    proven->logit_tau_error = guarantee_logits(guarantee, proven->tau_error);
-    Magnitude alone = proven->logits ? proven->logit_tau_error : proven->tau_error;
-    proven->tau_alone = point->judged && magnitude_above(alone, magnitude_of(point->tolerance, 0));
-}
-
-void proven_clear(Proven *proven)
-{
-    free(proven->layers);
-    proven->layers = NULL;
+    Proven proven = bound_at(bound, &own);
+    memcpy(proven.taus, taus, sizeof taus);
+    proven.reads_out = true;
+    proven.tau_error = proven.layers[point->spec.depth - 1].apart;
+    proven.logit_tau_error = guarantee_logits(guarantee, proven.tau_error);
+    Magnitude alone = proven.logits ? proven.logit_tau_error : proven.tau_error;
+    proven.tau_alone = point->judged && magnitude_above(alone, magnitude_of(point->tolerance, 0));
+    return proven;
 }

@@ -14,8 +14,8 @@ typedef struct {
     const Point *point;
     Guarantee *guarantee;
     Magnitude input_norm;
-    GuaranteeInputs inputs; /* w_e NULL: X is not made of tokens */
-    size_t depth;
+    GuaranteeInputs inputs;             /* w_e NULL: X is not made of tokens */
+    GuaranteeLayer *layers;             /* [depth], of the Omega that was asked last */
     double drawn;                       /* the length of the longest row of X where it is drawn */
     double zero_leak[ARITHMETIC_COUNT]; /* guarantee_zero_leak's, where --arithmetic was given */
     char why[256];                      /* what bound_open expected in place of what it refused */
@@ -23,9 +23,8 @@ typedef struct {
 
 /* The bounds at one Omega. */
 typedef struct {
-    Point point;            /* with the Omega of the rows */
-    GuaranteeLayer *layers; /* [depth] */
-    size_t depth;
+    Point point;                  /* with the Omega of the rows */
+    const GuaranteeLayer *layers; /* [depth], the Bound's */
     Magnitude input_norm, judged, logit_error;
     Magnitude tau_error, logit_tau_error; /* of products that are read out, behind the last layer */
     double taus[READOUT_MOST];            /* that are proven for the tolerance, by pairs; or 0 */
@@ -56,14 +55,12 @@ void bound_clear(Bound *bound);
 int bound_move(Bound *bound, const Point *point, const RunOptions *run)
     __attribute__((warn_unused_result));
 
-/* At the point's Omega, or, where that is 0, at the smallest that meets its tolerance.  0; 99 after
- * a message. */
-void bound_at(Proven *proven, const Bound *bound, const Point *point);
+/* At the point's Omega, or, where that is 0, at the smallest that meets its tolerance. */
+Proven bound_at(const Bound *bound, const Point *point);
 
 /* The same of a network whose products are read out, all of what that makes of it judged: at the
  * point's tau, or, where nobody says one, at the largest that takes half of the tolerance. */
-void bound_at_tau(Proven *proven, const Bound *bound, const Point *point);
-void proven_clear(Proven *proven);
+Proven bound_at_tau(const Bound *bound, const Point *point);
 
 /* Do two points differ in nothing that a Bound hangs on, as in their Omega or in how they are
  * evaluated and judged? */

@@ -70,7 +70,6 @@ static int run_point(Run *all, const Point *given)
     Outcome *outcome = &all->outcome;
     Point point = asked(given);
     clock_t start = clock();
-    Proven proven = {0};
     int status = bound_move(&all->bound, given, outcome->run);
     if (status == 2) {
         say_refused(&all->bound, outcome->run);
@@ -78,19 +77,17 @@ static int run_point(Run *all, const Point *given)
     if (status != 0) {
         return status;
     }
-    bound_at_tau(&proven, &all->bound, &point);
+    const Proven proven = bound_at_tau(&all->bound, &point);
     if (proven.refused) {
         outcome_fail(outcome, &proven);
     }
     if (proven.none && !outcome->sink.text) {
         say_none(&proven);
     }
-    const Cases cases = {guarantee_write_rows, &proven, proven.depth,
+    const Cases cases = {guarantee_write_rows, &proven, point.spec.depth,
                          (double)(clock() - start) / CLOCKS_PER_SEC};
     outcome_add(outcome, cases);
-    status = sink_put(&outcome->sink, &proven);
-    proven_clear(&proven);
-    return status;
+    return sink_put(&outcome->sink, &proven);
 }
 
 /* A tolerance to meet, or Omegas to look at, and nothing that the last point would refuse behind

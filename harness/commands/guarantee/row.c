@@ -79,9 +79,9 @@ void guarantee_write_rows(FILE *file, const void *row)
     if (proven->point.judged) {
         decimal_print(tolerance, proven->point.tolerance);
     }
-    for (size_t l = 0; l < proven->depth; l++) {
+    for (size_t l = 0; l < proven->point.spec.depth; l++) {
         const GuaranteeLayer *layer = &proven->layers[l];
-        bool logits = proven->logits && l + 1 == proven->depth;
+        bool logits = proven->logits && l + 1 == proven->point.spec.depth;
         table_write_key(file, &proven->point, true, draws ? NULL : "");
         fprintf(file, ",%zu,%s", l + 1, tolerance);
         write_number(file, true, proven->input_norm);
@@ -101,7 +101,7 @@ void guarantee_write_rows(FILE *file, const void *row)
 
 void guarantee_from(char text[GUARANTEE_FROM], const Proven *proven)
 {
-    const GuaranteeLayer *layer = &proven->layers[proven->depth - 1];
+    const GuaranteeLayer *layer = &proven->layers[proven->point.spec.depth - 1];
     if (layer->error.digits > 0) {
         snprintf(text, GUARANTEE_FROM, "sublayer %zu, %s", layer->sublayer,
                  guarantee_terms[layer->term]);
@@ -114,7 +114,7 @@ static void print_table(FILE *file, const Proven *proven)
 {
     fprintf(file, "%5s  %8s  %8s  %8s  %8s  %8s  %8s %s\n", "layer", "rows", "scores", "bias row",
             "gain", "leak", "error", "from sublayer");
-    for (size_t l = 0; l < proven->depth; l++) {
+    for (size_t l = 0; l < proven->point.spec.depth; l++) {
         const GuaranteeLayer *layer = &proven->layers[l];
         const Magnitude numbers[] = {layer->rows, layer->scores, layer->bias_row,
                                      layer->gain, layer->leak,   layer->error};

@@ -117,7 +117,6 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
         const Point *point = seeds->points[i];
         const char *misfit = point->over_tau ? "no --over tau: guarantee has --tau and --readout"
                                              : bound_misfit(point);
-        Proven proven;
         int status = misfit != NULL ? 2 : bound_move(bound, point, run);
         if (status == 2) {
             return complain((Origin){.flag = "every-input"}, NULL, "expected %s",
@@ -132,9 +131,8 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
         if (status != 0) {
             return status;
         }
-        bound_at(&proven, bound, point);
+        const Proven proven = bound_at(bound, point);
         search->proven = fmax(search->proven, proven.none ? INFINITY : proven.point.omega);
-        proven_clear(&proven);
     }
     return 0;
 }

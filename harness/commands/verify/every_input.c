@@ -70,30 +70,26 @@ void every_input_clear(EveryInput *every)
     bound_clear(&every->bound);
 }
 
-/* The bound at one Omega, or, of 0, the smallest that meets the tolerance; its layers are gone. */
+/* The bound at one Omega, or, of 0, the smallest that meets the tolerance. */
 static void prove(Proven *proven, const EveryInput *every, const Verify *verify, double omega)
 {
     Point point = every_point(verify);
     point.omega = omega;
-    bound_at(proven, &every->bound, &point);
-    proven_clear(proven);
+    *proven = bound_at(&every->bound, &point);
 }
 
 double every_input_choose(const EveryInput *every, const Verify *verify)
 {
     const Point *template = verify->template;
     Point point = every_point(verify);
-    Proven proven = {0};
     if (every->bound.guarantee == NULL || (template->judged && bound_misfit(template) != NULL)) {
         return 0;
     }
     point.omega = 0;
     point.judged = true;
     point.tolerance = verify->aim;
-    bound_at(&proven, &every->bound, &point);
-    double omega = proven.none ? 0 : proven.point.omega;
-    proven_clear(&proven);
-    return omega;
+    const Proven proven = bound_at(&every->bound, &point);
+    return proven.none ? 0 : proven.point.omega;
 }
 
 static void find_omega(EveryInput *every, const Verify *verify)
