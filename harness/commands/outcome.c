@@ -39,24 +39,25 @@ int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, co
     return reports_open(&outcome->reports, &run->check);
 }
 
-void outcome_add(Outcome *outcome, Cases cases)
+void outcome_add(Outcome *outcome, void (*write)(FILE *file, const void *row), const void *row,
+                 size_t lines, double seconds)
 {
     if (outcome->cases == NULL) {
         return;
     }
-    cases.write(outcome->cases, cases.row);
-    for (size_t line = 0; line < cases.lines; line++) {
+    write(outcome->cases, row);
+    for (size_t line = 0; line < lines; line++) {
         char *command = NULL;
         size_t size, count = outcome->count++;
         FILE *file = text_stream(&command, &size);
-        outcome->kind->print_command(file, cases.row, outcome->run);
+        outcome->kind->print_command(file, row, outcome->run);
         if (count == outcome->capacity) {
             size_t room = outcome->capacity = 2 * count + 16;
             outcome->commands = need_more(outcome->commands, room, sizeof *outcome->commands);
             outcome->seconds = need_more(outcome->seconds, room, sizeof *outcome->seconds);
         }
         outcome->commands[count] = text_close(file, &command);
-        outcome->seconds[count] = cases.seconds / (double)cases.lines;
+        outcome->seconds[count] = seconds / (double)lines;
     }
 }
 

@@ -47,16 +47,10 @@ typedef struct {
 int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run,
                  const SweepRecord *sweep) __attribute__((warn_unused_result));
 
-/* Cases: the lines that `write` writes of a row, and the seconds that all of them took. */
-typedef struct {
-    void (*write)(FILE *file, const void *row);
-    const void *row;
-    size_t lines;
-    double seconds;
-} Cases;
-
-/* Adds them to the reports, where any is asked for. */
-void outcome_add(Outcome *outcome, Cases cases);
+/* Adds to the reports, where any is asked for, the cases that are the lines that `write` writes of a
+ * row; seconds: that all of them took. */
+void outcome_add(Outcome *outcome, void (*write)(FILE *file, const void *row), const void *row,
+                 size_t lines, double seconds);
 
 /* Counts a row that fails, and says so on stderr, of many rows for the first ten; not where the
  * same terminal has a text about it, or rows are for a file alone. */

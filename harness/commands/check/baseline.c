@@ -48,7 +48,7 @@ static int check_sidecar(Check *check)
         fault = "its bytes are not those that its .json was written with (was it edited?)";
     }
     check->baseline_digits = sidecar_digits(sidecar);
-    sidecar_weights(check->weights.baseline, sidecar);
+    sidecar_weights(check->baseline_weights, sidecar);
     return fault == NULL
                ? 0
                : complain((Origin){.flag = "baseline"}, csv->path,

@@ -237,16 +237,15 @@ static void mention_change(Check *check)
 /* Rows of another model cannot be what they were. */
 static void find_weights(Check *check)
 {
-    const WeightsDigests *digests = &check->weights;
-    if (*digests->obtained != '\0' && *digests->baseline != '\0' &&
-        strcmp(digests->obtained, digests->baseline) != 0) {
+    const char *now = check->weights, *before = check->baseline_weights;
+    if (*now != '\0' && *before != '\0' && strcmp(now, before) != 0) {
         const SourceList *sources = &check->grid->sources;
         check_find(check, (Finding){.reason = "is not the baseline's (digest)",
                                     .row = NO_ROW,
                                     .column = sources->count == 1 ? sources->items[0]->path
                                                                   : "one of the weights files",
-                                    .obtained = digests->obtained,
-                                    .baseline = digests->baseline});
+                                    .obtained = now,
+                                    .baseline = before});
     }
 }
 

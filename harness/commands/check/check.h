@@ -36,11 +36,6 @@ typedef struct {
     size_t order;         /* in which it was found */
 } Finding;
 
-/* Of the weights files that the rows are of; "" where there is none, or nothing says it. */
-typedef struct {
-    char obtained[DIGEST_TEXT], baseline[DIGEST_TEXT];
-} WeightsDigests;
-
 /* command: whose verdict it is.  rows: of either table; failed: those with a finding; added, gone:
  * those of one table alone; edited: those of the same models, of which something else is asked;
  * cells: compared with the baseline's or judged.
@@ -58,7 +53,8 @@ typedef struct {
     json_t *sidecar;     /* the baseline's, or NULL */
     double *seconds;     /* [obtained's rows] an equal share of what its point took, or NULL */
     int baseline_digits; /* significant digits that it has; 0: as many as there may be */
-    WeightsDigests weights;
+    /* Of the weights files that the rows are of; "" where there is none, or nothing says it. */
+    char weights[DIGEST_TEXT], baseline_weights[DIGEST_TEXT];
     bool has_baseline;
     bool colors;        /* the verdict has one, on stdout */
     bool other_machine; /* the baseline is from one, or nobody knows which */

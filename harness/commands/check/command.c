@@ -197,7 +197,7 @@ static int read_tables(Checking *command)
     size_t rows = check->obtained.rows, row = 0;
     json_t *sidecar = command->sidecar != NULL ? sidecar_load(command->sidecar) : NULL;
     check->seconds = need_zeros(rows > 0 ? rows : 1, sizeof *check->seconds);
-    sidecar_weights(check->weights.obtained, sidecar);
+    sidecar_weights(check->weights, sidecar);
     for (size_t p = 0; p < check->grid->count; p++) {
         size_t depth = check->grid->points[p].spec.depth;
         for (size_t l = 0; l < depth && row < rows; l++) {

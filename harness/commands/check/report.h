@@ -54,7 +54,7 @@ enum { REPORTS = 3 };
 /* files: those that are no regular files; the others are opened when there is something to write,
  * so that a run that is killed leaves none half made. */
 typedef struct {
-    const CheckOptions *options;
+    const char *paths[REPORTS]; /* or NULL */
     AtomicFile files[REPORTS];
 } Reports;
 

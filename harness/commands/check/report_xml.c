@@ -57,12 +57,6 @@ static int compare_places(const void *a, const void *b)
     return (left->order > right->order) - (left->order < right->order);
 }
 
-/* Seconds that a row took; 0 where it was not evaluated. */
-static double seconds_of(const Check *check, const Csv *table, size_t row)
-{
-    return table == &check->obtained && check->seconds != NULL ? check->seconds[row] : 0;
-}
-
 /* Writes the cells of the row that are no key: "error 8.1e-4, status fail". */
 static void write_told(FILE *file, const Csv *table, size_t row)
 {
@@ -85,17 +79,19 @@ static bool is_skipped(Conclusion conclusion)
     return conclusion != CONCLUSION_FAIL && conclusion != CONCLUSION_PASS;
 }
 
-static void write_case(FILE *file, const Check *check, const Csv *table, size_t row,
+/* place: the row that the findings [count] are about. */
+static void write_case(FILE *file, const Check *check, const Finding *place,
                        const Finding *const *findings, size_t count)
 {
-    Finding place = {.table = table, .row = row};
-    char *key = report_key(NULL, &place);
+    char *key = report_key(NULL, place);
     Conclusion conclusion = check_conclude(check);
-    bool tells = check->tells && row != NO_ROW, skipped = is_skipped(conclusion);
+    bool tells = check->tells && place->row != NO_ROW, skipped = is_skipped(conclusion);
     bool holds = count > 0 || tells || skipped;
+    bool timed = place->table == &check->obtained && check->seconds != NULL;
     fprintf(file, "    <testcase classname=\"headproof.%s\" name=\"", check->command);
     write_escaped(file, key);
-    fprintf(file, "\" time=\"%.6f\"%s>\n", seconds_of(check, table, row), holds ? "" : "/");
+    fprintf(file, "\" time=\"%.6f\"%s>\n", timed ? check->seconds[place->row] : 0,
+            holds ? "" : "/");
     for (size_t i = 0; i < count; i++) {
         write_failure(file, check, findings[i]);
     }
@@ -103,7 +99,7 @@ static void write_case(FILE *file, const Check *check, const Csv *table, size_t 
         fprintf(file, "      <skipped message=\"%s\"/>\n", conclusion_words(conclusion));
     }
     if (tells) {
-        write_told(file, table, row);
+        write_told(file, place->table, place->row);
     }
     if (holds) {
         fputs("    </testcase>\n", file);
@@ -115,24 +111,18 @@ static void write_case(FILE *file, const Check *check, const Csv *table, size_t 
 static void write_cases(FILE *file, const Check *check, const Finding *const *findings,
                         size_t *cases, size_t *failed)
 {
-    const Csv *obtained = &check->obtained;
-    size_t next = 0;
+    const size_t rows = check->obtained.rows;
     *cases = *failed = 0;
-    while (*cases < obtained->rows || next < check->finding_count) {
-        const Finding *first = next < check->finding_count ? findings[next] : NULL;
-        size_t row = *cases;
-        bool of_row = row < obtained->rows;
-        bool has = !of_row || (first != NULL && first->table == obtained && first->row == row);
-        size_t count = 0; /* of the findings from `next` on that are about the same row */
-        while (has && next + count < check->finding_count &&
-               finding_same_row(findings[next + count], first)) {
-            count++;
+    for (size_t next = 0, end; *cases < rows || next < check->finding_count; next = end) {
+        const Finding row = {.table = &check->obtained, .row = *cases};
+        const Finding *place = *cases < rows ? &row : findings[next];
+        end = next;
+        while (end < check->finding_count && finding_same_row(findings[end], place)) {
+            end++;
         }
-        write_case(file, check, of_row ? obtained : first->table, of_row ? row : first->row,
-                   findings + next, count);
-        next += count;
+        write_case(file, check, place, findings + next, end - next);
         ++*cases;
-        *failed += has;
+        *failed += end > next;
     }
 }
 
@@ -148,8 +138,8 @@ void report_xml(FILE *file, const Check *check)
     qsort(findings, count, sizeof *findings, compare_places);
     FILE *body = text_stream(&text, &length);
     write_cases(body, check, findings, &cases, &failed);
-    for (size_t row = 0; row < check->obtained.rows; row++) {
-        seconds += seconds_of(check, &check->obtained, row);
+    for (size_t row = 0; row < check->obtained.rows && check->seconds != NULL; row++) {
+        seconds += check->seconds[row];
     }
     report_verdict(verdict, check);
     fprintf(file,

@@ -4,33 +4,29 @@
 
 #include "report.h"
 
-typedef void WriteReport(FILE *file, const Check *check);
-
-static const char *path_of(const Reports *reports, size_t report)
-{
-    const CheckOptions *options = reports->options;
-    return report == 0 ? options->junit_xml : report == 1 ? options->markdown : options->json;
-}
-
-static int open_report(Reports *reports, size_t report)
-{
-    static const char *const flags[REPORTS] = {"junit-xml", "markdown", "json"};
-    const char *path = path_of(reports, report);
-    reports->files[report].flag = flags[report];
-    return path == NULL ? 0 : atomic_file_open(&reports->files[report], path);
-}
+static const struct {
+    const char *flag;
+    void (*write)(FILE *file, const Check *check);
+} kinds[REPORTS] = {
+    {"junit-xml", report_xml}, {"markdown", report_markdown}, {"json", report_json}};
 
 bool reports_wanted(const CheckOptions *options)
 {
     return options->junit_xml != NULL || options->markdown != NULL || options->json != NULL;
 }
 
+static int open_report(Reports *reports, size_t report)
+{
+    reports->files[report].flag = kinds[report].flag;
+    return atomic_file_open(&reports->files[report], reports->paths[report]);
+}
+
 int reports_open(Reports *reports, const CheckOptions *options)
 {
     int status = 0;
-    *reports = (Reports){.options = options};
+    *reports = (Reports){.paths = {options->junit_xml, options->markdown, options->json}};
     for (size_t i = 0; i < REPORTS && status == 0; i++) {
-        status = open_report(reports, i);
+        status = reports->paths[i] != NULL ? open_report(reports, i) : 0;
         if (!atomic_file_is_direct(&reports->files[i])) {
             atomic_file_clear(&reports->files[i]);
         }
@@ -40,14 +36,13 @@ int reports_open(Reports *reports, const CheckOptions *options)
 
 int reports_write(Reports *reports, const Check *check)
 {
-    static WriteReport *const writers[REPORTS] = {report_xml, report_markdown, report_json};
     int status = 0;
     for (size_t i = 0; i < REPORTS && status == 0; i++) {
         AtomicFile *file = &reports->files[i];
-        status = file->file == NULL ? open_report(reports, i) : 0;
+        status = reports->paths[i] != NULL && file->file == NULL ? open_report(reports, i) : 0;
         if (file->file != NULL) {
-            writers[i](file->file, check);
-            status = atomic_file_finish(file, !ferror(file->file), path_of(reports, i));
+            kinds[i].write(file->file, check);
+            status = atomic_file_finish(file, !ferror(file->file), reports->paths[i]);
         }
     }
     return status;

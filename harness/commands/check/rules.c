@@ -180,17 +180,12 @@ static void judge_below_bound(Judge *judge, const Number *o, const Number *b, in
     }
 }
 
-static int digits_obtained(const Check *check, int none)
-{
-    return check->grid->count > 0 ? point_digits(&check->grid->points[0]) : none;
-}
-
 /* Significant digits in which reference columns agree: 12, or with --exact all that both tables
  * have. */
 static int digits_compared(const Check *check)
 {
     int digits = check->options->exact ? NUMBER_DIGITS : REF_DIGITS;
-    int obtained = digits_obtained(check, digits);
+    int obtained = point_digits(&check->grid->points[0]);
     int other = check->baseline_digits > 0 ? check->baseline_digits : digits;
     digits = obtained < digits ? obtained : digits;
     return other < digits ? other : digits;
@@ -263,8 +258,8 @@ static void judge_machine(Judge *judge, const Number *o, const Number *b)
     double factor = factor_of(check);
     const Finding *finding = &judge->finding;
     bool alike = o->kind == b->kind && finding->obtained_bound == finding->baseline_bound;
-    bool differ =
-        check->baseline_digits > 0 && check->baseline_digits != digits_obtained(check, REF_DIGITS);
+    bool differ = check->baseline_digits > 0 &&
+                  check->baseline_digits != point_digits(&check->grid->points[0]);
     if (alike && differ && number_agrees(o, b, digits_compared(check))) {
         return; /* the tables were printed with other digits: what those were nobody knows */
     }

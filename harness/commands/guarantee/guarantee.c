@@ -84,9 +84,8 @@ static int run_point(Run *all, const Point *given)
     if (proven.none && !outcome->sink.text) {
         say_none(&proven);
     }
-    const Cases cases = {guarantee_write_rows, &proven, point.spec.depth,
-                         (double)(clock() - start) / CLOCKS_PER_SEC};
-    outcome_add(outcome, cases);
+    outcome_add(outcome, guarantee_write_rows, &proven, point.spec.depth,
+                (double)(clock() - start) / CLOCKS_PER_SEC);
     return sink_put(&outcome->sink, &proven);
 }
 

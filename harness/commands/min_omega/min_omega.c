@@ -87,9 +87,8 @@ typedef struct {
 
 static int write_search(Searches *all, const Search *search)
 {
-    const Cases cases = {row_write_case, search, 1, search->seconds};
     all->seconds[search->first] = search->seconds;
-    outcome_add(&all->outcome, cases);
+    outcome_add(&all->outcome, row_write_case, search, 1, search->seconds);
     pthread_mutex_lock(&all->progress_lock);
     progress_clear(&all->progress);
     if (!search->found.search.found) {

@@ -110,7 +110,7 @@ void every_input_judge(EveryInput *every, Verify *verify)
     verify->refused = proven.refused;
     verify->passed = verify->passed && !proven.refused;
     every->misses = every->misses || proven.refused;
-    outcome_add(verify->outcome, (Cases){verify_case_proven, verify, 1, 0});
+    outcome_add(verify->outcome, verify_case_proven, verify, 1, 0);
     find_omega(every, verify);
 }
 

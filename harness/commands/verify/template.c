@@ -86,9 +86,8 @@ static int evaluate_omega(Verify *verify, EveryInput *every, double omega)
     if (verify->omega != omega && !verify_evaluate(verify, omega)) {
         return verify_fault(verify);
     }
-    const Cases layers = {verify_cases_layers, verify, verify->template->spec.depth,
-                          verify->seconds};
-    outcome_add(verify->outcome, layers);
+    outcome_add(verify->outcome, verify_cases_layers, verify, verify->template->spec.depth,
+                verify->seconds);
     verify_limit_take(verify);
     every_input_judge(every, verify);
     verify->keeping = verify->errors.changed == verify->errors.lost ? omega : verify->keeping;
