@@ -75,8 +75,8 @@ static int make_pair(Attribution *a)
     return 0;
 }
 
-/* Of all logits once; refuses what does not fit.  It lowers *threads until as many fit. */
-static int make_readout(Attribution *a, int *threads)
+/* Of all logits once; refuses what does not fit, and lowers threads until as many fit. */
+static int make_readout(Attribution *a)
 {
     const double gib = 1024.0 * 1024 * 1024;
     bool all = a->options->logits != NULL && strcmp(a->options->logits, "all") == 0;
@@ -91,8 +91,8 @@ static int make_readout(Attribution *a, int *threads)
                 (shared + each) / gib, room / gib, all ? " or --logits predicted" : "");
         return 2;
     }
-    while (*threads > 1 && shared + each * *threads > room) {
-        --*threads;
+    while (a->threads > 1 && shared + each * a->threads > room) {
+        a->threads--;
     }
     if (!all) {
         return 0;
@@ -106,31 +106,24 @@ static int make_readout(Attribution *a, int *threads)
     return 0;
 }
 
-/* How it went so far: 0, or 99 after a message. */
-typedef struct {
-    Sink *sink;
-    Progress progress;
-    int status, threads;
-} Going;
-
-static void take_input(Going *going, const char *text)
+static void take_input(Attribution *a, const char *text)
 {
-    if (going->status != 0) {
+    if (a->status != 0) {
         return;
     }
     if (text != NULL) {
-        progress_clear(&going->progress);
-        going->status = sink_put(going->sink, text);
+        progress_clear(&a->progress);
+        a->status = sink_put(a->sink, text);
     }
-    progress_add(&going->progress, 1, 1);
+    progress_add(&a->progress, 1, 1);
 }
 
 /* Every input, on all threads; their lines in order. */
-static void evaluate_inputs(Attribution *a, Going *going)
+static void evaluate_inputs(Attribution *a)
 {
     size_t count = a->inputs.count;
     bool stop = false;
-#pragma omp parallel for ordered schedule(static, 1) num_threads(going->threads) shared(stop)
+#pragma omp parallel for ordered schedule(static, 1) num_threads(a->threads) shared(stop)
     for (size_t i = 0; i < count; i++) {
         char *text = NULL;
         bool skip;
@@ -138,13 +131,13 @@ static void evaluate_inputs(Attribution *a, Going *going)
 #pragma omp atomic read
         skip = stop;
         if (!skip) {
-            attribute_input(a, i, going->sink->lines != NULL ? &text : NULL);
+            attribute_input(a, i, a->sink->lines != NULL ? &text : NULL);
         }
 #pragma omp ordered
         {
-            take_input(going, text);
+            take_input(a, text);
 #pragma omp atomic write
-            stop = going->status != 0;
+            stop = a->status != 0;
         }
         free(text);
     }
@@ -170,9 +163,8 @@ static size_t count_failures(const Attribution *a)
     return outside;
 }
 
-static int run_attribution(Attribution *a, Outcome *outcome, int threads)
+static int run_attribution(Attribution *a)
 {
-    Going going = {.sink = &outcome->sink, .threads = threads};
     int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens,
                              a->point->spec.seed);
     if (status != 0) {
@@ -182,7 +174,7 @@ static int run_attribution(Attribution *a, Outcome *outcome, int threads)
     if (status != 0) {
         return status;
     }
-    status = make_readout(a, &going.threads);
+    status = make_readout(a);
     if (status != 0) {
         return status;
     }
@@ -190,18 +182,14 @@ static int run_attribution(Attribution *a, Outcome *outcome, int threads)
         attribute_print_model(a);
         fflush(output_report(a->options));
     }
-    progress_open(&going.progress, progress_stderr(a->options->quiet), (double)a->inputs.count);
-    progress_phase(&going.progress, "", "inputs", a->inputs.count, (double)a->inputs.count);
-    evaluate_inputs(a, &going);
-    progress_clear(&going.progress);
-    if (going.status != 0) {
-        return going.status;
-    }
-    if (!a->options->quiet) {
+    progress_open(&a->progress, progress_stderr(a->options->quiet), (double)a->inputs.count);
+    progress_phase(&a->progress, "", "inputs", a->inputs.count, (double)a->inputs.count);
+    evaluate_inputs(a);
+    progress_clear(&a->progress);
+    if (a->status == 0 && !a->options->quiet) {
         attribute_print_summary(a);
     }
-    outcome->failed = count_failures(a);
-    return 0;
+    return a->status;
 }
 
 static int check_request(const Grid *grid)
@@ -236,14 +224,18 @@ int command_attribute(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    Attribution attribution = {
-        .options = run, .point = &grid->points[0], .model = grid->points[0].source->file};
     Outcome outcome;
+    Attribution attribution = {.options = run,
+                               .point = &grid->points[0],
+                               .model = grid->points[0].source->file,
+                               .sink = &outcome.sink,
+                               .threads = threads};
     ref_thread_setup();
     status = outcome_open(&outcome, &attribute_outcome, grid, run, NULL);
     if (status == 0) {
-        status = run_attribution(&attribution, &outcome, threads);
+        status = run_attribution(&attribution);
     }
+    outcome.failed = status == 0 ? count_failures(&attribution) : 0;
     seconds = clock_seconds() - start;
     outcome.record.seconds = &seconds;
     ref_readout_clear(attribution.all);

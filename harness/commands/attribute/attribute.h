@@ -12,8 +12,9 @@
 #define HEADPROOF_HARNESS_COMMANDS_ATTRIBUTE_ATTRIBUTE_H
 
 #include "../../../reference/attribution/attribution.h"
-#include "../../grid/grid.h"
+#include "../../base/progress.h"
 #include "../../models/inputs.h"
+#include "../../table/sink.h"
 
 /* One logit of one input. */
 typedef struct {
@@ -43,6 +44,9 @@ typedef struct {
     size_t group_count;
     RefReadout *all; /* of all logits, or NULL: the predicted one's is made for each input */
     InputSummary *inputs_said; /* [inputs.count] */
+    Sink *sink;
+    Progress progress;
+    int status, threads; /* status: how it went so far: 0, or 99 after a message */
 } Attribution;
 
 /* Evaluates input i.  text: its lines of the table, or NULL where none are asked
