@@ -39,7 +39,7 @@ int check_set_up(void **state)
                                sizeof argv / sizeof *argv, (char **)(uintptr_t)argv),
                      0);
     f->check.grid = &f->grid;
-    f->check.options = &f->run.check;
+    f->check.run = &f->run;
     assert_int_equal(csv_read(&f->check.obtained, f->path), 0);
     assert_int_equal(csv_read(&f->check.baseline, f->path), 0);
     assert_int_equal(f->check.obtained.rows, ROWS);

@@ -27,9 +27,7 @@ int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, co
                              .tells = true,
                              .judged = grid_first_judged(grid) != NULL,
                              .grid = grid,
-                             .options = &run->check,
-                             .argc = run->argc,
-                             .argv = run->argv};
+                             .run = run};
     int status = sink_open(&outcome->sink, &kind->table, run, &outcome->record);
     if (status != 0 || !reports_wanted(&run->check)) {
         return status;

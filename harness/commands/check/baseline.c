@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a table that a sweep or, with check->proves, a guarantee wrote: a sweep may have been
+/* Of a table that a sweep or, with --every-input, a guarantee wrote: a sweep may have been
  * interrupted. */
 static int check_sidecar(Check *check)
 {
@@ -40,7 +40,7 @@ static int check_sidecar(Check *check)
         fault = "the .json beside it cannot be read as JSON";
     } else if (!fits) {
         fault = "the .json beside it has ";
-    } else if (check->proves == NULL && !json_is_true(json_object_get(sidecar, "complete"))) {
+    } else if (!check->run->every_input && !json_is_true(json_object_get(sidecar, "complete"))) {
         fault = "the .json beside it is not one of a complete run";
     } else if (*sidecar_get(sidecar, "digest") == '\0') {
         fault = "the .json beside it has no digest of it (older versions wrote none)";
@@ -86,7 +86,7 @@ static int check_columns(const Csv *csv, bool every_input)
 
 int check_open(Check *check)
 {
-    const char *path = check->options->baseline;
+    const char *path = check->run->check.baseline;
     Csv *csv = &check->baseline;
     if (path == NULL) {
         return 0;
@@ -98,7 +98,7 @@ int check_open(Check *check)
     }
     int status = csv_read(csv, path);
     check->has_baseline = true;
-    status = status != 0 ? status : check_columns(csv, check->proves != NULL);
+    status = status != 0 ? status : check_columns(csv, check->run->every_input);
     status = status != 0 ? status : check_cells(csv);
     status = status != 0 ? status : check_sidecar(check);
     return status;

@@ -218,7 +218,7 @@ static void find_missing(Check *check, const Join *join)
 /* Where one table alone has rows, the case is another one. */
 static void mention_change(Check *check)
 {
-    if (check->added + check->gone + check->edited == 0 || check->options->baseline == NULL) {
+    if (check->added + check->gone + check->edited == 0 || check->run->check.baseline == NULL) {
         return;
     }
     char edited[128] = "";
@@ -231,7 +231,7 @@ static void mention_change(Check *check)
         "the case has changed since the baseline was saved: %zu of its rows are new, and %zu of "
         "the baseline's are gone%s%s",
         check->added, check->gone, edited,
-        check->options->update ? "" : "; if that is meant, --update saves the baseline anew");
+        check->run->check.update ? "" : "; if that is meant, --update saves the baseline anew");
 }
 
 /* Rows of another model cannot be what they were. */
@@ -286,10 +286,10 @@ bool check_passes(const Check *check)
 
 Conclusion check_conclude(const Check *check)
 {
-    return !check_passes(check)           ? CONCLUSION_FAIL
-           : check->judged                ? CONCLUSION_PASS
-           : check->options->save != NULL ? CONCLUSION_SAVED
-                                          : CONCLUSION_EVALUATED;
+    return !check_passes(check)             ? CONCLUSION_FAIL
+           : check->judged                  ? CONCLUSION_PASS
+           : check->run->check.save != NULL ? CONCLUSION_SAVED
+                                            : CONCLUSION_EVALUATED;
 }
 
 void check_clear(Check *check)

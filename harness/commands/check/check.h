@@ -45,10 +45,7 @@ typedef struct {
     bool tells;  /* cases say what their rows hold: of a command that compares with nothing */
     bool judged; /* by a baseline or, of one point at least, a tolerance */
     const Grid *grid;
-    const CheckOptions *options;
-    const RunOptions *proves; /* what is compared is guarantee's table, or NULL */
-    int argc;                 /* the command line, that repeats the whole check */
-    char **argv;
+    const RunOptions *run; /* every_input: what is compared is guarantee's table */
     Csv obtained, baseline;
     json_t *sidecar;     /* the baseline's, or NULL */
     double *seconds;     /* [obtained's rows] an equal share of what its point took, or NULL */
@@ -56,7 +53,6 @@ typedef struct {
     /* Of the weights files that the rows are of; "" where there is none, or nothing says it. */
     char weights[DIGEST_TEXT], baseline_weights[DIGEST_TEXT];
     bool has_baseline;
-    bool colors;        /* the verdict has one, on stdout */
     bool other_machine; /* the baseline is from one, or nobody knows which */
     Finding *findings;
     size_t finding_count, finding_capacity;

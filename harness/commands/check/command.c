@@ -31,7 +31,6 @@
  * where there is none; then text [length] is the table, until it is read. */
 typedef struct {
     Check check;
-    const RunOptions *run;
     char *beside, *obtained, *sidecar;
     char *text;
     size_t length;
@@ -104,7 +103,7 @@ static int claim_obtained(const Checking *command, const char *flag)
 /* Nobody named the files beside the baseline: what is there must be the program's own. */
 static int claim_paths(const Checking *command)
 {
-    const CheckOptions *options = &command->run->check;
+    const CheckOptions *options = &command->check.run->check;
     const char *flag = options->save != NULL ? "save-baseline" : "baseline";
     const NamedFile files[] = {{flag, command->obtained, true},
                                {"junit-xml", options->junit_xml, false},
@@ -124,9 +123,9 @@ static int claim_paths(const Checking *command)
 /* Where the obtained table goes: beside the baseline, or the file that a link to it leads to. */
 static int choose_paths(Checking *command)
 {
-    const CheckOptions *options = &command->run->check;
+    const CheckOptions *options = &command->check.run->check;
     if (options->save == NULL && options->baseline == NULL) {
-        if (command->run->resume) {
+        if (command->check.run->resume) {
             return complain((Origin){.flag = "resume"}, "check",
                             "expected --baseline FILE: what is interrupted is left beside it");
         }
@@ -182,7 +181,7 @@ static int keep_baseline(const Checking *command)
 static int read_tables(Checking *command)
 {
     Check *check = &command->check;
-    bool saves = command->run->check.save != NULL;
+    bool saves = command->check.run->check.save != NULL;
     char *text = command->text;
     command->text = NULL;
     int status = text != NULL ? csv_take(&check->obtained, "obtained", text, command->length)
@@ -212,7 +211,7 @@ static int read_tables(Checking *command)
 static int judge(Checking *command, int swept)
 {
     Check *check = &command->check;
-    bool other = command->run->check.baseline != NULL;
+    bool other = command->check.run->check.baseline != NULL;
     int status = read_tables(command);
     status = status != 0 || !other ? status : mention_machine(check);
     if (status != 0) {
@@ -232,24 +231,20 @@ static int judge(Checking *command, int swept)
 static bool can_be_baseline(const Checking *command)
 {
     const Check *check = &command->check;
-    CheckOptions options = *check->options;
-    options.baseline = NULL;
-    options.save = command->beside;
+    RunOptions run = *check->run;
+    run.check.baseline = NULL;
+    run.check.save = command->beside;
     Check itself = {.command = check->command,
                     .grid = check->grid,
-                    .options = &options,
-                    .argc = check->argc,
-                    .argv = check->argv,
+                    .run = &run,
                     .obtained = check->obtained,
                     .baseline = check->obtained,
-                    .has_baseline = true,
-                    .proves = check->proves,
-                    .colors = check->colors};
+                    .has_baseline = true};
     check_judge(&itself);
     bool passes = check_passes(&itself);
     if (!passes) {
         puts("as a baseline:");
-        report_print(stdout, &itself, command->run->quiet);
+        report_print(&itself);
     }
     itself.obtained = itself.baseline = (Csv){0}; /* they are the check's own */
     check_clear(&itself);
@@ -259,11 +254,11 @@ static bool can_be_baseline(const Checking *command)
 static int conclude(Checking *command)
 {
     const Check *check = &command->check;
-    const CheckOptions *options = check->options;
-    bool quiet = command->run->quiet, passes = check_passes(check);
+    const CheckOptions *options = &check->run->check;
+    bool quiet = check->run->quiet, passes = check_passes(check);
     if (options->update) {
         /* The old baseline was compared with, so that what is new was seen; then it is replaced. */
-        report_print(stdout, check, quiet);
+        report_print(check);
         passes = can_be_baseline(command);
     }
     const char *kept = !passes ? NULL : options->update ? options->baseline : options->save;
@@ -272,7 +267,7 @@ static int conclude(Checking *command)
         return status;
     }
     if (!options->update) {
-        report_print(stdout, check, quiet);
+        report_print(check);
     }
     if (kept != NULL && !quiet) {
         printf("%s: %s\n", options->update ? "updated" : "saved", shown(kept).text);
@@ -289,20 +284,20 @@ static int conclude(Checking *command)
     }
     char verdict[VERDICT_TEXT]; /* once more, for a reader of stderr alone */
     report_verdict(verdict, check);
-    return failure_say(verdict, command->run->argc, command->run->argv);
+    return failure_say(verdict, check->run->argc, check->run->argv);
 }
 
 /* Into a file that a run which is interrupted goes on with, or into memory. */
 static int sweep(Checking *command, const Grid *grid)
 {
-    RunOptions run = *command->run;
+    RunOptions run = *command->check.run;
     run.output = command->obtained;
     run.output_flag = run.check.save != NULL ? "save-baseline" : "baseline";
     run.file_only = true;
     run.stream = run.output == NULL ? text_stream(&command->text, &command->length) : NULL;
     run.seconds = command->seconds = need_zeros(grid->count + 1, sizeof *run.seconds);
     run.check = (CheckOptions){0}; /* reports are this command's */
-    int swept = (command->run->every_input ? command_guarantee : command_sweep)(grid, &run);
+    int swept = (command->check.run->every_input ? command_guarantee : command_sweep)(grid, &run);
     if (run.stream != NULL) {
         (void)text_close(run.stream, &command->text);
     }
@@ -311,14 +306,7 @@ static int sweep(Checking *command, const Grid *grid)
 
 int command_check(const Grid *grid, const RunOptions *run)
 {
-    Checking command = {.run = run,
-                        .check = {.command = "check",
-                                  .grid = grid,
-                                  .options = &run->check,
-                                  .argc = run->argc,
-                                  .argv = run->argv,
-                                  .proves = run->every_input ? run : NULL}};
-    command.check.colors = terminal_has_colors(stdout, run->color);
+    Checking command = {.check = {.command = "check", .grid = grid, .run = run}};
     command.check.judged = run->check.baseline != NULL || grid_first_judged(grid) != NULL;
     int status = check_options(grid, run);
     status = status != 0 ? status : check_open(&command.check);

@@ -81,17 +81,17 @@ static void print_command(FILE *file, const Check *check, const Finding *finding
 {
     if (finding->command != NULL) {
         fputs(finding->command, file);
-    } else if (finding->point != NULL && check->proves != NULL) {
-        bound_print_command(file, finding->point, check->proves);
+    } else if (finding->point != NULL && check->run->every_input) {
+        bound_print_command(file, finding->point, check->run);
     } else if (finding->point != NULL) {
         point_print_command(file, finding->point);
-    } else if (finding->row != NO_ROW && check->proves == NULL) {
+    } else if (finding->row != NO_ROW && !check->run->every_input) {
         print_row_command(file, finding->table, finding->row);
     } else {
         fputs("headproof", file);
-        for (int i = 1; i < check->argc; i++) {
+        for (int i = 1; i < check->run->argc; i++) {
             putc(' ', file);
-            shown_write(file, SHOWN_SHELL, check->argv[i]);
+            shown_write(file, SHOWN_SHELL, check->run->argv[i]);
         }
     }
 }
@@ -140,7 +140,7 @@ void report_verdict(char text[VERDICT_TEXT], const Check *check)
     } else if (check->tells) {
         snprintf(text, VERDICT_TEXT, "FAIL: %zu of %zu case%s", check->failed, check->rows,
                  check->rows == 1 ? "" : "s");
-    } else if (conclusion == CONCLUSION_PASS && check->options->save != NULL) {
+    } else if (conclusion == CONCLUSION_PASS && check->run->check.save != NULL) {
         size_t judged = 0;
         for (size_t i = 0; i < check->grid->count; i++) {
             const Point *point = &check->grid->points[i];
@@ -218,19 +218,21 @@ static void print_findings(FILE *file, const Check *check)
     }
 }
 
-void report_print(FILE *file, const Check *check, bool quiet)
+void report_print(const Check *check)
 {
     char verdict[VERDICT_TEXT];
-    for (size_t i = 0; i < check->mention_count && !quiet; i++) {
-        fputs("note: ", file);
-        shown_write(file, SHOWN_TERMINAL, check->mentions[i]);
-        putc('\n', file);
+    const RunOptions *run = check->run;
+    for (size_t i = 0; i < check->mention_count && !run->quiet; i++) {
+        fputs("note: ", stdout);
+        shown_write(stdout, SHOWN_TERMINAL, check->mentions[i]);
+        putchar('\n');
     }
-    if (!quiet) {
-        print_findings(file, check);
+    if (!run->quiet) {
+        print_findings(stdout, check);
     }
     report_verdict(verdict, check);
+    bool colors = terminal_has_colors(stdout, run->color);
     Color color = conclusion_color(check_conclude(check));
-    terminal_write(file, check->colors ? color : COLOR_NONE, verdict);
-    putc('\n', file);
+    terminal_write(stdout, colors ? color : COLOR_NONE, verdict);
+    putchar('\n');
 }

@@ -11,8 +11,8 @@
 
 #include "../../base/atomic_file.h"
 
-/* The verdict in lines, the worst findings first; quiet: the verdict alone. */
-void report_print(FILE *file, const Check *check, bool quiet);
+/* Prints the verdict in lines, the worst findings first; with --quiet the verdict alone. */
+void report_print(const Check *check);
 
 /* JUnit's XML: a test case a row, and one for what is about no row. */
 void report_xml(FILE *file, const Check *check);

@@ -60,12 +60,12 @@ void report_json(FILE *file, const Check *check)
     for (size_t row = 0; check->tells && row < check->obtained.rows; row++) {
         json_array_append_new(cases, row_value(&check->obtained, row, true));
     }
-    json_t *object =
-        json_pack("{s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "schema", 1, "version",
-                  text_value(info_version()), "verdict", text_value(conclusion_name(conclusion)),
-                  "baseline", text_value(check->options->baseline), "rows", (json_int_t)check->rows,
-                  "rows_failed", (json_int_t)check->failed, "cells", (json_int_t)cells, "command",
-                  text_value(check->command), "notes", notes, "findings", findings);
+    json_t *object = json_pack(
+        "{s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "schema", 1, "version",
+        text_value(info_version()), "verdict", text_value(conclusion_name(conclusion)), "baseline",
+        text_value(check->run->check.baseline), "rows", (json_int_t)check->rows, "rows_failed",
+        (json_int_t)check->failed, "cells", (json_int_t)cells, "command",
+        text_value(check->command), "notes", notes, "findings", findings);
     if (check->tells) {
         json_object_set(object, "cases", cases);
     }

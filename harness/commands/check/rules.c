@@ -138,7 +138,7 @@ static void set_floor(Judge *judge)
 
 static double factor_of(const Check *check)
 {
-    return check->options->factor > 0 ? check->options->factor : FACTOR;
+    return check->run->check.factor > 0 ? check->run->check.factor : FACTOR;
 }
 
 static bool is_zero(const Number *number)
@@ -184,7 +184,7 @@ static void judge_below_bound(Judge *judge, const Number *o, const Number *b, in
  * have. */
 static int digits_compared(const Check *check)
 {
-    int digits = check->options->exact ? NUMBER_DIGITS : REF_DIGITS;
+    int digits = check->run->check.exact ? NUMBER_DIGITS : REF_DIGITS;
     int obtained = point_digits(&check->grid->points[0]);
     int other = check->baseline_digits > 0 ? check->baseline_digits : digits;
     digits = obtained < digits ? obtained : digits;
@@ -373,7 +373,7 @@ static void judge_tolerance(Judge *judge)
 {
     const Point *point = judge->finding.point;
     const Csv *csv = &judge->check->obtained;
-    if (point == NULL || !point->judged || judge->check->proves != NULL) {
+    if (point == NULL || !point->judged || judge->check->run->every_input) {
         judge->compared += point != NULL && point->judged; /* its status says whether it is met */
         return;
     }
