@@ -26,12 +26,6 @@ static bool is_shared(const RunOptions *run)
     return run->layout != NULL && strcmp(run->layout, "shared") == 0;
 }
 
-/* What is made in memory for the layout. */
-static PlainHeads heads_of(const RunOptions *run)
-{
-    return is_shared(run) ? PLAIN_FRAME : PLAIN_ROLLING;
-}
-
 /* The status behind a layer that could not be had: its file's fault, or memory. */
 static int layer_fault(const Point *point)
 {
@@ -39,20 +33,25 @@ static int layer_fault(const Point *point)
     return fault != 0 ? fault : memory_fault();
 }
 
-static const double gib = 1024.0 * 1024 * 1024;
+/* Is it more than there is room for?  Then that is said. */
+static bool exceeds(double bytes, double room, bool on_disk, const RunOptions *run)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    if (bytes > room) {
+        fprintf(stderr, "headproof: %s: %s takes %.3g GiB%s; %.3g GiB%s may be used%s\n",
+                run->output, on_disk ? "the converted model" : "a conversion", bytes / gib,
+                on_disk ? "" : " of memory", room / gib, on_disk ? " of disk" : "",
+                is_shared(run) ? "" : " (--layout shared takes less)");
+    }
+    return bytes > room;
+}
 
 /* Refuses, before it starts, what memory would not hold: the layers and ends of the model that are
  * there at a time, and `made` besides. */
 static int check_memory(const Point *point, double made, const RunOptions *run)
 {
-    double bytes = point_model_bytes(point) + made, memory = memory_room(run->memory);
-    if (bytes > memory) {
-        fprintf(stderr,
-                "headproof: %s: a conversion takes %.3g GiB of memory; %.3g GiB may be used%s\n",
-                run->output, bytes / gib, memory / gib,
-                is_shared(run) ? "" : " (--layout shared takes less)");
-    }
-    return bytes > memory ? 2 : 0;
+    double bytes = point_model_bytes(point) + made;
+    return exceeds(bytes, memory_room(run->memory), false, run) ? 2 : 0;
 }
 
 /* Refuses a file that is larger than what its directory's disk has free for us, or than the process
@@ -72,14 +71,7 @@ static int check_disk(double bytes, const RunOptions *run)
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         room = fmin(room, (double)limit.rlim_cur);
     }
-    if (bytes > room) {
-        fprintf(stderr,
-                "headproof: %s: the converted model takes %.3g GiB; %.3g GiB of disk may be "
-                "used%s\n",
-                run->output, bytes / gib, room / gib,
-                is_shared(run) ? "" : " (--layout shared takes less)");
-    }
-    return bytes > room ? 99 : 0;
+    return exceeds(bytes, room, true, run) ? 99 : 0;
 }
 
 static void say_made(const PlainModel *plain, const RunOptions *run)
@@ -134,15 +126,16 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     PlainModel plain;
     const char *reason;
     const Model *model = case_converted(pair, point->penalty);
+    const PlainHeads heads = is_shared(run) ? PLAIN_FRAME : PLAIN_ROLLING;
     /* The room for what is made in memory, before anything is. */
-    double bytes = plain_bytes(model, point_omega(point), heads_of(run));
+    double bytes = plain_bytes(model, point_omega(point), heads);
     bytes += converted_file_memory(model, point->source->file, is_shared(run));
     int status = isnan(bytes) ? layer_fault(point) : check_memory(point, bytes, run);
     if (status != 0) {
         return status;
     }
     const Start start = case_start(pair, point->penalty, point_omega(point));
-    PlainStatus built = plain_build(&plain, &reason, &start, heads_of(run));
+    PlainStatus built = plain_build(&plain, &reason, &start, heads);
     if (built != PLAIN_OK) {
         return built == PLAIN_NO_LAYER ? layer_fault(point) : refuse_model(point, reason);
     }

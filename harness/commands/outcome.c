@@ -104,46 +104,39 @@ static void judge_case(Outcome *outcome, size_t row)
     check_find(check, finding);
 }
 
-static int judge(Outcome *outcome)
-{
-    Check *check = &outcome->check;
-    char *text = outcome->text;
-    outcome->text = NULL;
-    int status = csv_take(&check->obtained, "cases", text, outcome->length);
-    check->rows = check->cells = check->obtained.rows;
-    check->seconds = outcome->seconds;
-    outcome->seconds = NULL;
-    for (size_t row = 0; row < check->rows && status == 0; row++) {
-        judge_case(outcome, row);
-    }
-    if (status == 0 && outcome->failed > 0 && check->finding_count == 0) {
-        check_find(check,
-                   (Finding){.reason = "the verdict is FAIL, and no case says why", .row = NO_ROW});
-    }
-    return status == 2 ? 99 : status; /* the program wrote it */
-}
-
 /* Their table whole, judged and written. */
 static int finish_reports(Outcome *outcome)
 {
-    if (outcome->cases == NULL) {
-        return 0;
-    }
-    (void)text_close(outcome->cases, &outcome->text);
+    Check *check = &outcome->check;
+    char *text = text_close(outcome->cases, &outcome->text);
     outcome->cases = NULL;
-    int status = judge(outcome);
-    if (outcome->said != NULL) {
-        check_mention(&outcome->check, "%s", outcome->said);
-    } else {
-        check_mention_conditions(&outcome->check);
+    outcome->text = NULL;
+    int status = csv_take(&check->obtained, "cases", text, outcome->length);
+    if (status != 0) {
+        return status == 2 ? 99 : status; /* the program wrote it */
     }
-    return status != 0 ? status : reports_write(&outcome->reports, &outcome->check);
+    check->rows = check->cells = check->obtained.rows;
+    check->seconds = outcome->seconds;
+    outcome->seconds = NULL;
+    for (size_t row = 0; row < check->rows; row++) {
+        judge_case(outcome, row);
+    }
+    if (outcome->failed > 0 && check->finding_count == 0) {
+        check_find(check,
+                   (Finding){.reason = "the verdict is FAIL, and no case says why", .row = NO_ROW});
+    }
+    if (outcome->said != NULL) {
+        check_mention(check, "%s", outcome->said);
+    } else {
+        check_mention_conditions(check);
+    }
+    return reports_write(&outcome->reports, check);
 }
 
 int outcome_end(Outcome *outcome, int status)
 {
     status = status != 0 ? status : sink_finish(&outcome->sink);
-    status = status != 0 ? status : finish_reports(outcome);
+    status = status != 0 || outcome->cases == NULL ? status : finish_reports(outcome);
     status = status != 0 ? status : outcome->failed > 0;
     if (outcome->cases != NULL) {
         (void)fclose(outcome->cases); /* nobody reads it */

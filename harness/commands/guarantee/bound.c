@@ -278,12 +278,11 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
 
 int bound_check_given(const Point *point, const RunOptions *run)
 {
+    static const GivenWeights none;
     const CaseSpec *spec = &point->spec;
-    const GivenWeights *given = spec->given;
-    int status = given != NULL ? bound_check_rows(given->x, spec->n, spec->d, run) : 0;
-    return given == NULL || status != 0
-               ? status
-               : bound_check_rows(given->x_hidden, spec->n, spec->d_ff, run);
+    const GivenWeights *given = spec->given != NULL ? spec->given : &none;
+    int status = bound_check_rows(given->x, spec->n, spec->d, run);
+    return status != 0 ? status : bound_check_rows(given->x_hidden, spec->n, spec->d_ff, run);
 }
 
 int bound_check_drawn(const Bound *bound, const Point *point, const RunOptions *run)
